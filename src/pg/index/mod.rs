@@ -1,8 +1,11 @@
-//! The access method `signature`. docs/design/signature-index.md is its description.
+//! The access method `signature`. docs/design/signature-index.md describes it.
 //!
-//! What is on its pages ([`layout`]), the pages and their log records ([`pages`]), the lists made of them ([`storage`]);
-//! what an operator class makes of a column and of a query ([`opclass`]); what the server calls ([`am`]), and users for
-//! themselves ([`admin`]).
+//! - [`layout`]: the contents of its pages.
+//! - [`pages`]: the pages and their log records.
+//! - [`storage`]: the lists made of the pages.
+//! - [`opclass`]: what an operator class makes of a column and of a query.
+//! - [`am`]: the functions that the server calls.
+//! - [`admin`]: the functions that users call.
 
 pub(super) mod admin;
 pub(super) mod am;

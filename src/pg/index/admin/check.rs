@@ -1,4 +1,4 @@
-//! `signature_index_check`: whether the index is in order, and has every row of the table.
+//! `signature_index_check`: checks that an index is sound and has every row of its table.
 
 use pgrx::pg_sys;
 use roaring::RoaringTreemap;
@@ -38,10 +38,10 @@ sql_function! {
 
 fn check(opened: Opened, heap: bool) -> Result<()> {
     let index = opened.index;
-    // Taken before the index is read: what it shows is in the index.
+    // The snapshot is taken before the index is read, so that every row it shows is in the index.
     let snapshot = heap.then(|| Snapshot::new(index)).transpose()?;
-    // On a standby the pages go their own way, and a check that they overtake begins again.
-    // SAFETY: looks at the state of the server.
+    // On a standby no lock keeps the pages in place. A check that replay overtakes starts over.
+    // SAFETY: reads the state of the server.
     let lock = (!unsafe { pg_sys::RecoveryInProgress() }).then(|| Lock::maintenance(index));
     let mut seen = Seen::default();
     let mut failed = None;
@@ -65,7 +65,7 @@ fn check(opened: Opened, heap: bool) -> Result<()> {
     }
 }
 
-/// What was seen of the index.
+/// The parts of the index that the check has read so far.
 #[derive(Default)]
 struct Seen {
     rows: RoaringTreemap,
@@ -73,12 +73,12 @@ struct Seen {
     keys: Option<Keys>,
 }
 
-/// Looks at every page.
+/// Checks every page.
 fn look(index: Index, seen: &mut Seen) -> Looked<()> {
     let directory = Directory::read(index);
     let keys = Keys::of(index, &directory.meta);
     look_at_pending(index, &directory, &keys, seen)?;
-    // Pending rows may be in a segment by now, on a standby.
+    // On a standby, pending rows may have moved to a segment by now.
     let directory = Directory::read(index);
     if keys.now(index, &directory.meta).is_some() {
         return Err(Moved { block: 0 });
@@ -94,7 +94,7 @@ fn look(index: Index, seen: &mut Seen) -> Looked<()> {
         look_at_segment(&Segment::open(bulk, about, keys.layout())?, &keys, seen)?;
     }
     if directory.meta.order != NONE && keys.sets.is_some() {
-        // Not the one that is kept at hand.
+        // Reads the order from the index, not from the cached copy.
         order::read(index, &directory.meta);
     }
     seen.keys = Some(keys);
@@ -134,7 +134,7 @@ fn look_at_pending(index: Index, directory: &Directory, keys: &Keys, seen: &mut 
 }
 
 fn add_row(index: Index, block: u32, row: Row, seen: &mut Seen) {
-    // SAFETY: looks at the state of the server.
+    // SAFETY: reads the state of the server.
     let standby = unsafe { pg_sys::RecoveryInProgress() };
     if !row.has(Row::CONTINUED) && !seen.rows.insert(row.tid()) && !standby {
         let tid = row.tid();
@@ -145,7 +145,8 @@ fn add_row(index: Index, block: u32, row: Row, seen: &mut Seen) {
 fn look_at_segment(segment: &Segment, keys: &Keys, seen: &mut Seen) -> Looked<()> {
     let (index, about) = (segment.index, segment.about);
     let wrong = |what: &str| -> ! { index.corrupted(about.root, &format!("segment {}: {what}", about.id)) };
-    // The sum over all pairs of row and signature, as the rows have it and as the signatures have it.
+    // A checksum over all pairs of row and signature, computed once from the rows and once from the
+    // posting lists.
     let pair = |signature: u64, row: u32| hash::mix(signature ^ hash::mix(row.into()));
     let (mut by_rows, mut by_signatures) = (0_u64, 0_u64);
     let mut signatures = Vec::new();
@@ -190,7 +191,8 @@ fn look_at_segment(segment: &Segment, keys: &Keys, seen: &mut Seen) -> Looked<()
     }
     let mut cursor = Cursor::new(segment);
     let (mut count, mut postings, mut longest) = (0, 0, 0);
-    // The signature at hand, its rows so far, and the last of these: what is frequent may come in several pieces.
+    // The current signature, its number of rows so far, and the last of these rows. The rows of a
+    // frequent signature may come in several pieces.
     let (mut current, mut rows_of, mut previous) = (None, 0, None);
     while let Some((signature, found)) = cursor.next()? {
         if current.replace(signature) != Some(signature) {

@@ -1,4 +1,4 @@
-//! Whether an index has every row of its table.
+//! Checks that an index has every row of its table.
 
 use std::ffi::c_void;
 
@@ -16,14 +16,15 @@ use crate::pg::index::pages::buffer::Index;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::guard::guard;
 
-/// A snapshot of the transaction's, registered as long as it is used; after an error the server lets it go.
+/// A registered snapshot of the transaction. After an error the server releases it.
 pub(super) struct Snapshot(pg_sys::Snapshot);
 
 impl Snapshot {
-    /// One whose rows are all in the index. A new one is such a snapshot; an old one may show versions of rows from
-    /// before the index was made, which it need not have.
+    /// Takes a snapshot whose rows are all in the index. A new snapshot always qualifies. An old
+    /// one may show row versions from before the index was made, which the index need not have.
     pub(super) fn new(index: Index) -> Result<Self> {
-        // SAFETY: inside a transaction; an index has its row of pg_index, with the header of a table's row.
+        // SAFETY: runs inside a transaction; an index has its row of pg_index, which has the header
+        // of a table row.
         unsafe {
             let snapshot = pg_sys::GetTransactionSnapshot();
             let relation = &*index.relation();
@@ -44,12 +45,12 @@ impl Snapshot {
     }
 
     fn release(self) {
-        // SAFETY: registered by us, once.
+        // SAFETY: we registered it, once.
         unsafe { pg_sys::UnregisterSnapshot(self.0) };
     }
 }
 
-/// HeapTupleHeaderGetXmin of htup_details.h.
+/// Returns the inserting transaction of a row, like HeapTupleHeaderGetXmin of htup_details.h.
 ///
 /// # Safety
 /// `tuple` is a row of a table.
@@ -65,7 +66,7 @@ unsafe fn made_by(tuple: pg_sys::HeapTuple) -> pg_sys::TransactionId {
     }
 }
 
-/// What the scan of the table compares with.
+/// The state of the table scan that compares rows with the index.
 struct Comparison {
     index: Index,
     keys: Keys,
@@ -74,7 +75,8 @@ struct Comparison {
     memory: pg_sys::MemoryContext,
 }
 
-/// Looks whether the index has every row that the snapshot shows; `keys` are those by which the filter was filled.
+/// Checks that the index has every row that the snapshot shows. `keys` are the keys by which the
+/// filter was filled.
 pub(super) fn compare(
     Opened { index, table }: Opened,
     keys: Keys,
@@ -84,7 +86,8 @@ pub(super) fn compare(
     let memory = PgMemoryContexts::new("neardup row of an index check");
     let mut comparison =
         Comparison { index, keys, filter, posted: Posted::default(), memory: memory.value() };
-    // SAFETY: the table of an open index; what CREATE INDEX CONCURRENTLY does to learn which rows a snapshot shows.
+    // SAFETY: the table of an open index; CREATE INDEX CONCURRENTLY does the same to learn which
+    // rows a snapshot shows.
     unsafe {
         let scan = pg_sys::table_beginscan_strat(table, snapshot.0, 0, std::ptr::null_mut(), true, true);
         let info = pg_sys::BuildIndexInfo(index.relation());
@@ -104,8 +107,8 @@ unsafe extern "C-unwind" fn compare_row(
     _alive: bool,
     state: *mut c_void,
 ) {
-    // SAFETY: the outermost frame; the server gives one value of the index's only column, the row's address, and our
-    // state.
+    // SAFETY: this is the outermost frame; the server gives one value of the index's only column,
+    // the row's address, and our state.
     unsafe {
         guard(|| {
             let comparison = &mut *state.cast::<Comparison>();

@@ -1,11 +1,11 @@
-//! Which pairs of a row and a signature an index has, as a Bloom filter.
+//! A Bloom filter of the pairs of row and signature in an index.
 
 use crate::pg::index::layout::meta::Directory;
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::index::storage::merge::budget;
 use crate::{error, hash, memory};
 
-/// Stands for the signatures of a NULL.
+/// The mark that represents the signatures of a NULL.
 pub(super) const NULL: u64 = 0x6e75_6c6c;
 
 /// A Bloom filter of pairs of row and signature.
@@ -16,8 +16,8 @@ pub(super) struct Filter {
 impl Filter {
     const HASHES: u64 = 6;
 
-    /// For an index, within `maintenance_work_mem`. Two bytes a pair make one in 400 that is not there
-    /// look as if it was; a row has several.
+    /// Creates a filter for an index, within `maintenance_work_mem`. With two bytes a pair, one
+    /// missing pair in 400 is reported as present. A row has several pairs.
     pub(super) fn new(index: Index) -> error::Result<Self> {
         let pairs: u64 = Directory::read(index).segments.iter().map(|s| s.postings + u64::from(s.rows)).sum();
         let words = (pairs / 4 + (1 << 16)).min(budget() as u64 / 8).next_power_of_two() as usize;
@@ -39,7 +39,8 @@ impl Filter {
         self.places(tid, signature).for_each(|(word, bit)| self.bits[word] |= bit);
     }
 
-    /// Whether a pair is there: always if it was added, rarely if it was not.
+    /// Reports whether a pair was added. The answer is always true for an added pair, and rarely
+    /// for any other.
     pub(super) fn has(&self, tid: u64, signature: u64) -> bool {
         self.places(tid, signature).all(|(word, bit)| self.bits[word] & bit != 0)
     }

@@ -1,4 +1,4 @@
-//! `signature_index_fits`: whether an index of sets serves a ball, and if not, why.
+//! `signature_index_fits`: returns why an index of sets does not serve a ball, or NULL if it does.
 
 use pgrx::{PgSqlErrorCode, pg_sys};
 

@@ -1,4 +1,4 @@
-//! What a check remembers of a row: what an index has for it.
+//! The marks by which a check remembers what an index stores for a row.
 
 use super::filter::NULL;
 use crate::hash;
@@ -7,24 +7,26 @@ use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::posted::Posted;
 use crate::pg::server::error::or_raise;
 
-/// Stands for the outline of a set that is spread over several rows of the index: there is nothing but its size.
+/// Returns the mark for the outline of a set that is split over several rows of the index. Such an
+/// outline has nothing but the size of the set.
 fn split(sketch: &[u8]) -> u64 {
     const SPLIT: u64 = 0x7370_6c69_7400 << 16;
     SPLIT ^ sketch.first_chunk().map_or(0, |size| u32::from_le_bytes(*size).into())
 }
 
-/// The marks of a row: that of what stands beside it, and its signatures where these do not follow from that.
+/// The marks of a row: one for the data stored next to it, and its signatures if these do not
+/// follow from that data.
 pub(super) struct Marks<'a> {
-    /// Of what stands beside the row.
+    /// The mark of the data stored next to the row.
     pub row: Option<u64>,
-    /// The same if its set is spread over several rows.
+    /// The same mark for the case that the set is split over several rows.
     pub split: Option<u64>,
-    /// Its signatures.
+    /// The signatures of the row.
     pub signatures: &'a [u64],
 }
 
 impl<'a> Marks<'a> {
-    /// Those of an item.
+    /// Returns the marks of an item.
     pub(super) fn of(keys: &Keys, item: &Item<'_>, posted: &'a mut Posted) -> Self {
         posted.signatures.clear();
         if item.row.has(Row::NULL) {
@@ -42,7 +44,7 @@ impl<'a> Marks<'a> {
         Self { row: Self::of_row(row, &posted.sketch), split, signatures: &posted.signatures }
     }
 
-    /// That of what stands beside a row of a segment.
+    /// Returns the mark of the data stored next to a row of a segment.
     pub(super) fn of_row(row: Row, sketch: &[u8]) -> Option<u64> {
         if row.has(Row::NULL) {
             Some(NULL)
@@ -53,7 +55,7 @@ impl<'a> Marks<'a> {
         }
     }
 
-    /// Calls `each` with all of them.
+    /// Calls `each` with every mark.
     pub(super) fn each(&self, each: impl FnMut(u64)) {
         self.row.iter().chain(self.signatures).copied().for_each(each);
     }

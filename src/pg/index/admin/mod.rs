@@ -1,4 +1,4 @@
-//! What users ask of an index by name: whether it is sound, and how it is doing.
+//! The functions that users call on an index: checks and statistics.
 
 pub(crate) mod check;
 mod compare;

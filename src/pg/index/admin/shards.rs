@@ -1,4 +1,5 @@
-//! Indexes of tables that Citus spreads: what is here is empty, and says nothing of the shards.
+//! Indexes of tables that Citus distributes. The local index is empty and says nothing about the
+//! shards.
 
 use pgrx::PgSqlErrorCode;
 
@@ -8,8 +9,8 @@ use crate::pg::query::names::name_of;
 use crate::pg::request::example::literal;
 use crate::pg::server::error::{Result, SqlError};
 
-/// Ends the call of a function on such an index, with one that asks all shards: `call` of index `c`, whose rows are called `s`, of
-/// which an expression is shown.
+/// Fails for such an index, with a hint that shows how to query all shards. The hint contains
+/// `call` on index `c`, whose rows are called `s`, and the expression `shown` of these rows.
 pub(super) fn refuse(opened: &Opened, call: &str, shown: &str) -> Result<()> {
     // SAFETY: an open relation.
     let table = unsafe { (*opened.table).rd_id };

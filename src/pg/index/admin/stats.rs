@@ -26,7 +26,7 @@ use crate::pg::server::set_returning::record;
 sql_function! {
     /// `signature_index_merge(regclass) → int`
     neardup_signature_index_merge, pg_finfo_neardup_signature_index_merge, |call| {
-        // SAFETY: looks at the state of the server.
+        // SAFETY: reads the state of the server.
         if unsafe { pg_sys::RecoveryInProgress() } {
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_READ_ONLY_SQL_TRANSACTION,
                 "cannot merge an index during recovery").hint("Merge it on the primary; the standby follows."));
@@ -45,10 +45,10 @@ sql_function! {
     }
 }
 
-/// Signatures that `signature_index_stats` lists.
+/// The number of signatures that `signature_index_stats` lists.
 const LISTED: usize = 10;
 
-/// What there is to say of an index.
+/// The counts that need a pass over the index.
 #[derive(Default)]
 struct Counts {
     pending: i64,

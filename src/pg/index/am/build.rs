@@ -1,4 +1,5 @@
-//! CREATE INDEX: rows as the heap scan delivers them, signatures sorted, one segment.
+//! CREATE INDEX: takes rows in the order of the heap scan, sorts their signatures, and writes a
+//! segment.
 
 use std::ffi::{CStr, c_char, c_void};
 
@@ -28,7 +29,7 @@ use crate::pg::index::storage::writer::Writer;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::guard::guard;
 
-/// Phases after that of the server's own initialisation, which has number 1.
+/// The phases after the server's own initialisation, which has number 1.
 const SCANNING: i64 = 2;
 const SORTING: i64 = 3;
 const LOGGING: i64 = 4;
@@ -51,7 +52,7 @@ fn progress(index: u32, value: i64) {
     unsafe { pg_sys::pgstat_progress_update_param(index as i32, value) };
 }
 
-/// What the scan of the table adds to.
+/// The state that the scan of the table adds to.
 struct Build {
     index: Index,
     keys: Keys,
@@ -93,7 +94,7 @@ impl Build {
         self.append(tid, kept)
     }
 
-    /// Adds the rows whose texts wait.
+    /// Adds the rows whose texts are waiting.
     fn add_texts(&mut self) -> Result<()> {
         let kept = match &self.keys.sets {
             Some(sets) => {
@@ -118,7 +119,7 @@ impl Build {
         Ok(())
     }
 
-    /// Settles an index of sets by no rows at all, if the sample had none.
+    /// Settles an index of sets without any rows if the sample had none.
     fn settle(&mut self) -> Result<()> {
         match &self.keys.sets {
             Some(sets) if sets.settled.is_none() => {
@@ -152,7 +153,7 @@ impl Build {
         Ok(self.writer.row(row, &self.posted.sketch)?)
     }
 
-    /// Ends a segment, with which the next begins.
+    /// Finishes the current segment and starts the next.
     fn close(&mut self) -> Result<()> {
         let next = Self::writer(self.index, &mut self.directory, &self.keys);
         let writer = std::mem::replace(&mut self.writer, next);
@@ -192,7 +193,8 @@ pub(crate) unsafe extern "C-unwind" fn build(
     relation: pg_sys::Relation,
     info: *mut pg_sys::IndexInfo,
 ) -> *mut pg_sys::IndexBuildResult {
-    // SAFETY: the outermost frame; the server gives open relations. All zero is a result.
+    // SAFETY: this is the outermost frame; the server gives open relations. An all-zero result is
+    // valid.
     unsafe {
         guard(|| {
             let (heap_rows, rows) = build_index(heap, Index::new(relation), info)?;
@@ -217,7 +219,7 @@ unsafe fn build_index(
     }
     let mut directory = Directory::new(Keys::choose(index)?);
     let keys = Keys::of(index, &directory.meta);
-    // Block 0; written again at the end.
+    // Block 0, which is written again at the end.
     index.add(Directory::tail(), &directory.to_bytes(), Logging::AtEnd);
     let memory = pgrx::PgMemoryContexts::new("neardup row of an index build");
     let writer = Build::writer(index, &mut directory, &keys);
@@ -240,7 +242,7 @@ unsafe fn build_index(
             build.settle_by(&settled)?;
         }
     }
-    // SAFETY: the callback gets what it is given here.
+    // SAFETY: the callback gets the state that is passed here.
     let heap_rows = unsafe {
         let state: *mut c_void = (&raw mut build).cast();
         scan_table([heap, index.relation()], info, true, add_row, state, std::ptr::null_mut(), None)?
@@ -265,8 +267,8 @@ unsafe extern "C-unwind" fn add_row(
     _alive: bool,
     state: *mut c_void,
 ) {
-    // SAFETY: the outermost frame; the server gives one value of the index's only column, the row's address, and our
-    // state.
+    // SAFETY: this is the outermost frame; the server gives one value of the index's only column,
+    // the row's address, and our state.
     unsafe {
         guard(|| {
             let build = &mut *state.cast::<Build>();
@@ -277,7 +279,7 @@ unsafe extern "C-unwind" fn add_row(
 
 /// `ambuildempty`
 pub(crate) unsafe extern "C-unwind" fn build_empty(relation: pg_sys::Relation) {
-    // SAFETY: the outermost frame; the server gives an open relation.
+    // SAFETY: this is the outermost frame; the server gives an open relation.
     unsafe {
         guard(|| {
             let index = Index::new(relation);

@@ -1,4 +1,4 @@
-//! What a scan costs: the condition that it begins with, or the order that it has to give.
+//! The cost of a scan: of the condition that it starts with, or of the order that it returns.
 
 use pgrx::pg_sys;
 
@@ -12,7 +12,7 @@ use crate::pg::index::pages::buffer::Index;
 use crate::pg::server::guard::guard;
 
 /// `amcostestimate`
-#[allow(clippy::too_many_arguments)] // The server's.
+#[allow(clippy::too_many_arguments)] // The server defines the parameters.
 pub(crate) unsafe extern "C-unwind" fn estimate(
     root: *mut pg_sys::PlannerInfo,
     path: *mut pg_sys::IndexPath,
@@ -23,7 +23,8 @@ pub(crate) unsafe extern "C-unwind" fn estimate(
     correlation: *mut f64,
     pages: *mut f64,
 ) {
-    // SAFETY: the outermost frame; the planner gives its nodes, has locked the index, and takes the results.
+    // SAFETY: this is the outermost frame; the planner gives its nodes, has locked the index, and
+    // takes the results.
     unsafe {
         guard(|| {
             let mut generic = pg_sys::GenericCosts::default();
@@ -68,7 +69,8 @@ pub(crate) unsafe extern "C-unwind" fn estimate(
                         if known.keys.class.has_sketches() {
                             *selectivity = selectivity.read().min((candidates / rows).max(1.0 / rows));
                         } else {
-                            // Some elements are far more frequent than others, which the column's statistics know.
+                            // Some elements are far more frequent than others; only the column's
+                            // statistics know that.
                             candidates = candidates.max(*selectivity * rows);
                         }
                         cost += known.probing(probes, candidates);
@@ -82,7 +84,7 @@ pub(crate) unsafe extern "C-unwind" fn estimate(
             if cost >= PROHIBITIVE {
                 compat::disable(&mut (*path).path);
             }
-            // Everything is collected before the first row is returned.
+            // The scan collects everything before it returns the first row.
             *startup = cost;
             *total = cost + pg_sys::cpu_index_tuple_cost * *selectivity * info.tuples;
             Ok(())
@@ -90,14 +92,14 @@ pub(crate) unsafe extern "C-unwind" fn estimate(
     }
 }
 
-/// The condition of a path that is cheapest to begin with.
+/// Returns the condition of a path that is cheapest to start with.
 ///
 /// # Safety
-/// `path` is a node of the planner's.
+/// `path` is a node of the planner.
 unsafe fn best_probe(path: *mut pg_sys::IndexPath, keys: &Keys) -> Option<Seen<Probe>> {
     let mut best: Option<Seen<Probe>> = None;
-    // SAFETY: lists of nodes of these kinds; only operators with two arguments are index conditions
-    // of this access method.
+    // SAFETY: lists of nodes of these kinds; index conditions of this access method are always
+    // operators with two arguments.
     unsafe {
         let relam = (*(*path).indexinfo).relam;
         let clauses = pgrx::PgList::<pg_sys::IndexClause>::from_pg((*path).indexclauses);
@@ -133,17 +135,18 @@ unsafe fn best_probe(path: *mut pg_sys::IndexPath, keys: &Keys) -> Option<Seen<P
 
 /// The argument of an operator.
 enum Argument<'a> {
-    /// It is known.
+    /// A known constant.
     Known(&'a pg_sys::Const),
-    /// It is not, but of another document it would be this.
+    /// An unknown argument, with its value for a placeholder document.
     Like(&'a pg_sys::Const),
-    /// Nothing is known of it.
+    /// An argument of which nothing is known.
     AtRunTime,
 }
 
 impl Argument<'_> {
-    /// What the index makes of it: `null` of NULL, and what `read` gives of a value, where nothing is wrong with that; else the
-    /// query will say so. Of a value that another one will take the place of it is known only that it is not served.
+    /// Returns what the index makes of the argument: `null` for NULL, and the result of `read` for
+    /// a valid value. An invalid value gives no result here; the query raises the error. A
+    /// placeholder value only proves that the index does not serve the argument.
     fn seen<T>(
         &self,
         null: T,
@@ -160,10 +163,10 @@ impl Argument<'_> {
     }
 }
 
-/// The second argument of an operator of the access method `relam`.
+/// Returns the second argument of an operator of the access method `relam`.
 ///
 /// # Safety
-/// A node of the planner's, with two arguments.
+/// `operator` is a node of the planner with two arguments.
 unsafe fn argument<'a>(operator: *mut pg_sys::OpExpr, relam: pg_sys::Oid) -> Argument<'a> {
     // SAFETY: the caller's promise; nodes of this tag are of this type.
     unsafe {
@@ -176,11 +179,11 @@ unsafe fn argument<'a>(operator: *mut pg_sys::OpExpr, relam: pg_sys::Oid) -> Arg
     }
 }
 
-/// What the distances of a path are measured to: NULL is as far as a ball without sets, and several balls are like one that the
-/// index does not serve.
+/// Returns the target that the distances of a path are measured to. NULL is as far from every row
+/// as a ball without sets. Several targets count as one that the index does not serve.
 ///
 /// # Safety
-/// `path` is a node of the planner's, with an order.
+/// `path` is a node of the planner, with an order.
 unsafe fn order_of(path: *mut pg_sys::IndexPath, keys: &Keys) -> Seen<Target> {
     // SAFETY: a list of operators of this access method, which have two arguments.
     unsafe {

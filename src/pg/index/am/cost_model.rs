@@ -1,4 +1,4 @@
-//! What the parts of a scan cost, from the statistics in the metapage.
+//! The cost of the parts of a scan, from the statistics in the metapage.
 
 use pgrx::pg_sys;
 
@@ -8,17 +8,17 @@ use crate::pg::index::layout::meta::Directory;
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::pages::buffer::Index;
 
-/// As much as the server adds for what is switched off (disable_cost of costsize.c).
+/// The cost that the server adds to what is switched off (disable_cost of costsize.c).
 pub(super) const PROHIBITIVE: f64 = 1.0e10;
 
-/// What is known of an index and of the query.
+/// The facts about an index that costs depend on.
 pub(super) struct Known {
     pub directory: Directory,
     pub keys: Keys,
     page: Pages,
 }
 
-/// What pages cost in the index's tablespace.
+/// The cost of a page in the index's tablespace.
 struct Pages {
     random: f64,
     sequential: f64,
@@ -26,7 +26,7 @@ struct Pages {
 
 /// A condition or an order as the planner sees it.
 pub(super) enum Seen<T> {
-    /// With its argument.
+    /// The argument is known.
     Now(T),
     /// The argument is not known before the query runs.
     AtRunTime,
@@ -50,7 +50,7 @@ impl Known {
         self.directory.segments.iter().map(of).sum::<u64>() as f64
     }
 
-    /// The metapage, the pending area, and the roots of the segments.
+    /// Returns the cost of reading the metapage, the pending area, and the roots of the segments.
     pub(super) fn fixed(&self) -> f64 {
         let pending = self.directory.pending_pages() as f64;
         let per_page = rows_per_page(self.keys.payload().max(64)) as f64;
@@ -60,12 +60,13 @@ impl Known {
             + pending * (self.page.sequential + per_page * look)
     }
 
-    /// Rows that have one of a number of signatures.
+    /// Estimates how many rows have one of this many signatures.
     pub(super) fn candidates(&self, signatures: f64) -> f64 {
         signatures * self.sum(|s| s.postings) / self.sum(|s| s.signatures).max(1.0)
     }
 
-    /// Looking up signatures in every segment, and the rows that have them.
+    /// Returns the cost of looking up signatures in every segment and of reading the rows that have
+    /// them.
     pub(super) fn probing(&self, signatures: f64, candidates: f64) -> f64 {
         let (lists, segments) = (self.sum(|s| s.lists.into()), self.directory.segments.len() as f64);
         let pages = self.sum(|s| (s.signature_pages).into()).min(1.2 * signatures * segments);
@@ -73,18 +74,19 @@ impl Known {
         let row_pages = self.sum(|s| s.row_pages.into()).min(candidates);
         // SAFETY: settings.
         let (search, look) = unsafe { (pg_sys::cpu_index_tuple_cost, pg_sys::cpu_operator_cost) };
-        // Pages of one segment are near one another and mostly in memory.
+        // The pages of one segment are close to one another and mostly in memory.
         let page = (self.page.random + self.page.sequential) / 2.0;
         (pages + list_pages + row_pages) * page + signatures * segments * search + candidates * look
     }
 
-    /// Reading the lists of a number of classes in every segment, and looking at the rows that are in two of them.
+    /// Returns the cost of reading the lists of this many classes in every segment and of checking
+    /// the rows that are in two of them.
     pub(super) fn counting(&self, classes: f64) -> f64 {
         let segments = self.directory.segments.len() as f64;
         let read =
             classes * self.sum(|s| s.postings) / self.sum(|s| s.signatures).max(1.0) * segments.max(1.0);
         let read = read.min(self.sum(|s| s.postings));
-        // Where its part is, and the part.
+        // One page that locates the part, and the part itself.
         let pages =
             (2.2 * classes * segments).min(self.sum(|s| u64::from(s.pages - s.row_pages.min(s.pages))));
         let row_pages = self.sum(|s| s.row_pages.into()).min(read / 100.0);
@@ -94,7 +96,7 @@ impl Known {
         (pages + row_pages) * page + read * look / 10.0
     }
 
-    /// Comparing all sketches.
+    /// Returns the cost of comparing all sketches.
     pub(super) fn comparing_all(&self) -> f64 {
         // SAFETY: a setting.
         let look = unsafe { pg_sys::cpu_operator_cost };

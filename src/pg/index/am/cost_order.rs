@@ -1,36 +1,36 @@
-//! What a scan in the order of a distance costs: it depends on how many rows the query wants.
+//! The cost of a scan in the order of a distance. It depends on how many rows the query wants.
 
 use pgrx::pg_sys;
 
 use super::cost_model::{Known, PROHIBITIVE, Seen};
 use crate::pg::index::opclass::probe::Target;
 
-/// How probable it is that signatures find the next row that is wanted: most texts have few near duplicates.
+/// The probability that signatures find the next wanted row. Most texts have few near duplicates.
 const FOUND: f64 = 0.9;
 
-/// How many rows of a table the query wants in order; infinitely many where that is not known.
+/// Returns how many rows of a table the query wants in order, or infinity if that is not known.
 ///
 /// # Safety
-/// Nodes of the planner's.
+/// Both arguments are nodes of the planner.
 pub(super) unsafe fn wanted(root: *mut pg_sys::PlannerInfo, index: &pg_sys::IndexOptInfo) -> f64 {
     // SAFETY: the caller's promise.
     let (limit, alone, rows) = unsafe {
         let alone = pg_sys::bms_num_members((*root).all_baserels) == 1;
         ((*root).limit_tuples, alone, (*index.rel).rows)
     };
-    // Of a join nobody knows how many rows of each table make one.
+    // In a join it is not known how many rows of each table make one row of the result.
     if limit <= 0.0 || !alone {
         return f64::INFINITY;
     }
-    // Other conditions take some away.
+    // Other conditions remove some rows.
     limit * (index.tuples / rows.max(1.0)).max(1.0)
 }
 
 impl Known {
-    /// Finding as many of the nearest rows as are wanted.
+    /// Returns the cost of finding the wanted number of nearest rows.
     pub(super) fn nearest(&self, order: &Seen<Target>, wanted: f64) -> f64 {
         let (rows, all) = (self.directory.rows().max(1) as f64, self.comparing_all());
-        // What is equally far comes without being compared.
+        // Rows at equal distance are returned without being compared.
         let ties = all * (wanted / rows).min(1.0);
         let of_sets = self.keys.sets.is_some();
         match order {

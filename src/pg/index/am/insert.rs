@@ -1,4 +1,4 @@
-//! Inserts: one pending page a row.
+//! Inserts: each row is appended to the pending pages.
 
 use pgrx::{PgMemoryContexts, pg_sys};
 
@@ -14,7 +14,7 @@ use crate::pg::server::error::Result;
 use crate::pg::server::guard::guard;
 
 /// `aminsert`
-#[allow(clippy::too_many_arguments)] // The server's.
+#[allow(clippy::too_many_arguments)] // The server defines the parameters.
 pub(crate) unsafe extern "C-unwind" fn insert(
     relation: pg_sys::Relation,
     values: *mut pg_sys::Datum,
@@ -25,7 +25,8 @@ pub(crate) unsafe extern "C-unwind" fn insert(
     _unchanged: bool,
     _info: *mut pg_sys::IndexInfo,
 ) -> bool {
-    // SAFETY: the outermost frame; the server gives one value of the index's only column, and the row's address.
+    // SAFETY: this is the outermost frame; the server gives one value of the index's only column,
+    // and the row's address.
     unsafe {
         guard(|| {
             let mut memory = PgMemoryContexts::new("neardup row of an insert");
@@ -35,7 +36,7 @@ pub(crate) unsafe extern "C-unwind" fn insert(
             })
         });
     }
-    // Uniqueness is not checked.
+    // The index does not check uniqueness.
     false
 }
 

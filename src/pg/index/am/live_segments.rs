@@ -1,4 +1,4 @@
-//! The segments that a search looks at.
+//! The segments that a search reads.
 
 use crate::pg::index::layout::format::NONE;
 use crate::pg::index::layout::meta::Directory;
@@ -6,7 +6,7 @@ use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::pages::buffer::{Index, Looked};
 use crate::pg::index::storage::segment::Segment;
 
-/// The segments that have rows.
+/// Opens the segments that have live rows.
 pub(super) fn living(index: Index, directory: &Directory, keys: &Keys) -> Looked<Vec<Segment>> {
     let segments = directory.segments.iter().filter(|about| about.root != NONE && about.rows > about.dead);
     segments.map(|&about| Segment::open(index, about, keys.layout())).collect()

@@ -1,4 +1,5 @@
-//! What the server calls: the handler of the access method and the functions that it names.
+//! The functions that the server calls: the handler of the access method and the functions that it
+//! names.
 
 pub(crate) mod build;
 pub(crate) mod cost;
@@ -30,7 +31,7 @@ sql_function! {
     neardup_signature_handler, pg_finfo_neardup_signature_handler, |_call| Ok(pg_sys::Datum::from(routine()))
 }
 
-/// What the access method can do, and the functions for it.
+/// Returns the properties of the access method and its functions.
 fn routine() -> *mut pg_sys::IndexAmRoutine {
     // SAFETY: a node of this kind, all zero.
     let mut am = unsafe { PgBox::<pg_sys::IndexAmRoutine>::alloc_node(pg_sys::NodeTag::T_IndexAmRoutine) };
@@ -38,7 +39,8 @@ fn routine() -> *mut pg_sys::IndexAmRoutine {
     am.amsupport = 2;
     am.amoptsprocnum = 2;
     am.amcanorderbyop = true;
-    // An index without conditions can give all rows, in the order of a distance: it has the NULLs.
+    // A scan without conditions can return all rows in the order of a distance, because the index
+    // also has the NULLs.
     am.amoptionalkey = true;
     am.amusemaintenanceworkmem = true;
     am.amparallelvacuumoptions =

@@ -1,11 +1,11 @@
-//! The first of many rows.
+//! Collects the first of many rows.
 
 use crate::error;
 use crate::memory;
 use crate::pg::index::layout::items::Tid;
 use crate::pg::index::storage::segment::COLLECTING;
 
-/// The first of the items it is given, at most `most`, in order and without duplicates.
+/// The first `most` of the items pushed, in order and without duplicates.
 #[derive(Debug)]
 pub(crate) struct Nearest {
     most: usize,
@@ -15,21 +15,21 @@ pub(crate) struct Nearest {
 }
 
 impl Nearest {
-    /// Bytes of an item.
+    /// The number of bytes of an item.
     pub(crate) const BYTES: usize = size_of::<(u64, Tid)>();
 
-    /// Takes what comes after `after`.
+    /// Creates a collection of items that come after `after`.
     pub(crate) fn new(most: usize, after: Option<(u64, Tid)>) -> Self {
         Self { most: most.max(1), after, items: Vec::new(), bound: None }
     }
 
-    /// Forgets what it took.
+    /// Forgets all items.
     pub(crate) fn clear(&mut self) {
         self.items.clear();
         self.bound = None;
     }
 
-    /// Takes an item, if it is one of those.
+    /// Adds an item if it is one of the first.
     pub(crate) fn push(&mut self, item: (u64, Tid)) -> error::Result<()> {
         if self.after.is_some_and(|after| item <= after) || self.bound.is_some_and(|bound| item > bound) {
             return Ok(());
@@ -41,7 +41,7 @@ impl Nearest {
         Ok(())
     }
 
-    /// Whether it took as many as it may.
+    /// Reports whether the collection has as many items as it may.
     pub(crate) fn is_full(&self) -> bool {
         self.items.len() >= self.most
     }
@@ -55,7 +55,7 @@ impl Nearest {
         }
     }
 
-    /// The items, and whether there are more.
+    /// Returns the items, and whether there are more.
     pub(crate) fn finish(mut self) -> (Vec<(u64, Tid)>, bool) {
         self.cut();
         (self.items, self.bound.is_some())

@@ -1,4 +1,4 @@
-//! Rows one by one, in the order of their distance where one is asked for.
+//! Returns rows one by one, in the order of their distance if the query asks for one.
 
 use roaring::RoaringTreemap;
 
@@ -10,46 +10,51 @@ use crate::pg::index::opclass::probe::{Probe, Target};
 use crate::pg::server::error::{Result, SqlError};
 use pgrx::{PgSqlErrorCode, pg_sys};
 
-/// Distances that an order can have: each has 16 bits of a key.
+/// The number of distances that an order can have. Each takes 16 bits of a key.
 const MOST_ORDERS: usize = 4;
-/// The distance of NULL: after all others.
+/// The distance of NULL, which sorts after all others.
 const NULL: u64 = 0xffff;
-/// Rows of the first batch where any rows will do; each batch after it has [`GROWTH`] times as many.
+/// The number of rows in the first batch where any rows will do. Each later batch has [`GROWTH`]
+/// times as many.
 const FIRST: usize = 32;
 const GROWTH: usize = 8;
 
-/// Where a scan is that returns rows one by one.
+/// The state of a scan that returns rows one by one.
 #[derive(Debug, Default)]
 pub(crate) struct Ordered {
     targets: Vec<Option<Target>>,
-    /// What finds all rows up to some distance, the least distance last.
+    /// The probes that find all rows up to some distance, the least distance last.
     near: Vec<(Probe, u64)>,
-    /// Rows of the next batch, where all that `near` did not find are equally far, in any order.
+    /// The number of rows in the next batch, if all rows that `near` did not find are equally far
+    /// and so may come in any order.
     ties: Option<usize>,
-    /// Which rows were given, where the same search may find a row in another place next time: see [`Ordered::push`].
+    /// The rows already returned, kept if the same search may find a row in another place next
+    /// time: see [`Ordered::push`].
     given: Option<RoaringTreemap>,
     batch: Vec<(u64, Tid)>,
     at: usize,
-    /// Everything up to here was returned, but for what is in `given`.
+    /// Everything up to this key was returned, except where `given` says otherwise.
     after: Option<(u64, Tid)>,
-    /// Whether all rows were collected.
+    /// True if all rows were collected.
     pub done: bool,
 }
 
-/// What finds the rows that come next.
+/// The search that finds the next rows.
 #[derive(Debug)]
 pub(crate) enum Pass<'a> {
-    /// This finds all of them, and others that come later or were given.
+    /// This probe finds all of them. It may also find rows that come later or were already
+    /// returned.
     Near(&'a Probe),
     /// Any rows but NULLs.
     Ties,
-    /// All rows have to be looked at.
+    /// All rows must be read.
     All,
 }
 
 impl Ordered {
-    /// A scan in the order of the distances to these; one without conditions begins with what is near. Where signatures
-    /// are `stopped`, what is near is not all found, and the rest may be nearer.
+    /// Starts a scan in the order of the distances to `targets`. A scan without conditions starts
+    /// with the near rows. If signatures are `stopped`, the probes do not find all near rows, and
+    /// some of the rest may be nearer.
     pub(crate) fn new(
         keys: &Keys,
         mut targets: Vec<Option<Target>>,
@@ -68,7 +73,8 @@ impl Ordered {
                 near.reverse();
                 ties = (keys.tells_all(target) && !stopped).then_some(FIRST);
             }
-            // The index has no set by which to tell how far a row is that another condition found.
+            // The index has no set from which to compute the distance of a row that another
+            // condition found.
             _ => {
                 for target in targets.iter_mut().flatten().filter(|target| matches!(target, Target::Ball(_)))
                 {
@@ -80,7 +86,7 @@ impl Ordered {
         Ok(Self { targets, near, ties, given, ..Self::default() })
     }
 
-    /// The next of the rows that were collected, its distances, and whether these are only lower bounds.
+    /// Returns the next collected row, its distances, and whether these are only lower bounds.
     pub(crate) fn next(&mut self, keys: &Keys) -> Option<(Tid, Vec<Option<f64>>, bool)> {
         let &(key, tid) = self.batch.get(self.at)?;
         self.at += 1;
@@ -91,7 +97,7 @@ impl Ordered {
         Some((tid, self.distances(keys, key), recheck))
     }
 
-    /// What finds the rows that come next.
+    /// Returns the search that finds the next rows.
     pub(crate) fn pass(&self) -> Pass<'_> {
         match (self.near.last(), self.ties) {
             (Some((probe, _)), _) => Pass::Near(probe),
@@ -100,7 +106,8 @@ impl Ordered {
         }
     }
 
-    /// Collects the rows that come next: as many as fit into `work_mem`, or fewer where any will do.
+    /// Creates the collection for the next rows: as many as fit into `work_mem`, or fewer where any
+    /// rows will do.
     pub(crate) fn nearest(&self) -> Nearest {
         let most = match self.pass() {
             Pass::Ties => self.ties.unwrap_or(FIRST),
@@ -109,14 +116,15 @@ impl Ordered {
         Nearest::new(most, self.after.filter(|_| !self.remembers()))
     }
 
-    /// Whether the rows that come next are told from those before by `given` alone: these are few, or found soon. All
-    /// others come by their address.
+    /// Reports whether only `given` tells the next rows from earlier ones. These rows are few, or
+    /// the search finds them early. All other rows come in the order of their keys and addresses.
     fn remembers(&self) -> bool {
         self.given.is_some() && !matches!(self.pass(), Pass::All)
     }
 
-    /// Adds a row with this key to those that were collected, if it was not given. What is known of a set, a flush may
-    /// change between two batches: its least distance then is what either said of it, so no row comes before what was given.
+    /// Adds a row with this key to the collection, unless it was already returned. A flush between
+    /// two batches may change what is known of a set. Both lower bounds of its distance then hold,
+    /// so the key becomes at least the last one, and no row comes before those already returned.
     pub(crate) fn push(&self, nearest: &mut Nearest, key: u64, tid: Tid) -> error::Result<()> {
         let Some(given) = &self.given else { return nearest.push((key, tid)) };
         if given.contains(place(tid)) {
@@ -126,12 +134,12 @@ impl Ordered {
         nearest.push((key.max(last), tid))
     }
 
-    /// Takes the rows that were collected.
+    /// Takes over the rows that were collected.
     pub(crate) fn take(&mut self, nearest: Nearest) {
         let (remembers, full) = (self.remembers(), nearest.is_full());
         let (mut batch, more) = nearest.finish();
         if let Some(given) = self.given.as_mut().filter(|_| remembers) {
-            // One row may have several keys: the least is the first.
+            // One row may have several keys; the least comes first.
             batch.retain(|&(_, tid)| given.insert(place(tid)));
         }
         self.after = batch.last().copied().or(self.after);
@@ -143,7 +151,7 @@ impl Ordered {
             (None, Some(count)) => {
                 let next = count.saturating_mul(GROWTH);
                 self.ties = (full && next <= most()).then_some(next);
-                // All others, NULLs among them, by their address.
+                // All other rows, NULLs among them, come in the order of their addresses.
                 self.after = self.after.filter(|_| self.ties.is_some());
             }
             (None, None) => self.done = !more,
@@ -153,11 +161,11 @@ impl Ordered {
         self.at = 0;
     }
 
-    /// The order of a row: its distances concatenated.
+    /// Returns the sort key of a row: its distances concatenated.
     pub(crate) fn key(&self, keys: &Keys, row: Row, sketch: &[u8]) -> u64 {
         self.targets.iter().fold(0, |key, target| {
             let distance = match target {
-                // The operator will say.
+                // The operator computes the distance.
                 Some(Target::Unlike) => 0,
                 Some(target) if !row.has(Row::NULL) => keys.difference(target, row, sketch).into(),
                 _ => NULL,
@@ -179,18 +187,19 @@ impl Ordered {
     }
 }
 
-/// The most rows of a batch.
+/// Returns the largest number of rows in a batch.
 fn most() -> usize {
     work_memory() / 2 / Nearest::BYTES
 }
 
-/// The number of an address in a set of addresses: those of blocks side by side are near one another.
+/// Maps an address to its number in a set of addresses. Addresses in adjacent blocks get numbers
+/// close together.
 fn place(tid: Tid) -> u64 {
-    // A page has fewer rows than 512.
+    // A page has fewer than 512 rows.
     tid >> 16 << 9 | tid & 0x1ff
 }
 
-/// Bytes that a scan may use.
+/// Returns the number of bytes that a scan may use.
 pub(crate) fn work_memory() -> usize {
     // SAFETY: an int that only this thread writes.
     let kilobytes = unsafe { pg_sys::work_mem };

@@ -1,16 +1,18 @@
-//! A ball that is not known before the query runs, as far as it is: whether an index serves `near($1, 0.8, 5)` hangs on all
-//! arguments but the document, so that another document can stand in its place; and 1 in that of a similarity, which every index
-//! serves that serves any.
+//! Plans with a ball that is not known before the query runs. Whether an index serves `near($1,
+//! 0.8, 5)` depends on all arguments but the document, so a placeholder document can take its
+//! place. A similarity that is not known can be replaced by 1, which an index serves if it serves
+//! any similarity.
 
 use pgrx::{PgList, pg_sys};
 
-/// What an expression would give for a short document, where it is made of calls of functions of the access method's extension
-/// whose first arguments are the document or made of it, and all others are constants or similarities. None for any other.
-///
-/// The functions say at once what is wrong with their constants, as the server's planner does of calls of constants alone.
+/// Returns the value of an expression for a short placeholder document. The expression must consist
+/// of calls of functions of the access method's extension. The first argument of each call is the
+/// document or is made from it; all others are constants or similarities. Returns None for any
+/// other expression. The functions raise errors about their constants at once, as they do when the
+/// server's planner evaluates calls that have only constants.
 ///
 /// # Safety
-/// An expression of the planner's.
+/// `expression` is an expression of the planner.
 pub(super) unsafe fn stand_in<'a>(
     expression: *mut pg_sys::Node,
     relam: pg_sys::Oid,
@@ -32,9 +34,10 @@ pub(super) unsafe fn stand_in<'a>(
 }
 
 /// # Safety
-/// An expression of the planner's.
+/// `expression` is an expression of the planner.
 unsafe fn with_stand_in(expression: *mut pg_sys::Node, extension: pg_sys::Oid) -> Option<*mut pg_sys::Node> {
-    // SAFETY: the caller's promise; a node of this tag is of this type, and a copy is the copier's to change.
+    // SAFETY: the caller's promise; a node of this tag is of this type, and we may change the copy
+    // that we made.
     unsafe {
         let is = |node: *mut pg_sys::Node, tag| (*node).type_ == tag;
         if is(expression, pg_sys::NodeTag::T_FuncExpr) {
@@ -48,7 +51,7 @@ unsafe fn with_stand_in(expression: *mut pg_sys::Node, extension: pg_sys::Oid) -
                 put.replace_ptr(0, with_stand_in(first, extension)?);
                 for (n, argument) in arguments.iter_ptr().enumerate().skip(1) {
                     if !is(argument, pg_sys::NodeTag::T_Const) {
-                        // What is measured from sketches may be a distance.
+                        // An argument of a function of sketches may be a distance.
                         document_of(pg_sys::exprType(first))?;
                         put.replace_ptr(n, similarity_of(pg_sys::exprType(argument))?);
                     }
@@ -60,10 +63,10 @@ unsafe fn with_stand_in(expression: *mut pg_sys::Node, extension: pg_sys::Oid) -
     }
 }
 
-/// A document of a type; none where that is no type of documents.
+/// Returns a document of a type, or None if the type is not a document type.
 ///
 /// # Safety
-/// Looks at the catalogues.
+/// Reads the catalogues.
 unsafe fn document_of(of: pg_sys::Oid) -> Option<*mut pg_sys::Node> {
     let text = match of {
         pg_sys::TEXTOID | pg_sys::TSVECTOROID => c"1",
@@ -71,7 +74,7 @@ unsafe fn document_of(of: pg_sys::Oid) -> Option<*mut pg_sys::Node> {
         _ => return None,
     };
     let (mut input, mut parameter) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
-    // SAFETY: types of the server's, which read such texts and are of any length.
+    // SAFETY: types of the server that accept these texts and have variable length.
     unsafe {
         pg_sys::getTypeInputInfo(of, &raw mut input, &raw mut parameter);
         let value = pg_sys::OidInputFunctionCall(input, text.as_ptr().cast_mut(), parameter, -1);
@@ -79,10 +82,10 @@ unsafe fn document_of(of: pg_sys::Oid) -> Option<*mut pg_sys::Node> {
     }
 }
 
-/// The greatest similarity; none where the type is another one than that of similarities.
+/// Returns the greatest similarity, or None if the type is not the type of similarities.
 fn similarity_of(of: pg_sys::Oid) -> Option<*mut pg_sys::Node> {
     let value = pg_sys::Datum::from(1.0f64.to_bits());
-    // SAFETY: makes a node; values of this type have 8 bytes and are passed as they are.
+    // SAFETY: makes a node; values of this type have 8 bytes and are passed by value.
     (of == pg_sys::FLOAT8OID)
         .then(|| unsafe { pg_sys::makeConst(of, -1, pg_sys::InvalidOid, 8, value, false, true).cast() })
 }

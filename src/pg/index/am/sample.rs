@@ -1,5 +1,6 @@
-//! What CREATE INDEX looks at before it builds an index of sets: rows from all over the table, which settle the order of
-//! tokens. They depend on the table alone, so that the same table gives the same index.
+//! The sample that CREATE INDEX takes before it builds an index of sets. Its rows come from all
+//! over the table and settle the order of tokens. The choice of rows depends on the table alone, so
+//! the same table gives the same index.
 
 use std::ffi::c_void;
 
@@ -14,19 +15,21 @@ use crate::pg::index::pages::buffer::Index;
 use crate::pg::server::error::Result;
 use crate::pg::server::guard::guard;
 
-/// Ranges of pages that are looked at, at equal distances, and the pages of one.
+/// The number of page ranges that are read, at equal distances, and the number of pages in a range.
 const RANGES: u64 = 64;
 const PAGES: u64 = 24;
-/// Rows of a range that are cut, and the bytes after which no more are.
+/// The number of rows of a range that are tokenized, and the number of bytes after which tokenizing
+/// stops.
 const ROWS: u64 = 470;
 const BYTES: usize = 1 << 20;
 
-/// Rows of the table that were looked at.
+/// The rows of the table that were read.
 struct Sample<'a> {
     keys: &'a SetKeys,
     class: Class,
     tokens: TokenSample,
-    /// Rows of this range and their bytes, and all rows that came by.
+    /// The number of tokenized rows in this range and their bytes, then the number of all rows
+    /// seen.
     rows: u64,
     bytes: usize,
     all: u64,
@@ -50,7 +53,8 @@ impl Sample<'_> {
     }
 }
 
-/// Settles what is to be settled of a new index of sets; none if the table has no row with tokens.
+/// Settles the order of tokens for a new index of sets. Returns None if no row of the sample has
+/// tokens.
 ///
 /// # Safety
 /// Both relations are open, and `info` describes the index.
@@ -76,9 +80,9 @@ pub(super) unsafe fn settle(
         let count = (next - first).min(PAGES);
         (sample.rows, sample.bytes) = (0, 0);
         seen += count;
-        // Numbers of pages have 32 bits.
+        // Page numbers have 32 bits.
         let range = Range { first: first as u32, count: count as u32 };
-        // SAFETY: the callback gets what it is given here.
+        // SAFETY: the callback gets the state that is passed here.
         unsafe {
             let state: *mut c_void = (&raw mut sample).cast();
             let tables = [heap, index.relation()];
@@ -100,8 +104,8 @@ unsafe extern "C-unwind" fn add_row(
     _alive: bool,
     state: *mut c_void,
 ) {
-    // SAFETY: the outermost frame; the server gives one value of the index's only column, the row's address, and our
-    // state.
+    // SAFETY: this is the outermost frame; the server gives one value of the index's only column,
+    // the row's address, and our state.
     unsafe {
         guard(|| {
             let sample = &mut *state.cast::<Sample<'_>>();

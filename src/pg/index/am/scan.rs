@@ -1,4 +1,4 @@
-//! What the server calls to scan the index.
+//! The functions that the server calls to scan the index.
 
 use pgrx::{PgMemoryContexts, pg_sys};
 
@@ -23,15 +23,15 @@ pub(crate) unsafe extern "C-unwind" fn begin(
     keys: i32,
     orders: i32,
 ) -> pg_sys::IndexScanDesc {
-    // SAFETY: the outermost frame.
+    // SAFETY: this is the outermost frame.
     unsafe { guard(|| Ok(begin_scan(relation, keys, orders))) }
 }
 
 /// # Safety
-/// The relation is open, and stays so during the scan.
+/// The relation is open and stays open during the scan.
 unsafe fn begin_scan(relation: pg_sys::Relation, keys: i32, orders: i32) -> pg_sys::IndexScanDesc {
-    // SAFETY: the caller's promise. The state goes with the memory context of the scan; the context for arguments does
-    // so, too.
+    // SAFETY: the caller's promise. The state and the context for arguments are freed with the
+    // memory context of the scan.
     unsafe {
         let scan = pg_sys::RelationGetIndexScan(relation, keys, orders);
         if orders > 0 {
@@ -78,7 +78,8 @@ pub(crate) unsafe extern "C-unwind" fn rescan(
     orders: pg_sys::ScanKey,
     _order_count: i32,
 ) {
-    // SAFETY: the outermost frame; the server gives a scan of ours with as many keys as when it began.
+    // SAFETY: this is the outermost frame; the server gives a scan of ours with as many keys as
+    // when it began.
     unsafe {
         guard(|| {
             let copy = |from: pg_sys::ScanKey, to: pg_sys::ScanKey, count: i32| {
@@ -128,7 +129,7 @@ unsafe fn prepare(scan: pg_sys::IndexScanDesc, state: &mut Scan) -> Result<()> {
     Ok(())
 }
 
-/// Counts a scan, once.
+/// Counts a scan in the statistics, once.
 ///
 /// # Safety
 /// `scan` was made by [`begin`].
@@ -146,7 +147,7 @@ pub(crate) unsafe extern "C-unwind" fn get_bitmap(
     scan: pg_sys::IndexScanDesc,
     bitmap: *mut pg_sys::TIDBitmap,
 ) -> i64 {
-    // SAFETY: the outermost frame; a scan of ours.
+    // SAFETY: this is the outermost frame; the scan is ours.
     unsafe {
         guard(|| {
             count(scan);
@@ -155,7 +156,7 @@ pub(crate) unsafe extern "C-unwind" fn get_bitmap(
     }
 }
 
-/// Adds the rows that a scan finds to a bitmap of the server's, and says how many these are.
+/// Adds the rows that a scan finds to a bitmap of the server and returns their number.
 fn fill_bitmap(state: &mut Scan, bitmap: *mut pg_sys::TIDBitmap) -> i64 {
     if state.is_empty() {
         return 0;
@@ -174,7 +175,7 @@ fn fill_bitmap(state: &mut Scan, bitmap: *mut pg_sys::TIDBitmap) -> i64 {
         found += tids.len() as i64;
         for chunk in tids.chunks(1024) {
             let mut addresses: Vec<_> = chunk.iter().map(|&tid| address_of(tid)).collect();
-            // SAFETY: a bitmap of the server's, which copies the addresses.
+            // SAFETY: the bitmap is the server's, which copies the addresses.
             unsafe {
                 pg_sys::tbm_add_tuples(bitmap, addresses.as_mut_ptr(), addresses.len() as i32, recheck)
             };
@@ -183,8 +184,8 @@ fn fill_bitmap(state: &mut Scan, bitmap: *mut pg_sys::TIDBitmap) -> i64 {
     };
     let full = &mut add;
     undisturbed(state.index, || {
-        // What was added to the bitmap stays there: rows that were found once and are gone by now are
-        // visible to no snapshot.
+        // Rows that were added to the bitmap stay there. A row that was found once and has since
+        // been removed is visible to no snapshot.
         tids.clear();
         state.search(&mut |row, _| {
             or_raise(memory::push(&mut tids, row.tid(), COLLECTING));
@@ -202,12 +203,12 @@ pub(crate) unsafe extern "C-unwind" fn get_tuple(
     scan: pg_sys::IndexScanDesc,
     _direction: pg_sys::ScanDirection::Type,
 ) -> bool {
-    // SAFETY: the outermost frame; a scan of ours. The server calls this for forward scans only, as we say that we can
-    // do no others.
+    // SAFETY: this is the outermost frame; the scan is ours. The server calls this for forward
+    // scans only, as we declare that we support no others.
     unsafe { guard(|| Ok(next_tuple(scan))) }
 }
 
-/// Puts the next row into a scan; false after the last.
+/// Puts the next row into a scan. Returns false after the last row.
 ///
 /// # Safety
 /// `scan` was made by [`begin`] and has its keys.
@@ -219,7 +220,8 @@ unsafe fn next_tuple(scan: pg_sys::IndexScanDesc) -> bool {
         let Some((tid, distances, recheck)) = state.next() else { return false };
         state.heap.check(state.index, tid);
         (*scan).xs_heaptid = address_of(tid);
-        // Other snapshots than MVCC ones may see a row that has taken over the place since.
+        // A snapshot that is not an MVCC snapshot may see a row that has since taken over the same
+        // address.
         let snapshot = (*scan).xs_snapshot;
         let mvcc = !snapshot.is_null()
             && matches!(
@@ -265,7 +267,7 @@ unsafe fn next_tuple(scan: pg_sys::IndexScanDesc) -> bool {
 /// `amendscan`
 #[pgrx::pg_guard]
 pub unsafe extern "C-unwind" fn end(scan: pg_sys::IndexScanDesc) {
-    // SAFETY: a scan of ours; the rest of its state goes with its memory context.
+    // SAFETY: the scan is ours; the rest of its state is freed with its memory context.
     unsafe {
         let state = state(scan);
         state.probes = Vec::new();

@@ -1,4 +1,4 @@
-//! Finding rows: pending pages first, then the segments.
+//! Finds rows: first in the pending pages, then in the segments.
 
 use pgrx::{PgSqlErrorCode, pg_sys};
 use roaring::RoaringBitmap;
@@ -16,12 +16,13 @@ use crate::pg::index::storage::pending::{self, Pages};
 use crate::pg::index::storage::segment::Segment;
 use crate::pg::server::error::SqlError;
 
-/// Restarts after which a scan takes a lock, under which nothing goes away.
+/// The number of restarts after which a scan takes a lock that prevents removals.
 const RESTARTS: u32 = 3;
-/// Restarts after which a scan on a standby gives up; no lock helps there.
+/// The number of restarts after which a scan on a standby gives up. No lock helps there.
 const RESTARTS_ON_STANDBY: u32 = 100;
 
-/// Reads the index until nothing was removed meanwhile. `read` starts over each time.
+/// Reads the index until a read completes without pages being removed meanwhile. `read` starts over
+/// each time.
 pub(crate) fn undisturbed(index: Index, mut read: impl FnMut() -> Looked<()>) {
     let mut lock = None;
     let mut restarts = 0;
@@ -33,7 +34,7 @@ pub(crate) fn undisturbed(index: Index, mut read: impl FnMut() -> Looked<()>) {
         }
         pgrx::check_for_interrupts!();
         restarts += 1;
-        // SAFETY: looks at the state of the server.
+        // SAFETY: reads the state of the server.
         let standby = unsafe { pg_sys::RecoveryInProgress() };
         if standby && restarts > RESTARTS_ON_STANDBY {
             SqlError::new(
@@ -52,8 +53,8 @@ pub(crate) fn undisturbed(index: Index, mut read: impl FnMut() -> Looked<()>) {
     drop(lock);
 }
 
-/// Calls `each` with every row that a probe finds, and its sketch, perhaps more than once. For a
-/// sketch these are exactly the rows that match.
+/// Calls `each` with every row that a probe finds and its sketch, perhaps more than once. For a
+/// probe with a sketch these are exactly the rows that match.
 pub(crate) fn search(
     index: Index,
     keys: &Keys,
@@ -63,7 +64,8 @@ pub(crate) fn search(
     if let Probe::Sets(sets) = probe {
         return search_sets(index, keys, sets, &mut |row, _| each(row, &[]));
     }
-    // The pending pages before the directory: a row on its way from there to here is seen.
+    // The pending pages are read before the directory, so that a row that is moving from the
+    // pending pages to a segment is seen.
     let mut pages = Pages::all(index, &Directory::read(index).meta);
     while let Some((block, contents)) = pages.next()? {
         for item in pending::items(index, block, &contents) {
@@ -99,11 +101,12 @@ pub(crate) fn search(
     Ok(())
 }
 
-/// Calls `each` with one row after the other, without their order, perhaps more than once, until it says that these are
-/// enough. NULLs are not among them.
+/// Calls `each` with one row after another, in no particular order and perhaps more than once,
+/// until `each` returns false. NULLs are left out.
 pub(super) fn some_rows(index: Index, keys: &Keys, each: &mut dyn FnMut(Row) -> bool) -> Looked<()> {
     let mut goes_on = |row: Row| row.has(Row::DEAD | Row::NULL | Row::CONTINUED) || each(row);
-    // The pending pages before the directory: a row on its way from there to here is seen.
+    // The pending pages are read before the directory, so that a row that is moving from the
+    // pending pages to a segment is seen.
     let mut pages = Pages::all(index, &Directory::read(index).meta);
     while let Some((block, contents)) = pages.next()? {
         for item in pending::items(index, block, &contents) {
@@ -126,7 +129,7 @@ pub(super) fn some_rows(index: Index, keys: &Keys, each: &mut dyn FnMut(Row) -> 
     Ok(())
 }
 
-/// The rows of each segment that have one of these signatures.
+/// Returns the rows of each segment that have one of these signatures.
 fn candidates(index: Index, segments: &[Segment], signatures: &[u64]) -> Looked<Vec<RoaringBitmap>> {
     let limit = Options::of(index).stop_limit();
     let mut rows = vec![RoaringBitmap::new(); segments.len()];

@@ -1,4 +1,5 @@
-//! Finding rows whose sets may be in a ball. docs/design/signature-index.md, "Sets", says why none is missed.
+//! Finds rows whose sets may be in a ball. docs/design/signature-index.md, "Sets", explains why the
+//! search misses none.
 
 use std::collections::BTreeMap;
 
@@ -17,24 +18,25 @@ use crate::pg::index::storage::pending::{self, Pages};
 use crate::pg::index::storage::segment::{COLLECTING, Segment};
 use crate::pg::server::error::or_raise;
 
-/// Rows whose hits are counted at a time.
+/// The number of rows whose hits are counted at a time.
 const WINDOW: u32 = 1 << 16;
-/// Lists that are read at the same time, at most: of each a page is at hand.
+/// The largest number of lists that are read at the same time. Each keeps one page in memory.
 const KEPT: usize = 256;
-/// Rows whose hits are counted at a time where lists are more, and are read one after the other.
+/// The number of rows whose hits are counted at a time if there are more lists than that. The lists
+/// are then read one after another.
 const LARGE_WINDOW: u32 = 1 << 22;
 
-/// A ball to look for.
+/// A ball to search for.
 struct Query<'a> {
     probe: &'a SetProbe,
-    /// The bitmaps of its set with as many words as were asked for.
+    /// The bitmaps of its set, by their number of words.
     bitmaps: BTreeMap<usize, Vec<u64>>,
     /// Space for the tokens of a row.
     tokens: Vec<u32>,
 }
 
 impl Query<'_> {
-    /// The bitmap of the set with this many words.
+    /// Returns the bitmap of the set with this many words.
     fn bitmap(&mut self, words: usize) -> &[u64] {
         self.bitmaps.entry(words).or_insert_with(|| {
             let mut bits = vec![0; words];
@@ -43,7 +45,8 @@ impl Query<'_> {
         })
     }
 
-    /// How similar a pending set is at most, if it may be in the ball.
+    /// Returns an upper bound of the similarity of a pending set, or None if the set cannot be in
+    /// the ball.
     fn may_have(&mut self, item: &Item<'_>) -> error::Result<Option<f64>> {
         let Some(set) = SetItem::read(item.row, item.bytes) else { return Ok(None) };
         let reach = &self.probe.reach;
@@ -63,7 +66,7 @@ impl Query<'_> {
     }
 }
 
-/// How many tokens are in one of two sets only.
+/// Counts the tokens that are in only one of two sets.
 fn unlike(mut one: &[u32], mut other: &[u32]) -> u64 {
     let mut count = 0;
     while let ([a, rest @ ..], [b, others @ ..]) = (one, other) {
@@ -78,7 +81,8 @@ fn unlike(mut one: &[u32], mut other: &[u32]) -> u64 {
     count + one.len() as u64 + other.len() as u64
 }
 
-/// Calls `each` with every row whose set may be in a ball, and how similar it is at most; perhaps more than once.
+/// Calls `each` with every row whose set may be in a ball and with an upper bound of its
+/// similarity, perhaps more than once.
 pub(super) fn search_sets(
     index: Index,
     keys: &Keys,
@@ -86,7 +90,8 @@ pub(super) fn search_sets(
     each: &mut dyn FnMut(Row, f64),
 ) -> Looked<()> {
     let mut query = Query { probe, bitmaps: BTreeMap::new(), tokens: Vec::new() };
-    // The pending pages before the directory: a row on its way from there to here is seen.
+    // The pending pages are read before the directory, so that a row that is moving from the
+    // pending pages to a segment is seen.
     let mut pages = Pages::all(index, &Directory::read(index).meta);
     while let Some((block, contents)) = pages.next()? {
         for item in pending::items(index, block, &contents) {
@@ -114,7 +119,7 @@ pub(super) fn search_sets(
     Ok(())
 }
 
-/// Counts rows, in a window that begins at `start`, and notes those that reach `least`.
+/// Counts rows in a window that begins at `start` and records those that reach `least`.
 fn count(
     counts: &mut [u16],
     start: u32,
@@ -134,7 +139,7 @@ fn count(
     Ok(())
 }
 
-/// Counts in one segment how many of the looked-up tokens rows have.
+/// Counts, in one segment, how many of the looked-up tokens each row has.
 struct Counting<'a> {
     segment: &'a Segment,
     probe: &'a SetProbe,
@@ -143,7 +148,7 @@ struct Counting<'a> {
 }
 
 impl Counting<'_> {
-    /// How many hits a row has at least.
+    /// Returns the least number of hits of a row in the ball.
     fn least_hits(&self) -> u16 {
         self.probe.reach.least_hits().max(1) as u16
     }
@@ -162,7 +167,8 @@ impl Counting<'_> {
                 or_raise(memory::push(&mut lists, (part, weight), COLLECTING));
             }
         }
-        // What is spread over several rows has its hits there, too: each such row counts as hit once more.
+        // The hits of a split set are spread over several rows of the index, so each of these rows
+        // counts as hit once more.
         let mut split = Part::of_split(self.segment)?;
         if split.find_any()? {
             or_raise(memory::push(&mut lists, (split, 1), COLLECTING));
@@ -201,7 +207,7 @@ impl Counting<'_> {
         Ok(())
     }
 
-    /// The same for the ball of a long document: memory is that of a window and of one list.
+    /// Does the same for the ball of a long document, with the memory of one window and one list.
     fn rows_of_many(&self, classes: &[(u32, u32)], each: &mut dyn FnMut(Row, f64)) -> Looked<()> {
         let (least, rows) = (self.least_hits(), self.segment.about.rows);
         let size = rows.min(LARGE_WINDOW) as usize;
@@ -226,7 +232,7 @@ impl Counting<'_> {
                     bound = end.min(bound.saturating_add(WINDOW));
                     found.clear();
                     more = part.rows_before(bound, &mut found)?;
-                    // Windows begin where steps do.
+                    // Large windows begin where a step begins.
                     if from >= start {
                         let weight = u16::try_from(weight).unwrap_or(u16::MAX);
                         or_raise(count(large.counts, start, &found, weight, least, &mut reached));
@@ -241,7 +247,7 @@ impl Counting<'_> {
         Ok(())
     }
 
-    /// Looks at rows of a window that have enough hits.
+    /// Checks the rows of a window that have enough hits.
     fn look(&mut self, start: u32, rows: &[u32], each: &mut dyn FnMut(Row, f64)) -> Looked<()> {
         self.segment.look(rows.iter().copied(), |number, row, bytes| {
             let hits = self.counts[(number - start) as usize];
@@ -253,7 +259,8 @@ impl Counting<'_> {
         })
     }
 
-    /// How similar a row with so many hits is at most, if it may be in the ball.
+    /// Returns an upper bound of the similarity of a row with this many hits, or None if the row
+    /// cannot be in the ball.
     fn accepts(&self, row: Row, set: Outline<'_>, hits: u16) -> Option<f64> {
         let reach = &self.probe.reach;
         let (need, bits) = (reach.need(set.size)?, reach.bits(set.size)?);
@@ -261,7 +268,7 @@ impl Counting<'_> {
             // The other hits are in other rows of the index, and so are the bits.
             return (hits > 1).then(|| reach.most_similar(set.size, u32::MAX, 0));
         }
-        // A count that is full may be any.
+        // A saturated count may mean any number of hits.
         let hits = if hits == u16::MAX { u32::MAX } else { hits.into() };
         let apart = set.differs(self.bitmap);
         (hits >= need && apart <= bits).then(|| reach.most_similar(set.size, hits, apart))

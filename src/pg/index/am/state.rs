@@ -1,4 +1,4 @@
-//! The state of a scan: what it looks for, and the rows that it finds.
+//! The state of a scan: its probes, and the rows that it finds.
 
 use pgrx::{PgSqlErrorCode, pg_sys};
 
@@ -12,19 +12,19 @@ use crate::pg::index::opclass::sets::probe::step_of;
 use crate::pg::index::pages::buffer::{Index, Looked};
 use crate::pg::server::error::{SqlError, or_raise};
 
-/// How many pages a table has at least.
+/// A lower bound of the number of pages of a table.
 #[derive(Debug, Default)]
 pub(crate) struct Heap(u32);
 
 impl Heap {
-    /// Ends the call where a row is in a page that the table does not have: the index has bytes that
-    /// were changed by other means, and the server would look for a file that is not there.
+    /// Fails if a row is in a page that the table does not have. The index then has bytes that were
+    /// changed by other means, and the server would look for a file that does not exist.
     pub(crate) fn check(&mut self, index: Index, tid: Tid) {
         let block = (tid >> 16) as u32;
         if block < self.0 {
             return;
         }
-        // SAFETY: who scans an index has locked its table.
+        // SAFETY: the scan of an index holds a lock on its table.
         self.0 = unsafe {
             let table = (*(*index.relation()).rd_index).indrelid;
             let table = pg_sys::table_open(table, pg_sys::NoLock as i32);
@@ -49,26 +49,26 @@ impl Heap {
 pub(crate) struct Scan {
     /// The index.
     pub index: Index,
-    /// What it knows of its values.
+    /// The keys of the index.
     pub keys: Keys,
-    /// What has to hold of a row, the best to begin with first.
+    /// The conditions on a row, the best to start with first.
     pub probes: Vec<Probe>,
     /// The rows in order.
     pub ordered: Ordered,
-    /// Memory for arguments.
+    /// The memory context of arguments.
     pub memory: pg_sys::MemoryContext,
-    /// Memory as long as the scan.
+    /// A memory context that lives as long as the scan.
     pub home: pg_sys::MemoryContext,
-    /// What is known of the table.
+    /// The known size of the table.
     pub heap: Heap,
-    /// A row of the index without its column.
+    /// An index tuple without its column.
     pub no_columns: pg_sys::IndexTuple,
-    /// Whether it was counted.
+    /// True if the scan was counted.
     pub counted: bool,
 }
 
 impl Scan {
-    /// Whether the server has to look at the rows themselves.
+    /// Reports whether the server must check the rows themselves.
     pub(crate) fn recheck(&self) -> bool {
         match self.probes.as_slice() {
             [] => false,
@@ -78,7 +78,7 @@ impl Scan {
         }
     }
 
-    /// Calls `each` with every row that all probes find, perhaps more than once, and its sketch.
+    /// Calls `each` with every row that all probes find and its sketch, perhaps more than once.
     pub(crate) fn search(&self, each: &mut dyn FnMut(Row, &[u8])) -> Looked<()> {
         let (first, rest) = match self.probes.as_slice() {
             [] => (&Probe::Everything, &[][..]),
@@ -91,12 +91,12 @@ impl Scan {
         })
     }
 
-    /// Whether no row can be found.
+    /// Reports whether the scan can find no row.
     pub(crate) fn is_empty(&self) -> bool {
         self.probes.iter().any(|probe| matches!(probe, Probe::Nothing))
     }
 
-    /// The next row, its distances, and whether these are only lower bounds.
+    /// Returns the next row, its distances, and whether these are only lower bounds.
     pub(crate) fn next(&mut self) -> Option<(Tid, Vec<Option<f64>>, bool)> {
         loop {
             if let Some(next) = self.ordered.next(&self.keys) {
@@ -109,7 +109,7 @@ impl Scan {
         }
     }
 
-    /// Collects the rows that come next.
+    /// Collects the next rows.
     fn fill(&mut self) {
         let ordered = &self.ordered;
         let mut nearest = ordered.nearest();

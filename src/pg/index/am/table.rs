@@ -1,4 +1,4 @@
-//! The rows of the table under an index, as the server gives them to a build or a check.
+//! Scans the rows of an index's table for a build or a check.
 
 use std::ffi::c_void;
 
@@ -8,10 +8,12 @@ use crate::pg::index::layout::items::Tid;
 use crate::pg::index::layout::meta::tid_of;
 use crate::pg::server::error::{Result, catch};
 
-/// Calls `each` with a row of a scan of the table, and empties the memory context in which it works.
+/// Calls `each` with a row of a scan of the table, then resets the memory context in which `each`
+/// ran.
 ///
 /// # Safety
-/// As the server calls an `IndexBuildCallback`: one value of the index's only column, and the row's address.
+/// The arguments are those of an `IndexBuildCallback`: one value of the index's only column, and
+/// the row's address.
 pub(crate) unsafe fn row_of_scan(
     memory: pg_sys::MemoryContext,
     address: pg_sys::ItemPointer,
@@ -29,7 +31,7 @@ pub(crate) unsafe fn row_of_scan(
     }
 }
 
-/// What the server calls with every row of a scan for an index.
+/// The callback that the server calls with every row of a scan for an index.
 pub(crate) type EachRow = unsafe extern "C-unwind" fn(
     pg_sys::Relation,
     pg_sys::ItemPointer,
@@ -39,20 +41,22 @@ pub(crate) type EachRow = unsafe extern "C-unwind" fn(
     *mut c_void,
 );
 
-/// Pages of a table.
+/// A range of pages of a table.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Range {
-    /// The first.
+    /// The first page.
     pub first: u32,
-    /// So many.
+    /// The number of pages.
     pub count: u32,
 }
 
-/// table_index_build_scan of tableam.h, without a guard of pgrx: expressions and predicates of the index call functions
-/// of users, whose errors are to come back whole. A scan that is given is ended. Without a range all pages are scanned.
+/// Does the same as table_index_build_scan of tableam.h, without a guard of pgrx: expressions and
+/// predicates of the index call functions of users, and the errors of these functions must arrive
+/// complete. The function ends the scan that it is given. Without a range it scans all pages.
 ///
 /// # Safety
-/// The relations are an open table and an index on it, which `info` describes, and `each` can take `state`.
+/// The relations are an open table and an index on it, which `info` describes, and `each` can take
+/// `state`.
 pub(crate) unsafe fn scan_table(
     [table, index]: [pg_sys::Relation; 2],
     info: *mut pg_sys::IndexInfo,
@@ -66,7 +70,7 @@ pub(crate) unsafe fn scan_table(
     unsafe {
         let scan_rows = (*(*table).rd_tableam).index_build_range_scan.expect("of every table access method");
         let Range { first, count } = range.unwrap_or(Range { first: 0, count: pg_sys::InvalidBlockNumber });
-        // Scans of the same table may join each other, but for those of a range.
+        // Scans of the same table may be synchronized with each other, except those of a range.
         let join = range.is_none();
         catch(|| scan_rows(table, index, info, join, false, progress, first, count, Some(each), state, scan))
     }

@@ -1,4 +1,5 @@
-//! An index that a user named: looked up, locked with its table, and worked on as their owner.
+//! Opens an index that a user named: finds it, locks it and its table, and runs work on it as the
+//! table's owner.
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
@@ -11,7 +12,7 @@ use crate::pg::server::call::Call;
 use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::{Result, SqlError};
 
-/// An index of access method signature, open and locked, and so is its table.
+/// An open index of the access method signature and its table, both locked.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Opened {
     /// The index.
@@ -20,21 +21,25 @@ pub(crate) struct Opened {
     pub table: pg_sys::Relation,
 }
 
-/// Opens the index that argument 0 of a call names, for its owner, a member of pg_monitor, or who may maintain its table
-/// (as VACUUM and REINDEX are allowed to them), and runs `work` on it as the owner of the table: expressions and predicates of the index are the owner's code, and would do as superuser
-/// whatever they like where a superuser looks at the index.
+/// Opens the index that argument 0 of a call names, and runs `work` on it as the owner of the
+/// table. The user must be the owner of the index, a member of pg_monitor, or someone who may
+/// maintain its table, like a user who may run VACUUM and REINDEX on it. The role changes because
+/// expressions and predicates of the index are code of the owner. If a superuser inspected the
+/// index under the superuser's own role, that code could do anything.
 pub(crate) fn on_index<T>(call: Call, lock: u32, work: impl FnOnce(Opened) -> Result<T>) -> Result<T> {
     let oid: Oid = call.need(0, "index")?;
     let lock = lock as i32;
     let found = Named::find(oid)?;
-    // Before anything is locked: who has no right to the index must not keep others waiting.
+    // The rights are checked before anything is locked. A user without rights to the index must not
+    // keep others waiting.
     found.check_rights()?;
     let opened = found.open(lock)?;
     // SAFETY: open relations.
     unsafe {
         let owner = (*(*opened.table).rd_rel).relowner;
         let result = as_user(owner, || work(opened))?;
-        // After an error the server closes them. What is to be changed stays locked until the transaction ends.
+        // After an error the server closes the relations. Relations that were locked for a change
+        // stay locked until the transaction ends.
         let unlock = if lock > pg_sys::AccessShareLock as i32 { pg_sys::NoLock as i32 } else { lock };
         pg_sys::relation_close(opened.index.relation(), unlock);
         pg_sys::relation_close(opened.table, unlock);
@@ -42,7 +47,7 @@ pub(crate) fn on_index<T>(call: Call, lock: u32, work: impl FnOnce(Opened) -> Re
     }
 }
 
-/// What a number stands for, as the catalogue has it now.
+/// The index that an OID refers to, as the catalogue has it now.
 struct Named {
     index: Oid,
     table: Oid,
@@ -51,7 +56,7 @@ struct Named {
 
 impl Named {
     fn find(oid: Oid) -> Result<Self> {
-        // SAFETY: looks a number up; the name is null if it is none of a relation's.
+        // SAFETY: looks up an OID; the name is null if the OID is not that of a relation.
         let (name, kind) = unsafe {
             let name = pg_sys::get_rel_name(oid);
             if name.is_null() {
@@ -62,7 +67,7 @@ impl Named {
         if kind != pg_sys::RELKIND_INDEX {
             return Err(not_ours(&name));
         }
-        // SAFETY: looks a number up.
+        // SAFETY: looks up an OID.
         let table = unsafe { pg_sys::IndexGetRelation(oid, true) };
         if table == pg_sys::InvalidOid {
             return Err(missing(oid));
@@ -72,7 +77,7 @@ impl Named {
 
     fn check_rights(&self) -> Result<()> {
         let monitor = Oid::from(pg_sys::ROLE_PG_MONITOR);
-        // SAFETY: looks numbers up.
+        // SAFETY: looks up OIDs.
         let (user, monitors) = unsafe {
             let user = pg_sys::GetUserId();
             (user, pg_sys::has_privs_of_role(user, monitor))
@@ -85,9 +90,10 @@ impl Named {
             .hint("It takes the index's owner or a member of pg_monitor: GRANT pg_monitor TO …;"))
     }
 
-    /// Locks the table before the index, as the server does, and looks whether both are still what they were.
+    /// Locks the table before the index, as the server does. Then checks that neither has changed.
     fn open(self, lock: i32) -> Result<Opened> {
-        // SAFETY: null for what is no more; what is opened is closed by `on_index`, or by the server after an error.
+        // SAFETY: the result is null for a relation that no longer exists; `on_index` closes what
+        // is opened here, or the server does after an error.
         unsafe {
             let table = pg_sys::try_relation_open(self.table, lock);
             if table.is_null() {
@@ -107,7 +113,7 @@ impl Named {
 }
 
 impl Opened {
-    /// Whether the index is one of ours, whose pages can be read.
+    /// Fails unless the index is a signature index whose pages can be read.
     fn check_state(&self) -> Result<()> {
         let name = self.index.name();
         // SAFETY: open relations; an index has an access method and a row of pg_index.

@@ -1,4 +1,4 @@
-//! VACUUM: flags dead rows; flushes, merges, and gives back pages.
+//! VACUUM: flags dead rows, flushes and merges, and frees pages.
 
 use std::ffi::c_void;
 
@@ -20,7 +20,7 @@ use crate::pg::server::guard::guard;
 
 fn results(stats: *mut pg_sys::IndexBulkDeleteResult) -> *mut pg_sys::IndexBulkDeleteResult {
     if stats.is_null() {
-        // SAFETY: all zero are results.
+        // SAFETY: an all-zero result is valid.
         unsafe { pg_sys::palloc0(size_of::<pg_sys::IndexBulkDeleteResult>()).cast() }
     } else {
         stats
@@ -34,8 +34,8 @@ pub(crate) unsafe extern "C-unwind" fn bulk_delete(
     callback: pg_sys::IndexBulkDeleteCallback,
     state: *mut c_void,
 ) -> *mut pg_sys::IndexBulkDeleteResult {
-    // SAFETY: the outermost frame; the server gives an open relation and a function that says of a row whether it is
-    // dead; its errors become ours.
+    // SAFETY: this is the outermost frame; the server gives an open relation and a function that
+    // reports whether a row is dead; its errors become ours.
     unsafe {
         guard(|| {
             let stats = results(stats);
@@ -55,7 +55,7 @@ pub(crate) unsafe extern "C-unwind" fn bulk_delete(
     }
 }
 
-/// Flags dead rows. Gives the numbers of rows that are alive and that were flagged.
+/// Flags dead rows. Returns the number of live rows and the number of rows that it flagged.
 fn mark(index: Index, is_dead: &mut dyn FnMut(Row) -> bool) -> [u64; 2] {
     let lock = Lock::maintenance(index);
     let directory = Directory::read(index);
@@ -84,7 +84,7 @@ pub(crate) unsafe extern "C-unwind" fn cleanup(
     info: *mut pg_sys::IndexVacuumInfo,
     stats: *mut pg_sys::IndexBulkDeleteResult,
 ) -> *mut pg_sys::IndexBulkDeleteResult {
-    // SAFETY: the outermost frame; the server gives an open relation.
+    // SAFETY: this is the outermost frame; the server gives an open relation.
     unsafe {
         guard(|| {
             if (*info).analyze_only {
@@ -107,7 +107,7 @@ pub(crate) unsafe extern "C-unwind" fn cleanup(
     }
 }
 
-/// Flushes, merges what is due, gives back pages. Says how many are free.
+/// Flushes, merges what is due, and frees pages. Returns the number of free pages.
 fn tidy(index: Index) -> Result<u32> {
     let lock = Lock::maintenance(index);
     merge::flush(index, &lock, true)?;
@@ -115,9 +115,10 @@ fn tidy(index: Index) -> Result<u32> {
     Ok(sweep(index, &lock))
 }
 
-/// Frees all pages to which nothing refers, and tells the free space map of them.
+/// Frees all pages to which nothing refers and reports them to the free space map.
 pub(crate) fn sweep(index: Index, _lock: &Lock) -> u32 {
-    // In this order: pages that come later belong to inserts, or to nothing.
+    // The number of blocks is read before the directory. Pages added later belong to inserts or to
+    // nothing.
     let blocks = index.blocks();
     let directory = Directory::read(index);
     let used = used(index, &directory);
@@ -125,7 +126,7 @@ pub(crate) fn sweep(index: Index, _lock: &Lock) -> u32 {
     for block in (0..blocks).filter(|&block| !used.contains(block)) {
         vacuum_delay();
         let page = index.read(block);
-        // Inserts add pages while we look.
+        // Inserts may add pages during the sweep.
         let added = page.kind() == Some(Kind::Pending) && page.tail().id > directory.meta.tail_sequence;
         if added {
             continue;
@@ -143,7 +144,7 @@ pub(crate) fn sweep(index: Index, _lock: &Lock) -> u32 {
     free
 }
 
-/// The blocks to which the metapage leads, and its own.
+/// Returns the blocks that can be reached from the metapage, and block 0 itself.
 pub(crate) fn used(index: Index, directory: &Directory) -> RoaringBitmap {
     let keys = Keys::of(index, &directory.meta);
     let mut used = RoaringBitmap::from_iter([0]);

@@ -1,28 +1,29 @@
-//! The bytes of the index: everything is little-endian and of fixed width. See docs/design/signature-index.md, "Pages";
-//! rows, pairs and items are in `items`.
+//! The bytes of the index. Everything is little-endian and of fixed width. See
+//! docs/design/signature-index.md, "Pages". Rows, pairs and items are in `items`.
 
-/// Bytes of a page; checked against the server's in `buffer`.
+/// The number of bytes of a page, checked against the server's in `buffer`.
 pub(crate) const PAGE: usize = 8192;
-/// Bytes of the server's page header.
+/// The number of bytes of the server's page header.
 pub(crate) const HEADER: usize = 24;
-/// Bytes of a page between its header and its tail.
+/// The number of bytes of a page between its header and its tail.
 pub(crate) const CONTENTS: usize = PAGE - HEADER - Tail::SIZE;
-/// Version of the pages, and of an index whose segments have pairs of signature and row.
+/// The version of the pages, and of an index whose segments have pairs of signature and row.
 pub(crate) const VERSION: u8 = 1;
-/// Version of an index whose segments have lists of classes. Another one than these asks for REINDEX.
+/// The version of an index whose segments have lists of classes. An index of any other version
+/// needs a REINDEX.
 pub(crate) const VERSION_LISTS: u8 = 2;
-/// First bytes of the metapage's contents.
+/// The first bytes of the metapage's contents.
 pub(crate) const MAGIC: u32 = 0x5844_4e53;
-/// Last bytes of every page.
+/// The last bytes of every page.
 const PAGE_MAGIC: u16 = 0x5344;
-/// No block.
+/// The number that means no block.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// What a page is.
+/// The kind of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Kind {
-    /// Block 0.
+    /// The metapage, block 0.
     Meta = 1,
     /// Items in order of insertion.
     Pending = 2,
@@ -30,15 +31,15 @@ pub(crate) enum Kind {
     Rows = 3,
     /// Pairs of signature and row number.
     Signatures = 4,
-    /// Where the lists of frequent signatures are.
+    /// The places of the lists of frequent signatures.
     ListDirectory = 5,
-    /// The lists' bytes.
+    /// The bytes of the lists.
     Lists = 6,
     /// Extents and fences of a segment.
     Root = 7,
-    /// Nothing: to be reused.
+    /// A free page, which can be reused.
     Deleted = 8,
-    /// The order of tokens by which an index of sets cuts prefixes off.
+    /// The order of tokens by which an index of sets takes prefixes.
     Order = 9,
 }
 
@@ -51,7 +52,7 @@ impl Kind {
     }
 }
 
-/// Declares a struct with its bytes: its fields concatenated.
+/// Declares a struct and its bytes, which are its fields concatenated.
 macro_rules! bytes {
     ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty,)* }) => {
         $(#[$doc])*
@@ -61,10 +62,10 @@ macro_rules! bytes {
         }
 
         impl $name {
-            /// Bytes of it.
+            /// The number of bytes.
             pub(crate) const SIZE: usize = 0 $(+ size_of::<$type>())*;
 
-            /// Reads it from the first [`Self::SIZE`] bytes.
+            /// Reads the struct from the first [`Self::SIZE`] bytes.
             pub(crate) fn read(bytes: &[u8]) -> Self {
                 let mut rest = &bytes[..Self::SIZE];
                 $(let $field = {
@@ -76,7 +77,7 @@ macro_rules! bytes {
                 Self { $($field,)* }
             }
 
-            /// Writes it to the first [`Self::SIZE`] bytes.
+            /// Writes the struct to the first [`Self::SIZE`] bytes.
             pub(crate) fn write(&self, bytes: &mut [u8]) {
                 let mut at = 0;
                 $({
@@ -93,11 +94,11 @@ macro_rules! bytes {
 bytes! {
     /// The special space of a page.
     Tail {
-        /// Id of the segment, or sequence of the pending page.
+        /// The id of the segment, or the sequence number of the pending page.
         id: u64,
-        /// Number of the page in what it belongs to.
+        /// The number of the page in what it belongs to.
         number: u32,
-        /// Next page of a chain.
+        /// The next page of a chain.
         next: u32,
         /// Zero.
         unused: u32,
@@ -112,110 +113,116 @@ bytes! {
 const _: () = assert!(Tail::SIZE == 24 && HEADER.is_multiple_of(8) && CONTENTS == 8144);
 
 impl Tail {
-    /// The tail of a page.
+    /// Makes the tail of a page.
     pub(crate) fn new(kind: Kind, id: u64, number: u32) -> Self {
         Self { id, number, next: NONE, unused: 0, kind: kind as u8, version: VERSION, magic: PAGE_MAGIC }
     }
 
-    /// The kind of the page; none if this is not a page of ours.
+    /// Returns the kind of the page, or None if this is not a page of ours.
     pub(crate) fn kind(&self) -> Option<Kind> {
         if self.magic == PAGE_MAGIC && self.version == VERSION { Kind::from_byte(self.kind) } else { None }
     }
 }
 
 bytes! {
-    /// The metapage's contents but for the directory, which follows.
+    /// The metapage's contents except the directory, which follows.
     Meta {
         /// [`MAGIC`].
         magic: u32,
         /// [`VERSION`] or [`VERSION_LISTS`].
         version: u32,
-        /// The operator class, see `keys::Class`.
+        /// The operator class; see `keys::Class`.
         class: u8,
-        /// Version of the hash functions.
+        /// The version of the hash functions.
         hash_version: u8,
-        /// Version of the tokenizer and its tables.
+        /// The version of the tokenizer and its tables.
         text_version: u8,
-        /// Of what the sketches were made, see `sketches::wire::Source`; of sets, see `token_set::Origin`.
+        /// The source of the sketches; see `sketches::wire::Source`. In an index of sets, the
+        /// origin of the sets; see `token_set::Origin`.
         tokenizer: u8,
-        /// Words of a shingle.
+        /// The number of words of a shingle.
         k: u32,
-        /// Values or bits of a sketch; 64-bit words of a set's bitmap, 0 until that is settled.
+        /// The number of values or bits of a sketch. In an index of sets, the number of 64-bit
+        /// words of a set's bitmap, 0 until it is settled.
         width: u32,
-        /// Bands of a sketch; bits of a set's classes, 0 until that is settled.
+        /// The number of bands of a sketch. In an index of sets, the number of bits of a class, 0
+        /// until it is settled.
         bands: u32,
-        /// Seed of a sketch; of sets, the hash of the order.
+        /// The seed of a sketch. In an index of sets, the hash of the order.
         seed: u64,
-        /// Least similarity that bands or prefixes find.
+        /// The least similarity that bands or prefixes find.
         threshold: f64,
-        /// Differing values or bits that bands find; of sets, the measure, and 256 where repeats count.
+        /// The number of differing values or bits that bands find. In an index of sets, the
+        /// measure, plus 256 if repeats count.
         distance: u32,
-        /// Bytes of a sketch.
+        /// The number of bytes of a sketch.
         payload: u32,
-        /// The id that the next segment gets.
+        /// The id of the next segment.
         next_id: u64,
-        /// Grows with every change of the directory.
+        /// A number that grows with every change of the directory.
         generation: u64,
-        /// Sequence of the first pending page.
+        /// The sequence number of the first pending page.
         head_sequence: u64,
-        /// Sequence of the last pending page.
+        /// The sequence number of the last pending page.
         tail_sequence: u64,
-        /// Block of the first pending page.
+        /// The block of the first pending page.
         head: u32,
-        /// Block of the last pending page.
+        /// The block of the last pending page.
         tail: u32,
-        /// Segments in the directory.
+        /// The number of segments in the directory.
         segments: u32,
-        /// First block of the order of tokens, [`NONE`] until it is settled; 0 in an index of [`VERSION`].
+        /// The first block of the order of tokens, [`NONE`] until it is settled; 0 in an index of
+        /// [`VERSION`].
         order: u32,
     }
 }
 const _: () = assert!(Meta::SIZE == 96);
 
-/// What the segments of an index have.
+/// The layout of the segments of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Layout {
-    /// Bytes of a sketch beside its row.
+    /// The number of bytes of the sketch stored next to a row.
     pub payload: usize,
-    /// Bits of a class, where signatures are kept as lists of classes.
+    /// The number of bits of a class, if signatures are stored as lists of classes.
     pub class_bits: Option<u32>,
 }
 
-/// Segments that a directory may have.
+/// The largest number of segments in a directory.
 pub(crate) const MOST_SEGMENTS: usize = 64;
 
 bytes! {
     /// A segment in the directory.
     Descriptor {
-        /// Its id, in the tails of its pages.
+        /// The id of the segment, which is in the tails of its pages.
         id: u64,
-        /// Pairs in its signature pages.
+        /// The number of pairs in its signature pages.
         pairs: u64,
-        /// Pairs of row and signature, those in lists too.
+        /// The number of pairs of row and signature, including those in lists.
         postings: u64,
-        /// Unlike signatures.
+        /// The number of distinct signatures.
         signatures: u64,
-        /// Bytes of its lists.
+        /// The number of bytes of its lists.
         list_bytes: u64,
-        /// First block of its root.
+        /// The first block of its root.
         root: u32,
-        /// Rows.
+        /// The number of rows.
         rows: u32,
-        /// Of these, dead.
+        /// The number of dead rows.
         dead: u32,
-        /// Of these, NULL.
+        /// The number of rows that are NULL.
         nulls: u32,
-        /// Of these, continuations of other rows.
+        /// The number of rows that continue other rows.
         continued: u32,
-        /// Pages of rows, the first of the numbered pages.
+        /// The number of row pages, which come first in the numbering.
         row_pages: u32,
-        /// Pages of signatures, the next ones.
+        /// The number of signature pages, which come next.
         signature_pages: u32,
-        /// Lists; of [`VERSION_LISTS`], parts of the classes, and one more list.
+        /// The number of lists. In an index of [`VERSION_LISTS`], the number of parts of the
+        /// classes, and one more list.
         lists: u32,
-        /// Rows of the most frequent signature.
+        /// The number of rows of the most frequent signature.
         longest: u32,
-        /// All its pages with the root.
+        /// The number of all its pages, including the root.
         pages: u32,
     }
 }
@@ -223,30 +230,30 @@ const _: () = assert!(Descriptor::SIZE == 80);
 const _: () = assert!(Meta::SIZE + MOST_SEGMENTS * Descriptor::SIZE <= CONTENTS);
 
 bytes! {
-    /// Where a list is.
+    /// The place of a list.
     List {
-        /// In the stream of the lists' bytes.
+        /// The offset in the stream of the lists' bytes.
         offset: u64,
-        /// So many bytes.
+        /// The number of bytes.
         length: u32,
-        /// Rows in it.
+        /// The number of rows in the list.
         rows: u32,
     }
 }
 
 impl List {
-    /// On a page.
+    /// The number of entries on a page.
     pub(crate) const PER_PAGE: usize = CONTENTS / Self::SIZE;
 }
 
 bytes! {
-    /// The beginning of a root page.
+    /// The head of a root page.
     RootHead {
-        /// Extents on this page; they follow the fences.
+        /// The number of extents on this page. They follow the fences.
         extents: u32,
-        /// Fences, on the first page only.
+        /// The number of fences, which are on the first page only.
         fences: u32,
-        /// Signature pages from one fence to the next.
+        /// The number of signature pages from one fence to the next.
         step: u32,
         /// Zero.
         unused: u32,
@@ -254,9 +261,9 @@ bytes! {
 }
 
 impl RootHead {
-    /// Fences of a segment.
+    /// The largest number of fences of a segment.
     pub(crate) const MOST_FENCES: usize = 256;
-    /// Extents that fit on a page beside its fences.
+    /// Returns the number of extents that fit on a page in addition to its fences.
     pub(crate) const fn room(fences: usize) -> usize {
         (CONTENTS - Self::SIZE - fences * 8) / Extent::SIZE
     }
@@ -265,9 +272,9 @@ impl RootHead {
 bytes! {
     /// A run of blocks.
     Extent {
-        /// The first.
+        /// The first block.
         start: u32,
-        /// So many.
+        /// The number of blocks.
         length: u32,
     }
 }
@@ -276,7 +283,7 @@ bytes! {
 mod tests {
     use super::*;
 
-    // The names begin with pg_ for scripts/pgrx_test.sh; no server is needed.
+    // The names begin with pg_ for scripts/pgrx_test.sh. The tests need no server.
     #[test]
     fn pg_golden_tail() {
         let mut bytes = [0; Tail::SIZE];

@@ -1,4 +1,4 @@
-//! What stands on pages many times: rows, pairs of signature and row, pending items. See
+//! The entries of pages: rows, pairs of signature and row, pending items. See
 //! docs/design/signature-index.md, "Pages".
 
 use super::format::{CONTENTS, NONE};
@@ -11,55 +11,56 @@ pub(crate) type Tid = u64;
 pub(crate) struct Row(pub u64);
 
 impl Row {
-    /// Bytes of it.
+    /// The number of bytes of a row.
     pub(crate) const SIZE: usize = 8;
-    /// Its value is NULL.
+    /// The value is NULL.
     pub(crate) const NULL: u16 = 1;
-    /// It was deleted.
+    /// The row was deleted.
     pub(crate) const DEAD: u16 = 2;
-    /// It has the signatures for which an earlier item of the same row had no room.
+    /// The row has the signatures for which an earlier item of the same row had no room.
     pub(crate) const CONTINUED: u16 = 4;
 
-    /// Its document has no words, and is similar to nothing.
+    /// The document has no words and is similar to nothing.
     pub(crate) const EMPTY: u16 = 8;
-    /// A pending set with all its tokens: a prefix of them is still to be cut off.
+    /// A pending set with all its tokens. Its prefix is still to be taken.
     pub(crate) const WHOLE: u16 = 16;
-    /// A set with more tokens than an item has room for: they are spread over several rows of the index.
+    /// A set with more tokens than an item has room for. They are split over several rows of the
+    /// index.
     pub(crate) const SPLIT: u16 = 32;
 
-    /// A row.
+    /// Makes a row.
     pub(crate) fn new(tid: Tid, flags: u16) -> Self {
         Self(tid << 16 | u64::from(flags))
     }
 
-    /// Reads it.
+    /// Reads a row.
     pub(crate) fn read(bytes: &[u8]) -> Self {
         Self(number(bytes))
     }
 
-    /// Its heap address.
+    /// Returns the heap address.
     pub(crate) fn tid(self) -> Tid {
         self.0 >> 16
     }
 
-    /// Whether it has one of these flags.
+    /// Reports whether the row has one of these flags.
     pub(crate) fn has(self, flags: u16) -> bool {
         self.0 as u16 & flags != 0
     }
 
-    /// With these flags too.
+    /// Returns the row with these flags added.
     #[must_use]
     pub(crate) fn with(self, flags: u16) -> Self {
         Self(self.0 | u64::from(flags))
     }
 
-    /// Without these flags.
+    /// Returns the row without these flags.
     #[must_use]
     pub(crate) fn without(self, flags: u16) -> Self {
         Self(self.0 & !u64::from(flags))
     }
 
-    /// Whether this can be a row of a table.
+    /// Reports whether this can be a row of a table.
     pub(crate) fn is_valid(self) -> bool {
         /// MaxHeapTuplesPerPage of htup_details.h, for pages of 8 kB.
         const MOST: u64 = 291;
@@ -70,79 +71,79 @@ impl Row {
     }
 }
 
-/// Rows on a row page, for sketches of this size.
+/// Returns the number of rows on a row page for sketches of this size.
 pub(crate) fn rows_per_page(payload: usize) -> usize {
     CONTENTS / (Row::SIZE + payload)
 }
 
-/// Bytes that an item can have.
+/// The largest number of bytes of an item.
 pub(crate) const CONTENTS_OF_ITEM: usize = CONTENTS - Item::HEAD;
 
-/// The largest sketch: a page holds it, its row and its length.
+/// The size of the largest sketch. A page holds the sketch, its row and its length.
 pub(crate) const LARGEST_PAYLOAD: usize = 8000;
 const _: () = assert!(Item::HEAD + LARGEST_PAYLOAD <= CONTENTS);
 
-/// A pair of signature and row number, or number of a list.
+/// A pair of a signature and the number of a row or of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Pair {
     /// The signature.
     pub signature: u64,
-    /// A row, or, with [`Pair::LIST`], a list.
+    /// The number of a row or, with [`Pair::LIST`], of a list.
     pub row: u32,
 }
 
 impl Pair {
-    /// Bytes of it.
+    /// The number of bytes of a pair.
     pub(crate) const SIZE: usize = 12;
-    /// Marks a list.
+    /// The bit that marks a list.
     pub(crate) const LIST: u32 = 1 << 31;
-    /// Rows of a signature from which on they are a list.
+    /// The number of rows of a signature from which on they are stored as a list.
     pub(crate) const LISTED: usize = 17;
 
-    /// Reads the n-th of a page.
+    /// Reads the n-th pair of a page.
     pub(crate) fn read(page: &[u8], n: usize) -> Self {
         let bytes = &page[n * Self::SIZE..][..Self::SIZE];
         Self { signature: number(bytes), row: short(&bytes[8..]) }
     }
 
-    /// Appends it.
+    /// Appends the pair to a page.
     pub(crate) fn write(self, page: &mut Vec<u8>) {
         page.extend_from_slice(&self.signature.to_le_bytes());
         page.extend_from_slice(&self.row.to_le_bytes());
     }
 
-    /// The number of its list, if it has one.
+    /// Returns the number of the pair's list, if it has one.
     pub(crate) fn list(self) -> Option<u32> {
         (self.row & Self::LIST != 0).then_some(self.row & !Self::LIST)
     }
 }
 
-/// An item of the pending area: a row, a length, that many bytes.
+/// An item of the pending area: a row, a length, and that many bytes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Item<'a> {
     /// The row.
     pub row: Row,
-    /// Its sketch or its signatures.
+    /// The row's sketch or its signatures.
     pub bytes: &'a [u8],
 }
 
 impl<'a> Item<'a> {
-    /// Bytes before those of the sketch.
+    /// The number of bytes before those of the sketch.
     pub(crate) const HEAD: usize = Row::SIZE + 4;
 
-    /// Bytes of the item.
+    /// Returns the number of bytes of the item.
     pub(crate) fn size(&self) -> usize {
         Self::HEAD + self.bytes.len()
     }
 
-    /// The item at the beginning of these bytes; none if it does not fit into them.
+    /// Reads the item at the start of these bytes. Returns None if it does not fit into them.
     pub(crate) fn read(bytes: &'a [u8]) -> Option<Self> {
         let (head, rest) = bytes.split_at_checked(Self::HEAD)?;
         let bytes = rest.get(..short(&head[Row::SIZE..]) as usize)?;
         Some(Self { row: Row::read(head), bytes })
     }
 
-    /// Writes it.
+    /// Writes the item.
     pub(crate) fn write(&self, bytes: &mut [u8]) {
         bytes[..Row::SIZE].copy_from_slice(&self.row.0.to_le_bytes());
         bytes[Row::SIZE..Self::HEAD].copy_from_slice(&(self.bytes.len() as u32).to_le_bytes());
@@ -150,12 +151,12 @@ impl<'a> Item<'a> {
     }
 }
 
-/// The 8-byte number at the beginning.
+/// Reads the 8-byte number at the start of `bytes`.
 pub(crate) fn number(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(*bytes.first_chunk().expect("8 bytes"))
 }
 
-/// The 4-byte number at the beginning.
+/// Reads the 4-byte number at the start of `bytes`.
 pub(crate) fn short(bytes: &[u8]) -> u32 {
     u32::from_le_bytes(*bytes.first_chunk().expect("4 bytes"))
 }
@@ -166,7 +167,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Items of any bytes are within these bytes.
+        /// Items read from any bytes stay within these bytes.
         #[test]
         fn pg_any_bytes_are_items_or_none(bytes in prop::collection::vec(any::<u8>(), 0..80), length in 0..80u32) {
             let mut bytes = bytes;

@@ -1,5 +1,5 @@
-//! The metapage: options, the pending chain's ends, the segment directory; and the locks of those
-//! who change it.
+//! The metapage: the options, the ends of the pending chain, and the segment directory. Also the
+//! locks that changes of the metapage take.
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys;
@@ -22,7 +22,7 @@ pub(crate) struct Directory {
 }
 
 impl Directory {
-    /// That of a new index.
+    /// Makes the directory of a new index.
     pub(crate) fn new(meta: Meta) -> Self {
         let meta = Meta {
             magic: MAGIC,
@@ -38,12 +38,12 @@ impl Directory {
         Self { meta, segments: Vec::new() }
     }
 
-    /// Reads it.
+    /// Reads the directory.
     pub(crate) fn read(index: Index) -> Self {
         Self::of(index, &index.read(0))
     }
 
-    /// That of the locked metapage.
+    /// Reads the directory from the locked metapage.
     pub(crate) fn of(index: Index, page: &Page) -> Self {
         let contents = page.contents();
         if page.kind().is_none() && !page.is_new() && page.tail().version != VERSION {
@@ -68,7 +68,8 @@ impl Directory {
         }
         let segments: Vec<_> =
             contents[Meta::SIZE..].chunks_exact(Descriptor::SIZE).map(Descriptor::read).collect();
-        // No index lives to count so far; what is added to these, and sums of them, stay numbers.
+        // No index lives long enough to count this far. The limit keeps additions to these numbers
+        // and sums of them from overflowing.
         const MOST: u64 = 1 << 56;
         let counted = segments.iter().flat_map(|s| [s.pairs, s.postings, s.signatures, s.list_bytes]);
         let counters = [meta.next_id, meta.generation, meta.head_sequence, meta.tail_sequence];
@@ -78,12 +79,12 @@ impl Directory {
         Self { meta, segments }
     }
 
-    /// Writes it to the metapage.
+    /// Writes the directory to the metapage.
     pub(crate) fn put(&self, image: &mut Image<'_>) {
         image.fill(&self.to_bytes());
     }
 
-    /// Its bytes.
+    /// Returns the bytes of the directory.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![0; Meta::SIZE + self.segments.len() * Descriptor::SIZE];
         let segments = self.segments.len() as u32;
@@ -94,12 +95,12 @@ impl Directory {
         bytes
     }
 
-    /// The tail of the metapage.
+    /// Returns the tail of the metapage.
     pub(crate) fn tail() -> Tail {
         Tail::new(Kind::Meta, 0, 0)
     }
 
-    /// Pages of the pending area.
+    /// Returns the number of pages of the pending area.
     pub(crate) fn pending_pages(&self) -> u64 {
         if self.meta.head == NONE {
             0
@@ -108,13 +109,14 @@ impl Directory {
         }
     }
 
-    /// Rows in the segments, NULLs and the dead too, without continuations.
+    /// Returns the number of rows in the segments, including NULLs and dead rows, but without
+    /// continuations.
     pub(crate) fn rows(&self) -> u64 {
         self.segments.iter().map(|s| u64::from(s.rows - s.continued.min(s.rows))).sum()
     }
 }
 
-/// Ends the call: the index was made by another version.
+/// Fails because the index was made by another version.
 pub(crate) fn unlike(index: Index, what: &str, found: u32, known: u32) -> ! {
     let (name, quoted) = (index.name(), index.quoted());
     SqlError::new(
@@ -129,7 +131,8 @@ pub(crate) fn unlike(index: Index, what: &str, found: u32, known: u32) -> ! {
     .raise()
 }
 
-/// A heavyweight lock of the index; released when it is dropped, or by the server after an error.
+/// A heavyweight lock of the index. It is released when it is dropped, or by the server after an
+/// error.
 #[derive(Debug)]
 pub(crate) struct Lock {
     index: Index,
@@ -137,18 +140,18 @@ pub(crate) struct Lock {
     mode: i32,
 }
 
-/// Held by the backend that flushes, merges or vacuums.
+/// The lock of the backend that flushes, merges or vacuums.
 const MAINTENANCE: u16 = 1;
-/// Held while pages leave the directory, and by scans that were overtaken.
+/// The lock of a backend that removes pages from the directory, and of scans that were overtaken.
 const REMOVAL: u16 = 2;
 
 impl Lock {
-    /// The right to flush, merge or vacuum.
+    /// Takes the lock for a flush, a merge or a vacuum.
     pub(crate) fn maintenance(index: Index) -> Self {
         Self::take(index, MAINTENANCE, pg_sys::ExclusiveLock)
     }
 
-    /// The same if it is free.
+    /// Takes the same lock if it is free.
     pub(crate) fn maintenance_if_free(index: Index) -> Option<Self> {
         let mode = pg_sys::ExclusiveLock as i32;
         // SAFETY: an open relation.
@@ -156,12 +159,12 @@ impl Lock {
         got.then_some(Self { index, offset: MAINTENANCE, mode })
     }
 
-    /// The right to remove segments and pending pages.
+    /// Takes the lock for removing segments and pending pages.
     pub(crate) fn removal(index: Index) -> Self {
         Self::take(index, REMOVAL, pg_sys::ExclusiveLock)
     }
 
-    /// No page goes away.
+    /// Takes the lock that keeps pages from being removed.
     pub(crate) fn stay(index: Index) -> Self {
         Self::take(index, REMOVAL, pg_sys::ShareLock)
     }
@@ -179,18 +182,18 @@ impl Drop for Lock {
     fn drop(&mut self) {
         if !std::thread::panicking() {
             let mut tuple = address(self.offset);
-            // SAFETY: taken by us, released once.
+            // SAFETY: we took the lock and release it once.
             unsafe { pg_sys::UnlockTuple(self.index.relation(), &raw mut tuple, self.mode) };
         }
     }
 }
 
-/// An address in block 0 of the index, where no tuples are.
+/// Returns an address in block 0 of the index, where there are no tuples.
 fn address(offset: u16) -> pg_sys::ItemPointerData {
     address_of(Row::new(u64::from(offset), 0).tid())
 }
 
-/// A heap address as the server has it.
+/// Converts a heap address to the server's format.
 pub(crate) fn address_of(tid: super::items::Tid) -> pg_sys::ItemPointerData {
     let block = (tid >> 16) as u32;
     pg_sys::ItemPointerData {
@@ -199,7 +202,7 @@ pub(crate) fn address_of(tid: super::items::Tid) -> pg_sys::ItemPointerData {
     }
 }
 
-/// A heap address of the server's.
+/// Converts a heap address from the server's format.
 pub(crate) fn tid_of(address: &pg_sys::ItemPointerData) -> super::items::Tid {
     let block = u64::from(address.ip_blkid.bi_hi) << 16 | u64::from(address.ip_blkid.bi_lo);
     block << 16 | u64::from(address.ip_posid)

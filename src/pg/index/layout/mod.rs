@@ -1,4 +1,4 @@
-//! What stands on the pages of an index, byte by byte.
+//! The contents of the pages of an index, byte by byte.
 
 pub(crate) mod format;
 pub(crate) mod items;

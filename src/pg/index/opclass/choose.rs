@@ -1,4 +1,4 @@
-//! What a new index is built with: its operator class, options and storage parameters, checked.
+//! Checks the settings of a new index: its operator class, options and storage parameters.
 
 use pgrx::PgSqlErrorCode;
 
@@ -16,11 +16,11 @@ use crate::sketches::pigeonhole::Bands;
 use crate::sketches::wire::Source;
 use crate::text;
 
-/// The seed of sketches of texts, as `near(text, …)` takes them.
+/// The seed of sketches of texts, the same as for `near(text, …)`.
 const TEXT_SEED: i64 = 1;
 
 impl Keys {
-    /// Those that a new index gets, for its metapage.
+    /// Returns the settings of a new index, for its metapage.
     pub(crate) fn choose(index: Index) -> Result<Meta> {
         let class = Class::of(index)?;
         if class.is_of_sets() {

@@ -22,7 +22,7 @@ pub(crate) enum Class {
     Minhash = 3,
     /// `simhash_hamming_ops`
     Simhash = 4,
-    /// `text_minhash_ops`, which is in the SQL of 0.1.0 only.
+    /// `text_minhash_ops`, which only the SQL of 0.1.0 has.
     Text = 5,
     /// `text_set_ops`
     TextSet = 6,
@@ -47,27 +47,27 @@ impl Class {
         (Self::BallSet, "text_ball_set_ops"),
     ];
 
-    /// The class with this number.
+    /// Returns the class with this number.
     pub(crate) fn from_number(number: i32) -> Option<Self> {
         Self::ALL.into_iter().map(|(class, _)| class).find(|&class| class as i32 == number)
     }
 
-    /// What it is called.
+    /// Returns the name of the class.
     pub(crate) fn name(self) -> &'static str {
         Self::ALL[self as usize - 1].1
     }
 
-    /// Whether its indexes keep sketches.
+    /// Reports whether indexes of the class keep sketches.
     pub(crate) fn has_sketches(self) -> bool {
         matches!(self, Self::Minhash | Self::Simhash | Self::Text)
     }
 
-    /// Whether its indexes find the sets that are similar to one.
+    /// Reports whether indexes of the class find sets that are similar to a given set.
     pub(crate) fn is_of_sets(self) -> bool {
         matches!(self, Self::TextSet | Self::ArraySet | Self::VectorSet | Self::BallSet)
     }
 
-    /// The class of an index, by its support function.
+    /// Finds the class of an index by its support function.
     pub(crate) fn of(index: Index) -> Result<Self> {
         // SAFETY: an open index.
         let function = unsafe { pg_sys::index_getprocid(index.relation(), 1, 1) };
@@ -83,7 +83,7 @@ impl Class {
 /// ClanguageId of pg_language.h.
 const C_LANGUAGE: Oid = Oid::from_u32(13);
 
-/// The class that a support function names, if it is one of ours.
+/// Returns the class that a support function names, if it is one of ours.
 pub(crate) fn class_of(function: Oid) -> Option<Class> {
     const OURS: [&CStr; 9] = [
         c"neardup_signature_class_bigint",
@@ -96,7 +96,7 @@ pub(crate) fn class_of(function: Oid) -> Option<Class> {
         c"neardup_signature_class_tsvector_set",
         c"neardup_signature_class_ball_set",
     ];
-    // SAFETY: a function that exists; its source is a text.
+    // SAFETY: the function exists; its source is a text.
     unsafe {
         let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::PROCOID as i32, function.into());
         if tuple.is_null() {

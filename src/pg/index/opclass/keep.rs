@@ -1,4 +1,5 @@
-//! What an index keeps of a value: the signatures of an array, or a sketch like its own.
+//! The stored form of a value in an index: the signatures of an array, or a sketch like those of
+//! the index.
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::Datum;
@@ -16,7 +17,7 @@ use crate::sketches::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader, Sour
 use crate::{executor, memory};
 
 impl Keys {
-    /// What the index keeps of a value.
+    /// Returns the stored form of a value.
     ///
     /// # Safety
     /// `value` is of the type of the index's column and not NULL.
@@ -39,7 +40,7 @@ impl Keys {
                 Ok(StoredValue { flags: 0, bytes })
             }
             Class::Minhash => {
-                // SAFETY: the caller's promise: a varlena.
+                // SAFETY: the caller's promise; the value is a varlena.
                 let it = Minhash::parse(unsafe { varlena_bytes(value) })?;
                 let header = self.minhash_header();
                 if header.check_like(&it.header).is_err() {
@@ -53,11 +54,12 @@ impl Keys {
                 Ok(sketch(it.header.empty, it.values))
             }
             Class::Simhash => {
-                // SAFETY: the caller's promise: a varlena.
+                // SAFETY: the caller's promise; the value is a varlena.
                 let it = Simhash::parse(unsafe { varlena_bytes(value) })?;
                 let header = self.simhash_header();
                 let fits = match header.source {
-                    // What was made of texts compares with other bits, but not with one another.
+                    // Sketches made of texts can be compared with raw bits, but not with one
+                    // another.
                     Source::Bits => header.bits == it.header.bits && it.header.source == Source::Bits,
                     _ => header.check_like(&it.header).is_ok(),
                 };
@@ -95,7 +97,7 @@ impl Keys {
         ))
     }
 
-    /// A signature as users know it: the element of an array of numbers.
+    /// Returns a signature in the form that users know: the element of an array of numbers.
     pub(crate) fn shown(&self, signature: u64) -> i64 {
         match self.class {
             Class::Bigint => element_of(signature),

@@ -1,4 +1,5 @@
-//! The operator class of an index with its options: which signatures a row has, and which sketch stands for it.
+//! The operator class of an index with its options. It determines the signatures and the sketch of
+//! a row.
 
 use std::cell::RefCell;
 
@@ -25,20 +26,20 @@ use crate::text;
 pub(crate) struct Keys {
     /// The class.
     pub class: Class,
-    /// The options, as the metapage has them.
+    /// The options from the metapage.
     pub meta: Meta,
     bands: Bands,
-    /// Makes the sketches of texts; made when the first is.
+    /// The sketcher for texts, made when the first text arrives.
     pub sketcher: RefCell<Option<Sketcher>>,
-    /// Of sets, how they are cut.
+    /// For a class of sets, how sets are made and stored.
     pub sets: Option<SetKeys>,
 }
 
-/// Signatures of an array that fit into one pending item.
+/// The number of signatures of an array that fit into one pending item.
 const PER_ITEM: usize = (CONTENTS - Item::HEAD) / 8;
 
 impl Keys {
-    /// Those of an existing index.
+    /// Returns the keys of an existing index.
     pub(crate) fn of(index: Index, meta: &Meta) -> Self {
         let Some(class) = Class::from_number(meta.class.into()) else {
             index.corrupted(0, "the operator class is unknown");
@@ -96,7 +97,8 @@ impl Keys {
         keys
     }
 
-    /// Those of the index as it is now, where these are of the index as it was before.
+    /// Returns the keys of the index as it is now, if the order of tokens was settled since these
+    /// were read.
     pub(crate) fn now(&self, index: Index, meta: &Meta) -> Option<Self> {
         (self.meta.order != meta.order).then(|| Self::of(index, meta))
     }
@@ -105,7 +107,7 @@ impl Keys {
         Source::from_byte(self.meta.tokenizer)
     }
 
-    /// The header of every sketch of a minhash index.
+    /// Returns the header of every sketch of a minhash index.
     pub(crate) fn minhash_header(&self) -> MinhashHeader {
         MinhashHeader {
             hash_version: self.meta.hash_version,
@@ -118,7 +120,7 @@ impl Keys {
         }
     }
 
-    /// The header of every sketch of a simhash index, but for bits that were made elsewhere.
+    /// Returns the header of every sketch of a simhash index, except bits that were made elsewhere.
     pub(crate) fn simhash_header(&self) -> SimhashHeader {
         SimhashHeader {
             hash_version: self.meta.hash_version,
@@ -130,18 +132,19 @@ impl Keys {
         }
     }
 
-    /// Bytes of a sketch in a segment.
+    /// Returns the number of bytes of a sketch in a segment.
     pub(crate) fn payload(&self) -> usize {
         self.meta.payload as usize
     }
 
-    /// What the segments have.
+    /// Returns the layout of the segments.
     pub(crate) fn layout(&self) -> Layout {
         let class_bits = self.sets.as_ref().map(|_| self.meta.bands);
         Layout { payload: self.payload(), class_bits }
     }
 
-    /// Calls `each` with the items of a row: one, or several where an array has many elements.
+    /// Calls `each` with the items of a row. There is one item, or several if an array has many
+    /// elements.
     pub(crate) fn items(&self, row: Row, bytes: &[u8], mut each: impl FnMut(Item<'_>)) -> Result<()> {
         if self.sets.is_some() {
             return SetKeys::items(row, bytes, each);
@@ -154,7 +157,7 @@ impl Keys {
         Ok(())
     }
 
-    /// Ends the call if an item cannot be one of this class.
+    /// Fails if an item cannot belong to this class.
     pub(crate) fn check(&self, index: Index, block: u32, item: &Item<'_>) {
         let right = if self.sets.is_some() {
             SetKeys::is_item(item.row, item.bytes)
@@ -170,7 +173,7 @@ impl Keys {
         }
     }
 
-    /// Makes what a segment gets of an item, and gives its row.
+    /// Makes what a segment stores of an item, and returns its row.
     pub(crate) fn post(&self, item: &Item<'_>, posted: &mut Posted) -> Result<Row> {
         if let Some(sets) = &self.sets {
             let settled = sets.settled.as_ref().expect("settled before there is a segment");
@@ -182,12 +185,12 @@ impl Keys {
         Ok(item.row)
     }
 
-    /// The sketch of an item, for a segment.
+    /// Returns the sketch of an item, for a segment.
     pub(crate) fn sketch_of<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
         if self.class.has_sketches() { bytes } else { &[] }
     }
 
-    /// The signatures of an item or of a sketch.
+    /// Makes the signatures of an item or of a sketch.
     pub(crate) fn signatures_of(&self, row: Row, bytes: &[u8], signatures: &mut Vec<u64>) {
         signatures.clear();
         if row.has(Row::NULL | Row::EMPTY) {
@@ -207,7 +210,8 @@ impl Keys {
         }
     }
 
-    /// Signatures that a query usually looks up, where it is not known yet.
+    /// Returns the number of signatures that a query usually looks up, for a query whose argument
+    /// is not known yet.
     pub(crate) fn usual_probes(&self) -> f64 {
         match &self.sets {
             Some(sets) => sets.usual_probes(),
@@ -216,7 +220,7 @@ impl Keys {
         }
     }
 
-    /// The class with its options.
+    /// Describes the class with its options.
     pub(crate) fn describe(&self) -> String {
         if let Some(sets) = &self.sets {
             return sets.describe(self.class);

@@ -1,4 +1,4 @@
-//! What an operator class makes of a column's values and of a query: the keys of both, and the options of a class.
+//! Operator classes: the keys of a column's values and of a query, and the options of a class.
 
 pub(crate) mod catalogue;
 pub(crate) mod choose;
@@ -18,71 +18,75 @@ use class::Class;
 use crate::pg::server::call::sql_function;
 
 sql_function! {
-    /// `signature_class(bigint[]) → int`: which class this is; does not look at its argument.
+    /// `signature_class(bigint[]) → int`: returns the number of the class. The argument is ignored.
     neardup_signature_class_bigint, pg_finfo_neardup_signature_class_bigint, |call| Ok(call.give(Some(Class::Bigint as i32)))
 }
 
 sql_function! {
-    /// `signature_class(uuid[]) → int`, likewise.
+    /// `signature_class(uuid[]) → int`: does the same.
     neardup_signature_class_uuid, pg_finfo_neardup_signature_class_uuid, |call| Ok(call.give(Some(Class::Uuid as i32)))
 }
 
 sql_function! {
-    /// `signature_class(minhash_sketch) → int`, likewise.
+    /// `signature_class(minhash_sketch) → int`: does the same.
     neardup_signature_class_minhash, pg_finfo_neardup_signature_class_minhash, |call| Ok(call.give(Some(Class::Minhash as i32)))
 }
 
 sql_function! {
-    /// `signature_class(simhash_sketch) → int`, likewise.
+    /// `signature_class(simhash_sketch) → int`: does the same.
     neardup_signature_class_simhash, pg_finfo_neardup_signature_class_simhash, |call| Ok(call.give(Some(Class::Simhash as i32)))
 }
 
 sql_function! {
-    /// `signature_class(text) → int`, likewise; for the SQL of 0.1.0.
+    /// `signature_class(text) → int`: does the same, for the SQL of 0.1.0.
     neardup_signature_class_text, pg_finfo_neardup_signature_class_text, |call| Ok(call.give(Some(Class::Text as i32)))
 }
 
 sql_function! {
-    /// `signature_options_minhash(internal) → void`: options of minhash_jaccard_ops.
+    /// `signature_options_minhash(internal) → void`: declares the options of minhash_jaccard_ops.
     neardup_signature_options_minhash, pg_finfo_neardup_signature_options_minhash, |call| Ok(options::declare(call, Class::Minhash))
 }
 
 sql_function! {
-    /// `signature_options_simhash(internal) → void`: options of simhash_hamming_ops.
+    /// `signature_options_simhash(internal) → void`: declares the options of simhash_hamming_ops.
     neardup_signature_options_simhash, pg_finfo_neardup_signature_options_simhash, |call| Ok(options::declare(call, Class::Simhash))
 }
 
 sql_function! {
-    /// `signature_options_text(internal) → void`: options of text_minhash_ops, for the SQL of 0.1.0.
+    /// `signature_options_text(internal) → void`: declares the options of text_minhash_ops, for the
+    /// SQL of 0.1.0.
     neardup_signature_options_text, pg_finfo_neardup_signature_options_text, |call| Ok(options::declare(call, Class::Text))
 }
 
 sql_function! {
-    /// `signature_set_class(text) → int`: as `signature_class`, of the classes of sets.
+    /// `signature_set_class(text) → int`: does the same as `signature_class` for the classes of
+    /// sets.
     neardup_signature_class_text_set, pg_finfo_neardup_signature_class_text_set, |call| Ok(call.give(Some(Class::TextSet as i32)))
 }
 
 sql_function! {
-    /// `signature_set_class(anyarray) → int`, likewise.
+    /// `signature_set_class(anyarray) → int`: does the same.
     neardup_signature_class_array_set, pg_finfo_neardup_signature_class_array_set, |call| Ok(call.give(Some(Class::ArraySet as i32)))
 }
 
 sql_function! {
-    /// `signature_set_class(tsvector) → int`, likewise.
+    /// `signature_set_class(tsvector) → int`: does the same.
     neardup_signature_class_tsvector_set, pg_finfo_neardup_signature_class_tsvector_set, |call| Ok(call.give(Some(Class::VectorSet as i32)))
 }
 
 sql_function! {
-    /// `signature_set_class(text_ball) → int`, likewise.
+    /// `signature_set_class(text_ball) → int`: does the same.
     neardup_signature_class_ball_set, pg_finfo_neardup_signature_class_ball_set, |call| Ok(call.give(Some(Class::BallSet as i32)))
 }
 
 sql_function! {
-    /// `signature_options_set(internal) → void`: options of text_set_ops and text_ball_set_ops.
+    /// `signature_options_set(internal) → void`: declares the options of text_set_ops and
+    /// text_ball_set_ops.
     neardup_signature_options_set, pg_finfo_neardup_signature_options_set, |call| Ok(sets::options::declare(call, true))
 }
 
 sql_function! {
-    /// `signature_options_tokens(internal) → void`: options of array_set_ops and tsvector_set_ops.
+    /// `signature_options_tokens(internal) → void`: declares the options of array_set_ops and
+    /// tsvector_set_ops.
     neardup_signature_options_tokens, pg_finfo_neardup_signature_options_tokens, |call| Ok(sets::options::declare(call, false))
 }

@@ -1,4 +1,4 @@
-//! Storage parameters of the index and options of its operator classes.
+//! The storage parameters of the index and the options of its operator classes.
 
 use std::mem::offset_of;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -14,7 +14,7 @@ use crate::pg::server::guard::guard;
 use crate::sketches::minhash::MOST_PERMUTATIONS;
 use crate::sketches::wire::Source;
 
-/// WITH (…), as the server keeps it.
+/// The storage parameters of WITH (…), as the server keeps them.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Options {
@@ -26,7 +26,7 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// The threshold where none is given.
+    /// The default threshold.
     pub(crate) const USUAL_THRESHOLD: f64 = 0.8;
     const DEFAULT: Self = Self {
         vl_len_: 0,
@@ -36,32 +36,33 @@ impl Options {
         threshold: Self::USUAL_THRESHOLD,
     };
 
-    /// Those of an index.
+    /// Returns the storage parameters of an index.
     pub(crate) fn of(index: Index) -> Self {
-        // SAFETY: an open relation; its options, if it has any, are what `parse` made.
+        // SAFETY: an open relation; its options, if it has any, were made by `parse`.
         unsafe {
             let options: *const Self = (*index.relation()).rd_options.cast();
             if options.is_null() { Self::DEFAULT } else { options.read() }
         }
     }
 
-    /// The least similarity that the bands of a minhash index find.
+    /// Returns the least similarity that the bands of a minhash index find.
     pub(crate) fn threshold(&self) -> f64 {
         self.threshold
     }
 
-    /// The greatest distance that the blocks of a simhash index find.
+    /// Returns the greatest distance that the blocks of a simhash index find.
     pub(crate) fn distance(&self) -> u32 {
         self.distance.unsigned_abs()
     }
 
-    /// Signatures of more rows are not searched; 0: all are.
+    /// Returns the number of rows above which a signature is not searched, or 0 if all signatures
+    /// are searched.
     pub(crate) fn stop_limit(&self) -> u64 {
         self.stop_signature_limit.unsigned_abs().into()
     }
 }
 
-/// Pages of the pending area from which on an insert flushes it.
+/// Returns the number of pages of the pending area above which an insert flushes it.
 pub(crate) fn pending_pages(index: Index) -> u64 {
     let kilobytes = Options::of(index).pending_limit.unsigned_abs();
     (u64::from(kilobytes) << 10).div_ceil(PAGE as u64).max(1)
@@ -69,7 +70,7 @@ pub(crate) fn pending_pages(index: Index) -> u64 {
 
 static KIND: AtomicU32 = AtomicU32::new(0);
 
-/// Declares the storage parameters. Once, when the library is loaded.
+/// Declares the storage parameters. Called once, when the library is loaded.
 pub(crate) fn define() {
     let lock = pg_sys::ShareUpdateExclusiveLock as pg_sys::LOCKMODE;
     let default = Options::DEFAULT;
@@ -125,46 +126,46 @@ pub(crate) unsafe extern "C-unwind" fn parse(options: pg_sys::Datum, validate: b
         option_at(c"stop_signature_limit", RELOPT_TYPE_INT, offset_of!(Options, stop_signature_limit)),
     ];
     let (kind, size, count) = (KIND.load(Ordering::Relaxed), size_of::<Options>(), table.len() as i32);
-    // SAFETY: the outermost frame; the table describes the struct, whose size is given.
+    // SAFETY: this is the outermost frame; the table describes the struct, whose size is given.
     unsafe {
         guard(|| Ok(pg_sys::build_reloptions(options, validate, kind, size, table.as_ptr(), count).cast()))
     }
 }
 
-/// Options of an operator class, as the server keeps them.
+/// The options of an operator class, as the server keeps them.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ClassOptions {
     vl_len_: i32,
-    /// Words of a shingle.
+    /// The number of words of a shingle.
     pub k: i32,
-    /// Values of a minhash sketch.
+    /// The number of values of a minhash sketch.
     pub permutations: i32,
-    /// Seed of a minhash sketch.
+    /// The seed of a minhash sketch.
     pub seed: i32,
-    /// Bits of a simhash sketch.
+    /// The number of bits of a simhash sketch.
     pub bits: i32,
     source: i32,
 }
 
 impl ClassOptions {
-    /// Those of an index.
+    /// Returns the options of an index.
     pub(crate) fn of(index: Index) -> Self {
-        // SAFETY: an open index of one column, whose class has the options that `declare` declares, so
-        // that there is always a struct of them.
+        // SAFETY: an open index of one column, whose class has the options that `declare` declares,
+        // so there is always a struct of options.
         unsafe {
             let all = pg_sys::RelationGetIndexAttOptions(index.relation(), false);
             (*all).cast::<Self>().read()
         }
     }
 
-    /// Of what the sketches are made.
+    /// Returns the source of the sketches.
     pub(crate) fn source(&self) -> u8 {
         self.source as u8
     }
 }
 
-/// Declares the options of a class to the server, which calls this for an index of the class.
+/// Declares the options of a class to the server. The server calls this for an index of the class.
 pub(crate) fn declare(call: Call, class: Class) -> pg_sys::Datum {
     let minhash = class != Class::Simhash;
     let ints = [
@@ -210,8 +211,8 @@ pub(crate) fn declare(call: Call, class: Class) -> pg_sys::Datum {
         element(c"lexemes", Source::Lexemes),
         pg_sys::relopt_enum_elt_def::default(),
     ];
-    // SAFETY: argument 0 is the server's list of options; C strings outlive the call; the names of the
-    // sources are kept by reference, so they go into memory that stays.
+    // SAFETY: argument 0 is the server's list of options; C strings outlive the call; the names of
+    // the sources are kept by reference, so they go into memory that stays.
     unsafe {
         let list: *mut pg_sys::local_relopts = pgrx::fcinfo::pg_getarg_datum(call.info, 0)
             .map_or(std::ptr::null_mut(), |datum| datum.cast_mut_ptr());

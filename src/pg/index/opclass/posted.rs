@@ -1,18 +1,18 @@
-//! What a segment keeps of a row.
+//! The data that a segment stores of a row.
 
 use crate::joins::search::keys::KeyScratch;
 
-/// What a segment gets of an item, and space to make it.
+/// The data that a segment stores of an item, and space to make it.
 #[derive(Debug, Default)]
 pub(crate) struct Posted {
-    /// What stands beside the row.
+    /// The bytes stored next to the row.
     pub sketch: Vec<u8>,
-    /// Its signatures.
+    /// The signatures of the row.
     pub signatures: Vec<u64>,
     /// Space for the tokens of a set.
     pub tokens: Vec<u32>,
-    /// Space for its prefix.
+    /// Space for the prefix of a set.
     pub prefix: Vec<u32>,
-    /// Space for the places of tokens.
+    /// Space for the ranks of tokens.
     pub scratch: KeyScratch,
 }

@@ -1,4 +1,4 @@
-//! What a query asks of an index, and which rows answer it.
+//! The conditions of a query on an index, and the rows that meet them.
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::Datum;
@@ -17,24 +17,25 @@ use crate::sketches::minhash;
 use crate::sketches::simhash;
 use crate::sketches::wire::{Minhash, Simhash};
 
-/// Strategy number of `<@`: a value in a ball.
+/// The strategy number of `<@`: a value in a ball.
 pub(crate) const IN_BALL: u16 = 1;
-/// Strategy number of `&&`: arrays that share an element.
+/// The strategy number of `&&`: arrays that share an element.
 pub(crate) const OVERLAPS: u16 = 2;
-/// Strategy number of `<%>`, `<~>` and `<->`: the distance to order by.
+/// The strategy number of `<%>`, `<~>` and `<->`: the distance to order by.
 pub(crate) const DISTANCE: u16 = 3;
 
-/// What distances are measured to.
+/// The target that distances are measured to.
 #[derive(Debug, Clone)]
 pub(crate) enum Target {
     /// A sketch like those of the index.
     Sketch(Vec<u8>),
-    /// The sketch of an empty document, far from everything.
+    /// The sketch of an empty document, which is far from everything.
     Empty,
-    /// The middle of a ball that an index of sets serves: what is outside is infinitely far. None: nothing can be in it.
+    /// The middle of a ball that an index of sets serves. A row outside the ball is infinitely far.
+    /// With None, nothing can be in the ball.
     Ball(Option<SetProbe>),
-    /// What values of the index cannot be compared with, or only by what the index has not kept: the
-    /// server has to ask the operator.
+    /// A target with which values of the index cannot be compared, or only by data that the index
+    /// does not keep. The server must call the operator.
     Unlike,
 }
 
@@ -43,16 +44,17 @@ pub(crate) enum Target {
 pub(crate) enum Probe {
     /// No row meets it.
     Nothing,
-    /// Rows with one of these signatures, and whether these surely meet it.
+    /// Rows with one of these signatures.
     Signatures {
-        /// The signatures, ascending.
+        /// The signatures, in ascending order.
         signatures: Vec<u64>,
-        /// Whether no other row has one of them.
+        /// True if every row with one of them meets the condition.
         exact: bool,
     },
     /// Rows whose sketches differ from this one in at most `most` values or bits.
     Near {
-        /// One of these signatures they all have; none: the limit is too great for that.
+        /// Signatures of which each such row has at least one. None if the limit is too great for
+        /// that.
         signatures: Option<Vec<u64>>,
         /// The sketch.
         target: Target,
@@ -61,12 +63,12 @@ pub(crate) enum Probe {
     },
     /// Rows whose sets may be in a ball.
     Sets(SetProbe),
-    /// The index cannot tell: all rows.
+    /// All rows, because the index cannot decide the condition.
     Everything,
 }
 
 impl Probe {
-    /// The signatures to look up; none: all rows have to be looked at.
+    /// Returns the signatures to look up. None means that all rows must be read.
     pub(crate) fn signatures(&self) -> Option<&[u64]> {
         match self {
             Self::Nothing => Some(&[]),
@@ -76,22 +78,22 @@ impl Probe {
         }
     }
 
-    /// Whether the index finds its rows without looking at every row that it has.
+    /// Reports whether the index finds the rows without reading every row.
     pub(crate) fn is_served(&self) -> bool {
         matches!(self, Self::Sets(_)) || self.signatures().is_some()
     }
 
-    /// Whether the rows that it finds need no other look.
+    /// Reports whether the rows that the probe finds need no recheck.
     pub(crate) fn is_exact(&self) -> bool {
         matches!(self, Self::Nothing | Self::Signatures { exact: true, .. } | Self::Near { .. })
     }
 
-    /// Whether a row can be judged by its sketch.
+    /// Reports whether the sketch of a row decides the condition.
     pub(crate) fn is_near(&self) -> bool {
         matches!(self, Self::Near { .. })
     }
 
-    /// Orders probes by what they cost.
+    /// Returns a number by which probes are sorted, the cheapest first.
     pub(crate) fn effort(&self) -> usize {
         match self {
             Self::Everything => usize::MAX,
@@ -102,7 +104,7 @@ impl Probe {
 }
 
 impl Keys {
-    /// A condition of a query.
+    /// Makes a probe of a condition of a query.
     ///
     /// # Safety
     /// `argument` is of the right type of the class's operator with this strategy number.
@@ -122,7 +124,7 @@ impl Keys {
                 // SAFETY: a ball, which is a varlena.
                 let ball = unsafe { varlena_bytes(argument) };
                 if self.class == Class::Text && ball.first() != Some(&balls::VERSION) {
-                    // About a text, of which the index has only a sketch.
+                    // The ball is around a text, of which the index has only a sketch.
                     return Ok(Probe::Everything);
                 }
                 let ball = MinhashBall::parse(ball, what)?;
@@ -153,7 +155,7 @@ impl Keys {
         let signatures = (most < self.meta.bands).then(|| {
             let mut signatures = Vec::new();
             self.signatures_of(Row::new(0, 0), sketch, &mut signatures);
-            // Of d + 1 bands one agrees where at most d values differ, whichever bands these are.
+            // If at most d values differ, at least one of any d + 1 bands agrees.
             signatures.truncate(most as usize + 1);
             signatures
         });
@@ -180,12 +182,12 @@ impl Keys {
         }
     }
 
-    /// What an `ORDER BY` measures distances to.
+    /// Returns the target that an `ORDER BY` measures distances to.
     ///
     /// # Safety
     /// `argument` is a sketch of the class's kind, or a ball.
     pub(crate) unsafe fn target(&self, argument: Datum) -> Result<Target> {
-        // SAFETY: the caller's promise: a varlena.
+        // SAFETY: the caller's promise; the argument is a varlena.
         let bytes = unsafe { varlena_bytes(argument) };
         match self.class {
             Class::Minhash => Ok(self.minhash_target(&Minhash::parse(bytes)?)),
@@ -200,10 +202,10 @@ impl Keys {
         }
     }
 
-    /// What finds all rows up to some distance, and that distance: the last tells as much as the signatures do, those before
-    /// it less, and sooner.
+    /// Returns probes that find all rows up to some distance, each with that distance. The last
+    /// probe finds as much as the signatures can; those before it find less, and sooner.
     pub(crate) fn near(&self, target: &Target) -> Vec<(Probe, u64)> {
-        /// Bands that are looked up in one go.
+        /// The number of bands in the first probe.
         const FEW: u32 = 32;
         match target {
             Target::Sketch(_) if self.meta.bands > 0 => {
@@ -217,12 +219,14 @@ impl Keys {
         }
     }
 
-    /// Whether each value of a sketch is a band: what has none of them differs in every value.
+    /// Reports whether each value of a sketch is a band of its own. A row that shares no band then
+    /// differs in every value.
     pub(crate) fn has_single_values(&self) -> bool {
         self.meta.bands == self.meta.width
     }
 
-    /// Whether all rows that [`Keys::near`] does not find are equally far, [`Keys::farthest`].
+    /// Reports whether all rows that [`Keys::near`] does not find are equally far, at
+    /// [`Keys::farthest`].
     pub(crate) fn tells_all(&self, target: &Target) -> bool {
         match target {
             Target::Sketch(_) => self.has_single_values(),
@@ -231,13 +235,13 @@ impl Keys {
         }
     }
 
-    /// The greatest difference of all.
+    /// Returns the greatest possible difference.
     pub(crate) fn farthest(&self) -> u32 {
         if self.sets.is_some() { OUTSIDE } else { self.meta.width }
     }
 
-    /// In how many values or bits a sketch differs; 0, if that is not known. Of a set that is not known to be in a ball: that
-    /// it is outside.
+    /// Returns the number of values or bits in which a sketch differs from the target, or 0 if that
+    /// is not known. A set that is not known to be in a ball counts as outside it.
     pub(crate) fn difference(&self, target: &Target, row: Row, sketch: &[u8]) -> u32 {
         match target {
             Target::Unlike => 0,
@@ -249,7 +253,7 @@ impl Keys {
         }
     }
 
-    /// The distance that the operator gives for a number of differences.
+    /// Converts a number of differences to the distance that the operator returns.
     pub(crate) fn distance(&self, difference: u32) -> f64 {
         match self.class {
             Class::Simhash => difference.into(),
@@ -258,7 +262,7 @@ impl Keys {
         }
     }
 
-    /// Whether a pending item is one of those that a probe finds.
+    /// Reports whether a probe finds a pending item.
     pub(crate) fn finds(&self, probe: &Probe, item: &Item<'_>) -> bool {
         match probe {
             Probe::Signatures { signatures, .. } => {
@@ -268,8 +272,8 @@ impl Keys {
         }
     }
 
-    /// Whether a row of a segment, found by its signatures where there are any to look up, is one of
-    /// those that a probe finds.
+    /// Reports whether a probe finds a row of a segment. If the probe has signatures to look up,
+    /// the row was found by them.
     pub(crate) fn accepts(&self, probe: &Probe, row: Row, sketch: &[u8]) -> bool {
         match probe {
             Probe::Nothing => false,
@@ -282,7 +286,7 @@ impl Keys {
 }
 
 impl SetKeys {
-    /// The condition that a row is in a ball.
+    /// Makes a probe of the condition that a row is in a ball.
     pub(crate) fn probe(&self, bytes: &[u8]) -> Result<Probe> {
         if self.unfit(bytes).is_some() {
             return Ok(Probe::Everything);
@@ -294,7 +298,7 @@ impl SetKeys {
         Ok(reach.map_or(Probe::Nothing, |reach| Probe::Sets(SetProbe { tokens, reach })))
     }
 
-    /// What distances to the middle of a ball are measured to.
+    /// Returns the target for distances to the middle of a ball.
     pub(crate) fn target(&self, bytes: &[u8]) -> Result<Target> {
         Ok(match self.probe(bytes)? {
             Probe::Sets(probe) => Target::Ball(Some(probe)),

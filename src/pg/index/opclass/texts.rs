@@ -1,4 +1,5 @@
-//! What is kept of texts and other documents: one by one, or many at a time on several threads.
+//! Computes the stored form of texts and other documents, one by one or many at a time on several
+//! threads.
 
 use crate::error::Result;
 use crate::executor::{self, Executor, PlainThreads, Stop};
@@ -23,12 +24,12 @@ pub(crate) struct Sketcher {
 }
 
 impl Sketcher {
-    /// For sketches with this header.
+    /// Makes a sketcher for sketches with this header.
     pub(crate) fn new(header: MinhashHeader) -> Self {
         Self { header, hasher: Minhasher::new(header.permutations, header.seed) }
     }
 
-    /// What an index keeps of a text. May be called again after a stop.
+    /// Returns the stored form of a text. May be called again after a stop.
     pub(crate) fn sketch(&mut self, document: &Document, stop: &Stop) -> Result<StoredValue> {
         let spec = FeatureSpec {
             tokenizer: Tokenizer::Words,
@@ -58,7 +59,7 @@ impl Sketcher {
 /// A row's address, and its document if it has one.
 type Waiting = (u64, Option<Document>);
 
-/// Documents that wait until they are worth some threads.
+/// Documents that wait until there are enough of them to use several threads.
 #[derive(Debug, Default)]
 pub(crate) struct Texts {
     waiting: Vec<Waiting>,
@@ -66,12 +67,12 @@ pub(crate) struct Texts {
 }
 
 impl Texts {
-    /// What is taken out at a time: some milliseconds of work for each thread.
+    /// The amount that is processed at a time: some milliseconds of work for each thread.
     const BYTES: usize = 4 << 20;
     const ROWS: usize = 1 << 13;
-    /// Rows that a thread takes at a time.
+    /// The number of rows that a thread takes at a time.
     const PIECE: usize = 1 << 6;
-    /// Less than this is sooner done than a thread is started.
+    /// The number of bytes below which starting a thread takes longer than the work.
     const FEW_BYTES: usize = 1 << 16;
 
     /// Adds a row.
@@ -80,13 +81,13 @@ impl Texts {
         memory::push(&mut self.waiting, (tid, document), DOING)
     }
 
-    /// Whether it is time to take them out.
+    /// Reports whether enough rows are waiting to be processed.
     pub(crate) fn are_enough(&self) -> bool {
         self.bytes >= Self::BYTES || self.waiting.len() >= Self::ROWS
     }
 
-    /// Takes all rows out, with what the index keeps of them, in the order in which they came. What keeps them is made
-    /// by `keeper`, one on each thread.
+    /// Takes out all rows with their stored forms, in the order in which they came. Each thread
+    /// makes its stored forms with its own result of `keeper`.
     pub(crate) fn keep<K: FnMut(&Document, &Stop) -> Result<StoredValue>>(
         &mut self,
         keeper: impl Fn() -> K + Sync,

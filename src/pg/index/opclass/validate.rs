@@ -1,4 +1,4 @@
-//! `amvalidate`: whether an operator class is one that the access method can work with.
+//! `amvalidate`: reports whether the access method can work with an operator class.
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
@@ -19,7 +19,7 @@ unsafe extern "C-unwind" {
 
 /// `amvalidate`
 pub(crate) unsafe extern "C-unwind" fn validate(class: Oid) -> bool {
-    // SAFETY: the outermost frame; cached rows are released.
+    // SAFETY: this is the outermost frame; cached rows are released.
     unsafe {
         guard(|| {
             let id = pg_sys::SysCacheIdentifier::CLAOID as i32;
@@ -48,7 +48,7 @@ impl Checked<'_> {
         pgrx::info!("operator class \"{}\" of access method signature {what}", self.name);
     }
 
-    /// Checks the support functions, and says which class this is.
+    /// Checks the support functions and returns the class that they name.
     fn functions(&self) -> Option<Class> {
         // SAFETY: the cache of pg_amproc.
         let functions: Vec<pg_sys::FormData_pg_amproc> =
@@ -61,7 +61,7 @@ impl Checked<'_> {
             match function.amprocnum {
                 1 => class = class_of(function.amproc),
                 2 => {
-                    // SAFETY: a function that exists.
+                    // SAFETY: the function exists.
                     if !unsafe { check_amoptsproc_signature(function.amproc) } {
                         self.wrong("has support function 2 with another signature than (internal) → void");
                         right = false;
@@ -111,7 +111,7 @@ impl Checked<'_> {
             if order != (strategy == DISTANCE) {
                 right = wrong("with the wrong purpose");
             }
-            // SAFETY: an operator that exists.
+            // SAFETY: the operator exists.
             unsafe {
                 if order && !opfamily_can_sort_type(operator.amopsortfamily, result) {
                     right = wrong("whose result its sort family cannot order");

@@ -1,4 +1,4 @@
-//! Values of a column, taken apart, and what an index keeps of them.
+//! Decodes the values of a column.
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
@@ -10,7 +10,7 @@ use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
 
-/// A text, as UTF-8.
+/// Returns a text as UTF-8.
 ///
 /// # Safety
 /// `value` is a text and not NULL.
@@ -25,16 +25,16 @@ pub(crate) unsafe fn text_of(value: Datum) -> Result<String> {
     Ok(encoding::own(&text)?)
 }
 
-/// What an index keeps of a value.
+/// The stored form of a value in an index.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct StoredValue {
-    /// Flags of the row.
+    /// The flags of the row.
     pub flags: u16,
     /// The sketch, or the signatures of an array.
     pub bytes: Vec<u8>,
 }
 
-/// The signatures of an array of such a class, ascending.
+/// Returns the signatures of an array of this class, in ascending order.
 ///
 /// # Safety
 /// `value` is an array of the class's type and not NULL.
@@ -44,7 +44,7 @@ pub(crate) unsafe fn elements(class: Class, value: Datum) -> Result<Vec<u64>> {
         _ => (pg_sys::INT8OID, 8, true, b'd'),
     };
     let mut signatures = Vec::new();
-    // SAFETY: an array of this type, which the server takes apart into memory of its own.
+    // SAFETY: an array of this type, which the server decodes into memory of its own.
     unsafe {
         let array = pg_sys::pg_detoast_datum(value.cast_mut_ptr());
         let (mut elements, mut nulls, mut count) = (std::ptr::null_mut(), std::ptr::null_mut(), 0);
@@ -78,14 +78,14 @@ pub(crate) unsafe fn elements(class: Class, value: Datum) -> Result<Vec<u64>> {
     Ok(signatures)
 }
 
-/// The element of a `bigint[]` that has a signature.
+/// Returns the element of a `bigint[]` that has this signature.
 pub(crate) fn element_of(signature: u64) -> i64 {
     unmix(signature).cast_signed()
 }
 
-/// The inverse of [`crate::hash::mix`].
+/// Inverts [`crate::hash::mix`].
 fn unmix(mixed: u64) -> u64 {
-    // Each step of the mix backwards: the multipliers are inverses modulo 2^64.
+    // Each step of the mix is undone in reverse order. The multipliers are inverses modulo 2^64.
     let mut z = mixed ^ (mixed >> 31) ^ (mixed >> 62);
     z = z.wrapping_mul(0x3196_42b2_d24d_8ec3);
     z = z ^ (z >> 27) ^ (z >> 54);

@@ -1,4 +1,5 @@
-//! Pages of the index through the server's buffers. Besides this file only `page` and `record` touch a pointer to a page.
+//! Accesses pages of the index through the server's buffers. Only this file, `page` and `record`
+//! use pointers to pages.
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys;
@@ -19,61 +20,64 @@ pub(crate) struct Index {
     strategy: pg_sys::BufferAccessStrategy,
 }
 
-/// A page that is not what was looked for: it was freed meanwhile, or it is corrupted.
+/// A page that is not the expected one. It was freed meanwhile, or it is corrupted.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Moved {
-    /// The page.
+    /// The block of the page.
     pub block: u32,
 }
 
-/// What may come upon a page that is something else by now.
+/// The result of a read that may meet a page that has been reused.
 pub(crate) type Looked<T> = std::result::Result<T, Moved>;
 
 impl Index {
-    /// An index that the server has opened.
+    /// Wraps an index that the server has opened.
     ///
     /// # Safety
-    /// `relation` is open as long as this value and its pages are used.
+    /// `relation` stays open as long as this value and its pages are used.
     pub(crate) unsafe fn new(relation: pg_sys::Relation) -> Self {
         Self { relation, strategy: std::ptr::null_mut() }
     }
 
-    /// The same index, read through a ring of buffers that the server made, or with all of them.
+    /// Returns the same index, read through a ring of buffers that the server made, or through all
+    /// buffers if `strategy` is null.
     #[must_use]
     pub(crate) fn with(self, strategy: pg_sys::BufferAccessStrategy) -> Self {
         Self { strategy, ..self }
     }
 
-    /// The same index, read through a small ring of buffers: to go through much of it once.
+    /// Returns the same index, read through a small ring of buffers, for one pass through much of
+    /// it.
     #[must_use]
     pub(crate) fn in_bulk(self) -> Self {
-        // SAFETY: makes a ring in the current memory context, with which it goes.
+        // SAFETY: makes a ring in the current memory context, which frees it.
         self.with(unsafe { pg_sys::GetAccessStrategy(pg_sys::BufferAccessStrategyType::BAS_BULKREAD) })
     }
 
-    /// The server's description of it.
+    /// Returns the server's descriptor of the index.
     pub(crate) fn relation(self) -> pg_sys::Relation {
         self.relation
     }
 
-    /// Its name.
+    /// Returns the name of the index.
     pub(crate) fn name(self) -> String {
         // SAFETY: an open relation has a row of pg_class, whose name is a C string.
         unsafe { encoding::c_string((*(*self.relation).rd_rel).relname.data.as_ptr()) }
     }
 
-    /// Its name as SQL text needs it.
+    /// Returns the name of the index as SQL text needs it.
     pub(crate) fn quoted(self) -> String {
-        // SAFETY: as in `name`; looks at nothing but the name.
+        // SAFETY: as in `name`; reads only the name.
         unsafe {
             let name = (*(*self.relation).rd_rel).relname.data.as_ptr();
             encoding::c_string(pg_sys::quote_identifier(name))
         }
     }
 
-    /// Its number of pages. Every page of these is locked or no longer new.
+    /// Returns the number of pages of the index. Each of these pages is locked or no longer new.
     pub(crate) fn blocks(self) -> u32 {
-        // SAFETY: an open relation. Who extends it locks the new page before it lets the others extend.
+        // SAFETY: an open relation. A backend that extends it locks the new page before it lets
+        // others extend.
         unsafe {
             let lock = pg_sys::ExclusiveLock as i32;
             pg_sys::LockRelationForExtension(self.relation, lock);
@@ -83,18 +87,18 @@ impl Index {
         }
     }
 
-    /// Its number of pages, the last of which may not be written yet.
+    /// Returns the number of pages of the index. The last of them may not be written yet.
     pub(crate) fn blocks_now(self) -> u32 {
         // SAFETY: an open relation.
         unsafe { pg_sys::RelationGetNumberOfBlocksInFork(self.relation, pg_sys::ForkNumber::MAIN_FORKNUM) }
     }
 
-    /// Whether it has this page, which may not be written yet. The system is asked only for pages that come after those that
-    /// were there when it was asked last: an index gets no shorter, and where the server puts another file in its place, or
-    /// empties that, it forgets the number, too.
+    /// Reports whether the index has this page, which may not be written yet. The operating system
+    /// is asked only for pages beyond the last known number of pages: an index never gets shorter.
+    /// When the server replaces or empties its file, it also forgets that number.
     pub(crate) fn has(self, block: u32) -> bool {
-        // SAFETY: an open relation; what an access method keeps there is its own, and lives in the context of the index,
-        // until the server frees both.
+        // SAFETY: an open relation; the access method owns what it keeps there, which lives in the
+        // context of the index until the server frees both.
         unsafe {
             let relation = &mut *self.relation;
             let known: *mut u32 = relation.rd_amcache.cast();
@@ -110,7 +114,7 @@ impl Index {
         }
     }
 
-    /// Ends the call: the page says what it cannot say.
+    /// Fails because the page has impossible contents.
     pub(crate) fn corrupted(self, block: u32, what: &str) -> ! {
         let name = self.name();
         SqlError::new(
@@ -132,7 +136,8 @@ impl Index {
     }
 
     fn get(self, block: u32, lock: u32) -> Page {
-        // What is small cannot fail, however much there is of it.
+        // A small allocation cannot fail, so memory is checked here, however many small allocations
+        // there are.
         or_raise(memory::suffices("reading an index"));
         // SAFETY: an open relation; the server raises an error for blocks that it does not have.
         unsafe {
@@ -144,16 +149,16 @@ impl Index {
         }
     }
 
-    /// The page, read, if it is what it should be.
+    /// Reads a page and returns it if it is the expected one.
     pub(crate) fn expect(self, block: u32, kind: Kind, id: u64, number: u32) -> Looked<Page> {
         let page = self.read(block);
         page.is(kind, id, number).then_some(page).ok_or(Moved { block })
     }
 
-    /// A page that is not in use, locked for writing: a free one, or one at the end.
+    /// Returns a page that is not in use, locked for writing: a free one, or a new one at the end.
     pub(crate) fn new_page(self) -> Page {
-        // SAFETY: an open relation. Blocks of the map may be anything: only empty and deleted ones
-        // are taken, and only if no other backend looks at them.
+        // SAFETY: an open relation. Blocks of the map may be anything: only empty and deleted pages
+        // are taken, and only if no other backend holds a lock on them.
         unsafe {
             loop {
                 let block = pg_sys::GetFreeIndexPage(self.relation);
@@ -178,9 +183,9 @@ impl Index {
         }
     }
 
-    /// A new page at the end, locked for writing.
+    /// Adds a new page at the end, locked for writing.
     pub(crate) fn extend(self, fork: pg_sys::ForkNumber::Type) -> Page {
-        // SAFETY: an open relation; the block number that is none asks for a new page at the end.
+        // SAFETY: an open relation; the invalid block number asks for a new page at the end.
         unsafe {
             let lock = pg_sys::ExclusiveLock as i32;
             pg_sys::LockRelationForExtension(self.relation, lock);
@@ -192,16 +197,18 @@ impl Index {
         }
     }
 
-    /// Writes other contents to a page, locked for writing, of an index that is logged at the end.
+    /// Replaces the contents of a page that is locked for writing, of an index that is logged at
+    /// the end.
     pub(crate) fn rewrite(self, page: &Page, contents: &[u8]) {
-        // SAFETY: the buffer's own page, locked for writing, of a relation that no other backend sees.
+        // SAFETY: the buffer's own page, locked for writing, of a relation that no other backend
+        // sees.
         unsafe {
             Image::of(page.start()).fill(contents);
             pg_sys::MarkBufferDirty(page.buffer);
         }
     }
 
-    /// Logs all pages of an index that was built without that.
+    /// Logs all pages of an index that was built without logging.
     pub(crate) fn log_all(self) {
         if self.is_logged() {
             let fork = pg_sys::ForkNumber::MAIN_FORKNUM;
@@ -210,7 +217,7 @@ impl Index {
         }
     }
 
-    /// RelationNeedsWAL of rel.h.
+    /// Reports whether changes of the index are logged, like RelationNeedsWAL of rel.h.
     fn is_logged(self) -> bool {
         // SAFETY: an open relation.
         unsafe {
@@ -226,8 +233,8 @@ impl Index {
     pub(crate) fn write_init_fork(self, tail: Tail, contents: &[u8]) {
         let fork = pg_sys::ForkNumber::INIT_FORKNUM;
         let page = self.extend(fork);
-        // SAFETY: the buffer's own page, locked for writing; logged by hand because generic WAL leaves
-        // out unlogged relations. Logging locks the page itself.
+        // SAFETY: the buffer's own page, locked for writing; logged by hand because generic WAL
+        // skips unlogged relations. Logging locks the page itself.
         unsafe {
             Image::initialised(page.start(), tail).fill(contents);
             pg_sys::MarkBufferDirty(page.buffer);
@@ -236,13 +243,13 @@ impl Index {
         }
     }
 
-    /// Tells the free space map of a page.
+    /// Reports a page to the free space map.
     pub(crate) fn offer(self, block: u32) {
         // SAFETY: an open relation.
         unsafe { pg_sys::RecordFreeIndexPage(self.relation, block) };
     }
 
-    /// Makes the upper levels of the free space map right.
+    /// Updates the upper levels of the free space map.
     pub(crate) fn tidy_map(self) {
         // SAFETY: an open relation.
         unsafe { pg_sys::IndexFreeSpaceMapVacuum(self.relation) };

@@ -1,4 +1,4 @@
-//! Pages of an index: in the buffers of the server, and changed under generic log records.
+//! Pages of an index in the buffers of the server. They are changed with generic WAL records.
 
 pub(crate) mod buffer;
 pub(crate) mod page;

@@ -1,4 +1,4 @@
-//! A page in the server's buffers: pinned, locked, looked at and written to.
+//! A pinned and locked page in the server's buffers.
 
 use std::marker::PhantomData;
 
@@ -6,7 +6,7 @@ use pgrx::pg_sys;
 
 use crate::pg::index::layout::format::{CONTENTS, HEADER, Kind, PAGE, Tail};
 
-/// A page, pinned and locked; released when it is dropped.
+/// A pinned and locked page, released when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Page {
     pub(crate) buffer: pg_sys::Buffer,
@@ -14,7 +14,7 @@ pub(crate) struct Page {
 
 impl Page {
     /// # Safety
-    /// The buffer is pinned and locked, and both are left to this value.
+    /// The buffer is pinned and locked, and this value takes over both.
     pub(crate) unsafe fn new(buffer: pg_sys::Buffer) -> Self {
         Self { buffer }
     }
@@ -25,52 +25,52 @@ impl Page {
     }
 
     fn bytes(&self) -> &[u8] {
-        // SAFETY: a page that is locked as long as this value lives.
+        // SAFETY: a page that stays locked as long as this value lives.
         unsafe { std::slice::from_raw_parts(self.start().cast(), PAGE) }
     }
 
-    /// Its number.
+    /// Returns the block number of the page.
     pub(crate) fn block(&self) -> u32 {
         // SAFETY: a pinned buffer.
         unsafe { pg_sys::BufferGetBlockNumber(self.buffer) }
     }
 
-    /// Where its contents end, from their beginning; none if the header is not that of a page of ours.
+    /// Returns the length of the contents, or None if the header is not that of a page of ours.
     fn end(&self) -> Option<usize> {
-        // SAFETY: every page begins with space for a header, of which any bytes are valid.
+        // SAFETY: every page begins with space for a header, for which any bytes are valid.
         let header = unsafe { &*self.start().cast::<pg_sys::PageHeaderData>() };
         let (lower, upper, special) = (header.pd_lower, header.pd_upper, header.pd_special);
         let in_order = HEADER <= lower.into() && lower <= upper && upper <= special;
         (in_order && usize::from(special) == PAGE - Tail::SIZE).then(|| usize::from(lower) - HEADER)
     }
 
-    /// All zero, as a crash may leave it.
+    /// Reports whether the page is all zero, as a crash may leave it.
     pub(crate) fn is_new(&self) -> bool {
         // SAFETY: a pinned page.
         unsafe { pg_sys::PageIsNew(self.start()) }
     }
 
-    /// Whether it may be taken.
+    /// Reports whether the page may be reused.
     pub(crate) fn is_free(&self) -> bool {
         self.is_new() || self.kind() == Some(Kind::Deleted)
     }
 
-    /// Its contents.
+    /// Returns the contents of the page.
     pub(crate) fn contents(&self) -> &[u8] {
         &self.bytes()[HEADER..][..self.end().unwrap_or(0)]
     }
 
-    /// Its tail.
+    /// Returns the tail of the page.
     pub(crate) fn tail(&self) -> Tail {
         Tail::read(&self.bytes()[PAGE - Tail::SIZE..])
     }
 
-    /// What it is; none if it is not a page of ours.
+    /// Returns the kind of the page, or None if it is not a page of ours.
     pub(crate) fn kind(&self) -> Option<Kind> {
         self.end().and_then(|_| self.tail().kind())
     }
 
-    /// Whether it is this page.
+    /// Reports whether this is the page with this kind, id and number.
     pub(crate) fn is(&self, kind: Kind, id: u64, number: u32) -> bool {
         let tail = self.tail();
         self.kind() == Some(kind) && tail.id == id && tail.number == number
@@ -81,13 +81,13 @@ impl Drop for Page {
     fn drop(&mut self) {
         // After an error the server releases pins and locks itself.
         if !std::thread::panicking() {
-            // SAFETY: pinned and locked by us, released once.
+            // SAFETY: we pinned and locked the buffer and release it once.
             unsafe { pg_sys::UnlockReleaseBuffer(self.buffer) };
         }
     }
 }
 
-/// A page to write to.
+/// A page that can be written.
 #[derive(Debug)]
 pub(crate) struct Image<'a> {
     start: *mut u8,
@@ -95,7 +95,7 @@ pub(crate) struct Image<'a> {
 }
 
 impl Image<'_> {
-    /// An existing page.
+    /// Wraps an existing page.
     ///
     /// # Safety
     /// `start` is a page that no other backend reads or writes.
@@ -103,7 +103,7 @@ impl Image<'_> {
         Self { start: start.cast(), page: PhantomData }
     }
 
-    /// A new page.
+    /// Initialises a new page.
     ///
     /// # Safety
     /// As in [`Self::of`].
@@ -121,25 +121,25 @@ impl Image<'_> {
         unsafe { std::slice::from_raw_parts_mut(self.start, PAGE) }
     }
 
-    /// All room for contents.
+    /// Returns the whole space for contents.
     pub(crate) fn contents(&mut self) -> &mut [u8] {
         &mut self.bytes()[HEADER..][..CONTENTS]
     }
 
-    /// Says how much of that is used.
+    /// Sets the length of the contents.
     pub(crate) fn set_used(&mut self, used: usize) {
         assert!(used <= CONTENTS, "a page has no room for {used} bytes");
         // SAFETY: every page begins with a header; the number fits.
         unsafe { (*self.start.cast::<pg_sys::PageHeaderData>()).pd_lower = (HEADER + used) as u16 };
     }
 
-    /// These are the contents.
+    /// Replaces the contents of the page.
     pub(crate) fn fill(&mut self, contents: &[u8]) {
         self.contents()[..contents.len()].copy_from_slice(contents);
         self.set_used(contents.len());
     }
 
-    /// Changes the tail.
+    /// Replaces the tail of the page.
     pub(crate) fn set_tail(&mut self, tail: Tail) {
         tail.write(&mut self.bytes()[PAGE - Tail::SIZE..]);
     }

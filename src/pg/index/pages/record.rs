@@ -9,8 +9,8 @@ use super::page::{Image, Page};
 use crate::pg::index::layout::format::{Kind, Tail};
 use crate::pg::index::layout::items::Row;
 
-/// One WAL record: what it changes on its pages is done when it is committed, and not at all if it
-/// is dropped. At most four pages.
+/// One WAL record of changes to at most four pages. The changes happen when it is committed, and
+/// not at all if it is dropped.
 #[derive(Debug)]
 pub(crate) struct Record<'a> {
     state: *mut pg_sys::GenericXLogState,
@@ -18,7 +18,7 @@ pub(crate) struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// An empty record.
+    /// Starts an empty record.
     pub(crate) fn new(index: Index) -> Self {
         // SAFETY: an open relation.
         Self { state: unsafe { pg_sys::GenericXLogStart(index.relation()) }, pages: PhantomData }
@@ -26,7 +26,7 @@ impl<'a> Record<'a> {
 
     /// Changes a page that is locked for writing.
     pub(crate) fn change(&mut self, page: &'a Page, change: impl FnOnce(&mut Image<'_>)) {
-        // SAFETY: a buffer that stays locked at least as long as this record; the answer is a copy of
+        // SAFETY: the buffer stays locked at least as long as this record; the result is a copy of
         // its page that lives as long as the record.
         unsafe {
             let copy = pg_sys::GenericXLogRegisterBuffer(self.state, page.buffer, 0);
@@ -34,7 +34,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Makes a new page of one that is locked for writing.
+    /// Initialises a page that is locked for writing as a new page.
     pub(crate) fn initialise(&mut self, page: &'a Page, tail: Tail, change: impl FnOnce(&mut Image<'_>)) {
         // SAFETY: as in `change`.
         unsafe {
@@ -44,8 +44,8 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Flags the rows that are at these places of a page, locked for writing, as dead, and forgets the places. Most pages of
-    /// a VACUUM have none: nothing is copied then.
+    /// Flags the rows at these places of a page as dead, and clears the places. The page is locked
+    /// for writing. Most pages that VACUUM visits have none, and then nothing is copied.
     pub(crate) fn flag_dead(index: Index, page: &'a Page, places: &mut Vec<usize>) {
         if places.is_empty() {
             return;
@@ -64,7 +64,7 @@ impl<'a> Record<'a> {
     /// Writes the record and the pages.
     pub(crate) fn commit(mut self) {
         let state = std::mem::replace(&mut self.state, std::ptr::null_mut());
-        // SAFETY: started, finished once.
+        // SAFETY: the record was started and is finished once.
         unsafe { pg_sys::GenericXLogFinish(state) };
     }
 }
@@ -72,23 +72,23 @@ impl<'a> Record<'a> {
 impl Drop for Record<'_> {
     fn drop(&mut self) {
         if !self.state.is_null() && !std::thread::panicking() {
-            // SAFETY: started and not finished.
+            // SAFETY: the record was started and is not finished.
             unsafe { pg_sys::GenericXLogAbort(self.state) };
         }
     }
 }
 
-/// When new pages are logged.
+/// The time at which new pages are logged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Logging {
-    /// Each when it is written.
+    /// Each page is logged when it is written.
     Now,
-    /// All by [`Index::log_all`].
+    /// All pages are logged by [`Index::log_all`].
     AtEnd,
 }
 
 impl Index {
-    /// Writes a page with these contents where there is room, and says where.
+    /// Writes a page with these contents where there is room, and returns its block.
     pub(crate) fn add(self, tail: Tail, contents: &[u8], logging: Logging) -> u32 {
         let page = match logging {
             Logging::Now => self.new_page(),
@@ -114,7 +114,7 @@ impl Index {
         page.block()
     }
 
-    /// Stamps pages as deleted and offers them for reuse. Nothing may refer to them any more.
+    /// Marks pages as deleted and offers them for reuse. Nothing may refer to them any more.
     pub(crate) fn free(self, blocks: impl IntoIterator<Item = u32>) {
         for block in blocks {
             pgrx::check_for_interrupts!();

@@ -1,16 +1,17 @@
-//! Which segments become one.
+//! Chooses the segments that are merged into one.
 
 use crate::pg::index::layout::format::{Descriptor, MOST_SEGMENTS};
 use crate::pg::index::layout::items::Pair;
 
-/// Segments of one order of magnitude that become one.
+/// The number of segments of one order of magnitude that are merged.
 const FAN: usize = 8;
-/// Segments from which on an insert merges even what is large.
+/// The number of segments from which on an insert also merges large ones.
 const CROWDED: usize = MOST_SEGMENTS - 2 * FAN;
-/// The most rows of a segment.
+/// The largest number of rows of a segment.
 const MOST_ROWS: u64 = (Pair::LIST - 1) as u64;
 
-/// What an insert merges: what is small, of at most 16 times `pages`; but anything where segments are crowded.
+/// Chooses what an insert merges: small segments with at most 16 times `pages` pages together. If
+/// there are too many segments, it chooses the smallest of any size.
 pub(crate) fn of_insert(segments: &[Descriptor], pages: u64) -> Option<Vec<Descriptor>> {
     if segments.len() >= CROWDED {
         return smallest(segments);
@@ -20,19 +21,20 @@ pub(crate) fn of_insert(segments: &[Descriptor], pages: u64) -> Option<Vec<Descr
     (all <= 16 * pages).then_some(due)
 }
 
-/// What VACUUM merges: whatever is due; else it rewrites a segment with many dead rows.
+/// Chooses what VACUUM merges: the segments that are due. If none are, it rewrites a segment with
+/// many dead rows.
 pub(crate) fn of_vacuum(segments: &[Descriptor]) -> Option<Vec<Descriptor>> {
     let decaying = segments.iter().find(|segment| segment.dead > 0 && segment.dead >= segment.rows / 5);
     tier(segments).or_else(|| decaying.map(|&segment| vec![segment]))
 }
 
-/// All, if that changes anything.
+/// Chooses all segments, if merging them changes anything.
 pub(crate) fn of_all(segments: &[Descriptor]) -> Option<Vec<Descriptor>> {
     let worth = segments.len() > 1 || segments.iter().any(|segment| segment.dead > 0);
     worth.then(|| fitting(segments.to_vec()))
 }
 
-/// The smallest segments, to make room in the directory.
+/// Chooses the smallest segments, to make room in the directory.
 pub(crate) fn smallest(segments: &[Descriptor]) -> Option<Vec<Descriptor>> {
     let mut sorted = segments.to_vec();
     sorted.sort_by_key(|segment| segment.pages);
@@ -41,7 +43,7 @@ pub(crate) fn smallest(segments: &[Descriptor]) -> Option<Vec<Descriptor>> {
     (chosen.len() > 1).then_some(chosen)
 }
 
-/// The segments of the lowest order of magnitude of which there are enough.
+/// Returns the segments of the lowest order of magnitude that has enough of them.
 fn tier(segments: &[Descriptor]) -> Option<Vec<Descriptor>> {
     let of = |segment: &Descriptor| segment.pages.max(1).ilog2() / 3;
     (0..=10).find_map(|tier| {
@@ -51,7 +53,7 @@ fn tier(segments: &[Descriptor]) -> Option<Vec<Descriptor>> {
     })
 }
 
-/// The first of these whose rows can be numbered in one segment.
+/// Returns the first of these segments whose rows can be numbered in one segment.
 fn fitting(segments: Vec<Descriptor>) -> Vec<Descriptor> {
     let mut rows = 0;
     let fits = |segment: &Descriptor| {

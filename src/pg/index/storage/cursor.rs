@@ -1,4 +1,4 @@
-//! The signatures of a segment in their order, each with its rows.
+//! Reads the signatures of a segment in their order, each with its rows.
 
 use roaring::RoaringBitmap;
 
@@ -14,7 +14,7 @@ pub(crate) enum Rows {
     Many(RoaringBitmap),
     /// From pairs.
     Few(Vec<u32>),
-    /// The only one, as most signatures have: it takes no memory.
+    /// The only row. Most signatures have just one row, and this variant allocates nothing.
     One(u32),
 }
 
@@ -28,7 +28,7 @@ impl Rows {
         }
     }
 
-    /// How many rows these are.
+    /// Returns the number of rows.
     pub(crate) fn len(&self) -> u64 {
         match self {
             Self::Many(rows) => rows.len(),
@@ -38,16 +38,17 @@ impl Rows {
     }
 }
 
-/// Goes through the signatures of a segment. A frequent one of an index with lists comes several times, with further rows.
+/// Iterates over the signatures of a segment. In an index with lists, a frequent signature comes
+/// several times, with further rows each time.
 pub(crate) enum Cursor<'a> {
-    /// Of pairs.
+    /// A segment of pairs.
     Pairs(PairCursor<'a>),
-    /// Of lists.
+    /// A segment of lists.
     Lists(ListCursor<'a>),
 }
 
 impl<'a> Cursor<'a> {
-    /// At the first signature.
+    /// Starts at the first signature.
     pub(crate) fn new(segment: &'a Segment) -> Self {
         match segment.layout.class_bits {
             None => Self::Pairs(PairCursor { segment, page: 0, pairs: Vec::new(), at: 0, last: None }),
@@ -55,7 +56,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The next signature with its rows.
+    /// Returns the next signature with its rows.
     pub(crate) fn next(&mut self) -> Looked<Option<(u64, Rows)>> {
         match self {
             Self::Pairs(pairs) => pairs.next(),
@@ -66,7 +67,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The next signature with the number of its rows.
+    /// Returns the next signature with the number of its rows.
     pub(crate) fn next_count(&mut self) -> Looked<Option<(u64, u64)>> {
         match self {
             Self::Pairs(pairs) => pairs.next_count(),
@@ -84,17 +85,17 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Goes through the lists of a segment.
+/// Iterates over the lists of a segment.
 pub(crate) struct ListCursor<'a> {
     segment: &'a Segment,
     bits: u32,
-    /// The next part.
+    /// The number of the next part.
     number: u32,
     part: Option<Part<'a>>,
 }
 
 impl ListCursor<'_> {
-    /// The signature of the next class that `next` gives of a part.
+    /// Returns the signature of the next class that `next` reads from a part.
     fn next_of(&mut self, mut next: impl FnMut(&mut Part<'_>) -> Looked<Option<u64>>) -> Looked<Option<u64>> {
         loop {
             if let Some(part) = &mut self.part
@@ -111,7 +112,7 @@ impl ListCursor<'_> {
     }
 }
 
-/// Goes through the pairs of a segment.
+/// Iterates over the pairs of a segment.
 pub(crate) struct PairCursor<'a> {
     segment: &'a Segment,
     page: u32,

@@ -1,4 +1,4 @@
-//! The rows of a signature in a segment.
+//! Finds the rows of a signature in a segment.
 
 use super::segment::Segment;
 use crate::pg::index::layout::format::List;
@@ -8,14 +8,14 @@ use crate::pg::index::pages::buffer::Looked;
 /// The rows of a signature.
 #[derive(Debug)]
 pub(crate) enum SignatureRows {
-    /// Their numbers, ascending.
+    /// The row numbers, in ascending order.
     Few(Vec<u32>),
     /// A list.
     Many(List),
 }
 
 impl SignatureRows {
-    /// How many they are.
+    /// Returns the number of rows.
     pub(crate) fn count(&self) -> u64 {
         match self {
             Self::Few(rows) => rows.len() as u64,
@@ -25,13 +25,14 @@ impl SignatureRows {
 }
 
 impl Segment {
-    /// The rows of a signature: some by number, or a list. One or two pages are read, rarely more.
+    /// Finds the rows of a signature: some row numbers, or a list. It reads one or two pages,
+    /// rarely more.
     pub(crate) fn find(&self, signature: u64) -> Looked<Option<SignatureRows>> {
         if self.about.signature_pages == 0 {
             return Ok(None);
         }
-        // The first page whose last signature is not less is between these, and these are the
-        // signatures that they begin with.
+        // The search looks for the first page whose last signature is not less. That page is
+        // between `low` and `high`, and these keys bound its signatures.
         let fence = self.fences.partition_point(|&first| first < signature);
         let mut low = (fence.saturating_sub(1) as u32) * self.step;
         let mut low_key = if fence > 0 { self.fences[fence - 1] } else { 0 };
@@ -61,7 +62,7 @@ impl Segment {
                 break (guess, page);
             } else {
                 (high, high_key) = (guess - 1, first);
-                // The page before may end below the signature: then it is this one after all.
+                // The page before may end below the signature. Then this page is the right one.
                 let before = self.last_signature(high)?;
                 if before < signature {
                     break (guess, page);
@@ -104,12 +105,12 @@ impl Segment {
     }
 }
 
-/// These rows, if there are any.
+/// Returns these rows, if there are any.
 fn few(rows: Vec<u32>) -> Option<SignatureRows> {
     (!rows.is_empty()).then_some(SignatureRows::Few(rows))
 }
 
-/// The first of `count` for which `before` is false.
+/// Returns the first of `count` positions for which `before` is false.
 fn partition(count: usize, before: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, count);
     while low < high {

@@ -1,4 +1,4 @@
-//! Reads the lists of a segment, a page at a time.
+//! Reads the lists of a segment, one page at a time.
 
 use super::lists::{PIECE, bits_of_parts};
 use super::segment::{COLLECTING, Segment};
@@ -10,27 +10,29 @@ use crate::pg::index::layout::format::{CONTENTS, List};
 use crate::pg::index::pages::buffer::Looked;
 use crate::pg::server::error::SqlError;
 
-/// Rows that are decoded at a time.
+/// The number of rows that are decoded at a time.
 const DECODED: usize = 256;
 
-/// What lists are read from.
+/// A source of lists.
 pub(crate) trait Source {
-    /// Bits of a class, and how many lists there are: the parts and one more.
+    /// Returns the number of bits of a class and the number of lists. The lists are the parts and
+    /// one more list.
     fn shape(&self) -> (u32, u32);
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     fn rows(&self) -> u32;
 
-    /// Where list `n` is.
+    /// Returns the place of list `n`.
     fn entry(&self, n: u32) -> Looked<List>;
 
-    /// Puts bytes, which are all on one page, in place of those in `bytes`; false if they are not there.
+    /// Replaces the contents of `bytes` by a range that lies on one page. Returns false if the page
+    /// does not have these bytes.
     fn read(&self, from: u64, until: u64, bytes: &mut Vec<u8>) -> Looked<bool>;
 
-    /// Ends the call: these bytes are no lists.
+    /// Fails because these bytes are not lists.
     fn corrupted(&self, what: &str) -> !;
 
-    /// Ends the call.
+    /// Fails with this error.
     fn failed(&self, error: Error) -> !;
 }
 
@@ -66,10 +68,10 @@ impl Source for Segment {
     }
 }
 
-/// The bytes of a part, in pieces of pages.
+/// The bytes of a part, read page by page.
 struct Stream<'a, S> {
     source: &'a S,
-    /// The place behind what is on the page at hand, and the end of the part.
+    /// The offset after the bytes of the current page, and the end of the part.
     next: u64,
     end: u64,
     page: Vec<u8>,
@@ -86,12 +88,12 @@ impl<'a, S: Source> Stream<'a, S> {
         self.source.corrupted(what)
     }
 
-    /// How many bytes there are still.
+    /// Returns the number of bytes left.
     fn rest(&self) -> u64 {
         self.end - self.next + (self.page.len() - self.at) as u64
     }
 
-    /// Has some bytes at hand where there are any.
+    /// Loads some bytes, if there are any left.
     fn fill(&mut self) -> Looked<()> {
         if self.at < self.page.len() || self.next >= self.end {
             return Ok(());
@@ -111,13 +113,13 @@ impl<'a, S: Source> Stream<'a, S> {
         Ok(byte)
     }
 
-    /// A number that fits into 32 bits.
+    /// Reads a number that fits into 32 bits.
     fn number(&mut self) -> Looked<u32> {
         let number = leb128::read(|| self.byte())?.and_then(|number| u32::try_from(number).ok());
         Ok(number.unwrap_or_else(|| self.corrupted("a list has a number that is too large")))
     }
 
-    /// Leaves out bytes of which it is known that they are there.
+    /// Skips bytes that are known to exist.
     fn skip(&mut self, bytes: u32) {
         let here = (self.page.len() - self.at).min(bytes as usize);
         self.at += here;
@@ -134,35 +136,36 @@ struct Head {
     k: u8,
 }
 
-/// Goes through the pieces of a part.
+/// Iterates over the pieces of a part.
 pub(crate) struct Part<'a, S = Segment> {
     stream: Stream<'a, S>,
-    /// The class before, and what comes behind the last one.
+    /// The previous class, and the end of the part's classes.
     class: u64,
     end: u64,
     is_first: bool,
-    /// The piece that is being read, and where its class goes on.
+    /// The piece that is being read, and the base of its row numbers.
     decoder: Option<Decoder>,
     base: u32,
-    /// Rows that were decoded, and how many of these were given.
+    /// The decoded rows, and how many of them were returned.
     waiting: Vec<u32>,
     given: usize,
     /// The last row that was read, if there was one of this class.
     last: Option<u32>,
-    /// A head that was read and not used.
+    /// A head that was read but not used yet.
     held: Option<Head>,
-    /// Postings of the part that were not read yet.
+    /// The number of postings of the part that were not read yet.
     rest: u64,
 }
 
-/// The upper bits of a class are the number of its part: how many others it has.
+/// Returns the number of bits of a class after those of its part's number, which are its upper
+/// bits.
 fn lower_bits(source: &impl Source) -> u32 {
     let (class_bits, lists) = source.shape();
     class_bits - bits_of_parts(lists, class_bits).unwrap_or(0)
 }
 
 impl<'a, S: Source> Part<'a, S> {
-    /// Part `n`, or the list behind them.
+    /// Opens part `n`, or the list after the parts.
     pub(crate) fn open(source: &'a S, n: u32) -> Looked<Self> {
         let shift = lower_bits(source);
         let list = source.entry(n)?;
@@ -182,17 +185,17 @@ impl<'a, S: Source> Part<'a, S> {
         })
     }
 
-    /// The part in which a class is.
+    /// Opens the part that contains a class.
     pub(crate) fn of_class(source: &'a S, class: u64) -> Looked<Self> {
         Self::open(source, (class >> lower_bits(source)) as u32)
     }
 
-    /// The list of the rows that are parts of others.
+    /// Opens the list of the rows that hold a part of a split set.
     pub(crate) fn of_split(source: &'a S) -> Looked<Self> {
         Self::open(source, source.shape().1.saturating_sub(1))
     }
 
-    /// The head of the next piece.
+    /// Returns the head of the next piece.
     fn head(&mut self) -> Looked<Option<Head>> {
         if let Some(head) = self.held.take() {
             return Ok(Some(head));
@@ -217,7 +220,7 @@ impl<'a, S: Source> Part<'a, S> {
         Ok(Some(Head { class, rows, bytes, k }))
     }
 
-    /// Begins with a piece.
+    /// Starts to read a piece.
     fn begin(&mut self, head: Head) {
         let continues = head.class == self.class && !self.is_first;
         self.base = if continues { self.last.map_or(0, |last| last + 1) } else { 0 };
@@ -236,7 +239,7 @@ impl<'a, S: Source> Part<'a, S> {
         }
     }
 
-    /// Appends the next rows before `end` of the piece that is being read. Says whether it has more.
+    /// Appends the next rows before `end` of the current piece. Reports whether it has more.
     fn read(&mut self, end: u32, out: &mut Vec<u32>) -> Looked<bool> {
         loop {
             let waiting = &self.waiting[self.given..];
@@ -254,7 +257,7 @@ impl<'a, S: Source> Part<'a, S> {
         }
     }
 
-    /// Decodes some rows of the piece that is being read; false if there are no more.
+    /// Decodes some rows of the current piece. Returns false if there are no more.
     fn decode(&mut self) -> Looked<bool> {
         self.waiting.clear();
         self.given = 0;
@@ -280,7 +283,8 @@ impl<'a, S: Source> Part<'a, S> {
         Ok(true)
     }
 
-    /// Goes to the list of a class; false if there is none. Classes are looked for in their order.
+    /// Moves to the list of a class. Returns false if there is none. Classes must be looked up in
+    /// ascending order.
     pub(crate) fn find(&mut self, class: u64) -> Looked<bool> {
         while let Some(head) = self.head()? {
             if head.class >= class {
@@ -297,13 +301,13 @@ impl<'a, S: Source> Part<'a, S> {
         Ok(false)
     }
 
-    /// Goes to the first list; false if there is none.
+    /// Moves to the first list. Returns false if there is none.
     pub(crate) fn find_any(&mut self) -> Looked<bool> {
         let head = self.head()?;
         Ok(head.map(|head| self.begin(head)).is_some())
     }
 
-    /// Appends the next rows before `end` of the class that was found. Says whether it has more.
+    /// Appends the next rows before `end` of the class that was found. Reports whether it has more.
     pub(crate) fn rows_before(&mut self, end: u32, out: &mut Vec<u32>) -> Looked<bool> {
         loop {
             if self.read(end, out)? {
@@ -319,7 +323,7 @@ impl<'a, S: Source> Part<'a, S> {
         }
     }
 
-    /// Puts the rows of the next piece in place of those before, and gives its class.
+    /// Replaces the contents of `rows` by the rows of the next piece, and returns its class.
     pub(crate) fn next(&mut self, rows: &mut Vec<u32>) -> Looked<Option<u64>> {
         rows.clear();
         let Some(head) = self.head()? else { return Ok(None) };
@@ -328,7 +332,7 @@ impl<'a, S: Source> Part<'a, S> {
         Ok(Some(head.class))
     }
 
-    /// The class and the number of rows of the next piece.
+    /// Returns the class and the number of rows of the next piece.
     pub(crate) fn next_count(&mut self) -> Looked<Option<(u64, u64)>> {
         let Some(head) = self.head()? else { return Ok(None) };
         (self.class, self.is_first) = (head.class, false);
@@ -338,7 +342,8 @@ impl<'a, S: Source> Part<'a, S> {
 }
 
 impl Segment {
-    /// Ends the call if the parts do not follow one another, or if the rows that are parts of others are not these.
+    /// Fails if the parts are not contiguous, or if the listed rows with a part of a split set are
+    /// not `split`.
     pub(crate) fn check_parts(&self, split: &[u32]) -> Looked<()> {
         let wrong = |what: &str| -> ! {
             self.index.corrupted(self.about.root, &format!("segment {}: {what}", self.about.id))

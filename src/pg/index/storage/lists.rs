@@ -1,9 +1,16 @@
-//! Writes the lists of a segment: the rows of each class as gaps, classes near one another in parts of about a page.
+//! Writes the lists of a segment. The rows of each class are stored as gaps, and neighbouring
+//! classes are in parts of about a page.
 //!
-//! A part is pieces of lists in the order of their classes: how far the class is from that of the piece before, or from
-//! the first of the part; how many rows, how many bytes, each of these numbers in LEB128; one byte with the parameter of
-//! the code; the code of the rows ([`rice`]), counted from behind the last row of the piece before where that has the
-//! same class. Behind the parts comes one list more: the rows whose signatures are spread over several rows.
+//! A part consists of pieces of lists in the order of their classes. A piece has these fields:
+//!
+//! - the gap between its class and that of the piece before, or the first class of the part;
+//! - the number of rows;
+//! - the number of bytes, each of these numbers in LEB128;
+//! - one byte with the parameter of the code;
+//! - the code of the rows ([`rice`]). If the piece before has the same class, the rows are counted
+//!   from after its last row.
+//!
+//! After the parts there is one more list: the rows whose signatures are spread over several rows.
 
 use super::spool::Spool;
 use crate::error::{Error, Result};
@@ -14,29 +21,31 @@ use crate::pg::index::layout::format::{Descriptor, List};
 
 const DOING: &str = "writing lists of rows";
 
-/// The most rows of a piece: what a reader or a writer has in memory of a list.
+/// The largest number of rows of a piece. A reader or a writer keeps this much of a list in memory.
 pub(super) const PIECE: usize = 1 << 15;
-/// Bytes of a part that are aimed at.
+/// The target size of a part in bytes.
 const PART_BYTES: u64 = 1 << 10;
 
-/// The number of parts, as a power of two, for this many postings: one takes about 12 bits.
+/// Returns the number of parts for this many postings, as a power of two. A posting takes about 12
+/// bits.
 fn part_bits(postings: u64, class_bits: u32) -> u32 {
     let parts = (postings.saturating_mul(3) / 2 / PART_BYTES).max(1);
     parts.ilog2().min(class_bits)
 }
 
-/// The number of parts of so many lists, as a power of two; none if that is none.
+/// Returns the number of parts for this many lists, as a power of two, or None if the number is
+/// invalid.
 pub(super) fn bits_of_parts(lists: u32, class_bits: u32) -> Option<u32> {
     let parts = lists.checked_sub(1)?;
     (parts.is_power_of_two() && parts.ilog2() <= class_bits).then(|| parts.ilog2())
 }
 
-/// Where what is written is put.
+/// A destination for what is written.
 pub(super) trait Store {
     /// Appends bytes.
     fn push(&mut self, bytes: &[u8]) -> Result<()>;
 
-    /// How many there are.
+    /// Returns the number of bytes.
     fn len(&self) -> u64;
 }
 
@@ -50,8 +59,8 @@ impl Store for Spool {
     }
 }
 
-/// Puts a piece in place of what is in `piece`: its rows, counted from where they begin, of the class that is `gap` behind
-/// the one before. `code` is space.
+/// Replaces the contents of `piece` by a piece. `rows` are counted from their base, and `gap` is
+/// the distance from the previous class. `code` is scratch space.
 fn write_piece(gap: u64, rows: &[u32], code: &mut Vec<u8>, piece: &mut Vec<u8>) -> Result<()> {
     code.clear();
     piece.clear();
@@ -67,29 +76,30 @@ fn write_piece(gap: u64, rows: &[u32], code: &mut Vec<u8>, piece: &mut Vec<u8>) 
 pub(super) struct Lists<S> {
     class_bits: u32,
     part_bits: u32,
-    /// The part that is being written, where it began, and its postings.
+    /// The part that is being written, the offset where it begins, and the number of its postings.
     part: u32,
     start: u64,
     postings: u64,
-    /// The class of the last piece of this part, or its first.
+    /// The class of the last piece of this part, or the part's first class.
     before: u64,
-    /// The class whose rows are being collected, and how many of it were written.
+    /// The class whose rows are being collected, and these rows.
     class: u64,
     rows: Vec<u32>,
-    /// What the rows of the next piece are counted from, and how many of the class were written.
+    /// The base from which the rows of the next piece are counted, and how many rows of the class
+    /// were written.
     base: u32,
     written: u64,
     code: Vec<u8>,
     piece: Vec<u8>,
-    /// Where the parts are.
+    /// The places of the parts.
     pub directory: S,
-    /// Their bytes.
+    /// The bytes of the parts.
     pub bytes: S,
 }
 
 impl<S: Store> Lists<S> {
-    /// Lists of classes with this many bits and of about this many postings, for the directory and the bytes of which there
-    /// are these places.
+    /// Starts lists of classes with this many bits and about this many postings. The arguments in
+    /// the array take the directory and the bytes.
     pub(super) fn new(class_bits: u32, postings: u64, [directory, bytes]: [S; 2]) -> Self {
         Self {
             class_bits,
@@ -109,8 +119,8 @@ impl<S: Store> Lists<S> {
         }
     }
 
-    /// Adds a row of a class, which stands in the upper bits of its signature. They come in order; a pair that comes again
-    /// is one.
+    /// Adds a row of a class, which is in the upper bits of its signature. Pairs must come in
+    /// order. A repeated pair is stored once.
     pub(super) fn push(&mut self, signature: u64, row: u32, about: &mut Descriptor) -> Result<()> {
         let class = signature >> (u64::BITS - self.class_bits);
         if class != self.class {
@@ -182,7 +192,8 @@ impl<S: Store> Lists<S> {
         Ok(())
     }
 
-    /// Ends the last list, and adds that of the rows which are parts of others. Says how many lists these are.
+    /// Ends the last list and adds the list of the rows that hold a part of a split set. Returns
+    /// the number of lists.
     pub(super) fn finish(&mut self, split: &[u32], about: &mut Descriptor) -> Result<u32> {
         self.close(about)?;
         let parts = 1 << self.part_bits;
@@ -227,7 +238,7 @@ mod tests {
         bytes: Vec<u8>,
     }
 
-    /// What [`Source::corrupted`] ends the call with.
+    /// The payload of the panic of [`Source::corrupted`].
     struct Corrupted;
 
     impl Source for Memory {
@@ -263,7 +274,7 @@ mod tests {
 
     type Classes = BTreeMap<u64, BTreeSet<u32>>;
 
-    /// Lists of these rows, and what the directory says of them.
+    /// Writes lists of these rows and returns them with the directory's entry.
     fn write(
         class_bits: u32,
         guess: u64,
@@ -275,7 +286,7 @@ mod tests {
         let mut lists = Lists::new(class_bits, guess, [Vec::new(), Vec::new()]);
         for (class, rows) in classes {
             for &row in rows {
-                // The lower bits of a signature are of no account, and a pair may come twice.
+                // The lower bits of a signature do not matter, and a pair may come twice.
                 let signature = class << (u64::BITS - class_bits) | 1;
                 lists.push(signature, row, &mut about).unwrap();
                 lists.push(signature, row, &mut about).unwrap();
@@ -290,7 +301,7 @@ mod tests {
         looked.unwrap_or_else(|_| unreachable!("nothing moves"))
     }
 
-    /// All lists as they are read from the beginning to the end, and the one behind them.
+    /// Reads all lists from start to end, and the list after them.
     fn read(memory: &Memory) -> (Classes, Vec<u32>) {
         let (mut classes, mut rows) = (Classes::new(), Vec::new());
         for n in 0..memory.lists - 1 {
@@ -310,7 +321,7 @@ mod tests {
         (classes, split)
     }
 
-    /// The rows of a class, as they are found: up to one bound after the other.
+    /// Finds the rows of a class step by step, as a search does.
     fn find(memory: &Memory, class: u64, step: u32) -> BTreeSet<u32> {
         let mut part = looked(Part::of_class(memory, class));
         let (mut found, mut end) = (Vec::new(), 0);
@@ -357,7 +368,7 @@ mod tests {
             }
         }
 
-        /// Rows that are there in their order, or an end of the call.
+        /// A read returns rows in order, or fails.
         #[test]
         fn pg_any_bytes_are_lists_or_corrupted(
             classes in some_classes(10, 300),
@@ -392,12 +403,12 @@ mod tests {
     fn pg_golden_lists() {
         let mut piece = vec![7];
         write_piece(300, &[100, 250, 300, 512], &mut Vec::new(), &mut piece).unwrap();
-        // Class 300 behind the one before, 4 rows, 5 bytes, parameter 6, and the code.
+        // A class with gap 300, 4 rows, 5 bytes, parameter 6, and the code.
         assert_eq!(piece, [0xac, 2, 4, 5, 6, 146, 172, 198, 56, 1]);
         let classes = Classes::from([(2, BTreeSet::from([0, 1, 2])), (700, BTreeSet::from([2]))]);
         let (memory, _) = write(10, 2000, 3, &classes, &[1]);
         assert_eq!(memory.lists, 3);
-        // 700 is the 188th class of the second part. The list behind them counts from nothing.
+        // 700 is the 188th class of the second part. The list after the parts counts from zero.
         assert_eq!(memory.bytes, [2, 3, 1, 0, 0b111, 0xbc, 1, 1, 1, 0, 0b100, 0, 1, 1, 0, 0b10]);
         let entry = |offset: u8, length, rows| [offset, 0, 0, 0, 0, 0, 0, 0, length, 0, 0, 0, rows, 0, 0, 0];
         assert_eq!(memory.directory, [entry(0, 5, 3), entry(5, 6, 1), entry(11, 5, 1)].concat());

@@ -1,4 +1,4 @@
-//! From pending pages to a segment, and from several segments to one.
+//! Flushes pending pages to a segment, and merges several segments into one.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -26,19 +26,20 @@ use crate::pg::index::pages::buffer::{Index, Looked};
 use crate::pg::index::pages::record::{Logging, Record};
 use crate::pg::server::error::Result;
 
-/// What cannot move while this backend has the maintenance lock has moved: the page is corrupted.
+/// Returns the result of a read under the maintenance lock. Pages cannot move while this backend
+/// holds the lock, so a moved page is corrupted.
 pub(crate) fn sure<T>(index: Index, looked: Looked<T>) -> T {
     looked.unwrap_or_else(|moved| index.corrupted(moved.block, "this page is not what refers to it says"))
 }
 
-/// Bytes of memory for this.
+/// Returns the number of bytes of memory for a flush or a merge.
 pub(crate) fn budget() -> usize {
     // SAFETY: an int that only this thread writes.
     let kilobytes = unsafe { pg_sys::maintenance_work_mem };
     (kilobytes.max(1024) as usize) << 10
 }
 
-/// Makes a segment of the pending pages but the last one, or of all.
+/// Makes a segment of the pending pages, except the last page unless `all` is set.
 pub(crate) fn flush(index: Index, _lock: &Lock, all: bool) -> Result<()> {
     if all {
         pending::rotate(index);
@@ -83,7 +84,7 @@ pub(crate) fn flush(index: Index, _lock: &Lock, all: bool) -> Result<()> {
     }
     let head = Some((meta.tail, meta.tail_sequence));
     if writer.rows() == 0 {
-        // What was settled by nothing is forgotten.
+        // An order that was settled without rows is dropped.
         blocks.extend(settled.iter().flat_map(|settled| order::blocks(index, settled)));
         publish(index, &[], Change { head, ..Change::default() }, &blocks);
     } else {
@@ -93,11 +94,12 @@ pub(crate) fn flush(index: Index, _lock: &Lock, all: bool) -> Result<()> {
     Ok(())
 }
 
-/// Sets that are counted at most to settle an order.
+/// The largest number of sets that are counted to settle an order.
 const COUNTED: u64 = 30_000;
 
-/// What the pending rows settle of an index of sets of which nothing was settled before: its metapage, to be published
-/// with the first segment. Nothing refers to the order's pages until then.
+/// Settles an index of sets by its pending rows if nothing was settled before. Returns the
+/// metapage, which is published with the first segment. Until then nothing refers to the pages of
+/// the order.
 fn settle(index: Index, meta: &Meta, keys: &Keys) -> Result<Option<Meta>> {
     let Some(sets) = keys.sets.as_ref().filter(|sets| sets.settled.is_none()) else { return Ok(None) };
     let mut sample = TokenSample::new()?;
@@ -123,7 +125,7 @@ fn settle(index: Index, meta: &Meta, keys: &Keys) -> Result<Option<Meta>> {
     Ok(Some(settled.put(*meta, order)))
 }
 
-/// An id that no segment has had.
+/// Returns an id that no segment has had.
 fn reserve(index: Index) -> u64 {
     let page = index.write(0);
     let mut directory = Directory::of(index, &page);
@@ -135,17 +137,17 @@ fn reserve(index: Index) -> u64 {
     id
 }
 
-/// What the directory gets.
+/// A change of the directory.
 #[derive(Default)]
 struct Change {
     added: Option<Descriptor>,
-    /// The first page of the pending area, and its sequence.
+    /// The first page of the pending area, and its sequence number.
     head: Option<(u32, u64)>,
-    /// What was settled of an index of sets.
+    /// The metapage with what was settled for an index of sets.
     settled: Option<Meta>,
 }
 
-/// Changes the directory, then frees the blocks that it does not name any more.
+/// Changes the directory, then frees the blocks that it no longer refers to.
 fn publish(index: Index, removed: &[u64], Change { added, head, settled }: Change, blocks: &[u32]) {
     let removal = Lock::removal(index);
     let page = index.write(0);
@@ -169,7 +171,7 @@ fn publish(index: Index, removed: &[u64], Change { added, head, settled }: Chang
     index.tidy_map();
 }
 
-/// Writes down how many rows of segments are dead.
+/// Stores the number of dead rows of segments.
 pub(crate) fn count_dead(index: Index, dead: &[(u64, u32)]) {
     let page = index.write(0);
     let mut directory = Directory::of(index, &page);
@@ -186,10 +188,10 @@ pub(crate) fn count_dead(index: Index, dead: &[(u64, u32)]) {
     }
 }
 
-/// What an insert does when the pending area is full: flushes it, and merges what is small.
+/// Flushes the pending area if it is full, and merges small segments. Called after an insert.
 pub(crate) fn after_insert(index: Index) -> Result<()> {
     let Some(lock) = Lock::maintenance_if_free(index) else { return Ok(()) };
-    // Another backend may just have done it.
+    // Another backend may just have flushed it.
     let limit = options::pending_pages(index);
     if Directory::read(index).pending_pages() <= limit {
         return Ok(());
@@ -198,12 +200,12 @@ pub(crate) fn after_insert(index: Index) -> Result<()> {
     merge_some(index, &lock, &mut |directory| choice::of_insert(&directory.segments, limit))
 }
 
-/// What VACUUM does: merges whatever is due, and rewrites what has many dead rows.
+/// Merges what is due and rewrites segments with many dead rows, for VACUUM.
 pub(crate) fn merge_due(index: Index, lock: &Lock) -> Result<()> {
     merge_some(index, lock, &mut |directory| choice::of_vacuum(&directory.segments))
 }
 
-/// Makes one segment of all, without dead rows.
+/// Merges all segments into one without dead rows.
 pub(crate) fn merge_all(index: Index, lock: &Lock) -> Result<()> {
     let mut done = false;
     merge_some(index, lock, &mut |directory| {
@@ -212,7 +214,7 @@ pub(crate) fn merge_all(index: Index, lock: &Lock) -> Result<()> {
     })
 }
 
-/// Merges what `choose` chooses until that is nothing.
+/// Merges what `choose` chooses until it chooses nothing.
 fn merge_some(
     index: Index,
     _lock: &Lock,

@@ -1,4 +1,4 @@
-//! The lists of an index: pending ones as they come in, segments as they are merged.
+//! The storage of an index: pending pages as rows come in, and segments that are merged.
 
 pub(crate) mod choice;
 pub(crate) mod cursor;

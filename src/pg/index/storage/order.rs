@@ -1,4 +1,5 @@
-//! The order of tokens of an index of sets: a chain of pages that is written once and never changes.
+//! The order of tokens of an index of sets: a chain of pages that is written once and never
+//! changes.
 
 use std::cell::RefCell;
 use std::rc::Rc;

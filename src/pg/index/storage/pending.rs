@@ -62,7 +62,8 @@ fn is_last(page: &Page, meta: &Meta) -> bool {
     page.is(Kind::Pending, meta.tail_sequence, 0) && page.tail().next == NONE
 }
 
-/// Ends the call where the last page is behind the end: the server would look for a file that is not there.
+/// Ends the call where the last page is behind the end: the server would look for a file that is
+/// not there.
 fn check_tail(index: Index, meta: &Meta) {
     if !index.has(meta.tail) {
         index.corrupted(0, &format!("it refers to block {}, behind the end", meta.tail));
@@ -83,8 +84,8 @@ fn put(image: &mut Image<'_>, used: usize, item: Item<'_>) {
     image.set_used(used + item.size());
 }
 
-/// Adds a page with this item to the chain that `seen` describes; if it is another one by now, gives
-/// that.
+/// Adds a page with this item to the chain that `seen` describes; if it is another one by now,
+/// gives that.
 fn grow(index: Index, seen: &Meta, item: Option<Item<'_>>) -> Result<(), Meta> {
     let metapage = index.write(0);
     let mut now = Directory::of(index, &metapage);
@@ -156,8 +157,9 @@ impl Pages {
         Ok(Some(self.next))
     }
 
-    /// Flags rows of the next page as dead for which `is_dead` says so. Gives the numbers of its rows,
-    /// without continuations: those that are alive, those that are dead, those that were flagged.
+    /// Flags rows of the next page as dead for which `is_dead` says so. Gives the numbers of its
+    /// rows, without continuations: those that are alive, those that are dead, those that were
+    /// flagged.
     pub(crate) fn mark_next(&mut self, mut is_dead: impl FnMut(Row) -> bool) -> Looked<Option<[u64; 3]>> {
         vacuum_delay();
         let Some(block) = self.step()? else { return Ok(None) };

@@ -212,8 +212,8 @@ impl Segment {
         }
     }
 
-    /// Looks at rows whose numbers come in ascending order, each with its sketch. The page is locked
-    /// meanwhile.
+    /// Looks at rows whose numbers come in ascending order, each with its sketch. The page is
+    /// locked meanwhile.
     pub(crate) fn look(
         &self,
         rows: impl IntoIterator<Item = u32>,

@@ -16,8 +16,8 @@ use crate::pg::server::temp_file::ServerFiles;
 
 const DOING: &str = "sorting signatures";
 
-/// Signatures are hashes: their upper bits cut them into parts of about the same size, which are sorted
-/// by themselves and follow one another.
+/// Signatures are hashes: their upper bits cut them into parts of about the same size, which are
+/// sorted by themselves and follow one another.
 const PARTS: usize = 1 << PART_BITS;
 const PART_BITS: u32 = 8;
 /// Vectors that grow have up to twice the room that they need.
@@ -117,7 +117,8 @@ impl Sorter {
     }
 }
 
-/// Pairs in order, part by part: those of memory, merged with those of the runs where there are any.
+/// Pairs in order, part by part: those of memory, merged with those of the runs where there are
+/// any.
 pub(crate) struct Merge {
     parts: Enumerate<IntoIter<Vec<(u64, u32)>>>,
     runs: Vec<Vec<Range<u64>>>,

@@ -15,7 +15,8 @@ use crate::pg::index::pages::record::Logging;
 
 const DOING: &str = "writing a segment";
 
-/// Writes a segment: first all rows, then, after [`Writer::end_rows`], all pairs in order, then [`Writer::finish`].
+/// Writes a segment: first all rows, then, after [`Writer::end_rows`], all pairs in order, then
+/// [`Writer::finish`].
 pub(crate) struct Writer {
     index: Index,
     logging: Logging,

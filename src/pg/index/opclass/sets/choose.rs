@@ -1,4 +1,4 @@
-//! What a new index of sets is built with: its options and its column, checked.
+//! Checks the settings of a new index of sets: its options and its column.
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys;
@@ -18,7 +18,7 @@ use crate::pg::server::error::{Result, SqlError};
 use crate::text;
 use crate::verify::measure::Measure;
 
-/// The metapage of a new index.
+/// Returns the metapage of a new index.
 pub(crate) fn choose(index: Index, class: Class) -> Result<Meta> {
     let options = SetOptions::of(index);
     if options.measure() == measure_number(Measure::Overlap) {
@@ -57,7 +57,7 @@ pub(crate) fn choose(index: Index, class: Class) -> Result<Meta> {
     })
 }
 
-/// Of what the sets of a column are.
+/// Returns the origin of the sets of a column.
 fn origin_of(index: Index, class: Class, options: &SetOptions) -> Result<Origin> {
     match class {
         Class::VectorSet => return Ok(Origin::Lexemes),

@@ -1,4 +1,4 @@
-//! What an index of sets keeps of a set while it is pending, as bytes.
+//! The bytes that an index of sets keeps of a pending set.
 //!
 //! | | |
 //! | --- | --- |
@@ -7,8 +7,8 @@
 //! | `SPLIT` | size u32; some of the tokens to be posted |
 //! | else | size u32; words of the bitmap u32; the bitmap; the tokens to be posted |
 //!
-//! Tokens are u32, ascending. How an item reads its flags say, not the metapage: an insert may be overtaken by the flush
-//! that settles the order.
+//! Tokens are u32, in ascending order. The flags of an item determine its format, not the metapage:
+//! the flush that settles the order may overtake an insert.
 
 use crate::error::Result;
 use crate::memory;
@@ -23,15 +23,16 @@ pub(crate) const BITMAPS: [usize; 4] = [1, 2, 4, 8];
 /// A set in an item.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SetItem<'a> {
-    /// How many tokens the set has.
+    /// The number of tokens of the set.
     pub size: u32,
-    /// Its bitmap, if it has one.
+    /// The bitmap of the set, if it has one.
     pub bitmap: Option<&'a [u8]>,
     tokens: &'a [u8],
 }
 
 impl<'a> SetItem<'a> {
-    /// Reads the item of a row that is neither NULL nor empty; none if it cannot be one.
+    /// Reads the item of a row that is neither NULL nor empty. Returns None if the bytes are not a
+    /// valid item.
     pub(crate) fn read(row: Row, bytes: &'a [u8]) -> Option<Self> {
         let (size, rest) = bytes.split_at_checked(TOKEN)?;
         let (bitmap, tokens) = if row.has(Row::WHOLE | Row::SPLIT) {
@@ -46,7 +47,7 @@ impl<'a> SetItem<'a> {
         right.then_some(Self { size: short(size), bitmap, tokens })
     }
 
-    /// Puts the tokens in place of those in `tokens`.
+    /// Replaces the contents of `tokens` by the tokens of the item.
     pub(crate) fn tokens(&self, tokens: &mut Vec<u32>) -> Result<()> {
         tokens.clear();
         memory::reserve(tokens, self.tokens.len() / TOKEN, DOING)?;
@@ -54,7 +55,7 @@ impl<'a> SetItem<'a> {
         Ok(())
     }
 
-    /// The bytes of an item: `bitmap` is none for one that is whole or split.
+    /// Returns the bytes of an item. `bitmap` is None for a whole or split item.
     pub(crate) fn write(size: u32, bitmap: Option<&[u64]>, tokens: &[u32]) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         memory::reserve(&mut bytes, (2 + tokens.len()) * TOKEN + bitmap.map_or(0, size_of_val), DOING)?;
@@ -68,39 +69,40 @@ impl<'a> SetItem<'a> {
     }
 }
 
-/// A set beside its row in a segment: its size and its bitmap.
+/// The size and the bitmap of a set, stored next to its row in a segment.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Outline<'a> {
-    /// How many tokens the set has.
+    /// The number of tokens of the set.
     pub size: u32,
     bitmap: &'a [u8],
 }
 
 impl<'a> Outline<'a> {
-    /// Bytes of it with a bitmap of this many words.
+    /// Returns the number of bytes of an outline whose bitmap has this many words.
     pub(crate) const fn bytes(words: usize) -> usize {
         TOKEN + words * 8
     }
 
-    /// Reads it.
+    /// Reads an outline.
     pub(crate) fn read(bytes: &'a [u8]) -> Self {
         let (size, bitmap) = bytes.split_at(TOKEN);
         Self { size: short(size), bitmap }
     }
 
-    /// Puts its bytes in place of those in `bytes`.
+    /// Replaces the contents of `bytes` by the bytes of an outline.
     pub(crate) fn write(size: u32, bitmap: impl Iterator<Item = u64>, bytes: &mut Vec<u8>) {
         bytes.clear();
         bytes.extend(size.to_le_bytes());
         bytes.extend(bitmap.flat_map(u64::to_le_bytes));
     }
 
-    /// In how many bits its bitmap differs from another one.
+    /// Returns the number of bits in which its bitmap differs from another one.
     pub(crate) fn differs(&self, bitmap: &[u64]) -> u32 {
         differs(self.bitmap, bitmap)
     }
 
-    /// Whether it can be that of a row: each token flips one bit, and what is no set or only a part of one has no bitmap.
+    /// Reports whether a row can have this outline. Each token flips one bit. A row without a set
+    /// or with only a part of one has an empty bitmap.
     pub(crate) fn is_of(&self, row: Row) -> bool {
         let bits: u32 = words(self.bitmap).map(u64::count_ones).sum();
         if row.has(Row::NULL | Row::EMPTY) {
@@ -113,12 +115,12 @@ impl<'a> Outline<'a> {
     }
 }
 
-/// The words of a bitmap.
+/// Returns the words of a bitmap.
 pub(crate) fn words(bitmap: &[u8]) -> impl Iterator<Item = u64> + '_ {
     bitmap.chunks_exact(8).map(number)
 }
 
-/// In how many bits two bitmaps differ.
+/// Returns the number of bits in which two bitmaps differ.
 pub(crate) fn differs(one: &[u8], other: &[u64]) -> u32 {
     words(one).zip(other).map(|(a, b)| (a ^ b).count_ones()).sum()
 }
@@ -181,7 +183,7 @@ mod tests {
         assert_eq!(whole, [3, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 4, 3, 2, 1]);
         let settled = SetItem::write(60, Some(&[0x8000_0000_0000_0001]), &[9]).unwrap();
         assert_eq!(settled, [60, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0x80, 9, 0, 0, 0]);
-        // A bitmap of three words, tokens that end too early, and none.
+        // A bitmap of three words, tokens that end too early, and no tokens.
         assert!(SetItem::read(row(0), &[&[5, 0, 0, 0, 3, 0, 0, 0][..], &[0; 28]].concat()).is_none());
         assert!(
             SetItem::read(row(0), &settled[..18]).is_none()
@@ -194,7 +196,8 @@ mod tests {
         assert_eq!(outline.len(), Outline::bytes(2));
         let read = Outline::read(&outline);
         assert_eq!((read.size, read.differs(&[1, 4])), (2, 2));
-        // Two tokens flip an even number of bits, three an odd one, and none more than there are tokens.
+        // Two tokens flip an even number of bits, and three an odd number. No set flips more bits
+        // than it has tokens.
         for (size, possible) in [(0, false), (1, false), (2, true), (3, false), (4, true)] {
             assert_eq!(Outline { size, ..read }.is_of(row(0)), possible);
         }

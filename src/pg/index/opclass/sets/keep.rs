@@ -1,4 +1,4 @@
-//! What an index of sets keeps of a value.
+//! The stored form of a value in an index of sets.
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::Datum;
@@ -26,7 +26,7 @@ use crate::pg::server::executor::executor_for;
 #[derive(Debug)]
 pub(crate) struct Cutter<'a> {
     spec: &'a SetSpec,
-    /// The order and the words of a bitmap, where these are settled.
+    /// The order and the number of words of a bitmap, if these are settled.
     settled: Option<(&'a TokenOrder, usize)>,
     scratch: KeyScratch,
     tokens: Vec<u32>,
@@ -34,16 +34,16 @@ pub(crate) struct Cutter<'a> {
 }
 
 impl<'a> Cutter<'a> {
-    /// For an index.
+    /// Makes a cutter for an index.
     pub(crate) fn new(spec: &'a SetSpec, settled: Option<(&'a TokenOrder, usize)>) -> Self {
         Self { spec, settled, scratch: KeyScratch::default(), tokens: Vec::new(), prefix: Vec::new() }
     }
 
-    /// What the index keeps of a document. May be called again after a stop.
+    /// Returns the stored form of a document. May be called again after a stop.
     pub(crate) fn keep(&mut self, document: &Document, stop: &Stop) -> error::Result<StoredValue> {
         let Self { spec, settled, scratch, tokens, prefix } = self;
         keys_of(document, &spec.features, scratch, tokens, stop)?;
-        // At most 32 bits count them.
+        // Documents have fewer than 2^32 tokens.
         let size = tokens.len() as u32;
         if size == 0 {
             return Ok(StoredValue { flags: Row::EMPTY, bytes: Vec::new() });
@@ -60,7 +60,7 @@ impl<'a> Cutter<'a> {
 }
 
 impl SetKeys {
-    /// The document of a value.
+    /// Decodes the document of a value.
     ///
     /// # Safety
     /// `value` is of the type of an index of this class and not NULL.
@@ -84,7 +84,7 @@ impl SetKeys {
         })
     }
 
-    /// The document of a ball that fits into an index of balls.
+    /// Returns the document of a ball. Fails if the ball does not fit into the index of balls.
     fn middle(&self, bytes: &[u8]) -> Result<Document> {
         let ball = ball_of_a_document(bytes)?;
         if ball.parameters != self.parameters || ball.similarity < self.spec.least {
@@ -115,7 +115,7 @@ impl SetKeys {
         Ok(ball.document()?)
     }
 
-    /// What the index keeps of a value.
+    /// Returns the stored form of a value.
     ///
     /// # Safety
     /// As for [`Self::document`].
@@ -130,7 +130,7 @@ impl SetKeys {
         Ok(work.1.expect("done where there was no error"))
     }
 
-    /// Makes items of documents for this index.
+    /// Returns a cutter for this index.
     pub(crate) fn cutter(&self) -> Cutter<'_> {
         Cutter::new(&self.spec, self.settled.as_ref().map(|settled| (&*settled.order, settled.words)))
     }

@@ -1,5 +1,5 @@
-//! Indexes of sets: which tokens of a set are posted, and which rows a ball can contain. What the index finds the server
-//! looks at again: the text decides.
+//! Indexes of sets: the tokens of a set that are posted, and the rows that a ball can contain. The
+//! server rechecks what the index finds, because the text decides.
 
 pub(crate) mod choose;
 pub(crate) mod item;
@@ -25,40 +25,40 @@ use crate::pg::index::pages::buffer::Index;
 use crate::pg::index::storage::order;
 use item::{BITMAPS, Outline, SetItem, words};
 
-/// Tokens of a document of which nothing is known.
+/// The assumed number of tokens of an unknown document.
 const USUAL_SIZE: u32 = 60;
-/// In [`Meta::distance`]: repeats count.
+/// The bit of [`Meta::distance`] that means that repeats count.
 const MULTISET: u32 = 1 << 8;
 
 /// The parameters of an index of sets.
 #[derive(Debug)]
 pub(crate) struct SetKeys {
-    /// How sets are made and compared.
+    /// The parameters by which sets are made and compared.
     pub parameters: SetParameters,
-    /// Which part of a set is posted.
+    /// The part of a set that is posted.
     pub spec: SetSpec,
     /// What the first rows settled.
     pub settled: Option<Settled>,
 }
 
-/// What is settled by the first rows of an index.
+/// What the first rows of an index settle.
 #[derive(Debug, Clone)]
 pub(crate) struct Settled {
     /// The order of tokens.
     pub order: Rc<TokenOrder>,
-    /// Words of a bitmap.
+    /// The number of words of a bitmap.
     pub words: usize,
-    /// Bits of a class.
+    /// The number of bits of a class.
     pub class_bits: u32,
 }
 
-/// The number of parameters in [`Meta::distance`].
+/// Returns the number that encodes these parameters in [`Meta::distance`].
 fn number_of(measure: u8, multiset: bool) -> u32 {
     u32::from(measure) | if multiset { MULTISET } else { 0 }
 }
 
 impl SetKeys {
-    /// Those that a metapage has; none if it contradicts itself.
+    /// Returns the parameters in a metapage, or None if it contradicts itself.
     pub(crate) fn of(index: Index, class: Class, meta: &Meta) -> Option<Self> {
         let origin = Origin::from_byte(meta.tokenizer)?;
         let right = match class {
@@ -93,12 +93,13 @@ impl SetKeys {
         Some(Self { parameters, spec, settled })
     }
 
-    /// Whether items of a row can be these bytes.
+    /// Reports whether these bytes can be an item of a row.
     pub(crate) fn is_item(row: Row, bytes: &[u8]) -> bool {
         if row.has(Row::NULL | Row::EMPTY) { bytes.is_empty() } else { SetItem::read(row, bytes).is_some() }
     }
 
-    /// Calls `each` with the items of a row: one, or several where it has many tokens.
+    /// Calls `each` with the items of a row. There is one item, or several if the row has many
+    /// tokens.
     pub(crate) fn items(row: Row, bytes: &[u8], mut each: impl FnMut(Item<'_>)) -> Result<()> {
         let Some(item) = (bytes.len() > CONTENTS_OF_ITEM).then(|| SetItem::read(row, bytes)).flatten() else {
             each(Item { row, bytes });
@@ -117,7 +118,8 @@ impl SetKeys {
 }
 
 impl SetKeys {
-    /// What a check knows an item by as long as nothing is settled: its tokens stand for their signatures.
+    /// Makes the marks by which a check identifies an item while nothing is settled. Its tokens
+    /// take the place of its signatures.
     pub(crate) fn unsettled_marks(&self, item: &Item<'_>, posted: &mut Posted) -> Result<()> {
         let Posted { signatures, tokens, .. } = posted;
         signatures.clear();
@@ -128,7 +130,7 @@ impl SetKeys {
         Ok(())
     }
 
-    /// The class with its options, and what is settled.
+    /// Describes the class with its options, and what is settled.
     pub(crate) fn describe(&self, class: Class) -> String {
         let settled = match &self.settled {
             Some(Settled { order, words, class_bits }) => {
@@ -141,14 +143,15 @@ impl SetKeys {
         format!("{}: {}; least {least}; {settled}", class.name(), self.parameters.describe())
     }
 
-    /// Tokens that a query usually looks up, where it is not known yet.
+    /// Returns the number of tokens that a query usually looks up, for a query whose argument is
+    /// not known yet.
     pub(crate) fn usual_probes(&self) -> f64 {
         f64::from(self.spec.indexed(USUAL_SIZE))
     }
 }
 
 impl Settled {
-    /// Makes a row of a segment, and its signatures, of an item.
+    /// Makes a row of a segment and its signatures from an item.
     pub(crate) fn post(&self, spec: &SetSpec, item: &Item<'_>, posted: &mut Posted) -> Result<Row> {
         let Posted { sketch, signatures, tokens, prefix, scratch } = posted;
         signatures.clear();
@@ -178,7 +181,7 @@ impl Settled {
         Ok(item.row.without(Row::WHOLE))
     }
 
-    /// The signatures of tokens, ascending and distinct.
+    /// Makes the signatures of tokens, ascending and distinct.
     pub(crate) fn classes(&self, tokens: &[u32], signatures: &mut Vec<u64>) -> Result<()> {
         signatures.clear();
         crate::memory::reserve(signatures, tokens.len(), "indexing a set")?;
@@ -188,12 +191,12 @@ impl Settled {
         Ok(())
     }
 
-    /// The class of a token, in the upper bits of a signature.
+    /// Returns the class of a token, in the upper bits of a signature.
     pub(crate) fn signature(&self, token: u32) -> u64 {
         self.class(token) << (u64::BITS - self.class_bits)
     }
 
-    /// The class of a token.
+    /// Returns the class of a token.
     pub(crate) fn class(&self, token: u32) -> u64 {
         class_of(token, self.class_bits).into()
     }

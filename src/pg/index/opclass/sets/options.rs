@@ -1,4 +1,4 @@
-//! Options of the operator classes of sets.
+//! The options of the operator classes of sets.
 
 use std::ffi::CStr;
 use std::mem::offset_of;
@@ -12,10 +12,10 @@ use crate::pg::index::pages::buffer::Index;
 use crate::pg::server::call::Call;
 use crate::verify::measure::Measure;
 
-/// The least similarity that an index serves unless another one is given.
+/// The default of the least similarity that an index serves.
 const LEAST: f64 = 0.7;
 
-/// Options of a class, as the server keeps them.
+/// The options of a class, as the server keeps them.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SetOptions {
@@ -29,44 +29,44 @@ pub(crate) struct SetOptions {
 }
 
 impl SetOptions {
-    /// Those of an index.
+    /// Returns the options of an index.
     pub(crate) fn of(index: Index) -> Self {
-        // SAFETY: an open index of one column, whose class has the options that `declare` declares, so that there is
-        // always a struct of them.
+        // SAFETY: an open index of one column, whose class has the options that `declare` declares,
+        // so there is always a struct of options.
         unsafe {
             let all = pg_sys::RelationGetIndexAttOptions(index.relation(), false);
             (*all).cast::<Self>().read()
         }
     }
 
-    /// The number of the measure.
+    /// Returns the number of the measure.
     pub(crate) fn measure(&self) -> u8 {
         self.measure as u8
     }
 
-    /// Tokens to a shingle, if that was said.
+    /// Returns the number of tokens of a shingle, if it was given.
     pub(crate) fn shingle(&self) -> Option<i32> {
         (self.shingle > 0).then_some(self.shingle)
     }
 
-    /// Whether repeats count, if that was said.
+    /// Reports whether repeats count, if it was given.
     pub(crate) fn multiset(&self) -> Option<bool> {
         (self.multiset >= 0).then_some(self.multiset > 0)
     }
 
-    /// How texts are cut.
+    /// Returns the number of the tokenizer.
     pub(crate) fn tokenizer(&self) -> u8 {
         self.tokenizer as u8
     }
 }
 
-/// What a value of an option is called.
+/// Makes an allowed value of an option, with its name.
 fn element(name: &'static CStr, value: i32) -> pg_sys::relopt_enum_elt_def {
     pg_sys::relopt_enum_elt_def { string_val: name.as_ptr(), symbol_val: value }
 }
 
-/// Declares the options of a class to the server, which calls this for an index of the class. Texts can be cut in several
-/// ways.
+/// Declares the options of a class to the server. The server calls this for an index of the class.
+/// Only texts have a tokenizer.
 pub(crate) fn declare(call: Call, of_texts: bool) -> pg_sys::Datum {
     // SAFETY: argument 0 is the server's list of options.
     let list: *mut pg_sys::local_relopts = unsafe {
@@ -144,10 +144,10 @@ pub(crate) fn declare(call: Call, of_texts: bool) -> pg_sys::Datum {
     pg_sys::Datum::from(0)
 }
 
-/// Adds an option with the first of its values as default.
+/// Adds an option whose default is the first of its values.
 ///
 /// # Safety
-/// `list` is one that the server gave.
+/// `list` was given by the server.
 unsafe fn add_enum(
     list: *mut pg_sys::local_relopts,
     name: &'static CStr,
@@ -156,7 +156,8 @@ unsafe fn add_enum(
     values: &[pg_sys::relopt_enum_elt_def],
     offset: usize,
 ) {
-    // SAFETY: the values are kept by reference and end with an empty one, so they go into memory that stays.
+    // SAFETY: the values are kept by reference and end with an empty one, so they go into memory
+    // that stays.
     unsafe {
         let bytes = size_of::<pg_sys::relopt_enum_elt_def>() * (values.len() + 1);
         let members: *mut pg_sys::relopt_enum_elt_def = pg_sys::palloc0(bytes).cast();

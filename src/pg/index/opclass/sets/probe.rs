@@ -1,4 +1,4 @@
-//! What a ball asks of an index of sets.
+//! Probes of an index of sets with a ball.
 
 use super::SetKeys;
 use crate::executor;
@@ -9,46 +9,47 @@ use crate::joins::search::prefix::Reach;
 use crate::pg::server::error::Result;
 use crate::pg::server::executor::executor_for;
 
-/// Steps from distance 0 to 1: a distance in the order of a scan has 16 bits.
+/// The number of steps from distance 0 to 1. A distance has 16 bits in the key of a scan.
 const STEPS: f64 = 65_000.0;
-/// The step of what is outside of a ball.
+/// The step of a row outside the ball.
 pub(crate) const OUTSIDE: u32 = STEPS as u32 + 1;
 
-/// The step of a row that is at most so similar: its distance, or one below it.
+/// Returns the step of a row whose similarity is at most `similarity`: its distance, or one step
+/// below it.
 pub(crate) fn step_of(similarity: f64) -> u32 {
     let distance = 1.0 - similarity;
     let step = (distance * STEPS) as u32;
-    // What is said of the step must not be more than the distance, by rounding neither.
+    // The distance of the step must not exceed the real distance, not even by rounding.
     if distance_of(step) > distance { step.saturating_sub(1) } else { step }
 }
 
-/// The distance of a step.
+/// Returns the distance of a step.
 pub(crate) fn distance_of(step: u32) -> f64 {
     if step < OUTSIDE { f64::from(step) / STEPS } else { f64::INFINITY }
 }
 
-/// Rows whose sets may be in a ball: it depends on nothing that the first rows settle.
+/// A probe for rows whose sets may be in a ball. It does not depend on what the first rows settle.
 #[derive(Debug, Clone)]
 pub(crate) struct SetProbe {
-    /// The tokens of the ball's set, ascending, with repeats where these count.
+    /// The tokens of the ball's set, in ascending order, with repeats if these count.
     pub tokens: Vec<u32>,
-    /// Which sets can be in it.
+    /// The sets that can be in the ball.
     pub reach: Reach,
 }
 
-/// Why an index cannot tell which rows are in a ball.
+/// The reason why an index cannot find the rows in a ball.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Unfit {
     /// The ball was made by 0.1.0.
     Old,
-    /// It has other parameters than the index: these, and the index's.
+    /// The ball has other parameters than the index: those of the ball, and those of the index.
     Unlike(String, String),
-    /// It reaches further than the index.
+    /// The ball reaches further than the index.
     Below(String),
 }
 
 impl SetKeys {
-    /// Why the index cannot serve a ball; none if it can.
+    /// Returns the reason why the index cannot serve a ball, or None if it can.
     pub(crate) fn unfit(&self, ball: &[u8]) -> Option<Unfit> {
         let Ok(ball) = SetBall::parse(ball) else { return Some(Unfit::Old) };
         if ball.parameters != self.parameters {
@@ -59,7 +60,7 @@ impl SetKeys {
             .then(|| Unfit::Below(format!("{} is below least = {least}", ball.similarity)))
     }
 
-    /// The tokens of a document.
+    /// Returns the tokens of a document.
     pub(crate) fn tokens(&self, document: &Document) -> Result<Vec<u32>> {
         let mut tokens = Vec::new();
         let features = &self.parameters.features;

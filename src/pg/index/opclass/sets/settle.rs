@@ -1,4 +1,5 @@
-//! What the first rows of an index settle: the order of tokens, the size of bitmaps, and the number of classes.
+//! What the first rows of an index settle: the order of tokens, the size of bitmaps, and the number
+//! of classes.
 
 use std::rc::Rc;
 
@@ -9,22 +10,25 @@ use crate::joins::search::prefix::{SetSpec, class_bits};
 use crate::joins::search::sample::TokenSample;
 use crate::pg::index::layout::format::Meta;
 
-/// The bits of a class where the number of rows is not known, and the fewest where it is: tables grow, and classes do not.
+/// The number of bits of a class if the number of rows is not known, and the least number if it is
+/// known. Tables grow, but the number of classes does not.
 const USUAL_BITS: u32 = 18;
 const FEWEST_BITS: u32 = 16;
 
 impl Settled {
-    /// What a sample of rows settles; `rows` there will be, as far as that is known.
+    /// Settles an index by a sample of its rows. `rows` is the expected number of rows, if it is
+    /// known.
     pub(crate) fn of(spec: &SetSpec, sample: TokenSample, rows: Option<f64>) -> Result<Self> {
         let size = sample.usual_size();
         let words = spec.bitmap_words(size);
-        // A cast saturates.
+        // The cast saturates.
         let postings = rows.map(|rows| (rows * f64::from(spec.indexed(size))) as u64);
         let class_bits = postings.map_or(USUAL_BITS, |postings| class_bits(postings).max(FEWEST_BITS));
         Ok(Self { order: Rc::new(sample.order()?), words, class_bits })
     }
 
-    /// The metapage of an index for which this was settled, with the order at a block, and its hash.
+    /// Returns the metapage with what was settled, the block of the order, and the hash of the
+    /// order.
     pub(crate) fn put(&self, meta: Meta, (order, hash): (u32, u64)) -> Meta {
         Meta {
             width: self.words as u32,
