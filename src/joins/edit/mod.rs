@@ -33,9 +33,11 @@
 //! }
 //! let texts = distinct(vec![collector], None, &PlainThreads(1))?;
 //! let (edit, algorithm) = (EditPredicate::new(0.8)?, Algorithm::Auto);
-//! let (mut pairs, _) = edit_pairs(texts, edit, algorithm, &NoFiles, usize::MAX, &PlainThreads(1))?;
+//! let (mut pairs, _) =
+//!     edit_pairs(texts, edit, algorithm, &NoFiles, usize::MAX, &PlainThreads(1))?;
 //! let pair = pairs.next(&PlainThreads(1))?.expect("a pair");
-//! assert_eq!((pair.left.min(pair.right), pair.left.max(pair.right), pair.similarity), (0, 1, 0.9));
+//! let rows = (pair.left.min(pair.right), pair.left.max(pair.right));
+//! assert_eq!((rows, pair.similarity), ((0, 1), 0.9));
 //! assert_eq!(pairs.next(&PlainThreads(1))?, None);
 //! # Ok::<(), neardup::error::Error>(())
 //! ```

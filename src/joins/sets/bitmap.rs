@@ -1,6 +1,7 @@
-//! The parity bitmaps of records in memory, and one of them compared with many.
+//! The parity bitmaps of records in memory, and the comparison of one bitmap with many.
 //!
-//! [`crate::joins::set_index::bitmap`] says what they are. They are never stored, so that a token flips the bit of its number.
+//! [`crate::joins::set_index::bitmap`] explains parity bitmaps. The bitmaps here are never stored,
+//! so a token's number can select the bit that it flips.
 
 use super::popcount::{self, Kernel};
 use crate::features::sets::records::Records;
@@ -9,32 +10,33 @@ use crate::hash;
 /// Bitmaps of `W` words of 64 bits.
 pub type Bitmap<const W: usize> = [u64; W];
 
-/// The bitmap of one record. O(tokens).
+/// Computes the bitmap of one record. O(tokens).
 pub fn of_record<const W: usize>(records: &Records, record: usize) -> Bitmap<W> {
     let mut bitmap = [0; W];
     let mut flip = |bit: usize| bitmap[bit / 64 % W] ^= 1 << (bit % 64);
     let tokens = records.tokens(record);
-    // Tokens are numbered by frequency, which says nothing of their documents: their last bits are as good as a hash's.
+    // Tokens are numbered by frequency, independently of their documents, so the last bits of the
+    // number are as good as those of a hash.
     tokens.iter().for_each(|&token| flip(token as usize));
-    // Tokens that no other record has need no number of their own: any bit will do.
+    // Tokens that only this record has are not numbered: any bit will do.
     let lone = records.size(record) - tokens.len() as u32;
     let first = hash::mix(record as u64) as usize;
     (0..lone as usize).for_each(|n| flip(first.wrapping_add(n)));
     bitmap
 }
 
-/// Compares one bitmap with many, in the fastest way this processor has.
+/// Compares one bitmap with many, with the fastest kernel for this processor.
 #[derive(Debug, Clone, Copy)]
 pub struct BitmapComparer<const W: usize>(Kernel<W>);
 
 impl<const W: usize> BitmapComparer<W> {
-    /// Looks what the processor can do.
+    /// Selects the kernel for this processor.
     pub fn new() -> Self {
         Self(popcount::kernel())
     }
 
-    /// Appends to `near` the places of the bitmaps that differ from `probe` in at most `allowed`
-    /// bits, counted from `first`.
+    /// Appends to `near` the positions of the bitmaps that differ from `probe` in at most `allowed`
+    /// bits. Positions count from `first`.
     #[inline]
     pub fn near(
         &self,

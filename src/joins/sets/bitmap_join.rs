@@ -1,10 +1,11 @@
-//! The join token by token: all records that probe with a token against all that are indexed under it.
+//! The join token by token: all records that probe with a token against all records that are
+//! indexed under it.
 //!
-//! PPJoin's time goes into random reads, of the counters and sizes of records that a probe meets once
-//! and never again, and of the tokens of those that pass. Here the records of a token's list are
-//! brought together once, with a parity bitmap each, and all probes of that token run along them:
-//! a comparison is a few instructions on memory that is in the cache, and rules nearly every
-//! record out. What is left is looked at where it is the rarest token that both share, so once a pair, and
+//! PPJoin spends its time on random reads: of the counters and sizes of records that a probe meets
+//! once and never again, and of the tokens of the records that pass. Here the records of a token's
+//! list are gathered once, with a parity bitmap each, and all probes of that token run along them.
+//! A comparison is a few instructions on memory in the cache and rules out nearly every record. A
+//! pair that remains is examined only at the rarest token that both records share, so once, and
 //! without a counter.
 
 use std::collections::VecDeque;
@@ -26,32 +27,32 @@ use crate::prefetch::prefetch;
 
 const DOING: &str = "joining by bitmaps";
 
-/// Postings of both inputs, and bitmaps of `W` words of all records.
+/// The postings of both inputs, and the bitmaps of all records, of `W` words each.
 #[derive(Debug)]
 pub struct BitmapJoin<const W: usize> {
     near: Kernel<W>,
     indexed: Postings,
-    /// In a self-join what is indexed probes, too, and is not among these.
+    /// In a self-join, indexed postings probe too and are not repeated here.
     probing: Postings,
     left_bitmaps: Vec<Bitmap<W>>,
-    /// Those of the right table, where there is one.
+    /// The bitmaps of the right table, if there is one.
     right_bitmaps: Option<Vec<Bitmap<W>>>,
 }
 
-/// How much work a join is, about.
+/// An estimate of the work of a join.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Sample {
-    /// Postings that probe.
+    /// The number of postings that probe.
     pub postings: f64,
-    /// Postings that they meet.
+    /// The number of postings that they meet.
     pub comparisons: f64,
-    /// Those of them whose bitmaps do not rule the pair out.
+    /// The number of met postings whose bitmaps do not rule the pair out.
     pub near: f64,
 }
 
 impl<const W: usize> BitmapJoin<W> {
-    /// Takes the lists of the records that are found, lists those that probe, and makes the bitmaps
-    /// of all. O(all tokens).
+    /// Takes the posting lists of the indexed records, builds the lists of the records that probe,
+    /// and computes all bitmaps. O(all tokens).
     pub fn new(inputs: &Inputs, indexed: Postings, executor: &dyn Executor) -> Result<Self> {
         let probing = Postings::of_probing(inputs, executor)?;
         let left_bitmaps = bitmaps(inputs.left(), executor)?;
@@ -62,12 +63,12 @@ impl<const W: usize> BitmapJoin<W> {
         Ok(Self { near: planes::kernel(), probing, indexed, left_bitmaps, right_bitmaps })
     }
 
-    /// What would have to be done, from a sample of the probes.
+    /// Estimates the work of the join from a sample of the probes.
     pub fn sample(inputs: &Inputs, indexed: &Postings, executor: &dyn Executor) -> Result<Sample> {
         const MOST_PROBES: usize = 1024;
         const PROBES_A_PIECE: usize = 64;
         let all = inputs.left().len();
-        // A small share of the work, whatever that is.
+        // The sample is a small share of the work, however large that is.
         let probes = (all / 64).clamp(1, MOST_PROBES).min(all);
         let mut pieces: Vec<_> = (0..probes)
             .step_by(PROBES_A_PIECE)
@@ -86,7 +87,7 @@ impl<const W: usize> BitmapJoin<W> {
         })
     }
 
-    /// What is to be done for these probes.
+    /// Measures the work of these probes.
     fn sample_of(
         inputs: &Inputs,
         indexed: &Postings,
@@ -112,7 +113,8 @@ impl<const W: usize> BitmapJoin<W> {
                 met += to - from;
                 lists.push(&list[from..to]);
             }
-            // Evenly spaced among all that it meets: most are in the longest lists.
+            // Compare postings evenly spaced among all that the probe meets, because most are in
+            // the longest lists.
             let step = met.div_ceil(COMPARISONS_A_PROBE).max(1);
             let bitmap: Bitmap<W> = of_record(inputs.left(), probe);
             near.clear();
@@ -136,17 +138,18 @@ impl<const W: usize> BitmapJoin<W> {
         self.right_bitmaps.as_ref().unwrap_or(&self.left_bitmaps)
     }
 
-    /// How many probes there are with tokens before this one.
+    /// Returns the number of probes of all tokens before this one.
     fn probes_before(&self, token: usize) -> usize {
         self.indexed_probes(token) + self.probing.start(token)
     }
 
-    /// How many of them are indexed, too.
+    /// Returns how many of these probes are indexed postings.
     fn indexed_probes(&self, token: usize) -> usize {
         if self.right_bitmaps.is_none() { self.indexed.start(token) } else { 0 }
     }
 
-    /// The probes of a token from the number `from` on and before `to`, those that are indexed first.
+    /// Returns the probes of a token with numbers from `from` up to but excluding `to`, indexed
+    /// postings first.
     fn probes(&self, token: usize, from: usize, to: usize) -> [Probes<'_>; 2] {
         let number = self.probes_before(token);
         let middle = number + self.indexed_probes(token + 1) - self.indexed_probes(token);
@@ -160,14 +163,15 @@ impl<const W: usize> BitmapJoin<W> {
 
 /// Some probes of a token.
 struct Probes<'a> {
-    /// All postings that these are of.
+    /// All postings, of which the probes are a range.
     postings: &'a [Posting],
-    /// Which of them.
+    /// The range of the probes.
     range: Range<usize>,
 }
 
 impl<'a> Probes<'a> {
-    /// Those of the list of a token, whose numbers are `all`, that are among the numbers `asked`.
+    /// Returns the postings of a token's list whose numbers are within `asked`. The whole list has
+    /// the numbers `all`.
     fn of(postings: &'a Postings, token: usize, all: Range<usize>, asked: Range<usize>) -> Self {
         let place = |number: usize| postings.start(token) + number.clamp(all.start, all.end) - all.start;
         Self { postings: &postings.postings, range: place(asked.start)..place(asked.end) }
@@ -192,10 +196,10 @@ fn bitmaps<const W: usize>(records: &Records, executor: &dyn Executor) -> Result
 }
 
 impl<const W: usize> Engine for BitmapJoin<W> {
-    /// Ranges of probing postings, cut so that each is about as much work.
+    /// Splits the probing postings into ranges of about equal work.
     fn plan(&self, inputs: &Inputs) -> Result<VecDeque<Range<usize>>> {
         const COMPARISONS_A_UNIT: usize = 1 << 20;
-        /// What a posting costs beside its comparisons, in comparisons.
+        /// The cost of a posting in addition to its comparisons, in comparisons.
         const POSTING: usize = 16;
         let mut units = VecDeque::new();
         let (mut from, mut work) = (0, 0);
@@ -265,9 +269,10 @@ impl<const W: usize> Engine for BitmapJoin<W> {
 }
 
 impl<const W: usize> BitmapJoin<W> {
-    /// Brings the bitmaps of a token's list together: the first words of all, then the second ones, and so on.
+    /// Gathers the bitmaps of a token's list: the first words of all, then the second words, and so
+    /// on.
     fn gather(&self, token: usize, words: &mut Vec<u64>) -> Result<()> {
-        /// How many postings before its turn a bitmap is asked for, of whatever list.
+        /// How many postings in advance a bitmap is prefetched, also across lists.
         const AHEAD: usize = 16;
         let (all, list) = (self.indexed_bitmaps(), self.indexed.range(token));
         let length = list.len();
@@ -286,8 +291,8 @@ impl<const W: usize> BitmapJoin<W> {
         Ok(())
     }
 
-    /// Compares the probes of one token with its list of what is indexed, whose bitmaps are those of `scratch`, one after
-    /// the other, until there are enough pairs.
+    /// Compares the probes of one token one after the other with the token's list of indexed
+    /// records, until there are enough pairs. The bitmaps of the list are those of `scratch`.
     fn join_lists(
         &self,
         inputs: &Inputs,
@@ -301,7 +306,7 @@ impl<const W: usize> BitmapJoin<W> {
         let ProbeScratch { near, bitmaps, pairs, .. } = scratch;
         let planes: [&[u64]; W] = std::array::from_fn(|w| &bitmaps[w * list.len()..][..list.len()]);
         memory::reserve(near, list.len() + planes::IN_ADVANCE, DOING)?;
-        // Both ends of what a probe may be paired with move up as probes grow.
+        // As probes grow, both ends of the range of possible partners move up.
         let (mut from, mut to) = (0, 0);
         let mut stopped = Ok(());
         while probes.start < probes.end && !found.is_enough() {
@@ -310,7 +315,7 @@ impl<const W: usize> BitmapJoin<W> {
                 break;
             }
             let probe = postings[probes.start];
-            // Whatever token that is of.
+            // The next posting may belong to another token.
             if let Some(next) = postings.get(probes.start + AHEAD) {
                 inputs.prefetch_reach(next.record);
                 prefetch(&self.left_bitmaps, next.record as usize);
@@ -330,7 +335,8 @@ impl<const W: usize> BitmapJoin<W> {
             let before = probe.before_probe();
             for &place in near.iter() {
                 let posting = list[place as usize];
-                // Where they share a rarer token, they meet there. Similar records mostly share one of those before.
+                // A pair that shares a rarer token is found there. Similar records mostly share one
+                // of the tokens just before.
                 pairs.put(probe, posting, !posting.met_before(&before));
                 if pairs.is_full() {
                     pairs.check(inputs, token, found)?;
@@ -342,5 +348,5 @@ impl<const W: usize> BitmapJoin<W> {
     }
 }
 
-/// How many probes before its turn what is known of a record is asked for.
+/// How many probes in advance the data of a record is prefetched.
 const AHEAD: usize = 12;

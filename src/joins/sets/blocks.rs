@@ -1,8 +1,8 @@
 //! The join in blocks: as many records at a time as fit into memory with their index.
 //!
-//! Records stand in ascending order of size. Each block is joined with itself and with the blocks
-//! after it until their records are too large to be partners; one index and one block of probes are
-//! in memory at a time. Where all fits there is one block.
+//! Records are in ascending order of size. Each block is joined with itself and with the blocks
+//! after it, until their records are too large to be partners. One index and one block of probes
+//! are in memory at a time. If all records fit, there is one block.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -26,14 +26,16 @@ pub struct BlockJoin {
     shared_tokens: usize,
     predicate: Predicate,
     algorithm: Algorithm,
-    /// Blocks that are still to be joined: the records that probe, and those that are found.
+    /// The pairs of blocks that are still to be joined: the block that probes, and the block that
+    /// is indexed.
     todo: VecDeque<[Range<usize>; 2]>,
-    /// How many there were at first.
+    /// The number of pairs of blocks at first.
     total: usize,
     current: Option<Current>,
-    /// The records that were found last, and which block that is.
+    /// The last indexed block and its records, which the next pair of blocks can reuse.
     found: Option<(Range<usize>, Records)>,
-    /// Space for the tokens of blocks: what is taken from the system anew costs as much as to read into it.
+    /// Buffers for the tokens of blocks. Allocating memory from the system again costs as much as
+    /// reading into it.
     space: Vec<Vec<u32>>,
     counts: Counts,
 }
@@ -42,13 +44,13 @@ pub struct BlockJoin {
 #[derive(Debug)]
 struct Current {
     join: PrefixJoin,
-    /// Those that probe, and those that are found.
+    /// The block that probes, and the block that is indexed.
     blocks: [Range<usize>; 2],
 }
 
 impl BlockJoin {
-    /// A join that holds about `budget` bytes of records and index at a time, and at least one
-    /// record of each side.
+    /// Prepares a join that holds about `budget` bytes of records and index at a time, and at least
+    /// one record of each side.
     pub fn new(
         left: Store,
         right: Option<Store>,
@@ -106,12 +108,12 @@ impl BlockJoin {
         join
     }
 
-    /// Which pairs are in.
+    /// Returns the predicate that decides which pairs pass.
     pub fn predicate(&self) -> &Predicate {
         &self.predicate
     }
 
-    /// The records that probe, and those that are found, unless they are the same.
+    /// Loads the records that probe, and the indexed ones unless they are the same.
     fn load(&mut self, [probes, found]: &[Range<usize>; 2]) -> Result<(Records, Option<Records>)> {
         let (mut known, only) = (None, self.total == 1);
         if let Some((block, records)) = self.found.take() {
@@ -135,7 +137,8 @@ impl BlockJoin {
         Ok((load(&mut self.left, probes)?, right))
     }
 
-    /// Ends the join of two blocks. The next one mostly finds the same records.
+    /// Ends the join of two blocks, and keeps the indexed records, because the next pair of blocks
+    /// mostly uses the same ones.
     fn end_current(&mut self) {
         if let Some(Current { join, blocks: [_, found] }) = self.current.take() {
             let (left, right) = join.into_records();
@@ -150,7 +153,7 @@ impl BlockJoin {
 }
 
 impl RecordJoin for BlockJoin {
-    /// In an order that depends on the records and the budget alone.
+    /// The order depends only on the records and the budget.
     fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<RecordPair>>> {
         loop {
             if let Some(Current { join, blocks: [probes, found] }) = &mut self.current {
@@ -194,17 +197,17 @@ impl RecordJoin for BlockJoin {
     }
 }
 
-/// Whether a record of size `probe` or a larger one may find one of size `largest` or less. A record
-/// that is too small for any partner says nothing of larger ones.
+/// Reports whether a record of size `probe` or larger may have a partner of size `largest` or less.
+/// A record that is too small for any partner does not exclude larger records.
 fn reach(bounds: &Bounds, probe: u32, largest: u32) -> bool {
     bounds.partner_sizes(Side::Left, probe, probe).is_none_or(|partners| *partners.start() <= largest)
 }
 
-/// Cuts records into blocks that take about `budget` bytes each to be joined.
+/// Cuts records into blocks whose joins take about `budget` bytes each.
 fn blocks(store: &Store, bounds: &Bounds, side: Side, budget: usize) -> Vec<Range<usize>> {
-    /// Of a record, whatever its tokens: sizes, places, bitmap, bounds, marks.
+    /// The bytes of a record apart from its tokens: sizes, positions, bitmap, bounds, marks.
     const RECORD: usize = 96;
-    /// Of a token, and of a posting in the lists of both inputs.
+    /// The bytes of a token, and of a posting in the lists of both inputs.
     const TOKEN: usize = 4;
     const POSTINGS: usize = 24;
     let sizes = store.sizes();

@@ -1,20 +1,20 @@
-//! Sizes of possible partners and lengths of prefixes (Xiao et al., PPJoin+ (WWW 2008), sections 2,
-//! 3, 4.3 and 6; docs/design/algorithms.md section 8).
+//! Sizes of possible partners, and lengths of prefixes (Xiao et al., PPJoin+ (WWW 2008), sections
+//! 2, 3, 4.3 and 6; docs/design/algorithms.md section 8).
 //!
-//! All bounds are found by searching with the predicate itself, never by a formula in floating
-//! point: what it lets pass, they let pass. The searches rest on a fact about every measure: at full
-//! containment similarity falls as sizes move apart.
+//! All bounds are found by searching with the predicate itself, never by a floating point formula.
+//! So the bounds let every pair pass that the predicate lets pass. The searches rely on a property
+//! of every measure: at full containment, similarity falls as sizes move apart.
 
 use std::ops::RangeInclusive;
 
 use crate::verify::predicate::Predicate;
 
-/// Which side of the pair a set is on; matters for measures with a direction.
+/// The side of the pair that a set is on. It matters for measures with a direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
     /// The first set of the measure.
     Left,
-    /// The second one.
+    /// The second set of the measure.
     Right,
 }
 
@@ -25,18 +25,18 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// The bounds of a predicate.
+    /// Creates the bounds of a predicate.
     pub fn new(predicate: Predicate) -> Self {
         Self { predicate }
     }
 
-    /// The predicate.
+    /// Returns the predicate.
     #[inline]
     pub fn predicate(&self) -> &Predicate {
         &self.predicate
     }
 
-    /// The least overlap of a set of `size` on `side` with a partner of size `partner`.
+    /// Returns the least overlap of a set of `size` on `side` with a partner of size `partner`.
     #[inline]
     pub fn least_overlap(&self, side: Side, size: u32, partner: u32) -> Option<u32> {
         match side {
@@ -45,12 +45,13 @@ impl Bounds {
         }
     }
 
-    /// Sizes, 1 to `largest`, that a partner of a set of `size` can have; none if no set can be its
-    /// partner. O(log largest).
+    /// Returns the sizes, within 1 to `largest`, that a partner of a set of `size` can have; `None`
+    /// if no set can be its partner. O(log largest).
     pub fn partner_sizes(&self, side: Side, size: u32, largest: u32) -> Option<RangeInclusive<u32>> {
         let possible = |partner: u32| self.least_overlap(side, size, partner).is_some();
         let middle = size.min(largest);
-        // Below its own size a partner has to be large enough, above it small enough.
+        // A partner smaller than the set has to be large enough; a larger one has to be small
+        // enough.
         let least = partition(1, middle, |partner| !possible(partner));
         if least > middle {
             return None;
@@ -59,8 +60,8 @@ impl Bounds {
         Some(least..=most)
     }
 
-    /// The number of a set's rarest tokens of which one at least is shared with any partner of size
-    /// `least_partner` or more.
+    /// Returns the length of a set's prefix: the number of its rarest tokens of which it shares at
+    /// least one with any partner of size `least_partner` or more.
     pub fn prefix(&self, side: Side, size: u32, least_partner: u32) -> u32 {
         let least = match side {
             Side::Left => self.predicate.least_overlap_from(size, least_partner),
@@ -70,13 +71,13 @@ impl Bounds {
     }
 }
 
-/// The first number of `from..=to` for which `holds` is false, `to + 1` if there is none; `holds`
-/// changes at most once.
+/// Returns the first number in `from..=to` for which `holds` is false, or `to + 1` if there is
+/// none. `holds` must change at most once.
 pub fn partition(from: u32, to: u32, holds: impl Fn(u32) -> bool) -> u32 {
     let (mut low, mut high) = (u64::from(from), u64::from(to) + 1);
     while low < high {
         let middle = low.midpoint(high);
-        // Between two u32, so one itself.
+        // The middle lies between two u32 values, so it fits.
         if holds(middle as u32) { low = middle + 1 } else { high = middle }
     }
     u32::try_from(low).unwrap_or(u32::MAX)
@@ -87,7 +88,7 @@ mod tests {
     use super::*;
     use crate::verify::measure::Measure;
 
-    /// All sizes to 40, many thresholds: bounds equal what trying every size gives.
+    /// For all sizes to 40 and many thresholds, the bounds equal the result of trying every size.
     #[test]
     fn bounds_equal_brute_force() {
         let measures =

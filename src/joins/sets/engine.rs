@@ -1,4 +1,5 @@
-//! What finds candidates and verifies them, piece by piece, and the space that it uses.
+//! The interface of the engines that find and verify candidates, task by task, and their scratch
+//! space.
 
 use std::collections::VecDeque;
 use std::fmt::Debug;
@@ -11,13 +12,14 @@ use crate::error::Result;
 use crate::executor::Stop;
 use crate::memory;
 
-/// An index, and a way to find all pairs by it.
+/// An index, and a way to find all pairs with it.
 pub trait Engine: Debug + Send + Sync {
-    /// All the work, in pieces of numbers that mean something to the engine.
+    /// Splits all the work into tasks. A task is a range of numbers whose meaning is up to the
+    /// engine.
     fn plan(&self, inputs: &Inputs) -> Result<VecDeque<Range<usize>>>;
 
-    /// Does a piece of work, until it is done or enough pairs are found; `todo` becomes what is left
-    /// of it, also after an error.
+    /// Works on a task until it is done or enough pairs are found. `todo` becomes the rest of the
+    /// task, also after an error.
     fn work(
         &self,
         inputs: &Inputs,
@@ -27,31 +29,31 @@ pub trait Engine: Debug + Send + Sync {
         found: &mut FoundPairs,
     ) -> Result<()>;
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     fn bytes(&self) -> usize;
 }
 
-/// Space that pieces of work use in turn.
+/// Scratch space that tasks use in turn.
 #[derive(Debug, Default)]
 pub struct ProbeScratch {
-    /// What the present probe needs of its partners.
+    /// The least overlaps that the current probe needs with its partners.
     pub needs: Needs,
-    /// A count for each indexed record that the present probe met; zero between probes.
+    /// A count for each indexed record that the current probe met; zero between probes.
     pub marks: Vec<u32>,
-    /// The records met by the present probe.
+    /// The records that the current probe met.
     pub touched: Vec<u32>,
-    /// The lists of the present probe.
+    /// The posting lists of the current probe.
     pub lists: Vec<PostingRange>,
-    /// Places of bitmaps that are near.
+    /// The positions of bitmaps that are near.
     pub near: Vec<u32>,
     /// The bitmaps of a list, concatenated.
     pub bitmaps: Vec<u64>,
-    /// Probes and postings of the same tokens that are near and still to be checked.
+    /// Probes and postings of the same token that are near and still to be checked.
     pub pairs: NearPairs,
 }
 
 impl ProbeScratch {
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.needs.bytes()
             + memory::bytes(&self.marks)
@@ -63,13 +65,13 @@ impl ProbeScratch {
     }
 }
 
-/// A list that a probe looks through.
+/// A posting list that a probe searches.
 #[derive(Debug)]
 pub struct PostingRange {
-    /// The token's place in the prefix.
+    /// The position of the token in the prefix.
     pub place: u32,
-    /// Where the list is among all postings.
+    /// The range of the list among all postings.
     pub range: Range<usize>,
-    /// The record of the posting in its middle.
+    /// The record of the posting in the middle of the list.
     pub middle: u32,
 }

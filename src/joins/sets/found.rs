@@ -1,18 +1,18 @@
-//! What pieces of a join found, until it is handed on.
+//! The pairs that the tasks of a join found, until they are handed on.
 
 use crate::joins::{Counts, RecordPair};
 
-/// What a piece of work found.
+/// The results of a task.
 #[derive(Debug, Default)]
 pub struct FoundPairs {
-    /// The pairs, in the order they were found.
+    /// The pairs, in the order in which they were found.
     pub pairs: Vec<RecordPair>,
-    /// What the filters did.
+    /// The counters of the filters.
     pub counts: Counts,
 }
 
 impl FoundPairs {
-    /// Whether there are enough pairs to be handed on first.
+    /// Reports whether there are so many pairs that they should be handed on first.
     #[inline]
     pub fn is_enough(&self) -> bool {
         const ENOUGH: usize = 1 << 16;

@@ -1,4 +1,4 @@
-//! The records of one table or two, and what follows from their sizes alone.
+//! The records of one table or two, and the bounds that follow from their sizes alone.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -11,49 +11,50 @@ use crate::verify::predicate::Predicate;
 
 const DOING: &str = "preparing the join";
 
-/// What probes read: the records that probe, those that are found, and the bounds between them.
+/// The data that probes read: the records that probe, the indexed records, and the bounds between
+/// them.
 #[derive(Debug)]
 pub struct Inputs {
     left: Records,
     right: Option<Records>,
     bounds: Bounds,
-    /// How many tokens can be shared.
+    /// The number of tokens that can be shared.
     pub shared_tokens: usize,
     /// The distinct sizes of the indexed records, ascending.
     pub sizes: Vec<u32>,
-    /// The place of each indexed record's size among `sizes`.
+    /// For each indexed record, the index of its size in `sizes`.
     pub size_of: Vec<u32>,
     /// The length of the indexing prefix for each of `sizes`.
     prefixes: Vec<u32>,
-    /// For each record that probes, those that it may be paired with.
+    /// For each record that probes, the records that it may be paired with.
     reaches: Vec<Reach>,
 }
 
 /// The records that a record may be paired with, by size alone.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Reach {
-    /// The first of the indexed records.
+    /// The first of these indexed records.
     pub first: u32,
-    /// The record after the last of them: in a self-join the record itself.
+    /// The record after the last of them. In a self-join this is the record itself.
     pub end: u32,
-    /// In how many tokens it may differ from any of them, at most.
+    /// The maximum number of tokens in which the record may differ from any of them.
     pub differ: u32,
-    /// How long its probing prefix is.
+    /// The length of the record's probing prefix.
     prefix: u32,
 }
 
-/// The prefix of a record: those of its first tokens that can be shared.
+/// The prefix of a record, without the tokens that cannot be shared.
 #[derive(Debug, Clone, Copy)]
 pub struct Prefix<'a> {
     /// The tokens.
     pub tokens: &'a [u32],
-    /// How many rarer tokens stand before them, which no other record has.
+    /// The number of rarer tokens before them, which no other record has.
     pub lone: u32,
 }
 
 impl Inputs {
-    /// Takes the records of a join, whose shared tokens are numbered below `shared_tokens`. The right
-    /// ones are indexed, or the only ones.
+    /// Takes the records of a join, whose shared tokens have numbers below `shared_tokens`. The
+    /// right records are indexed, or the only ones.
     pub fn new(
         left: Records,
         right: Option<Records>,
@@ -97,7 +98,8 @@ impl Inputs {
         Ok(inputs)
     }
 
-    /// The reach of a record of this size, as if it stood after all records it fits.
+    /// Returns the reach of a record of this size, as if all records of compatible sizes came
+    /// before it.
     fn reach_of_size(&self, size: u32) -> Reach {
         let all = self.indexed().sizes();
         let largest = all.last().copied().unwrap_or(0);
@@ -113,8 +115,9 @@ impl Inputs {
         Reach { first, end, differ: self.most_difference(size, &partners), prefix }
     }
 
-    /// In how many tokens a record of this size and one of the `partners` may differ: no more than at
-    /// both ends and at its own size, but for a ripple ([`Predicate::ripple`]).
+    /// Returns the maximum number of tokens in which a record of this size and one of the
+    /// `partners` may differ. The maximum is at one of the ends or at the record's own size, except
+    /// for a ripple ([`Predicate::ripple`]).
     fn most_difference(&self, size: u32, partners: &RangeInclusive<u32>) -> u32 {
         let largest = if self.is_self_join() { size } else { *partners.end() };
         let differ = |other: u32| {
@@ -126,65 +129,65 @@ impl Inputs {
         most.saturating_add(self.bounds.predicate().ripple())
     }
 
-    /// The records that probe, and those that are found, unless they are the same.
+    /// Returns the records that probe, and the indexed ones unless they are the same.
     pub(super) fn into_records(self) -> (Records, Option<Records>) {
         (self.left, self.right)
     }
 
-    /// The records that probe.
+    /// Returns the records that probe.
     #[inline]
     pub fn left(&self) -> &Records {
         &self.left
     }
 
-    /// The records that are found.
+    /// Returns the indexed records.
     #[inline]
     pub fn indexed(&self) -> &Records {
         self.right.as_ref().unwrap_or(&self.left)
     }
 
-    /// The number of tokens of all records.
+    /// Returns the number of tokens of all records.
     pub fn tokens(&self) -> u64 {
         let of = |records: &Records| records.sizes().iter().map(|&size| u64::from(size)).sum::<u64>();
         of(&self.left) + self.right.as_ref().map_or(0, of)
     }
 
-    /// Whether a table is joined with itself.
+    /// Reports whether a table is joined with itself.
     pub fn is_self_join(&self) -> bool {
         self.right.is_none()
     }
 
-    /// The bounds between the two inputs.
+    /// Returns the bounds between the two inputs.
     #[inline]
     pub fn bounds(&self) -> &Bounds {
         &self.bounds
     }
 
-    /// The tokens under which a record is indexed.
+    /// Returns the tokens under which a record is indexed.
     #[inline]
     pub fn indexing_prefix(&self, record: usize) -> Prefix<'_> {
         prefix(self.indexed(), record, self.prefixes[self.size_of[record] as usize])
     }
 
-    /// The tokens with which a record probes.
+    /// Returns the tokens with which a record probes.
     #[inline]
     pub fn probing_prefix(&self, probe: usize) -> Prefix<'_> {
         prefix(&self.left, probe, self.reaches[probe].prefix)
     }
 
-    /// The records that a record may be paired with.
+    /// Returns the records that a record may be paired with.
     #[inline]
     pub fn reach(&self, probe: u32) -> Reach {
         self.reaches[probe as usize]
     }
 
-    /// Asks for what [`Inputs::reach`] will read.
+    /// Prefetches the memory that [`Inputs::reach`] will read.
     #[inline]
     pub fn prefetch_reach(&self, probe: u32) {
         prefetch(&self.reaches, probe as usize);
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.left.bytes()
             + self.right.as_ref().map_or(0, Records::bytes)
@@ -202,32 +205,34 @@ fn prefix(records: &Records, record: usize, length: u32) -> Prefix<'_> {
     Prefix { tokens: &tokens[..shared], lone }
 }
 
-/// What a probe of some size needs of each possible partner; worked out once for all probes of that
-/// size, which are consecutive, and for those sizes of partners that they meet.
+/// The least overlaps that probes of one size need with their possible partners. They are computed
+/// once for all probes of that size, which are consecutive, and only for the partner sizes that
+/// these meet.
 #[derive(Debug, Default)]
 pub struct Needs {
-    /// The least overlap with each of [`Inputs::sizes`]; [`u32::MAX`] where there is none.
+    /// The least overlap with each of [`Inputs::sizes`]; [`u32::MAX`] where no overlap is enough.
     least: Vec<u32>,
     size: u32,
 }
 
-/// Stands for a least overlap that is not worked out; more than any record has tokens to share.
+/// Marks a least overlap that is not computed yet. It is larger than the number of tokens that any
+/// record can share.
 const UNKNOWN: u32 = u32::MAX - 1;
 
 impl Needs {
-    /// Needs of no probe yet.
+    /// Creates the needs of no probe yet.
     pub fn new(inputs: &Inputs) -> Result<Self> {
         Ok(Self { least: memory::filled(UNKNOWN, inputs.sizes.len(), DOING)?, size: 0 })
     }
 
-    /// Makes them those of a probe of `size` with its partners.
+    /// Prepares the needs of a probe of `size` with its partners.
     pub fn of(&mut self, inputs: &Inputs, size: u32, partners: &Range<u32>) {
         if self.size == size {
             return;
         }
         self.size = size;
         let last = if inputs.is_self_join() {
-            // Later probes of this size may meet earlier ones of it.
+            // Later probes of this size may meet earlier ones of the same size.
             inputs.sizes.partition_point(|&other| other < size)
         } else {
             inputs.size_of[partners.end as usize - 1] as usize
@@ -235,7 +240,7 @@ impl Needs {
         self.least[inputs.size_of[partners.start as usize] as usize..=last].fill(UNKNOWN);
     }
 
-    /// The least overlap with a partner of the size at this place of [`Inputs::sizes`].
+    /// Returns the least overlap with a partner of the size at index `place` of [`Inputs::sizes`].
     #[inline]
     pub fn least(&mut self, inputs: &Inputs, place: usize) -> u32 {
         match self.least[place] {
@@ -248,7 +253,7 @@ impl Needs {
         }
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         memory::bytes(&self.least)
     }

@@ -1,9 +1,9 @@
-//! Makes posting lists: what stands record by record is put in order token by token.
+//! Builds posting lists: reorders the postings from record order into token order.
 //!
-//! A posting written at once to where it belongs is a write to any place of a memory that is larger than the caches, where
-//! threads would meet, too. So postings go to *pieces* first, those of consecutive tokens: each thread takes some of the
-//! records, and writes what they have for each piece one after the other. Then a piece, which a cache has room for, is put in
-//! order by one thread.
+//! Writing each posting directly to its list would write at random to memory that is larger than
+//! the caches, where threads would also collide. So postings first go to *pieces*, each for a range
+//! of consecutive tokens. Each thread takes some of the records and appends their postings to each
+//! piece. Then one thread sorts each piece, which fits into a cache.
 
 use std::ops::Range;
 
@@ -15,12 +15,13 @@ use crate::memory;
 
 const DOING: &str = "building the posting lists";
 
-/// Where a list starts, and its first record, so that a probe that comes before that need not look.
+/// The start of a posting list, and its first record, so that probes which end before that record
+/// can skip the list.
 #[derive(Debug, Clone, Copy)]
 pub struct Head {
-    /// Among all postings.
+    /// The index of the first posting among all postings.
     pub start: u32,
-    /// [`u32::MAX`] where the list is empty.
+    /// The first record; [`u32::MAX`] if the list is empty.
     pub first: u32,
 }
 
@@ -28,7 +29,7 @@ impl Head {
     const EMPTY: Self = Self { start: 0, first: u32::MAX };
 }
 
-/// A posting on its way to its list.
+/// A posting that is not yet in its list.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     token: u32,
@@ -37,26 +38,27 @@ struct Entry {
 
 /// Some consecutive records, and their postings.
 struct RecordRange {
-    /// The records that are still to be walked.
+    /// The records that are still to be processed.
     todo: Range<usize>,
-    /// By piece, and in each in the order of the records.
+    /// The entries by piece, and within a piece in the order of the records.
     entries: Vec<Vec<Entry>>,
 }
 
-/// The lists of some consecutive tokens, while they are made.
+/// The lists of some consecutive tokens, while they are built.
 struct Piece<'a> {
     first_token: usize,
     heads: &'a mut [Head],
     postings: &'a mut [Posting],
-    /// How many postings pieces before have.
+    /// The number of postings in the pieces before this one.
     before: usize,
-    /// What each share has for it.
+    /// The entries that each share has for this piece.
     entries: Vec<Vec<Entry>>,
 }
 
-/// The lists of all tokens below `tokens`, one after the other, and where each begins, with one after the last. Of each
-/// record the tokens of `prefix`, from some place on; lists are in the order of the records. 12 bytes a posting and 8 a
-/// token, and meanwhile some 18 more a posting. O(tokens + postings).
+/// Builds the lists of all tokens below `tokens`, concatenated, and the head of each list, with one
+/// more head after the last. A record contributes the tokens of its `prefix` from some position on.
+/// Lists are in the order of the records. Takes 12 bytes a posting and 8 bytes a token, and about
+/// 18 more bytes a posting while building. O(tokens + postings).
 pub fn lists<'a>(
     records: &Records,
     tokens: usize,
@@ -65,7 +67,7 @@ pub fn lists<'a>(
 ) -> Result<(Vec<Head>, Vec<Posting>)> {
     /// Postings are numbered with 32 bits.
     const MOST: usize = u32::MAX as usize;
-    /// How many records before its turn the tokens of one are asked for.
+    /// How many records in advance the tokens of a record are prefetched.
     const AHEAD: usize = 8;
     let count = |record: usize| {
         let (prefix, from) = prefix(record);
@@ -113,21 +115,21 @@ pub fn lists<'a>(
     Ok((heads, postings))
 }
 
-/// Which tokens each piece is of.
+/// The assignment of tokens to pieces.
 struct Cut {
-    /// How many bits of a token do not matter: the others are its bin.
+    /// The number of low token bits to ignore. The remaining bits are the token's bin.
     shift: u32,
     /// The piece of each bin.
     piece_of: Vec<u16>,
-    /// After which token each piece ends.
+    /// For each piece, the end of its range of tokens.
     ends: Vec<usize>,
-    /// About how many postings each has.
+    /// The estimated number of postings of each piece.
     postings: Vec<usize>,
 }
 
 impl Cut {
-    /// By a sample of the prefixes, so that a cache has room for each piece, but into no more of them than the processor
-    /// follows at a time.
+    /// Cuts the tokens by a sample of the prefixes. A piece should fit into a cache, but there must
+    /// not be more pieces than the processor can write to at a time.
     fn new<'a>(
         records: usize,
         tokens: usize,
@@ -173,7 +175,8 @@ impl Cut {
     }
 }
 
-/// The records in shares that have about as many postings each, with room for about as many.
+/// Splits the records into shares with about the same number of postings, and reserves memory for
+/// their entries.
 fn shares(
     records: usize,
     all: usize,
@@ -181,9 +184,9 @@ fn shares(
     cut: &Cut,
     executor: &dyn Executor,
 ) -> Result<Vec<RecordRange>> {
-    /// For fewer postings no second thread is worth it.
+    /// With fewer postings a second thread is not worth it.
     const FEW: usize = 1 << 14;
-    // More than one for each thread, since other work takes some of their time.
+    // More than one share for each thread, because other work takes some of the threads' time.
     let some = if executor.count() == 1 { 1 } else { (2 * executor.count()).min(all / FEW + 1) };
     let mut shares = Vec::new();
     let (mut from, mut postings) = (0, 0);
@@ -193,7 +196,7 @@ fn shares(
             let mut entries = Vec::new();
             for &all in &cut.postings {
                 let mut of_piece = Vec::new();
-                // Of equal shares nearly all have not more than this.
+                // When shares are equal, nearly all of them need no more than this.
                 memory::reserve(&mut of_piece, all / some + all / some / 8, DOING)?;
                 entries.push(of_piece);
             }
@@ -205,7 +208,7 @@ fn shares(
 }
 
 impl Piece<'_> {
-    /// Puts the entries in order. Stopped, it begins anew.
+    /// Fills the lists of the piece. If it is stopped, it starts again from the beginning.
     fn fill(&mut self, stop: &Stop) -> Result<()> {
         const CHECK_EVERY: usize = 1 << 14;
         let entries = || self.entries.iter().flat_map(|entries| entries.chunks(CHECK_EVERY));
@@ -222,7 +225,7 @@ impl Piece<'_> {
         for head in self.heads.iter_mut() {
             next += std::mem::replace(&mut head.start, next);
         }
-        // `start` runs along and is put back.
+        // `start` advances while the list is filled, and is restored afterwards.
         for entries in entries() {
             stop.check()?;
             for entry in entries {
@@ -233,7 +236,7 @@ impl Piece<'_> {
         }
         let mut start = self.before as u32;
         self.heads.iter_mut().for_each(|head| start = std::mem::replace(&mut head.start, start));
-        // What is behind has the room.
+        // Frees the memory for the pieces that come later.
         self.entries = Vec::new();
         Ok(())
     }
@@ -245,7 +248,7 @@ mod tests {
     use crate::executor::PlainThreads;
     use proptest::prelude::*;
 
-    /// Checks the lists of some sets of tokens against one list after the other.
+    /// Checks the lists of some sets of tokens against lists that are built one by one.
     fn check(sets: &[Vec<u32>], tokens: usize, skip: usize, threads: usize) {
         let mut starts = vec![0];
         starts.extend(sets.iter().scan(0, |end, set| {

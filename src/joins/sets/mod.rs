@@ -1,9 +1,9 @@
-//! The exact join of distinct sets (docs/design/algorithms.md section 8): prefix and size filter, then what the
-//! chosen algorithm adds, then verification.
+//! The exact join of distinct sets (docs/design/algorithms.md section 8): prefix and size filter,
+//! then the filters of the chosen algorithm, then verification.
 //!
-//! The index is built whole before the first probe; in a self-join a record is paired only with
-//! records before it. So pieces of work are independent of each other, and any number of threads
-//! gives the same pairs and the same counts.
+//! The index is complete before the first probe, and in a self-join a record is paired only with
+//! records before it. So tasks are independent of each other, and any number of threads gives the
+//! same pairs and the same counts.
 
 pub mod bitmap;
 pub mod bitmap_join;
@@ -41,17 +41,17 @@ use postings::Postings;
 
 const DOING: &str = "joining";
 
-/// How candidates are found. The pairs are the same.
+/// The algorithm that finds candidates. All algorithms give the same pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Algorithm {
-    /// Bitmaps where they tell records apart, else what suits the data.
+    /// Uses bitmaps if they tell records apart, and otherwise what suits the data.
     #[default]
     Auto,
-    /// Prefix and size filter (Bayardo, Ma, Srikant, WWW 2007).
+    /// Uses the prefix and size filters (Bayardo, Ma, Srikant, WWW 2007).
     AllPairs,
-    /// And the positional filter.
+    /// Adds the positional filter.
     PpJoin,
-    /// And the suffix filter, split this many times.
+    /// Adds the suffix filter as well, which splits this many times.
     PpJoinPlus(u32),
 }
 
@@ -60,18 +60,18 @@ pub enum Algorithm {
 pub struct PrefixJoin {
     inputs: Inputs,
     engine: Box<dyn Engine>,
-    /// The pieces of work that are still to be done.
+    /// The tasks that are still to be done.
     todo: VecDeque<Range<usize>>,
-    /// How much work there was at first.
+    /// The amount of work at first.
     total: usize,
-    /// How many pieces the last batch was made of.
+    /// The number of tasks of the last batch.
     units: usize,
     spare: Vec<ProbeScratch>,
     counts: Counts,
 }
 
 impl PrefixJoin {
-    /// Prepares the join: builds the index of the records that are found.
+    /// Prepares the join: builds the index of the records to be found.
     pub fn new(inputs: Inputs, algorithm: Algorithm, executor: &dyn Executor) -> Result<Self> {
         let engine = engine(&inputs, algorithm, executor)?;
         let todo = engine.plan(&inputs)?;
@@ -79,15 +79,16 @@ impl PrefixJoin {
         Ok(Self { inputs, engine, todo, total, units: 2, spare: Vec::new(), counts: Counts::default() })
     }
 
-    /// The next pairs, in an order that depends on the records alone; none when the join is done. A
-    /// batch may be empty. Its size is bounded, whatever the number of pairs: a few million pairs at
-    /// most.
+    /// Returns the next pairs, in an order that depends on the records alone, or `None` when the
+    /// join is done. A batch may be empty. Its size is bounded regardless of the number of pairs: a
+    /// few million pairs at most.
     pub fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<RecordPair>>> {
         const LARGEST_BATCH: usize = 64;
         if self.todo.is_empty() {
             return Ok(None);
         }
-        // The first pairs come soon, the others with less effort.
+        // Small batches at first, so that the first pairs come soon; larger ones later, because
+        // they cost less.
         self.units = (2 * self.units).min(LARGEST_BATCH);
         let units = self.todo.len().min(self.units);
         let mut units: Vec<(Range<usize>, FoundPairs)> =
@@ -115,29 +116,29 @@ impl PrefixJoin {
         Ok(Some(batch))
     }
 
-    /// What the filters did so far.
+    /// Returns what the filters have counted so far.
     pub fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// The share of the work that is done, 0 to 1.
+    /// Returns the share of the work that is done, 0 to 1.
     pub fn progress(&self) -> f64 {
         let todo: usize = self.todo.iter().map(Range::len).sum();
         1.0 - todo as f64 / self.total.max(1) as f64
     }
 
-    /// The records that probe, and those that are found, unless they are the same.
+    /// Returns the records that probe, and the indexed ones unless they are the same.
     pub fn into_records(self) -> (Records, Option<Records>) {
         self.inputs.into_records()
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.inputs.bytes() + self.engine.bytes() + self.spare.iter().map(ProbeScratch::bytes).sum::<usize>()
     }
 }
 
-/// The engine of an algorithm, with its index.
+/// Builds the engine of an algorithm, with its index.
 fn engine(inputs: &Inputs, algorithm: Algorithm, executor: &dyn Executor) -> Result<Box<dyn Engine>> {
     let indexed = Postings::of_indexed(inputs, executor)?;
     let filters = match algorithm {
@@ -157,17 +158,19 @@ fn engine(inputs: &Inputs, algorithm: Algorithm, executor: &dyn Executor) -> Res
     Ok(Box::new(Positional::new(indexed, filters)))
 }
 
-/// The engine with bitmaps of `W` words, unless a sample shows that these cost more than they spare: where
-/// records seldom meet, and where the same ones meet again and again, counters are faster.
+/// Builds the engine with bitmaps of `W` words, unless a sample shows that bitmaps cost more than
+/// they save. Counters are faster if records seldom meet, or if the same records meet again and
+/// again.
 fn bitmap_join<const W: usize>(
     inputs: &Inputs,
     indexed: Postings,
     executor: &dyn Executor,
 ) -> Result<Box<dyn Engine>> {
     const TOO_MANY_NEAR: f64 = 0.2;
-    /// Pairs of records that probe with fewer tokens do not meet often.
+    /// Records that probe with fewer tokens do not meet the same partners often.
     const SHORT_PREFIX: f64 = 8.0;
-    /// What bitmaps take to be made and lists of probes take to be built, in comparisons.
+    /// The costs of computing the bitmaps, for a token, and of building the lists of probes, for a
+    /// posting, in comparisons.
     const A_TOKEN: f64 = 0.03;
     const A_POSTING: f64 = 0.1;
     let sample = BitmapJoin::<W>::sample(inputs, &indexed, executor)?;
@@ -180,8 +183,9 @@ fn bitmap_join<const W: usize>(
     Ok(Box::new(BitmapJoin::<W>::new(inputs, indexed, executor)?))
 }
 
-/// How wide bitmaps have to be to rule out unrelated records of nearly all sizes that postings have;
-/// none where no bitmap would. Larger sets may differ in more tokens and need wider ones.
+/// Returns how wide bitmaps have to be to rule out unrelated records, for the record sizes of
+/// nearly all postings; `None` if no bitmap would. Larger sets may differ in more tokens and need
+/// wider bitmaps.
 fn bitmap_words(inputs: &Inputs) -> Option<usize> {
     let records = inputs.indexed();
     let postings = |record: usize| inputs.indexing_prefix(record).tokens.len() as u64;

@@ -1,5 +1,6 @@
-//! Pairs of a probe and a posting of the same token whose bitmaps are near: looked at some at a time, as their tokens are all
-//! over the memory. A pair that shares a rarer token is found there.
+//! Pairs of a probe and a posting of the same token whose bitmaps are near. They are checked in
+//! groups, because their tokens are scattered over memory. A pair that shares a rarer token is
+//! skipped, because it is found there.
 
 use super::found::FoundPairs;
 use super::inputs::Inputs;
@@ -13,10 +14,10 @@ use crate::verify::overlap::{disjoint, shared_at_least};
 
 const DOING: &str = "joining by bitmaps";
 
-/// How many pairs are looked at together.
+/// The number of pairs that are checked together.
 const TOGETHER: usize = 32;
 
-/// Pairs that wait.
+/// Pairs that wait to be checked.
 #[derive(Debug)]
 pub struct NearPairs {
     pairs: [[Posting; 2]; TOGETHER],
@@ -24,21 +25,21 @@ pub struct NearPairs {
 }
 
 impl NearPairs {
-    /// Puts a pair behind the others where it `counts`. Which do nobody can foresee, so there is no branch.
+    /// Appends a pair if it `counts`. Nothing predicts `counts`, so there is no branch on it.
     #[inline]
     pub fn put(&mut self, probe: Posting, posting: Posting, counts: bool) {
         self.pairs[self.count % TOGETHER] = [probe, posting];
         self.count += usize::from(counts);
     }
 
-    /// Whether they are to be checked before more come.
+    /// Reports whether the pairs must be checked before more are added.
     #[inline]
     pub fn is_full(&self) -> bool {
         self.count == TOGETHER
     }
 
-    /// Checks all, which are of this token, and forgets them. What a step reads of all is asked for before the first needs
-    /// it.
+    /// Checks all pairs, which are of this token, and removes them. The memory that a step reads
+    /// for all pairs is prefetched before the first pair needs it.
     pub fn check(&mut self, inputs: &Inputs, token: u32, found: &mut FoundPairs) -> Result<()> {
         let pairs = &self.pairs[..std::mem::take(&mut self.count)];
         for [probe, posting] in pairs {
@@ -51,7 +52,7 @@ impl NearPairs {
             *parts = [Part::of(inputs.left(), *probe, token), Part::of(inputs.indexed(), *posting, token)];
             parts.iter().for_each(Part::ask_for_last_before);
         }
-        // Those that meet here for the first time come to the front.
+        // Pairs that share no rarer token move to the front.
         let mut first = 0;
         for n in 0..parts.len() {
             let [left, right] = parts[n];
@@ -70,7 +71,7 @@ impl Default for NearPairs {
     }
 }
 
-/// The tokens of a record on both sides of a place.
+/// The tokens of a record, split at a position.
 #[derive(Debug, Clone, Copy, Default)]
 struct Part<'a> {
     record: u32,
@@ -88,22 +89,22 @@ impl<'a> Part<'a> {
         Self { record: posting.record, before, rest, size }
     }
 
-    /// Asks for the last tokens before the place, which are looked at first.
+    /// Prefetches the last tokens before the position, which are compared first.
     fn ask_for_last_before(&self) {
         (1..=2).for_each(|line| prefetch(self.before, self.before.len().saturating_sub(line * LINE)));
     }
 
-    /// Asks for the first tokens from the place on: mostly a pair is ruled out by these.
+    /// Prefetches the first tokens from the position on, which rule out most pairs.
     fn ask_for_rest(&self) {
         const LINES: usize = 5;
         (0..LINES).for_each(|line| prefetch(self.rest, line * LINE));
     }
 }
 
-/// Tokens in a line of the cache.
+/// The number of tokens in a cache line.
 const LINE: usize = 64 / size_of::<u32>();
 
-/// Counts what a pair shares that meets for the first time.
+/// Counts the shared tokens of a pair that meets for the first time.
 fn verify(inputs: &Inputs, left: &Part<'_>, right: &Part<'_>, found: &mut FoundPairs) -> Result<()> {
     found.counts.candidates += 1;
     let predicate = inputs.bounds().predicate();

@@ -1,22 +1,25 @@
-//! SIMD kernels: how many bits of bitmaps differ that stand word by word, the first words of all, then the second ones, and so
-//! on. Eight bitmaps are compared side by side, without a sum across the lanes of a register. Chosen when the program runs.
+//! SIMD kernels that count differing bits of bitmaps stored word by word: the first words of all
+//! bitmaps, then the second words, and so on. They compare eight bitmaps side by side, without a
+//! sum across the lanes of a register. The kernel is chosen at run time.
 #![allow(unsafe_code)] // Intrinsics; each use says why it is sound.
 
 use crate::processor::{Instructions, Kind, fastest};
 
-/// How many places more than there are bitmaps a kernel may have room for, as it writes some in advance.
+/// How many positions beyond the number of bitmaps a kernel may need room for, because it writes
+/// some in advance.
 pub const IN_ADVANCE: usize = 16;
 
-/// Appends to the last argument the places, counted from the fourth, of the bitmaps that differ from the first argument in no
-/// more bits than the third one says. The second has the words of the bitmaps: of each word a slice, all as long.
+/// Appends to the last argument the positions of the bitmaps that differ from the first argument in
+/// at most as many bits as the third argument says. Positions count from the fourth argument. The
+/// second argument has the words of the bitmaps: a slice for each word, all of the same length.
 pub type Kernel<const W: usize> = fn(&[u64; W], &[&[u64]; W], u32, u32, &mut Vec<u32>);
 
-/// The fastest kernel for this processor.
+/// Returns the fastest kernel for this processor.
 pub fn kernel<const W: usize>() -> Kernel<W> {
     fastest(kinds())
 }
 
-/// All kernels that there are.
+/// Returns all kernels.
 pub fn kinds<const W: usize>() -> &'static [Kind<Kernel<W>>] {
     const {
         &[
@@ -29,7 +32,7 @@ pub fn kinds<const W: usize>() -> &'static [Kind<Kernel<W>>] {
     }
 }
 
-/// How many bitmaps the planes have.
+/// Returns the number of bitmaps in the planes.
 #[inline(always)]
 fn length<const W: usize>(planes: &[&[u64]; W]) -> usize {
     planes.iter().map(|plane| plane.len()).min().unwrap_or(0)
@@ -76,7 +79,7 @@ mod x86 {
         ) {
             super::portable(probe, planes, allowed, first, near);
         }
-        // SAFETY: listed among the kernels only where the processor has the instruction.
+        // SAFETY: the list of kernels offers this one only where the processor has the instruction.
         unsafe { run(probe, planes, allowed, first, near) }
     }
 
@@ -87,12 +90,13 @@ mod x86 {
         first: u32,
         near: &mut Vec<u32>,
     ) {
-        /// Words in a register; it has twice as many places.
+        /// The number of words in a register, which holds twice as many positions.
         const LANES: usize = 8;
         const { assert!(super::IN_ADVANCE == 2 * LANES) };
 
-        /// Which of eight bitmaps is near nobody can foresee, so there is no branch on it: all places are put in order and
-        /// written, and those behind the last one are written over.
+        /// Nothing predicts which of eight bitmaps are near, so there is no branch on it. The
+        /// positions of the near ones are packed to the front of a register, the whole register is
+        /// written, and the next write overwrites the rest.
         #[target_feature(enable = "avx512f,avx512vpopcntdq,popcnt")]
         fn run<const W: usize>(
             probe: &[u64; W],
@@ -116,23 +120,25 @@ mod x86 {
                 let valid = 0xffu8 >> (LANES - (count - at).min(LANES));
                 let mut bits = _mm512_setzero_si512();
                 for w in 0..W {
-                    // SAFETY: only words are read that the mask has, and each plane has `count` of them.
+                    // SAFETY: the load reads only words that the mask selects, and each plane has
+                    // `count` words.
                     let words = unsafe { _mm512_maskz_loadu_epi64(valid, planes[w].as_ptr().add(at).cast()) };
                     bits = _mm512_add_epi64(bits, _mm512_popcnt_epi64(_mm512_xor_si512(probes[w], words)));
                 }
                 let is_near = _mm512_cmple_epu64_mask(bits, most) & valid;
                 let packed = _mm512_maskz_compress_epi32(is_near.into(), places);
-                // SAFETY: of `count` places fewer are found than were looked at, and there is room for so many and a
-                // register more.
+                // SAFETY: fewer positions are found than were examined, of `count`, and there is
+                // room for `count` positions and one more register.
                 unsafe { _mm512_storeu_si512(near.as_mut_ptr().add(found).cast(), packed) };
                 found += is_near.count_ones() as usize;
                 places = _mm512_add_epi32(places, next);
                 at += LANES;
             }
-            // SAFETY: so many were written, within what was reserved.
+            // SAFETY: this many positions were written, within the reserved memory.
             unsafe { near.set_len(found) };
         }
-        // SAFETY: listed among the kernels only where the processor has the instructions.
+        // SAFETY: the list of kernels offers this one only where the processor has the
+        // instructions.
         unsafe { run(probe, planes, allowed, first, near) }
     }
 }

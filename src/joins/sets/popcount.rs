@@ -1,18 +1,18 @@
-//! SIMD kernels: how many bits bitmaps differ in. Chosen when the program runs.
+//! SIMD kernels that count the bits in which bitmaps differ. The kernel is chosen at run time.
 #![allow(unsafe_code)] // Intrinsics; each use says why it is sound.
 
 use crate::processor::{Instructions, Kind, fastest};
 
-/// Appends to the last argument the places, counted from the fourth, of the bitmaps that differ from
-/// the first one in no more bits than the third argument says.
+/// Appends to the last argument the positions of the bitmaps that differ from the first argument in
+/// at most as many bits as the third argument says. Positions count from the fourth argument.
 pub type Kernel<const W: usize> = fn(&[u64; W], &[[u64; W]], u32, u32, &mut Vec<u32>);
 
-/// The fastest kernel for this processor.
+/// Returns the fastest kernel for this processor.
 pub fn kernel<const W: usize>() -> Kernel<W> {
     fastest(kinds())
 }
 
-/// All kernels that there are.
+/// Returns all kernels.
 pub fn kinds<const W: usize>() -> &'static [Kind<Kernel<W>>] {
     const {
         &[
@@ -25,17 +25,18 @@ pub fn kinds<const W: usize>() -> &'static [Kind<Kernel<W>>] {
     }
 }
 
-/// Appends to the last argument those of the places in the fourth whose bitmaps differ from the first one in no more
-/// bits than the sizes of both sets allow: the fifth, which counts twice the least overlap off the own size, and
-/// theirs, the third.
+/// Appends to the last argument those positions of the fourth argument whose bitmaps differ from
+/// the first argument in no more bits than the sizes of both sets allow. The fifth argument is the
+/// probe's own size minus twice the least overlap; the third argument has the sizes of the other
+/// sets.
 pub type Scattered<const W: usize> = fn(&[u64; W], &[[u64; W]], &[u32], &[u32], i64, &mut Vec<u32>);
 
-/// The fastest kernel for places here and there.
+/// Returns the fastest kernel for scattered positions.
 pub fn scattered<const W: usize>() -> Scattered<W> {
     fastest(scattered_kinds())
 }
 
-/// All kernels for places here and there.
+/// Returns all kernels for scattered positions.
 pub fn scattered_kinds<const W: usize>() -> &'static [Kind<Scattered<W>>] {
     const {
         &[
@@ -106,7 +107,7 @@ mod x86 {
         ) {
             super::portable(probe, bitmaps, allowed, first, near);
         }
-        // SAFETY: listed among the kernels only where the processor has the instruction.
+        // SAFETY: the list of kernels offers this one only where the processor has the instruction.
         unsafe { run(probe, bitmaps, allowed, first, near) }
     }
 
@@ -127,7 +128,8 @@ mod x86 {
             allowed: i64,
             near: &mut Vec<u32>,
         ) {
-            /// How many places before its turn a bitmap is prefetched: most are far away.
+            /// How many positions in advance a bitmap is prefetched, because most are far away in
+            /// memory.
             const AHEAD: usize = 12;
             for (n, place) in places.iter().enumerate() {
                 if let Some(&next) = places.get(n + AHEAD) {
@@ -136,7 +138,7 @@ mod x86 {
                 super::scattered_portable(probe, bitmaps, sizes, std::slice::from_ref(place), allowed, near);
             }
         }
-        // SAFETY: given only where the processor has the instruction.
+        // SAFETY: the list of kernels offers this one only where the processor has the instruction.
         unsafe { run(probe, bitmaps, sizes, places, allowed, near) }
     }
 
@@ -147,7 +149,7 @@ mod x86 {
         first: u32,
         near: &mut Vec<u32>,
     ) {
-        /// Eight words at a time: the bits of 8 / W bitmaps.
+        /// Compares eight words at a time: the bits of 8 / W bitmaps.
         #[target_feature(enable = "avx512f,avx512vpopcntdq,popcnt")]
         fn run<const W: usize>(
             probe: &[u64; W],
@@ -157,10 +159,10 @@ mod x86 {
             near: &mut Vec<u32>,
         ) {
             let words: [u64; 8] = std::array::from_fn(|n| probe[n % W]);
-            // SAFETY: eight words are there.
+            // SAFETY: the array has eight words.
             let probes = unsafe { _mm512_loadu_si512(words.as_ptr().cast()) };
             let most = _mm512_set1_epi64(allowed.into());
-            // The first lane of each bitmap.
+            // A mask of the first lane of each bitmap.
             let lanes = match W {
                 1 => 0xff,
                 2 => 0x55,
@@ -171,10 +173,10 @@ mod x86 {
             let rest = chunks.remainder();
             let mut place = first;
             for chunk in chunks {
-                // SAFETY: 8 / W bitmaps of W words are there.
+                // SAFETY: the chunk has 8 / W bitmaps of W words.
                 let words = unsafe { _mm512_loadu_si512(chunk.as_ptr().cast()) };
                 let mut bits = _mm512_popcnt_epi64(_mm512_xor_si512(probes, words));
-                // Each lane adds its neighbours' until it has the whole bitmap's.
+                // Each lane adds its neighbours' counts until it has the count of the whole bitmap.
                 if W >= 2 {
                     bits = _mm512_add_epi64(bits, _mm512_permutex_epi64::<0b10_11_00_01>(bits));
                 }
@@ -194,7 +196,8 @@ mod x86 {
             super::portable(probe, rest, allowed, place, near);
         }
         const { assert!(matches!(W, 1 | 2 | 4 | 8)) };
-        // SAFETY: listed among the kernels only where the processor has the instructions.
+        // SAFETY: the list of kernels offers this one only where the processor has the
+        // instructions.
         unsafe { run(probe, bitmaps, allowed, first, near) }
     }
 }
@@ -206,12 +209,12 @@ mod tests {
     use crate::processor::runnable;
     use proptest::prelude::*;
 
-    /// Words whose bits are all set, none, or any.
+    /// Words with all bits set, no bit set, or any bits set.
     fn words() -> impl Strategy<Value = u64> {
         prop_oneof![2 => Just(u64::MAX), 2 => Just(0), 3 => any::<u64>()]
     }
 
-    /// What every kernel gives, bitmaps side by side and word by word, from any place on.
+    /// Checks every kernel, on bitmaps stored side by side and word by word, from any position on.
     fn every_kernel_counts<const W: usize>(
         words: &[u64],
         from: usize,
@@ -225,7 +228,7 @@ mod tests {
             let places = bitmaps.iter().zip(7..).filter(|(of, _)| differ(of) <= allowed);
             [9].into_iter().chain(places.map(|(_, place)| place)).collect::<Vec<u32>>()
         };
-        // As many as are asked for, none, and all.
+        // The limits select as many bitmaps as the test asks for, none, and all.
         for allowed in [allowed, 0, 64 * W as u32, u32::MAX] {
             for (name, kernel) in runnable(kinds()) {
                 let mut found = vec![9];
@@ -241,7 +244,7 @@ mod tests {
                 prop_assert_eq!(&found, &near(allowed), "{} planes, {}, {}", W, name, allowed);
             }
         }
-        // Some places, some of them twice, with sizes.
+        // Some positions, some of them twice, with sizes.
         let count = bitmaps.len() as u32;
         let places: Vec<u32> = (0..2 * count).filter(|n| n % 3 > 0).map(|n| n % count).collect();
         let sizes: Vec<u32> = (0..count).map(|n| n % 50).collect();

@@ -1,4 +1,4 @@
-//! Probing as All-Pairs, PPJoin and PPJoin+ do it: posting lists with positions, a counter for each
+//! Probing as in All-Pairs, PPJoin and PPJoin+: posting lists with positions, a counter for each
 //! record met, then verification (Xiao et al., PPJoin+ (WWW 2008), sections 3 to 5).
 
 use std::collections::VecDeque;
@@ -18,18 +18,18 @@ use crate::verify::overlap::shared_at_least;
 
 const DOING: &str = "joining by positions";
 
-/// Which filters stand between the posting lists and verification.
+/// The filters between the posting lists and verification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Filters {
-    /// None: All-Pairs.
+    /// No filters: All-Pairs.
     Size,
     /// The positions of the shared tokens: PPJoin.
     Positional,
-    /// These and the suffix filter, split this many times: PPJoin+.
+    /// The positions and the suffix filter, which splits this many times: PPJoin+.
     Suffix(u32),
 }
 
-/// The index of the records that are found, and the filters to use with it.
+/// The index of the records to be found, and the filters to use with it.
 #[derive(Debug)]
 pub struct Positional {
     filters: Filters,
@@ -40,14 +40,14 @@ pub struct Positional {
 const PRUNED: u32 = u32::MAX;
 
 impl Positional {
-    /// Probes the lists of the records that are found.
+    /// Creates an engine that probes these posting lists.
     pub fn new(indexed: Postings, filters: Filters) -> Self {
         Self { filters, indexed }
     }
 }
 
 impl Engine for Positional {
-    /// Ranges of probes, each with about as many tokens to look up.
+    /// Splits the probes into ranges with about the same number of tokens to look up.
     fn plan(&self, inputs: &Inputs) -> Result<VecDeque<Range<usize>>> {
         const TOKENS_A_UNIT: usize = 1 << 12;
         let mut units = VecDeque::new();
@@ -84,7 +84,7 @@ impl Engine for Positional {
                 scratch.marks[record as usize] = 0;
             }
             if let Err(error) = probed {
-                // The probe is made again from its beginning.
+                // The probe is repeated from its beginning, so its results are dropped.
                 found.pairs.truncate(kept);
                 found.counts = counts;
                 return Err(error);
@@ -119,8 +119,8 @@ impl Positional {
         scratch.needs.of(inputs, size, &partners);
         let tokens = inputs.left().tokens(probe);
         let prefix = inputs.probing_prefix(probe);
-        // First all lists are looked up, then a posting of each is read, and only then they are walked:
-        // so the processor waits for many cache lines at a time, not for each in turn.
+        // Look up all lists first, then read one posting of each, and only then walk the lists.
+        // This way the processor waits for many cache misses at a time, not for each in turn.
         let mut lists = std::mem::take(&mut scratch.lists);
         lists.clear();
         memory::reserve(&mut lists, prefix.tokens.len(), DOING)?;
@@ -168,8 +168,8 @@ impl Positional {
         Ok(())
     }
 
-    /// Counts one shared token for every posting, unless what follows it cannot bring the
-    /// overlap to what is needed. `tokens` are the probe's from this one on.
+    /// Counts one shared token for every posting, unless the tokens after it cannot bring the
+    /// overlap to the needed one. `tokens` are the probe's tokens from this one on.
     fn count_shared(
         &self,
         inputs: &Inputs,
@@ -206,7 +206,8 @@ impl Positional {
                     continue;
                 }
                 if let (Filters::Suffix(depth), true) = (self.filters, first) {
-                    // What is left of both may differ in `most` tokens; this one is shared.
+                    // The rests of both records may differ in `most` tokens; the current token is
+                    // shared.
                     let most = (rest + other_rest).saturating_sub(2 * least);
                     let others = inputs.indexed().tokens(posting.record as usize);
                     let others = &others[others.len() - other_rest as usize + 1..];
@@ -221,9 +222,10 @@ impl Positional {
     }
 }
 
-/// The shared tokens of a probe and a partner of which `found` are in both prefixes, if there are
-/// `least`. Starts after the smaller of the two last prefix tokens: up to there all shared tokens
-/// are in both prefixes, so they are counted.
+/// Returns the number of tokens that a probe and a partner share, if it is at least `least`.
+/// `found` shared tokens are in both prefixes. The comparison starts after the smaller of the two
+/// last prefix tokens: up to there all shared tokens are in both prefixes, so they are already
+/// counted.
 fn verify(
     inputs: &Inputs,
     tokens: &[u32],

@@ -1,34 +1,36 @@
-//! A posting: that a record has a token in its prefix, where, and behind which others.
+//! A posting: a record, the position of a token in its prefix, and the tokens before it.
 
 use bytemuck::Zeroable;
 
 use crate::features::sets::records::Records;
 
-/// A token of a record's prefix: the record, where the token stands in it, and which ones stand before, by the distances of
-/// their numbers, as far as there is room.
+/// A token of a record's prefix: the record, the position of the token, and the tokens before it as
+/// far as there is room, as distances between token numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Zeroable)]
 pub struct Posting {
     /// The record.
     pub record: u32,
-    /// In the upper bits its place, below the distance of the token before it.
+    /// The position in the upper bits, and the distance to the token before in the lower bits.
     place_and_distance: u32,
-    /// The distances of those before that.
+    /// The distances between the tokens before that.
     distances: [u16; 2],
 }
 
-/// How many tokens before its own a posting knows.
+/// The number of preceding tokens that a posting stores.
 const KNOWN_BEFORE: usize = 3;
 
-/// Of a posting, which tokens stand before its own, by their distances from that.
+/// The tokens before a posting's token, as distances from it.
 pub type Before = [u32; KNOWN_BEFORE];
 
 impl Posting {
     const DISTANCE_BITS: u32 = 20;
-    /// Stand for a place or a distance that is larger, or for no token.
+    /// These values mean that a distance or a position is too large to store, or that there is no
+    /// token.
     const FAR: u32 = (1 << Self::DISTANCE_BITS) - 1;
     const FAR_BEHIND: u32 = u32::MAX >> Self::DISTANCE_BITS;
 
-    /// The token at `place` of a record, of `prefix` the `n`-th one.
+    /// Creates the posting of the token at position `place` of a record, which is the `n`-th token
+    /// of `prefix`.
     #[inline]
     pub fn new(record: u32, prefix: &[u32], n: usize, place: u32) -> Self {
         let distance = |back: usize, most: u32| match n.checked_sub(back) {
@@ -43,7 +45,8 @@ impl Posting {
         }
     }
 
-    /// How many tokens of the record stand before it, those too that no other record has. `token` is its own.
+    /// Returns the number of tokens of the record before this one, including tokens that no other
+    /// record has. `token` is the posting's token.
     #[inline]
     pub fn place(&self, records: &Records, token: u32) -> u32 {
         match self.place_and_distance >> Self::DISTANCE_BITS {
@@ -52,7 +55,7 @@ impl Posting {
         }
     }
 
-    /// What is known of the tokens before; `unknown` stands for those that are not.
+    /// Returns the known distances of the tokens before; `unknown` replaces the others.
     #[inline]
     fn before(&self, unknown: u32) -> Before {
         let mut before = [unknown; KNOWN_BEFORE];
@@ -70,13 +73,14 @@ impl Posting {
         before
     }
 
-    /// What is known of the tokens before that of a probe.
+    /// Returns the known distances of the tokens before the token of a probe.
     #[inline]
     pub fn before_probe(&self) -> Before {
         self.before(u32::MAX)
     }
 
-    /// Whether a probe of the same token surely shares one of those before, too, so that both are found there.
+    /// Reports whether a probe of the same token certainly shares one of the tokens before, too, so
+    /// that the pair is found there.
     #[inline]
     pub fn met_before(&self, probe: &Before) -> bool {
         let own = self.before(u32::MAX - 1);
@@ -84,7 +88,7 @@ impl Posting {
     }
 }
 
-/// The place of a token so far behind that a posting has no room for it.
+/// Returns the position of a token that is too far back in its record for a posting to store.
 #[cold]
 fn far_behind(records: &Records, record: usize, token: u32) -> u32 {
     let tokens = records.tokens(record);
@@ -98,7 +102,7 @@ mod tests {
 
     use super::*;
 
-    /// Ascending numbers, some of them far apart.
+    /// Generates ascending numbers, some of them far apart.
     fn ascending() -> impl Strategy<Value = Vec<u32>> {
         let distance = prop_oneof![8 => 1..6u32, 1 => 65_530..65_540u32, 1 => 1_048_570..1_048_580u32];
         prop::collection::vec(distance, 0..30).prop_map(|distances| {
@@ -126,7 +130,7 @@ mod tests {
                 let met = other.met_before(&probe.before_probe());
                 prop_assert_eq!(met, posting(&a, n).met_before(&posting(&b, m).before_probe()));
                 prop_assert!(shared || !met);
-                // What is close is known.
+                // Close tokens are known.
                 let close = |near: &[u32]| near.last().zip(near.first()).is_some_and(|(last, first)| last - first < 65_000);
                 prop_assert!(met || !shared || !close(&left) || !close(&right));
             }

@@ -1,4 +1,4 @@
-//! Posting lists: for each token the records that have it in their prefix.
+//! Posting lists: for each token, the records that have it in their prefix.
 
 use std::ops::Range;
 
@@ -9,24 +9,25 @@ use crate::error::Result;
 use crate::executor::Executor;
 use crate::memory;
 
-/// For each token the records that have it in their prefix, smallest record first.
+/// For each token, the records that have it in their prefix, smallest record first.
 #[derive(Debug)]
 pub struct Postings {
-    /// By token, and one after the last.
+    /// The heads of the lists by token, and one more after the last.
     heads: Vec<Head>,
     /// All lists, concatenated.
     pub postings: Vec<Posting>,
 }
 
 impl Postings {
-    /// Those of the records that are found.
+    /// Builds the lists of the indexed records.
     pub fn of_indexed(inputs: &Inputs, executor: &dyn Executor) -> Result<Self> {
         let prefix = |record| (inputs.indexing_prefix(record).tokens, 0);
         lists(inputs.indexed(), inputs.shared_tokens, prefix, executor).map(Self::of)
     }
 
-    /// Those of the records that probe. In a self-join only what [`Postings::of_indexed`] has not: a record probes with
-    /// the tokens that it is found under, and some more.
+    /// Builds the lists of the records that probe. In a self-join they contain only the tokens that
+    /// [`Postings::of_indexed`] does not have: a record probes with the tokens it is indexed under,
+    /// and with some more.
     pub fn of_probing(inputs: &Inputs, executor: &dyn Executor) -> Result<Self> {
         let prefix = |record| {
             let tokens = inputs.probing_prefix(record).tokens;
@@ -40,32 +41,32 @@ impl Postings {
         Self { heads, postings }
     }
 
-    /// Where the list of a token is.
+    /// Returns the range of the list of a token.
     #[inline]
     pub fn range(&self, token: usize) -> Range<usize> {
         self.start(token)..self.start(token + 1)
     }
 
-    /// The list of a token if its first record comes before `end`.
+    /// Returns the range of the list of a token if its first record comes before `end`.
     #[inline]
     pub fn range_before(&self, token: u32, end: u32) -> Option<Range<usize>> {
         let token = token as usize;
         (self.heads[token].first < end).then(|| self.range(token))
     }
 
-    /// The list of a token.
+    /// Returns the list of a token.
     #[inline]
     pub fn list(&self, token: u32) -> &[Posting] {
         &self.postings[self.range(token as usize)]
     }
 
-    /// Where the list of a token starts; also of the number after the last token.
+    /// Returns the start of the list of a token. The number after the last token is valid, too.
     #[inline]
     pub fn start(&self, token: usize) -> usize {
         self.heads[token].start as usize
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         memory::bytes(&self.heads) + memory::bytes(&self.postings)
     }

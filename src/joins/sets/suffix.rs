@@ -1,8 +1,10 @@
-//! The suffix filter: a lower bound of the Hamming distance of two suffixes by splitting both about
-//! the middle token of one (Xiao et al., PPJoin+ (WWW 2008), section 5; docs/design/algorithms.md section 8).
+//! The suffix filter: a lower bound of the Hamming distance of two suffixes, found by splitting
+//! both at the middle token of one (Xiao et al., PPJoin+ (WWW 2008), section 5;
+//! docs/design/algorithms.md section 8).
 
-/// A number of tokens in which two ascending lists differ at least; once it is over `most`, any
-/// number over it. Splits `depth` times. O(2^depth · log length).
+/// Returns a lower bound of the number of tokens in which two ascending lists differ. If the bound
+/// exceeds `most`, the result is any number over `most`. Splits `depth` times. O(2^depth · log
+/// length).
 pub fn hamming_at_least(x: &[u32], y: &[u32], most: u32, depth: u32) -> u32 {
     let by_length = x.len().abs_diff(y.len()) as u32;
     if depth == 0 || by_length > most || x.is_empty() || y.is_empty() {
@@ -43,7 +45,7 @@ mod tests {
             let (x, y): (Vec<_>, Vec<_>) = (x.into_iter().collect(), y.into_iter().collect());
             let bound = hamming_at_least(&x, &y, most, depth);
             prop_assert!(bound <= distance, "{} > {}", bound, distance);
-            // Split to the end it is the distance itself.
+            // When split to the end, the bound is the distance itself.
             let deep = hamming_at_least(&x, &y, most, 10);
             prop_assert_eq!(deep > most, distance > most);
         }
