@@ -1,8 +1,8 @@
-//! All statements of jobs, made by functions with names. [`statement`] says where they may run.
+//! All statements of jobs, made by functions with names. [`statement`](crate::pg::procedure::statement) says where they may run.
 //!
-//! [`catalog`] asks the server's catalog, [`registry`] is about the tables of the extension, [`definitions`] makes and drops what
-//! a job has beside its relation. What a refresh does is in [`rows`], [`pairs`], [`lists`] and [`clusters`], of the [`names`] of
-//! its job; [`citus`] asks how tables are spread, and spreads them.
+//! [`catalog`] asks the server's catalog, [`registry`] reads and writes the tables of the extension, [`definitions`] creates and
+//! drops the tables of a job. A refresh uses [`rows`], [`pairs`], [`lists`] and [`clusters`], with the [`names`] of its job;
+//! [`citus`](crate::pg::procedure::citus) asks how tables are distributed, and distributes them.
 
 pub(crate) mod catalog;
 pub(super) mod clusters;

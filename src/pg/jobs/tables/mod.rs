@@ -1,5 +1,5 @@
-//! The tables of a job: [`table`] is one of them, found by its number and locked, [`all`] are those of a job; [`columns`] says
-//! what they are made of, [`catalog`] what the server knows of a number.
+//! The tables of a job: each is a [`table`](crate::pg::procedure::table) found by its OID and locked, [`all`] are those of a
+//! job, and [`columns`] says which columns they have.
 
 pub(super) mod all;
 pub(super) mod columns;
