@@ -23,7 +23,7 @@
 //! let mut pairs = join(documents, &recipe, comparison, Safeguards::default(), resources)?.pairs;
 //! let pair = pairs.next(&executor)?.expect("the first two have the same words");
 //! assert_eq!((pair.left, pair.right, pair.similarity), (0, 1, 1.0));
-//! assert_eq!(pairs.next(&workers)?, None);
+//! assert_eq!(pairs.next(&executor)?, None);
 //! # Ok::<(), neardup::error::Error>(())
 //! ```
 
