@@ -1,18 +1,19 @@
-//! Balls about a document: the sets whose similarity to the document's is at least a given one, by a measure and a way of
-//! cutting. All numbers are little-endian.
+//! Balls around a document: the sets whose similarity to the document's set is at least a given
+//! one, by a measure and a tokenizer. All numbers are little-endian.
 //!
 //! | bytes | |
 //! | --- | --- |
-//! | 0 | version of this format; 1 is that of [`crate::sketches::balls`] |
+//! | 0 | version of this format; version 1 is the format of [`crate::sketches::balls`] |
 //! | 1 | the measure: 1 jaccard, 2 cosine, 3 dice, 4 overlap, 5 containment |
-//! | 2 | what the document is, and how it is cut ([`Origin`]) |
-//! | 3 | 1 where the k-th occurrence of a token is a token of its own, else 0 |
-//! | 4, 5 | tokens to a shingle |
+//! | 2 | the kind of document and how it is tokenized ([`Origin`]) |
+//! | 3 | 1 if the k-th occurrence of a token is a distinct element, else 0 |
+//! | 4, 5 | tokens in a shingle |
 //! | 6, 7 | 0 |
 //! | 8 to 15 | the least similarity, a double |
 //! | from 16 on | the document: a text in UTF-8; tokens, each as its length (4 bytes) and its bytes; or numbers of 8 bytes |
 //!
-//! A ball has the document itself and no hash of it, so that what it contains never depends on a version of anything.
+//! A ball stores the document itself and no hash of it, so its contents never depend on a version
+//! of the hash or of anything else.
 
 use super::json::{Reader, Writer};
 use crate::error::{Error, Result};
@@ -25,13 +26,14 @@ use crate::sketches::minhash::check_similarity;
 use crate::sketches::wire::number;
 use crate::verify::measure::Measure;
 
-/// Version of the format in this file.
+/// The version of the format in this file.
 pub const VERSION: u8 = 2;
-/// Bytes before the document.
+/// The number of bytes before the document.
 pub const HEADER: usize = 16;
-/// The type, for errors.
+/// The name of the type, for error messages.
 pub const NAME: &str = "text_ball";
-/// Characters of a document that are shown where all is too much.
+/// The number of characters of a document that are shown where the whole document would be too
+/// much.
 const SHOWN: usize = 40;
 const DOING: &str = "making a ball";
 
@@ -43,41 +45,42 @@ const MEASURES: [(Measure, &str); 5] = [
     (Measure::Containment, "containment"),
 ];
 
-/// The number of a measure, as it is stored.
+/// Returns the number of a measure in the stored format.
 pub fn measure_number(measure: Measure) -> u8 {
     let place = MEASURES.iter().position(|(known, _)| *known == measure);
-    // All are known.
+    // All measures are in the table.
     place.map_or(0, |place| place as u8 + 1)
 }
 
-/// The measure with this number.
+/// Returns the measure with this number.
 pub fn measure_of_number(number: u8) -> Option<Measure> {
     MEASURES.get(usize::from(number).checked_sub(1)?).map(|(measure, _)| *measure)
 }
 
-/// The name of a measure.
+/// Returns the name of a measure.
 pub fn measure_name(measure: Measure) -> &'static str {
     MEASURES[usize::from(measure_number(measure)) - 1].1
 }
 
-/// The measure of this name.
+/// Returns the measure with this name.
 pub fn measure_of_name(name: &str) -> Option<Measure> {
     MEASURES.into_iter().find(|(_, its)| *its == name).map(|(measure, _)| measure)
 }
 
-/// What a ball's similarity is of: all of it but how much is enough.
+/// The parameters of a ball's similarity, without the least similarity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SetParameters {
-    /// The measure. Of one with a direction the left set is a row's, the right one the ball's.
+    /// The measure. For a measure with a direction, the left set is a row's and the right one the
+    /// ball's.
     pub measure: Measure,
-    /// What documents are.
+    /// The kind of documents.
     pub origin: Origin,
-    /// How they become sets.
+    /// The rules by which documents become sets.
     pub features: FeatureSpec,
 }
 
 impl SetParameters {
-    /// Whether a document is of the origin's kind.
+    /// Reports whether a document is of the origin's kind.
     pub fn take(&self, document: &Document) -> bool {
         match document {
             Document::Text(_) => Origin::of_text(self.origin.tokenizer()) == Some(self.origin),
@@ -87,7 +90,7 @@ impl SetParameters {
         }
     }
 
-    /// In words: `jaccard, words, shingle 1, multiset`.
+    /// Describes the parameters in words: `jaccard, words, shingle 1, multiset`.
     pub fn describe(&self) -> String {
         let Self { measure, origin, features } = self;
         let repeats = if features.multiset { "multiset" } else { "set" };
@@ -95,7 +98,7 @@ impl SetParameters {
     }
 }
 
-/// The document in the middle of a ball.
+/// The document at the centre of a ball.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Middle<'a> {
     Text(&'a str),
@@ -103,7 +106,7 @@ enum Middle<'a> {
     Numbers(&'a [[u8; size_of::<i64>()]]),
 }
 
-/// Tokens in their bytes, which were checked.
+/// The bytes of tokens, already validated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Tokens<'a>(&'a [u8]);
 
@@ -118,10 +121,10 @@ impl<'a> Iterator for Tokens<'a> {
     }
 }
 
-/// The sets that are similar to a document's.
+/// The sets that are similar to a document's set.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SetBall<'a> {
-    /// How similarity is meant.
+    /// The definition of similarity.
     pub parameters: SetParameters,
     /// The least similarity, in (0, 1].
     pub similarity: f64,
@@ -129,8 +132,8 @@ pub struct SetBall<'a> {
 }
 
 impl<'a> SetBall<'a> {
-    /// The ball about a document, as bytes. Errors for a similarity outside (0, 1], and for a document that the origin
-    /// does not make. How texts are cut follows from the origin.
+    /// Builds the ball around a document, as bytes. Fails for a similarity outside (0, 1], and for
+    /// a document that is not of the origin's kind. The tokenizer of texts follows from the origin.
     pub fn build(parameters: &SetParameters, similarity: f64, document: &Document) -> Result<Vec<u8>> {
         let mut bytes = header(parameters, similarity)?;
         let unlike = || bad(format!("its document is not of {}", parameters.origin.name()));
@@ -148,13 +151,13 @@ impl<'a> SetBall<'a> {
                 memory::reserve(&mut bytes, size_of_val(numbers.as_slice()), DOING)?;
                 numbers.iter().for_each(|number| bytes.extend(number.to_le_bytes()));
             }
-            // Of no origin.
+            // No origin has pages.
             Document::Page(_) => return Err(unlike()),
         }
         Ok(bytes)
     }
 
-    /// Reads a ball; errors for bytes that are none. O(bytes).
+    /// Parses a ball. Fails for malformed bytes. O(bytes).
     pub fn parse(bytes: &'a [u8]) -> Result<Self> {
         if let Some(&version) = bytes.first().filter(|&&version| version != VERSION) {
             return Err(bad(format!("its format is version {version}, this neardup knows 1 and {VERSION}")));
@@ -197,7 +200,7 @@ impl<'a> SetBall<'a> {
         Ok(Self { parameters, similarity, middle })
     }
 
-    /// The document in the middle.
+    /// Returns the document at the centre.
     pub fn document(&self) -> Result<Document> {
         let own = |text: &str| {
             let mut own = String::new();
@@ -223,7 +226,7 @@ impl<'a> SetBall<'a> {
         })
     }
 
-    /// About how many bytes its tokens are made from.
+    /// Returns about how many bytes the tokens are made from.
     pub fn bytes(&self) -> usize {
         match self.middle {
             Middle::Text(text) => text.len(),
@@ -232,12 +235,12 @@ impl<'a> SetBall<'a> {
         }
     }
 
-    /// The ball as text: `<jaccard:words:k1:multiset:0.8:"a text">`.
+    /// Formats the ball as text: `<jaccard:words:k1:multiset:0.8:"a text">`.
     pub fn to_text(&self, stop: &Stop) -> Result<String> {
         self.write(usize::MAX, stop)
     }
 
-    /// The same, with no more than the beginning of its document.
+    /// Formats the ball with at most the beginning of its document.
     pub fn short(&self, stop: &Stop) -> Result<String> {
         self.write(SHOWN, stop)
     }
@@ -264,7 +267,7 @@ impl<'a> SetBall<'a> {
         Ok(text)
     }
 
-    /// Reads what [`SetBall::to_text`] writes, and gives its bytes.
+    /// Parses the output of [`SetBall::to_text`] and returns the ball's bytes.
     pub fn from_text(text: &str, stop: &Stop) -> Result<Vec<u8>> {
         let inner = text.trim().strip_prefix('<').and_then(|text| text.strip_suffix('>'));
         let fields: Vec<&str> = inner.unwrap_or_default().splitn(6, ':').collect();
@@ -297,7 +300,7 @@ impl<'a> SetBall<'a> {
     }
 }
 
-/// What the bytes of a ball say but for similarity and document.
+/// Checks the parameters in the bytes of a ball, without similarity and document.
 fn parameters(measure: Measure, origin: Origin, shingle: u16, multiset: bool) -> Result<SetParameters> {
     let shingle =
         FeatureSpec::check_shingle("shingle", shingle.into()).map_err(|error| bad(error.to_string()))?;
@@ -308,7 +311,7 @@ fn parameters(measure: Measure, origin: Origin, shingle: u16, multiset: bool) ->
 fn header(parameters: &SetParameters, similarity: f64) -> Result<Vec<u8>> {
     let SetParameters { measure, origin, features } = parameters;
     check_similarity(similarity)?;
-    // Checked where it was given: at most 1000.
+    // The shingle was checked where it was given: it is at most 1000.
     let [low, high] = (features.shingle as u16).to_le_bytes();
     let mut bytes = Vec::new();
     memory::reserve(&mut bytes, HEADER, DOING)?;
@@ -326,7 +329,7 @@ fn header(parameters: &SetParameters, similarity: f64) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Appends a token that `write` appends, behind its length.
+/// Appends the length of a token and then the token, which `write` appends.
 fn push_token(bytes: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Result<()> {
     let start = bytes.len();
     memory::extend(bytes, &[0; size_of::<u32>()], DOING)?;

@@ -1,4 +1,4 @@
-//! Documents in the text of a ball, as JSON: a string, a list of strings, or a list of numbers.
+//! The JSON of documents in the text of a ball: a string, a list of strings, or a list of numbers.
 
 use crate::error::{Error, Result};
 use crate::executor::Stop;
@@ -6,25 +6,25 @@ use crate::memory;
 
 const DOING: &str = "writing a ball as text";
 
-/// What JSON is written to, up to a number of characters.
+/// A writer of JSON that stops after a number of characters.
 #[derive(Debug)]
 pub struct Writer<'a> {
-    /// What is written.
+    /// The text written so far.
     pub text: String,
-    /// How many characters may still come; the greatest number stands for all.
+    /// How many more characters may be written; `usize::MAX` means no limit.
     room: usize,
-    /// Whether more came.
+    /// Whether characters were cut off.
     pub is_cut: bool,
     stop: &'a Stop,
 }
 
 impl<'a> Writer<'a> {
-    /// Appends to `text` at most this many characters.
+    /// Prepares to append at most `most` characters to `text`.
     pub fn new(text: String, most: usize, stop: &'a Stop) -> Self {
         Self { text, room: most, is_cut: false, stop }
     }
 
-    /// Appends characters as they stand.
+    /// Appends characters unchanged.
     pub fn put(&mut self, text: &str) -> Result<()> {
         if self.room == usize::MAX {
             memory::reserve_text(&mut self.text, text.len(), DOING)?;
@@ -43,7 +43,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Appends a string, in its quotes.
+    /// Appends a string, in quotes.
     pub fn string(&mut self, string: &str) -> Result<()> {
         self.put("\"")?;
         let mut rest = string;
@@ -53,7 +53,7 @@ impl<'a> Writer<'a> {
             self.stop.check()?;
             let (before, after) = rest.split_at(at);
             self.put(before)?;
-            // It is ASCII.
+            // The character to escape is ASCII, so it is one byte.
             let (escaped, after) = after.split_at(1);
             match escaped {
                 "\"" => self.put("\\\"")?,
@@ -69,7 +69,7 @@ impl<'a> Writer<'a> {
         self.put("\"")
     }
 
-    /// Appends a list, of whose items each is written by `each`, until it is cut.
+    /// Appends a list until it is cut off. `each` writes an item.
     pub fn list<T>(
         &mut self,
         items: impl Iterator<Item = T>,
@@ -90,17 +90,17 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Reads JSON from its beginning on.
+/// A reader of JSON text.
 #[derive(Debug)]
 pub struct Reader<'a> {
     rest: &'a str,
-    /// The type, for errors.
+    /// The name of the type, for error messages.
     what: &'static str,
     stop: &'a Stop,
 }
 
 impl<'a> Reader<'a> {
-    /// Reads a text.
+    /// Prepares to read `text`.
     pub fn new(text: &'a str, what: &'static str, stop: &'a Stop) -> Self {
         Self { rest: text, what, stop }
     }
@@ -113,7 +113,7 @@ impl<'a> Reader<'a> {
         self.rest = self.rest.trim_start_matches([' ', '\t', '\n', '\r']);
     }
 
-    /// Takes this character, if it comes next but for white space.
+    /// Reads this character if it comes next after white space, and reports whether it did.
     fn takes(&mut self, character: char) -> bool {
         self.skip();
         let rest = self.rest.strip_prefix(character);
@@ -121,13 +121,13 @@ impl<'a> Reader<'a> {
         rest.is_some()
     }
 
-    /// Nothing may come any more.
+    /// Fails unless only white space remains.
     pub fn end(mut self) -> Result<()> {
         self.skip();
         if self.rest.is_empty() { Ok(()) } else { Err(self.bad("something follows its document")) }
     }
 
-    /// Reads a list; `each` reads an item.
+    /// Reads a list. `each` reads an item.
     pub fn list(&mut self, mut each: impl FnMut(&mut Self) -> Result<()>) -> Result<()> {
         if !self.takes('[') {
             return Err(self.bad("its document should be a list"));
@@ -147,7 +147,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads a number of 64 bits.
+    /// Reads a 64-bit integer.
     pub fn number(&mut self) -> Result<i64> {
         self.skip();
         let end = self.rest.find(|c: char| c != '-' && !c.is_ascii_digit()).unwrap_or(self.rest.len());
@@ -156,7 +156,7 @@ impl<'a> Reader<'a> {
         number.parse().map_err(|_| self.bad("its list should have whole numbers of 64 bits"))
     }
 
-    /// Reads a string, and appends its bytes.
+    /// Reads a string and appends its bytes.
     pub fn string(&mut self, out: &mut Vec<u8>) -> Result<()> {
         if !self.takes('"') {
             return Err(self.bad("it should have a string in quotes"));
@@ -193,7 +193,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The character of four hexadecimal digits, or of two times four with `\u` between them, and what follows.
+/// Reads a character written as four hexadecimal digits, or as two times four digits with `\u`
+/// between them. Returns it with the remaining text.
 fn escaped(text: &str) -> Option<(char, &str)> {
     let unit = |text: &str| {
         let digits = text.get(..4).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
@@ -251,7 +252,7 @@ mod tests {
             prop_assert_eq!(read, numbers);
         }
 
-        /// Strings are read exactly where they are JSON, and as they are meant.
+        /// Tests that a string is read if and only if it is valid JSON, with the same meaning.
         #[test]
         fn strings_are_read_as_json_has_them(text in "\"(\\\\[a-z\\\\\"/]|\\\\u[0-9a-fD8C]{3,4}|[a-z\u{0}é]){0,6}\"?") {
             let stop = &Stop::default();

@@ -1,8 +1,9 @@
-//! Sets by keys of their tokens: the upper half of a token's hash.
+//! Sets as keys of their tokens. A key is the upper half of a token's hash.
 //!
-//! An element of a set is a token and which of its occurrences it is; its key is the token's. Two tokens of one key make a
-//! row look more alike than it is, and never less, as long as the *number* of elements is right: tokens of one hash are
-//! therefore told apart by their bytes where repeats do not count.
+//! An element of a set is a token together with the number of its occurrence; its key is the key of
+//! the token. Two tokens with one key make a row look more similar than it is, and never less, as
+//! long as the *number* of elements is right. So where repeats do not count, tokens with equal
+//! hashes are distinguished by their bytes.
 
 use crate::error::{Error, Result};
 use crate::executor::{self, Stop};
@@ -15,17 +16,18 @@ use crate::memory;
 
 const DOING: &str = "taking the keys of tokens";
 
-/// Space that documents use in turn.
+/// Scratch space that is reused from document to document.
 #[derive(Debug, Default)]
 pub struct KeyScratch {
     tokens: Scratch,
     hashes: Vec<u64>,
     set: TokenSets,
-    /// Places of keys in an order.
+    /// The places of keys in an order.
     places: Vec<u64>,
 }
 
-/// The keys of a document's set, ascending, one an element: as many as the set has. O(tokens · log tokens).
+/// Computes the keys of a document's set in ascending order, one for each element. O(tokens · log
+/// tokens).
 pub fn keys_of(
     document: &Document,
     features: &FeatureSpec,
@@ -53,7 +55,8 @@ pub fn keys_of(
     Ok(())
 }
 
-/// The keys among the first `length` elements of a set in an order, each once, ascending: what an index has of a row.
+/// Computes the distinct keys among the first `length` elements of a set in an order, in ascending
+/// order of keys. These are the keys that an index stores of a row.
 pub fn prefix_keys(
     keys: &[u32],
     order: &TokenOrder,
@@ -66,8 +69,9 @@ pub fn prefix_keys(
     Ok(())
 }
 
-/// The classes of the first `length` elements of a set in an order, ascending, each with how many of these elements
-/// are in it: what a search looks for. A class is the upper `bits` bits, at most 32, of a key.
+/// Computes the classes of the first `length` elements of a set in an order, in ascending order of
+/// classes, each with the number of these elements that are in it. A search looks up these classes.
+/// A class consists of the upper `bits` bits of a key, at most 32.
 pub fn prefix_classes(
     keys: &[u32],
     order: &TokenOrder,
@@ -85,13 +89,13 @@ pub fn prefix_classes(
     Ok(())
 }
 
-/// The class of a key: its upper `bits` bits.
+/// Returns the class of a key: its upper `bits` bits.
 #[inline]
 pub fn class_of(key: u32, bits: u32) -> u32 {
     key.checked_shr(u32::BITS - bits).unwrap_or(0)
 }
 
-/// The keys of the first `length` elements, ascending.
+/// Computes the keys of the first `length` elements, in ascending order.
 fn prefix(
     keys: &[u32],
     order: &TokenOrder,
@@ -118,8 +122,8 @@ fn prefix(
     Ok(())
 }
 
-/// The parity bitmap of a set by its keys, ascending: each element flips one bit. Two bitmaps differ in no more bits than
-/// their sets in elements.
+/// Computes the parity bitmap of a set from its keys in ascending order: each element flips one
+/// bit. Two bitmaps differ in no more bits than their sets differ in elements.
 pub fn bitmap(keys: &[u32], bitmap: &mut [u64]) {
     bitmap::of_hashes(keys.iter().map(|&key| u64::from(key) << u32::BITS), bitmap);
 }
@@ -131,7 +135,8 @@ mod tests {
     use crate::joins::search::sample::TokenSample;
     use proptest::prelude::*;
 
-    /// What index and searches agree on for ever: keys, which of them come first, and bitmaps.
+    /// Tests the facts that an index and its searches must always agree on: keys, the order of
+    /// keys, and bitmaps.
     #[test]
     fn keys_stay_as_they_are() {
         let (mut scratch, stop) = (KeyScratch::default(), Stop::default());

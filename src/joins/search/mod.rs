@@ -1,28 +1,35 @@
-//! Exact search for the sets that are similar to a given one, by an index that is kept (docs/design/algorithms.md
-//! section 8 has the prefix filter; Xiao et al., PPJoin+ (WWW 2008)).
+//! Exact search for the sets that are similar to a given set, by a stored index
+//! (docs/design/algorithms.md section 8 describes the prefix filter; Xiao et al., PPJoin+ (WWW
+//! 2008)).
 //!
-//! A [`ball`] is a document, a measure, and how similar others have to be; a [`verifier`] says of a row whether it is in. The
-//! rest finds the rows that are worth being judged. Of each row an index has the size of its set, a bitmap, and the
-//! classes of the first l(n) of its n elements, in an [order](super::set_index::token_order) that never changes ([`prefix`] says how many these
-//! are); rows stand in one list a class ([code](super::set_index::rice)). A search looks for the first p of the q elements of the ball's set,
-//! in the same order ([`keys`]), and counts in how many of their lists a row is.
+//! A [`ball`] consists of a document, a measure, and a least similarity. A [`verifier`] decides
+//! whether a row is in a ball. The other modules find the rows that are worth verifying. For each
+//! row an index stores the size of its set, a bitmap, and the classes of the first l(n) of its n
+//! elements, in an [order](super::set_index::token_order) that never changes ([`prefix`] defines
+//! l(n)). Each class has one posting list of rows ([code](super::set_index::rice)). A search looks
+//! up the first p of the q elements of the ball's set, in the same order ([`keys`]), and counts in
+//! how many of their lists a row is.
 //!
 //! # Nothing is lost
 //!
-//! Elements are a token and which of its occurrences it is. Let them be ordered by their places, then by their bytes,
-//! then by the occurrence: one total order for all sets, of which an index need know no more than the places, because
-//! the places of the first elements do not depend on how ties are broken.
+//! An element is a token together with the number of its occurrence. Let elements be ordered by
+//! their places, then by their bytes, then by the occurrence. This is one total order for all sets.
+//! An index needs to know only the places, because the places of the first elements do not depend
+//! on how ties are broken.
 //!
-//! Let a row of n elements and the ball's set share o of them, and the ball ask for at least A. Common element number i,
-//! from 1 on, has at most n - o elements before it in the row that are not common, so it is among the first i + n - o;
-//! in the ball's set among the first i + q - o. So all those with i at most o - max(n - l(n), q - p) are indexed and
-//! looked for: at least A - max(n - l(n), q - p). The row stands in the list of the class of each of them, and a class
-//! counts with as many elements as the ball's set has in it among its first p. Equal classes, two tokens of one key, and
-//! more classes of a row than are needed only add to what is counted.
+//! Let a row of n elements and the ball's set share o of them, and let the ball require at least A.
+//! Common element number i, from 1 on, is preceded in the row by at most n - o elements that are
+//! not common, so it is among the first i + n - o elements; in the ball's set it is among the first
+//! i + q - o. So all common elements with i at most o - max(n - l(n), q - p) are both indexed and
+//! looked up: at least A - max(n - l(n), q - p) elements. The row is in the list of the class of
+//! each of them, and a class counts as often as the ball's set has elements in it among its first
+//! p. Equal classes, two tokens of one key, and more classes of a row than needed only increase the
+//! count.
 //!
-//! l(n) is chosen so that n - l(n) is at most A - 2 for every ball that the index serves, and p so that q - p is, for
-//! every row that the ball can contain: where A is at least 2, so are the hits. Frequencies are in none of this: with any
-//! order that stays as it is nothing is lost.
+//! l(n) is chosen so that n - l(n) is at most A - 2 for every ball that the index serves, and p so
+//! that q - p is at most A - 2 for every row that the ball can contain. So where A is at least 2,
+//! there are at least 2 hits. Frequencies play no part in this argument: with any order that never
+//! changes, nothing is lost.
 
 pub mod ball;
 pub mod json;

@@ -1,6 +1,8 @@
-//! How much of a row an index has, how much of a ball a search takes, and what of the two a similar row shows.
+//! How many elements of a row an index stores, how many elements of a ball a search looks up, and
+//! how many hits a similar row must have.
 //!
-//! [`super`] says why nothing is lost. All bounds come from the predicate itself ([`Bounds`]), never from a formula.
+//! [`super`] explains why nothing is lost. All bounds come from the predicate itself ([`Bounds`]),
+//! never from a formula.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -13,20 +15,21 @@ use crate::joins::sets::bounds::{Bounds, Side};
 use crate::verify::measure::Measure;
 use crate::verify::predicate::Predicate;
 
-/// Elements of a row that searches find at least, but for sets that need not share as many.
+/// The least number of hits in a similar row, except for sets that need not share as many elements.
 const HITS: u32 = 2;
 
-/// What an index is for: how documents become sets, and how similar these are at least that it finds.
+/// The specification of an index: how documents become sets, and the least similarity that it
+/// finds.
 #[derive(Clone)]
 pub struct SetSpec {
-    /// The measure; of one with a direction rows are the left sets.
+    /// The measure. For a measure with a direction, rows are the left sets.
     pub measure: Measure,
-    /// The least similarity that is served.
+    /// The least similarity that the index serves.
     pub least: f64,
-    /// How documents become sets.
+    /// The rules by which documents become sets.
     pub features: FeatureSpec,
     bounds: Bounds,
-    /// What [`SetSpec::indexed`] gives.
+    /// Cached results of [`SetSpec::indexed`].
     known: BySize,
 }
 
@@ -42,35 +45,39 @@ impl fmt::Debug for SetSpec {
 }
 
 impl SetSpec {
-    /// Errors for a similarity outside (0, 1].
+    /// Fails for a similarity outside (0, 1].
     pub fn new(measure: Measure, least: f64, features: FeatureSpec) -> Result<Self> {
         let bounds = Bounds::new(Predicate::new(measure, least)?);
         Ok(Self { measure, least, features, bounds, known: BySize::default() })
     }
 
-    /// How many elements of a row of this size, the first in the order, an index has at least: one more than have one in
-    /// common with each similar set, so that they have two, if the sets have. A rule of the format on disk, by the
-    /// measure and the least similarity. O(log size), for small sets O(1).
+    /// Returns how many elements of a row of this size, the first in the order, an index stores at
+    /// least. This is one more than needed to share one element with each similar set, so that they
+    /// share two if the sets do. It is a rule of the format on disk and depends on the measure and
+    /// the least similarity. O(log size), for small sets O(1).
     pub fn indexed(&self, size: u32) -> u32 {
         self.known.get(size, || self.count(size))
     }
 
     fn count(&self, size: u32) -> u32 {
         let partners = self.bounds.partner_sizes(Side::Left, size, u32::MAX);
-        // A set that can be similar to none needs no element; it has one none the less, as every other has.
+        // A set that cannot be similar to any needs no element; it has one anyway, as every other
+        // set has.
         let one = partners.map_or(0, |partners| self.bounds.prefix(Side::Left, size, *partners.start()));
         (one + HITS - 1).min(size)
     }
 
-    /// How long bitmaps have to be, in words, for rows of this size: the fewest of 1, 2, 4 and 8 with which sets that have
-    /// little in common mostly differ in more bits than similar ones may. Small sets need no more bits than are set.
+    /// Returns the length of bitmaps, in words, for rows of this size. This is the smallest of 1,
+    /// 2, 4 and 8 with which sets that have little in common mostly differ in more bits than
+    /// similar sets may. Small sets do not need more bits than are set.
     pub fn bitmap_words(&self, size: u32) -> usize {
         let shared = self.bounds.least_overlap(Side::Left, size, size).unwrap_or(size);
         Width::STORED.words(size, (size - shared).saturating_mul(2)).unwrap_or(1)
     }
 
-    /// What a search for rows of at least this similarity to a set of `size` elements takes and asks for; none where no
-    /// row can be so similar. Errors for a similarity outside (0, 1], or less than the index serves.
+    /// Returns the parameters of a search for rows of at least this similarity to a set of `size`
+    /// elements, or `None` if no row can be so similar. Fails for a similarity outside (0, 1], or
+    /// below the least one that the index serves.
     pub fn reach(&self, similarity: f64, size: u32) -> Result<Option<Reach>> {
         let bounds = Bounds::new(Predicate::new(self.measure, similarity)?);
         if similarity < self.least {
@@ -84,13 +91,13 @@ impl SetSpec {
     }
 }
 
-/// What a search takes of its set, and asks of rows.
+/// The parameters of a search: how much of its set it looks up, and what it requires of rows.
 #[derive(Debug, Clone)]
 pub struct Reach {
     spec: SetSpec,
-    /// Of the ball's similarity.
+    /// The bounds for the ball's similarity.
     bounds: Bounds,
-    /// Elements of the ball's set.
+    /// The number of elements of the ball's set.
     size: u32,
     sizes: RangeInclusive<u32>,
     probes: u32,
@@ -99,23 +106,24 @@ pub struct Reach {
 }
 
 impl Reach {
-    /// The sizes that rows can have.
+    /// Returns the sizes that rows can have.
     pub fn sizes(&self) -> &RangeInclusive<u32> {
         &self.sizes
     }
 
-    /// How many elements of the ball's set, the first in the order, are looked for.
+    /// Returns how many elements of the ball's set, the first in the order, are looked up.
     pub fn probes(&self) -> u32 {
         self.probes
     }
 
-    /// How many of these each row that is near has at least among those that are indexed of it: 2 or, where sets need not
-    /// share two, 1.
+    /// Returns the least number of these elements among the indexed elements of a similar row: 2,
+    /// or 1 if sets need not share two.
     pub fn least_hits(&self) -> u32 {
         HITS.min(self.least)
     }
 
-    /// How many elements a row of this size has to share; none where no row of this size is near.
+    /// Returns how many elements a row of this size has to share, or `None` if no row of this size
+    /// is similar.
     pub fn shared(&self, row_size: u32) -> Option<u32> {
         if !self.sizes.contains(&row_size) {
             return None;
@@ -123,24 +131,27 @@ impl Reach {
         self.bounds.least_overlap(Side::Right, self.size, row_size)
     }
 
-    /// Elements that a row of this size and the ball may share without a hit.
+    /// Returns how many elements a row of this size and the ball may share without a hit.
     fn unseen(&self, row_size: u32) -> u32 {
         (row_size - self.spec.indexed(row_size)).max(self.size - self.probes)
     }
 
-    /// How many hits a row of this size has at least if it is near; none where none of this size is.
+    /// Returns the least number of hits of a similar row of this size, or `None` if no row of this
+    /// size is similar.
     pub fn need(&self, row_size: u32) -> Option<u32> {
-        // At least 1 by how much is indexed, and how much looked for.
+        // At least 1, by the choice of how much is indexed and how much is looked up.
         Some(self.shared(row_size)?.saturating_sub(self.unseen(row_size)))
     }
 
-    /// In how many bits its bitmap may differ from the ball's if it is near; none where none of this size is.
+    /// Returns in how many bits the bitmap of a similar row of this size may differ from the
+    /// ball's, or `None` if no row of this size is similar.
     pub fn bits(&self, row_size: u32) -> Option<u32> {
         let apart = u64::from(self.size) + u64::from(row_size) - 2 * u64::from(self.shared(row_size)?);
         Some(u32::try_from(apart).unwrap_or(u32::MAX))
     }
 
-    /// How many elements a row with so many hits, whose bitmap differs in so many bits, can share with the ball.
+    /// Returns the most elements that a row with `hits` hits and a bitmap that differs in `differ`
+    /// bits can share with the ball.
     pub fn most_shared(&self, row_size: u32, hits: u32, differ: u32) -> u32 {
         let by_hits = hits.saturating_add(self.unseen(row_size));
         let by_bits = (u64::from(self.size) + u64::from(row_size)).saturating_sub(differ.into()) / 2;
@@ -148,20 +159,21 @@ impl Reach {
         row_size.min(self.size).min(by_hits).min(by_bits)
     }
 
-    /// The greatest similarity that such a row can have.
+    /// Returns the greatest similarity that such a row can have.
     pub fn most_similar(&self, row_size: u32, hits: u32, differ: u32) -> f64 {
         let shared = self.most_shared(row_size, hits, differ);
         self.spec.measure.similarity(shared, row_size, self.size)
     }
 }
 
-/// How many upper bits of a key are its class, so that classes have about 512 of as many postings.
+/// Returns how many upper bits of a key form its class, so that there are about 512 postings to a
+/// class.
 pub fn class_bits(postings: u64) -> u32 {
     const OF_A_CLASS: u64 = 512;
     (postings / OF_A_CLASS).checked_ilog2().unwrap_or(0).clamp(LEAST_CLASS_BITS, MOST_CLASS_BITS)
 }
 
-/// The fewest bits of a class, and the most.
+/// The fewest bits of a class.
 pub const LEAST_CLASS_BITS: u32 = 10;
 /// The most bits of a class.
 pub const MOST_CLASS_BITS: u32 = 24;
@@ -177,7 +189,8 @@ mod tests {
         SetSpec::new(measure, least, FeatureSpec::WORDS).unwrap()
     }
 
-    /// All sizes to 40: what is said of rows is what trying every number of shared elements gives.
+    /// Tests all sizes up to 40: the bounds equal those found by trying every number of shared
+    /// elements.
     #[test]
     fn bounds_equal_brute_force() {
         for measure in MEASURES {
@@ -216,7 +229,7 @@ mod tests {
         }
     }
 
-    /// How much is indexed is a rule of what is on disk: it stays as it is.
+    /// The number of indexed elements is a rule of the format on disk and must not change.
     #[test]
     fn what_is_indexed_stays_as_it_is() {
         let hashes = MEASURES.map(|measure| {
@@ -225,7 +238,7 @@ mod tests {
                 let spec = spec(measure, least);
                 let lengths: Vec<u32> = (1..=4200).map(|size| spec.indexed(size)).collect();
                 assert!(lengths.iter().zip(1..).all(|(&length, size)| (1..=size).contains(&length)));
-                // Again, when they are known.
+                // The second time the results come from the cache.
                 assert_eq!(lengths, (1..=4200).map(|size| spec.indexed(size)).collect::<Vec<_>>());
                 bytes.extend(lengths.iter().flat_map(|length| length.to_le_bytes()));
             }

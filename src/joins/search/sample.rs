@@ -1,4 +1,5 @@
-//! What an index is made by of a sample of its rows: the order of tokens, and the sizes of sets.
+//! The facts that an index derives from a sample of its rows: the order of tokens and the sizes of
+//! sets.
 
 use crate::error::Result;
 use crate::executor::Stop;
@@ -8,20 +9,22 @@ use crate::memory;
 
 const DOING: &str = "looking at a sample";
 
-/// In how many documents of a sample tokens occur, and how many tokens documents have. Memory is bounded, whatever is added.
+/// The document frequencies of tokens in a sample, and the numbers of tokens of its documents.
+/// Memory is bounded, whatever is added.
 #[derive(Debug)]
 pub struct TokenSample {
     counts: TokenCounts<u32>,
-    /// How many documents are of each class of sizes.
+    /// The number of documents in each size class.
     sizes: Vec<u64>,
     documents: u64,
 }
 
-/// Sizes less than this are classes of their own; above it there are half as many to each power of two.
+/// Each size below this is a class. Above it, each power of two has half as many classes.
 const SMALL: u32 = 128;
 const SIZE_CLASSES: usize = SMALL as usize + (u32::BITS - SMALL.ilog2()) as usize * SMALL as usize / 2;
 
-/// The class of a size, and the greatest size of a class: by the uppermost bits.
+/// Returns the class of a size, which is given by its uppermost bits. `greatest_of_class` returns
+/// the greatest size of a class.
 fn size_class(size: u32) -> usize {
     let shift = (size / SMALL).checked_ilog2().map_or(0, |bits| bits + 1);
     shift as usize * (SMALL / 2) as usize + (size >> shift) as usize
@@ -35,30 +38,31 @@ fn greatest_of_class(class: usize) -> u32 {
 }
 
 impl TokenSample {
-    /// Tokens that are counted, at most.
+    /// The greatest number of tokens that are counted.
     const COUNTED: usize = 1 << 21;
 
-    /// A sample of nothing.
+    /// Creates an empty sample.
     pub fn new() -> Result<Self> {
         let sizes = memory::filled(0, SIZE_CLASSES, DOING)?;
         Ok(Self { counts: TokenCounts::new(Self::COUNTED), sizes, documents: 0 })
     }
 
-    /// Adds a document by the keys of its set, ascending.
+    /// Adds a document by the keys of its set, in ascending order.
     pub fn add(&mut self, keys: &[u32]) -> Result<()> {
         self.documents += 1;
-        // No document has more tokens than 32 bits count.
+        // A document has at most `u32::MAX` tokens.
         self.sizes[size_class(keys.len() as u32)] += 1;
         let distinct = keys.chunk_by(|a, b| a == b).map(|same| same[0]);
         distinct.into_iter().try_for_each(|key| self.counts.add(key, &Stop::default()))
     }
 
-    /// How many documents were added.
+    /// Returns the number of documents that were added.
     pub fn documents(&self) -> u64 {
         self.documents
     }
 
-    /// The size that at most every twentieth document is above, or a little more than that; 0 where there are none.
+    /// Returns the size that at most every twentieth document exceeds, or a slightly greater one; 0
+    /// if there are no documents.
     pub fn usual_size(&self) -> u32 {
         let mut left = self.documents - self.documents / 20;
         for (class, &count) in self.sizes.iter().enumerate() {
@@ -70,7 +74,7 @@ impl TokenSample {
         u32::MAX
     }
 
-    /// The order of what was counted.
+    /// Returns the order of the counted tokens.
     pub fn order(mut self) -> Result<TokenOrder> {
         TokenOrder::of(&mut self.counts, &Stop::default())
     }

@@ -1,4 +1,4 @@
-//! Whether a row is in a ball: the one test that decides, with an index or without.
+//! The test whether a row is in a ball. It alone decides, with or without an index.
 
 use super::ball::{NAME, SetBall, SetParameters};
 use crate::error::{Error, Result};
@@ -7,8 +7,8 @@ use crate::features::sets::exact::TokenSets;
 use crate::features::tokens::Document;
 use crate::verify::predicate::Predicate;
 
-/// Compares rows with a ball. What it says is what a join of rows says: the same sets, the same predicate, and the same
-/// similarity to the last bit.
+/// Compares rows with a ball. The result is the same as in a join of rows: the same sets, the same
+/// predicate, and the same similarity to the last bit.
 #[derive(Debug)]
 pub struct Verifier {
     parameters: SetParameters,
@@ -18,7 +18,7 @@ pub struct Verifier {
 }
 
 impl Verifier {
-    /// Makes ready. O(tokens · log tokens).
+    /// Prepares the comparison. O(tokens · log tokens).
     pub fn new(ball: &SetBall<'_>, stop: &Stop) -> Result<Self> {
         let SetBall { parameters, similarity, .. } = *ball;
         let predicate = Predicate::new(parameters.measure, similarity)?;
@@ -27,32 +27,33 @@ impl Verifier {
         Ok(judge)
     }
 
-    /// Bytes on the heap, about.
+    /// Returns the approximate bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.ball.bytes() + self.row.bytes()
     }
 
-    /// How similar a row is, in the ball or not; 0 where there are no tokens.
+    /// Returns the similarity of a row, whether it is in the ball or not; 0 if there are no tokens.
     pub fn similarity(&mut self, row: &Document, stop: &Stop) -> Result<f64> {
         let [shared, left, right] = self.counts(row, stop)?;
         Ok(self.predicate.similarity(shared, left, right))
     }
 
-    /// How similar a row is, if it is in the ball.
+    /// Returns the similarity of a row if it is in the ball.
     pub fn within(&mut self, row: &Document, stop: &Stop) -> Result<Option<f64>> {
         let [shared, left, right] = self.counts(row, stop)?;
         let is_in = self.predicate.passes(shared, left, right);
         Ok(is_in.then(|| self.predicate.similarity(shared, left, right)))
     }
 
-    /// Whether a row is in the ball.
+    /// Reports whether a row is in the ball.
     pub fn contains(&mut self, row: &Document, stop: &Stop) -> Result<bool> {
         Ok(self.within(row, stop)?.is_some())
     }
 
-    /// How many elements the row and the ball share, and how many each has.
+    /// Returns the number of elements that the row and the ball share, and the number of elements
+    /// of each.
     fn counts(&mut self, document: &Document, stop: &Stop) -> Result<[u32; 3]> {
-        /// Bytes that are kept from a row to the next.
+        /// The most bytes that are kept from one row to the next.
         const KEPT: usize = 1 << 20;
         let SetParameters { origin, features, .. } = &self.parameters;
         if !self.parameters.take(document) {
@@ -114,7 +115,8 @@ mod tests {
         );
     }
 
-    /// Containment asks how much of the row the ball has; overlap takes the greater of both directions.
+    /// Containment is the share of the row that is in the ball; overlap is the greater one of both
+    /// directions.
     #[test]
     fn the_row_is_left() {
         let stop = Stop::default();

@@ -1,9 +1,11 @@
-//! Bands and rows of minhash LSH, chosen so that a recall is kept (docs/design/algorithms.md section 2).
+//! The choice of bands and rows of minhash LSH so that a given recall is reached
+//! (docs/design/algorithms.md section 2).
 //!
-//! A sketch is cut into b bands of r values. Two documents of resemblance s share a band, and so are found,
-//! with probability 1 - (1 - s^r)^b. The plan promises that this is at least the recall that was asked
-//! for at the threshold, hence above it too. Most tools choose b and r otherwise, by the areas left and right of the
-//! threshold, and find about half of the pairs that are just as similar as they were asked for.
+//! A sketch is cut into b bands of r values. Two documents of resemblance s share a band, and so
+//! are found, with probability 1 - (1 - s^r)^b. The plan guarantees that this probability is at
+//! least the requested recall at the threshold, hence above it too. Most tools choose b and r
+//! differently, by the areas left and right of the threshold, and find only about half of the pairs
+//! whose similarity is just the requested one.
 //!
 //! ```
 //! use neardup::joins::sketches::banding::Banding;
@@ -15,20 +17,21 @@
 use crate::error::{Error, Result};
 use crate::sketches::minhash::MOST_PERMUTATIONS;
 
-/// Bands of equally many rows.
+/// Bands with equally many rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Banding {
-    /// How many bands.
+    /// The number of bands.
     pub bands: usize,
-    /// Values to a band.
+    /// The number of values in a band.
     pub rows: usize,
 }
 
 impl Banding {
-    /// The most values of a sketch that a plan may ask for.
+    /// The greatest number of values of a sketch that a plan may require.
     pub const MOST_VALUES: usize = MOST_PERMUTATIONS;
 
-    /// Bands and rows as they are given, both at least 1 and together at most [`Banding::MOST_VALUES`] values.
+    /// Checks bands and rows that were given. Both are at least 1, and together they have at most
+    /// [`Banding::MOST_VALUES`] values.
     pub fn new(bands: u64, rows: u64) -> Result<Self> {
         let most = Self::MOST_VALUES as u64;
         for (name, value) in [("bands", bands), ("rows", rows)] {
@@ -43,8 +46,9 @@ impl Banding {
         Ok(Self { bands: bands as usize, rows: rows as usize })
     }
 
-    /// The plan that finds a pair of resemblance `threshold` with probability at least `recall`, below 1, and
-    /// is least work: values to be made for each shingle, and pairs found that are not similar.
+    /// Returns the cheapest plan that finds a pair of resemblance `threshold` with probability at
+    /// least `recall`, which is below 1. The cost counts the values computed for each shingle and
+    /// the pairs found that are not similar.
     pub fn for_recall(threshold: f64, recall: f64) -> Result<Self> {
         if !(recall > 0.0 && recall < 1.0) {
             let value = recall.to_string();
@@ -70,7 +74,7 @@ impl Banding {
         })
     }
 
-    /// The fewest bands of `rows` rows that keep the recall.
+    /// Returns the plan with the fewest bands of `rows` rows that reaches the recall.
     fn with_rows(rows: usize, threshold: f64, recall: f64) -> Option<Self> {
         let most = Self::MOST_VALUES / rows;
         let keeps = |bands: usize| Self { bands, rows }.detection(threshold) >= recall;
@@ -89,10 +93,11 @@ impl Banding {
         Some(Self { bands: low, rows })
     }
 
-    /// What a plan costs, in values made of a document. Most pairs of documents have little in common, and those with some
-    /// are the fewer the more it is; so chances to be found count by how far below the threshold.
+    /// Estimates the cost of a plan, in values computed for a document. Most pairs of documents
+    /// have little in common, and the more a pair has in common, the fewer such pairs there are. So
+    /// detection probabilities are weighted by how far they are below the threshold.
     fn work(&self, threshold: f64) -> f64 {
-        /// The weight of a pair that is compared in vain, by how many there may be.
+        /// The weight of a pair that is compared in vain, given how many such pairs there may be.
         const IN_VAIN: f64 = 3e4;
         const STEPS: u32 = 100;
         let step = threshold / f64::from(STEPS);
@@ -105,15 +110,15 @@ impl Banding {
         self.values() as f64 + IN_VAIN * in_vain
     }
 
-    /// How many values a sketch has.
+    /// Returns the number of values of a sketch.
     pub fn values(&self) -> usize {
         self.bands * self.rows
     }
 
-    /// The probability that a pair of this resemblance is found.
+    /// Returns the probability that a pair of this resemblance is found.
     pub fn detection(&self, resemblance: f64) -> f64 {
         let band = resemblance.powi(self.rows as i32);
-        // 1 - (1 - p)^b, also where p is tiny.
+        // 1 - (1 - p)^b, accurate also for tiny p.
         -f64::exp_m1(self.bands as f64 * f64::ln_1p(-band))
     }
 }
@@ -133,7 +138,7 @@ mod tests {
                 };
                 assert!(plan.detection(t) >= recall, "{plan:?} {t} {recall}");
                 assert!(plan.values() <= Banding::MOST_VALUES);
-                // Not one band more than needed.
+                // The plan has no more bands than needed.
                 let fewer = Banding { bands: plan.bands - 1, ..plan };
                 assert!(plan.bands == 1 || fewer.detection(t) < recall, "{plan:?} {t} {recall}");
             }

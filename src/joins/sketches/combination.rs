@@ -1,4 +1,5 @@
-//! A combination of techniques, from documents to pairs (Henzinger; docs/design/algorithms.md sections 2 to 4).
+//! A combination of techniques, from documents to pairs (Henzinger; docs/design/algorithms.md
+//! sections 2 to 4).
 //!
 //! ```
 //! use neardup::joins::sketches::combination::{Combination, Safeguards, SignedDocuments, TechniqueSpec, join};
@@ -47,77 +48,80 @@ use crate::sketches::sign::Signer;
 use crate::verify::measure::Measure;
 use crate::verify::predicate::Predicate;
 
-/// A technique with its parameters; a pair's similarity is at least the threshold.
+/// A technique with its parameters. The similarity of a pair is at least the threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum TechniqueSpec {
-    /// Agreeing bits of simhashes.
+    /// Compares the agreeing bits of simhashes.
     Simhash {
-        /// Of what tokens.
+        /// The tokens to hash.
         feature: FeatureSpec,
-        /// Bits of a simhash.
+        /// The number of bits of a simhash.
         bits: u16,
         /// Whether each occurrence of a token counts.
         frequency: bool,
         /// The least share of agreeing bits.
         threshold: f64,
     },
-    /// Agreeing supershingles.
+    /// Compares the agreeing supershingles.
     Shingling {
-        /// Of what tokens.
+        /// The tokens to hash.
         feature: FeatureSpec,
-        /// Minhash values, a multiple of `groups`.
+        /// The number of minhash values, a multiple of `groups`.
         values: u16,
-        /// Supershingles.
+        /// The number of supershingles.
         groups: u16,
-        /// Draws the hash functions.
+        /// The seed of the hash functions.
         seed: i64,
         /// The least share of agreeing supershingles.
         threshold: f64,
         /// Whether candidates are found by pairs of supershingles.
         megashingles: bool,
     },
-    /// Documents that share a band.
+    /// Compares documents that share a band.
     Minhash {
-        /// Of what tokens.
+        /// The tokens to hash.
         feature: FeatureSpec,
-        /// The bands.
+        /// The bands and rows.
         plan: Banding,
-        /// Draws the hash functions.
+        /// The seed of the hash functions.
         seed: i64,
         /// The least Jaccard similarity.
         threshold: f64,
-        /// Whether that is the similarity of the sets, or estimated from agreeing values.
+        /// Whether the similarity is computed from the sets rather than estimated from agreeing
+        /// values.
         verify: bool,
     },
-    /// Equal texts.
+    /// Finds equal texts.
     ExactText {
         /// Whether white space, control and format characters are left out.
         clean: bool,
         /// Whether texts are HTML pages.
         html: bool,
     },
-    /// Sets that are so similar.
+    /// Compares sets.
     Sets {
-        /// Of what tokens.
+        /// The tokens that form a set.
         feature: FeatureSpec,
-        /// Which are similar.
+        /// The predicate that decides which sets are similar.
         predicate: Predicate,
     },
 }
 
-/// Which documents are similar.
+/// The definition of similar documents.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Combination {
     /// The techniques.
     pub techniques: Vec<TechniqueSpec>,
-    /// How they go together. Where sites are in it, their place is set by [`Combination::compile`].
+    /// The rule that combines the techniques. [`Combination::compile`] sets the position of sites
+    /// in it.
     pub rule: Rule,
-    /// Whether large buckets are expanded in part.
+    /// The limit above which large buckets are expanded only in part.
     pub most: MostNeighbours,
 }
 
 impl Combination {
-    /// What is made of each document, and how that is compared. `sites` says whether sites are known.
+    /// Compiles the combination into a recipe for signatures and the comparison of these. `sites`
+    /// is true if sites are known.
     pub fn compile(&self, sites: bool) -> Result<(Recipe, Comparison)> {
         let mut recipe = Recipe { site: sites, ..Recipe::default() };
         for technique in &self.techniques {
@@ -136,7 +140,7 @@ impl Combination {
             }
             recipe.sets = Some(feature);
         }
-        // First what there is, then where it stands.
+        // Positions are known only after all parts have been added.
         let parts: Vec<_> =
             self.techniques.iter().map(|technique| add_part(&mut recipe, technique)).collect();
         let at = |n: usize| parts[n].map_or(0, |part| recipe.at(part));
@@ -159,7 +163,7 @@ fn add_part(recipe: &mut Recipe, technique: &TechniqueSpec) -> Option<usize> {
             Part::Bands { feature, bands: groups, rows: values / groups, seed, keep_values: false }
         }
         TechniqueSpec::Minhash { feature, plan, seed, verify, .. } => {
-            // A plan has no more values than 16 bits count.
+            // The number of values of a plan fits in 16 bits.
             let (bands, rows) = (plan.bands as u16, plan.rows as u16);
             Part::Bands { feature: recipe.feature(feature), bands, rows, seed, keep_values: !verify }
         }
@@ -169,7 +173,7 @@ fn add_part(recipe: &mut Recipe, technique: &TechniqueSpec) -> Option<usize> {
     Some(recipe.part(part))
 }
 
-/// A technique whose numbers begin at `at`.
+/// Compiles a technique whose words begin at `at`.
 fn resolve(technique: &TechniqueSpec, at: usize) -> Technique {
     match *technique {
         TechniqueSpec::Simhash { bits, threshold, .. } => {
@@ -190,44 +194,45 @@ fn resolve(technique: &TechniqueSpec, at: usize) -> Technique {
     }
 }
 
-/// A join that is ready to begin.
+/// A join that is ready to start.
 #[derive(Debug)]
 pub struct Join {
-    /// Its pairs.
+    /// The pairs of the join.
     pub pairs: Pairs,
-    /// Different signatures, of both tables.
+    /// The number of distinct signatures in both tables.
     pub distinct: u64,
     /// The most bytes that were held at one time.
     pub peak_bytes: usize,
-    /// How many similar pairs of a sample the bands find, where that was asked for and there are such pairs.
+    /// How many similar pairs of a sample the bands find, if this was requested and there are such
+    /// pairs.
     pub recall: Option<Measured>,
     /// Whether the exact join finds the pairs.
     pub handed_over: bool,
 }
 
-/// Documents that were signed.
+/// Documents with their signatures.
 #[derive(Debug, Default)]
 pub struct SignedDocuments<'a> {
-    /// What signed them.
+    /// The signers, which hold the signatures.
     pub signers: Vec<Signer>,
-    /// The sets that were taken from the signers before the end, where there were too many.
+    /// The sets that were moved out of the signers early because there were too many.
     pub sets: HashSets,
-    /// The sites of all rows, `u32::MAX` where a site is not known, which is the site of no other row.
+    /// The sites of all rows. `u32::MAX` is an unknown site, which equals the site of no other row.
     pub sites: Option<&'a [u32]>,
-    /// The first row of the right table, where there are two.
+    /// The first row of the right table, if there are two.
     pub right_from: Option<u32>,
 }
 
-/// What is done beside a join by minhash.
+/// The safeguards of a join by minhash.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Safeguards {
-    /// A number of documents whose pairs are looked for exactly, to measure the recall.
+    /// The number of documents whose pairs are searched exactly to measure the recall.
     pub sample: usize,
     /// Whether the exact join finds the pairs where that is less work.
     pub hand_over: bool,
 }
 
-/// Makes ready to find the pairs of the documents.
+/// Prepares the search for the pairs of the documents.
 pub fn join(
     documents: SignedDocuments<'_>,
     recipe: &Recipe,

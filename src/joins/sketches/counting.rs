@@ -1,4 +1,4 @@
-//! How many records have each of some keys: of those of a sample, what is rare.
+//! Counts how many records have each of some keys, to find out which keys of a sample are rare.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -12,15 +12,15 @@ use crate::memory;
 
 const DOING: &str = "counting tokens of a sample";
 
-/// What is counted: hashes, ascending, known by their places.
+/// The keys to count: distinct hashes in ascending order, identified by their positions.
 pub(super) struct Counted {
     keys: Vec<u64>,
-    /// One bit for a few keys each: most of what is looked up is not there.
+    /// One bit for a few keys each, because most keys that are looked up are missing.
     bits: Vec<u64>,
 }
 
 impl Counted {
-    /// These, in any order and perhaps several times.
+    /// Takes the keys to count, in any order and possibly with repeats.
     pub(super) fn new(mut keys: Vec<u64>, executor: &dyn Executor) -> Result<Self> {
         executor::one(executor, &mut keys, |keys, stop| executor::sort_unstable_by(keys, stop, &Ord::cmp))?;
         keys.dedup();
@@ -30,14 +30,14 @@ impl Counted {
         Ok(Self { keys, bits })
     }
 
-    /// The place of a key.
+    /// Returns the position of a key.
     #[inline]
     pub(super) fn place(&self, key: u64) -> Option<usize> {
         let word = self.bits[(key >> 6) as usize % self.bits.len()];
         if word >> (key % 64) & 1 == 0 { None } else { self.keys.binary_search(&key).ok() }
     }
 
-    /// Counts what `each` is told of records, on all threads.
+    /// Counts, on all threads, the keys that `each` reports for the records.
     pub(super) fn count(
         &self,
         records: Range<u32>,
@@ -48,7 +48,7 @@ impl Counted {
         let totals = Mutex::new(memory::filled(0u64, self.keys.len(), DOING)?);
         let mut units: Vec<u32> = records.clone().step_by(RECORDS_A_UNIT).collect();
         executor::each(executor, &mut units, |start, stop| {
-            // No more than there are records, of which each counts a key once.
+            // The counts are at most the number of records, because a record counts a key once.
             let mut own = memory::filled(0u32, self.keys.len(), DOING)?;
             for record in *start..records.end.min(start.saturating_add(RECORDS_A_UNIT as u32)) {
                 stop.check()?;
@@ -66,7 +66,7 @@ impl Counted {
         Ok(totals.into_inner().unwrap_or_default())
     }
 
-    /// In the sets of how many records each key is.
+    /// Counts for each key the records whose sets contain it.
     pub(super) fn in_sets(
         &self,
         signatures: &Signatures,

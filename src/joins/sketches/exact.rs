@@ -1,4 +1,4 @@
-//! The exact join in place of one by sketches, of sets that are there already.
+//! The exact join in place of a join by sketches, on the sets that have already been built.
 
 use super::record_sets::{first_row, for_each_part};
 use crate::error::Result;
@@ -18,14 +18,14 @@ use crate::verify::predicate::Predicate;
 
 const DOING: &str = "taking sets over";
 
-/// Some records for one worker.
+/// A range of records for one worker.
 struct RecordRange<'a> {
     collector: &'a mut Collector,
     records: std::ops::Range<u32>,
 }
 
-/// Makes ready to find the pairs of rows whose sets are similar, all of them. Gives the most bytes that were held at one
-/// time, too.
+/// Prepares the search for all pairs of rows whose sets are similar. Also returns the most bytes
+/// that were held at one time.
 pub(super) fn exact_pairs(
     mut signatures: Signatures,
     mut sets: HashSets,
@@ -47,7 +47,7 @@ pub(super) fn exact_pairs(
         }
         let mut done = records.start;
         while done < records.end {
-            // As many as for_each_part takes at one time.
+            // As many as `for_each_part` loads at one time.
             let mut bytes = 0;
             let fits = (done..records.end).take_while(|&record| {
                 let fits = bytes < part;
@@ -94,7 +94,7 @@ pub(super) fn exact_pairs(
     let left = budget.saturating_sub(signatures.bytes()).max(budget / 4);
     let mut ordered = builder.order(left, executor)?;
     let peak = others + held.max(ordered.peak_bytes);
-    // What was joined are records: now the rows that they stand for.
+    // The join was built of records; replace them by the rows that they stand for.
     let (lefts, rights) = signatures.take_members();
     ordered.left.members = rows_of(&ordered.left.members, |record| lefts.rows(record as usize))?;
     if let (Some(table), Some(rights)) = (&mut ordered.right, rights) {
@@ -103,7 +103,7 @@ pub(super) fn exact_pairs(
     Ok((Pairs::new(ordered, predicate, Algorithm::Auto, left)?, peak))
 }
 
-/// Members that are records, replaced by the rows of these.
+/// Replaces members that are records by the rows of these records.
 fn rows_of<'a>(members: &Members, rows: impl Fn(u32) -> &'a [u32]) -> Result<Members> {
     let (mut all, mut starts) = (Vec::new(), Vec::new());
     memory::reserve(&mut starts, members.len() + 1, DOING)?;

@@ -1,4 +1,5 @@
-//! What techniques that compare signatures say of two documents, whether these are similar or not.
+//! The results of techniques that compare signatures for two given documents, whether the two are
+//! similar or not.
 
 use super::combination::{Combination, TechniqueSpec};
 use super::technique::Technique;
@@ -11,31 +12,34 @@ use crate::files::NoFiles;
 use crate::sketches::sign::Signer;
 use crate::verify::overlap::SharedTokens;
 
-/// What one technique says of two documents.
+/// The result of one technique for two documents.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Said {
     /// The technique.
     pub technique: TechniqueSpec,
-    /// The similarity, below the threshold, too.
+    /// The similarity, even if it is below the threshold.
     pub similarity: f64,
-    /// Whether the two are similar by it, and candidates where it finds some itself.
+    /// Whether the technique considers the two similar and, if it finds candidates itself, whether
+    /// they are candidates.
     pub agrees: bool,
-    /// What is alike in them, out of how much: bits, supershingles, bands.
+    /// The number of parts that agree, and the number of parts: bits, supershingles or bands.
     pub alike: Option<(u32, u32)>,
 }
 
-/// What a combination says of two documents.
+/// The result of a combination for two documents.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TwoDocuments {
-    /// Each technique.
+    /// The result of each technique.
     pub said: Vec<Said>,
-    /// The similarity by the rule, none where they are no pair.
+    /// The similarity by the rule, or `None` if the documents are not a pair.
     pub similarity: Option<f64>,
-    /// The tokens of both and those they share, where sets are compared.
+    /// The numbers of tokens of both documents and of the tokens that they share, if sets are
+    /// compared.
     pub sets: Option<SharedTokens>,
 }
 
-/// Compares two documents of a table of no sites; none where one has nothing to be compared by.
+/// Compares two documents of a table without sites. Returns `None` if one of them has nothing to
+/// compare.
 pub fn two_documents(
     combination: &Combination,
     documents: [&Document; 2],
@@ -53,14 +57,14 @@ pub fn two_documents(
     sets.finish(vec![signer.sets], &NoFiles)?;
     let signatures = distinct(vec![signer.signatures], None, &PlainThreads(1))?;
     let (members, last) = (&signatures.left, signatures.len() as u32 - 1);
-    // Of equal documents there is one signature.
+    // Equal documents have one common signature.
     let at = |row: u32| if members.rows(0).contains(&row) { 0 } else { last };
     let (a, b) = (signatures.get(at(0)), signatures.get(at(1)));
     let compared = match comparison.needs_sets() {
         true => {
             let loaded = sets.load(&mut vec![0, 1])?;
             let (x, y) = (loaded.get(0), loaded.get(1));
-            // No document has more tokens than 32 bits count.
+            // A document has at most `u32::MAX` tokens.
             Some(SharedTokens { left: x.len() as u32, right: y.len() as u32, shared: shared(x, y) as u32 })
         }
         false => None,

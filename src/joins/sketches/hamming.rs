@@ -1,9 +1,10 @@
 //! All pairs of bit vectors within a Hamming distance, exactly (Manku, Jain, Das Sarma, WWW 2007;
 //! docs/design/algorithms.md section 3).
 //!
-//! Two vectors that differ in at most d bits agree wholly in at least one of d + 1 blocks. So those that
-//! share a block are compared, by counting the bits in which they differ, and no pair is lost. Where the
-//! blocks would be so narrow that nearly all share one, all are compared with all.
+//! Two vectors that differ in at most d bits agree completely in at least one of d + 1 blocks. So
+//! only vectors that share a block are compared, by counting the bits in which they differ, and no
+//! pair is lost. Where blocks would be so narrow that nearly all vectors share one, all vectors are
+//! compared with all.
 
 use std::ops::Range;
 
@@ -17,22 +18,24 @@ use crate::sketches::pigeonhole::Bands;
 
 const DOING: &str = "searching by Hamming distance";
 
-/// The widest vectors, in bits.
+/// The greatest width of a vector, in bits.
 pub const MOST_BITS: usize = 1024;
 
-/// Bit vectors, a part of each signature, and how far similar ones are apart at most.
+/// Bit vectors, each a part of a signature, and the greatest distance between similar ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hamming {
-    /// The first number of the signatures that is a part of the vector.
+    /// The index of the first word of the vector in a signature.
     pub at: usize,
-    /// Bits; where they are no multiple of 64 the last word has the rest as its least significant ones.
+    /// The number of bits. If it is not a multiple of 64, the last word holds the remaining bits as
+    /// its least significant ones.
     pub bits: u32,
     /// The greatest distance.
     pub most: u32,
 }
 
 impl Hamming {
-    /// Vectors whose share of agreeing bits is at least `threshold`, as the quotient in float8 has it.
+    /// Returns vectors that are similar if the share of agreeing bits, a float8 quotient, is at
+    /// least `threshold`.
     pub fn at_least(at: usize, bits: u32, threshold: f64) -> Self {
         let least = (0..=bits).find(|&agree| f64::from(agree) / f64::from(bits) >= threshold);
         Self { at, bits, most: bits - least.unwrap_or(bits) }
@@ -42,46 +45,49 @@ impl Hamming {
         self.bits.div_ceil(64) as usize
     }
 
-    /// In how many bits two signatures differ.
+    /// Returns the number of bits in which two signatures differ.
     #[inline]
     pub fn distance(&self, a: &[u64], b: &[u64]) -> u32 {
         let range = self.at..self.at + self.words();
         a[range.clone()].iter().zip(&b[range]).map(|(a, b)| (a ^ b).count_ones()).sum()
     }
 
-    /// The share of agreeing bits, where it is enough.
+    /// Returns the share of agreeing bits if it is high enough.
     #[inline]
     pub fn similarity(&self, a: &[u64], b: &[u64]) -> Option<f64> {
         let distance = self.distance(a, b);
         (distance <= self.most).then(|| self.share(distance))
     }
 
-    /// The share of agreeing bits at a distance.
+    /// Returns the share of agreeing bits at a distance.
     #[inline]
     pub fn share(&self, distance: u32) -> f64 {
         f64::from(self.bits - distance) / f64::from(self.bits)
     }
 
-    /// Whether all vectors are compared with all, as blocks would be so narrow that nearly all share one.
+    /// Reports whether all vectors are compared with all, because blocks would be so narrow that
+    /// nearly all vectors share one.
     pub fn compares_all(&self) -> bool {
         let blocks = self.bands().count();
         let narrowest = self.bits as usize / blocks;
-        // Where there are not more blocks than bits may differ, similar vectors need not agree in any.
+        // With no more blocks than bits that may differ, similar vectors need not agree in any
+        // block.
         blocks <= self.most as usize || narrowest < 64 && 1usize << narrowest <= blocks
     }
 
-    /// The greatest distance at which blocks tell vectors of so many bits apart.
+    /// Returns the greatest distance at which blocks distinguish vectors of `bits` bits.
     pub fn greatest_by_blocks(bits: u32) -> u32 {
         let of = |most| Self { at: 0, bits, most };
         (0..bits).take_while(|&most| !of(most).compares_all()).last().unwrap_or(0)
     }
 
     fn bands(&self) -> Bands {
-        // No vector has more than MOST_BITS bits.
+        // A vector has at most MOST_BITS bits.
         Bands::new(self.bits as u16, self.most)
     }
 
-    /// The bits of the blocks that decide which records are compared; one of no bits where all are.
+    /// Returns the bit range of each block that selects the records to compare. If all are
+    /// compared, this is one empty range.
     fn blocks(&self) -> Vec<Range<usize>> {
         if self.compares_all() {
             return std::iter::once(0..0).collect();
@@ -90,7 +96,7 @@ impl Hamming {
         (0..blocks.count()).map(|block| blocks.range(block)).collect()
     }
 
-    /// The bits of a block as a key.
+    /// Returns the bits of a block as a key.
     fn block(&self, signature: &[u64], range: Range<usize>) -> u64 {
         if range.len() <= 64 {
             return self.read(signature, range);
@@ -102,7 +108,7 @@ impl Hamming {
         key
     }
 
-    /// At most 64 bits of a vector.
+    /// Reads at most 64 bits of a vector.
     fn read(&self, signature: &[u64], range: Range<usize>) -> u64 {
         if range.is_empty() {
             return 0;
@@ -116,7 +122,7 @@ impl Hamming {
     }
 }
 
-/// The vectors of signatures, compared `W` words at a time.
+/// The vectors of signatures as keys, compared `W` words at a time.
 #[derive(Debug)]
 pub struct BlockKeys<'a, const W: usize> {
     of: Hamming,
@@ -127,13 +133,13 @@ pub struct BlockKeys<'a, const W: usize> {
 }
 
 impl<'a, const W: usize> BlockKeys<'a, W> {
-    /// To search among `signatures`.
+    /// Prepares a search among `signatures`.
     pub fn new(of: Hamming, signatures: &'a Signatures) -> Self {
         Self { of, blocks: of.blocks(), signatures, comparer: BitmapComparer::new() }
     }
 
-    /// What is compared of an entry first: the first words of its vector, then zeros. A single word is the key itself,
-    /// turned by some bits as those of all of its bucket are.
+    /// Returns the part of an entry that is compared first: the first words of its vector, padded
+    /// with zeros. A one-word vector is the key itself, rotated like all others of its bucket.
     #[inline]
     fn start(&self, entry: &KeyEntry) -> [u64; W] {
         if W == 1 {
@@ -152,7 +158,7 @@ impl<const W: usize> Keys for BlockKeys<'_, W> {
     fn key(&self, record: u32, band: usize) -> u64 {
         let signature = self.signatures.get(record);
         if W == 1 {
-            // The block in the least bits.
+            // Rotate the block into the least significant bits.
             return signature[self.of.at].rotate_right(self.blocks[band].start as u32);
         }
         self.of.block(signature, self.blocks[band].clone())
@@ -209,7 +215,7 @@ mod tests {
     use crate::joins::sketches::{Comparison, sketch_pairs};
     use proptest::prelude::*;
 
-    /// Vectors that often share blocks, and some that are others with a few bits turned.
+    /// Returns vectors that often share blocks; some are copies of others with a few bits flipped.
     fn vectors(count: u64, words: usize, seed: u64, values: u64) -> Vec<Vec<u64>> {
         let block = |n: u64, word: u64| {
             (0..4).fold(0, |vector, block| {

@@ -1,8 +1,9 @@
-//! The join of documents by their signatures: candidates by shared keys, then the rule, then sets where
-//! the rule asks for them.
+//! The join of documents by their signatures. Candidates are found by shared keys, then checked by
+//! the rule, and by their token sets where the rule needs them.
 //!
-//! Rows of equal signatures are one record. Where a rule has several techniques that find candidates, they
-//! work in turn, and a pair that an earlier one compared is left out of the later ones.
+//! Rows with equal signatures form one record. Where several techniques of a rule find candidates,
+//! they run one after the other, and a pair that an earlier technique compared is skipped by the
+//! later ones.
 
 pub mod banding;
 pub mod buckets;
@@ -42,26 +43,26 @@ use technique::Technique;
 
 const DOING: &str = "joining by signatures";
 
-/// Which documents are similar.
+/// The definition of similar documents.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
-    /// What the rule is made of.
+    /// The techniques that the rule refers to.
     pub techniques: Vec<Technique>,
-    /// Which pairs are in.
+    /// The rule that decides which pairs are similar.
     pub rule: Rule,
-    /// Where in a signature the number of tokens of its set is, where there are sets.
+    /// The position in a signature of the number of tokens of its set, if sets are used.
     pub sizes: Option<usize>,
-    /// Whether large buckets are expanded in part.
+    /// The limit above which buckets are expanded only in part.
     pub most: MostNeighbours,
 }
 
 impl Comparison {
-    /// Whether sets are compared.
+    /// Reports whether any technique compares sets.
     pub fn needs_sets(&self) -> bool {
         self.techniques.iter().any(Technique::needs_sets)
     }
 
-    /// Bit vectors that are all compared with all, where that is how candidates are found.
+    /// Returns the bit vectors if candidates are found by comparing all of them with all.
     pub fn all_with_all(&self) -> Option<Hamming> {
         let sources = self.rule.sources(&self.techniques)?;
         sources.into_iter().find_map(|technique| match self.techniques[technique] {
@@ -71,8 +72,9 @@ impl Comparison {
     }
 }
 
-/// Makes ready to find all pairs of rows that are similar. `sets` has those of all rows where the comparison
-/// needs them. Signatures stay in memory; what is sorted takes about `budget` bytes.
+/// Prepares the search for all pairs of similar rows. `sets` holds the sets of all rows if the
+/// comparison needs them. Signatures stay in memory; the data that is sorted takes about `budget`
+/// bytes.
 pub fn sketch_pairs(
     mut signatures: Signatures,
     sets: Option<HashSets>,
@@ -92,7 +94,7 @@ pub fn sketch_pairs(
     if most.is_some() {
         let mut rows = Vec::new();
         memory::reserve(&mut rows, records as usize, DOING)?;
-        // Rows are numbered with 32 bits.
+        // Row numbers have 32 bits.
         let sides = [Some(&left), right.as_ref()].into_iter().flatten();
         rows.extend(sides.flat_map(|side| (0..side.len()).map(|record| side.rows(record).len() as u32)));
         hot = HotDocuments::new(rows)?;
@@ -109,7 +111,7 @@ pub fn sketch_pairs(
     if right.is_none() {
         for record in (0..records).filter(|&record| left.rows(record as usize).len() > 1) {
             let signature = signatures.get(record);
-            // Of equal signatures all is equal, the sites too.
+            // Documents with equal signatures are equal in everything, their sites included.
             let one = || SharedTokens { left: 1, right: 1, shared: 1 };
             if comparison.rule.similarity(&comparison.techniques, signature, signature, Some(&one)).is_some()
             {
@@ -130,14 +132,14 @@ pub fn sketch_pairs(
     Ok(Pairs::of_records(Box::new(join), left, right, equal))
 }
 
-/// Decides which pairs are similar.
+/// The part of the join that decides which pairs are similar.
 #[derive(Debug)]
 struct Verifier {
     signatures: Signatures,
-    /// For each record a row that has its set.
+    /// For each record, a row that has its set.
     first_rows: Vec<u32>,
     comparison: Comparison,
-    /// What finds candidates, and which of them is at work.
+    /// The sources of candidates, and the number of the current one.
     sources: Vec<Source>,
     source: usize,
     split: u32,
@@ -145,7 +147,8 @@ struct Verifier {
 }
 
 impl Verifier {
-    /// Those of the pairs that are similar, as far as that is known without sets where there are none.
+    /// Returns the pairs that are similar. Without `sets`, these are the pairs that cannot be ruled
+    /// out without them.
     fn similar(
         &self,
         pairs: &[(u32, u32)],
@@ -172,7 +175,7 @@ impl Verifier {
         Ok(all)
     }
 
-    /// A source that is done.
+    /// Describes a source that has finished.
     fn earlier<'a>(&'a self, source: &'a Source) -> Earlier<'a> {
         let Comparison { techniques, sizes, .. } = &self.comparison;
         let technique = &techniques[source.technique];
@@ -181,7 +184,7 @@ impl Verifier {
         Earlier { technique, sizes: *sizes, cut: cut.map(|keys| (keys, &source.done)) }
     }
 
-    /// The pair if it is similar and was not compared before.
+    /// Returns the pair if it is similar and was not compared before.
     fn pair(
         &self,
         (left, right): (u32, u32),
@@ -194,13 +197,13 @@ impl Verifier {
         if earlier.iter().any(|earlier| earlier.compared((left, right), a, b)) {
             return None;
         }
-        // Compared at most once, whatever the rule asks.
+        // The sets are compared at most once, however often the rule asks for them.
         let known = OnceCell::new();
         let compare = |sets: &Loaded<'_>| {
             *known.get_or_init(|| {
                 verified.fetch_add(1, Ordering::Relaxed);
                 let [a, b] = [left, right].map(|record| sets.get(self.first_rows[record as usize]));
-                // No document has more tokens than 32 bits count.
+                // A document has at most `u32::MAX` tokens.
                 SharedTokens { left: a.len() as u32, right: b.len() as u32, shared: shared(a, b) as u32 }
             })
         };
@@ -213,16 +216,17 @@ impl Verifier {
     }
 }
 
-/// A technique whose candidates were compared.
+/// A technique whose candidates have already been compared.
 struct Earlier<'a> {
     technique: &'a Technique,
     sizes: Option<usize>,
-    /// Its keys, and which pairs of its buckets were compared where not all were.
+    /// The keys of the technique, and the pairs of its buckets that were compared, if some buckets
+    /// were expanded only in part.
     cut: Option<(Box<dyn Keys + 'a>, &'a Windows)>,
 }
 
 impl Earlier<'_> {
-    /// Whether a pair with these signatures was compared.
+    /// Reports whether a pair with these signatures was compared.
     fn compared(&self, (left, right): (u32, u32), a: &[u64], b: &[u64]) -> bool {
         self.technique.finds(a, b, self.sizes)
             && self.cut.as_ref().is_none_or(|(keys, windows)| {
@@ -237,18 +241,18 @@ impl Earlier<'_> {
 struct SketchJoin {
     judge: Verifier,
     sets: Option<HashSets>,
-    /// Of the source that is at work, once it has begun.
+    /// The buckets of the current source, once it has started.
     buckets: Option<Buckets>,
-    /// The documents of large buckets, of the sources that are done.
+    /// The documents of large buckets, from the sources that have finished.
     hot: HotDocuments,
     budget: usize,
-    /// Candidates that are still to be compared.
+    /// The candidates that are still to be compared.
     pending: Vec<(u32, u32)>,
     counts: Counts,
 }
 
 impl SketchJoin {
-    /// The next candidates; none after the last.
+    /// Returns the next candidates, or `None` after the last.
     fn candidates(&mut self, executor: &dyn Executor) -> Result<Option<Vec<(u32, u32)>>> {
         let Verifier { signatures, comparison, sources, source, split, self_join, .. } = &mut self.judge;
         let Comparison { techniques, sizes, most, .. } = &*comparison;
@@ -275,7 +279,7 @@ impl SketchJoin {
         Ok(None)
     }
 
-    /// How many of the pending pairs can be compared at one time, from the end.
+    /// Returns the range of pending pairs, taken from the end, that can be compared at one time.
     fn fits(&self, sets: &HashSets) -> Range<usize> {
         let mut hashes = 0;
         let count = self.pending.iter().rev().take_while(|&&(left, right)| {
@@ -287,7 +291,8 @@ impl SketchJoin {
         self.pending.len() - count.count()..self.pending.len()
     }
 
-    /// The next pending pairs that are similar, by sets that have to be read from a file.
+    /// Returns the similar pairs among the next pending ones, using sets that have to be read from
+    /// a file.
     fn judge_from_file(&mut self, executor: &dyn Executor) -> Result<Vec<RecordPair>> {
         let Some(mut sets) = self.sets.take() else { return Ok(Vec::new()) };
         let fits = self.fits(&sets);
@@ -315,7 +320,7 @@ impl RecordJoin for SketchJoin {
         let verified = AtomicU64::new(0);
         match self.sets.take() {
             Some(sets) if sets.is_in_file() => {
-                // First what can be ruled out without reading.
+                // First rule out what can be ruled out without reading sets.
                 let possible = self.judge.similar(&candidates, None, &verified, executor);
                 self.sets = Some(sets);
                 let possible = possible?;

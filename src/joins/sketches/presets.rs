@@ -1,23 +1,24 @@
-//! Parameters that others use, by name.
+//! Published parameters, by name.
 
 use super::banding::Banding;
 
-/// Parameters of a published pipeline.
+/// The parameters of a published pipeline.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Preset {
-    /// Its name.
+    /// The name of the preset.
     pub name: &'static str,
-    /// The method it is for.
+    /// The method that the preset is for.
     pub method: &'static str,
-    /// Tokens to a shingle, characters where `chars` says so.
+    /// The number of tokens in a shingle, or of characters if `chars` is set.
     pub shingle: i32,
-    /// Whether shingles are of characters.
+    /// Whether shingles consist of characters.
     pub chars: bool,
-    /// Bands and rows of minhash; groups and values to a group of supershingles; none for simhash.
+    /// For minhash, the bands and rows; for supershingles, the groups and the values in a group;
+    /// `None` for simhash.
     pub bands: Option<Banding>,
-    /// Bits and greatest distance of simhash.
+    /// For simhash, the number of bits and the greatest distance.
     pub simhash: Option<(u16, u16)>,
-    /// What it is.
+    /// A description of the preset.
     pub about: &'static str,
 }
 
@@ -66,12 +67,12 @@ pub const PRESETS: [Preset; 6] = [
     },
 ];
 
-/// The preset of this name.
+/// Returns the preset with this name.
 pub fn find(name: &str) -> Option<&'static Preset> {
     PRESETS.iter().find(|preset| preset.name == name)
 }
 
-/// The names of the presets of a method, or of all.
+/// Returns the names of the presets of a method, or of all presets.
 pub fn names(method: Option<&str>) -> String {
     let of_method = PRESETS.iter().filter(|preset| method.is_none_or(|method| preset.method == method));
     of_method.map(|preset| preset.name).collect::<Vec<_>>().join(", ")

@@ -1,5 +1,6 @@
-//! The recall of minhash bands, measured: the similar pairs of a sample of documents are found exactly, among the others
-//! that have one of their rarest tokens, and looked up among those that the bands find.
+//! A measurement of the recall of minhash bands. The similar pairs of a sample of documents are
+//! found exactly, among the documents that share one of their rarest tokens, and are then looked up
+//! among the pairs that the bands find.
 
 use std::sync::Mutex;
 
@@ -21,23 +22,26 @@ use crate::ragged::Ragged;
 use crate::verify::predicate::Predicate;
 
 const DOING: &str = "measuring the recall";
-/// Tokens of a sample, all documents together: of long documents fewer are taken.
+/// The greatest number of tokens of a sample, all documents together. Of long documents fewer are
+/// sampled.
 const MOST_TOKENS: u64 = 1 << 20;
-/// Tokens that are looked up without looking for a stop; each may be in all documents of a sample.
+/// The number of tokens that are looked up between two checks for interrupts. Each token may be in
+/// all documents of a sample.
 const TOKENS_A_CHECK: usize = 16;
 
-/// The documents of a sample by their rarest tokens, of which whatever is similar to them has one.
+/// A posting list for each of the rarest tokens of the sampled documents. A document that is
+/// similar to a sampled one has at least one of its rarest tokens.
 struct SamplePostings {
-    /// Token, and its range in `records`.
+    /// The entries: a token and its range in `records`.
     table: HashTable<(u64, u32, u32)>,
-    /// Numbers within the sample.
+    /// Numbers of documents within the sample.
     records: Vec<u32>,
-    /// One bit for a few tokens each: most tokens are in no document of the sample.
+    /// One bit for a few tokens each, because most tokens are in no document of the sample.
     bits: Vec<u64>,
 }
 
 impl SamplePostings {
-    /// `count` says how many others have a token.
+    /// Builds the postings. `count` returns the number of other records with a token.
     fn new(
         sample: &Ragged<u64>,
         predicate: Predicate,
@@ -54,7 +58,7 @@ impl SamplePostings {
                 memory::reserve(&mut rarest, set.len(), DOING)?;
                 rarest.extend(set.iter().map(|&token| (count(token), token)));
                 executor::sort_unstable_by(&mut rarest, stop, &Ord::cmp)?;
-                // No document has more tokens than 32 bits count, and no sample more documents.
+                // A document has at most `u32::MAX` tokens, and a sample at most as many documents.
                 let (size, n) = (set.len() as u32, *next as u32);
                 let partners = bounds.partner_sizes(Side::Left, size, u32::MAX);
                 let prefix =
@@ -96,13 +100,13 @@ impl SamplePostings {
         ((hash >> 32) as usize % self.bits.len(), 1 << (hash % 64))
     }
 
-    /// Bytes on the heap, with what they are made of.
+    /// Returns the bytes on the heap, including those needed during construction.
     fn bytes(&self) -> usize {
         let table = self.table.capacity() * (size_of::<(u64, u32, u32)>() + 1);
         table + memory::bytes(&self.bits) + self.records.len() * (size_of::<(u64, u32)>() + size_of::<u32>())
     }
 
-    /// The documents that have a token among their rarest.
+    /// Returns the documents that have a token among their rarest.
     #[inline]
     fn of(&self, token: u64) -> &[u32] {
         let (word, bit) = self.bit(token);
@@ -116,26 +120,27 @@ impl SamplePostings {
     }
 }
 
-/// What a sample says of the recall.
+/// The recall as measured on a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Measured {
-    /// The similar pairs of the sample, at least one.
+    /// The number of similar pairs of the sample, at least one.
     pub similar: u64,
-    /// Those of them that the bands find.
+    /// The number of these pairs that the bands find.
     pub found: u64,
 }
 
 impl Measured {
-    /// The share that is found.
+    /// Returns the share of similar pairs that is found.
     pub fn recall(&self) -> f64 {
         self.found as f64 / self.similar as f64
     }
 }
 
-/// How many similar pairs the records of a sample have with any others, and how many of these share a band and are
-/// compared there; none where there is no such pair. Pairs are of distinct documents, those of different tables where
-/// there are two. Gives the most bytes that were held at one time, too. O(all tokens), and a sort of each band where
-/// buckets may be cut.
+/// Counts the similar pairs that the records of a sample form with any other record, and how many
+/// of these share a band and are compared there. The result is `None` if there is no similar pair.
+/// Pairs consist of distinct documents, of different tables where there are two. Also returns the
+/// most bytes that were held at one time. O(all tokens), and a sort of each band where buckets may
+/// be cut.
 pub fn measured_recall(
     signatures: &Signatures,
     sets: &mut HashSets,
@@ -148,7 +153,7 @@ pub fn measured_recall(
     let Verify::Sets(predicate) = minhash.verify else { return Ok((None, 0)) };
     let records = signatures.len() as u32;
     let two_tables = signatures.right.is_some();
-    // Those of the left table are asked.
+    // The sample is taken from the left table.
     let lefts = if two_tables { signatures.split } else { records };
     let asked = sampled(signatures, sets, sample as u64, MOST_TOKENS)?;
     let row = |record| first_row(signatures, record);
@@ -181,7 +186,7 @@ pub fn measured_recall(
         }
         _ => Windows::default(),
     };
-    // A key and its count for each token, too.
+    // Includes a key and its count for each token.
     let held = 3 * own.bytes() + postings.bytes() + windows.bytes();
     let is_found = |asked: u32, record: u32| {
         let own = |record| &signatures.get(record)[minhash.at..][..minhash.bands];
@@ -212,12 +217,12 @@ pub fn measured_recall(
                 for n in touched.drain(..) {
                     stop.check()?;
                     is_touched[n as usize] = false;
-                    // A pair of two that are asked counts once.
+                    // A pair of two sampled records counts once.
                     if record <= asked[n as usize] && asked.binary_search(&record).is_ok() {
                         continue;
                     }
                     let (own, asked) = (own.get(n as usize), asked[n as usize]);
-                    // No document has more tokens than 32 bits count.
+                    // A document has at most `u32::MAX` tokens.
                     let [size, other] = [own, set].map(|set| set.len() as u32);
                     if predicate.passes(size.min(other), size, other) {
                         let is_similar = predicate.passes(shared(own, set) as u32, size, other);

@@ -1,4 +1,4 @@
-//! The sets of records, some at a time where they are in a file.
+//! The sets of records, loaded a few at a time where they are in a file.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use crate::features::hash_sets::{HashSets, Loaded};
 use crate::features::signatures::Signatures;
 use crate::memory;
 
-/// The row that stands for a record.
+/// Returns the row that stands for a record.
 pub(super) fn first_row(signatures: &Signatures, record: u32) -> u32 {
     match signatures.right.as_ref().filter(|_| record >= signatures.split) {
         Some(right) => right.rows((record - signatures.split) as usize)[0],
@@ -15,13 +15,14 @@ pub(super) fn first_row(signatures: &Signatures, record: u32) -> u32 {
     }
 }
 
-/// Records of the only or left table in even steps, `most` of them; of long documents fewer, so that their sets have no
-/// more than `tokens` together. Which ones does not depend on threads, memory or the order of rows.
+/// Samples `most` records of the only or left table in even steps. Long documents make the sample
+/// smaller, so that its sets have no more than `tokens` tokens together. The sample does not depend
+/// on threads, memory or the order of rows.
 pub(super) fn sampled(signatures: &Signatures, sets: &HashSets, most: u64, tokens: u64) -> Result<Vec<u32>> {
     let lefts = if signatures.right.is_some() { signatures.split } else { signatures.len() as u32 };
     let count = most.min(lefts.into());
     let mut sampled: Vec<u32> = Vec::new();
-    // No more than there are records.
+    // There are at most as many as records.
     memory::reserve(&mut sampled, count as usize, "taking a sample")?;
     sampled.extend((0..count).map(|n| (n * u64::from(lefts) / count) as u32));
     let size = |&record: &u32| u64::from(sets.size(first_row(signatures, record)));
@@ -35,7 +36,8 @@ pub(super) fn sampled(signatures: &Signatures, sets: &HashSets, most: u64, token
     Ok(sampled)
 }
 
-/// Calls `work` with some records at a time and their sets, which take about a part of `budget`.
+/// Calls `work` with successive ranges of records and their sets, which take about a quarter of
+/// `budget`.
 pub(super) fn for_each_part(
     signatures: &Signatures,
     sets: &mut HashSets,

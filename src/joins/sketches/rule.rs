@@ -1,35 +1,37 @@
 //! Combinations of techniques (Henzinger; docs/design/algorithms.md section 4).
 //!
-//! A [`Rule`] says which pairs are similar: by one technique, by all of some, by any of some, by one for pairs of
-//! one site and by another for pairs of two sites; rules nest. Whether a pair is in depends on its two documents
-//! alone, so the order of a chain decides where candidates come from and which similarity is reported, never which
-//! pairs are in.
+//! A [`Rule`] decides which pairs are similar: by one technique, by all of several rules, by any of
+//! several rules, or by one rule for pairs of one site and by another for pairs of two sites. Rules
+//! nest. Whether a pair is similar depends on its two documents alone. So the order of a chain
+//! decides where candidates come from and which similarity is reported, but never which pairs are
+//! similar.
 
 use super::technique::{Compare, Technique};
 
-/// Which pairs are similar. Numbers are those of techniques.
+/// A definition of similar pairs. Techniques are given by number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Rule {
-    /// Those that one technique says.
+    /// The pairs that one technique accepts.
     Technique(usize),
-    /// Those that all rules of a chain say; the similarity is that of the last.
+    /// The pairs that all rules of a chain accept. The similarity is that of the last rule.
     All(Vec<Rule>),
-    /// Those that any rule says; the similarity is that of the first which does.
+    /// The pairs that any rule accepts. The similarity is that of the first rule that accepts the
+    /// pair.
     Any(Vec<Rule>),
-    /// Pairs of one site by one rule, those of two sites by another; none where there is no rule. `at` is where
-    /// the site stands in a signature.
+    /// The pairs of one site by one rule and the pairs of two sites by another. Without a rule
+    /// there are no such pairs.
     BySite {
-        /// Where the site stands.
+        /// The position of the site in a signature.
         at: usize,
-        /// For pairs of one site.
+        /// The rule for pairs of one site.
         same: Option<Box<Rule>>,
-        /// For pairs of two sites.
+        /// The rule for pairs of two sites.
         different: Option<Box<Rule>>,
     },
 }
 
 impl Rule {
-    /// The similarity of two documents that are similar; see [`Technique::similarity`].
+    /// Returns the similarity of two documents if they are similar; see [`Technique::similarity`].
     pub fn similarity(
         &self,
         techniques: &[Technique],
@@ -54,7 +56,8 @@ impl Rule {
         }
     }
 
-    /// Whether an alternative has no technique that finds candidates; `finds_none` says which techniques do not.
+    /// Reports whether some alternative has no technique that finds candidates. `finds_none`
+    /// reports whether a technique finds none.
     pub fn has_no_source(&self, finds_none: impl Fn(usize) -> bool + Copy) -> bool {
         match self {
             Self::Technique(n) => finds_none(*n),
@@ -66,7 +69,7 @@ impl Rule {
         }
     }
 
-    /// Adds the techniques that it is made of, each once, as they come.
+    /// Adds the techniques of the rule, each once, in order of appearance.
     pub fn techniques(&self, all: &mut Vec<usize>) {
         match self {
             Self::Technique(n) if all.contains(n) => {}
@@ -78,7 +81,7 @@ impl Rule {
         }
     }
 
-    /// Where in a signature the site stands, if the rule asks for it.
+    /// Returns the position of the site in a signature if the rule uses it.
     pub fn site_at(&self) -> Option<usize> {
         match self {
             Self::Technique(_) => None,
@@ -87,7 +90,7 @@ impl Rule {
         }
     }
 
-    /// Says where in a signature the site stands.
+    /// Sets the position of the site in a signature.
     pub fn set_site_at(&mut self, place: usize) {
         match self {
             Self::Technique(_) => {}
@@ -99,8 +102,8 @@ impl Rule {
         }
     }
 
-    /// The techniques that find the candidates, each once: of a chain the first that finds any, of others
-    /// all. None where there is no such technique.
+    /// Returns the techniques that find the candidates, each once: in a chain the first one that
+    /// finds any, in other rules all. Returns `None` if an alternative has no such technique.
     pub fn sources(&self, techniques: &[Technique]) -> Option<Vec<usize>> {
         let mut all = match self {
             Self::Technique(n) => {

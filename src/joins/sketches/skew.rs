@@ -1,9 +1,11 @@
-//! Whether minhash is the right way to find its pairs: where very many documents have most of their tokens in common, as
-//! pages of one template, they meet in most buckets, and most of what is compared is compared in vain. The exact join
-//! begins with the rarest tokens, which a template has not. Both decide the same pairs, and the exact join loses none.
+//! The decision whether minhash is the right way to find the pairs. Where very many documents have
+//! most of their tokens in common, such as pages of one template, they meet in most buckets, and
+//! most comparisons are in vain. The exact join begins with the rarest tokens, which a template
+//! does not have. Both joins apply the same predicate to pairs, and the exact join loses none.
 //!
-//! What each would have to look at is estimated on a sample: for the bands the others in the buckets of a record, for
-//! the exact join the sets that have one of its rarest tokens. Neither depends on threads, memory or the order of rows.
+//! The work of each join is estimated on a sample: for the bands, the number of other records in
+//! the buckets of a record; for the exact join, the number of sets that have one of its rarest
+//! tokens. Neither estimate depends on threads, memory or the order of rows.
 
 use std::ops::Range;
 
@@ -21,21 +23,26 @@ use crate::verify::predicate::Predicate;
 
 const DOING: &str = "looking for skew";
 
-/// Records that are looked at.
+/// The number of records in the sample.
 const SAMPLE: u64 = 256;
-/// Of long documents fewer, with so many tokens in all: what is held is the same whatever memory there is.
+/// The greatest number of tokens in the sample. Of long documents fewer are sampled, so that the
+/// memory in use does not depend on the memory available.
 const MOST_TOKENS: u64 = 1 << 18;
-/// What is held for a token of the sample: it, its key and bits, two counts; and one more count on each thread.
+/// The bytes held for a token of the sample: the token, its key and bits, two counts; and one more
+/// count on each thread.
 const BYTES_A_TOKEN: usize = 6 * size_of::<u64>();
-/// Of fewer records all pairs are soon compared.
+/// With fewer records, all pairs are compared quickly.
 const FEW: u32 = 256;
-/// Others that a record may meet, all bands together, before the exact join is thought of.
+/// The number of other records that a record may meet, in all bands together, before the exact join
+/// is considered.
 const MEETINGS: u64 = 16;
-/// Sets that the exact join rules out by their bitmaps, one after the other, in the time of one that is met in a bucket
-/// and whose signature is all over the memory; on short records more.
+/// The number of sets that the exact join rules out by their bitmaps, one after the other, in the
+/// time of one meeting in a bucket, whose signature is at a random place in memory. On short
+/// records the number is higher.
 const ENTRIES_A_MEETING: u64 = 8;
 
-/// Whether the exact join is to find the pairs, and the most bytes that were held at one time to tell.
+/// Reports whether the exact join should find the pairs, and returns the most bytes that were held
+/// at one time to decide this.
 pub(super) fn is_skewed(
     signatures: &Signatures,
     sets: &mut HashSets,
@@ -60,7 +67,7 @@ pub(super) fn is_skewed(
     Ok((entries <= ENTRIES_A_MEETING * meetings, held))
 }
 
-/// Records in even steps, and those that they may be paired with.
+/// Records sampled in even steps, and the records that they may be paired with.
 struct Sample {
     records: Vec<u32>,
     others: Range<u32>,
@@ -73,7 +80,8 @@ impl Sample {
         Ok(Self { records: sampled(signatures, sets, SAMPLE, MOST_TOKENS)?, others })
     }
 
-    /// How many others the records of the sample meet in their buckets, as far as these are compared.
+    /// Counts the records that the sampled ones meet in their buckets, as far as these are
+    /// compared.
     fn meetings(
         &self,
         signatures: &Signatures,
@@ -82,7 +90,7 @@ impl Sample {
         executor: &dyn Executor,
     ) -> Result<u64> {
         let mut all = 0;
-        // Neighbours on both sides in one table.
+        // In one table, neighbours on both sides are compared.
         let most =
             most.map_or(u64::MAX, |most| u64::from(most) * if signatures.right.is_some() { 1 } else { 2 });
         for band in 0..minhash.bands {
@@ -95,7 +103,8 @@ impl Sample {
         Ok(all)
     }
 
-    /// How many other sets have one of the rarest tokens of the sample's: those of their prefixes.
+    /// Counts the sets that have one of the rarest tokens of the sampled sets, those of their
+    /// prefixes.
     fn entries(
         &self,
         signatures: &Signatures,
@@ -125,7 +134,8 @@ impl Sample {
             let mut having: Vec<u64> =
                 set.iter().filter_map(|&token| counted.place(token)).map(|place| counts[place]).collect();
             having.sort_unstable();
-            // No set has more tokens than 32 bits count. Smaller partners are found by prefixes of their own.
+            // A set has at most `u32::MAX` tokens. Smaller partners are found by their own
+            // prefixes.
             let size = set.len() as u32;
             having.iter().take(bounds.prefix(Side::Left, size, size) as usize).sum::<u64>()
         });

@@ -1,9 +1,10 @@
-//! Where the candidates of a rule come from: techniques in turn, each with the records as the alternative that it stands
-//! for would see them alone.
+//! The sources of a rule's candidates. These are techniques that run one after the other, each with
+//! the records as they would be if the rule consisted only of the source's alternative.
 //!
-//! Where large buckets are cut, which pairs are compared depends on which records there are, and in what order. A rule is
-//! to find whatever it finds with one member in place of a union, at any depth. So for each alternative records that it
-//! cannot tell apart are one class, in the order in which they would be its records.
+//! Where large buckets are cut, the compared pairs depend on which records there are and in what
+//! order. A rule has to find everything that it would find if a union, at any depth, were replaced
+//! by one of its members. So for each alternative, records that it cannot distinguish form one
+//! class, and classes are in the order in which they would be the alternative's records.
 
 use std::ops::Range;
 
@@ -17,23 +18,24 @@ use crate::memory;
 use crate::sketches::recipe::Recipe;
 
 const DOING: &str = "telling signatures apart";
-/// A rule that stands for more alternatives is looked at as a whole.
+/// A rule with more alternatives than this is treated as a whole.
 const MOST_ALTERNATIVES: usize = 64;
 
 /// A technique that finds candidates.
 #[derive(Debug)]
 pub(super) struct Source {
-    /// Its number.
+    /// The number of the technique.
     pub technique: usize,
-    /// The numbers of a signature that its alternative compares, where buckets are cut by these.
+    /// The words of a signature that the alternative compares, if buckets are cut by them.
     view: Option<Vec<Range<usize>>>,
-    /// Which pairs it compared, when it is done.
+    /// The pairs that the source compared, once it has finished.
     pub done: Windows,
 }
 
 impl Source {
-    /// The sources of a rule; none where an alternative has none. `sizes` is where in a signature of `width` numbers the
-    /// size of its set stands, if it does, and `cuts` says whether large buckets are cut.
+    /// Returns the sources of a rule, or `None` if an alternative has none. `sizes` is the position
+    /// of the size of a set in a signature of `width` words, if it has one. `cuts` is true if large
+    /// buckets are cut.
     pub(super) fn all(
         rule: &Rule,
         techniques: &[Technique],
@@ -59,7 +61,8 @@ impl Source {
         Some(all)
     }
 
-    /// The classes of records that its alternative cannot tell apart, numbered in its order.
+    /// Returns the classes of records that the alternative cannot distinguish, numbered in the
+    /// alternative's order.
     pub(super) fn classes(
         &self,
         signatures: &Signatures,
@@ -70,7 +73,7 @@ impl Source {
         let mut order = Vec::new();
         memory::reserve(&mut order, records as usize, DOING)?;
         order.extend(0..records);
-        // Those of the right table stay behind.
+        // The records of the right table stay after those of the left one.
         let side = |record: u32| record >= signatures.split;
         let seen = |record: u32| {
             let signature = signatures.get(record);
@@ -93,8 +96,9 @@ impl Source {
     }
 }
 
-/// What a rule with unions in it stands for, where these are replaced by each of their members; a rule without one is
-/// itself alone. None where they are more than [`MOST_ALTERNATIVES`].
+/// Expands a rule with unions into its alternatives, by replacing each union by each of its
+/// members. A rule without unions is its only alternative. Returns `None` if there are more than
+/// [`MOST_ALTERNATIVES`].
 fn alternatives(rule: &Rule) -> Option<Vec<Rule>> {
     let all = match rule {
         Rule::Technique(_) => vec![rule.clone()],
@@ -125,7 +129,7 @@ fn alternatives(rule: &Rule) -> Option<Vec<Rule>> {
     Some(all).filter(|all| all.len() <= MOST_ALTERNATIVES)
 }
 
-/// Each of some with each of others, unless they are too many.
+/// Combines each element of `some` with each of `others`, unless there are too many combinations.
 fn with_each<A, B, C>(some: &[A], others: &[B], both: impl Fn(&A, &B) -> C) -> Option<Vec<C>> {
     if some.len() * others.len() > MOST_ALTERNATIVES {
         return None;
@@ -133,7 +137,8 @@ fn with_each<A, B, C>(some: &[A], others: &[B], both: impl Fn(&A, &B) -> C) -> O
     Some(some.iter().flat_map(|a| others.iter().map(|b| both(a, b)).collect::<Vec<_>>()).collect())
 }
 
-/// The numbers of a signature that a rule looks at, in the order in which they would stand in a signature of its own.
+/// Returns the words of a signature that a rule uses, in the order that they would have in a
+/// signature for this rule alone.
 fn view(rule: &Rule, techniques: &[Technique], sizes: Option<usize>, width: usize) -> Vec<Range<usize>> {
     let mut own = Vec::new();
     rule.techniques(&mut own);
@@ -154,7 +159,7 @@ fn view(rule: &Rule, techniques: &[Technique], sizes: Option<usize>, width: usiz
 }
 
 impl Technique {
-    /// The numbers of a signature that are its own.
+    /// Returns the words of a signature that belong to the technique.
     fn range(&self) -> Range<usize> {
         match *self {
             Self::Simhash(hamming) => hamming.at..hamming.at + hamming.bits.div_ceil(64) as usize,

@@ -1,4 +1,5 @@
-//! Techniques that compare signatures (Broder; Charikar; Henzinger; docs/design/algorithms.md sections 2 to 4).
+//! Techniques that compare signatures (Broder; Charikar; Henzinger; docs/design/algorithms.md
+//! sections 2 to 4).
 
 use super::buckets::keys::Keys;
 use super::hamming::{BlockKeys, Hamming};
@@ -7,89 +8,92 @@ use crate::hash::mix;
 use crate::verify::overlap::SharedTokens;
 use crate::verify::predicate::Predicate;
 
-/// How two signatures are compared. `at` is where in a signature its numbers begin.
+/// A comparison of two signatures. `at` is the index of its first word in a signature.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Technique {
-    /// Bits that agree (Charikar): C-similar.
+    /// Compares the bits that agree (Charikar): C-similarity.
     Simhash(Hamming),
-    /// Supershingles that agree (Broder): B-similar.
+    /// Compares the supershingles that agree (Broder): B-similarity.
     Shingling(Shingling),
-    /// Documents that share a band and whose sets are similar, or whose values agree enough.
+    /// Compares documents that share a band, either by their sets or by the share of agreeing
+    /// values.
     Minhash(MinhashBands),
-    /// Equal numbers: a checksum.
+    /// Compares words for equality: a checksum.
     Equal {
-        /// Where they begin.
+        /// The index of the first word.
         at: usize,
-        /// How many.
+        /// The number of words.
         words: usize,
     },
-    /// Sets, which are as similar as that; finds no candidates itself.
+    /// Compares sets by this predicate. Finds no candidates itself.
     Sets(Predicate),
 }
 
-/// Supershingles and how many have to agree.
+/// Supershingles, and the number of them that have to agree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shingling {
-    /// Where they begin.
+    /// The index of the first supershingle.
     pub at: usize,
-    /// How many there are.
+    /// The number of supershingles.
     pub groups: u32,
-    /// How many agree at least, from 1 on.
+    /// The least number of supershingles that agree, at least 1.
     pub least: u32,
-    /// Whether candidates are found by pairs of supershingles; the answer is the same.
+    /// Whether candidates are found by pairs of supershingles. The result is the same either way.
     pub megashingles: bool,
 }
 
 impl Shingling {
-    /// Supershingles whose share that agrees is at least `threshold`, as the quotient in float8 has it.
+    /// Returns supershingles that are similar if the share that agrees, a float8 quotient, is at
+    /// least `threshold`.
     pub fn at_least(at: usize, groups: u32, threshold: f64, megashingles: bool) -> Self {
         let least = (1..=groups).find(|&agree| f64::from(agree) / f64::from(groups) >= threshold);
         let least = least.unwrap_or(groups);
         Self { at, groups, least, megashingles: megashingles && least >= 2 }
     }
 
-    /// How many supershingles agree: the B-similarity.
+    /// Returns the number of supershingles that agree: the B-similarity.
     #[inline]
     pub fn agreeing(&self, a: &[u64], b: &[u64]) -> u32 {
         let range = self.at..self.at + self.groups as usize;
         a[range.clone()].iter().zip(&b[range]).map(|(a, b)| u32::from(a == b)).sum()
     }
 
-    /// The share of supershingles that `agreeing` are.
+    /// Returns the share of supershingles that `agreeing` are.
     #[inline]
     pub fn share(&self, agreeing: u32) -> f64 {
         f64::from(agreeing) / f64::from(self.groups)
     }
 }
 
-/// Keys of bands, and what is verified of documents that share one.
+/// The keys of bands, and the verification of documents that share one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MinhashBands {
-    /// Where the keys begin.
+    /// The index of the first key.
     pub at: usize,
-    /// How many there are.
+    /// The number of keys.
     pub bands: usize,
-    /// What is verified.
+    /// The verification.
     pub verify: Verify,
 }
 
-/// What is verified of two documents that share a band.
+/// The verification of two documents that share a band.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Verify {
-    /// Their sets.
+    /// Compares their sets.
     Sets(Predicate),
-    /// Their values, two to a number from `at` on: a share of at least `threshold` agrees.
+    /// Compares their values, stored two to a word from `at` on: a share of at least `threshold`
+    /// has to agree.
     Values {
-        /// Where they begin.
+        /// The index of the first word.
         at: usize,
-        /// How many values there are.
+        /// The number of values.
         values: u32,
         /// The least share.
         threshold: f64,
     },
 }
 
-/// The share of the 32-bit values, which stand two to a number, that agree.
+/// Returns the share of 32-bit values that agree. Two values are stored in each word.
 fn share_of_values(a: &[u64], b: &[u64], values: u32) -> f64 {
     let agree = |n: u32| {
         let (word, shift) = ((n / 2) as usize, n % 2 * 32);
@@ -103,8 +107,8 @@ fn share_of_values(a: &[u64], b: &[u64], values: u32) -> f64 {
 pub type Compare<'a> = &'a dyn Fn() -> SharedTokens;
 
 impl Technique {
-    /// The similarity of two documents that are similar. Without sets, what depends on them is taken to
-    /// be 1.
+    /// Returns the similarity of two documents if they are similar. Without `sets`, a similarity
+    /// that depends on sets is taken to be 1.
     pub fn similarity(&self, a: &[u64], b: &[u64], sets: Option<Compare<'_>>) -> Option<f64> {
         match self {
             Self::Simhash(hamming) => hamming.similarity(a, b),
@@ -124,7 +128,7 @@ impl Technique {
         }
     }
 
-    /// The similarity of any two documents; `sets` counts where sets are compared.
+    /// Returns the similarity of any two documents. `sets` is used by techniques that compare sets.
     pub fn measure(&self, a: &[u64], b: &[u64], sets: SharedTokens) -> f64 {
         match self {
             Self::Simhash(hamming) => hamming.share(hamming.distance(a, b)),
@@ -139,7 +143,8 @@ impl Technique {
         }
     }
 
-    /// How much of two signatures is alike, out of how much: bits, supershingles, bands.
+    /// Returns the number of parts that agree, and the number of parts: bits, supershingles or
+    /// bands.
     pub fn alike(&self, a: &[u64], b: &[u64]) -> Option<(u32, u32)> {
         match self {
             Self::Simhash(hamming) => Some((hamming.bits - hamming.distance(a, b), hamming.bits)),
@@ -147,20 +152,20 @@ impl Technique {
             Self::Minhash(MinhashBands { at, bands, .. }) => {
                 let range = *at..*at + bands;
                 let alike = a[range.clone()].iter().zip(&b[range]).filter(|(a, b)| a == b);
-                // No more than 2048 values.
+                // There are at most 2048 values.
                 Some((alike.count() as u32, *bands as u32))
             }
             Self::Equal { .. } | Self::Sets(_) => None,
         }
     }
 
-    /// Whether the technique compares sets.
+    /// Reports whether the technique compares sets.
     pub fn needs_sets(&self) -> bool {
         matches!(self, Self::Sets(_) | Self::Minhash(MinhashBands { verify: Verify::Sets(_), .. }))
     }
 
-    /// Whether the pair is among the candidates that the keys of the technique find where all buckets are expanded
-    /// whole; `sizes` as there.
+    /// Reports whether the keys of the technique make the pair a candidate if all buckets are
+    /// expanded completely. `sizes` is as in [`Technique::keys`].
     pub fn finds(&self, a: &[u64], b: &[u64], sizes: Option<usize>) -> bool {
         match self {
             Self::Minhash(_) if !self.may_pass(a, b, sizes) => false,
@@ -172,20 +177,21 @@ impl Technique {
         }
     }
 
-    /// Whether sets of these sizes can be similar, where the technique compares sets and their sizes are known.
+    /// Reports whether sets of these sizes can be similar. Returns true if the technique compares
+    /// no sets or their sizes are unknown.
     #[inline]
     fn may_pass(&self, a: &[u64], b: &[u64], sizes: Option<usize>) -> bool {
         let (Self::Minhash(MinhashBands { verify: Verify::Sets(predicate), .. }), Some(at)) = (self, sizes)
         else {
             return true;
         };
-        // Sizes are those of sets: 32 bits.
+        // The numbers at this position are sizes of sets, which have 32 bits.
         let (x, y) = (a[at] as u32, b[at] as u32);
         predicate.least_overlap(x, y).is_some_and(|least| least <= x.min(y))
     }
 
-    /// Keys by which candidates are found; none where the technique finds none. `sizes` is where in a
-    /// signature the size of its set is, where it has one.
+    /// Returns the keys by which candidates are found, or `None` if the technique finds none.
+    /// `sizes` is the position in a signature of the size of its set, if it has one.
     pub fn keys<'a>(&self, signatures: &'a Signatures, sizes: Option<usize>) -> Option<Box<dyn Keys + 'a>> {
         let shared = |technique, bands| Box::new(Shared { technique, bands, signatures, sizes });
         Some(match *self {
@@ -198,7 +204,8 @@ impl Technique {
             Self::Shingling(Shingling { groups, megashingles: true, .. }) => {
                 shared(*self, (groups * (groups - 1) / 2) as usize)
             }
-            // All but least - 1 may differ: one that agrees is among the first.
+            // All but least - 1 may differ, so at least one that agrees is among the first groups -
+            // least + 1.
             Self::Shingling(Shingling { groups, least, .. }) => shared(*self, (groups - least + 1) as usize),
             Self::Minhash(MinhashBands { bands, .. }) => shared(*self, bands),
             Self::Equal { .. } => shared(*self, 1),
@@ -207,13 +214,13 @@ impl Technique {
     }
 }
 
-/// Keys that stand in the signatures.
+/// Keys that are stored in the signatures.
 #[derive(Debug)]
 struct Shared<'a> {
     technique: Technique,
     bands: usize,
     signatures: &'a Signatures,
-    /// Where the sizes of sets stand.
+    /// The position of the sizes of sets.
     sizes: Option<usize>,
 }
 
@@ -235,7 +242,7 @@ impl Shared<'_> {
     }
 }
 
-/// The `n`th pair of `groups` numbers: (0, 1), (0, 2), … (1, 2), ….
+/// Returns the `n`th pair of `groups` numbers: (0, 1), (0, 2), … (1, 2), ….
 fn pair_of(mut n: usize, groups: usize) -> (usize, usize) {
     let mut first = 0;
     while n >= groups - 1 - first {

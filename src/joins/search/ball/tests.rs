@@ -1,4 +1,4 @@
-//! Balls as bytes and as text, of any documents and from any bytes.
+//! Tests of balls as bytes and as text, with arbitrary documents and arbitrary bytes.
 
 use super::*;
 use proptest::prelude::*;

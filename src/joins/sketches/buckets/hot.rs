@@ -1,13 +1,14 @@
-//! The documents in buckets that are expanded in part: each counts once, in however many of them it is.
+//! The documents in buckets that are expanded in part. A document counts once, however many such
+//! buckets it is in.
 
 use super::work::DOING;
 use crate::error::Result;
 use crate::memory;
 
-/// The documents that were met in such buckets.
+/// The documents in such buckets so far.
 #[derive(Debug, Default)]
 pub struct HotDocuments {
-    /// How many rows each record stands for; none where nothing is counted.
+    /// The number of rows that each record stands for, or empty if nothing is counted.
     rows: Vec<u32>,
     /// A bit for each record that was met.
     met: Vec<u64>,
@@ -15,12 +16,12 @@ pub struct HotDocuments {
 }
 
 impl HotDocuments {
-    /// None was met, of records that stand for so many rows each.
+    /// Starts with no documents. `rows` gives the number of rows that each record stands for.
     pub fn new(rows: Vec<u32>) -> Result<Self> {
         Ok(Self { met: memory::filled(0, rows.len().div_ceil(64), DOING)?, rows, count: 0 })
     }
 
-    /// Adds those of records.
+    /// Adds the documents of `records`.
     pub(super) fn add(&mut self, records: &[u32]) {
         for &record in records {
             let (word, bit) = (record as usize / 64, 1 << (record % 64));
@@ -33,12 +34,12 @@ impl HotDocuments {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of documents.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Bytes on the heap.
+    /// Returns the bytes on the heap.
     pub fn bytes(&self) -> usize {
         memory::bytes(&self.rows) + memory::bytes(&self.met)
     }

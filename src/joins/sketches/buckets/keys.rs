@@ -1,4 +1,4 @@
-//! What records have keys of, and what is compared where these are equal.
+//! The keys of records, and the comparison of records with equal keys.
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -7,15 +7,16 @@ use super::work::DOING;
 use crate::error::Result;
 use crate::memory;
 
-/// What records have keys of.
+/// A source of keys for records.
 pub trait Keys: Debug + Sync {
-    /// How many keys a record has.
+    /// Returns the number of keys of a record.
     fn bands(&self) -> usize;
 
-    /// The key of a record in a band.
+    /// Returns the key of a record in a band.
     fn key(&self, record: u32, band: usize) -> u64;
 
-    /// How many of a key's bits, from the least on, have to be equal; the others may say more of a record.
+    /// Returns how many of the least significant bits of a key have to be equal. The other bits may
+    /// carry more information about a record.
     fn key_bits(&self, _band: usize) -> u32 {
         u64::BITS
     }
@@ -25,24 +26,24 @@ pub trait Keys: Debug + Sync {
         entries.extend(records.map(|record| KeyEntry { key: self.key(record, band), record }));
     }
 
-    /// Whether two records have the same key in a band.
+    /// Reports whether two records have the same key in a band.
     fn meet(&self, a: u32, b: u32, band: usize) -> bool;
 
-    /// Whether they have in one of the bands before this one.
+    /// Reports whether two records have the same key in a band before this one.
     fn met_before(&self, a: u32, b: u32, band: usize) -> bool {
         (0..band).any(|band| self.meet(a, b, band))
     }
 
-    /// Copies what is compared of the records of a bucket to `space`, concatenated.
+    /// Copies the data of a bucket's records that is compared to `space`, concatenated.
     fn load(&self, _bucket: &[KeyEntry], _space: &mut Vec<u64>) -> Result<()> {
         Ok(())
     }
 
-    /// Whether two records that have the same key are paired.
+    /// Reports whether two records with the same key are paired.
     fn is_near(&self, probe: u32, other: u32) -> bool;
 
-    /// Appends the places of those of `others`, a part of a `bucket` that was loaded, which are paired with
-    /// the entry `probe`.
+    /// Appends the positions of the entries that `probe` is paired with. `others` is the range of
+    /// candidates in `bucket`, which was loaded to `space`.
     fn near(
         &self,
         probe: &KeyEntry,
@@ -60,7 +61,7 @@ pub trait Keys: Debug + Sync {
     }
 }
 
-/// A record and its key in some band.
+/// A record and its key in one band.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct KeyEntry {
     /// The key.

@@ -1,10 +1,11 @@
-//! Pairs of records that share a key: in one of some bands, supershingles, blocks of a simhash.
+//! Pairs of records that share a key: in a minhash band, a supershingle, or a block of a simhash.
 //!
-//! Band by band the records are sorted by their keys; those of equal keys, a bucket, are paired. A pair
-//! is taken in the first band in which both have the same key and are compared, and passed over in later ones, so that
-//! each comes once and none has to be remembered. Only the bands that are worked on are in memory, 32 bytes a
-//! record each, and 12 bytes for each record of a bucket that is expanded in part. O(bands · n) where keys are
-//! narrow or hashes, and the pairs in buckets.
+//! The records are sorted by their keys, one band after the other. Records with equal keys form a
+//! bucket and are paired. A pair is emitted in the first band in which both records have the same
+//! key and are compared, and skipped in later bands, so each pair is emitted once and none has to
+//! be remembered. Only the current bands are in memory, at 32 bytes a record each, plus 12 bytes
+//! for each record of a bucket that is expanded in part. The time is O(bands · n) where keys are
+//! narrow or hashes, plus the pairs in buckets.
 
 pub mod hot;
 pub mod keys;
@@ -29,61 +30,62 @@ use crate::executor::{self, Executor, Stop};
 use crate::memory;
 use crate::radix;
 
-/// Buckets of more records than this are expanded in part: each record is paired with the nearest ones in
-/// the order of their classes only. None: all are expanded whole.
+/// The number of records above which a bucket is expanded in part: each record is paired only with
+/// the nearest ones in the order of their classes. With `None` all buckets are expanded completely.
 pub type MostNeighbours = Option<u32>;
 
-/// What was met on the way.
+/// The counts of a search.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Met {
-    /// Pairs that were looked at.
+    /// The number of pairs that were compared.
     pub compared: u64,
-    /// Buckets that were expanded in part.
+    /// The number of buckets that were expanded in part.
     pub hot_buckets: u64,
-    /// Documents in them, each counted once.
+    /// The number of documents in these buckets, each counted once.
     pub hot_documents: u64,
 }
 
 /// The search for pairs of records in a common bucket, in progress.
 #[derive(Debug)]
 pub struct Buckets {
-    /// The records of the left table come before this one; all where there is one table.
+    /// The first record of the right table, or the number of records if there is one table.
     split: u32,
     records: u32,
     self_join: bool,
     most: MostNeighbours,
-    /// How many bands are in memory at a time.
+    /// The number of bands in memory at a time.
     at_a_time: usize,
     next_band: usize,
     wave: Vec<BandBuckets>,
     units: VecDeque<WorkUnit>,
     units_in_wave: usize,
     windows: Windows,
-    /// The classes whose windows are kept, ascending; none for all.
+    /// The classes whose windows are kept, in ascending order, or `None` for all.
     asked: Option<Vec<u32>>,
     met: Met,
     hot: HotDocuments,
 }
 
-/// The buckets of a band, those of single records left out.
+/// The buckets of a band, without those of single records.
 #[derive(Debug)]
 struct BandBuckets {
     number: usize,
-    /// The bits that keys of a bucket have in common.
+    /// The bits that all keys of a bucket have in common.
     mask: u64,
     entries: Vec<KeyEntry>,
-    /// Room to sort in.
+    /// Scratch space for the sort.
     other: Vec<KeyEntry>,
     units: Vec<WorkUnit>,
     windows: Vec<Window>,
     hot_buckets: u64,
-    /// The records of these, each as often as it is in one.
+    /// The records of the hot buckets, once for each bucket that they are in.
     hot: Vec<u32>,
 }
 
 impl Buckets {
-    /// Pairs among `records` records, or of one of the first `split` with one of the others. Holds about
-    /// `budget` bytes where that is enough for one band.
+    /// Prepares the search for pairs among `records` records, or, between two tables, of one of the
+    /// first `split` records with one of the others. Uses about `budget` bytes if that is enough
+    /// for one band.
     pub fn new(records: u32, split: u32, self_join: bool, most: MostNeighbours, budget: usize) -> Self {
         let of_band = (2 * records as usize * size_of::<KeyEntry>()).max(1);
         Self {
@@ -103,20 +105,22 @@ impl Buckets {
         }
     }
 
-    /// The same with records as classes, those of the left table before those of the right one: large buckets are
-    /// cut by these, and those of a class have one key in each band.
+    /// Assigns the records to classes, those of the left table before those of the right one. Large
+    /// buckets are cut by the order of classes, and all records of a class have the same key in
+    /// each band.
     #[must_use]
     pub fn with_classes(self, classes: Option<Vec<u32>>) -> Self {
         Self { windows: Windows::new(classes), ..self }
     }
 
-    /// The same, and counts the documents of large buckets beside those that were met before.
+    /// Adds the documents of large buckets to those in `hot`.
     #[must_use]
     pub fn counting(self, hot: HotDocuments) -> Self {
         Self { hot, ..self }
     }
 
-    /// Which records some classes, ascending, are compared with: nothing is paired.
+    /// Returns the windows of the given classes, which are in ascending order, without pairing any
+    /// records.
     pub fn windows_of(
         mut self,
         asked: Vec<u32>,
@@ -131,13 +135,14 @@ impl Buckets {
         Ok(self.windows)
     }
 
-    /// What was cut, and the documents that this is about, once all is done.
+    /// Returns the windows of cut buckets and their documents, after the search.
     pub fn into_parts(self) -> (Windows, HotDocuments) {
         (self.windows, self.hot)
     }
 
-    /// The next pairs, the record of the left table, or with the smaller number, first; none after the last.
-    /// Their number is bounded, and may be 0.
+    /// Returns the next pairs, or `None` after the last. In each pair the record of the left table,
+    /// or the one with the smaller number, comes first. The number of pairs is bounded and may be
+    /// 0.
     pub fn next_batch(
         &mut self,
         keys: &dyn Keys,
@@ -186,7 +191,8 @@ impl Buckets {
     /// Sorts the next bands.
     fn fill(&mut self, keys: &dyn Keys, executor: &dyn Executor) -> Result<()> {
         let count = self.at_a_time.min(executor.count()).min(keys.bands() - self.next_band);
-        // Memory of the bands before is used again, for it costs as much to get as the sort.
+        // The memory of the previous bands is reused, because allocating it costs as much as the
+        // sort.
         let mut before = std::mem::take(&mut self.wave);
         let mut wave: Vec<_> = (self.next_band..self.next_band + count)
             .map(|number| {
@@ -220,7 +226,7 @@ impl Buckets {
         Ok(())
     }
 
-    /// Makes the buckets of a band, from the beginning.
+    /// Builds the buckets of a band from scratch.
     fn sort(&self, keys: &dyn Keys, band: &mut BandBuckets, stop: &Stop) -> Result<()> {
         const CHECK_EVERY: usize = 1 << 14;
         let &mut BandBuckets {
@@ -246,7 +252,8 @@ impl Buckets {
             keys.entries(first..end, number, entries);
             first = end;
         }
-        // By the bits that count, and then by record: so they stand, and stay where the bits are equal.
+        // Entries are ordered by the significant bits of their keys, and then by record.
+        // `keys.entries` appends them by record, and the sort is stable.
         let bits = u64::BITS - mask.leading_zeros();
         let telling = radix::telling_bits(entries.len(), bits);
         radix::sort_by_bits(entries, other, 0, telling, stop, DOING, |entry| entry.key)?;
@@ -290,7 +297,7 @@ impl Buckets {
         Ok(())
     }
 
-    /// Appends the pairs of a unit, until there are enough.
+    /// Appends the pairs of a unit until there are enough.
     fn pair(
         &self,
         keys: &dyn Keys,
@@ -302,7 +309,7 @@ impl Buckets {
     ) -> Result<()> {
         let band = &self.wave[unit.band];
         let entries = &band.entries;
-        // What is loaded: nothing yet.
+        // Nothing is loaded yet.
         let mut loaded = 0..0;
         let mut bucket = unit.bucket.clone();
         while let Some(at) = unit.probes.clone().next() {
@@ -311,7 +318,7 @@ impl Buckets {
                 return Ok(());
             }
             if unit.tile.is_none() && !bucket.contains(&at) {
-                // Small buckets, in turn.
+                // The unit consists of small buckets, one after the other.
                 let key = entries[at].key;
                 let same = |entry: &&KeyEntry| (entry.key ^ key) & band.mask == 0;
                 let start = entries[..at].iter().rev().take_while(same).count();
@@ -335,7 +342,7 @@ impl Buckets {
                 for &place in &scratch.near {
                     let other = entries[tile.start + place as usize].record;
                     if !self.compared_before(keys, probe.record, other, band.number) {
-                        // In the order of classes either may come first.
+                        // In the order of classes either record may come first.
                         let swap = self.self_join && other < probe.record;
                         let pair = if swap { (other, probe.record) } else { (probe.record, other) };
                         memory::push(found, pair, DOING)?;
@@ -347,7 +354,7 @@ impl Buckets {
         Ok(())
     }
 
-    /// The entries of the bucket that the one at `at` is paired with.
+    /// Returns the entries of the bucket that the entry at `at` is paired with.
     fn others(&self, entries: &[KeyEntry], at: usize, bucket: &Range<usize>, band: usize) -> Range<usize> {
         let records = &entries[bucket.clone()];
         let all = if self.self_join {
@@ -364,7 +371,7 @@ impl Buckets {
         all.start.max(from)..all.end.min(to)
     }
 
-    /// Whether two records met in a band before this one, and were compared there.
+    /// Reports whether two records met in an earlier band and were compared there.
     #[inline]
     fn compared_before(&self, keys: &dyn Keys, a: u32, b: u32, band: usize) -> bool {
         if self.windows.is_empty_before(band) {
@@ -373,18 +380,18 @@ impl Buckets {
         (0..band).any(|band| keys.meet(a, b, band) && self.windows.compare(a, b, band))
     }
 
-    /// What was met so far.
+    /// Returns the counts so far.
     pub fn met(&self) -> Met {
         Met { hot_documents: self.hot.count(), ..self.met }
     }
 
-    /// The share of the bands that is done, 0 to 1.
+    /// Returns the share of the bands that is done, 0 to 1.
     pub fn progress(&self, bands: usize) -> f64 {
         let open = self.units.len() as f64 / self.units_in_wave.max(1) as f64 * self.wave.len() as f64;
         ((self.next_band as f64 - open) / bands.max(1) as f64).clamp(0.0, 1.0)
     }
 
-    /// Bytes on the heap.
+    /// Returns the bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.wave.iter().map(|band| memory::bytes(&band.entries) + memory::bytes(&band.other)).sum::<usize>()
             + self.units.capacity() * size_of::<WorkUnit>()
@@ -393,7 +400,7 @@ impl Buckets {
     }
 }
 
-/// What a worker compares with.
+/// The scratch space of a worker.
 #[derive(Debug, Default)]
 struct PairScratch {
     space: Vec<u64>,

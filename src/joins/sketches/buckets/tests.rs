@@ -1,4 +1,4 @@
-//! All pairs, each once, whatever is cut how.
+//! Tests that all pairs are emitted, each once, however buckets are cut.
 
 use super::*;
 use crate::executor::PlainThreads;
@@ -48,7 +48,7 @@ fn naive(table: &Table, split: Option<u32>) -> Vec<(u32, u32)> {
         .collect()
 }
 
-/// The pairs that are near in the bucket of a band.
+/// Returns the pairs that are near in the bucket of a band.
 fn in_part(table: &Table, split: Option<u32>, most: usize) -> Vec<(u32, u32)> {
     let n = table.0.len() as u32;
     let near = |a: u32, b: u32, band: usize| {
@@ -79,8 +79,8 @@ proptest! {
         let (found, met) = pairs(&table, split, None, threads);
         prop_assert_eq!(&found, &naive(&table, split));
         prop_assert_eq!(met.hot_buckets, 0);
-        // Expanded in part: what is near in some band, by the definition, whatever met elsewhere; the same for any
-        // number of threads.
+        // Expansion in part yields the pairs that are near in some band by the definition, whatever
+        // they share in other bands, and the same pairs for any number of threads.
         let (part, met) = pairs(&table, split, Some(2), threads);
         prop_assert_eq!(&part, &pairs(&table, split, Some(2), 1).0);
         prop_assert_eq!(&part, &in_part(&table, split, 2));
@@ -98,7 +98,7 @@ proptest! {
         let of_class = Table(keys.clone(), 2);
         let of_record = Table(classes.iter().map(|&class| keys[class as usize].clone()).collect(), 2);
         let n = classes.len() as u32;
-        // All classes have a record, so that both tables have the same ones.
+        // Renumber the classes so that each has a record and both tables have the same classes.
         let mut present = classes.clone();
         present.sort_unstable();
         present.dedup();

@@ -1,8 +1,9 @@
-//! Of buckets that are expanded in part: which records of them are compared with which.
+//! The records that are compared with each other in buckets that are expanded in part.
 //!
-//! Those of a bucket stand in an order, and each is compared with the nearest ones there. So a window of the
-//! order says it for each, and later bands can tell whether a pair that met before was compared then. Records that are
-//! not to be told apart, of one class, have one place, and are compared in any case.
+//! The records of a bucket are ordered, and each is compared with its nearest neighbours in that
+//! order. So a window of the order describes the comparisons of each record, and later bands can
+//! determine whether a pair that met before was compared then. Records of one class are
+//! indistinguishable: they have one place in the order and are always compared with each other.
 
 use super::keys::KeyEntry;
 use super::work::DOING;
@@ -10,49 +11,51 @@ use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
 use crate::memory;
 
-/// The classes that those of one class are compared with, both ends included.
+/// The classes that the records of one class are compared with, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Window {
-    /// The class; of two tables one of the left table.
+    /// The class. Between two tables, a class of the left table.
     pub class: u32,
-    /// The first.
+    /// The first class of the window.
     pub first: u32,
-    /// The last.
+    /// The last class of the window.
     pub last: u32,
 }
 
-/// Records as classes, and the windows of all bands so far.
+/// The classes of records, and the windows of all bands so far.
 #[derive(Debug, Default)]
 pub struct Windows {
-    /// The class of each record, those of the left table before those of the right one; none where each record is a class.
+    /// The class of each record, those of the left table before those of the right one, or `None`
+    /// if each record is its own class.
     classes: Option<Vec<u32>>,
-    /// By band, ascending by the class; those of buckets that are expanded whole are left out.
+    /// The windows of each band, in ascending order of their class. Buckets that are expanded
+    /// completely have none.
     bands: Vec<Vec<Window>>,
 }
 
 impl Windows {
-    /// No band yet.
+    /// Starts without bands.
     pub fn new(classes: Option<Vec<u32>>) -> Self {
         Self { classes, bands: Vec::new() }
     }
 
-    /// The class of a record.
+    /// Returns the class of a record.
     #[inline]
     pub fn class(&self, record: u32) -> u32 {
         self.classes.as_ref().map_or(record, |classes| classes[record as usize])
     }
 
-    /// Whether there are classes of several records.
+    /// Reports whether there are classes of several records.
     pub fn has_classes(&self) -> bool {
         self.classes.is_some()
     }
 
-    /// Whether all buckets before this band are expanded whole.
+    /// Reports whether all buckets before this band are expanded completely.
     pub fn is_empty_before(&self, band: usize) -> bool {
         self.bands.iter().take(band).all(Vec::is_empty)
     }
 
-    /// Adds those of the next band.
+    /// Adds the windows of the next band.
     pub(super) fn push(&mut self, mut windows: Vec<Window>, executor: &dyn Executor) -> Result<()> {
         executor::one(executor, &mut windows, |windows, stop| {
             executor::sort_unstable_by(windows, stop, &Ord::cmp)
@@ -61,7 +64,7 @@ impl Windows {
         memory::push(&mut self.bands, windows, DOING)
     }
 
-    /// The window of a record in a band; none where its bucket is expanded whole.
+    /// Returns the window of a record in a band, or `None` if its bucket is expanded completely.
     #[inline]
     pub fn of(&self, record: u32, band: usize) -> Option<Window> {
         let windows = self.bands.get(band).filter(|windows| !windows.is_empty())?;
@@ -70,7 +73,8 @@ impl Windows {
         Some(windows[place])
     }
 
-    /// Whether two records of one bucket of a band, of two tables the left one first, are compared there.
+    /// Reports whether two records of one bucket of a band are compared there. Between two tables,
+    /// `a` is of the left one.
     #[inline]
     pub fn compare(&self, a: u32, b: u32, band: usize) -> bool {
         self.of(a, band).is_none_or(|window| {
@@ -79,28 +83,28 @@ impl Windows {
         })
     }
 
-    /// Bytes on the heap.
+    /// Returns the bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.classes.as_ref().map_or(0, memory::bytes) + self.bands.iter().map(memory::bytes).sum::<usize>()
     }
 }
 
-/// What buckets are cut by.
+/// The parameters by which buckets are cut.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cut<'a> {
     pub(super) all: &'a Windows,
-    /// The records of the left table come before this one.
+    /// The first record of the right table.
     pub(super) split: u32,
     pub(super) self_join: bool,
-    /// With how many others a class is compared, on either side in one table.
+    /// The number of other classes that a class is compared with; in one table, on either side.
     pub(super) most: usize,
-    /// The records whose windows are wanted, ascending; none for all.
+    /// The classes whose windows are wanted, in ascending order, or `None` for all.
     pub(super) asked: Option<&'a [u32]>,
 }
 
 impl Cut<'_> {
-    /// Puts a bucket in the order of its classes, and appends their windows where there are more of them than are
-    /// compared; false where all are.
+    /// Sorts a bucket by class and appends the windows of its classes if there are more classes
+    /// than are compared. Returns false if all are compared.
     pub(super) fn bucket(
         &self,
         bucket: &mut [KeyEntry],
@@ -141,7 +145,8 @@ impl Cut<'_> {
             let (first, last) = if self.self_join {
                 (place.saturating_sub(self.most), (place + self.most).min(others.len() - 1))
             } else {
-                // Those about as far down among the right records as it is among the left ones.
+                // The right classes at about the same relative position as this class has among the
+                // left ones.
                 let middle = place * others.len() / lefts_of.len();
                 let first = middle.saturating_sub(self.most / 2).min(others.len() - self.most);
                 (first, first + self.most - 1)

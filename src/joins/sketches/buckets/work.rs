@@ -1,32 +1,32 @@
-//! Buckets as pieces of work.
+//! Buckets divided into batches of work.
 
 use std::ops::Range;
 
 use crate::error::Result;
 use crate::memory;
 
-/// What is being done, for errors.
+/// The operation, for error messages.
 pub(super) const DOING: &str = "pairing records of equal keys";
 
-/// Some entries of a band that are still to be paired.
+/// Entries of a band that are still to be paired.
 #[derive(Debug, Clone)]
 pub(super) struct WorkUnit {
-    /// Which band of the wave.
+    /// The index of the band in the wave.
     pub band: usize,
     /// The entries that are paired with others.
     pub probes: Range<usize>,
-    /// Those they are paired with, where that is a part of one bucket only.
+    /// The entries that they are paired with, if these are a part of a single bucket.
     pub tile: Option<Range<usize>>,
     /// The bucket of the tile.
     pub bucket: Range<usize>,
 }
 
-/// Records of a bucket that are compared at one time.
+/// The number of records of a bucket that are compared at one time.
 const TILE: usize = 1 << 14;
-/// Comparisons that are one piece of work.
+/// The number of comparisons in a unit.
 const COMPARISONS_A_UNIT: usize = 1 << 20;
 
-/// Cuts a bucket into pieces of work, or adds it to the last one.
+/// Divides a bucket into units of work, or adds it to the last unit.
 pub(super) fn plan(units: &mut Vec<WorkUnit>, bucket: Range<usize>) -> Result<()> {
     const SMALL: usize = 1 << 9;
     const SMALL_A_UNIT: usize = 1 << 12;
@@ -45,7 +45,7 @@ pub(super) fn plan(units: &mut Vec<WorkUnit>, bucket: Range<usize>) -> Result<()
     while tile < bucket.end {
         let end = bucket.end.min(tile + TILE);
         let rows = COMPARISONS_A_UNIT / (end - tile);
-        // No record is paired with those before it.
+        // A record is never paired with the records before it.
         let mut probe = bucket.start;
         while probe < end {
             let probes = probe..end.min(probe + rows);
