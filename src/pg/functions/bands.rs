@@ -1,5 +1,6 @@
-//! Minhash in parts, for `near_duplicates_into`: the parts that the bands of a set fall into. Who shares one is found by the join of
-//! a part ([`super::parts`]). Anyone may call these functions, with anything.
+//! Minhash in parts, for `near_duplicates_into`: assigns the bands of a set to parts. The join of a
+//! part ([`super::parts`]) finds the sets that share a band. Any user may call these functions with
+//! any arguments.
 
 use crate::executor;
 use crate::joins::parts::bands;
@@ -13,12 +14,13 @@ use crate::pg::server::error::SqlError;
 use crate::pg::server::executor::executor_for;
 use crate::pg::server::set_returning;
 
-/// A call that works, for hints.
+/// An example call, for hints.
 const EXAMPLE: &str =
     "CALL near_duplicates_into('docs', 0.8, 'docs_pairs', method => 'minhash', parts => 1024);";
 
 sql_function! {
-    /// `neardup_band_groups(token_set, bands, rows, seed, method, threshold, parts)`: one row for each part, as of `prefix_groups`.
+    /// `neardup_band_groups(token_set, bands, rows, seed, method, threshold, parts)`: returns one
+    /// row for each part, like `prefix_groups`.
     neardup_band_groups, pg_finfo_neardup_band_groups, |call| {
         let Some(set) = call.bytes(0) else { return Ok(call.give::<i32>(None)) };
         let (bands, rows) = (call.whole(1, "bands")?, call.whole(2, "rows")?);

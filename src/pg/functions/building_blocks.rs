@@ -1,4 +1,5 @@
-//! Words, shingles and the measures of two texts as SQL functions (docs/reference/functions.md).
+//! Words, shingles and similarity measures of two texts as SQL functions
+//! (docs/reference/functions.md).
 
 use std::borrow::Cow;
 
@@ -91,7 +92,8 @@ sql_function! {
     neardup_edit_similarity, pg_finfo_neardup_edit_similarity, |call| {
         let Some([a, b]) = call.two_texts()? else { return Ok(call.give::<f64>(None)) };
         let mut found = (0, 0);
-        // What a comparison of two texts costs goes with the product of their lengths, 64 at a time.
+        // The cost of comparing two texts is proportional to the product of their lengths, with 64
+        // cells a step.
         let effort = if a == b { 0 } else { a.len().saturating_mul(b.len()) / 1024 };
         executor::one(executor_for(effort), &mut found, |found, stop| {
             *found = edit::distance(&a, &b, stop)?;
@@ -102,8 +104,8 @@ sql_function! {
     }
 }
 
-/// A measure of two texts. Repeated words count where single words are compared and the measure is
-/// one of the join's, as `near_duplicates` does by default.
+/// Computes a similarity measure of two texts. Repeated words count if single words are compared
+/// and the measure is one of the join's measures; this is the default of `near_duplicates`.
 fn measure(call: Call, measure: Measure, repeats: bool) -> Result<Datum> {
     let Some([a, b]) = call.two_texts()? else { return Ok(call.give::<f64>(None)) };
     let shingle = checks::k(i64::from(call.need::<i32>(2, "k")?))?.into();
@@ -125,14 +127,14 @@ fn measure(call: Call, measure: Measure, repeats: bool) -> Result<Datum> {
     executor::one(executor, &mut state, |(collector, similarity), stop| {
         let (a, b) = (collector.set_of_row(0, stop)?, collector.set_of_row(1, stop)?);
         let shared = shared_at_least(&a, &b, 0).unwrap_or(0);
-        // No document has more tokens than 32 bits count.
+        // The number of tokens in a document fits in 32 bits.
         *similarity = measure.similarity(shared as u32, a.len() as u32, b.len() as u32);
         Ok(())
     })?;
     Ok(call.give(Some(state.1)))
 }
 
-/// A text as a document.
+/// Converts a text to a document.
 pub(crate) fn document(text: Cow<'_, str>) -> Result<Document> {
     Ok(Document::Text(match text {
         Cow::Owned(text) => text,

@@ -1,4 +1,5 @@
-//! `near_duplicate_clusters`: the pairs of a join as clusters (docs/reference/functions.md).
+//! `near_duplicate_clusters`: groups the pairs of a join into clusters
+//! (docs/reference/functions.md).
 
 use std::time::Instant;
 
@@ -58,21 +59,21 @@ fn answer(call: Call, form: Form) -> Result<Datum> {
     })
 }
 
-/// How the pairs of a call are to become clusters.
+/// Returns how to group the pairs of a call into clusters.
 pub(crate) fn how(given: Named<'_>, example: &Example) -> Result<ClusteringArguments> {
     let clustering = given.text(Argument::Clustering)?;
     ClusteringArguments::new(clustering.as_deref(), given.get(Argument::MaxClusterSize), example)
 }
 
 impl ClusteringArguments {
-    /// What makes the clusters where they are not made of pairs: of perhaps-similar sets the method itself, if it
-    /// can.
+    /// Returns the grouping of the method if the clusters are not made of pairs: perhaps-similar
+    /// sets, if the method can make them itself.
     pub(crate) fn grouping<'a>(&self, request: &'a Request) -> Option<&'a dyn Grouping> {
         request.method.grouping().filter(|_| self.clustering == Clustering::PerhapsSimilar)
     }
 }
 
-/// Perhaps-similar sets that a method made itself: vertices are rows in the order of their ids.
+/// Perhaps-similar sets that a method made itself. Vertices are rows in the order of their ids.
 pub(crate) struct Grouped {
     /// The ids by row.
     pub ids: Ids,
@@ -83,7 +84,7 @@ pub(crate) struct Grouped {
 }
 
 impl Grouped {
-    /// Makes the sets of the only table of a request.
+    /// Makes the perhaps-similar sets of the only table of a request.
     pub(crate) fn new(request: &Request, grouping: &dyn Grouping) -> Result<Self> {
         let began = Instant::now();
         let weight = match grouping.weight() {
@@ -129,7 +130,7 @@ impl Grouped {
     }
 }
 
-/// The pairs of a join as a graph: vertices are rows in the order of their ids.
+/// The pairs of a join as a graph. Vertices are rows in the order of their ids.
 pub(crate) struct Joined<'f> {
     /// The ids by row.
     pub ids: Ids,
@@ -137,12 +138,12 @@ pub(crate) struct Joined<'f> {
     pub order: Vec<u32>,
     /// The pairs.
     pub graph: Graph<'f>,
-    /// The threads to work with.
+    /// The executor that provides the threads.
     pub executor: BackendExecutor,
 }
 
 impl<'f> Joined<'f> {
-    /// Joins.
+    /// Runs the join.
     pub(crate) fn new(request: &Request, files: &'f ServerFiles) -> Result<Self> {
         let mut run = Run::new(request)?;
         let executor = run.finished.executor;
@@ -164,8 +165,8 @@ impl<'f> Joined<'f> {
     }
 }
 
-/// The members of clusters as rows: cluster, id, whether it is the representative, size, similarity to the
-/// representative.
+/// The members of clusters as rows: cluster, id, whether the member is the representative, cluster
+/// size, similarity to the representative.
 pub(crate) struct Listing {
     ids: Ids,
     /// The row of each vertex.
@@ -177,12 +178,12 @@ pub(crate) struct Listing {
 }
 
 impl Listing {
-    /// All members of all clusters.
+    /// Lists all members of all clusters.
     pub(crate) fn new(ids: Ids, order: Vec<u32>, clusters: Clusters) -> Self {
         Self { ids, order, clusters, cluster: 0, member: 0, similar: true }
     }
 
-    /// The id of a vertex, as long as this lives.
+    /// Returns the id of a vertex. The datum is valid as long as `self` lives.
     pub(crate) fn id(&self, vertex: u32) -> Datum {
         self.ids.datum(self.order[vertex as usize])
     }
@@ -219,22 +220,23 @@ impl Rows<5> for Listing {
     }
 }
 
-/// Of so many clusters, how many large ones hold together by chains, and the rows of the largest of these.
+/// The number of large clusters that are held together only by chains, out of all clusters, and the
+/// size of the largest one.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Chains {
-    /// How many clusters there are.
+    /// The number of clusters.
     pub clusters: usize,
-    /// How many of them are chains.
+    /// The number of clusters that are chains.
     pub chains: usize,
-    /// See above.
+    /// The number of rows in the largest chain.
     pub largest: usize,
 }
 
 impl Chains {
-    /// The size from which on a cluster is large; smaller ones a reader sees through.
+    /// The size from which a cluster counts as large. A reader can check smaller ones by eye.
     pub(crate) const LARGE: usize = 100;
 
-    /// Those whose rows are mostly no pairs with the representative.
+    /// Counts the large clusters in which most rows form no pair with the representative.
     fn of(clusters: &Clusters) -> Self {
         let chains = clusters.iter().filter(|cluster| {
             let apart = cluster.similarity.iter().filter(|similarity| similarity.is_nan()).count();
@@ -248,7 +250,7 @@ impl Chains {
         })
     }
 
-    /// Says so, if there are some.
+    /// Warns the caller if there are chains.
     pub(crate) fn warn(self) {
         let Self { clusters, chains, largest } = self;
         if chains == 0 {
@@ -264,7 +266,8 @@ impl Chains {
     }
 }
 
-/// Says so where large clusters are chains: most of their rows are no pairs with the representative.
+/// Warns the caller if large clusters are chains: most of their rows form no pair with the
+/// representative.
 pub(crate) fn warn_of_chains(clusters: &Clusters) {
     Chains::of(clusters).warn();
 }

@@ -1,4 +1,5 @@
-//! Clusters of the pairs that any query gives: `clusters_of_pairs`, `cluster_stats`, `cluster_links`.
+//! Clusters of the pairs that any query returns: `clusters_of_pairs`, `cluster_stats`,
+//! `cluster_links`.
 
 use pgrx::pg_sys::Datum;
 
@@ -46,12 +47,12 @@ sql_function! {
     neardup_cluster_links_typed, pg_finfo_neardup_cluster_links_typed, |call| weakest(call, form::CLUSTER_LINKS.typed())
 }
 
-/// What hints show.
+/// Returns the example call that hints show.
 fn example(given: Named<'_>, form: Form) -> Example {
     let mut example = Example::new(form.name, ["SELECT * FROM near_duplicates('docs', 0.8)".to_owned()]);
     example.threshold = None;
     match given.id_type() {
-        // There is no threshold in front of the type.
+        // There is no threshold before the type.
         Some(id_type) => example.with(Argument::IdType.name(), format!("NULL::{}", type_name(id_type))),
         None => example,
     }
@@ -143,7 +144,7 @@ impl Rows<6> for Levels {
 }
 
 fn describe(call: Call, form: Form) -> Result<Datum> {
-    /// Steps for the diameter of a cluster: some seconds.
+    /// The limit of steps for computing the diameter of a cluster: a few seconds.
     const EFFORT: u64 = 1 << 30;
     set_returning::answer(call, || {
         let given = form.of(call);
@@ -158,7 +159,7 @@ fn describe(call: Call, form: Form) -> Result<Datum> {
     })
 }
 
-/// What is to be known of clusters.
+/// The statistics of clusters as rows.
 struct Described {
     ids: Ids,
     places: Vec<u32>,
@@ -226,7 +227,7 @@ fn weakest(call: Call, form: Form) -> Result<Datum> {
                 memory::push(&mut chosen, (cluster, link), DOING)?;
             }
         }
-        // Stable: the weakest of each cluster come first.
+        // The sort is stable: the weakest links of each cluster come first.
         chosen.sort_by_key(|(cluster, _)| *cluster);
         let Pairs { ids, places, .. } = pairs;
         Ok(Weakest { ids, places, clusters, chosen: chosen.into_iter() })

@@ -11,7 +11,8 @@ use crate::pg::server::values::text;
 use crate::verify::repeatability::repeatability;
 
 sql_function! {
-    /// `feature_code(text, anchors, cut, unit_length, unit_share, paragraphs, ends, min_length, fallback) → text`
+    /// `feature_code(text, anchors, cut, unit_length, unit_share, paragraphs, ends, min_length,
+    /// fallback) → text`
     neardup_feature_code, pg_finfo_neardup_feature_code, |call| {
         let Some(body) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
         let spec = spec(call)?;
@@ -44,7 +45,7 @@ sql_function! {
     }
 }
 
-/// How codes are made, from the arguments behind the text.
+/// Reads the parameters of feature codes from the arguments after the text.
 fn spec(call: Call) -> Result<CodeSpec> {
     let spec = CodeSpec {
         anchors: call.text(1)?.unwrap_or_default().chars().collect(),
@@ -61,7 +62,7 @@ fn spec(call: Call) -> Result<CodeSpec> {
     Ok(spec)
 }
 
-/// The repeatability of documents, by codes made as usual.
+/// Computes the repeatability of two documents from feature codes with the default parameters.
 fn of_texts([container, contained]: &[Cow<'static, str>; 2]) -> Result<f64> {
     let mut found = 0.0;
     executor::one(executor_for(container.len() + contained.len()), &mut found, |found, stop| {
@@ -73,7 +74,7 @@ fn of_texts([container, contained]: &[Cow<'static, str>; 2]) -> Result<f64> {
     Ok(found)
 }
 
-/// The repeatability of codes, none of which is longer than one can be.
+/// Computes the repeatability of two feature codes. Fails if one is longer than a code can be.
 fn of_codes([container, contained]: &[Cow<'static, str>; 2]) -> Result<f64> {
     const LONGEST: usize = 2 * CodeSpec::LONGEST_CUT;
     for code in [container, contained] {

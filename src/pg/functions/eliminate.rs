@@ -1,4 +1,5 @@
-//! `eliminate`: which rows to remove, and for which kept row (docs/reference/functions.md).
+//! `eliminate`: lists the rows to remove, each with the row that is kept in its place
+//! (docs/reference/functions.md).
 
 use pgrx::check_for_interrupts;
 use pgrx::pg_sys::Datum;
@@ -33,7 +34,7 @@ fn answer(call: Call, form: Form) -> Result<Datum> {
         let arguments = form.of(call);
         let keep = arguments.text(Argument::Keep)?;
         let order = order_to_keep(arguments, keep.as_deref(), &request)?;
-        // Also where none is named.
+        // This is also the rule if the caller names none.
         if keep.is_none_or(|keep| keep == "longest")
             && let Some((ids, order, leaders)) = near_duplicates::eliminated(&request)?
         {
@@ -42,7 +43,7 @@ fn answer(call: Call, form: Form) -> Result<Datum> {
         let files = ServerFiles::in_current_context();
         let mut joined = Joined::new(&request, &files)?;
         let vertices = joined.order.len();
-        // Vertices are in the order of ids already: that is the rule where no other is given.
+        // Vertices are already in the order of their ids, which is the rule if no other is given.
         let mut best = memory::filled(0i64, vertices, "ranking documents")?;
         if let Some(order) = order {
             let sql = format!(
@@ -57,11 +58,12 @@ fn answer(call: Call, form: Form) -> Result<Datum> {
     })
 }
 
-/// What rows are ordered by so that the ones to keep come first; none for the order of ids.
+/// Returns the SQL expression that orders the rows so that the rows to keep come first; none for
+/// the order of ids.
 fn order_to_keep(arguments: Named<'_>, keep: Option<&str>, request: &Request) -> Result<Option<String>> {
     let is_sketch = request.left.kind.sketches().is_some();
     let (column, direction) = match keep {
-        // All are of one length.
+        // All sketches have the same length.
         None | Some("longest") if is_sketch => return Ok(None),
         None | Some("longest") => {
             return Ok(Some(format!("pg_catalog.length({}::pg_catalog.text) DESC", request.left.column)));

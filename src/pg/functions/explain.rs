@@ -1,5 +1,5 @@
-//! What every method says of one pair: `explain_pair`, for a terminal `explain_pair_text`; and the two texts side by side:
-//! `diff_html`.
+//! The verdict of every method on one pair: `explain_pair`, and `explain_pair_text` for a terminal;
+//! and the two texts side by side: `diff_html`.
 
 use pgrx::pg_sys::{self, Datum};
 use serde::Serialize;
@@ -27,7 +27,8 @@ use crate::report::terminal::{self, Figure};
 use crate::sketches::stored::SketchKind;
 use crate::sketches::wire::{Minhash, Simhash};
 
-/// What is for readers beside the methods: runs of words that both texts have, wherever they stand.
+/// The name of the line that is meant for readers, in addition to the methods: runs of words that
+/// occur in both texts, at any place.
 const PASSAGES: &str = "passages";
 
 /// The evidence of a line.
@@ -38,14 +39,14 @@ enum Said {
     Passages(Passages),
 }
 
-/// How many passages there are, and the first of them.
+/// The number of shared passages, and the first of them.
 #[derive(Serialize)]
 struct Passages {
     count: usize,
     passages: Vec<Passage>,
 }
 
-/// A passage of both texts; spans as SQL has them: half open, from 1.
+/// A passage of both texts. Spans are as in SQL: half open, starting at 1.
 #[derive(Serialize)]
 struct Passage {
     left_span: [usize; 2],
@@ -55,7 +56,7 @@ struct Passage {
 }
 
 fn passages(pair: &TwoTexts<'_>, stop: &Stop) -> CoreResult<(f64, Passages)> {
-    /// More are counted only.
+    /// Passages beyond this number are only counted.
     const MOST: usize = 100;
     let compared = Compared::new(pair.texts[0], pair.texts[1], stop)?;
     let [left, right] = compared.words();
@@ -69,13 +70,13 @@ fn passages(pair: &TwoTexts<'_>, stop: &Stop) -> CoreResult<(f64, Passages)> {
     Ok((compared.share(), Passages { count: compared.passages.len(), passages }))
 }
 
-/// What a comparison of characters costs goes with the product of the lengths.
+/// Estimates the cost of comparing characters, which is proportional to the product of the lengths.
 fn effort(a: &str, b: &str) -> usize {
     a.len() + b.len() + a.len().saturating_mul(b.len()) / 1024
 }
 
 sql_function! {
-    /// `explain_pair(a, b)`: what every method says of two texts.
+    /// `explain_pair(a, b)`: returns the verdict of every method on two texts.
     neardup_explain_pair, pg_finfo_neardup_explain_pair, |call| {
         set_returning::answer(call, || {
             let mut explained = Vec::new();
@@ -99,7 +100,8 @@ sql_function! {
 }
 
 sql_function! {
-    /// `explain_pair(minhash_sketch, minhash_sketch)`: what `minhash` says of a column of such sketches.
+    /// `explain_pair(minhash_sketch, minhash_sketch)`: returns the verdict of `minhash` on two such
+    /// sketches of a column.
     neardup_explain_pair_minhash, pg_finfo_neardup_explain_pair_minhash, |call| {
         of_sketches(call, SketchKind::Minhash, |a, b| {
             StoredMinhash { threshold: DEFAULT_THRESHOLD }.of_sketches(&Minhash::parse(a)?, &Minhash::parse(b)?)
@@ -107,7 +109,8 @@ sql_function! {
     }
 }
 sql_function! {
-    /// `explain_pair(simhash_sketch, simhash_sketch)`: what `simhash` says of a column of such sketches.
+    /// `explain_pair(simhash_sketch, simhash_sketch)`: returns the verdict of `simhash` on two such
+    /// sketches of a column.
     neardup_explain_pair_simhash, pg_finfo_neardup_explain_pair_simhash, |call| {
         of_sketches(call, SketchKind::Simhash, |a, b| {
             StoredSimhash { near: NearBits::Usual }.of_sketches(&Simhash::parse(a)?, &Simhash::parse(b)?)
@@ -115,7 +118,7 @@ sql_function! {
     }
 }
 
-/// What the method of such sketches says of two, as its only row.
+/// Returns the verdict of the method for this kind of sketch as the only row.
 fn of_sketches(
     call: Call,
     kind: SketchKind,
@@ -145,11 +148,11 @@ impl Rows<3> for Explained {
     fn next(&mut self) -> Result<Option<[Datum; 3]>> {
         let Some((name, similarity, evidence)) = self.rows.next() else { return Ok(None) };
         self.unknown = similarity.is_none();
-        // JSON in texts of the server has no character 0, and texts have none.
+        // Strings from the server contain no NUL character, so the JSON contains none.
         let evidence =
             serde_json::to_string(&evidence).map_err(|error| SqlError::parameter(error.to_string()))?;
         let evidence = encoding::to_server(&evidence)?;
-        // SAFETY: a C string in, a jsonb in the current memory context out.
+        // SAFETY: the function reads a C string and returns a jsonb in the current memory context.
         let evidence = unsafe {
             let input: pg_sys::Oid = pg_sys::F_JSONB_IN.into();
             pg_sys::OidInputFunctionCall(input, evidence.as_ptr().cast_mut(), pg_sys::InvalidOid, -1)
@@ -163,14 +166,15 @@ impl Rows<3> for Explained {
 }
 
 sql_function! {
-    /// `diff_html(a, b)`: two texts side by side, what differs marked, with a dot plot of their sentences.
+    /// `diff_html(a, b)`: shows two texts side by side, with the differences marked and a dot plot
+    /// of their sentences.
     neardup_diff_html, pg_finfo_neardup_diff_html, |call| {
         let Some([a, b]) = call.two_texts()? else { return Ok(call.give::<i32>(None)) };
         let mut html = String::new();
         executor::one(executor_for(a.len() + b.len()), &mut html, |html, stop| {
             let compared = Compared::new(&a, &b, stop)?;
             let diff = Diff::new(&compared, stop)?;
-            // Several such fragments may stand on a page, each with a switch of its own.
+            // A page may contain several such fragments; each needs its own switch.
             let name = format!("nd{:x}", hash::mix(hash::hash_bytes(a.as_bytes())) ^ hash::hash_bytes(b.as_bytes()));
             *html = format!(
                 "<div class=\"nd\"><style>{STYLE}</style><p class=\"nd-soft\">{}</p><div class=\"nd-pair nd-with-dots\"><div>{}</div>{}</div></div>",
@@ -185,7 +189,8 @@ sql_function! {
 }
 
 sql_function! {
-    /// `explain_pair_text(a, b, width)`: what every method says of two texts, and their words, as lines for a terminal.
+    /// `explain_pair_text(a, b, width)`: formats the verdict of every method on two texts, and
+    /// their words, as lines for a terminal.
     neardup_explain_pair_text, pg_finfo_neardup_explain_pair_text, |call| {
         let Some(([a, b], width)) = call.two_texts()?.zip(call.get::<i32>(2)) else {
             return Ok(call.give::<i32>(None));
@@ -213,7 +218,7 @@ sql_function! {
     }
 }
 
-/// Evidence on one line: what is a single value or a few numbers, by its name.
+/// Formats evidence on one line: single values and short lists of numbers, each with its name.
 fn in_words(evidence: &Evidence) -> String {
     let Ok(serde_json::Value::Object(all)) = serde_json::to_value(evidence) else { return String::new() };
     let said = all.into_iter().filter(|(name, _)| name != "pair").filter_map(|(name, value)| match value {

@@ -36,7 +36,8 @@ sql_function! {
     }
 }
 
-/// The length of the longest common subsequence of the arguments, and their own; none if one is NULL.
+/// Returns the length of the longest common subsequence of the two arguments, and the lengths of
+/// both; none if one is NULL.
 fn lcs(call: Call) -> Result<Option<(usize, usize, usize)>> {
     let Some([a, b]) = call.two_texts()? else { return Ok(None) };
     let mut found = (0, 0, 0);
@@ -49,9 +50,9 @@ fn lcs(call: Call) -> Result<Option<(usize, usize, usize)>> {
     Ok(Some(found))
 }
 
-/// The workers that compare two texts of that many bytes.
+/// Returns the executor for comparing two texts of these lengths in bytes.
 fn pair_executor(a: usize, b: usize) -> &'static dyn Executor {
-    // What a comparison costs goes with the product of the lengths, 64 cells at a time.
+    // The cost of a comparison is proportional to the product of the lengths, with 64 cells a step.
     executor_for((a.saturating_mul(b) / 1024).max(a).max(b))
 }
 
@@ -70,13 +71,14 @@ sql_function! {
     }
 }
 sql_function! {
-    /// `tlcs(text, text, slope, window, first, centre, min_part) → TABLE(left_span, right_span, length)`
+    /// `tlcs(text, text, slope, window, first, centre, min_part) → TABLE(left_span, right_span,
+    /// length)`
     neardup_tlcs, pg_finfo_neardup_tlcs, |call| {
         set_returning::answer(call, || Ok(Parts(tlcs(call)?.map(|found| found.parts).unwrap_or_default().into_iter())))
     }
 }
 
-/// Compares two texts with the parameters that stand behind them; none if one is NULL.
+/// Compares two texts with the parameters in the arguments after them; none if one text is NULL.
 fn tlcs(call: Call) -> Result<Option<Found>> {
     let Some([a, b]) = call.two_texts()? else { return Ok(None) };
     let parameters = Parameters {
@@ -108,7 +110,7 @@ impl Rows<3> for Parts {
 
     fn next(&mut self) -> Result<Option<[Datum; 3]>> {
         let Some(part) = self.0.next() else { return Ok(None) };
-        // No text of the server has more characters than 31 bits count.
+        // The number of characters in a text of the server fits in 31 bits.
         Ok(Some([range(&part.left)?, range(&part.right)?, Datum::from(part.length as i32)]))
     }
 }

@@ -1,4 +1,4 @@
-//! The functions that SQL declares, a file for each file of `sql/`.
+//! The functions that SQL declares, one file for each file of `sql/`.
 
 pub(crate) mod bands;
 pub(crate) mod building_blocks;

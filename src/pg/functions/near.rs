@@ -1,4 +1,5 @@
-//! Balls about sketches, what is in them, and how many rows that will be (docs/reference/index.md).
+//! Balls around sketches, membership in a ball, and the estimate of how many rows match
+//! (docs/reference/index.md).
 
 use pgrx::pg_sys::{self, Datum};
 
@@ -8,8 +9,8 @@ use crate::pg::server::error::{Result, catch};
 use crate::sketches::balls::{MinhashBall, SimhashBall};
 use crate::sketches::wire::{Minhash, Simhash};
 
-/// The share of rows that a search is taken to find where there are no statistics: near duplicates
-/// are few.
+/// The assumed share of rows that a search finds if there are no statistics: near duplicates are
+/// few.
 pub(crate) const USUAL_SHARE: f64 = 0.0001;
 
 sql_function! {
@@ -51,7 +52,8 @@ sql_function! {
         let operator: pg_sys::Oid = call.need(1, "the operator")?;
         let arguments = call.datum(2).map_or(std::ptr::null_mut(), Datum::cast_mut_ptr);
         let relation: i32 = call.need(3, "the relation")?;
-        // SAFETY: the planner calls it with what it would call a function of its own with.
+        // SAFETY: the planner passes the arguments that it would pass to a selectivity function of
+        // its own.
         let share = unsafe {
             let collation = call.collation();
             catch(|| server::generic_restriction_selectivity(root, operator, collation, arguments, relation, USUAL_SHARE))?

@@ -1,4 +1,5 @@
-//! The main job: `near_duplicates` and `near_duplicates_between` (docs/reference/functions.md, *Pairs*).
+//! The main functions: `near_duplicates` and `near_duplicates_between`
+//! (docs/reference/functions.md, *Pairs*).
 
 use std::time::Instant;
 
@@ -35,7 +36,7 @@ sql_function! {
     neardup_near_duplicates_between_typed, pg_finfo_neardup_near_duplicates_between_typed, |call| answer(call, form::NEAR_DUPLICATES_BETWEEN.typed())
 }
 
-/// Where the server stores all pairs, it stops at this many unless the caller said otherwise.
+/// The default limit of pairs if the server stores all of them.
 const DEFAULT_MAX_PAIRS: u64 = 100_000_000;
 
 fn answer(call: Call, form: Form) -> Result<Datum> {
@@ -48,10 +49,10 @@ fn answer(call: Call, form: Form) -> Result<Datum> {
     })
 }
 
-/// A join that gives its pairs.
+/// A running join that returns its pairs.
 pub(crate) struct Run {
     name: &'static str,
-    /// Where ids and threads are.
+    /// The finished preparation, with the ids and the executor.
     pub finished: Finished,
     pairs: Pairs,
     max_pairs: Option<u64>,
@@ -60,7 +61,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// Reads the documents and makes ready to join.
+    /// Reads the documents and prepares the join.
     pub(crate) fn new(request: &Request) -> Result<Self> {
         let began = Instant::now();
         let mut reading = request.reading();
@@ -79,7 +80,7 @@ impl Run {
             kept: StoredAccount::of(account),
         };
         match run.max_pairs {
-            // Equal documents alone would be too many: no need to begin.
+            // The pairs of equal documents alone exceed the limit, so the join need not begin.
             Some(most) if run.pairs.certain() > most => Err(too_many_pairs(request, most)),
             _ => Ok(run),
         }
@@ -92,7 +93,7 @@ impl Run {
             .report(|| format!("joining, {:.0} %, {} pairs", 100.0 * pairs.progress(), pairs.given()));
     }
 
-    /// Pairs may be missing only where the caller is told.
+    /// Pairs may be missing only if the caller is told.
     fn tell_hot_buckets(&self) {
         let counts = self.pairs.counts();
         if counts.hot_buckets > 0 {
@@ -107,18 +108,20 @@ impl Run {
 }
 
 impl Run {
-    /// The next pair of rows; none after the last. All that take pairs take them here, or by [`Run::next_of_groups`], and can
-    /// be interrupted between any two: equal rows alone may be very many pairs.
+    /// Returns the next pair of rows; none after the last one. All callers that take pairs use this
+    /// function or [`Run::next_of_groups`], so they can be interrupted between any two pairs: equal
+    /// rows alone may form very many pairs.
     pub(crate) fn next_pair(&mut self) -> Result<Option<Pair>> {
         self.next_by(Pairs::take)
     }
 
-    /// Groups of two and more equal rows, and whether those of each are pairs with each other.
+    /// Returns the groups of two or more equal rows, and for each group whether its rows are pairs
+    /// with each other.
     pub(crate) fn equal_rows(&self) -> impl Iterator<Item = (&[u32], bool)> {
         self.pairs.equal_rows()
     }
 
-    /// The next pair of groups, as a pair of two of their rows; none after the last.
+    /// Returns the next pair of groups, as a pair with one row of each; none after the last one.
     pub(crate) fn next_of_groups(&mut self) -> Result<Option<Pair>> {
         self.next_by(Pairs::take_group)
     }
@@ -181,7 +184,7 @@ impl Drop for Run {
     }
 }
 
-/// Who asked for minhash is told that its bands were not used.
+/// Tells a caller who asked for minhash that its bands were not used.
 fn tell_handed_over(name: &str, account: &Account) {
     if account.handed_over {
         pgrx::notice!(
@@ -191,7 +194,7 @@ fn tell_handed_over(name: &str, account: &Account) {
     }
 }
 
-/// The recall is promised; where a sample shows less the caller is told.
+/// Tells the caller if a sample shows less than the promised recall.
 fn tell_recall(name: &str, account: &Account) {
     if let Some((promised, measured)) = account.low_recall() {
         pgrx::notice!(
@@ -202,8 +205,9 @@ fn tell_recall(name: &str, account: &Account) {
     }
 }
 
-/// What the method of a request eliminates without pairs where the longest documents are to stay: the ids, the rows
-/// in their order, and what becomes of each. None where it needs pairs.
+/// Eliminates without pairs, if the method of a request can do so and the longest documents are to
+/// stay. Returns the ids, the rows in the order of their ids, and the leader of each row; none if
+/// the method needs pairs.
 pub(crate) fn eliminated(request: &Request) -> Result<Option<(Ids, Vec<u32>, Leaders)>> {
     let began = Instant::now();
     let mut reading = request.reading();
@@ -217,7 +221,7 @@ pub(crate) fn eliminated(request: &Request) -> Result<Option<(Ids, Vec<u32>, Lea
     Ok(Some((left, order, leaders)))
 }
 
-/// The error of a call that has more pairs to give than it may.
+/// Returns the error for a call that has more pairs than its limit.
 pub(crate) fn too_many_pairs(request: &Request, most: u64) -> SqlError {
     too_many(request.name, &request.example, most)
 }

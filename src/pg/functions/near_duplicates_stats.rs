@@ -1,4 +1,4 @@
-//! What the last call did: `near_duplicates_stats()`.
+//! The statistics of the last call: `near_duplicates_stats()`.
 
 use std::cell::RefCell;
 
@@ -13,12 +13,12 @@ use crate::pg::server::error::Result;
 use crate::pg::server::set_returning::{self, Rows};
 
 thread_local! {
-    /// The last call's account and the role it belongs to.
+    /// The account of the last call and the role that made the call.
     static LAST: RefCell<Option<(pg_sys::Oid, Account)>> = const { RefCell::new(None) };
 }
 
-/// Documents or sentences that are not compared are told of where they are many, and so are codes that say little, long
-/// texts that are compared character by character, and sketches that are all compared.
+/// Tells the caller if many documents or sentences are not compared, if codes carry little
+/// information, if long texts are compared character by character, or if all sketches are compared.
 pub(crate) fn tell_weak(name: &str, account: &Account) {
     if account.codes.are_many() {
         pgrx::notice!("{name}: {}; edit or the measures of words tell such texts apart", account.codes);
@@ -49,18 +49,19 @@ fn notice_with_hint(message: String, hint: &str) {
         .report(PgLogLevel::NOTICE);
 }
 
-/// The account of a call of the present role. However the call ends, `near_duplicates_stats()` has it then.
+/// The account of a call by the current role. `near_duplicates_stats()` shows it even if the call
+/// fails.
 #[derive(Debug)]
 pub(crate) struct StoredAccount {
-    /// What it did until now.
+    /// The account of the work so far.
     pub account: Account,
     role: pg_sys::Oid,
 }
 
 impl StoredAccount {
-    /// An account that may go on.
+    /// Wraps an account that the call may still change.
     pub(crate) fn of(account: Account) -> Self {
-        // SAFETY: a look at a variable of the session.
+        // SAFETY: reads a variable of the session.
         Self { account, role: unsafe { pg_sys::GetUserId() } }
     }
 }
@@ -73,9 +74,9 @@ impl Drop for StoredAccount {
 }
 
 sql_function! {
-    /// `near_duplicates_stats()`: one row, or none where the present role made no call.
+    /// `near_duplicates_stats()`: returns one row, or none if the current role has made no call.
     neardup_near_duplicates_stats, pg_finfo_neardup_near_duplicates_stats, |call| {
-        // SAFETY: a look at a variable of the session.
+        // SAFETY: reads a variable of the session.
         let role = unsafe { pg_sys::GetUserId() };
         let last = LAST.with(|last| last.borrow().as_ref().filter(|(owner, _)| *owner == role).map(|(_, s)| s.clone()));
         set_returning::all(call, Row { account: last, nulls: [false; COLUMNS] })
@@ -88,7 +89,7 @@ struct Row {
     nulls: [bool; COLUMNS],
 }
 
-/// How many columns the account has.
+/// The number of columns of the account.
 const COLUMNS: usize = 27;
 
 impl Rows<COLUMNS> for Row {

@@ -1,5 +1,5 @@
-//! For the SQL of 0.1.0, in which `near` of a text makes a ball about its minhash sketch. Such balls may be stored, so they mean
-//! under every later SQL what they meant.
+//! Support for the SQL of 0.1.0, in which `near` of a text makes a ball around its minhash sketch.
+//! Such balls may be stored, so they keep their meaning under every later SQL version.
 
 use super::building_blocks::document;
 use super::sketches::minhash_of;
@@ -12,7 +12,7 @@ use crate::sketches::balls::MinhashBall;
 use crate::sketches::minhash::{self, check_similarity};
 use crate::sketches::wire::{Minhash, MinhashHeader, Source};
 
-/// The seed of balls about a text, which is that of `minhash` by default.
+/// The seed of balls around a text, which is the default seed of `minhash`.
 const SEED: i64 = 1;
 
 sql_function! {
@@ -28,8 +28,9 @@ sql_function! {
     }
 }
 
-/// The similarity that is estimated of a text and the one that the ball's sketch was made of, and the least one of the ball.
-/// The text's sketch is made as the ball's was.
+/// Returns the estimated similarity between a text and the text of the ball's sketch, and the
+/// minimum similarity of the ball. The text's sketch is made with the parameters of the ball's
+/// sketch.
 pub(super) fn estimate(ball: &[u8], text: &Document) -> Result<(f64, f64)> {
     let ball = MinhashBall::parse(ball, ball::NAME)?;
     let MinhashHeader { source, k, permutations, seed, .. } = ball.middle.header;

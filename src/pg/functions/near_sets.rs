@@ -1,4 +1,5 @@
-//! Balls about documents, and what is in them: exactly what near_duplicates calls similar (docs/reference/index.md).
+//! Balls around documents and membership in them, with exactly the similarity that near_duplicates
+//! uses (docs/reference/index.md).
 
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgMemoryContexts, PgSqlErrorCode};
@@ -27,7 +28,7 @@ use crate::sketches::minhash::check_similarity;
 use crate::sketches::wire::{Minhash, Simhash};
 use crate::verify::measure::Measure;
 
-/// The similarity of a call that names none.
+/// The default similarity.
 const SIMILARITY: f64 = 0.8;
 
 sql_function! {
@@ -119,8 +120,8 @@ sql_function! {
     neardup_text_ball_as_simhash_ball, pg_finfo_neardup_text_ball_as_simhash_ball, |_| Err(not_of_a_sketch("simhash"))
 }
 
-/// The ball about the document that argument 0 is; the similarity stands in argument 1, the shingle and whether repeats count
-/// after it, and the measure in argument `method`.
+/// Makes the ball around the document in argument 0. The similarity is argument 1; the shingle
+/// length and the flag for repeats follow it; the measure is argument `method`.
 fn near(call: Call, kind: Kind, tokenizer: Tokenizer, origin: Origin, method: usize) -> Result<Datum> {
     let Some(document) = document_of(call, kind)? else { return Ok(call.give::<i32>(None)) };
     let least = call.get(1).unwrap_or(SIMILARITY);
@@ -138,7 +139,7 @@ fn near(call: Call, kind: Kind, tokenizer: Tokenizer, origin: Origin, method: us
     Ok(call.give(Some(ball)))
 }
 
-/// The measure that argument `n` names; that of near_duplicates by default.
+/// Returns the measure that argument `n` names; the default of near_duplicates if it names none.
 fn measure(call: Call, n: usize) -> Result<Measure> {
     let name = call.text(n)?;
     let name = name.as_deref().unwrap_or("jaccard");
@@ -155,8 +156,8 @@ fn measure(call: Call, n: usize) -> Result<Measure> {
     })
 }
 
-/// Refuses a text that is a sketch where the caller wrote it or gave it for a parameter: there it lacks nothing but its type.
-/// A row may hold any text.
+/// Refuses a text that is a sketch if the caller wrote it as a literal or passed it as a parameter:
+/// then only the type is missing. A row may hold any text.
 fn refuse_sketch(call: Call) -> Result<()> {
     // SAFETY: `flinfo` is set by the function manager.
     if !unsafe { pg_sys::get_fn_expr_arg_stable((*call.info).flinfo, 0) } {
@@ -176,7 +177,7 @@ fn refuse_sketch(call: Call) -> Result<()> {
         .hint(format!("Say its type: near($1::{kind}_sketch, {limit})")))
 }
 
-/// The error where a ball of texts stands for one of sketches.
+/// Returns the error for a ball of texts where a ball of sketches is needed.
 fn not_of_a_sketch(kind: &str) -> SqlError {
     let limit = if kind == "minhash" { "0.8" } else { "3" };
     SqlError::parameter(format!("a {kind} sketch is compared with a ball of texts, not of sketches")).hint(format!(
@@ -197,8 +198,9 @@ fn distance(call: Call, kind: Option<Kind>) -> Result<Datum> {
     Ok(call.give(compared(call, kind, 0, 1)?.map(far)))
 }
 
-/// The similarity of a value to the middle of a ball, and the least one of the ball, which is above 0; none where one of both is
-/// NULL. An array, of no `kind`, is of what its elements are.
+/// Returns the similarity of a value to the centre of a ball, and the minimum similarity of the
+/// ball, which is above 0; none if either is NULL. If `kind` is none the value is an array, and its
+/// kind follows from its element type.
 fn compared(call: Call, kind: Option<Kind>, value: usize, ball: usize) -> Result<Option<(f64, f64)>> {
     let Some((datum, ball)) = call.datum(value).zip(call.bytes(ball)) else { return Ok(None) };
     let kind = match kind {
@@ -221,9 +223,9 @@ fn compared(call: Call, kind: Option<Kind>, value: usize, ball: usize) -> Result
     })
 }
 
-/// What is kept from one call to the next, which mostly has the same ball.
+/// The parsed ball, kept from one call to the next because most calls have the same ball.
 struct CachedBall {
-    /// The ball.
+    /// The bytes of the ball.
     bytes: Vec<u8>,
     parameters: SetParameters,
     least: f64,
@@ -242,14 +244,15 @@ impl CachedBall {
     }
 }
 
-/// Calls `work` with what judges by a ball: of the call before, where that had the same. The first call of a record of the
-/// function manager leaves nothing there: the check of a constraint makes a record for each two rows, and what such a record
-/// holds lives as long as the statement.
+/// Calls `work` with the parsed ball, which is reused if the call before had the same one. The
+/// first call with a given record of the function manager keeps nothing there: a constraint check
+/// makes a record for every two rows, and the data in such a record lives as long as the statement.
 fn with_kept<T>(call: Call, ball: &[u8], work: impl FnOnce(&mut CachedBall) -> Result<T>) -> Result<T> {
     static CALLED: u8 = 0;
     let called = (&raw const CALLED).cast_mut().cast();
-    // SAFETY: `fn_extra` is for the function that is called, and null before its first call. What it points to from the second
-    // call on lives as long as the function manager's record does, longer than the call; no two calls of one record run at once.
+    // SAFETY: `fn_extra` belongs to the called function and is null before its first call. From the
+    // second call on, the value that it points to lives as long as the function manager's record,
+    // which is longer than the call. No two calls with the same record run at once.
     let place: &mut Option<CachedBall> = unsafe {
         let function = (*call.info).flinfo;
         if (*function).fn_extra.is_null() {
@@ -269,7 +272,7 @@ fn with_kept<T>(call: Call, ball: &[u8], work: impl FnOnce(&mut CachedBall) -> R
     work(place.as_mut().ok_or(Error::Source)?)
 }
 
-/// Makes ready to judge by a ball.
+/// Parses a ball and prepares its verifier.
 fn judge(bytes: &[u8]) -> Result<CachedBall> {
     let ball = SetBall::parse(bytes)?;
     let mut own = Vec::new();
@@ -283,7 +286,7 @@ fn judge(bytes: &[u8]) -> Result<CachedBall> {
     Ok(CachedBall { bytes: own, parameters: ball.parameters, least: ball.similarity, judge })
 }
 
-/// Whether the middle of each of two balls is in the other one.
+/// Reports whether the centre of each of two balls is in the other one.
 fn meet(call: Call, left: &[u8], right: &[u8]) -> Result<bool> {
     let (a, b) = (ball_of_a_document(left)?, ball_of_a_document(right)?);
     if a.parameters != b.parameters {
@@ -297,14 +300,14 @@ fn meet(call: Call, left: &[u8], right: &[u8]) -> Result<bool> {
     if similarity < b.similarity {
         return Ok(false);
     }
-    // All other measures say the same both ways.
+    // All other measures are symmetric.
     if a.parameters.measure != Measure::Containment {
         return Ok(similarity >= a.similarity);
     }
     Ok(judge(left)?.similarity(&b.document()?)? >= a.similarity)
 }
 
-/// What an array is taken for.
+/// Returns the kind of document that an array is read as.
 ///
 /// # Safety
 /// The datum is an array.
@@ -324,7 +327,7 @@ unsafe fn kind_of_array(array: Datum) -> Result<Kind> {
     }
 }
 
-/// Whether documents of a kind have such tokens.
+/// Reports whether documents of a kind have tokens of this origin.
 fn makes(kind: Kind, origin: Origin) -> bool {
     match origin {
         Origin::Words | Origin::Chars | Origin::Whitespace | Origin::Html => kind == Kind::Text,
@@ -334,7 +337,7 @@ fn makes(kind: Kind, origin: Origin) -> bool {
     }
 }
 
-/// What the ball is of, in words.
+/// Names the values that the ball is made of.
 fn of(origin: Origin) -> &'static str {
     match origin {
         Origin::Words | Origin::Chars | Origin::Whitespace | Origin::Html => "texts",
@@ -344,7 +347,7 @@ fn of(origin: Origin) -> &'static str {
     }
 }
 
-/// The error for a value of another kind than the ball is of.
+/// Returns the error for a value of another kind than the ball.
 fn unlike(kind: Kind, ball: &str) -> SqlError {
     let (value, hint) = match kind {
         Kind::Tokens => ("an array of texts", "near('{some,words}'::text[], 0.8)"),

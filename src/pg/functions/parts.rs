@@ -1,4 +1,5 @@
-//! The exact join of sets in parts: `prefix_groups`, `join_part`, `candidate_pairs` (docs/reference/functions.md).
+//! The exact join of sets in parts: `prefix_groups`, `join_part`, `candidate_pairs`
+//! (docs/reference/functions.md).
 
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgMemoryContexts, PgSqlErrorCode};
@@ -83,7 +84,7 @@ sql_function! {
     }
 }
 
-/// The rows of a set.
+/// The groups of a set as rows.
 pub(super) struct Grouped {
     rows: Groups,
     bitmap: Datum,
@@ -91,7 +92,7 @@ pub(super) struct Grouped {
 }
 
 impl Grouped {
-    /// With values in the current memory context.
+    /// Makes the values in the current memory context.
     pub(super) fn new(rows: Groups) -> Self {
         let bitmap = bytea(&rows.bitmap);
         Self { rows, bitmap, next: 0 }
@@ -106,7 +107,7 @@ impl Rows<4> for Grouped {
     fn next(&mut self) -> Result<Option<[Datum; 4]>> {
         let Some((part, prefix)) = self.rows.parts.get(self.next) else { return Ok(None) };
         self.next += 1;
-        // Parts are at most 2²⁰, and a value of 1 GB has fewer tokens than an int counts.
+        // There are at most 2²⁰ parts, and a value of 1 GB has fewer tokens than an int can count.
         Ok(Some([Datum::from(*part), Datum::from(self.rows.size), self.bitmap, bytea(prefix)]))
     }
 }
@@ -129,35 +130,38 @@ impl Rows<2> for PairsOf {
     }
 }
 
-/// A bytea in the current memory context.
+/// Makes a bytea in the current memory context.
 fn bytea(bytes: &[u8]) -> Datum {
     pgrx::IntoDatum::into_datum(bytes).unwrap_or(Datum::null())
 }
 
-/// Which pairs are similar: the method, argument `n`, and the threshold behind it.
+/// Reads the predicate for similar pairs: the method from argument `n`, and the threshold from the
+/// argument after it.
 pub(super) fn predicate(call: Call, n: usize) -> Result<Predicate> {
     let (measure, _) = measure_of(call, n)?;
     let threshold: f64 = call.need(n + 1, "threshold")?;
     Predicate::new(measure, threshold).map_err(|error| SqlError::from(error).hint(EXAMPLE))
 }
 
-/// The ranks that argument `n` is. Those of a value out of line are kept from call to call with the places of their tokens, until
-/// others come: they are many, and the same for all rows of a query.
+/// Reads the token ranks in argument `n`. The ranks of a value that is stored out of line are kept
+/// from call to call, with the positions of their tokens, until other ranks come: they are many,
+/// and the same for all rows of a query.
 fn ranks(call: Call, n: usize) -> Result<Option<TokenRanks<'static>>> {
-    /// Header, tag and what varatt.h calls varatt_external.
+    /// The header, the tag and the struct that varatt.h calls varatt_external.
     const POINTER: usize = 2 + size_of::<pg_sys::varatt_external>();
     struct CachedRanks {
         pointer: [u8; POINTER],
         bytes: &'static [u8],
         places: Option<Places>,
-        /// Where the bytes are, and nothing else.
+        /// The memory context that holds only the bytes.
         context: pg_sys::MemoryContext,
     }
     let Some(datum) = call.datum(n) else { return Ok(None) };
-    // SAFETY: the argument is of variable length; a pointer to what is stored on disk has so many bytes. What is kept
-    // lives in the memory context of the function's state in the query, as long as the place that points to it; the bytes
-    // live beneath it, and go where others take their place, as those of a call before are not looked at any more. While
-    // the query runs its snapshot keeps the stored value, so that its number means no other one.
+    // SAFETY: the argument is of variable length, and a pointer to a value on disk has this many
+    // bytes. The cached ranks live in the memory context of the function's state in the query, as
+    // long as the field that points to them. The bytes live in a child context, which is reset when
+    // other bytes replace them; the bytes of an earlier call are then no longer used. While the
+    // query runs its snapshot keeps the stored value, so its OID cannot refer to another value.
     unsafe {
         let varlena: *mut pg_sys::varlena = datum.cast_mut_ptr();
         if !is_on_disk(varlena) {
@@ -179,7 +183,7 @@ fn ranks(call: Call, n: usize) -> Result<Option<TokenRanks<'static>>> {
         }
         let kept: &'static mut CachedRanks = &mut *(*function).fn_extra.cast();
         if kept.pointer != pointer {
-            // Until all is there nothing is kept.
+            // Nothing counts as cached until all of it is there.
             (kept.pointer, kept.bytes, kept.places) = ([0; POINTER], &[], None);
             pg_sys::MemoryContextReset(kept.context);
             kept.bytes = PgMemoryContexts::For(kept.context).switch_to(|_| varlena_bytes(datum));
@@ -191,14 +195,14 @@ fn ranks(call: Call, n: usize) -> Result<Option<TokenRanks<'static>>> {
     }
 }
 
-/// What to do where a part has too many candidates.
+/// The hint for a part with too many candidates.
 const MORE_PARTS: &str = "Make more parts of the same rows, or raise the threshold: prefix_groups(set, ranks, 'jaccard', 0.9, 1024)";
-/// The same for bands.
+/// The same hint for bands.
 const MORE_ROWS: &str = "Make more parts, raise the threshold, or have more rows in a band: options => '{\"bands\": 14, \"rows\": 8}'";
 
 /// The state of `join_part`.
 struct Joined {
-    /// No ids, but their type.
+    /// Holds no ids, only their type.
     ids: Ids,
     /// The number of the measure.
     method: Datum,
@@ -208,7 +212,8 @@ struct Joined {
     hint: &'static str,
 }
 
-/// Adds a row, which shares what `shared` says with others; `hint` says what to do about too many candidates.
+/// Adds a row; `shared` gives the tokens or keys that it may share with other rows, and `hint` is
+/// the advice for too many candidates.
 fn step(call: Call, shared: fn(&[u8]) -> Shared<'_>, hint: &'static str) -> Result<Datum> {
     let threshold: f64 = call.need(6, "threshold")?;
     let (_, method) = measure_of(call, 5)?;
@@ -241,14 +246,14 @@ fn step(call: Call, shared: fn(&[u8]) -> Shared<'_>, hint: &'static str) -> Resu
     let bitmap = call.bytes(3).ok_or_else(|| missing("bitmap"))?;
     let prefix = call.bytes(4).ok_or_else(|| missing("prefix"))?;
     state.id.clear();
-    // SAFETY: the server passes ids of the type that it said.
+    // SAFETY: the server passes ids of the declared type.
     unsafe { state.ids.to_words(id, &mut state.id)? };
     state.part.add(&state.id, size, bitmap, shared(prefix))?;
     Ok(datum)
 }
 
 impl Joined {
-    /// The array of the ids of all candidates.
+    /// Returns the array of the ids of all candidates.
     fn candidates(self) -> Result<Datum> {
         let Self { ids, part, hint, .. } = self;
         let mut found = PairIds::new(&ids);
@@ -265,7 +270,7 @@ impl Joined {
 /// The ids of pairs, concatenated.
 struct PairIds {
     words: Vec<u64>,
-    /// Where each id ends; empty where each is one word, the value itself.
+    /// The end of each id; empty if each id is one word, the value itself.
     ends: Vec<usize>,
     by_value: bool,
     is_full: bool,
@@ -273,7 +278,7 @@ struct PairIds {
 
 impl PairIds {
     fn new(ids: &Ids) -> Self {
-        // SAFETY: looks a type up.
+        // SAFETY: looks up a type.
         let by_value = unsafe { pg_sys::get_typbyval(ids.type_oid()) };
         Self { words: Vec::new(), ends: Vec::new(), by_value, is_full: false }
     }
@@ -287,7 +292,7 @@ impl PairIds {
                 memory::push(&mut self.ends, self.words.len(), DOING)?;
             }
         }
-        // The server's array of values takes 8 bytes of each, too.
+        // The server's array of values takes 8 bytes for each id in addition.
         let values = self.words.len().max(self.ends.len()) * size_of::<u64>();
         self.is_full = values > LARGEST - (1 << 10);
         if self.is_full { Err(Error::Source) } else { Ok(()) }
@@ -309,7 +314,8 @@ impl PairIds {
         };
         let type_oid = ids.type_oid();
         let (mut length, mut by_value, mut align) = (0, false, 0);
-        // SAFETY: values of that type, which stay where they are until they are copied; no more than an int counts.
+        // SAFETY: the values have that type and stay in place until they are copied, and their
+        // number fits in an int.
         Ok(unsafe {
             pg_sys::get_typlenbyvalalign(type_oid, &raw mut length, &raw mut by_value, &raw mut align);
             pg_sys::construct_array(values, count as i32, type_oid, length.into(), by_value, align)

@@ -1,5 +1,5 @@
-//! Passages that documents share: `partial_duplicates` and its relatives (docs/reference/functions.md,
-//! *Passages*).
+//! Passages that documents share: `partial_duplicates` and its relatives
+//! (docs/reference/functions.md, *Passages*).
 
 use std::time::Instant;
 
@@ -40,7 +40,7 @@ sql_function! {
     neardup_partial_duplicates_between_typed, pg_finfo_neardup_partial_duplicates_between_typed, |call| answer(call, form::PARTIAL_DUPLICATES_BETWEEN.typed())
 }
 
-/// Where the server stores all passages, it stops at this many unless the caller said otherwise.
+/// The default limit of passages if the server stores all of them.
 const DEFAULT_MAX_PASSAGES: u64 = 100_000_000;
 
 fn answer(call: Call, form: Form) -> Result<Datum> {
@@ -53,7 +53,7 @@ fn answer(call: Call, form: Form) -> Result<Datum> {
     })
 }
 
-/// A search that gives its passages.
+/// A running search that returns its passages.
 struct Run {
     name: &'static str,
     finished: Finished,
@@ -122,7 +122,7 @@ impl Run {
     }
 }
 
-/// Passages may be missing only where the caller is told.
+/// Passages may be missing only if the caller is told.
 fn tell_capped(request: &PassageRequest, capped: Capped) {
     if capped.sentences == 0 {
         return;
@@ -137,9 +137,9 @@ fn tell_capped(request: &PassageRequest, capped: Capped) {
     );
 }
 
-/// The columns behind the ids.
+/// Returns the columns after the ids.
 fn columns(passage: &Passage) -> Result<[Datum; 6]> {
-    // As the rows of `sentences` are numbered.
+    // Sentences are numbered like the rows of `sentences`.
     let [left, right] = [passage.left_sentence, passage.right_sentence].map(|n| Datum::from(n as i32 + 1));
     Ok([
         left,
@@ -174,8 +174,8 @@ impl Rows<8> for Run {
 }
 
 sql_function! {
-    /// `shared_passages(a, b, threshold, options, features, min_sentences, extend, shingle, tokenizer)`: the passages of
-    /// two texts.
+    /// `shared_passages(a, b, threshold, options, features, min_sentences, extend, shingle,
+    /// tokenizer)`: returns the passages that two texts share.
     neardup_shared_passages, pg_finfo_neardup_shared_passages, |call| {
         set_returning::answer(call, || {
             let mut example = Example::new("shared_passages", ["…".to_owned(), "…".to_owned()]);
@@ -203,7 +203,7 @@ sql_function! {
     }
 }
 
-/// The passages of two texts as rows.
+/// The shared passages of two texts as rows.
 struct OfTwo(std::vec::IntoIter<Passage>);
 
 impl Rows<6> for OfTwo {

@@ -1,4 +1,5 @@
-//! `neardup_plan(threshold, recall, preset)`: what the bands of minhash find (docs/reference/functions.md).
+//! `neardup_plan(threshold, recall, preset)`: returns the detection curve of minhash bands
+//! (docs/reference/functions.md).
 
 use pgrx::pg_sys::Datum;
 

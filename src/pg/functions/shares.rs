@@ -1,4 +1,5 @@
-//! Arrays that share at least `r` elements, and how the planner learns that an index on `&&` serves.
+//! Arrays that share at least `r` elements, and the planner support that lets an index on `&&`
+//! serve them.
 
 use pgrx::pg_sys::{self, Datum, NodeTag};
 
@@ -9,7 +10,7 @@ use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError, catch};
 use crate::pg::server::executor::executor_for;
 
-/// `&&(anyarray, anyarray)` of pg_catalog; stable, as all oids of catalog/pg_operator.dat.
+/// `&&(anyarray, anyarray)` of pg_catalog; a stable OID, like all OIDs of catalog/pg_operator.dat.
 const OVERLAP: pg_sys::Oid = pg_sys::Oid::from_u32(2750);
 
 sql_function! {
@@ -31,7 +32,7 @@ sql_function! {
     neardup_shares_support, pg_finfo_neardup_shares_support, |call| {
         let Some(request) = call.datum(0) else { return Ok(call.give::<i32>(None)) };
         let node: *mut pg_sys::Node = request.cast_mut_ptr();
-        // SAFETY: the planner's requests are nodes, each of the structure that its tag names.
+        // SAFETY: the planner's requests are nodes, and each has the structure that its tag names.
         let answer: *mut pg_sys::Node = unsafe {
             match (*node).type_ {
                 NodeTag::T_SupportRequestIndexCondition => overlap_condition(node.cast()).cast(),
@@ -74,14 +75,15 @@ fn shares<T: Ord + Send>(call: Call, element: pg_sys::Oid, read: fn(Datum) -> T)
     Ok(call.give(Some(state.1 >= r as usize)))
 }
 
-/// `shares(a, b, r)` as `a && b` where the index has that operator: a list with this condition, which passes too
-/// much; or nothing.
+/// Returns `a && b` for `shares(a, b, r)` if the index has that operator: a list with this lossy
+/// condition, or nothing.
 ///
 /// # Safety
-/// A request of the planner for an index condition.
+/// The request is a planner request for an index condition.
 unsafe fn overlap_condition(request: *mut pg_sys::SupportRequestIndexCondition) -> *mut pg_sys::List {
     let none = std::ptr::null_mut();
-    // SAFETY: the caller's promise; the function's call has the three arguments that our SQL declares.
+    // SAFETY: the caller's promise; the function's call has the three arguments that our SQL
+    // declares.
     unsafe {
         let request = &mut *request;
         if (*request.node).type_ != NodeTag::T_FuncExpr
@@ -93,7 +95,7 @@ unsafe fn overlap_condition(request: *mut pg_sys::SupportRequestIndexCondition) 
         let call: *mut pg_sys::FuncExpr = request.node.cast();
         let argument = |n: i32| pg_sys::list_nth((*call).args, n).cast::<pg_sys::Node>();
         let (indexed, other, r) = (argument(request.indexarg), argument(1 - request.indexarg), argument(2));
-        // An r that is an error must stay one, rows or no rows.
+        // An invalid r must raise an error whether or not there are rows.
         if (*r).type_ == NodeTag::T_Const {
             let r: *mut pg_sys::Const = r.cast();
             if (*r).constisnull || (*r).constvalue.value() as i32 <= 0 {
@@ -118,10 +120,10 @@ unsafe fn overlap_condition(request: *mut pg_sys::SupportRequestIndexCondition) 
     }
 }
 
-/// Answers with the selectivity of `a && b`: what shares more is less.
+/// Answers with the selectivity of `a && b`, an upper bound: fewer rows share more elements.
 ///
 /// # Safety
-/// A request of the planner for a selectivity.
+/// The request is a planner request for a selectivity.
 unsafe fn overlap_selectivity(
     request: *mut pg_sys::SupportRequestSelectivity,
 ) -> Result<*mut pg_sys::SupportRequestSelectivity> {

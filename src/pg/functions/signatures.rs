@@ -1,4 +1,5 @@
-//! The signatures of a text that near duplicates are found by: spots and I-Match (docs/reference/functions.md).
+//! The signatures of a text that serve to find near duplicates: spots and I-Match
+//! (docs/reference/functions.md).
 
 use pgrx::PgSqlErrorCode;
 
@@ -58,7 +59,8 @@ sql_function! {
     }
 }
 
-/// The terms and document counts of a call: hashes of words, and how many documents each is in.
+/// Returns the terms and document counts of a call: hashes of words, each with the number of
+/// documents that contain the word.
 fn counts(call: Call) -> Result<Vec<(u64, u64)>> {
     let terms = strings(call, 1)?.unwrap_or_default();
     let numbers: Vec<Option<i64>> = call.get(2).unwrap_or_default();
@@ -84,7 +86,7 @@ fn counts(call: Call) -> Result<Vec<(u64, u64)>> {
     Ok(counts)
 }
 
-/// The strings of an argument that is a `text[]`; none if it is NULL.
+/// Returns the strings of a `text[]` argument; none if it is NULL.
 fn strings(call: Call, n: usize) -> Result<Option<Vec<String>>> {
     let Some(array) = call.datum(n) else { return Ok(None) };
     // SAFETY: our SQL declares a text[].

@@ -1,5 +1,6 @@
-//! Input and output of the types of sketches and of balls about them, as text and in binary form. In a plan that EXPLAIN
-//! prints the text is short; everywhere else input gives what output was made of.
+//! Text and binary input and output of the sketch types and of balls around sketches. In a plan
+//! that EXPLAIN prints, the text is shortened; everywhere else, input restores the value that
+//! output was made from.
 
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgSqlErrorCode, check_for_interrupts};
@@ -15,13 +16,13 @@ use crate::pg::server::explaining;
 use crate::sketches::balls::{self, MinhashBall, SimhashBall};
 use crate::sketches::wire::{Minhash, Simhash};
 
-/// What one of the types reads and writes.
+/// The input and output of one type.
 pub(super) struct Form {
     pub name: &'static str,
     pub from_text: fn(&str, &Stop) -> CoreResult<Vec<u8>>,
-    /// Whether bytes are those of a value.
+    /// Checks that bytes are a valid value.
     pub check: fn(&[u8]) -> CoreResult<()>,
-    /// The text of a value's bytes, which are checked.
+    /// Returns the text of a value's bytes, which are already checked.
     pub to_text: fn(&[u8], &Stop) -> CoreResult<String>,
     /// A value of the type, for hints.
     pub example: &'static str,
@@ -59,7 +60,7 @@ const SIMHASH_BALL: Form = Form {
     example: "<simhash:v1:words:h1.1:k1:0123456789abcdef,3>",
 };
 
-/// Balls of 0.1.0, about the minhash sketch of a text, are still read.
+/// Balls of 0.1.0, around the minhash sketch of a text, can still be read.
 const TEXT_BALL: Form = Form {
     name: ball::NAME,
     from_text: |text, stop| match text.trim_start().starts_with("<minhash:") {
@@ -77,7 +78,7 @@ const TEXT_BALL: Form = Form {
     example: "<jaccard:words:k1:multiset:0.8:\"some text\">",
 };
 
-/// The same in a plan, where a text may be long, too.
+/// The form for plans, which shortens long texts.
 const TEXT_BALL_IN_PLANS: Form = Form {
     to_text: |bytes, stop| match is_of_sketch(bytes) {
         true => MinhashBall::parse(bytes, ball::NAME)?.to_text(),
@@ -149,13 +150,13 @@ sql_function! {
     neardup_text_ball_recv, pg_finfo_neardup_text_ball_recv, |call| receive(call, &TEXT_BALL)
 }
 
-/// Whether the bytes of a text_ball are those that 0.1.0 makes, of the sketch of a text.
+/// Reports whether a text_ball is one that 0.1.0 made from the sketch of a text.
 pub(super) fn is_of_sketch(ball: &[u8]) -> bool {
     ball.first() == Some(&balls::VERSION)
 }
 
 pub(super) fn input(call: Call, form: &Form) -> Result<Datum> {
-    // Values are long; their beginning says enough.
+    // Values are long, so errors show only their beginning.
     const SHOWN: usize = 60;
     check_for_interrupts!();
     let text: &std::ffi::CStr = call.need(0, "the text of a value")?;
@@ -203,7 +204,8 @@ pub(super) fn receive(call: Call, form: &Form) -> Result<Datum> {
         Some(datum) => datum.cast_mut_ptr(),
         None => return Ok(call.give::<i32>(None)),
     };
-    // SAFETY: what is left of the message from its cursor on is the value's; it is taken whole.
+    // SAFETY: the rest of the message from its cursor on belongs to the value, and all of it is
+    // read.
     let bytes = unsafe {
         let message = &mut *message;
         let (from, to) = (message.cursor as usize, message.len as usize);
@@ -219,7 +221,7 @@ pub(super) fn receive(call: Call, form: &Form) -> Result<Datum> {
     Ok(call.give(Some(bytes)))
 }
 
-/// What is wrong, without the name of the type.
+/// Returns the reason of an error without the name of the type.
 fn why(error: Error) -> String {
     match error {
         Error::Malformed { why, .. } => why,

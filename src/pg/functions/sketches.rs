@@ -1,4 +1,5 @@
-//! Sketches of documents as SQL functions, and comparisons of sketches (docs/reference/functions.md).
+//! Sketches of documents and comparisons of sketches as SQL functions
+//! (docs/reference/functions.md).
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::Datum;
@@ -92,7 +93,7 @@ sql_function! {
     /// `simhash_from_bits(bit) → simhash_sketch`
     neardup_simhash_from_bits, pg_finfo_neardup_simhash_from_bits, |call| {
         let Some(bytes) = call.bytes(0) else { return Ok(call.give::<i32>(None)) };
-        // Layout: utils/varbit.h, the number of bits and then these.
+        // The layout is the one of utils/varbit.h: the number of bits and then the bits.
         let Some((length, bits)) = bytes.split_first_chunk() else { return Ok(call.give::<i32>(None)) };
         let bits_given = i32::from_ne_bytes(*length);
         let size = simhash::check_bits(bits_given.into()).map_err(|error| SqlError::from(error).hint(
@@ -110,7 +111,7 @@ sql_function! {
     neardup_simhash_to_varbit, pg_finfo_neardup_simhash_to_varbit, |call| bits(call)
 }
 
-/// The bits of a sketch; `bit` and `varbit` have the same layout.
+/// Returns the bits of a sketch; `bit` and `varbit` have the same layout.
 fn bits(call: Call) -> Result<Datum> {
     let Some(bytes) = call.bytes(0) else { return Ok(call.give::<i32>(None)) };
     let sketch = Simhash::parse(bytes)?;
@@ -128,7 +129,7 @@ fn minhash(call: Call, kind: Kind, source: Source) -> Result<Datum> {
     Ok(call.give(Some(minhash_of(&document, &header)?)))
 }
 
-/// The sketch of a document as a header says.
+/// Makes the sketch of a document with the parameters in a header.
 pub(crate) fn minhash_of(document: &Document, header: &MinhashHeader) -> Result<Vec<u8>> {
     let spec = spec(header.source, header.k);
     let mut hasher = Minhasher::new(header.permutations, header.seed);
@@ -153,18 +154,19 @@ fn simhash(call: Call, kind: Kind, source: Source) -> Result<Datum> {
     Ok(call.give(Some(header.sketch(hasher.bits().as_deref()))))
 }
 
-/// Argument 0 as a document; none if it is NULL.
+/// Reads argument 0 as a document; none if it is NULL.
 pub(super) fn document_of(call: Call, kind: Kind) -> Result<Option<Document>> {
     document_at(call, 0, kind)
 }
 
-/// Argument `n` as a document; none if it is NULL. It is of a type of that kind.
+/// Reads argument `n`, whose type has that kind, as a document; none if it is NULL.
 pub(super) fn document_at(call: Call, n: usize, kind: Kind) -> Result<Option<Document>> {
     if kind == Kind::Text {
         return call.text(n)?.map(document).transpose();
     }
     let Some(value) = call.datum(n) else { return Ok(None) };
-    // SAFETY: our SQL declares the argument so, or the caller looked what the elements of an array are.
+    // SAFETY: our SQL declares the argument with this type, or the caller checked the element type
+    // of an array.
     let document = unsafe { decode(kind, value)? };
     document.map(Some).ok_or_else(|| {
         let message = format!("argument {} is not valid UTF-8", n + 1);
@@ -172,7 +174,7 @@ pub(super) fn document_at(call: Call, n: usize, kind: Kind) -> Result<Option<Doc
     })
 }
 
-/// What a text is cut into, by name.
+/// Returns the token source that argument `n` names.
 fn tokenizer(call: Call, n: usize) -> Result<Source> {
     let name = call.text(n)?.unwrap_or_default();
     match &*name {

@@ -1,4 +1,5 @@
-//! Sentences and paragraphs of a text as SQL functions, and spans as ranges (docs/reference/functions.md).
+//! Sentences and paragraphs of a text as SQL functions, and spans as ranges
+//! (docs/reference/functions.md).
 
 use pgrx::IntoDatum;
 use pgrx::PgSqlErrorCode;
@@ -37,9 +38,9 @@ sql_function! {
 
 const DOING: &str = "cutting a text into sentences";
 
-/// Units of a text as rows: number, place, text.
+/// Units of a text as rows: number, span, text.
 struct Units {
-    /// What they are called.
+    /// The column name of the units.
     unit: &'static str,
     text: String,
     units: std::vec::IntoIter<Span>,
@@ -70,12 +71,13 @@ impl Rows<3> for Units {
     fn next(&mut self) -> Result<Option<[Datum; 3]>> {
         let Some(unit) = self.units.next() else { return Ok(None) };
         self.given += 1;
-        // No text of the server has more characters than 31 bits count.
+        // The number of characters in a text of the server fits in 31 bits.
         Ok(Some([Datum::from(self.given), range(&unit.chars)?, values::text(unit.of(&self.text))?]))
     }
 }
 
-/// Characters from 0 as the range that SQL's `substring` counts: from 1, half open.
+/// Converts a range of characters that starts at 0 to the half-open range that SQL's `substring`
+/// counts, starting at 1.
 pub(crate) fn range(chars: &std::ops::Range<usize>) -> Result<Datum> {
     let [from, to] = [chars.start, chars.end].map(|at| i32::try_from(at + 1));
     let (Ok(from), Ok(to)) = (from, to) else {

@@ -134,8 +134,8 @@ sql_function! {
     }
 }
 
-/// How a text is cut by the tokenizer that argument `n` names, words by default, and what comes of it. `lexemes` is a call with
-/// lexemes.
+/// Returns the tokenizer that argument `n` names, words by default, and the origin of its tokens.
+/// `lexemes` is an example call with lexemes.
 pub(super) fn cut(call: Call, n: usize, lexemes: &str) -> Result<(Tokenizer, Origin)> {
     let name = call.text(n)?;
     Ok(match name.as_deref() {
@@ -151,7 +151,8 @@ pub(super) fn cut(call: Call, n: usize, lexemes: &str) -> Result<(Tokenizer, Ori
     })
 }
 
-/// The set of the document that argument 0 is; the shingle and whether repeats count stand from argument `n` on.
+/// Makes the token set of the document in argument 0. The shingle length and the flag for repeats
+/// are argument `n` and the one after it.
 fn tokens(call: Call, kind: Kind, tokenizer: Tokenizer, origin: Origin, n: usize) -> Result<Datum> {
     let Some(document) = document_of(call, kind)? else { return Ok(call.give::<i32>(None)) };
     let spec = spec_of(tokenizer, call.get(n), call.get(n + 1), 1)
@@ -167,7 +168,7 @@ fn tokens(call: Call, kind: Kind, tokenizer: Tokenizer, origin: Origin, n: usize
     Ok(call.give(Some(set)))
 }
 
-/// The measure that argument `n` is, and its number: a `set_measure`.
+/// Returns the measure in argument `n`, and its datum, a `set_measure`.
 pub(super) fn measure_of(call: Call, n: usize) -> Result<(Measure, Datum)> {
     let datum = call.datum(n).ok_or_else(|| {
         SqlError::new(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, "method must not be NULL")
@@ -177,7 +178,7 @@ pub(super) fn measure_of(call: Call, n: usize) -> Result<(Measure, Datum)> {
     Ok((measure(&name)?, datum))
 }
 
-/// The measure of this name, of those that know no direction.
+/// Returns the measure of this name, among the symmetric measures.
 pub(crate) fn measure(name: &str) -> Result<Measure> {
     match name {
         "jaccard" => Ok(Measure::Jaccard),

@@ -1,4 +1,5 @@
-//! `neardup_version()`, and what scripts of the extension begin with (docs/operations/upgrading.md).
+//! `neardup_version()`, and the check that scripts of the extension begin with
+//! (docs/operations/upgrading.md).
 
 use std::cmp::Ordering;
 
@@ -47,7 +48,8 @@ sql_function! {
 }
 
 sql_function! {
-    /// `neardup_check_library() → void`: an error where the library is older than the script that calls it.
+    /// `neardup_check_library() → void`: fails if the library is older than the script that calls
+    /// it.
     neardup_check_library, pg_finfo_neardup_check_library, |call| {
         match Extension::of(call)?.version()? {
             Some(sql) if compare(&sql, LIBRARY) == Ordering::Greater => {

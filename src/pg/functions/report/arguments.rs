@@ -1,4 +1,4 @@
-//! What a call of `duplicates_report` asks to be shown, and the call as SQL.
+//! The arguments of `duplicates_report`, and the call as SQL.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -11,28 +11,28 @@ use crate::pg::request::such_as;
 use crate::pg::server::error::{Result, SqlError};
 use crate::report::link::Link;
 
-/// Clusters, members and pairs that are shown where the call does not say.
+/// The default numbers of clusters, members and pairs to show.
 const CLUSTERS: i32 = 20;
 const MEMBERS: i32 = 3;
 const SAMPLES: i32 = 4;
 
-/// What is to be shown.
+/// The contents that the caller asks for.
 #[derive(Debug)]
 pub(super) struct ReportArguments {
-    /// How many clusters, the largest first.
+    /// The number of clusters, the largest first.
     pub clusters: usize,
-    /// How many versions of each beside the representative.
+    /// The number of versions of each cluster in addition to the representative.
     pub members: usize,
-    /// How many pairs of each kind: the least similar, the most similar, and between.
+    /// The number of pairs of each kind: the least similar, the most similar, and between.
     pub samples: usize,
-    /// The column of titles, in terms of the alias `d`, as text.
+    /// The SQL text of the title column, relative to the alias `d`.
     pub title: Option<String>,
-    /// How documents are linked.
+    /// The link to a document.
     pub link: Option<Link>,
 }
 
 impl ReportArguments {
-    /// Of the arguments; `example` is a call that works.
+    /// Reads the arguments; `example` is a call that works.
     pub(super) fn new(given: Named<'_>, example: &Example) -> Result<Self> {
         let count = |argument: Argument, default: i32, most: i32| {
             let number = given.get::<i32>(argument).unwrap_or(default);
@@ -59,7 +59,7 @@ impl ReportArguments {
     }
 }
 
-/// The column of titles as SQL text.
+/// Returns the title column as SQL text.
 fn title(given: Named<'_>, name: &str, example: &Example) -> Result<String> {
     let relation = Relation::open(given.need(Argument::Docs)?)?;
     let column = relation.named(name, Argument::TitleColumn.name()).map_err(|error| {
@@ -69,7 +69,7 @@ fn title(given: Named<'_>, name: &str, example: &Example) -> Result<String> {
     Ok(format!("d.{}::pg_catalog.text", column.quoted()?))
 }
 
-/// The call as it was made: every argument that was given another value than its default.
+/// Returns the call as it was made: every argument with a value other than its default.
 pub(super) fn as_called(given: Named<'_>, form: Form, relation: &str) -> Result<String> {
     let mut call = format!("{}({}", form.name, literal(relation));
     let threshold = given.get::<f64>(Argument::Threshold);
@@ -95,7 +95,7 @@ pub(super) fn as_called(given: Named<'_>, form: Form, relation: &str) -> Result<
     Ok(call)
 }
 
-/// The value of an argument that is given by name, as SQL; none where it is the default.
+/// Returns a named argument as SQL; none if it has its default value.
 fn named(given: Named<'_>, argument: Argument) -> Result<Option<String>> {
     let number = |default: Option<i32>| given.get::<i32>(argument).filter(|&value| Some(value) != default);
     Ok(match argument {

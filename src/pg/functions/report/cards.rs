@@ -1,4 +1,4 @@
-//! The clusters of a report: which are shown, and what of them is read for it.
+//! The clusters of a report: selects the ones to show and reads the data for them.
 
 use std::collections::HashMap;
 
@@ -14,36 +14,37 @@ use crate::report::cluster::{Entry, Line, Shown, Version};
 use crate::report::page::Page;
 use crate::report::pair::Document;
 
-/// Documents that the clusters of a page list together, and one of them.
+/// The limits of listed documents: over all clusters of a page, and for one cluster.
 const LISTED: usize = 4_000;
 const LISTED_OF_ONE: [usize; 2] = [20, 1_000];
-/// The most versions of a cluster that are read to be compared: more would not find room.
+/// The maximum number of versions of a cluster that are read and compared: the page has no room for
+/// more.
 const MOST_COMPARED: usize = 200;
 
-/// Clusters of this many rows are looked at with suspicion.
+/// The size from which a cluster is checked for chains.
 pub(super) const LARGE: usize = 100;
 
-/// Whether most of a large cluster's rows are no pairs with its representative.
+/// Reports whether most rows of a large cluster form no pair with its representative.
 pub(super) fn is_chain(cluster: &Cluster<'_>) -> bool {
     let apart = cluster.similarity.iter().filter(|similarity| similarity.is_nan()).count();
     cluster.members.len() >= LARGE && apart > cluster.members.len() / 2
 }
 
-/// The clusters that there are, and what is known of them.
+/// All clusters with the data about them.
 pub(super) struct Cards<'a> {
     /// The clusters.
     pub clusters: &'a Clusters,
-    /// What they are like.
+    /// The summary of each cluster.
     pub summaries: &'a [Summary],
-    /// Their documents.
+    /// The documents of the clusters.
     pub documents: &'a Documents<'a>,
-    /// What is to be shown.
+    /// The contents that the caller asks for.
     pub asked: &'a ReportArguments,
 }
 
 impl Cards<'_> {
-    /// Adds the largest clusters: with their texts as long as there is room, then in a line each. `links` are what holds all
-    /// together, the strongest first.
+    /// Adds the largest clusters: with their texts as long as there is room, then in one line each.
+    /// `links` are the links that hold all clusters together, the strongest first.
     pub(super) fn add_to(&self, page: &mut Page, links: &[Link], executor: &dyn Executor) -> Result<()> {
         const LINES_AT_ONCE: usize = 128;
         const BEGINNING: usize = 200;
@@ -85,7 +86,7 @@ impl Cards<'_> {
         Ok(())
     }
 
-    /// A cluster with at most `listed` of its documents.
+    /// Prepares a cluster for display with at most `listed` of its documents.
     fn shown(&self, number: usize, listed: usize, links: &[Link]) -> Result<Shown> {
         let cluster = self.clusters.get(number);
         let groups = self.by_text(&cluster, listed)?;
@@ -124,7 +125,8 @@ impl Cards<'_> {
         })
     }
 
-    /// Documents of a cluster by their texts: that of the representative first, then those that differ most.
+    /// Groups the documents of a cluster by their text: first the text of the representative, then
+    /// the texts that differ most from it.
     fn by_text(&self, cluster: &Cluster<'_>, listed: usize) -> Result<Vec<Group>> {
         let mut places: Vec<usize> = (0..cluster.members.len()).collect();
         let likeness = |place: usize| (cluster.similarity[place] * 1e15) as i64;
@@ -152,7 +154,7 @@ impl Cards<'_> {
         Ok(groups)
     }
 
-    /// The weakest links of the large ones of these clusters, by their numbers. O(links).
+    /// Finds the weakest links of the large clusters among those in `numbers`. O(links).
     fn weak_links(
         &self,
         numbers: &[usize],
@@ -183,9 +185,9 @@ impl Cards<'_> {
     }
 }
 
-/// Documents of one text.
+/// Documents with the same text.
 struct Group {
-    /// The first of them.
+    /// The first document of the group.
     first: u32,
     similarity: Option<f64>,
     entries: Vec<Entry>,

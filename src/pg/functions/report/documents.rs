@@ -1,4 +1,4 @@
-//! The documents that a report shows, read by their ids when they are needed.
+//! The documents of a report, read by their ids when they are needed.
 
 use std::collections::HashMap;
 
@@ -20,44 +20,44 @@ use crate::report::pair::{Document, MOST_CHARACTERS};
 pub(super) struct Documents<'a> {
     request: &'a Request,
     joined: &'a Joined<'a>,
-    /// The titles as SQL, in terms of the alias `d`.
+    /// The title as SQL, relative to the alias `d`.
     title: Option<&'a str>,
 }
 
-/// What tells one text from all others.
+/// A digest that distinguishes a text from all others.
 pub(super) type Digest = Vec<u8>;
 
-/// A title, and what tells a text from others.
+/// A title and the digest of a text.
 pub(super) type Told = (Option<String>, Option<Digest>);
 
-/// What is read of a document.
+/// The data that is read about a document.
 struct DocumentText {
     document: Document,
     digest: Option<Digest>,
 }
 
 impl<'a> Documents<'a> {
-    /// Those of a join.
+    /// The documents of a join.
     pub(super) fn new(request: &'a Request, joined: &'a Joined<'a>, title: Option<&'a str>) -> Self {
         Self { request, joined, title }
     }
 
-    /// How many vertices there are.
+    /// Returns the number of vertices.
     pub(super) fn vertices(&self) -> usize {
         self.joined.order.len()
     }
 
-    /// The id of a vertex, as it is written.
+    /// Returns the id of a vertex as text.
     pub(super) fn id(&self, vertex: u32) -> String {
         self.joined.ids.show(self.joined.order[vertex as usize])
     }
 
-    /// Titles and texts of some vertices; of long texts the beginning.
+    /// Reads the titles and texts of some vertices; of long texts only the beginning.
     pub(super) fn texts(&self, vertices: impl IntoIterator<Item = u32>) -> Result<HashMap<u32, Document>> {
         self.beginnings(vertices, MOST_CHARACTERS)
     }
 
-    /// The same with as many characters of each.
+    /// Does the same with `characters` characters of each text.
     pub(super) fn beginnings(
         &self,
         vertices: impl IntoIterator<Item = u32>,
@@ -77,7 +77,7 @@ impl<'a> Documents<'a> {
         Ok(documents)
     }
 
-    /// Titles of some vertices, and what tells their texts apart.
+    /// Reads the titles and text digests of some vertices.
     pub(super) fn digests(&self, vertices: impl IntoIterator<Item = u32>) -> Result<HashMap<u32, Told>> {
         let digest = format!(
             "pg_catalog.sha256(pg_catalog.convert_to({}::pg_catalog.text, pg_catalog.getdatabaseencoding()))",
@@ -90,7 +90,7 @@ impl<'a> Documents<'a> {
         Ok(digests)
     }
 
-    /// Reads rows by their ids, some at a time.
+    /// Reads rows by their ids, one batch at a time.
     fn read(
         &self,
         vertices: impl IntoIterator<Item = u32>,
@@ -114,7 +114,7 @@ impl<'a> Documents<'a> {
                 format!("\"{}\"", id.replace('\\', "\\\\").replace('"', "\\\""))
             });
             let list = format!("{{{}}}", list.collect::<Vec<_>>().join(","));
-            // An escape string means the same whatever standard_conforming_strings says.
+            // An escape string has the same meaning with any standard_conforming_strings.
             let sql = format!(
                 "SELECT {}, {title}, {text}, {digest} FROM {} AS d WHERE {} {} ANY (E{}::{}[])",
                 source.id,
@@ -128,9 +128,9 @@ impl<'a> Documents<'a> {
             let types = [request.id_type, pg_sys::TEXTOID, pg_sys::TEXTOID, pg_sys::BYTEAOID];
             Cursor::open(&query, types)?.for_each(ROWS_A_FETCH, |[id, title, text, digest]| {
                 let Some(id) = id else { return Ok(()) };
-                // SAFETY: the cursor checked that ids are of their type.
+                // SAFETY: the cursor checked that the ids have their type.
                 let Some(vertex) = (unsafe { joined.ids.find(&joined.order, id) }) else { return Ok(()) };
-                // SAFETY: texts and a bytea, which live until the next fetch.
+                // SAFETY: the values are texts and a bytea, which live until the next fetch.
                 let bytes = |value: Option<pg_sys::Datum>| value.map(|value| unsafe { varlena_bytes(value) });
                 let string = |value| -> Result<Option<String>> {
                     let Some(bytes) = bytes(value) else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! `duplicates_report`: one HTML page about the near duplicates of a table.
+//! `duplicates_report`: makes one HTML page about the near duplicates of a table.
 
 mod arguments;
 mod cards;
@@ -43,7 +43,7 @@ sql_function! {
 }
 
 fn report(call: Call, form: Form) -> Result<Datum> {
-    /// Steps for the diameter of a cluster: a second.
+    /// The limit of steps for computing the diameter of a cluster: about a second.
     const EFFORT: u64 = 1 << 28;
     let began = Instant::now();
     let request = Request::new(call, form)?;
@@ -108,9 +108,10 @@ fn report(call: Call, form: Form) -> Result<Datum> {
     text(&page.finish(&facts))
 }
 
-/// When the statement began, in the session's time zone, without parts of a second.
+/// Returns the start time of the statement in the session's time zone, without fractions of a
+/// second.
 fn statement_time() -> String {
-    // SAFETY: the text stands in a buffer of the server until the next call, and is copied.
+    // SAFETY: the text is in a buffer of the server until the next call, and is copied.
     let time = unsafe { c_string(pg_sys::timestamptz_to_str(pg_sys::GetCurrentStatementStartTimestamp())) };
     match time.split_once('.') {
         None => time,
@@ -120,7 +121,8 @@ fn statement_time() -> String {
     }
 }
 
-/// Adds pairs of documents beside each other, a few at a time: no more texts are held than are shown.
+/// Adds pairs of documents side by side, a few at a time, so that memory holds no more texts than
+/// are shown.
 fn add_pairs(
     page: &mut Page,
     kind: Kind,
@@ -144,7 +146,7 @@ fn add_pairs(
     Ok(())
 }
 
-/// What to beware of.
+/// Returns the warnings for the reader.
 fn warnings(clusters: &Clusters, documents: usize) -> Vec<String> {
     let mut warnings = Vec::new();
     let chains: Vec<usize> = clusters.iter().filter(is_chain).map(|cluster| cluster.members.len()).collect();
