@@ -1,4 +1,4 @@
-//! What the catalog says of relations and roles by their numbers.
+//! Catalog lookups of relations and roles by their OID.
 
 use pgrx::pg_sys::{self, Oid};
 
@@ -6,17 +6,17 @@ use crate::pg::query::names::quote_identifier;
 use crate::pg::server::encoding::{self, c_string};
 use crate::pg::server::error::Result;
 
-/// The name of a role, as SQL text needs it.
+/// Returns the name of a role, quoted for SQL text.
 pub(crate) fn role(oid: Oid) -> Result<String> {
-    // SAFETY: any number is looked up; null if there is no such role.
+    // SAFETY: any OID may be looked up; the result is null if there is no such role.
     let name = unsafe { pg_sys::GetUserNameFromId(oid, true) };
     // SAFETY: a C string.
     if name.is_null() { Ok(oid.to_u32().to_string()) } else { quote_identifier(&unsafe { c_string(name) }) }
 }
 
-/// Who owns a relation; none if there is no such relation.
+/// Returns the owner of a relation; none if there is no such relation.
 pub(crate) fn owner_of(relation: Oid) -> Option<Oid> {
-    // SAFETY: any number is looked up; the row is read before it is released.
+    // SAFETY: any OID may be looked up; the row is read before it is released.
     unsafe {
         let row = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::RELOID as i32, relation.into());
         if row.is_null() {
@@ -29,10 +29,10 @@ pub(crate) fn owner_of(relation: Oid) -> Option<Oid> {
     }
 }
 
-/// The relation of a name in a schema, if there is one.
+/// Returns the relation with a name in a schema, if there is one.
 pub(crate) fn relation_named(name: &str, namespace: Oid) -> Result<Option<Oid>> {
     let name = encoding::to_server(name)?;
-    // SAFETY: a C string; no relation is the number 0.
+    // SAFETY: a C string; no relation has the OID 0.
     let relation = unsafe { pg_sys::get_relname_relid(name.as_ptr(), namespace) };
     Ok((relation != pg_sys::InvalidOid).then_some(relation))
 }

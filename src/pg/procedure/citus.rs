@@ -1,4 +1,4 @@
-//! Statements on what Citus knows of a relation, and on how tables are spread.
+//! Statements that ask Citus how a relation is distributed, and that distribute tables.
 
 use pgrx::pg_sys::Oid;
 
@@ -6,7 +6,7 @@ use super::statement::{Statement, int8, oid};
 use crate::pg::request::example::literal;
 use crate::pg::server::error::Result;
 
-/// Whether there is Citus of a version with all that is asked of it.
+/// Reports whether Citus is installed in a version that has everything these statements need.
 pub(crate) fn is_there() -> Statement {
     Statement::new(
         "SELECT EXISTS (SELECT FROM pg_extension e WHERE e.extname = 'citus') \
@@ -14,7 +14,8 @@ pub(crate) fn is_there() -> Statement {
     )
 }
 
-/// Spreads a table: by a column, or to one node; like another, or in so many shards.
+/// Distributes a table: by a column, or on a single node; colocated with another table, or in
+/// `shards` shards.
 pub(crate) fn distribute(table: Oid, by: Option<&str>, like: Option<&str>, shards: i64) -> Result<Statement> {
     let by = by.map_or("NULL".to_owned(), literal);
     let how = match like {
@@ -27,8 +28,10 @@ pub(crate) fn distribute(table: Oid, by: Option<&str>, like: Option<&str>, shard
     )))
 }
 
-/// Whether a relation is spread by a column of this number, which is of this type and no domain of it; or else on one node; no row
-/// where neither is so. In a schema that is on one node a function can make no tables, nor tables elsewhere that go with these.
+/// Reports whether a relation is distributed by the column with this number, whose type must be
+/// exactly this one and no domain over it. Returns false if the relation is on a single node, and
+/// no row if neither holds. In a schema that is on a single node, a function can neither make
+/// tables nor make tables elsewhere that are colocated with the relation.
 pub(crate) fn home(docs: Oid, column: i16, of: Oid) -> Statement {
     Statement::new(
         "SELECT p.partmethod = 'h' FROM pg_dist_partition p JOIN pg_class c ON c.oid = p.logicalrelid \
@@ -41,7 +44,8 @@ pub(crate) fn home(docs: Oid, column: i16, of: Oid) -> Statement {
     .with([oid(docs), int8(column.into()), oid(of)])
 }
 
-/// Whether a table is spread by its ids, or on one node, just where a relation is that has such a home.
+/// Reports whether a table is distributed by its ids, or on a single node, in the same place as a
+/// relation that has such a home.
 pub(crate) fn is_beside(docs: Oid, table: Oid) -> Statement {
     Statement::new(
         "SELECT EXISTS (SELECT FROM pg_dist_partition d JOIN pg_dist_partition t USING (colocationid, partmethod, repmodel) \

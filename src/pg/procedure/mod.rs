@@ -1,9 +1,12 @@
-//! What the two procedures that commit have in common: `neardup_refresh` and `near_duplicates_into`.
+//! The common parts of the two procedures that commit: `neardup_refresh` and
+//! `near_duplicates_into`.
 //!
-//! Each call of a step function is one [`transaction`]: it plans from what it knows, carries out, and plans again, while a
-//! [`session_lock`] keeps other sessions out between transactions. A [`statement`] runs as the owner of the tables, with
-//! `pg_catalog` as the only schema in the search path; a [`table`] is found by its OID, locked and checked at each use.
-//! [`catalog`] looks names and owners up, [`citus`] asks how Citus distributes a relation, and distributes tables.
+//! Each call of a step function is one [`transaction`]: it plans from its state, carries out the
+//! steps, and plans again, while a [`session_lock`] keeps other sessions out between transactions.
+//! A [`statement`] runs as the owner of the tables, with `pg_catalog` as the only schema in the
+//! search path; a [`table`] is found by its OID, and locked and checked at each use.
+//! [`catalog`] looks up names and owners; [`citus`] asks how Citus distributes a relation, and
+//! distributes tables.
 
 pub(crate) mod catalog;
 pub(crate) mod citus;

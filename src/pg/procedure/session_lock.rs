@@ -1,7 +1,9 @@
-//! One session at a time: a lock that it keeps between the transactions of what a procedure does step by step.
+//! One session at a time: a lock that the session keeps between the transactions of a procedure
+//! that works in steps.
 //!
-//! It is on an object that no statement of SQL can name, so that no outsider can hold it. Where a transaction
-//! fails, the server itself gives back what its session holds, and so it does at the end of the session, also by kill -9.
+//! The lock is on an object that no SQL statement can name, so no outsider can hold it. If a
+//! transaction fails, the server itself releases the locks of its session; it also does so at the
+//! end of the session, even after kill -9.
 
 use std::cell::Cell;
 
@@ -10,18 +12,20 @@ use pgrx::pg_sys;
 use crate::pg::server::guard::guard;
 
 thread_local! {
-    /// The lock that this session holds from step to step, and when the call began that took it.
+    /// The lock that this session holds from step to step, and the start time of the call that took
+    /// it.
     static HELD: Cell<Option<(SessionLock, i64)>> = const { Cell::new(None) };
-    /// Whether the server tells us of ends of transactions.
+    /// Set once the callback for the end of transactions is registered.
     static TOLD: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The lock of what one session does at a time.
+/// The lock for work that one session does at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SessionLock {
-    /// A table: of a catalogue whose objects the server locks in another way, or of an extension.
+    /// The OID of a table: of a catalog whose objects the server locks in another way, or of a
+    /// table of an extension.
     pub class: pg_sys::Oid,
-    /// The number of an object there, or what tells the work from any other.
+    /// The OID of an object of that table, or another value that identifies the work.
     pub object: pg_sys::Oid,
 }
 
@@ -29,7 +33,7 @@ impl SessionLock {
     fn tag(self) -> pg_sys::LOCKTAG {
         const DEFAULT_LOCKMETHOD: u8 = 1;
         pg_sys::LOCKTAG {
-            // SAFETY: a look at a variable of the session.
+            // SAFETY: reads a variable of the session.
             locktag_field1: unsafe { pg_sys::MyDatabaseId }.to_u32(),
             locktag_field2: self.class.to_u32(),
             locktag_field3: self.object.to_u32(),
@@ -39,25 +43,27 @@ impl SessionLock {
         }
     }
 
-    /// Whether this session holds it.
+    /// Reports whether this session holds the lock.
     fn is_held(self) -> bool {
         HELD.get().is_some_and(|(held, _)| held == self)
     }
 
-    /// Whether this session holds it since that call began, of which this is a further step.
+    /// Reports whether this session has held the lock since the call with that start time, of which
+    /// this is a further step.
     pub(crate) fn is_held_since(self, started: i64) -> bool {
         HELD.get() == Some((self, started))
     }
 
-    /// Whether this session holds it, from now on if not before. Not to be called in a subtransaction, which could end
-    /// without the lock.
+    /// Takes the lock if the session does not hold it yet, and reports whether the session now
+    /// holds it. Must not be called in a subtransaction, which could end without the lock.
     pub(crate) fn take(self, started: i64) -> bool {
         if self.is_held() {
             HELD.set(Some((self, started)));
             return true;
         }
         let tag = self.tag();
-        // SAFETY: the callback is a function of ours, told once; the lock is one of the session, not waited for.
+        // SAFETY: the callback is a function of ours and is registered once; the lock is a session
+        // lock and is not waited for.
         unsafe {
             if !TOLD.replace(true) {
                 pg_sys::RegisterXactCallback(Some(at_end), std::ptr::null_mut());
@@ -69,13 +75,13 @@ impl SessionLock {
             }
         }
         if let Some((other, _)) = HELD.replace(Some((self, started))) {
-            // Another call was left between two steps.
+            // Another call was abandoned between two steps.
             other.give_back();
         }
         true
     }
 
-    /// Gives it back, if it is held.
+    /// Releases the lock if it is held.
     pub(crate) fn release(self) {
         if self.is_held() {
             HELD.set(None);
@@ -90,7 +96,7 @@ impl SessionLock {
     }
 }
 
-/// A transaction ends: with an error the server gives the lock back.
+/// Called at the end of a transaction: after an error the server releases the lock.
 unsafe extern "C-unwind" fn at_end(event: pg_sys::XactEvent::Type, _argument: *mut std::ffi::c_void) {
     // SAFETY: the outermost frame of a call by the server.
     unsafe {

@@ -11,63 +11,66 @@ use crate::pg::server::error::Result;
 /// A locked table.
 #[derive(Debug)]
 pub(crate) struct Table {
-    /// Its number.
+    /// The OID of the table.
     pub oid: Oid,
-    /// Its name with its schema, as SQL text needs it.
+    /// The name with its schema, quoted for SQL text.
     pub name: String,
-    /// Who owns it.
+    /// The owner.
     pub owner: Oid,
-    /// Whether it is a plain table of its own without rules, triggers, forced policies, constraints or partitions.
+    /// Set for a plain, independent table without rules, triggers, forced policies, constraints or
+    /// partitions.
     is_bare: bool,
-    /// The like, but with triggers: those of its owner may be there.
+    /// The same, but triggers are allowed: its owner may have made some.
     is_plain: bool,
-    /// What kind of relation it is, as the catalogue has it.
+    /// The kind of relation, as in the catalog.
     kind: u8,
-    /// Whether it brings no code but triggers: it has no rules, defaults, generated columns, checks
-    /// or domains. What a table kept when it changed hands runs as its new owner.
+    /// Set if the table runs no code except triggers: it has no rules, defaults, generated columns,
+    /// checks or domains. Code that a table kept when its owner changed runs as the new owner.
     is_sound: bool,
-    /// Whether it has row security, to which its owner is subject where that is forced.
+    /// Set if the table has row security, which applies to its owner if it is forced.
     has_policies: bool,
-    /// Whether it is a partition or an inheriting table.
+    /// Set for a partition or an inheriting table.
     is_partition: bool,
-    /// Whether others inherit from it.
+    /// Set if other tables inherit from it.
     has_children: bool,
-    /// Whether it has triggers.
+    /// Set if it has triggers.
     has_triggers: bool,
-    /// Its columns, without those that were dropped.
+    /// The columns, without dropped ones.
     columns: Vec<(String, Oid)>,
-    /// Whether some were dropped, so that places among the others are not what columns are stored by.
+    /// Set if columns were dropped, so that positions among the other columns differ from the
+    /// stored attribute numbers.
     has_gaps: bool,
-    /// Its indexes.
+    /// The indexes.
     indexes: Vec<Index>,
 }
 
-/// What a number of a table leads to.
+/// The result of opening a table by its OID.
 #[derive(Debug)]
 pub(crate) enum Opened {
-    /// To nothing: it was dropped.
+    /// There is no such relation: it was dropped.
     Gone,
-    /// To a relation of an owner with whom nothing is to be done, which is not locked for long.
+    /// A relation of an owner who is not accepted. It is not locked for long.
     Others(Oid),
-    /// To a table.
+    /// A table.
     Table(Table),
 }
 
 impl Table {
-    /// Opens and locks a table, if `may` holds for its owner: no caller can make us lock tables of others.
+    /// Opens and locks a table if `may` accepts its owner, so that no caller can make us lock
+    /// tables of others.
     pub(crate) fn open(oid: Oid, lock: u32, may: impl Fn(Oid) -> bool) -> Result<Opened> {
         match owner_of(oid) {
             None => return Ok(Opened::Gone),
             Some(owner) if !may(owner) => return Ok(Opened::Others(owner)),
             Some(_) => {}
         }
-        // SAFETY: any number is looked up; null if it is no relation.
+        // SAFETY: any OID may be looked up; the result is null if it is no relation.
         let relation = unsafe { pg_sys::try_relation_open(oid, lock as i32) };
         if relation.is_null() {
             return Ok(Opened::Gone);
         }
-        // SAFETY: an open relation has its catalogue row and its tuple descriptor; what is read is copied before it is
-        // closed. The lock stays.
+        // SAFETY: an open relation has its catalog row and its tuple descriptor; everything that is
+        // read is copied before it is closed. The lock stays.
         unsafe {
             let class = &*(*relation).rd_rel;
             let forced = class.relrowsecurity && class.relforcerowsecurity;
@@ -86,7 +89,7 @@ impl Table {
                             && attribute.attgenerated == 0
                             && pg_sys::getBaseType(attribute.atttypid) == attribute.atttypid)
                 });
-            // What is not given a value must do without one.
+            // A column that gets no value must accept NULL.
             let needs_nothing = attributes
                 .iter()
                 .all(|attribute| attribute.attisdropped || !attribute.attnotnull || attribute.attnum == 1);
@@ -128,8 +131,9 @@ impl Table {
         }
     }
 
-    /// Whether it is a plain table of just these columns, in any order, that runs no code but
-    /// triggers: one more column may have a default or a domain, which would run as its owner.
+    /// Reports whether it is a plain table of exactly these columns, in any order, that runs no
+    /// code except triggers: an additional column may have a default or a domain, which would run
+    /// as its owner.
     pub(crate) fn has(&self, columns: &[(&str, Oid)]) -> bool {
         self.is_plain && self.is_sound && self.has_just(columns)
     }
@@ -141,8 +145,9 @@ impl Table {
                 .all(|(name, of)| self.columns.iter().any(|column| column.0 == *name && column.1 == *of))
     }
 
-    /// Whether it is a table of this kind of just these columns that runs no code, triggers apart,
-    /// and is not indexed. Only a foreign table is a partition, and only a partitioned one has some.
+    /// Reports whether it is a table of this kind with exactly these columns that runs no code
+    /// except triggers, and has no index. A foreign table must be a partition and other tables must
+    /// not; only a partitioned table may have partitions.
     pub(crate) fn is_bare_of(&self, kind: u8, columns: &[(&str, Oid)]) -> bool {
         self.kind == kind
             && self.is_sound
@@ -153,23 +158,24 @@ impl Table {
             && self.has_just(columns)
     }
 
-    /// Whether its indexes compute nothing and call the functions of no user, as primary keys do.
+    /// Reports whether its indexes, like primary keys, compute nothing and call no user-defined
+    /// functions.
     pub(crate) fn has_plain_indexes(&self) -> bool {
         self.indexes.iter().all(|index| index.computes_nothing)
     }
 
-    /// Whether it has triggers, those that the server makes among them.
+    /// Reports whether it has triggers, including those that the server makes.
     pub(crate) fn has_triggers(&self) -> bool {
         self.has_triggers
     }
 
-    /// The type of a column.
+    /// Returns the type of a column.
     pub(crate) fn type_of(&self, column: &str) -> Option<Oid> {
         self.columns.iter().find(|(name, _)| name == column).map(|&(_, of)| of)
     }
 
-    /// Whether any row of these columns, two of which are indexed, can be inserted without running code or an error: the
-    /// table is just as it was made.
+    /// Reports whether any row of these columns, two of which are indexed, can be inserted without
+    /// running code or an error: the table is exactly as it was made.
     pub(crate) fn takes_any_row(&self, columns: &[(&str, Oid)]) -> bool {
         self.is_bare
             && self.indexes.len() == 2
@@ -179,9 +185,9 @@ impl Table {
     }
 }
 
-/// Whether an owner can put rows into a table: also owners can take rights from themselves.
+/// Reports whether an owner can insert rows into a table: owners, too, can revoke their own rights.
 fn may_insert(table: Oid, schema: Oid, owner: Oid) -> bool {
-    // SAFETY: functions of the server that take these types; what they answer is a bool.
+    // SAFETY: functions of the server that take these types and return a bool.
     let has = |function: u32, object: Oid, right: &std::ffi::CStr| unsafe {
         let right = pg_sys::cstring_to_text(right.as_ptr());
         let arguments = [owner.into(), object.into(), pg_sys::Datum::from(right)];
@@ -195,20 +201,21 @@ fn may_insert(table: Oid, schema: Oid, owner: Oid) -> bool {
 /// An index of a table.
 #[derive(Debug, Clone, Copy)]
 struct Index {
-    /// Whether it runs no functions but the server's and those of the types of its columns: it has no
-    /// expressions, and its predicate only looks whether a column is NULL.
+    /// Set if the index runs only functions of the server and of its columns' types: it has no
+    /// expressions, and its predicate only checks whether a column is NULL.
     computes_nothing: bool,
-    /// Whether it takes any row besides: it is unique for ids only, of rows that its predicate leaves
-    /// to it.
+    /// Set if, in addition, the index accepts any row: it is unique only on ids of rows that match
+    /// its predicate.
     takes_any_row: bool,
 }
 
-/// Looks at an index of a table.
+/// Reads the properties of an index.
 ///
 /// # Safety
-/// An index of a table that is open and locked.
+/// The index belongs to a table that is open and locked.
 unsafe fn look_at(index: Oid) -> Index {
-    // SAFETY: the caller's promise; an index has a row in pg_index with as many keys as it says.
+    // SAFETY: the caller's promise; an index has a row in pg_index with as many keys as the row
+    // says.
     unsafe {
         let index = pg_sys::index_open(index, pg_sys::AccessShareLock as i32);
         let form = &*(*index).rd_index;
@@ -227,12 +234,12 @@ unsafe fn look_at(index: Oid) -> Index {
     }
 }
 
-/// Whether a predicate only says that a column is NULL, or is not.
+/// Reports whether a predicate only checks that a column is NULL, or that it is not NULL.
 ///
 /// # Safety
-/// The predicate of an index.
+/// The list is the predicate of an index.
 unsafe fn looks_for_null(predicate: *mut pg_sys::List) -> bool {
-    // SAFETY: the caller's promise: a list of expressions, all of which hold.
+    // SAFETY: the caller's promise: a list of expressions that are joined by AND.
     unsafe {
         let test: *const pg_sys::NullTest = pg_sys::list_nth(predicate, 0).cast();
         (*predicate).length == 1

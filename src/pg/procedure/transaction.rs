@@ -1,4 +1,4 @@
-//! A transaction of a procedure that commits: what it may begin in, and its turns.
+//! A transaction of a procedure that commits: the check that it may begin, and its planning loop.
 
 use std::fmt::Debug;
 
@@ -9,10 +9,11 @@ use pgrx::pg_sys;
 use crate::pg::server::error::{Result, SqlError};
 use crate::turns::Turns;
 
-/// Refuses to begin where the procedure could not commit: in a transaction block, a function or a subtransaction. `what` names
-/// what it commits; `example` is a call that works.
+/// Refuses to begin where the procedure could not commit: in a transaction block, a function or a
+/// subtransaction. `what` names what it commits; `example` is a call that works.
 pub(crate) fn check_can_commit(procedure: &str, what: &str, example: &str) -> Result<()> {
-    // SAFETY: reads the state of the transaction, and whether the caller of the function can commit it.
+    // SAFETY: reads the state of the transaction, and whether the caller of the function can commit
+    // it.
     if unsafe { !pg_sys::IsSubTransaction() && pg_sys::SPI_inside_nonatomic_context() } {
         return Ok(());
     }
@@ -24,27 +25,28 @@ pub(crate) fn check_can_commit(procedure: &str, what: &str, example: &str) -> Re
     )))
 }
 
-/// A transaction that plans its next steps from what it knows.
+/// A transaction that plans its next steps from its state.
 pub(crate) trait Transaction {
-    /// What it knows.
+    /// The state that plans follow from.
     type State: Clone + PartialEq;
     /// A step.
     type Step: Debug;
-    /// What ends it.
+    /// The result that ends the transaction.
     type End;
 
-    /// What it knows so far.
+    /// Returns the current state.
     fn state(&self) -> &Self::State;
 
-    /// The next steps, up to the first one that tells what the others depend on, or to the end.
+    /// Plans the next steps, up to the first one whose result the following steps depend on, or to
+    /// the end.
     fn plan(state: &Self::State) -> Vec<Self::Step>;
 
-    /// Carries out a step, and tells the end of the transaction if it is that.
+    /// Carries out a step, and returns the result of the transaction if the step ends it.
     fn carry_out(&mut self, step: Self::Step) -> Result<Option<Self::End>>;
 }
 
-/// Plans and carries out, until the transaction is done. A plan that follows from a state that there was before is an error
-/// ([`Turns`]), and interrupts are checked at each turn.
+/// Plans and carries out steps until the transaction is done. A repeated plan for a state that was
+/// there before is an error ([`Turns`]). Interrupts are checked at each turn.
 pub(crate) fn run<T: Transaction>(transaction: &mut T) -> Result<T::End> {
     let mut turns = Turns::default();
     loop {

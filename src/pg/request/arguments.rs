@@ -1,4 +1,4 @@
-//! What a method reads its parameters from.
+//! The arguments from which a method reads its parameters.
 
 use std::borrow::Cow;
 
@@ -13,38 +13,38 @@ use crate::features::FeatureSpec;
 use crate::pg::server::error::{Result, SqlError};
 use crate::verify::measure::check_threshold;
 
-/// The arguments that concern a method. It asks for each it knows, in the order of their number in SQL;
-/// what is found good becomes part of the example for later hints.
+/// The arguments of a method. The method reads each one it knows, in the order of their position in
+/// SQL; a valid argument becomes part of the example for later hints.
 #[derive(Debug)]
 pub(crate) struct Arguments<'a> {
     /// The name of the method.
     pub method: &'static str,
-    /// One table or two.
+    /// The number of tables, one or two.
     pub relations: usize,
-    /// A column that holds tokens already made, not texts.
+    /// The column that holds tokens or sketches made beforehand instead of texts.
     pub made: Option<String>,
     pub(crate) has_sites: bool,
     pub(crate) sites_are_used: bool,
-    /// A call that works, with everything that was found good so far.
+    /// A call that works, with all arguments that have been found valid so far.
     pub example: Example,
-    /// The same without the method.
+    /// The same call without the method.
     pub without_method: Example,
-    /// The threshold as it was given. See [`Arguments::threshold`].
+    /// The threshold as given. See [`Arguments::threshold`].
     pub threshold: Option<f64>,
     pub(crate) options: std::result::Result<Option<Value>, Option<SqlError>>,
-    /// Those of the method, as they were given.
+    /// The options of the method, as given.
     pub(crate) given: ByName,
     pub(crate) tokenizer: Option<Cow<'a, str>>,
     pub(crate) shingle: Option<i32>,
     pub(crate) multiset: Option<bool>,
     pub(crate) tsearch: Option<pg_sys::Oid>,
-    /// Documents that are HTML pages of which the text is compared.
+    /// Set if the documents are HTML pages whose text is compared.
     pub(crate) pages: Option<Pages>,
     pub(crate) max_pairs: Option<u64>,
 }
 
 impl Arguments<'static> {
-    /// Those of a call that names a method and no more.
+    /// Makes the arguments of a call that names only a method.
     pub(crate) fn of_defaults(method: &'static str) -> Self {
         let example = Example::new("near_duplicates", ["docs".to_owned()]);
         Self {
@@ -69,7 +69,7 @@ impl Arguments<'static> {
 }
 
 impl Arguments<'_> {
-    /// The threshold, above 0 and at most 1, or the default one.
+    /// Returns the threshold, above 0 and at most 1, or the default one.
     pub(crate) fn threshold(&mut self, default: f64) -> Result<f64> {
         let threshold = self.threshold.unwrap_or(default);
         check_threshold(threshold).map_err(|error| SqlError::from(error).hint(such_as(&self.example)))?;
@@ -78,7 +78,8 @@ impl Arguments<'_> {
         Ok(threshold)
     }
 
-    /// Refuses a threshold other than 1 for a method whose pairs are equal (`how` says in a clause in what).
+    /// Refuses a threshold other than 1 for a method whose pairs are equal; `how` is a clause that
+    /// says in what.
     pub(crate) fn only_threshold_one(&mut self, how: &str) -> Result<()> {
         self.threshold(1.0)?;
         if self.threshold.is_some_and(|threshold| threshold != 1.0) {
@@ -90,12 +91,13 @@ impl Arguments<'_> {
         Ok(())
     }
 
-    /// The options, and those that all methods have. When they are found good, [`Arguments::accept`] takes them.
+    /// Reads the options of the method and those that all methods have. Once they are found valid,
+    /// [`Arguments::accept`] takes them.
     pub(crate) fn options<T: Options>(&mut self) -> Result<T> {
         self.options_of(options::names::<T>())
     }
 
-    /// The same for a method that knows only some of them.
+    /// Does the same for a method that knows only some of them.
     pub(crate) fn options_of<T: Options>(&mut self, known: &[&str]) -> Result<T> {
         let of_all = options::names::<OfAll>();
         let given = std::mem::replace(&mut self.options, Ok(None));
@@ -114,12 +116,12 @@ impl Arguments<'_> {
         Ok(read)
     }
 
-    /// Takes the options, which were found good, into the example.
+    /// Adds the options, which were found valid, to the example.
     pub(crate) fn accept(&mut self) {
         self.accept_without(&[]);
     }
 
-    /// The same without those that are not known to be good.
+    /// Does the same without the options that are not known to be valid.
     pub(crate) fn accept_without(&mut self, names: &[&str]) {
         let mut given = std::mem::take(&mut self.given);
         given.retain(|name, _| !names.contains(&&**name));
@@ -128,13 +130,13 @@ impl Arguments<'_> {
         }
     }
 
-    /// An option that was given and of which `is` says so, before they are read.
+    /// Returns the name of a given option for which `is` holds, before the options are read.
     pub(crate) fn given_option(&self, is: impl Fn(&str) -> bool) -> Option<&str> {
         let Ok(Some(Value::Object(given))) = &self.options else { return None };
         given.keys().map(String::as_str).find(|name| is(name))
     }
 
-    /// The name of an argument that was given and says how texts are cut.
+    /// Returns the name of a given argument that determines how texts are cut, if there is one.
     pub(crate) fn cutting(&self) -> Option<&'static str> {
         let given = [
             ("tokenizer", self.tokenizer.is_some()),
@@ -144,28 +146,28 @@ impl Arguments<'_> {
         given.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
     }
 
-    /// Whether a column of sites was given, for a method that makes use of sites.
+    /// Reports whether a column of sites was given, and records that the method uses sites.
     pub(crate) fn has_sites(&mut self) -> bool {
         self.sites_are_used = true;
         self.has_sites
     }
 
-    /// The tokenizer that was asked for.
+    /// Returns the requested tokenizer.
     pub(crate) fn tokenizer_name(&self) -> Option<&str> {
         self.tokenizer.as_deref()
     }
 
-    /// The number of tokens to a shingle that was asked for.
+    /// Returns the requested number of tokens in a shingle.
     pub(crate) fn asked_shingle(&self) -> Option<i32> {
         self.shingle
     }
 
-    /// Whether repeats were said to count or not to.
+    /// Returns the requested setting for repeats.
     pub(crate) fn asked_multiset(&self) -> Option<bool> {
         self.multiset
     }
 
-    /// Sets the way in which documents are cut where the call asks for no other.
+    /// Sets how documents are cut if the call does not say.
     pub(crate) fn cut_by_default(&mut self, tokenizer: Option<&'static str>, shingle: i32) {
         if self.tokenizer.is_none() && self.made.is_none() {
             self.tokenizer = tokenizer.map(Cow::Borrowed);
@@ -173,8 +175,8 @@ impl Arguments<'_> {
         self.shingle.get_or_insert(shingle);
     }
 
-    /// How documents become sets. `shingle` is the default number of words to a shingle; of characters
-    /// it is 3 in any case.
+    /// Returns the rules that turn documents into sets. `shingle` is the default number of words in
+    /// a shingle; for characters the default is always 3.
     pub(crate) fn feature_spec(&mut self, shingle: usize) -> Result<FeatureSpec> {
         let (tokenizer, tsearch) = parse_tokenizer(self.tokenizer.as_deref(), &self.example)?;
         self.tsearch = tsearch;
@@ -196,8 +198,9 @@ impl Arguments<'_> {
         Ok(spec)
     }
 
-    /// Takes documents for HTML pages where the call says so, for a method that compares texts as they are (`how` says in a
-    /// clause what it does); `url` is the column of their URLs.
+    /// Treats documents as HTML pages if the call says so, for a method that compares texts as they
+    /// are; `how` is a clause that says what the method does, and `url` is the column of the pages'
+    /// URLs.
     pub(crate) fn pages(&mut self, url: Option<ColumnName>, how: &str) -> Result<()> {
         let example = self.example.with("tokenizer", literal(HTML));
         let asked = self.tokenizer.take();
@@ -213,8 +216,9 @@ impl Arguments<'_> {
         Ok(())
     }
 
-    /// Refuses what has no meaning for a method that compares texts as they are (`how` says in a clause
-    /// what it does): arguments that say how texts are cut, and columns that hold no texts.
+    /// Refuses arguments that have no meaning for a method that compares texts as they are (`how`
+    /// is a clause that says what the method does): arguments that determine how texts are cut, and
+    /// columns that hold no texts.
     pub(crate) fn whole_texts(&mut self, how: &str) -> Result<()> {
         if let Some(name) = self.cutting() {
             let message = format!("method \"{}\" {how}: {name} is not used", self.method);

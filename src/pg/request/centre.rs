@@ -1,8 +1,8 @@
-//! The part of a text that the trustable LCS begins in.
+//! The part of a text in which the trustable LCS begins.
 
 use crate::pg::server::error::{Result, SqlError};
 
-/// Two shares of a text's length.
+/// Reads two shares of a text's length.
 pub(crate) fn centre(values: &[Option<f64>]) -> Result<[f64; 2]> {
     if let [Some(from), Some(to)] = *values {
         return Ok([from, to]);

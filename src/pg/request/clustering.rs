@@ -1,20 +1,20 @@
-//! How pairs are to become clusters, by the arguments for it.
+//! The arguments that control how pairs become clusters.
 
 use super::example::{Example, literal, such_as};
 use crate::clusters::Clustering;
 use crate::pg::server::error::{Result, SqlError};
 
-/// How pairs are to become clusters.
+/// The rule for making clusters of pairs, and its limit.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ClusteringArguments {
     /// The rule.
     pub clustering: Clustering,
-    /// The most rows of a connected cluster.
+    /// The maximum number of rows in a connected cluster.
     pub largest: Option<u32>,
 }
 
 impl ClusteringArguments {
-    /// Of the arguments `clustering` and `max_cluster_size`.
+    /// Reads the arguments `clustering` and `max_cluster_size`.
     pub(crate) fn new(clustering: Option<&str>, largest: Option<i32>, example: &Example) -> Result<Self> {
         let clustering = match clustering {
             None | Some("connected") => Clustering::Connected,

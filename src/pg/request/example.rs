@@ -1,4 +1,5 @@
-//! Calls of our functions for hints: what was wrong is put right in them, so that they work.
+//! Example calls of our functions for hints. The part that was wrong is corrected in them, so that
+//! they work.
 
 use std::fmt;
 
@@ -6,18 +7,18 @@ use std::fmt;
 #[derive(Debug, Clone)]
 pub(crate) struct Example {
     function: &'static str,
-    /// The names of the relations, as SQL text needs them.
+    /// The names of the relations, quoted for SQL text.
     relations: Vec<String>,
-    /// The threshold; none where the function's default is meant.
+    /// The threshold; none for the function's default.
     pub threshold: Option<f64>,
-    /// The name of the type of ids that are no integers.
+    /// The name of the type of ids that are not integers.
     pub id_type: Option<String>,
     /// Arguments by name, each with an SQL literal.
     named: Vec<(&'static str, String)>,
 }
 
 impl Example {
-    /// A call of `function` with a usual threshold.
+    /// Makes a call of `function` with a common threshold.
     pub(crate) fn new(function: &'static str, relations: impl IntoIterator<Item = String>) -> Self {
         Self {
             function,
@@ -28,7 +29,7 @@ impl Example {
         }
     }
 
-    /// The call with a further argument.
+    /// Returns the call with a further argument.
     #[must_use]
     pub(crate) fn with(&self, name: &'static str, value: impl fmt::Display) -> Self {
         let mut with = self.clone();
@@ -58,12 +59,12 @@ impl fmt::Display for Example {
     }
 }
 
-/// A string as an SQL literal.
+/// Quotes a string as an SQL literal.
 pub(crate) fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-/// The hint that shows a call which works.
+/// Returns the hint that shows a call which works.
 pub(crate) fn such_as(example: &Example) -> String {
     format!("For example: SELECT * FROM {example};")
 }

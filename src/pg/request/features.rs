@@ -1,4 +1,4 @@
-//! The signatures of sentences, or of documents, and their options.
+//! The signatures of sentences or documents, and their options.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -13,8 +13,8 @@ use crate::features::{FeatureSpec, Tokenizer};
 use crate::passages::Parameters;
 use crate::pg::server::error::{Result, SqlError};
 
-/// How documents become sets of tokens where the caller says no more than this: words one by one, with repeats; `words` is the
-/// number of words to a shingle where none is given.
+/// Returns the rules that turn documents into sets of tokens, completed with defaults: single
+/// words, with repeats. `words` is the default number of words in a shingle.
 pub(crate) fn spec_of(
     tokenizer: Tokenizer,
     shingle: Option<i32>,
@@ -22,7 +22,7 @@ pub(crate) fn spec_of(
     words: usize,
 ) -> CoreResult<FeatureSpec> {
     let chars = tokenizer == Tokenizer::Chars;
-    // Single characters hardly tell texts apart; three are what trigram searches use.
+    // Single characters hardly distinguish texts; trigram searches use three.
     let default = if chars { 3 } else { words as i64 };
     let shingle = FeatureSpec::check_shingle("shingle", shingle.map_or(default, i64::from))?;
     let multiset = multiset.unwrap_or(chars || shingle == 1);
@@ -64,10 +64,10 @@ impl TryFrom<Value> for AntecedentWords {
 }
 
 impl SpotOptions {
-    /// How SpotSigs are made.
+    /// Returns the rules for making SpotSigs.
     pub(super) fn spec(self, example: &Example) -> Result<SpotSpec> {
         let default = SpotSpec::default();
-        // At most 100.
+        // The value is at most 100.
         let length = |given: Option<Whole<1, 100>>, default| given.map_or(default, |length| length.0 as u32);
         let spec = SpotSpec {
             antecedents: self.antecedents.map_or(Antecedents::Common, |words| words.0),
@@ -80,7 +80,7 @@ impl SpotOptions {
     }
 }
 
-/// Which terms count for I-Match.
+/// Returns the range of IDF values within which terms count for I-Match.
 pub(super) fn idf_range(lo: Option<Bound>, hi: Option<Bound>) -> Result<IdfRange> {
     Ok(IdfRange::new(lo.map_or(0.1, |lo| lo.0), hi.map_or(1.0, |hi| hi.0))?)
 }
@@ -88,13 +88,13 @@ pub(super) fn idf_range(lo: Option<Bound>, hi: Option<Bound>) -> Result<IdfRange
 /// Options of the signatures of sentences, and of passages.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct PassageOptions {
-    /// How many sentences may be similar to one.
+    /// The maximum number of sentences that may be similar to one.
     pub max_similar: Option<options::Count>,
-    /// How many differing characters passages grow over.
+    /// The number of differing characters that passages grow over.
     pub max_gap: Option<Whole<0, 100>>,
-    /// The least width of a passage.
+    /// The minimum width of a passage.
     pub min_width: Option<options::Number>,
-    /// The column of the URLs of pages.
+    /// The column with the URLs of the pages.
     pub url: Option<ColumnName>,
     lo: Option<Bound>,
     hi: Option<Bound>,
@@ -107,7 +107,7 @@ impl Options for PassageOptions {
     fn good(key: &str) -> Option<String> {
         Some(match key {
             "max_similar" => "{\"max_similar\": 1000}".to_owned(),
-            // Whether there is such a column is not known.
+            // It is not known whether there is such a column.
             "url" => return None,
             "min_width" => format!("{{\"min_width\": {}}}", Parameters::MIN_WIDTH),
             "lo" => "{\"lo\":0.1}".to_owned(),
@@ -117,7 +117,7 @@ impl Options for PassageOptions {
     }
 }
 
-/// The options that go with the kind of signatures of this name.
+/// Returns the options that apply to the signatures of this name.
 pub(super) fn known(name: &str, example: &Example) -> Result<&'static [&'static str]> {
     match name {
         "shingles" => Ok(&["max_similar", "max_gap", "min_width", "url"]),
@@ -131,7 +131,7 @@ pub(super) fn known(name: &str, example: &Example) -> Result<&'static [&'static 
 }
 
 impl PassageOptions {
-    /// The signatures of this name.
+    /// Returns the signatures of this name.
     pub(super) fn features(self, name: &str, shingle: Option<i32>, example: &Example) -> Result<Features> {
         const SHINGLE: i64 = 4;
         if name != "shingles" && shingle.is_some() {

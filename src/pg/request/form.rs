@@ -1,5 +1,6 @@
-//! Where the arguments of SQL functions stand. Every list here is compared with what SQL declares (pg_test/arguments.rs),
-//! so that an argument that comes between others there shifts none here.
+//! The positions of the arguments of SQL functions. A test compares every list here with the SQL
+//! declaration (pg_test/arguments.rs), so that an argument inserted there cannot silently shift the
+//! ones here.
 
 use std::borrow::Cow;
 
@@ -20,7 +21,7 @@ macro_rules! arguments {
         }
 
         impl Argument {
-            /// Its name.
+            /// Returns the name.
             pub(crate) const fn name(self) -> &'static str {
                 match self {
                     $(Self::$argument => $name,)*
@@ -69,16 +70,17 @@ arguments! {
 
 use Argument::*;
 
-/// An SQL function by its name and its arguments.
+/// An SQL function with its name and its arguments.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Form {
-    /// The function, for messages.
+    /// The name of the function, for messages.
     pub name: &'static str,
-    /// All arguments, with that of the ids' type.
+    /// All arguments, including the one for the type of the ids.
     arguments: &'static [Argument],
-    /// Whether this is the one of the two functions of the name that has an argument for the ids' type.
+    /// Set for the one of the two functions of this name that has an argument for the type of the
+    /// ids.
     is_typed: bool,
-    /// Whether other arguments may follow.
+    /// Set if other arguments may follow.
     goes_on: bool,
 }
 
@@ -90,7 +92,7 @@ macro_rules! forms {
             pub(crate) const $form: Form = Form { name: $name, arguments: &[$($argument),*], is_typed: false, goes_on: false };
         )*
 
-        /// All of them, for the test.
+        /// All functions, for the test.
         #[cfg(all(feature = "pg_test", not(test)))]
         pub(crate) const ALL: &[Form] = &[$($form),*];
     };
@@ -134,24 +136,24 @@ forms! {
 }
 
 impl Form {
-    /// The function of the same name that has an argument for the ids' type.
+    /// Returns the function of the same name that has an argument for the type of the ids.
     #[must_use]
     pub(crate) const fn typed(self) -> Self {
         Self { is_typed: true, ..self }
     }
 
-    /// A function whose first arguments are these.
+    /// Returns a function whose first arguments are these.
     #[must_use]
     pub(crate) const fn and_more(self) -> Self {
         Self { goes_on: true, ..self }
     }
 
-    /// Its arguments in order.
+    /// Lists the arguments in order.
     pub(crate) fn arguments(self) -> impl Iterator<Item = Argument> {
         self.arguments.iter().copied().filter(move |&argument| self.is_typed || argument != IdType)
     }
 
-    /// How many arguments it has.
+    /// Returns the number of arguments.
     pub(crate) const fn count(self) -> usize {
         let (mut count, mut n) = (0, 0);
         while n < self.arguments.len() {
@@ -161,22 +163,22 @@ impl Form {
         count
     }
 
-    /// The relations that it is called with.
+    /// Returns the arguments that are relations.
     pub(crate) fn relations(self) -> &'static [Argument] {
         if self.arguments.contains(&Right) { &[Left, Right] } else { &[Docs] }
     }
 
-    /// Where an argument stands; none where there is none such.
+    /// Returns the position of an argument; none if the function does not have it.
     fn place(self, argument: Argument) -> Option<usize> {
         self.arguments().position(|here| here == argument)
     }
 
-    /// Arguments that no call gives.
+    /// Wraps stored arguments, which do not come from a call.
     pub(crate) const fn with(self, kept: &KeptArguments) -> Named<'_> {
         Named { values: Values::Kept(kept), form: self }
     }
 
-    /// A call of the function.
+    /// Wraps a call of the function.
     pub(crate) fn of(self, call: Call) -> Named<'static> {
         if call.count() < self.count() || (call.count() > self.count() && !self.goes_on) {
             let (name, has, declared) = (self.name, self.count(), call.count());
@@ -186,7 +188,7 @@ impl Form {
     }
 }
 
-/// The arguments of `near_duplicates` where no call gives them: a job keeps them.
+/// Arguments of `near_duplicates` that a job stores, instead of those of a call.
 #[derive(Debug, Clone)]
 pub(crate) struct KeptArguments {
     /// The relation.
@@ -195,16 +197,16 @@ pub(crate) struct KeptArguments {
     pub threshold: Option<f64>,
     /// The options.
     pub options: Option<Value>,
-    /// How many tokens a shingle has.
+    /// The number of tokens in a shingle.
     pub shingle: Option<i32>,
-    /// Whether repeated tokens count.
+    /// The setting for repeated tokens.
     pub multiset: Option<bool>,
-    /// Those that are texts.
+    /// The text arguments.
     pub texts: Vec<(Argument, String)>,
 }
 
 impl KeptArguments {
-    /// An argument that is neither text nor JSON.
+    /// Returns an argument that is neither text nor JSON.
     fn datum(&self, argument: Argument) -> Option<Datum> {
         match argument {
             Docs => self.docs.into_datum(),
@@ -220,14 +222,14 @@ impl KeptArguments {
     }
 }
 
-/// Where the values of arguments are.
+/// The source of the values of arguments.
 #[derive(Debug, Clone, Copy)]
 enum Values<'a> {
     Call(Call),
     Kept(&'a KeptArguments),
 }
 
-/// The arguments of a call by name. One that the function does not have is none, as where it is NULL.
+/// The arguments of a call by name. An argument that the function does not have is treated as NULL.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Named<'a> {
     values: Values<'a>,
@@ -235,20 +237,20 @@ pub(crate) struct Named<'a> {
 }
 
 impl Named<'_> {
-    /// An argument. `T` is the type that the SQL declaration says.
+    /// Returns an argument. `T` is its type in the SQL declaration.
     pub(crate) fn get<T: FromDatum>(self, argument: Argument) -> Option<T> {
         let place = self.form.place(argument)?;
         match self.values {
             Values::Call(call) => call.get(place),
             Values::Kept(kept) => {
                 let datum = kept.datum(argument)?;
-                // SAFETY: of the type that SQL declares for this argument.
+                // SAFETY: the datum has the type that SQL declares for this argument.
                 unsafe { T::from_datum(datum, false) }
             }
         }
     }
 
-    /// A text.
+    /// Returns a text argument.
     pub(crate) fn text(self, argument: Argument) -> Result<Option<Cow<'static, str>>> {
         let Some(place) = self.form.place(argument) else { return Ok(None) };
         match self.values {
@@ -257,12 +259,12 @@ impl Named<'_> {
         }
     }
 
-    /// An argument that must not be NULL, of those that the function has.
+    /// Returns an argument of the function that must not be NULL.
     pub(crate) fn need<T: FromDatum>(self, argument: Argument) -> Result<T> {
         self.get(argument).ok_or_else(|| is_null(argument.name()))
     }
 
-    /// JSON.
+    /// Returns a JSON argument.
     pub(crate) fn json(self, argument: Argument) -> Result<Option<Value>> {
         let Some(place) = self.form.place(argument) else { return Ok(None) };
         match self.values {
@@ -271,7 +273,8 @@ impl Named<'_> {
         }
     }
 
-    /// The type of the ids, where the function has an argument for it: that is polymorphic.
+    /// Returns the type of the ids if the function has an argument for it; this argument is
+    /// polymorphic.
     pub(crate) fn id_type(self) -> Option<pg_sys::Oid> {
         let Values::Call(call) = self.values else { return None };
         self.form.place(IdType).map(|place| call.type_of(place as i32))

@@ -1,4 +1,5 @@
-//! What a join is asked for: `near_duplicates` and what begins like it.
+//! The parameters of a join: `near_duplicates` and the functions whose arguments begin in the same
+//! way.
 
 use std::borrow::Cow;
 
@@ -17,38 +18,38 @@ use crate::pg::read::source::Source;
 use crate::pg::server::call::Call;
 use crate::pg::server::error::{Result, SqlError};
 
-/// What is to be done.
+/// A join to run.
 #[derive(Debug)]
 pub(crate) struct Request {
-    /// The function, for messages.
+    /// The name of the function, for messages.
     pub name: &'static str,
     /// The documents of the only table, or of the left one.
     pub left: Source,
-    /// Those of the right one.
+    /// The documents of the right table.
     pub right: Option<Source>,
     /// The type of the ids.
     pub id_type: pg_sys::Oid,
-    /// Which pairs are in, and how they are found.
+    /// The method, which defines the similar pairs and finds them.
     pub method: Box<dyn Method>,
-    /// The most pairs to give, where the caller said so.
+    /// The maximum number of pairs to return, if the caller gave it.
     pub max_pairs: Option<u64>,
     /// This call without its limit, for hints.
     pub example: Example,
 }
 
 impl Request {
-    /// Reads the arguments of a call. Each that is found good becomes part of the example which the
-    /// hint for the next bad one shows.
+    /// Reads the arguments of a call. Each valid argument becomes part of the example in the hint
+    /// for the next invalid one.
     pub(crate) fn new(call: Call, form: Form) -> Result<Self> {
         Self::of_ids(call, form, form.of(call).id_type())
     }
 
-    /// The same where ids are of this type, whatever the argument behind the threshold is.
+    /// Does the same for ids of this type, whatever the argument after the threshold is.
     pub(crate) fn of_ids(call: Call, form: Form, id_type: Option<pg_sys::Oid>) -> Result<Self> {
         Self::of_named(form.of(call), form, id_type)
     }
 
-    /// A join as a job keeps its arguments, with ids of a type.
+    /// Makes the request for a job's stored arguments, with ids of a type.
     pub(crate) fn of_kept(arguments: &KeptArguments, id_type: pg_sys::Oid) -> Result<Self> {
         Self::of_named(NEAR_DUPLICATES.with(arguments), NEAR_DUPLICATES, Some(id_type))
     }
@@ -61,7 +62,7 @@ impl Request {
 
         let mut sites: Vec<Option<(Cow<'static, str>, Argument)>> = Vec::new();
         for (_, argument) in form.relations().iter().zip([Argument::SiteColumn, Argument::RightSiteColumn]) {
-            // The right table's column has the left one's name unless said otherwise.
+            // The right table's column has the left one's name unless the caller names it.
             let name = given.text(argument)?.map(|name| (name, argument));
             sites.push(name.or_else(|| sites.last().cloned().flatten()));
         }
@@ -133,7 +134,7 @@ impl Request {
         Ok(Self { name: form.name, left, right, id_type, method, max_pairs, example })
     }
 
-    /// Begins to read its documents.
+    /// Prepares to read the documents of the request.
     pub(crate) fn reading(&self) -> ServerReading<'_> {
         ServerReading::of(self.name, &self.left, self.right.as_ref(), self.id_type)
     }

@@ -1,5 +1,5 @@
-//! The `options` argument: parameters of a method by name, read into a struct by serde. The names are those of its
-//! fields; each field's type says which values are allowed.
+//! The `options` argument: a method's parameters by name, which serde reads into a struct. The
+//! names are the names of its fields, and the type of each field defines the allowed values.
 
 use serde::de::value::Error as Nothing;
 use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
@@ -9,12 +9,13 @@ use serde_json::{Map, Value};
 use super::example::{Example, literal, such_as};
 use crate::pg::server::error::{Result, SqlError};
 
-/// Options by name, as they were given.
+/// Options by name, as given.
 pub(super) type ByName = Map<String, Value>;
 
-/// Options as a struct, all of whose fields may be missing.
+/// Options as a struct in which every field is optional.
 pub(crate) trait Options: DeserializeOwned {
-    /// Options that have a good value of this one, for the hint; none where the call is to be shown without.
+    /// Returns options with a valid value for this key, for the hint; none if the hint shows the
+    /// call without options.
     fn good(key: &str) -> Option<String> {
         let value = match key {
             "max_pairs" | "min_overlap" | "max_similar" => "1000",
@@ -27,7 +28,7 @@ pub(crate) trait Options: DeserializeOwned {
     }
 }
 
-/// What was given, which must be an object if it is anything.
+/// Returns the given options, which must be an object or missing.
 pub(super) fn given(options: Result<Option<Value>>, example: impl Fn() -> String) -> Result<ByName> {
     match options.map_err(|error| error.hint(example()))? {
         None | Some(Value::Null) => Ok(ByName::new()),
@@ -38,15 +39,15 @@ pub(super) fn given(options: Result<Option<Value>>, example: impl Fn() -> String
     }
 }
 
-/// The names of all options of a kind, in the order in which hints list them.
+/// Lists the names of all options of a kind, in the order in which hints list them.
 pub(super) fn names<T: Options>() -> &'static [&'static str] {
     let mut names: &'static [&'static str] = &[];
-    // It fails when it has told the names.
+    // The deserializer always fails after it has recorded the names.
     let _ = T::deserialize(Fields(&mut names));
     names
 }
 
-/// Refuses names that are not known.
+/// Refuses unknown names.
 pub(super) fn only_known(options: &ByName, known: &[&str], example: &Example) -> Result<()> {
     let Some(key) = options.keys().find(|key| !known.contains(&&***key)) else { return Ok(()) };
     let first = known.first().copied().unwrap_or_default();
@@ -57,9 +58,9 @@ pub(super) fn only_known(options: &ByName, known: &[&str], example: &Example) ->
     )))
 }
 
-/// The options as a struct; all names are known.
+/// Reads the options into a struct; all names are known.
 pub(super) fn read<T: Options>(options: &ByName, example: &Example) -> Result<T> {
-    // One by one, so that it is clear which one is wrong.
+    // Reads them one by one first, so that the error names the wrong one.
     for (key, value) in options {
         let alone = ByName::from_iter([(key.clone(), value.clone())]);
         if let Err(error) = T::deserialize(Value::Object(alone)) {
@@ -69,7 +70,7 @@ pub(super) fn read<T: Options>(options: &ByName, example: &Example) -> Result<T>
     T::deserialize(Value::Object(options.clone())).map_err(|error| SqlError::parameter(error.to_string()))
 }
 
-/// The error of a value that is not allowed.
+/// Returns the error for a value that is not allowed.
 pub(super) fn refused<T: Options>(key: &str, value: &Value, allowed: &str, example: &Example) -> SqlError {
     match value {
         Value::Array(_) if key == "antecedents" => {
@@ -85,7 +86,7 @@ pub(super) fn refused<T: Options>(key: &str, value: &Value, allowed: &str, examp
     }
 }
 
-/// The hint with a value that is allowed.
+/// Returns the hint with an allowed value.
 pub(super) fn hint<T: Options>(key: &str, example: &Example) -> String {
     T::good(key).map_or_else(|| such_as(example), |good| such_as(&with(example, &good)))
 }
@@ -93,7 +94,7 @@ pub(super) fn hint<T: Options>(key: &str, example: &Example) -> String {
 /// A list of antecedents.
 pub(super) const LISTED: &str = "{\"antecedents\":[\"the\",\"a\",\"is\"]}";
 
-/// The call with options.
+/// Returns the call with options.
 pub(super) fn with(example: &Example, options: &str) -> Example {
     example.with("options", literal(options))
 }
@@ -101,13 +102,13 @@ pub(super) fn with(example: &Example, options: &str) -> Example {
 /// Options that all methods have.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct OfAll {
-    /// The most pairs to give.
+    /// The maximum number of pairs to return.
     pub max_pairs: Option<Count>,
 }
 
 impl Options for OfAll {}
 
-/// Is told the names of a struct's fields.
+/// A deserializer that only records the names of a struct's fields.
 struct Fields<'a>(&'a mut &'static [&'static str]);
 
 impl<'de> Deserializer<'de> for Fields<'_> {
@@ -133,12 +134,13 @@ impl<'de> Deserializer<'de> for Fields<'_> {
     }
 }
 
-/// A whole number; 1000.0 is one too, and greater ones than fit are the greatest that does.
+/// Reads a whole number. 1000.0 is one too; a number that is too great becomes the greatest one
+/// that fits.
 pub(super) fn whole(value: &Value) -> Option<i64> {
     value.as_i64().or_else(|| value.as_f64().filter(|n| n.fract() == 0.0).map(|n| n as i64))
 }
 
-/// Types of values: each is made of JSON, or says in words which values it allows.
+/// Declares types of values: each is read from JSON, or describes the allowed values in words.
 macro_rules! values {
     ($($(#[$about:meta])* $name:ident($inner:ty): $allowed:expr, $read:expr;)*) => {$(
         $(#[$about])*
@@ -158,19 +160,19 @@ macro_rules! values {
 }
 
 values! {
-    /// A number from 1 on.
+    /// A number that is at least 1.
     Count(u64): "a whole number of at least 1", |value| u64::try_from(whole(value)?).ok().filter(|&n| n > 0);
-    /// A number of things, which may be none.
+    /// A number that is at least 0.
     Number(u32): "a whole number of at least 0", |value| whole(value).and_then(|n| u32::try_from(n).ok());
     /// Any number.
     Real(f64): "a number", Value::as_f64;
     /// A bound of frequencies.
     Bound(f64): "a number from 0 to 1", Value::as_f64;
-    /// A part of something, or all of it.
+    /// A share, possibly 1.
     Share(f64): "greater than 0 and at most 1", |value| value.as_f64().filter(|&n| n > 0.0 && n <= 1.0);
-    /// A part of something, never all of it.
+    /// A share, always less than 1.
     OpenShare(f64): "greater than 0 and less than 1", |value| value.as_f64().filter(|&n| n > 0.0 && n < 1.0);
-    /// Whether something is to be.
+    /// A flag.
     Flag(bool): "true or false", Value::as_bool;
 }
 
@@ -201,7 +203,7 @@ impl TryFrom<Value> for ColumnName {
     }
 }
 
-/// A number that must be at least 1.
+/// Returns a number that must be at least 1.
 pub(super) fn at_least_one(name: &str, number: i64) -> Result<u64> {
     u64::try_from(number).ok().filter(|&n| n > 0).ok_or_else(|| {
         SqlError::parameter(format!("{name} must be a whole number of at least 1, not {number}"))

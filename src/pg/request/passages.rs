@@ -17,26 +17,26 @@ use crate::pg::read::source::Source;
 use crate::pg::server::call::Call;
 use crate::pg::server::error::{Result, SqlError};
 
-/// What is to be done.
+/// A search for passages to run.
 #[derive(Debug)]
 pub(crate) struct PassageRequest {
-    /// The function, for messages.
+    /// The name of the function, for messages.
     pub name: &'static str,
     /// The documents of the only table, or of the left one.
     pub left: Source,
-    /// Those of the right one.
+    /// The documents of the right table.
     pub right: Option<Source>,
     /// The type of the ids.
     pub id_type: pg_sys::Oid,
-    /// What a passage is.
+    /// The parameters that define a passage.
     pub parameters: Parameters,
-    /// The most passages to give, where the caller said so.
+    /// The maximum number of passages to return, if the caller gave it.
     pub max_passages: Option<u64>,
     /// This call without its limit, for hints.
     pub example: Example,
 }
 
-/// The threshold of similar sentences, where none is given.
+/// The default threshold of similar sentences.
 pub(super) const THRESHOLD: f64 = 0.9;
 
 impl PassageRequest {
@@ -68,26 +68,26 @@ impl PassageRequest {
     }
 }
 
-/// Arguments as they were given.
+/// Arguments as given.
 pub(crate) struct RawArguments {
-    /// The least similarity of sentences.
+    /// The minimum similarity of sentences.
     pub threshold: Option<f64>,
     /// Parameters by name.
     pub options: Result<Option<Value>>,
     /// The kind of signatures.
     pub features: Option<Cow<'static, str>>,
-    /// The least number of sentences.
+    /// The minimum number of sentences.
     pub min_sentences: Option<i32>,
-    /// Whether passages grow.
+    /// The setting for growing passages.
     pub extend: Option<bool>,
-    /// Words to a shingle.
+    /// The number of words in a shingle.
     pub shingle: Option<i32>,
-    /// What texts are.
+    /// The name of the tokenizer.
     pub tokenizer: Option<Cow<'static, str>>,
 }
 
 impl RawArguments {
-    /// The arguments of a call.
+    /// Reads the arguments of a call.
     pub(crate) fn new(given: Named<'_>) -> Result<Self> {
         Ok(Self {
             threshold: given.get(Argument::Threshold),
@@ -101,15 +101,15 @@ impl RawArguments {
     }
 }
 
-/// What the arguments say.
+/// Checked arguments.
 pub(crate) struct Arguments {
-    /// What a passage is.
+    /// The parameters that define a passage.
     pub parameters: Parameters,
-    /// Whether texts are HTML pages.
+    /// Set if texts are HTML pages.
     pub pages: Option<Pages>,
 }
 
-/// Checks arguments; those that are found good become part of the example.
+/// Checks the arguments; valid ones become part of the example.
 pub(crate) fn wanted(given: RawArguments, example: &mut Example) -> Result<Arguments> {
     let default = Parameters::default();
     let threshold = given.threshold.unwrap_or(THRESHOLD);
@@ -141,14 +141,14 @@ pub(crate) fn wanted(given: RawArguments, example: &mut Example) -> Result<Argum
     options::only_known(&by_name, known, example)?;
     let read: PassageOptions = options::read(&by_name, example)?;
     let most_similar = read.max_similar.map_or(default.most_similar.into(), |most| most.0);
-    // At most 100.
+    // The value is at most 100.
     let gap = read.max_gap.map_or(Parameters::GAP, |gap| gap.0 as u32);
     let min_width = read.min_width.map_or(default.min_width, |width| width.0);
     let with_html =
         if tokenizer.is_some() { example.clone() } else { example.with("tokenizer", literal(HTML)) };
     let pages = Pages::of(tokenizer, read.url.clone(), &with_html)?;
     let features = read.features(&name, given.shingle, example)?;
-    // Whether there is such a column is not known yet.
+    // It is not known yet whether there is such a column.
     by_name.remove("url");
     if !by_name.is_empty() {
         *example = example.with("options", literal(&Value::Object(by_name).to_string()));

@@ -18,13 +18,13 @@ use crate::pg::server::error::{Result, SqlError};
 #[derive(Debug)]
 pub(super) struct Tables {
     function: &'static str,
-    /// One, or the left and the right one.
+    /// The only relation, or the left and the right one.
     pub tables: Vec<Table>,
-    /// The type of the ids, where the caller gave one.
+    /// The type of the ids, if the caller gave one.
     pub id_type: Option<pg_sys::Oid>,
 }
 
-/// A relation, and the names that the caller gave for its columns, with the arguments they came by.
+/// A relation and the column names that the caller gave, with the arguments that gave them.
 #[derive(Debug)]
 pub(super) struct Table {
     /// The relation.
@@ -33,12 +33,13 @@ pub(super) struct Table {
     text: (Argument, Option<Cow<'static, str>>),
 }
 
-/// The arguments that name columns of ids and documents: of the only or left table, and of the right one.
+/// The arguments that name the columns of ids and documents: for the only or left table, and for
+/// the right one.
 const COLUMNS: [[Argument; 2]; 2] =
     [[Argument::IdColumn, Argument::TextColumn], [Argument::RightIdColumn, Argument::RightTextColumn]];
 
 impl Tables {
-    /// Looks the relations up.
+    /// Looks up the relations.
     pub(super) fn open(given: Named<'_>, form: Form, id_type: Option<pg_sys::Oid>) -> Result<Self> {
         let arguments = form.relations();
         let mut tables: Vec<Table> = Vec::new();
@@ -47,7 +48,7 @@ impl Tables {
                 let names = arguments.iter().map(|argument| argument.name().to_owned());
                 error.hint(such_as(&Example::new(form.name, names)))
             })?;
-            // The right table's columns have the left one's names unless said otherwise.
+            // The right table's columns have the left one's names unless the caller names them.
             let mut named = Vec::new();
             for (argument, left) in columns.into_iter().zip(COLUMNS[0]) {
                 named.push(match given.text(argument)? {
@@ -56,7 +57,7 @@ impl Tables {
                 });
             }
             let (mut text, id) = (named.remove(1), named.remove(0));
-            // A method that is about titles means the column of that name.
+            // The method `title` uses the column of that name.
             let is_title = given.text(Argument::Method)?.is_some_and(|method| method == "title");
             if is_title && text.1.is_none() && relation.named("title", "").is_ok() {
                 text.1 = Some(Cow::Borrowed("title"));
@@ -71,7 +72,7 @@ impl Tables {
         Ok(Self { function: form.name, tables, id_type })
     }
 
-    /// The columns of ids and documents of each relation.
+    /// Returns the columns of ids and documents of each relation.
     pub(super) fn columns(&self) -> Result<Vec<(&Column, &Column)>> {
         self.tables.iter().map(|table| self.columns_of(table)).collect()
     }
@@ -122,8 +123,9 @@ impl Tables {
         Ok((id, text))
     }
 
-    /// The documents of the only or left relation, and of the right one; `site` says which column of a relation, by its
-    /// number, has sites. `tsearch` is a text-search configuration to parse texts with; `pages` says that they are HTML pages.
+    /// Returns the documents of the only or left relation, and of the right one. `site` returns the
+    /// column of sites for a relation, by its position. `tsearch` is a text-search configuration
+    /// that parses the texts; `pages` says that they are HTML pages.
     pub(super) fn sources<'a>(
         &'a self,
         columns: Vec<(&Column, &Column)>,
@@ -147,8 +149,8 @@ impl Tables {
         Ok((sources.remove(0), right))
     }
 
-    /// The call with the columns that the caller named or, where there are none such, with likely
-    /// ones; none where there are none.
+    /// Returns the call with the columns that the caller named or, if these do not exist, with
+    /// likely ones; none if there are no likely ones.
     pub(super) fn example(&self) -> Option<Example> {
         let mut example = self.bare_example();
         let mut types = Vec::new();
@@ -156,7 +158,8 @@ impl Tables {
         for (table, [id_argument, text_argument]) in self.tables.iter().zip(COLUMNS) {
             let relation = &table.relation;
             let (id, text) = relation.likely_columns(table.id.1.as_deref(), table.text.1.as_deref())?;
-            // Only what would not be found without a name, or by that of the left table.
+            // Adds only the columns that would not be found without a name, or by the name in the
+            // left table.
             if !relation.id_column(named.0, "").is_ok_and(|found| found.name == id.name) {
                 example = example.with(id_argument.name(), literal(&id.name));
                 named.0 = named.0.or(Some(&*id.name));
@@ -175,13 +178,13 @@ impl Tables {
         Some(example)
     }
 
-    /// The call with the relations alone.
+    /// Returns the call with only the relations.
     pub(super) fn bare_example(&self) -> Example {
         Example::new(self.function, self.tables.iter().map(|table| table.relation.shown.clone()))
     }
 }
 
-/// Whether values of a type become such of another one without being asked to.
+/// Reports whether values of a type are cast implicitly to another type.
 fn becomes(from: pg_sys::Oid, to: pg_sys::Oid) -> bool {
     // SAFETY: one type in each array.
     unsafe {

@@ -1,4 +1,4 @@
-//! The arguments that say how texts are cut.
+//! The arguments that determine how texts are cut.
 
 use pgrx::{PgSqlErrorCode, pg_sys};
 
@@ -8,10 +8,10 @@ use crate::features::Tokenizer;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::values;
 
-/// The tokeniser of HTML pages.
+/// The tokenizer for HTML pages.
 pub(super) const HTML: &str = "html";
 
-/// HTML pages whose text is compared as other texts are.
+/// HTML pages whose text is compared like other texts.
 #[derive(Debug, Clone)]
 pub(crate) struct Pages {
     /// The column of their URLs.
@@ -19,8 +19,8 @@ pub(crate) struct Pages {
 }
 
 impl Pages {
-    /// Those that a tokeniser of this name means; none unless it is `html`, and then no column of URLs either. `example` is a
-    /// call that names it.
+    /// Returns the pages that a tokenizer of this name stands for; none unless it is `html`, and
+    /// then a column of URLs is refused. `example` is a call that names the tokenizer.
     pub(super) fn of(
         tokenizer: Option<&str>,
         url: Option<ColumnName>,
@@ -36,7 +36,7 @@ impl Pages {
     }
 }
 
-/// The units that a tokeniser makes, and the text-search configuration if it is one.
+/// Returns the units that a tokenizer makes, and the text-search configuration if the name is one.
 pub(super) fn parse_tokenizer(
     name: Option<&str>,
     example: &Example,
@@ -65,7 +65,7 @@ fn text_search_configuration(name: &str, example: &Example) -> Result<pg_sys::Oi
         pg_sys::InvalidOid
     } else {
         let name = values::text(name)?;
-        // SAFETY: a text in; the list lives in the memory context of the call.
+        // SAFETY: the input is a text; the list lives in the memory context of the call.
         unsafe {
             let names = pg_sys::textToQualifiedNameList(name.cast_mut_ptr());
             pg_sys::get_ts_config_oid(names, true)

@@ -1,4 +1,4 @@
-//! Methods `repeatability` and `exact_code`: documents by their feature codes.
+//! Methods `repeatability` and `exact_code`: compare documents by their feature codes.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use crate::pg::request::example::such_as;
 use crate::pg::request::options::{self, Number, Options, Real};
 use crate::pg::server::error::{Result, SqlError};
 
-/// The repeatability of near duplicates, by default.
+/// The default minimum repeatability of near duplicates.
 const REPEATABILITY: f64 = 0.75;
 
 /// Options of both methods.
@@ -44,7 +44,7 @@ impl Options for CodeOptions {
     }
 }
 
-/// Characters that are anchors beside punctuation.
+/// Characters that are anchors in addition to punctuation.
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "Value")]
 struct Anchors(Vec<char>);

@@ -1,4 +1,4 @@
-//! Method `combined`: combinations of the techniques that compare signatures, as JSON writes them.
+//! Method `combined`: JSON combinations of the techniques that compare signatures.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -26,8 +26,8 @@ struct CombinedOptions {
 
 impl Options for CombinedOptions {}
 
-/// A technique by its name; an object with its name and options; an array, which is a chain; an object with `all` or
-/// `any` and an array.
+/// A technique by its name; an object with its name and options; an array, which is a chain; an
+/// object with `all` or `any` and an array.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum RuleGiven {
@@ -36,7 +36,7 @@ enum RuleGiven {
     All(AllOf),
     Any(AnyOf),
     Technique(Stage),
-    /// None of these.
+    /// Anything else, which is invalid.
     Other(Value),
 }
 
@@ -52,7 +52,7 @@ struct AnyOf {
     any: Vec<RuleGiven>,
 }
 
-/// A technique with options of its own.
+/// A technique with its own options.
 #[derive(Debug, Deserialize)]
 struct Stage {
     method: String,
@@ -60,7 +60,8 @@ struct Stage {
     options: ByName,
 }
 
-/// The rule of one site, or of two: `none`, another last threshold of the chain, or a rule.
+/// The rule for pairs on the same site or on different sites: `none`, another last threshold of the
+/// chain, or a rule.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum SiteRule {
@@ -68,7 +69,7 @@ enum SiteRule {
     Rule(RuleGiven),
 }
 
-/// Whether pairs that simhash alone finds are in, and at which share of bits.
+/// The setting for pairs that only simhash finds: excluded, or included from this share of bits.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(try_from = "Value")]
 enum HighRecall {
@@ -88,7 +89,8 @@ impl TryFrom<Value> for HighRecall {
     }
 }
 
-/// Bits of simhash, and the share of agreeing ones that is as good as a chain's word, in Henzinger's (SIGIR 2006).
+/// The number of simhash bits, and the share of agreeing bits that counts as much as the result of
+/// a chain, in Henzinger's method (SIGIR 2006).
 const PAPER_BITS: u16 = 384;
 const PAPER_SHARE: f64 = 0.97;
 
@@ -146,17 +148,17 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
             format!("Put shingling, simhash, minhash or exact_text into each chain. {}", such_as(&example)),
         ));
     }
-    // A range of 32 bits.
+    // The value fits in 32 bits.
     let most = max_bucket.map(|most| most.0 as u32);
     let combination = Combination { techniques, rule, most };
-    // Whether the techniques go together at all.
+    // Fails if the techniques cannot be combined.
     combination.compile(sites).map_err(|error| SqlError::from(error).hint(such_as(&arguments.example)))?;
     arguments.example.threshold = arguments.threshold;
     arguments.accept();
     Ok(Box::new(Sketches { combination, sites, safeguards: Safeguards::default() }))
 }
 
-/// Reads rules of techniques.
+/// A reader for rules of techniques.
 struct RuleReader<'a, 'b> {
     arguments: &'a Arguments<'b>,
     feature: FeatureSpec,
@@ -164,8 +166,8 @@ struct RuleReader<'a, 'b> {
 }
 
 impl RuleReader<'_, '_> {
-    /// A rule as it was given. The `threshold` is that of the last technique unless it has one of its own,
-    /// or also then where it is `firm`.
+    /// Reads a rule. The `threshold` applies to the last technique unless that has its own; if
+    /// `firm`, it applies in any case.
     fn rule(&mut self, given: &RuleGiven, threshold: Option<f64>, firm: bool) -> Result<Rule> {
         match given {
             RuleGiven::Name(name) => self.technique(name, &ByName::new(), threshold, firm),
@@ -205,10 +207,10 @@ impl RuleReader<'_, '_> {
         let own: TechniqueOptions = options::read(own, example)?;
         let own_threshold = own.threshold.map(|threshold| threshold.0);
         let threshold = if firm { threshold.or(own_threshold) } else { own_threshold.or(threshold) };
-        // What the call says of shingles is meant for those who make them anyway.
+        // The shingle length of the call applies to the techniques that make shingles anyway.
         let of_call = self.arguments.asked_shingle().map(i64::from);
         let of_call = of_call.filter(|_| matches!(name, "shingling" | "minhash"));
-        // Sets are cut in one way: that of the first technique that compares them.
+        // All techniques that compare sets cut them in the same way: that of the first one.
         let of_sets = match name {
             "simhash" | "shingling" | "exact_text" => None,
             _ => self.techniques.iter().find_map(|technique| match technique {
@@ -241,7 +243,7 @@ impl RuleReader<'_, '_> {
         }))
     }
 
-    /// The simhash of the chain, or Henzinger's, with another threshold.
+    /// Returns the simhash rule of the chain, or Henzinger's, with another threshold.
     fn simhash(&mut self, share: f64) -> Result<Rule> {
         let known = self.techniques.iter().find_map(|technique| match *technique {
             TechniqueSpec::Simhash { feature, bits, frequency, .. } => {

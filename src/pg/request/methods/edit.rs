@@ -1,4 +1,4 @@
-//! Method `edit`: texts by their Levenshtein distance.
+//! Method `edit`: compares texts by their Levenshtein distance.
 
 use serde::Deserialize;
 
@@ -15,7 +15,7 @@ use crate::verify::edit::EditPredicate;
 struct EditOptions {
     algorithm: Option<AlgorithmName>,
     max_depth: Option<Depth>,
-    /// The greatest number of edits.
+    /// The maximum number of edits.
     distance: Option<Number>,
 }
 
@@ -29,7 +29,7 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     if distance.is_some() {
         arguments.example.threshold = given;
     }
-    // One of the two alone where the other is not given.
+    // If only one of the two limits is given, only that one applies.
     let predicate = match (given, distance) {
         (None, Some(distance)) => EditPredicate::within(distance.0),
         (_, Some(distance)) => EditPredicate::new(threshold)?.and_within(distance.0),

@@ -1,4 +1,4 @@
-//! Method `imatch`: documents of equal I-Match signatures.
+//! Method `imatch`: finds documents with equal I-Match signatures.
 
 use serde::Deserialize;
 
@@ -30,7 +30,7 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     arguments.only_threshold_one("has equal signatures only")?;
     let range = idf_range(lo, hi).map_err(|error| error.hint(such_as(&arguments.example)))?;
     arguments.accept();
-    // Distinct terms.
+    // I-Match uses distinct terms.
     let spec = FeatureSpec { multiset: false, ..arguments.feature_spec(1)? };
     Ok(Box::new(Imatch { spec, range }))
 }

@@ -1,4 +1,4 @@
-//! The methods of `near_duplicates` by name, and the parameters of each from its arguments.
+//! The methods of `near_duplicates` by name; each reads its parameters from the arguments.
 
 pub(crate) mod codes;
 pub(crate) mod combined;
@@ -15,7 +15,7 @@ use super::arguments::Arguments;
 use crate::methods::Method;
 use crate::pg::server::error::Result;
 
-/// Reads a method's parameters.
+/// A function that reads a method's parameters.
 pub(crate) type Parse = fn(&mut Arguments<'_>) -> Result<Box<dyn Method>>;
 
 /// All methods by name, in the order in which hints list them.
@@ -43,17 +43,17 @@ const METHODS: &[(&str, Parse)] = &[
 /// The method of a call that names none.
 pub(crate) const DEFAULT: &str = "jaccard";
 
-/// The method of this name.
+/// Returns the method of this name.
 pub(crate) fn find(name: &str) -> Option<(&'static str, Parse)> {
     METHODS.iter().find(|(known, _)| *known == name).copied()
 }
 
-/// All methods as they are where nothing but the name is given, in the order of hints.
+/// Returns all methods with their default parameters, in the order of hints.
 pub(crate) fn with_defaults() -> Result<Vec<(&'static str, Box<dyn Method>)>> {
     METHODS.iter().map(|&(name, parse)| Ok((name, parse(&mut Arguments::of_defaults(name))?))).collect()
 }
 
-/// The names of all methods, for hints.
+/// Lists the names of all methods, for hints.
 pub(crate) fn names() -> String {
     METHODS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
 }

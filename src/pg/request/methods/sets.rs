@@ -11,7 +11,7 @@ use crate::pg::server::error::Result;
 use crate::verify::measure::Measure;
 use crate::verify::predicate::Predicate;
 
-/// The threshold of methods that measure how much is shared.
+/// The default threshold of methods that measure how much two documents share.
 pub(crate) const DEFAULT_THRESHOLD: f64 = 0.8;
 
 /// Reads the parameters.
@@ -19,7 +19,7 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     let measure = measure(arguments.method, arguments.relations);
     let given = arguments.threshold;
     let threshold = arguments.threshold(DEFAULT_THRESHOLD)?;
-    // An absolute number of shared tokens is a measure of its own only for overlap.
+    // Only overlap takes an absolute number of shared tokens as a limit.
     let (least, candidates) = if arguments.method == "overlap" {
         let OverlapOptions { algorithm, max_depth, min_overlap } = arguments.options()?;
         (min_overlap, CandidateOptions { algorithm, max_depth })
@@ -32,7 +32,7 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     let algorithm = candidates.algorithm();
     arguments.accept();
     let spec = arguments.feature_spec(1)?;
-    // One of the two alone where the other is not given.
+    // If only one of the two limits is given, only that one applies.
     let least = least.map(|least| u32::try_from(least.0).unwrap_or(u32::MAX));
     let predicate = match (given, least) {
         (None, Some(least)) => Predicate::shared(measure, least),
@@ -44,35 +44,36 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     Ok(Box::new(Sets { spec, predicate, algorithm }))
 }
 
-/// The measure of this name.
+/// Returns the measure of this name.
 pub(crate) fn measure(method: &str, relations: usize) -> Measure {
     match method {
         "cosine" => Measure::Cosine,
         "dice" => Measure::Dice,
         "overlap" => Measure::Overlap,
-        // Within one table neither document comes first: the greater direction counts.
+        // Within one table the documents of a pair have no order, so the greater of both directions
+        // counts.
         "containment" if relations == 1 => Measure::Overlap,
         "containment" => Measure::Containment,
         _ => Measure::Jaccard,
     }
 }
 
-/// How often the suffix filter may split.
+/// The maximum number of splits of the suffix filter.
 pub(crate) type Depth = Whole<1, 16>;
 
-/// How candidates are found.
+/// The algorithm that finds candidates.
 #[derive(Debug, Clone, Copy, Deserialize)]
 pub(crate) enum AlgorithmName {
-    /// As is best.
+    /// The best algorithm is chosen automatically.
     #[serde(rename = "auto")]
     Auto,
-    /// By prefixes.
+    /// Uses prefixes.
     #[serde(rename = "allpairs")]
     AllPairs,
-    /// By prefixes and positions.
+    /// Uses prefixes and positions.
     #[serde(rename = "ppjoin")]
     PpJoin,
-    /// By suffixes, too.
+    /// Also uses suffixes.
     #[serde(rename = "ppjoin+")]
     PpJoinPlus,
 }
@@ -80,9 +81,9 @@ pub(crate) enum AlgorithmName {
 /// Options of methods that find candidates by shared tokens.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct CandidateOptions {
-    /// The name of the way.
+    /// The name of the algorithm.
     pub algorithm: Option<AlgorithmName>,
-    /// How often the suffix filter splits.
+    /// The maximum number of splits of the suffix filter.
     pub max_depth: Option<Depth>,
 }
 
@@ -93,17 +94,17 @@ impl Options for CandidateOptions {}
 struct OverlapOptions {
     algorithm: Option<AlgorithmName>,
     max_depth: Option<Depth>,
-    /// The least number of shared tokens.
+    /// The minimum number of shared tokens.
     min_overlap: Option<Count>,
 }
 
 impl Options for OverlapOptions {}
 
 impl CandidateOptions {
-    /// How candidates are found, and how often the suffix filter splits.
+    /// Returns the algorithm with the depth of its suffix filter.
     pub(crate) fn algorithm(&self) -> Algorithm {
         const DEFAULT_DEPTH: u32 = 2;
-        // At most 16.
+        // The value is at most 16.
         let depth = self.max_depth.map_or(DEFAULT_DEPTH, |depth| depth.0 as u32);
         match self.algorithm {
             None | Some(AlgorithmName::Auto) => Algorithm::Auto,

@@ -1,4 +1,5 @@
-//! The methods that compare signatures of documents in one way: `minhash`, `simhash`, `shingling`, `exact_text`, `title`.
+//! The methods that compare signatures of documents by a single technique: `minhash`, `simhash`,
+//! `shingling`, `exact_text`, `title`.
 
 use super::techniques::{self, TechniqueArguments, TechniqueOptions, complete, flag, preset};
 use crate::features::{FeatureSpec, Tokenizer};
@@ -9,12 +10,12 @@ use crate::methods::sketches::Sketches;
 use crate::pg::request::arguments::Arguments;
 use crate::pg::server::error::Result;
 
-/// Buckets of minhash bands with more documents are expanded in part.
+/// Larger buckets of minhash bands are only partly expanded.
 const MOST_IN_A_BUCKET: u32 = 10_000;
-/// Documents whose pairs are looked for exactly.
+/// The number of sampled documents whose pairs are found exactly.
 const SAMPLE: usize = 1000;
 
-/// Reads the parameters of a method that is a technique of its own.
+/// Reads the parameters of a method that consists of a single technique.
 pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     let method = arguments.method;
     let general: &[&str] = match method {
@@ -31,7 +32,7 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
             options.distance = Some(most.into());
         }
     }
-    // A range of 32 bits.
+    // The value fits in 32 bits.
     let most = options.max_bucket.map(|most| most.0 as u32);
     let most = most.or((method == "minhash").then_some(MOST_IN_A_BUCKET));
     let safeguards = Safeguards {
@@ -51,7 +52,7 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     Ok(Box::new(Sketches { combination, sites: false, safeguards }))
 }
 
-/// Reads the parameters of `title`: texts that are equal as they stand.
+/// Reads the parameters of `title`: texts that are exactly equal.
 pub(crate) fn parse_title(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     arguments.options_of::<TechniqueOptions>(&[])?;
     arguments.only_threshold_one("has equal titles only")?;
@@ -62,7 +63,7 @@ pub(crate) fn parse_title(arguments: &mut Arguments<'_>) -> Result<Box<dyn Metho
     Ok(Box::new(Sketches { combination, sites: false, safeguards: Safeguards::default() }))
 }
 
-/// How documents are cut, single tokens.
+/// Returns how documents are cut; the default is single tokens.
 fn feature(arguments: &mut Arguments<'_>, method: &str) -> Result<FeatureSpec> {
     if method == "exact_text" {
         if arguments.tokenizer_name() != Some("html") {
@@ -74,7 +75,7 @@ fn feature(arguments: &mut Arguments<'_>, method: &str) -> Result<FeatureSpec> {
     arguments.feature_spec(if method == "minhash" { 5 } else { 1 })
 }
 
-/// What the arguments of a call say.
+/// Collects the technique's arguments from the arguments of a call.
 fn of_call<'a>(
     arguments: &'a Arguments<'_>,
     options: &'a TechniqueOptions,

@@ -1,4 +1,5 @@
-//! Method `spotsigs`: the exact join of the documents' sets of spot signatures by Jaccard similarity.
+//! Method `spotsigs`: the exact join of the documents' sets of spot signatures by Jaccard
+//! similarity.
 
 use crate::methods::Method;
 use crate::methods::spotsigs::SpotSigs;

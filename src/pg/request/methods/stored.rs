@@ -1,4 +1,4 @@
-//! The methods `minhash` and `simhash` on columns of sketches, which are there already.
+//! The methods `minhash` and `simhash` on columns of stored sketches.
 
 use super::sets::DEFAULT_THRESHOLD;
 use super::techniques::{TechniqueOptions, distance_of};
@@ -13,7 +13,8 @@ use crate::pg::server::error::{Result, SqlError};
 use crate::sketches::simhash::MOST_BITS;
 use crate::sketches::stored::SketchKind;
 
-/// What kind of sketches the documents of a call are, and a column that has them; none where they are none.
+/// Returns the kind of sketches in the document columns of a call, and one such column; none if the
+/// columns hold no sketches.
 pub(crate) fn kind_of<'a>(columns: &[(&'a Column, &'a Column)]) -> Result<Option<(SketchKind, &'a Column)>> {
     let kind = |column: &Column| Kind::of(column.base_type).sketches();
     let Some(&(_, first)) = columns.first() else { return Ok(None) };
@@ -28,7 +29,8 @@ pub(crate) fn kind_of<'a>(columns: &[(&'a Column, &'a Column)]) -> Result<Option
     Ok(kind(first).map(|kind| (kind, first)))
 }
 
-/// Reads the parameters. `column` is the name of a column of such sketches, and the example already a call on it.
+/// Reads the parameters. `column` is the name of a column of such sketches, and the example is
+/// already a call on it.
 pub(crate) fn parse(
     arguments: &mut Arguments<'_>,
     kind: SketchKind,

@@ -1,4 +1,5 @@
-//! The parameters of techniques that compare signatures, as methods of their own and as stages of `combined`.
+//! The parameters of techniques that compare signatures, used as methods and as stages of
+//! `combined`.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -20,35 +21,35 @@ use crate::verify::predicate::Predicate;
 pub(crate) const NAMES: [&str; 9] =
     ["shingling", "simhash", "minhash", "exact_text", "jaccard", "cosine", "dice", "overlap", "containment"];
 
-/// The recall of minhash where nobody asks for another one.
+/// The default recall of minhash.
 const DEFAULT_RECALL: f64 = 0.95;
 
-/// What a technique is made from: the arguments of the call and the options that stand with it.
+/// The input for making a technique: the arguments of the call and the technique's options.
 #[derive(Debug)]
 pub(crate) struct TechniqueArguments<'a> {
-    /// Its options.
+    /// The options of the technique.
     pub options: &'a TechniqueOptions,
-    /// The threshold, where one was given.
+    /// The threshold, if it was given.
     pub threshold: Option<f64>,
-    /// How documents are cut, with the shingle length of single tokens where nobody said otherwise.
+    /// The rules for cutting documents, with the shingle length of single tokens by default.
     pub feature: FeatureSpec,
-    /// The number of tokens to a shingle that was asked for.
+    /// The requested number of tokens in a shingle.
     pub shingle: Option<i64>,
-    /// Whether repeats were said to count or not to.
+    /// The requested setting for repeats.
     pub multiset: Option<bool>,
-    /// One table or two.
+    /// The number of tables, one or two.
     pub relations: usize,
-    /// How many bits of simhash are usual here.
+    /// The default number of simhash bits.
     pub bits: u16,
     /// A call that works.
     pub example: &'a Example,
 }
 
-/// Options of techniques; each knows some of them ([`known`]).
+/// Options of techniques; each technique knows some of them ([`known`]).
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(crate) struct TechniqueOptions {
     bits: Option<Whole<1, 1024>>,
-    /// At most as many as there are bits.
+    /// The maximum distance, which cannot exceed the number of bits.
     pub distance: Option<Value>,
     values: Option<Whole<1, 2048>>,
     groups: Option<Whole<1, 2048>>,
@@ -61,17 +62,17 @@ pub(crate) struct TechniqueOptions {
     rows: Option<Whole<1, MOST_VALUES>>,
     clean: Option<Flag>,
     preset: Option<Value>,
-    /// Larger buckets are expanded in part.
+    /// The bucket size above which buckets are only partly expanded.
     pub max_bucket: Option<Whole<1, 4_294_967_295>>,
-    /// Documents whose pairs are looked for exactly.
+    /// The number of sampled documents whose pairs are found exactly.
     pub sample: Option<Whole<0, 1_000_000>>,
-    /// Whether the exact join takes over where it is less work.
+    /// Set if the exact join may take over where it is less work.
     pub hand_over: Option<Flag>,
     /// The threshold of a stage.
     pub threshold: Option<Share>,
-    /// Tokens to a shingle of a stage.
+    /// The number of tokens in a shingle of a stage.
     pub shingle: Option<Whole<1, 1000>>,
-    /// Whether repeats count in a stage.
+    /// The setting for repeats in a stage.
     pub multiset: Option<Flag>,
 }
 
@@ -79,7 +80,7 @@ impl Options for TechniqueOptions {}
 
 const MOST_VALUES: i64 = Banding::MOST_VALUES as i64;
 
-/// The options that a technique knows.
+/// Lists the options that a technique knows.
 pub(crate) fn known(name: &str) -> &'static [&'static str] {
     match name {
         "simhash" => &["bits", "distance"],
@@ -91,7 +92,7 @@ pub(crate) fn known(name: &str) -> &'static [&'static str] {
 }
 
 impl TechniqueArguments<'_> {
-    /// The technique of this name, which is one of [`NAMES`].
+    /// Makes the technique of this name, which is one of [`NAMES`].
     pub(crate) fn technique(&self, name: &str) -> Result<TechniqueSpec> {
         match name {
             "simhash" => self.simhash(),
@@ -116,8 +117,8 @@ impl TechniqueArguments<'_> {
         Ok(threshold)
     }
 
-    /// How documents are cut, `shingle` tokens to a shingle where nobody said otherwise; whether repeats count
-    /// unless it is given.
+    /// Returns how documents are cut: `shingle` is the default number of tokens in a shingle, and
+    /// `multiset` the default setting for repeats.
     fn feature(&self, shingle: i64, multiset: Option<bool>) -> Result<FeatureSpec> {
         let chars = self.feature.tokenizer == Tokenizer::Chars;
         let default = if chars { 3 } else { shingle };
@@ -138,7 +139,7 @@ impl TechniqueArguments<'_> {
             Some(distance) => simhash::similarity(distance, bits),
             None => self.threshold(usual_share(bits))?,
         };
-        // Every occurrence adds its vector unless the option says no.
+        // Every occurrence of a token adds its vector unless the option says no.
         let frequency = self.multiset.unwrap_or(true);
         Ok(TechniqueSpec::Simhash { feature: self.feature(1, Some(false))?, bits, frequency, threshold })
     }
@@ -193,7 +194,8 @@ impl TechniqueArguments<'_> {
     }
 }
 
-/// The distance of simhashes of at most so many bits, where options name one in place of a threshold.
+/// Returns the maximum distance of simhashes with `bits` bits, if the options give one instead of a
+/// threshold.
 pub(crate) fn distance_of(
     options: &TechniqueOptions,
     bits: u16,
@@ -216,7 +218,7 @@ pub(crate) fn distance_of(
     Ok(Some(distance))
 }
 
-/// The preset that options name, of this method.
+/// Returns the preset that the options name for this method.
 pub(crate) fn preset(
     options: &TechniqueOptions,
     method: &str,
@@ -233,9 +235,9 @@ pub(crate) fn preset(
     })
 }
 
-/// Puts what a preset says where nothing else was said.
+/// Fills in the values of a preset for options that were not given.
 pub(crate) fn complete(options: &mut TechniqueOptions, preset: &Preset) {
-    // No preset has more than its options may be.
+    // The values of presets are within the ranges of the options.
     fn put<const LEAST: i64, const MOST: i64>(option: &mut Option<Whole<LEAST, MOST>>, value: usize) {
         option.get_or_insert(Whole(value as i64));
     }

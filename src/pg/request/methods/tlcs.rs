@@ -1,5 +1,5 @@
-//! Methods `tlcs` and `lcs`: sentence signatures, filtered sketches, and the (trustable) longest common
-//! subsequence.
+//! Methods `tlcs` and `lcs`: sentence signatures, filtered sketches, and the (trustable) longest
+//! common subsequence.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -16,11 +16,11 @@ use crate::pg::server::error::{Result, SqlError};
 use crate::sketches::sentence;
 use crate::verify::tlcs::{Parameters, Thresholds};
 
-/// The resemblance and the containment of near duplicates, by default.
+/// The default minimum resemblance and containment of near duplicates.
 const RESEMBLANCE: f64 = 0.28;
 const CONTAINMENT: f64 = 0.7;
 
-/// Options of both methods, and behind them of `tlcs` alone.
+/// Options of both methods, followed by those of `tlcs` alone.
 #[derive(Debug, Default, Deserialize)]
 struct TlcsOptions {
     containment: Option<LeastContainment>,
@@ -44,7 +44,7 @@ const OF_BOTH: usize = 12;
 impl Options for TlcsOptions {
     fn good(key: &str) -> Option<String> {
         let value = match key {
-            // Whether there are such columns is not known.
+            // It is not known whether there are such columns.
             "weight" | "url" => return None,
             "containment" => json!(CONTAINMENT),
             "slope" => json!(0.1),
@@ -59,7 +59,7 @@ impl Options for TlcsOptions {
     }
 }
 
-/// The least containment, or that there is none.
+/// The minimum containment, or none.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(try_from = "Value")]
 struct LeastContainment(Option<f64>);
@@ -77,7 +77,7 @@ impl TryFrom<Value> for LeastContainment {
     }
 }
 
-/// A share of a document's sentences that lies between some of them, in thousandths.
+/// The share of a document's sentences that lies between some of its sentences, in thousandths.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(try_from = "Value")]
 struct Distance(u32);
@@ -125,7 +125,7 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     let rules = StopRules {
         most_documents: count(options.stop_documents, rules.most_documents),
         most_of_a_site: count(options.stop_site_documents, rules.most_of_a_site),
-        // Who says how many are too many means that fewer are not.
+        // A caller who says how many documents are too many means that fewer are acceptable.
         tried_beyond: rules.tried_beyond.filter(|_| options.stop_documents.is_none()),
     };
     let parameters = Parameters::default();
@@ -138,7 +138,7 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
         least_part: number(options.min_part, parameters.least_part),
         ..parameters
     };
-    // Who gives one of the two thresholds means no other.
+    // A caller who gives only one of the two thresholds wants only that one.
     let containment = match options.containment {
         Some(LeastContainment(containment)) => containment,
         None => given.is_none().then_some(CONTAINMENT),
@@ -146,7 +146,7 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     let hint = |error: Error| SqlError::from(error).hint(such_as(&arguments.example));
     signatures.check().map_err(hint)?;
     parameters.check().map_err(hint)?;
-    // Whether there are such columns is not known yet, and hints show calls that work.
+    // It is not known yet whether there are such columns, and hints show calls that work.
     arguments.accept_without(&["weight", "url"]);
     arguments.pages(options.url, "compares sentences and characters")?;
     arguments.whole_texts("compares sentences and characters")?;
