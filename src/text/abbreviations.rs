@@ -1,20 +1,21 @@
 //! Words that a full stop follows without ending a sentence (English).
 
-/// What a full stop after a word means.
+/// The meaning of a full stop after a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Abbreviation {
-    /// Never the end: a title before a name.
+    /// A title before a name: never the end of a sentence.
     Title,
-    /// Not the end before a number: No. 5, p. 7.
+    /// Not the end of a sentence before a number: No. 5, p. 7.
     BeforeNumber,
-    /// The end only where the next word usually begins a sentence.
+    /// The end of a sentence only if the next word usually begins one.
     Anywhere,
-    /// No abbreviation.
+    /// Not an abbreviation.
     None,
 }
 
-/// What a full stop after a lower-cased word (without the stop) means; `capital` where the word began with
-/// a capital letter. O(log of the list).
+/// Returns the meaning of a full stop after a lower-cased word (without the stop). `capital` is
+/// true
+/// if the word began with a capital letter. O(log of the list).
 pub fn abbreviation(word: &str, capital: bool) -> Abbreviation {
     let is_in = |list: &[&str]| list.binary_search(&word).is_ok();
     if is_in(&TITLES) {
@@ -28,12 +29,12 @@ pub fn abbreviation(word: &str, capital: bool) -> Abbreviation {
     }
 }
 
-/// Whether a lower-cased word often begins a sentence, and a name seldom.
+/// Reports whether a lower-cased word often begins a sentence and seldom a name.
 pub fn is_starter(word: &str) -> bool {
     STARTERS.binary_search(&word).is_ok()
 }
 
-/// The longest word of the lists, in bytes.
+/// The length of the longest word in the lists, in bytes.
 pub const LONGEST: usize = 8;
 
 static TITLES: [&str; 43] = [
@@ -56,7 +57,7 @@ static ANYWHERE: [&str; 59] = [
     "tues", "univ",
 ];
 
-/// Of places and times: only where they are capitalised, for many are words, too.
+/// Abbreviations of places and times. They count only if capitalised, for many are also words.
 static CAPITALISED: [&str; 49] = [
     "ala", "apr", "ariz", "ark", "aug", "calif", "colo", "conn", "dec", "del", "feb", "fed", "fla", "fri",
     "ga", "ill", "ind", "jan", "jul", "jun", "kan", "mar", "mass", "md", "mich", "minn", "miss", "mo", "mon",

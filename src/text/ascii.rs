@@ -1,21 +1,24 @@
-//! SIMD kernels: ASCII text lower-cased, and which of its characters are letters or digits. Chosen when the program runs.
-#![allow(unsafe_code)] // Instructions that not every processor has; each use says why it is sound.
+//! SIMD kernels that lower-case ASCII text and find its letters and digits. The kernel is chosen at
+//! run time.
+#![allow(unsafe_code)] // Uses special instructions; each use says why it is sound.
 
 use crate::processor::{Instructions, Kind, fastest};
 
-/// How many characters the bits of a number are for.
+/// The number of characters whose bits fit in one number.
 pub(super) const CHARACTERS: usize = 64;
 
-/// Lower-cases the letters of ASCII in some text, and writes a bit for each of its bytes to the second argument: whether it is
-/// one of these letters, a digit, or not ASCII. There must be as many numbers as that takes.
+/// Lower-cases the ASCII letters of a text and writes a bit for each of its bytes to the second
+/// argument. The bit is set if the byte is an ASCII letter, a digit, or not ASCII. The second
+/// argument
+/// must have exactly enough numbers for these bits.
 pub(super) type Kernel = fn(&mut [u8], &mut [u64]);
 
-/// The fastest kernel for this processor.
+/// Returns the fastest kernel for this processor.
 pub(super) fn kernel() -> Kernel {
     fastest(KINDS)
 }
 
-/// All kernels that there are.
+/// All kernels.
 const KINDS: &[Kind<Kernel>] = &[
     (Instructions::Portable, portable),
     #[cfg(target_arch = "x86_64")]
@@ -36,10 +39,12 @@ fn find(bytes: &[u8], bits: &mut [u64]) {
     }
 }
 
-/// A bit for each of 64 bytes of lower-cased text.
+/// Returns a bit for each of 64 bytes of lower-cased text.
 #[inline]
 fn of_words(bytes: &[u8; CHARACTERS]) -> u64 {
-    // Compilers make vectors of this loop; to gather bits in a number has no such form, but takes few steps.
+    // Compilers vectorise this loop. Gathering the bits in a number has no vector form, but takes
+    // few
+    // steps.
     let mut found = [0u8; CHARACTERS];
     for (found, byte) in found.iter_mut().zip(bytes) {
         let (letter, digit) = (byte.wrapping_sub(b'a') < 26, byte.wrapping_sub(b'0') < 10);
@@ -47,7 +52,7 @@ fn of_words(bytes: &[u8; CHARACTERS]) -> u64 {
     }
     let (eights, _) = found.as_chunks::<8>();
     eights.iter().rev().fold(0, |bits, &eight| {
-        // The lowest bits of eight bytes come to stand side by side in the highest byte.
+        // The multiplication gathers the lowest bits of eight bytes in the highest byte.
         bits << 8 | u64::from_le_bytes(eight).wrapping_mul(0x0102_0408_1020_4080) >> 56
     })
 }
@@ -62,7 +67,7 @@ mod x86 {
     use super::CHARACTERS;
 
     pub(super) fn avx2(text: &mut [u8], bits: &mut [u64]) {
-        // SAFETY: the kernel where the processor has the instructions.
+        // SAFETY: this kernel is chosen only on processors that have the instructions.
         unsafe { run(text, bits) }
     }
 
@@ -78,25 +83,27 @@ mod x86 {
         super::find(rest, bits_of_rest);
     }
 
-    /// The same for half a block.
+    /// Lower-cases half a block and returns its bits.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn half(bytes: &mut [u8]) -> u32 {
         assert_eq!(bytes.len(), CHARACTERS / 2);
         let at: *mut __m256i = bytes.as_mut_ptr().cast();
-        // SAFETY: as many bytes are there.
+        // SAFETY: the assertion above guarantees that many bytes.
         let raw = unsafe { _mm256_loadu_si256(at) };
         let upper = _mm256_and_si256(within(raw, b'A', b'Z'), _mm256_set1_epi8(0x20));
         let lower = _mm256_or_si256(raw, upper);
-        // SAFETY: the same.
+        // SAFETY: the assertion above guarantees that many bytes.
         unsafe { _mm256_storeu_si256(at, lower) };
         let ascii = _mm256_or_si256(within(lower, b'a', b'z'), within(lower, b'0', b'9'));
-        // The highest bit of each byte counts: of what is not ASCII it is set.
+        // The highest bit of each byte counts; it is set in bytes that are not ASCII.
         let found = _mm256_or_si256(ascii, raw);
         _mm256_movemask_epi8(found).cast_unsigned()
     }
 
-    /// Which bytes are in a range of ASCII. Those that are not ASCII are less than all of it, as numbers with a sign.
+    /// Returns a mask of the bytes that are in a range of ASCII. Bytes that are not ASCII are less
+    /// than
+    /// the whole range, as signed numbers.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn within(bytes: __m256i, first: u8, last: u8) -> __m256i {
@@ -149,8 +156,9 @@ mod tests {
     }
 
     proptest! {
-        /// Any bytes, at any place of an allocation, are as the definition says; what stands around
-        /// them stays.
+        /// Each kernel agrees with the definition for any bytes at any place of an allocation, and
+        /// leaves
+        /// the surrounding bytes unchanged.
         #[test]
         fn every_kernel_does_what_the_definition_says(
             bytes in prop_oneof![
@@ -171,7 +179,7 @@ mod tests {
                     let of_word = byte.is_ascii_alphanumeric() || !byte.is_ascii();
                     prop_assert_eq!(bits[n / CHARACTERS] >> (n % CHARACTERS) & 1 == 1, of_word, "{} {}", name, n);
                 }
-                // No bit is of what is behind the text.
+                // No bit is set for a place after the end of the text.
                 let last = bits.last().copied().unwrap_or_default();
                 let rest = text.len() % CHARACTERS;
                 prop_assert!(rest == 0 || last >> rest == 0, "{}", name);

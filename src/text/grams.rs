@@ -1,7 +1,7 @@
-//! q-grams of characters: every window of q characters, of the text as it is or of the lower-cased text
-//! in which a run of white space is one space.
+//! q-grams of characters: all windows of q characters of a text, taken as it is or lower-cased with
+//! each run of white space as one space.
 //!
-//! A text of 0 < n < q characters gives one gram, all of it, as with shingles.
+//! A text of 0 < n < q characters gives one gram, the whole text, as with shingles.
 
 use std::collections::VecDeque;
 
@@ -10,14 +10,14 @@ use crate::error::Result;
 use crate::executor::Stop;
 use crate::memory;
 
-/// The last characters of a text, of which grams are made; calls use its space again and again.
+/// The last characters of a text, from which grams are made. Calls can reuse its memory.
 #[derive(Debug, Default)]
 pub struct GramScratch {
-    /// Their bytes, after some that are done with.
+    /// The bytes of the characters, after some bytes that are no longer needed.
     bytes: Vec<u8>,
-    /// The length of each in bytes.
+    /// The length of each character in bytes.
     lengths: VecDeque<u8>,
-    /// Where the first of them starts in `bytes`.
+    /// The offset of the first character in `bytes`.
     start: usize,
 }
 
@@ -28,7 +28,7 @@ impl GramScratch {
         self.start = 0;
     }
 
-    /// Adds a character and, once there are `q`, hands them to `each` and lets the first go.
+    /// Adds a character. Once there are `q`, passes them to `each` and removes the first.
     #[inline]
     fn push(&mut self, c: char, q: usize, each: &mut impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         const DONE: usize = 1 << 12;
@@ -50,8 +50,8 @@ impl GramScratch {
     }
 }
 
-/// Calls `each` with every q-gram of `text` in order; `q` is at least 1. O(bytes) plus what `each`
-/// costs; memory for q characters.
+/// Calls `each` with every q-gram of `text` in order; `q` is at least 1. O(bytes) plus the cost of
+/// `each`; memory for q characters.
 pub fn for_each_gram(
     text: &str,
     q: usize,
@@ -84,8 +84,9 @@ pub fn for_each_gram(
     Ok(())
 }
 
-/// Calls `each` with a hash of every q-gram of `text` as it is, in order: equal for equal grams, and
-/// hardly ever for distinct ones. `q` is at least 1. O(bytes), whatever q.
+/// Calls `each` with a hash of every q-gram of the unchanged `text`, in order. Equal grams have
+/// equal
+/// hashes; distinct ones hardly ever do. `q` is at least 1. O(bytes), whatever q.
 pub fn for_each_raw_gram(
     text: &str,
     q: usize,
@@ -93,7 +94,7 @@ pub fn for_each_raw_gram(
     mut each: impl FnMut(u64) -> Result<()>,
 ) -> Result<()> {
     const CHECK_EVERY: usize = 1 << 14;
-    // A polynomial in an odd number, of which the oldest term is taken away at each step.
+    // A polynomial in an odd number; each step subtracts the oldest term.
     const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
     let oldest = (0..q).fold(1u64, |power, _| power.wrapping_mul(BASE));
     let number = |c: char| u64::from(u32::from(c)) + 1;

@@ -1,29 +1,31 @@
-//! Text that is not all ASCII on its way into a block: letters that most scripts are made of are looked up by their two or
-//! three bytes, many in a row, all others a character at a time.
+//! Copies text that is not all ASCII into a block. The letters of most scripts are looked up by
+//! their
+//! two or three bytes, many in sequence; all others are handled a character at a time.
 
 use std::sync::OnceLock;
 
 use super::characters::{Class, Known, known};
 
-/// How many bytes are copied at a time: more than a character has, with a space before it and one behind.
+/// The number of bytes copied at a time: more than a character with a space before and after it.
 pub(super) const AT_A_TIME: usize = 8;
 
-/// Text as it is read, and what becomes of it: spaces for separators that are not ASCII, and between words that have no
-/// separator; all in lower case but ASCII.
+/// Text as it is read, and its output: all characters except ASCII in lower case, with spaces for
+/// separators that are not ASCII and between words without a separator.
 pub(super) struct Letters<'a> {
     text: &'a str,
     letters: &'a mut [u8],
-    /// Up to where both are read and written.
+    /// The current place of reading and writing.
     at: Place,
-    /// Up to where words are whole: what comes next may belong to the last one.
+    /// The place up to which words are complete; the next characters may belong to the last word.
     whole: Place,
-    /// From where on each character is as long as what it became.
+    /// The place from which each character is as long as its output.
     alike: Place,
-    /// Whether the last character is one of a script without spaces, or a mark of one: there is a space behind it.
+    /// Whether the last character is of a script without spaces, or a mark on one; a space follows
+    /// it.
     alone: bool,
 }
 
-/// A place in the text, and that in what became of it.
+/// A place in the text and the matching place in the output.
 #[derive(Debug, Clone, Copy, Default)]
 struct Place {
     text: usize,
@@ -37,7 +39,9 @@ impl<'a> Letters<'a> {
         Self { text, letters, at, whole, alike, alone: false }
     }
 
-    /// How many bytes of the text are whole words, as far as there is room, and what they became. O(bytes).
+    /// Returns the number of bytes of the text that form complete words, as far as there is room,
+    /// and
+    /// their output. O(bytes).
     #[inline]
     pub(super) fn whole_words(mut self) -> (usize, &'a [u8]) {
         let pairs = pairs();
@@ -56,7 +60,8 @@ impl<'a> Letters<'a> {
         (whole.text, &letters[..whole.letters])
     }
 
-    /// Takes some ASCII, and letters and separators of two bytes behind it: how many bytes it is.
+    /// Takes some ASCII and the two-byte letters and separators after it. Returns their number of
+    /// bytes.
     #[inline]
     fn take_short(&mut self, pairs: &Pairs) -> usize {
         let text = &self.text.as_bytes()[self.at.text..];
@@ -74,7 +79,7 @@ impl<'a> Letters<'a> {
         taken
     }
 
-    /// Takes any character. Apart from what most text is, whose loop is faster for it.
+    /// Takes any one character. It is separate from the common case, whose loop is faster that way.
     #[inline(never)]
     fn take(&mut self) {
         let Some(c) = self.text[self.at.text..].chars().next() else { return };
@@ -83,7 +88,7 @@ impl<'a> Letters<'a> {
         let open = self.alone || self.letters[..self.at.letters].last().copied().is_some_and(is_of_word);
         self.find_whole();
         if self.alone && mark {
-            // It belongs to what is before the space.
+            // The mark belongs to the character before the space.
             self.at.letters -= 1;
         } else if open && !self.alone && class == Class::Alone {
             self.space();
@@ -106,7 +111,7 @@ impl<'a> Letters<'a> {
         }
     }
 
-    /// Takes characters of three bytes that are words, with a space behind each.
+    /// Takes three-byte characters that are words, and writes a space after each.
     #[inline]
     fn take_alone(&mut self) {
         let threes = self.text.as_bytes()[self.at.text..].as_chunks().0;
@@ -126,7 +131,9 @@ impl<'a> Letters<'a> {
         self.at.letters += 1;
     }
 
-    /// Words are whole up to the last separator since the last character that may have become longer or shorter.
+    /// Finds the end of the complete words: the last separator since the last character whose
+    /// length may
+    /// have changed.
     #[inline]
     fn find_whole(&mut self) {
         let since = &self.letters[self.alike.letters..self.at.letters];
@@ -137,10 +144,10 @@ impl<'a> Letters<'a> {
     }
 }
 
-/// How many bytes most letters of scripts with spaces have that are not ASCII.
+/// The number of bytes of most letters that are not ASCII, in scripts with spaces.
 const PAIR: usize = 2;
 
-/// Of each character of so many bytes what it is in lower case, with as many bytes; spaces for a separator.
+/// The lower case of each two-byte character, if it also has two bytes; spaces for a separator.
 type Pairs = [Option<[u8; PAIR]>; 1 << 11];
 
 fn pairs() -> &'static Pairs {
@@ -163,14 +170,16 @@ fn pairs() -> &'static Pairs {
     })
 }
 
-/// What a character of two bytes is in lower case; none if another begins here, or more is to be done.
+/// Returns the lower case of a two-byte character. Returns `None` if a character of another length
+/// begins here or needs other handling.
 #[inline]
 fn lower_pair(pairs: &Pairs, [first, second]: [u8; PAIR]) -> Option<[u8; PAIR]> {
     let code = usize::from(first & 0x1f) << 6 | usize::from(second & 0x3f);
     if first & 0xe0 == 0xc0 { pairs[code] } else { None }
 }
 
-/// Three bytes and a space, if they are a character of a script without spaces, which has no other case.
+/// Returns three bytes and a space if the bytes are a character of a script without spaces. Such
+/// characters have no other case.
 #[inline]
 fn space_alone([first, second, third]: [u8; 3]) -> Option<[u8; 4]> {
     let bits = |byte: u8| u32::from(byte & 0x3f);
@@ -178,13 +187,13 @@ fn space_alone([first, second, third]: [u8; 3]) -> Option<[u8; 4]> {
     (first & 0xf0 == 0xe0 && known(c).class == Class::Alone).then_some([first, second, third, b' '])
 }
 
-/// Whether a byte of what is written is of a word.
+/// Reports whether a byte of the output is part of a word.
 #[inline]
 fn is_of_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || !byte.is_ascii()
 }
 
-/// How many of eight bytes are ASCII before the first that is not.
+/// Returns the number of ASCII bytes before the first other one of eight.
 #[inline]
 pub(super) fn ascii_among(eight: &[u8; AT_A_TIME]) -> usize {
     const NOT_ASCII: u64 = 0x8080_8080_8080_8080;

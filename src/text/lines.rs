@@ -1,8 +1,9 @@
-//! How a text is laid out in lines: where a line break ends a sentence, and where it only wraps one.
+//! The layout of a text in lines: where a line break ends a sentence, and where it only wraps one.
 //!
-//! A text is *hard-wrapped* where most of its lines are as long as they can be: the first word of the next
-//! line would not have fitted. A break inside such a text says nothing, but one before an indented line or
-//! a list item does.
+//! A text is *hard-wrapped* if most of its lines are as long as they can be: the first word of the
+//! next
+//! line would not have fitted. A break inside such a text has no meaning, except before an indented
+//! line or a list item.
 
 use super::characters::{is_lowercase, is_space, trim};
 use super::list_markers::bullet;
@@ -10,16 +11,17 @@ use super::width::width_of;
 use crate::error::Result;
 use crate::executor::Stop;
 
-/// Ends a line: `\n`, `\r\n`, `\r`, and Unicode's separators.
+/// Reports whether a character ends a line: `\n`, `\r\n`, `\r`, and Unicode's separators.
 pub fn is_break(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// The first character of a text that ends a line, and where it is.
+/// Returns the first character of a text that ends a line, and its place.
 fn find_break(text: &str) -> Option<(usize, char)> {
     const BLOCK: usize = 64;
     let bytes = text.as_bytes();
-    // What such a character begins with in UTF-8; as numbers, so that compilers make vectors of it.
+    // Reports whether a byte can begin such a character in UTF-8, as a number, so that compilers
+    // vectorise it.
     let may_begin =
         |byte: u8| u8::from(byte.wrapping_sub(b'\n') < 4) | u8::from(byte == 0xc2) | u8::from(byte == 0xe2);
     let mut at = 0;
@@ -41,7 +43,7 @@ fn find_break(text: &str) -> Option<(usize, char)> {
     None
 }
 
-/// The lines of a text without what ends them; `\r\n` ends one line.
+/// Returns the lines of a text without their line breaks; `\r\n` is one line break.
 pub fn lines(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {
@@ -56,24 +58,24 @@ pub fn lines(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What is known of the lines of a text.
+/// The layout of the lines of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LineLayout {
     /// Whether most lines are filled, so that breaks between them only wrap.
     pub hard_wrapped: bool,
     /// Whether there is a blank line between lines of text.
     pub blank_lines: bool,
-    /// The columns that most lines are indented by.
+    /// The number of columns by which most lines are indented.
     pub indent: usize,
 }
 
-/// The greatest length of lines in a hard-wrapped text.
+/// The greatest line length of a hard-wrapped text.
 const LONGEST: usize = 100;
-/// The least width: what is narrower is a list or a verse.
+/// The least line length of a hard-wrapped text; narrower text is a list or a verse.
 const NARROWEST: usize = 30;
 
 impl LineLayout {
-    /// Looks at all lines of a text, twice. O(bytes), memory for a few lengths.
+    /// Measures all lines of a text, in two passes. O(bytes), memory for a few lengths.
     pub fn of(text: &str, stop: &Stop) -> Result<Self> {
         const CHECK_EVERY: usize = 1 << 10;
         let mut widths = Lengths::default();
@@ -95,14 +97,16 @@ impl LineLayout {
         }
         let full = [characters.usual_longest(), widths.usual_longest()];
         let mut layout = Self { hard_wrapped: false, blank_lines, indent: indents.most_frequent() };
-        // Of one line nothing can be said.
+        // One line alone does not show whether a text is wrapped.
         if widths.all > 1 && full[0] <= LONGEST && full[1] >= NARROWEST {
             layout.hard_wrapped = layout.are_filled(text, full, stop)?;
         }
         Ok(layout)
     }
 
-    /// Whether most of the lines that another line goes on from are about so long, in characters or columns.
+    /// Reports whether most lines that another line continues are about as long as `full`, in
+    /// characters
+    /// or columns.
     fn are_filled(&self, text: &str, full: [usize; 2], stop: &Stop) -> Result<bool> {
         const CHECK_EVERY: usize = 1 << 10;
         let (mut inner, mut filled, mut goes_on) = (0usize, 0usize, false);
@@ -127,13 +131,15 @@ impl LineLayout {
             }
             before = line;
         }
-        // Of two lines nothing can be said unless the second plainly goes on.
+        // Two lines alone show nothing, unless the second plainly continues the first.
         Ok((inner > 1 || goes_on) && 5 * filled >= 3 * inner && inner > 0)
     }
 
-    /// Whether a break before `line` ends a block: a blank line, one that is indented further than most, a
-    /// list item, or any line where lines are not wrapped. `hanging` is the column that the text of the
-    /// present list item begins in.
+    /// Reports whether a break before `line` ends a block. It does before a blank line, a line that
+    /// is
+    /// indented further than most, or a list item, and before any line if the text is not wrapped.
+    /// `hanging`
+    /// is the column in which the text of the current list item begins.
     pub fn begins_block(&self, line: &str, hanging: Option<usize>) -> bool {
         let Some(line) = Line::new(line) else { return true };
         !self.hard_wrapped
@@ -145,18 +151,18 @@ impl LineLayout {
 /// A line that is not blank.
 #[derive(Debug)]
 pub struct Line<'a> {
-    /// It, without white space around.
+    /// The line without the white space around it.
     pub text: &'a str,
-    /// The columns before it.
+    /// The number of columns before the text.
     pub indent: usize,
-    /// Its length from the left edge in columns.
+    /// The length from the left edge in columns.
     width: usize,
-    /// And in characters.
+    /// The length from the left edge in characters.
     characters: usize,
 }
 
 impl<'a> Line<'a> {
-    /// Measures a line; none if it is blank. Very long ones are measured in part only.
+    /// Measures a line. Returns `None` if it is blank. Very long lines are measured only in part.
     pub fn new(line: &'a str) -> Option<Self> {
         const MEASURED: usize = 4 * LONGEST;
         let text = trim(line);
@@ -177,7 +183,8 @@ impl<'a> Line<'a> {
         Some(Self { text, indent, width, characters })
     }
 
-    /// What the first word would have needed on the line before: characters and columns.
+    /// Returns the space that the first word would have needed on the previous line: characters and
+    /// columns.
     fn first_word(&self) -> [usize; 2] {
         let [mut characters, mut width] = [0; 2];
         for c in self.text.chars().take_while(|&c| !is_space(c)).take(LONGEST) {
@@ -190,12 +197,12 @@ impl<'a> Line<'a> {
             characters += 1;
             width += 1;
         }
-        // With the space between.
+        // One more for the space between.
         [characters + 1, width + 1]
     }
 }
 
-/// How often lengths occur; those over a limit are one.
+/// The frequencies of lengths; all lengths over a limit are counted together.
 #[derive(Debug)]
 struct Lengths {
     counts: [usize; 4 * LONGEST + 2],
@@ -214,7 +221,7 @@ impl Lengths {
         self.all += 1;
     }
 
-    /// The greatest length when the longest twentieth is left out.
+    /// Returns the greatest length after the longest twentieth is left out.
     fn usual_longest(&self) -> usize {
         let mut left_out = self.all / 20;
         for (length, &count) in self.counts.iter().enumerate().rev() {
@@ -226,7 +233,7 @@ impl Lengths {
         0
     }
 
-    /// The most frequent length, the least of equally frequent ones.
+    /// Returns the most frequent length, the least one if several are equally frequent.
     fn most_frequent(&self) -> usize {
         let most = self.counts.iter().max().copied().unwrap_or(0);
         self.counts.iter().position(|&count| count == most).unwrap_or(0)

@@ -1,9 +1,12 @@
-//! Markers of list items at the beginnings of lines.
+//! The markers of list items at the beginning of lines.
 
 use super::characters::is_space;
 
-/// The bytes of the list marker that a line (without indent) begins with, and of the space after it; 0 if
-/// it begins with none. Markers are dashes, dots and other signs, numbers and letters in the usual forms.
+/// Returns the number of bytes of the list marker that a line (without indent) begins with, and of
+/// the
+/// space after it; 0 if there is no marker. Markers are dashes, dots and other signs, and numbers
+/// and
+/// letters in the usual forms.
 pub fn bullet(line: &str) -> usize {
     let sign = symbol(line);
     if sign > 0 {
@@ -33,7 +36,7 @@ pub fn bullet(line: &str) -> usize {
     let Some(close) = body[length..].chars().next() else { return 0 };
     let end = start + length + close.len_utf8();
     match close {
-        // In Chinese no space follows.
+        // In Chinese, no space follows.
         '、' if number && open.is_none() => end + spaced(end).saturating_sub(end),
         '）' if open.is_some() || number => end + spaced(end).saturating_sub(end),
         ')' => spaced(end),
@@ -42,8 +45,9 @@ pub fn bullet(line: &str) -> usize {
     }
 }
 
-/// The bytes of a sign that marks a list item or a heading, and of the space after it; 0 if the line
-/// begins with none.
+/// Returns the number of bytes of a sign that marks a list item or a heading, and of the space
+/// after
+/// it; 0 if the line begins with none.
 pub fn symbol(line: &str) -> usize {
     let Some(c) = line.chars().next() else { return 0 };
     let length = match c {

@@ -1,9 +1,11 @@
-//! Text into units: words ([`words`], `word_blocks`, `letters`, `ascii`), runs without white space,
-//! q-grams of characters ([`grams`]), sentences ([`sentences`], [`sentence_marks`],
-//! [`abbreviations`]) and paragraphs ([`paragraphs`]) with their places ([`spans`]) by the layout
-//! of lines ([`lines`], [`list_markers`], [`width`]); pages into text ([`html`]). What a character
-//! is say [`characters`]. Texts come as they are, or as the server packs them ([`packed`],
-//! [`pglz`]).
+//! Divides text into units: words ([`words`], `word_blocks`, `letters`, `ascii`), runs without
+//! white
+//! space, q-grams of characters ([`grams`]), sentences ([`sentences`], [`sentence_marks`],
+//! [`abbreviations`]) and paragraphs ([`paragraphs`]). Units have places ([`spans`]) and depend on
+//! the
+//! layout of lines ([`lines`], [`list_markers`], [`width`]). [`html`] turns pages into text.
+//! [`characters`] has the properties of characters. Texts are plain or packed by the server
+//! ([`packed`], [`pglz`]).
 
 pub mod abbreviations;
 mod ascii;
@@ -23,6 +25,7 @@ pub mod width;
 mod word_blocks;
 pub mod words;
 
-/// Version of the table of characters and of the rules in this module; part of every stored
+/// The version of the table of characters and of the rules in this module. It is part of every
+/// stored
 /// signature.
 pub const VERSION: u8 = 1;

@@ -1,32 +1,36 @@
-//! Texts as the server stores long ones, packed, for the thread that reads them to unpack.
+//! Long texts in the packed form in which the server stores them. The thread that reads a text
+//! unpacks
+//! it.
 
 use super::pglz;
 use crate::error::{Error, Result};
 use crate::executor::Stop;
 use crate::memory;
 
-/// How a text is packed.
+/// The method by which a text is packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Packing {
-    /// By the server's own method.
+    /// The server's own method.
     Pglz,
-    /// As a block of LZ4.
+    /// A block of LZ4.
     Lz4,
 }
 
-/// A text that is packed.
+/// A packed text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Packed {
-    /// What is stored.
+    /// The stored bytes.
     pub bytes: Vec<u8>,
-    /// Of how many bytes the text is said to be.
+    /// The stated length of the text in bytes.
     pub len: usize,
-    /// How it is packed.
+    /// The method by which the text is packed.
     pub packing: Packing,
 }
 
 impl Packed {
-    /// Puts the text in place of what was in `text`; [`Error::Damaged`] or [`Error::NotText`] where what is stored is none.
+    /// Writes the text to `text`, replacing its content. Fails with [`Error::Damaged`] if the
+    /// stored bytes
+    /// are invalid, or with [`Error::NotText`] if they are not UTF-8.
     pub fn unpack(&self, text: &mut String, stop: &Stop) -> Result<()> {
         let mut bytes = std::mem::take(text).into_bytes();
         bytes.clear();
@@ -57,10 +61,10 @@ mod tests {
     #[test]
     fn texts_of_both_packings() {
         let text = "abcdé".repeat(3);
-        // Six bytes as they are, and twelve from six back.
+        // Six literal bytes, then twelve copied from six bytes back.
         let pglz = b"\x40abcd\xc3\xa9\x09\x06";
         assert_eq!(unpacked(pglz, text.len(), Packing::Pglz), Ok(text.clone()));
-        // The last five bytes of a block are as they are.
+        // The last five bytes of a block are literal.
         let lz4 = b"\x63abcd\xc3\xa9\x06\x00\x50bcd\xc3\xa9";
         assert_eq!(unpacked(lz4, text.len(), Packing::Lz4), Ok(text));
         assert_eq!(unpacked(b"", 0, Packing::Pglz), Ok(String::new()));

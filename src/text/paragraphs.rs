@@ -1,7 +1,8 @@
-//! Paragraphs with their places in the text (docs/design/algorithms.md section 1, *Paragraphs*).
+//! Paragraphs and their places in the text (docs/design/algorithms.md section 1, *Paragraphs*).
 //!
-//! Paragraphs are separated by blank lines; where there is no blank line between lines of text, every line is
-//! one. O(bytes).
+//! Paragraphs are separated by blank lines. If there is no blank line between lines of text, every
+//! line
+//! is a paragraph. O(bytes).
 //!
 //! ```
 //! use neardup::text::paragraphs::paragraphs;
@@ -17,14 +18,16 @@ use super::spans::{Position, Span};
 use crate::error::Result;
 use crate::executor::Stop;
 
-/// Calls `each` with the place of every paragraph of `text`, in order, without white space at its ends.
+/// Calls `each` with the place of every paragraph of `text`, in order, without the white space at
+/// its
+/// ends.
 ///
 /// Errors are those of `each` and [`crate::error::Error::Stopped`].
 pub fn for_each_paragraph(text: &str, stop: &Stop, mut each: impl FnMut(Span) -> Result<()>) -> Result<()> {
     const CHECK_EVERY: usize = 1 << 14;
     let blank_lines = has_blank_lines(text, stop)?;
     let mut at = Position::default();
-    // Where the paragraph begins, and where its last character ends.
+    // The start of the paragraph and the end of its last character.
     let mut open: Option<(Position, Position)> = None;
     let mut blank = true;
     for c in text.chars() {
@@ -33,7 +36,7 @@ pub fn for_each_paragraph(text: &str, stop: &Stop, mut each: impl FnMut(Span) ->
         }
         let next = at.after(c);
         if is_break(c) {
-            // The line break of `\r\n` is one, which an empty line between its two characters would be not.
+            // `\r\n` is one line break, so there is no empty line between its two characters.
             let inside = c == '\r' && text[next.byte..].starts_with('\n');
             if ((blank && !inside) || !blank_lines || c == '\u{2029}' || c == '\u{c}')
                 && open.is_some()
@@ -54,7 +57,7 @@ pub fn for_each_paragraph(text: &str, stop: &Stop, mut each: impl FnMut(Span) ->
     }
 }
 
-/// The places of the paragraphs of a text.
+/// Returns the places of the paragraphs of a text.
 pub fn paragraphs(text: &str) -> Vec<Span> {
     let mut all = Vec::new();
     let done = for_each_paragraph(text, &Stop::default(), |span| {
@@ -65,7 +68,7 @@ pub fn paragraphs(text: &str) -> Vec<Span> {
     all
 }
 
-/// Whether a blank line stands between lines of text.
+/// Reports whether there is a blank line between lines of text.
 fn has_blank_lines(text: &str, stop: &Stop) -> Result<bool> {
     const CHECK_EVERY: usize = 1 << 10;
     let (mut seen, mut blank) = (false, false);
@@ -89,7 +92,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The definition: lines, joined where no blank line stands between them.
+    /// The definition: lines, joined if there is no blank line between them.
     fn by_definition(text: &str) -> Vec<String> {
         let lines: Vec<&str> = lines(text).collect();
         let blocks: Vec<Vec<&str>> = lines

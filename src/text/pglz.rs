@@ -1,12 +1,17 @@
-//! pglz, by which the server packs long values, unpacked: any thread may do it, and can be stopped.
+//! Unpacks pglz, the server's packing of long values. Any thread may do so, and can be stopped.
 //!
-//! The format is that of `src/common/pg_lzcompress.c`, the same in tables of every version. The server's own function is not
-//! called: in many releases it reads up to two bytes behind what it is given, and it does not look whether it is to stop.
+//! The format is defined by `src/common/pg_lzcompress.c` and is the same in tables of every
+//! version.
+//! The server's own function is not called: in many releases it reads up to two bytes after its
+//! input,
+//! and it never checks whether it is to stop.
 
 use crate::error::Result;
 use crate::executor::Stop;
 
-/// Fills `bytes` with what `packed` is of; false where it is not of just so many bytes, or not pglz. O(bytes).
+/// Fills `bytes` with the unpacked content of `packed`. Returns false if the content has another
+/// length
+/// or `packed` is not valid pglz. O(bytes).
 pub fn unpack(mut packed: &[u8], bytes: &mut [u8], stop: &Stop) -> Result<bool> {
     const CHECK_EVERY: usize = 1 << 16;
     let (mut at, mut check_at) = (0, 0);
@@ -18,14 +23,16 @@ pub fn unpack(mut packed: &[u8], bytes: &mut [u8], stop: &Stop) -> Result<bool> 
             stop.check()?;
             check_at = at + CHECK_EVERY;
         }
-        // A bit for each of eight items: bytes as they are, or places to copy from. They come in no order that a processor
-        // would guess: so as many bytes as stand before the next place are taken at once.
+        // The control byte has a bit for each of eight items: literal bytes, or places to copy
+        // from. A
+        // processor cannot predict their order, so all bytes before the next place are taken at
+        // once.
         let (mut items, mut control) = (8, control);
         while items > 0 && at < bytes.len() && !packed.is_empty() {
             let mut run = items.min(control.trailing_zeros());
             (items, control) = (items - run, control.unbounded_shr(run));
             if let (Some(from), Some(to)) = (packed.first_chunk::<8>(), bytes[at..].first_chunk_mut::<8>()) {
-                // What is written too much is written over by what follows.
+                // Excess bytes are overwritten by what follows.
                 *to = *from;
             } else {
                 run = run.min(packed.len() as u32).min((bytes.len() - at) as u32);
@@ -47,7 +54,7 @@ pub fn unpack(mut packed: &[u8], bytes: &mut [u8], stop: &Stop) -> Result<bool> 
             if back == 0 || back > at {
                 return Ok(false);
             }
-            // The server takes no notice of what goes over the end.
+            // The server ignores what exceeds the end.
             let length = length.min(bytes.len() - at);
             repeat(bytes, at, back, length);
             at += length;
@@ -56,13 +63,14 @@ pub fn unpack(mut packed: &[u8], bytes: &mut [u8], stop: &Stop) -> Result<bool> 
     Ok(at == bytes.len() && packed.is_empty())
 }
 
-/// The length that says that a byte more of it follows.
+/// The length which means that another byte of the length follows.
 const LONG: usize = 18;
 
-/// Copies to `at` what is `back` bytes before it; where that is not all written yet, it goes on with what it copied.
+/// Copies to `at` the bytes that are `back` bytes before it. If they are not all written yet, it
+/// continues with the bytes it copied.
 #[inline]
 fn repeat(bytes: &mut [u8], at: usize, back: usize, length: usize) {
-    /// As many as are copied by one instruction. What is written too much is written over by what follows.
+    /// The number of bytes copied by one instruction. Excess bytes are overwritten by what follows.
     const VECTOR: usize = 16;
     if length <= VECTOR && back >= VECTOR && at + VECTOR <= bytes.len() {
         let (before, after) = bytes.split_at_mut(at);
@@ -87,7 +95,7 @@ mod tests {
     use crate::error::Error;
     use proptest::prelude::*;
 
-    /// A byte as it is, or how far back to copy how many.
+    /// A literal byte, or a copy by its distance and length.
     #[derive(Debug, Clone)]
     enum Item {
         Byte(u8),
@@ -103,7 +111,9 @@ mod tests {
         )
     }
 
-    /// What the items stand for, byte by byte, and packed; copies from before the start are left out.
+    /// Returns the bytes that the items represent, plain and packed. Copies from before the start
+    /// are
+    /// left out.
     fn pack(items: &[Item]) -> (Vec<u8>, Vec<u8>) {
         let (mut bytes, mut packed, mut count, mut control) = (Vec::new(), Vec::new(), 0, 0);
         for item in items {
@@ -144,7 +154,7 @@ mod tests {
         fn is_what_the_items_stand_for(items in items()) {
             let (bytes, packed) = pack(&items);
             prop_assert_eq!(unpacked(&packed, bytes.len()), Some(bytes.clone()));
-            // Not so many bytes.
+            // A wrong length.
             prop_assert_eq!(unpacked(&packed, bytes.len() + 1), None);
         }
 

@@ -1,4 +1,4 @@
-//! The marks that may end a sentence, and whether they do.
+//! The marks that may end a sentence, and the decision whether they do.
 
 use super::abbreviations::{Abbreviation, LONGEST, abbreviation, is_starter};
 use super::characters::{
@@ -8,23 +8,23 @@ use super::spans::{Position, Span};
 use super::width::width_of;
 use crate::error::Result;
 
-/// The sentence that has begun and not ended.
+/// The current sentence, which has begun and not ended.
 #[derive(Debug, Default)]
 pub struct OpenMarks {
-    /// Where it begins; none before its first character.
+    /// The start of the sentence; `None` before its first character.
     pub start: Option<Position>,
-    /// The position after its last character that is no white space.
+    /// The position after its last character that is not white space.
     last: Position,
-    /// Whether it has a letter or a number.
+    /// Whether the sentence has a letter or a number.
     speaks: bool,
     /// Whether the number of its straight quotation marks is odd.
     quoted: bool,
-    /// Whether the present word is a URL.
+    /// Whether the current word is a URL.
     pub in_url: bool,
 }
 
 impl OpenMarks {
-    /// Takes the next character, which is no white space.
+    /// Takes the next character, which is not white space.
     pub fn take(&mut self, text: &str, at: Position, c: char) {
         if self.start.is_none() {
             *self = Self { start: Some(at), ..Self::default() };
@@ -41,7 +41,7 @@ impl OpenMarks {
         }
     }
 
-    /// Takes some characters of ASCII, of which none ends a line or a sentence, or is one of `":<>`.
+    /// Takes some ASCII characters, none of which ends a line or a sentence or is one of `":<>`.
     pub fn take_plain(&mut self, bytes: &[u8], at: Position) {
         if bytes.is_empty() {
             return;
@@ -61,7 +61,7 @@ impl OpenMarks {
         self.last = Position { byte: at.byte + last + 1, char: at.char + last + 1 };
     }
 
-    /// Gives the sentence, if it is one.
+    /// Ends the sentence and passes it to `each`, if it is one.
     pub fn end(&mut self, each: &mut impl FnMut(Span) -> Result<()>) -> Result<()> {
         let ended = std::mem::take(self);
         match ended.start {
@@ -71,7 +71,7 @@ impl OpenMarks {
     }
 }
 
-/// Ends a sentence wherever it stands, unless a comma or the like follows.
+/// Reports whether a character ends a sentence in any position, unless a comma or the like follows.
 fn is_plain_terminator(c: char) -> bool {
     matches!(
         c,
@@ -96,12 +96,12 @@ fn is_ellipsis(c: char) -> bool {
     matches!(c, '…' | '⋯')
 }
 
-/// Whether a sentence may end here.
+/// Reports whether a sentence may end at a character.
 pub fn is_terminator(c: char) -> bool {
     matches!(c, '.' | '!' | '?' | ';' | '．') || is_ellipsis(c) || is_plain_terminator(c)
 }
 
-/// Closes a quotation or a bracket.
+/// Reports whether a character closes a quotation or a bracket.
 fn is_closer(c: char) -> bool {
     matches!(
         c,
@@ -127,31 +127,31 @@ fn is_quotation_mark(c: char) -> bool {
     matches!(c, '"' | '\'' | '”' | '’' | '»' | '›' | '」' | '』')
 }
 
-/// Goes on with the sentence after a terminator.
+/// Reports whether a character continues the sentence after a terminator.
 fn is_continuation(c: char) -> bool {
     matches!(c, ',' | ':' | '，' | '、' | '：' | '》' | '〉')
 }
 
-/// A terminator with all terminators and closing marks that follow at once.
+/// A terminator with all terminators and closing marks that follow it directly.
 #[derive(Debug)]
 pub struct Marks {
-    /// The first terminator and where it stands.
+    /// The first terminator, and its place.
     first: char,
     at: usize,
     /// The position after the last mark, in bytes.
     pub end: usize,
-    /// How many full stops; an ellipsis counts as three.
+    /// The number of full stops; an ellipsis counts as three.
     dots: usize,
-    /// Whether one ends a sentence wherever it stands.
+    /// Whether one of the marks ends a sentence in any position.
     plain: bool,
-    /// Whether one asks or exclaims.
+    /// Whether one of the marks asks or exclaims.
     asks: bool,
-    /// Whether a quotation or a bracket is closed.
+    /// Whether one of the marks closes a quotation or a bracket.
     closes: bool,
 }
 
 impl Marks {
-    /// The marks from `first` on, which ends at `behind`.
+    /// Reads the marks from `first` on, which ends at `behind`.
     pub fn new(text: &str, open: &OpenMarks, behind: Position, first: char) -> Self {
         let at = behind.byte - first.len_utf8();
         let mut marks =
@@ -163,7 +163,7 @@ impl Marks {
             if is_terminator(next) && next != ';' && next != '；' {
                 marks.note(next);
             } else if is_closer(next) || (next == '"' && (quoted || ends_word(&text[behind..]))) {
-                // An apostrophe before a letter opens a quotation or leaves something out.
+                // An apostrophe before a letter opens a quotation or stands for omitted letters.
                 if matches!(next, '\'' | '’') && text[behind..].starts_with(is_alphanumeric) {
                     break;
                 }
@@ -186,7 +186,7 @@ impl Marks {
         self.asks |= matches!(c, '!' | '?');
     }
 
-    /// Whether they end the sentence that is open.
+    /// Reports whether the marks end the open sentence.
     pub fn end_sentence(&self, text: &str, open: &OpenMarks) -> bool {
         let (Some(start), Some(next)) = (open.start, text[self.end..].chars().next()) else { return true };
         if is_continuation(next) {
@@ -213,7 +213,7 @@ impl Marks {
             return !(goes_on && self.closes);
         }
         if sentence.ends_with(is_space) && self.dots < 2 {
-            // Words and marks were set apart by a program.
+            // A program separated words and marks by spaces.
             return true;
         }
         if goes_on || rest.starts_with(is_continuation) {
@@ -222,7 +222,7 @@ impl Marks {
         self.dots > 1 || full_stop_ends(sentence, word)
     }
 
-    /// Whether they end it before a character that is no white space.
+    /// Reports whether the marks end the sentence before a character that is not white space.
     fn end_before(&self, next: char, sentence: &str, open: &OpenMarks) -> bool {
         let before = sentence.chars().next_back();
         let wide = width_of(next) > 1 || matches!(next, '“' | '‘');
@@ -238,7 +238,9 @@ impl Marks {
     }
 }
 
-/// Whether a full stop ends a sentence, by what of it stands before, and by what follows after white space.
+/// Reports whether a full stop ends a sentence, given the part of the sentence before it and the
+/// text
+/// that follows after white space.
 fn full_stop_ends(sentence: &str, following: &str) -> bool {
     const SEEN: usize = 24;
     let length: usize = sentence
@@ -263,7 +265,7 @@ fn full_stop_ends(sentence: &str, following: &str) -> bool {
     let capital = word.starts_with(is_uppercase);
     let mut letters = word.chars();
     if let (Some(only), None) = (letters.next(), letters.next()) {
-        // Initials; a pronoun is none.
+        // Initials; a pronoun is not one.
         return match only {
             'I' => {
                 starter_follows() || !sentence[..sentence.len() - 1].trim_end_matches(is_space).ends_with('.')
@@ -286,24 +288,25 @@ fn full_stop_ends(sentence: &str, following: &str) -> bool {
     !spelled || starter_follows()
 }
 
-/// A word in lower case, as the lists have words. `İ` stays: its full lower case is two characters,
-/// which no list has.
+/// Returns a word in lower case, as in the lists. `İ` stays: its full lower case is two characters,
+/// which are in no list.
 fn small(word: &str) -> String {
     word.chars().map(|c| if c == 'İ' { c } else { lower(c) }).collect()
 }
 
-/// Whether nothing of a word follows.
+/// Reports whether the text that follows does not continue a word.
 fn ends_word(text: &str) -> bool {
     text.chars().next().is_none_or(|c| is_space(c) || (!is_alphanumeric(c) && width_of(c) == 1))
 }
 
-/// The bytes of the mark of a footnote that a text begins with: a number in square brackets.
+/// Returns the number of bytes of the footnote mark that a text begins with: a number in square
+/// brackets.
 fn footnote(text: &str) -> Option<usize> {
     let digits = text.strip_prefix('[')?.bytes().take(4).take_while(u8::is_ascii_digit).count();
     (digits > 0 && text[1 + digits..].starts_with(']')).then_some(digits + 2)
 }
 
-/// Whether a text ends with what a semicolon makes a character of HTML: `&amp`.
+/// Reports whether a text ends with an HTML entity without its semicolon: `&amp`.
 fn is_entity(text: &str) -> bool {
     const LONGEST: usize = 10;
     let tail =

@@ -1,13 +1,19 @@
-//! Sentences with their places in the text (docs/design/algorithms.md section 1, *Sentences*), English and Chinese.
+//! Sentences and their places in the text (docs/design/algorithms.md section 1, *Sentences*), for
+//! English and Chinese.
 //!
-//! A sentence ends at `. ! ? ; …` and their relatives in other scripts, with the quotation marks and
-//! brackets that close after them, and at the end of a block. A full stop does not end it inside a number, a
-//! URL or an ellipsis that goes on, after an abbreviation or an initial, or before a small letter. A line break
-//! ends a sentence at a blank line, before an indented line or a list item, and everywhere in a text that
-//! is not hard-wrapped ([`super::lines`]). What has no letter and no number is no sentence. One pass after
-//! two that look at the lines, O(bytes).
+//! A sentence ends at `. ! ? ; …` and their relatives in other scripts, with the quotation marks
+//! and
+//! brackets that close after them, and at the end of a block. A full stop does not end it inside a
+//! number, a URL or an ellipsis that goes on, after an abbreviation or an initial, or before a
+//! small
+//! letter. A line break ends a sentence at a blank line, before an indented line or a list item,
+//! and
+//! everywhere in a text that is not hard-wrapped ([`super::lines`]). Text without a letter or a
+//! number
+//! is not a sentence. One pass after two over the lines, O(bytes).
 //!
-//! Unicode's own rules (UAX 29) were not taken as a base: they end a sentence at every line break, and know no
+//! We do not follow Unicode's own rules (UAX 29): they end a sentence at every line break and know
+//! no
 //! abbreviations.
 //!
 //! ```
@@ -30,8 +36,9 @@ use super::width::width_of;
 use crate::error::Result;
 use crate::executor::Stop;
 
-/// Calls `each` with the place of every sentence of `text`, in order. Sentences do not overlap, have no
-/// white space at their ends, and every letter and number of the text is in one of them.
+/// Calls `each` with the place of every sentence of `text`, in order. Sentences do not overlap and
+/// have
+/// no white space at their ends. Every letter and number of the text is in one of them.
 ///
 /// Errors are those of `each` and [`crate::error::Error::Stopped`].
 pub fn for_each_sentence(text: &str, stop: &Stop, mut each: impl FnMut(Span) -> Result<()>) -> Result<()> {
@@ -59,7 +66,7 @@ pub fn for_each_sentence(text: &str, stop: &Stop, mut each: impl FnMut(Span) -> 
                     hanging = None;
                 }
                 if open.start.is_none() && symbol(item.text) > 0 {
-                    // The sign is no part of the sentence.
+                    // The sign is not part of the sentence.
                     let skipped = line.len() - line.trim_start_matches(is_space).len() + symbol(item.text);
                     for c in text[at.byte..at.byte + skipped].chars() {
                         at = at.after(c);
@@ -95,7 +102,7 @@ pub fn for_each_sentence(text: &str, stop: &Stop, mut each: impl FnMut(Span) -> 
         open.take(text, at, c);
         at = at.after(c);
         if is_terminator(c) {
-            // Marks that follow at once are looked at once.
+            // Marks that directly follow each other are handled together.
             let marks = Marks::new(text, &open, at, c);
             for c in text[at.byte..marks.end].chars() {
                 open.take(text, at, c);
@@ -109,12 +116,13 @@ pub fn for_each_sentence(text: &str, stop: &Stop, mut each: impl FnMut(Span) -> 
     open.end(&mut each)
 }
 
-/// How many characters of ASCII some bytes begin with of which none ends a line or a sentence, or is looked at with those
-/// around it.
+/// Returns the number of ASCII characters at the start of some bytes, none of which ends a line or
+/// a
+/// sentence or depends on its neighbours.
 fn plain_run(bytes: &[u8]) -> usize {
     const BLOCK: usize = 32;
     const MOST: usize = 1 << 12;
-    // As numbers and a block at a time, so that compilers make vectors of it.
+    // As numbers and a block at a time, so that compilers vectorise it.
     let other = |byte: u8| {
         u8::from(byte >= 0x80)
             | u8::from(byte.wrapping_sub(b'\n') < 4)
@@ -128,7 +136,7 @@ fn plain_run(bytes: &[u8]) -> usize {
     whole + bytes[whole..].iter().take_while(|&&byte| other(byte) == 0).count()
 }
 
-/// The places of the sentences of a text.
+/// Returns the places of the sentences of a text.
 pub fn sentences(text: &str) -> Vec<Span> {
     let mut all = Vec::new();
     let done = for_each_sentence(text, &Stop::default(), |span| {
@@ -219,7 +227,7 @@ mod tests {
         assert_eq!(found, ["First", "Head"]);
     }
 
-    /// The definition: a character at a time.
+    /// Compares with the definition, a character at a time.
     #[test]
     fn plain_runs_are_of_plain_characters() {
         for byte in 0..=255u8 {

@@ -3,14 +3,14 @@
 
 use super::characters::is_wide;
 
-/// 2 for a wide character, else 1: also for combining and control characters, which the bytes of GBK text
-/// that Huang et al. (CIKM 2008) give their limits in count, too.
+/// Returns 2 for a wide character, else 1. Combining and control characters also count 1, as in the
+/// bytes of GBK text in which Huang et al. (CIKM 2008) state their limits.
 #[inline]
 pub fn width_of(c: char) -> usize {
     if c.is_ascii() { 1 } else { 1 + usize::from(is_wide(c)) }
 }
 
-/// The sum of the widths of the characters of a text. O(bytes).
+/// Returns the sum of the widths of the characters of a text. O(bytes).
 pub fn width(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.chars().map(width_of).sum() }
 }

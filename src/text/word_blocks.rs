@@ -1,48 +1,51 @@
-//! Words of text, a block of it at a time. A block has whole words, lower-cased; each of its bytes that is not ASCII is of a
-//! word, and what is between words is ASCII.
+//! Words of text, a block at a time. A block has complete, lower-cased words. Each of its bytes
+//! that is
+//! not ASCII is part of a word, and the bytes between words are ASCII.
 
 use super::ascii;
 use super::letters::{AT_A_TIME, Letters, ascii_among};
 use crate::error::Result;
 use crate::memory;
 
-/// How much text is cut at a time.
+/// The number of bytes of text cut at a time.
 const BLOCK: usize = 1 << 10;
 
-/// What stands behind a block, so that a word at its end can be read with as many bytes as any other.
+/// The padding after a block. With it, a word at the end can be read with as many bytes as any
+/// other.
 pub(super) const BEHIND: &[u8] = &[b' '; 16];
 
-/// How much text is worth a block.
+/// The least number of bytes of ASCII that are worth a block.
 const WORTH: usize = 32;
 
-/// As many changes as are looked for at a time beyond the last one.
+/// The number of places written at a time, which may exceed the number of changes.
 const AT_ONCE: usize = 16;
 
-/// How many words are handed over together at most: room for all of a block, which has as many changes as that has bytes, and
-/// for what is looked for beyond the last one.
+/// The greatest number of words passed on together. It has room for a whole block, which has at
+/// most as
+/// many changes as bytes, and for the excess places that are written after the last change.
 pub(super) const MOST_WORDS: usize = (BLOCK + AT_ONCE) / 2;
 
-/// Where words begin and end in some text.
+/// The places where words begin and end in some text.
 pub(super) type Places = [[usize; 2]; MOST_WORDS];
 
-/// Of each byte of a block a bit.
+/// A bit for each byte of a block.
 type Bits = [u64; BLOCK / ascii::CHARACTERS];
 
-/// Cuts blocks.
+/// Cuts text into blocks of words.
 #[derive(Debug)]
 pub(super) struct Blocks {
     kernel: ascii::Kernel,
-    /// Whether a byte is of a word.
+    /// A bit for each byte: whether it is part of a word.
     bits: Bits,
     /// Text that is not all ASCII, on its way into a block.
     letters: [u8; BLOCK],
 }
 
-/// What was cut.
+/// The result of one cut.
 pub(super) struct Cut {
-    /// How many bytes of the text it is.
+    /// The number of bytes of the text that were taken.
     pub(super) taken: usize,
-    /// How many words it has.
+    /// The number of words in the block.
     pub(super) words: usize,
 }
 
@@ -51,8 +54,9 @@ impl Blocks {
         Self { kernel: ascii::kernel(), bits: [0; _], letters: [0; _] }
     }
 
-    /// Puts the words that `text` begins with into `block`, lower-cased, and where each begins and ends there into `places`;
-    /// none where the first word is too long.
+    /// Puts the words at the start of `text` into `block`, lower-cased, and their beginnings and
+    /// ends in
+    /// the block into `places`. Returns `None` if the first word is too long.
     #[inline]
     pub(super) fn cut(
         &mut self,
@@ -83,15 +87,19 @@ impl Blocks {
         Ok(Some(Cut { taken, words }))
     }
 
-    /// Where runs of letters and digits begin and end, in turn, in a block of so many bytes: how many there are. There is no
-    /// branch on a single change: how many there are in 64 bytes is all that a processor has to foresee.
+    /// Finds the beginnings and ends of runs of letters and digits, in turn, in a block of `bytes`
+    /// bytes, and
+    /// returns the number of words. It does not branch on single changes: the processor has to
+    /// predict only
+    /// the number of changes in 64 bytes.
     #[inline]
     fn find_words(&self, bytes: usize, places: &mut Places) -> usize {
         let changes = places.as_flattened_mut();
         let mut count = 0;
         let mut before = 0u64;
         for (n, bits) in self.bits[..bytes.div_ceil(ascii::CHARACTERS)].iter().enumerate() {
-            // Letters of what was cut off are behind the end.
+            // Clears the bits after the end, where letters may remain from the part that was cut
+            // off.
             let bits = bits & u64::MAX >> (ascii::CHARACTERS * (n + 1)).saturating_sub(bytes);
             let mut left = bits ^ (bits << 1 | before);
             before = bits >> 63;
@@ -111,13 +119,15 @@ impl Blocks {
     }
 }
 
-/// Whether enough ASCII follows for a block of it.
+/// Reports whether enough ASCII follows to be worth a block.
 #[inline]
 fn ascii_follows(bytes: &[u8]) -> bool {
     bytes.get(..WORTH).is_some_and(<[u8]>::is_ascii)
 }
 
-/// How many bytes of whole words of ASCII and separators some bytes begin with; none if there are too few to be worth it.
+/// Returns the number of bytes of complete ASCII words and separators at the start of some bytes.
+/// Returns
+/// `None` if they are too few to be worth a block.
 #[inline]
 fn ascii_words(bytes: &[u8]) -> Option<usize> {
     if !ascii_follows(bytes) {
@@ -127,12 +137,12 @@ fn ascii_words(bytes: &[u8]) -> Option<usize> {
     if ascii == bytes.len() {
         return Some(ascii);
     }
-    // What comes next may belong to the last word.
+    // The next characters may belong to the last word.
     let last = bytes[..ascii].iter().rposition(|byte| !byte.is_ascii_alphanumeric())?;
     (last + 1 >= WORTH).then_some(last + 1)
 }
 
-/// How many bytes of ASCII some bytes begin with.
+/// Returns the number of ASCII bytes at the start of some bytes.
 #[inline]
 fn ascii_run(bytes: &[u8]) -> usize {
     let (eights, rest) = bytes.as_chunks();

@@ -1,7 +1,9 @@
-//! Words: maximal runs of letters and numbers, lower-cased (docs/design/algorithms.md section 1, *Words*).
+//! Words: maximal runs of letters and numbers, lower-cased (docs/design/algorithms.md section 1,
+//! *Words*).
 //!
-//! Characters of scripts that are written without spaces (Han, kana, Thai, Lao, Khmer, Myanmar)
-//! are a word each; combining marks belong to the character before them. One pass, O(bytes).
+//! Each character of a script that is written without spaces (Han, kana, Thai, Lao, Khmer, Myanmar)
+//! is
+//! a word. Combining marks belong to the character before them. One pass, O(bytes).
 //!
 //! ```
 //! let words = neardup::text::words::words("The 3rd 漢字, naïve…");
@@ -18,7 +20,7 @@ const DOING: &str = "reading words";
 
 /// Calls `each` with every word of `text` in order, as UTF-8.
 ///
-/// Answers to `stop` once in 64 KiB of text, also inside a word. Errors are those of `each` and
+/// Checks `stop` once in 64 KiB of text, also inside a word. Errors are those of `each` and
 /// [`crate::error::Error::Stopped`].
 pub fn for_each_word(
     text: &str,
@@ -31,8 +33,9 @@ pub fn for_each_word(
     })
 }
 
-/// The same with many words at a time: some lower-cased text, and where each word begins and ends there. What is behind a
-/// word can be read with it.
+/// Calls `each` with many words at a time: some lower-cased text, and the beginning and end of each
+/// word
+/// in it. Bytes after a word can be read together with it.
 pub fn for_each_words(
     text: &str,
     space: &mut Space,
@@ -58,15 +61,15 @@ pub fn for_each_words(
     Ok(())
 }
 
-/// How much text is read before it is looked whether to stop.
+/// The number of bytes of text between checks of `stop`.
 const CHECK_EVERY: usize = 1 << 16;
 
-/// Space for words, which is used again from text to text.
+/// Memory for words, which is reused from text to text.
 #[derive(Debug, Default)]
 pub struct Space {
     /// Some lower-cased text.
     text: Vec<u8>,
-    /// Where words begin and end there.
+    /// The places where words begin and end in `text`.
     places: Vec<[usize; 2]>,
 }
 
@@ -81,7 +84,7 @@ impl Space {
     }
 }
 
-/// Cuts the word that `text` begins with, which no block has room for, a character at a time.
+/// Cuts the word at the start of `text`, which is too long for a block, a character at a time.
 fn long_word(text: &str, word: &mut Vec<u8>, places: &mut Places, stop: &Stop) -> Result<Cut> {
     const LONGEST: usize = 4;
     word.clear();
@@ -113,7 +116,7 @@ fn long_word(text: &str, word: &mut Vec<u8>, places: &mut Places, stop: &Stop) -
     Ok(Cut { taken, words: 1 })
 }
 
-/// The words of a text as strings of their own.
+/// Returns the words of a text as separate strings.
 pub fn words(text: &str) -> Vec<String> {
     let mut all = Vec::new();
     let done = for_each_word(text, &mut Space::default(), &Stop::default(), |word| {
@@ -143,8 +146,8 @@ mod tests {
             ("葛\u{e0100}城", &["葛\u{e0100}", "城"]),
             ("हिन्दी", &["हिन्दी"]),
             ("ที่", &["ที่"]),
-            // A mark without a letter before it: one that is alphabetic begins a run, of whatever
-            // script it is.
+            // A mark without a letter before it: an alphabetic mark begins a run, whatever its
+            // script.
             ("\u{e31}a1 \u{e31}ก", &["\u{e31}a1", "\u{e31}", "ก"]),
             ("ก\u{e31}a", &["ก\u{e31}", "a"]),
             ("\u{e48}a", &["a"]),

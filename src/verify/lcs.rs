@@ -11,7 +11,7 @@
 //! shows whether there are that many.
 //!
 //! This is our own code because no crate at hand can be stopped, gives an alignment by a stated
-//! rule, and saves memory.
+//! rule, and bounds its memory.
 //!
 //! ```
 //! use neardup::verify::lcs::{Bounds, Lcs, symbols};

@@ -1,35 +1,36 @@
-//! What the table of characters has of each but its lower case.
+//! The properties of a character in the table of characters, except its lower case.
 
-/// The part a character plays in a word (docs/design/algorithms.md section 1, *Words*).
+/// The role of a character in a word (docs/design/algorithms.md section 1, *Words*).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
-    /// Ends a word and belongs to none.
+    /// Ends a word and is part of none.
     Separator,
-    /// A letter or number: part of a run.
+    /// A letter or number, which is part of a run.
     Alphanumeric,
-    /// A letter or number of a script that is written without spaces: a word of its own.
+    /// A letter or number of a script that is written without spaces, which is a word by itself.
     Alone,
-    /// A combining mark: belongs to the word before it, else separates.
+    /// A combining mark. It belongs to the word before it; without one, it separates words.
     Mark,
-    /// A combining mark that counts as alphabetic: belongs to the word before it, else begins one,
-    /// which letters and numbers go on, of whatever script the mark is.
+    /// A combining mark that counts as alphabetic. It belongs to the word before it; without one,
+    /// it
+    /// begins a word, which letters and numbers continue, whatever the script of the mark.
     AlphabeticMark,
 }
 
-/// What a character is but its lower case, as the table has it: bits.
+/// The properties of a character in the table, except its lower case, as bits.
 pub(super) type Kind = u8;
 
-/// Of Unicode's Alphabetic.
+/// The character has Unicode's property Alphabetic.
 pub(super) const ALPHABETIC: Kind = 1;
-/// Of the category N.
+/// The character is of the category N.
 pub(super) const NUMERIC: Kind = 1 << 1;
-/// Of Unicode's Uppercase.
+/// The character has Unicode's property Uppercase.
 pub(super) const UPPERCASE: Kind = 1 << 2;
-/// Of Unicode's Lowercase.
+/// The character has Unicode's property Lowercase.
 pub(super) const LOWERCASE: Kind = 1 << 3;
 /// A control or a format character.
 pub(super) const HIDDEN: Kind = 1 << 4;
 /// Punctuation that closes, ends a quotation, or neither opens nor joins.
 pub(super) const CLOSING: Kind = 1 << 5;
-/// Takes two columns.
+/// The character takes two columns.
 pub(super) const WIDE: Kind = 1 << 6;

@@ -1,11 +1,12 @@
-//! What a character is, and its simple lower case, by a table of our own: neither a compiler nor a
-//! crate can change a word, a sentence or a code of what is stored. [`crate::text::VERSION`] is the
-//! version of this table.
+//! The properties and the simple lower case of characters, from a table of our own. So neither a
+//! compiler nor a crate can change the words, sentences or codes of stored data.
+//! [`crate::text::VERSION`] is the version of this table.
 //!
-//! Nothing that finds or stores asks the standard library, or a crate, what a character is that is
-//! not ASCII. White space is a list here, of 25 characters, so that it costs a comparison.
-//! `tests.rs` compares all of it with the standard library and with crates, and makes the table
-//! anew.
+//! Code that searches or stores never asks the standard library or a crate about a character that
+//! is
+//! not ASCII. White space is a list of 25 characters in this file, so that a test for it costs a
+//! comparison. `tests.rs` compares everything with the standard library and with crates, and can
+//! generate the table again.
 
 mod class;
 mod tables;
@@ -18,26 +19,26 @@ pub use class::Class;
 use class::{ALPHABETIC, CLOSING, HIDDEN, Kind, LOWERCASE, NUMERIC, UPPERCASE, WIDE};
 use tables::{KINDS, LOWERED, RUNS};
 
-/// The version of Unicode of all of the table. What a later version adds is unassigned here, and
-/// separates words.
+/// The version of Unicode of the whole table. Characters that a later version adds are unassigned
+/// here and separate words.
 pub const UNICODE: &str = "17.0.0";
 
-/// What is known of a character: its class, its lower case, and more.
+/// The properties of a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Known {
-    /// What it is.
+    /// The class of the character.
     pub class: Class,
-    /// Unicode's simple lower case: always one character.
+    /// The character's simple lower case in Unicode, which is always one character.
     pub lower: char,
-    /// What else it is.
+    /// The other properties of the character.
     kind: Kind,
 }
 
-/// What 256 neighbouring characters are.
+/// The properties of 256 neighbouring characters.
 type Page = [Known; 256];
 
-/// What a character is. That of neighbouring characters is worked out together when the first of
-/// them is met, so that a look-up is two loads.
+/// Returns the properties of a character. The properties of neighbouring characters are computed
+/// together when the first of them is looked up, so that a later look-up takes two loads.
 #[inline]
 pub fn known(c: char) -> Known {
     static PAGES: [OnceLock<Box<Page>>; 0x1100] = [const { OnceLock::new() }; 0x1100];
@@ -45,69 +46,71 @@ pub fn known(c: char) -> Known {
     PAGES[code >> 8].get_or_init(|| page(code & !0xff))[code & 0xff]
 }
 
-/// The class of a character.
+/// Returns the class of a character.
 #[inline]
 pub fn class(c: char) -> Class {
     known(c).class
 }
 
-/// Unicode's simple lower case: always one character.
+/// Returns the simple lower case of a character in Unicode, which is always one character.
 #[inline]
 pub fn lower(c: char) -> char {
     if c.is_ascii() { c.to_ascii_lowercase() } else { known(c).lower }
 }
 
-/// Whether it is a letter or number: of Unicode's Alphabetic or of its category N, as all classes
-/// but two are.
+/// Reports whether a character is a letter or number: it is Alphabetic in Unicode or of its
+/// category N.
+/// This holds for all classes but two.
 #[inline]
 pub fn is_alphanumeric(c: char) -> bool {
     is(c, ALPHABETIC | NUMERIC)
 }
 
-/// Whether it is of Unicode's Alphabetic: a letter, or a mark that counts as one.
+/// Reports whether a character is Alphabetic in Unicode: a letter, or a mark that counts as one.
 #[inline]
 pub fn is_alphabetic(c: char) -> bool {
     is(c, ALPHABETIC)
 }
 
-/// Whether it is a number, in any script, also as a letter or a fraction.
+/// Reports whether a character is a number in any script, including numeric letters and fractions.
 #[inline]
 pub fn is_numeric(c: char) -> bool {
     is(c, NUMERIC)
 }
 
-/// Whether it is of Unicode's Uppercase.
+/// Reports whether a character is Uppercase in Unicode.
 #[inline]
 pub fn is_uppercase(c: char) -> bool {
     is(c, UPPERCASE)
 }
 
-/// Whether it is of Unicode's Lowercase.
+/// Reports whether a character is Lowercase in Unicode.
 #[inline]
 pub fn is_lowercase(c: char) -> bool {
     is(c, LOWERCASE)
 }
 
-/// Whether it is not seen where it stands: white space, a control or a format character.
+/// Reports whether a character is invisible: white space, a control or a format character.
 #[inline]
 pub fn is_unseen(c: char) -> bool {
     is_space(c) || is(c, HIDDEN)
 }
 
-/// Whether it is punctuation that closes, that ends a quotation, or that neither opens nor joins:
-/// `) ” . ,`.
+/// Reports whether a character is punctuation that closes, that ends a quotation, or that neither
+/// opens nor joins: `) ” . ,`.
 #[inline]
 pub fn is_closing(c: char) -> bool {
     is(c, CLOSING)
 }
 
-/// Whether it takes two columns, as East Asian characters do.
+/// Reports whether a character takes two columns, as East Asian characters do.
 #[inline]
 pub fn is_wide(c: char) -> bool {
     is(c, WIDE)
 }
 
-/// Whether it is white space: of Unicode's White_Space, in which nothing came or went since 2013.
+/// Reports whether a character is white space: Unicode's White_Space, which has not changed since
+/// 2013.
 #[inline]
 pub const fn is_space(c: char) -> bool {
     matches!(c,
@@ -115,12 +118,12 @@ pub const fn is_space(c: char) -> bool {
             | '\u{205f}' | '\u{3000}')
 }
 
-/// A text without the white space at its ends.
+/// Returns a text without the white space at its ends.
 pub fn trim(text: &str) -> &str {
     text.trim_matches(is_space)
 }
 
-/// What stands between white space in a text.
+/// Returns the runs of characters between white space in a text.
 pub fn runs(text: &str) -> impl Iterator<Item = &str> {
     text.split(is_space).filter(|run| !run.is_empty())
 }
@@ -130,7 +133,7 @@ fn is(c: char, any: Kind) -> bool {
     known(c).kind & any != 0
 }
 
-/// Works out what 256 characters are.
+/// Computes the properties of 256 characters.
 #[cold]
 fn page(first: usize) -> Box<Page> {
     let (class, kind) = KINDS[0];

@@ -5,16 +5,17 @@ use unicode_width::UnicodeWidthChar;
 use super::*;
 use crate::hash::hash_bytes;
 
-/// Each character, and which are of a class: how many, and a hash of the list of them.
+/// Returns the number of the characters of a class and a hash of their list.
 fn golden(is: impl Fn(char) -> bool) -> (usize, u64) {
     let all: Vec<char> = ('\0'..=char::MAX).filter(|&c| is(c)).collect();
     let bytes: Vec<u8> = all.iter().flat_map(|&c| (c as u32).to_le_bytes()).collect();
     (all.len(), hash_bytes(&bytes))
 }
 
-/// What is stored was cut by this table: where one character gets another class or another lower
-/// case, [`crate::text::VERSION`] must grow. The numbers and their hashes are of all code points,
-/// whether Unicode knows them or not.
+/// Stored data was cut by this table: if a character gets another class or another lower case,
+/// [`crate::text::VERSION`] must grow. The numbers and hashes cover all code points, whether
+/// Unicode
+/// assigns them or not.
 #[test]
 fn golden_classes() {
     assert_eq!((crate::text::VERSION, UNICODE), (1, "17.0.0"));
@@ -31,7 +32,7 @@ fn golden_classes() {
     assert_eq!((golden(|c| lower(c) != c).0, hash_bytes(&lowered)), (1_488, 6_324_911_164_786_733_563));
 }
 
-/// What sentences, codes, checksums, passages and grams go by.
+/// Sentences, codes, checksums, passages and grams depend on these properties.
 #[test]
 fn golden_properties() {
     type Property = (&'static str, fn(char) -> bool, (usize, u64));
@@ -50,7 +51,7 @@ fn golden_properties() {
     assert_eq!(found, properties.map(|(name, _, expected)| (name, expected)));
 }
 
-/// A golden test of the characters that Unicode 17 has: their words are as they were in 0.1.0.
+/// Golden test of the characters of Unicode 17: their words are the same as in 0.1.0.
 #[test]
 fn words_are_as_they_were_in_0_1_0() {
     use GeneralCategory::{PrivateUse, Surrogate, Unassigned};
@@ -67,8 +68,8 @@ fn words_are_as_they_were_in_0_1_0() {
     assert_eq!((count, hash_bytes(&bytes)), (159_866, 14_982_081_466_444_474_318));
 }
 
-/// What the standard library and the crates of the unicode-rs group say, which the table is made
-/// of.
+/// Returns the properties of a character according to the standard library and the crates of the
+/// unicode-rs group, from which the table is made.
 fn by_others(c: char) -> Known {
     let category = c.general_category();
     let alphanumeric = c.is_alphanumeric();
@@ -88,7 +89,7 @@ fn by_others(c: char) -> Known {
             _ => Class::Alphanumeric,
         }
     };
-    // The full mapping that the standard library has differs from the simple one for this alone.
+    // The full mapping of the standard library differs from the simple one only for this character.
     let lower = if c == '\u{130}' { 'i' } else { c.to_lowercase().next().unwrap_or(c) };
     use GeneralCategory::{ClosePunctuation, Control, FinalPunctuation, Format, OtherPunctuation};
     let kind = [
@@ -104,8 +105,8 @@ fn by_others(c: char) -> Known {
     Known { class, lower, kind }
 }
 
-/// Cargo.toml and rust-toolchain.toml name the versions that the table is made of: all sources have
-/// one Unicode.
+/// All sources of the table have the same version of Unicode. Cargo.toml and rust-toolchain.toml
+/// name these versions.
 #[test]
 fn one_version_of_unicode_for_all() {
     let of_std = char::UNICODE_VERSION;
@@ -127,7 +128,7 @@ fn the_table_says_what_it_was_made_of() {
     }
 }
 
-/// Unicode 18 adds 37 combining marks. To version 17 they are unassigned, and separate words.
+/// Unicode 18 adds 37 combining marks. They are unassigned in version 17 and separate words.
 #[test]
 fn marks_of_a_later_version_separate() {
     let marks = [
@@ -148,8 +149,8 @@ fn marks_of_a_later_version_separate() {
     assert_eq!(marks.filter(|&c| class(c) == Class::Separator).count(), 37);
 }
 
-/// Makes the table anew, for another version of the rules: with new numbers in the tests above,
-/// [`UNICODE`], and a new [`crate::text::VERSION`].
+/// Generates the table again, for another version of the rules. New numbers in the tests above,
+/// [`UNICODE`], and a new [`crate::text::VERSION`] must go with it.
 ///
 /// ```sh
 /// cargo test --no-default-features --lib print_tables -- --ignored --nocapture \
@@ -247,6 +248,6 @@ fn classes_of_scripts() {
 #[test]
 fn lower_case_is_one_character() {
     assert_eq!(['İ', 'Σ', 'ẞ', 'ǅ', 'K'].map(lower), ['i', 'σ', 'ß', 'ǆ', 'k']);
-    // ASCII is lowered without the table.
+    // ASCII is lower-cased without the table.
     assert!(('\0'..='\x7f').all(|c| known(c).lower == c.to_ascii_lowercase()));
 }

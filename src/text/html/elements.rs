@@ -1,6 +1,7 @@
-//! What elements do to paragraphs and words.
+//! The effects of HTML elements on paragraphs and words.
 
-/// Elements before and after which a paragraph ends. Cells of tables too: layouts are made of them.
+/// Reports whether a paragraph ends before and after an element. This includes table cells, as
+/// layouts are made of them.
 pub(super) fn ends_paragraph(name: &[u8]) -> bool {
     matches!(
         name,
@@ -66,8 +67,10 @@ pub(super) fn ends_paragraph(name: &[u8]) -> bool {
     )
 }
 
-/// Elements that change how text looks and nothing else: words go on through their tags. Links, quotations (which browsers
-/// put into marks) and what was inserted or deleted are not of them.
+/// Reports whether an element only changes how text looks, so that words continue through its tags.
+/// Links, quotations (which browsers put into marks), and inserted or deleted text are not among
+/// these
+/// elements.
 pub(super) fn formats(name: &[u8]) -> bool {
     matches!(
         name,

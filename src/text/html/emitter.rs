@@ -1,4 +1,4 @@
-//! What the tokenizer tells of a page, as it comes.
+//! Receives the parts of a page from the tokenizer.
 
 use html5gum::{Emitter, State};
 
@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::memory;
 
 impl Emitter for &mut Page<'_> {
-    /// Only what ends the reading is given.
+    /// The only token is an error that ends the reading.
     type Token = Error;
 
     fn set_last_start_tag(&mut self, name: Option<&[u8]>) {

@@ -1,13 +1,17 @@
 //! The text of an HTML page (docs/design/algorithms.md section 1, *HTML*).
 //!
-//! Tags and comments are white space, but for tags that change how text looks, as `b` and `wbr` do (formatting directives are
-//! removed: Huang et al., TLCS (CIKM 2008), section 3.2); soft hyphens are dropped. The ends of block elements and `br` are blank lines, so
-//! that what reads text afterwards finds paragraphs. `script`, `style`, `template` and what else a reader does not see
-//! give nothing. Entities are decoded. An image gives the URL it points to, as Henzinger does
-//! (patent US 8,015,162, section 4.2.3): pages that differ in their pictures alone differ.
+//! Tags and comments become white space, except tags that change how text looks, such as `b` and
+//! `wbr`
+//! (formatting directives are removed: Huang et al., TLCS (CIKM 2008), section 3.2). Soft hyphens
+//! are
+//! dropped. The ends of block elements and `br` become blank lines, so that later steps find the
+//! paragraphs. `script`, `style`, `template` and other content that a reader does not see give no
+//! text. Entities are decoded. An image gives the URL it points to, as in Henzinger (patent US
+//! 8,015,162, section 4.2.3), so that pages that differ only in their pictures differ.
 //!
-//! No tree is built, so that a million open tags cost nothing; where elements nest, depths are counted. One
-//! pass, O(bytes).
+//! No tree is built, so that a million open tags cost nothing; for nested elements, depths are
+//! counted.
+//! One pass, O(bytes).
 //!
 //! ```
 //! let page = "<title>Port</title><p>Caf&eacute;<br>open<script>x()</script> <img src='/a/quay.jpg'>";
@@ -30,7 +34,9 @@ use page::Page;
 use reader::{Halt, Input};
 use urls::page_host;
 
-/// The text of a page. `url` is where the page is; images on its host give their file name alone.
+/// Returns the text of a page. `url` is the address of the page; an image on its host gives only
+/// its
+/// file name.
 pub fn html_text(html: &str, url: Option<&str>) -> String {
     let mut text = String::new();
     let done = read_text(html, url, &mut text, &Stop::default());
@@ -38,9 +44,9 @@ pub fn html_text(html: &str, url: Option<&str>) -> String {
     text
 }
 
-/// Puts the text of a page into `text`, in place of what was there.
+/// Writes the text of a page to `text`, replacing its content.
 ///
-/// Answers to `stop` once in 64 KiB. Errors: [`crate::error::Error::Stopped`],
+/// Checks `stop` once in 64 KiB. Errors: [`crate::error::Error::Stopped`],
 /// [`crate::error::Error::OutOfMemory`].
 pub fn read_text(html: &str, url: Option<&str>, text: &mut String, stop: &Stop) -> Result<()> {
     text.clear();
@@ -160,7 +166,7 @@ mod tests {
         }
     }
 
-    /// Where the tokenizer returns nothing is lost.
+    /// Nothing is lost where the tokenizer returns.
     #[test]
     fn many_attributes_are_read_as_few() {
         for before in 0..400 {

@@ -1,4 +1,4 @@
-//! What is known of a page at the place that is being read, and what its tags do to the text.
+//! The state of a page at the place that is being read, and the effects of its tags on the text.
 
 use std::cell::Cell;
 
@@ -11,29 +11,29 @@ use crate::executor::Stop;
 use crate::memory;
 use crate::text::characters::{is_space, trim};
 
-/// What memory is for.
+/// The purpose of memory, for error messages.
 pub(super) const DOING: &str = "reading an HTML page";
 
-/// How many bytes are read between looks at [`Stop`].
+/// The number of bytes between checks of [`Stop`].
 pub(super) const CHECK_EVERY: usize = 1 << 16;
 
-/// Where a word may be broken, and no part of it.
+/// A place where a word may be broken, which is not part of the word.
 const SOFT_HYPHEN: char = '\u{ad}';
 
-/// What stands between the text so far and what comes next.
+/// The gap between the text so far and the text that comes next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Gap {
-    /// Nothing.
+    /// No gap.
     None,
     /// A space.
     Space,
-    /// The end of a line.
+    /// A line break.
     Line,
     /// A blank line.
     Paragraph,
 }
 
-/// A name in lower case, of which only as many bytes are kept as the longest name that matters has.
+/// A name in lower case. It stores no more bytes than the longest name that matters.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Name {
     bytes: [u8; Name::LONGEST],
@@ -43,7 +43,7 @@ pub struct Name {
 impl Name {
     const LONGEST: usize = 16;
 
-    /// Adds to the name.
+    /// Appends bytes to the name.
     pub fn push(&mut self, more: &[u8]) {
         for &byte in more {
             if let Some(place) = self.bytes.get_mut(self.length) {
@@ -53,7 +53,7 @@ impl Name {
         }
     }
 
-    /// The name; nothing where it is longer than any that matters.
+    /// Returns the name, or nothing if it is longer than any name that matters.
     pub fn get(&self) -> &[u8] {
         self.bytes.get(..self.length).unwrap_or_default()
     }
@@ -62,49 +62,49 @@ impl Name {
 /// The tag that is being read.
 #[derive(Debug, Default)]
 pub struct Tag {
-    /// What it is called.
+    /// The name of the tag.
     pub name: Name,
-    /// Whether it ends an element.
+    /// Whether the tag ends an element.
     pub end: bool,
-    /// Whether it ends itself.
+    /// Whether the tag closes itself.
     pub self_closing: bool,
     /// The attribute that is being read.
     pub attribute: Name,
-    /// How many `src` attributes there were: only the first counts.
+    /// The number of `src` attributes so far; only the first counts.
     pub sources: usize,
-    /// The first of them.
+    /// The value of the first `src` attribute.
     pub source: Vec<u8>,
 }
 
-/// What is known of the page at the present place.
+/// The state of the page at the current place.
 pub struct Page<'a> {
     text: &'a mut String,
     host: Option<&'a str>,
     stop: &'a Stop,
-    /// Values of attributes that were begun; see [`super::reader::Input`].
+    /// The number of attribute values that were begun; see [`super::reader::Input`].
     pub values: &'a Cell<u32>,
-    /// Characters since the last tag.
+    /// The characters since the last tag.
     pub run: Vec<u8>,
     gap: Gap,
     /// The tag that is being read.
     pub tag: Tag,
-    /// The start tag before.
+    /// The previous start tag.
     pub last_start: Name,
-    /// Whether the characters up to the next tag are no text: those of a script.
+    /// Whether the characters up to the next tag are not text, as in a script.
     pub skip: bool,
-    /// The depths of open elements of a kind.
+    /// The depths of open elements of each kind.
     templates: u64,
     preformatted: u64,
-    /// Of `svg` and `math`, whose `style` and `title` are elements as any others.
+    /// The depth of `svg` and `math`, in which `style` and `title` are elements like any others.
     pub foreign: u64,
-    /// The element of such content that hides its text.
+    /// The element in `svg` or `math` that hides its text.
     hidden: Option<Name>,
-    /// An error, to be given by [`html5gum::Emitter::pop_token`].
+    /// An error that [`html5gum::Emitter::pop_token`] is to return.
     pub failed: Option<Error>,
 }
 
 impl<'a> Page<'a> {
-    /// Nothing is read yet. Images on `host` give their file names.
+    /// Begins a page. Images on `host` give their file names.
     pub fn new(text: &'a mut String, host: Option<&'a str>, values: &'a Cell<u32>, stop: &'a Stop) -> Self {
         Self {
             text,
@@ -124,28 +124,28 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Whether a reader sees the text at the present place.
+    /// Reports whether a reader sees the text at the current place.
     pub fn is_shown(&self) -> bool {
         !self.skip && self.templates == 0 && self.hidden.is_none()
     }
 
-    /// Lets there be at least this gap.
+    /// Makes the gap at least this wide.
     pub fn widen(&mut self, gap: Gap) {
         self.gap = self.gap.max(gap);
     }
 
-    /// Keeps an error, to be given by [`html5gum::Emitter::pop_token`].
+    /// Keeps an error for [`html5gum::Emitter::pop_token`] to return.
     pub fn check(&mut self, result: Result<()>) {
         if let Err(error) = result {
             self.failed.get_or_insert(error);
         }
     }
 
-    /// Adds the characters since the last tag to the text.
+    /// Appends the characters since the last tag to the text.
     pub fn end_run(&mut self) {
         let run = std::mem::take(&mut self.run);
         if self.is_shown() {
-            // Whole characters: a run ends at a tag. Whatever is none is made U+FFFD.
+            // A run ends at a tag, so it has whole characters. Malformed bytes become U+FFFD.
             let result = self.add(&String::from_utf8_lossy(&run));
             self.check(result);
         }
@@ -154,7 +154,7 @@ impl<'a> Page<'a> {
     }
 
     fn add(&mut self, characters: &str) -> Result<()> {
-        // A gap comes in place of white space or of a tag, of which there is one at most here.
+        // A gap replaces white space or a tag, of which there is at most one here.
         memory::reserve_text(self.text, characters.len() + 2, DOING)?;
         let mut next_check = CHECK_EVERY;
         for (at, c) in characters.char_indices() {
@@ -185,7 +185,9 @@ impl<'a> Page<'a> {
         Ok(())
     }
 
-    /// Reads the start tag that came; what follows is read so, if not as markup.
+    /// Handles the start tag that was read. Returns the tokenizer state for the content that
+    /// follows, if
+    /// it is not markup.
     pub fn start_tag(&mut self) -> Option<State> {
         let Tag { name, self_closing, .. } = self.tag;
         self.last_start = name;
@@ -194,7 +196,7 @@ impl<'a> Page<'a> {
             if self.templates == 0 {
                 self.widen(Gap::Paragraph);
             }
-            // HTML inside of an svg or math element ends that.
+            // HTML inside an svg or math element ends that element.
             (self.foreign, self.hidden) = (0, None);
         }
         if self.foreign > 0 {
@@ -219,7 +221,7 @@ impl<'a> Page<'a> {
                 self.skip = true;
                 return Some(State::ScriptData);
             }
-            // Shown only where scripts or frames are not.
+            // Shown only if scripts or frames are not supported.
             b"style" | b"noscript" | b"iframe" | b"noembed" | b"noframes" => {
                 self.skip = true;
                 return Some(State::RawText);
@@ -235,7 +237,7 @@ impl<'a> Page<'a> {
         None
     }
 
-    /// Reads the end tag that came.
+    /// Handles the end tag that was read.
     pub fn end_tag(&mut self) {
         let name = self.tag.name;
         if ends_paragraph(name.get()) && self.templates == 0 {
@@ -256,7 +258,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Adds what an image says: its URL, or the file name where it is on the page's own host.
+    /// Adds the URL of an image, or its file name if it is on the page's own host.
     fn add_image(&mut self, source: &str) -> Result<()> {
         let source = trim(source);
         let no_place = ["data:", "blob:", "about:", "javascript:"];

@@ -1,4 +1,4 @@
-//! A page in memory as the tokenizer reads it: piece by piece, so that it can be stopped.
+//! A page in memory, which the tokenizer reads in pieces, so that it can be stopped.
 
 use std::cell::Cell;
 
@@ -8,32 +8,36 @@ use super::page::CHECK_EVERY;
 use crate::error::Error;
 use crate::executor::Stop;
 
-/// Why the tokenizer is not given what it asks for.
+/// The reason why the tokenizer gets no input.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Halt {
-    /// So that it returns from where it is; it is to be called again.
+    /// The tokenizer must return and is then called again.
     #[error("called again")]
     Return,
-    /// The page is not to be read any further.
+    /// The page is not read any further.
     #[error(transparent)]
     End(#[from] Error),
 }
 
 type Result<T> = std::result::Result<T, Halt>;
 
-/// The page as the tokenizer reads it.
+/// The page as input of the tokenizer.
 pub(super) struct Input<'a> {
     rest: &'a [u8],
-    /// Bytes read since the last look at `stop`.
+    /// The number of bytes read since the last check of `stop`.
     since: usize,
     stop: &'a Stop,
-    /// Values of attributes since the tokenizer last returned: its states call each other from one quoted attribute to the
-    /// next (html5gum 0.9), so that a tag of many would take more stack than there is.
+    /// The number of attribute values since the tokenizer last returned. Its states call each other
+    /// from
+    /// one quoted attribute to the next (html5gum 0.9), so that a tag with many attributes would
+    /// overflow
+    /// the stack.
     values: &'a Cell<u32>,
 }
 
 impl<'a> Input<'a> {
-    /// A page from its start. The caller counts the values of attributes that it is given.
+    /// Makes the input from the start of a page. The caller counts the attribute values that it
+    /// receives.
     pub(super) fn new(html: &'a str, values: &'a Cell<u32>, stop: &'a Stop) -> Self {
         Self { rest: html.as_bytes(), since: 0, stop, values }
     }
@@ -74,14 +78,14 @@ impl Reader for Input<'_> {
         const MOST_VALUES: u32 = 64;
         if self.values.get() > MOST_VALUES {
             self.values.set(0);
-            // At the start of a value the tokenizer knows where it is: nothing is lost.
+            // At the start of a value, the tokenizer's state is complete, so nothing is lost.
             return Err(Halt::Return);
         }
         if self.rest.is_empty() {
             return Ok(None);
         }
         let window = &self.rest[..self.rest.len().min(CHECK_EVERY)];
-        // A needle that comes first is given alone.
+        // If the first byte is a needle, it is returned alone.
         let end = window.iter().position(|byte| needle.contains(byte)).unwrap_or(window.len()).max(1);
         let (chunk, rest) = self.rest.split_at(end);
         self.rest = rest;

@@ -1,15 +1,16 @@
-//! Hosts of URLs, as far as it takes to tell images on a page's own host from others.
+//! Hosts of URLs, as far as is needed to distinguish images on a page's own host from others.
 
 use crate::text::characters::trim;
 
-/// Whether a URL begins with a scheme.
+/// Reports whether a URL begins with a scheme.
 pub(super) fn has_scheme(url: &str) -> bool {
     let Some((scheme, _)) = url.split_once(':') else { return false };
     scheme.starts_with(|c: char| c.is_ascii_alphabetic())
         && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b))
 }
 
-/// The host of a URL, with a port that is not the usual one; none of a relative URL.
+/// Returns the host of a URL, with a port that is not the usual one. Returns `None` for a relative
+/// URL.
 pub(super) fn host(url: &str) -> Option<&str> {
     let rest = match url.strip_prefix("//") {
         Some(rest) => rest,
@@ -21,13 +22,13 @@ pub(super) fn host(url: &str) -> Option<&str> {
     Some(host.strip_suffix(":80").or_else(|| host.strip_suffix(":443")).unwrap_or(host))
 }
 
-/// The host of the page, whose URL may be given without a scheme.
+/// Returns the host of the page, whose URL may be given without a scheme.
 pub(super) fn page_host(url: &str) -> Option<&str> {
     let url = trim(url);
     host(url).or_else(|| url.split(['/', '?', '#']).next()).filter(|host| !host.is_empty())
 }
 
-/// Whether two hosts are the same.
+/// Reports whether two hosts are the same.
 pub(super) fn same_host(a: &str, b: &str) -> bool {
     a.trim_end_matches('.').eq_ignore_ascii_case(b.trim_end_matches('.'))
 }
