@@ -1,4 +1,5 @@
-//! Balls: a sketch and how near to it others have to be; what searches are for.
+//! Balls: a sketch in the middle and how near other sketches have to be. Searches use them as
+//! queries.
 //!
 //! | bytes | |
 //! | --- | --- |
@@ -12,34 +13,34 @@ use super::simhash;
 use super::wire::{Minhash, Simhash};
 use crate::error::{Error, Result};
 
-/// Version of the format in this file.
+/// The version of the format in this file.
 pub const VERSION: u8 = 1;
 
-/// Bytes before the sketch.
+/// The number of bytes before the sketch.
 pub const BYTES: usize = 16;
 
 const _: () = assert!(BYTES == size_of::<u64>() + size_of::<f64>());
 
-/// Minhash sketches whose similarity to the one in the middle is at least a given one. A `text_ball` is one, too:
-/// its middle is the sketch of a text.
+/// The minhash sketches whose similarity to the sketch in the middle is at least a given one. A
+/// `text_ball` is a ball of this kind, too: its middle is the sketch of a text.
 #[derive(Debug, Clone, Copy)]
 pub struct MinhashBall<'a> {
     /// The sketch in the middle.
     pub middle: Minhash<'a>,
     /// The least similarity, in (0, 1].
     pub similarity: f64,
-    /// How many values have to agree.
+    /// The number of values that have to agree.
     pub least_agreeing: u32,
 }
 
 impl<'a> MinhashBall<'a> {
-    /// The ball about a sketch, as bytes. Errors for a similarity outside (0, 1].
+    /// Builds the bytes of the ball around a sketch. Fails for a similarity outside (0, 1].
     pub fn build(middle: &[u8], similarity: f64) -> Result<Vec<u8>> {
         minhash::check_similarity(similarity)?;
         Ok(build(middle, similarity))
     }
 
-    /// Reads a ball; errors for bytes that are none. `what` is the type's name.
+    /// Reads a ball. Fails for malformed bytes. `what` is the type's name.
     pub fn parse(bytes: &'a [u8], what: &'static str) -> Result<Self> {
         let (similarity, middle) = parse(bytes, what)?;
         minhash::check_similarity(similarity).map_err(|error| malformed(what, &error))?;
@@ -48,25 +49,26 @@ impl<'a> MinhashBall<'a> {
         Ok(Self { middle, similarity, least_agreeing })
     }
 
-    /// Whether the ball contains a sketch of its kind: exactly where [`minhash::similarity`] of the agreeing values is
-    /// at least the ball's. Errors for one of another kind.
+    /// Reports whether the ball contains a sketch of its kind: exactly if [`minhash::similarity`]
+    /// of the
+    /// agreeing values is at least the ball's. Fails for a sketch of another kind.
     pub fn contains(&self, sketch: &Minhash<'_>) -> Result<bool> {
         Ok(self.middle.agreeing(sketch)? >= self.least_agreeing)
     }
 
-    /// The ball as text: `<minhash:…,0.8>`.
+    /// Returns the ball as text: `<minhash:…,0.8>`.
     pub fn to_text(&self) -> Result<String> {
         Ok(format!("<{},{}>", self.middle.to_text()?, self.similarity))
     }
 
-    /// Reads what [`MinhashBall::to_text`] writes, and gives its bytes.
+    /// Reads the output of [`MinhashBall::to_text`] and returns the ball's bytes.
     pub fn from_text(text: &str, what: &'static str) -> Result<Vec<u8>> {
         let (middle, similarity) = split(text, what)?;
         Self::build(&Minhash::from_text(middle)?, similarity).map_err(|error| malformed(what, &error))
     }
 }
 
-/// Simhash sketches whose Hamming distance to the one in the middle is at most a given one.
+/// The simhash sketches whose Hamming distance to the sketch in the middle is at most a given one.
 #[derive(Debug, Clone, Copy)]
 pub struct SimhashBall<'a> {
     /// The sketch in the middle.
@@ -78,14 +80,15 @@ pub struct SimhashBall<'a> {
 impl<'a> SimhashBall<'a> {
     const NAME: &'static str = "simhash_ball";
 
-    /// The ball about a sketch, as bytes. Errors for a distance that is no whole number from 0 to less than
-    /// the number of bits.
+    /// Builds the bytes of the ball around a sketch. Fails unless the distance is a whole number
+    /// from 0 to
+    /// less than the number of bits.
     pub fn build(middle: &[u8], distance: f64) -> Result<Vec<u8>> {
         let bits = Simhash::parse(middle)?.header.bits;
         Ok(build(middle, simhash::check_distance(distance, bits)?.into()))
     }
 
-    /// Reads a ball; errors for bytes that are none.
+    /// Reads a ball. Fails for malformed bytes.
     pub fn parse(bytes: &'a [u8]) -> Result<Self> {
         let (distance, middle) = parse(bytes, Self::NAME)?;
         let middle = Simhash::parse(middle)?;
@@ -93,17 +96,17 @@ impl<'a> SimhashBall<'a> {
         Ok(Self { middle, distance: distance.map_err(|error| malformed(Self::NAME, &error))? })
     }
 
-    /// Whether the ball contains a sketch of its kind. Errors for one of another kind.
+    /// Reports whether the ball contains a sketch of its kind. Fails for a sketch of another kind.
     pub fn contains(&self, sketch: &Simhash<'_>) -> Result<bool> {
         Ok(self.middle.distance(sketch)? <= self.distance.into())
     }
 
-    /// The ball as text: `<simhash:…,3>`.
+    /// Returns the ball as text: `<simhash:…,3>`.
     pub fn to_text(&self) -> Result<String> {
         Ok(format!("<{},{}>", self.middle.to_text()?, self.distance))
     }
 
-    /// Reads what [`SimhashBall::to_text`] writes, and gives its bytes.
+    /// Reads the output of [`SimhashBall::to_text`] and returns the ball's bytes.
     pub fn from_text(text: &str) -> Result<Vec<u8>> {
         let (middle, distance) = split(text, Self::NAME)?;
         Self::build(&Simhash::from_text(middle)?, distance).map_err(|error| malformed(Self::NAME, &error))
@@ -113,7 +116,7 @@ impl<'a> SimhashBall<'a> {
 fn build(middle: &[u8], limit: f64) -> Vec<u8> {
     let mut bytes = vec![0; BYTES];
     bytes[0] = VERSION;
-    // There is one zero, so that equal balls have equal bytes.
+    // Adding 0.0 turns -0.0 into 0.0, so that equal balls have equal bytes.
     bytes[8..].copy_from_slice(&(limit + 0.0).to_le_bytes());
     bytes.extend_from_slice(middle);
     bytes
@@ -193,7 +196,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the bytes, there is an error or a ball that is written as it was read.
+        /// Any bytes give an error or a ball that is written as it was read.
         #[test]
         fn any_bytes(
             random in prop::collection::vec(any::<u8>(), 0..60),

@@ -6,8 +6,9 @@ use crate::error::Result;
 use crate::executor::Stop;
 use crate::text::characters::is_unseen;
 
-/// MD5 of a text; of a cleaned one without white space, control and format characters. None where nothing
-/// is left.
+/// Returns the MD5 of a text. If `clean`, white space, control and format characters are removed
+/// first.
+/// Returns `None` if no text is left.
 pub fn checksum(text: &str, clean: bool, stop: &Stop) -> Result<Option<[u64; 2]>> {
     const CHECK_EVERY: usize = 1 << 16;
     let mut hash = Md5::new();
@@ -27,7 +28,7 @@ pub fn checksum(text: &str, clean: bool, stop: &Stop) -> Result<Option<[u64; 2]>
             any = true;
         }
     }
-    // Of 16 bytes.
+    // MD5 has 16 bytes.
     let whole = u128::from_be_bytes(hash.finalize().into());
     Ok(any.then_some([(whole >> 64) as u64, whole as u64]))
 }

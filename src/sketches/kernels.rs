@@ -1,7 +1,8 @@
-//! The inner loops of sketches. Each is written once, in lanes that the compiler makes vectors of, and
-//! compiled for several instruction sets; which one runs is chosen when the program runs. So all of them
-//! give equal results.
-#![allow(unsafe_code)] // Calls of functions for a processor's instructions, once it is known to have them.
+//! The inner loops of sketches. Each is written once, in lanes that the compiler vectorises, and
+//! compiled for several instruction sets. One of them is chosen at run time. So all of them give
+//! equal
+//! results.
+#![allow(unsafe_code)] // Calls functions for instructions that the processor is known to have.
 
 use std::sync::OnceLock;
 
@@ -13,30 +14,32 @@ use crate::processor::{Instructions, Kind, fastest};
 pub struct Kernels {
     /// The name of the instruction set.
     pub name: &'static str,
-    /// Lowers each of `minima` to the least of `element * factor + addend` modulo 2^32; factors, addends
-    /// and minima are equally many, a multiple of [`PERMUTATION_LANES`].
+    /// Lowers each of `minima` to the least of `element * factor + addend` modulo 2^32. There are
+    /// as many
+    /// factors and addends as minima, a multiple of [`PERMUTATION_LANES`].
     pub minima: Minima,
-    /// How many 4-byte values agree; of the shorter number of values.
+    /// Counts the 4-byte values that agree, up to the length of the shorter argument.
     pub agreeing: fn(&[u8], &[u8]) -> u32,
-    /// How many bits differ; of the shorter number of bytes.
+    /// Counts the bits that differ, up to the length of the shorter argument.
     pub hamming: fn(&[u8], &[u8]) -> u32,
-    /// Adds to `counts[i]` how many of the words `mix(element + offset)` have bit i (from the least) set.
+    /// Adds to `counts[i]` the number of words `mix(element + offset)` whose bit i (from the least)
+    /// is set.
     pub count_bits: fn(elements: &[u64], offset: u64, counts: &mut [u32; 64]),
 }
 
-/// Elements, factors, addends, minima.
+/// A function of elements, factors, addends and minima.
 pub type Minima = fn(&[u32], &[u32], &[u32], &mut [u32]);
 
-/// The numbers of permutations that [`Kernels::minima`] takes are multiples of this.
+/// The number of permutations passed to [`Kernels::minima`] is a multiple of this number.
 pub const PERMUTATION_LANES: usize = 16;
 
-/// The fastest for this processor.
+/// Returns the fastest kernels for this processor.
 pub fn kernels() -> &'static Kernels {
     static FASTEST: OnceLock<Kernels> = OnceLock::new();
     FASTEST.get_or_init(|| fastest(KINDS))
 }
 
-/// All that there are.
+/// All kernels.
 pub const KINDS: &[Kind<Kernels>] = &[
     (Instructions::Portable, PORTABLE),
     #[cfg(target_arch = "x86_64")]
@@ -48,7 +51,7 @@ pub const KINDS: &[Kind<Kernels>] = &[
 const PORTABLE: Kernels =
     Kernels { name: "portable", minima: minima::<16>, agreeing, hamming, count_bits: count_bits::<4> };
 
-/// A tile of `LANES` permutations is kept in registers while all elements pass.
+/// Keeps a tile of `LANES` permutations in registers while it reads all elements.
 #[inline(always)]
 fn minima<const LANES: usize>(elements: &[u32], factors: &[u32], addends: &[u32], minima: &mut [u32]) {
     let tiles = minima.len() / LANES * LANES;
@@ -91,11 +94,12 @@ fn hamming(a: &[u8], b: &[u8]) -> u32 {
     words.chain(rest).map(u64::count_ones).sum()
 }
 
-/// Bytes of counts: byte `n` of `sums[i]` counts bit `8 n + i`, and is emptied before it can overflow.
+/// Counts in bytes: byte `n` of `sums[i]` counts bit `8 n + i` and is emptied before it can
+/// overflow.
 #[inline(always)]
 fn count_bits<const LANES: usize>(elements: &[u64], offset: u64, counts: &mut [u32; 64]) {
     const EACH_BYTE: u64 = 0x0101_0101_0101_0101;
-    /// As many as a byte can count.
+    /// The greatest count that fits in a byte.
     const FULL: usize = 255;
     for elements in elements.chunks(FULL * LANES) {
         let mut sums = [[0u64; LANES]; 8];
@@ -127,7 +131,7 @@ fn count_bits<const LANES: usize>(elements: &[u64], offset: u64, counts: &mut [u
     }
 }
 
-/// The same loops compiled for an instruction set.
+/// Compiles the same loops for an instruction set.
 #[cfg(target_arch = "x86_64")]
 macro_rules! compiled_for {
     ($module:ident, $features:literal, $permutations:literal, $words:literal) => {
@@ -135,7 +139,7 @@ macro_rules! compiled_for {
             pub(crate) const KERNELS: super::Kernels = super::Kernels {
                 name: stringify!($module),
                 minima: |elements, factors, addends, minima| {
-                    // SAFETY: listed among the kernels only where the processor has these features.
+                    // SAFETY: these kernels are used only on a processor that has these features.
                     unsafe { run_minima(elements, factors, addends, minima) }
                 },
                 // SAFETY: as above.
@@ -180,7 +184,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Every kernel of this processor gives what the definition says.
+        /// Every kernel of this processor agrees with the definition.
         #[test]
         fn kernels_agree_with_definitions(
             elements in prop::collection::vec(any::<u64>(), 0..600),
@@ -190,7 +194,7 @@ mod tests {
             b in prop::collection::vec(prop_oneof![9 => 0..3u8, 1 => Just(u8::MAX)], 0..200),
             from in [0..9usize, 0..9],
         ) {
-            // At any place of an allocation.
+            // Start at any place of an allocation.
             let (a, b) = (&a[from[0].min(a.len())..], &b[from[1].min(b.len())..]);
             let small: Vec<u32> = elements.iter().map(|&e| e as u32).collect();
             let many = tiles * PERMUTATION_LANES;

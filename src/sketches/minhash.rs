@@ -1,20 +1,25 @@
-//! Minhash: m values, each the least hash of any shingle under a hash function of its own
-//! (Broder, SEQUENCES 1997; docs/design/algorithms.md section 2).
+//! Minhash: m values, each the least hash of any shingle under its own hash function (Broder,
+//! SEQUENCES 1997; docs/design/algorithms.md section 2).
 //!
-//! Function i takes an element's 64-bit hash h to `(a_i * x + b_i) mod 2^32`, where x is the upper half of
-//! `mix(h)`, a_i is odd, and a_i and b_i are drawn from the seed: a bijection of 32-bit numbers. x is as good
-//! as random, so each element is as likely as any other to have the least value, and the share of
-//! agreeing values is an unbiased estimate of the resemblance J with the standard error sqrt(J(1-J)/m).
-//! Two elements share an x once in 2^32: sets of a million elements seem alike by 0.0001.
+//! Function i maps an element's 64-bit hash h to `(a_i * x + b_i) mod 2^32`, where x is the upper
+//! half of
+//! `mix(h)`, a_i is odd, and a_i and b_i are drawn from the seed. This is a bijection of 32-bit
+//! numbers.
+//! x is as good as random, so all elements are equally likely to have the least value. Hence the
+//! share
+//! of agreeing values is an unbiased estimate of the resemblance J with the standard error
+//! sqrt(J(1-J)/m). Two elements share an x once in 2^32: sets of a million elements seem more alike
+//! by
+//! 0.0001.
 
 use super::kernels::{PERMUTATION_LANES, kernels};
 use crate::error::{Error, Result};
 use crate::hash;
 
-/// The most permutations of a sketch.
+/// The greatest number of permutations of a sketch.
 pub const MOST_PERMUTATIONS: usize = 2048;
 
-/// Checks a number of permutations that a user gave.
+/// Checks a number of permutations from a user.
 pub fn check_permutations(permutations: i64) -> Result<u16> {
     match u16::try_from(permutations) {
         Ok(m) if (1..=MOST_PERMUTATIONS).contains(&usize::from(m)) => Ok(m),
@@ -26,7 +31,7 @@ pub fn check_permutations(permutations: i64) -> Result<u16> {
     }
 }
 
-/// Checks a least similarity that a user gave.
+/// Checks a least similarity from a user.
 pub fn check_similarity(similarity: f64) -> Result<f64> {
     if similarity > 0.0 && similarity <= 1.0 {
         return Ok(similarity);
@@ -38,24 +43,25 @@ pub fn check_similarity(similarity: f64) -> Result<f64> {
     })
 }
 
-/// Makes minhash values, one document at a time.
+/// Computes minhash values, one document at a time.
 #[derive(Debug, Clone)]
 pub struct Minhasher {
     permutations: usize,
     factors: Vec<u32>,
     addends: Vec<u32>,
     minima: Vec<u32>,
-    /// Elements that wait until they are many.
+    /// Elements that are collected until there are enough for a block.
     block: Vec<u32>,
     empty: bool,
 }
 
 impl Minhasher {
-    /// Elements that pass the permutations together; they stay in the first cache.
+    /// The number of elements that are processed together; they stay in the first-level cache.
     const BLOCK: usize = 512;
 
-    /// For `permutations` hash functions ([`check_permutations`]) drawn from `seed`. The functions of a
-    /// smaller number are the first ones of a greater one.
+    /// Creates a hasher with `permutations` hash functions ([`check_permutations`]) drawn from
+    /// `seed`. A
+    /// smaller number of functions gives the first of a greater number.
     pub fn new(permutations: u16, seed: i64) -> Self {
         let permutations = usize::from(permutations);
         let lanes = permutations.next_multiple_of(PERMUTATION_LANES);
@@ -71,7 +77,7 @@ impl Minhasher {
         }
     }
 
-    /// Begins another document.
+    /// Starts a new document.
     pub fn clear(&mut self) {
         self.minima.fill(u32::MAX);
         self.block.clear();
@@ -93,32 +99,34 @@ impl Minhasher {
         self.block.clear();
     }
 
-    /// The m values; none if nothing was added, because an empty set has no least hash.
+    /// Returns the m values. Returns `None` if nothing was added, because an empty set has no least
+    /// hash.
     pub fn values(&mut self) -> Option<&[u32]> {
         self.flush();
         (!self.empty).then_some(&self.minima[..self.permutations])
     }
 }
 
-/// How many values agree, of the values of two sketches of one kind as they are stored ([`super::wire`]).
+/// Counts the agreeing values of two sketches of one kind, in their stored form ([`super::wire`]).
 pub fn agreeing(a: &[u8], b: &[u8]) -> u32 {
     (kernels().agreeing)(a, b)
 }
 
-/// The estimated resemblance: agreeing of all values, rounded once.
+/// Returns the estimated resemblance: the share of values that agree, rounded once.
 pub fn similarity(agreeing: u32, permutations: u16) -> f64 {
     f64::from(agreeing) / f64::from(permutations)
 }
 
-/// The estimated Jaccard distance: the share of values that differ, rounded once.
+/// Returns the estimated Jaccard distance: the share of values that differ, rounded once.
 pub fn distance(agreeing: u32, permutations: u16) -> f64 {
     f64::from(u32::from(permutations) - agreeing) / f64::from(permutations)
 }
 
-/// The least number of agreeing values whose [`similarity`] is at least `similarity`, which is in (0, 1]:
-/// ceil(t · m) as the reported numbers see it. O(1).
+/// Returns the least number of agreeing values whose [`similarity`] is at least `least`, which is
+/// in
+/// (0, 1]: ceil(t · m), judged by the rounded similarity. O(1).
 pub fn least_agreeing(least: f64, permutations: u16) -> u32 {
-    // Within one of it; what is reported decides.
+    // This is within one of the result; the reported similarity decides.
     let mut agreeing = (least * f64::from(permutations)).ceil() as u32;
     agreeing = agreeing.clamp(1, u32::from(permutations));
     while agreeing > 1 && similarity(agreeing - 1, permutations) >= least {
@@ -130,7 +138,7 @@ pub fn least_agreeing(least: f64, permutations: u16) -> u32 {
     agreeing
 }
 
-/// The standard error of the estimate at resemblance `similarity`.
+/// Returns the standard error of the estimate at resemblance `similarity`.
 pub fn standard_error(similarity: f64, permutations: u16) -> f64 {
     (similarity * (1.0 - similarity) / f64::from(permutations)).sqrt()
 }
@@ -146,7 +154,7 @@ mod tests {
         hasher.values().map(<[u32]>::to_vec)
     }
 
-    /// By the definition at the head of this file.
+    /// Computes the values by the definition at the head of this file.
     fn defined(elements: &[u64], permutations: u16, seed: i64) -> Option<Vec<u32>> {
         let start = hash::mix(seed.cast_unsigned());
         let drawn = |n: u64| (hash::mix(start.wrapping_add(n)) >> 32) as u32;
@@ -194,14 +202,15 @@ mod tests {
         assert_eq!(values([], 4, 1), None);
     }
 
-    /// Made from the definition, in another language.
+    /// These values were computed from the definition in another language.
     const GOLDEN: [[u32; 4]; 3] = [
         [0x00d6_f3bb, 0x01b9_a5ab, 0x0816_0d4c, 0x0053_19c0],
         [0xeed3_fa96, 0xf694_d072, 0x608b_98c4, 0x9250_2a11],
         [0x019e_227d, 0x0242_5195, 0x00a3_9608, 0x01f8_0eaf],
     ];
 
-    /// Sets of known resemblance under many seeds: the mean is J and the spread the theory's.
+    /// Tests sets of known resemblance with many seeds: the mean is J, and the spread is as in
+    /// theory.
     #[test]
     fn unbiased_with_the_standard_error_of_the_theory() {
         const PERMUTATIONS: u16 = 128;
@@ -211,7 +220,7 @@ mod tests {
             let expected = standard_error(resemblance, PERMUTATIONS);
             let (mut sum, mut squares) = (0.0, 0.0);
             for trial in 0..TRIALS {
-                // Small numbers in a row: what a linear hash is worst at.
+                // Small consecutive numbers, which are the worst case of a linear hash.
                 let start = u64::from(trial) * 10_000;
                 let set = |from: u32| {
                     let elements = (0..shared).chain(from..from + own).map(|n| start + u64::from(n));

@@ -1,9 +1,11 @@
-//! Fixed-size summaries of documents (docs/design/algorithms.md sections 2 and 3): minhash ([`minhash`]) with
-//! supershingles and megashingles ([`supershingles`]), simhash ([`simhash`]), signatures of sentences
-//! ([`sentence`]; section 5), sketches that are there already ([`stored`]), the bands and blocks that a
-//! search for them needs ([`pigeonhole`]), their bytes ([`wire`], [`balls`]), and the inner loops
-//! ([`kernels`]). A [`recipe`] says which of them make a signature, [`sign`] makes it, with a [`checksum`] of
-//! the text where that is asked for.
+//! Fixed-size summaries of documents (docs/design/algorithms.md sections 2 and 3).
+//!
+//! There are minhash ([`minhash`]) with supershingles and megashingles ([`supershingles`]), simhash
+//! ([`simhash`]), signatures of sentences ([`sentence`]; section 5), and sketches that users have
+//! already stored ([`stored`]). [`pigeonhole`] has the bands and blocks by which they are searched,
+//! [`wire`] and [`balls`] their bytes, and [`kernels`] the inner loops. A [`recipe`] says which
+//! sketches
+//! make up a signature. [`sign`] makes the signature, with a [`checksum`] of the text on request.
 
 pub mod balls;
 pub mod checksum;
@@ -23,8 +25,9 @@ use crate::executor::Stop;
 use crate::features::tokens::{Document, FeatureSpec, Scratch, Token, for_each_token};
 use crate::hash;
 
-/// Calls `each` with the 64-bit hash of every shingle of a document, repeats included: what sketches are
-/// made of. Numbers at one to a shingle stand for themselves. O(bytes · shingle).
+/// Calls `each` with the 64-bit hash of every shingle of a document, including repeats. Sketches
+/// are made
+/// of these hashes. Numbers in shingles of one are not hashed. O(bytes · shingle).
 pub fn for_each_hash(
     document: &Document,
     spec: &FeatureSpec,

@@ -1,9 +1,10 @@
-//! Exact bands: where at most d of n positions differ, one of any d + 1 disjoint bands agrees wholly
-//! (pigeonhole; docs/design/algorithms.md sections 2 and 3). Positions are values of a minhash sketch or bits
-//! of a simhash.
+//! Exact bands: if at most d of n positions differ, at least one of any d + 1 disjoint bands agrees
+//! completely (pigeonhole; docs/design/algorithms.md sections 2 and 3). Positions are values of a
+//! minhash sketch or bits of a simhash.
 //!
-//! A search among sketches that were cut into many bands may look for fewer: a query that lets d differ needs
-//! any d + 1 of them.
+//! A search among sketches that were divided into many bands may look up fewer: a query that allows
+//! d
+//! differences needs any d + 1 of the bands.
 
 use std::ops::Range;
 
@@ -11,7 +12,7 @@ use super::minhash::least_agreeing;
 use super::wire::{Minhash, Simhash};
 use crate::hash;
 
-/// Positions cut into bands of equal length, or one longer.
+/// Positions divided into bands whose lengths are equal or differ by one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bands {
     positions: usize,
@@ -19,44 +20,50 @@ pub struct Bands {
 }
 
 impl Bands {
-    /// Bands that find all pairs of which at most `differ` of `positions` differ; `positions` is at least
-    /// 1. There are no more bands than positions: with `differ` as great as that nothing need agree.
+    /// Creates bands that find all pairs that differ in at most `differ` of `positions` positions;
+    /// `positions`
+    /// is at least 1. There are no more bands than positions: if `differ` is as great as that,
+    /// nothing need
+    /// agree.
     pub fn new(positions: u16, differ: u32) -> Self {
         let positions = usize::from(positions).max(1);
         Self { positions, bands: (differ as usize).saturating_add(1).min(positions) }
     }
 
-    /// The bands for minhash sketches that are similar by `least`, in (0, 1], or more.
+    /// Creates the bands for minhash sketches whose similarity is at least `least`, in (0, 1].
     pub fn minhash(permutations: u16, least: f64) -> Self {
         Self::new(permutations, u32::from(permutations) - least_agreeing(least, permutations))
     }
 
-    /// The blocks for simhash sketches at a Hamming distance of at most `distance`.
+    /// Creates the blocks for simhash sketches at a Hamming distance of at most `distance`.
     pub fn simhash(bits: u16, distance: u16) -> Self {
         Self::new(bits, distance.into())
     }
 
-    /// How many bands there are.
+    /// Returns the number of bands.
     pub fn count(&self) -> usize {
         self.bands
     }
 
-    /// The positions of band `n`.
+    /// Returns the positions of band `n`.
     pub fn range(&self, n: usize) -> Range<usize> {
         let start = |n: usize| n * self.positions / self.bands;
         start(n)..start(n + 1)
     }
 
-    /// The probability that two sketches share a signature when each position agrees with probability
-    /// `agree`, as the values of minhash do for documents of that resemblance: which rows an index
-    /// will have to look at.
+    /// Returns the probability that two sketches share a signature if each position agrees with
+    /// probability
+    /// `agree`, as the values of minhash do for documents of that resemblance. It is the share of
+    /// rows that
+    /// an index has to read.
     pub fn share_one(&self, agree: f64) -> f64 {
         let none = (0..self.bands).map(|n| 1.0 - agree.powf(self.range(n).len() as f64));
         1.0 - none.product::<f64>()
     }
 
-    /// Calls `each` with a signature for every band of a sketch, in order: equal where the band's values
-    /// are, and hardly ever else. None of an empty document. O(m).
+    /// Calls `each` with a signature for every band of a sketch, in order. Signatures are equal if
+    /// the band's
+    /// values are, and hardly ever otherwise. An empty document has none. O(m).
     pub fn of_minhash(&self, sketch: &Minhash<'_>, each: impl FnMut(u64)) {
         if !sketch.header.empty {
             self.signatures(each, |range, bytes| {
@@ -65,7 +72,8 @@ impl Bands {
         }
     }
 
-    /// The same for the blocks of bits of a simhash. O(bits).
+    /// Calls `each` with a signature for every block of bits of a simhash, in the same way.
+    /// O(bits).
     pub fn of_simhash(&self, sketch: &Simhash<'_>, each: impl FnMut(u64)) {
         if sketch.header.empty {
             return;
@@ -73,7 +81,7 @@ impl Bands {
         self.signatures(each, |range, bytes| {
             let first = bytes.len();
             bytes.extend_from_slice(&sketch.bits[range.start / 8..range.end.div_ceil(8)]);
-            // Bits of the bands beside this one do not count.
+            // Clear the bits of the neighbouring bands.
             bytes[first] &= 0xff >> (range.start % 8);
             if let (Some(last), over @ 1..) = (bytes.last_mut(), range.end % 8) {
                 *last &= 0xff << (8 - over);
@@ -81,7 +89,7 @@ impl Bands {
         });
     }
 
-    /// Hashes of the numbers of the bands and of what `append` says of their positions.
+    /// Hashes the number of each band and the content of its positions, which `append` gives.
     fn signatures(&self, mut each: impl FnMut(u64), append: impl Fn(Range<usize>, &mut Vec<u8>)) {
         let mut bytes = Vec::new();
         for n in 0..self.bands {
@@ -127,8 +135,9 @@ mod tests {
             prop_assert_eq!(next, usize::from(positions));
         }
 
-        /// No similar pair is lost, also when only as many bands are looked up as its threshold needs; and
-        /// a signature is shared exactly where a band agrees.
+        /// No similar pair is lost, even if only as many bands are looked up as its threshold
+        /// needs. A signature
+        /// is shared exactly if a band agrees.
         #[test]
         fn similar_sketches_share_a_band(
             a in prop::collection::vec(0..3u32, 1..150),
@@ -199,14 +208,15 @@ mod tests {
         Bands::simhash(64, 3).of_simhash(&Simhash::parse(&bytes).unwrap(), |_| panic!("a signature"));
     }
 
-    /// Signatures are stored in indexes.
+    /// Indexes store signatures, so they must not change.
     #[test]
     fn golden_vectors() {
         assert_eq!(minhash_signatures(Bands::new(4, 1), &[1, 2, 3, 4]), GOLDEN[..2]);
         assert_eq!(simhash_signatures(Bands::new(64, 2), &[0xa5; 8]), GOLDEN[2..]);
     }
 
-    /// XXH3 of band number and values or bits, made with the reference implementation.
+    /// The XXH3 of the band number and the values or bits, computed with the reference
+    /// implementation.
     const GOLDEN: [u64; 5] = [
         0xa32c_1566_c369_405f,
         0x502d_b295_a44e_0310,

@@ -1,43 +1,44 @@
-//! What signatures are made of: which sketches of which tokens, and where they stand.
+//! The composition of signatures: which sketches of which tokens they contain, and where.
 
 use crate::features::tokens::FeatureSpec;
 
-/// What is made of a document. `feature` is the number of a kind of tokens in its [`Recipe`].
+/// A part of a signature. `feature` is the number of a kind of tokens in its [`Recipe`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     /// A simhash.
     Simhash {
-        /// Of what tokens.
+        /// The kind of tokens.
         feature: usize,
-        /// Its bits.
+        /// The number of bits.
         bits: u16,
-        /// Whether each occurrence of a token counts, or each token once.
+        /// Whether each occurrence of a token counts, rather than each token once.
         frequency: bool,
     },
-    /// A key for each band of minhash values. Those of few bands of many rows are supershingles.
+    /// A key for each band of minhash values. The keys of a few bands with many rows are
+    /// supershingles.
     Bands {
-        /// Of what tokens.
+        /// The kind of tokens.
         feature: usize,
-        /// How many bands.
+        /// The number of bands.
         bands: u16,
-        /// Values to a band.
+        /// The number of values in a band.
         rows: u16,
-        /// Draws the hash functions.
+        /// The seed of the hash functions.
         seed: i64,
-        /// Whether the values themselves follow the keys, two to a number.
+        /// Whether the values themselves follow the keys, two in a number.
         keep_values: bool,
     },
-    /// MD5 of the text.
+    /// The MD5 of the text.
     Checksum {
         /// Whether white space, control and format characters are left out.
         clean: bool,
-        /// Whether it is the text of an HTML page.
+        /// Whether the text is extracted from an HTML page.
         html: bool,
     },
 }
 
 impl Part {
-    /// How many numbers it takes.
+    /// Returns how many numbers the part takes.
     pub fn width(&self) -> usize {
         match *self {
             Self::Simhash { bits, .. } => usize::from(bits).div_ceil(64),
@@ -50,25 +51,26 @@ impl Part {
     }
 }
 
-/// What is made of each document.
+/// The description of the signature of each document.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Recipe {
     /// The kinds of tokens.
     pub features: Vec<FeatureSpec>,
-    /// What is made of them, in the order in which it stands in a signature.
+    /// The parts, in the order of the signature.
     pub parts: Vec<Part>,
-    /// The kind of tokens whose sets are kept. Then each signature begins with their number, and two numbers that
-    /// are equal for equal sets.
+    /// The kind of tokens whose sets are kept. If there is one, each signature begins with their
+    /// number and
+    /// two numbers that are equal for equal sets.
     pub sets: Option<usize>,
     /// Whether each signature ends with a number for the site.
     pub site: bool,
 }
 
 impl Recipe {
-    /// Numbers before the parts where sets are kept.
+    /// The number of numbers before the parts if sets are kept.
     pub const OF_SET: usize = 3;
 
-    /// Adds a kind of tokens, or finds it.
+    /// Adds a kind of tokens if it is new, and returns its number.
     pub fn feature(&mut self, spec: FeatureSpec) -> usize {
         self.features.iter().position(|known| *known == spec).unwrap_or_else(|| {
             self.features.push(spec);
@@ -76,7 +78,7 @@ impl Recipe {
         })
     }
 
-    /// Adds a part, or finds it.
+    /// Adds a part if it is new, and returns its number.
     pub fn part(&mut self, part: Part) -> usize {
         self.parts.iter().position(|known| *known == part).unwrap_or_else(|| {
             self.parts.push(part);
@@ -84,23 +86,23 @@ impl Recipe {
         })
     }
 
-    /// Where a part begins in a signature.
+    /// Returns the place in a signature at which a part begins.
     pub fn at(&self, part: usize) -> usize {
         let of_set = if self.sets.is_some() { Self::OF_SET } else { 0 };
         of_set + self.parts[..part].iter().map(Part::width).sum::<usize>()
     }
 
-    /// Where the number of tokens stands.
+    /// Returns the place of the number of tokens.
     pub fn sizes(&self) -> Option<usize> {
         self.sets.map(|_| 0)
     }
 
-    /// Where the site stands.
+    /// Returns the place of the site.
     pub fn site_at(&self) -> usize {
         self.at(self.parts.len())
     }
 
-    /// How many numbers a signature has.
+    /// Returns how many numbers a signature has.
     pub fn width(&self) -> usize {
         self.site_at() + usize::from(self.site)
     }

@@ -1,12 +1,17 @@
-//! Sentence signatures (Huang et al., TLCS (CIKM 2008), section 3.2; docs/design/algorithms.md section 5): documents
-//! that have long sentences in common are likely to have a signature in common.
+//! Sentence signatures (Huang et al., TLCS (CIKM 2008), section 3.2; docs/design/algorithms.md
+//! section
+//! 5): documents that have long sentences in common are likely to have a signature in common.
 //!
-//! Each sentence, as its words joined by single spaces, has an MD5 fingerprint of 16 bytes and 16 derivatives
-//! of it, the ring of bytes read from each of them. The derivatives of one kind are parted by their remainder
-//! modulo m; of each part the s least ones vote, bit by bit, with the weight 1 + ln(width of the sentence).
-//! Where the sentences that vote are to be dispersed over the document, each is the least one that is far enough from
-//! those before it, and a part that has not s such ones makes no signature.
-//! O(bytes) and, for each sentence, O(n), dispersed O(n · log sentences).
+//! Each sentence, as its words joined by single spaces, has an MD5 fingerprint of 16 bytes. It has
+//! 16
+//! derivatives: the ring of bytes read from each of its bytes on. The derivatives of one kind are
+//! divided into parts by their remainder modulo m. In each part, the s least ones vote, bit by bit,
+//! with
+//! the weight 1 + ln(width of the sentence). If the voting sentences are to be dispersed over the
+//! document, each is the least one that is far enough from the ones before it, and a part with
+//! fewer than
+//! s of them makes no signature. O(bytes) and, for each sentence, O(n), or O(n · log sentences) if
+//! dispersed.
 //!
 //! ```
 //! use neardup::sketches::sentence::{Parameters, SentenceSigner};
@@ -30,19 +35,21 @@ use crate::text::words::{Space, for_each_word};
 
 const DOING: &str = "making sentence signatures";
 
-/// How signatures are made. Only those made alike are comparable.
+/// The parameters of signatures. Only signatures made with the same parameters are comparable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parameters {
-    /// m: parts that the derivatives of one kind fall into.
+    /// m: the number of parts into which the derivatives of one kind are divided.
     pub parts: u32,
-    /// n: kinds of derivatives.
+    /// n: the number of kinds of derivatives.
     pub kinds: u32,
-    /// s: fingerprints that vote on a signature; 1 for the most pairs, not 2.
+    /// s: the number of fingerprints that vote on a signature. 1 finds the most pairs; 2 is not
+    /// allowed.
     pub smallest: u32,
-    /// Sentences must be wider than this.
+    /// The width that a sentence must exceed.
     pub wider_than: u32,
-    /// How far apart the sentences that vote on a signature must be, in thousandths of the document's sentences; 0 for
-    /// anywhere.
+    /// The least distance of the sentences that vote on a signature, in thousandths of the
+    /// document's
+    /// sentences; 0 for any distance.
     pub dispersed: u32,
 }
 
@@ -53,18 +60,19 @@ impl Default for Parameters {
 }
 
 impl Parameters {
-    /// Refuses values outside their ranges.
+    /// Fails for values outside their ranges.
     pub fn check(&self) -> Result<()> {
         let wrong =
             |name, value: u32, allowed| Err(Error::Parameter { name, value: value.to_string(), allowed });
         match *self {
             Self { parts, .. } if !(1..=64).contains(&parts) => wrong("m", parts, "between 1 and 64"),
             Self { kinds, .. } if !(1..=16).contains(&kinds) => wrong("n", kinds, "between 1 and 16"),
-            // Of two the heavier one decides every bit: it would be the signature of one sentence.
+            // With two, the heavier one decides every bit: the signature would depend on one
+            // sentence only.
             Self { smallest, .. } if smallest == 2 || !(1..=64).contains(&smallest) => {
                 wrong("s", smallest, "1 or between 3 and 64")
             }
-            // Three need twice the distance.
+            // Three sentences need twice the distance.
             Self { dispersed, .. } if dispersed > 500 => {
                 wrong("dispersed", dispersed, "between 0 and 500 thousandths")
             }
@@ -72,36 +80,36 @@ impl Parameters {
         }
     }
 
-    /// The most signatures of a document, m · n.
+    /// Returns the greatest number of signatures of a document, m · n.
     pub fn most(&self) -> usize {
         (self.parts * self.kinds) as usize
     }
 }
 
-/// A fingerprint and its vote.
+/// A fingerprint and the weight of its vote.
 type Weighted = (u128, u64);
 
 /// A sentence that may vote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Fingerprint {
-    /// Its fingerprint, or a derivative of it.
+    /// The fingerprint, or a derivative of it.
     value: u128,
-    /// Where it stands first, in sentences that are wide enough.
+    /// The place of its first occurrence, counted in sentences that are wide enough.
     place: u32,
-    /// What it weighs where it votes.
+    /// The weight of its vote.
     weight: u64,
 }
 
-/// Makes signatures; its space is used again.
+/// Makes signatures. Its memory is reused.
 #[derive(Debug, Default)]
 pub struct SentenceSigner {
     parameters: Parameters,
     word: Space,
     sentence: Vec<u8>,
     fingerprints: Vec<Fingerprint>,
-    /// The derivatives of a kind, ascending, where sentences are to be dispersed.
+    /// The derivatives of a kind, ascending, if sentences are to be dispersed.
     derivatives: Vec<Fingerprint>,
-    /// The places of the least derivatives of each part, then.
+    /// The places of the least derivatives of each part, if sentences are to be dispersed.
     places: Vec<Vec<u32>>,
     /// The least derivatives of each part, ascending.
     least: Vec<Vec<Weighted>>,
@@ -109,14 +117,17 @@ pub struct SentenceSigner {
 }
 
 impl SentenceSigner {
-    /// Makes them with these parameters.
+    /// Creates a signer with these parameters.
     pub fn new(parameters: Parameters) -> Result<Self> {
         parameters.check()?;
         Ok(Self { parameters, ..Self::default() })
     }
 
-    /// The signatures of a text, those of a kind together, at most m · n. The last four bits of each are
-    /// its kind, so that those of different kinds never meet. A text without sentences wide enough has none.
+    /// Returns the signatures of a text, grouped by kind, at most m · n. The last four bits of each
+    /// are its
+    /// kind, so that signatures of different kinds are never equal. A text without sentences that
+    /// are wide
+    /// enough has none.
     pub fn of(&mut self, text: &str, stop: &Stop) -> Result<&[u128]> {
         self.fingerprint(text, stop)?;
         self.signatures.clear();
@@ -126,7 +137,7 @@ impl SentenceSigner {
         for kind in 0..self.parameters.kinds {
             stop.check()?;
             self.least.iter_mut().for_each(Vec::clear);
-            // No two sentences stand in one place.
+            // No two sentences have the same place, so a distance of 1 is always met.
             if apart > 1 {
                 self.choose_dispersed(kind, apart, stop)?;
             } else {
@@ -155,7 +166,9 @@ impl SentenceSigner {
         Ok(())
     }
 
-    /// Finds the least derivatives of a kind that are so far apart in the document; none of a part that has too few.
+    /// Finds the least derivatives of a kind whose sentences are at least `apart` places apart. A
+    /// part that
+    /// has too few of them gets none.
     fn choose_dispersed(&mut self, kind: u32, apart: u64, stop: &Stop) -> Result<()> {
         let Self { parameters, fingerprints, derivatives, least, places, .. } = self;
         let enough = parameters.smallest as usize;
@@ -181,7 +194,7 @@ impl SentenceSigner {
         Ok(())
     }
 
-    /// Finds the fingerprints of the text's sentences, each once.
+    /// Computes the fingerprints of the text's sentences, each once.
     fn fingerprint(&mut self, text: &str, stop: &Stop) -> Result<()> {
         let Self { parameters, word, sentence, fingerprints, .. } = self;
         fingerprints.clear();
@@ -196,7 +209,7 @@ impl SentenceSigner {
                 sentence.extend_from_slice(word);
                 Ok(())
             })?;
-            // No text has more columns than 32 bits count.
+            // The number of columns of a text always fits in 32 bits.
             let wide = width(str::from_utf8(sentence).unwrap_or_default()) as u32;
             if wide > parameters.wider_than {
                 let digest = Md5::digest(&*sentence);
@@ -212,12 +225,12 @@ impl SentenceSigner {
     }
 }
 
-/// 1 + ln(width) as a whole number, so that sums do not depend on their order.
+/// Returns 1 + ln(width) as a whole number, so that sums do not depend on their order.
 fn weight(width: u32) -> u64 {
     (65536.0 * (1.0 + f64::from(width).ln())).round() as u64
 }
 
-/// A 128-bit number modulo a small one.
+/// Returns a 128-bit number modulo a small one.
 fn remainder(number: u128, modulus: u32) -> usize {
     let modulus = u64::from(modulus);
     let (high, low) = ((number >> 64) as u64 % modulus, number as u64 % modulus);
@@ -226,13 +239,13 @@ fn remainder(number: u128, modulus: u32) -> usize {
     ((high * power + low) % modulus) as usize
 }
 
-/// The bits for which more weight votes than against.
+/// Returns the bits for which the votes in favour weigh more than those against.
 fn vote(fingerprints: &[Weighted]) -> u128 {
-    /// Up to so many, those that win together are fewer than the bits.
+    /// The greatest number of fingerprints with fewer winning groups than bits.
     const FEW: usize = 4;
     let all: u64 = fingerprints.iter().map(|&(_, weight)| weight).sum();
     if fingerprints.len() <= FEW {
-        // A bit is set where all of some that weigh more than the others have it.
+        // A bit is set if all fingerprints of a group that weighs more than the rest have it.
         return (1..1u32 << fingerprints.len()).fold(0, |signature, some| {
             let voters = || fingerprints.iter().enumerate().filter(|(n, _)| some >> n & 1 == 1);
             let weight: u64 = voters().map(|(_, (_, weight))| weight).sum();
@@ -254,7 +267,7 @@ mod tests {
     use crate::text::words::words;
     use proptest::prelude::*;
 
-    /// The definition of docs/design/algorithms.md section 5, written down.
+    /// The definition of docs/design/algorithms.md section 5, as code.
     fn definition(text: &str, parameters: Parameters) -> Vec<u128> {
         let Parameters { parts, kinds, smallest, wider_than, dispersed } = parameters;
         let (mut all, mut wide) = (std::collections::BTreeMap::new(), 0usize);
@@ -339,7 +352,7 @@ mod tests {
         // 16 columns are not enough; eight characters of two columns with spaces between them are.
         assert!(signatures.of("one two three 45", &stop).unwrap().is_empty());
         assert!(!signatures.of("一二三四五六七八。", &stop).unwrap().is_empty());
-        // The last four bits are the kind: those of one kind follow those of the one before.
+        // The last four bits are the kind; the kinds follow each other in order.
         assert!(once.iter().zip(0..).all(|(signature, kind)| signature & 0xf == kind));
     }
 
@@ -360,7 +373,8 @@ mod tests {
             signer.of(&pages[b], &stop).unwrap().iter().any(|signature| of.contains(signature))
         };
         let dispersed = Parameters { dispersed: 300, ..Parameters::default() };
-        // Three sentences of one half of the frame make a signature that all pages of the site have.
+        // Three sentences from one half of the frame make a signature that all pages of the site
+        // share.
         assert!(met(Parameters::default(), 0, 1) && met(Parameters::default(), 0, 2));
         assert!(!met(dispersed, 0, 1) && met(dispersed, 0, 2));
     }
@@ -374,7 +388,7 @@ mod tests {
         assert_eq!(format!("{:032x}", all[0] >> 4), format!("0{}", &PINNED[..31]));
     }
 
-    /// What md5sum says.
+    /// The output of md5sum.
     const PINNED: &str = "170077285ecc90bfc4f817925c083ee9";
 
     #[test]

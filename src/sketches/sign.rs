@@ -1,7 +1,10 @@
-//! Documents into signatures: what a method wants to know of each, as numbers in a row.
+//! Turns documents into signatures: the data that a method needs from each document, as a sequence
+//! of
+//! numbers.
 //!
-//! A [`Recipe`] says which sketches are made of which tokens. Each document is cut once for each kind of
-//! tokens, whatever number of sketches is made of these; its text is not kept.
+//! A [`Recipe`] says which sketches are made of which tokens. Each document is cut once for each
+//! kind of
+//! tokens, however many sketches are made of these tokens. Its text is not kept.
 
 use super::checksum::checksum;
 use super::for_each_hash;
@@ -19,7 +22,7 @@ use crate::text::html::read_text;
 
 const DOING: &str = "making signatures";
 
-/// Makes a part.
+/// The sketcher of a part.
 #[derive(Debug)]
 enum PartSketcher {
     Simhash(Simhasher),
@@ -32,17 +35,17 @@ enum PartSketcher {
 pub struct Signer {
     recipe: Recipe,
     makers: Vec<PartSketcher>,
-    /// What was made.
+    /// The signatures made so far.
     pub signatures: SignatureCollector,
     /// The sets that are kept.
     pub sets: SetCollector,
-    /// Documents without anything to make signatures of: they are similar to nothing.
+    /// The number of documents without any content for a signature. They are similar to nothing.
     pub empty: u64,
-    /// Tokens of all documents, of the first kind.
+    /// The number of tokens of the first kind in all documents.
     pub tokens: u64,
     scratch: Scratch,
     page: String,
-    /// For each kind of tokens the hashes of all occurrences, and those of distinct ones.
+    /// For each kind of tokens, the hashes of all occurrences, and below of the distinct ones.
     hashes: Vec<Vec<u64>>,
     different: Vec<Vec<u64>>,
     words: Vec<u64>,
@@ -50,7 +53,7 @@ pub struct Signer {
 }
 
 impl Signer {
-    /// No documents yet.
+    /// Creates a signer without documents.
     pub fn new(recipe: &Recipe) -> Self {
         let makers = recipe.parts.iter().map(|part| match *part {
             Part::Simhash { bits, .. } => PartSketcher::Simhash(Simhasher::new(bits)),
@@ -75,7 +78,8 @@ impl Signer {
         }
     }
 
-    /// Adds the signature of a document. After an error, a stop too, all is as it was before.
+    /// Adds the signature of a document. After an error, including a stop, everything is as it was
+    /// before.
     pub fn add(&mut self, row: u32, document: &Document, stop: &Stop) -> Result<()> {
         self.cut(document, stop)?;
         self.words.clear();
@@ -117,7 +121,7 @@ impl Signer {
         Ok(())
     }
 
-    /// Makes the signature; false where there is nothing to make it of.
+    /// Makes the signature. Returns false if the document has no content for one.
     fn sign(&mut self, document: &Document, stop: &Stop) -> Result<bool> {
         const CHECK_EVERY: usize = 1 << 14;
         let Self { recipe, makers, page, hashes, different, words, bytes, .. } = self;
@@ -133,7 +137,8 @@ impl Signer {
                 Part::Simhash { feature, frequency: true, .. } => &hashes[feature],
                 Part::Simhash { feature, frequency: false, .. } => &different[feature],
                 Part::Bands { feature, .. } => {
-                    // Repeats change nothing in minhash values, but occurrences that count do.
+                    // Repeats do not change minhash values. With multisets, occurrences are
+                    // distinct elements.
                     if recipe.features[feature].multiset { &different[feature] } else { &hashes[feature] }
                 }
                 Part::Checksum { .. } => &Vec::new(),
@@ -178,16 +183,16 @@ impl Signer {
         Ok(!words.is_empty())
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.signatures.bytes() + self.sets.bytes()
     }
 }
 
-/// Calls `each` with the keys of bands of so many values, made in `bytes`.
+/// Calls `each` with the keys of bands of `rows` values each. `bytes` is scratch memory.
 pub fn band_keys(values: &[u32], rows: usize, bytes: &mut Vec<u8>, mut each: impl FnMut(u64)) {
     for (band, values) in (0u64..).zip(values.chunks(rows)) {
-        // The band too: keys of two bands are never alike.
+        // The key includes the band, so that the keys of two bands are never equal.
         bytes.clear();
         bytes.extend_from_slice(&band.to_le_bytes());
         values.iter().for_each(|value| bytes.extend_from_slice(&value.to_le_bytes()));
@@ -195,7 +200,7 @@ pub fn band_keys(values: &[u32], rows: usize, bytes: &mut Vec<u8>, mut each: imp
     }
 }
 
-/// Appends the keys of bands, and the values where these are wanted.
+/// Appends the keys of bands, and the values if they are to be kept.
 fn add_values(words: &mut Vec<u64>, part: Part, values: &[u32], bytes: &mut Vec<u8>) {
     let Part::Bands { rows, keep_values, .. } = part else { return };
     band_keys(values, rows.into(), bytes, |key| words.push(key));

@@ -1,17 +1,20 @@
-//! Simhash: every element adds its vector of ±1, drawn from its hash; a bit is 1 where the sum is
-//! greater than 0 (Charikar, STOC 2002; Henzinger, SIGIR 2006; docs/design/algorithms.md section 3).
+//! Simhash: every element adds its vector of ±1, drawn from its hash; a bit is 1 if the sum is
+//! greater than 0 (Charikar, STOC 2002; Henzinger, SIGIR 2006; docs/design/algorithms.md section
+//! 3).
 //!
-//! The vector's bits 64 j to 64 j + 63 are the word `mix(h + j * G)` of the element's 64-bit hash h, where G is
-//! the golden ratio in 64 bits: the sequence of SplitMix64 from h on. Bit 0 is the most significant one of the
-//! first word, so that the bytes of a sketch are those of a bit string.
+//! Bits 64 j to 64 j + 63 of the vector are the word `mix(h + j * G)`, where h is the element's
+//! 64-bit
+//! hash and G is the golden ratio in 64 bits: the sequence of SplitMix64 from h on. Bit 0 is the
+//! most
+//! significant bit of the first word, so that the bytes of a sketch are those of a bit string.
 
 use super::kernels::kernels;
 use crate::error::{Error, Result};
 
-/// The most bits of a sketch.
+/// The greatest number of bits of a sketch.
 pub const MOST_BITS: u16 = 1024;
 
-/// Checks a number of bits that a user gave: whole hexadecimal digits, from a byte on.
+/// Checks a number of bits from a user: a whole number of hexadecimal digits, at least a byte.
 pub fn check_bits(bits: i64) -> Result<u16> {
     match u16::try_from(bits) {
         Ok(size) if (8..=MOST_BITS).contains(&size) && size.is_multiple_of(4) => Ok(size),
@@ -23,12 +26,14 @@ pub fn check_bits(bits: i64) -> Result<u16> {
     }
 }
 
-/// The bytes that so many bits take; those of the last one that are no bits of the sketch are 0.
+/// Returns the number of bytes for a number of bits. Unused bits of the last byte are 0.
 pub const fn bytes(bits: u16) -> usize {
     bits.div_ceil(8) as usize
 }
 
-/// Bits as words, the first bit the most significant; those of the last word are the least significant ones of it.
+/// Returns the bits as words, with the first bit the most significant. The last word holds its bits
+/// in its
+/// least significant ones.
 pub fn words(bits: &[u8], count: u16) -> impl Iterator<Item = u64> {
     let last = u32::from(count).div_ceil(64) * 64 - u32::from(count);
     let words = usize::from(count).div_ceil(64);
@@ -39,8 +44,9 @@ pub fn words(bits: &[u8], count: u16) -> impl Iterator<Item = u64> {
     })
 }
 
-/// Checks a greatest distance that a user gave for sketches of `bits` bits. Two sketches cannot be
-/// near at the greatest distance there is, which is that of an empty document to any other.
+/// Checks a greatest distance from a user for sketches of `bits` bits. The distance must be less
+/// than
+/// `bits`, the distance of an empty document to any other: sketches that far apart are never near.
 pub fn check_distance(distance: f64, bits: u16) -> Result<u16> {
     if distance >= 0.0 && distance < f64::from(bits) && distance.fract() == 0.0 {
         return Ok(distance as u16);
@@ -52,29 +58,33 @@ pub fn check_distance(distance: f64, bits: u16) -> Result<u16> {
     })
 }
 
-/// Makes simhashes, one document at a time.
+/// Computes simhashes, one document at a time.
 #[derive(Debug, Clone)]
 pub struct Simhasher {
     bits: u16,
-    /// How many elements had each bit of whole words, and for each word its bits from the least.
+    /// The number of elements that have each bit, for whole words; the bits of each word start with
+    /// the least
+    /// significant one.
     ones: Vec<u64>,
     elements: u64,
-    /// Elements that wait until they are many.
+    /// Elements that are collected until there are enough for a block.
     block: Vec<u64>,
 }
 
 impl Simhasher {
-    /// Elements whose bits are counted together; they stay in the first cache.
+    /// The number of elements whose bits are counted together; they stay in the first-level cache.
     const BLOCK: usize = 1020;
     const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
 
-    /// For sketches of `bits` bits ([`check_bits`]). Those of fewer bits are the first ones of a longer sketch.
+    /// Creates a hasher for sketches of `bits` bits ([`check_bits`]). A shorter sketch consists of
+    /// the first
+    /// bits of a longer one.
     pub fn new(bits: u16) -> Self {
         let ones = vec![0; usize::from(bits).next_multiple_of(64)];
         Self { bits, ones, elements: 0, block: Vec::with_capacity(Self::BLOCK) }
     }
 
-    /// Begins another document.
+    /// Starts a new document.
     pub fn clear(&mut self) {
         self.ones.fill(0);
         self.elements = 0;
@@ -101,7 +111,9 @@ impl Simhasher {
         self.block.clear();
     }
 
-    /// The bits, the first one the most significant of the first byte; none if nothing was added.
+    /// Returns the bits, the first one as the most significant of the first byte. Returns `None` if
+    /// nothing
+    /// was added.
     pub fn bits(&mut self) -> Option<Vec<u8>> {
         self.flush();
         if self.elements == 0 {
@@ -120,8 +132,11 @@ impl Simhasher {
     }
 }
 
-/// The share of agreeing bits from which on documents are usually taken for near duplicates: 61 of 64 (Manku, Jain,
-/// Das Sarma, WWW 2007), and of other sizes what 372 is of 384 (Henzinger, SIGIR 2006).
+/// Returns the share of agreeing bits from which documents are usually taken for near duplicates:
+/// 61 of
+/// 64 (Manku, Jain, Das Sarma, WWW 2007), and for other sizes the share that corresponds to 372 of
+/// 384
+/// (Henzinger, SIGIR 2006).
 pub fn usual_share(bits: u16) -> f64 {
     match bits {
         64 => 61.0 / 64.0,
@@ -129,12 +144,12 @@ pub fn usual_share(bits: u16) -> f64 {
     }
 }
 
-/// How many bits two sketches of one size differ in.
+/// Counts the bits in which two sketches of one size differ.
 pub fn hamming(a: &[u8], b: &[u8]) -> u32 {
     (kernels().hamming)(a, b)
 }
 
-/// The share of agreeing bits, rounded once.
+/// Returns the share of agreeing bits, rounded once.
 pub fn similarity(distance: u32, bits: u16) -> f64 {
     f64::from(u32::from(bits) - distance) / f64::from(bits)
 }
@@ -151,7 +166,7 @@ mod tests {
         hasher.bits()
     }
 
-    /// By the definition at the head of this file, with a sum for each bit.
+    /// Computes the bits by the definition at the head of this file, with a sum for each bit.
     fn defined(elements: &[u64], bits: u16) -> Option<Vec<u8>> {
         let mut sums = vec![0i64; bits.into()];
         for &element in elements {
@@ -206,10 +221,12 @@ mod tests {
         assert!(check_bits(65536 + 64).is_err() && check_bits(i64::MIN).is_err());
     }
 
-    /// Made from the definition, in another language.
+    /// These values were computed from the definition in another language.
     const GOLDEN: [u64; 2] = [0x9f46_9130_b843_8a03, 0x90d8_b640_b2fc_c208];
 
-    /// The share of bits in which two documents differ is about the angle between them by pi (Charikar, STOC 2002).
+    /// The share of bits in which two documents differ is about the angle between them divided by
+    /// pi
+    /// (Charikar, STOC 2002).
     #[test]
     fn bits_differ_as_the_angle_says() {
         const TRIALS: u64 = 400;

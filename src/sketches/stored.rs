@@ -1,6 +1,8 @@
-//! Sketches that were made and stored before, as documents: numbers, of which the first says how many values or bits a
-//! sketch has, and the others have these: two values, or 64 bits. A sketch of an empty document has no numbers: it is
-//! similar to nothing.
+//! Sketches that were made and stored before, as documents of numbers. The first number is the
+//! count of
+//! values or bits of the sketch; each of the others has two values, or 64 bits. The sketch of an
+//! empty
+//! document has no numbers: it is similar to nothing.
 
 use super::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader, Source};
 use crate::error::{Error, Result};
@@ -10,7 +12,7 @@ use crate::sketches::{minhash, simhash};
 
 const DOING: &str = "reading a sketch";
 
-/// What kind of sketches a column has.
+/// The kind of the sketches of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SketchKind {
     /// Minhash sketches.
@@ -20,7 +22,7 @@ pub enum SketchKind {
 }
 
 impl SketchKind {
-    /// The name of the method that compares them.
+    /// Returns the name of the method that compares the sketches.
     pub fn method(self) -> &'static str {
         match self {
             Self::Minhash => "minhash",
@@ -28,7 +30,7 @@ impl SketchKind {
         }
     }
 
-    /// The name of their type.
+    /// Returns the name of their type.
     pub fn type_name(self) -> &'static str {
         match self {
             Self::Minhash => "minhash_sketch",
@@ -37,7 +39,8 @@ impl SketchKind {
     }
 }
 
-/// Reads sketches that are to be compared with each other, so all have to be made in one way.
+/// Reads sketches that are to be compared with each other and must therefore be made in the same
+/// way.
 #[derive(Debug, Clone, Default)]
 pub struct SketchReader {
     minhash: Option<MinhashHeader>,
@@ -45,7 +48,9 @@ pub struct SketchReader {
 }
 
 impl SketchReader {
-    /// A sketch as a document; an error where its bytes are no sketch, or one that does not compare with those before.
+    /// Reads a sketch as a document. Fails if the bytes are malformed, or if the sketch is not
+    /// comparable with
+    /// the sketches before.
     pub fn read(&mut self, kind: SketchKind, bytes: &[u8]) -> Result<Document> {
         match kind {
             SketchKind::Minhash => self.minhash(&Minhash::parse(bytes)?),
@@ -71,7 +76,9 @@ impl SketchReader {
     fn simhash(&mut self, sketch: &Simhash<'_>) -> Result<Document> {
         let known = self.simhash.get_or_insert(sketch.header);
         known.check_like(&sketch.header)?;
-        // Bits that were made elsewhere compare with any; what comes later has to compare with the others, too.
+        // Bits that were made elsewhere are comparable with any. Later sketches must be comparable
+        // with the
+        // others, too.
         if known.source == Source::Bits {
             *known = sketch.header;
         }
@@ -86,7 +93,7 @@ impl SketchReader {
 }
 
 impl SketchKind {
-    /// How many numbers have so many values or bits.
+    /// Returns how many numbers hold `size` values or bits.
     pub fn words(self, size: u16) -> usize {
         match self {
             Self::Minhash => usize::from(size).div_ceil(2),
@@ -94,8 +101,11 @@ impl SketchKind {
         }
     }
 
-    /// How many values or bits a sketch has that [`SketchReader::read`] made a document of, and the numbers that have
-    /// them; none where it is of an empty document. An error for a document that is no such sketch.
+    /// Returns the count of values or bits of a sketch that [`SketchReader::read`] made a document
+    /// of, and
+    /// the numbers that hold them. Returns `None` for the sketch of an empty document. Fails for a
+    /// document
+    /// that is not such a sketch.
     pub fn parts(self, document: &Document) -> Result<Option<(u16, &[i64])>> {
         let wrong = || Error::Malformed {
             what: self.type_name(),

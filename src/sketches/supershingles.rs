@@ -1,15 +1,20 @@
-//! Supershingles and megashingles: fingerprints of groups of minhash values, and of pairs of these
-//! (Broder et al., WWW 1997; Henzinger, SIGIR 2006; docs/design/algorithms.md section 2).
+//! Supershingles and megashingles: fingerprints of groups of minhash values, and of pairs of such
+//! fingerprints (Broder et al., WWW 1997; Henzinger, SIGIR 2006; docs/design/algorithms.md section
+//! 2).
 
 use super::wire::Minhash;
 use crate::error::{Error, Result};
 use crate::hash;
 
-/// One fingerprint for each of `groups` groups of as many consecutive values; values that are left over
-/// are in no group. Two sketches of one kind share fingerprint i exactly where all values of group i agree (or
-/// once in 2^64); sketches of different kinds, and other groups, share none. None of an empty document.
+/// Returns a fingerprint for each of `groups` groups of consecutive values. The groups are equally
+/// large;
+/// values that are left over are in no group. Two sketches of one kind share fingerprint i exactly
+/// if
+/// all values of group i agree (or once in 2^64). Sketches of different kinds and other groups
+/// share
+/// none. An empty document has none.
 ///
-/// Errors if there are more groups than values. O(m).
+/// Fails if there are more groups than values. O(m).
 pub fn supershingles(sketch: &Minhash<'_>, groups: i64) -> Result<Vec<u64>> {
     let permutations = usize::from(sketch.header.permutations);
     let Some(groups) = usize::try_from(groups).ok().filter(|groups| (1..=permutations).contains(groups))
@@ -36,8 +41,8 @@ pub fn supershingles(sketch: &Minhash<'_>, groups: i64) -> Result<Vec<u64>> {
     Ok((0..).zip(sketch.values.chunks_exact(size)).take(groups).map(fingerprint).collect())
 }
 
-/// A fingerprint of each pair of supershingles: n of these give n (n - 1) / 2, and two documents share one
-/// exactly where they share two supershingles.
+/// Returns a fingerprint of each pair of supershingles. n supershingles give n (n - 1) / 2, and two
+/// documents share one exactly if they share two supershingles.
 pub fn megashingles(supershingles: &[u64]) -> Vec<u64> {
     let mut scratch = Vec::new();
     let pairs = supershingles

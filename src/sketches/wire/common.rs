@@ -1,14 +1,14 @@
-//! What minhash and simhash sketches have in common as bytes and as text.
+//! The common parts of minhash and simhash sketches as bytes and as text.
 
 use crate::error::{Error, Result};
 use crate::executor::Stop;
 use crate::features::FeatureSpec;
 use crate::{hash, memory, text};
 
-/// Version of the formats of both kinds.
+/// The version of the formats of both kinds.
 pub const VERSION: u8 = 1;
 
-/// What the elements of a sketch are. The numbers are stored.
+/// The kind of elements of a sketch. The numbers are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Source {
@@ -18,11 +18,11 @@ pub enum Source {
     Words = 1,
     /// q-grams of characters of a text.
     Chars = 2,
-    /// Runs of a text without white space.
+    /// Runs of a text between white space.
     Whitespace = 3,
-    /// Strings that were given.
+    /// Strings from the user.
     Tokens = 4,
-    /// Numbers that were given.
+    /// Numbers from the user.
     Numbers = 5,
     /// Lexemes of a tsvector.
     Lexemes = 6,
@@ -39,12 +39,12 @@ impl Source {
         (Self::Lexemes, "lexemes"),
     ];
 
-    /// Its name.
+    /// Returns the name of the source.
     pub fn name(self) -> &'static str {
         Self::NAMES[self as usize].1
     }
 
-    /// The source with this number, as it is stored.
+    /// Returns the source with this stored number.
     pub fn from_byte(byte: u8) -> Option<Self> {
         Self::NAMES.get(usize::from(byte)).map(|(source, _)| *source)
     }
@@ -54,33 +54,33 @@ impl Source {
     }
 }
 
-/// What both kinds of sketches say of themselves.
+/// The common header of both kinds of sketches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Common {
-    /// Version of [`crate::hash`].
+    /// The version of [`crate::hash`].
     pub hash_version: u8,
-    /// Version of [`crate::text`].
+    /// The version of [`crate::text`].
     pub text_version: u8,
-    /// What its elements are.
+    /// The kind of elements.
     pub source: Source,
     /// Whether the document had no elements.
     pub empty: bool,
-    /// Words (or other units) to a shingle.
+    /// The number of words (or other units) in a shingle.
     pub k: u16,
-    /// Its permutations, or its bits.
+    /// The number of permutations or bits.
     pub size: u16,
 }
 
 impl Common {
-    /// Bytes of what both kinds begin with.
+    /// The number of bytes of the common header.
     pub(super) const BYTES: usize = 12;
 
-    /// Of these versions, for a document that is not empty.
+    /// Creates a header with the current versions, for a document that is not empty.
     pub(super) fn new(source: Source, k: u16, size: u16) -> Self {
         Self { hash_version: hash::VERSION, text_version: text::VERSION, source, empty: false, k, size }
     }
 
-    /// As it is stored.
+    /// Returns the stored form.
     pub(super) fn bytes(&self) -> [u8; Self::BYTES] {
         let ([k0, k1], [n0, n1]) = (self.k.to_le_bytes(), self.size.to_le_bytes());
         let source = self.source as u8;
@@ -88,7 +88,7 @@ impl Common {
         [VERSION, self.hash_version, self.text_version, source, empty, 0, k0, k1, n0, n1, 0, 0]
     }
 
-    /// Reads and checks everything but the size's range.
+    /// Reads the header and checks everything but the range of the size.
     pub(super) fn parse(bytes: &[u8], what: &'static str) -> Result<Self> {
         let bad = |why: String| Error::Malformed { what, why };
         if let Some(&version) = bytes.first().filter(|&&version| version != VERSION) {
@@ -109,14 +109,14 @@ impl Common {
         Ok(Self { hash_version, text_version, source, empty: empty == 1, k, size })
     }
 
-    /// In words, for errors.
+    /// Describes the kind of sketch in words, for errors.
     pub(super) fn describe(&self, unit: &str) -> String {
         let Self { hash_version, text_version, source, k, size, .. } = self;
         format!("{size} {unit} of {}, k {k}, version {hash_version}.{text_version}", source.name())
     }
 }
 
-/// The parts that texts of both kinds begin with; the size is not among them.
+/// Reads the fields that texts of both kinds begin with; the size is not among them.
 pub(super) fn common_from_text(what: &'static str, kind: &str, fields: [&str; 5]) -> Result<Common> {
     let bad = |why: &str| Error::Malformed { what, why: why.to_owned() };
     let [name, version, source, versions, k] = fields;
@@ -139,14 +139,14 @@ pub(super) fn common_from_text(what: &'static str, kind: &str, fields: [&str; 5]
     Ok(Common { hash_version, text_version, source, empty: false, k, size: 0 })
 }
 
-/// The number that follows a name.
+/// Returns the number that follows a name.
 pub fn number<T: std::str::FromStr>(field: &str, name: &str) -> Option<T> {
     field.strip_prefix(name)?.parse().ok()
 }
 
 const DOING: &str = "reading or writing a text of digits";
 
-/// Appends bytes in hexadecimal digits.
+/// Appends bytes as hexadecimal digits.
 pub fn push_hex(text: &mut String, bytes: &[u8], stop: &Stop) -> Result<()> {
     const DIGITS: [char; 16] =
         ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
@@ -161,10 +161,10 @@ pub fn push_hex(text: &mut String, bytes: &[u8], stop: &Stop) -> Result<()> {
     Ok(())
 }
 
-/// Bytes that are written or read between two looks at a stop.
+/// The number of bytes written or read between two checks of `stop`.
 const HEX_PIECE: usize = 1 << 16;
 
-/// The bytes that hexadecimal digits stand for; none where they are others.
+/// Returns the bytes of hexadecimal digits, or `None` if there are other characters.
 pub fn from_hex(digits: &str, stop: &Stop) -> Result<Option<Vec<u8>>> {
     let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
     let digit = |byte: u8| char::from(byte).to_digit(16);

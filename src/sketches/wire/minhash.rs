@@ -6,30 +6,30 @@ use crate::executor::Stop;
 use crate::sketches::minhash;
 use crate::{hash, text};
 
-/// What a minhash sketch says of itself.
+/// The header of a minhash sketch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MinhashHeader {
-    /// Version of [`crate::hash`].
+    /// The version of [`crate::hash`].
     pub hash_version: u8,
-    /// Version of [`crate::text`].
+    /// The version of [`crate::text`].
     pub text_version: u8,
-    /// What its elements are.
+    /// The kind of elements.
     pub source: Source,
     /// Whether the document had no elements.
     pub empty: bool,
-    /// Words (or other units) to a shingle.
+    /// The number of words (or other units) in a shingle.
     pub k: u16,
-    /// How many values it has, m.
+    /// The number of values, m.
     pub permutations: u16,
-    /// What the permutations were drawn from.
+    /// The seed from which the permutations were drawn.
     pub seed: i64,
 }
 
 impl MinhashHeader {
-    /// Bytes before the values.
+    /// The number of bytes before the values.
     pub const BYTES: usize = 20;
 
-    /// A header of these versions for a document that is not empty.
+    /// Creates a header with the current versions, for a document that is not empty.
     pub fn new(source: Source, k: u16, permutations: u16, seed: i64) -> Self {
         let (hash_version, text_version) = (hash::VERSION, text::VERSION);
         Self { hash_version, text_version, source, empty: false, k, permutations, seed }
@@ -47,13 +47,14 @@ impl MinhashHeader {
         bytes
     }
 
-    /// The header's bytes without what depends on the document: equal exactly for sketches that
-    /// compare.
+    /// Returns the header's bytes without the part that depends on the document. They are equal
+    /// exactly for
+    /// comparable sketches.
     pub fn kind_bytes(&self) -> [u8; Self::BYTES] {
         Self { empty: false, ..*self }.bytes()
     }
 
-    /// A sketch of these values; none stand for an empty document.
+    /// Makes a sketch of these values; `None` stands for an empty document.
     pub fn sketch(&self, values: Option<&[u32]>) -> Vec<u8> {
         debug_assert!(values.is_none_or(|values| values.len() == usize::from(self.permutations)));
         let mut bytes = Vec::with_capacity(Self::BYTES + 4 * usize::from(self.permutations));
@@ -65,12 +66,12 @@ impl MinhashHeader {
         bytes
     }
 
-    /// In words, for messages: what kind of sketches these are.
+    /// Describes the kind of sketch in words, for messages.
     pub fn describe(&self) -> String {
         format!("{}, seed {}", self.common().describe("permutations"), self.seed)
     }
 
-    /// Whether sketches of both kinds may be compared; the error says what differs.
+    /// Fails if sketches of the two kinds are not comparable; the error says what differs.
     pub fn check_like(&self, other: &Self) -> Result<()> {
         if self.kind_bytes() == other.kind_bytes() {
             return Ok(());
@@ -79,10 +80,10 @@ impl MinhashHeader {
     }
 }
 
-/// A minhash sketch in its bytes.
+/// A minhash sketch read from its bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct Minhash<'a> {
-    /// What it says of itself.
+    /// The header.
     pub header: MinhashHeader,
     /// The m values, 4 bytes each.
     pub values: &'a [u8],
@@ -91,7 +92,7 @@ pub struct Minhash<'a> {
 impl<'a> Minhash<'a> {
     const NAME: &'static str = "minhash_sketch";
 
-    /// Reads a sketch; errors for bytes that are none. O(1), O(m) if it is of an empty document.
+    /// Reads a sketch. Fails for malformed bytes. O(1), or O(m) for an empty document.
     pub fn parse(bytes: &'a [u8]) -> Result<Self> {
         let bad = |why: String| Error::Malformed { what: Self::NAME, why };
         let common = Common::parse(bytes, Self::NAME)?;
@@ -114,7 +115,9 @@ impl<'a> Minhash<'a> {
         Ok(Self { header, values })
     }
 
-    /// The sketch as text: `minhash:v1:words:h1.1:k5:seed1:m128:` and the values in hexadecimal digits, or `empty`.
+    /// Returns the sketch as text: `minhash:v1:words:h1.1:k5:seed1:m128:` and the values in
+    /// hexadecimal
+    /// digits, or `empty`.
     pub fn to_text(&self) -> Result<String> {
         let MinhashHeader { hash_version, text_version, source, empty, k, permutations, seed } = self.header;
         let source = source.name();
@@ -132,7 +135,7 @@ impl<'a> Minhash<'a> {
         Ok(text)
     }
 
-    /// Reads what [`Minhash::to_text`] writes, and gives its bytes.
+    /// Reads the output of [`Minhash::to_text`] and returns the sketch's bytes.
     pub fn from_text(text: &str) -> Result<Vec<u8>> {
         let bad = |why: &str| Error::Malformed { what: Self::NAME, why: why.to_owned() };
         let fields: Vec<&str> = text.trim().splitn(9, ':').collect();
@@ -161,8 +164,9 @@ impl<'a> Minhash<'a> {
         Ok(bytes)
     }
 
-    /// How many values agree with those of a sketch of the same kind; 0 if either is of an empty document, which is
-    /// similar to nothing. Errors if the sketches are of different kinds.
+    /// Counts the values that agree with those of a sketch of the same kind. Returns 0 if either is
+    /// of an
+    /// empty document, which is similar to nothing. Fails if the sketches are of different kinds.
     pub fn agreeing(&self, other: &Minhash<'_>) -> Result<u32> {
         self.header.check_like(&other.header)?;
         if self.header.empty || other.header.empty {

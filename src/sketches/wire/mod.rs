@@ -5,16 +5,18 @@
 //! | 0 | version of this format | the same |
 //! | 1 | version of the hash | |
 //! | 2 | version of the text rules | |
-//! | 3 | what it was made from ([`Source`]) | |
+//! | 3 | kind of elements ([`Source`]) | |
 //! | 4 | 1 for an empty document, else 0 | |
 //! | 5 | 0 | |
-//! | 6, 7 | k, words a shingle | |
+//! | 6, 7 | k, words in a shingle | |
 //! | 8, 9 | number of permutations, m | number of bits, b |
 //! | 10, 11 | 0 | 0 |
 //! | 12 to 19 | seed | the bits begin, the first is the most significant |
 //! | from 20 on | m values of 4 bytes | |
 //!
-//! Of an empty document all bits of the values (0 for simhash) are 1. So equal sketches have equal bytes.
+//! In an empty document's sketch, all bits of the values are 1 (0 for simhash). So equal sketches
+//! have
+//! equal bytes.
 
 mod common;
 mod minhash;
@@ -51,7 +53,7 @@ mod tests {
         let text = "simhash:v1:bits:h1.1:k1:01020304050607ab";
         assert_eq!(Simhash::parse(&bytes).unwrap().to_text().unwrap(), text);
         assert_eq!(Simhash::from_text(text).unwrap(), bytes);
-        // Half a byte at the end stands in the upper one.
+        // Half a byte at the end is stored in the upper half of a byte.
         let bytes = SimhashHeader::new(Source::Bits, 1, 12).sketch(Some(&[0xab, 0xc0]));
         assert_eq!(bytes, [1, 1, 1, 0, 0, 0, 1, 0, 12, 0, 0, 0, 0xab, 0xc0]);
         let text = "simhash:v1:bits:h1.1:k1:abc";
@@ -86,7 +88,7 @@ mod tests {
             prop_assert_eq!(Simhash::from_text(&sketch.to_text().unwrap()).unwrap(), bytes);
         }
 
-        /// Whatever the bytes, there is an error or a sketch that is written as it was read.
+        /// Any bytes give an error or a sketch that is written as it was read.
         #[test]
         fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..60), head in any::<bool>(), cut in any::<prop::sample::Index>(), with in any::<u8>()) {
             let mut bytes = bytes;

@@ -7,28 +7,28 @@ use crate::error::{Error, Result};
 use crate::executor::Stop;
 use crate::sketches::simhash;
 
-/// What a simhash sketch says of itself.
+/// The header of a simhash sketch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SimhashHeader {
-    /// Version of [`crate::hash`].
+    /// The version of [`crate::hash`].
     pub hash_version: u8,
-    /// Version of [`crate::text`].
+    /// The version of [`crate::text`].
     pub text_version: u8,
-    /// What its elements are.
+    /// The kind of elements.
     pub source: Source,
     /// Whether the document had no elements.
     pub empty: bool,
-    /// Words (or other units) to a shingle.
+    /// The number of words (or other units) in a shingle.
     pub k: u16,
-    /// How many bits it has.
+    /// The number of bits.
     pub bits: u16,
 }
 
 impl SimhashHeader {
-    /// Bytes before the bits.
+    /// The number of bytes before the bits.
     pub const BYTES: usize = Common::BYTES;
 
-    /// A header of these versions for a document that is not empty.
+    /// Creates a header with the current versions, for a document that is not empty.
     pub fn new(source: Source, k: u16, bits: u16) -> Self {
         let Common { hash_version, text_version, .. } = Common::new(source, k, bits);
         Self { hash_version, text_version, source, empty: false, k, bits }
@@ -39,12 +39,12 @@ impl SimhashHeader {
         Common { hash_version, text_version, source, empty, k, size: bits }
     }
 
-    /// The header's bytes without what depends on the document.
+    /// Returns the header's bytes without the part that depends on the document.
     pub fn kind_bytes(&self) -> [u8; Self::BYTES] {
         Self { empty: false, ..*self }.common().bytes()
     }
 
-    /// A sketch of these bits; none stand for an empty document.
+    /// Makes a sketch of these bits; `None` stands for an empty document.
     pub fn sketch(&self, bits: Option<&[u8]>) -> Vec<u8> {
         let size = Self::BYTES + simhash::bytes(self.bits);
         debug_assert!(bits.is_none_or(|bits| Self::BYTES + bits.len() == size));
@@ -57,13 +57,14 @@ impl SimhashHeader {
         bytes
     }
 
-    /// In words, for messages: what kind of sketches these are.
+    /// Describes the kind of sketch in words, for messages.
     pub fn describe(&self) -> String {
         self.common().describe("bits")
     }
 
-    /// Whether sketches of both kinds may be compared; the error says what differs. Bits that were made
-    /// elsewhere compare with any others of the same number.
+    /// Fails if sketches of the two kinds are not comparable; the error says what differs. Bits
+    /// that were
+    /// made elsewhere are comparable with any sketch of the same number of bits.
     pub fn check_like(&self, other: &Self) -> Result<()> {
         let given = [self, other].iter().any(|header| header.source == Source::Bits);
         if self.kind_bytes() == other.kind_bytes() || given && self.bits == other.bits {
@@ -74,10 +75,10 @@ impl SimhashHeader {
     }
 }
 
-/// A simhash sketch in its bytes.
+/// A simhash sketch read from its bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct Simhash<'a> {
-    /// What it says of itself.
+    /// The header.
     pub header: SimhashHeader,
     /// The bits.
     pub bits: &'a [u8],
@@ -86,7 +87,7 @@ pub struct Simhash<'a> {
 impl<'a> Simhash<'a> {
     const NAME: &'static str = "simhash_sketch";
 
-    /// Reads a sketch; errors for bytes that are none. O(1).
+    /// Reads a sketch. Fails for malformed bytes. O(1).
     pub fn parse(bytes: &'a [u8]) -> Result<Self> {
         let bad = |why: String| Error::Malformed { what: Self::NAME, why };
         let common = Common::parse(bytes, Self::NAME)?;
@@ -107,8 +108,9 @@ impl<'a> Simhash<'a> {
         Ok(Self { header, bits })
     }
 
-    /// The sketch as text: `simhash:v1:words:h1.1:k1:` and the bits in hexadecimal digits; `emptyB` for an empty
-    /// document's of B bits.
+    /// Returns the sketch as text: `simhash:v1:words:h1.1:k1:` and the bits in hexadecimal digits,
+    /// or `emptyB`
+    /// for the sketch of an empty document with B bits.
     pub fn to_text(&self) -> Result<String> {
         let SimhashHeader { hash_version, text_version, source, empty, k, bits } = self.header;
         let mut text = format!("simhash:v{VERSION}:{}:h{hash_version}.{text_version}:k{k}:", source.name());
@@ -117,14 +119,14 @@ impl<'a> Simhash<'a> {
         } else {
             push_hex(&mut text, self.bits, &Stop::default())?;
             if bits % 8 != 0 {
-                // Half a byte.
+                // The last digit is half a byte.
                 text.pop();
             }
         }
         Ok(text)
     }
 
-    /// Reads what [`Simhash::to_text`] writes, and gives its bytes.
+    /// Reads the output of [`Simhash::to_text`] and returns the sketch's bytes.
     pub fn from_text(text: &str) -> Result<Vec<u8>> {
         let bad = |why: &str| Error::Malformed { what: Self::NAME, why: why.to_owned() };
         let fields: Vec<&str> = text.trim().splitn(7, ':').collect();
@@ -138,7 +140,7 @@ impl<'a> Simhash<'a> {
             header.bits = simhash::check_bits(i64::from(size)).map_err(|error| bad(&error.to_string()))?;
             header.sketch(None)
         } else {
-            // Before anything is made of a text of any length.
+            // Check the length before processing a text of any length.
             header.bits = simhash::check_bits(4i64.saturating_mul(bits.len() as i64))
                 .map_err(|error| bad(&error.to_string()))?;
             let whole =
@@ -151,8 +153,10 @@ impl<'a> Simhash<'a> {
         Ok(bytes)
     }
 
-    /// How many bits differ from those of a sketch of the same kind; all of them if either is of an empty document, which
-    /// is similar to nothing. Errors if the sketches are of different kinds.
+    /// Counts the bits that differ from those of a sketch of the same kind. Returns all bits if
+    /// either is of
+    /// an empty document, which is similar to nothing. Fails if the sketches are of different
+    /// kinds.
     pub fn distance(&self, other: &Simhash<'_>) -> Result<u32> {
         self.header.check_like(&other.header)?;
         if self.header.empty || other.header.empty {
