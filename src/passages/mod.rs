@@ -1,7 +1,7 @@
 //! Passages that two documents share, and where they stand in both (Zhang et al., PDC-MR (SIGIR 2010);
 //! docs/design/algorithms.md section 6).
 //!
-//! Sentences are joined by their sets of signatures ([`pairs`]), as documents are elsewhere; of the matrix of
+//! Sentences are joined by their sets of signatures ([`pairs`], in the parts of `classes.rs`), as documents are elsewhere; of the matrix of
 //! pairs of two documents the maximal diagonals are passages ([`diagonals`]), which may grow beyond whole
 //! sentences ([`grow`]).
 //!
@@ -21,6 +21,7 @@
 //! ```
 
 mod between;
+mod classes;
 pub mod diagonals;
 pub mod frequent_sentences;
 pub mod grow;

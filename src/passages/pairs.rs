@@ -8,6 +8,7 @@
 
 use std::collections::HashMap;
 
+use super::classes::{Classes, Part, PartClasses};
 use super::frequent_sentences::{ClassStores, HotRecords};
 use super::progress::Phase;
 use super::starts::Starts;
@@ -17,7 +18,6 @@ use crate::clusters::edges::Edges;
 use crate::error::{Error, Result};
 use crate::executor::Executor;
 use crate::features::sets::order::Ordered;
-use crate::features::sets::records::Members;
 use crate::features::sets::store::Store;
 use crate::joins::sets::Algorithm;
 use crate::joins::sets::blocks::BlockJoin;
@@ -41,7 +41,10 @@ pub struct SentencePairs<'f> {
     pub counts: Counts,
 }
 
-/// Joins. `all` is the number of sentences.
+/// Joins sentences by their signatures. `all` is the number of sentences.
+///
+/// Returns the pairs, the sentences that gave none because too many are similar to them, and what the filters did. Fails
+/// where memory or temporary space runs out. O(pairs) besides the join.
 pub fn sentence_pairs<'f>(
     ordered: Ordered,
     all: u32,
@@ -56,106 +59,144 @@ pub fn sentence_pairs<'f>(
     let (right_store, right_members) = right.map(|right| (right.store, right.members)).unzip();
     let classes = Classes::new(left.members, right_members);
     let mut stores: Vec<Store> = [Some(left.store), right_store].into_iter().flatten().collect();
-    let mut similar = Edges::new(files, budget / 4);
-    let most = parameters.most_similar;
-    let mut stopped = Stopped::new(budget / 4);
-    let mut degrees = memory::filled(0u32, classes.len(), DOING)?;
-    if !classes.two {
-        (degrees.iter_mut().zip(0..)).for_each(|(degree, class)| *degree = classes.size(class));
-    }
+    let mut joined = Joined::new(&classes, parameters.most_similar, resources)?;
     let size = |class: u32| classes.size(class);
     let mut of = ClassStores { stores: &mut stores, size: &size, shared_tokens };
-    let hot = of.hot(&predicate, most, budget / 8, executor)?;
+    let hot = of.hot(&predicate, joined.most, budget / 8, executor)?;
     let mut hot_records = None;
     if let Some(hot) = &hot {
         hot_records = HotRecords::new(&mut of, hot, predicate, files, budget / 8)?;
-        // Not known which, but too many.
-        hot.iter().zip(&mut degrees).filter(|(hot, _)| **hot).for_each(|(_, degree)| *degree = u32::MAX);
+        joined.mark_hot(hot);
     }
-    // What is hot is not compared with what is hot.
-    let joins: &[[bool; 2]] = match (&hot, classes.two) {
-        (None, _) => &[[false, false]],
-        (Some(_), false) => &[[false, false], [false, true]],
-        (Some(_), true) => &[[false, false], [false, true], [true, false]],
-    };
-    let mut counts = Counts::default();
-    for (n, &[left_hot, right_hot]) in joins.iter().enumerate() {
-        let mut part = |table: usize, wanted| match &hot {
-            Some(hot) => of.part(table, hot, wanted, files, budget / 8),
-            None => Ok((of.stores[table].take_all(), Vec::new())),
-        };
-        let (left, left_classes) = part(0, left_hot)?;
-        let right = match (classes.two, right_hot) {
-            (true, _) => Some(part(1, right_hot)?),
-            (false, true) => Some(part(0, true)?),
-            (false, false) => None,
-        };
-        let (right, right_classes) = right.unzip();
-        // Where all classes are in one join their numbers are those of the records.
-        let class = |classes: &[u32], record: u32| classes.get(record as usize).copied().unwrap_or(record);
-        let of_right = |record: u32| match &right_classes {
-            Some(classes) if hot.is_some() => class(classes, record),
-            None if hot.is_some() => class(&left_classes, record),
-            _ => classes.right(record),
-        };
+    let parts = Part::of_join(hot.is_some(), classes.two);
+    for (n, &part) in parts.iter().enumerate() {
+        let (left, right, numbers) = part.take(&mut of, hot.as_deref(), classes.two, resources)?;
         let mut join = BlockJoin::new(left, right, shared_tokens, predicate, Algorithm::Auto, budget / 2);
-        while let Some(batch) = join.next_batch(executor)? {
-            for pair in batch {
-                let (a, b) = (class(&left_classes, pair.left), of_right(pair.right));
-                for (of, other) in [(a, b), (b, a)] {
-                    let degree = &mut degrees[of as usize];
-                    *degree = degree.saturating_add(classes.size(other));
-                }
-                let edge = Edge::new(a, b, pair.similarity);
-                // What is stopped already need not wait for the end: these pairs may be very many.
-                if degrees[a as usize] > most || degrees[b as usize] > most {
-                    stopped.add(edge)?;
-                } else {
-                    similar.push(edge)?;
-                }
-            }
-            progress(Phase::Joining, (n as f64 + join.progress()) / joins.len() as f64);
-        }
-        counts.add(&join.counts());
+        joined.take(&mut join, &numbers, &mut |done| {
+            progress(Phase::Joining, (n as f64 + done) / parts.len() as f64);
+        })?;
     }
     drop(stores);
 
-    let stops = |class: u32| degrees[class as usize] > most;
-    let mut capped = Capped::default();
-    for class in (0..classes.len() as u32).filter(|&class| stops(class)) {
-        capped.sentences += 1;
-        capped.occurrences += u64::from(classes.size(class));
-    }
-
+    let (capped_classes, occurrences) = joined.stopped_classes();
     let mut pairs = Edges::new(files, budget / 4);
     let mut expansion = Expansion { starts, pairs: &mut pairs, executor };
-    if !classes.two {
-        for class in (0..classes.len() as u32).filter(|&class| !stops(class)) {
-            let rows = classes.rows(class);
-            for (n, &sentence) in rows.iter().enumerate() {
-                expansion.add(sentence, &rows[n + 1..], 1.0)?;
-            }
-        }
-    }
-    let (total, mut walked) = (similar.len(), 0u64);
-    similar.for_each(executor, |edge| {
-        walked += 1;
-        if stops(edge.left) || stops(edge.right) {
-            return stopped.add(edge);
-        }
-        if walked.is_multiple_of(1 << 10) {
-            progress(Phase::Pairing, walked as f64 / total as f64);
-        }
-        let others = classes.rows(edge.right);
-        (classes.rows(edge.left).iter())
-            .try_for_each(|&sentence| expansion.add(sentence, others, edge.similarity))
-    })?;
-    capped.equal_only = stopped.too_many || hot.is_some() && hot_records.is_none();
+    joined.expand(&mut expansion, progress)?;
+    let Joined { degrees, stopped, counts, most, .. } = joined;
+    let equal_only = stopped.too_many || hot.is_some() && hot_records.is_none();
+    let capped = Capped { sentences: capped_classes, occurrences, equal_only };
+    let stops = |class: u32| degrees[class as usize] > most;
     let bridges = match capped.sentences {
         0 => None,
         _ => Some(Bridges::new(&classes, all, stops, stopped.pairs, hot_records)?),
     };
     Ok(SentencePairs { pairs, bridges, capped, counts })
+}
+
+/// What the parts of a join found.
+struct Joined<'a, 'f> {
+    classes: &'a Classes,
+    executor: &'a dyn Executor,
+    /// To how many sentences those of a class are similar, as far as it is known; the greatest number for hot ones.
+    degrees: Vec<u32>,
+    /// A class whose degree is greater gives no pairs.
+    most: u32,
+    /// Pairs of classes neither of which was known to be stopped when the pair came.
+    similar: Edges<'f>,
+    /// Pairs of classes one of which is stopped.
+    stopped: Stopped,
+    counts: Counts,
+}
+
+impl<'a, 'f> Joined<'a, 'f> {
+    fn new(classes: &'a Classes, most: u32, resources: Resources<'f>) -> Result<Self>
+    where
+        'f: 'a,
+    {
+        let Resources { files, budget, executor } = resources;
+        let mut degrees = memory::filled(0u32, classes.len(), DOING)?;
+        if !classes.two {
+            (degrees.iter_mut().zip(0..)).for_each(|(degree, class)| *degree = classes.size(class));
+        }
+        let (similar, stopped) = (Edges::new(files, budget / 4), Stopped::new(budget / 4));
+        Ok(Self { classes, executor, degrees, most, similar, stopped, counts: Counts::default() })
+    }
+
+    /// Notes classes of which it is known that they are similar to too many, though not to which.
+    fn mark_hot(&mut self, hot: &[bool]) {
+        hot.iter().zip(&mut self.degrees).filter(|(hot, _)| **hot).for_each(|(_, degree)| *degree = u32::MAX);
+    }
+
+    fn stops(&self, class: u32) -> bool {
+        self.degrees[class as usize] > self.most
+    }
+
+    /// Takes the pairs of a part; `progress` is told how much of it is done.
+    fn take(
+        &mut self,
+        join: &mut BlockJoin,
+        numbers: &PartClasses,
+        progress: &mut dyn FnMut(f64),
+    ) -> Result<()> {
+        while let Some(batch) = join.next_batch(self.executor)? {
+            for pair in batch {
+                let (a, b) = (numbers.left(pair.left), numbers.right(self.classes, pair.right));
+                for (of, other) in [(a, b), (b, a)] {
+                    let degree = &mut self.degrees[of as usize];
+                    *degree = degree.saturating_add(self.classes.size(other));
+                }
+                let edge = Edge::new(a, b, pair.similarity);
+                // What is stopped already need not wait for the end: these pairs may be very many.
+                if self.stops(a) || self.stops(b) {
+                    self.stopped.add(edge)?;
+                } else {
+                    self.similar.push(edge)?;
+                }
+            }
+            progress(join.progress());
+        }
+        self.counts.add(&join.counts());
+        Ok(())
+    }
+
+    /// How many classes are stopped, and how many sentences these are.
+    fn stopped_classes(&self) -> (u64, u64) {
+        let stopped = (0..self.classes.len() as u32).filter(|&class| self.stops(class));
+        stopped.fold((0, 0), |(count, sentences), class| {
+            (count + 1, sentences + u64::from(self.classes.size(class)))
+        })
+    }
+
+    /// Adds the pairs of sentences that pairs of classes, and classes of equal ones, stand for.
+    fn expand(
+        &mut self,
+        expansion: &mut Expansion<'_, '_>,
+        progress: &mut dyn FnMut(Phase, f64),
+    ) -> Result<()> {
+        let Self { classes, executor, degrees, most, similar, stopped, .. } = self;
+        let stops = |class: u32| degrees[class as usize] > *most;
+        if !classes.two {
+            for class in (0..classes.len() as u32).filter(|&class| !stops(class)) {
+                let rows = classes.rows(class);
+                for (n, &sentence) in rows.iter().enumerate() {
+                    expansion.add(sentence, &rows[n + 1..], 1.0)?;
+                }
+            }
+        }
+        let (total, mut walked) = (similar.len(), 0u64);
+        similar.for_each(*executor, |edge| {
+            walked += 1;
+            if stops(edge.left) || stops(edge.right) {
+                return stopped.add(edge);
+            }
+            if walked.is_multiple_of(1 << 10) {
+                progress(Phase::Pairing, walked as f64 / total as f64);
+            }
+            let others = classes.rows(edge.right);
+            (classes.rows(edge.left).iter())
+                .try_for_each(|&sentence| expansion.add(sentence, others, edge.similarity))
+        })
+    }
 }
 
 /// Pairs of classes that give no pairs of sentences, as long as there is room for them.
@@ -183,42 +224,6 @@ impl Stopped {
             self.pairs.insert(edge.vertices(), edge.similarity);
         }
         Ok(())
-    }
-}
-
-/// Sentences of equal signatures: those of the left table, then those of the right one.
-struct Classes {
-    left: Members,
-    right: Option<Members>,
-    two: bool,
-}
-
-impl Classes {
-    fn new(left: Members, right: Option<Members>) -> Self {
-        let two = right.is_some();
-        Self { left, right, two }
-    }
-
-    fn len(&self) -> usize {
-        self.left.len() + self.right.as_ref().map_or(0, Members::len)
-    }
-
-    /// The class that a record is which a join calls the right one of a pair.
-    fn right(&self, record: u32) -> u32 {
-        // Units are numbered with 32 bits, so that classes are.
-        if self.two { self.left.len() as u32 + record } else { record }
-    }
-
-    /// The sentences of a class.
-    fn rows(&self, class: u32) -> &[u32] {
-        match &self.right {
-            Some(right) if class as usize >= self.left.len() => right.rows(class as usize - self.left.len()),
-            _ => self.left.rows(class as usize),
-        }
-    }
-
-    fn size(&self, class: u32) -> u32 {
-        self.rows(class).len() as u32
     }
 }
 

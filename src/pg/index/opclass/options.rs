@@ -165,30 +165,21 @@ impl ClassOptions {
     }
 }
 
-/// Declares the options of a class to the server. The server calls this for an index of the class.
-pub(crate) fn declare(call: Call, class: Class) -> pg_sys::Datum {
-    let minhash = class != Class::Simhash;
-    let ints = [
-        (
-            c"k",
-            c"Words of a shingle.",
-            if minhash { 5 } else { 1 },
-            1,
-            i32::from(u16::MAX),
-            offset_of!(ClassOptions, k),
-        ),
-        (
-            c"permutations",
-            c"Values of a sketch.",
-            128,
-            1,
-            MOST_PERMUTATIONS as i32,
-            offset_of!(ClassOptions, permutations),
-        ),
+/// An option of a number: its name, description, default, least and greatest value, and its place in
+/// [`ClassOptions`].
+type IntOption = (&'static std::ffi::CStr, &'static std::ffi::CStr, i32, i32, i32, usize);
+
+/// The options of numbers that a class offers.
+fn int_options(class: Class) -> impl Iterator<Item = IntOption> {
+    let k = if class == Class::Simhash { 1 } else { 5 };
+    let most = MOST_PERMUTATIONS as i32;
+    let all = [
+        (c"k", c"Words of a shingle.", k, 1, i32::from(u16::MAX), offset_of!(ClassOptions, k)),
+        (c"permutations", c"Values of a sketch.", 128, 1, most, offset_of!(ClassOptions, permutations)),
         (c"seed", c"Seed of the sketches.", 1, i32::MIN, i32::MAX, offset_of!(ClassOptions, seed)),
         (c"bits", c"Bits of a sketch.", 64, 8, 1024, offset_of!(ClassOptions, bits)),
     ];
-    let offered = |name: &std::ffi::CStr| {
+    all.into_iter().filter(move |(name, ..)| {
         matches!(
             (class, name.to_bytes()),
             (_, b"k")
@@ -196,12 +187,16 @@ pub(crate) fn declare(call: Call, class: Class) -> pg_sys::Datum {
                 | (Class::Minhash, b"seed")
                 | (Class::Simhash, b"bits")
         )
-    };
+    })
+}
+
+/// The values of the option `source`, with an empty one at the end.
+fn sources() -> [pg_sys::relopt_enum_elt_def; 8] {
     let element = |name: &'static std::ffi::CStr, source: Source| pg_sys::relopt_enum_elt_def {
         string_val: name.as_ptr(),
         symbol_val: source as i32,
     };
-    let sources = [
+    [
         element(c"bits", Source::Bits),
         element(c"words", Source::Words),
         element(c"chars", Source::Chars),
@@ -210,7 +205,12 @@ pub(crate) fn declare(call: Call, class: Class) -> pg_sys::Datum {
         element(c"numbers", Source::Numbers),
         element(c"lexemes", Source::Lexemes),
         pg_sys::relopt_enum_elt_def::default(),
-    ];
+    ]
+}
+
+/// Declares the options of a class to the server. The server calls this for an index of the class.
+pub(crate) fn declare(call: Call, class: Class) -> pg_sys::Datum {
+    let sources = sources();
     // SAFETY: argument 0 is the server's list of options; C strings outlive the call; the names of
     // the sources are kept by reference, so they go into memory that stays.
     unsafe {
@@ -220,10 +220,7 @@ pub(crate) fn declare(call: Call, class: Class) -> pg_sys::Datum {
             return pg_sys::Datum::from(0);
         }
         pg_sys::init_local_reloptions(list, size_of::<ClassOptions>());
-        for (name, what, default, least, most, offset) in ints {
-            if !offered(name) {
-                continue;
-            }
+        for (name, what, default, least, most, offset) in int_options(class) {
             pg_sys::add_local_int_reloption(
                 list,
                 name.as_ptr(),
