@@ -50,8 +50,7 @@ impl<'a> MinhashBall<'a> {
     }
 
     /// Reports whether the ball contains a sketch of its kind: exactly if [`minhash::similarity`]
-    /// of the
-    /// agreeing values is at least the ball's. Fails for a sketch of another kind.
+    /// of the agreeing values is at least the ball's. Fails for a sketch of another kind.
     pub fn contains(&self, sketch: &Minhash<'_>) -> Result<bool> {
         Ok(self.middle.agreeing(sketch)? >= self.least_agreeing)
     }
@@ -81,8 +80,7 @@ impl<'a> SimhashBall<'a> {
     const NAME: &'static str = "simhash_ball";
 
     /// Builds the bytes of the ball around a sketch. Fails unless the distance is a whole number
-    /// from 0 to
-    /// less than the number of bits.
+    /// from 0 to less than the number of bits.
     pub fn build(middle: &[u8], distance: f64) -> Result<Vec<u8>> {
         let bits = Simhash::parse(middle)?.header.bits;
         Ok(build(middle, simhash::check_distance(distance, bits)?.into()))

@@ -7,8 +7,7 @@ use crate::executor::Stop;
 use crate::text::characters::is_unseen;
 
 /// Returns the MD5 of a text. If `clean`, white space, control and format characters are removed
-/// first.
-/// Returns `None` if no text is left.
+/// first. Returns `None` if no text is left.
 pub fn checksum(text: &str, clean: bool, stop: &Stop) -> Result<Option<[u64; 2]>> {
     const CHECK_EVERY: usize = 1 << 16;
     let mut hash = Md5::new();

@@ -2,15 +2,11 @@
 //! SEQUENCES 1997; docs/design/algorithms.md section 2).
 //!
 //! Function i maps an element's 64-bit hash h to `(a_i * x + b_i) mod 2^32`, where x is the upper
-//! half of
-//! `mix(h)`, a_i is odd, and a_i and b_i are drawn from the seed. This is a bijection of 32-bit
-//! numbers.
-//! x is as good as random, so all elements are equally likely to have the least value. Hence the
-//! share
-//! of agreeing values is an unbiased estimate of the resemblance J with the standard error
-//! sqrt(J(1-J)/m). Two elements share an x once in 2^32: sets of a million elements seem more alike
-//! by
-//! 0.0001.
+//! half of `mix(h)`, a_i is odd, and a_i and b_i are drawn from the seed. This is a bijection of
+//! 32-bit numbers. x is as good as random, so all elements are equally likely to have the least
+//! value. Hence the share of agreeing values is an unbiased estimate of the resemblance J with the
+//! standard error sqrt(J(1-J)/m). Two elements share an x once in 2^32: sets of a million elements
+//! seem more alike by 0.0001.
 
 use super::kernels::{PERMUTATION_LANES, kernels};
 use crate::error::{Error, Result};
@@ -60,8 +56,7 @@ impl Minhasher {
     const BLOCK: usize = 512;
 
     /// Creates a hasher with `permutations` hash functions ([`check_permutations`]) drawn from
-    /// `seed`. A
-    /// smaller number of functions gives the first of a greater number.
+    /// `seed`. A smaller number of functions gives the first of a greater number.
     pub fn new(permutations: u16, seed: i64) -> Self {
         let permutations = usize::from(permutations);
         let lanes = permutations.next_multiple_of(PERMUTATION_LANES);
@@ -123,8 +118,7 @@ pub fn distance(agreeing: u32, permutations: u16) -> f64 {
 }
 
 /// Returns the least number of agreeing values whose [`similarity`] is at least `least`, which is
-/// in
-/// (0, 1]: ceil(t · m), judged by the rounded similarity. O(1).
+/// in (0, 1]: ceil(t · m), judged by the rounded similarity. O(1).
 pub fn least_agreeing(least: f64, permutations: u16) -> u32 {
     // This is within one of the result; the reported similarity decides.
     let mut agreeing = (least * f64::from(permutations)).ceil() as u32;

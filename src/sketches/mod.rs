@@ -4,8 +4,8 @@
 //! ([`simhash`]), signatures of sentences ([`sentence`]; section 5), and sketches that users have
 //! already stored ([`stored`]). [`pigeonhole`] has the bands and blocks by which they are searched,
 //! [`wire`] and [`balls`] their bytes, and [`kernels`] the inner loops. A [`recipe`] says which
-//! sketches
-//! make up a signature. [`sign`] makes the signature, with a [`checksum`] of the text on request.
+//! sketches make up a signature. [`sign`] makes the signature, with a [`checksum`] of the text on
+//! request.
 
 pub mod balls;
 pub mod checksum;
@@ -26,8 +26,7 @@ use crate::features::tokens::{Document, FeatureSpec, Scratch, Token, for_each_to
 use crate::hash;
 
 /// Calls `each` with the 64-bit hash of every shingle of a document, including repeats. Sketches
-/// are made
-/// of these hashes. Numbers in shingles of one are not hashed. O(bytes · shingle).
+/// are made of these hashes. Numbers in shingles of one are not hashed. O(bytes · shingle).
 pub fn for_each_hash(
     document: &Document,
     spec: &FeatureSpec,

@@ -3,8 +3,7 @@
 //! minhash sketch or bits of a simhash.
 //!
 //! A search among sketches that were divided into many bands may look up fewer: a query that allows
-//! d
-//! differences needs any d + 1 of the bands.
+//! d differences needs any d + 1 of the bands.
 
 use std::ops::Range;
 
@@ -21,10 +20,8 @@ pub struct Bands {
 
 impl Bands {
     /// Creates bands that find all pairs that differ in at most `differ` of `positions` positions;
-    /// `positions`
-    /// is at least 1. There are no more bands than positions: if `differ` is as great as that,
-    /// nothing need
-    /// agree.
+    /// `positions` is at least 1. There are no more bands than positions: if `differ` is as great
+    /// as that, nothing need agree.
     pub fn new(positions: u16, differ: u32) -> Self {
         let positions = usize::from(positions).max(1);
         Self { positions, bands: (differ as usize).saturating_add(1).min(positions) }
@@ -52,18 +49,15 @@ impl Bands {
     }
 
     /// Returns the probability that two sketches share a signature if each position agrees with
-    /// probability
-    /// `agree`, as the values of minhash do for documents of that resemblance. It is the share of
-    /// rows that
-    /// an index has to read.
+    /// probability `agree`, as the values of minhash do for documents of that resemblance. It is
+    /// the share of rows that an index has to read.
     pub fn share_one(&self, agree: f64) -> f64 {
         let none = (0..self.bands).map(|n| 1.0 - agree.powf(self.range(n).len() as f64));
         1.0 - none.product::<f64>()
     }
 
     /// Calls `each` with a signature for every band of a sketch, in order. Signatures are equal if
-    /// the band's
-    /// values are, and hardly ever otherwise. An empty document has none. O(m).
+    /// the band's values are, and hardly ever otherwise. An empty document has none. O(m).
     pub fn of_minhash(&self, sketch: &Minhash<'_>, each: impl FnMut(u64)) {
         if !sketch.header.empty {
             self.signatures(each, |range, bytes| {
@@ -136,8 +130,7 @@ mod tests {
         }
 
         /// No similar pair is lost, even if only as many bands are looked up as its threshold
-        /// needs. A signature
-        /// is shared exactly if a band agrees.
+        /// needs. A signature is shared exactly if a band agrees.
         #[test]
         fn similar_sketches_share_a_band(
             a in prop::collection::vec(0..3u32, 1..150),

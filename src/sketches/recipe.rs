@@ -59,8 +59,7 @@ pub struct Recipe {
     /// The parts, in the order of the signature.
     pub parts: Vec<Part>,
     /// The kind of tokens whose sets are kept. If there is one, each signature begins with their
-    /// number and
-    /// two numbers that are equal for equal sets.
+    /// number and two numbers that are equal for equal sets.
     pub sets: Option<usize>,
     /// Whether each signature ends with a number for the site.
     pub site: bool,

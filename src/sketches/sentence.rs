@@ -1,17 +1,14 @@
 //! Sentence signatures (Huang et al., TLCS (CIKM 2008), section 3.2; docs/design/algorithms.md
-//! section
-//! 5): documents that have long sentences in common are likely to have a signature in common.
+//! section 5): documents that have long sentences in common are likely to have a signature in
+//! common.
 //!
 //! Each sentence, as its words joined by single spaces, has an MD5 fingerprint of 16 bytes. It has
-//! 16
-//! derivatives: the ring of bytes read from each of its bytes on. The derivatives of one kind are
-//! divided into parts by their remainder modulo m. In each part, the s least ones vote, bit by bit,
-//! with
-//! the weight 1 + ln(width of the sentence). If the voting sentences are to be dispersed over the
-//! document, each is the least one that is far enough from the ones before it, and a part with
-//! fewer than
-//! s of them makes no signature. O(bytes) and, for each sentence, O(n), or O(n · log sentences) if
-//! dispersed.
+//! 16 derivatives: the ring of bytes read from each of its bytes on. The derivatives of one kind
+//! are divided into parts by their remainder modulo m. In each part, the s least ones vote, bit by
+//! bit, with the weight 1 + ln(width of the sentence). If the voting sentences are to be dispersed
+//! over the document, each is the least one that is far enough from the ones before it, and a part
+//! with fewer than s of them makes no signature. O(bytes) and, for each sentence, O(n), or O(n ·
+//! log sentences) if dispersed.
 //!
 //! ```
 //! use neardup::sketches::sentence::{Parameters, SentenceSigner};
@@ -48,8 +45,7 @@ pub struct Parameters {
     /// The width that a sentence must exceed.
     pub wider_than: u32,
     /// The least distance of the sentences that vote on a signature, in thousandths of the
-    /// document's
-    /// sentences; 0 for any distance.
+    /// document's sentences; 0 for any distance.
     pub dispersed: u32,
 }
 
@@ -124,10 +120,8 @@ impl SentenceSigner {
     }
 
     /// Returns the signatures of a text, grouped by kind, at most m · n. The last four bits of each
-    /// are its
-    /// kind, so that signatures of different kinds are never equal. A text without sentences that
-    /// are wide
-    /// enough has none.
+    /// are its kind, so that signatures of different kinds are never equal. A text without
+    /// sentences that are wide enough has none.
     pub fn of(&mut self, text: &str, stop: &Stop) -> Result<&[u128]> {
         self.fingerprint(text, stop)?;
         self.signatures.clear();
@@ -167,8 +161,7 @@ impl SentenceSigner {
     }
 
     /// Finds the least derivatives of a kind whose sentences are at least `apart` places apart. A
-    /// part that
-    /// has too few of them gets none.
+    /// part that has too few of them gets none.
     fn choose_dispersed(&mut self, kind: u32, apart: u64, stop: &Stop) -> Result<()> {
         let Self { parameters, fingerprints, derivatives, least, places, .. } = self;
         let enough = parameters.smallest as usize;

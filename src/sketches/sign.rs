@@ -1,10 +1,8 @@
 //! Turns documents into signatures: the data that a method needs from each document, as a sequence
-//! of
-//! numbers.
+//! of numbers.
 //!
 //! A [`Recipe`] says which sketches are made of which tokens. Each document is cut once for each
-//! kind of
-//! tokens, however many sketches are made of these tokens. Its text is not kept.
+//! kind of tokens, however many sketches are made of these tokens. Its text is not kept.
 
 use super::checksum::checksum;
 use super::for_each_hash;

@@ -3,10 +3,9 @@
 //! 3).
 //!
 //! Bits 64 j to 64 j + 63 of the vector are the word `mix(h + j * G)`, where h is the element's
-//! 64-bit
-//! hash and G is the golden ratio in 64 bits: the sequence of SplitMix64 from h on. Bit 0 is the
-//! most
-//! significant bit of the first word, so that the bytes of a sketch are those of a bit string.
+//! 64-bit hash and G is the golden ratio in 64 bits: the sequence of SplitMix64 from h on. Bit 0 is
+//! the most significant bit of the first word, so that the bytes of a sketch are those of a bit
+//! string.
 
 use super::kernels::kernels;
 use crate::error::{Error, Result};
@@ -32,8 +31,7 @@ pub const fn bytes(bits: u16) -> usize {
 }
 
 /// Returns the bits as words, with the first bit the most significant. The last word holds its bits
-/// in its
-/// least significant ones.
+/// in its least significant ones.
 pub fn words(bits: &[u8], count: u16) -> impl Iterator<Item = u64> {
     let last = u32::from(count).div_ceil(64) * 64 - u32::from(count);
     let words = usize::from(count).div_ceil(64);
@@ -45,8 +43,8 @@ pub fn words(bits: &[u8], count: u16) -> impl Iterator<Item = u64> {
 }
 
 /// Checks a greatest distance from a user for sketches of `bits` bits. The distance must be less
-/// than
-/// `bits`, the distance of an empty document to any other: sketches that far apart are never near.
+/// than `bits`, the distance of an empty document to any other: sketches that far apart are never
+/// near.
 pub fn check_distance(distance: f64, bits: u16) -> Result<u16> {
     if distance >= 0.0 && distance < f64::from(bits) && distance.fract() == 0.0 {
         return Ok(distance as u16);
@@ -63,8 +61,7 @@ pub fn check_distance(distance: f64, bits: u16) -> Result<u16> {
 pub struct Simhasher {
     bits: u16,
     /// The number of elements that have each bit, for whole words; the bits of each word start with
-    /// the least
-    /// significant one.
+    /// the least significant one.
     ones: Vec<u64>,
     elements: u64,
     /// Elements that are collected until there are enough for a block.
@@ -77,8 +74,7 @@ impl Simhasher {
     const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
 
     /// Creates a hasher for sketches of `bits` bits ([`check_bits`]). A shorter sketch consists of
-    /// the first
-    /// bits of a longer one.
+    /// the first bits of a longer one.
     pub fn new(bits: u16) -> Self {
         let ones = vec![0; usize::from(bits).next_multiple_of(64)];
         Self { bits, ones, elements: 0, block: Vec::with_capacity(Self::BLOCK) }
@@ -112,8 +108,7 @@ impl Simhasher {
     }
 
     /// Returns the bits, the first one as the most significant of the first byte. Returns `None` if
-    /// nothing
-    /// was added.
+    /// nothing was added.
     pub fn bits(&mut self) -> Option<Vec<u8>> {
         self.flush();
         if self.elements == 0 {
@@ -133,10 +128,8 @@ impl Simhasher {
 }
 
 /// Returns the share of agreeing bits from which documents are usually taken for near duplicates:
-/// 61 of
-/// 64 (Manku, Jain, Das Sarma, WWW 2007), and for other sizes the share that corresponds to 372 of
-/// 384
-/// (Henzinger, SIGIR 2006).
+/// 61 of 64 (Manku, Jain, Das Sarma, WWW 2007), and for other sizes the share that corresponds to
+/// 372 of 384 (Henzinger, SIGIR 2006).
 pub fn usual_share(bits: u16) -> f64 {
     match bits {
         64 => 61.0 / 64.0,
@@ -225,8 +218,7 @@ mod tests {
     const GOLDEN: [u64; 2] = [0x9f46_9130_b843_8a03, 0x90d8_b640_b2fc_c208];
 
     /// The share of bits in which two documents differ is about the angle between them divided by
-    /// pi
-    /// (Charikar, STOC 2002).
+    /// pi (Charikar, STOC 2002).
     #[test]
     fn bits_differ_as_the_angle_says() {
         const TRIALS: u64 = 400;

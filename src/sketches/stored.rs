@@ -1,8 +1,6 @@
 //! Sketches that were made and stored before, as documents of numbers. The first number is the
-//! count of
-//! values or bits of the sketch; each of the others has two values, or 64 bits. The sketch of an
-//! empty
-//! document has no numbers: it is similar to nothing.
+//! count of values or bits of the sketch; each of the others has two values, or 64 bits. The sketch
+//! of an empty document has no numbers: it is similar to nothing.
 
 use super::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader, Source};
 use crate::error::{Error, Result};
@@ -49,8 +47,7 @@ pub struct SketchReader {
 
 impl SketchReader {
     /// Reads a sketch as a document. Fails if the bytes are malformed, or if the sketch is not
-    /// comparable with
-    /// the sketches before.
+    /// comparable with the sketches before.
     pub fn read(&mut self, kind: SketchKind, bytes: &[u8]) -> Result<Document> {
         match kind {
             SketchKind::Minhash => self.minhash(&Minhash::parse(bytes)?),
@@ -77,8 +74,7 @@ impl SketchReader {
         let known = self.simhash.get_or_insert(sketch.header);
         known.check_like(&sketch.header)?;
         // Bits that were made elsewhere are comparable with any. Later sketches must be comparable
-        // with the
-        // others, too.
+        // with the others, too.
         if known.source == Source::Bits {
             *known = sketch.header;
         }
@@ -102,10 +98,8 @@ impl SketchKind {
     }
 
     /// Returns the count of values or bits of a sketch that [`SketchReader::read`] made a document
-    /// of, and
-    /// the numbers that hold them. Returns `None` for the sketch of an empty document. Fails for a
-    /// document
-    /// that is not such a sketch.
+    /// of, and the numbers that hold them. Returns `None` for the sketch of an empty document.
+    /// Fails for a document that is not such a sketch.
     pub fn parts(self, document: &Document) -> Result<Option<(u16, &[i64])>> {
         let wrong = || Error::Malformed {
             what: self.type_name(),

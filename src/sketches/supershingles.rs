@@ -7,12 +7,9 @@ use crate::error::{Error, Result};
 use crate::hash;
 
 /// Returns a fingerprint for each of `groups` groups of consecutive values. The groups are equally
-/// large;
-/// values that are left over are in no group. Two sketches of one kind share fingerprint i exactly
-/// if
-/// all values of group i agree (or once in 2^64). Sketches of different kinds and other groups
-/// share
-/// none. An empty document has none.
+/// large; values that are left over are in no group. Two sketches of one kind share fingerprint i
+/// exactly if all values of group i agree (or once in 2^64). Sketches of different kinds and other
+/// groups share none. An empty document has none.
 ///
 /// Fails if there are more groups than values. O(m).
 pub fn supershingles(sketch: &Minhash<'_>, groups: i64) -> Result<Vec<u64>> {

@@ -14,8 +14,7 @@ pub enum Abbreviation {
 }
 
 /// Returns the meaning of a full stop after a lower-cased word (without the stop). `capital` is
-/// true
-/// if the word began with a capital letter. O(log of the list).
+/// true if the word began with a capital letter. O(log of the list).
 pub fn abbreviation(word: &str, capital: bool) -> Abbreviation {
     let is_in = |list: &[&str]| list.binary_search(&word).is_ok();
     if is_in(&TITLES) {

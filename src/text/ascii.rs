@@ -9,8 +9,7 @@ pub(super) const CHARACTERS: usize = 64;
 
 /// Lower-cases the ASCII letters of a text and writes a bit for each of its bytes to the second
 /// argument. The bit is set if the byte is an ASCII letter, a digit, or not ASCII. The second
-/// argument
-/// must have exactly enough numbers for these bits.
+/// argument must have exactly enough numbers for these bits.
 pub(super) type Kernel = fn(&mut [u8], &mut [u64]);
 
 /// Returns the fastest kernel for this processor.
@@ -43,8 +42,7 @@ fn find(bytes: &[u8], bits: &mut [u64]) {
 #[inline]
 fn of_words(bytes: &[u8; CHARACTERS]) -> u64 {
     // Compilers vectorise this loop. Gathering the bits in a number has no vector form, but takes
-    // few
-    // steps.
+    // few steps.
     let mut found = [0u8; CHARACTERS];
     for (found, byte) in found.iter_mut().zip(bytes) {
         let (letter, digit) = (byte.wrapping_sub(b'a') < 26, byte.wrapping_sub(b'0') < 10);
@@ -102,8 +100,7 @@ mod x86 {
     }
 
     /// Returns a mask of the bytes that are in a range of ASCII. Bytes that are not ASCII are less
-    /// than
-    /// the whole range, as signed numbers.
+    /// than the whole range, as signed numbers.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn within(bytes: __m256i, first: u8, last: u8) -> __m256i {
@@ -157,8 +154,7 @@ mod tests {
 
     proptest! {
         /// Each kernel agrees with the definition for any bytes at any place of an allocation, and
-        /// leaves
-        /// the surrounding bytes unchanged.
+        /// leaves the surrounding bytes unchanged.
         #[test]
         fn every_kernel_does_what_the_definition_says(
             bytes in prop_oneof![

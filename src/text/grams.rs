@@ -85,8 +85,7 @@ pub fn for_each_gram(
 }
 
 /// Calls `each` with a hash of every q-gram of the unchanged `text`, in order. Equal grams have
-/// equal
-/// hashes; distinct ones hardly ever do. `q` is at least 1. O(bytes), whatever q.
+/// equal hashes; distinct ones hardly ever do. `q` is at least 1. O(bytes), whatever q.
 pub fn for_each_raw_gram(
     text: &str,
     q: usize,

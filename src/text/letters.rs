@@ -1,6 +1,5 @@
 //! Copies text that is not all ASCII into a block. The letters of most scripts are looked up by
-//! their
-//! two or three bytes, many in sequence; all others are handled a character at a time.
+//! their two or three bytes, many in sequence; all others are handled a character at a time.
 
 use std::sync::OnceLock;
 
@@ -40,8 +39,7 @@ impl<'a> Letters<'a> {
     }
 
     /// Returns the number of bytes of the text that form complete words, as far as there is room,
-    /// and
-    /// their output. O(bytes).
+    /// and their output. O(bytes).
     #[inline]
     pub(super) fn whole_words(mut self) -> (usize, &'a [u8]) {
         let pairs = pairs();
@@ -132,8 +130,7 @@ impl<'a> Letters<'a> {
     }
 
     /// Finds the end of the complete words: the last separator since the last character whose
-    /// length may
-    /// have changed.
+    /// length may have changed.
     #[inline]
     fn find_whole(&mut self) {
         let since = &self.letters[self.alike.letters..self.at.letters];

@@ -1,9 +1,8 @@
 //! The layout of a text in lines: where a line break ends a sentence, and where it only wraps one.
 //!
 //! A text is *hard-wrapped* if most of its lines are as long as they can be: the first word of the
-//! next
-//! line would not have fitted. A break inside such a text has no meaning, except before an indented
-//! line or a list item.
+//! next line would not have fitted. A break inside such a text has no meaning, except before an
+//! indented line or a list item.
 
 use super::characters::{is_lowercase, is_space, trim};
 use super::list_markers::bullet;
@@ -105,8 +104,7 @@ impl LineLayout {
     }
 
     /// Reports whether most lines that another line continues are about as long as `full`, in
-    /// characters
-    /// or columns.
+    /// characters or columns.
     fn are_filled(&self, text: &str, full: [usize; 2], stop: &Stop) -> Result<bool> {
         const CHECK_EVERY: usize = 1 << 10;
         let (mut inner, mut filled, mut goes_on) = (0usize, 0usize, false);
@@ -136,10 +134,8 @@ impl LineLayout {
     }
 
     /// Reports whether a break before `line` ends a block. It does before a blank line, a line that
-    /// is
-    /// indented further than most, or a list item, and before any line if the text is not wrapped.
-    /// `hanging`
-    /// is the column in which the text of the current list item begins.
+    /// is indented further than most, or a list item, and before any line if the text is not
+    /// wrapped. `hanging` is the column in which the text of the current list item begins.
     pub fn begins_block(&self, line: &str, hanging: Option<usize>) -> bool {
         let Some(line) = Line::new(line) else { return true };
         !self.hard_wrapped

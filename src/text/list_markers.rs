@@ -3,10 +3,8 @@
 use super::characters::is_space;
 
 /// Returns the number of bytes of the list marker that a line (without indent) begins with, and of
-/// the
-/// space after it; 0 if there is no marker. Markers are dashes, dots and other signs, and numbers
-/// and
-/// letters in the usual forms.
+/// the space after it; 0 if there is no marker. Markers are dashes, dots and other signs, and
+/// numbers and letters in the usual forms.
 pub fn bullet(line: &str) -> usize {
     let sign = symbol(line);
     if sign > 0 {
@@ -46,8 +44,7 @@ pub fn bullet(line: &str) -> usize {
 }
 
 /// Returns the number of bytes of a sign that marks a list item or a heading, and of the space
-/// after
-/// it; 0 if the line begins with none.
+/// after it; 0 if the line begins with none.
 pub fn symbol(line: &str) -> usize {
     let Some(c) = line.chars().next() else { return 0 };
     let length = match c {

@@ -1,9 +1,7 @@
 //! Divides text into units: words ([`words`], `word_blocks`, `letters`, `ascii`), runs without
-//! white
-//! space, q-grams of characters ([`grams`]), sentences ([`sentences`], [`sentence_marks`],
+//! white space, q-grams of characters ([`grams`]), sentences ([`sentences`], [`sentence_marks`],
 //! [`abbreviations`]) and paragraphs ([`paragraphs`]). Units have places ([`spans`]) and depend on
-//! the
-//! layout of lines ([`lines`], [`list_markers`], [`width`]). [`html`] turns pages into text.
+//! the layout of lines ([`lines`], [`list_markers`], [`width`]). [`html`] turns pages into text.
 //! [`characters`] has the properties of characters. Texts are plain or packed by the server
 //! ([`packed`], [`pglz`]).
 
@@ -26,6 +24,5 @@ mod word_blocks;
 pub mod words;
 
 /// The version of the table of characters and of the rules in this module. It is part of every
-/// stored
-/// signature.
+/// stored signature.
 pub const VERSION: u8 = 1;

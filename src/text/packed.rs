@@ -1,6 +1,5 @@
 //! Long texts in the packed form in which the server stores them. The thread that reads a text
-//! unpacks
-//! it.
+//! unpacks it.
 
 use super::pglz;
 use crate::error::{Error, Result};
@@ -29,8 +28,7 @@ pub struct Packed {
 
 impl Packed {
     /// Writes the text to `text`, replacing its content. Fails with [`Error::Damaged`] if the
-    /// stored bytes
-    /// are invalid, or with [`Error::NotText`] if they are not UTF-8.
+    /// stored bytes are invalid, or with [`Error::NotText`] if they are not UTF-8.
     pub fn unpack(&self, text: &mut String, stop: &Stop) -> Result<()> {
         let mut bytes = std::mem::take(text).into_bytes();
         bytes.clear();

@@ -1,8 +1,7 @@
 //! Paragraphs and their places in the text (docs/design/algorithms.md section 1, *Paragraphs*).
 //!
 //! Paragraphs are separated by blank lines. If there is no blank line between lines of text, every
-//! line
-//! is a paragraph. O(bytes).
+//! line is a paragraph. O(bytes).
 //!
 //! ```
 //! use neardup::text::paragraphs::paragraphs;
@@ -19,8 +18,7 @@ use crate::error::Result;
 use crate::executor::Stop;
 
 /// Calls `each` with the place of every paragraph of `text`, in order, without the white space at
-/// its
-/// ends.
+/// its ends.
 ///
 /// Errors are those of `each` and [`crate::error::Error::Stopped`].
 pub fn for_each_paragraph(text: &str, stop: &Stop, mut each: impl FnMut(Span) -> Result<()>) -> Result<()> {

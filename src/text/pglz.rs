@@ -1,17 +1,14 @@
 //! Unpacks pglz, the server's packing of long values. Any thread may do so, and can be stopped.
 //!
 //! The format is defined by `src/common/pg_lzcompress.c` and is the same in tables of every
-//! version.
-//! The server's own function is not called: in many releases it reads up to two bytes after its
-//! input,
-//! and it never checks whether it is to stop.
+//! version. The server's own function is not called: in many releases it reads up to two bytes
+//! after its input, and it never checks whether it is to stop.
 
 use crate::error::Result;
 use crate::executor::Stop;
 
 /// Fills `bytes` with the unpacked content of `packed`. Returns false if the content has another
-/// length
-/// or `packed` is not valid pglz. O(bytes).
+/// length or `packed` is not valid pglz. O(bytes).
 pub fn unpack(mut packed: &[u8], bytes: &mut [u8], stop: &Stop) -> Result<bool> {
     const CHECK_EVERY: usize = 1 << 16;
     let (mut at, mut check_at) = (0, 0);
@@ -24,9 +21,8 @@ pub fn unpack(mut packed: &[u8], bytes: &mut [u8], stop: &Stop) -> Result<bool> 
             check_at = at + CHECK_EVERY;
         }
         // The control byte has a bit for each of eight items: literal bytes, or places to copy
-        // from. A
-        // processor cannot predict their order, so all bytes before the next place are taken at
-        // once.
+        // from. A processor cannot predict their order, so all bytes before the next place are
+        // taken at once.
         let (mut items, mut control) = (8, control);
         while items > 0 && at < bytes.len() && !packed.is_empty() {
             let mut run = items.min(control.trailing_zeros());
@@ -112,8 +108,7 @@ mod tests {
     }
 
     /// Returns the bytes that the items represent, plain and packed. Copies from before the start
-    /// are
-    /// left out.
+    /// are left out.
     fn pack(items: &[Item]) -> (Vec<u8>, Vec<u8>) {
         let (mut bytes, mut packed, mut count, mut control) = (Vec::new(), Vec::new(), 0, 0);
         for item in items {

@@ -239,8 +239,7 @@ impl Marks {
 }
 
 /// Reports whether a full stop ends a sentence, given the part of the sentence before it and the
-/// text
-/// that follows after white space.
+/// text that follows after white space.
 fn full_stop_ends(sentence: &str, following: &str) -> bool {
     const SEEN: usize = 24;
     let length: usize = sentence

@@ -2,19 +2,14 @@
 //! English and Chinese.
 //!
 //! A sentence ends at `. ! ? ; …` and their relatives in other scripts, with the quotation marks
-//! and
-//! brackets that close after them, and at the end of a block. A full stop does not end it inside a
-//! number, a URL or an ellipsis that goes on, after an abbreviation or an initial, or before a
-//! small
-//! letter. A line break ends a sentence at a blank line, before an indented line or a list item,
-//! and
-//! everywhere in a text that is not hard-wrapped ([`super::lines`]). Text without a letter or a
-//! number
-//! is not a sentence. One pass after two over the lines, O(bytes).
+//! and brackets that close after them, and at the end of a block. A full stop does not end it
+//! inside a number, a URL or an ellipsis that goes on, after an abbreviation or an initial, or
+//! before a small letter. A line break ends a sentence at a blank line, before an indented line or
+//! a list item, and everywhere in a text that is not hard-wrapped ([`super::lines`]). Text without
+//! a letter or a number is not a sentence. One pass after two over the lines, O(bytes).
 //!
 //! We do not follow Unicode's own rules (UAX 29): they end a sentence at every line break and know
-//! no
-//! abbreviations.
+//! no abbreviations.
 //!
 //! ```
 //! use neardup::text::sentences::sentences;
@@ -37,8 +32,7 @@ use crate::error::Result;
 use crate::executor::Stop;
 
 /// Calls `each` with the place of every sentence of `text`, in order. Sentences do not overlap and
-/// have
-/// no white space at their ends. Every letter and number of the text is in one of them.
+/// have no white space at their ends. Every letter and number of the text is in one of them.
 ///
 /// Errors are those of `each` and [`crate::error::Error::Stopped`].
 pub fn for_each_sentence(text: &str, stop: &Stop, mut each: impl FnMut(Span) -> Result<()>) -> Result<()> {
@@ -117,8 +111,7 @@ pub fn for_each_sentence(text: &str, stop: &Stop, mut each: impl FnMut(Span) -> 
 }
 
 /// Returns the number of ASCII characters at the start of some bytes, none of which ends a line or
-/// a
-/// sentence or depends on its neighbours.
+/// a sentence or depends on its neighbours.
 fn plain_run(bytes: &[u8]) -> usize {
     const BLOCK: usize = 32;
     const MOST: usize = 1 << 12;

@@ -1,6 +1,5 @@
 //! Words of text, a block at a time. A block has complete, lower-cased words. Each of its bytes
-//! that is
-//! not ASCII is part of a word, and the bytes between words are ASCII.
+//! that is not ASCII is part of a word, and the bytes between words are ASCII.
 
 use super::ascii;
 use super::letters::{AT_A_TIME, Letters, ascii_among};
@@ -21,8 +20,7 @@ const WORTH: usize = 32;
 const AT_ONCE: usize = 16;
 
 /// The greatest number of words passed on together. It has room for a whole block, which has at
-/// most as
-/// many changes as bytes, and for the excess places that are written after the last change.
+/// most as many changes as bytes, and for the excess places that are written after the last change.
 pub(super) const MOST_WORDS: usize = (BLOCK + AT_ONCE) / 2;
 
 /// The places where words begin and end in some text.
@@ -55,8 +53,7 @@ impl Blocks {
     }
 
     /// Puts the words at the start of `text` into `block`, lower-cased, and their beginnings and
-    /// ends in
-    /// the block into `places`. Returns `None` if the first word is too long.
+    /// ends in the block into `places`. Returns `None` if the first word is too long.
     #[inline]
     pub(super) fn cut(
         &mut self,
@@ -88,10 +85,8 @@ impl Blocks {
     }
 
     /// Finds the beginnings and ends of runs of letters and digits, in turn, in a block of `bytes`
-    /// bytes, and
-    /// returns the number of words. It does not branch on single changes: the processor has to
-    /// predict only
-    /// the number of changes in 64 bytes.
+    /// bytes, and returns the number of words. It does not branch on single changes: the processor
+    /// has to predict only the number of changes in 64 bytes.
     #[inline]
     fn find_words(&self, bytes: usize, places: &mut Places) -> usize {
         let changes = places.as_flattened_mut();
@@ -126,8 +121,7 @@ fn ascii_follows(bytes: &[u8]) -> bool {
 }
 
 /// Returns the number of bytes of complete ASCII words and separators at the start of some bytes.
-/// Returns
-/// `None` if they are too few to be worth a block.
+/// Returns `None` if they are too few to be worth a block.
 #[inline]
 fn ascii_words(bytes: &[u8]) -> Option<usize> {
     if !ascii_follows(bytes) {

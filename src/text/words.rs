@@ -2,8 +2,7 @@
 //! *Words*).
 //!
 //! Each character of a script that is written without spaces (Han, kana, Thai, Lao, Khmer, Myanmar)
-//! is
-//! a word. Combining marks belong to the character before them. One pass, O(bytes).
+//! is a word. Combining marks belong to the character before them. One pass, O(bytes).
 //!
 //! ```
 //! let words = neardup::text::words::words("The 3rd 漢字, naïve…");
@@ -34,8 +33,7 @@ pub fn for_each_word(
 }
 
 /// Calls `each` with many words at a time: some lower-cased text, and the beginning and end of each
-/// word
-/// in it. Bytes after a word can be read together with it.
+/// word in it. Bytes after a word can be read together with it.
 pub fn for_each_words(
     text: &str,
     space: &mut Space,

@@ -48,8 +48,7 @@ impl MinhashHeader {
     }
 
     /// Returns the header's bytes without the part that depends on the document. They are equal
-    /// exactly for
-    /// comparable sketches.
+    /// exactly for comparable sketches.
     pub fn kind_bytes(&self) -> [u8; Self::BYTES] {
         Self { empty: false, ..*self }.bytes()
     }
@@ -116,8 +115,7 @@ impl<'a> Minhash<'a> {
     }
 
     /// Returns the sketch as text: `minhash:v1:words:h1.1:k5:seed1:m128:` and the values in
-    /// hexadecimal
-    /// digits, or `empty`.
+    /// hexadecimal digits, or `empty`.
     pub fn to_text(&self) -> Result<String> {
         let MinhashHeader { hash_version, text_version, source, empty, k, permutations, seed } = self.header;
         let source = source.name();
@@ -165,8 +163,8 @@ impl<'a> Minhash<'a> {
     }
 
     /// Counts the values that agree with those of a sketch of the same kind. Returns 0 if either is
-    /// of an
-    /// empty document, which is similar to nothing. Fails if the sketches are of different kinds.
+    /// of an empty document, which is similar to nothing. Fails if the sketches are of different
+    /// kinds.
     pub fn agreeing(&self, other: &Minhash<'_>) -> Result<u32> {
         self.header.check_like(&other.header)?;
         if self.header.empty || other.header.empty {

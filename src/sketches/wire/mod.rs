@@ -15,8 +15,7 @@
 //! | from 20 on | m values of 4 bytes | |
 //!
 //! In an empty document's sketch, all bits of the values are 1 (0 for simhash). So equal sketches
-//! have
-//! equal bytes.
+//! have equal bytes.
 
 mod common;
 mod minhash;

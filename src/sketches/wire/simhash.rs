@@ -63,8 +63,7 @@ impl SimhashHeader {
     }
 
     /// Fails if sketches of the two kinds are not comparable; the error says what differs. Bits
-    /// that were
-    /// made elsewhere are comparable with any sketch of the same number of bits.
+    /// that were made elsewhere are comparable with any sketch of the same number of bits.
     pub fn check_like(&self, other: &Self) -> Result<()> {
         let given = [self, other].iter().any(|header| header.source == Source::Bits);
         if self.kind_bytes() == other.kind_bytes() || given && self.bits == other.bits {
@@ -109,8 +108,7 @@ impl<'a> Simhash<'a> {
     }
 
     /// Returns the sketch as text: `simhash:v1:words:h1.1:k1:` and the bits in hexadecimal digits,
-    /// or `emptyB`
-    /// for the sketch of an empty document with B bits.
+    /// or `emptyB` for the sketch of an empty document with B bits.
     pub fn to_text(&self) -> Result<String> {
         let SimhashHeader { hash_version, text_version, source, empty, k, bits } = self.header;
         let mut text = format!("simhash:v{VERSION}:{}:h{hash_version}.{text_version}:k{k}:", source.name());
@@ -154,9 +152,8 @@ impl<'a> Simhash<'a> {
     }
 
     /// Counts the bits that differ from those of a sketch of the same kind. Returns all bits if
-    /// either is of
-    /// an empty document, which is similar to nothing. Fails if the sketches are of different
-    /// kinds.
+    /// either is of an empty document, which is similar to nothing. Fails if the sketches are of
+    /// different kinds.
     pub fn distance(&self, other: &Simhash<'_>) -> Result<u32> {
         self.header.check_like(&other.header)?;
         if self.header.empty || other.header.empty {

@@ -12,8 +12,7 @@ pub enum Class {
     /// A combining mark. It belongs to the word before it; without one, it separates words.
     Mark,
     /// A combining mark that counts as alphabetic. It belongs to the word before it; without one,
-    /// it
-    /// begins a word, which letters and numbers continue, whatever the script of the mark.
+    /// it begins a word, which letters and numbers continue, whatever the script of the mark.
     AlphabeticMark,
 }
 

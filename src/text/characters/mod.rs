@@ -3,8 +3,7 @@
 //! [`crate::text::VERSION`] is the version of this table.
 //!
 //! Code that searches or stores never asks the standard library or a crate about a character that
-//! is
-//! not ASCII. White space is a list of 25 characters in this file, so that a test for it costs a
+//! is not ASCII. White space is a list of 25 characters in this file, so that a test for it costs a
 //! comparison. `tests.rs` compares everything with the standard library and with crates, and can
 //! generate the table again.
 
@@ -59,8 +58,7 @@ pub fn lower(c: char) -> char {
 }
 
 /// Reports whether a character is a letter or number: it is Alphabetic in Unicode or of its
-/// category N.
-/// This holds for all classes but two.
+/// category N. This holds for all classes but two.
 #[inline]
 pub fn is_alphanumeric(c: char) -> bool {
     is(c, ALPHABETIC | NUMERIC)

@@ -14,8 +14,7 @@ fn golden(is: impl Fn(char) -> bool) -> (usize, u64) {
 
 /// Stored data was cut by this table: if a character gets another class or another lower case,
 /// [`crate::text::VERSION`] must grow. The numbers and hashes cover all code points, whether
-/// Unicode
-/// assigns them or not.
+/// Unicode assigns them or not.
 #[test]
 fn golden_classes() {
     assert_eq!((crate::text::VERSION, UNICODE), (1, "17.0.0"));

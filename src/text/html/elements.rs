@@ -69,8 +69,7 @@ pub(super) fn ends_paragraph(name: &[u8]) -> bool {
 
 /// Reports whether an element only changes how text looks, so that words continue through its tags.
 /// Links, quotations (which browsers put into marks), and inserted or deleted text are not among
-/// these
-/// elements.
+/// these elements.
 pub(super) fn formats(name: &[u8]) -> bool {
     matches!(
         name,

@@ -1,17 +1,14 @@
 //! The text of an HTML page (docs/design/algorithms.md section 1, *HTML*).
 //!
 //! Tags and comments become white space, except tags that change how text looks, such as `b` and
-//! `wbr`
-//! (formatting directives are removed: Huang et al., TLCS (CIKM 2008), section 3.2). Soft hyphens
-//! are
-//! dropped. The ends of block elements and `br` become blank lines, so that later steps find the
-//! paragraphs. `script`, `style`, `template` and other content that a reader does not see give no
-//! text. Entities are decoded. An image gives the URL it points to, as in Henzinger (patent US
-//! 8,015,162, section 4.2.3), so that pages that differ only in their pictures differ.
+//! `wbr` (formatting directives are removed: Huang et al., TLCS (CIKM 2008), section 3.2). Soft
+//! hyphens are dropped. The ends of block elements and `br` become blank lines, so that later steps
+//! find the paragraphs. `script`, `style`, `template` and other content that a reader does not see
+//! give no text. Entities are decoded. An image gives the URL it points to, as in Henzinger (patent
+//! US 8,015,162, section 4.2.3), so that pages that differ only in their pictures differ.
 //!
 //! No tree is built, so that a million open tags cost nothing; for nested elements, depths are
-//! counted.
-//! One pass, O(bytes).
+//! counted. One pass, O(bytes).
 //!
 //! ```
 //! let page = "<title>Port</title><p>Caf&eacute;<br>open<script>x()</script> <img src='/a/quay.jpg'>";
@@ -35,8 +32,7 @@ use reader::{Halt, Input};
 use urls::page_host;
 
 /// Returns the text of a page. `url` is the address of the page; an image on its host gives only
-/// its
-/// file name.
+/// its file name.
 pub fn html_text(html: &str, url: Option<&str>) -> String {
     let mut text = String::new();
     let done = read_text(html, url, &mut text, &Stop::default());

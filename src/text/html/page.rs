@@ -186,8 +186,7 @@ impl<'a> Page<'a> {
     }
 
     /// Handles the start tag that was read. Returns the tokenizer state for the content that
-    /// follows, if
-    /// it is not markup.
+    /// follows, if it is not markup.
     pub fn start_tag(&mut self) -> Option<State> {
         let Tag { name, self_closing, .. } = self.tag;
         self.last_start = name;

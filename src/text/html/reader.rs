@@ -28,10 +28,8 @@ pub(super) struct Input<'a> {
     since: usize,
     stop: &'a Stop,
     /// The number of attribute values since the tokenizer last returned. Its states call each other
-    /// from
-    /// one quoted attribute to the next (html5gum 0.9), so that a tag with many attributes would
-    /// overflow
-    /// the stack.
+    /// from one quoted attribute to the next (html5gum 0.9), so that a tag with many attributes
+    /// would overflow the stack.
     values: &'a Cell<u32>,
 }
 
