@@ -1,7 +1,8 @@
-//! Which words of two texts stand for each other, so that what is left over is what differs.
+//! Aligns the words of two texts. The words without a counterpart are the difference.
 //!
-//! The frame are passages that both texts have ([`super::passages`]): of these the heaviest chain that both have in the same
-//! order, so that a passage which moved is a difference. What stands between two of them is compared word by word.
+//! The frame of an alignment is the passages that both texts share ([`super::passages`]): the
+//! heaviest chain of them that is in the same order in both, so that a moved passage is a
+//! difference. The words between two passages of the chain are compared word by word.
 
 use std::ops::Range;
 
@@ -12,36 +13,37 @@ use crate::memory;
 
 const DOING: &str = "comparing words";
 
-/// A stretch of words: of both texts, or of one of them, where the other range is empty.
+/// A stretch of words of both texts, or of one of them; then the other range is empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stretch {
-    /// Its words in the left text.
+    /// The words in the left text.
     pub left: Range<usize>,
-    /// Its words in the right one.
+    /// The words in the right text.
     pub right: Range<usize>,
 }
 
 impl Stretch {
-    /// Whether both texts have it.
+    /// Reports whether both texts have the stretch.
     pub fn is_common(&self) -> bool {
         !self.left.is_empty() && !self.right.is_empty()
     }
 }
 
-/// How two texts stand to each other.
+/// The alignment of two texts.
 #[derive(Debug)]
 pub struct Alignment {
-    /// The runs of words that both have, ascending in both; no two touch.
+    /// The common runs of words, ascending in both texts; no two touch.
     pub runs: Vec<WordRun>,
-    /// Whether some words were not compared, as too many stand between two that are common: these count as differences.
+    /// Whether some words were not compared, as there are too many between two common words. They
+    /// count as differences.
     pub passed_over: bool,
-    /// How many words each text has.
+    /// The number of words of each text.
     ends: [usize; 2],
 }
 
 impl Alignment {
-    /// Aligns two texts by the passages that they share, which ascend in the right one. O(words · log words), and the product
-    /// of the words between two passages where that is small.
+    /// Aligns two texts by the passages that they share, which ascend in the right text. O(words ·
+    /// log words), plus the product of the words between two passages if that is small.
     pub fn new(words: [&[Word]; 2], passages: &[WordRun], stop: &Stop) -> Result<Self> {
         let mut aligner = Aligner { words, runs: Vec::new(), passed_over: false, stop };
         let ends = words.map(<[Word]>::len);
@@ -49,7 +51,8 @@ impl Alignment {
         Ok(Self { runs: aligner.runs, passed_over: aligner.passed_over, ends })
     }
 
-    /// Both texts in stretches, in order, none of them empty; where both differ, that of the left one first.
+    /// Returns both texts as non-empty stretches, in order. If both differ, the stretch of the left
+    /// text is first.
     pub fn stretches(&self) -> Result<Vec<Stretch>> {
         let mut stretches = Vec::new();
         let (mut left, mut right) = (0, 0);
@@ -68,8 +71,8 @@ impl Alignment {
         Ok(stretches)
     }
 
-    /// Without runs of one word that stand between differences of at least four words on each side: that two texts both have
-    /// an "of" there tells nothing.
+    /// Removes the runs of one word between differences of at least four words on each side: a
+    /// common "of" there is no information.
     pub fn without_lone_words(mut self) -> Self {
         const LONG: usize = 4;
         let (mut before, mut kept) = ((0, 0), 0);
@@ -92,7 +95,7 @@ impl Alignment {
     }
 }
 
-/// Finds the runs of words that are common, in order.
+/// Finds the common runs of words, in order.
 struct Aligner<'a> {
     words: [&'a [Word]; 2],
     runs: Vec<WordRun>,
@@ -101,7 +104,7 @@ struct Aligner<'a> {
 }
 
 impl Aligner<'_> {
-    /// Adds the heaviest chain of runs within two ranges, and what is common between them.
+    /// Adds the heaviest chain of runs within two ranges, and the common words between them.
     fn along(&mut self, runs: &[WordRun], [left, right]: [Range<usize>; 2], depth: u32) -> Result<()> {
         let (mut l, mut r) = (left.start, right.start);
         for run in chain(runs, self.stop)?.into_iter().map(|number| &runs[number]) {
@@ -116,7 +119,7 @@ impl Aligner<'_> {
         self.words[0][left].hash == self.words[1][right].hash
     }
 
-    /// Adds equal words, to the last run where they follow it.
+    /// Adds equal words, appending them to the last run if they follow it directly.
     fn common(&mut self, left: usize, right: usize, length: usize) -> Result<()> {
         if let Some(last) = self.runs.last_mut()
             && last.left.end == left
@@ -129,8 +132,9 @@ impl Aligner<'_> {
         memory::push(&mut self.runs, run, DOING)
     }
 
-    /// Adds what is common between two runs: what begins and ends alike, and a longest common subsequence of the rest; where
-    /// that is long, what is found along words that both have once there.
+    /// Adds the common words between two runs: their common beginning and end, and a longest common
+    /// subsequence of the rest. If the rest is long, it is aligned along words that occur once in
+    /// both.
     fn between(&mut self, [mut left, mut right]: [Range<usize>; 2], depth: u32) -> Result<()> {
         const MOST: usize = 1 << 18;
         const DEEPEST: u32 = 8;
@@ -160,7 +164,7 @@ impl Aligner<'_> {
 
     /// Adds a longest common subsequence, by the table of its lengths.
     fn subsequence(&mut self, [left, right]: [Range<usize>; 2]) -> Result<()> {
-        // The entry of (l, r) is the length for the words from l and from r on.
+        // Entry (l, r) is the length for the words from l and from r on.
         let columns = right.len() + 1;
         let mut lengths = memory::filled(0u32, (left.len() + 1) * columns, DOING)?;
         for l in (0..left.len()).rev() {
@@ -189,7 +193,7 @@ impl Aligner<'_> {
         Ok(())
     }
 
-    /// Words that each of two ranges has once, in the order of the right one.
+    /// Returns the words that occur once in each of two ranges, in the order of the right one.
     fn anchors(&self, ranges: [&Range<usize>; 2]) -> Result<Vec<WordRun>> {
         let mut once = [Vec::new(), Vec::new()];
         for side in [0, 1] {
@@ -217,8 +221,9 @@ impl Aligner<'_> {
     }
 }
 
-/// The numbers of the runs that make the heaviest chain in the order of both texts. Runs come in the order of the right one,
-/// and no word is in two of them. O(n log n), by a tree of the heaviest chain up to each end in the left text.
+/// Returns the numbers of the runs of the heaviest chain that is in order in both texts. Runs are
+/// given in the order of the right text, and no word is in two of them. O(n log n), by a tree of
+/// the heaviest chain up to each end in the left text.
 fn chain(runs: &[WordRun], stop: &Stop) -> Result<Vec<usize>> {
     const NONE: usize = usize::MAX;
     let mut ends = Vec::new();
@@ -281,7 +286,7 @@ mod tests {
         alignment.stretches().unwrap()
     }
 
-    /// The length of a longest common subsequence by its recurrence.
+    /// Returns the length of a longest common subsequence by its recurrence.
     fn longest(a: &[u64], b: &[u64]) -> usize {
         let mut row = vec![0; b.len() + 1];
         for x in a {
@@ -309,7 +314,7 @@ mod tests {
         };
         let common = of(&text("u"), &text("v")).0.into_iter().filter(Stretch::is_common);
         assert_eq!(common.map(|stretch| stretch.left.len()).sum::<usize>(), 4000 - 1333);
-        // Nothing comes once: said.
+        // No word occurs only once, so words are passed over, and the summary says so.
         let [a, b] = ["a b ", "b c "].map(|text| text.repeat(1000));
         let compared = Compared::new(&a, &b, &Stop::default()).unwrap();
         let alignment = Alignment::new(

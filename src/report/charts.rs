@@ -1,17 +1,19 @@
-//! Two pictures for choosing a threshold: how many pairs there are of each similarity, and what each threshold gives.
+//! Two charts for choosing a threshold: the number of pairs by similarity, and the result of each
+//! threshold.
 //!
-//! They are as wide as what they stand in: places to the right are percentages, so that bars stretch and letters do not. Numbers
-//! of the axes stand outside of the picture, in the margin that the style leaves.
+//! They are as wide as their container: horizontal positions are percentages, so that bars stretch
+//! and letters do not. The numbers of the axes are outside the picture, in the margin that the
+//! style leaves.
 
 use std::fmt::Write;
 
 use super::numbers::{Count, Number};
 use crate::clusters::curve::Point;
 
-/// The height of what is drawn, without its labels.
+/// The height of the drawing without its labels.
 const HEIGHT: f64 = 150.0;
 
-/// Round numbers up to one that is at least `most`: 0, 20, 40 …, at most six.
+/// Returns round numbers up to one that is at least `most`: 0, 20, 40 …, at most six.
 fn ticks(most: u64) -> Vec<u64> {
     let mut step = 1u64;
     while most.div_ceil(step) > 5 {
@@ -21,7 +23,7 @@ fn ticks(most: u64) -> Vec<u64> {
     (0..=most.div_ceil(step).max(1)).map(|n| n * step).collect()
 }
 
-/// Numbers at which an axis whose lengths go with the root has marks.
+/// Returns the numbers for the marks of an axis on a root scale.
 fn root_ticks(most: u64) -> Vec<u64> {
     let mut ticks = vec![most];
     for part in [4, 16, 64, 400] {
@@ -37,13 +39,13 @@ fn root_ticks(most: u64) -> Vec<u64> {
     ticks
 }
 
-/// A picture that is about to be drawn.
+/// A chart that is being drawn.
 struct Chart {
     drawn: String,
 }
 
 impl Chart {
-    /// With its vertical axis: marks at some heights, from 0 to 1, with what they are called.
+    /// Begins a chart with its vertical axis: marks at heights from 0 to 1, with their numbers.
     fn new(title: &str, axis: &str, marks: impl Iterator<Item = (f64, u64)>) -> Self {
         let mut drawn = format!(
             "<svg class=\"nd-chart\" height=\"{HEIGHT}\" role=\"img\"><title>{title}</title>\
@@ -64,7 +66,8 @@ impl Chart {
         Self { drawn }
     }
 
-    /// A number of the horizontal axis, at a place in percent. Every other one is left out where there is little room.
+    /// Adds a number of the horizontal axis, at a place in percent. Minor ones, every other one,
+    /// are hidden if there is little room.
     fn mark(&mut self, percent: f64, label: &str, is_minor: bool) {
         let minor = if is_minor { " nd-minor" } else { "" };
         let _ = write!(
@@ -84,7 +87,7 @@ impl Chart {
     }
 }
 
-/// A threshold as people write it.
+/// Returns a threshold as people write it.
 pub fn written(threshold: f64) -> String {
     let digits = format!("{threshold:.4}");
     let short = digits.trim_end_matches('0');
@@ -92,8 +95,8 @@ pub fn written(threshold: f64) -> String {
     format!("{threshold:.0$}", decimals.max(2))
 }
 
-/// How many pairs there are from each threshold to the next one, and of similarity 1. Heights go with the root, so that few are
-/// seen beside many.
+/// Draws the number of pairs from each threshold to the next one, and of similarity 1. The scale is
+/// the square root, so that small numbers are visible next to large ones.
 pub fn histogram(points: &[Point]) -> String {
     let pairs: Vec<u64> =
         (0..points.len()).map(|n| points[n].pairs - points.get(n + 1).map_or(0, |next| next.pairs)).collect();
@@ -132,7 +135,7 @@ pub fn histogram(points: &[Point]) -> String {
     chart.finish("similarity")
 }
 
-/// What each threshold gives: a line for the redundant documents, one for the clusters.
+/// Draws the result of each threshold: a line for the redundant documents and one for the clusters.
 pub fn curve(points: &[Point]) -> String {
     let greatest = points.iter().map(|point| point.redundant.max(point.clusters)).max().unwrap_or(0);
     let ticks = ticks(greatest);

@@ -1,4 +1,4 @@
-//! A cluster on a page: how it hangs together, its versions beside the representative's, and who its documents are.
+//! A cluster on a page: its links, its versions next to the representative's, and its documents.
 
 use std::fmt::Write;
 
@@ -10,69 +10,71 @@ use crate::clusters::summary::Summary;
 use crate::error::Result;
 use crate::executor::Stop;
 
-/// A link of a cluster: the ids of a pair, its similarity, and the sizes of the parts that it connects.
+/// A link of a cluster: the ids of a pair, its similarity, and the sizes of the parts that it
+/// connects.
 pub type WeakLink = (String, String, f64, [u32; 2]);
 
-/// A document of a list.
+/// A document in a list.
 #[derive(Debug, Clone)]
 pub struct Entry {
-    /// Its id as it is written.
+    /// The id as it is written.
     pub id: String,
-    /// Its title, where it has one.
+    /// The title, if it has one.
     pub title: Option<String>,
 }
 
-/// Documents of a cluster that have one text.
+/// Documents of a cluster that have the same text.
 #[derive(Debug, Clone)]
 pub struct Version {
     /// The documents.
     pub documents: Vec<Entry>,
-    /// Their similarity to the representative; none where they are no pairs with it.
+    /// Their similarity to the representative; `None` if they are not pairs with it.
     pub similarity: Option<f64>,
-    /// The first of them, where it is to be compared with the representative.
+    /// The first of the documents, if it is to be compared with the representative.
     pub text: Option<Document>,
 }
 
-/// A cluster to show.
+/// A cluster that is shown with its texts.
 #[derive(Debug)]
 pub struct Shown {
-    /// What it is called.
+    /// The id of the cluster.
     pub id: String,
     /// The representative.
     pub representative: Document,
-    /// The documents that are listed, by their texts: that of the representative first.
+    /// The listed documents, grouped by text; the representative's text is first.
     pub versions: Vec<Version>,
-    /// How many rows it has.
+    /// The number of rows.
     pub size: usize,
-    /// What its pairs are like.
+    /// The summary of its pairs.
     pub summary: Summary,
-    /// Whether most of its rows are no pairs with the representative.
+    /// Whether most of its rows are not pairs with the representative.
     pub is_chain: bool,
-    /// Its weakest links, where it is large or a chain.
+    /// Its weakest links, if it is large or a chain.
     pub links: Vec<WeakLink>,
 }
 
-/// What of a cluster is not shown.
+/// The parts of a cluster that are not shown.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Omitted {
-    /// Documents that are not listed.
+    /// The number of documents that are not listed.
     pub documents: u64,
-    /// Versions that are not compared with the representative's, though they were chosen.
+    /// The number of versions that were chosen but not compared with the representative's.
     pub versions: u64,
 }
 
 impl Shown {
-    /// How many documents are listed.
+    /// Returns the number of listed documents.
     fn listed(&self) -> usize {
         self.versions.iter().map(|version| version.documents.len()).sum()
     }
 
-    /// Whether all documents have the same text, as far as they are listed.
+    /// Reports whether all listed documents have the same text.
     pub fn is_identical(&self) -> bool {
         self.versions.len() == 1 && self.summary.least >= 1.0
     }
 
-    /// The card. `number` tells its place from that of others; `room` bounds its bytes roughly, and what is beyond is left out.
+    /// Returns the card. `number` distinguishes the cluster from others on the page. `room` is an
+    /// approximate limit of its bytes; content beyond it is left out.
     pub fn html(
         &self,
         number: usize,
@@ -180,7 +182,8 @@ impl Shown {
         card.push_str("</table></div></details>");
     }
 
-    /// Lists the documents, those of one text together, some versions to a page; how many are not in the list.
+    /// Lists the documents, grouped by text, with some versions on each page. Returns the number of
+    /// documents that are not in the list.
     fn list(&self, card: &mut String, room: usize, link: Option<&Link>) -> u64 {
         const A_PAGE: usize = 50;
         const OF_ONE_TEXT: usize = 50;
@@ -245,21 +248,21 @@ impl Shown {
     }
 }
 
-/// A cluster of which only a line is shown.
+/// A cluster that is shown only as a line.
 #[derive(Debug)]
 pub struct Line {
-    /// What it is called.
+    /// The id of the cluster.
     pub id: String,
-    /// Its representative; of the text a few characters are enough.
+    /// Its representative; a few characters of the text are enough.
     pub representative: Document,
-    /// How many rows it has.
+    /// The number of rows.
     pub size: usize,
-    /// What its pairs are like.
+    /// The summary of its pairs.
     pub summary: Summary,
 }
 
 impl Line {
-    /// The row of a table.
+    /// Returns the row of a table.
     pub fn html(&self, link: Option<&Link>) -> String {
         let text = match &self.representative.title {
             Some(title) => titled(title),

@@ -1,7 +1,7 @@
-//! What two texts have in common and in what they differ, word by word.
+//! The common parts and the differences of two texts, word by word.
 //!
-//! Words are compared as all methods see them ([`crate::text::words`]); of words in common it is told what differs in case, and
-//! in what stands between them.
+//! Words are compared as in all methods ([`crate::text::words`]). For common words, differences in
+//! case and in the text between them are shown.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use crate::memory;
 
 const DOING: &str = "comparing texts";
 
-/// Two texts, cut into words, and the passages they share.
+/// Two texts, cut into words, and the passages that they share.
 #[derive(Debug)]
 pub struct Compared<'a> {
     /// The texts.
@@ -25,7 +25,7 @@ pub struct Compared<'a> {
 }
 
 impl<'a> Compared<'a> {
-    /// Compares two texts. Of texts shorter than a passage, equal words count.
+    /// Compares two texts. In texts shorter than a passage, all equal words count.
     pub fn new(left: &'a str, right: &'a str, stop: &Stop) -> Result<Self> {
         let words = [words(left, stop)?, words(right, stop)?];
         let least = SHORTEST.min(words[0].len()).min(words[1].len());
@@ -33,31 +33,32 @@ impl<'a> Compared<'a> {
         Ok(Self { texts: [left, right], words, passages })
     }
 
-    /// The texts.
+    /// Returns the texts.
     pub fn texts(&self) -> [&'a str; 2] {
         self.texts
     }
 
-    /// The words of each text.
+    /// Returns the words of each text.
     pub fn words(&self) -> &[Vec<Word>; 2] {
         &self.words
     }
 
-    /// Words in passages, as a share of the shorter text's; 0 where one has none.
+    /// Returns the words in passages as a share of the shorter text's words; 0 if a text has none.
     pub fn share(&self) -> f64 {
         let shared: usize = self.passages.iter().map(|passage| passage.left.len()).sum();
         let shorter = self.words[0].len().min(self.words[1].len());
         shared as f64 / shorter.max(1) as f64
     }
 
-    /// The text before word `at` of a side, behind the word before; behind the last word for their number.
+    /// Returns the text between the previous word and word `at` of a side. If `at` is the number of
+    /// words, it returns the text after the last word.
     fn gap(&self, side: usize, at: usize) -> &'a str {
         let words = &self.words[side];
         let from = at.checked_sub(1).map_or(0, |before| words[before].bytes.end);
         &self.texts[side][from..words.get(at).map_or(self.texts[side].len(), |word| word.bytes.start)]
     }
 
-    /// Whether what stands before two places is the same but for white space.
+    /// Reports whether the text before two places is the same except for white space.
     fn same_gap(&self, places: [usize; 2]) -> bool {
         let [a, b] = [0, 1].map(|side| self.gap(side, places[side]).split_whitespace());
         a.eq(b)
@@ -68,20 +69,20 @@ impl<'a> Compared<'a> {
     }
 }
 
-/// What a word is beside the other text.
+/// The state of a word in relation to the other text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
-    /// It stands there, too.
+    /// The word is in the other text, too.
     Common,
-    /// It stands there in another case.
+    /// The word is in the other text in another case.
     Edited,
-    /// It is part of a passage that stands elsewhere there.
+    /// The word is part of a passage that is elsewhere in the other text.
     Moved,
-    /// It does not.
+    /// The word is not in the other text.
     Alone,
 }
 
-/// No passage.
+/// The number that stands for no passage.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// The differences of two texts.
@@ -89,29 +90,29 @@ pub(super) const NONE: u32 = u32::MAX;
 pub struct Diff<'a> {
     /// The texts.
     pub(super) compared: &'a Compared<'a>,
-    /// The words in common, ascending in both.
+    /// The common words, ascending in both texts.
     pub(super) runs: Vec<WordRun>,
     /// Whether some words were not compared.
     passed_over: bool,
-    /// Each text beside the other one.
+    /// Each text in relation to the other one.
     pub(super) sides: [Side; 2],
 }
 
-/// One text beside the other one.
+/// One text in relation to the other one.
 #[derive(Debug)]
 pub(super) struct Side {
-    /// What each word is.
+    /// The state of each word.
     pub(super) states: Vec<State>,
-    /// The passage of each word, [`NONE`] where it is in none.
+    /// The passage of each word; [`NONE`] if it is in none.
     pub(super) passages: Vec<u32>,
-    /// Whether what stands before each word, and behind the last one, differs.
+    /// Whether the text before each word, and after the last one, differs.
     pub(super) gaps: Vec<bool>,
-    /// Whether the other text has words at this place which this one lacks.
+    /// Whether the other text has words at each place that this one lacks.
     pub(super) lacks: Vec<bool>,
 }
 
 impl<'a> Diff<'a> {
-    /// Finds what differs. O(words · log words), and bounded tables between passages.
+    /// Finds the differences. O(words · log words), and bounded tables between passages.
     pub fn new(compared: &'a Compared<'a>, stop: &Stop) -> Result<Self> {
         let words = compared.words.each_ref().map(Vec::as_slice);
         let Alignment { runs, passed_over, .. } =
@@ -136,7 +137,7 @@ impl<'a> Diff<'a> {
         Ok(diff)
     }
 
-    /// Says of words in common, and of what stands between them, whether they are written in the same way.
+    /// Marks the common words, and the text between them, as equal or as written differently.
     fn mark(&mut self, stop: &Stop) -> Result<()> {
         let compared = self.compared;
         let lengths = [0, 1].map(|side| compared.words[side].len());
@@ -170,7 +171,7 @@ impl<'a> Diff<'a> {
         Ok(())
     }
 
-    /// What differs, in words.
+    /// Describes the differences in words.
     pub fn summary(&self) -> String {
         let count = |side: usize, state: State| {
             self.sides[side].states.iter().filter(|&&other| other == state).count() as u64
@@ -202,7 +203,7 @@ impl<'a> Diff<'a> {
     }
 }
 
-/// The words of a run on a side.
+/// Returns the words of a run on a side.
 pub(super) fn of(run: &WordRun, side: usize) -> &Range<usize> {
     if side == 0 { &run.left } else { &run.right }
 }

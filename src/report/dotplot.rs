@@ -1,4 +1,4 @@
-//! Sentences of one text against those of another: a dot where two are alike.
+//! The sentences of one text against those of another: a dot marks two that are alike.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -11,18 +11,19 @@ use crate::memory;
 use crate::text::sentences::for_each_sentence;
 use crate::text::words::{Space, for_each_word};
 
-/// The most sentences of a text that are looked at.
+/// The greatest number of sentences of a text that are compared.
 const MOST: usize = 400;
-/// The most squares that a side of a picture has: of more sentences, some share one.
+/// The greatest number of squares on a side of a picture; if there are more sentences, some share
+/// one.
 const SQUARES: usize = 60;
 const DOING: &str = "comparing sentences";
 
-/// What the picture shows, for readers.
+/// The explanation of the picture for readers.
 pub const LEGEND: &str = "Dot plot: the sentences of the left text go to the right, those of the right text down; a square is the \
     darker the more words two sentences share. One diagonal from corner to corner is the same text throughout, a gap in it is \
     what one of them has alone, and a line beside it is text that moved or is repeated.";
 
-/// The distinct words of each sentence of a text, sorted.
+/// Returns the distinct words of each sentence of a text, sorted.
 fn sentences(text: &str, stop: &Stop) -> Result<Vec<Vec<u64>>> {
     let mut all = Vec::new();
     for_each_sentence(text, stop, |span| {
@@ -40,23 +41,24 @@ fn sentences(text: &str, stop: &Stop) -> Result<Vec<Vec<u64>>> {
     Ok(all)
 }
 
-/// Which sentences are alike: how much, by squares, of as many columns and rows as there are.
+/// The similarity of sentences, as a grid of squares.
 #[derive(Debug)]
 pub struct DotPlot {
     sentences: [usize; 2],
     columns: usize,
     rows: usize,
-    /// The greatest Jaccard similarity in each square, row by row; 0 below the least that is shown.
+    /// The greatest Jaccard similarity in each square, row by row; 0 below the least similarity
+    /// shown.
     alike: Vec<f32>,
 }
 
 impl DotPlot {
-    /// Compares the sentences of two texts, of long ones the first 400: a square is dark where two share words (Jaccard of at
-    /// least 0.3). O(sentences² in the worst case).
+    /// Compares the sentences of two texts, or the first 400 of long ones. A square is dark if two
+    /// of its sentences share words (Jaccard of at least 0.3). O(sentences² in the worst case).
     pub fn new(left: &str, right: &str, stop: &Stop) -> Result<Self> {
         const LEAST: f32 = 0.3;
         let (a, b) = (sentences(left, stop)?, sentences(right, stop)?);
-        // Squares are of as many sentences in both directions.
+        // A square has the same number of sentences in both directions.
         let each = a.len().max(b.len()).div_ceil(SQUARES).max(1);
         let (columns, rows) = (a.len().div_ceil(each).max(1), b.len().div_ceil(each).max(1));
         let mut alike = memory::filled(0.0, columns * rows, DOING)?;
@@ -83,18 +85,18 @@ impl DotPlot {
         Ok(Self { sentences: [a.len(), b.len()], columns, rows, alike })
     }
 
-    /// Whether there are enough sentences for a picture to tell anything.
+    /// Reports whether there are enough sentences for a meaningful picture.
     pub fn tells(&self) -> bool {
         const FEW: usize = 4;
         self.sentences.iter().all(|&sentences| sentences >= FEW)
     }
 
-    /// The picture (SVG) with its axes: a path for each of four shades.
+    /// Returns the picture (SVG) with its axes: a path for each of four shades.
     pub fn svg(&self) -> String {
         const SHADES: usize = 4;
         const SIZE: usize = 180;
         let (columns, rows) = (self.columns, self.rows);
-        // Of few sentences a small picture.
+        // Few sentences give a small picture.
         let side = (SIZE / columns.max(rows)).clamp(3, 18);
         let [a, b] = self.sentences.map(|sentences| Count(sentences as u64, "sentence"));
         let mut svg = format!(
@@ -132,7 +134,7 @@ impl DotPlot {
         svg
     }
 
-    /// The picture with what it shows below.
+    /// Returns the picture with its captions.
     pub fn figure(&self) -> String {
         let [a, b] = self.sentences;
         format!(
@@ -160,7 +162,7 @@ mod tests {
         let diagonal: Vec<bool> = (0..4).map(|n| of.alike[n * 5] == 1.0).collect();
         assert_eq!((of.columns, of.rows, diagonal, of.tells()), (4, 4, vec![true; 4], true));
         assert!(!plot("One. Two.", &all).tells());
-        // What is alike throughout is a square of any size, and few bytes.
+        // Texts that are alike throughout give a square of any size, and few bytes.
         let same = "The same words again. ".repeat(5000);
         let of = plot(&same, &same);
         assert_eq!((of.sentences, of.columns, of.rows), ([400, 400], 58, 58));

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Text that shows as it is: nothing in it is markup.
+/// Text that is shown as it is: none of it is markup.
 #[derive(Debug, Clone, Copy)]
 pub struct Escaped<'a>(pub &'a str);
 
@@ -25,7 +25,8 @@ impl fmt::Display for Escaped<'_> {
     }
 }
 
-/// The beginning of a text, at most as many characters, as it is; an ellipsis where there is more.
+/// The beginning of a text, up to a number of characters, shown as it is, with an ellipsis if there
+/// is more.
 #[derive(Debug, Clone, Copy)]
 pub struct Beginning<'a>(pub &'a str, pub usize);
 
@@ -38,7 +39,8 @@ impl fmt::Display for Beginning<'_> {
     }
 }
 
-/// How pages and parts of them look. Classes begin with `nd`, so that a part may stand in another page.
+/// The style of pages and of parts of them. Classes begin with `nd`, so that a part can be embedded
+/// in another page.
 pub const STYLE: &str = include_str!("style.css");
 
 #[cfg(test)]

@@ -1,16 +1,17 @@
 //! A link to a document, by a pattern with `{id}` in it.
 //!
-//! The pattern is the caller's and the id may be anyone's, so nothing of the id can become a scheme, a host of its own or markup:
-//! each of its bytes that is no letter, digit, `-`, `.`, `_` or `~` is percent-encoded (RFC 3986, section 2.3). Only http, https
-//! and addresses that are relative to the page are links.
+//! The pattern is the caller's, but the id may come from anyone. So no part of the id may become a
+//! scheme, a host or markup: each byte that is not a letter, digit, `-`, `.`, `_` or `~` is
+//! percent-encoded (RFC 3986, section 2.3). Only http, https and addresses relative to the page
+//! become links.
 
 use super::html::{Beginning, Escaped};
 use crate::error::{Error, Result};
 
-/// What stands for the id.
+/// The placeholder for the id.
 const PLACE: &str = "{id}";
 
-/// The longest pattern.
+/// The greatest length of a pattern, in bytes.
 const LONGEST: usize = 2_000;
 
 /// A pattern for links.
@@ -27,7 +28,7 @@ impl Link {
         if !pattern.contains(PLACE) {
             return wrong("an address with {id} in it");
         }
-        // Browsers drop these from addresses before they look for a scheme.
+        // Browsers remove these characters from addresses before they look for a scheme.
         if pattern.chars().any(|c| c.is_control() || c.is_whitespace()) || pattern.len() > LONGEST {
             return wrong("an address without white space, of at most 2,000 bytes");
         }
@@ -42,7 +43,7 @@ impl Link {
         }
     }
 
-    /// The address of a document.
+    /// Returns the address of a document.
     pub fn to(&self, id: &str) -> String {
         let mut encoded = String::new();
         for byte in id.bytes() {
@@ -57,7 +58,8 @@ impl Link {
     }
 }
 
-/// An id as HTML, as a link where there is a pattern. Its direction is its own; of one that is very long the beginning is shown.
+/// Returns an id as HTML, as a link if there is a pattern. The id keeps its own text direction.
+/// Only the beginning of a very long id is shown.
 pub fn linked(id: &str, link: Option<&Link>) -> String {
     const SHOWN: usize = 100;
     const LONGEST_ID: usize = 500;

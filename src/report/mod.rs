@@ -1,9 +1,13 @@
-//! Pairs and clusters for people to look at: what two texts have in common ([`passages`], [`align`]) and in what they differ
-//! ([`diff`]), texts side by side ([`side_by_side`]), sentences against sentences ([`dotplot`]), pictures for choosing a threshold
-//! ([`charts`]), and a whole page ([`page`]) of pairs ([`pair`]) and clusters ([`cluster`]).
+//! Shows pairs and clusters to people.
 //!
-//! All of that is HTML that stands on its own: no scripts, nothing loaded. What comes from documents is
-//! escaped ([`html`]), also in links to them ([`link`]). For terminals there is plain text ([`terminal`]).
+//! There are the common parts of two texts ([`passages`], [`align`]) and their differences
+//! ([`diff`]), texts side by side ([`side_by_side`]), sentences against sentences ([`dotplot`]),
+//! charts for choosing a threshold ([`charts`]), and a whole page ([`page`]) of pairs ([`pair`])
+//! and clusters ([`cluster`]).
+//!
+//! The output is self-contained HTML: it has no scripts and loads nothing. Content of documents is
+//! escaped ([`html`]), also in links to them ([`link`]). For terminals there is plain text
+//! ([`terminal`]).
 
 pub mod align;
 pub mod charts;

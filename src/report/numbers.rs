@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A whole number with a comma between each three digits.
+/// A whole number with a comma between groups of three digits.
 #[derive(Debug, Clone, Copy)]
 pub struct Number(pub u64);
 
@@ -19,7 +19,7 @@ impl fmt::Display for Number {
     }
 }
 
-/// How many there are of something, whose name is a regular noun: 1 pair, 1,200 pairs.
+/// A count of things whose name is a regular noun: 1 pair, 1,200 pairs.
 #[derive(Debug, Clone, Copy)]
 pub struct Count(pub u64, pub &'static str);
 
@@ -29,7 +29,7 @@ impl fmt::Display for Count {
     }
 }
 
-/// A similarity or a threshold: three digits. What is not 1 is not shown as 1.
+/// A similarity or a threshold with three digits. Only 1 itself is shown as 1.
 #[derive(Debug, Clone, Copy)]
 pub struct Ratio(pub f64);
 
@@ -40,7 +40,7 @@ impl fmt::Display for Ratio {
     }
 }
 
-/// Milliseconds, in the unit that fits.
+/// A time in milliseconds, shown in a suitable unit.
 #[derive(Debug, Clone, Copy)]
 pub struct Time(pub f64);
 

@@ -1,7 +1,9 @@
-//! A page about the near duplicates of a table: for choosing a threshold, and for seeing what it makes.
+//! A page about the near duplicates of a table, for choosing a threshold and for inspecting its
+//! result.
 //!
-//! It is one file that loads nothing and runs nothing, of at most [`MOST_BYTES`]: what comes beyond is left out, and the page says
-//! what. All that is not of documents is ASCII, so that the page is a text in any encoding of a server.
+//! It is one file that loads nothing and runs nothing, of at most [`MOST_BYTES`]. Content beyond
+//! that is left out, and the page says which. Everything except the content of documents is ASCII,
+//! so that the page is a valid text in any server encoding.
 
 use std::fmt::Write;
 
@@ -16,59 +18,59 @@ use crate::clusters::curve::Point;
 use crate::error::Result;
 use crate::executor::Stop;
 
-/// The most bytes of a page.
+/// The greatest number of bytes of a page.
 pub const MOST_BYTES: usize = 2_000_000;
 
-/// What is said of the whole table.
+/// Facts about the whole table.
 #[derive(Debug, Default)]
 pub struct Facts {
     /// The relation.
     pub relation: String,
-    /// The call, with all arguments that were given another value than their default.
+    /// The call, with all arguments that differ from their default.
     pub call: String,
-    /// When it was made, as it is written.
+    /// The time when the page was made, as it is written.
     pub made: String,
     /// The version of neardup.
     pub version: &'static str,
-    /// How long it took, in milliseconds.
+    /// The duration in milliseconds.
     pub took: f64,
-    /// The threshold, where the method has one.
+    /// The threshold, if the method has one.
     pub threshold: Option<f64>,
-    /// Rows that were read.
+    /// The number of rows read.
     pub documents: u64,
-    /// Pairs that were found.
+    /// The number of pairs found.
     pub pairs: u64,
-    /// Rows that are in a cluster.
+    /// The number of rows in a cluster.
     pub clustered: u64,
-    /// How many clusters there are.
+    /// The number of clusters.
     pub clusters: u64,
-    /// How many of these have pairs of similarity 1 only.
+    /// The number of clusters with pairs of similarity 1 only.
     pub equal: u64,
-    /// Rows beside the representatives.
+    /// The number of rows in addition to the representatives.
     pub redundant: u64,
-    /// What thresholds from the least similarity on give.
+    /// The results of thresholds from the least similarity on.
     pub points: Vec<Point>,
-    /// Whether clusters are connected ones of any size, so that the curve is of them.
+    /// Whether clusters are connected components of any size, which the curve shows.
     pub is_connected: bool,
-    /// What to beware of.
+    /// Warnings for the reader.
     pub warnings: Vec<String>,
 }
 
 impl Facts {
-    /// Whether there is nothing to choose a threshold for.
+    /// Reports whether there is nothing to choose a threshold for.
     fn all_are_equal(&self) -> bool {
         self.points.last().is_none_or(|point| point.pairs == self.pairs)
     }
 }
 
-/// Which pairs of the table.
+/// The kinds of pairs of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// The least similar ones.
+    /// The least similar pairs.
     Least,
-    /// Some between.
+    /// Some pairs in between.
     Between,
-    /// The most similar ones.
+    /// The most similar pairs.
     Most,
 }
 
@@ -76,23 +78,23 @@ pub enum Kind {
 #[derive(Debug)]
 pub struct Page {
     link: Option<Link>,
-    /// Pairs of each kind.
+    /// The pairs of each kind.
     pairs: [String; 3],
     shown_pairs: usize,
     near: String,
     identical: String,
     lines: String,
-    /// Clusters that have a card, as the contents name them.
+    /// The table of contents: the clusters that have a card.
     index: String,
     cards: usize,
     lined: usize,
     omitted: Omitted,
-    /// Pairs that were chosen and found no room.
+    /// The number of pairs that were chosen but did not fit.
     pairs_left: u64,
 }
 
 impl Page {
-    /// An empty page; ids are linked by the pattern, if there is one.
+    /// Creates an empty page. Ids are linked by the pattern, if there is one.
     pub fn new(link: Option<Link>) -> Self {
         Self {
             link,
@@ -114,27 +116,28 @@ impl Page {
         self.pairs.iter().chain(parts).map(String::len).sum()
     }
 
-    /// Whether there is room for more pairs beside each other: a third of the page is theirs.
+    /// Reports whether there is room for more pairs side by side; they may take a quarter of the
+    /// page.
     pub fn has_room_for_pairs(&self) -> bool {
         self.bytes() < MOST_BYTES / 4
     }
 
-    /// Whether there is room for another cluster with its texts.
+    /// Reports whether there is room for another cluster with its texts.
     pub fn has_room_for_clusters(&self) -> bool {
         self.room() > 0
     }
 
-    /// Whether there is room for a line of another cluster.
+    /// Reports whether there is room for the line of another cluster.
     pub fn has_room_for_lines(&self) -> bool {
         self.bytes() < MOST_BYTES / 100 * 94
     }
 
-    /// The bytes that are left for clusters with their texts.
+    /// Returns the number of bytes left for clusters with their texts.
     fn room(&self) -> usize {
         (MOST_BYTES / 100 * 65).saturating_sub(self.bytes())
     }
 
-    /// Adds a pair of the table; what is left out is counted.
+    /// Adds a pair of the table, or counts it if there is no room.
     pub fn add_pair(&mut self, kind: Kind, of: [&Document; 2], similarity: f64, stop: &Stop) -> Result<()> {
         if !self.has_room_for_pairs() {
             self.pairs_left += 1;
@@ -155,7 +158,7 @@ impl Page {
         Ok(())
     }
 
-    /// Counts pairs that were chosen and are not shown.
+    /// Counts pairs that were chosen but are not shown.
     pub fn leave_pairs(&mut self, pairs: usize) {
         self.pairs_left += pairs as u64;
     }
@@ -178,13 +181,13 @@ impl Page {
         Ok(())
     }
 
-    /// Adds a line of a cluster.
+    /// Adds the line of a cluster.
     pub fn add_line(&mut self, line: &Line) {
         self.lines.push_str(&line.html(self.link.as_ref()));
         self.lined += 1;
     }
 
-    /// The whole page.
+    /// Returns the whole page.
     pub fn finish(self, facts: &Facts) -> String {
         let mut sections: Vec<(&str, String, String)> = Vec::new();
         let mut add = |id: &'static str, title: String, content: String| {
@@ -319,7 +322,7 @@ impl Page {
     }
 }
 
-/// What is said before all else: the call, and the numbers.
+/// Writes the head of the page: the call and the numbers.
 fn head(page: &mut String, facts: &Facts) {
     let _ = write!(
         page,

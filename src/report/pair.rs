@@ -1,4 +1,4 @@
-//! Two documents beside each other: what differs, and a dot plot of their sentences.
+//! Two documents side by side: their differences and a dot plot of their sentences.
 
 use super::diff::{Compared, Diff};
 use super::dotplot::DotPlot;
@@ -8,24 +8,24 @@ use super::side_by_side::{Extent, side_by_side};
 use crate::error::Result;
 use crate::executor::Stop;
 
-/// The most characters of a text that are compared.
+/// The greatest number of characters of a text that are compared.
 pub const MOST_CHARACTERS: usize = 20_000;
 
 /// A document to show.
 #[derive(Debug, Clone, Default)]
 pub struct Document {
-    /// Its id as it is written.
+    /// The id as it is written.
     pub id: String,
-    /// Its title, where it has one.
+    /// The title, if it has one.
     pub title: Option<String>,
-    /// Its text, or the beginning of it.
+    /// The text or its beginning.
     pub text: String,
     /// Whether the text is longer.
     pub is_cut: bool,
 }
 
 impl Document {
-    /// Its id and its title as HTML.
+    /// Returns the id and the title as HTML.
     pub fn name(&self, link: Option<&Link>) -> String {
         let id = linked(&self.id, link);
         match &self.title {
@@ -35,13 +35,14 @@ impl Document {
     }
 }
 
-/// A title as HTML, or its beginning.
+/// Returns a title, or its beginning, as HTML.
 pub fn titled(title: &str) -> String {
     const SHOWN: usize = 120;
     format!("<bdi class=\"nd-title\">{}</bdi>", Beginning(title.trim(), SHOWN))
 }
 
-/// Two documents side by side: what differs in a line, and the texts. `name` tells their places on a page from those of others.
+/// Returns a line with the differences of two documents, and their texts side by side. `name`
+/// distinguishes the pair from others on a page.
 pub fn pair(
     documents: [&Document; 2],
     name: &str,

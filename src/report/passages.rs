@@ -1,4 +1,4 @@
-//! Passages that two texts share: runs of equal words, wherever they stand.
+//! Passages that two texts share: runs of equal words, at any place.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -15,21 +15,21 @@ const DOING: &str = "comparing passages";
 /// A word: its place in bytes and in characters, and its hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Word {
-    /// Its place in bytes.
+    /// The place in bytes.
     pub bytes: Range<usize>,
-    /// Its place in characters, counted from 0.
+    /// The place in characters, counted from 0.
     pub chars: Range<usize>,
     /// The hash of the word in lower case.
     pub hash: u64,
 }
 
-/// The words of a text with their places. O(bytes).
+/// Returns the words of a text with their places. O(bytes).
 pub fn words(text: &str, stop: &Stop) -> Result<Vec<Word>> {
     let mut words = Vec::new();
     let (mut byte, mut character) = (0, 0);
     for_each_word(text, &mut Space::default(), stop, |word| {
         let word = str::from_utf8(word).unwrap_or_default();
-        // A word is a run of characters of the text; what stands between two words begins none.
+        // A word is a run of characters of the text; no word begins in the text between two words.
         while let Some(first) = text[byte..].chars().next() {
             let mut rest = text[byte..].chars();
             let mut length = 0;
@@ -56,21 +56,21 @@ pub fn words(text: &str, stop: &Stop) -> Result<Vec<Word>> {
     Ok(words)
 }
 
-/// A run of words that stands in both texts: the numbers of its words in each.
+/// A run of words that is in both texts: the numbers of its words in each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WordRun {
-    /// Its words in the left text.
+    /// The words in the left text.
     pub left: Range<usize>,
-    /// Its words in the right text.
+    /// The words in the right text.
     pub right: Range<usize>,
 }
 
-/// The words that make a passage.
+/// The least number of words of a passage.
 pub const SHORTEST: usize = 4;
 
-/// Passages of at least `least` words, in the order of the right text; no word is in two of them. Each
-/// is the longest that begins at its place, and cannot be continued. O(words · places of the same run in
-/// the left text, at most 64).
+/// Returns the passages of at least `least` words, in the order of the right text. No word is in
+/// two of them. Each is the longest that begins at its place and cannot be continued. O(words ·
+/// places of the same run in the left text, at most 64).
 pub fn passages(left: &[Word], right: &[Word], least: usize, stop: &Stop) -> Result<Vec<WordRun>> {
     const MOST_PLACES: usize = 64;
     let least = least.max(1);

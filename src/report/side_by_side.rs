@@ -1,6 +1,7 @@
-//! Two texts side by side: what differs is marked, text in common is plain; passages in common are shaded by a switch.
+//! Two texts side by side: differences are marked, common text is plain. A switch shades the common
+//! passages.
 //!
-//! The switch is a checkbox that a rule of the style looks at: no script.
+//! The switch is a checkbox that a style rule reads; no script is needed.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -9,21 +10,22 @@ use super::diff::{Diff, NONE, State, of};
 use super::html::Escaped;
 use super::numbers::Count;
 
-/// How much of two texts is shown.
+/// How much of the texts is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// All of it.
+    /// The whole texts.
     Whole,
-    /// What differs with some words around it, up to a number of words.
+    /// The differences with some words around them, up to a number of words.
     Excerpt,
 }
 
-/// One of the texts (0 or 1) as HTML.
+/// Returns one of the texts (0 or 1) as HTML.
 fn html(diff: &Diff<'_>, side: usize, extent: Extent) -> String {
     Writer::new(diff, side).write(extent)
 }
 
-/// Both texts side by side, below headings that are HTML. `name` is that of the switch, another one for each pair on a page.
+/// Returns both texts side by side, below headings that are HTML. `name` is the name of the switch,
+/// which must be different for each pair on a page.
 pub fn side_by_side(diff: &Diff<'_>, headings: [&str; 2], name: &str, extent: Extent) -> String {
     let mut html = String::new();
     if !diff.compared.passages.is_empty() {
@@ -46,12 +48,12 @@ pub fn side_by_side(diff: &Diff<'_>, headings: [&str; 2], name: &str, extent: Ex
     html
 }
 
-/// Writes a text: pieces of it that look the same are one element.
+/// Writes a text; adjacent pieces that look the same become one element.
 struct Writer<'a> {
     diff: &'a Diff<'a>,
     side: usize,
     html: String,
-    /// How the last piece looks, and where it is.
+    /// The look of the last piece, and its place.
     piece: (State, u32, Range<usize>),
 }
 
@@ -72,7 +74,7 @@ impl<'a> Writer<'a> {
             return self.finish();
         }
         let mut cuts = self.cuts(extent).into_iter().peekable();
-        // Whether the words before were left out: then so is what stands between.
+        // `resumes`: the previous words were left out; then the text after them is left out, too.
         let (mut at, mut shown, mut resumes) = (0, 0, false);
         while at < words.len() {
             if let Some(cut) = cuts.next_if(|cut| cut.start == at) {
@@ -111,7 +113,7 @@ impl<'a> Writer<'a> {
         self.finish()
     }
 
-    /// The words in common that an excerpt leaves out.
+    /// Returns the common words that an excerpt leaves out.
     fn cuts(&self, extent: Extent) -> Vec<Range<usize>> {
         const AROUND: usize = 24;
         const WORTH: usize = 16;
@@ -152,7 +154,7 @@ impl<'a> Writer<'a> {
     }
 
     fn flush(&mut self) {
-        /// Shades that tell one passage from the next.
+        /// The number of shades that distinguish one passage from the next.
         const SHADES: u32 = 6;
         let (state, passage, bytes) = std::mem::replace(&mut self.piece, (State::Common, NONE, 0..0));
         if bytes.is_empty() {
@@ -180,7 +182,7 @@ impl<'a> Writer<'a> {
         };
     }
 
-    /// The place where the other text has more.
+    /// Marks a place where the other text has more.
     fn lack(&mut self) {
         self.flush();
         self.html.push_str("<i class=\"nd-v\"></i>");
@@ -262,7 +264,7 @@ mod tests {
         assert!(left.ends_with("<span class=\"nd-cut\">1,800 words more</span>"), "{left}");
     }
 
-    /// The text that HTML shows.
+    /// Returns the text that HTML shows.
     fn plain(html: &str) -> String {
         let mut text = String::new();
         let mut rest = html;
@@ -284,7 +286,8 @@ mod tests {
             let [left, right] = html(&a, &b, Extent::Whole);
             prop_assert_eq!(plain(&left), a);
             prop_assert_eq!(plain(&right), b);
-            // Without what is marked as standing on one side alone, or as moved, the same words are left.
+            // Without the words marked as being on one side only, or as moved, the same words are
+            // left.
             let common = |html: &str| {
                 let mut left = String::new();
                 let mut rest = html;

@@ -1,8 +1,9 @@
-//! Text for a terminal: broken into lines of a width, and without anything that a terminal would take for a command.
+//! Text for a terminal: broken into lines of a given width, and without anything that a terminal
+//! would take for a command.
 
 use crate::text::width::width_of;
 
-/// Lines of a width, up to a number of them.
+/// Lines of a given width, up to a number of them.
 #[derive(Debug)]
 pub struct Lines {
     width: usize,
@@ -13,17 +14,18 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// At most `most` lines of `width` columns.
+    /// Creates at most `most` lines of `width` columns.
     pub fn new(width: usize, most: usize) -> Self {
         Self { width, most, done: Vec::new(), line: String::new(), columns: 0 }
     }
 
-    /// Whether there is no room for another line.
+    /// Reports whether there is no room for another line.
     pub fn full(&self) -> bool {
         self.done.len() >= self.most
     }
 
-    /// Adds a word, after a blank where it is spaced from the one before. Only words that are wider than a line are split.
+    /// Adds a word, after a blank if it is spaced from the previous one. Only words wider than a
+    /// line are split.
     pub fn word(&mut self, word: &str, spaced: bool) {
         let columns: usize = word.chars().map(width_of).sum();
         let blank = usize::from(spaced && self.columns > 0);
@@ -53,7 +55,7 @@ impl Lines {
         self.columns = 0;
     }
 
-    /// The lines.
+    /// Returns the lines.
     pub fn finish(mut self) -> Vec<String> {
         if self.columns > 0 {
             self.end();
@@ -62,14 +64,16 @@ impl Lines {
     }
 }
 
-/// A character that says only itself: control characters, and those that turn the direction of what follows, are `?`.
+/// Returns a character that has no effect on a terminal: control characters, and characters that
+/// change the text direction, become `?`.
 pub fn plain(c: char) -> char {
     let turns =
         matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     if c.is_control() || turns { '?' } else { c }
 }
 
-/// As much of a text as `width` columns hold, on one line; `...` at its end where that is not all.
+/// Returns as much of a text as `width` columns hold, on one line, with `...` at its end if it is
+/// cut.
 pub fn cut(text: &str, width: usize) -> String {
     const MORE: &str = "...";
     let (mut shown, mut columns, mut fits) = (String::new(), 0, 0);

@@ -1,5 +1,5 @@
-//! Two texts for a terminal: what every method says of them, and their words, with the differences marked as wdiff does:
-//! `[-only the first-]`, `{+only the second+}`.
+//! Two texts for a terminal: the results of every method, and the words of both texts with the
+//! differences marked as wdiff does: `[-only the first-]`, `{+only the second+}`.
 
 pub mod lines;
 
@@ -12,30 +12,30 @@ use super::passages::Word;
 use crate::error::Result;
 use crate::executor::Stop;
 
-/// What a method says.
+/// The result of a method.
 #[derive(Debug)]
 pub struct Figure<'a> {
-    /// Its name.
+    /// The name of the method.
     pub method: &'a str,
-    /// The similarity, where it is known.
+    /// The similarity, if it is known.
     pub similarity: Option<f64>,
-    /// Whether the two are a pair, where that is known.
+    /// Whether the two texts are a pair, if that is known.
     pub pair: Option<bool>,
-    /// What that is made of.
+    /// The evidence for the result.
     pub evidence: String,
 }
 
-/// The widths there are.
+/// The allowed widths.
 pub const WIDTHS: std::ops::RangeInclusive<i32> = 40..=1000;
 
-/// Characters of punctuation that are shown on either side of a word.
+/// The greatest number of punctuation characters shown on either side of a word.
 const MOST_MARKS: usize = 8;
 
-/// Lines of words that are shown.
+/// The greatest number of lines of words shown.
 const MOST_LINES: usize = 400;
 
-/// The whole: how much there is, the figures, the words. No line is wider than `width`, and none holds anything but
-/// characters that a terminal shows.
+/// Returns the whole output: the sizes of the texts, the figures, and the words. No line is wider
+/// than `width`, and all characters are harmless on a terminal.
 pub fn show(figures: &[Figure<'_>], compared: &Compared<'_>, width: usize, stop: &Stop) -> Result<String> {
     let [left, right] = compared.words();
     let alignment = Alignment::new([left, right], &compared.passages, stop)?;
@@ -80,12 +80,12 @@ fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
-/// The words of both texts, once where they are common.
+/// Returns the words of both texts, common ones once.
 fn marked(compared: &Compared<'_>, stretches: &[Stretch], width: usize, stop: &Stop) -> Result<Vec<String>> {
     let mut lines = Lines::new(width, MOST_LINES);
     let texts = compared.texts();
     let mut shown = 0;
-    // A difference follows the one before it directly: they take each other's place.
+    // Whether a difference directly follows the previous one: they replace each other.
     let mut differs = false;
     for stretch in stretches {
         stop.check()?;
@@ -104,7 +104,8 @@ fn marked(compared: &Compared<'_>, stretches: &[Stretch], width: usize, stop: &S
         } else {
             !differs && is_spaced(compared, side, range.start)
         };
-        // Where one text goes on otherwise, so may the punctuation of the last common word.
+        // If one text continues differently, the punctuation of the last common word may differ,
+        // too.
         let bare = common && {
             let [a, b] = [(0, &stretch.left), (1, &stretch.right)]
                 .map(|(side, range)| closing(texts[side], &compared.words()[side], range.end - 1));
@@ -123,16 +124,16 @@ fn marked(compared: &Compared<'_>, stretches: &[Stretch], width: usize, stop: &S
     Ok(lines)
 }
 
-/// Words of one text to be shown.
+/// Words of one text that are to be shown.
 struct Run<'a> {
     side: usize,
     range: Range<usize>,
     marks: [&'a str; 2],
-    /// Whether a blank is before the first of them.
+    /// Whether there is a blank before the first word.
     spaced: bool,
-    /// Whether the last of them is shown without the punctuation behind it.
+    /// Whether the last word is shown without the punctuation after it.
     bare: bool,
-    /// How many are shown at either end where they are many.
+    /// The number of words shown at either end of a long run.
     ends: usize,
 }
 
@@ -141,7 +142,7 @@ impl Run<'_> {
         let Self { side, range, ends, .. } = self;
         let (text, words) = (compared.texts()[*side], &compared.words()[*side]);
         let left_out = range.len().saturating_sub(2 * ends);
-        // A few are no longer than what would stand for them.
+        // A few words are no longer than the note that would replace them.
         let left_out = if left_out < 8 { 0..0 } else { range.start + ends..range.end - ends };
         for number in (range.start..range.end).filter(|number| !left_out.contains(number)) {
             let (first, last) = (number == range.start, number + 1 == range.end);
@@ -169,7 +170,7 @@ impl Run<'_> {
     }
 }
 
-/// Whether there is white space before a word.
+/// Reports whether there is white space before a word.
 fn is_spaced(compared: &Compared<'_>, side: usize, number: usize) -> bool {
     let (text, words) = (compared.texts()[side], &compared.words()[side]);
     let Some(word) = words.get(number) else { return false };
@@ -177,11 +178,11 @@ fn is_spaced(compared: &Compared<'_>, side: usize, number: usize) -> bool {
     text[before..word.bytes.start].contains(char::is_whitespace)
 }
 
-/// A word with the punctuation that touches it.
+/// Returns a word with the punctuation that touches it.
 fn with_marks(text: &str, words: &[Word], number: usize) -> String {
     let Range { start, end } = words[number].bytes.clone();
     let before = &text[if number == 0 { 0 } else { words[number - 1].bytes.end }..start];
-    // What stands between two words without a space goes with the first of them.
+    // Text between two words without a space belongs to the first of them.
     let touches = number == 0 || before.contains(char::is_whitespace);
     let opening: Vec<char> =
         before.chars().rev().take(MOST_MARKS).take_while(|c| touches && !c.is_whitespace()).collect();
@@ -189,14 +190,14 @@ fn with_marks(text: &str, words: &[Word], number: usize) -> String {
     opening.into_iter().rev().chain(text[start..end].chars()).chain(closing).map(plain).collect()
 }
 
-/// The punctuation that touches the end of a word.
+/// Returns the punctuation that touches the end of a word.
 fn closing<'a>(text: &'a str, words: &[Word], number: usize) -> &'a str {
     let after =
         &text[words[number].bytes.end..words.get(number + 1).map_or(text.len(), |next| next.bytes.start)];
     after.split(char::is_whitespace).next().unwrap_or_default()
 }
 
-/// Whether a width is one of those there are.
+/// Reports whether a width is allowed.
 pub fn is_width(columns: i32) -> bool {
     WIDTHS.contains(&columns)
 }
