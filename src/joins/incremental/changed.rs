@@ -1,4 +1,4 @@
-//! Changed documents, and what they require of others.
+//! Changed documents, and their requirements on partners.
 
 use super::digest::Digests;
 use super::segment::part_of;
@@ -9,32 +9,32 @@ use crate::memory;
 
 pub(crate) const DOING: &str = "looking up changed documents";
 
-/// How many sizes of partners a document has bounds for.
+/// The number of size ranges of partners for which a document has bounds.
 pub(crate) const REQUIREMENTS: usize = 8;
 
-/// A token of a changed document's prefix.
+/// A token in the prefix of a changed document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct PrefixToken {
     pub hash: u32,
     pub document: u32,
-    /// The token's place among those of the document, or a smaller one.
+    /// The position of the token among those of the document, or a smaller one.
     pub position: u32,
 }
 
-/// What a document requires of partners of some size and more; of larger ones it is more.
+/// The requirement of a document on partners of at least a given size. It grows with the size.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Requirement {
     /// The least size of these partners.
     pub size: u32,
-    /// The least overlap with any of them, or larger ones.
+    /// The least overlap with any of these partners.
     pub overlap: u32,
 }
 
-/// What documents of one size require of their partners.
+/// The requirements of documents of one size on their partners.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Requirements {
     pub size: u32,
-    /// The most that a partner has.
+    /// The greatest size of a partner.
     pub most: u32,
     pub by_size: [Requirement; REQUIREMENTS],
 }
@@ -46,7 +46,8 @@ impl Requirements {
             return Self { size, most: 0, by_size };
         };
         let (least, most) = (*partners.start(), *partners.end());
-        // Steps up to a size that is by as much larger as the least one is smaller are of equal width.
+        // The steps are equally wide, up to a size that exceeds this one by as much as the least
+        // one is below it.
         let width = (size - least.min(size)) / (REQUIREMENTS as u32 / 2) + 1;
         let mut from = least;
         for requirement in &mut by_size {
@@ -60,32 +61,33 @@ impl Requirements {
     }
 }
 
-/// Changed documents, ready to be looked up.
+/// Changed documents, ready for lookups.
 #[derive(Debug)]
 pub struct Changed {
     pub(crate) bounds: Bounds,
-    /// The row of each.
+    /// The row of each document.
     pub(crate) rows: Vec<u32>,
     pub(crate) bitmaps: Vec<u64>,
-    /// Words of a bitmap.
+    /// The number of words of a bitmap.
     pub(crate) words: usize,
-    /// By document.
+    /// The requirements of each document.
     pub(crate) requirements: Vec<Requirements>,
-    /// Sorted.
+    /// The postings, in sorted order.
     pub(crate) postings: Vec<PrefixToken>,
-    /// Where the postings begin whose hashes begin with these bits, and where the last ones end.
+    /// The start of the postings for each value of the first bits of the hashes, followed by the
+    /// end of the last ones.
     starts: Vec<usize>,
     bits: u32,
 }
 
 impl Changed {
-    /// Puts digests in order. The predicate must be the same in both directions.
+    /// Sorts digests. The predicate must be the same in both directions.
     pub fn new(digests: Digests, words: usize, bounds: Bounds, executor: &dyn Executor) -> Result<Self> {
         const MOST_BITS: u32 = 20;
         let Digests { rows, sizes, bitmaps, postings: old } = digests;
         let mut postings = Vec::new();
         memory::reserve(&mut postings, old.len(), DOING)?;
-        // Those of a document stand together, and in the order of tokens.
+        // The postings of a document are consecutive, in the order of tokens.
         let (mut before, mut position) = (None, 0);
         for posting in old {
             let (hash, document) = ((posting >> u32::BITS) as u32, posting as u32);
@@ -108,12 +110,13 @@ impl Changed {
         Ok(Self { bounds, rows, bitmaps, words, requirements, postings, starts, bits })
     }
 
-    /// Whether there is anything to look up.
+    /// Reports whether there is nothing to look up.
     pub fn is_empty(&self) -> bool {
         self.postings.is_empty()
     }
 
-    /// Which of the `parts` parts of a segment, a power of two, have tokens of these.
+    /// Returns which of the `parts` parts of a segment, a power of two, contain tokens of these
+    /// documents.
     pub fn parts(&self, parts: usize) -> Result<Vec<u32>> {
         let bits = parts.trailing_zeros();
         let part = |posting: &PrefixToken| part_of(u64::from(posting.hash) << u32::BITS, bits);
@@ -127,14 +130,15 @@ impl Changed {
         Ok(wanted)
     }
 
-    /// The postings of a token.
+    /// Returns the postings of a token.
     fn of(&self, hash: u32) -> impl Iterator<Item = &PrefixToken> {
         let start = self.starts[(hash >> (u32::BITS - self.bits)) as usize];
         let from = self.postings[start..].iter().skip_while(move |posting| posting.hash < hash);
         from.take_while(move |posting| posting.hash == hash)
     }
 
-    /// Adds the rows of those that may be similar to the only document of `digests`.
+    /// Adds the rows of the changed documents that may be similar to the only document of
+    /// `digests`.
     pub(crate) fn near(&self, digests: &Digests, rows: &mut Vec<u32>) -> Result<()> {
         for &posting in &digests.postings {
             for own in self.of((posting >> u32::BITS) as u32) {
@@ -151,7 +155,8 @@ impl Changed {
             let differ: u32 = own.iter().zip(bitmaps).map(|(a, b)| (a ^ b).count_ones()).sum();
             let both = u64::from(size) + u64::from(other);
             let allows = |overlap: u32| u64::from(differ) + 2 * u64::from(overlap) <= both;
-            // At first by the least overlap with any partner, which need not be searched for.
+            // The least overlap with any partner is checked first, because it is known without a
+            // search.
             (by_size[0].size..=most).contains(&other)
                 && allows(by_size[0].overlap)
                 && self.bounds.least_overlap(Side::Left, size, other).is_some_and(allows)
@@ -161,8 +166,8 @@ impl Changed {
     }
 }
 
-/// Where each bucket begins, if items are put in the order of buckets, and where the last one ends; `of` is the bucket
-/// of each item.
+/// Returns where each bucket begins if items are ordered by bucket, followed by the end of the last
+/// one. `of` yields the bucket of each item.
 fn starts(buckets: usize, of: impl Iterator<Item = usize>) -> Result<Vec<usize>> {
     let mut starts = memory::filled(0, buckets + 1, DOING)?;
     of.for_each(|bucket| starts[bucket + 1] += 1);

@@ -1,4 +1,4 @@
-//! Whatever a table of lists says: an error, or what leads to documents that are there.
+//! Tests that any content of a table of lists leads to an error or to documents that exist.
 
 use super::changed::Changed;
 use super::digest::{DOING, Digester, Digests};
@@ -16,7 +16,7 @@ use crate::verify::measure::Measure;
 use crate::verify::predicate::Predicate;
 use proptest::prelude::*;
 
-/// What bytes are damaged in: at a place, this many are taken out, and these put in.
+/// A change of bytes: its position, the number of bytes removed, and the bytes inserted.
 type Damage = (usize, usize, Vec<u8>);
 
 fn damaged(bytes: &[u8], damages: &[Damage]) -> Vec<u8> {
@@ -35,7 +35,8 @@ fn damages() -> impl Strategy<Value = Vec<Damage>> {
     proptest::collection::vec(damage, 0..4)
 }
 
-/// Changed documents, and a segment of all, of many sizes and with lists of all lengths.
+/// Returns changed documents and a segment of all documents, of many sizes and with lists of all
+/// lengths.
 fn example() -> (OutlineOrder, Changed, Stored) {
     let spec = FeatureSpec::WORDS;
     let bounds = Bounds::new(Predicate::new(Measure::Jaccard, 0.4).unwrap());
@@ -51,7 +52,7 @@ fn example() -> (OutlineOrder, Changed, Stored) {
     (order, changed, stored)
 }
 
-/// Looks changed documents up, and merges.
+/// Looks changed documents up, and merges the segment.
 fn try_all(changed: &Changed, words: usize, blocks: &[Vec<u8>], parts: &[Vec<u8>]) -> Result<()> {
     let mut documents = SegmentDocuments::new(words);
     blocks.iter().try_for_each(|block| documents.push(block))?;
@@ -71,7 +72,8 @@ fn try_all(changed: &Changed, words: usize, blocks: &[Vec<u8>], parts: &[Vec<u8>
     Ok(())
 }
 
-/// It is well, or said to be damaged: not that there is too little memory, which a wrong number would ask for.
+/// Reports whether the result is a success or an error about malformed data, and not a lack of
+/// memory, which a wrong number would cause.
 fn is_well_or_malformed(result: &Result<()>) -> bool {
     matches!(result, Ok(()) | Err(Error::Malformed { .. }))
 }
@@ -118,7 +120,7 @@ proptest! {
     }
 }
 
-/// Numbers that once led out of what is there, or asked for all memory.
+/// Tests numbers that once led outside the data or requested all memory.
 #[test]
 fn numbers_that_lead_astray_are_errors() {
     let (order, changed, stored) = example();
@@ -132,16 +134,16 @@ fn numbers_that_lead_astray_are_errors() {
         [number(hash), number(head), number(place), rest.to_vec()].concat()
     };
     let bad = [
-        // Past the last document, in one step or in two that wrap around.
+        // Lists without documents, and lists that are cut off.
         list(5, 0, count.into(), &[]),
         list(5, 0, u64::MAX, &[]),
         list(5, 1 << 2 | 2, 9, &u32::MAX.to_le_bytes()),
         list(5, 2 << 2 | 2, 9, &[u32::MAX.to_le_bytes(), 5u32.to_le_bytes()].concat()),
-        // More documents than there are, also as many as make their length in bytes overflow.
+        // More documents than there are, including so many that their length in bytes overflows.
         list(5, u64::from(count) << 2, 0, &vec![1; count as usize]),
         list(5, u64::MAX - 1, 0, &[]),
         list(5, 1 << 62 | 2, 0, &[]),
-        // Twice the same; no width; a hash of more than 32 bits.
+        // Lists that are cut off, hashes of more than 32 bits, and a malformed number.
         list(5, 1 << 2, 7, &[0]),
         list(5, 3, 7, &[]),
         list(1 << 32, 0, 7, &[]),

@@ -14,27 +14,29 @@ use crate::ragged::Ragged;
 
 pub(crate) const DOING: &str = "outlining documents";
 
-/// Digests, each part concatenated. Documents that no other can be similar to have none.
+/// Digests, with each field concatenated over all documents. A document to which no other can be
+/// similar has no digest.
 #[derive(Debug, Default)]
 pub struct Digests {
-    /// The row of each.
+    /// The row of each document.
     pub rows: Vec<u32>,
-    /// How many tokens each has.
+    /// The number of tokens of each document.
     pub sizes: Vec<u32>,
-    /// Their bitmaps.
+    /// The bitmaps of the documents.
     pub bitmaps: Vec<u64>,
-    /// The hash of a token in the upper half, and the place in `rows` of a document that has it in its prefix.
+    /// The postings: the hash of a token in the upper half, and the position in `rows` of a
+    /// document that has it in its prefix.
     pub postings: Vec<u64>,
 }
 
 impl Digests {
-    /// Bytes on the heap.
+    /// Returns the bytes on the heap.
     pub fn bytes(&self) -> usize {
         let Self { rows, sizes, bitmaps, postings } = self;
         memory::bytes(rows) + memory::bytes(sizes) + memory::bytes(bitmaps) + memory::bytes(postings)
     }
 
-    /// Removes all.
+    /// Removes all digests.
     pub fn clear(&mut self) {
         let Self { rows, sizes, bitmaps, postings } = self;
         rows.clear();
@@ -43,7 +45,7 @@ impl Digests {
         postings.clear();
     }
 
-    /// Appends others; their rows become `row` of them.
+    /// Appends the digests of `others`, whose rows are mapped by `row`.
     pub fn append(&mut self, others: &Self, row: impl Fn(u32) -> u32) -> Result<()> {
         let offset = self.rows.len() as u64;
         memory::reserve(&mut self.rows, others.rows.len(), DOING)?;
@@ -56,25 +58,25 @@ impl Digests {
     }
 }
 
-/// Makes digests of documents. Until there is an order it only keeps and counts tokens.
+/// Computes digests of documents. Until an order exists, it only keeps and counts tokens.
 #[derive(Debug, Default)]
 pub struct Digester {
     scratch: Scratch,
     hashes: Vec<u64>,
     places: Vec<u64>,
-    /// Hashes of the tokens of documents that wait, and their rows.
+    /// The hashes of the tokens of waiting documents, and the rows of these documents.
     waiting: Ragged<u64>,
     waiting_rows: Vec<u32>,
-    /// How long prefixes are, always of the same bounds.
+    /// Cached lengths of prefixes, always for the same bounds.
     prefixes: BySize,
-    /// In how many of a sample of these tokens occur.
+    /// The number of documents of a sample in which each token occurs.
     counts: Option<TokenCounts<u32>>,
-    /// What is done.
+    /// The finished digests.
     pub digests: Digests,
 }
 
 impl Digester {
-    /// Keeps a document for when there is an order. O(tokens · log tokens).
+    /// Keeps a document until an order exists. O(tokens · log tokens).
     pub fn keep(&mut self, row: u32, document: &Document, spec: &FeatureSpec, stop: &Stop) -> Result<()> {
         self.hash(document, spec, stop)?;
         memory::reserve(&mut self.waiting_rows, 1, DOING)?;
@@ -88,19 +90,20 @@ impl Digester {
         Ok(())
     }
 
-    /// Bytes that wait.
+    /// Returns the bytes of waiting documents.
     pub fn waiting(&self) -> usize {
         self.waiting.bytes() + memory::bytes(&self.waiting_rows)
     }
 
-    /// How many documents wait, and how many tokens they have.
+    /// Returns the number of waiting documents, and the number of their tokens.
     pub fn tokens(&self) -> (usize, usize) {
         (self.waiting.len(), self.waiting.values.len())
     }
 
-    /// Digests what waits.
+    /// Computes the digests of the waiting documents.
     pub fn release(&mut self, order: &OutlineOrder, bounds: &Bounds, stop: &Stop) -> Result<()> {
-        // After a stop it goes on with the last that is not done: those before it still wait.
+        // After an interrupt it continues with the last document that is not done, because the ones
+        // before it are still waiting.
         while let Some(&row) = self.waiting_rows.last() {
             stop.check()?;
             self.hashes.clear();
@@ -113,17 +116,17 @@ impl Digester {
         Ok(())
     }
 
-    /// What was counted of the documents that were kept.
+    /// Returns the counts over the documents that were kept.
     pub fn take_counts(&mut self) -> TokenCounts<u32> {
         self.counts.take().unwrap_or_else(Self::no_counts)
     }
 
-    /// Counts of nothing.
+    /// Returns empty counts.
     pub fn no_counts() -> TokenCounts<u32> {
         TokenCounts::new(COUNTED)
     }
 
-    /// Digests a document. O(tokens · log tokens).
+    /// Computes the digest of a document. O(tokens · log tokens).
     pub fn add(
         &mut self,
         row: u32,
@@ -137,7 +140,7 @@ impl Digester {
         self.digest(row, order, bounds)
     }
 
-    /// Digests a document of which the hashes of all tokens are known, ascending.
+    /// Computes the digest of a document from the hashes of all its tokens, in ascending order.
     pub fn add_hashes(
         &mut self,
         row: u32,
@@ -150,15 +153,16 @@ impl Digester {
         self.digest(row, order, bounds)
     }
 
-    /// The hashes of a document's tokens, sorted.
+    /// Computes the hashes of a document's tokens, sorted.
     fn hash(&mut self, document: &Document, spec: &FeatureSpec, stop: &Stop) -> Result<()> {
         let Self { scratch, hashes, .. } = self;
         hashes.clear();
         for_each_token(document, spec, scratch, stop, |token| memory::push(hashes, token.hash(), DOING))?;
         hashes.sort_unstable();
         if !spec.multiset {
-            // Equal tokens have equal hashes. Two tokens of one hash of 64 bits would make the set one too
-            // small: that never happens but by chance of 2⁻⁶⁴ a pair of tokens, as with shingles.
+            // Equal tokens have equal hashes. Two different tokens with one 64-bit hash would make
+            // the set smaller by one. As with shingles, the probability is 2⁻⁶⁴ for each pair of
+            // tokens.
             hashes.dedup();
         }
         Ok(())
@@ -181,7 +185,7 @@ impl Digester {
             places.select_nth_unstable(length);
             places.truncate(length);
         }
-        // A token that comes twice is one token of the index.
+        // A token that occurs twice is one token of the index.
         places.sort_unstable();
         places.dedup();
 
@@ -200,31 +204,35 @@ impl Digester {
     }
 }
 
-/// Tokens that are counted at most, for an order of [`TokenOrder::MOST`](crate::joins::set_index::token_order::TokenOrder::MOST).
+/// The greatest number of tokens that are counted, for an order of
+/// [`TokenOrder::MOST`](crate::joins::set_index::token_order::TokenOrder::MOST).
 const COUNTED: usize = 1 << 17;
 
-/// Whether the tokens of a row are counted: of many rows every eighth tells which tokens are frequent.
+/// Reports whether the tokens of a row are counted. Of many rows, every eighth is enough to know
+/// the frequent tokens.
 fn is_sampled(row: u32) -> bool {
     row < 1 << 13 || row.is_multiple_of(8)
 }
 
-/// The key of a token of this hash, by which its postings are found.
+/// Returns the key of a token with this hash, by which its postings are found.
 #[inline]
 fn key_of(hash: u64) -> u32 {
     (hash >> u32::BITS) as u32
 }
 
-/// How many tokens of a set, the first in the order, have one in common with each similar set; 0 where there is none.
+/// Returns how many tokens of a set, the first in the order, are needed to share one with each
+/// similar set; 0 if no set can be similar.
 fn prefix(bounds: &Bounds, size: u32) -> u32 {
     let partners = bounds.partner_sizes(Side::Left, size, u32::MAX);
     partners.map_or(0, |partners| bounds.prefix(Side::Left, size, *partners.start()))
 }
 
-/// How long bitmaps have to be, in words, for documents of this many tokens.
+/// Returns the length of bitmaps, in words, for documents with this many tokens.
 pub fn words(bounds: &Bounds, size: u32) -> usize {
     const MOST: usize = 8;
     let shared = bounds.least_overlap(Side::Left, size, size).unwrap_or(size);
     let words = Width::IN_MEMORY.words(size, 2 * (size - shared));
-    // Twice as many as tell dissimilar sets apart: candidates that stay are read.
+    // Twice the words that distinguish dissimilar sets, because remaining candidates have to be
+    // read.
     words.map_or(MOST, |words| (2 * words).min(MOST))
 }

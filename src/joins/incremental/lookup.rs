@@ -1,4 +1,4 @@
-//! Which documents of a segment may be similar to changed ones.
+//! The lookup of documents of a segment that may be similar to changed documents.
 
 use super::changed::{Changed, DOING, PrefixToken, REQUIREMENTS, Requirements};
 use super::partners::Candidates;
@@ -10,17 +10,18 @@ use crate::joins::sets::bounds::Side;
 use crate::joins::sets::popcount::{self, Scattered};
 use crate::memory;
 
-/// Changed documents beside a segment.
+/// Changed documents together with a segment.
 #[derive(Debug)]
 pub struct SegmentLookup<'a> {
     changed: &'a Changed,
     documents: &'a SegmentDocuments,
-    /// For each changed document the places where partners of each size begin, and where the last ones end.
+    /// For each changed document, the places where partners of each size range begin, followed by
+    /// the end of the last ones.
     places: Vec<[u32; REQUIREMENTS + 1]>,
 }
 
 impl<'a> SegmentLookup<'a> {
-    /// Makes ready to look at a segment.
+    /// Prepares the lookup in a segment.
     pub fn new(changed: &'a Changed, documents: &'a SegmentDocuments) -> Result<Self> {
         let mut places: Vec<[u32; REQUIREMENTS + 1]> = Vec::new();
         memory::reserve(&mut places, changed.requirements.len(), DOING)?;
@@ -41,8 +42,9 @@ impl<'a> SegmentLookup<'a> {
         Ok(Self { changed, documents, places })
     }
 
-    /// Adds the documents of a part that may be similar to a changed one: all that share a token of a part with one of
-    /// these and are similar to it, and perhaps others.
+    /// Adds the documents of a part that may be similar to a changed one. These include all that
+    /// are similar to a changed document and share a token of this part with it, and perhaps
+    /// others.
     pub fn compare(&self, part: &[u8], found: &mut Candidates, stop: &Stop) -> Result<()> {
         match self.changed.words {
             1 => self.compare_words::<1>(part, found, stop),
@@ -68,7 +70,7 @@ impl<'a> SegmentLookup<'a> {
                 rest = &rest[rest.partition_point(|posting| posting.hash < hash)..];
                 begun = true;
             }
-            // Most hashes are of no changed document, so that their documents need not be read.
+            // Most hashes occur in no changed document, so their lists need not be read.
             let mut unread = Some(list);
             while let [posting, after @ ..] = rest {
                 if posting.hash > hash {
@@ -90,7 +92,8 @@ impl<'a> SegmentLookup<'a> {
         done
     }
 
-    /// Compares a changed document with others that have a token of its prefix, by places in ascending order.
+    /// Compares a changed document with others that have a token of its prefix, given by their
+    /// places in ascending order.
     #[inline]
     fn one<const W: usize>(
         &self,
@@ -109,7 +112,8 @@ impl<'a> SegmentLookup<'a> {
         let mut near = std::mem::take(&mut found.near);
         near.clear();
         for (requirement, &end) in by_size.iter().zip(&starts[1..]) {
-            // A set that shares this many tokens shares one of the first few; the larger it is, the fewer are these.
+            // A set that shares this many tokens shares one of the first few. The larger the set,
+            // the fewer these are.
             if places.is_empty() || requirement.overlap.saturating_add(position) > size {
                 break;
             }

@@ -1,4 +1,5 @@
-//! Changed documents kept in memory, and which of them are similar to others as these are read: exactly.
+//! Changed documents in memory, and the exact comparison of other documents with them as these are
+//! read.
 
 use super::changed::Changed;
 use super::digest::Digester;
@@ -20,25 +21,25 @@ pub struct Matcher {
     changed: Changed,
     /// The sets, in parts.
     sets: Vec<TokenSets>,
-    /// Where the set of each row is.
+    /// The part of each row's set, and the position of the set in it.
     places: Vec<(u32, u32)>,
     order: OutlineOrder,
     spec: FeatureSpec,
     predicate: Predicate,
 }
 
-/// Space that comparisons use in turn, and what was found.
+/// Scratch space that is reused between comparisons, and the matches found.
 #[derive(Debug, Default)]
 pub struct Matches {
     digester: Digester,
     set: TokenSets,
     candidates: Vec<u32>,
-    /// A row of another document, one of a changed document, and their similarity.
+    /// The matches: a row of another document, a row of a changed document, and their similarity.
     pub found: Vec<(u32, u32, f64)>,
 }
 
 impl Matcher {
-    /// Makes ready. There is a set of each changed document.
+    /// Prepares the comparison. `sets` contains the set of each changed document.
     pub fn new(
         changed: Changed,
         sets: Vec<TokenSets>,
@@ -54,7 +55,8 @@ impl Matcher {
         Ok(Self { changed, sets, places, order, spec, predicate })
     }
 
-    /// Adds the changed documents that are similar to a document; none but rows of `partners` are, where these are known.
+    /// Adds the changed documents that are similar to a document. If `partners` is known, only rows
+    /// in it can be similar.
     pub fn find(
         &self,
         row: u32,
@@ -76,13 +78,14 @@ impl Matcher {
         self.check(row, set, 0, partners, found, stop)
     }
 
-    /// How many parts the changed documents are in.
+    /// Returns the number of parts of the changed documents.
     pub fn parts(&self) -> usize {
         self.sets.len()
     }
 
-    /// Adds pairs of changed documents of which the first one is in a part, after its first `done`; each comes both
-    /// ways, and each document with itself. Ends when there are many, and says whether it is at the end of the part.
+    /// Adds pairs of changed documents whose first one is in a part, after its first `done`
+    /// documents. Each pair is added in both directions, and each document with itself. Returns
+    /// early when there are many pairs, and reports whether the end of the part was reached.
     pub fn find_among(
         &self,
         part: usize,
@@ -105,7 +108,7 @@ impl Matcher {
         Ok(true)
     }
 
-    /// The changed documents that may be similar to one with these hashes.
+    /// Finds the changed documents that may be similar to one with these hashes.
     fn candidates(
         &self,
         row: u32,
@@ -119,7 +122,7 @@ impl Matcher {
         self.changed.near(&digester.digests, candidates)
     }
 
-    /// Adds those that are similar.
+    /// Adds the candidates that are similar.
     fn check(
         &self,
         row: u32,

@@ -1,4 +1,4 @@
-//! What was found in a segment: pairs or, where these are too many, only the places.
+//! The result of a lookup in a segment: pairs or, where these are too many, only the places.
 
 use super::changed::{Changed, DOING};
 use crate::error::Result;
@@ -9,9 +9,10 @@ use crate::ragged::Ragged;
 /// Documents of a segment that may be similar to changed ones.
 #[derive(Debug, Default)]
 pub struct Candidates {
-    /// The place in the segment in the upper half, the changed document in the lower; some stand there twice.
+    /// Pairs, each with the place in the segment in the upper half and the changed document in the
+    /// lower. Some pairs occur twice.
     pairs: Vec<u64>,
-    /// By place, once pairs are too many to be kept.
+    /// A bit for each place, once there are too many pairs to keep.
     bits: Vec<u64>,
     documents: usize,
     most: usize,
@@ -20,7 +21,8 @@ pub struct Candidates {
 }
 
 impl Candidates {
-    /// None yet, of a segment of `documents` documents; pairs take at most `most` bytes.
+    /// Starts without candidates for a segment of `documents` documents. Pairs take at most `most`
+    /// bytes.
     pub fn new(documents: usize, most: usize) -> Self {
         let most = most / size_of::<u64>();
         Self { documents, most, ..Self::default() }
@@ -40,7 +42,7 @@ impl Candidates {
         Ok(())
     }
 
-    /// Keeps only which places were found.
+    /// Keeps only the places and discards the pairs.
     fn forget_pairs(&mut self) -> Result<()> {
         if self.bits.is_empty() {
             self.bits = memory::filled(0, self.documents.div_ceil(64), DOING)?;
@@ -53,19 +55,21 @@ impl Candidates {
     }
 }
 
-/// The rows of changed documents that each of some others may be similar to, or that this is not known.
+/// For each of some documents, the rows of changed documents that it may be similar to; or nothing
+/// if these are not known.
 #[derive(Debug)]
 pub struct Partners(Option<Ragged<u32>>);
 
 impl Default for Partners {
-    /// Of none.
+    /// Returns the partners of no documents.
     fn default() -> Self {
         Self(Some(Ragged::default()))
     }
 }
 
 impl Partners {
-    /// Adds those of the next document. Where they are not known, those of all are forgotten.
+    /// Adds the partners of the next document. If they are not known, the partners of all documents
+    /// are discarded.
     pub fn push(&mut self, rows: Option<&[u32]>) -> Result<()> {
         if let (Some(known), Some(rows)) = (&mut self.0, rows) {
             return known.push(rows, DOING);
@@ -74,13 +78,13 @@ impl Partners {
         Ok(())
     }
 
-    /// Those of the `n`-th document, if they are known.
+    /// Returns the partners of the `n`-th document, if they are known.
     pub fn of(&self, n: usize) -> Option<&[u32]> {
         self.0.as_ref().map(|known| known.get(n))
     }
 }
 
-/// Puts together what was found in a segment: the places, ascending, and the partners of each.
+/// Merges the results for a segment into the places, in ascending order, and the partners of each.
 pub fn together(
     mut found: Vec<Candidates>,
     changed: &Changed,

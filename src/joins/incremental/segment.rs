@@ -1,12 +1,13 @@
-//! Digests as they are stored: documents by size, in blocks; postings by hash, in parts.
+//! The stored form of digests: documents by size, in blocks; postings by hash, in parts.
 //!
-//! A block has the sizes and the bitmaps of its documents, little-endian. A part has the postings of a range of hashes:
-//! for each hash, as LEB128, its distance from the one before and how many documents have it. Then comes, of one document,
-//! its place in the segment as LEB128; of several, how many bytes the code of their places has, as LEB128, its parameter in
-//! one byte, and the code ([`rice`]).
+//! A block contains the sizes and the bitmaps of its documents, little-endian. A part contains the
+//! postings of a range of hashes. For each hash it has, as LEB128, the distance from the previous
+//! hash and the number of documents with it. For one document its place in the segment follows, as
+//! LEB128. For several documents the following data is the length in bytes of the code of their
+//! places, as LEB128, the parameter of the code in one byte, and the code ([`rice`]).
 //!
-//! The owner of a table of lists can write anything into it: what is read again is checked before it is used, and
-//! memory is taken for what is there, not for what a number says.
+//! The owner of a table of lists can write anything into it. So stored data is checked before it is
+//! used, and memory is allocated for the data that exists, not for the amount that a number claims.
 
 use super::digest::{DOING, Digests};
 use crate::error::{Error, Result};
@@ -16,11 +17,11 @@ use crate::leb128;
 use crate::memory;
 use crate::ragged::Ragged;
 
-/// Documents of a block, the last one's aside.
+/// The number of documents of a block, except the last one.
 pub const BLOCK: usize = 1024;
-/// About how many bytes a part has, or less: so few that its row fits into a page.
+/// The approximate size limit of a part in bytes, so small that its row fits into a page.
 pub const PART: usize = 6 << 10;
-/// The most bits of a hash that say which part it is in.
+/// The most bits of a hash that select its part.
 pub const MOST_BITS: u32 = 16;
 /// More tokens than any document has.
 const MOST_TOKENS: u32 = 1 << 31;
@@ -29,7 +30,7 @@ const MOST_TOKENS: u32 = 1 << 31;
 #[derive(Debug)]
 pub struct Segment<'a> {
     digests: &'a Digests,
-    /// The places of digests in the order of sizes.
+    /// The positions of digests in the order of sizes.
     order: Vec<u32>,
     words: usize,
     /// All parts.
@@ -37,9 +38,9 @@ pub struct Segment<'a> {
 }
 
 impl<'a> Segment<'a> {
-    /// Puts digests in order. Takes about their memory. O(n · log n).
+    /// Sorts digests into a segment. Takes about as much memory as they do. O(n · log n).
     pub fn new(digests: &'a Digests, words: usize, executor: &dyn Executor) -> Result<Self> {
-        /// About what a posting takes.
+        /// The approximate size of a posting.
         const BYTES: usize = 3;
         let count = digests.rows.len();
         let mut order = Vec::new();
@@ -74,12 +75,12 @@ impl<'a> Segment<'a> {
         Ok(Self { digests, order, words, parts })
     }
 
-    /// How many documents it has.
+    /// Returns the number of documents.
     pub fn documents(&self) -> usize {
         self.order.len()
     }
 
-    /// The blocks, in order.
+    /// Returns the blocks, in order.
     pub fn blocks(&self) -> impl Iterator<Item = Result<Vec<u8>>> + '_ {
         let Digests { sizes, bitmaps, .. } = self.digests;
         self.order.chunks(BLOCK).map(move |block| {
@@ -94,7 +95,7 @@ impl<'a> Segment<'a> {
         })
     }
 
-    /// The rows in the order of the segment.
+    /// Returns the rows in the order of the segment.
     pub fn into_rows(self) -> Vec<u32> {
         let Self { digests, mut order, .. } = self;
         order.iter_mut().for_each(|place| *place = digests.rows[*place as usize]);
@@ -102,13 +103,13 @@ impl<'a> Segment<'a> {
     }
 }
 
-/// The part that a posting's hash is in: its first `bits` bits.
+/// Returns the part of a posting's hash: its first `bits` bits.
 pub(crate) fn part_of(posting: u64, bits: u32) -> usize {
-    // A shift by all bits is none in one step.
+    // A shift by all bits at once is not defined, so it is done in two steps.
     (posting >> 1 >> (u64::BITS - 1 - bits)) as usize
 }
 
-/// Sorted postings as a part.
+/// Encodes sorted postings as a part.
 fn encode(postings: &[u64], bytes: &mut Vec<u8>) -> Result<()> {
     let (mut before, mut places, mut code) = (0, Vec::new(), Vec::new());
     for list in postings.chunk_by(|a, b| a >> u32::BITS == b >> u32::BITS) {
@@ -140,28 +141,29 @@ fn malformed(why: &str) -> Error {
     Error::Malformed { what: "segment of outlines", why: why.to_owned() }
 }
 
-/// The documents that have a hash, still as they are stored.
+/// The documents that have a hash, still in the stored form.
 pub(crate) enum List<'a> {
     One(u32),
     Several { code: &'a [u8], decoder: Decoder },
 }
 
 impl List<'_> {
-    /// Their places, ascending, instead of what `places` has.
+    /// Decodes their places into `places`, in ascending order, replacing its contents.
     pub(crate) fn read(self, places: &mut Vec<u32>) -> Result<()> {
         places.clear();
         match self {
             Self::One(place) => memory::push(places, place, DOING),
             Self::Several { mut code, mut decoder } => {
                 memory::reserve(places, decoder.rows() as usize, DOING)?;
-                // The decoder knows how many bytes there are, so that it ends, or is an error.
+                // The decoder knows the number of bytes, so it ends or fails.
                 decoder.read(&mut code, usize::MAX, places).map(|_| ())
             }
         }
     }
 }
 
-/// Calls `each` with the hashes of a part, ascending, and those of `documents` documents that have them.
+/// Calls `each` with the hashes of a part, in ascending order, and the list of each. `documents` is
+/// the number of documents of the segment.
 pub(crate) fn decode(
     mut bytes: &[u8],
     documents: usize,
@@ -185,7 +187,7 @@ pub(crate) fn decode(
             let length = usize::try_from(number).unwrap_or(usize::MAX);
             let (code, rest) = rest.split_at_checked(length).ok_or_else(|| malformed("a list is cut off"))?;
             bytes = rest;
-            // Places are numbered with 32 bits, and a part has fewer bytes.
+            // Places have 32 bits, and a part has fewer bytes than that.
             let decoder = Decoder::new(parameter, count as u32, length as u32, documents as u32)?;
             List::Several { code, decoder }
         };
@@ -194,19 +196,19 @@ pub(crate) fn decode(
     Ok(())
 }
 
-/// The documents of a segment as they are read again.
+/// The documents of a segment, decoded from the stored form.
 #[derive(Debug)]
 pub struct SegmentDocuments {
-    /// How many tokens each has, ascending.
+    /// The number of tokens of each document, in ascending order.
     pub sizes: Vec<u32>,
-    /// Their bitmaps.
+    /// The bitmaps of the documents.
     pub bitmaps: Vec<u64>,
-    /// Words of a bitmap.
+    /// The number of words of a bitmap.
     pub words: usize,
 }
 
 impl SegmentDocuments {
-    /// None yet, of bitmaps of `words` words.
+    /// Starts without documents. Bitmaps have `words` words.
     pub fn new(words: usize) -> Self {
         Self { sizes: Vec::new(), bitmaps: Vec::new(), words }
     }
@@ -235,12 +237,13 @@ impl SegmentDocuments {
         Ok(())
     }
 
-    /// The first place of a document that has at least `size` tokens.
+    /// Returns the first place of a document that has at least `size` tokens.
     pub(crate) fn first_of_size(&self, size: u32) -> u32 {
         self.sizes.partition_point(|&other| other < size) as u32
     }
 
-    /// Whole digests again, to be merged with others: `parts` are all of the segment, `row` is the first one's row.
+    /// Restores the digests, to merge them with others. `parts` are all parts of the segment, and
+    /// `row` is the row of its first document.
     pub fn digests<'a>(self, row: u32, parts: impl IntoIterator<Item = &'a [u8]>) -> Result<Digests> {
         let count = self.sizes.len();
         if u32::try_from(count).ok().and_then(|count| row.checked_add(count)).is_none() {

@@ -1,4 +1,4 @@
-//! No pair is missed, whatever is stored how.
+//! Tests that no pair is missed, however the documents are stored.
 
 use super::changed::Changed;
 use super::digest::{Digester, Digests, words};
@@ -23,7 +23,7 @@ pub(crate) fn document(text: &str) -> Document {
     Document::Text(text.to_owned())
 }
 
-/// A segment as it is stored: blocks, parts, and the rows in its order.
+/// A segment in its stored form: blocks, parts, and the rows in its order.
 pub(crate) type Stored = (Vec<Vec<u8>>, Vec<Vec<u8>>, Vec<u32>);
 
 pub(crate) fn store(digests: Digests, words: usize) -> Stored {
@@ -39,11 +39,12 @@ fn documents((blocks, ..): &Stored, words: usize) -> SegmentDocuments {
     documents
 }
 
-/// The rows that a look at one segment finds, and those of changed documents that each may be similar to.
+/// Returns the rows that a lookup in one segment finds, each with the rows of changed documents
+/// that it may be similar to.
 fn look(changed: &Changed, stored: &Stored, words: usize, most: usize) -> Vec<(u32, Option<Vec<u32>>)> {
     let documents = documents(stored, words);
     let comparison = SegmentLookup::new(changed, &documents).unwrap();
-    // As two threads share the parts.
+    // Divide the parts as two threads would.
     let mut found =
         vec![Candidates::new(documents.sizes.len(), most), Candidates::new(documents.sizes.len(), most)];
     for part in changed.parts(stored.1.len()).unwrap() {
@@ -58,7 +59,7 @@ fn look(changed: &Changed, stored: &Stored, words: usize, most: usize) -> Vec<(u
     rows
 }
 
-/// An order made of some texts, and its digests of all.
+/// Builds an order from some texts, and the digests of all by it.
 pub(crate) fn digest(
     texts: &[String],
     counted: usize,
@@ -81,7 +82,7 @@ pub(crate) fn digest(
     (order, digester.digests)
 }
 
-/// How many tokens two texts share, and how many they have.
+/// Returns the number of tokens that two texts share, and the number of tokens of each.
 fn counts(a: &str, b: &str, multiset: bool) -> [u32; 3] {
     let words = |text: &str| {
         let mut words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
@@ -103,7 +104,8 @@ fn copy(digests: &Digests) -> Digests {
     copy
 }
 
-/// No pair of the first `new` texts and any one is missed, and none is added; `counted` texts make the order.
+/// Checks that no pair of one of the first `new` texts and any text is missed or added. `counted`
+/// texts determine the order.
 fn check(texts: &[String], new: usize, counted: usize, spec: &FeatureSpec, predicate: Predicate) {
     let stop = Stop::default();
     let bounds = Bounds::new(predicate);
@@ -113,7 +115,7 @@ fn check(texts: &[String], new: usize, counted: usize, spec: &FeatureSpec, predi
         digester.add(row, &document(text), spec, &order, &bounds, &stop).unwrap();
     }
     let changed = Changed::new(digester.digests, order.words, bounds, &THREADS).unwrap();
-    // At once, and as two segments that were merged.
+    // Store the documents at once, and as two segments that are merged.
     let stored = store(copy(&all), order.words);
     let mut merged = Digests::default();
     for half in 0..2 {
@@ -131,7 +133,7 @@ fn check(texts: &[String], new: usize, counted: usize, spec: &FeatureSpec, predi
     let merged = store(merged, order.words);
     let found = look(&changed, &stored, order.words, usize::MAX);
     assert_eq!(found, look(&changed, &merged, order.words, usize::MAX));
-    // Where pairs are too many, the places at least are the same.
+    // Where there are too many pairs, at least the places are the same.
     let places: Vec<_> = found.iter().map(|(row, _)| (*row, None)).collect();
     assert_eq!(places, look(&changed, &stored, order.words, 0));
 
@@ -144,7 +146,7 @@ fn check(texts: &[String], new: usize, counted: usize, spec: &FeatureSpec, predi
             }
         }
     }
-    // The sets in two parts, as two threads make them.
+    // The sets are in two parts, as two threads would build them.
     let mut sets = vec![TokenSets::default(), TokenSets::default()];
     for (row, text) in (0..).zip(&texts[..new]) {
         sets[row as usize % 2].add(row, &document(text), spec, &stop).unwrap();
@@ -180,7 +182,7 @@ fn predicates(threshold: f64) -> impl Iterator<Item = Predicate> {
 }
 
 proptest! {
-    // Each case makes tables of all classes.
+    // Each case checks twelve predicates, so there are fewer cases than usual.
     #![proptest_config(ProptestConfig::with_cases(48))]
     #[test]
     fn no_pair_is_missed(
@@ -196,7 +198,7 @@ proptest! {
         }
     }
 
-    /// Pieces of one long text, of many sizes, so that partners are of all kinds.
+    /// Tests pieces of one long text, of many sizes, so that there are all kinds of partners.
     #[test]
     fn no_pair_of_long_texts_is_missed(
         pieces in proptest::collection::vec((0usize..60, 1usize..250), 2..40),
@@ -216,7 +218,7 @@ proptest! {
 fn many_documents_in_many_parts() {
     let spec = FeatureSpec { multiset: false, ..FeatureSpec::WORDS };
     let bounds = Bounds::new(Predicate::new(Measure::Jaccard, 0.8).unwrap());
-    // Each near the one before, far from all others.
+    // Each text is near the one before and far from all others.
     let text = |n: u64| {
         let words = (0..20).map(|k| crate::hash::mix(n / 2 * 100 + k) % 1_000_000);
         words.map(|w| format!("w{w} ")).collect::<String>() + &format!("own{n}")

@@ -1,8 +1,10 @@
-//! Minhash in parts: a set goes to each part that one of its bands falls into, with its size, a bitmap and the keys of these; in a
-//! part sets that share a key are candidates, as they are in the join of one machine (docs/design/algorithms.md section 2), unless
-//! their sizes or their bitmaps say that they are not similar ([`super::engine`]).
+//! Minhash in parts. A set is sent to each part into which one of its bands falls, with its size, a
+//! bitmap and the keys of these bands. In a part, sets that share a key are candidates, as in the
+//! join on one machine (docs/design/algorithms.md section 2), unless their sizes or their bitmaps
+//! show that they are not similar ([`super::engine`]).
 //!
-//! The keys of a row as bytes: the version of this format, then each key in 8 bytes, little-endian.
+//! The keys of a row are encoded as the version of this format, then each key in 8 bytes,
+//! little-endian.
 
 use super::bitmaps;
 use super::groups::Groups;
@@ -15,13 +17,13 @@ use crate::joins::sketches::banding::Banding;
 use crate::sketches::minhash::Minhasher;
 use crate::sketches::sign::band_keys;
 
-/// The value, for errors.
+/// The name of the value, for error messages.
 const NAME: &str = "bands";
 const VERSION: u8 = 1;
 const KEY: usize = size_of::<u64>();
 
-/// The rows of a set, with the keys of its bands in place of tokens; none of a set without tokens. O(n · m) for n tokens and m
-/// values.
+/// Returns the rows of a set, with the keys of its bands in place of tokens. A set without tokens
+/// has no rows. O(n · m) for n tokens and m values.
 pub fn groups(
     set: &TokenSet<'_>,
     minhasher: &mut Minhasher,
@@ -36,12 +38,12 @@ pub fn groups(
         if n.is_multiple_of(1 << 12) {
             stop.check()?;
         }
-        // Sketches are made of numbers as they are.
+        // Sketches are computed from the numbers themselves.
         minhasher.add(if is_of_numbers { unmix(hash) } else { hash });
     }
     let Some(values) = minhasher.values() else { return Ok(Groups::default()) };
     let mut keys = Vec::new();
-    // A key is as good as random.
+    // Keys are practically random.
     let part = |key: u64| (((key >> 32) * u64::from(parts)) >> 32) as u32;
     band_keys(values, rows, &mut Vec::new(), |key| keys.push((part(key), key)));
     keys.sort_unstable();
@@ -55,13 +57,14 @@ pub fn groups(
     Ok(Groups { size, bitmap, parts: groups.collect() })
 }
 
-/// What makes the values of a plan.
+/// Returns the minhasher for the values of a plan.
 pub fn minhasher(plan: Banding, seed: i64) -> Minhasher {
-    // A plan has no more values than 16 bits count.
+    // The number of values of a plan fits in 16 bits.
     Minhasher::new(plan.values() as u16, seed)
 }
 
-/// Calls `each` with the keys of a row, all of which have the first place, as none goes before another; errors for bytes that are none.
+/// Calls `each` with the keys of a row. All keys have the place 0, because they have no order.
+/// Fails for malformed bytes.
 pub fn for_each_key(bytes: &[u8], mut each: impl FnMut(u64, u32) -> Result<()>) -> Result<()> {
     let bad = |why: String| Error::Malformed { what: NAME, why };
     let (&version, keys) = bytes.split_first().ok_or_else(|| bad("it is cut short".to_owned()))?;
@@ -109,7 +112,7 @@ mod tests {
         keys
     }
 
-    /// The keys of a document's bands, as the join of one machine has them.
+    /// Returns the keys of a document's bands as computed by the join on one machine.
     fn keys(document: &Document, feature: FeatureSpec, plan: Banding) -> Result<Vec<u64>> {
         let spec = TechniqueSpec::Minhash { feature, plan, seed: 7, threshold: 0.5, verify: true };
         let combination = Combination { techniques: vec![spec], rule: Rule::Technique(0), most: None };
@@ -152,7 +155,7 @@ mod tests {
         Ok(())
     }
 
-    /// Sets of numbers, some of which share many.
+    /// Returns sets of numbers, some of which share many.
     fn sets() -> Vec<Vec<u8>> {
         let numbers = |n: u64| {
             let own = (n % 7) * (n % 5);
@@ -170,7 +173,8 @@ mod tests {
             .collect()
     }
 
-    /// All that share a key are candidates, each once in a part, unless they are not similar.
+    /// Tests that all sets that share a key are candidates, each pair once in a part, unless they
+    /// are not similar.
     #[test]
     fn who_shares_a_key_and_is_similar_is_found() -> Result<()> {
         let (sets, stop) = (sets(), Stop::default());
@@ -216,7 +220,7 @@ mod tests {
                     found.extend(here);
                 }
                 assert!(found.is_superset(&similar) && sharing.is_superset(&found), "{threshold} {budget}");
-                // Most of the others are told apart.
+                // Most of the other pairs are ruled out.
                 assert!(threshold < 0.8 || found.len() < similar.len() + sharing.len() / 4, "{threshold}");
             }
         }

@@ -1,7 +1,8 @@
-//! Parity bitmaps that travel: as long as their set needs, and comparable with those of other lengths.
+//! Parity bitmaps that are sent to parts. They are as long as their set needs, and comparable with
+//! bitmaps of other lengths.
 //!
-//! They are those of [`bitmap`]. A length is a power of two, and the bits of a longer
-//! bitmap folded onto each other are the shorter one of the same set.
+//! They are the bitmaps of [`bitmap`]. A length is a power of two, and folding the bits of a longer
+//! bitmap onto each other gives the shorter bitmap of the same set.
 
 use crate::error::{Error, Result};
 use crate::joins::set_index::bitmap::{self, Width};
@@ -9,19 +10,20 @@ use crate::joins::sets::bounds::{Bounds, Side};
 use crate::memory;
 use crate::sketches::kernels::Kernels;
 
-/// The value, for errors.
+/// The name of the value, for error messages.
 const NAME: &str = "bitmap";
 const VERSION: u8 = 1;
 const MOST_WORDS: usize = 256;
 
-/// How many words the bitmap of a set of this size has: a candidate that is left costs far more than a longer bitmap, so
-/// that sets which have little in common differ in more bits than they may by a wide margin.
+/// Returns the number of words of the bitmap of a set of this size. A remaining candidate costs far
+/// more than a longer bitmap, so the length is chosen with a wide margin: sets with little in
+/// common differ in many more bits than they may.
 pub fn words(bounds: &Bounds, size: u32) -> usize {
     let least = bounds.least_overlap(Side::Left, size, size).unwrap_or(size);
     Width::SENT.words(size, (size - least.min(size)).saturating_mul(2)).unwrap_or(MOST_WORDS)
 }
 
-/// The bitmap of a set, as bytes.
+/// Returns the encoded bitmap of a set.
 pub fn of_hashes(hashes: impl Iterator<Item = u64>, words: usize) -> Result<Vec<u8>> {
     let mut bits = memory::filled(0u64, words, "making a bitmap")?;
     bitmap::of_hashes(hashes, &mut bits);
@@ -30,7 +32,7 @@ pub fn of_hashes(hashes: impl Iterator<Item = u64>, words: usize) -> Result<Vec<
     Ok(bytes)
 }
 
-/// The words of a bitmap's bytes; errors for bytes that are none.
+/// Parses the words of a bitmap. Fails for malformed bytes.
 pub fn parse(bytes: &[u8]) -> Result<&[[u8; size_of::<u64>()]]> {
     let bad = |why| Error::Malformed { what: NAME, why };
     let (&version, words) = bytes.split_first().ok_or_else(|| bad("it has no bytes".to_owned()))?;
@@ -44,7 +46,8 @@ pub fn parse(bytes: &[u8]) -> Result<&[[u8; size_of::<u64>()]]> {
     Ok(words)
 }
 
-/// In how many bits two bitmaps differ, the longer one folded to the length of the other.
+/// Returns in how many bits two bitmaps differ, with the longer one folded to the length of the
+/// other.
 #[inline]
 pub fn differ(a: &[u64], b: &[u64], kernels: &Kernels) -> u32 {
     if a.len() == b.len() {

@@ -1,7 +1,9 @@
-//! Candidates among the rows of a part: by shared tokens of their prefixes, sizes, places of the shared token, and bitmaps.
+//! The search for candidates among the rows of a part, by shared tokens of their prefixes, sizes,
+//! places of the shared token, and bitmaps.
 //!
-//! As in [`crate::joins::sets`] a record probes for those that are not larger: these are found under fewer tokens than
-//! they came with. What is left is similar as far as a part can know.
+//! As in [`crate::joins::sets`], a record probes for records that are not larger, and these are
+//! indexed under fewer tokens than the part holds of them. The remaining candidates are similar as
+//! far as a part can determine.
 
 use std::ops::Range;
 
@@ -14,18 +16,18 @@ use crate::memory;
 use crate::prefetch::prefetch;
 use crate::sketches::kernels::{Kernels, kernels};
 
-/// Which of the found rows a probe may be paired with.
+/// The indexed rows that a probe may be paired with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Partners {
-    /// Those before it among the same rows.
+    /// Rows before it among the same rows.
     Before,
-    /// Those of other rows that are not larger.
+    /// Rows of another collection that are not larger.
     NotLarger,
-    /// Those of other rows that are smaller.
+    /// Rows of another collection that are smaller.
     Smaller,
 }
 
-/// A token of a row that is found.
+/// A token of an indexed row.
 #[derive(Debug, Clone, Copy)]
 struct Posting {
     token: u64,
@@ -33,7 +35,7 @@ struct Posting {
     place: u32,
 }
 
-/// Where the postings of a token are.
+/// The range of the postings of a token.
 #[derive(Debug, Clone, Copy, Default)]
 struct List {
     token: u64,
@@ -41,23 +43,26 @@ struct List {
     end: u32,
 }
 
-/// The rows that have each token. What decides about most of them is by itself, as they are met here and there: their words would
-/// come from memory one after the other.
+/// The rows that have each token. The sizes and the positions of bitmaps, which decide about most
+/// rows, are stored separately, because rows are accessed in random order and reading them from the
+/// rows' words would cause one cache miss after the other.
 #[derive(Debug, Default)]
 struct Index {
-    /// How many tokens each row has.
+    /// The number of tokens of each row.
     sizes: Vec<u32>,
-    /// Where the bitmap of each row is among the words of all.
+    /// The range of each row's bitmap among the words of all rows.
     bitmaps: Vec<Range<usize>>,
     postings: Vec<Posting>,
-    /// By hash, with gaps; empty ones end where they start.
+    /// A hash table with gaps. Empty lists end where they start.
     lists: Vec<List>,
 }
 
-/// Bytes that an index and what goes with it take at most for each token and each row: a posting, and of the list of a token
-/// that no other row has up to four places, as places are at most twice as many as lists, rounded up to a power of two.
+/// The most bytes that an index and its related data take for each token and each row. A token
+/// takes a posting and, if no other row has it, up to four slots for its list, because the number
+/// of slots is twice the number of lists, rounded up to a power of two.
 pub(super) const BYTES_A_TOKEN: usize = size_of::<Posting>() + 4 * size_of::<List>();
-/// See above: the order of sizes, what the index knows of a row, and when it was met.
+/// See above: the place in the order of sizes, the index's data of a row, and the last probe that
+/// met it.
 pub(super) const BYTES_A_ROW: usize = 3 * size_of::<u32>() + size_of::<Range<usize>>();
 
 impl Index {
@@ -75,15 +80,15 @@ impl Index {
             bitmaps.push(rows.bitmap_of(place));
             if row.size != size {
                 size = row.size;
-                // What probes is not smaller.
+                // Probes are not smaller.
                 prefix = bounds.prefix(Side::Left, size, size);
             }
             for (token, at) in row.tokens().take_while(|&(_, at)| at < prefix) {
-                // Rows are numbered with 32 bits.
+                // Row numbers have 32 bits.
                 memory::push(&mut postings, Posting { token, row: place as u32, place: at }, DOING)?;
             }
         }
-        // Where lists begin and end is numbered with 32 bits.
+        // The starts and ends of lists have 32 bits.
         if u32::try_from(postings.len()).is_err() {
             return Err(Error::TooMany { what: "tokens of a part in memory", limit: u32::MAX.into() });
         }
@@ -104,13 +109,13 @@ impl Index {
         Ok(Self { sizes, bitmaps, postings, lists })
     }
 
-    /// Asks for the memory in which the list of a token is found.
+    /// Prefetches the memory in which the list of a token is found.
     #[inline]
     fn ask(&self, token: u64) {
         prefetch(&self.lists, crate::hash::mix(token) as usize & (self.lists.len() - 1));
     }
 
-    /// Where the list of a token is, if it has one.
+    /// Returns the slot of a token's list, if it has one.
     #[inline]
     fn slot(&self, token: u64) -> Option<usize> {
         let mut slot = crate::hash::mix(token) as usize & (self.lists.len() - 1);
@@ -126,7 +131,8 @@ impl Index {
         }
     }
 
-    /// Leaves the rows before `first` out of a list for good: no later probe reaches them, as later ones are not smaller.
+    /// Removes the rows before `first` from a list permanently. No later probe reaches them,
+    /// because later probes are not smaller.
     #[inline]
     fn pass(&mut self, slot: usize, first: usize) {
         let passed = self.list(slot).iter().take_while(|posting| (posting.row as usize) < first).count();
@@ -140,12 +146,12 @@ impl Index {
     }
 }
 
-/// How many probes, and how many bitmaps, memory is asked for ahead.
+/// The number of probes and the number of bitmaps that are prefetched ahead.
 const AHEAD: usize = 8;
-/// Of how many sizes of rows what a probe needs is known at a time.
+/// The number of row sizes for which a probe's requirements are cached.
 const NEEDS: usize = 1 << 10;
 
-/// Two rows, by their places among those that probe and those that are found.
+/// Two rows, by their places among the probes and among the indexed rows.
 pub type Candidate = (u32, u32);
 
 /// A join of rows with themselves or with others.
@@ -157,29 +163,30 @@ pub struct Engine<'a> {
     bounds: Bounds,
     index: Option<Index>,
     next: usize,
-    /// By the place of a row that is found: 1 and the last probe that met it.
+    /// For each indexed row, 1 plus the last probe that met it.
     met: Vec<u32>,
-    /// Rows whose bitmaps are compared next, and in how many bits they may differ.
+    /// The rows whose bitmaps are compared next, and the number of bits in which they may differ.
     near: Vec<(u32, u64)>,
-    /// Where the lists of a probe's tokens are, and the places of these: found one after the other, before any of them is read, so
-    /// that memory is waited for once.
+    /// The slots of the lists of a probe's tokens, and the places of these tokens. All slots are
+    /// found before any list is read, so that the latency of memory is paid only once.
     slots: Vec<(usize, u32)>,
     kernels: &'static Kernels,
     of_size: OfSize,
 }
 
-/// What all probes of a size have in common; they come one after the other.
+/// The data that all probes of one size share. These probes are consecutive.
 #[derive(Debug, Default)]
 struct OfSize {
     size: u32,
-    /// The places of all rows that are large enough, and small enough.
+    /// The places of all rows that are large enough and small enough.
     reach: Range<usize>,
-    /// By the lower bits of the size of a row: that size, and the least overlap with rows that have it.
+    /// A cache by the lower bits of a row's size: the size, and the least overlap with rows of that
+    /// size.
     needs: Vec<(u32, u32)>,
 }
 
 impl<'a> Engine<'a> {
-    /// A join of rows in the order of their sizes.
+    /// Prepares a join of rows that are sorted by size.
     pub fn new(probes: &'a Rows, found: &'a Rows, partners: Partners, bounds: Bounds) -> Result<Self> {
         let met = memory::filled(0, found.len(), DOING)?;
         let (near, slots, kernels) = (Vec::new(), Vec::new(), kernels());
@@ -187,7 +194,7 @@ impl<'a> Engine<'a> {
         Ok(Self { probes, found, partners, bounds, index: None, next: 0, met, near, slots, kernels, of_size })
     }
 
-    /// Some of the candidates, each once; none when the join is done.
+    /// Returns some of the candidates, each once, or `None` when the join is done.
     pub fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<Candidate>>> {
         const ENOUGH: usize = 1 << 16;
         if self.next == self.probes.len() {
@@ -205,7 +212,7 @@ impl<'a> Engine<'a> {
                 done = engine.probe(&mut index, engine.next, batch, stop);
                 match done {
                     Ok(()) => engine.next += 1,
-                    // It begins anew.
+                    // The probe starts again from scratch.
                     Err(_) => {
                         batch.truncate(before);
                         engine.near.clear();
@@ -219,7 +226,7 @@ impl<'a> Engine<'a> {
         Ok(Some(state.1))
     }
 
-    /// Makes ready for probes of a size.
+    /// Prepares for probes of a size.
     fn begin_size(&mut self, index: &Index, size: u32) -> Result<()> {
         let first_of = |size| index.sizes.partition_point(|&other| other < size);
         let end = match self.partners {
@@ -236,7 +243,8 @@ impl<'a> Engine<'a> {
         Ok(())
     }
 
-    /// The least overlap of a probe with a row of this size, more than either has where no overlap is enough.
+    /// Returns the least overlap of a probe with a row of this size. If no overlap is enough, the
+    /// result exceeds both sizes.
     #[inline]
     fn need(&mut self, size: u32) -> u32 {
         let known = &mut self.of_size.needs[size as usize % NEEDS];
@@ -291,7 +299,8 @@ impl<'a> Engine<'a> {
                     }
                     let size = index.sizes[posting.row as usize];
                     let need = self.need(size);
-                    // No more can be shared before this token, and after it, than the shorter of both ends has.
+                    // The number of shared tokens before this token, and from it on, is limited by
+                    // the shorter side.
                     let before = at.min(posting.place);
                     let after = (probe.size - at).min(size - posting.place);
                     if u64::from(before) + u64::from(after) < u64::from(need) {
@@ -309,7 +318,7 @@ impl<'a> Engine<'a> {
         self.compare(index, place, batch, stop)
     }
 
-    /// Pairs the probe with those of the near rows whose bitmaps differ in no more bits than they may.
+    /// Pairs the probe with the near rows whose bitmaps do not differ in too many bits.
     fn compare(
         &mut self,
         index: &Index,
@@ -325,7 +334,7 @@ impl<'a> Engine<'a> {
             self.near.get(n + AHEAD).iter().copied().for_each(ask);
             let other = &words[index.bitmaps[row as usize].clone()];
             if u64::from(bitmaps::differ(bitmap, other, self.kernels)) <= allowed {
-                // Rows are numbered with 32 bits.
+                // Row numbers have 32 bits.
                 memory::push(batch, (place as u32, row), DOING)?;
             }
         }

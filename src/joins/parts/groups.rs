@@ -1,8 +1,10 @@
-//! A set as the rows that go to parts: one for each part that tokens of its prefix fall into.
+//! The rows of a set that are sent to parts: one for each part into which tokens of its prefix
+//! fall.
 //!
-//! The tokens of a row as bytes: the version of this format, then for each its hash in 8 bytes, little-endian, and how
-//! many places behind the one before it stands in the set's order (for the first its place, from 0), in groups of 7 bits,
-//! lowest first, of which all but the last have bit 7 set.
+//! The tokens of a row are encoded as the version of this format, then for each token its hash in 8
+//! bytes, little-endian, and the distance of its place in the set's order from the place of the
+//! token before (for the first token its place, from 0), in groups of 7 bits, lowest first, of
+//! which all but the last have bit 7 set.
 
 use super::bitmaps;
 use super::ranks::TokenRanks;
@@ -14,15 +16,15 @@ use crate::joins::sets::bounds::{Bounds, Side};
 use crate::leb128;
 use crate::memory;
 
-/// The value, for errors.
+/// The name of the value, for error messages.
 const NAME: &str = "prefix";
 const VERSION: u8 = 1;
 const DOING: &str = "grouping tokens";
 const HASH: usize = size_of::<u64>();
-/// How many ranks are looked up at a time.
+/// The number of ranks that are looked up at a time.
 const TOGETHER: usize = 16;
 
-/// Most parts that a join can have.
+/// The greatest number of parts of a join.
 pub const MOST_PARTS: i64 = 1 << 20;
 
 /// Checks a number of parts that a user gave.
@@ -34,24 +36,25 @@ pub fn check_parts(parts: i64) -> Result<u32> {
     }
 }
 
-/// The part that a token falls into.
+/// Returns the part into which a token falls.
 fn part_of(token: u64, parts: u32) -> u32 {
-    // The lower bits of the hash are the bitmap's.
+    // The lower bits of the hash are used by the bitmap.
     (((hash::mix(token) >> 32) * u64::from(parts)) >> 32) as u32
 }
 
 /// The rows of a set.
 #[derive(Debug, Default)]
 pub struct Groups {
-    /// How many tokens the set has.
+    /// The number of tokens of the set.
     pub size: u32,
-    /// Its bitmap.
+    /// The bitmap of the set.
     pub bitmap: Vec<u8>,
-    /// The parts, ascending, and their tokens.
+    /// The parts, in ascending order, and their tokens.
     pub parts: Vec<(u32, Vec<u8>)>,
 }
 
-/// The rows of a set, none where no other set can be similar. O(n · log n) for n tokens.
+/// Returns the rows of a set. There are none if no other set can be similar. O(n · log n) for n
+/// tokens.
 pub fn groups(
     set: &TokenSet<'_>,
     ranks: &TokenRanks<'_>,
@@ -67,12 +70,12 @@ pub fn groups(
         if order.len().is_multiple_of(1 << 12) {
             stop.check()?;
         }
-        // What is left of a set is looked up with as many others as there is room for.
+        // The last tokens of a set are padded to a full lookup.
         let some: [u64; TOGETHER] = std::array::from_fn(|_| hashes.next().unwrap_or(0));
         let left = size as usize - order.len();
         order.extend(ranks.of_each(some).into_iter().zip(some).take(left));
     }
-    // Partners may be smaller and larger.
+    // Partners may be smaller or larger.
     let partners = if size == 0 { None } else { bounds.partner_sizes(Side::Left, size, u32::MAX) };
     let prefix = partners.map_or(0, |partners| bounds.prefix(Side::Left, size, *partners.start())) as usize;
     if prefix == 0 {
@@ -105,8 +108,8 @@ pub fn groups(
     Ok(rows)
 }
 
-/// Calls `each` with the tokens of a row of a set of `size` tokens and their places, which ascend and are below `size`;
-/// errors for bytes that are none.
+/// Calls `each` with the tokens of a row of a set of `size` tokens and their places, which are in
+/// ascending order and below `size`. Fails for malformed bytes.
 pub fn for_each_token(bytes: &[u8], size: u32, mut each: impl FnMut(u64, u32) -> Result<()>) -> Result<()> {
     let bad = |why: String| Error::Malformed { what: NAME, why };
     let cut = || bad("it is cut short".to_owned());

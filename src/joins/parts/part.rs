@@ -1,7 +1,7 @@
-//! A part: its rows as they come, in files where memory is short, and all candidates among them.
+//! A part: its rows as they arrive, in files where memory is short, and all candidates among them.
 //!
-//! What does not fit is joined run by run, each with itself and with every other one: two of them and one's index are in
-//! memory at a time.
+//! Rows that do not fit in memory are joined run by run, each run with itself and with every other
+//! one. Two runs and the index of one are in memory at a time.
 
 use super::engine::{self, Engine, Partners};
 use super::rows::{Rows, Shared};
@@ -12,13 +12,13 @@ use crate::joins::sets::bounds::Bounds;
 use crate::memory;
 use crate::verify::predicate::Predicate;
 
-/// What takes the candidates: the words of the ids of two rows.
+/// A callback for candidates, which receives the words of the ids of two rows.
 pub type Each<'a> = dyn FnMut(&[u64], &[u64]) -> Result<()> + 'a;
 
 /// Rows that were written to the file.
 #[derive(Debug, Clone, Copy)]
 struct Run {
-    /// Where they begin, in words.
+    /// The start of the run, in words.
     at: u64,
     rows: usize,
     words: usize,
@@ -42,21 +42,22 @@ impl<F> std::fmt::Debug for Part<F> {
 }
 
 impl<F: TempFiles> Part<F> {
-    /// A part without rows, to be joined with about `budget` bytes.
+    /// Creates a part without rows, to be joined with about `budget` bytes.
     pub fn new(predicate: Predicate, files: F, budget: usize) -> Self {
         let (rows, runs) = (Rows::default(), Vec::new());
         Self { files, budget, bounds: Bounds::new(predicate), rows, file: None, runs, written: 0 }
     }
 
-    /// Which candidates are wanted.
+    /// Returns the predicate of the join.
     pub fn predicate(&self) -> &Predicate {
         self.bounds.predicate()
     }
 
-    /// Adds a row: the words of its id, the size of its set, its bitmap, its tokens or the keys of its bands.
+    /// Adds a row: the words of its id, the size of its set, its bitmap, and its tokens or the keys
+    /// of its bands.
     pub fn add(&mut self, id: &[u64], size: u32, bitmap: &[u8], shared: Shared<'_>) -> Result<()> {
         self.rows.push(id, size, bitmap, shared)?;
-        // Of what is written a half is indexed at a time, beside another one.
+        // Half of the rows that are written are indexed at a time, next to another half.
         let index = self.rows.tokens() * engine::BYTES_A_TOKEN + self.rows.len() * engine::BYTES_A_ROW;
         if self.rows.bytes() + index > self.budget { self.spill() } else { Ok(()) }
     }
@@ -73,12 +74,13 @@ impl<F: TempFiles> Part<F> {
         Ok(())
     }
 
-    /// Bytes on the heap.
+    /// Returns the bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.rows.bytes() + memory::bytes(&self.runs)
     }
 
-    /// Calls `each` with the ids of all candidates, each two rows once, the row that is not smaller first.
+    /// Calls `each` with the ids of all candidates, each pair of rows once, with the row that is
+    /// not smaller first.
     pub fn candidates(mut self, executor: &dyn Executor, each: &mut Each<'_>) -> Result<()> {
         if self.runs.is_empty() {
             sort(&mut self.rows, executor)?;

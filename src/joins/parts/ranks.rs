@@ -1,13 +1,14 @@
-//! The order of tokens that prefixes are taken in: rare ones first. Made of a sample, and the same for all parts.
+//! The order of tokens that defines prefixes: rare tokens first. It is derived from a sample and is
+//! the same for all parts.
 //!
-//! A token that is not listed is among the rarest; these are ordered by their hashes. Any order gives the same pairs: a
-//! better one gives fewer candidates.
+//! A token that is not listed is among the rarest; these are ordered by their hashes. Any order
+//! gives the same pairs; a better one gives fewer candidates.
 //!
 //! | bytes | |
 //! | --- | --- |
 //! | 0 | version of this format |
 //! | 1 to 7 | 0 |
-//! | 8 for each | hashes of tokens, ascending |
+//! | 8 for each | hashes of tokens, in ascending order |
 //! | 4 for each | their ranks from 1 on: the greater, the more frequent |
 
 use std::ops::Range;
@@ -20,7 +21,7 @@ use crate::memory;
 use crate::prefetch::prefetch;
 use crate::sketches::wire::{from_hex, push_hex};
 
-/// The type, for errors.
+/// The name of the type, for error messages.
 pub const NAME: &str = "token_ranks";
 const VERSION: u8 = 1;
 const HEADER: usize = 8;
@@ -30,7 +31,7 @@ fn bad(why: impl Into<String>) -> Error {
     Error::Malformed { what: NAME, why: why.into() }
 }
 
-/// The ranks of the frequent tokens, in their bytes.
+/// The ranks of the frequent tokens, in their encoded form.
 #[derive(Debug, Clone, Copy)]
 pub struct TokenRanks<'a> {
     hashes: &'a [[u8; size_of::<u64>()]],
@@ -38,28 +39,29 @@ pub struct TokenRanks<'a> {
     places: Option<&'a Places>,
 }
 
-/// Where to look for tokens by the upper bits of their hashes: for whoever asks for the ranks of many sets.
+/// Where to look for tokens, by the upper bits of their hashes. This speeds up the lookup of the
+/// ranks of many sets.
 #[derive(Debug)]
 pub struct Places {
-    /// Of each value of these bits the first token, and behind all how many there are.
+    /// The first token for each value of these bits, followed by the number of tokens.
     starts: Vec<u32>,
     shift: u32,
 }
 
 impl Places {
-    /// The places of the tokens of ranks. O(n) for n tokens.
+    /// Computes the places of the tokens of ranks. O(n) for n tokens.
     pub fn new(ranks: &TokenRanks<'_>) -> Result<Self> {
         let count = ranks.len();
         if u32::try_from(count).is_err() {
             return Err(Error::TooMany { what: "tokens that have ranks", limit: u32::MAX.into() });
         }
-        // Two at least, as no number is shifted by all of its bits.
+        // At least two, because a number cannot be shifted by all of its bits.
         let values = count.next_power_of_two().max(2);
         let shift = u64::BITS - values.trailing_zeros();
         let mut starts = memory::filled(count as u32, values + 1, DOING)?;
         let mut value = 0;
         for place in 0..count {
-            // Bytes that were not checked may have tokens in any order: these are not found.
+            // In unchecked bytes, tokens may be in any order and are then not found.
             while value <= (ranks.hash(place) >> shift) as usize {
                 starts[value] = place as u32;
                 value += 1;
@@ -70,7 +72,7 @@ impl Places {
 }
 
 impl<'a> TokenRanks<'a> {
-    /// Reads ranks; errors for bytes that are none. O(1).
+    /// Parses ranks. Fails for malformed bytes. O(1).
     pub fn parse(bytes: &'a [u8]) -> Result<Self> {
         if let Some(&version) = bytes.first().filter(|&&version| version != VERSION) {
             return Err(bad(format!("its format is version {version}, this neardup knows {VERSION}")));
@@ -90,35 +92,35 @@ impl<'a> TokenRanks<'a> {
         Ok(Self { hashes: hashes.as_chunks().0, ranks, places: None })
     }
 
-    /// The same for bytes from elsewhere: hashes must ascend.
+    /// Parses bytes from an untrusted source. Also fails unless hashes are in ascending order.
     pub fn check(bytes: &'a [u8]) -> Result<Self> {
         let ranks = Self::parse(bytes)?;
         let ascend = ranks.hashes.is_sorted_by(|a, b| u64::from_le_bytes(*a) < u64::from_le_bytes(*b));
         if ascend { Ok(ranks) } else { Err(bad("its tokens do not ascend")) }
     }
 
-    /// How many tokens are listed.
+    /// Returns the number of listed tokens.
     pub fn len(&self) -> usize {
         self.hashes.len()
     }
 
-    /// Whether no token is listed.
+    /// Reports whether no token is listed.
     pub fn is_empty(&self) -> bool {
         self.hashes.is_empty()
     }
 
-    /// The same ranks, found faster.
+    /// Returns the same ranks with faster lookup.
     pub fn with(self, places: &'a Places) -> Self {
         Self { places: Some(places), ..self }
     }
 
-    /// The rank of a token, 0 where it is not listed.
+    /// Returns the rank of a token, or 0 if it is not listed.
     pub fn of(&self, hash: u64) -> u32 {
         self.within(0..self.len(), hash)
     }
 
-    /// The ranks of several tokens, as [`TokenRanks::of`] has them. Where places are known the memory of all is waited for
-    /// together.
+    /// Returns the ranks of several tokens, equal to [`TokenRanks::of`]. If places are known, the
+    /// memory of all tokens is fetched in parallel.
     pub fn of_each<const N: usize>(&self, hashes: [u64; N]) -> [u32; N] {
         let Some(Places { starts, shift }) = self.places else { return hashes.map(|hash| self.of(hash)) };
         let values = hashes.map(|hash| (hash >> shift) as usize);
@@ -136,7 +138,7 @@ impl<'a> TokenRanks<'a> {
         u64::from_le_bytes(self.hashes[place])
     }
 
-    /// The rank of a token that is at one of these places if it is listed.
+    /// Returns the rank of a token that is at one of these places if it is listed.
     #[inline]
     fn within(&self, places: Range<usize>, hash: u64) -> u32 {
         let Range { start: mut low, end: mut high } = places;
@@ -148,7 +150,8 @@ impl<'a> TokenRanks<'a> {
         if listed { u32::from_le_bytes(self.ranks[low]) } else { 0 }
     }
 
-    /// The ranks as text: `ranks:v1:`, the hashes, a colon and the ranks, byte by byte in hexadecimal digits.
+    /// Formats the ranks as text: `ranks:v1:`, the hashes, a colon and the ranks, byte by byte in
+    /// hexadecimal digits.
     pub fn to_text(&self, stop: &Stop) -> Result<String> {
         let mut text = format!("ranks:v{VERSION}:");
         push_hex(&mut text, self.hashes.as_flattened(), stop)?;
@@ -157,7 +160,7 @@ impl<'a> TokenRanks<'a> {
         Ok(text)
     }
 
-    /// Reads what [`TokenRanks::to_text`] writes, and gives its bytes.
+    /// Parses the output of [`TokenRanks::to_text`] and returns its bytes.
     pub fn from_text(text: &str, stop: &Stop) -> Result<Vec<u8>> {
         let fields: Vec<&str> = text.trim().splitn(5, ':').collect();
         let &["ranks", version, hashes, ranks] = fields.as_slice() else {
@@ -199,9 +202,9 @@ pub fn count(set: &TokenSet<'_>, counts: &mut TokenCounts<u64>, stop: &Stop) -> 
     Ok(())
 }
 
-/// The order of the `keep` tokens that most sets have, of those that more than one has.
+/// Returns the order of the `keep` most frequent tokens, among those that more than one set has.
 pub fn ranks(counts: &mut TokenCounts<u64>, keep: usize, stop: &Stop) -> Result<Vec<u8>> {
-    // Ranks are numbers of 32 bits, as values of the server hold fewer.
+    // Ranks have 32 bits, because values of the server hold fewer tokens than that.
     let ranked = counts.ranks(keep, stop)?;
     let mut bytes = Vec::new();
     memory::reserve(&mut bytes, HEADER + ranked.len() * (size_of::<u64>() + size_of::<u32>()), DOING)?;

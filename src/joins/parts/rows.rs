@@ -1,7 +1,8 @@
-//! The rows of a part in memory and in files: numbers of 64 bits, concatenated.
+//! The rows of a part in memory and in files: 64-bit words, concatenated.
 //!
-//! A row: the size of its set and in the upper half how many words its id has; how many words its bitmap has and in the
-//! upper half how many tokens; the id, the bitmap, the tokens, and two places a word.
+//! A row consists of these words: the size of its set, with the number of words of its id in the
+//! upper half; the number of words of its bitmap, with the number of tokens in the upper half; the
+//! id, the bitmap, the tokens, and the places, two to a word.
 
 use std::ops::Range;
 
@@ -17,7 +18,7 @@ pub(super) const DOING: &str = "joining a part";
 const HEADER: usize = 2;
 const HALF: u32 = u32::BITS;
 
-/// What a row shares with its partners, as bytes.
+/// The data by which a row meets its partners, encoded.
 #[derive(Debug, Clone, Copy)]
 pub enum Shared<'a> {
     /// The tokens of a prefix, each with its place ([`groups`]).
@@ -26,20 +27,20 @@ pub enum Shared<'a> {
     Keys(&'a [u8]),
 }
 
-/// Rows, which know no more of an id than its words.
+/// Rows. Ids are only sequences of words here.
 #[derive(Debug, Default)]
 pub struct Rows {
     rows: Ragged<u64>,
-    /// How many tokens they have in all.
+    /// The number of tokens of all rows.
     tokens: usize,
-    /// The rows in ascending order of size, once that was asked for.
+    /// The rows in ascending order of size, once they have been sorted.
     order: Vec<u32>,
 }
 
-/// One of them.
+/// A row.
 #[derive(Debug, Clone, Copy)]
 pub struct Row<'a> {
-    /// How many tokens the set has.
+    /// The number of tokens of the set.
     pub size: u32,
     words: &'a [u64],
     id: usize,
@@ -51,23 +52,23 @@ impl<'a> Row<'a> {
     #[inline]
     fn new(words: &'a [u64]) -> Self {
         let (first, second) = (words[0], words[1]);
-        // Both halves are numbers of 32 bits.
+        // Both halves have 32 bits.
         let (size, id) = (first as u32, (first >> HALF) as usize);
         Self { size, words, id, bitmap: second as u32 as usize, tokens: (second >> HALF) as usize }
     }
 
-    /// The words of its id.
+    /// Returns the words of the id.
     pub fn id(&self) -> &'a [u64] {
         &self.words[HEADER..][..self.id]
     }
 
-    /// Its bitmap.
+    /// Returns the bitmap.
     #[inline]
     pub fn bitmap(&self) -> &'a [u64] {
         &self.words[HEADER + self.id..][..self.bitmap]
     }
 
-    /// Its tokens in this part, and their places in the order of the set.
+    /// Returns the tokens in this part, and their places in the order of the set.
     #[inline]
     pub fn tokens(&self) -> impl Iterator<Item = (u64, u32)> + 'a {
         let (tokens, places) = self.words[HEADER + self.id + self.bitmap..].split_at(self.tokens);
@@ -79,27 +80,27 @@ impl<'a> Row<'a> {
 }
 
 impl Rows {
-    /// How many there are.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether there is none.
+    /// Reports whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// How many tokens they have in all.
+    /// Returns the number of tokens of all rows.
     pub fn tokens(&self) -> usize {
         self.tokens
     }
 
-    /// Bytes on the heap.
+    /// Returns the bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.rows.bytes() + memory::bytes(&self.order)
     }
 
-    /// Adds a row from its bytes; after an error all is as before.
+    /// Adds a row from its encoded form. After an error nothing has changed.
     pub fn push(&mut self, id: &[u64], size: u32, bitmap: &[u8], shared: Shared<'_>) -> Result<()> {
         if u32::try_from(self.rows.len() + 1).is_err() {
             return Err(Error::TooMany { what: "rows in memory", limit: u32::MAX.into() });
@@ -136,17 +137,18 @@ impl Rows {
             Shared::Keys(bytes) => bands::for_each_key(bytes, each)?,
         }
         memory::extend(values, &places, DOING)?;
-        // A set has fewer tokens than 32 bits count.
+        // A set has at most `u32::MAX` tokens.
         values[start + 1] = words.len() as u64 | tokens << HALF;
         self.rows.close(DOING)?;
         self.tokens += tokens as usize;
         Ok(())
     }
 
-    /// Puts the rows in ascending order of size.
+    /// Sorts the rows in ascending order of size.
     pub fn sort(&mut self, stop: &Stop) -> Result<()> {
         let count = self.len();
-        // Sizes in front of rows, which are numbered with 32 bits: so a comparison looks no row up.
+        // The size precedes the row's number, which has 32 bits, so that a comparison need not look
+        // up a row.
         let mut keys: Vec<u64> = Vec::new();
         memory::reserve(&mut keys, count, DOING)?;
         keys.extend(self.rows.iter().zip(0..).map(|(row, n)| u64::from(Row::new(row).size) << HALF | n));
@@ -157,13 +159,13 @@ impl Rows {
         Ok(())
     }
 
-    /// A row by its place in the order of sizes.
+    /// Returns a row by its place in the order of sizes.
     #[inline]
     pub fn get(&self, place: usize) -> Row<'_> {
         Row::new(self.rows.get(self.order[place] as usize))
     }
 
-    /// Asks for the memory of a row, if there is one at this place in the order of sizes.
+    /// Prefetches the memory of a row, if there is one at this place in the order of sizes.
     #[inline]
     pub fn ask(&self, place: usize) {
         if let Some(&row) = self.order.get(place) {
@@ -172,7 +174,7 @@ impl Rows {
         }
     }
 
-    /// Where the bitmap of a row is among [`Rows::words`].
+    /// Returns the range of a row's bitmap in [`Rows::words`].
     pub fn bitmap_of(&self, place: usize) -> Range<usize> {
         let at = self.rows.range(self.order[place] as usize);
         let row = Row::new(&self.rows.values[at.clone()]);
@@ -180,13 +182,13 @@ impl Rows {
         start..start + row.bitmap
     }
 
-    /// The words of all rows.
+    /// Returns the words of all rows.
     pub fn words(&self) -> &[u64] {
         &self.rows.values
     }
 
-    /// Writes all rows behind what a file has, and forgets them; in runs of about half of them, each with its rows and
-    /// words.
+    /// Appends all rows to a file and removes them. Returns runs of about half of the rows each, as
+    /// the numbers of rows and words.
     pub fn write(&mut self, file: &mut dyn TempFile) -> Result<Vec<(usize, usize)>> {
         file.write(bytemuck::cast_slice(&self.rows.values))?;
         let middle = self.len() / 2;

@@ -1,4 +1,5 @@
-//! All pairs, one by one, against the whole way in parts: any order of tokens, any number of parts, any memory.
+//! Tests the whole join in parts against a comparison of all pairs, with any order of tokens, any
+//! number of parts, and any memory.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +27,8 @@ fn set_of(text: &str, spec: &FeatureSpec) -> Vec<u8> {
     of_document(&document, spec, origin, &mut Scratch::default(), &Stop::default()).unwrap()
 }
 
-/// The similar pairs among sets, found in parts; each must be a candidate at most once in a part.
+/// Returns the similar pairs among sets, found in parts. Each must be a candidate at most once in a
+/// part.
 fn in_parts(
     sets: &[Vec<u8>],
     predicate: Predicate,
@@ -83,7 +85,7 @@ fn naive(sets: &[Vec<u8>], measure: Measure, threshold: f64) -> BTreeSet<(u64, u
     pairs
 }
 
-/// An order of the sets' tokens that has nothing to do with frequency.
+/// Returns an order of the sets' tokens that is independent of frequency.
 fn any_order(sets: &[Vec<u8>], seed: u64) -> Vec<u8> {
     let mut frequencies = TokenCounts::new(0);
     for set in sets {
@@ -131,7 +133,7 @@ proptest! {
         }
         let ranks = ranks::ranks(&mut frequencies, kept, &Stop::default()).unwrap();
         prop_assert_eq!(&in_parts(&sets, predicate, parts, &ranks, budget), &expected);
-        // At the similarities themselves.
+        // The similarities themselves as thresholds.
         for &(_, _, similarity) in expected.iter().take(3) {
             let threshold = f64::from_bits(similarity);
             let predicate = Predicate::new(measure, threshold).unwrap();
@@ -140,7 +142,7 @@ proptest! {
         }
     }
 
-    /// Whatever the bytes, there is an error or a value that is written as it was read.
+    /// Tests that any bytes lead to an error or to a value that is written as it was read.
     #[test]
     fn any_bytes(
         bytes in prop::collection::vec(any::<u8>(), 0..60), head in 0..3u8,
@@ -224,7 +226,7 @@ fn golden_bytes() {
     assert!((0..bytes.len()).all(|length| (length >= 8 && length % 8 == 0) || cut(length)));
 }
 
-/// Of the three tokens near, its second occurrence, and duplicates.
+/// The hashes of the three tokens: near, its second occurrence, and duplicates.
 const GOLDEN: &str = "tokens:v1:words:h1.1:k1:multiset:2cb578b6b0b7a6338d98fb99cf3982c392fae0b7f9c994dc";
 
 #[test]

@@ -1,15 +1,15 @@
-//! Sets of tokens as values: hashes of 64 bits, and what they were made of. All numbers are little-endian.
+//! Sets of tokens as values: 64-bit hashes, and how they were made. All numbers are little-endian.
 //!
 //! | bytes | |
 //! | --- | --- |
 //! | 0 | version of this format |
 //! | 1 | version of the hash |
 //! | 2 | version of the text rules |
-//! | 3 | what it was made of ([`Origin`]) |
-//! | 4 | 1 where the k-th occurrence of a token is a token of its own, else 0 |
+//! | 3 | the origin of the tokens ([`Origin`]) |
+//! | 4 | 1 if the k-th occurrence of a token is a distinct token, else 0 |
 //! | 5 | 0 |
-//! | 6, 7 | tokens to a shingle |
-//! | from 8 on | the hashes, ascending |
+//! | 6, 7 | tokens in a shingle |
+//! | from 8 on | the hashes, in ascending order |
 
 use crate::error::{Error, Result};
 use crate::executor::Stop;
@@ -20,23 +20,23 @@ use crate::sketches::wire::{from_hex, number, push_hex};
 use crate::verify::measure::Measure;
 use crate::{hash, memory, text};
 
-/// The type, for errors.
+/// The name of the type, for error messages.
 pub const NAME: &str = "token_set";
-/// Of the format, and of how hashes are made of tokens.
+/// The version of the format, and of the derivation of hashes from tokens.
 const VERSION: u8 = 1;
-/// Bytes before the hashes.
+/// The number of bytes before the hashes.
 pub const HEADER: usize = 8;
 const DOING: &str = "making a set of tokens";
 
-/// What the tokens are. The numbers are stored.
+/// The origin of tokens. The numbers are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Origin {
     /// Words of a text.
     Words = 1,
-    /// q-grams of characters of a text.
+    /// Character q-grams of a text.
     Chars = 2,
-    /// Runs of a text without white space.
+    /// Parts of a text between white space.
     Whitespace = 3,
     /// Strings that were given.
     Tokens = 4,
@@ -59,22 +59,22 @@ impl Origin {
         (Self::Html, "html"),
     ];
 
-    /// Its name.
+    /// Returns the name of the origin.
     pub fn name(self) -> &'static str {
         Self::NAMES[self as usize - 1].1
     }
 
-    /// The origin with this number, as it is stored.
+    /// Returns the origin with this number in the stored format.
     pub fn from_byte(byte: u8) -> Option<Self> {
         Self::NAMES.get(usize::from(byte).checked_sub(1)?).map(|(origin, _)| *origin)
     }
 
-    /// The origin of this name.
+    /// Returns the origin with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::NAMES.into_iter().find(|(_, its)| *its == name).map(|(origin, _)| origin)
     }
 
-    /// How texts are cut; words where there are none.
+    /// Returns the tokenizer of texts; words if the origin has no texts.
     pub fn tokenizer(self) -> Tokenizer {
         match self {
             Self::Chars => Tokenizer::Chars,
@@ -84,7 +84,7 @@ impl Origin {
         }
     }
 
-    /// What a tokenizer makes of a text; none where it makes no tokens.
+    /// Returns the origin of a text with a tokenizer, or `None` if the tokenizer has no origin.
     pub fn of_text(tokenizer: Tokenizer) -> Option<Self> {
         match tokenizer {
             Tokenizer::Words => Some(Self::Words),
@@ -96,7 +96,7 @@ impl Origin {
     }
 }
 
-/// What a set says of itself.
+/// The header of a set, which describes how it was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
     hash_version: u8,
@@ -107,7 +107,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// That of a set made now. Shingles have at most 1000 tokens.
+    /// Returns the header of a set that is made now. Shingles have at most 1000 tokens.
     pub fn new(origin: Origin, spec: &FeatureSpec) -> Self {
         let (multiset, shingle) = (spec.multiset, spec.shingle as u16);
         Self { hash_version: hash::VERSION, text_version: text::VERSION, origin, multiset, shingle }
@@ -130,7 +130,7 @@ impl Header {
     }
 }
 
-/// The bytes of the set of a document. O(n · log n) for n tokens.
+/// Encodes the set of a document. O(n · log n) for n tokens.
 pub fn of_document(
     document: &Document,
     spec: &FeatureSpec,
@@ -151,7 +151,7 @@ pub fn of_document(
     Ok(bytes)
 }
 
-/// A set in its bytes.
+/// A set in its encoded form.
 #[derive(Debug, Clone, Copy)]
 pub struct TokenSet<'a> {
     header: Header,
@@ -163,7 +163,8 @@ fn bad(why: impl Into<String>) -> Error {
 }
 
 impl<'a> TokenSet<'a> {
-    /// Reads a set; errors for bytes that are none. That hashes ascend is for [`TokenSet::check`]. O(1).
+    /// Parses a set. Fails for malformed bytes, but only [`TokenSet::check`] tests that hashes are
+    /// in ascending order. O(1).
     pub fn parse(bytes: &'a [u8]) -> Result<Self> {
         if let Some(&version) = bytes.first().filter(|&&version| version != VERSION) {
             return Err(bad(format!("its format is version {version}, this neardup knows {VERSION}")));
@@ -187,35 +188,37 @@ impl<'a> TokenSet<'a> {
         Ok(Self { header: Header { hash_version, text_version, origin, multiset, shingle }, hashes })
     }
 
-    /// The same for bytes from elsewhere: hashes must ascend.
+    /// Parses bytes from an untrusted source. Also fails unless hashes are in ascending order.
     pub fn check(bytes: &'a [u8]) -> Result<Self> {
         let set = Self::parse(bytes)?;
         if set.hashes().is_sorted_by(|a, b| a < b) { Ok(set) } else { Err(bad("its tokens do not ascend")) }
     }
 
-    /// How many tokens there are.
+    /// Returns the number of tokens.
     pub fn len(&self) -> u32 {
-        // Checked when it was read.
+        // Checked by `parse`.
         self.hashes.len() as u32
     }
 
-    /// Whether there is no token.
+    /// Reports whether there are no tokens.
     pub fn is_empty(&self) -> bool {
         self.hashes.is_empty()
     }
 
-    /// Whether the hashes are those of numbers: of numbers that were given, or of the hashes of shingles.
+    /// Reports whether the hashes are those of numbers: numbers that were given, or the hashes of
+    /// shingles.
     pub fn is_of_numbers(&self) -> bool {
         let Header { origin, shingle, .. } = self.header;
         origin == Origin::Numbers || shingle > 1 && origin != Origin::Chars
     }
 
-    /// The hashes, ascending.
+    /// Returns the hashes in ascending order.
     pub fn hashes(&self) -> impl Iterator<Item = u64> + '_ {
         self.hashes.iter().map(|&hash| u64::from_le_bytes(hash))
     }
 
-    /// How many tokens two sets share that were made in the same way. O(|a| + |b|).
+    /// Returns the number of tokens that two sets share. Fails if they were not made in the same
+    /// way. O(|a| + |b|).
     pub fn shared(&self, other: &TokenSet<'_>, stop: &Stop) -> Result<u32> {
         const CHECK_EVERY: usize = 1 << 16;
         if self.header != other.header {
@@ -228,7 +231,7 @@ impl<'a> TokenSet<'a> {
             stop.check()?;
             for _ in 0..(a.len() - i).min(b.len() - j).min(CHECK_EVERY) {
                 let (x, y) = (u64::from_le_bytes(a[i]), u64::from_le_bytes(b[j]));
-                // Without branches: which of the two is less cannot be foretold.
+                // Without branches, because the comparison of the two is unpredictable.
                 shared += u32::from(x == y);
                 i += usize::from(x <= y);
                 j += usize::from(y <= x);
@@ -237,12 +240,13 @@ impl<'a> TokenSet<'a> {
         Ok(shared)
     }
 
-    /// The similarity of two sets that were made in the same way; 0 where one is empty.
+    /// Returns the similarity of two sets that were made in the same way; 0 if one is empty.
     pub fn similarity(&self, other: &TokenSet<'_>, measure: Measure, stop: &Stop) -> Result<f64> {
         Ok(measure.similarity(self.shared(other, stop)?, self.len(), other.len()))
     }
 
-    /// The set as text: `tokens:v1:words:h1.1:k1:multiset:` and its hashes, byte by byte in hexadecimal digits.
+    /// Formats the set as text: `tokens:v1:words:h1.1:k1:multiset:` and its hashes, byte by byte in
+    /// hexadecimal digits.
     pub fn to_text(&self, stop: &Stop) -> Result<String> {
         let Header { hash_version, text_version, origin, shingle, .. } = self.header;
         let (name, repeats) = (origin.name(), self.header.repeats());
@@ -252,7 +256,7 @@ impl<'a> TokenSet<'a> {
         Ok(text)
     }
 
-    /// Reads what [`TokenSet::to_text`] writes, and gives its bytes.
+    /// Parses the output of [`TokenSet::to_text`] and returns its bytes.
     pub fn from_text(text: &str, stop: &Stop) -> Result<Vec<u8>> {
         let fields: Vec<&str> = text.trim().splitn(8, ':').collect();
         let &["tokens", version, origin, versions, shingle, repeats, hashes] = fields.as_slice() else {

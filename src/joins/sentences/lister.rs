@@ -1,4 +1,4 @@
-//! The documents of one signature: whether they are to be compared, and their list.
+//! The documents of one signature: the decision whether they are compared, and their list.
 
 use std::collections::HashMap;
 
@@ -8,28 +8,29 @@ use crate::error::{Error, Result};
 use crate::features::texts::Distinct;
 use crate::memory;
 
-/// A signature, hashed, and its document; a whole text has [`WHOLE`] beside its number.
+/// The hash of a signature, and its document. For a whole text, [`WHOLE`] is set in addition to the
+/// document's number.
 pub(super) type SignedDocument = [u64; 2];
-/// Says that the hash is that of a whole text.
+/// Marks the hash as that of a whole text.
 pub(super) const WHOLE: u64 = 1 << 32;
 
-/// What becomes of a signature.
+/// The decision on a signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// Its documents are a list.
+    /// Its documents form a list.
     Kept,
-    /// They are too many.
+    /// It has too many documents and is dropped.
     Dropped,
-    /// They are many: a list if enough of them are similar.
+    /// It has many documents, which form a list only if enough of them are similar.
     Tried,
 }
 
-/// Makes lists of entries.
+/// Builds lists from entries.
 pub(super) struct ListMaker<'a> {
     distinct: &'a Distinct,
     rules: StopRules,
     sites: Sites<'a>,
-    /// The rows of all tables that have a text, and those of each site.
+    /// The number of rows of all tables that have a text, and the number of rows of each site.
     rows: u64,
     rows_of_site: Vec<u64>,
 }
@@ -51,7 +52,7 @@ impl<'a> ListMaker<'a> {
         Ok(lister)
     }
 
-    /// The rows that have a text.
+    /// Returns the rows that have a text.
     pub(super) fn rows(&self, document: u32) -> &[u32] {
         let split = self.distinct.left.len() as u32;
         match &self.distinct.right {
@@ -60,26 +61,26 @@ impl<'a> ListMaker<'a> {
         }
     }
 
-    /// How many rows have a signature, whose entries these are.
+    /// Counts the rows that have a signature, given its entries.
     fn documents(&self, entries: &[SignedDocument]) -> u64 {
         entries.iter().map(|entry| self.rows(entry[1] as u32).len() as u64).sum()
     }
 
-    /// The documents of entries, those of the left table first.
+    /// Splits entries into those of the left table and the others.
     pub(super) fn sides<'e>(&self, entries: &'e [SignedDocument]) -> [&'e [SignedDocument]; 2] {
-        // Entries are in the order of their documents, behind those of whole texts none.
+        // Entries are sorted by document; those of whole texts come last.
         let split = self.distinct.left.len() as u64;
         let lefts = entries.partition_point(|entry| entry[1] < split);
         [&entries[..lefts], &entries[lefts..]]
     }
 
-    /// How many pairs of different texts these entries are of.
+    /// Counts the pairs of different texts among the entries.
     fn pairs(&self, entries: &[SignedDocument]) -> u64 {
         let [lefts, rights] = self.sides(entries).map(|side| side.len() as u64);
         if self.distinct.right.is_some() { lefts * rights } else { lefts * lefts.saturating_sub(1) / 2 }
     }
 
-    /// What becomes of a signature, whose entries these are.
+    /// Decides on a signature, given its entries.
     pub(super) fn verdict(&self, entries: &[SignedDocument]) -> Result<Verdict> {
         let rules = &self.rules;
         let documents = self.documents(entries);
@@ -89,7 +90,7 @@ impl<'a> ListMaker<'a> {
         if documents > rules.most_documents {
             return Ok(Verdict::Dropped);
         }
-        // Of a site there are not more rows than of all.
+        // A site has no more rows than all sites together.
         let least = rules.most_of_a_site.min(rules.tried_beyond.unwrap_or(u64::MAX));
         let site = if documents > least { self.site(entries, documents)? } else { None };
         let all = site.map_or(self.rows, |site| self.rows_of_site[site]);
@@ -101,7 +102,7 @@ impl<'a> ListMaker<'a> {
         })
     }
 
-    /// The site that more than half of the rows are of, where there is one.
+    /// Returns the site that more than half of the rows belong to, if there is one.
     fn site(&self, entries: &[SignedDocument], documents: u64) -> Result<Option<usize>> {
         let Some(sites) = self.sites else { return Ok(None) };
         let mut of_site: HashMap<u32, u64> = HashMap::new();
@@ -116,7 +117,7 @@ impl<'a> ListMaker<'a> {
         Ok(most.map(|(site, _)| site as usize))
     }
 
-    /// Adds the list of a signature, whose entries these are, unless it is dropped.
+    /// Adds the list of a signature, given its entries, unless the signature is dropped.
     pub(super) fn add(
         &self,
         entries: &[SignedDocument],
@@ -136,7 +137,7 @@ impl<'a> ListMaker<'a> {
         let split = self.distinct.left.len() as u32;
         let document = |entry: &SignedDocument| entry[1] as u32;
         let lefts = entries.iter().filter(|entry| document(entry) < split).count();
-        // Of two tables both must be there.
+        // With two tables, both must occur in the list.
         let useful =
             if self.distinct.right.is_some() { 0 < lefts && lefts < entries.len() } else { lefts > 1 };
         if !useful {

@@ -1,10 +1,13 @@
-//! Near duplicates by sentence signatures and their (trustable) longest common subsequence (docs/design/algorithms.md
-//! section 5): documents that have a signature in common are candidates, and each pair of them is compared.
+//! Near duplicates by sentence signatures and their (trustable) longest common subsequence
+//! (docs/design/algorithms.md section 5). Documents that have a signature in common are candidates,
+//! and each pair of candidates is compared.
 //!
-//! The representatives' sets of perhaps-similar documents ([`crate::clusters::perhaps_similar::of_signatures`])
-//! hold the same candidates: documents with a signature in common are always in one. So nothing is lost by going
-//! from document to document here, each with those after it that it has a list in common with. Where the sets
-//! themselves are wanted, only representatives are compared, with all they have a list in common with.
+//! The perhaps-similar sets of the representatives
+//! ([`crate::clusters::perhaps_similar::of_signatures`]) yield the same candidates, because
+//! documents with a signature in common are always in one set. So nothing is lost by going from
+//! document to document here and pairing each with the later documents that share a list with it.
+//! Where the sets themselves are wanted, only representatives are compared, with all documents that
+//! share a list with them.
 
 mod lister;
 pub mod signature_lists;
@@ -26,8 +29,8 @@ use signature_lists::SignatureLists;
 
 const DOING: &str = "joining by sentence signatures";
 
-/// Makes ready to find all pairs of rows whose texts are near duplicates: those whose texts are equal, and
-/// of others those that have a list in common and pass.
+/// Prepares the search for all pairs of rows whose texts are near duplicates: rows with equal
+/// texts, and rows with different texts that share a list and pass the comparison.
 pub fn sentence_pairs(
     distinct: Distinct,
     lists: SignatureLists,
@@ -44,8 +47,8 @@ pub fn sentence_pairs(
     Ok(Pairs::of_records(Box::new(SentenceJoin::new(comparison)?), left, right, equal))
 }
 
-/// Makes ready to compare the documents of one table that represent others with all that they have a list in
-/// common with, in the order of the documents; no two of them have one in common.
+/// Prepares the comparison of the representatives of one table with all documents that share a list
+/// with them, in the order of the documents. No two representatives share a list.
 pub fn representative_pairs(
     texts: Texts,
     lists: SignatureLists,
@@ -68,11 +71,12 @@ pub fn representative_pairs(
     })
 }
 
-/// The texts that several rows of the left table have, other than white space, which is similar to nothing.
+/// Returns the texts that several rows of the left table have. Texts of only white space are left
+/// out, because they are similar to nothing.
 pub fn equal_rows(distinct: &Distinct) -> Result<Vec<u32>> {
     let mut equal = Vec::new();
     for record in (0..distinct.left.len()).filter(|&record| distinct.left.rows(record).len() > 1) {
-        // Texts are numbered with 32 bits.
+        // Text numbers have 32 bits.
         let record = record as u32;
         if distinct.texts.text(record).chars().any(|c| !is_space(c)) {
             memory::push(&mut equal, record, DOING)?;
@@ -85,14 +89,14 @@ pub fn equal_rows(distinct: &Distinct) -> Result<Vec<u32>> {
 #[derive(Debug)]
 struct SentenceJoin {
     comparison: TextComparison,
-    /// What workers compare with, while no one uses it.
+    /// The scratch space of workers, while none is using it.
     scratch: Mutex<Vec<ComparerScratch>>,
-    /// The first document whose partners were not looked at.
+    /// The first document whose partners have not been searched.
     next: u32,
     counts: Counts,
 }
 
-/// What is compared, and how.
+/// The documents to compare, and the parameters of the comparison.
 #[derive(Debug)]
 struct TextComparison {
     texts: Texts,
@@ -100,10 +104,10 @@ struct TextComparison {
     ranks: Vec<u32>,
     parameters: Parameters,
     thresholds: Thresholds,
-    /// How many documents the only or left table has.
+    /// The number of documents of the only or left table.
     split: u32,
     two: bool,
-    /// Those that are compared with others, where not all are.
+    /// The documents that are compared with others, or `None` if all are.
     representatives: Option<Vec<bool>>,
 }
 
@@ -114,27 +118,29 @@ impl SentenceJoin {
     }
 }
 
-/// What a worker compares with.
+/// The scratch space of a worker.
 #[derive(Debug, Default)]
 struct ComparerScratch {
     comparer: Comparer,
-    /// For each document the last look for partners that came by it.
+    /// For each document, the number of the last search for partners that met it.
     seen: Vec<u32>,
     looks: u32,
 }
 
-/// Some documents, and what was found of them.
+/// A range of documents, and the pairs found for them.
 #[derive(Debug, Default)]
 struct DocumentRange {
     documents: std::ops::Range<u32>,
-    /// The partners of the first of them, when they are known, those still to be compared last.
+    /// The partners of the first document, once they are known. Those still to be compared are
+    /// taken from the end.
     partners: Option<Vec<u32>>,
     found: Vec<RecordPair>,
     counts: Counts,
 }
 
 impl TextComparison {
-    /// Those that have a list in common with a document and that it is paired with, each once, ascending.
+    /// Returns the documents that share a list with a document and are paired with it, each once,
+    /// in ascending order.
     fn partners(&self, document: u32, scratch: &mut ComparerScratch, stop: &Stop) -> Result<Vec<u32>> {
         let ComparerScratch { seen, looks, .. } = scratch;
         if *looks == u32::MAX {
@@ -161,7 +167,7 @@ impl TextComparison {
         Ok(partners)
     }
 
-    /// The documents of a list that a document is paired with, and perhaps itself.
+    /// Returns the documents of a list that a document is paired with, possibly including itself.
     fn others(&self, document: u32, list: u32) -> &[u32] {
         let documents = self.lists.documents(list as usize);
         let first = match &self.representatives {
@@ -176,7 +182,8 @@ impl TextComparison {
 
 impl RecordJoin for SentenceJoin {
     fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<RecordPair>>> {
-        /// Postings of a batch and of a unit of work, and units of a batch at least.
+        /// The least number of postings of a batch and of a unit of work, and the least number of
+        /// units of a batch.
         const BATCH: usize = 1 << 14;
         const UNIT: usize = 1 << 7;
         const UNITS: usize = 64;
@@ -189,7 +196,7 @@ impl RecordJoin for SentenceJoin {
         while to < comparison.split && (all < BATCH || units.len() < UNITS) {
             let postings: usize =
                 comparison.lists.of(to).iter().map(|&list| comparison.others(to, list).len()).sum();
-            // Looking costs something, too.
+            // The search itself has a cost too.
             all += postings + 1;
             own += postings + 1;
             to += 1;
@@ -239,7 +246,7 @@ impl RecordJoin for SentenceJoin {
 }
 
 impl DocumentRange {
-    /// Compares the pairs that are still to be compared.
+    /// Compares the remaining pairs.
     fn work(
         &mut self,
         comparison: &TextComparison,

@@ -1,5 +1,6 @@
-//! Which documents have a sentence signature in common (Huang et al., TLCS (CIKM 2008), section 3.2;
-//! docs/design/algorithms.md section 5): the lists of candidates and perhaps-similar sets. [`super::signing`] makes them.
+//! The documents that have a sentence signature in common (Huang et al., TLCS (CIKM 2008), section
+//! 3.2; docs/design/algorithms.md section 5), as lists of candidates and perhaps-similar sets.
+//! [`super::signing`] builds them.
 
 use crate::error::{Error, Result};
 use crate::executor::Stop;
@@ -11,75 +12,78 @@ pub(super) const DOING: &str = "listing signatures";
 /// Signatures that were dropped.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Dropped {
-    /// How many.
+    /// The number of dropped signatures.
     pub signatures: u64,
-    /// How many documents they had, each counted as often as it had one.
+    /// The number of their documents, each counted once for each dropped signature.
     pub documents: u64,
 }
 
-/// Lists of documents, numbered as the distinct texts, that have a signature in common.
+/// Lists of documents that have a signature in common. Documents are numbered as the distinct
+/// texts.
 #[derive(Debug, Default)]
 pub struct SignatureLists {
-    /// The documents of each list, ascending.
+    /// The documents of each list, in ascending order.
     documents: Ragged<u32>,
     /// The lists of each document.
     lists: Ragged<u32>,
-    /// The signatures of each document that were not dropped, those of no other document included.
+    /// The number of signatures of each document that were not dropped, including those that no
+    /// other document has.
     weights: Vec<u32>,
-    /// What was dropped.
+    /// The signatures that were dropped.
     pub dropped: Dropped,
-    /// All signatures that documents had, and how many distinct ones.
+    /// The number of signatures of all documents together.
     pub signatures: u64,
-    /// See `signatures`.
+    /// The number of distinct signatures.
     pub distinct: u64,
-    /// How many rows have a text of no signature: one without a sentence that is wide enough.
+    /// The number of rows whose text has no signature, because none of its sentences is wide
+    /// enough.
     pub unsigned: u64,
 }
 
 impl SignatureLists {
-    /// How many lists there are.
+    /// Returns the number of lists.
     pub fn len(&self) -> usize {
         self.documents.len()
     }
 
-    /// Whether no two documents have a signature in common.
+    /// Reports whether no two documents have a signature in common.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many documents there are.
+    /// Returns the number of documents.
     pub fn document_count(&self) -> usize {
         self.weights.len()
     }
 
-    /// The documents of a list, at least two, ascending.
+    /// Returns the documents of a list, at least two, in ascending order.
     #[inline]
     pub fn documents(&self, list: usize) -> &[u32] {
         self.documents.get(list)
     }
 
-    /// The lists that a document is in.
+    /// Returns the lists that a document is in.
     #[inline]
     pub fn of(&self, document: u32) -> &[u32] {
         self.lists.get(document as usize)
     }
 
-    /// How many signatures each document has.
+    /// Returns the number of signatures of each document.
     pub fn weights(&self) -> &[u32] {
         &self.weights
     }
 
-    /// Bytes on the heap.
+    /// Returns the bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.documents.bytes() + self.lists.bytes() + memory::bytes(&self.weights)
     }
 
-    /// No lists yet, of `documents` documents.
+    /// Creates an empty collection of lists for `documents` documents.
     pub(super) fn new(documents: usize) -> Result<Self> {
         Ok(Self { weights: memory::filled(0, documents, DOING)?, ..Self::default() })
     }
 
-    /// Notes that a document has one more signature that was not dropped.
+    /// Counts one more signature of a document that was not dropped.
     pub(super) fn weigh(&mut self, document: u32) {
         self.weights[document as usize] += 1;
     }
@@ -98,7 +102,8 @@ impl SignatureLists {
         self.documents.close(DOING)
     }
 
-    /// Notes for each document which lists it is in: once all lists are there.
+    /// Records for each document the lists that it is in. Call this after all lists have been
+    /// added.
     pub(super) fn turn(&mut self, stop: &Stop) -> Result<()> {
         stop.check()?;
         let Self { documents, lists, weights, .. } = self;
@@ -111,7 +116,8 @@ impl SignatureLists {
         Ok(())
     }
 
-    /// Lists as they are given, for documents of these weights: for tests, and for signatures of other kinds.
+    /// Creates given lists for documents of given weights: for tests, and for signatures of other
+    /// kinds.
     pub fn of_documents(lists: &[Vec<u32>], weights: Vec<u32>) -> Result<Self> {
         let mut made = Self { weights, ..Self::default() };
         lists.iter().try_for_each(|list| made.documents.push(list, DOING))?;

@@ -1,10 +1,10 @@
-//! Sentence signatures of texts into lists of documents, without stop signatures (Huang et al., TLCS (CIKM 2008),
-//! section 3.2; docs/design/algorithms.md section 5).
+//! Turns the sentence signatures of texts into lists of documents, without stop signatures (Huang
+//! et al., TLCS (CIKM 2008), section 3.2; docs/design/algorithms.md section 5).
 //!
-//! Pairs of signature and document are sorted in parts by the signature, which wait in temporary files
-//! where memory does not hold them all. What stays are the lists of two documents or more. A text without
-//! its white space is one more signature, which no rule drops: texts that differ in nothing else are
-//! always candidates.
+//! Pairs of signature and document are divided into parts by the signature, and each part is
+//! sorted. Where memory does not hold all parts, they are kept in temporary files. The result is
+//! the lists of two or more documents. A text without its white space counts as one more signature,
+//! which no rule drops, so texts that differ only in white space are always candidates.
 
 use std::ops::Range;
 
@@ -22,26 +22,26 @@ use crate::sketches::sentence::{Parameters, SentenceSigner};
 use crate::text::characters::runs;
 use crate::verify::tlcs::{self, Thresholds};
 
-/// Entries that are looked at without looking for a stop.
+/// The number of entries that are processed between two checks for interrupts.
 const CHECK_EVERY: usize = 1 << 14;
 
-/// Entries of some of the signatures.
+/// The entries of one part of the signatures.
 #[derive(Default)]
 struct SortPart {
     entries: Vec<SignedDocument>,
     file: Option<Box<dyn TempFile>>,
-    /// Entries in the file.
+    /// The number of entries in the file.
     written: usize,
 }
 
-/// Lists that are being made.
+/// The construction of lists, in progress.
 pub struct Signing<'a> {
     distinct: &'a Distinct,
     parameters: Parameters,
     lister: ListMaker<'a>,
     trials: Trials<'a>,
     files: &'a dyn TempFiles,
-    /// Entries that may be in memory.
+    /// The greatest number of entries in memory.
     most: usize,
     parts: Vec<SortPart>,
     next_text: u32,
@@ -51,8 +51,8 @@ pub struct Signing<'a> {
 }
 
 impl<'a> Signing<'a> {
-    /// Nothing is done yet. `compared` says how pairs are compared, and which are similar. Entries take about `budget`
-    /// bytes at a time.
+    /// Prepares the construction. `compared` gives the comparison of pairs and its thresholds.
+    /// Entries take about `budget` bytes at a time.
     pub fn new(
         distinct: &'a Distinct,
         parameters: Parameters,
@@ -65,7 +65,7 @@ impl<'a> Signing<'a> {
         parameters.check()?;
         let most = (budget / size_of::<SignedDocument>()).max(1 << 12);
         let texts = distinct.texts.len();
-        // A part is sorted in memory; the hash deals entries out evenly.
+        // A part is sorted in memory; the hash distributes entries evenly over the parts.
         let expected = texts.saturating_mul(parameters.most() + 1);
         let count =
             if expected <= most { 1 } else { (2 * expected / most).next_power_of_two().min(MOST_PARTS) };
@@ -87,7 +87,8 @@ impl<'a> Signing<'a> {
         })
     }
 
-    /// Makes the signatures of some more texts, or the lists of some more signatures; false when all is done.
+    /// Computes the signatures of some more texts, or builds the lists of some more signatures.
+    /// Returns false when all is done.
     pub fn step(&mut self, executor: &dyn Executor) -> Result<bool> {
         if (self.next_text as usize) < self.distinct.texts.len() {
             self.sign(executor)?;
@@ -101,13 +102,13 @@ impl<'a> Signing<'a> {
         Ok(false)
     }
 
-    /// The share of the work that is done, 0 to 1.
+    /// Returns the share of the work that is done, 0 to 1.
     pub fn progress(&self) -> f64 {
         let texts = f64::from(self.next_text) / self.distinct.texts.len().max(1) as f64;
         0.9 * texts + 0.1 * self.next_part as f64 / self.parts.len() as f64
     }
 
-    /// The lists, and the most bytes that were held at one time.
+    /// Finishes the work and returns the lists and the most bytes that were held at one time.
     pub fn finish(mut self, executor: &dyn Executor) -> Result<(SignatureLists, usize)> {
         while self.step(executor)? {}
         let Self { mut lists, peak_bytes, .. } = self;
@@ -116,7 +117,7 @@ impl<'a> Signing<'a> {
     }
 
     fn sign(&mut self, executor: &dyn Executor) -> Result<()> {
-        /// Texts of a unit of work, and bytes of texts of a step.
+        /// The number of texts of a unit of work, and of bytes of texts of a step.
         const TEXTS: u32 = 256;
         const BYTES: usize = 8 << 20;
         let texts = &self.distinct.texts;
@@ -192,7 +193,8 @@ impl<'a> Signing<'a> {
             executor::sort_unstable_by(entries, stop, &SignedDocument::cmp)
         })?;
         let lister = &self.lister;
-        // What stands before the lists are made: the entries of most are kept without a trial.
+        // The verdicts are known before the lists are built. Most signatures are kept without a
+        // trial.
         let mut looked_at = (Vec::new(), 0);
         executor::one(executor, &mut looked_at, |(frequent, at), stop| {
             for_each_signature(&part.entries, at, stop, |entries, own| match lister.verdict(own)? {
@@ -215,7 +217,7 @@ impl<'a> Signing<'a> {
     }
 }
 
-/// Calls `each` with the entries of every signature from `at` on, which goes on with them.
+/// Calls `each` with the entries of every signature from `at` on, and advances `at` past them.
 fn for_each_signature(
     all: &[SignedDocument],
     at: &mut usize,
@@ -236,20 +238,21 @@ fn for_each_signature(
     Ok(())
 }
 
-/// Texts, those that are still to be signed, and their entries.
+/// The texts of a unit that are still to be signed, and the entries so far.
 struct UnsignedTexts {
     texts: Range<u32>,
     entries: Vec<SignedDocument>,
-    /// The rows of those without a signature.
+    /// The number of rows whose texts have no signature.
     unsigned: u64,
 }
 
-/// Whether a text is ASCII and its only white space single spaces between words: most are their own words.
+/// Reports whether a text is ASCII and its only white space is single spaces between words, so that
+/// it equals its joined words. Most texts are like this.
 fn is_joined(text: &str) -> bool {
     const BLOCK: usize = 64;
     let bytes = text.as_bytes();
     let (Some((&first, rest)), Some(last)) = (bytes.split_first(), bytes.last()) else { return false };
-    // As numbers, so that compilers make vectors of it.
+    // Computed with integers so that compilers can vectorize it.
     let odd = |before: u8, byte: u8| {
         (byte & 0x80) | u8::from(byte.wrapping_sub(b'\t') < 5) | u8::from((byte == b' ') & (before == b' '))
     };
@@ -260,7 +263,8 @@ fn is_joined(text: &str) -> bool {
     odd(b' ', first) == 0 && *last != b' ' && !blocks.into_iter().any(is_odd)
 }
 
-/// The hash of a text without its white space; none where there is nothing else.
+/// Returns the hash of a text's words joined by single spaces, or `None` if the text is only white
+/// space.
 fn whole_text(text: &str, words: &mut String) -> Result<Option<u64>> {
     if is_joined(text) {
         return Ok(Some(hash::hash_bytes(text.as_bytes())));

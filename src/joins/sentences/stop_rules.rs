@@ -1,29 +1,33 @@
-//! Which sentence signatures say nothing about the documents that have them (Huang et al., TLCS (CIKM 2008), section 3.2;
-//! docs/design/algorithms.md section 5).
+//! The rules by which sentence signatures say nothing about the documents that have them (Huang et
+//! al., TLCS (CIKM 2008), section 3.2; docs/design/algorithms.md section 5).
 
-/// Which signatures are dropped.
+/// The rules by which signatures are dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StopRules {
-    /// Those of more documents than this.
+    /// A signature of more documents than this is dropped.
     pub most_documents: u64,
-    /// Those of more than this of which more than half are of one site.
+    /// A signature of more documents than this is dropped if more than half of them are of one
+    /// site.
     pub most_of_a_site: u64,
-    /// Those of more documents than this, and than the square root of all documents or, where more than half are of one
-    /// site, of the documents of this site, if of some pairs that are compared hardly any is similar. None where no pair
-    /// is compared for that.
+    /// A signature is tried if it has more documents than this, and also more than the square root
+    /// of the number of all documents or, if more than half are of one site, of the documents of
+    /// this site. A trial compares some pairs, and the signature is dropped if hardly any is
+    /// similar. `None` means that no signature is tried.
     pub tried_beyond: Option<u64>,
 }
 
 impl Default for StopRules {
-    /// The published limits are those of 430 million pages. Smaller tables, and small sites, have frames, too.
+    /// The published limits apply to 430 million pages. Smaller tables and small sites also have
+    /// frames.
     fn default() -> Self {
         Self { most_documents: 10_000, most_of_a_site: 400, tried_beyond: Some(64) }
     }
 }
 
 impl StopRules {
-    /// Whether a signature of so many of `all` documents, those of the table or of a site, is tried. Where there are few
-    /// `pairs` of them, of different texts, these are soon compared.
+    /// Reports whether a signature of `documents` of `all` documents, those of the table or of a
+    /// site, is tried. If there are few `pairs` of different texts among them, comparing these is
+    /// cheap and no trial is needed.
     pub fn is_tried(&self, documents: u64, all: u64, pairs: u64) -> bool {
         self.tried_beyond.is_some_and(|beyond| {
             documents > beyond.max(all.isqrt()) && pairs > beyond.saturating_mul(beyond) / 2

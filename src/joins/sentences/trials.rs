@@ -1,8 +1,10 @@
-//! Whether the documents of a frequent signature are near duplicates, or have a frame or a formula in common.
+//! The trial whether the documents of a frequent signature are near duplicates, or only have a
+//! frame or a formula in common.
 //!
-//! To compare all of them with each other takes a time that grows as the square of their number. So some pairs are
-//! compared, which the texts alone decide on: neighbours in the order of the hashes of the texts. Where hardly any is
-//! similar the signature is dropped. Documents that are similar have, as a rule, signatures in common that others have not.
+//! The time to compare all documents with each other grows as the square of their number. So only
+//! some pairs are compared, which depend on the texts alone: neighbours in the order of the hashes
+//! of the texts. If hardly any pair is similar, the signature is dropped. Similar documents usually
+//! share other signatures that dissimilar documents do not have.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -15,22 +17,23 @@ use crate::features::texts::Distinct;
 use crate::memory;
 use crate::verify::tlcs::{Comparer, Parameters, Thresholds};
 
-/// Pairs that are compared.
+/// The number of pairs that are compared.
 const PAIRS: usize = 64;
-/// As many of them have to be similar. Of documents of which one pair in ten is, as many are found 24 times out of 25; of
-/// pages in a frame, of which each is similar to one other, hardly ever.
+/// The number of these pairs that have to be similar. If one pair in ten is similar, that many are
+/// found 24 times out of 25; if the documents are pages in a frame and each is similar to one
+/// other, hardly ever.
 const LEAST: u32 = 3;
 
 /// A signature that is not simply kept.
 #[derive(Debug)]
 pub(super) struct Frequent {
-    /// Where its entries are.
+    /// The range of its entries.
     pub entries: Range<usize>,
-    /// What becomes of it.
+    /// The decision on the signature.
     pub verdict: Verdict,
     /// The next pair to be compared.
     next: usize,
-    /// How many were similar.
+    /// The number of pairs that were similar.
     similar: u32,
 }
 
@@ -40,7 +43,7 @@ impl Frequent {
     }
 }
 
-/// Tries signatures.
+/// The trials of signatures.
 pub(super) struct Trials<'a> {
     distinct: &'a Distinct,
     parameters: Parameters,
@@ -52,7 +55,7 @@ impl<'a> Trials<'a> {
         Self { distinct, parameters, thresholds }
     }
 
-    /// Turns the verdict of every signature that is to be tried into what the trial says.
+    /// Replaces the verdict of every signature that is to be tried by the result of the trial.
     pub(super) fn hold(
         &self,
         entries: &[SignedDocument],
@@ -101,7 +104,8 @@ impl<'a> Trials<'a> {
         };
         while frequent.next < pairs {
             let n = frequent.next;
-            // Rounds of neighbours, evenly taken: the next ones first, then those behind these.
+            // The pairs are taken in rounds, evenly spaced: direct neighbours first, then
+            // neighbours at greater distances.
             let (a, b) = match self.distinct.right {
                 Some(_) => {
                     let (a, of_left) = round(n, lefts.len().max(rights.len()));
@@ -129,7 +133,7 @@ impl<'a> Trials<'a> {
     }
 }
 
-/// Which of `all` the `n`th pair begins with, and in which round.
+/// Returns which of `all` documents the `n`th pair begins with, and its round.
 fn round(n: usize, all: usize) -> (usize, usize) {
     let at_a_time = all.min(PAIRS);
     (n % at_a_time * all / at_a_time, n / at_a_time)
