@@ -1,9 +1,9 @@
-//! Feature codes (Guo et al., section III.A; docs/design/algorithms.md section 7): a short string of characters of a
-//! text that stays the same where little of the text changes.
+//! Feature codes (Guo et al., section III.A; docs/design/algorithms.md section 7): a short string
+//! of characters of a text that stays the same if little of the text changes.
 //!
-//! The *anchored code* of a text is the character left and the character right of every punctuation mark. The
-//! code of a document is that of its long paragraphs, or the first and last characters of its first and
-//! last paragraphs where there are only short ones.
+//! The *anchored code* of a text is the characters left and right of every punctuation mark. The
+//! code of a document is the anchored code of its long paragraphs. If it has only short ones, the
+//! code is the first and last characters of its first and last paragraphs.
 //!
 //! ```
 //! use neardup::features::codes::{CodeSpec, feature_code};
@@ -23,24 +23,25 @@ use crate::text::paragraphs::for_each_paragraph;
 
 const DOING: &str = "making a feature code";
 
-/// How codes are made. The defaults are those of Guo et al. where they give them.
+/// The parameters of codes. The defaults are those of Guo et al. where the paper gives them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CodeSpec {
-    /// Characters that are anchors beside the punctuation marks.
+    /// The characters that are anchors in addition to the punctuation marks.
     pub anchors: Vec<char>,
-    /// How many characters of a document are looked at, 1 to [`CodeSpec::LONGEST_CUT`].
+    /// The number of characters of a document that are read, 1 to [`CodeSpec::LONGEST_CUT`].
     pub cut: usize,
-    /// A paragraph of at least this many characters is an extraction unit.
+    /// The number of characters from which a paragraph is an extraction unit.
     pub unit_length: usize,
-    /// And one that is at least this share of the text, in (0, 1].
+    /// The share of the text, in (0, 1], from which a paragraph is also an extraction unit.
     pub unit_share: f64,
-    /// From this many paragraphs on, if no unit is among them, the ends of some stand for all.
+    /// The number of paragraphs from which, if there is no unit among them, the ends of some
+    /// paragraphs stand for all.
     pub paragraphs: usize,
-    /// Of how many first and how many last paragraphs.
+    /// The number of first paragraphs and of last paragraphs whose ends are used.
     pub ends: usize,
-    /// A shorter code is not used.
+    /// The least length of a code; a shorter code is not used.
     pub min_length: usize,
-    /// The number of first characters of the text that take its place.
+    /// The number of first characters of the text that replace a code that is too short.
     pub fallback: usize,
 }
 
@@ -60,10 +61,10 @@ impl Default for CodeSpec {
 }
 
 impl CodeSpec {
-    /// The most characters that may be looked at.
+    /// The greatest number of characters that may be read.
     pub const LONGEST_CUT: usize = 1_000_000;
 
-    /// Checks parameters that a user gave.
+    /// Checks parameters from a user.
     pub fn check(&self) -> Result<()> {
         let bad = |name, value: String, allowed| Err(Error::Parameter { name, value, allowed });
         let cut = 1..=Self::LONGEST_CUT;
@@ -87,11 +88,11 @@ impl CodeSpec {
     }
 }
 
-/// The code of a document; empty only where the part looked at has nothing but white space and control
-/// characters. O(characters looked at).
+/// Returns the code of a document. It is empty only if the part that is read has nothing but white
+/// space and control characters. O(characters read).
 pub fn feature_code(text: &str, spec: &CodeSpec, stop: &Stop) -> Result<String> {
     let cut = text.char_indices().nth(spec.cut).map_or(text, |(end, _)| &text[..end]);
-    // What is seen of all paragraphs, concatenated, and where each ends.
+    // The visible characters of all paragraphs, concatenated.
     let mut seen = String::new();
     memory::reserve_text(&mut seen, cut.len(), DOING)?;
     let mut all = 0;
@@ -133,18 +134,19 @@ pub fn feature_code(text: &str, spec: &CodeSpec, stop: &Stop) -> Result<String> 
     Ok(code)
 }
 
-/// Whether a character is seen: no white space, no control or format character.
+/// Reports whether a character is visible: not white space, a control or a format character.
 fn is_visible(c: char) -> bool {
     !is_unseen(c)
 }
 
-/// Adds the anchored code of a text. Its start and end are anchors, too, so the code is the first and the last
-/// character of every run without an anchor.
+/// Appends the anchored code of a text. Its start and end are anchors, too, so the code is the
+/// first and the last character of every run without an anchor.
 fn anchored(text: &str, spec: &CodeSpec, code: &mut String) -> Result<()> {
     text.split(|c| spec.is_anchor(c)).try_for_each(|run| ends(run, true, code))
 }
 
-/// Adds the first and the last character of a text; a single one `twice` or once.
+/// Appends the first and the last character of a text. A single character is appended twice if
+/// `twice`, else once.
 fn ends(text: &str, twice: bool, code: &mut String) -> Result<()> {
     memory::reserve_text(code, 2 * char::MAX.len_utf8(), DOING)?;
     let mut chars = text.chars();
@@ -166,7 +168,7 @@ mod tests {
     #[test]
     fn the_three_cases() {
         let spec = CodeSpec { unit_length: 12, paragraphs: 3, ends: 1, min_length: 1, ..CodeSpec::default() };
-        // A unit by length among short paragraphs, with an anchor of its own.
+        // A unit by length among short paragraphs, and then with an extra anchor.
         let text = "短一。\n这一段比较长，所以是一个单元。\n短二。\n短三。";
         assert_eq!(code(text, &spec), "这长所元");
         let own = CodeSpec { anchors: vec!['一'], ..spec.clone() };
@@ -179,7 +181,7 @@ mod tests {
         assert_eq!(code("甲乙。\n丙，丁！\n戊", &spec), "甲乙戊");
         let both = CodeSpec { ends: 2, ..spec.clone() };
         assert_eq!(code("甲乙。\n丙，丁！\n戊", &both), "甲乙丙丁戊");
-        // All together.
+        // All paragraphs together.
         assert_eq!(code("甲乙。丙\n丁，戊己", &CodeSpec { paragraphs: 9, ..spec }), "甲乙丙丁戊己");
     }
 

@@ -1,8 +1,9 @@
 //! Documents as sets of 64-bit hashes of their tokens, without a dictionary.
 //!
-//! For methods that make sketches of the hashes: nothing is looked up, and what the sketches let pass is
-//! compared by merging two sorted runs. Tokens are told apart by their hashes, as shingles are in any case.
-//! A set stays in memory until there is too little of it, then all go to a temporary file.
+//! This is for methods that make sketches of the hashes. Nothing is looked up, and the candidates
+//! that the sketches let pass are compared by merging two sorted runs. Tokens are distinguished by
+//! their hashes, as shingles are in any case. Sets stay in memory until it runs short; then all go
+//! to a temporary file.
 
 use std::ops::Range;
 
@@ -15,8 +16,8 @@ use crate::ragged::Ragged;
 
 const DOING: &str = "collecting sets of hashes";
 
-/// Makes a set of hashes in any order, ascending. Where repeats count, the k-th occurrence of a token is
-/// one of its own.
+/// Turns hashes in any order into an ascending set. If repeats count, the k-th occurrence of a
+/// token is a separate element.
 pub fn make_set(hashes: &mut Vec<u64>, multiset: bool, stop: &Stop) -> Result<()> {
     executor::sort_unstable_by(hashes, stop, &Ord::cmp)?;
     if !multiset {
@@ -35,17 +36,17 @@ pub fn make_set(hashes: &mut Vec<u64>, multiset: bool, stop: &Stop) -> Result<()
     }
     if repeated {
         executor::sort_unstable_by(hashes, stop, &Ord::cmp)?;
-        // Nearly never: an occurrence has the hash of another token.
+        // It is very rare that an occurrence has the hash of another token.
         hashes.dedup();
     }
     Ok(())
 }
 
-/// How many hashes two sets share.
+/// Counts the hashes that two sets share.
 pub fn shared(a: &[u64], b: &[u64]) -> usize {
     let (mut i, mut j, mut shared) = (0, 0, 0);
     while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
-        // Without branches: which of the two is less cannot be foretold.
+        // There are no branches, as it is unpredictable which of the two is less.
         shared += usize::from(x == y);
         i += usize::from(x <= y);
         j += usize::from(y <= x);
@@ -53,7 +54,7 @@ pub fn shared(a: &[u64], b: &[u64]) -> usize {
     shared
 }
 
-/// Sets of one worker.
+/// The sets of one worker.
 #[derive(Debug, Default)]
 pub struct SetCollector {
     sets: Ragged<u64>,
@@ -69,16 +70,16 @@ impl SetCollector {
         Ok(())
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.sets.bytes() + memory::bytes(&self.rows)
     }
 }
 
-/// Where a set is.
+/// The place of a set.
 #[derive(Debug, Clone, Copy, Default)]
 struct Place {
-    /// The part it is in; the file where it is [`Place::FILE`].
+    /// The part that the set is in, or [`Place::FILE`] for the file.
     part: u32,
     length: u32,
     start: u64,
@@ -107,13 +108,13 @@ impl std::fmt::Debug for HashSets {
 pub struct Loaded<'a> {
     parts: &'a [Vec<u64>],
     places: &'a [Place],
-    /// What was read from the file, by the rows in ascending order.
+    /// The sets read from the file, and below, their rows in ascending order.
     space: Vec<u64>,
     rows: Vec<(u32, Range<usize>)>,
 }
 
 impl Loaded<'_> {
-    /// The set of a row that was asked for.
+    /// Returns the set of a row, which must be among the loaded ones.
     #[inline]
     pub fn get(&self, row: u32) -> &[u64] {
         if self.rows.is_empty() {
@@ -136,12 +137,12 @@ impl Loaded<'_> {
 }
 
 impl HashSets {
-    /// No sets yet.
+    /// Creates a store without sets.
     pub fn new() -> Self {
         Self { parts: Vec::new(), file: None, written: 0, places: Vec::new() }
     }
 
-    /// Takes sets out of memory and writes them to a file.
+    /// Moves sets from memory to a file.
     pub fn spill(&mut self, collectors: &mut [SetCollector], files: &dyn TempFiles) -> Result<()> {
         if self.file.is_none() {
             self.file = Some(files.create()?);
@@ -157,7 +158,8 @@ impl HashSets {
         Ok(())
     }
 
-    /// Takes all that the collectors have; the last call. Where some sets are in a file, all go there.
+    /// Takes the sets of all collectors; this is the last call. If some sets are in a file, all go
+    /// there.
     pub fn finish(&mut self, mut collectors: Vec<SetCollector>, files: &dyn TempFiles) -> Result<()> {
         if self.file.is_some() {
             return self.spill(&mut collectors, files);
@@ -178,25 +180,25 @@ impl HashSets {
         }
         for (n, &row) in collector.rows.iter().enumerate() {
             let set = collector.sets.range(n);
-            // No document has more tokens than 32 bits count: its text has at most 1 GB.
+            // A text has at most 1 GB, so the number of tokens of a document fits in 32 bits.
             self.places[row as usize] =
                 Place { part, length: set.len() as u32, start: base + set.start as u64 };
         }
         Ok(())
     }
 
-    /// How many hashes the set of a row has.
+    /// Returns the number of hashes in the set of a row.
     #[inline]
     pub fn size(&self, row: u32) -> u32 {
         self.places.get(row as usize).map_or(0, |place| place.length)
     }
 
-    /// Whether the sets are in a file.
+    /// Reports whether the sets are in a file.
     pub fn is_in_file(&self) -> bool {
         self.file.is_some()
     }
 
-    /// The sets of some rows, which are put in order. Reads from the file in the leader's thread.
+    /// Loads the sets of some rows, which it sorts. Reads from the file in the leader's thread.
     pub fn load(&mut self, rows: &mut Vec<u32>) -> Result<Loaded<'_>> {
         let (mut space, mut loaded) = (Vec::new(), Vec::new());
         if let Some(file) = &mut self.file {
@@ -216,7 +218,7 @@ impl HashSets {
         Ok(Loaded { parts: &self.parts, places: &self.places, space, rows: loaded })
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.parts.iter().map(memory::bytes).sum::<usize>() + memory::bytes(&self.places)
     }

@@ -1,10 +1,11 @@
-//! I-Match: one signature of a text's telling terms (Chowdhury, Frieder, Grossman, McCabe, TOIS 2002;
-//! docs/design/algorithms.md section 6).
+//! I-Match: one signature of the significant terms of a text (Chowdhury, Frieder, Grossman, McCabe,
+//! TOIS 2002; docs/design/algorithms.md section 6).
 //!
-//! Of the distinct terms of a document, or of a sentence, those stay whose normalised idf,
-//! ln(N / df) / ln(N), is within a range: not the words that nearly all documents have. Where none would stay, all do:
-//! of a few documents, or of equal ones, no word is rare. They are sorted and hashed with SHA-1; documents of equal
-//! signatures are duplicates. df and N count documents.
+//! Of the distinct terms of a document or a sentence, those are kept whose normalised idf, ln(N /
+//! df) / ln(N), is within a range. This excludes the words that nearly all documents have. If none
+//! would be kept, all are: among a few documents, or equal ones, no word is rare. The terms are
+//! sorted and hashed with SHA-1; documents with equal signatures are duplicates. df and N count
+//! documents.
 //!
 //! ```
 //! use neardup::features::imatch::{IdfRange, signature};
@@ -26,10 +27,10 @@ use crate::memory;
 
 const DOING: &str = "making I-Match signatures";
 
-/// A signature: SHA-1 of the terms.
+/// A signature: the SHA-1 of the terms.
 pub type Signature = [u8; 20];
 
-/// Which terms are kept: those whose normalised idf lies in a range, both ends included.
+/// The range of the normalised idf of the terms that are kept, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct IdfRange {
     lo: f64,
@@ -37,14 +38,14 @@ pub struct IdfRange {
 }
 
 impl Default for IdfRange {
-    /// [0.1, 1]: all but the most frequent terms.
+    /// Returns [0.1, 1]: all but the most frequent terms.
     fn default() -> Self {
         Self { lo: 0.1, hi: 1.0 }
     }
 }
 
 impl IdfRange {
-    /// Terms from `lo` to `hi`; 0 <= lo <= hi <= 1.
+    /// Creates the range from `lo` to `hi`; 0 <= lo <= hi <= 1.
     pub fn new(lo: f64, hi: f64) -> Result<Self> {
         for (name, bound) in [("lo", lo), ("hi", hi)] {
             if !(0.0..=1.0).contains(&bound) {
@@ -57,7 +58,8 @@ impl IdfRange {
         Ok(Self { lo, hi })
     }
 
-    /// Whether a term that `df` of `documents` documents have is kept. With one document every idf is 1.
+    /// Reports whether a term that is in `df` of `documents` documents is kept. With one document,
+    /// every idf is 1.
     pub fn keeps(&self, df: u64, documents: u64) -> bool {
         let idf = match documents {
             0 | 1 => 1.0,
@@ -67,8 +69,8 @@ impl IdfRange {
     }
 }
 
-/// The signature of distinct terms in ascending order of their bytes: SHA-1 of the terms, one space
-/// between two. None where there is no term.
+/// Returns the signature of distinct terms in ascending order of their bytes: the SHA-1 of the
+/// terms, with one space between two. Returns `None` if there is no term.
 pub fn signature<'a>(terms: impl IntoIterator<Item = &'a [u8]>) -> Option<Signature> {
     let mut hash = Sha1::new();
     let mut any = false;
@@ -82,12 +84,12 @@ pub fn signature<'a>(terms: impl IntoIterator<Item = &'a [u8]>) -> Option<Signat
     any.then(|| hash.finalize().into())
 }
 
-/// The signature of terms that are joined as [`signature`] joins them, at least one.
+/// Returns the signature of terms, at least one, that are joined as [`signature`] joins them.
 pub fn signature_of_joined(terms: &[u8]) -> Signature {
     Sha1::digest(terms).into()
 }
 
-/// A signature as numbers, for [`super::signatures`].
+/// Returns a signature as numbers, for [`super::signatures`].
 pub fn words(signature: &Signature) -> [u64; 3] {
     let mut padded = [0; 24];
     padded[..signature.len()].copy_from_slice(signature);
@@ -95,9 +97,10 @@ pub fn words(signature: &Signature) -> [u64; 3] {
     std::array::from_fn(|n| u64::from_be_bytes(chunks[n]))
 }
 
-/// The signatures of the documents in the collectors, which were filled with sets of single terms. `documents`
-/// is N. A document of which the range keeps nothing is signed by all its terms: none of them is in another's kept
-/// ones, so that it is equal only to documents of the same terms. O(all terms · log of the terms of a document).
+/// Returns the signatures of the documents in the collectors, which were filled with sets of single
+/// terms. `documents` is N. A document of whose terms the range keeps none is signed by all its
+/// terms. None of these is among the kept terms of another document, so it is equal only to
+/// documents with the same terms. O(all terms · log of the terms of a document).
 pub fn of_documents(
     mut collectors: Vec<Collector>,
     mut dictionary: Dictionary,
@@ -106,7 +109,7 @@ pub fn of_documents(
     executor: &dyn Executor,
 ) -> Result<Vec<SignatureCollector>> {
     collectors.iter_mut().for_each(|collector| collector.settle(&mut dictionary));
-    // The kept terms in the order of their bytes, and the place of each there.
+    // The kept terms in the order of their bytes, and the place of each in this order.
     let numbering = dictionary.numbering();
     let mut kept = Vec::new();
     for (number, shard) in dictionary.shards().iter().enumerate() {
@@ -167,7 +170,7 @@ pub fn of_documents(
     Ok(parts.into_iter().map(|(.., signatures)| signatures).collect())
 }
 
-/// How many numbers a signature takes.
+/// The number of numbers in a signature.
 pub const WIDTH: usize = 3;
 
 #[cfg(test)]
@@ -185,7 +188,7 @@ mod tests {
     #[test]
     fn terms_outside_the_range_do_not_count() {
         let range = IdfRange::default();
-        // One document gives 1; so does a term of one document only.
+        // With one document, the idf is 1, as for a term of only one document.
         assert!(range.keeps(1, 1) && range.keeps(1, 7) && !range.keeps(7, 7));
         assert!(!IdfRange::new(0.2, 0.9).unwrap().keeps(1, 7));
         assert!(IdfRange::new(0.5, 0.4).is_err() && IdfRange::new(f64::NAN, 1.0).is_err());
@@ -193,7 +196,7 @@ mod tests {
         assert_eq!(golden[..4], Sha1::digest(b"a b")[..4]);
     }
 
-    /// The rows of equal signatures, by the definition.
+    /// Returns the rows with equal signatures, by the definition.
     fn naive(texts: &[String], range: IdfRange) -> BTreeSet<Vec<u32>> {
         let sets: Vec<BTreeSet<String>> =
             texts.iter().map(|t| text::words::words(t).into_iter().collect()).collect();

@@ -8,51 +8,53 @@ use crate::memory;
 
 const DOING: &str = "ordering tokens";
 
-/// The place of each token in the order of frequency.
+/// The rank of each token in the order of frequency.
 #[derive(Debug)]
 pub struct Ranks {
-    /// By shard of the dictionary and place there.
+    /// The ranks by shard of the dictionary and place in the shard.
     of: Vec<u32>,
-    /// Where the ranks of each shard begin.
+    /// The beginning of the ranks of each shard.
     starts: Vec<usize>,
     numbering: Numbering,
-    /// How many tokens can be shared.
+    /// The number of tokens that can be shared.
     pub shared: usize,
 }
 
-/// The rank of a token that no two documents to be compared have.
+/// The rank of a token that no two documents to be compared share.
 pub const LONE: u32 = u32::MAX;
 
 impl Ranks {
-    /// The rank of a token; [`LONE`] for what cannot be shared.
+    /// Returns the rank of a token, or [`LONE`] if it cannot be shared.
     #[inline]
     pub fn of(&self, number: u32) -> u32 {
         let (shard, place) = self.numbering.place(number);
         self.of[self.starts[shard] + place]
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         memory::bytes(&self.of) + memory::bytes(&self.starts)
     }
 }
 
-/// Tokens rarer than this are ranked shard by shard; the few others all together.
+/// The frequency from which tokens are ranked all together; the many rarer ones are ranked shard by
+/// shard.
 const FREQUENT: u32 = 256;
 
-/// The tokens of a shard that can be shared, as they are ranked.
+/// The tokens of a shard that can be shared, while they are ranked.
 struct Ranking<'a> {
     shard: &'a Shard,
     of: &'a mut [u32],
-    /// Frequency, hash and place, ascending.
+    /// The frequency, hash and place of each token, ascending.
     order: Vec<(u32, u64, u32)>,
-    /// By frequency: how many tokens have it, then the rank of the next one.
+    /// For each frequency, the number of tokens that have it, and later the rank of the next such
+    /// token.
     ranks: Vec<u32>,
 }
 
-/// Ranks the tokens that can be shared, which are in two documents or in both tables, by how many
-/// documents they are in. Ties go by shard and hash: the order is the same whatever the numbers are.
-/// O(n log n) for n tokens.
+/// Ranks the tokens that can be shared, which are in two documents or in both tables, by the number
+/// of documents they are in. Ties are broken by shard and hash, so the order does not depend on the
+/// numbers. O(n log n) for n tokens.
 pub fn rank(dictionary: &Dictionary, two_tables: bool, executor: &dyn Executor) -> Result<Ranks> {
     let mut of = memory::filled(LONE, dictionary.len(), DOING)?;
     let (mut starts, mut rankings, mut rest) = (Vec::new(), Vec::new(), of.as_mut_slice());

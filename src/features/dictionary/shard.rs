@@ -1,4 +1,4 @@
-//! A table of tokens, compared whole, with the documents that each is in and its repeats.
+//! A table of tokens, compared whole, with the documents that each token is in and its repeats.
 
 use std::borrow::Cow;
 
@@ -11,56 +11,58 @@ use crate::prefetch::prefetch;
 
 const DOING: &str = "numbering tokens";
 
-/// How many tokens are looked up at a time, so that the memory they need is prefetched before it is read.
+/// The number of tokens that are looked up at a time, so that the memory they need is prefetched
+/// before it is read.
 pub(crate) const TOGETHER: usize = 32;
 
-/// A token, and what is known of it. Its place among the tokens of its shard is part of its number.
+/// A token and its data. Its place among the tokens of its shard is part of its number.
 #[derive(Debug, Clone, Copy)]
 struct KnownToken {
     content: [u64; 2],
     hash: u64,
     kind: ContentKind,
-    /// The last document that had it.
+    /// The last document that had the token.
     document: u32,
-    /// The token of its last occurrence there: itself, or one of the following.
+    /// The token of its last occurrence in that document: itself, or one of the following.
     current: u32,
-    /// The token of the occurrence after this one, [`NONE`] if there is none yet.
+    /// The token of the occurrence after this one; [`NONE`] if there is none yet.
     next: u32,
-    /// In how many documents of each table it is.
+    /// The number of documents of each table that the token is in.
     documents: [u32; 2],
 }
 
 const NONE: u32 = u32::MAX;
 
-/// Tokens and what is known of each: the tokens of some hashes, as part of a dictionary.
+/// A part of a dictionary: the tokens of some hashes, with their data.
 #[derive(Debug)]
 pub struct Shard {
-    /// The most tokens it may have, for their numbers to fit into 32 bits.
+    /// The greatest number of tokens whose numbers fit into 32 bits.
     most: usize,
-    /// The place of each token; further occurrences have none.
+    /// The place of each token; further occurrences are not in it.
     slots: Slots,
     entries: Vec<KnownToken>,
     arena: Vec<u8>,
 }
 
-/// What is found for tokens that a document has already and whose repeats do not count.
+/// The result for a token that a document already has if its repeats do not count.
 pub const REPEAT: u32 = u32::MAX;
 
 impl Shard {
-    /// One without tokens, which is to have at most `most`.
+    /// Creates a shard without tokens, for at most `most` of them.
     pub(crate) const fn new(most: usize) -> Self {
         Self { most, slots: Slots::new(), entries: Vec::new(), arena: Vec::new() }
     }
 
-    /// Asks for what [`Shard::place`] will look at first for each of some lookups: all of it before any is needed.
+    /// Prefetches the memory that [`Shard::place`] reads first for each of some lookups, before any
+    /// of it is needed.
     #[inline]
     pub(crate) fn touch<'a>(&self, lookups: impl Iterator<Item = &'a Lookup> + Clone) {
         lookups.clone().for_each(|lookup| self.slots.prefetch(lookup.hash));
         lookups.for_each(|lookup| prefetch(&self.entries, self.slots.first(lookup.hash)));
     }
 
-    /// The place of a token of `document`, which is of this table; a new one if it was not met before. Where
-    /// repeats count, the k-th occurrence of a token in a document is a token of its own.
+    /// Returns the place of a token of `document`, which is in this table; adds the token if it is
+    /// new. If repeats count, the k-th occurrence of a token in a document is a separate token.
     #[inline]
     pub fn place(
         &mut self,
@@ -74,7 +76,7 @@ impl Shard {
         self.occur(place, document, table, repeats_count)
     }
 
-    /// The place of a token, without saying that a document has it.
+    /// Returns the place of a token without counting a document for it.
     #[inline]
     pub(crate) fn find_or_add(&mut self, lookup: &Lookup, long: &[u8]) -> Result<u32> {
         match self.find(lookup, long) {
@@ -83,7 +85,8 @@ impl Shard {
         }
     }
 
-    /// Says that a document has the token at `place` once more: the place of this occurrence.
+    /// Records that a document has the token at `place` once more. Returns the place of this
+    /// occurrence.
     #[inline]
     fn occur(&mut self, place: u32, document: u32, table: usize, repeats_count: bool) -> Result<u32> {
         let entry = &mut self.entries[place as usize];
@@ -142,7 +145,7 @@ impl Shard {
         Ok(place)
     }
 
-    /// The place of the occurrence after the one at `place`.
+    /// Returns the place of the occurrence after the one at `place`.
     pub(crate) fn occurrence_after(&mut self, place: u32) -> Result<u32> {
         let KnownToken { next, hash, .. } = self.entries[place as usize];
         if next != NONE {
@@ -153,29 +156,29 @@ impl Shard {
         Ok(next)
     }
 
-    /// How many tokens there are.
+    /// Returns the number of tokens.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there is no token.
+    /// Reports whether there is no token.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// The hash of a token: the same for equal tokens in any dictionary.
+    /// Returns the hash of a token, which is the same for equal tokens in any dictionary.
     #[inline]
     pub fn hash(&self, place: usize) -> u64 {
         self.entries[place].hash
     }
 
-    /// In how many documents of each table a token is.
+    /// Returns the number of documents of each table that a token is in.
     #[inline]
     pub fn documents(&self, place: usize) -> [u32; 2] {
         self.entries[place].documents
     }
 
-    /// Counts documents of each table that have a token.
+    /// Adds to the number of documents of each table that have a token.
     pub(crate) fn count_documents(&mut self, place: usize, documents: [u32; 2]) {
         let known = &mut self.entries[place].documents;
         known.iter_mut().zip(documents).for_each(|(known, more)| *known += more);
@@ -186,12 +189,12 @@ impl Shard {
         self.entries[place].documents[table] -= 1;
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub(crate) fn bytes(&self) -> usize {
         self.slots.bytes() + memory::bytes(&self.entries) + memory::bytes(&self.arena)
     }
 
-    /// What a token is: its bytes, or those of a number, the most significant first.
+    /// Returns the content of a token: its bytes, or those of a number, the most significant first.
     pub fn token(&self, place: usize) -> Cow<'_, [u8]> {
         let KnownToken { kind, content, .. } = &self.entries[place];
         match kind {
@@ -202,7 +205,7 @@ impl Shard {
     }
 }
 
-/// A string of an arena.
+/// Returns a string of an arena.
 #[inline]
 fn part(arena: &[u8], [start, length]: [u64; 2]) -> &[u8] {
     &arena[start as usize..][..length as usize]

@@ -1,8 +1,9 @@
-//! The words that one worker meets again and again.
+//! The words that one worker meets repeatedly.
 //!
-//! Nearly all words of a text are words of the texts before it. A worker that knows those numbers them by
-//! itself, in its own cache; only what it does not know goes through the dictionary of all workers. The
-//! documents that have a word are counted here, too, and added to the dictionary's count in the end.
+//! Nearly all words of a text occur in the texts before it. A worker numbers the words that it
+//! knows by itself, in its own cache; only unknown words go through the dictionary of all workers.
+//! The documents that have a known word are counted here, too, and added to the dictionary's count
+//! at the end.
 
 use super::Dictionary;
 use super::lookup::{Lookup, short_hash};
@@ -12,57 +13,61 @@ use crate::error::{Error, Result};
 use crate::executor::Stop;
 use crate::memory;
 
-/// The most words, a megabyte or two: most of what is met stands in the processor's own cache. Tests fill it.
+/// The greatest number of words. They take a megabyte or two, so that most lookups hit the
+/// processor's own cache. Tests fill it.
 const FULL: usize = if cfg!(test) { 5 } else { 1 << 15 };
-/// Repeats of words have places of their own, behind those of all words, without limit; with this many it is time to start
-/// over.
+/// The number of repeats at which the vocabulary starts over. Repeats of words have separate places
+/// after those of all words, without a limit.
 const TOO_MANY_REPEATS: usize = 2 * FULL;
 
 const DOING: &str = "numbering words";
 
-/// What is read for each word that is met, two of them in a line of the cache.
+/// The data read for each occurrence of a word; two words fit in a cache line.
 #[derive(Debug, Clone, Copy)]
 struct Word {
-    /// As in a lookup.
+    /// The content, as in a lookup.
     content: [u64; 2],
-    /// The last document that had it, and how often it was met there.
+    /// The last document that had the word, and the number of times it occurred there.
     document: u32,
     times: u32,
-    /// In how many documents of each table it is.
+    /// The number of documents of each table that the word is in.
     documents: [u32; 2],
 }
 
 const NONE: u32 = u32::MAX;
 
-/// Words and their repeats, by place. A word that is twice in a document stands for two tokens. What is read of each word that
-/// is met stands close together, without the repeats, which are far more.
+/// Words and their repeats, by place. A word that is twice in a document stands for two tokens. The
+/// data read for each occurrence is stored close together, without the repeats, which are far more.
 #[derive(Debug, Default)]
 pub struct Vocabulary {
-    /// The place of each word; repeats have none.
+    /// The place of each word; repeats are not in it.
     slots: Slots,
     words: Vec<Word>,
-    /// The place of the second occurrence of each word, [`NONE`] if there is none yet.
+    /// The place of the second occurrence of each word; [`NONE`] if there is none yet.
     second: Vec<u32>,
-    /// Of each repeat the place of the occurrence after it, [`NONE`] if there is none yet.
+    /// For each repeat, the place of the occurrence after it; [`NONE`] if there is none yet.
     next: Vec<u32>,
-    /// And of the one before.
+    /// For each repeat, the place of the occurrence before it.
     before: Vec<u32>,
-    /// Of how many documents of each table a repeat is the last one of its word.
+    /// For each repeat, the number of documents of each table in which it is the last occurrence of
+    /// its word.
     ends: Vec<[u32; 2]>,
-    /// How many words are numbered.
+    /// The number of words that are numbered.
     numbered_words: usize,
-    /// Number in the dictionary of each, as far as they are numbered, with room for all words.
+    /// The number in the dictionary of each word and repeat that is numbered, with room for all
+    /// words.
     numbered: Vec<u32>,
     documents: u32,
-    /// Words that were looked for, and those of them that there was no room for.
+    /// The number of words looked up, and below, the number of those that did not fit.
     met: u64,
     unknown: u64,
 }
 
 impl Vocabulary {
-    /// A number for a document that begins, to tell its words from those of the last one.
+    /// Returns a number for a new document, to distinguish its words from those of the previous
+    /// one.
     pub fn begin_document(&mut self) -> Result<u32> {
-        // The one that no document has is for words that none has.
+        // The number that no document has marks words that are in no document.
         if self.documents == NONE - 1 {
             return Err(Error::TooMany { what: "documents", limit: u32::MAX.into() });
         }
@@ -70,19 +75,19 @@ impl Vocabulary {
         Ok(self.documents)
     }
 
-    /// Asks for the slot of a hash, some time before its place is asked for.
+    /// Prefetches the slot of a hash, some time before its place is looked up.
     #[inline]
     pub fn prefetch(&self, hash: u64) {
         self.slots.prefetch(hash);
     }
 
-    /// Says that so many words are looked for.
+    /// Counts the words that are looked up.
     #[inline]
     pub fn count_met(&mut self, words: usize) {
         self.met += words as u64;
     }
 
-    /// The place of a short word, which may be new; [`UNKNOWN`] if there is no room for it.
+    /// Returns the place of a short word, which may be new; [`UNKNOWN`] if there is no room for it.
     #[inline]
     pub fn place(&mut self, hash: u64, content: [u64; 2]) -> Result<u32> {
         match self.slots.find(hash, |place| self.words[place as usize].content == content) {
@@ -91,12 +96,12 @@ impl Vocabulary {
         }
     }
 
-    /// Says that a document has the word at a place once more: how often until now. The document is counted with the first
-    /// time.
+    /// Records that a document has the word at a place once more. Returns the number of its
+    /// occurrences so far. The first one counts the document.
     #[inline]
     pub fn meet(&mut self, place: u32, document: u32, table: usize) -> u32 {
         let word = &mut self.words[place as usize];
-        // Whether it is the first time nobody can foresee, so there is no branch.
+        // Whether it is the first time is unpredictable, so there is no branch.
         let again = u32::from(word.document == document);
         word.times = (word.times & again.wrapping_neg()) + 1;
         word.document = document;
@@ -122,7 +127,7 @@ impl Vocabulary {
         Ok(place)
     }
 
-    /// A place for the occurrence after that of another place.
+    /// Adds a place for the occurrence after the one at another place.
     #[cold]
     fn add_repeat(&mut self, before: u32) -> Result<u32> {
         let place = FULL + self.next.len();
@@ -141,8 +146,9 @@ impl Vocabulary {
         Ok(place as u32)
     }
 
-    /// Appends the places of the further occurrences of a word that was met more than once in the document that ends. The
-    /// last of them is given; [`Vocabulary::count_last`] is to be told.
+    /// Appends the places of the further occurrences of a word that occurred more than once in the
+    /// document that ends. Returns the last of them, which the caller must pass to
+    /// [`Vocabulary::count_last`].
     pub fn repeat(&mut self, place: u32, places: &mut Vec<u32>, stop: &Stop) -> Result<u32> {
         const CHECK_EVERY: u32 = 1 << 12;
         let (mut last, mut next) = (place, self.second[place as usize]);
@@ -172,7 +178,7 @@ impl Vocabulary {
         }
     }
 
-    /// Numbers what is new. O(new words).
+    /// Numbers the new words and repeats. O(new words).
     pub fn number(&mut self, dictionary: &mut Dictionary) -> Result<()> {
         if self.numbered.is_empty() {
             self.numbered = memory::filled(NONE, FULL, DOING)?;
@@ -181,7 +187,7 @@ impl Vocabulary {
             self.numbered[self.numbered_words] = dictionary.number_of(&Lookup::of_short(word.content, 0))?;
             self.numbered_words += 1;
         }
-        // A repeat has its place after what it repeats.
+        // A repeat has a greater place than the occurrence that it repeats.
         for repeat in self.numbered.len() - FULL..self.next.len() {
             let number = dictionary.number_after(self.numbered[self.before[repeat] as usize])?;
             memory::push(&mut self.numbered, number, DOING)?;
@@ -189,14 +195,16 @@ impl Vocabulary {
         Ok(())
     }
 
-    /// The numbers of the words by their places, once they are numbered.
+    /// Returns the numbers of the words by their places, once they are numbered.
     pub fn numbered(&self) -> &[u32] {
         &self.numbered
     }
 
-    /// Adds its count of documents to the dictionary's, and starts over. All must be numbered.
+    /// Adds the counts of documents to the dictionary's and starts over. Everything must be
+    /// numbered.
     pub fn settle(&mut self, dictionary: &mut Dictionary) {
-        // A document that has an occurrence has those before it; they have lesser places. The first one is counted by itself.
+        // A document that has an occurrence also has those before it, which have lower places. The
+        // first occurrence is counted separately.
         for repeat in (0..self.numbered.len().saturating_sub(FULL)).rev() {
             let documents = self.ends[repeat];
             dictionary.count_documents(self.numbered[FULL + repeat], documents);
@@ -209,7 +217,8 @@ impl Vocabulary {
         *self = Self::default();
     }
 
-    /// Starts over where it has become too large, or knows less than half of what it met since the last time.
+    /// Starts over if the vocabulary has become too large or knew less than half of the words since
+    /// the last call.
     pub fn keep_small(&mut self, dictionary: &mut Dictionary) {
         let strange = self.unknown > self.met / 2;
         if self.next.len() >= TOO_MANY_REPEATS || strange {
@@ -218,7 +227,7 @@ impl Vocabulary {
         (self.met, self.unknown) = (0, 0);
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.slots.bytes()
             + memory::bytes(&self.words)

@@ -1,8 +1,8 @@
-//! Builds the sets of many documents: workers collect tokens, these are numbered batch by batch, sets that memory has no
-//! room for go to a file, and in the end all are ordered for a join.
+//! Builds the sets of many documents. Workers collect tokens, the tokens are numbered batch by
+//! batch, sets that do not fit in memory go to a file, and at the end all are ordered for a join.
 //!
-//! While tokens are numbered they take far more memory than the text they are of. So of documents that are *long* they
-//! are numbered one by one as they come, in one thread, and never held twice.
+//! While tokens are numbered, they take far more memory than their text. So the tokens of *long*
+//! documents are numbered one by one as they come, in one thread, and are never held twice.
 
 use super::collect::Collector;
 use super::order::{Ordered, order};
@@ -17,20 +17,20 @@ use crate::files::TempFiles;
 
 /// The sets of documents while these are read.
 pub struct SetBuilder<'a> {
-    /// One for each worker; what they are given is numbered by [`SetBuilder::number`].
+    /// The collectors, one for each worker. [`SetBuilder::number`] numbers their tokens.
     pub collectors: Vec<Collector>,
     dictionary: Dictionary,
-    /// Where sets go that memory has no room for, if they may.
+    /// The destination of sets that do not fit in memory, if files are allowed.
     spill: Option<Spill<'a>>,
     right_from: Option<u32>,
     long: usize,
 }
 
 impl<'a> SetBuilder<'a> {
-    /// Documents of more bytes are long, whatever memory there is.
+    /// The number of bytes above which a document is long, whatever the memory.
     pub const LONG: usize = 1 << 20;
 
-    /// No documents yet.
+    /// Creates a builder without documents.
     pub fn new(spec: FeatureSpec, threads: usize) -> Self {
         Self {
             collectors: (0..threads).map(|_| Collector::new(spec)).collect(),
@@ -41,24 +41,25 @@ impl<'a> SetBuilder<'a> {
         }
     }
 
-    /// Lets sets go to files.
+    /// Allows sets to go to files.
     #[must_use]
     pub fn with_files(self, files: &'a dyn TempFiles) -> Self {
         Self { spill: Some(Spill::new(files)), ..self }
     }
 
-    /// Takes documents for long where `memory`, which is for all, would not hold many of them.
+    /// Lowers the limit of long documents if `memory`, which is for all documents, would not hold
+    /// many of them.
     #[must_use]
     pub fn within(self, memory: usize) -> Self {
         Self { long: Self::LONG.min(memory / 32), ..self }
     }
 
-    /// Documents of more bytes than this are to be left to [`SetBuilder::add_long`].
+    /// Returns the number of bytes above which documents must be added by [`SetBuilder::add_long`].
     pub fn long(&self) -> usize {
         self.long
     }
 
-    /// Says that rows from this one on are those of the right table; nothing may be pending.
+    /// Starts the right table: rows from `from` on are in it. No document may be pending.
     pub fn go_right(&mut self, from: u32) {
         self.right_from = Some(from);
         if let Some(spill) = &mut self.spill {
@@ -67,14 +68,14 @@ impl<'a> SetBuilder<'a> {
         self.collectors.iter_mut().for_each(Collector::go_right);
     }
 
-    /// Makes the sets of all that was collected; gives the bytes that were held before.
+    /// Makes the sets of all collected documents. Returns the number of bytes held before.
     pub fn number(&mut self, executor: &dyn Executor) -> Result<usize> {
         let pending = self.collectors.iter().map(Collector::bytes).sum();
         number(&mut self.dictionary, &mut self.collectors, executor)?;
         Ok(pending)
     }
 
-    /// Makes the set of a long document at once, with nothing pending.
+    /// Makes the set of a long document at once. No document may be pending.
     pub fn add_long(&mut self, row: u32, document: &Document, executor: &dyn Executor) -> Result<()> {
         let mut state = (&mut self.collectors[0], &mut self.dictionary);
         executor::one(executor, &mut state, |(collector, dictionary), stop| {
@@ -82,8 +83,8 @@ impl<'a> SetBuilder<'a> {
         })
     }
 
-    /// Writes the sets to a file if they, `others` and what it takes to order them are more than `memory`. Gives the bytes
-    /// that were held before.
+    /// Writes the sets to a file if they, `others` and the memory for ordering them take more than
+    /// `memory`. Returns the number of bytes held before.
     pub fn spill(&mut self, others: usize, memory: usize) -> Result<usize> {
         let (held, sets) = (self.bytes(), self.sets_bytes());
         // The index of a join takes about as much again.
@@ -96,22 +97,22 @@ impl<'a> SetBuilder<'a> {
         Ok(held)
     }
 
-    /// Whether anything was written to a file.
+    /// Reports whether anything was written to a file.
     pub fn has_spilled(&self) -> bool {
         self.spill.as_ref().is_some_and(Spill::is_used)
     }
 
-    /// Documents without any token.
+    /// Returns the number of documents without any token.
     pub fn empty(&self) -> u64 {
         self.collectors.iter().map(|collector| collector.empty).sum()
     }
 
-    /// The tokens of all sets.
+    /// Returns the number of tokens of all sets.
     pub fn tokens(&self) -> u64 {
         self.collectors.iter().map(|collector| collector.tokens).sum()
     }
 
-    /// Orders all sets for a join; those in files with about `budget` bytes.
+    /// Orders all sets for a join. Sets in files are ordered with about `budget` bytes.
     pub fn order(self, budget: usize, executor: &dyn Executor) -> Result<Ordered> {
         let Self { collectors, dictionary, spill, right_from, .. } = self;
         match spill.filter(Spill::is_used) {
@@ -120,29 +121,30 @@ impl<'a> SetBuilder<'a> {
         }
     }
 
-    /// The collectors and the dictionary as they are, of sets that never went to files.
+    /// Returns the collectors and the dictionary unchanged. Their sets must never have gone to
+    /// files.
     pub fn into_parts(self) -> (Vec<Collector>, Dictionary) {
         debug_assert!(self.spill.is_none());
         (self.collectors, self.dictionary)
     }
 
-    /// What tokens there are and how many documents have each, with the counts of all workers.
+    /// Returns the tokens and the number of documents of each, including the counts of all workers.
     pub fn dictionary(&mut self) -> &Dictionary {
         self.collectors.iter_mut().for_each(|collector| collector.settle(&mut self.dictionary));
         &self.dictionary
     }
 
-    /// Forgets the sets where only the tokens are wanted.
+    /// Drops the sets, if only the tokens are wanted.
     pub fn forget_sets(&mut self) {
         self.collectors.iter_mut().for_each(|collector| collector.sets = Default::default());
     }
 
-    /// Those of the tokens and their numbers.
+    /// Returns the number of bytes of the tokens and their numbers.
     pub fn dictionary_bytes(&self) -> usize {
         self.dictionary.bytes()
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.dictionary.bytes() + self.collectors.iter().map(Collector::bytes).sum::<usize>()
     }

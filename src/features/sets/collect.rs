@@ -1,7 +1,8 @@
-//! Documents into sets of token numbers, one worker at a time but for the numbering ([`crate::features::dictionary::numbering`]).
+//! Turns documents into sets of token numbers. Each worker does so separately, except for the
+//! numbering ([`crate::features::dictionary::numbering`]).
 //!
-//! The k-th occurrence of a token is a token of its own where repeats count (docs/design/algorithms.md section
-//! 1, *Multiset to set*), so that everything after this knows plain sets only.
+//! If repeats count, the k-th occurrence of a token is a separate token (docs/design/algorithms.md
+//! section 1, *Multiset to set*), so that all later steps see plain sets.
 
 use super::vocabulary_batch::Meeting;
 use crate::error::{Error, Result};
@@ -18,27 +19,27 @@ use crate::text::words::for_each_words;
 
 const DOING: &str = "collecting token sets";
 
-/// Sets of token numbers, concatenated, each with the row it came from.
+/// Sets of token numbers, concatenated, each with its row.
 #[derive(Debug, Default)]
 pub struct Sets {
     /// The tokens of all sets.
     pub tokens: Vec<u32>,
-    /// Where each set ends in `tokens`.
+    /// The end of each set in `tokens`.
     pub ends: Vec<usize>,
     /// The row of each set.
     pub rows: Vec<u32>,
-    /// A sum of the hashes of a set's tokens: equal for equal sets, whatever their order.
+    /// A sum of the hashes of each set's tokens. It is equal for equal sets, whatever their order.
     pub fingerprints: Vec<u64>,
 }
 
 impl Sets {
-    /// Where the tokens of set `n` are.
+    /// Returns the place of the tokens of set `n`.
     pub fn range(&self, n: usize) -> std::ops::Range<usize> {
         let start = if n == 0 { 0 } else { self.ends[n - 1] };
         start..self.ends[n]
     }
 
-    /// Makes a set of the tokens behind the last one.
+    /// Makes a set of the tokens after the last set.
     fn close(&mut self, row: u32, fingerprint: u64) -> Result<()> {
         memory::reserve(&mut self.ends, 1, DOING)?;
         memory::reserve(&mut self.rows, 1, DOING)?;
@@ -48,7 +49,7 @@ impl Sets {
         Ok(())
     }
 
-    /// Takes the sets of rows from this one on away, which come after all others.
+    /// Splits off the sets of rows from `row` on, which come after all others.
     pub(super) fn split_off(&mut self, row: u32) -> Result<Self> {
         let set = self.rows.partition_point(|&known| known < row);
         let end = set.checked_sub(1).map_or(0, |last| self.ends[last]);
@@ -66,7 +67,7 @@ impl Sets {
         Ok(right)
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         memory::bytes(&self.tokens)
             + memory::bytes(&self.ends)
@@ -79,31 +80,33 @@ impl Sets {
 #[derive(Debug)]
 pub struct Collector {
     pub(crate) spec: FeatureSpec,
-    /// Tokens of documents whose sets [`crate::features::dictionary::numbering::number`] will make.
+    /// The tokens of documents whose sets [`crate::features::dictionary::numbering::number`] will
+    /// make.
     pub(crate) pending: Pending,
     /// The words that this worker knows.
     pub(crate) vocabulary: Vocabulary,
     /// The sets made so far.
     pub sets: Sets,
-    /// The texts kept so far, where these are wanted in place of sets.
+    /// The texts kept so far, if they are wanted instead of sets.
     pub texts: TextCollector,
-    /// The number of tokens of all sets, those that were taken away too.
+    /// The number of tokens of all sets, including sets that were taken away.
     pub tokens: u64,
-    /// Documents without any token: they are similar to nothing and have no set.
+    /// The number of documents without any token. They are similar to nothing and have no set.
     pub empty: u64,
-    /// Documents of which table are added: 0 for the left one, 1 for the right one.
+    /// The table of the documents that are added: 0 for the left one, 1 for the right one.
     pub(crate) table: usize,
-    /// How far sets are made of what is pending: documents, tokens, and those looked up in the dictionary.
+    /// The progress of making sets of the pending documents: the number of documents, of tokens,
+    /// and of tokens looked up in the dictionary.
     made: (usize, usize, usize),
     scratch: Scratch,
-    /// Space for the words that a document has more than once.
+    /// Scratch memory for the words that a document has more than once.
     repeated: Vec<u32>,
-    /// Space for the texts of pages that are kept.
+    /// Scratch memory for the texts of pages that are kept.
     page: Document,
 }
 
 impl Collector {
-    /// A collector without documents.
+    /// Creates a collector without documents.
     pub fn new(spec: FeatureSpec) -> Self {
         Self {
             spec,
@@ -121,19 +124,19 @@ impl Collector {
         }
     }
 
-    /// Says that from now on documents of the right table are added; nothing may be pending.
+    /// Starts the right table: later documents are in it. No document may be pending.
     pub fn go_right(&mut self) {
         debug_assert!(self.pending.documents.is_empty());
         self.table = 1;
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.sets.bytes() + self.texts.bytes() + self.pending.bytes() + self.vocabulary.bytes()
     }
 
-    /// Adds the tokens of a document, to be numbered, or its text. After an error, a stop too, all is as
-    /// it was before.
+    /// Adds the tokens of a document, to be numbered, or its text. After an error, including a
+    /// stop, everything is as it was before.
     pub fn add(&mut self, row: u32, document: &Document, stop: &Stop) -> Result<()> {
         if self.spec.tokenizer == Tokenizer::Whole
             && let Document::Text(text) = document.read(&mut self.page, stop)?
@@ -168,7 +171,8 @@ impl Collector {
         added
     }
 
-    /// The sum of the hashes of those tokens that the vocabulary has.
+    /// Adds the tokens of a document. Returns the sum of the hashes of the tokens that are in the
+    /// vocabulary.
     fn add_tokens(&mut self, document: &Document, stop: &Stop) -> Result<u64> {
         let Self { spec, pending, vocabulary, table, scratch, repeated, .. } = self;
         let Pending { tokens, lookups, long, documents, .. } = pending;
@@ -197,8 +201,9 @@ impl Collector {
         words.end(stop)
     }
 
-    /// Makes the set of a document at once, with nothing pending and the dictionary for itself: for documents
-    /// so long that their tokens should not be held twice. After an error, a stop too, all is as it was before.
+    /// Makes the set of a document at once, with exclusive use of the dictionary. No document may
+    /// be pending. This is for documents so long that their tokens should not be held twice. After
+    /// an error, including a stop, everything is as it was before.
     pub fn add_at_once(
         &mut self,
         row: u32,
@@ -240,7 +245,8 @@ impl Collector {
         added
     }
 
-    /// The tokens of a row in ascending order, none where the document was empty; for few documents.
+    /// Returns the tokens of a row in ascending order, or none if the document was empty. It is
+    /// meant for few documents.
     pub fn set_of_row(&self, row: u32, stop: &Stop) -> Result<Vec<u32>> {
         let mut tokens = Vec::new();
         if let Some(n) = self.sets.rows.iter().position(|&known| known == row) {
@@ -250,12 +256,13 @@ impl Collector {
         Ok(tokens)
     }
 
-    /// Adds the documents that this worker counted to those of the dictionary; nothing may be pending.
+    /// Adds the documents counted by this worker to the dictionary's counts. No document may be
+    /// pending.
     pub fn settle(&mut self, dictionary: &mut Dictionary) {
         self.vocabulary.settle(dictionary);
     }
 
-    /// Numbers what is pending, in this thread: for few tokens.
+    /// Numbers the pending tokens in this thread; it is meant for few tokens.
     pub(crate) fn number_here(&mut self, dictionary: &mut Dictionary) -> Result<()> {
         let Self { spec, pending: Pending { lookups, long, documents, numbers, .. }, table, .. } = self;
         let stamp = dictionary.stamps(documents.len())?;
@@ -266,7 +273,7 @@ impl Collector {
         Ok(())
     }
 
-    /// Makes the sets of what is pending and was numbered, from where it was stopped on.
+    /// Makes the sets of the pending, numbered documents, starting where it was stopped.
     pub(crate) fn make_sets(&mut self, stop: &Stop) -> Result<()> {
         let Self { pending, vocabulary, sets, made: (done, from, looked_up), .. } = self;
         let words = vocabulary.numbered();
@@ -280,7 +287,7 @@ impl Collector {
                 sets.tokens.extend(known.iter().map(|&place| words[place as usize]));
                 run = runs.next();
                 if run.is_some() {
-                    // What stands between two runs.
+                    // The token between two runs.
                     let number = pending.numbers[next];
                     if number != REPEAT {
                         fingerprint = fingerprint.wrapping_add(pending.lookups[next].hash);

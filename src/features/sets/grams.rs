@@ -1,4 +1,5 @@
-//! The sets of q-grams of distinct texts, as records of a join. Their rows are the numbers of the texts.
+//! The sets of q-grams of distinct texts, as records of a join. Their rows are the numbers of the
+//! texts.
 
 use std::ops::Range;
 
@@ -18,15 +19,15 @@ use crate::files::TempFiles;
 pub struct GramSets {
     /// The records.
     pub ordered: Ordered,
-    /// Grams of all texts.
+    /// The number of grams of all texts.
     pub grams: u64,
-    /// The most bytes that were held at one time, beside the texts.
+    /// The greatest number of bytes held at one time, in addition to the texts.
     pub peak_bytes: usize,
 }
 
-/// Cuts texts into grams of `q` characters, repeats counted; a text of fewer characters is one gram. With
-/// `right`, those texts are a table of their own, and all numbers in it are greater than those in
-/// `left`. Holds about `budget` bytes beside the dictionary of grams.
+/// Cuts texts into grams of `q` characters, with repeats counted; a text of fewer characters is one
+/// gram. With `right`, those texts are a separate table, and their numbers are greater than all in
+/// `left`. Holds about `budget` bytes in addition to the dictionary of grams.
 pub fn gram_sets(
     texts: &Texts,
     left: Range<u32>,
@@ -58,7 +59,7 @@ pub fn gram_sets(
                 bytes <= most || text == from
             });
             let to = from + batch.count() as u32;
-            // A single text that is larger than a batch: its grams are not to be held twice.
+            // For a single text that is larger than a batch, the grams should not be held twice.
             if to == from + 1 && texts.text(from).len() > most {
                 let mut state = (&mut collectors[0], &mut dictionary);
                 let text = Document::Text(copy(texts.text(from))?);
@@ -75,7 +76,7 @@ pub fn gram_sets(
             let held = dictionary.bytes() + collectors.iter().map(Collector::bytes).sum::<usize>();
             let sets: usize = collectors.iter().map(|collector| collector.sets.bytes()).sum();
             peak_bytes = peak_bytes.max(held);
-            // What is in memory is ordered by copying it; and the dictionary has to stay.
+            // Ordering copies the sets in memory, and the dictionary has to stay.
             if held + sets > budget && sets > budget / 8 {
                 spill.take(&mut collectors)?;
             }
@@ -91,7 +92,7 @@ pub fn gram_sets(
     Ok(GramSets { ordered, grams, peak_bytes })
 }
 
-/// Shares texts out by length, and lets each worker add its share.
+/// Divides the texts by length and lets each worker add its share.
 fn collect(
     collectors: &mut [Collector],
     texts: &Texts,

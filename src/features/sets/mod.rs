@@ -1,4 +1,4 @@
-//! Documents into sets of token numbers, and these into the ordered records of a join.
+//! Turns documents into sets of token numbers, and these sets into the ordered records of a join.
 
 pub mod builder;
 pub mod collect;
