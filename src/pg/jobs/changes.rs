@@ -1,8 +1,9 @@
 //! The trigger that notes the ids of changed rows.
 //!
-//! A job must never make a write fail. So nothing here may raise an error but what would end any statement: a change that
-//! cannot be noted, whatever became of the job's tables and of the columns, marks the relation as one whose rows are all to
-//! be compared. Nothing waits, either: not for a refresh, not for another writer.
+//! A job must never make a write fail. So no code here raises an error, except the errors that
+//! would end any statement. If a change cannot be noted, whatever the state of the job's tables and
+//! columns, the relation is marked so that the next refresh compares all of its rows.
+//! No code here waits for a refresh or for another writer.
 
 use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{IntoDatum, PgMemoryContexts, PgSqlErrorCode, check_for_interrupts};
@@ -23,7 +24,7 @@ sql_function! {
     /// `neardup_changed()`: notes the ids of changed rows, as the owner of the watched table.
     neardup_changed, pg_finfo_neardup_changed, |call| {
         note_changes(call)?;
-        // A trigger's NULL is a pointer to nothing, not a NULL of SQL.
+        // A trigger returns a null pointer, not an SQL NULL.
         Ok(Datum::null())
     }
 }
@@ -32,7 +33,8 @@ sql_function! {
 const WAITS: i16 = 1;
 
 fn note_changes(call: Call) -> Result<()> {
-    // SAFETY: the context of a call is a node, of a trigger its data, which live as long as the call.
+    // SAFETY: the context of a call is a node; in a trigger it is the trigger data, which live as
+    // long as the call.
     let trigger = unsafe {
         let trigger: *mut pg_sys::TriggerData = (*call.info).context.cast();
         if trigger.is_null() || (*trigger).type_ != pg_sys::NodeTag::T_TriggerData {
@@ -44,7 +46,8 @@ fn note_changes(call: Call) -> Result<()> {
     // SAFETY: a trigger's relation is open.
     let docs = unsafe { (*trigger.tg_relation).rd_id };
     let registry = remembered::registry(call)?;
-    // A trigger that was left behind, or one of a restored dump whose job is not known yet: it will compare all rows.
+    // The trigger was left behind, or it comes from a restored dump whose job is not in the
+    // registry yet. That job will compare all rows.
     let Some(job) = registry.noted(docs)? else { return Ok(()) };
     let noted = match remembered::way(docs, &job, || find_way(docs, &job))? {
         Some(way) => note(trigger, &way)?,
@@ -56,7 +59,8 @@ fn note_changes(call: Call) -> Result<()> {
     Ok(())
 }
 
-/// How changes are noted in the table of states, which is locked; none if that cannot be done.
+/// Finds how to note changes in the table of states, and locks this table; none if changes cannot
+/// be noted.
 fn find_way(docs: Oid, job: &TriggerEntry) -> Result<Option<TriggerPlan>> {
     let relation = Relation::open(docs)?;
     let Ok(settings) = job.settings() else { return Ok(None) };
@@ -82,7 +86,7 @@ fn find_way(docs: Oid, job: &TriggerEntry) -> Result<Option<TriggerPlan>> {
     }))
 }
 
-/// Notes the changed rows in the table of states; false if that cannot be done.
+/// Notes the changed rows in the table of states; returns false if that is not possible.
 fn note(trigger: &pg_sys::TriggerData, way: &TriggerPlan) -> Result<bool> {
     let work = || {
         let mut marks = Marks::new(way);
@@ -90,7 +94,7 @@ fn note(trigger: &pg_sys::TriggerData, way: &TriggerPlan) -> Result<bool> {
         marks.flush()?;
         Ok(noted)
     };
-    // Types of users may be compared by functions of theirs.
+    // User-defined types may be compared by user-defined functions.
     if way.id_type.to_u32() < pg_sys::FirstNormalObjectId {
         without_sql_as(way.owner, work)
     } else {
@@ -98,9 +102,11 @@ fn note(trigger: &pg_sys::TriggerData, way: &TriggerPlan) -> Result<bool> {
     }
 }
 
-/// Reads what a statement did, in the tables that the server keeps of it; false if that is not as it should be.
+/// Reads the changes of a statement from the transition tables; returns false if these are not as
+/// expected.
 fn read(trigger: &pg_sys::TriggerData, way: &TriggerPlan, marks: &mut Marks) -> Result<bool> {
-    // SAFETY: the trigger's relation is open, its tables are null or tuple stores of rows of that.
+    // SAFETY: the trigger's relation is open; its transition tables are null or tuple stores of
+    // rows of this relation.
     let rows = |store| unsafe { Rows::new(store, trigger.tg_relation) };
     let id = way.id;
     let (old, new) = (rows(trigger.tg_oldtable), rows(trigger.tg_newtable));
@@ -114,7 +120,7 @@ fn read(trigger: &pg_sys::TriggerData, way: &TriggerPlan, marks: &mut Marks) -> 
             }
             Ok(true)
         }
-        // Both have a row for each one that was updated, in the same order.
+        // Both tables have one row for each updated row, in the same order.
         (pg_sys::TRIGGER_EVENT_UPDATE, Some(mut before), Some(mut after)) => loop {
             let (Some(old), Some(new)) = (before.next(), after.next()) else {
                 return Ok(before.is_done() && after.is_done());
@@ -132,7 +138,7 @@ fn read(trigger: &pg_sys::TriggerData, way: &TriggerPlan, marks: &mut Marks) -> 
     }
 }
 
-/// Ids on their way into the table of states.
+/// Ids to be written to the table of states.
 struct Marks {
     state: Oid,
     id_type: Oid,
@@ -148,9 +154,10 @@ impl Marks {
         Self { state, id_type, ids: Ids::new(id_type), bytes: 0, context }
     }
 
-    /// Whether a column of a row is as it was.
+    /// Reports whether a column of a row is unchanged.
     fn same(&mut self, old: &Row, new: &Row, number: i16) -> bool {
-        // SAFETY: detoasted copies of texts, which may be many and long, go with what the context has.
+        // SAFETY: detoasted copies of texts, which may be many and long, are freed with the
+        // context.
         unsafe {
             let same = self.context.switch_to(|_| Row::same(old, new, number));
             self.context.reset();
@@ -158,15 +165,16 @@ impl Marks {
         }
     }
 
-    /// Notes the id of a row; false if it cannot be noted. A row without an id is none of the job's.
+    /// Notes the id of a row; returns false if it cannot be noted. A row without an id does not
+    /// belong to the job.
     fn add(&mut self, id: Option<Datum>) -> Result<bool> {
-        /// What an entry of an index may have, with room for what is around it.
+        /// The maximum size of an id: an index entry holds it together with its overhead.
         const LONGEST: usize = 2000;
         const MOST: usize = 1 << 14;
         const MOST_BYTES: usize = 4 << 20;
         let Some(id) = id else { return Ok(true) };
         let Self { id_type, ids, bytes, context, .. } = self;
-        // SAFETY: a value of this type; detoasted copies go when it is kept.
+        // SAFETY: a value of this type; detoasted copies are freed once the value is stored.
         unsafe {
             let size = context.switch_to(|_| {
                 let size = size_of_value(id, *id_type);
@@ -184,14 +192,15 @@ impl Marks {
         Ok(true)
     }
 
-    /// Writes what is there.
+    /// Writes the collected ids.
     fn flush(&mut self) -> Result<()> {
         check_for_interrupts!();
         let Self { state, id_type, ids, bytes, context } = self;
         if ids.len() == 0 {
             return Ok(());
         }
-        // SAFETY: a table of states as jobs make them, for ids of this type; what is made for it goes with the context.
+        // SAFETY: a table of states in the form that jobs make, for ids of this type; everything
+        // allocated for it is freed with the context.
         unsafe {
             context.switch_to(|_| {
                 let mut inserter = Inserter::new(*state);
@@ -207,10 +216,10 @@ impl Marks {
     }
 }
 
-/// About how many bytes a value takes where it is stored by itself.
+/// Returns the approximate size of a value in bytes if it is stored by itself.
 ///
 /// # Safety
-/// A value of this type; a detoasted copy is left in the current memory context.
+/// The value has this type. A detoasted copy is left in the current memory context.
 unsafe fn size_of_value(value: Datum, of: Oid) -> usize {
     // SAFETY: the caller's promise.
     unsafe {

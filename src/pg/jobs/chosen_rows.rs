@@ -1,4 +1,4 @@
-//! Which rows of a relation are meant, by what its job knows of them.
+//! Conditions that select rows of a relation by what its job has stored about them.
 
 use pgrx::pg_sys::{self, Datum};
 
@@ -10,7 +10,7 @@ use crate::pg::read::source::Source;
 use crate::pg::request::Request;
 use crate::pg::server::error::Result;
 
-/// A condition on rows, in terms of the alias `d`, and the table that it names.
+/// A condition on rows, relative to the alias `d`, and the table that it names.
 #[derive(Debug)]
 pub(super) struct Condition {
     sql: String,
@@ -18,7 +18,7 @@ pub(super) struct Condition {
 }
 
 impl Condition {
-    /// That rows of the documents of a request are in a batch, or have been seen.
+    /// Selects the rows of a request's documents that are in a batch, or that have been seen.
     pub(super) fn new(tables: &Tables, rows: Rows, request: &Request) -> Result<Self> {
         let (equals, key) = (equality(request.id_type)?, &request.left.key);
         let seen = tables.hashes.as_ref().filter(|_| rows == Rows::Known);
@@ -31,12 +31,13 @@ impl Condition {
         })
     }
 
-    /// The rows of a source that it holds for.
+    /// Restricts a source to the rows for which the condition holds.
     pub(super) fn only(&self, source: &Source) -> Source {
         source.only(&self.sql, &[], &[self.table])
     }
 
-    /// The rows that this, or a further condition with a value for `$1`, holds for.
+    /// Restricts a source to the rows for which this condition holds, or a further one with a value
+    /// for `$1`.
     pub(super) fn or(&self, source: &Source, further: &str, value: (pg_sys::Oid, Option<Datum>)) -> Source {
         source.only(&format!("({further} OR {})", self.sql), &[value], &[self.table])
     }

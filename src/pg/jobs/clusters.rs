@@ -1,4 +1,5 @@
-//! The clusters of a job, as rows that a statement stores: cluster, id, and whether that is the representative.
+//! The clusters of a job, as rows that a statement stores: cluster, id, and a flag for the
+//! representative.
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum, Oid};
@@ -16,12 +17,13 @@ use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::Store;
 use crate::pg::server::temp_file::ServerFiles;
 
-/// The types of the columns, for ids of a type.
+/// Returns the types of the columns, for ids of a type.
 pub(super) fn columns(id: Oid) -> [Oid; 3] {
     [id, id, pg_sys::BOOLOID]
 }
 
-/// Stores the clusters of the pairs that the query in argument 0 of a call gives, of the job's table of pairs.
+/// Stores the clusters of pairs. The query in argument 0 of a call returns the pairs, from the
+/// job's table of pairs.
 pub(super) fn of_pairs(names: &Names, call: Call, store: &mut Store) -> Result<()> {
     let how = names.clustering;
     let files = ServerFiles::in_current_context();
@@ -35,7 +37,7 @@ pub(super) fn of_pairs(names: &Names, call: Call, store: &mut Store) -> Result<(
     Ok(())
 }
 
-/// Stores the clusters that the method makes of the signatures of all rows, not of pairs.
+/// Stores the clusters that the method makes of the signatures of all rows instead of pairs.
 pub(super) fn of_signatures(names: &Names, store: &mut Store) -> Result<()> {
     let request = names.request()?;
     let Some(grouping) = names.clustering.grouping(&request) else {
@@ -48,7 +50,7 @@ pub(super) fn of_signatures(names: &Names, store: &mut Store) -> Result<()> {
     Ok(())
 }
 
-/// Stores the members of all clusters; a vertex has its id at a place of `ids`.
+/// Stores the members of all clusters. The id of a vertex is at its place in `ids`.
 fn put(store: &mut Store, ids: &Ids, places: &[u32], clusters: &Clusters) {
     let id = |vertex: u32| ids.datum(places[vertex as usize]);
     for cluster in clusters.iter() {

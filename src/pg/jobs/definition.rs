@@ -1,9 +1,11 @@
-//! What the definition of a watched relation is like, and whether triggers see every change of its rows.
+//! The definition of a watched relation, and the check that triggers see every change of its rows.
 //!
-//! Rows of a table also change through a partitioned table that it is attached to, through parents and children by
-//! inheritance, by replication, and by commands that rewrite or truncate it; no trigger of the table's own tells of these.
-//! All of them need a change of its definition, before or after: so as long as that is what it was, triggers have seen
-//! everything. An unlogged table is empty after a crash, of which nothing tells.
+//! Rows of a table also change through a partitioned table that it is attached to, through parents
+//! and children by inheritance, by replication, and by commands that rewrite or truncate it. No
+//! trigger of the table itself reports these changes.
+//! All of them require a change of the table's definition, before or after. So as long as the
+//! definition is unchanged, triggers have seen every change.
+//! An unlogged table is empty after a crash, and nothing reports this.
 
 use pgrx::pg_sys;
 
@@ -17,23 +19,25 @@ use crate::pg::server::error::Result;
 /// The definition of a relation.
 #[derive(Debug)]
 pub(super) struct Definition {
-    /// Whether it is a table whose rows are changed by statements on itself only.
+    /// Set if it is a table whose rows change only by statements on the table itself.
     pub is_plain: bool,
-    /// Whether all triggers of a job are on it, and fire always: also where a session applies changes of another server.
+    /// Set if all triggers of a job are on it and always fire, also in a session that applies
+    /// changes from another server.
     pub has_triggers: bool,
-    /// Another one whenever the definition of the table, of its columns or of these triggers was changed.
+    /// A text that differs whenever the definition of the table, of its columns or of these
+    /// triggers was changed.
     pub version: String,
 }
 
 impl Definition {
-    /// Its version, if triggers see every change of the rows of a job of these settings.
+    /// Returns the version if triggers see every change of the rows of a job with these settings.
     pub(super) fn if_told(self, settings: &Settings) -> Option<String> {
         let told = settings.by_triggers() && self.is_plain && self.has_triggers;
         told.then_some(self.version)
     }
 }
 
-/// The definition of the relation of a job, which is locked.
+/// Reads the definition of the relation of a job, which is locked.
 pub(super) fn of(job: &Job) -> Result<Definition> {
     as_user(job.relation.owner, || {
         let types = [pg_sys::BOOLOID, pg_sys::BOOLOID, pg_sys::TEXTOID];

@@ -1,4 +1,5 @@
-//! The tables of a job depend on the watched relation: dropped with it, they leave nothing behind.
+//! The dependency of a job's tables on the watched relation: they are dropped with it, so that
+//! nothing is left behind.
 
 use pgrx::pg_sys::{self, ObjectAddress, Oid};
 
@@ -9,8 +10,8 @@ fn address(relation: Oid) -> ObjectAddress {
     ObjectAddress { classId: pg_sys::RelationRelationId, objectId: relation, objectSubId: 0 }
 }
 
-/// Lets a table go when the relation is dropped, without being asked for. What a restored dump lacks is made anew, what is
-/// there stays once.
+/// Makes a table depend on the relation, so that dropping the relation drops the table without
+/// CASCADE. Adds the dependency if a restored dump lacks it; an existing one is not duplicated.
 pub(super) fn depend(table: Oid, docs: Oid) {
     forget(table, docs);
     let (table, docs) = (address(table), address(docs));
@@ -21,19 +22,21 @@ pub(super) fn depend(table: Oid, docs: Oid) {
             &raw const docs,
             pg_sys::DependencyType::DEPENDENCY_AUTO,
         );
-        // What comes next in this transaction may look for it.
+        // Later commands in this transaction may look for the dependency.
         pg_sys::CommandCounterIncrement();
     }
 }
 
-/// The same of a table that Citus spreads. It leaves the shards of a table that is dropped for nothing but such a dependency, as it
-/// takes it for a partition; so there is one of the other kind, too, which by itself would have to be asked for.
+/// Does the same for a table that Citus distributes. If a table is dropped only because of such a
+/// dependency, Citus takes it for a partition and leaves its shards. So a normal dependency is
+/// added, which alone would require CASCADE.
 pub(super) fn depend_with_shards(table: Oid, docs: Oid) {
     depend(table, docs);
     if !can_be_ours(table) {
         return;
     }
-    // Once: so a table that has the relation as its parent, which is no table of ours, depends on it as before.
+    // The dependency exists only once, so a table that has the relation as its parent, and is no
+    // table of ours, depends on it as before.
     forget_kind(table, docs, pg_sys::DependencyType::DEPENDENCY_NORMAL);
     let (table, docs) = (address(table), address(docs));
     // SAFETY: both are relations that are locked.
@@ -47,17 +50,18 @@ pub(super) fn depend_with_shards(table: Oid, docs: Oid) {
     }
 }
 
-/// Whether a number is that of a table which a job can have made: only such a one depends on another relation because we
-/// said so. Indexes, sequences and partitions do of themselves, and that must not be taken from them.
+/// Reports whether an OID belongs to a table that a job can have made. Only such a table depends on
+/// another relation because of us. Indexes, sequences and partitions have such dependencies anyway,
+/// and these must not be removed.
 fn can_be_ours(table: Oid) -> bool {
-    // SAFETY: any number is looked up.
+    // SAFETY: any OID may be looked up.
     unsafe {
         pg_sys::get_rel_relkind(table).cast_unsigned() == pg_sys::RELKIND_RELATION
             && !pg_sys::get_rel_relispartition(table)
     }
 }
 
-/// Lets a table stay when the relation is dropped.
+/// Removes the dependency, so that the table stays when the relation is dropped.
 pub(super) fn forget(table: Oid, docs: Oid) {
     if !can_be_ours(table) {
         return;
@@ -80,12 +84,13 @@ fn forget_kind(table: Oid, docs: Oid, kind: pg_sys::DependencyType::Type) {
     }
 }
 
-/// Whether a table depends on the relation: whether a job of it made the table.
+/// Reports whether a table depends on the relation, that is, whether a job of the relation made the
+/// table.
 pub(super) fn is_there(table: Oid, docs: Oid) -> Result<bool> {
     Ok(can_be_ours(table) && catalog::depends(table, docs).holds()?)
 }
 
-/// The first of some tables that does not depend on the relation.
+/// Returns the first of some tables that does not depend on the relation.
 pub(super) fn first_without(tables: &[Oid], docs: Oid) -> Result<Option<i64>> {
     catalog::independent(tables, docs).number()
 }

@@ -1,7 +1,8 @@
-//! Tables of a job that are another relation's, or that run functions of other owners.
+//! The check that a job's tables belong to this job and run no functions of other owners.
 //!
-//! A table that changed hands keeps its triggers, defaults, checks and indexes; work on it would run their functions as the
-//! new owner, whose they are not. And the registry of a restored dump may name any tables of the owner's.
+//! A table whose owner changed keeps its triggers, defaults, checks and indexes. Work on the table
+//! would run their functions as the new owner, who does not own them. And the registry of a
+//! restored dump may name any tables of the owner.
 
 use pgrx::pg_sys::{self, Oid};
 
@@ -15,7 +16,8 @@ use crate::pg::procedure::statement::{read_oid, read_text};
 use crate::pg::query::as_user::as_user;
 use crate::pg::server::error::Result;
 
-/// Checks that the tables, which have one owner, are of this job, and run no functions but the owner's and the server's.
+/// Checks that the tables, which have one owner, belong to this job, and run only functions of the
+/// owner and of the server.
 pub(super) fn check(job: &Job, tables: &Tables) -> Result<()> {
     let shown = &job.relation.shown;
     let docs = job.relation.oid;
@@ -39,7 +41,7 @@ pub(super) fn check(job: &Job, tables: &Tables) -> Result<()> {
     ))
 }
 
-/// A function that writing to a table runs.
+/// A function that runs when the table is written to.
 struct ForeignFunction {
     /// The table.
     of: Oid,
@@ -47,7 +49,8 @@ struct ForeignFunction {
     owner: String,
 }
 
-/// A function that writing to one of the tables runs, and whose owner is neither that of the tables nor a superuser.
+/// Finds a function that runs when one of the tables is written to and whose owner is neither the
+/// owner of the tables nor a superuser.
 fn foreign_function(tables: &[Oid], owner: Oid) -> Result<Option<ForeignFunction>> {
     let types = [pg_sys::OIDOID, pg_sys::TEXTOID, pg_sys::OIDOID];
     let found = catalog::foreign_function(tables, owner).row(types)?;

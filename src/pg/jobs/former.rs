@@ -1,5 +1,6 @@
-//! Functions of 0.1.0 that refreshes no longer call. Its SQL declares them with these symbols, which the server looks for when
-//! that SQL is installed, restored or upgraded under this library.
+//! Functions of 0.1.0 that refreshes no longer call. The SQL of 0.1.0 declares them with these
+//! symbols, and the server looks for the symbols when this SQL is installed, restored or upgraded
+//! with this library.
 
 use pgrx::pg_sys::Datum;
 

@@ -1,11 +1,12 @@
-//! A hash of a row, by which changes are noticed.
+//! A hash of a row, used to detect changes.
 
 use crate::hash;
 use crate::pg::server::call::sql_function;
 use crate::pg::server::encoding;
 
 sql_function! {
-    /// `neardup_job_hash(content)`: a hash to notice changes by, the same whatever the encoding of the database.
+    /// `neardup_job_hash(content)`: returns a hash for detecting changes, which does not depend on
+    /// the encoding of the database.
     neardup_job_hash, pg_finfo_neardup_job_hash, |call| {
         let Some(content) = call.bytes(0) else { return Ok(call.give::<pgrx::Uuid>(None)) };
         let hash = match encoding::to_utf8(content)? {

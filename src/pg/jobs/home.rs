@@ -1,5 +1,6 @@
-//! Where rows as they were seen are: beside the marks of rows that wait, or, where Citus spreads the documents so that a table can
-//! go with them, in a table that does. Then they are compared where they are, and only what changed comes here.
+//! The place of rows as they were seen: next to the marks of waiting rows, or, if Citus distributes
+//! the documents so that a table can be colocated with them, in such a table. In the second case
+//! the nodes compare the rows, and only the changes reach the coordinator.
 
 use pgrx::pg_sys;
 
@@ -18,7 +19,7 @@ use crate::pg::query::names::{qualified_type, quote_identifier};
 use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::Result;
 
-/// How documents are spread, and a table with them.
+/// The way in which documents, and a colocated table, are distributed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Home {
     /// By their ids.
@@ -27,10 +28,11 @@ pub(super) enum Home {
     Node,
 }
 
-/// How the relation of a job is spread, if a table can go with it. Runs as the owner of the relation.
+/// Returns how the relation of a job is distributed, if a table can be colocated with it. Runs as
+/// the owner of the relation.
 pub(super) fn of(job: &Job, columns: &Columns<'_>) -> Result<Option<Home>> {
     let docs = job.relation.oid;
-    // Nothing is asked of a server without Citus, and little of a relation that is not spread.
+    // Asks nothing on a server without Citus, and little for a relation that is not distributed.
     if !is_spread(docs)? || !citus::is_there().holds()? {
         return Ok(None);
     }
@@ -39,12 +41,14 @@ pub(super) fn of(job: &Job, columns: &Columns<'_>) -> Result<Option<Home>> {
         return Ok(None);
     };
     let by_id = read_bool(by_id);
-    // Ids are hashed as their own collation is, and so they are spread.
+    // Citus distributes ids by hashes under their own collation, so ids with a collation are
+    // excluded.
     let goes = !by_id || id.collated().is_empty();
     Ok(goes.then_some(if by_id { Home::Ids } else { Home::Node }))
 }
 
-/// Whether rows as they were seen are elsewhere than they are to be. Runs as the owner of the relation.
+/// Reports whether rows as they were seen are in another place than they should be. Runs as the
+/// owner of the relation.
 pub(super) fn is_left(job: &Job, home: Option<Home>, hashes: Option<&Table>) -> Result<bool> {
     Ok(match (home, hashes) {
         (None, hashes) => hashes.is_some(),
@@ -57,7 +61,7 @@ pub(super) fn is_left(job: &Job, home: Option<Home>, hashes: Option<&Table>) -> 
 pub(super) fn make(job: &Job, home: Home, id_type: pg_sys::Oid) -> Result<Table> {
     let relation = &job.relation;
     let name = job.name_of(Kind::Hashes)?;
-    // SAFETY: looks the relation up; a schema of a relation has a name.
+    // SAFETY: looks up the relation; the schema of a relation has a name.
     let (namespace, schema) = unsafe {
         let namespace = pg_sys::get_rel_namespace(relation.oid);
         (namespace, quote_identifier(&c_string(pg_sys::get_namespace_name(namespace)))?)
@@ -82,7 +86,7 @@ pub(super) fn make(job: &Job, home: Home, id_type: pg_sys::Oid) -> Result<Table>
     Ok(table)
 }
 
-/// Writes down which table it is now, and that it goes with the relation.
+/// Records the current table, and makes it depend on the relation.
 pub(super) fn keep(job: &Job, entry: &mut Entry, table: Option<&Table>) -> Result<()> {
     entry.hashes = table.map(|table| table.oid);
     if let Some(table) = table {

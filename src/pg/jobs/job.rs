@@ -1,4 +1,4 @@
-//! A relation, locked, and what there is to know of its job: the first argument of every function of jobs.
+//! A locked relation with the data about its job: the first argument of every function of jobs.
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys;
@@ -11,25 +11,25 @@ use crate::pg::request::example::literal;
 use crate::pg::server::call::Call;
 use crate::pg::server::error::{Result, SqlError};
 
-/// What triggers tell of, by the names of these.
+/// The events that triggers report, used in the names of the triggers.
 ///
-/// Of TRUNCATE they need not: it changes the definition of the table ([`super::definition`]).
+/// TRUNCATE need not be among them: it changes the definition of the table ([`super::definition`]).
 pub(super) const EVENTS: [&str; 3] = ["insert", "update", "delete"];
 
-/// A relation that is locked, and what there is to know of its job.
+/// A locked relation with the data about its job.
 pub(super) struct Job {
     /// The watched relation.
     pub relation: Relation,
     /// The extension.
     pub extension: Extension,
-    /// Its tables.
+    /// The tables of the extension.
     pub registry: Registry,
 }
 
 impl Job {
-    /// For the relation that argument 0 names; the caller must own it, or act for its owner.
+    /// Opens the job of the relation in argument 0; the caller must own it, or act for its owner.
     pub(super) fn of(call: Call, function: &'static str) -> Result<Self> {
-        // SAFETY: looks at the state of the server.
+        // SAFETY: reads the state of the server.
         if unsafe { pg_sys::RecoveryInProgress() } {
             let message = format!("cannot execute {function} during recovery");
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_READ_ONLY_SQL_TRANSACTION, message)
@@ -44,7 +44,7 @@ impl Job {
                 .hint("Jobs run as the owner of the relation; watch a view of your own on it."));
         }
         let extension = Extension::of(call)?;
-        // What ends a job works in any case.
+        // Ending a job works with any version.
         if function != "neardup_unwatch" {
             extension.check_version(function)?;
         }
@@ -52,12 +52,12 @@ impl Job {
         Ok(Self { relation, extension, registry })
     }
 
-    /// Whether the relation has our trigger for an event.
+    /// Reports whether the relation has our trigger for an event.
     pub(super) fn has_trigger(&self, event: &str) -> Result<bool> {
         catalog::has_trigger(self.relation.oid, event)?.holds()
     }
 
-    /// The error where there is no job.
+    /// Returns the error if there is no job.
     pub(super) fn not_watched(&self) -> SqlError {
         let shown = &self.relation.shown;
         SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, format!("{shown} is not watched"))

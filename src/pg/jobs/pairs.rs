@@ -1,4 +1,4 @@
-//! The pairs of rows that changed, as rows that a statement stores.
+//! The pairs of changed rows, as rows that a statement stores.
 
 use std::cmp::Ordering;
 
@@ -19,16 +19,16 @@ use crate::pg::request::Request;
 use crate::pg::server::error::Result;
 use crate::pg::server::set_returning::{Rows as _, Store};
 
-/// Columns of a pair, and of a row of the table of lists.
+/// The columns of a pair, and of a row of the table of lists.
 const COLUMNS: usize = 3 + LIST_COLUMNS;
 
-/// The types of these columns, for ids of a type.
+/// Returns the types of these columns, for ids of a type.
 pub(super) fn columns(id: Oid) -> [Oid; COLUMNS] {
     let [kind, segment, part, documents, data, ids] = super::lists::stored::TYPES;
     [id, id, pg_sys::FLOAT8OID, kind, segment, part, documents, data, ids]
 }
 
-/// Stores the pairs of a join, the lesser id first, some twice.
+/// Stores the pairs of a join, with the lesser id first; some are stored twice.
 pub(super) fn join(names: &Names, rows: Join, store: &mut Store) -> Result<()> {
     let mut request = names.request()?;
     let all = request.left.clone();
@@ -46,20 +46,21 @@ pub(super) fn join(names: &Names, rows: Join, store: &mut Store) -> Result<()> {
     run(&request, store)
 }
 
-/// How the rows of a batch are looked up in lists.
+/// The parameters for looking up the rows of a batch in lists.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lookup<'a> {
     /// The table of lists.
     pub lists: &'a Table,
     /// The number of the segment that the batch becomes, if it goes into the lists.
     pub segment: Option<i64>,
-    /// Whether rows that were read, similar or not, are wanted, too.
+    /// Set if the caller also wants the rows that were read, similar or not.
     pub candidates: bool,
 }
 
-/// Stores the pairs of the batch with known rows, of which only those are read that may be similar by the lists; and, if it
-/// gets a segment, the batch as rows of the table of lists. Where the lists are damaged, or of another version, a row of kind
-/// `!` says so, and all known rows are read. Rows of kind `c` name candidates.
+/// Stores the pairs of the batch with known rows, and reads only the known rows that may be similar
+/// according to the lists. If the batch gets a segment, also stores the batch as rows of the table
+/// of lists. If the lists are damaged, or of another version, stores a row of kind `!` and reads
+/// all known rows. Rows of kind `c` name candidates.
 pub(super) fn look_up(names: &Names, lookup: Lookup<'_>, store: &mut Store) -> Result<()> {
     let mut request = names.request()?;
     let all = request.left.clone();
@@ -105,7 +106,7 @@ fn run(request: &Request, store: &mut Store) -> Result<()> {
     Ok(())
 }
 
-/// Stores a pair, the lesser id first; none of a row with itself.
+/// Stores a pair with the lesser id first; skips a pair of a row with itself.
 fn put(store: &mut Store, ids: &Ids, [left, right, similarity]: [Datum; 3]) {
     let [lesser, greater] = match ids.compare(left, right) {
         Ordering::Less => [left, right],

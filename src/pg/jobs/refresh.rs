@@ -1,4 +1,5 @@
-//! A transaction of a refresh: carries out what is planned from what is known of the job, until that is the end.
+//! A transaction of a refresh: plans steps from the state of the job and carries them out, until
+//! the end.
 
 use pgrx::pg_sys::Datum;
 
@@ -23,7 +24,8 @@ use crate::pg::server::call::sql_function;
 use crate::pg::server::error::{Result, SqlError};
 
 sql_function! {
-    /// `neardup_refresh_step(docs, started, batch_rows)`: a batch of a refresh; what is to be done then.
+    /// `neardup_refresh_step(docs, started, batch_rows)`: does one batch of a refresh and returns
+    /// what to do next.
     neardup_refresh_step, pg_finfo_neardup_refresh_step, |call| {
         let job = Job::of(call, "neardup_refresh")?;
         let status = job.refresh(call.need(1, "started")?, call.need(2, "batch_rows")?)?;
@@ -32,7 +34,8 @@ sql_function! {
 }
 
 impl Job {
-    /// Does one batch of a refresh that began at `started`: whether there is more to do, or another session is at it.
+    /// Does one batch of a refresh that began at `started`. Returns whether there is more to do, or
+    /// another session is already doing it.
     fn refresh(&self, started: Datum, batch_rows: i32) -> Result<&'static str> {
         let Self { relation, registry, .. } = self;
         let shown = &relation.shown;
@@ -61,12 +64,12 @@ impl Job {
         if transaction::run(&mut work)? {
             return Ok("more");
         }
-        // Until this transaction ends its lock of the job's row keeps others out.
+        // Until this transaction ends, its lock on the job's row keeps others out.
         lock.release();
         Ok("done")
     }
 
-    /// Reads what there is to know before anything is done.
+    /// Reads the initial state.
     fn begin<'a>(
         &'a self,
         entry: &'a mut Entry,
@@ -125,7 +128,7 @@ impl Job {
 impl Transaction for Work<'_> {
     type State = State;
     type Step = Step;
-    /// Whether rows are left for another transaction.
+    /// Set if rows are left for another transaction.
     type End = bool;
 
     fn state(&self) -> &State {
@@ -136,7 +139,7 @@ impl Transaction for Work<'_> {
         plan(state)
     }
 
-    /// Each step says whose it is: there is no other place that it could fall through to.
+    /// Every step names the module that carries it out; there is no default arm.
     fn carry_out(&mut self, step: Step) -> Result<Option<bool>> {
         self.activity.step(doing(step));
         match step {
@@ -147,7 +150,7 @@ impl Transaction for Work<'_> {
             Step::Look => registry::look(self),
             Step::WriteEntry => registry::write_entry(self),
             Step::Log { more } => registry::log(self, more),
-            // What was noted meanwhile waits.
+            // Changes that were noted meanwhile wait.
             Step::EndBatch => as_owner(self, rows::end_batch),
             Step::Analyze => as_owner(self, tables::analyze),
             Step::LookAtRows { limit } => at_moment(self, |work| rows::look(work, limit)),
@@ -173,7 +176,7 @@ impl Transaction for Work<'_> {
     }
 }
 
-/// What others see of a step.
+/// Names the activity that other sessions see during a step.
 fn doing(step: Step) -> &'static str {
     match step {
         Step::TakeUnnoted
@@ -202,7 +205,8 @@ fn doing(step: Step) -> &'static str {
 /// Carries out a step on the tables of the job, as the owner of the relation.
 fn as_owner<'a>(work: &mut Work<'a>, step: impl FnOnce(&mut Work<'a>) -> Result<()>) -> Result<()> {
     as_user(work.job.relation.owner, || {
-        // The planner does not know how many rows are in the batch, and indexes are for few of them.
+        // The planner does not know the number of rows in the batch, and index lookups suit only
+        // few rows.
         if let Some(batch) = work.state.batch() {
             set(c"enable_nestloop", if batch.is_large() { c"off" } else { c"on" });
         }
@@ -210,8 +214,8 @@ fn as_owner<'a>(work: &mut Work<'a>, step: impl FnOnce(&mut Work<'a>) -> Result<
     })
 }
 
-/// The same of a step that sees the relation, and what others did to the tables of the job, as they
-/// were when it was looked at.
+/// Carries out such a step with the snapshot in which the relation was read, so that it also sees
+/// other sessions' changes to the job's tables as of that snapshot.
 fn at_moment<'a>(work: &mut Work<'a>, step: impl FnOnce(&mut Work<'a>) -> Result<()>) -> Result<()> {
     as_owner(work, |work| {
         let moment = work.moment.take().unwrap_or_else(Moment::of_transaction);

@@ -1,7 +1,8 @@
-//! The registry of the extension: which relations are watched, what was done, and which changes could not be noted.
+//! The registry of the extension: the watched relations, the log of runs, and the changes that
+//! could not be noted.
 //!
-//! Only the owner of its tables writes them, as whom all of this runs: so a statement must be about these very tables, whatever
-//! the owner of a schema puts in their place.
+//! Only the owner of its tables writes them, and all code here runs as this owner. So a statement
+//! must refer to exactly these tables, whatever the owner of a schema puts in their place.
 
 use std::ffi::CStr;
 
@@ -19,100 +20,102 @@ use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::settings;
 
-/// The tables, found by the extension that they are of.
+/// The tables, found by the extension that they belong to.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Registry {
     /// The table of jobs.
     pub jobs: Oid,
-    /// Whether that has the column of tables of hashes, which came with 0.2: also what is older can be ended.
+    /// Set if the table of jobs has the column for tables of hashes, which was added in 0.2: jobs
+    /// of an older version can be ended, too.
     has_hashes: bool,
     unnoted: Oid,
     owner: Oid,
 }
 
-/// A job as its row says. A dump that is restored brings such rows: the tables may be any.
+/// A job, as its row describes it. A restored dump brings such rows, so the tables may be any
+/// tables.
 #[derive(Debug)]
 pub(super) struct Entry {
-    /// What it was asked for, or why that cannot be read.
+    /// The settings of the job, or the reason why they cannot be read.
     pub settings: std::result::Result<Settings, String>,
-    /// The number of the table of pairs.
+    /// The OID of the table of pairs.
     pub pairs: Oid,
-    /// The number of the table of clusters.
+    /// The OID of the table of clusters.
     pub clusters: Oid,
-    /// The number of the table of what is known of rows.
+    /// The OID of the table of states.
     pub state: Oid,
-    /// The number of the table of lists, if the method has some.
+    /// The OID of the table of lists, if the method has one.
     pub lists: Option<Oid>,
-    /// The number of the table of rows as they were seen, if they are apart.
+    /// The OID of the table of rows as they were seen, if this is a separate table.
     pub hashes: Option<Oid>,
-    /// The definition of the relation when all of its rows were compared last.
+    /// The definition of the relation when all of its rows were last compared.
     pub seen: Option<String>,
 }
 
-/// What a trigger needs to know of a job, as its row has it.
+/// The part of a job's row that a trigger needs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TriggerEntry {
-    /// The number of the table of what is known of rows.
+    /// The OID of the table of states.
     pub state: Oid,
     settings: Option<Datum>,
 }
 
 impl TriggerEntry {
-    /// The settings as they are stored.
+    /// Returns the settings as they are stored.
     pub(super) fn bytes(&self) -> &[u8] {
-        // SAFETY: a copy of a value of the server's, which lives as long as the call of a trigger.
+        // SAFETY: a copy of a value of the server, which lives as long as the call of a trigger.
         self.settings.map_or(&[], |settings| unsafe { varlena_bytes(settings) })
     }
 
-    /// The settings, or why they cannot be read.
+    /// Returns the settings, or the reason why they cannot be read.
     pub(super) fn settings(&self) -> std::result::Result<Settings, String> {
         read_settings(self.settings)
     }
 }
 
-/// The settings of a job, or why they cannot be read.
+/// Parses the settings of a job, or returns the reason why they cannot be read.
 fn read_settings(settings: Option<Datum>) -> std::result::Result<Settings, String> {
     let settings = settings.ok_or_else(|| "they are missing".to_owned())?;
-    // SAFETY: JSON of the server's, whose text is a C string.
+    // SAFETY: the server's JSON, whose text is a C string.
     let text = unsafe { c_string(pg_sys::OidOutputFunctionCall(Oid::from(pg_sys::F_JSONB_OUT), settings)) };
     serde_json::from_str(&text).map_err(|error| error.to_string())
 }
 
-/// The number of a relation in a row; none is 0.
+/// Reads the OID of a relation from a row; NULL becomes 0.
 fn number(value: Option<Datum>) -> Oid {
     value.map_or(pg_sys::InvalidOid, read_oid)
 }
 
-/// What [`Registry::lock`] found.
+/// The result of [`Registry::lock`].
 #[derive(Debug)]
 pub(super) enum LockedJob {
     /// The relation is not watched.
     None,
-    /// Another session is at it.
+    /// Another session is already working on the job.
     Busy,
-    /// Its job.
+    /// The job of the relation.
     Job(Box<Entry>),
 }
 
-/// How the row of a job is locked until the end of the transaction.
+/// The way to lock the row of a job until the end of the transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wait {
-    /// Once no other session has it.
+    /// Waits until no other session has the lock.
     Wait,
-    /// If no other session has it.
+    /// Locks the row only if no other session has the lock.
     Skip,
 }
 
-/// What a batch did.
+/// The counts of a batch.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Counts {
     /// Rows that were new, changed or deleted.
     pub rows: i64,
-    /// Pairs that are no more.
+    /// Removed pairs.
     pub removed: i64,
-    /// Pairs that came.
+    /// Added pairs.
     pub added: i64,
-    /// Rows that wait for the next batch, counted in the first one only.
+    /// Rows that wait for the next batch; counted only in the first batch.
     pub waiting: i64,
 }
 
@@ -120,27 +123,29 @@ pub(super) struct Counts {
 const RUNS: &CStr = c"neardup_all_runs";
 
 impl Registry {
-    /// Finds and locks the tables, but for the log: writers, who have nothing to do with it, are not to wait for what changes
-    /// it. Functions that came with an update may have another owner than the tables.
+    /// Finds and locks the tables except the log: writers do not use the log and should not wait
+    /// for changes to it. Functions that were added by an update may have another owner than the
+    /// tables.
     pub(super) fn open(extension: &Extension) -> Result<Self> {
         let jobs = extension.table(c"neardup_all_jobs")?;
         let owner = owner_of(jobs).ok_or_else(|| Extension::gone(c"neardup_all_jobs"))?;
-        // SAFETY: looks the column up, of a table that is locked.
+        // SAFETY: looks up a column of a table that is locked.
         let has_hashes = unsafe { pg_sys::get_attnum(jobs, c"hashes".as_ptr()) } != 0;
         Ok(Self { jobs, has_hashes, unnoted: extension.table(c"neardup_unnoted")?, owner })
     }
 
-    /// The numbers of the tables.
+    /// Returns the OIDs of the tables.
     pub(super) fn tables(&self) -> [Oid; 2] {
         [self.jobs, self.unnoted]
     }
 
-    /// Runs a statement as the owner of the tables; how many rows it was about.
+    /// Runs a statement as the owner of the tables, and returns the number of rows that it
+    /// processed.
     fn run(&self, statement: impl FnOnce() -> Result<Statement>) -> Result<i64> {
         as_user(self.owner, || statement()?.run())
     }
 
-    /// The job of a relation as it is at this moment, whatever the transaction sees otherwise.
+    /// Reads the job of a relation in its current state, whatever the transaction's snapshot shows.
     pub(super) fn entry(&self, docs: Oid) -> Result<Option<Entry>> {
         let entry = |row: [Option<Datum>; 8], hashes: Option<Datum>| {
             let [_, pairs, clusters, state, lists, settings, _, seen] = row;
@@ -165,10 +170,11 @@ impl Registry {
         }
     }
 
-    /// What a trigger needs to know of the job of a relation, as it is at this moment.
+    /// Reads the part of a job that a trigger needs, in its current state.
     pub(super) fn noted(&self, docs: Oid) -> Result<Option<TriggerEntry>> {
         let read = |[_, _, _, state, _, settings, _, _]: [Option<Datum>; 8]| {
-            // SAFETY: a value of variable length; the copy is made in the memory context of the call.
+            // SAFETY: a value of variable length; the copy is made in the memory context of the
+            // call.
             let copy = |value: Datum| unsafe { pg_sys::pg_detoast_datum_copy(value.cast_mut_ptr()) };
             Ok(TriggerEntry { state: number(state), settings: settings.map(copy).map(Datum::from) })
         };
@@ -176,11 +182,11 @@ impl Registry {
         unsafe { by_oid::read(self.jobs, docs, read) }
     }
 
-    /// The job of a relation, with its row locked.
+    /// Locks the row of a relation's job, and returns the job.
     pub(super) fn lock(&self, docs: Oid, wait: Wait) -> Result<LockedJob> {
         let skip = wait == Wait::Skip;
         let locked = as_user(self.owner, || statements::lock(self.jobs, docs, skip)?.number())?;
-        // What is read after that stays.
+        // What is read after locking does not change any more.
         Ok(match (self.entry(docs)?, locked) {
             (Some(entry), Some(_)) => LockedJob::Job(Box::new(entry)),
             (Some(_), None) if skip => LockedJob::Busy,
@@ -188,7 +194,7 @@ impl Registry {
         })
     }
 
-    /// Writes a job down, instead of what was there of the relation.
+    /// Writes a job, which replaces the relation's earlier entry.
     pub(super) fn put(&self, docs: Oid, entry: &Entry) -> Result<()> {
         let Entry { settings, pairs, clusters, state, lists, hashes, seen } = entry;
         let settings = settings.as_ref().map_err(|error| error.clone());
@@ -201,50 +207,51 @@ impl Registry {
         self.run(|| statements::put(self.jobs, values)).map(|_| ())
     }
 
-    /// Whether a table is one of the job of another relation.
+    /// Reports whether a table belongs to the job of another relation.
     pub(super) fn uses(&self, table: Oid, docs: Oid) -> Result<bool> {
         as_user(self.owner, || statements::uses(self.jobs, self.has_hashes, table, docs)?.holds())
     }
 
-    /// Takes the job of a relation out.
+    /// Removes the job of a relation.
     pub(super) fn remove(&self, docs: Oid) -> Result<()> {
         self.run(|| statements::remove(self.jobs, docs))?;
         self.take_unnoted(docs).map(|_| ())
     }
 
-    /// Takes out what is left of jobs of relations that were dropped, without waiting for other sessions.
+    /// Removes the remaining entries of dropped relations, without waiting for other sessions.
     pub(super) fn clean(&self) -> Result<()> {
         self.run(|| statements::clean(self.jobs, "docs::oid"))?;
         self.run(|| statements::clean(self.unnoted, "docs")).map(|_| ())
     }
 
-    /// Does the same with the log, which may be long.
+    /// Does the same for the log, which may be long.
     pub(super) fn clean_log(&self, extension: &Extension) -> Result<()> {
         let runs = extension.table(RUNS)?;
         self.run(|| statements::clean(runs, "docs::oid")).map(|_| ())
     }
 
-    /// Says that rows changed that no trigger noted. Never waits: rows are only added.
+    /// Records that rows changed which no trigger noted. Never waits: it only inserts rows.
     pub(super) fn add_unnoted(&self, docs: Oid) {
-        // SAFETY: a table of the extension's with this one column.
+        // SAFETY: a table of the extension with this single column.
         unsafe {
             pg_sys::LockRelationOid(self.unnoted, pg_sys::RowExclusiveLock as i32);
             Inserter::new(self.unnoted).insert([docs.into_datum()]);
         }
     }
 
-    /// Whether there was such a change.
+    /// Reports whether there was such a change.
     pub(super) fn is_unnoted(&self, docs: Oid) -> Result<bool> {
         as_user(self.owner, || statements::is_unnoted(self.unnoted, docs)?.holds())
     }
 
-    /// Whether there was such a change, which is forgotten. To be called before rows are compared: what is added later
-    /// stays for the next time.
+    /// Reports whether there was such a change, and removes the record. Must be called before rows
+    /// are compared: a record that is added later stays for the next time.
     pub(super) fn take_unnoted(&self, docs: Oid) -> Result<bool> {
         Ok(self.run(|| statements::take_unnoted(self.unnoted, docs))? > 0)
     }
 
-    /// Logs a batch of a run, which goes on if there is `more` to do; at its end old runs go.
+    /// Logs a batch of a run, which continues if there is `more` to do; at the end of the run old
+    /// runs are deleted.
     pub(super) fn log(
         &self,
         extension: &Extension,
@@ -254,7 +261,7 @@ impl Registry {
         counts: Counts,
     ) -> Result<()> {
         let runs = extension.table(RUNS)?;
-        // No other session is at it: what runs no more was interrupted.
+        // No other session is doing this work, so other runs marked as running were interrupted.
         self.run(|| statements::interrupt(runs, docs, started))?;
         let Counts { rows, removed, added, waiting } = counts;
         self.run(|| statements::log(runs, docs, started, more, [rows, removed, added, waiting]))?;

@@ -1,9 +1,11 @@
-//! What a session remembers for the triggers of jobs: a row that is inserted by itself is not to pay for a dozen looks at
-//! the catalogs, which took twice as long as writing its mark.
+//! The data that a session remembers for the triggers of jobs. Without it, the insert of a single
+//! row would need a dozen catalog lookups, which took twice as long as writing its mark.
 //!
-//! Remembered is only what follows from the catalogs and from the settings of a job; the job's row itself is read each time.
-//! All is forgotten as soon as the server tells of a change of a relation that it is about, or of any function, schema or
-//! role. Of changes by other sessions it tells when a lock is taken that the session did not have: so locks come first.
+//! Only data that follows from the catalogs and from the settings of a job is remembered; the job's
+//! row itself is read each time.
+//! All of it is discarded as soon as the server reports a change of a relation that it refers to,
+//! or of any function, schema or role. The server reports changes by other sessions when the
+//! session acquires a lock that it did not hold: so locks come first.
 
 use std::cell::{Cell, RefCell};
 
@@ -14,55 +16,56 @@ use crate::pg::query::as_user::Extension;
 use crate::pg::server::call::Call;
 use crate::pg::server::error::Result;
 
-/// How changes of a relation are noted.
+/// The way to note changes of a relation.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TriggerPlan {
     /// The relation.
     pub docs: Oid,
-    /// Who owns it.
+    /// The owner.
     pub owner: Oid,
     /// The table of states.
     pub state: Oid,
-    /// The type of its ids.
+    /// The type of the ids.
     pub id_type: Oid,
-    /// The number of the column of the ids.
+    /// The number of the id column.
     pub id: i16,
-    /// That of the texts.
+    /// The number of the text column.
     pub text: i16,
-    /// That of the sites, if there is one.
+    /// The number of the site column, if there is one.
     pub site: Option<i16>,
-    /// Whether rows keep what is in these columns: what is virtual may have changed with any update.
+    /// Set if rows store the values of these columns: a virtual column may change with any update.
     pub shows_changes: bool,
 }
 
-/// All that is remembered.
+/// All remembered data.
 #[derive(Default)]
 struct Memory {
     /// The tables of the extension that a function belongs to.
     registry: Option<(Oid, Registry)>,
-    /// Ways, with the settings that they follow from.
+    /// The plans, with the settings that they follow from.
     ways: Vec<(TriggerPlan, Vec<u8>)>,
 }
 
 thread_local! {
     static MEMORY: RefCell<Memory> = const { RefCell::new(Memory { registry: None, ways: Vec::new() }) };
-    /// The relations that it is about.
+    /// The relations that the data refers to.
     static ABOUT: RefCell<Vec<Oid>> = const { RefCell::new(Vec::new()) };
-    /// Whether something has changed since.
+    /// Set if something has changed since.
     static STALE: Cell<bool> = const { Cell::new(false) };
-    /// Whether something is being looked up: then any relation may be one that it is about.
+    /// Set while something is being looked up: then the data may refer to any relation.
     static LEARNING: Cell<bool> = const { Cell::new(false) };
-    /// Whether the server tells us.
+    /// Set once the callbacks are registered with the server.
     static TOLD: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The registry of the extension that the called function belongs to; its table of jobs is locked.
+/// Returns the registry of the extension that the called function belongs to; its table of jobs is
+/// locked.
 pub(super) fn registry(call: Call) -> Result<Registry> {
     // SAFETY: set by the function manager.
     let function = unsafe { (*(*call.info).flinfo).fn_oid };
     let known = MEMORY.with_borrow(|memory| memory.registry.filter(|(of, _)| *of == function));
     if let Some((_, registry)) = known.filter(|_| !STALE.get()) {
-        // SAFETY: any number can be locked; the lock stays until the transaction ends.
+        // SAFETY: any OID can be locked; the lock stays until the transaction ends.
         unsafe { pg_sys::LockRelationOid(registry.jobs, pg_sys::AccessShareLock as i32) };
         if !STALE.get() {
             return Ok(registry);
@@ -75,8 +78,8 @@ pub(super) fn registry(call: Call) -> Result<Registry> {
     Ok(registry)
 }
 
-/// The way in which changes of a relation are noted by the job that was found; its table of states is locked. If none is
-/// remembered, or that may not hold any more, it is what `find` gives, which locks the table, too.
+/// Returns the way to note changes of a relation for this job; its table of states is locked. If
+/// none is remembered, or it may be out of date, calls `find`, which also locks the table.
 pub(super) fn way(
     docs: Oid,
     job: &TriggerEntry,
@@ -96,7 +99,7 @@ pub(super) fn way(
             return Ok(Some(way));
         }
     }
-    /// More relations than a session writes to in turn.
+    /// More relations than a session usually writes to in turn.
     const MOST: usize = 64;
     let (found, keep) = learn(find)?;
     if let Some(way) = found.filter(|_| keep) {
@@ -111,13 +114,14 @@ pub(super) fn way(
     Ok(found)
 }
 
-/// Locks a table of states, unless a refresh that gives it another type has it for itself: nothing waits.
+/// Locks a table of states without waiting. Returns false if a refresh that changes its type has
+/// locked it exclusively.
 pub(super) fn lock_state(state: Oid) -> bool {
-    // SAFETY: any number can be locked; the lock stays until the transaction ends.
+    // SAFETY: any OID can be locked; the lock stays until the transaction ends.
     unsafe { pg_sys::ConditionalLockRelationOid(state, pg_sys::RowExclusiveLock as i32) }
 }
 
-/// Keeps something in mind, and which relations all of it is about.
+/// Remembers something, and updates the list of relations that the data refers to.
 fn remember(keep: impl FnOnce(&mut Memory)) {
     MEMORY.with_borrow_mut(|memory| {
         keep(memory);
@@ -127,9 +131,10 @@ fn remember(keep: impl FnOnce(&mut Memory)) {
     });
 }
 
-/// Looks something up, and says whether it may be kept: whether nothing changed meanwhile.
+/// Looks something up, and reports whether it may be remembered, that is, whether nothing changed
+/// meanwhile.
 fn learn<T>(look: impl FnOnce() -> Result<T>) -> Result<(T, bool)> {
-    /// However it ends.
+    /// Ends the lookup, also after an error.
     struct Learning;
     impl Drop for Learning {
         fn drop(&mut self) {
@@ -149,13 +154,13 @@ fn learn<T>(look: impl FnOnce() -> Result<T>) -> Result<(T, bool)> {
     Ok((found, !STALE.get()))
 }
 
-/// Asks the server to tell of changes, once in a session.
+/// Registers the callbacks for changes, once in a session.
 fn be_told() {
     if TOLD.replace(true) {
         return;
     }
-    // SAFETY: functions that stay. A session has room for ten such functions that are told of relations, of all libraries
-    // together; one more would end it, here as in any of the others.
+    // SAFETY: functions that stay. A session has room for ten callbacks for relations, for all
+    // libraries together; one more would end the session, here as in any other library.
     unsafe {
         pg_sys::CacheRegisterRelcacheCallback(Some(relation_changed), Datum::null());
         for cache in [
@@ -169,7 +174,7 @@ fn be_told() {
     }
 }
 
-/// A relation, or all of them, may have changed. Nothing in here can fail.
+/// Called when a relation, or all of them, may have changed. Nothing in here can fail.
 unsafe extern "C-unwind" fn relation_changed(_: Datum, relation: Oid) {
     let is_about = || {
         let has =
@@ -181,7 +186,7 @@ unsafe extern "C-unwind" fn relation_changed(_: Datum, relation: Oid) {
     }
 }
 
-/// A function, a schema, a role or a membership may have changed.
+/// Called when a function, a schema, a role or a membership may have changed.
 unsafe extern "C-unwind" fn catalog_changed(_: Datum, _: i32, _: u32) {
     STALE.set(true);
 }

@@ -1,5 +1,6 @@
-//! What a job was asked for, as the registry keeps it: JSON that a restored dump may bring, so it is not trusted. It holds
-//! arguments of `near_duplicates`, which are checked like those of any call, and numbers and names of columns; no SQL.
+//! The settings of a job in the registry: JSON that may come from a restored dump and so is not
+//! trusted. It holds arguments of `near_duplicates`, which are checked like those of any call, and
+//! numbers and names of columns; no SQL.
 
 use pgrx::{PgSqlErrorCode, pg_sys};
 use serde::{Deserialize, Serialize};
@@ -17,43 +18,43 @@ use crate::pg::server::error::{Result, SqlError};
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Settings {
-    /// How similar a pair is at least.
+    /// The minimum similarity of a pair.
     pub threshold: Option<f64>,
     /// Options of the method.
     pub options: Option<Value>,
-    /// The column of ids; in the registry always one, as that of texts.
+    /// The id column. In the registry it is always set, like the text column.
     pub id_column: Option<String>,
-    /// The column of texts.
+    /// The text column.
     pub text_column: Option<String>,
-    /// The column of sites, if there is one.
+    /// The site column, if there is one.
     pub site_column: Option<String>,
     /// The method.
     pub method: Option<String>,
-    /// What tokens are.
+    /// The tokenizer.
     pub tokenizer: Option<String>,
-    /// How many tokens a shingle has.
+    /// The number of tokens in a shingle.
     pub shingle: Option<i32>,
-    /// Whether tokens that occur twice count twice.
+    /// Set if repeated tokens count.
     pub multiset: Option<bool>,
-    /// How pairs become clusters.
+    /// The rule for making clusters of pairs.
     pub clustering: Option<String>,
-    /// The most rows of a cluster.
+    /// The maximum number of rows in a cluster.
     pub max_cluster_size: Option<i32>,
-    /// How changes are noticed; in the registry always said.
+    /// The way to detect changes; always set in the registry.
     pub detect: Option<Detect>,
-    /// The number of the relation that the numbers of columns are of: another one than the job's after a restore, where
-    /// columns are to be found by their names.
+    /// The OID of the relation that the column numbers refer to. After a restore it differs from
+    /// the job's relation; then columns are found by their names.
     relation: Option<u32>,
     columns: Option<Numbers>,
 }
 
-/// How changes are noticed.
+/// The way to detect changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Detect {
     /// Triggers note them.
     Triggers,
-    /// Each refresh compares all rows with what is known of them.
+    /// Each refresh compares all rows with the stored data about them.
     Compare,
 }
 
@@ -68,7 +69,7 @@ impl Detect {
     }
 }
 
-/// The places of columns in their relation.
+/// The numbers of columns in their relation.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Numbers {
@@ -80,16 +81,16 @@ struct Numbers {
 /// The columns of a watched relation.
 #[derive(Debug)]
 pub(super) struct Columns<'a> {
-    /// That of the ids.
+    /// The id column.
     pub id: &'a Column,
-    /// That of the documents.
+    /// The column of documents.
     pub text: &'a Column,
-    /// That of the sites, if there is one.
+    /// The site column, if there is one.
     pub site: Option<&'a Column>,
 }
 
 impl Settings {
-    /// The arguments of a call of `neardup_watch`.
+    /// Reads the arguments of a call of `neardup_watch`.
     pub(super) fn of_arguments(call: Call) -> Result<Self> {
         let text = |n: usize| -> Result<Option<String>> { Ok(call.text(n)?.map(Into::into)) };
         Ok(Self {
@@ -110,7 +111,7 @@ impl Settings {
         })
     }
 
-    /// Finds the columns of a relation: as the arguments name them, or the usual ones; and keeps them.
+    /// Finds the columns of a relation, by the arguments or by default, and stores them.
     pub(super) fn find_columns(&mut self, relation: &Relation) -> Result<()> {
         let hint = || format!("Columns: {}.", relation.column_names());
         let id = relation.id_column(self.id_column.as_deref(), "id_column").map_err(|e| e.hint(hint()))?;
@@ -124,7 +125,7 @@ impl Settings {
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_FUNCTION, message)
                 .hint("Watch a view that casts the ids to text."));
         }
-        // SAFETY: any type is looked up.
+        // SAFETY: any type may be looked up.
         if unsafe { pg_sys::get_array_type(id.base_type) } == pg_sys::InvalidOid {
             let message =
                 format!("type {} has no type of arrays, so it cannot be an id of a job", id.type_name());
@@ -147,7 +148,8 @@ impl Settings {
         });
     }
 
-    /// The columns of the relation as they are now, whatever they were renamed to; none if one of them was dropped.
+    /// Returns the columns of the relation as they are now, even if they were renamed; none if one
+    /// of them was dropped.
     pub(super) fn columns<'a>(&self, relation: &'a Relation) -> Option<Columns<'a>> {
         let here = self.relation == Some(relation.oid.to_u32());
         match self.columns.filter(|_| here) {
@@ -170,8 +172,8 @@ impl Settings {
         }
     }
 
-    /// The columns, or the error that says which of them is gone. Whether their names or numbers became others since
-    /// they were kept is the second answer; then these are kept.
+    /// Returns the columns, or an error that names the missing ones. Also reports whether their
+    /// names or numbers changed since they were stored; then the new ones are stored.
     pub(super) fn renew_columns<'a>(&mut self, relation: &'a Relation) -> Result<(Columns<'a>, bool)> {
         let Some(columns) = self.columns(relation) else {
             let names = [&self.id_column, &self.text_column, &self.site_column];
@@ -188,7 +190,7 @@ impl Settings {
         Ok((columns, before != now))
     }
 
-    /// The arguments of the join of a relation.
+    /// Returns the arguments of the join of a relation.
     pub(super) fn join(&self, docs: pg_sys::Oid) -> KeptArguments {
         let texts = [
             (Argument::IdColumn, &self.id_column),
@@ -207,19 +209,19 @@ impl Settings {
         }
     }
 
-    /// Whether triggers are to tell of changes.
+    /// Reports whether triggers are to detect changes.
     pub(super) fn by_triggers(&self) -> bool {
         self.detect == Some(Detect::Triggers)
     }
 
-    /// Whether clusters are all that is connected by pairs.
+    /// Reports whether clusters consist of all rows that are connected by pairs.
     pub(super) fn whole_clusters(&self) -> bool {
         matches!(self.clustering.as_deref(), None | Some("connected")) && self.max_cluster_size.is_none()
     }
 }
 
 impl Columns<'_> {
-    /// The type that ids are compared and joined as: integers as bigint.
+    /// Returns the type in which ids are compared and joined: bigint for integers.
     pub(super) fn id_type(&self) -> pg_sys::Oid {
         if self.id.is_integer() { pg_sys::INT8OID } else { self.id.base_type }
     }

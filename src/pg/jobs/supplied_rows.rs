@@ -1,5 +1,6 @@
-//! Rows that Rust supplies to a statement of ours, which names them `FROM neardup_rows(…)`: so a step of a job calls Rust from
-//! Rust, and the statement writes what comes.
+//! Rows that Rust supplies to one of our statements, which reads them with `FROM neardup_rows(…)`.
+//! This way a step of a job calls Rust code from Rust code, and the statement writes the resulting
+//! rows.
 
 use std::cell::Cell;
 use std::ptr;
@@ -11,7 +12,8 @@ use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::Store;
 
-/// Puts rows into a store; the call is that of `neardup_rows`, whose argument the statement gives.
+/// A function that puts rows into a store; the call is the call of `neardup_rows`, whose argument
+/// the statement gives.
 type Supply<'a> = dyn FnMut(Call, &mut Store) -> Result<()> + 'a;
 
 struct Supplier<'a> {
@@ -20,17 +22,18 @@ struct Supplier<'a> {
 }
 
 thread_local! {
-    /// What supplies the statement that is run; null where there is none, or where it was asked already.
+    /// The supplier for the running statement; null if there is none, or if it has already been
+    /// used.
     static SUPPLIER: Cell<*mut ()> = const { Cell::new(ptr::null_mut()) };
 }
 
-/// Runs `work`, one statement of which reads rows with columns of these types from `supply`, once.
+/// Runs `work`, in which one statement reads rows with columns of these types from `supply`, once.
 pub(crate) fn supplying<T>(
     columns: &[Oid],
     supply: &mut Supply<'_>,
     work: impl FnOnce() -> Result<T>,
 ) -> Result<T> {
-    /// Puts back what was there before, however the work ends.
+    /// Restores the previous supplier, also after an error.
     struct Before(*mut ());
     impl Drop for Before {
         fn drop(&mut self) {
@@ -43,10 +46,11 @@ pub(crate) fn supplying<T>(
 }
 
 sql_function! {
-    /// `neardup_rows(query)`: the rows that the library supplies to the statement.
+    /// `neardup_rows(query)`: returns the rows that the library supplies to the statement.
     neardup_rows, pg_finfo_neardup_rows, |call| {
         let supplier: *mut Supplier<'_> = SUPPLIER.replace(ptr::null_mut()).cast();
-        // SAFETY: null, or set by `supplying`, which waits for the statement, and borrowed by nothing else: whoever asks takes it.
+        // SAFETY: null, or set by `supplying`, which waits for the statement; nothing else borrows
+        // it, because the caller takes it out of the cell.
         let Some(supplier) = (unsafe { supplier.as_mut() }) else {
             let message = "neardup_rows supplies statements of neardup only";
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message)

@@ -1,4 +1,5 @@
-//! Ends a job. That always works for the owner of the relation: whatever became of its tables, triggers and settings.
+//! Ends a job. This always works for the owner of the relation, whatever the state of the job's
+//! tables, triggers and settings.
 
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::pg_sys::{self, Datum, Oid};
@@ -64,17 +65,18 @@ impl Job {
         Ok(())
     }
 
-    /// Drops a table as its owner, if the caller may act for that one and it is one of the job; else gives its name.
+    /// Drops a table as its owner, if the caller may act for this owner and the table belongs to
+    /// the job; otherwise returns its name.
     fn drop_table(&self, table: Oid) -> Result<Option<String>> {
         let Self { relation, registry, .. } = self;
         let docs = relation.oid;
         let depends = as_user(relation.owner, || dependency::is_there(table, docs))?;
         let may = |owner| acts_for(owner) && (depends || owner == relation.owner);
-        // What may be anything is not locked against others.
+        // A table that may not belong to the job is not locked against others.
         let lock = if depends { pg_sys::AccessExclusiveLock } else { pg_sys::AccessShareLock };
         match Table::open(table, lock, may)? {
             Opened::Gone => return Ok(None),
-            // A restored dump has no dependencies, and what its registry say need not be so.
+            // A restored dump has no dependencies, and its registry may name other tables.
             Opened::Table(table) if depends || (table.is_of_job() && !registry.uses(table.oid, docs)?) => {
                 as_user(table.owner, || definitions::drop(&[table.name]).run())?;
                 return Ok(None);

@@ -1,4 +1,5 @@
-//! What the pairs of a job depend on, by its method, and how they become clusters.
+//! The data that the pairs of a job depend on, by its method, and the rule for making clusters of
+//! them.
 
 use super::job::Job;
 use super::settings::{Columns, Settings};
@@ -7,7 +8,8 @@ use crate::methods::Update;
 use crate::pg::request::{ClusteringArguments, Request};
 use crate::pg::server::error::Result;
 
-/// Checks the arguments of a job, and says what its pairs depend on. Runs as the owner of the relation.
+/// Checks the arguments of a job, and returns what its pairs depend on. Runs as the owner of the
+/// relation.
 pub(super) fn of(
     job: &Job,
     settings: &Settings,

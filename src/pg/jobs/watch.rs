@@ -1,4 +1,4 @@
-//! Sets a job up: its tables beside the relation, and triggers where these see every change.
+//! Sets up a job: its tables next to the relation, and triggers if these see every change.
 
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::pg_sys::{self, Datum, Oid};
@@ -21,7 +21,7 @@ use crate::pg::server::encoding::{self, c_string};
 use crate::pg::server::error::{Result, SqlError};
 
 sql_function! {
-    /// `neardup_watch(docs, threshold, options, …)`: sets a job up.
+    /// `neardup_watch(docs, threshold, options, …)`: sets up a job.
     neardup_watch, pg_finfo_neardup_watch, |call| {
         let job = Job::of(call, "neardup_watch")?;
         job.watch(Settings::of_arguments(call)?)?;
@@ -30,7 +30,7 @@ sql_function! {
 }
 
 impl Job {
-    /// Sets a job up as these settings say.
+    /// Sets up a job with these settings.
     pub(super) fn watch(&self, mut settings: Settings) -> Result<()> {
         let Self { relation, registry, .. } = self;
         let shown = &relation.shown;
@@ -39,8 +39,8 @@ impl Job {
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message)
                 .hint(format!("Without a job: SELECT * FROM near_duplicates({}, 0.8);", literal(shown))));
         }
-        // One at a time, without waiting for writers.
-        // SAFETY: a relation that is open; the lock stays until the transaction ends.
+        // Only one session at a time sets up a job, without waiting for writers. SAFETY: a relation
+        // that is open; the lock stays until the transaction ends.
         unsafe { pg_sys::LockRelationOid(relation.oid, pg_sys::ShareUpdateExclusiveLock as i32) };
         registry.clean()?;
         if registry.entry(relation.oid)?.is_some() {
@@ -90,20 +90,20 @@ impl Job {
         registry.put(relation.oid, &entry)
     }
 
-    /// The names of the job's tables, without their schema.
+    /// Returns the names of the job's tables, without their schema.
     fn names(&self) -> Result<[String; 4]> {
         let [pairs, clusters, state, lists] = Kind::ALL.map(|kind| self.name_of(kind));
         Ok([pairs?, clusters?, state?, lists?])
     }
 
-    /// The name of a table of the job, without its schema.
+    /// Returns the name of a table of the job, without its schema.
     pub(super) fn name_of(&self, kind: Kind) -> Result<String> {
-        /// What a name may have in bytes.
+        /// The maximum length of a name in bytes.
         const LONGEST: usize = pg_sys::NAMEDATALEN as usize - 1;
         // SAFETY: the relation is locked, so it has a name.
         let docs = unsafe { c_string(pg_sys::get_rel_name(self.relation.oid)) };
         let name = format!("{docs}_{}", kind.suffix());
-        // In the server's encoding, which counts.
+        // The length counts in the server's encoding.
         if encoding::to_server(&name)?.as_bytes().len() > LONGEST {
             let message = format!("the job needs a table \"{name}\", whose name is over {LONGEST} bytes");
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_NAME_TOO_LONG, message)
@@ -112,9 +112,9 @@ impl Job {
         Ok(name)
     }
 
-    /// The relations that have these names beside the watched one.
+    /// Finds the relations with these names in the schema of the watched relation.
     fn tables_named(&self, names: &[String; 4]) -> Result<[Option<Oid>; 4]> {
-        // SAFETY: looks the relation up.
+        // SAFETY: looks up the relation.
         let namespace = unsafe { pg_sys::get_rel_namespace(self.relation.oid) };
         let mut tables = [None; 4];
         for (table, name) in tables.iter_mut().zip(names) {
@@ -124,9 +124,9 @@ impl Job {
     }
 
     fn make_tables(&self, names: &[String; 4], columns: &Columns<'_>, has_lists: bool) -> Result<()> {
-        // SAFETY: looks the relation up.
+        // SAFETY: looks up the relation.
         let namespace = unsafe { pg_sys::get_rel_namespace(self.relation.oid) };
-        // SAFETY: a schema of a relation has a name.
+        // SAFETY: the schema of a relation has a name.
         let schema = quote_identifier(&unsafe { c_string(pg_sys::get_namespace_name(namespace)) })?;
         let id = qualified_type(columns.id.base_type);
         for (kind, name) in Kind::ALL.into_iter().zip(names) {
@@ -141,7 +141,8 @@ impl Job {
         Ok(())
     }
 
-    /// Drops the tables that an earlier job left, of which a restore brought no more, or says that others are in the way.
+    /// Drops the tables that an earlier job left behind, when a restore brought nothing else of
+    /// that job, or fails if other relations have their names.
     fn take_over(&self, names: &[String; 4], tables: &[Option<Oid>; 4], in_use: bool) -> Result<()> {
         let Self { relation, .. } = self;
         let mut ours = !in_use && tables[..3].iter().all(Option::is_some);
@@ -168,10 +169,11 @@ impl Job {
         Ok(())
     }
 
-    /// The table of hashes that an earlier job left, which may not be there, or another's.
+    /// Returns the table of hashes that an earlier job left behind; none if there is none or it
+    /// belongs to another relation.
     fn left_hashes(&self) -> Result<Option<String>> {
         let Self { relation, registry, .. } = self;
-        // SAFETY: looks the relation up.
+        // SAFETY: looks up the relation.
         let namespace = unsafe { pg_sys::get_rel_namespace(relation.oid) };
         let Some(oid) = relation_named(&self.name_of(Kind::Hashes)?, namespace)? else { return Ok(None) };
         let opened = Table::open(oid, pg_sys::AccessExclusiveLock, |owner| owner == relation.owner)?;
@@ -186,7 +188,7 @@ impl Job {
     fn make_triggers(&self) -> Result<()> {
         let (docs, schema) = (&self.relation.qualified, &self.extension.schema);
         for event in EVENTS {
-            // Left over from a job that the registry no longer knows.
+            // Left behind by a job that the registry no longer knows.
             if self.has_trigger(event)? {
                 definitions::drop_trigger(docs, event).run()?;
             }

@@ -1,4 +1,4 @@
-//! The rows that are to be read and compared with changed ones.
+//! The rows to read and compare with changed ones.
 
 use super::stored::{DOING, damaged};
 use crate::executor::{self, Executor};
@@ -9,10 +9,10 @@ use crate::pg::query::ids::Ids;
 use crate::pg::server::error::Result;
 use crate::ragged::RaggedText;
 
-/// The ids of changed rows, to be known by how they are written.
+/// The ids of changed rows, found by their text form.
 struct Names<'a> {
     ids: &'a Ids,
-    /// The hash of each, and its row; sorted.
+    /// The hash and the row of each id, sorted.
     hashes: Vec<(u64, u32)>,
 }
 
@@ -41,22 +41,22 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The rows that are to be compared with changed ones; these are not among them.
+/// The rows to compare with changed ones. Changed rows are not among them.
 pub(crate) struct CandidateIds<'a> {
-    /// Their ids.
+    /// The ids of the rows.
     ids: RaggedText,
     partners: Partners,
     changed: Names<'a>,
 }
 
 impl<'a> CandidateIds<'a> {
-    /// None yet.
+    /// Starts without candidates.
     pub(crate) fn new(changed: &'a Ids, executor: &dyn Executor) -> Result<Self> {
         let changed = Names::new(changed, executor)?;
         Ok(Self { ids: RaggedText::default(), partners: Partners::default(), changed })
     }
 
-    /// Adds one, with the changed rows it may be similar to, if these are known.
+    /// Adds a row, with the changed rows that it may be similar to, if these are known.
     pub(crate) fn add(&mut self, id: &str, partners: Option<&[u32]>) -> Result<()> {
         if self.changed.contain(id) {
             return Ok(());
@@ -65,8 +65,8 @@ impl<'a> CandidateIds<'a> {
         Ok(self.partners.push(partners)?)
     }
 
-    /// The distinct ids, and the partners of each. Numbers are in their order: rows that came one after the other are
-    /// often near to each other, and so read faster.
+    /// Returns the distinct ids, and the partners of each. The ids are in the order of their
+    /// numbers: consecutive rows are often close to each other, and so are read faster.
     pub(crate) fn finish(self, executor: &dyn Executor) -> Result<(Ids, Partners)> {
         let Self { ids, partners, changed } = self;
         let id = |n: u32| ids.get(n as usize);
@@ -88,7 +88,7 @@ impl<'a> CandidateIds<'a> {
                     None => known = false,
                 }
             }
-            // As more than one segment may tell of it.
+            // Several segments may report the same row.
             rows.sort_unstable();
             rows.dedup();
             sorted.push(known.then_some(&rows))?;

@@ -1,4 +1,4 @@
-//! Small segments of lists as one.
+//! Merges small segments of lists into one.
 
 use pgrx::{check_for_interrupts, pg_sys};
 
@@ -15,8 +15,8 @@ use crate::pg::server::executor::BackendExecutor;
 use crate::pg::server::set_returning::Store;
 use crate::pg::server::settings;
 
-/// Stores the last segments as one, where that is worth it, and a row of kind `x` for each of these. Where the lists are
-/// damaged, one row of kind `!`.
+/// Stores the last segments as one if that is worthwhile, and a row of kind `x` for each of them.
+/// If the lists are damaged, stores one row of kind `!` instead.
 pub(in crate::pg::jobs) fn merged(lists: &Table, store: &mut Store) -> Result<()> {
     if unless_damaged(merge(lists, store))?.is_none() {
         store.clear();
@@ -69,10 +69,11 @@ fn merge(lists: &Table, store: &mut Store) -> Result<()> {
     writer.ids(|row| names.show(row))
 }
 
-/// How many of the last segments become one: so many that each that is left is more than twice the next one, and that the
-/// numbers of segments a row goes through and is looked for in are both logarithmic. None that would not fit into memory.
+/// Returns how many of the last segments to merge: so many that each remaining segment is more than
+/// twice as large as the next one. Then the number of merges of a row and the number of segments to
+/// search are both logarithmic. Excludes segments that would not fit into memory.
 fn worth_merging(headers: &[Header], memory: usize) -> usize {
-    /// What is in memory for a byte that is stored.
+    /// The number of bytes in memory for each stored byte.
     const TIMES: usize = 8;
     let (mut count, mut documents, mut parts) = (0, 0, 0);
     for header in headers.iter().rev() {

@@ -1,4 +1,4 @@
-//! Which rows may be similar to changed ones, by the lists, and which are.
+//! Uses the lists to find the rows that may be similar to changed ones, and then the rows that are.
 
 use pgrx::pg_sys::{self, Datum};
 
@@ -26,24 +26,25 @@ use crate::pg::server::error::Result;
 use crate::pg::server::set_returning::Store;
 use crate::verify::predicate::Predicate;
 
-/// What pairs that may be similar take of the memory, at most.
+/// Pairs that may be similar take at most one part in this many of the memory.
 const MEMORY_SHARE: usize = 16;
 
-/// Changed rows, and which of those of the lists may be similar to them.
+/// Changed rows, and the rows of the lists that may be similar to them.
 pub(crate) struct Neighbours {
-    /// The ids of the rows that changed.
+    /// The ids of the changed rows.
     ids: Ids,
-    /// None where they are too many to be kept.
+    /// The changed rows in memory; none if they are too many.
     matcher: Option<Matcher>,
-    /// The ids of the others, and an array of these.
+    /// The ids of the other rows, and an array of these ids.
     others: Ids,
     array: Parameter,
     partners: Partners,
     equals: String,
 }
 
-/// What may be similar to the rows of a request; none where the lists are of no use. If a number is given for it, the
-/// rows become a segment, too, whose rows have `N` columns; they may be there even if the lists turn out to be damaged.
+/// Finds the rows that may be similar to the rows of a request; none if the lists are unusable. If
+/// a number for it is given, the rows of the request become a new segment, whose rows have `N`
+/// columns. The segment may be written even if the lists turn out to be damaged.
 pub(crate) fn neighbours<const N: usize>(
     lists: &Table,
     request: &Request,
@@ -101,23 +102,23 @@ pub(crate) fn neighbours<const N: usize>(
 }
 
 impl Neighbours {
-    /// The ids of the others.
+    /// Returns the ids of the other rows.
     pub(crate) fn others(&self) -> &Ids {
         &self.others
     }
 
-    /// The condition for the others, and the value of its parameter.
+    /// Returns the condition that selects the other rows, and the value of its parameter.
     pub(crate) fn condition(&self, key: &str) -> (String, Parameter) {
         (queries::is_any(key, &self.equals), self.array)
     }
 
-    /// Whether the changed rows are in memory.
+    /// Reports whether the changed rows are in memory.
     pub(crate) fn fits(&self) -> bool {
         self.matcher.is_some()
     }
 
-    /// Calls `pair` with the ids of each changed row and one similar to it, changed or not, and their similarity; also
-    /// with itself, and with some more than once.
+    /// Calls `pair` with the ids of each changed row and of one row similar to it, changed or not,
+    /// and their similarity. It also pairs a row with itself, and gives some pairs more than once.
     pub(crate) fn pairs(
         &self,
         request: &mut Request,
@@ -129,7 +130,7 @@ impl Neighbours {
         request.id_type = pg_sys::INT8OID;
         let mut reading = request.reading();
         let mut matches: Vec<Matches> = (0..reading.executor.count()).map(|_| Matches::default()).collect();
-        // For each part, how far it is, and what was found meanwhile.
+        // For each part: the progress so far, and the matches found since.
         let mut shares: Vec<_> =
             (0..matcher.parts()).map(|part| (part, 0, false, Matches::default())).collect();
         while shares.iter().any(|(_, _, ended, _)| !ended) {

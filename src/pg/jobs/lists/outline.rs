@@ -20,8 +20,9 @@ use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::Store;
 use crate::verify::predicate::Predicate;
 
-/// Stores the outlines of rows, or of all, as rows of the table of lists, in segments numbered from `segment`, in the order
-/// that the table has. Where that is damaged, or of another version, one row of kind `!`.
+/// Stores the outlines of rows as rows of the table of lists, in segments numbered from `segment`,
+/// by the order of tokens in the table. If that is damaged, or of another version, stores one row
+/// of kind `!`.
 pub(in crate::pg::jobs) fn in_order(
     names: &Names,
     (lists, segment): (&Table, i64),
@@ -34,7 +35,7 @@ pub(in crate::pg::jobs) fn in_order(
     }
 }
 
-/// Stores the outlines of rows, or of all, and an order of tokens that is made of them.
+/// Stores the outlines of some rows, or of all, and an order of tokens that is made of them.
 pub(in crate::pg::jobs) fn with_order(names: &Names, rows: Option<Rows>, store: &mut Store) -> Result<()> {
     const FIRST: i64 = 1;
     outlines(names, rows, (None, FIRST), store)
@@ -55,7 +56,8 @@ fn outlines(
     }
     let mut writer = Writer::<COLUMNS>::new(store, segment);
     let mut reading = request.reading();
-    // Until an order is made, tokens take far more than outlines; to put these in order takes them twice again.
+    // Until an order is made, tokens take far more memory than outlines, and applying the order
+    // takes twice their size in addition.
     let enough = reading.memory / 4;
     let new = order.is_none();
     let (order, _) = reading.run(|reading| {
@@ -73,8 +75,8 @@ fn outlines(
     writer.ids(|row| reading.left().show(row))
 }
 
-/// Outlines the documents of a reading, in an order that is made if there is none; `done` takes about `enough` bytes
-/// of outlines at a time.
+/// Outlines the documents of a reading by an order of tokens, which is made if there is none.
+/// `done` takes about `enough` bytes of outlines at a time.
 fn outline(
     reading: &mut Reading<'_>,
     (spec, predicate): (&FeatureSpec, Predicate),
@@ -114,7 +116,7 @@ fn outline(
     Ok(order)
 }
 
-/// Makes the order, and the outlines of what waits for it.
+/// Makes the order, and the outlines of the documents that wait for it.
 fn freeze(outliners: &mut [Digester], bounds: &Bounds, executor: &dyn Executor) -> Result<OutlineOrder> {
     let (documents, tokens) =
         outliners.iter().map(Digester::tokens).fold((0, 0), |(d, t), (e, u)| (d + e, t + u));

@@ -14,7 +14,7 @@ use crate::pg::server::encoding;
 use crate::pg::server::error::Result;
 use crate::pg::server::executor::BackendExecutor;
 
-/// Adds the documents of a segment that may be similar to a changed one; a thread keeps at most
+/// Adds the documents of a segment that may be similar to a changed one. Each thread keeps at most
 /// `most` bytes of pairs.
 pub(crate) fn search(
     lists: &Table,
@@ -23,7 +23,7 @@ pub(crate) fn search(
     executor: &BackendExecutor,
     others: &mut CandidateIds<'_>,
 ) -> Result<()> {
-    /// Bytes of parts that are shared out at one time.
+    /// The number of bytes of parts that are shared out at a time.
     const PIECE: usize = 4 << 20;
     let Header { segment, parts: all, .. } = header;
     let documents = documents(lists, header, words)?;

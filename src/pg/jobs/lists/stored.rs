@@ -1,4 +1,4 @@
-//! What the table of lists has, read again. Its owner can write anything into it, so all is checked.
+//! Reads the table of lists. Its owner can write anything into it, so all of it is checked.
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
@@ -17,25 +17,26 @@ use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::values::value;
 
-/// How many columns the table of lists has, and their types.
+/// The number of columns of the table of lists, and their types.
 pub(crate) const COLUMNS: usize = LIST_COLUMNS.len();
 pub(crate) const TYPES: [pg_sys::Oid; COLUMNS] = {
     let [a, b, c, d, e, f] = LIST_COLUMNS;
     [a.1, b.1, c.1, d.1, e.1, f.1]
 };
-/// About how many bytes of documents are read at one time: most have few, and some are to be compared while others are
-/// read.
+/// The approximate number of bytes of documents that are read at a time: most reads are small, and
+/// some documents are compared while others are read.
 pub(crate) const BATCH: usize = 1 << 18;
-/// What takes memory here.
+/// The purpose of memory that is allocated here, for messages.
 pub(crate) const DOING: &str = "outlining documents";
 
-/// The error where lists are not what this version wrote.
+/// Returns the error for lists that this version did not write.
 pub(crate) fn damaged(why: &str) -> SqlError {
     let message = format!("lists of the job are damaged: {why}");
     SqlError::new(PgSqlErrorCode::ERRCODE_DATA_CORRUPTED, message).hint(ANEW)
 }
 
-/// None where lists are damaged. Nothing else here gives an error of this kind: those of the server are not ours.
+/// Returns none if the lists are damaged. No other code here gives an error of this kind: the
+/// server's own errors are another variant.
 pub(crate) fn unless_damaged<T>(result: Result<T>) -> Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),
@@ -44,20 +45,21 @@ pub(crate) fn unless_damaged<T>(result: Result<T>) -> Result<Option<T>> {
     }
 }
 
-/// The order of tokens that a table of lists has; none if it has none of use.
+/// Reads the order of tokens from a table of lists; none if it has no usable one.
 pub(crate) fn read_order(lists: &Table) -> Result<Option<OutlineOrder>> {
     let Table { oid, name, .. } = lists;
     let sql = queries::of_lists(name, &["data"], &format!("{} LIMIT 2", queries::in_segment('o', 0)));
     let done = Query { relations: &[*oid], ..Query::new(&sql) }.run([pg_sys::BYTEAOID])?;
     match done.first {
         Some(_) if done.rows > 1 => Err(damaged("they have two orders of tokens")),
-        // SAFETY: a bytea, as was checked.
+        // SAFETY: a bytea; this was checked.
         Some([Some(data)]) => Ok(OutlineOrder::from_bytes(unsafe { varlena_bytes(data) })?),
         _ => Ok(None),
     }
 }
 
-/// Calls `each` with what a condition and an order say of a table of lists.
+/// Reads the rows of a table of lists for a condition and an order, and calls `each` with every
+/// row.
 fn read<const N: usize>(
     lists: &Table,
     columns: [(&str, pg_sys::Oid); N],
@@ -76,9 +78,9 @@ fn read<const N: usize>(
     })
 }
 
-/// Counts numbers that follow each other from 0.
+/// Checks that numbers follow each other, starting at 0.
 fn expect(next: &mut usize, part: Datum) -> Result<()> {
-    // SAFETY: an int, as the cursor checked.
+    // SAFETY: an int; the cursor checked this.
     let part = unsafe { value::<i32>(part) };
     if part.and_then(|part| usize::try_from(part).ok()) != Some(*next) {
         return Err(damaged("a block is missing"));
@@ -87,18 +89,18 @@ fn expect(next: &mut usize, part: Datum) -> Result<()> {
     Ok(())
 }
 
-/// A segment as its row of kind `s` says.
+/// A segment, as described by its row of kind `s`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Header {
-    /// Its number.
+    /// The number of the segment.
     pub segment: i64,
-    /// How many parts it has, empty ones as well: a power of two.
+    /// The number of parts, including empty ones: a power of two.
     pub parts: usize,
-    /// How many documents it has.
+    /// The number of documents.
     pub documents: usize,
 }
 
-/// All segments, by number.
+/// Reads all segments in the order of their numbers.
 pub(crate) fn headers(lists: &Table) -> Result<Vec<Header>> {
     let mut headers: Vec<Header> = Vec::new();
     let columns = [("segment", pg_sys::INT8OID), ("part", pg_sys::INT4OID), ("documents", pg_sys::INT4OID)];
@@ -107,13 +109,13 @@ pub(crate) fn headers(lists: &Table) -> Result<Vec<Header>> {
         columns,
         &format!("{} ORDER BY segment", queries::is_kind('s')),
         |[segment, parts, documents]| {
-            // SAFETY: numbers of these types, as the cursor checked.
+            // SAFETY: numbers of these types; the cursor checked this.
             let (segment, parts, documents) =
                 unsafe { (value::<i64>(segment), value::<i32>(parts), value::<i32>(documents)) };
             let parts = parts.and_then(|parts| usize::try_from(parts).ok());
             let parts = parts.filter(|parts| parts.is_power_of_two() && *parts <= 1 << MOST_BITS);
             let documents = documents.and_then(|documents| usize::try_from(documents).ok());
-            // The next one needs a number, too.
+            // The next segment needs a number, too.
             let segment = segment.filter(|&segment| segment < i64::MAX);
             let (Some(segment), Some(parts), Some(documents)) = (segment, parts, documents) else {
                 return Err(damaged("a segment has impossible numbers"));
@@ -127,14 +129,14 @@ pub(crate) fn headers(lists: &Table) -> Result<Vec<Header>> {
     Ok(headers)
 }
 
-/// The documents of a segment.
+/// Reads the documents of a segment.
 pub(crate) fn documents(lists: &Table, header: Header, words: usize) -> Result<SegmentDocuments> {
     let mut documents = SegmentDocuments::new(words);
     let mut next = 0;
     let rest = format!("{} ORDER BY part", queries::in_segment('d', header.segment));
     read(lists, [("part", pg_sys::INT4OID), ("data", pg_sys::BYTEAOID)], &rest, |[block, data]| {
         expect(&mut next, block)?;
-        // SAFETY: a bytea, as the cursor checked.
+        // SAFETY: a bytea; the cursor checked this.
         Ok(documents.push(unsafe { varlena_bytes(data) })?)
     })?;
     if documents.sizes.len() != header.documents {
@@ -143,7 +145,8 @@ pub(crate) fn documents(lists: &Table, header: Header, words: usize) -> Result<S
     Ok(documents)
 }
 
-/// Calls `each` with the ids of a segment's documents, by block: its number, and text datums.
+/// Calls `each` with the ids of a segment's documents by block: the number of the block, and text
+/// datums.
 pub(crate) fn ids(
     lists: &Table,
     segment: i64,
@@ -154,13 +157,13 @@ pub(crate) fn ids(
     let rest = format!("{}{} ORDER BY part", queries::in_segment('i', segment), queries::is_among(blocks));
     read(lists, [("part", pg_sys::INT4OID), ("ids", pg_sys::TEXTARRAYOID)], &rest, |[block, ids]| {
         match blocks.map(|blocks| blocks.get(next)) {
-            // SAFETY: an int, as the cursor checked.
+            // SAFETY: an int; the cursor checked this.
             Some(Some(&wanted)) if unsafe { value::<i32>(block) } == i32::try_from(wanted).ok() => next += 1,
             None => expect(&mut next, block)?,
             Some(_) => return Err(damaged("a block is missing")),
         }
         let block = blocks.map_or(next - 1, |blocks| blocks[next - 1] as usize);
-        // SAFETY: a text[], as the cursor checked; the values live as long as the row.
+        // SAFETY: a text[]; the cursor checked this. The values live as long as the row.
         let (ids, nulls) = unsafe {
             let array = pg_sys::pg_detoast_datum(ids.cast_mut_ptr());
             (elements(Datum::from(array), pg_sys::TEXTOID)?, pg_sys::array_contains_nulls(array.cast()))
@@ -179,7 +182,8 @@ pub(crate) fn ids(
     Ok(())
 }
 
-/// Calls `each` with parts of a segment that are not empty: with `parts` of them, in any order, or with all.
+/// Calls `each` with the parts of a segment that are not empty: those with the numbers in `parts`,
+/// in any order, or all.
 pub(crate) fn parts(
     lists: &Table,
     segment: i64,
@@ -189,7 +193,7 @@ pub(crate) fn parts(
     let rest = format!("{}{}", queries::in_segment('l', segment), queries::is_among(parts));
     read(lists, [("data", pg_sys::BYTEAOID)], &rest, |[data]| {
         let mut part = Vec::new();
-        // SAFETY: a bytea, as the cursor checked.
+        // SAFETY: a bytea; the cursor checked this.
         memory::extend(&mut part, unsafe { varlena_bytes(data) }, DOING)?;
         each(part)
     })

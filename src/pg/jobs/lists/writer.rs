@@ -1,4 +1,4 @@
-//! Segments as rows of the table of lists.
+//! Writes segments as rows of the table of lists.
 
 use pgrx::IntoDatum;
 use pgrx::PgMemoryContexts;
@@ -13,17 +13,18 @@ use crate::pg::server::error::Result;
 use crate::pg::server::set_returning::Store;
 use crate::pg::server::values::{Strings, text_array};
 
-/// Writes segments as rows, of which the last six of `N` columns are those of the table; the others are NULL.
+/// Writes segments as rows of `N` columns. The last six columns are those of the table; the others
+/// are NULL.
 pub(crate) struct Writer<'a, const N: usize> {
     store: &'a mut Store,
     segment: i64,
-    /// Segments whose ids are still to be written: their numbers, and the rows in their order.
+    /// The segments whose ids are still to be written: their numbers, and their rows in order.
     rows: Vec<(i64, Vec<u32>)>,
     context: PgMemoryContexts,
 }
 
 impl<'a, const N: usize> Writer<'a, N> {
-    /// Nothing is written yet; segments are numbered from `segment`.
+    /// Starts a writer that has written nothing; its segments are numbered from `segment`.
     pub(crate) fn new(store: &'a mut Store, segment: i64) -> Self {
         let context = PgMemoryContexts::new("neardup: lists");
         Self { store, segment, rows: Vec::new(), context }
@@ -39,7 +40,7 @@ impl<'a, const N: usize> Writer<'a, N> {
         ids: Option<&Strings>,
     ) -> Result<()> {
         let Self { store, context, .. } = self;
-        // SAFETY: what is made inside is copied before the context is reset.
+        // SAFETY: values that are made inside are copied before the context is reset.
         unsafe {
             context.switch_to(|_| -> Result<()> {
                 let row = [
@@ -63,7 +64,7 @@ impl<'a, const N: usize> Writer<'a, N> {
         Ok(())
     }
 
-    /// Writes the next segment, but for its ids.
+    /// Writes the next segment without its ids.
     pub(crate) fn write(&mut self, segment: Segment<'_>) -> Result<()> {
         let number = self.segment;
         let documents = i32::try_from(segment.documents()).unwrap_or(i32::MAX);
@@ -79,7 +80,8 @@ impl<'a, const N: usize> Writer<'a, N> {
         Ok(())
     }
 
-    /// Writes ids of rows that may be similar to changed ones, which is for no table.
+    /// Writes the ids of rows that may be similar to changed ones. These rows are not stored in any
+    /// table.
     pub(crate) fn candidates(&mut self, ids: &Ids) -> Result<()> {
         let rows = ids.len() as u32;
         (0..rows).step_by(BLOCK).try_for_each(|from| {
@@ -110,7 +112,7 @@ impl<'a, const N: usize> Writer<'a, N> {
         let mut collect = || -> Result<()> {
             rows.try_for_each(|row| Ok(ids.push(encoding::to_server(&show(row))?.as_bytes())?))
         };
-        // SAFETY: what the server makes of ids goes when the row is put.
+        // SAFETY: memory that the server allocates for ids is freed when the row is put.
         unsafe { self.context.switch_to(|_| collect()) }?;
         self.put(kind, at, None, None, Some(&ids))
     }

@@ -1,23 +1,24 @@
-//! What the server's catalog says of watched relations and of tables of jobs.
+//! Statements that read the server's catalog for watched relations and for tables of jobs.
 
 use pgrx::pg_sys::Oid;
 
 use crate::pg::procedure::statement::{Statement, oid, oid_array, text};
 use crate::pg::server::error::Result;
 
-/// Whether a relation has the trigger of a job for an event.
+/// Reports whether a relation has the trigger of a job for an event.
 pub(crate) fn has_trigger(docs: Oid, event: &str) -> Result<Statement> {
     let sql = "SELECT EXISTS (SELECT FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid \
                WHERE t.tgrelid = $1 AND t.tgname = $2::name AND p.proname = 'neardup_changed')";
     Ok(Statement::new(sql).with([oid(docs), text(&format!("neardup_{event}"))?]))
 }
 
-/// The condition that Citus spreads the table `c`, on which it makes no triggers of others.
+/// The condition that Citus distributes the table `c`; Citus makes no triggers of others on it.
 const IS_SPREAD: &str = "EXISTS (SELECT FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid WHERE t.tgrelid = c.oid \
      AND p.proname = 'citus_truncate_trigger' AND p.pronamespace = 'pg_catalog'::regnamespace)";
 
-/// The definition of a relation: whether it is a plain table, whether all triggers of a job, whose function is in a schema, fire
-/// always, and a text that is another one whenever one of these changes.
+/// Reads the definition of a relation: whether it is a plain table, whether all triggers of a job,
+/// whose function is in a schema, always fire, and a text that differs whenever one of these
+/// changes.
 pub(crate) fn definition(docs: Oid, namespace: Oid) -> Statement {
     let sql = format!(
         "SELECT c.relkind = 'r' AND c.relpersistence = 'p' AND NOT c.relispartition AND NOT {IS_SPREAD} \
@@ -38,14 +39,14 @@ pub(crate) fn definition(docs: Oid, namespace: Oid) -> Statement {
     Statement::new(sql).with([oid(docs), oid(namespace)])
 }
 
-/// Whether a table depends on a relation as tables of a job do.
+/// Reports whether a table depends on a relation like tables of a job.
 pub(crate) fn depends(table: Oid, docs: Oid) -> Statement {
     let sql = "SELECT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = $1 \
                AND d.refclassid = 'pg_class'::regclass AND d.refobjid = $2 AND d.deptype = 'a')";
     Statement::new(sql).with([oid(table), oid(docs)])
 }
 
-/// The first of some tables that does not depend on a relation.
+/// Returns the first of some tables that does not depend on a relation.
 pub(crate) fn independent(tables: &[Oid], docs: Oid) -> Statement {
     let tables = oid_array(tables);
     let sql = format!(
@@ -56,9 +57,11 @@ pub(crate) fn independent(tables: &[Oid], docs: Oid) -> Statement {
     Statement::new(sql).with([oid(docs)])
 }
 
-/// A function that writing to one of the tables runs, and whose owner is neither theirs nor a superuser: of which table, its
-/// name and its owner. So that no function of the server runs what is not told of by `pg_depend`, as `query_to_xml` does, the
-/// conditions of triggers are refused, and arguments for functions of others; tables with defaults or checks are not of a job.
+/// Finds a function that runs when one of the tables is written to, and whose owner is neither
+/// their owner nor a superuser: returns the table, and the function's name and owner. Some
+/// functions of the server, like `query_to_xml`, run code that `pg_depend` does not show. So
+/// conditions of triggers are refused, as are arguments for functions of others; a table with
+/// defaults or checks cannot belong to a job.
 pub(crate) fn foreign_function(tables: &[Oid], owner: Oid) -> Statement {
     let tables = oid_array(tables);
     let sql = format!(

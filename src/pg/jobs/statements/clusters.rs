@@ -5,7 +5,7 @@ use crate::pg::procedure::statement::Statement;
 use crate::pg::query::Parameter;
 use crate::pg::request::example::literal;
 
-/// Marks the rows that pairs connect with those of certain marks.
+/// Marks the rows that pairs connect with the rows of certain marks.
 pub(crate) fn reach(names: &Names, mark: i16, from: &[i16]) -> Statement {
     let (state, pairs, equals) = (&names.tables.state, &names.tables.pairs, &names.equals);
     let from: Vec<String> = from.iter().map(i16::to_string).collect();
@@ -23,13 +23,14 @@ pub(crate) fn reach(names: &Names, mark: i16, from: &[i16]) -> Statement {
     Statement::new(sql).about([state.oid, pairs.oid])
 }
 
-/// The clusters that the library makes: of the pairs that a query gives, which is an expression; or of signatures.
+/// Returns the clusters that the library makes: of the pairs from a query, which is an SQL
+/// expression, or of signatures.
 fn supplied(names: &Names, query: Option<&str>) -> String {
     let id = &names.id;
     names.supplied(query, &format!("cluster_id {id}, id {id}, representative bool"))
 }
 
-/// Puts the clusters in that a call makes.
+/// Inserts the clusters that a call makes.
 fn put(names: &Names, call: &str) -> Statement {
     let clusters = &names.tables.clusters;
     let sql = format!(
@@ -39,12 +40,12 @@ fn put(names: &Names, call: &str) -> Statement {
     Statement::new(sql).about([clusters.oid])
 }
 
-/// Puts the clusters in that the method makes of the signatures of all rows.
+/// Inserts the clusters that the method makes of the signatures of all rows.
 pub(crate) fn of_signatures(names: &Names) -> Statement {
     put(names, &supplied(names, None))
 }
 
-/// Puts the clusters of all pairs in.
+/// Inserts the clusters of all pairs.
 pub(crate) fn of_pairs(names: &Names) -> Statement {
     let pairs = &names.tables.pairs.name;
     let query = literal(&format!("SELECT left_id, right_id, similarity FROM {pairs}"));
@@ -61,7 +62,7 @@ pub(crate) fn forget_reached(names: &Names) -> Statement {
     Statement::new(sql).about([clusters.oid, state.oid])
 }
 
-/// Puts the clusters of the pairs of reached rows in.
+/// Inserts the clusters of the pairs of reached rows.
 pub(crate) fn of_reached(names: &Names) -> Statement {
     let query = format!(
         "SELECT p.left_id, p.right_id, p.similarity FROM {} b JOIN {} p ON p.left_id {} b.id WHERE b.change = -2",
@@ -70,8 +71,8 @@ pub(crate) fn of_reached(names: &Names) -> Statement {
     put(names, &supplied(names, Some(&literal(&query))))
 }
 
-/// Makes those clusters anew that have rows of the batch or partners of these, as they were and as they are. Most of their
-/// rows stay as they are. The partners are looked for if they are not given, as an array.
+/// Rebuilds the clusters that contain rows of the batch or their partners, before or after the
+/// change. Most of their rows stay unchanged. Finds the partners if they are not given as an array.
 pub(crate) fn of_touched(names: &Names, had_pairs: bool, near: Option<Parameter>) -> Statement {
     let (clusters, state, pairs) = (&names.tables.clusters, &names.tables.state, &names.tables.pairs);
     let Names { equals, column, .. } = names;
@@ -90,7 +91,7 @@ pub(crate) fn of_touched(names: &Names, had_pairs: bool, near: Option<Parameter>
     } else {
         format!("SELECT id FROM near EXCEPT SELECT id FROM {} WHERE change = 0", state.name)
     };
-    // The pairs of all rows that are reached, whose ids are put in when they are known.
+    // Selects the pairs of all reached rows; their ids are inserted once they are known.
     let start =
         format!("SELECT left_id, right_id, similarity FROM {} WHERE left_id {equals} ANY (", pairs.name);
     let query = format!(

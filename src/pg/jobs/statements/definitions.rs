@@ -1,4 +1,4 @@
-//! What a job makes beside its relation: tables and triggers.
+//! The objects that a job makes next to its relation: tables and triggers.
 
 use crate::pg::procedure::statement::Statement;
 use crate::pg::procedure::table::Table;
@@ -7,24 +7,27 @@ use crate::pg::request::example::literal;
 /// A table of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Its pairs.
+    /// The pairs.
     Pairs,
-    /// Its clusters.
+    /// The clusters.
     Clusters,
-    /// A row of the relation as it was last seen (change is NULL), or a mark: 1 waits for a refresh, 2 is in doubt until all
-    /// rows are compared; within a refresh, 0 is in its batch, -1 and -2 are near such a row before and after, and 3 is set aside.
+    /// A row of the relation as it was last seen (change is NULL), or a mark: 1 waits for a
+    /// refresh, 2 is in doubt until all rows are compared; within a refresh, 0 is in its batch, -1
+    /// and -2 are near such a row before and after, and 3 is set aside.
     State,
-    /// Outlines of all rows, to find those that may be similar to a changed one without reading them.
+    /// The outlines of all rows, used to find the rows that may be similar to a changed one without
+    /// reading all rows.
     Lists,
-    /// Rows of the relation as they were last seen, where Citus has them beside the documents: then there are none in `State`.
+    /// The rows of the relation as they were last seen, if Citus stores them next to the documents;
+    /// then `State` has no such rows.
     Hashes,
 }
 
 impl Kind {
-    /// Those that a job is set up with.
+    /// The tables that a job is set up with.
     pub(crate) const ALL: [Self; 4] = [Self::Pairs, Self::Clusters, Self::State, Self::Lists];
 
-    /// What follows the name of the relation in the name of the table.
+    /// Returns the suffix that is appended to the name of the relation.
     pub(crate) fn suffix(self) -> &'static str {
         match self {
             Self::Pairs => "pairs",
@@ -35,7 +38,7 @@ impl Kind {
         }
     }
 
-    /// The columns, and the primary key, for ids of a type.
+    /// Returns the columns and the primary key, for ids of a type.
     fn columns(self, id: &str) -> String {
         match self {
             Self::Pairs => format!(
@@ -52,7 +55,8 @@ impl Kind {
         }
     }
 
-    /// Indexes and storage; `{}` stands for the table. A part of the lists is read with its row.
+    /// Returns statements for indexes and storage; `{}` stands for the table. A part of the lists
+    /// is stored and read with its row.
     fn further(self) -> &'static [&'static str] {
         match self {
             Self::Pairs => &["CREATE INDEX ON {} (right_id)"],
@@ -81,7 +85,7 @@ impl Kind {
     }
 }
 
-/// Makes a table of a job, for ids of a type and for the relation that is shown so.
+/// Makes a table of a job, for ids of a type and for the relation with this displayed name.
 pub(crate) fn create(kind: Kind, table: &str, id: &str, shown: &str) -> Vec<Statement> {
     let mut statements = vec![Statement::new(format!("CREATE TABLE {table} ({})", kind.columns(id)))];
     statements.extend(kind.further().iter().map(|further| Statement::new(further.replace("{}", table))));
@@ -99,14 +103,14 @@ pub(crate) fn empty(table: &Table) -> Statement {
     Statement::new(format!("DELETE FROM {}", table.name)).about([table.oid])
 }
 
-/// Gives columns of an empty table another type.
+/// Changes the type of columns of an empty table.
 pub(crate) fn retype(table: &Table, columns: &[&str], to: &str) -> Statement {
     let alter: Vec<String> =
         columns.iter().map(|column| format!("ALTER {column} TYPE {to} USING NULL::{to}")).collect();
     Statement::new(format!("ALTER TABLE {} {}", table.name, alter.join(", ")))
 }
 
-/// Lets the server count tables.
+/// Analyzes tables.
 pub(crate) fn analyze(tables: [&Table; 3]) -> Statement {
     Statement::new(format!("ANALYZE {}", tables.map(|table| table.name.as_str()).join(", ")))
 }
@@ -116,8 +120,8 @@ pub(crate) fn drop_trigger(docs: &str, event: &str) -> Statement {
     Statement::new(format!("DROP TRIGGER neardup_{event} ON {docs}"))
 }
 
-/// Makes the trigger of a job for an event, with a function in the schema of the extension. It fires always, or rows would be
-/// compared at each refresh.
+/// Makes the trigger of a job for an event, with a function in the schema of the extension. It
+/// always fires; otherwise each refresh would have to compare all rows.
 pub(crate) fn create_trigger(docs: &str, event: &str, schema: &str) -> [Statement; 2] {
     let [old, new] = [" OLD TABLE AS old_rows", " NEW TABLE AS new_rows"];
     let [old, new] = [if event == "insert" { "" } else { old }, if event == "delete" { "" } else { new }];

@@ -5,12 +5,13 @@ use crate::pg::procedure::statement::{Statement, int8};
 use crate::pg::procedure::table::Table;
 
 const COLUMNS: &str = "kind, segment, part, documents, data, ids";
-/// The same with their types.
+/// The same columns with their types.
 pub(super) const COLUMNS_WITH_TYPES: &str =
     "kind \"char\", segment int8, part int4, documents int4, data bytea, ids text[]";
 
-/// The number of the next segment, of this many documents; none if lists made anew were better: in the order of what tokens are
-/// rare now, and without rows that are no more; or if their order is not of this version.
+/// Returns the number of the next segment, which has this many documents. Returns none if it is
+/// better to rebuild the lists, by the order of the tokens that are rare now and without rows that
+/// no longer exist, or if their order is of another version.
 pub(crate) fn next_segment(lists: &Table, documents: i64, version: i64) -> Statement {
     let sql = format!(
         "SELECT max(segment) + 1 FROM {name} WHERE $1 + (SELECT sum(documents) FROM {name} WHERE kind = 's') \
@@ -23,7 +24,7 @@ pub(crate) fn next_segment(lists: &Table, documents: i64, version: i64) -> State
 /// Stores rows that the library supplies.
 pub(crate) fn store(names: &Names, lists: &Table) -> Statement {
     let supplied = names.supplied(None, COLUMNS_WITH_TYPES);
-    // That the lists are damaged may stand there already.
+    // The row for damaged lists may already be there.
     let sql = format!(
         "INSERT INTO {} ({COLUMNS}) SELECT {COLUMNS} FROM {supplied} ON CONFLICT DO NOTHING",
         lists.name
@@ -40,7 +41,7 @@ pub(crate) fn forget_merged(lists: &Table) -> Statement {
     .about([lists.oid])
 }
 
-/// Whether they turned out to be damaged.
+/// Reports whether the lists turned out to be damaged.
 pub(crate) fn are_damaged(lists: &Table) -> Statement {
     Statement::new(format!("SELECT EXISTS (SELECT FROM {} WHERE segment = 0 AND kind = '!')", lists.name))
         .about([lists.oid])

@@ -1,7 +1,9 @@
-//! All statements of jobs, made by functions with names. [`statement`](crate::pg::procedure::statement) says where they may run.
+//! All statements of jobs, made by named functions. [`statement`](crate::pg::procedure::statement)
+//! says where they may run.
 //!
-//! [`catalog`] asks the server's catalog, [`registry`] reads and writes the tables of the extension, [`definitions`] creates and
-//! drops the tables of a job. A refresh uses [`rows`], [`pairs`], [`lists`] and [`clusters`], with the [`names`] of its job;
+//! [`catalog`] asks the server's catalog, [`registry`] reads and writes the tables of the
+//! extension, [`definitions`] creates and drops the tables of a job.
+//! A refresh uses [`rows`], [`pairs`], [`lists`] and [`clusters`], with the [`names`] of its job;
 //! [`citus`](crate::pg::procedure::citus) asks how tables are distributed, and distributes them.
 
 pub(crate) mod catalog;

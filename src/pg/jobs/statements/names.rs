@@ -1,4 +1,4 @@
-//! What the statements of a refresh name.
+//! The names in the statements of a refresh.
 
 use pgrx::pg_sys::{self, Oid};
 
@@ -13,40 +13,42 @@ use crate::pg::request::form::KeptArguments;
 use crate::pg::request::{ClusteringArguments, Request};
 use crate::pg::server::error::Result;
 
-/// The tables, the columns, and what else is the same in all statements of a job.
+/// The tables, the columns, and the other parts that are the same in all statements of a job.
 pub(crate) struct Names {
     /// The watched relation.
     pub docs: Oid,
-    /// Its name with its schema.
+    /// The name of the relation with its schema.
     pub docs_name: String,
     /// The tables of the job.
     pub tables: Tables,
     /// The schema of the extension.
     pub schema: String,
-    /// The last argument of internal functions, with a comma in front.
+    /// The last argument of internal functions, with a leading comma.
     pub internal: String,
     /// The arguments of the join.
     join: KeptArguments,
-    /// How pairs become clusters.
+    /// The rule for making clusters of pairs.
     pub clustering: ClusteringArguments,
     /// The operator that compares ids.
     pub equals: String,
-    /// The number of the type that functions give ids as.
+    /// The OID of the type in which functions return ids.
     pub id_oid: Oid,
-    /// That type.
+    /// The name of that type.
     pub id: String,
-    /// The number of the type of ids in the job's tables.
+    /// The OID of the type of ids in the job's tables.
     pub column_oid: Oid,
-    /// That type.
+    /// The name of that type.
     pub column: String,
-    /// Rows of the relation, with a hash of what is compared: `SELECT … AS id, … AS hash …`.
+    /// The query for rows of the relation, with a hash of the compared content: `SELECT … AS id, …
+    /// AS hash …`.
     rows: String,
-    /// Whether Citus spreads the relation: it refuses statements that read the relation and change tables within `WITH`.
+    /// Set if Citus distributes the relation. Citus refuses statements that read the relation and
+    /// change tables within `WITH`.
     pub is_spread: bool,
 }
 
 impl Names {
-    /// Those of the job of a relation.
+    /// Collects the names for the job of a relation.
     pub(crate) fn new(
         job: &Job,
         (settings, columns): (&Settings, &Columns<'_>),
@@ -78,19 +80,22 @@ impl Names {
         })
     }
 
-    /// Rows of the relation, with a hash of what is compared: `(SELECT … AS id, … AS hash …)`.
+    /// Returns the rows of the relation with a hash of the compared content: `(SELECT … AS id, … AS
+    /// hash …)`.
     pub(super) fn source(&self) -> String {
-        // Citus joins rows of its own with a table that is here only where they are a query by themselves: hashes come here then.
+        // Citus joins its own rows with a local table only if they are a separate query: then the
+        // hashes are sent to the coordinator.
         let apart = if self.is_spread && self.tables.hashes.is_none() { " OFFSET 0" } else { "" };
         format!("({}{apart})", self.rows)
     }
 
-    /// The join of all rows with each other.
+    /// Returns the join of all rows with each other.
     pub(crate) fn request(&self) -> Result<Request> {
         Request::of_kept(&self.join, self.id_oid)
     }
 
-    /// Rows that the library supplies, of a query's if there is one, with columns of these names and types.
+    /// Returns the rows that the library supplies, for a query if there is one, with columns of
+    /// these names and types.
     pub(crate) fn supplied(&self, query: Option<&str>, columns: &str) -> String {
         let Self { schema, internal, .. } = self;
         format!(
@@ -99,14 +104,15 @@ impl Names {
         )
     }
 
-    /// The type of arrays of ids of the job's tables.
+    /// Returns the array type for ids of the job's tables.
     pub(crate) fn array_oid(&self) -> Oid {
-        // SAFETY: looks a type up; types of ids have one of arrays.
+        // SAFETY: looks up a type; types of ids have an array type.
         unsafe { pg_sys::get_array_type(self.column_oid) }
     }
 }
 
-/// The id of a row, of the type that the job's tables have, in terms of the alias `d`.
+/// Returns the id of a row as an expression of the type in the job's tables, relative to the alias
+/// `d`.
 fn id_expression(columns: &Columns<'_>) -> Result<String> {
     let id = columns.id;
     let column = format!("d.{}", id.quoted()?);
@@ -117,7 +123,7 @@ fn id_expression(columns: &Columns<'_>) -> Result<String> {
     })
 }
 
-/// All that says of a row what its pairs are, as one text, in terms of the alias `d`.
+/// Returns all content of a row that its pairs depend on, as one text, relative to the alias `d`.
 fn content(columns: &Columns<'_>) -> Result<String> {
     let body = format!("d.{}::pg_catalog.text", columns.text.quoted()?);
     Ok(match columns.site {

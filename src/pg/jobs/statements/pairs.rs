@@ -5,20 +5,20 @@ use super::{lists, rows};
 use crate::pg::procedure::statement::Statement;
 use crate::pg::procedure::table::Table;
 
-/// The condition that an id is one of the batch.
+/// Returns the condition that an id is in the batch.
 fn in_batch(names: &Names) -> String {
     format!("{} ANY (ARRAY(SELECT id FROM {} WHERE change = 0))", names.equals, names.tables.state.name)
 }
 
-/// Whether rows of the batch are in clusters. Connected clusters have all rows of pairs, so that one look says whether rows
-/// have any.
+/// Reports whether rows of the batch are in clusters. Connected clusters contain all rows with
+/// pairs, so a single lookup shows whether rows have any.
 pub(crate) fn are_in_clusters(names: &Names) -> Statement {
     let (clusters, state) = (&names.tables.clusters, &names.tables.state);
     Statement::new(format!("SELECT EXISTS (SELECT FROM {} WHERE id {})", clusters.name, in_batch(names)))
         .about([clusters.oid, state.oid])
 }
 
-/// Deletes the pairs of the batch where its rows are on either side.
+/// Deletes the pairs that have rows of the batch on either side.
 pub(crate) fn remove(names: &Names) -> [Statement; 2] {
     let (pairs, state) = (&names.tables.pairs, &names.tables.state);
     ["left_id", "right_id"].map(|side| {
@@ -27,7 +27,7 @@ pub(crate) fn remove(names: &Names) -> [Statement; 2] {
     })
 }
 
-/// The pairs that are found, and with them rows of the table of lists.
+/// Returns the pairs that the library finds, together with rows of the table of lists.
 fn found(names: &Names) -> String {
     let id = &names.id;
     names.supplied(
@@ -36,7 +36,7 @@ fn found(names: &Names) -> String {
     )
 }
 
-/// Stores the pairs that are found.
+/// Stores the pairs that the library finds.
 pub(crate) fn store(names: &Names) -> Statement {
     let pairs = &names.tables.pairs;
     let sql = format!(
@@ -47,10 +47,11 @@ pub(crate) fn store(names: &Names) -> Statement {
     Statement::new(sql).about([pairs.oid])
 }
 
-/// Stores the pairs of the batch that are found by the lists, and rows of these where the batch becomes a segment. Gives the
-/// number of pairs, with `keep` the ids in these as an array, and whether anything was put into the lists. With `doubts` rows
-/// that were found there, similar or not, are marked as in doubt where they are not as they were seen, unless they wait; or, of a
-/// relation that Citus spreads, set aside for that.
+/// Stores the pairs of the batch that are found with the lists, and rows of the lists if the batch
+/// becomes a segment. Returns the number of pairs, with `keep` also the ids in these pairs as an
+/// array, and whether anything was added to the lists. With `doubts`, candidates, similar or not,
+/// are marked as in doubt if they are not as they were seen, unless they wait; for a relation that
+/// Citus distributes, they are set aside for that check.
 pub(crate) fn look_up(names: &Names, lists: &Table, [keep, doubts]: [bool; 2]) -> Statement {
     let Names { tables, column, .. } = names;
     let pairs = &tables.pairs;

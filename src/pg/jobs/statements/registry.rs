@@ -1,4 +1,4 @@
-//! Statements on the tables of the extension, as its owner.
+//! Statements on the tables of the extension, run as its owner.
 
 use pgrx::IntoDatum;
 use pgrx::pg_sys::{self, Datum, Oid};
@@ -8,19 +8,20 @@ use crate::pg::query::Parameter;
 use crate::pg::query::names::name_of;
 use crate::pg::server::error::Result;
 
-/// A statement on one of the tables, for whose name `{}` stands.
+/// Makes a statement on one of the tables; `{}` stands for its name.
 fn on(table: Oid, sql: &str, parameters: impl Into<Vec<Parameter>>) -> Result<Statement> {
     Ok(Statement::new(sql.replace("{}", &name_of(table)?)).with(parameters).about([table]))
 }
 
-/// Locks the row of a job, and gives a number if there is one; with `skip`, none if another session has it.
+/// Locks the row of a job, and returns a number if there is one; with `skip`, returns none if
+/// another session has locked it.
 pub(crate) fn lock(jobs: Oid, docs: Oid, skip: bool) -> Result<Statement> {
     let skip = if skip { " SKIP LOCKED" } else { "" };
     let sql = format!("SELECT 1::int8 FROM {{}} WHERE docs = $1::regclass FOR UPDATE{skip}");
     on(jobs, &sql, [oid(docs)])
 }
 
-/// What the row of a job says.
+/// The row of a job.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Values<'a> {
     /// The watched relation.
@@ -29,19 +30,20 @@ pub(crate) struct Values<'a> {
     pub pairs: Oid,
     /// The table of clusters.
     pub clusters: Oid,
-    /// The table of what is known of rows.
+    /// The table of states.
     pub state: Oid,
     /// The table of lists, if there is one.
     pub lists: Option<Oid>,
-    /// The table of rows as they were seen, if they are apart.
+    /// The table of rows as they were seen, if this is a separate table.
     pub hashes: Option<Oid>,
     /// The settings, as JSON.
     pub settings: &'a str,
-    /// The definition of the relation when all rows were compared last.
+    /// The definition of the relation when all rows were last compared.
     pub seen: Option<&'a str>,
 }
 
-/// Writes the row of a job, or only its settings, what was seen and where hashes are where it has one.
+/// Writes the row of a job. If the job already has a row, changes only its settings, the definition
+/// last seen and the table of hashes.
 pub(crate) fn put(jobs: Oid, values: Values<'_>) -> Result<Statement> {
     let Values { docs, pairs, clusters, state, lists, hashes, settings, seen } = values;
     let [lists, hashes] =
@@ -53,7 +55,8 @@ pub(crate) fn put(jobs: Oid, values: Values<'_>) -> Result<Statement> {
     on(jobs, sql, [oid(docs), oid(pairs), oid(clusters), oid(state), lists, text(settings)?, seen, hashes])
 }
 
-/// Whether a table is one of the job of another relation, of a registry that has hashes or not.
+/// Reports whether a table belongs to the job of another relation; `has_hashes` says whether the
+/// registry has the column for hashes.
 pub(crate) fn uses(jobs: Oid, has_hashes: bool, table: Oid, docs: Oid) -> Result<Statement> {
     let hashes = if has_hashes { ", hashes" } else { "" };
     let sql = format!(
@@ -68,7 +71,8 @@ pub(crate) fn remove(jobs: Oid, docs: Oid) -> Result<Statement> {
     on(jobs, "DELETE FROM {} WHERE docs = $1::regclass", [oid(docs)])
 }
 
-/// Deletes the rows of relations that are no more, but for rows that another session has; `docs` is the column, as a number.
+/// Deletes the rows of relations that no longer exist, except rows that another session has locked;
+/// `docs` is the column, as an OID.
 pub(crate) fn clean(table: Oid, docs: &str) -> Result<Statement> {
     let sql = format!(
         "DELETE FROM {{}} WHERE ctid = ANY (ARRAY(SELECT b.ctid FROM {{}} b \
@@ -77,24 +81,25 @@ pub(crate) fn clean(table: Oid, docs: &str) -> Result<Statement> {
     on(table, &sql, [])
 }
 
-/// Whether there are marks of a relation whose rows changed unnoted.
+/// Reports whether there are marks of unnoted changes of a relation.
 pub(crate) fn is_unnoted(unnoted: Oid, docs: Oid) -> Result<Statement> {
     on(unnoted, "SELECT EXISTS (SELECT FROM {} WHERE docs = $1)", [oid(docs)])
 }
 
-/// Deletes the marks of a relation whose rows changed unnoted.
+/// Deletes the marks of unnoted changes of a relation.
 pub(crate) fn take_unnoted(unnoted: Oid, docs: Oid) -> Result<Statement> {
     on(unnoted, "DELETE FROM {} WHERE docs = $1", [oid(docs)])
 }
 
-/// Says of runs that began at other times that they were interrupted.
+/// Marks runs that began at other times as interrupted.
 pub(crate) fn interrupt(runs: Oid, docs: Oid, started: Datum) -> Result<Statement> {
     let sql = "UPDATE {} SET status = 'interrupted' \
                WHERE docs = $1::regclass AND status = 'running' AND started <> $2";
     on(runs, sql, [oid(docs), (pg_sys::TIMESTAMPTZOID, Some(started))])
 }
 
-/// Adds a batch to a run: how many rows changed, pairs were removed and added, and rows wait.
+/// Adds a batch to a run: the numbers of changed rows, of removed and added pairs, and of waiting
+/// rows.
 pub(crate) fn log(runs: Oid, docs: Oid, started: Datum, more: bool, counts: [i64; 4]) -> Result<Statement> {
     let sql = "INSERT INTO {} AS r (docs, started, finished, status, batches, rows, pairs_removed, pairs_added, total) \
          VALUES ($1, $2, CASE WHEN NOT $3 THEN clock_timestamp() END, \
@@ -109,7 +114,7 @@ pub(crate) fn log(runs: Oid, docs: Oid, started: Datum, more: bool, counts: [i64
     on(runs, sql, [oid(docs), started, more, rows, removed, added, waiting])
 }
 
-/// Deletes all runs of a relation but the last ones.
+/// Deletes all runs of a relation except the last ones.
 pub(crate) fn forget_runs(runs: Oid, docs: Oid, keep: i64) -> Result<Statement> {
     let sql = "DELETE FROM {} WHERE docs = $1::regclass AND started < \
                (SELECT started FROM {} WHERE docs = $1::regclass ORDER BY started DESC OFFSET $2 - 1 LIMIT 1)";

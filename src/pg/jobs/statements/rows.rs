@@ -1,20 +1,21 @@
-//! Statements on the table of states: which rows have changed, and what is known of them. Rows as they were seen are in that table,
-//! too, or in one beside the documents ([`home`](crate::pg::jobs::home)), where Citus compares them.
+//! Statements on the table of states: the changed rows, and the stored data about rows. Rows as
+//! they were seen are also in that table, or in one next to the documents
+//! ([`home`](crate::pg::jobs::home)), where Citus compares them.
 
 use super::names::Names;
 use crate::pg::procedure::statement::{Statement, int8, oid};
 use crate::pg::procedure::table::Table;
 
-/// The table of rows as they were seen.
+/// Returns the table of rows as they were seen.
 fn seen(names: &Names) -> &Table {
     names.tables.hashes.as_ref().unwrap_or(&names.tables.state)
 }
 
-/// Whether no row has been seen.
+/// Reports whether no row has been seen.
 pub(crate) fn is_unseen(names: &Names) -> Statement {
     let Table { name, oid, .. } = seen(names);
     let sql = if names.tables.hashes.is_some() {
-        // One row of each shard comes.
+        // Each shard sends one row.
         format!("SELECT NOT EXISTS (SELECT 1 FROM {name} LIMIT 1)")
     } else {
         format!("SELECT NOT EXISTS (SELECT FROM {name} WHERE change IS NULL)")
@@ -22,10 +23,10 @@ pub(crate) fn is_unseen(names: &Names) -> Statement {
     Statement::new(sql).about([*oid])
 }
 
-/// How many rows the relation has, counted up to a limit.
+/// Counts the rows of the relation, up to a limit.
 pub(crate) fn count(names: &Names, limit: i64) -> Statement {
     let docs = &names.docs_name;
-    // Of a column, as Citus reads no rows without any.
+    // Selects a column, because Citus reads no rows without columns.
     Statement::new(format!("SELECT count(*) FROM (SELECT 1 FROM {docs} d LIMIT $1) d"))
         .with([int8(limit)])
         .about([names.docs])
@@ -37,17 +38,18 @@ pub(crate) fn forget_waiting(names: &Names) -> Statement {
     Statement::new(format!("DELETE FROM {} WHERE change > 0", state.name)).about([state.oid])
 }
 
-/// Puts all rows in as seen.
+/// Inserts all rows as seen.
 pub(crate) fn take_all(names: &Names) -> Statement {
     let (seen, source) = (seen(names), names.source());
     Statement::new(format!("INSERT INTO {} (id, hash) SELECT id, hash FROM {source} d", seen.name))
         .about([seen.oid, names.docs])
 }
 
-/// The mark of what is set aside within a transaction.
+/// The mark of rows that are set aside within a transaction.
 const ASIDE: i16 = 3;
 
-/// Sets the marks of rows that wait or are in doubt aside, where [`compare_all`] cannot take them away itself.
+/// Sets aside the marks of rows that wait or are in doubt, where [`compare_all`] cannot delete them
+/// itself.
 pub(crate) fn set_aside(names: &Names) -> Statement {
     let state = &names.tables.state;
     Statement::new(format!("UPDATE {} SET change = {ASIDE} WHERE change > 0", state.name)).about([state.oid])
@@ -59,8 +61,9 @@ pub(crate) fn forget_aside(names: &Names) -> Statement {
     Statement::new(format!("DELETE FROM {} WHERE change = {ASIDE}", state.name)).about([state.oid])
 }
 
-/// Rows that are not as they were seen, by their ids, where both are on the nodes: only these ids come here. Of all rows that are there
-/// or were seen (`FULL`), or of those that were seen (`RIGHT`); and of those only whose ids a query gives, if there is one.
+/// Selects the ids of rows that are not as they were seen, where the nodes have both versions; only
+/// these ids are sent to the coordinator. Compares all rows that exist or were seen (`FULL`), or
+/// those that were seen (`RIGHT`); only rows whose ids a query returns, if there is one.
 fn differing(names: &Names, hashes: &Table, join: &str, among: Option<&str>) -> String {
     let (source, equals) = (names.source(), &names.equals);
     let among = |id: &str| match among {
@@ -77,8 +80,8 @@ fn differing(names: &Names, hashes: &Table, join: &str, among: Option<&str>) -> 
     )
 }
 
-/// Marks the rows that are not as they were seen, and those that waited or were in doubt, even where there is no such row: at most `limit` as
-/// of the batch, the others as waiting.
+/// Marks the rows that are not as they were seen, and those that waited or were in doubt, even if
+/// the row no longer exists: at most `limit` rows as part of the batch, the others as waiting.
 pub(crate) fn compare_all(names: &Names, limit: i64) -> Statement {
     let Names { tables, equals, is_spread, .. } = names;
     let waiting = if *is_spread {
@@ -108,7 +111,7 @@ pub(crate) fn compare_all(names: &Names, limit: i64) -> Statement {
     Statement::new(sql).with([int8(limit)]).about([tables.state.oid, names.docs])
 }
 
-/// Makes waiting rows those of the batch, up to a limit of marks.
+/// Moves waiting rows to the batch, up to a limit of marks.
 pub(crate) fn take_marks(names: &Names, limit: i64) -> Statement {
     let state = &names.tables.state;
     let sql = format!(
@@ -120,16 +123,16 @@ pub(crate) fn take_marks(names: &Names, limit: i64) -> Statement {
     Statement::new(sql).with([int8(limit)]).about([state.oid])
 }
 
-/// A limit, if the server estimates that far more rows than that are known.
+/// Returns a limit if the server estimates that far more rows than that are known.
 pub(crate) fn far_more_than(names: &Names, limit: i64) -> Statement {
     let sql = "SELECT CASE WHEN reltuples > $1 * 4 THEN $1 END FROM pg_class WHERE oid = $2";
     Statement::new(sql).with([int8(limit), oid(names.tables.state.oid)])
 }
 
-/// How many rows are known, counted up to a limit.
+/// Counts the known rows, up to a limit.
 pub(crate) fn count_known(names: &Names, limit: i64) -> Statement {
     if let Some(hashes) = &names.tables.hashes {
-        // A number of each shard comes.
+        // Each shard sends a number.
         let sql = format!("SELECT LEAST(count(*), $1) FROM {}", hashes.name);
         return Statement::new(sql).with([int8(limit)]).about([hashes.oid]);
     }
@@ -138,7 +141,7 @@ pub(crate) fn count_known(names: &Names, limit: i64) -> Statement {
     Statement::new(sql).with([int8(limit)]).about([state.oid])
 }
 
-/// Deletes what was known of the rows of the batch.
+/// Deletes the stored data about the rows of the batch.
 pub(crate) fn forget_known(names: &Names) -> Statement {
     let (state, equals) = (&names.tables.state, &names.equals);
     let Table { name, oid, .. } = seen(names);
@@ -150,12 +153,12 @@ pub(crate) fn forget_known(names: &Names) -> Statement {
     Statement::new(sql).about([*oid, state.oid])
 }
 
-/// Puts the rows of the batch that are there in as seen.
+/// Inserts the existing rows of the batch as seen.
 pub(crate) fn reread(names: &Names) -> Statement {
     let Names { tables, equals, .. } = names;
     let source = names.source();
     if let Some(hashes) = &tables.hashes {
-        // Of the nodes that have them, each its own.
+        // Each node inserts its own rows.
         let sql = format!(
             "INSERT INTO {} (id, hash) SELECT d.id, d.hash FROM {source} d \
              WHERE d.id {equals} ANY (ARRAY(SELECT id FROM {} WHERE change = 0))",
@@ -170,7 +173,7 @@ pub(crate) fn reread(names: &Names) -> Statement {
     Statement::new(sql).about([tables.state.oid, names.docs])
 }
 
-/// Marks rows that have been seen as in doubt where they are not as they were seen, unless they wait.
+/// Marks rows that have been seen as in doubt if they are not as they were seen, unless they wait.
 pub(crate) fn doubt(names: &Names) -> Statement {
     let Names { tables, equals, .. } = names;
     if let Some(hashes) = &tables.hashes {
@@ -198,7 +201,8 @@ fn doubt_differing(names: &Names, hashes: &Table, join: &str, among: Option<&str
     Statement::new(sql).about([tables.state.oid, hashes.oid, names.docs])
 }
 
-/// Marks rows, whose ids a query gives as `id`, as in doubt where they are not as they were seen, unless they wait.
+/// Marks the rows whose ids a query returns as `id` as in doubt if they are not as they were seen,
+/// unless they wait.
 pub(super) fn doubt_among(names: &Names, candidates: &str) -> String {
     let Names { tables, equals, .. } = names;
     let source = names.source();
@@ -212,12 +216,12 @@ pub(super) fn doubt_among(names: &Names, candidates: &str) -> String {
     )
 }
 
-/// Sets such rows aside, where they cannot be looked at in the same statement.
+/// Sets such rows aside if the same statement cannot check them.
 pub(super) fn set_among_aside(names: &Names, candidates: &str) -> String {
     format!("INSERT INTO {} (id, change) SELECT c.id, {ASIDE} FROM ({candidates}) c", names.tables.state.name)
 }
 
-/// Marks those of the rows that were set aside as in doubt that are not as they were seen, unless they wait.
+/// Marks rows that were set aside as in doubt if they are not as they were seen, unless they wait.
 pub(crate) fn doubt_aside(names: &Names) -> Statement {
     let state = &names.tables.state;
     let aside = format!("SELECT id FROM {} WHERE change = {ASIDE}", state.name);
@@ -227,13 +231,14 @@ pub(crate) fn doubt_aside(names: &Names) -> Statement {
     Statement::new(doubt_among(names, &aside)).about([state.oid, names.docs])
 }
 
-/// Puts rows as they were seen from their own table into that of states.
+/// Copies rows as they were seen from their separate table into the table of states.
 pub(crate) fn bring_back(hashes: &Table, state: &Table) -> Statement {
     Statement::new(format!("INSERT INTO {} (id, hash) SELECT id, hash FROM {}", state.name, hashes.name))
         .about([hashes.oid, state.oid])
 }
 
-/// Puts rows as they were seen from the table of states into their own one, and then deletes them there.
+/// Copies rows as they were seen from the table of states into their separate table, and then
+/// deletes them from the table of states.
 pub(crate) fn move_out(state: &Table, hashes: &Table) -> [Statement; 2] {
     let seen = format!("FROM {} WHERE change IS NULL", state.name);
     [
@@ -249,13 +254,13 @@ pub(crate) fn end_batch(names: &Names) -> Statement {
     Statement::new(format!("DELETE FROM {} WHERE change <= 0", state.name)).about([state.oid])
 }
 
-/// Whether rows wait.
+/// Reports whether rows wait.
 pub(crate) fn is_waiting(names: &Names) -> Statement {
     let state = &names.tables.state;
     Statement::new(format!("SELECT EXISTS (SELECT FROM {} WHERE change = 1)", state.name)).about([state.oid])
 }
 
-/// How many rows wait: some are marked twice.
+/// Counts the waiting rows; rows that are marked twice count twice.
 pub(crate) fn count_waiting(names: &Names) -> Statement {
     let state = &names.tables.state;
     Statement::new(format!("SELECT count(*) FROM {} WHERE change = 1", state.name)).about([state.oid])

@@ -1,4 +1,4 @@
-//! Steps on the clusters that the rows of a batch are or were in.
+//! Steps on the clusters that contain rows of a batch, before or after the change.
 
 use super::work::Work;
 use crate::jobs::step::Clusters;
@@ -9,7 +9,7 @@ use crate::pg::procedure::statement::Statement;
 use crate::pg::server::error::Result;
 use crate::pg::server::set_returning::Store;
 
-/// The mark of the batch, and those of rows that pairs connect with it, before and after.
+/// The marks of the batch, and of rows that pairs connect with it before and after the change.
 const BATCH: i16 = 0;
 const BEFORE: i16 = -1;
 const AFTER: i16 = -2;

@@ -1,4 +1,4 @@
-//! Steps on the lists that rows are looked up in.
+//! Steps on the lists in which rows are looked up.
 
 use super::work::Work;
 use crate::jobs::step::Rows;
@@ -11,13 +11,13 @@ use crate::pg::jobs::supplied_rows::supplying;
 use crate::pg::server::error::Result;
 use crate::pg::server::set_returning::Store;
 
-/// The number of the segment that the batch becomes.
+/// Determines the number of the segment that the batch becomes.
 pub(crate) fn next_segment(work: &mut Work<'_>, rows: i64) -> Result<()> {
     work.state.segment = Some(lists::next_segment(work.lists()?, rows, VERSION.into()).number()?);
     Ok(())
 }
 
-/// Puts the batch in.
+/// Adds the batch to the lists.
 pub(crate) fn outline(work: &mut Work<'_>, segment: i64) -> Result<()> {
     let table = work.lists()?;
     store(work, |store| outline::in_order(&work.names, (table, segment), Rows::Batch, store))
@@ -32,14 +32,14 @@ pub(crate) fn merge(work: &mut Work<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Makes the lists anew.
+/// Rebuilds the lists from scratch.
 pub(crate) fn make(work: &mut Work<'_>, rows: Option<Rows>) -> Result<()> {
     let table = work.lists()?;
     definitions::empty(table).run()?;
     store(work, |store| outline::with_order(&work.names, rows, store))
 }
 
-/// Stores what `supply` gives in the table of lists.
+/// Stores the rows that `supply` gives in the table of lists.
 fn store(work: &Work<'_>, mut supply: impl FnMut(&mut Store) -> Result<()>) -> Result<()> {
     let statement = lists::store(&work.names, work.lists()?);
     supplying(&TYPES, &mut |_, store| supply(store), || statement.run()).map(|_| ())

@@ -1,5 +1,5 @@
-//! The steps of a refresh, carried out: each runs its statements, and keeps what they tell in the state of the [`work`]. What
-//! each is for says `crate::jobs::step`.
+//! The implementation of the steps of a refresh: each step runs its statements, and stores their
+//! results in the state of the [`work`]. `crate::jobs::step` says what each step is for.
 
 pub(super) mod clusters;
 pub(super) mod lists;

@@ -1,4 +1,4 @@
-//! Steps on the registry, as its owner.
+//! Steps on the registry, run as its owner.
 
 use super::work::Work;
 use crate::pg::jobs::registry::Counts;
@@ -6,13 +6,14 @@ use crate::pg::jobs::{definition, dependency};
 use crate::pg::query::moment::Moment;
 use crate::pg::server::error::Result;
 
-/// Forgets that rows changed unnoted.
+/// Removes the record that rows changed unnoted.
 pub(crate) fn take_unnoted(work: &mut Work<'_>) -> Result<()> {
     work.state.unnoted = Some(work.job.registry.take_unnoted(work.job.relation.oid)?);
     Ok(())
 }
 
-/// Looks at the relation. Only then at what was noted of it, and at its definition: what comes in between is seen, perhaps.
+/// Takes the snapshot of the relation. Only then reads the noted changes and the definition of the
+/// relation, so that changes in between are seen, if at all, in addition.
 pub(crate) fn look(work: &mut Work<'_>) -> Result<()> {
     work.moment = Some(Moment::of_transaction());
     let told = work.state.job.told && work.state.job.same_definition;
@@ -20,14 +21,15 @@ pub(crate) fn look(work: &mut Work<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Whether triggers see every change as they did when the transaction began, and none was noted without its id.
+/// Reports whether triggers still see every change as they did when the transaction began, and no
+/// change was recorded without its id.
 fn is_still_told(work: &Work<'_>) -> Result<bool> {
     let Work { job, settings, seen, .. } = work;
     let same = definition::of(job)?.if_told(settings) == *seen;
     Ok(same && !job.registry.is_unnoted(job.relation.oid)?)
 }
 
-/// Writes what was learnt of the relation. A restored dump has no dependencies: they are made, too.
+/// Writes the new data about the relation. Also adds the dependencies, which a restored dump lacks.
 pub(crate) fn write_entry(work: &mut Work<'_>) -> Result<()> {
     let docs = work.job.relation.oid;
     let tables = &work.names.tables;

@@ -5,7 +5,8 @@ use crate::jobs::state::{Contents, Present};
 use crate::pg::jobs::statements::rows;
 use crate::pg::server::error::Result;
 
-/// Whether rows have been seen; if not, how many there are is counted just beyond what fits.
+/// Checks whether rows have been seen; if not, counts the rows of the relation up to one more than
+/// the limit.
 pub(crate) fn look(work: &mut Work<'_>, limit: i64) -> Result<()> {
     work.state.contents = Some(if rows::is_unseen(&work.names).holds()? {
         let count = rows::count(&work.names, limit + 1).number()?;
@@ -16,7 +17,7 @@ pub(crate) fn look(work: &mut Work<'_>, limit: i64) -> Result<()> {
     Ok(())
 }
 
-/// Forgets what waits. Rows that change from now on wait for the next time.
+/// Deletes the marks of waiting rows. Rows that change from now on wait for the next time.
 pub(crate) fn forget_waiting(work: &mut Work<'_>) -> Result<()> {
     rows::forget_waiting(&work.names).run().map(|_| ())
 }
@@ -27,7 +28,7 @@ pub(crate) fn take_all(work: &mut Work<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Takes rows that are not as they were seen, or waited.
+/// Takes the rows that are not as they were seen, or that waited.
 pub(crate) fn compare_all(work: &mut Work<'_>, limit: i64) -> Result<()> {
     let names = &work.names;
     if names.is_spread {
@@ -46,9 +47,10 @@ pub(crate) fn take_marks(work: &mut Work<'_>, limit: i64) -> Result<()> {
     Ok(())
 }
 
-/// How many rows are known: by the server's estimate where they are far more than so many.
+/// Determines the number of known rows: by the server's estimate if that is far more than the
+/// limit.
 pub(crate) fn count_known(work: &mut Work<'_>, limit: i64) -> Result<()> {
-    // The server knows nothing of how many rows are in shards.
+    // The server has no estimate of the rows in shards.
     let here = work.names.tables.hashes.is_none();
     let estimate = if here { rows::far_more_than(&work.names, limit).number()? } else { None };
     let known = match estimate {
@@ -59,7 +61,7 @@ pub(crate) fn count_known(work: &mut Work<'_>, limit: i64) -> Result<()> {
     Ok(())
 }
 
-/// Reads the rows of the batch anew.
+/// Reads the rows of the batch again.
 pub(crate) fn reread(work: &mut Work<'_>) -> Result<()> {
     rows::forget_known(&work.names).run()?;
     let alone = rows::is_unseen(&work.names).holds()?;
@@ -68,12 +70,12 @@ pub(crate) fn reread(work: &mut Work<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Doubts rows that are not as they were seen.
+/// Marks rows that are not as they were seen as in doubt.
 pub(crate) fn doubt(work: &mut Work<'_>) -> Result<()> {
     rows::doubt(&work.names).run().map(|_| ())
 }
 
-/// Ends the batch. Rows that were noted meanwhile wait, too.
+/// Ends the batch. Rows that were noted meanwhile also wait.
 pub(crate) fn end_batch(work: &mut Work<'_>) -> Result<()> {
     rows::end_batch(&work.names).run()?;
     let more = rows::is_waiting(&work.names).holds()?;

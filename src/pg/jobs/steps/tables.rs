@@ -11,7 +11,7 @@ use crate::pg::query::as_user::as_user;
 use crate::pg::query::names::type_name;
 use crate::pg::server::error::Result;
 
-/// Gives the tables, which are emptied, the type that ids have now.
+/// Changes the tables, which are emptied, to the current type of the ids.
 pub(crate) fn retype(work: &mut Work<'_>) -> Result<()> {
     let relation = &work.job.relation;
     let shown = &relation.shown;
@@ -27,7 +27,8 @@ pub(crate) fn retype(work: &mut Work<'_>) -> Result<()> {
             definitions::retype(table, columns, to).run()?;
         }
         tables.lists.iter().try_for_each(|lists| definitions::empty(lists).run().map(|_| ()))?;
-        // A column by which Citus spreads a table keeps its type: the table is made anew.
+        // A column by which Citus distributes a table keeps its type, so the table is dropped and
+        // made again.
         tables
             .hashes
             .iter()
@@ -48,7 +49,8 @@ pub(crate) fn retype(work: &mut Work<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Moves rows as they were seen to where they are to be: to the documents, from where these were, or back.
+/// Moves rows as they were seen to their new place: next to the documents, to where the documents
+/// are now, or back to the table of states.
 pub(crate) fn move_hashes(work: &mut Work<'_>) -> Result<()> {
     let (job, home, id_type) = (work.job, work.home, work.names.column_oid);
     let shown = &job.relation.shown;
@@ -85,7 +87,7 @@ pub(crate) fn move_hashes(work: &mut Work<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Lets the server count the tables.
+/// Analyzes the tables.
 pub(crate) fn analyze(work: &mut Work<'_>) -> Result<()> {
     let Tables { pairs, clusters, state, .. } = &work.names.tables;
     definitions::analyze([state, pairs, clusters]).run().map(|_| ())

@@ -1,4 +1,4 @@
-//! What the steps of a transaction work with.
+//! The data that the steps of a transaction work with.
 
 use pgrx::pg_sys::Datum;
 
@@ -18,32 +18,33 @@ use crate::pg::server::error::{Result, SqlError};
 pub(crate) struct Work<'a> {
     /// The job.
     pub job: &'a Job,
-    /// What other sessions see of the refresh.
+    /// The activity of the refresh that other sessions see.
     pub activity: Activity,
-    /// What the registry says of it.
+    /// The entry of the job in the registry.
     pub entry: &'a mut Entry,
-    /// Its settings, with the columns as they are now.
+    /// The settings of the job, with the current columns.
     pub settings: Settings,
-    /// The definition of the relation, if triggers saw every change since it is so.
+    /// The definition of the relation, if triggers saw every change under this definition.
     pub seen: Option<String>,
-    /// When the refresh began.
+    /// The start time of the refresh.
     pub started: Datum,
-    /// What statements name.
+    /// The names for statements.
     pub names: Names,
-    /// Where rows as they were seen are to be; none for beside their marks.
+    /// The place where rows as they were seen should be; none means next to their marks.
     pub home: Option<Home>,
-    /// When the relation was looked at.
+    /// The snapshot in which the relation was read.
     pub moment: Option<Moment>,
-    /// What is known so far.
+    /// The state so far.
     pub state: State,
-    /// How many rows wait for the next batch; counted in the first one only, since there may be many batches.
+    /// The number of rows that wait for the next batch; counted only in the first one, because
+    /// there may be many batches.
     pub waiting: i64,
-    /// The rows of the pairs that were found, as an array, if they are few and wanted.
+    /// The rows of the found pairs, as an array, if they are few and wanted.
     pub near: Option<Parameter>,
 }
 
 impl Work<'_> {
-    /// The table of lists. A method that needs one has it: that was checked.
+    /// Returns the table of lists. It was checked that a method that needs one has it.
     pub(crate) fn lists(&self) -> Result<&Table> {
         self.names.tables.lists.as_ref().ok_or_else(|| SqlError::parameter("this method has no lists"))
     }

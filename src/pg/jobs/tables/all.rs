@@ -1,5 +1,6 @@
-//! The tables of a job. What the registry says of them is not trusted: work on them runs as the owner of the watched relation,
-//! so they must be the owner's, and as a job makes them.
+//! The tables of a job. The registry's data about them is not trusted: work on them runs as the
+//! owner of the watched relation, so they must belong to this owner and have the form that a job
+//! makes.
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
@@ -20,16 +21,17 @@ pub(crate) struct Tables {
     pub pairs: Table,
     /// The clusters.
     pub clusters: Table,
-    /// What is known of rows.
+    /// The states of rows.
     pub state: Table,
-    /// Rows as they were seen, where these are with the documents; else they are beside the marks in `state`.
+    /// The rows as they were seen, if they are next to the documents; otherwise they are next to
+    /// the marks in `state`.
     pub hashes: Option<Table>,
-    /// Where changed rows are looked up, if the method has that.
+    /// The lists in which changed rows are looked up, if the method has them.
     pub lists: Option<Table>,
 }
 
 impl Tables {
-    /// Locks the tables of a job, all of which must be the owner's.
+    /// Locks the tables of a job, all of which must belong to the owner.
     pub(crate) fn open(entry: &Entry, docs: &str, owner: Oid) -> Result<Self> {
         let mut missing = Vec::new();
         let mut open = |oid: Oid, what: &'static str| -> Result<Option<Table>> {
@@ -58,13 +60,13 @@ impl Tables {
         Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE, message).hint(anew(docs)))
     }
 
-    /// The tables.
+    /// Lists the tables.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Table> {
         [&self.pairs, &self.clusters, &self.state].into_iter().chain(&self.hashes).chain(&self.lists)
     }
 
-    /// Checks that the tables are as a job makes them, but for the type of the ids, which is that of the answer; by right
-    /// it is `wanted`.
+    /// Checks that the tables have the form that a job makes, except for the type of the ids.
+    /// Returns this type, which should be `wanted`.
     pub(crate) fn check(&self, docs: &str, wanted: Oid) -> Result<Oid> {
         let id_type = self.state.type_of("id").unwrap_or(wanted);
         let wrong = [

@@ -1,4 +1,4 @@
-//! The columns of the tables of a job, and the tables that have them.
+//! The columns of the tables of a job, and the checks that tables have them.
 
 use pgrx::pg_sys::{self, Oid};
 
@@ -7,27 +7,27 @@ use crate::pg::procedure::table::Table;
 /// A column: its name and its type.
 pub(crate) type Column = (&'static str, Oid);
 
-/// Those of a table of pairs.
+/// Returns the columns of a table of pairs.
 pub(crate) fn pair_columns(id_type: Oid) -> [Column; 3] {
     [("left_id", id_type), ("right_id", id_type), ("similarity", pg_sys::FLOAT8OID)]
 }
 
-/// Those of a table of clusters.
+/// Returns the columns of a table of clusters.
 pub(crate) fn cluster_columns(id_type: Oid) -> [Column; 3] {
     [("cluster_id", id_type), ("id", id_type), ("representative", pg_sys::BOOLOID)]
 }
 
-/// Those of a table of what is known of rows.
+/// Returns the columns of a table of states.
 pub(crate) fn state_columns(id_type: Oid) -> [Column; 3] {
     [("id", id_type), ("hash", pg_sys::UUIDOID), ("change", pg_sys::INT2OID)]
 }
 
-/// Those of a table of rows as they were seen, where these are apart from marks.
+/// Returns the columns of a separate table of rows as they were seen.
 pub(crate) fn hash_columns(id_type: Oid) -> [Column; 2] {
     [("id", id_type), ("hash", pg_sys::UUIDOID)]
 }
 
-/// Those of a table of lists.
+/// The columns of a table of lists.
 pub(crate) const LIST_COLUMNS: [Column; 6] = [
     ("kind", pg_sys::CHAROID),
     ("segment", pg_sys::INT8OID),
@@ -38,7 +38,8 @@ pub(crate) const LIST_COLUMNS: [Column; 6] = [
 ];
 
 impl Table {
-    /// Whether it has the columns of one of the tables of a job, for ids of any type.
+    /// Reports whether the table has the columns of one of the tables of a job, for ids of any
+    /// type.
     pub(crate) fn is_of_job(&self) -> bool {
         let of = |column: &str| self.type_of(column).unwrap_or(pg_sys::InvalidOid);
         self.has(&pair_columns(of("left_id")))
@@ -48,14 +49,14 @@ impl Table {
             || self.has_hashes(of("id"))
     }
 
-    /// Whether it is a table of hashes of rows, and nothing more, so that it may be dropped: a table of a user may well have
-    /// an id and a hash among other columns.
+    /// Reports whether it is a table of only ids and hashes of rows, so that it may be dropped: a
+    /// user's table may well have an id and a hash among other columns.
     pub(crate) fn has_hashes(&self, id_type: Oid) -> bool {
         self.has(&hash_columns(id_type))
     }
 
-    /// Whether a trigger can insert marks into it without running code or an error: whether it is a table of states just as
-    /// a job makes them, for ids of this type.
+    /// Reports whether a trigger can insert marks into it without running code or an error, that
+    /// is, whether it is a table of states exactly as a job makes it, for ids of this type.
     pub(crate) fn takes_marks(&self, id_type: Oid) -> bool {
         self.takes_any_row(&state_columns(id_type))
     }
