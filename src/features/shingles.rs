@@ -5,11 +5,12 @@ use crate::error::Result;
 use crate::executor::Stop;
 use crate::hash;
 
-/// Calls `each` with the hash of every window of `k >= 1` of the `tokens` (hashes of tokens), in order.
+/// Calls `each` with the hash of every window of `k >= 1` of the `tokens` (hashes of tokens), in
+/// order.
 ///
-/// n tokens give n - k + 1 shingles; 0 < n < k tokens give one, of all of them. With `wrap` the
-/// window goes on at the start and n >= k tokens give n. A window of one token has that token's own
-/// hash. O(n·k).
+/// n tokens give n - k + 1 shingles; 0 < n < k tokens give one, of all of them. With `wrap`,
+/// windows continue at the start, and n >= k tokens give n. A window of one token has that token's
+/// own hash. O(n·k).
 pub fn for_each_shingle(
     tokens: &[u64],
     k: usize,
@@ -75,7 +76,7 @@ mod tests {
             prop_assert_eq!(plain.len(), if n == 0 { 0 } else if n < k { 1 } else { n - k + 1 });
             prop_assert_eq!(wrapped.len(), if n < k { plain.len() } else { n });
             prop_assert_eq!(&wrapped[..plain.len()], &plain[..]);
-            // Shingles are equal exactly where their windows are.
+            // Shingles are equal exactly if their windows are.
             let doubled: Vec<u64> = tokens.iter().chain(&tokens).copied().collect();
             if n >= k {
                 for i in 0..n {

@@ -1,8 +1,9 @@
-//! Signatures of fixed width: a few 64-bit numbers a document, and documents of equal signatures as one.
+//! Signatures of fixed width: a few 64-bit numbers for each document. Documents with equal
+//! signatures are one record.
 //!
-//! What a sketch method keeps of a document is such a row of numbers: a simhash, supershingles, keys of bands,
-//! a checksum. Rows with the same numbers cannot be told apart by any method that looks at them alone, so
-//! they are one record of its join.
+//! A sketch method keeps such a sequence of numbers of each document: a simhash, supershingles,
+//! keys of bands, a checksum. A method that sees only these numbers cannot distinguish rows with
+//! the same numbers, so such rows are one record of its join.
 
 use super::sets::records::Members;
 use crate::error::{Error, Result};
@@ -12,7 +13,7 @@ use crate::radix;
 
 const DOING: &str = "collecting signatures";
 
-/// Signatures of one worker.
+/// The signatures of one worker.
 #[derive(Debug, Default)]
 pub struct SignatureCollector {
     width: usize,
@@ -21,7 +22,7 @@ pub struct SignatureCollector {
 }
 
 impl SignatureCollector {
-    /// For signatures of `width` numbers, at least one.
+    /// Creates a collector for signatures of `width` numbers, at least one.
     pub fn new(width: usize) -> Self {
         debug_assert!(width > 0);
         Self { width, words: Vec::new(), rows: Vec::new() }
@@ -36,24 +37,24 @@ impl SignatureCollector {
         Ok(())
     }
 
-    /// Lets each row's number `at` be what `of` says of the row.
+    /// Sets number `at` of each row's signature to the result of `of` for the row.
     pub fn set_each(&mut self, at: usize, of: impl Fn(u32) -> u64) {
         for (words, &row) in self.words.chunks_exact_mut(self.width).zip(&self.rows) {
             words[at] = of(row);
         }
     }
 
-    /// How many rows have a signature.
+    /// Returns the number of rows with a signature.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether no row has one.
+    /// Reports whether no row has a signature.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         memory::bytes(&self.words) + memory::bytes(&self.rows)
     }
@@ -64,31 +65,31 @@ impl SignatureCollector {
 pub struct Signatures {
     width: usize,
     words: Vec<u64>,
-    /// How many are of the left table; they stand before those of the right one.
+    /// The number of signatures of the left table, which come before those of the right one.
     pub split: u32,
-    /// The rows of the only table's, or the left one's.
+    /// The rows of the signatures of the only table, or of the left one.
     pub left: Members,
-    /// The rows of those of the right table, where there are two.
+    /// The rows of the signatures of the right table, if there are two.
     pub right: Option<Members>,
 }
 
 impl Signatures {
-    /// How many there are, of both tables.
+    /// Returns the number of signatures of both tables.
     pub fn len(&self) -> usize {
         self.words.len() / self.width
     }
 
-    /// Whether there is none.
+    /// Reports whether there is no signature.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
 
-    /// How many numbers each has.
+    /// Returns how many numbers each signature has.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// A signature.
+    /// Returns a signature.
     #[inline]
     pub fn get(&self, record: u32) -> &[u64] {
         &self.words[record as usize * self.width..][..self.width]
@@ -99,25 +100,25 @@ impl Signatures {
         (std::mem::take(&mut self.left), self.right.take())
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         memory::bytes(&self.words) + self.left.bytes() + self.right.as_ref().map_or(0, Members::bytes)
     }
 }
 
-/// Where a row's signature is, and what decides its place.
+/// The place of a row's signature, and its sort key.
 #[derive(Debug, Clone, Copy)]
 struct SortedSignature {
-    /// The first number of the signature, which mostly decides.
+    /// The first number of the signature, which usually decides the order.
     first: u64,
     row: u32,
-    /// Its number among those of all workers.
+    /// The number of the signature among those of all workers.
     place: u32,
 }
 
-/// Brings equal signatures together, in ascending order of their numbers, whatever worker made them. With
-/// `right_from`, rows from that number on are those of the right table. O(n) where the first numbers are hashes,
-/// O(n log n) at worst, and the outcome does not depend on the number of executor.
+/// Groups equal signatures of all workers, in ascending order of their numbers. With `right_from`,
+/// rows from that number on are in the right table. O(n) if the first numbers are hashes, O(n log
+/// n) at worst. The result does not depend on the number of workers.
 pub fn distinct(
     parts: Vec<SignatureCollector>,
     right_from: Option<u32>,

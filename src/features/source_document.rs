@@ -1,23 +1,23 @@
-//! Documents as their source gives them: as they are, or packed, for the thread that reads them to unpack.
+//! Documents from a source, plain or packed. The thread that reads a packed one unpacks it.
 
 use super::tokens::{Document, Page};
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::text::packed::Packed;
 
-/// A document of a source.
+/// A document from a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SourceDocument {
-    /// As it is.
+    /// A plain document.
     Document(Document),
-    /// A text.
+    /// A packed text.
     Text(Packed),
-    /// An HTML page, and where it is, if that is known.
+    /// A packed HTML page, and its URL, if it is known.
     Page(Packed, Option<String>),
 }
 
 impl SourceDocument {
-    /// About how many bytes the document's tokens are made from.
+    /// Returns the approximate number of bytes from which the document's tokens are made.
     pub fn bytes(&self) -> usize {
         match self {
             Self::Document(document) => document.bytes(),
@@ -25,7 +25,7 @@ impl SourceDocument {
         }
     }
 
-    /// The document, for which `space` is space.
+    /// Returns the document. `space` is memory for unpacking it.
     pub fn open<'a>(&'a self, space: &'a mut Document, stop: &Stop) -> Result<&'a Document> {
         let packed = match self {
             Self::Document(document) => return Ok(document),

@@ -1,10 +1,10 @@
-//! SpotSigs: chains of telling words that follow common ones (Theobald, Siddharth, Paepcke, SIGIR 2008;
-//! docs/design/algorithms.md section 6).
+//! SpotSigs: chains of significant words that follow common ones (Theobald, Siddharth, Paepcke,
+//! SIGIR 2008; docs/design/algorithms.md section 6).
 //!
-//! At each antecedent, a word that running text is full of and menus and captions are not, the chain of the
-//! words number d, 2d, … c·d after it is one signature, where only words that are not stop words count. A chain
-//! that the text ends before is as long as it is there; an antecedent with no such word after it gives none.
-//! O(words · c).
+//! An antecedent is a word that is frequent in running text but not in menus and captions. At each
+//! antecedent, the chain of the words number d, 2d, … c·d after it is one signature; only words
+//! that are not stop words are counted. At the end of the text, a chain is shorter; an antecedent
+//! without any such word after it gives none. O(words · c).
 //!
 //! ```
 //! use neardup::features::spotsigs::{SpotSpec, Spots};
@@ -24,8 +24,8 @@ use crate::text::words::{Space, for_each_word, words};
 
 const DOING: &str = "making spot signatures";
 
-/// Words that say little, English and Chinese (a character is a word there): the usual antecedents, and never
-/// part of a chain.
+/// Words with little meaning, English and Chinese (each Chinese character is a word). They are the
+/// usual antecedents and never part of a chain.
 const STOP_WORDS: &str = "a about after again all also although am an and any are as at be because been before being \
     between both but by can could did do does during each either else every few for from had has have he her here hers \
     him his how however i if in into is it its itself just like many may me might more most much must my neither no \
@@ -37,26 +37,26 @@ const STOP_WORDS: &str = "a about after again all also although am an and any ar
     可 并 等 但 如 由 所 已 着 过 地 得 吗 呢 吧 你 您 \
     了 這 個 們 與 對 從 將 還 為 於 說 會 讓 著 過 嗎";
 
-/// Which words begin a chain.
+/// The words that begin a chain.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Antecedents {
     /// The usual stop words of English and Chinese.
     #[default]
     Common,
-    /// This many words, those that are in the most documents of the table.
+    /// The given number of words that are in the most documents of the table.
     Counted(u32),
-    /// These; they are no part of chains, either.
+    /// The listed words; they are not part of chains, either.
     Listed(Vec<String>),
 }
 
-/// How spot signatures are made.
+/// The parameters of spot signatures.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpotSpec {
-    /// Which words begin a chain.
+    /// The words that begin a chain.
     pub antecedents: Antecedents,
-    /// The words of a chain, c.
+    /// The number of words in a chain, c.
     pub chain: u32,
-    /// The distance from one to the next, d.
+    /// The distance from one word to the next, d.
     pub distance: u32,
 }
 
@@ -70,7 +70,7 @@ impl SpotSpec {
     /// The greatest chain and distance.
     const MOST: u32 = 100;
 
-    /// Checks what a user gave.
+    /// Checks parameters from a user.
     pub fn check(&self) -> Result<()> {
         for (name, value) in [("chain", self.chain), ("distance", self.distance)] {
             if !(1..=Self::MOST).contains(&value) {
@@ -98,26 +98,27 @@ impl SpotSpec {
 /// Makes spot signatures.
 #[derive(Debug, Clone)]
 pub struct Spots {
-    /// Hashes of words, ascending.
+    /// The hashes of the antecedents, and below, of the stop words, ascending.
     antecedents: Vec<u64>,
     stop_words: Vec<u64>,
     chain: usize,
     distance: usize,
 }
 
-/// Space that texts use in turn.
+/// Scratch memory that is reused from text to text.
 #[derive(Debug, Default)]
 pub struct SpotScratch {
-    /// Words that are no stop words.
+    /// The words that are not stop words.
     telling: Vec<u64>,
-    /// Antecedents, and how many telling words stand before what follows them.
+    /// The antecedents, each with the number of `telling` words before those that follow it.
     places: Vec<(u64, usize)>,
     link: Vec<u64>,
     bytes: Vec<u8>,
 }
 
 impl Spots {
-    /// `counted` are the hashes of the words that most documents have, where the antecedents are counted.
+    /// Creates a maker. If the antecedents are counted, `counted` has the hashes of the words that
+    /// are in the most documents.
     pub fn new(spec: &SpotSpec, counted: Option<Vec<u64>>) -> Result<Self> {
         spec.check()?;
         let sorted = |mut hashes: Vec<u64>| {
@@ -141,7 +142,8 @@ impl Spots {
         Ok(Self { antecedents, stop_words, chain: spec.chain as usize, distance: spec.distance as usize })
     }
 
-    /// Adds the signatures of a run of words, given by their hashes, in the order of their antecedents.
+    /// Appends the signatures of a run of words, given by their hashes, in the order of their
+    /// antecedents.
     pub fn add(
         &self,
         words: &[u64],
@@ -179,7 +181,7 @@ impl Spots {
         Ok(())
     }
 
-    /// The distinct signatures of a text, ascending.
+    /// Returns the distinct signatures of a text, ascending.
     pub fn signatures(&self, text: &str) -> Vec<i64> {
         let mut signatures = Vec::new();
         let done = self.of_text(text, &mut signatures, &Stop::default());
@@ -187,7 +189,7 @@ impl Spots {
         signatures
     }
 
-    /// Fills in the distinct signatures of a text, ascending.
+    /// Writes the distinct signatures of a text to `signatures`, ascending.
     pub fn of_text(&self, text: &str, signatures: &mut Vec<i64>, stop: &Stop) -> Result<()> {
         let mut hashes = Vec::new();
         for_each_word(text, &mut Space::default(), stop, |word| {
@@ -226,7 +228,7 @@ mod tests {
         }
     }
 
-    /// Chains as strings, by the definition.
+    /// Returns the chains as strings, by the definition.
     fn naive(
         text: &str,
         antecedents: &[&str],

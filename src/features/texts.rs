@@ -1,5 +1,5 @@
-//! Texts kept as they are, for comparisons character by character: each distinct one once, with the
-//! rows that hold it.
+//! Texts kept unchanged for comparisons character by character: each distinct text once, with the
+//! rows that have it.
 
 use super::sets::records::Members;
 use crate::error::{Error, Result};
@@ -11,11 +11,11 @@ use crate::ragged::RaggedText;
 
 const DOING: &str = "collecting texts";
 
-/// Texts of one worker, each with the row it came from.
+/// The texts of one worker, each with its row.
 #[derive(Debug, Default)]
 pub struct TextCollector {
     texts: RaggedText,
-    /// How many characters each has.
+    /// The number of characters of each text.
     lengths: Vec<u32>,
     hashes: Vec<u64>,
     rows: Vec<u32>,
@@ -43,7 +43,7 @@ impl TextCollector {
         self.texts.get(n)
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.texts.bytes()
             + memory::bytes(&self.lengths)
@@ -56,30 +56,30 @@ impl TextCollector {
 #[derive(Debug)]
 pub struct Texts {
     parts: Vec<TextCollector>,
-    /// The collector of each text, and its number there.
+    /// The collector of each text, and the number of the text in it.
     places: Vec<(u32, u32)>,
     lengths: Vec<u32>,
 }
 
 impl Texts {
-    /// How many texts there are.
+    /// Returns the number of texts.
     pub fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// Whether there is no text.
+    /// Reports whether there is no text.
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
 
-    /// A text.
+    /// Returns a text.
     #[inline]
     pub fn text(&self, text: u32) -> &str {
         let (part, n) = self.places[text as usize];
         self.parts[part as usize].text(n as usize)
     }
 
-    /// Asks for the beginning of a text, which is wanted soon.
+    /// Prefetches the beginning of a text that is needed soon.
     #[inline]
     pub fn prefetch(&self, text: u32) {
         const LINE: usize = 64;
@@ -88,30 +88,30 @@ impl Texts {
         (0..LINES).for_each(|line| prefetch(bytes, line * LINE));
     }
 
-    /// Asks for where a text is.
+    /// Prefetches the place of a text.
     #[inline]
     pub fn prefetch_place(&self, text: u32) {
         prefetch(&self.places, text as usize);
     }
 
-    /// Its hash, which is the same wherever the text stands.
+    /// Returns the hash of a text, which is the same in every table.
     pub fn hash(&self, text: u32) -> u64 {
         let (part, n) = self.places[text as usize];
         self.parts[part as usize].hashes[n as usize]
     }
 
-    /// The number of its characters.
+    /// Returns the number of characters of a text.
     #[inline]
     pub fn length(&self, text: u32) -> u32 {
         self.lengths[text as usize]
     }
 
-    /// The numbers of characters of all texts; in each table ascending.
+    /// Returns the numbers of characters of all texts, ascending in each table.
     pub fn lengths(&self) -> &[u32] {
         &self.lengths
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.parts.iter().map(TextCollector::bytes).sum::<usize>()
             + memory::bytes(&self.places)
@@ -119,18 +119,18 @@ impl Texts {
     }
 }
 
-/// The distinct texts of one or two tables, and the rows that hold them.
+/// The distinct texts of one or two tables, and the rows that have them.
 #[derive(Debug)]
 pub struct Distinct {
     /// The texts of both tables.
     pub texts: Texts,
-    /// The rows of the only table's, or the left one's.
+    /// The rows of the texts of the only table, or of the left one.
     pub left: Members,
-    /// The rows of those of the right table, where there are two.
+    /// The rows of the texts of the right table, if there are two.
     pub right: Option<Members>,
 }
 
-/// A text, where it is, and what it is sorted by.
+/// A text: its sort key and its place.
 #[derive(Debug, Clone, Copy)]
 struct TextEntry {
     right: bool,
@@ -141,15 +141,15 @@ struct TextEntry {
 }
 
 impl TextEntry {
-    /// What equal texts of a table have in common; distinct ones hardly ever do.
+    /// Returns a key that is the same for equal texts of a table; distinct texts hardly ever share
+    /// it.
     fn key(&self) -> (bool, u32, u64) {
         (self.right, self.length, self.hash)
     }
 }
 
-/// Brings equal texts together, whatever worker read them. With `right_from`, rows from that number on
-/// are those of the right table. O(n log n) for n texts, and the outcome does not depend on the number
-/// of workers.
+/// Groups equal texts of all workers. With `right_from`, rows from that number on are in the right
+/// table. O(n log n) for n texts. The result does not depend on the number of workers.
 pub fn distinct(
     parts: Vec<TextCollector>,
     right_from: Option<u32>,
@@ -190,8 +190,8 @@ pub fn distinct(
     Ok(Distinct { texts: Texts { parts, places, lengths }, left, right })
 }
 
-/// Reorders the entries from `from` on that have its key, so that equal texts stand together; adds where
-/// each group starts, and gives the place after the last.
+/// Reorders the entries from `from` on that have the same key, so that equal texts are next to each
+/// other. Adds the start of each group to `starts` and returns the place after the last entry.
 fn split_run(
     parts: &[TextCollector],
     entries: &mut [TextEntry],
@@ -212,7 +212,7 @@ fn split_run(
         for n in begun + 1..end {
             if compared >= CHECK_EVERY {
                 compared = 0;
-                // The run is walked again from its beginning.
+                // After a stop, the run is processed again from its beginning.
                 stop.check().inspect_err(|_| starts.truncate(known))?;
             }
             compared += first.len();
@@ -227,7 +227,7 @@ fn split_run(
     Ok(end)
 }
 
-/// The rows of the groups that start at `starts`, of which the last is the end of all.
+/// Returns the rows of the groups that start at `starts`, whose last element is the end of all.
 fn members(entries: &[TextEntry], starts: &[usize]) -> Result<Members> {
     let (first, end) = (starts[0], starts[starts.len() - 1]);
     if u32::try_from(starts.len()).is_err() {
@@ -255,7 +255,7 @@ mod tests {
         collectors
     }
 
-    /// Texts with their lengths and rows.
+    /// Returns the texts with their lengths and rows.
     fn describe(distinct: &Distinct) -> Vec<(String, u32, Vec<u32>)> {
         let Distinct { texts, left, right } = distinct;
         (0..texts.len() as u32)

@@ -1,4 +1,5 @@
-//! Documents into tokens: which tokeniser, how many words a token, and whether repeats count.
+//! Turns documents into tokens. A specification says which tokenizer is used, how many words make a
+//! token, and whether repeats count.
 
 use super::shingles;
 use crate::error::{Error, Result};
@@ -8,47 +9,49 @@ use crate::memory;
 use crate::text::characters::runs;
 use crate::text::{grams, html, words};
 
-/// How a text is cut into tokens.
+/// The way in which a text is cut into tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tokenizer {
-    /// [`crate::text::words`].
+    /// Words ([`crate::text::words`]).
     Words,
     /// q-grams of characters ([`crate::text::grams`]); the shingle length is q.
     Chars,
-    /// Hashes of the q-grams of characters of the text as it is; the shingle length is q.
+    /// Hashes of the q-grams of characters of the unchanged text; the shingle length is q.
     RawChars,
-    /// Not at all: texts are kept, to be compared character by character.
+    /// No tokens: texts are kept whole, to be compared character by character.
     Whole,
-    /// Runs of anything that is not white space, as they stand.
+    /// Runs between white space, unchanged.
     Whitespace,
     /// Words of the text of an HTML page ([`crate::text::html`]).
     Html,
 }
 
-/// How a document becomes a set.
+/// The way in which a document becomes a set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FeatureSpec {
-    /// How texts are cut.
+    /// The way in which texts are cut.
     pub tokenizer: Tokenizer,
-    /// Tokens to a shingle (characters to a gram), 1 to [`FeatureSpec::LONGEST_SHINGLE`].
+    /// The number of tokens in a shingle (characters in a gram), 1 to
+    /// [`FeatureSpec::LONGEST_SHINGLE`].
     pub shingle: usize,
-    /// Whether the k-th occurrence of a token is a token of its own.
+    /// Whether the k-th occurrence of a token is a separate token.
     pub multiset: bool,
-    /// Whether shingles go on from the end of the text to its start.
+    /// Whether shingles continue from the end of the text at its start.
     pub wrap: bool,
 }
 
 impl FeatureSpec {
-    /// The longest shingle; windows are hashed whole, so longer ones would cost without use.
+    /// The greatest length of a shingle. Windows are hashed whole, so longer ones would cost time
+    /// without use.
     pub const LONGEST_SHINGLE: usize = 1000;
 
-    /// Words, one a token, repeats counted: the default of the exact measures.
+    /// Single words with repeats counted: the default of the exact measures.
     pub const WORDS: Self = Self { tokenizer: Tokenizer::Words, shingle: 1, multiset: true, wrap: false };
 
     /// Whole texts.
     pub const WHOLE: Self = Self { tokenizer: Tokenizer::Whole, ..Self::WORDS };
 
-    /// Checks a shingle length that a user gave.
+    /// Checks a shingle length from a user.
     pub fn check_shingle(name: &'static str, shingle: i64) -> Result<usize> {
         match usize::try_from(shingle) {
             Ok(k) if (1..=Self::LONGEST_SHINGLE).contains(&k) => Ok(k),
@@ -57,30 +60,31 @@ impl FeatureSpec {
     }
 }
 
-/// A document as it comes from its table.
+/// A document from its table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Document {
-    /// A text, still to be cut.
+    /// A text that is not cut yet.
     Text(String),
-    /// An HTML page, of which only the text counts, whatever the tokeniser.
+    /// An HTML page; only its text counts, whatever the tokenizer.
     Page(Page),
-    /// Tokens already made.
+    /// Tokens from the user.
     Tokens(Vec<String>),
-    /// Numbers already made.
+    /// Numbers from the user.
     Numbers(Vec<i64>),
 }
 
 /// An HTML page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
-    /// Its source.
+    /// The source of the page.
     pub html: String,
-    /// Where it is, if that is known.
+    /// The URL of the page, if it is known.
     pub url: Option<String>,
 }
 
 impl Page {
-    /// Puts its text, as [`html::html_text`] gives it, in place of what was in `text`.
+    /// Writes the text of the page, as [`html::html_text`] returns it, to `text`, replacing its
+    /// content.
     pub fn read(&self, text: &mut String, stop: &Stop) -> Result<()> {
         html::read_text(&self.html, self.url.as_deref(), text, stop)
     }
@@ -93,7 +97,7 @@ impl Default for Document {
 }
 
 impl Document {
-    /// The document itself or, of a page, its text, for which `space` is space.
+    /// Returns the document itself or, for a page, its text. `space` is memory for the text.
     pub fn read<'a>(&'a self, space: &'a mut Self, stop: &Stop) -> Result<&'a Self> {
         let Self::Page(page) = self else { return Ok(self) };
         let mut text = match std::mem::take(space) {
@@ -105,7 +109,8 @@ impl Document {
         read.map(|()| &*space)
     }
 
-    /// The text, if its words are the tokens: what most documents are, and what is worth a way of its own.
+    /// Returns the text if its words are the tokens. Most documents are like this, so they have a
+    /// separate fast path.
     #[inline]
     pub fn plain_words(&self, spec: &FeatureSpec) -> Option<&str> {
         match self {
@@ -114,7 +119,7 @@ impl Document {
         }
     }
 
-    /// About how many bytes its tokens are made from.
+    /// Returns the approximate number of bytes from which the document's tokens are made.
     pub fn bytes(&self) -> usize {
         match self {
             Self::Text(text) => text.len(),
@@ -135,7 +140,8 @@ pub enum Token<'a> {
 }
 
 impl Token<'_> {
-    /// The hash of the token as an element of a set, which stored and sent forms of sets have. No two numbers have the same.
+    /// Returns the hash of the token as an element of a set, which is part of the stored and sent
+    /// forms of sets. No two numbers have the same hash.
     #[inline]
     pub fn hash(self) -> u64 {
         match self {
@@ -145,7 +151,7 @@ impl Token<'_> {
     }
 }
 
-/// Space that documents use in turn.
+/// Scratch memory that is reused from document to document.
 #[derive(Debug, Default)]
 pub struct Scratch {
     word: words::Space,
@@ -156,13 +162,13 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Space for [`words::for_each_words`].
+    /// Returns the memory for [`words::for_each_words`].
     pub fn word(&mut self) -> &mut words::Space {
         &mut self.word
     }
 }
 
-/// Calls `each` with every token of the document, in order, repeats included. O(bytes · shingle).
+/// Calls `each` with every token of the document, in order, including repeats. O(bytes · shingle).
 pub fn for_each_token(
     document: &Document,
     spec: &FeatureSpec,
@@ -209,7 +215,8 @@ fn push_hash(hashes: &mut Vec<u64>, hash: u64) -> Result<()> {
     memory::push(hashes, hash, "hashing the words of a text")
 }
 
-/// The units that shingles are made of: words, runs without white space, given tokens.
+/// Calls `each` with the units that shingles are made of: words, runs without white space, or the
+/// user's tokens.
 fn for_each_unit(
     document: &Document,
     tokenizer: Tokenizer,

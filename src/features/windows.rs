@@ -5,7 +5,8 @@ use crate::memory;
 
 const DOING: &str = "hashing runs of characters";
 
-/// Hashes of all runs of characters of a text. Equal runs have equal hashes; distinct ones hardly ever have.
+/// Hashes of all runs of characters of a text. Equal runs have equal hashes; distinct ones hardly
+/// ever do.
 #[derive(Debug, Default)]
 pub struct Windows {
     /// The value of each prefix.
@@ -16,7 +17,7 @@ pub struct Windows {
 impl Windows {
     const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
 
-    /// Takes another text. O(characters).
+    /// Replaces the text. O(characters).
     pub fn set(&mut self, text: &str) -> Result<()> {
         self.prefixes.clear();
         memory::push(&mut self.prefixes, 0, DOING)?;
@@ -32,7 +33,7 @@ impl Windows {
         Ok(())
     }
 
-    /// The hash of `length` characters from `from` on, different for different lengths.
+    /// Returns the hash of `length` characters from `from` on. The length is part of the hash.
     #[inline]
     pub fn hash(&self, from: u32, length: u32) -> u64 {
         let (from, to) = (from as usize, (from + length) as usize);

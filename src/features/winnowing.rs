@@ -1,5 +1,6 @@
-//! Winnowing (Schleimer, Wilkerson and Aiken, SIGMOD 2003): some grams of a text, selected by what they and their
-//! neighbours are, so that texts with a long enough run in common have a selected gram in common.
+//! Winnowing (Schleimer, Wilkerson and Aiken, SIGMOD 2003): selects some grams of a text by their
+//! own and their neighbours' hashes, so that texts with a long enough run in common have a selected
+//! gram in common.
 
 use super::windows::Windows;
 use crate::error::Result;
@@ -7,19 +8,19 @@ use crate::memory;
 
 const DOING: &str = "selecting grams";
 
-/// Which grams are selected.
+/// The parameters of the selection.
 #[derive(Debug, Clone, Copy)]
 pub struct Winnowing {
     /// The length of the grams in characters, at least 1.
     pub gram: u32,
-    /// One of this many consecutive grams is selected, at least 1: so one in every run of `gram + window - 1`
-    /// characters.
+    /// The number of consecutive grams of which one is selected, at least 1. So one gram is
+    /// selected in every run of `gram + window - 1` characters.
     pub window: usize,
 }
 
 impl Winnowing {
-    /// Calls `each` with the hashes of the selected grams of a text of `length` characters: in each run of `window`
-    /// grams the last one of the least hash.
+    /// Calls `each` with the hashes of the selected grams of a text of `length` characters. In each
+    /// run of `window` grams, the last one with the least hash is selected.
     pub fn for_each_selected(
         &self,
         windows: &Windows,

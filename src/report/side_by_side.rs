@@ -10,7 +10,7 @@ use super::diff::{Diff, NONE, State, of};
 use super::html::Escaped;
 use super::numbers::Count;
 
-/// How much of the texts is shown.
+/// The extent of the texts that is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
     /// The whole texts.

@@ -1,4 +1,4 @@
-//! Token sets that are compared exactly: tokens by hash and, where two have the same, by bytes.
+//! Token sets that are compared exactly: tokens by hash and, if two have the same hash, by bytes.
 
 use std::cmp::Ordering;
 
@@ -12,45 +12,45 @@ use crate::ragged::Ragged;
 
 const DOING: &str = "comparing documents exactly";
 
-/// Token sets: their tokens by hash and, where two have the same, by bytes.
+/// Token sets: their tokens by hash and, if two have the same hash, by bytes.
 #[derive(Debug, Default)]
 pub struct TokenSets {
     scratch: Scratch,
     /// The hashes of the tokens of one document, in the order of the text.
     found: Vec<u64>,
-    /// The upper bits of the hash of each, and its number.
+    /// The upper bits of the hash of each token, and its number.
     order: Vec<u64>,
-    /// The bytes of each, in the order of the text.
+    /// The bytes of each token, in the order of the text.
     text: Ragged<u8>,
     rows: Vec<u32>,
     /// The hashes of the tokens of each document.
     hashes: Ragged<u64>,
-    /// The bytes of each of all tokens.
+    /// The bytes of each token of all documents.
     bytes: Ragged<u8>,
 }
 
 impl TokenSets {
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         memory::bytes(&self.rows) + self.hashes.bytes() + self.bytes.bytes()
     }
 
-    /// How many there are.
+    /// Returns the number of sets.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether there is none.
+    /// Reports whether there is no set.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// Adds the set of a document, if that was not the last one added. O(tokens · log tokens).
+    /// Adds the set of a document, unless it was the last one added. O(tokens · log tokens).
     pub fn add(&mut self, row: u32, document: &Document, spec: &FeatureSpec, stop: &Stop) -> Result<()> {
         self.add_by(row, document, spec, stop, hash::hash_bytes)
     }
 
-    /// The same with this hash of strings.
+    /// Adds the set of a document with a given hash of strings.
     fn add_by(
         &mut self,
         row: u32,
@@ -77,8 +77,8 @@ impl TokenSets {
             text.close(DOING)?;
             memory::push(found, hash, DOING)
         })?;
-        // Numbers of 64 bits are sorted far faster than pairs: as many of the lower bits as the tokens' numbers have make
-        // room for these.
+        // 64-bit numbers are sorted far faster than pairs. So the lower bits of the hashes make
+        // room for the tokens' numbers, as many bits as these need.
         let bits = usize::BITS - found.len().leading_zeros();
         order.clear();
         memory::reserve(order, found.len(), DOING)?;
@@ -88,7 +88,8 @@ impl TokenSets {
             let n = (key & !(u64::MAX << bits)) as usize;
             (found[n], text.get(n))
         };
-        // Of the same upper bits there are equal tokens, and perhaps distinct ones, even of one hash.
+        // Tokens with the same upper bits are equal or, rarely, distinct, possibly even with the
+        // same hash.
         let same = order.chunk_by_mut(|a, b| a >> bits == b >> bits).filter(|same| same.len() > 1);
         for same in same {
             executor::sort_unstable_by(same, stop, &|a: &u64, b: &u64| token(a).cmp(&token(b)))?;
@@ -109,22 +110,22 @@ impl TokenSets {
         hashes.close(DOING)
     }
 
-    /// The rows of all, in the order in which they were added.
+    /// Returns the rows of all sets, in the order in which they were added.
     pub fn rows(&self) -> &[u32] {
         &self.rows
     }
 
-    /// The hashes of the tokens of a set, ascending.
+    /// Returns the hashes of the tokens of a set, ascending.
     pub fn hashes(&self, set: usize) -> &[u64] {
         self.hashes.get(set)
     }
 
-    /// The hashes of the tokens of the set that was added last, ascending.
+    /// Returns the hashes of the tokens of the set that was added last, ascending.
     pub fn last(&self) -> &[u64] {
         self.hashes.last()
     }
 
-    /// Removes all.
+    /// Removes all sets.
     pub fn clear(&mut self) {
         self.rows.clear();
         self.hashes.clear();
@@ -135,7 +136,7 @@ impl TokenSets {
         (self.hashes.values[token], self.bytes.get(token))
     }
 
-    /// How many tokens two sets share, and how many they have.
+    /// Counts the tokens that two sets share, and the tokens of each.
     pub fn counts(&self, set: usize, others: &Self, other: usize, stop: &Stop) -> Result<[u32; 3]> {
         const CHECK_EVERY: u32 = 1 << 16;
         let (mut a, mut b) = (self.hashes.range(set), others.hashes.range(other));
@@ -146,7 +147,7 @@ impl TokenSets {
             if steps.is_multiple_of(CHECK_EVERY) {
                 stop.check()?;
             }
-            // The bytes are looked at where hashes are equal.
+            // The bytes are compared if the hashes are equal.
             let order = self.hashes.values[a.start]
                 .cmp(&others.hashes.values[b.start])
                 .then_with(|| self.token(a.start).1.cmp(others.token(b.start).1));
@@ -171,7 +172,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     proptest! {
-        /// Also where distinct tokens have one hash.
+        /// Also covers distinct tokens with the same hash.
         #[test]
         fn counts_what_tokens_say(
             texts in proptest::collection::vec("[a-d]{1,2}( [a-d]{1,2}){0,12}|", 2..6),

@@ -1,10 +1,10 @@
-//! The sets of all workers into the records of a join: equal sets as one record,
-//! tokens in ascending order of document frequency, records in ascending order of size.
+//! Turns the sets of all workers into the records of a join: equal sets become one record, tokens
+//! are in ascending order of document frequency, and records in ascending order of size.
 //!
-//! Rare tokens first is what makes prefixes selective (Xiao et al., PPJoin+ (WWW 2008), section 3).
-//! Tokens that no second document has can never be shared: a record keeps only their number. The
-//! outcome depends on the documents alone, not on their order nor on the number of workers, except
-//! for which row stands first in a record.
+//! Having rare tokens first makes prefixes selective (Xiao et al., PPJoin+ (WWW 2008), section 3).
+//! Tokens that are in only one document can never be shared: a record keeps only how many of them
+//! it has. The result depends on the documents alone, not on their order nor on the number of
+//! workers, except for which row is first in a record.
 
 use std::ops::Range;
 
@@ -23,27 +23,27 @@ const DOING: &str = "ordering token sets";
 /// The records of one or two tables.
 #[derive(Debug)]
 pub struct Ordered {
-    /// Those of the only table, or of the left one.
+    /// The records of the only table, or of the left one.
     pub left: Table,
-    /// Those of the right table, where there are two.
+    /// The records of the right table, if there are two.
     pub right: Option<Table>,
-    /// How many different tokens the documents have.
+    /// The number of distinct tokens of the documents.
     pub distinct_tokens: usize,
-    /// How many of these can be shared; records number them from 0.
+    /// The number of tokens that can be shared; records number them from 0.
     pub shared_tokens: usize,
-    /// The most bytes that were held at one time.
+    /// The greatest number of bytes held at one time.
     pub peak_bytes: usize,
 }
 
 impl Ordered {
-    /// Whether the records are in temporary files.
+    /// Reports whether the records are in temporary files.
     pub fn is_in_files(&self) -> bool {
         matches!(self.left.store, Store::File { .. })
     }
 }
 
-/// Orders what the collectors gathered and the dictionary numbered. With `right_from`, rows from that
-/// number on are those of the right table. O(N log n) for N tokens in sets of n.
+/// Orders the sets of the collectors, whose tokens the dictionary numbered. With `right_from`, rows
+/// from that number on are in the right table. O(N log n) for N tokens in sets of n.
 pub fn order(
     mut collectors: Vec<Collector>,
     mut dictionary: Dictionary,
@@ -88,7 +88,7 @@ pub fn order(
     Ok(Ordered { left, right, distinct_tokens, shared_tokens, peak_bytes })
 }
 
-/// A set, where its tokens are, and what it is sorted by.
+/// A set: the place of its tokens, and its sort key.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     size: u32,
@@ -107,22 +107,23 @@ impl Entry {
         &parts[self.part as usize].tokens[self.range(parts)]
     }
 
-    /// What equal sets have in common; unlike sets of one table hardly ever do. Parts from `lefts` on are of the right one.
+    /// Returns a key that is the same for equal sets; distinct sets of one table hardly ever share
+    /// it. Parts from `lefts` on are of the right table.
     fn key(&self, lefts: usize) -> (bool, u32, u64) {
         (self.part as usize >= lefts, self.size, self.fingerprint)
     }
 }
 
-/// All sets, equal ones of a table side by side, by table, then size.
+/// All sets by table and then by size, with equal sets of a table next to each other.
 #[derive(Debug, Default)]
 struct Groups {
     entries: Vec<Entry>,
-    /// Where each group starts in `entries`.
+    /// The start of each group in `entries`.
     starts: Vec<usize>,
 }
 
-/// Brings equal sets together. Sets with equal fingerprints are compared token by token. The first `lefts` parts are of the
-/// only or left table.
+/// Groups equal sets. Sets with equal fingerprints are compared token by token. The first `lefts`
+/// parts are of the only or left table.
 fn group_equal_sets(parts: &mut [Sets], lefts: usize, executor: &dyn Executor) -> Result<Groups> {
     let mut entries = Vec::new();
     memory::reserve(&mut entries, parts.iter().map(|part| part.rows.len()).sum(), DOING)?;
@@ -154,7 +155,8 @@ fn group_equal_sets(parts: &mut [Sets], lefts: usize, executor: &dyn Executor) -
     Ok(state.1)
 }
 
-/// Reorders a run of entries with equal keys so that equal sets stand together; where each group starts.
+/// Reorders a run of entries with equal keys so that equal sets are next to each other. Returns the
+/// start of each group.
 fn split_run(run: &mut [Entry], parts: &mut [Sets], stop: &Stop) -> Result<Vec<usize>> {
     stop.check()?;
     if run.len() == 1 {
@@ -184,14 +186,14 @@ fn split_run(run: &mut [Entry], parts: &mut [Sets], stop: &Stop) -> Result<Vec<u
     Ok(starts)
 }
 
-/// The records of a table, but for their tokens.
+/// The records of a table, except their tokens.
 struct Layout {
     places: Vec<Place>,
     sizes: Vec<u32>,
     members: Members,
 }
 
-/// Lays out the records of some groups; `groups.starts` has its end appended.
+/// Lays out the records of some groups. `groups.starts` has its end appended.
 fn lay_out(groups: &Groups, range: Range<usize>, parts: &[Translated]) -> Result<Layout> {
     let starts = &groups.starts[range.start..=range.end];
     let count = range.len();
@@ -216,7 +218,7 @@ fn lay_out(groups: &Groups, range: Range<usize>, parts: &[Translated]) -> Result
 }
 
 impl Layout {
-    /// The table, with its tokens, the first of whose parts had this number.
+    /// Returns the table with its tokens. `first_part` is the number of the first of its parts.
     fn table(mut self, tokens: Vec<Vec<u32>>, first_part: usize) -> Table {
         self.places.iter_mut().for_each(|place| place.part -= first_part as u32);
         let store = Store::Memory(Records::of_parts(tokens, self.places, self.sizes));
@@ -261,7 +263,7 @@ mod tests {
         let texts = ["b a", "a b", "a c d", "a a", "", "a b c"].map(str::to_owned);
         let ordered = ordered(&texts, None, 1);
         assert_eq!((ordered.distinct_tokens, ordered.shared_tokens), (5, 3));
-        // a stands in 4 records, b and c in 2 each; d and the second a in one each.
+        // a is in 4 records, b and c are in 2 each; d and the second a are in one each.
         let a = 2;
         let mut records = describe(&ordered.left);
         records.iter_mut().for_each(|r| r.2.sort_unstable());

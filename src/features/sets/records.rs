@@ -1,4 +1,5 @@
-//! Records: the distinct sets of a table in ascending order of size, and the rows whose sets they are.
+//! Records: the distinct sets of a table in ascending order of size, and the rows that have each
+//! set.
 
 use std::ops::Range;
 
@@ -10,26 +11,28 @@ use crate::ragged::Ragged;
 /// Distinct sets in ascending order of size. Tokens are numbered by ascending frequency.
 #[derive(Debug, Default)]
 pub struct Records {
-    /// The tokens of all, in parts, and in these in any order: sets stay where they were made.
+    /// The tokens of all records, in parts and in any order within these: sets stay where they were
+    /// made.
     parts: Vec<Vec<u32>>,
-    /// Where those of each record are.
+    /// The place of the tokens of each record.
     places: Vec<Place>,
     sizes: Vec<u32>,
 }
 
-/// Where the tokens of a record are.
+/// The place of the tokens of a record.
 #[derive(Debug, Clone, Copy)]
 pub struct Place {
-    /// In which part.
+    /// The part that they are in.
     pub part: u32,
-    /// How many there are.
+    /// Their number.
     pub length: u32,
-    /// Where the first one is.
+    /// The place of the first token in the part.
     pub start: usize,
 }
 
 impl Records {
-    /// Records with these tokens; `starts` says where each begins and where the last ends.
+    /// Creates records with these tokens. `starts` has the start of each record and the end of the
+    /// last.
     pub fn new(tokens: Vec<u32>, starts: &[usize], sizes: Vec<u32>) -> Result<Self> {
         let mut places = Vec::new();
         memory::reserve(&mut places, sizes.len(), "placing records")?;
@@ -41,46 +44,46 @@ impl Records {
         Ok(Self::of_parts(vec![tokens], places, sizes))
     }
 
-    /// Records whose tokens are at these places of some parts.
+    /// Creates records whose tokens are at these places of some parts.
     pub fn of_parts(parts: Vec<Vec<u32>>, places: Vec<Place>, sizes: Vec<u32>) -> Self {
         debug_assert_eq!(places.len(), sizes.len());
         Self { parts, places, sizes }
     }
 
-    /// How many records there are.
+    /// Returns the number of records.
     pub fn len(&self) -> usize {
         self.sizes.len()
     }
 
-    /// Whether there is no record.
+    /// Reports whether there is no record.
     pub fn is_empty(&self) -> bool {
         self.sizes.is_empty()
     }
 
-    /// The number of tokens of a record, those that no other record has included.
+    /// Returns the number of tokens of a record, including those that no other record has.
     #[inline]
     pub fn size(&self, record: usize) -> u32 {
         self.sizes[record]
     }
 
-    /// All sizes, ascending.
+    /// Returns all sizes, ascending.
     pub fn sizes(&self) -> &[u32] {
         &self.sizes
     }
 
-    /// The tokens of a record that other records may have too, rarest first. They stand after
-    /// `size - tokens.len()` still rarer ones, which nothing can be shared of.
+    /// Returns the tokens of a record that other records may have, too, rarest first. They come
+    /// after `size - tokens.len()` still rarer tokens, which cannot be shared.
     #[inline]
     pub fn tokens(&self, record: usize) -> &[u32] {
         let Place { part, length, start } = self.places[record];
         &self.parts[part as usize][start..][..length as usize]
     }
 
-    /// Asks for the first tokens of a record, if there is such a one: for those that are looked at in order, as their tokens
-    /// are all over the memory.
+    /// Prefetches the first tokens of a record, if the record exists. This is for records that are
+    /// read in order, as their tokens are scattered over memory.
     #[inline]
     pub fn prefetch(&self, record: usize, tokens: usize) {
-        /// Tokens in a line of the cache.
+        /// The number of tokens in a cache line.
         const LINE: usize = 64 / size_of::<u32>();
         if let Some(place) = self.places.get(record) {
             let all = &self.parts[place.part as usize];
@@ -89,13 +92,13 @@ impl Records {
         }
     }
 
-    /// Asks for what [`Records::tokens`] and [`Records::prefetch`] look at first.
+    /// Prefetches the memory that [`Records::tokens`] and [`Records::prefetch`] read first.
     #[inline]
     pub fn prefetch_place(&self, record: u32) {
         prefetch(&self.places, record as usize);
     }
 
-    /// A copy of some of them.
+    /// Returns a copy of some records.
     pub fn copy(&self, range: Range<usize>) -> Result<Self> {
         const DOING: &str = "taking records apart";
         let (mut tokens, mut starts, mut sizes) = (Vec::new(), Vec::new(), Vec::new());
@@ -110,59 +113,60 @@ impl Records {
         Self::new(tokens, &starts, sizes)
     }
 
-    /// The tokens of all where they are in one part, as space for others.
+    /// Returns the tokens as reusable memory, if they are all in one part.
     pub fn into_tokens(mut self) -> Option<Vec<u32>> {
         if self.parts.len() == 1 { self.parts.pop() } else { None }
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         let tokens: usize = self.parts.iter().map(memory::bytes).sum();
         tokens + memory::bytes(&self.places) + memory::bytes(&self.sizes)
     }
 }
 
-/// The rows whose set each record is.
+/// The rows that have the set of each record.
 #[derive(Debug, Default)]
 pub struct Members {
     rows: Ragged<u32>,
 }
 
 impl Members {
-    /// Members of records; `starts` says where those of each begin and where the last end.
+    /// Creates the members of records. `starts` has the start of each record's rows and the end of
+    /// the last.
     pub fn new(rows: Vec<u32>, starts: Vec<usize>) -> Self {
         Self { rows: Ragged::new(rows, starts) }
     }
 
-    /// How many records there are.
+    /// Returns the number of records.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether there is no record.
+    /// Reports whether there is no record.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// The rows whose set this is.
+    /// Returns the rows that have the set of a record.
     #[inline]
     pub fn rows(&self, record: usize) -> &[u32] {
         self.rows.get(record)
     }
 
-    /// Asks for where the rows of a record are.
+    /// Prefetches the place of the rows of a record.
     #[inline]
     pub fn prefetch_range(&self, record: u32) {
         self.rows.prefetch_range(record as usize);
     }
 
-    /// Asks for its rows.
+    /// Prefetches the rows of a record.
     #[inline]
     pub fn prefetch(&self, record: u32) {
         self.rows.prefetch(record as usize);
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.rows.bytes()
     }

@@ -1,9 +1,9 @@
-//! Token sets that do not fit into memory: through temporary files into ordered records.
+//! Turns token sets that do not fit in memory into ordered records, through temporary files.
 //!
 //! Sets are written as the workers make them. Once all are known, and with them the frequency of
-//! every token, they are read again: tokens become ranks, and each set goes to the file of its size
-//! range. Range by range, equal sets become one record, and the records are written in order of size.
-//! What stays in memory are the dictionary and about 30 bytes a document.
+//! every token, they are read again: tokens are replaced by ranks, and each set goes to the file of
+//! its size range. In each range, equal sets are merged into one record, and the records are
+//! written in order of size. The dictionary and about 30 bytes for each document stay in memory.
 
 use std::collections::BTreeMap;
 
@@ -24,41 +24,42 @@ use crate::sorting_network;
 
 const DOING: &str = "spilling token sets";
 
-/// A set in a file: row, fingerprint (2), number of all tokens, number of tokens written, the tokens.
+/// The length of the head of a set in a file. A set is its row, fingerprint (2), number of all
+/// tokens, number of written tokens, and then the tokens.
 const HEAD: usize = 5;
 
-/// Numbers read or written at one time.
+/// The amount of numbers read or written at one time.
 const PIECE: usize = 1 << 18;
 
-/// Sets that workers made, in a file.
+/// A file of sets that workers made.
 pub struct Spill<'a> {
     files: &'a dyn TempFiles,
     file: Option<Box<dyn TempFile>>,
-    /// What workers wrote: the place in the file, how many numbers.
+    /// The runs that workers wrote: the place in the file and the amount of numbers.
     runs: Vec<(u64, usize)>,
     written: u64,
-    /// How many sets there are of each size, by table.
+    /// The number of sets of each size, by table.
     sizes: BTreeMap<(bool, u32), u64>,
     right_from: Option<u32>,
 }
 
 impl<'a> Spill<'a> {
-    /// Nothing spilled yet; all rows are those of the only table, or of the left one.
+    /// Creates an empty spill; all rows are in the only table, or in the left one.
     pub fn new(files: &'a dyn TempFiles) -> Self {
         Self { files, file: None, runs: Vec::new(), written: 0, sizes: BTreeMap::new(), right_from: None }
     }
 
-    /// Whether anything was spilled.
+    /// Reports whether anything was spilled.
     pub fn is_used(&self) -> bool {
         self.file.is_some()
     }
 
-    /// Says that rows from this one on are those of the right table.
+    /// Starts the right table: rows from `right_from` on are in it.
     pub fn go_right(&mut self, right_from: u32) {
         self.right_from = Some(right_from);
     }
 
-    /// Writes the sets of all workers and takes them out of memory.
+    /// Moves the sets of all workers from memory to the file.
     pub fn take(&mut self, collectors: &mut [Collector]) -> Result<()> {
         if self.file.is_none() {
             self.file = Some(self.files.create()?);
@@ -88,7 +89,8 @@ impl<'a> Spill<'a> {
         Ok(())
     }
 
-    /// Orders all that the collectors gathered, holding about `budget` bytes beside the dictionary.
+    /// Orders the sets of all collectors and of the file, holding about `budget` bytes in addition
+    /// to the dictionary.
     pub fn order(
         mut self,
         mut collectors: Vec<Collector>,
@@ -118,7 +120,8 @@ impl<'a> Spill<'a> {
         Ok(Ordered { left, right, distinct_tokens, shared_tokens, peak_bytes })
     }
 
-    /// Reads the sets again and writes each, with ranks for tokens, to the file of its size range.
+    /// Reads the sets again and writes each, with ranks instead of tokens, to the file of its size
+    /// range.
     fn distribute(
         &mut self,
         ranges: &SizeRanges,
@@ -172,10 +175,11 @@ fn push_set(
     Ok(())
 }
 
-/// Which sets go to which file: a range of sizes of a table, or a part of a size by fingerprint.
+/// The assignment of sets to files. Each file has a range of sizes of a table, or a part of one
+/// size by fingerprint.
 struct SizeRanges {
-    /// For each size of a table in ascending order, its first range, and into how many bits of
-    /// fingerprint it is split.
+    /// For each size of a table in ascending order, its first range, and the number of bits of the
+    /// fingerprint by which it is split.
     first_of: BTreeMap<(bool, u32), (usize, u32)>,
     count: usize,
     first_right: usize,
@@ -228,7 +232,7 @@ struct Reader {
     left: usize,
     share: usize,
     words: Vec<u32>,
-    /// The end of the last whole set in `words`.
+    /// The end of the last complete set in `words`.
     whole: usize,
 }
 
@@ -237,7 +241,7 @@ impl Reader {
         Self { at, left: length, share, words: Vec::new(), whole: 0 }
     }
 
-    /// Reads on until there is a whole set, or as many as fit; false at the end.
+    /// Reads on until there is a complete set, or as many as fit. Returns false at the end.
     fn fill(&mut self, file: &mut dyn TempFile) -> Result<bool> {
         while self.whole == 0 && self.left > 0 {
             let more = self.share.min(self.left);
@@ -252,7 +256,7 @@ impl Reader {
         Ok(self.whole > 0)
     }
 
-    /// The whole sets, in about equal shares; with space for what is written of them.
+    /// Returns the complete sets in about equal shares, with memory for their output.
     fn split(&self, shares: usize, ranges: usize, space: &mut Vec<Vec<Vec<u32>>>) -> Vec<Piece<'_>> {
         let most = self.whole.div_ceil(shares);
         let mut pieces = Vec::new();
@@ -267,14 +271,14 @@ impl Reader {
         pieces
     }
 
-    /// Drops the whole sets.
+    /// Drops the complete sets.
     fn forget(&mut self) {
         self.words.drain(..self.whole);
         self.whole = 0;
     }
 }
 
-/// Where the whole sets are in some numbers.
+/// Returns the places of the complete sets in some numbers.
 fn sets_in(words: &[u32]) -> impl Iterator<Item = std::ops::Range<usize>> {
     let mut from = 0;
     std::iter::from_fn(move || {
@@ -287,7 +291,7 @@ fn sets_in(words: &[u32]) -> impl Iterator<Item = std::ops::Range<usize>> {
     })
 }
 
-/// Some sets, and what is written of them for each size range.
+/// Some sets, and their output for each size range.
 struct Piece<'a> {
     words: &'a [u32],
     out: Vec<Vec<u32>>,
@@ -312,7 +316,7 @@ impl Piece<'_> {
             let out = &mut out[ranges.of(right, size, fingerprint)];
             let start = out.len();
             push_set(out, row, fingerprint, size, tokens.iter().map(|&token| ranks.of(token)))?;
-            // After a stop the set is written anew.
+            // After a stop, the set is written again.
             let kept = order_ranks(&mut out[start + HEAD..], sort, stop);
             out.truncate(kept.as_ref().map_or(start, |&kept| start + HEAD + kept as usize));
             let kept = kept?;
@@ -327,12 +331,12 @@ impl Piece<'_> {
 #[derive(Default)]
 struct Distinct {
     table: HashTable<u32>,
-    /// The sets, concatenated, and where each begins.
+    /// The sets, concatenated, and the start of each.
     words: Vec<u32>,
     starts: Vec<usize>,
-    /// Which set each row has.
+    /// The number of the set of each row.
     rows: Vec<(u32, u32)>,
-    /// How many numbers of the present piece are done.
+    /// The amount of numbers of the current piece that are done.
     done: usize,
 }
 
@@ -342,7 +346,7 @@ impl Distinct {
         u64::from(self.words[start + 1]) | u64::from(self.words[start + 2]) << 32
     }
 
-    /// Size and tokens of a set.
+    /// Returns the size and the tokens of a set.
     fn content(&self, set: u32) -> &[u32] {
         let start = self.starts[set as usize];
         &self.words[start + 3..start + HEAD + self.words[start + HEAD - 1] as usize]
@@ -353,8 +357,8 @@ impl Distinct {
             stop.check()?;
             let set = &piece[self.done..][set];
             let fingerprint = u64::from(set[1]) | u64::from(set[2]) << 32;
-            // Of tokens that nobody shares only the number was kept: sets that have any are not known
-            // to be equal, and hardly ever are.
+            // Of tokens that cannot be shared, only the number is kept. So sets that have any are
+            // not known to be equal, and hardly ever are.
             let whole = set[3] == set[4];
             let found =
                 self.table.find(fingerprint, |&other| whole && self.content(other) == &set[3..]).copied();
@@ -378,14 +382,15 @@ impl Distinct {
         Ok(())
     }
 
-    /// The sets in order of size and fingerprint, and their rows in the same order.
+    /// Sorts the sets by size and fingerprint, and their rows in the same order. Returns the order
+    /// of the sets.
     fn sort(&mut self, stop: &Stop) -> Result<Vec<u32>> {
         let mut keys: Vec<(u32, u64, u32)> = Vec::new();
         memory::reserve(&mut keys, self.starts.len(), DOING)?;
         keys.extend(
             (0..self.starts.len() as u32).map(|set| (self.content(set)[0], self.fingerprint(set), set)),
         );
-        // Nearly always that tells them apart, and no set is looked at.
+        // Size and fingerprint nearly always decide, so that no set is read.
         executor::sort_unstable_by(&mut keys, stop, &|a, b| {
             (a.0, a.1).cmp(&(b.0, b.1)).then_with(|| self.content(a.2).cmp(self.content(b.2)))
         })?;

@@ -1,5 +1,5 @@
-//! Records that may be too many for memory: in memory, or in a temporary file with only their sizes
-//! and places in memory.
+//! Records that may not fit in memory. They are in memory, or in a temporary file with only their
+//! sizes and places in memory.
 
 use std::ops::Range;
 
@@ -12,13 +12,13 @@ const DOING: &str = "loading records";
 
 /// The records of a table.
 pub enum Store {
-    /// All of them.
+    /// All records in memory.
     Memory(Records),
-    /// Their tokens in a file.
+    /// The tokens of the records in a file.
     File {
-        /// All tokens as numbers of 32 bits, in the machine's order of bytes.
+        /// All tokens as 32-bit numbers, in the machine's byte order.
         file: Box<dyn TempFile>,
-        /// Where the tokens of each record begin, and where those of the last end, in tokens.
+        /// The start of the tokens of each record and the end of the last, in tokens.
         starts: Vec<u64>,
         /// The size of each record, ascending.
         sizes: Vec<u32>,
@@ -32,7 +32,7 @@ impl std::fmt::Debug for Store {
 }
 
 impl Store {
-    /// The sizes of all records, ascending.
+    /// Returns the sizes of all records, ascending.
     pub fn sizes(&self) -> &[u32] {
         match self {
             Self::Memory(records) => records.sizes(),
@@ -40,16 +40,16 @@ impl Store {
         }
     }
 
-    /// How many tokens of a record can be shared.
+    /// Returns the number of tokens of a record that can be shared.
     pub fn shared(&self, record: usize) -> usize {
         match self {
             Self::Memory(records) => records.tokens(record).len(),
-            // No record has more tokens than 32 bits count.
+            // The number of tokens of a record always fits in 32 bits.
             Self::File { starts, .. } => (starts[record + 1] - starts[record]) as usize,
         }
     }
 
-    /// All records, to work with in memory; they are not to be asked for again.
+    /// Returns all records in memory; the caller must not ask for them again.
     pub fn take(&mut self) -> Result<Records> {
         match self {
             Self::Memory(records) => Ok(std::mem::take(records)),
@@ -60,19 +60,20 @@ impl Store {
         }
     }
 
-    /// The store itself, which is left empty.
+    /// Takes the whole store and leaves it empty.
     pub fn take_all(&mut self) -> Self {
         std::mem::replace(self, Self::Memory(Records::default()))
     }
 
-    /// A copy of some records, to work with in memory; their tokens in `space`, whatever it has, if they come from a file.
+    /// Returns a copy of some records in memory. If they come from a file, `space` is reused for
+    /// their tokens, whatever its content.
     pub fn load(&mut self, range: Range<usize>, space: Vec<u32>) -> Result<Records> {
         match self {
             Self::Memory(records) => records.copy(range),
             Self::File { file, starts, sizes } => {
                 let (from, to) = (starts[range.start], starts[range.end]);
                 let (mut tokens, length) = (space, (to - from) as usize);
-                // What is there is written over.
+                // The content of `space` is overwritten.
                 let more = length.saturating_sub(tokens.len());
                 memory::reserve(&mut tokens, more, DOING)?;
                 tokens.resize(length, 0);
@@ -87,8 +88,8 @@ impl Store {
         }
     }
 
-    /// Calls `each` with every record, its size, and its tokens that can be shared; of those in a file about `budget` bytes
-    /// are in memory at a time.
+    /// Calls `each` with every record, its size, and its tokens that can be shared. For records in
+    /// a file, about `budget` bytes are in memory at a time.
     pub fn for_each(
         &mut self,
         budget: usize,
@@ -120,7 +121,8 @@ impl Store {
         Ok(())
     }
 
-    /// A copy of the records that are wanted: in memory, or in a file where they take more than `budget` bytes.
+    /// Returns a copy of the wanted records: in memory, or in a file if they take more than
+    /// `budget` bytes.
     pub fn part(
         &mut self,
         wanted: impl Fn(usize) -> bool,
@@ -159,12 +161,12 @@ impl Store {
             file.write(bytemuck::cast_slice(&held))?;
             return Ok(Self::File { file, starts, sizes });
         }
-        // They were counted in memory.
+        // The tokens are in memory, so their number fits in a usize.
         let starts: Vec<usize> = starts.into_iter().map(|start| start as usize).collect();
         Ok(Self::Memory(Records::new(held, &starts, sizes)?))
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         match self {
             Self::Memory(records) => records.bytes(),
@@ -178,12 +180,12 @@ impl Store {
 pub struct Table {
     /// The distinct sets.
     pub store: Store,
-    /// Their rows.
+    /// The rows of each set.
     pub members: Members,
 }
 
 impl Table {
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.store.bytes() + self.members.bytes()
     }
@@ -221,7 +223,7 @@ mod tests {
             let tokens = records.iter().flat_map(|(_, set)| set.clone()).collect();
             let sizes = records.iter().map(|&(size, _)| size).collect();
             let mut store = Store::Memory(Records::new(tokens, &starts, sizes).unwrap());
-            // Of memory, and of a file.
+            // The first copy is of a store in memory, the second may be of a file.
             for budget in budgets {
                 let mut copy = store.part(|_| true, &MemoryFiles, budget).unwrap();
                 prop_assert_eq!(all(&mut copy, budget), records.clone());

@@ -1,4 +1,5 @@
-//! Ranks in the place of the numbers of tokens, where the sets are: a set is written when it is made, and never copied.
+//! Replaces the numbers of tokens by ranks in place: a set is written when it is made and never
+//! copied.
 
 use super::collect::Sets;
 use crate::error::Result;
@@ -9,54 +10,54 @@ use crate::sorting_network;
 
 const DOING: &str = "ordering token sets";
 
-/// Sets of a worker, whose tokens are ranks, and which of them are kept.
+/// The sets of a worker with ranks as tokens, and which of them are kept.
 #[derive(Debug)]
 pub(super) struct Translated {
     tokens: Vec<u32>,
-    /// Where each set ends, until all are [`packed`](Translated::pack); then where each begins.
+    /// The end of each set, until all are [`packed`](Translated::pack); then the start of each.
     places: Vec<usize>,
-    /// How many tokens of each set can be shared; of one that is not kept 0.
+    /// The number of tokens of each set that can be shared; 0 for a set that is not kept.
     lengths: Vec<u32>,
-    /// How far they are packed: sets, and where the next one began and begins.
+    /// The progress of packing: the number of sets, and the old and the new start of the next one.
     packed: (usize, usize, usize),
 }
 
 /// Some consecutive sets of a worker.
 struct Piece<'a> {
     tokens: &'a mut [u32],
-    /// Where the first of these tokens is among all.
+    /// The place of the first of these tokens among all.
     base: usize,
     ends: &'a [usize],
     lengths: &'a mut [u32],
-    /// How much is done: sets, and tokens of the next one.
+    /// The progress: the number of sets, and below, of tokens of the next one.
     sets: usize,
     tokens_of_next: usize,
 }
 
 impl Translated {
-    /// Sets of which none is kept yet.
+    /// Creates sets of which none is kept yet.
     pub(super) fn new(sets: Sets) -> Result<Self> {
         let lengths = memory::filled(0, sets.rows.len(), DOING)?;
         Ok(Self { tokens: sets.tokens, places: sets.ends, lengths, packed: (0, 0, 0) })
     }
 
-    /// Says that a set is kept.
+    /// Marks a set as kept.
     pub(super) fn keep(&mut self, set: u32) {
         self.lengths[set as usize] = 1;
     }
 
-    /// Where a set begins, and how many tokens it has.
+    /// Returns the start of a set and its number of tokens.
     #[inline]
     pub(super) fn place(&self, set: u32) -> (usize, u32) {
         (self.places[set as usize], self.lengths[set as usize])
     }
 
-    /// The tokens of all sets.
+    /// Returns the tokens of all sets.
     pub(super) fn into_tokens(self) -> Vec<u32> {
         self.tokens
     }
 
-    /// Cuts the sets into pieces of about as much work.
+    /// Divides the sets into pieces of about equal work.
     fn pieces(&mut self) -> Vec<Piece<'_>> {
         const TOKENS_A_PIECE: usize = 1 << 19;
         let mut pieces = Vec::new();
@@ -81,11 +82,11 @@ impl Translated {
         pieces
     }
 
-    /// Lets go of what is not kept, from where it was stopped on.
+    /// Removes the tokens that are not kept, starting where it was stopped.
     fn pack(&mut self, stop: &Stop) -> Result<()> {
         const CHECK_EVERY: usize = 1 << 10;
         let kept: usize = self.lengths.iter().map(|&length| length as usize).sum();
-        // What is moved has to be read and written, so some may stay.
+        // Moving tokens means reading and writing them, so a few unneeded ones may stay.
         let moves = kept < self.tokens.len() / 8 * 7;
         let (set, began, begins) = &mut self.packed;
         while let Some(place) = self.places.get_mut(*set) {
@@ -108,7 +109,8 @@ impl Translated {
 }
 
 impl Piece<'_> {
-    /// Ranks for numbers, ascending, in the sets that are kept, from where it was stopped on.
+    /// Replaces numbers by ranks, ascending, in the sets that are kept, starting where it was
+    /// stopped.
     fn translate(&mut self, ranks: &Ranks, sort: sorting_network::Kernel, stop: &Stop) -> Result<()> {
         const CHECK_EVERY: usize = 1 << 16;
         while let Some(&end) = self.ends.get(self.sets) {
@@ -131,22 +133,22 @@ impl Piece<'_> {
     }
 }
 
-/// Sorts the ranks of a set, and gives how many of them can be shared: what nobody shares comes last. After a stop they are in any
-/// order.
+/// Sorts the ranks of a set and returns how many of them can be shared; the others come last. After
+/// a stop, they are in any order.
 pub(super) fn order_ranks(set: &mut [u32], sort: sorting_network::Kernel, stop: &Stop) -> Result<u32> {
-    /// Longer sets are sorted in slices.
+    /// The greatest length of sets that are sorted at once; longer sets are sorted in slices.
     const SHORT: usize = 1 << 12;
     if set.len() <= SHORT {
         sort(set);
     } else {
         executor::sort_unstable_by(set, stop, &Ord::cmp)?;
     }
-    // No set has more tokens than 32 bits count.
+    // The number of tokens of a set always fits in 32 bits.
     Ok(set.partition_point(|&rank| rank != LONE) as u32)
 }
 
-/// Puts ranks in the place of numbers in all sets that are kept, orders these, and lets go of the others.
-/// O(N log n) for N tokens in sets of n.
+/// Replaces numbers by ranks in all sets that are kept, sorts these sets, and drops the others. O(N
+/// log n) for N tokens in sets of n.
 pub(super) fn translate(parts: &mut [Translated], ranks: &Ranks, executor: &dyn Executor) -> Result<()> {
     let mut pieces: Vec<Piece<'_>> = parts.iter_mut().flat_map(Translated::pieces).collect();
     let sort = sorting_network::kernel();

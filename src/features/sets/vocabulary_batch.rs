@@ -1,4 +1,4 @@
-//! The tokens of a document in the vocabulary of a worker, some at a time.
+//! Looks up the tokens of a document in the vocabulary of a worker, several at a time.
 
 use crate::error::Result;
 use crate::executor::Stop;
@@ -10,8 +10,9 @@ use crate::memory;
 
 const DOING: &str = "collecting token sets";
 
-/// Tokens that are looked up together. Each part of a lookup for itself, as what is read of one is not what was written of
-/// it last: a processor that has to put a number together from two that it just wrote waits until both are in its cache.
+/// Tokens that are looked up together. The parts of a lookup are stored separately, because they
+/// are not read in the sizes in which they were last written: a processor that has to combine a
+/// number from two that it just wrote waits until both are in its cache.
 #[derive(Debug)]
 struct Together {
     hashes: [u64; TOGETHER],
@@ -24,14 +25,14 @@ struct Together {
 #[derive(Debug)]
 pub(super) struct Meeting<'a> {
     vocabulary: &'a mut Vocabulary,
-    /// The places of words of the vocabulary, and [`UNKNOWN`] for what is among the lookups.
+    /// The places of words of the vocabulary; [`UNKNOWN`] for tokens among the lookups.
     tokens: &'a mut Vec<u32>,
     /// The places of words that are in the document more than once.
     repeated: &'a mut Vec<u32>,
     lookups: &'a mut Vec<Lookup>,
     together: Together,
     fingerprint: u64,
-    /// The document, to its batch and to the vocabulary.
+    /// The number of the document in its batch, and below, in the vocabulary.
     document: u32,
     current: u32,
     table: usize,
@@ -39,8 +40,9 @@ pub(super) struct Meeting<'a> {
 }
 
 impl<'a> Meeting<'a> {
-    /// A document that begins: the `document`-th of its batch, of this table. Tokens are appended to the first of `places`,
-    /// and in the end the second are the last occurrences of what is repeated, where repeats count.
+    /// Begins a document: the `document`-th of its batch, in this table. Tokens are appended to the
+    /// first of `places`. If repeats count, the second of `places` has the last occurrences of
+    /// repeated words at the end.
     pub(super) fn new(
         vocabulary: &'a mut Vocabulary,
         [tokens, repeated]: [&'a mut Vec<u32>; 2],
@@ -83,8 +85,8 @@ impl<'a> Meeting<'a> {
         if *count == TOGETHER { self.meet_all() } else { Ok(()) }
     }
 
-    /// Looks all up. Words of the vocabulary stand among the tokens once; how often they are met is known when the document
-    /// ends.
+    /// Looks up all collected tokens. Words of the vocabulary are added to the tokens once; the
+    /// number of their occurrences is known when the document ends.
     #[inline(never)]
     fn meet_all(&mut self) -> Result<()> {
         let Together { hashes, contents, kinds, count } = &mut self.together;
@@ -96,11 +98,12 @@ impl<'a> Meeting<'a> {
                 *place = self.vocabulary.place(hashes[n], contents[n])?;
             }
         }
-        // What is counted from here on can be taken back by the tokens alone: nothing may fail.
+        // Counts from here on can be taken back by the tokens alone, so nothing below may fail.
         memory::reserve(self.tokens, count, DOING)?;
         memory::reserve(self.repeated, count, DOING)?;
         memory::reserve(self.lookups, count, DOING)?;
-        // All are written, and what is not needed is written over: so nothing depends on whether a word is new here.
+        // Every place is written, and unneeded ones are overwritten, so that no branch depends on
+        // whether a word is new in the document.
         let (mut tokens, mut repeated) = ([0; TOGETHER], [0; TOGETHER]);
         let (mut new, mut again) = (0, 0);
         let mut fingerprint = 0u64;
@@ -126,9 +129,9 @@ impl<'a> Meeting<'a> {
         Ok(())
     }
 
-    /// Ends the document, and adds the further occurrences of words of the vocabulary, where repeats count: of those that
-    /// are in the document more than once the last are left. Gives the sum of the hashes of those tokens that the vocabulary
-    /// has.
+    /// Ends the document. If repeats count, it adds the further occurrences of words of the
+    /// vocabulary; then `repeated` has the last occurrence of each repeated word. Returns the sum
+    /// of the hashes of the tokens that are in the vocabulary.
     pub(super) fn end(mut self, stop: &Stop) -> Result<u64> {
         self.meet_all()?;
         if self.repeats_count {

@@ -1,4 +1,4 @@
-//! Units of documents, sentences or whole texts, into sets of signatures.
+//! Turns units of documents (sentences or whole texts) into sets of signatures.
 
 pub mod sets;
 pub mod signatures;

@@ -1,6 +1,6 @@
-//! Units of documents, sentences or whole texts, into sets of signatures, in two passes: texts are kept and,
-//! where it matters, words counted while documents are read; then the sets are made, numbered, and ordered for a
-//! join.
+//! Turns units of documents (sentences or whole texts) into sets of signatures, in two passes.
+//! While documents are read, their texts are kept and, if needed, their words counted. Then the
+//! sets are made, numbered, and ordered for a join.
 
 use super::signatures::{Features, Maker, SignatureScratch};
 use super::text_store::{TextCollector, TextStore};
@@ -19,24 +19,24 @@ use crate::text::spans::{Position, Span};
 
 const DOING: &str = "cutting documents into sentences";
 
-/// What documents are cut into.
+/// The units into which documents are cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// Sentences.
     Sentence,
-    /// Nothing smaller: each row is one unit.
+    /// Whole documents: each row is one unit.
     Document,
 }
 
-/// What one worker has read.
+/// The documents that one worker has read.
 #[derive(Debug)]
 pub struct Reader {
     unit: Unit,
     shelf: TextCollector,
-    /// Counts words, where that is wanted.
+    /// The counter of words, if they are counted.
     words: Option<Collector>,
     spans: Vec<Span>,
-    /// Space for the texts of pages.
+    /// Scratch memory for the texts of pages.
     page: Document,
     empty: u64,
 }
@@ -44,12 +44,12 @@ pub struct Reader {
 const WORDS: FeatureSpec = FeatureSpec { multiset: false, ..FeatureSpec::WORDS };
 
 impl Reader {
-    /// Adds a document. After a stop all is as it was before.
+    /// Adds a document. After a stop, everything is as it was before.
     pub fn add(&mut self, row: u32, document: &Document, stop: &Stop) -> Result<()> {
         let Self { spans, page, .. } = self;
         let is_long = document.bytes() > SetBuilder::LONG;
         let document = document.read(page, stop)?;
-        // Columns of other things are refused.
+        // Columns of other types are refused.
         let Document::Text(text) = document else { return Ok(()) };
         spans.clear();
         match self.unit {
@@ -73,15 +73,15 @@ impl Reader {
 /// Documents while they are read.
 #[derive(Debug)]
 pub struct Gathering {
-    /// One for each worker.
+    /// The readers, one for each worker.
     pub readers: Vec<Reader>,
     library: TextStore,
-    /// Numbers the words that readers count; it has their collectors only meanwhile.
+    /// Numbers the words that the readers count. It has their collectors only during that time.
     words: SetBuilder<'static>,
 }
 
 impl Gathering {
-    /// Nothing read yet.
+    /// Creates an empty gathering.
     pub fn new(unit: Unit, features: &Features, executor: &dyn Executor) -> Self {
         let reader = || Reader {
             unit,
@@ -98,8 +98,9 @@ impl Gathering {
         }
     }
 
-    /// Counts the words of documents that readers have, with those of long ones, which `add_long` adds, and writes the texts to a file where they
-    /// take more than `budget` bytes. Gives the most bytes that were held.
+    /// Counts the words of the documents that the readers have, and of long ones, which `add_long`
+    /// adds. Writes the texts to a file if they take more than `budget` bytes. Returns the greatest
+    /// number of bytes held.
     pub fn settle(
         &mut self,
         add_long: impl FnOnce(&mut SetBuilder<'_>) -> Result<()>,
@@ -112,7 +113,7 @@ impl Gathering {
         if !self.words.collectors.is_empty() {
             pending = self.words.number(executor)?;
             add_long(&mut self.words)?;
-            // Only the dictionary's counts are wanted.
+            // Only the dictionary's counts are needed.
             self.words.forget_sets();
             for (reader, collector) in self.readers.iter_mut().zip(self.words.collectors.drain(..)) {
                 reader.words = Some(collector);
@@ -126,8 +127,8 @@ impl Gathering {
         Ok(kept + pending)
     }
 
-    /// All texts, and what makes their signatures. `documents` is the number of those that were read, without
-    /// NULL. Third is the number of documents without any unit.
+    /// Returns all texts, the maker of their signatures, and the number of documents without any
+    /// unit. `documents` is the number of documents that were read, without NULL.
     pub fn finish(
         mut self,
         features: &Features,
@@ -142,14 +143,14 @@ impl Gathering {
     }
 }
 
-/// The units of documents, numbered through.
+/// The units of documents, numbered consecutively.
 #[derive(Debug, Default)]
 pub struct Units {
     /// The rows that have units.
     rows: Vec<u32>,
-    /// The number of the first unit of each, and what comes behind the last.
+    /// The number of the first unit of each row, and the number after the last unit.
     firsts: Vec<u32>,
-    /// The first unit of the right table, where there is one.
+    /// The first unit of the right table, if there is one.
     pub right_from: Option<u32>,
 }
 
@@ -175,7 +176,7 @@ impl Units {
         Ok(())
     }
 
-    /// Each row is one unit, and its number.
+    /// Makes each row one unit with the row's number.
     pub fn of_rows(rows: u32, right_from: Option<u32>) -> Result<Self> {
         let mut units = Self { right_from, ..Self::default() };
         memory::reserve(&mut units.rows, rows as usize, DOING)?;
@@ -185,27 +186,29 @@ impl Units {
         Ok(units)
     }
 
-    /// How many units there are.
+    /// Returns the number of units.
     pub fn len(&self) -> u32 {
         self.firsts.last().copied().unwrap_or(0)
     }
 
-    /// Whether there is none.
+    /// Reports whether there is no unit.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The rows that have units, in order: their places there number the documents.
+    /// Returns the rows that have units, in order. Their places in this order are the numbers of
+    /// the documents.
     pub fn rows(&self) -> &[u32] {
         &self.rows
     }
 
-    /// The numbers of the first units of all documents, and behind them the number of all units.
+    /// Returns the numbers of the first units of all documents, and at the end the number of all
+    /// units.
     pub fn firsts(&self) -> &[u32] {
         &self.firsts
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         memory::bytes(&self.rows) + memory::bytes(&self.firsts)
     }
@@ -216,11 +219,11 @@ impl Units {
 pub struct UnitSets {
     /// The distinct sets, ready to be joined.
     pub ordered: Ordered,
-    /// How many signatures all units have.
+    /// The number of signatures of all units.
     pub signatures: u64,
-    /// How many units have none.
+    /// The number of units without signatures.
     pub empty: u64,
-    /// How many of these have words.
+    /// The number of units without signatures that have words.
     pub unsigned: u64,
 }
 
@@ -228,13 +231,13 @@ pub struct UnitSets {
 #[derive(Debug, Clone)]
 struct Part {
     row: u32,
-    /// The number of the first of them.
+    /// The number of the first of the units.
     number: u32,
-    /// Their places in the document.
+    /// The places of the units in the document.
     units: std::ops::Range<u32>,
 }
 
-/// Makes the sets of all units. `progress` is told how many units are done.
+/// Makes the sets of all units. `progress` is called with the number of units that are done.
 pub fn make_sets(
     library: &mut TextStore,
     units: &Units,
@@ -260,7 +263,7 @@ pub fn make_sets(
         progress(parts.done());
     }
     if let Some(from) = units.right_from {
-        // Also where the right table has no unit.
+        // This is needed if the right table has no unit.
         builder.go_right(from);
     }
     let (signatures, empty) = (builder.tokens(), builder.empty());
@@ -269,12 +272,12 @@ pub fn make_sets(
     Ok(UnitSets { ordered, signatures, empty, unsigned })
 }
 
-/// Cuts all units into batches.
+/// Divides all units into batches.
 struct Parts<'a> {
     units: &'a Units,
     /// The next document, and the next of its units.
     at: (usize, u32),
-    /// Bytes of a batch.
+    /// The number of bytes of a batch.
     bytes: usize,
 }
 
@@ -283,7 +286,7 @@ impl Parts<'_> {
         self.units.firsts[self.at.0] + self.at.1
     }
 
-    /// The next units, of one table; none after the last.
+    /// Returns the next units, which are of one table, or `None` after the last.
     fn next(&mut self, library: &TextStore) -> Result<Option<Vec<Part>>> {
         let Units { rows, firsts, right_from } = self.units;
         let (mut batch, mut bytes) = (Vec::new(), 0);
@@ -294,7 +297,7 @@ impl Parts<'_> {
                 break;
             }
             let count = firsts[document + 1] - first;
-            // As if all units of a document were of one length.
+            // This assumes that all units of a document have the same length.
             let each = library.size(row) / count as usize + 1;
             let fit = u32::try_from((self.bytes - bytes).div_ceil(each)).unwrap_or(u32::MAX);
             let to = from + fit.min(count - from);
@@ -306,21 +309,21 @@ impl Parts<'_> {
     }
 }
 
-/// Some of the work of a batch.
+/// A share of a batch for one thread.
 struct BatchPart<'a> {
     collector: &'a mut Collector,
     parts: Vec<Part>,
-    /// The next of them.
+    /// The next part.
     next: usize,
     scratch: SignatureScratch,
     /// The units that are too long to be numbered with the others.
     long: Vec<Part>,
-    /// How many units have words and no signature.
+    /// The number of units that have words and no signature.
     unsigned: u64,
 }
 
-/// Makes the sets of a batch; gives the most bytes that the collectors held, and how many units with words have no
-/// signature.
+/// Makes the sets of a batch. Returns the greatest number of bytes that the collectors held, and
+/// the number of units that have words and no signature.
 fn make_batch(
     open: &super::text_store::LoadedTexts<'_>,
     batch: Vec<Part>,
@@ -339,7 +342,8 @@ fn make_batch(
             unsigned: 0,
         });
     }
-    // Shared out by the number of units; few documents are cut, so that each thread has some.
+    // The batch is divided by the number of units. If it has few documents, they are cut, so that
+    // each thread gets some units.
     let all: u32 = batch.iter().map(|part| part.units.len() as u32).sum();
     let share = all.div_ceil(shares.len() as u32).max(1);
     let (mut to, mut room) = (0, share);

@@ -1,5 +1,5 @@
-//! The signatures of a unit of text, a sentence or a whole document, as a set of numbers: shingles, one I-Match
-//! value, or SpotSigs (docs/design/algorithms.md section 6).
+//! The signatures of a unit of text (a sentence or a whole document) as a set of numbers: shingles,
+//! one I-Match value, or SpotSigs (docs/design/algorithms.md section 6).
 
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
@@ -14,12 +14,12 @@ use crate::text::words::{Space, for_each_word};
 
 const DOING: &str = "making signatures";
 
-/// Which signatures.
+/// The kind of signatures.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Features {
     /// Shingles of this many words; a unit of fewer words is one shingle.
     Shingles(usize),
-    /// One signature of the terms whose idf is in a range; where none is, of all.
+    /// One signature of the terms whose idf is in a range, or of all terms if there are none.
     Imatch(IdfRange),
     /// Chains that follow common words.
     Spotsigs(SpotSpec),
@@ -35,7 +35,7 @@ impl Features {
         }
     }
 
-    /// Whether it must be known in how many documents each word is.
+    /// Reports whether the number of documents of each word is needed.
     pub fn are_counted(&self) -> bool {
         match self {
             Self::Shingles(_) => false,
@@ -44,13 +44,14 @@ impl Features {
         }
     }
 
-    /// Makes ready, with the words of all documents where these are counted; `documents` is their number.
+    /// Prepares a maker, with the words of all documents if these are counted; `documents` is their
+    /// number.
     pub fn ready(&self, words: &Dictionary, documents: u64, executor: &dyn Executor) -> Result<Maker> {
         Ok(match self {
             Self::Shingles(k) => Maker::Shingles(*k),
             Self::Imatch(range) => {
                 let documents = counted_documents(documents);
-                // Whichever are fewer are listed.
+                // The shorter list is stored: of the words that count, or of those that do not.
                 let (mut all, mut kept) = (0u64, 0u64);
                 for_each_count(words, |_, df| {
                     all += 1;
@@ -78,21 +79,22 @@ impl Features {
     }
 }
 
-/// Which words count.
+/// The set of words that count.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Terms {
     /// The hashes of some words, ascending.
     hashes: Vec<u64>,
-    /// Where those begin whose uppermost bits have each value, and where all end; how far these bits are shifted.
+    /// For each value of the uppermost bits, the start of the hashes with that value, and at the
+    /// end the end of all. `shift` is how far these bits are shifted.
     starts: Vec<usize>,
     shift: u32,
-    /// Whether these count, or all others.
+    /// Whether the listed words count, rather than all others.
     kept: bool,
 }
 
 impl Terms {
-    /// Those whose idf is in a range, of `documents` documents of which `counts` says in how many a word, given by
-    /// its hash, is; a word that is not there is in one.
+    /// Creates the terms whose idf in `documents` documents is in a range. `counts` has the number
+    /// of documents for words, given by their hashes; a word that is not in it is in one document.
     pub fn counted(range: IdfRange, counts: &[(u64, u64)], documents: u64) -> Result<Self> {
         let documents = documents.max(1);
         let kept = !range.keeps(1, documents);
@@ -106,9 +108,9 @@ impl Terms {
         Self::new(hashes, kept)
     }
 
-    /// Those of these hashes, which ascend, or all others.
+    /// Creates the terms with these ascending hashes, or all other terms.
     fn new(hashes: Vec<u64>, kept: bool) -> Result<Self> {
-        // About as many values as hashes, so that few have the same.
+        // There are about as many values as hashes, so that few hashes share a value.
         let bits = hashes.len().max(2).ilog2();
         let shift = u64::BITS - bits;
         let mut starts = memory::filled(0, (1 << bits) + 1, DOING)?;
@@ -129,8 +131,8 @@ impl Terms {
     }
 }
 
-/// The number of documents that idf is reckoned with. Of two, any word that both have would be in all of
-/// them, and nothing that they share could be found: two count as one.
+/// Returns the number of documents for computing the idf. With two documents, any word that both
+/// have would be in all of them, and nothing that they share could be found; so two count as one.
 fn counted_documents(documents: u64) -> u64 {
     if documents <= 2 { 1 } else { documents }
 }
@@ -145,7 +147,8 @@ fn for_each_count(words: &Dictionary, mut each: impl FnMut(u64, u64) -> Result<(
     Ok(())
 }
 
-/// The hashes of the words that most documents have; of equally frequent ones those of least hash.
+/// Returns the hashes of the words that are in the most documents; of equally frequent words, those
+/// with the least hashes.
 fn most_frequent(words: &Dictionary, count: usize, executor: &dyn Executor) -> Result<Vec<u64>> {
     let mut all = Vec::new();
     for_each_count(words, |hash, df| memory::push(&mut all, (!df, hash), DOING))?;
@@ -168,7 +171,7 @@ pub enum Maker {
     Spotsigs(Spots),
 }
 
-/// Space that units use in turn.
+/// Scratch memory that is reused from unit to unit.
 #[derive(Debug, Default)]
 pub struct SignatureScratch {
     word: Space,
@@ -183,11 +186,11 @@ pub struct SignatureScratch {
 struct Words {
     text: Vec<u8>,
     places: Vec<WordPlace>,
-    /// Words in order with a space between two.
+    /// The words in order, with a space between two.
     joined: Vec<u8>,
 }
 
-/// A word: its first bytes as a number, which orders most words, and where it is.
+/// A word: its first bytes as a number, which orders most words, and its place.
 #[derive(Debug, Clone, Copy)]
 struct WordPlace {
     head: u64,
@@ -196,8 +199,8 @@ struct WordPlace {
 }
 
 impl Maker {
-    /// Fills in the signatures of a unit, repeats included, and says whether it has a word. Words are cut as
-    /// everywhere, so that neither case nor white space counts.
+    /// Writes the signatures of a unit to `signatures`, including repeats, and reports whether it
+    /// has a word. Words are cut as everywhere, so that neither case nor white space matters.
     pub fn make(
         &self,
         unit: &str,
@@ -212,7 +215,7 @@ impl Maker {
             terms.places.clear();
             for_each_word(unit, word, stop, |word| if which.count(word) { terms.add(word) } else { Ok(()) })?;
             if terms.places.is_empty() {
-                // What many documents have in common has no word that few of them have.
+                // Text that many documents share may have no rare word.
                 for_each_word(unit, word, stop, |word| terms.add(word))?;
             }
             let signature = terms.signature(stop)?;
@@ -231,7 +234,7 @@ impl Maker {
         Ok(!hashes.is_empty())
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         match self {
             Self::Imatch(terms) => memory::bytes(&terms.hashes) + memory::bytes(&terms.starts),
@@ -251,11 +254,13 @@ impl Words {
         memory::push(&mut self.places, place, DOING)
     }
 
-    /// The first 64 bits of the I-Match signature of the words; none where there is no word.
+    /// Returns the first 64 bits of the I-Match signature of the words, or `None` if there is no
+    /// word.
     fn signature(&mut self, stop: &Stop) -> Result<Option<i64>> {
         let Self { text, places, joined } = self;
         let word = |place: &WordPlace| &text[place.from..place.to];
-        // Of words with the same head one may end with it, or in bytes that are 0.
+        // Words with the same head may differ: one may end where the head ends, or in bytes that
+        // are 0.
         let order = |a: &WordPlace, b: &WordPlace| a.head.cmp(&b.head).then_with(|| word(a).cmp(word(b)));
         executor::sort_unstable_by(places, stop, &order)?;
         places.dedup_by(|a, b| order(a, b).is_eq());
@@ -318,11 +323,11 @@ mod tests {
         let maker = Maker::Imatch(Terms::counted(IdfRange::default(), &counts, 10).unwrap());
         assert_eq!(of(&maker, "The crane of the quay"), of(&maker, "quay crane quay"));
         assert_ne!(of(&maker, "quay crane"), of(&maker, "quay"));
-        // Where all would be dropped all count.
+        // If all words would be dropped, all count.
         assert_eq!(of(&maker, "of the"), of(&Maker::Imatch(Terms::default()), "The, of, of"));
         assert_ne!(of(&maker, "of the"), of(&maker, "the"));
         assert!(of(&maker, "...").is_empty());
-        // Only words of two documents count: those that are not listed are of one.
+        // Only words of two documents count; unlisted words are in one document.
         let range = IdfRange::new(0.1, 0.9).unwrap();
         let some = Maker::Imatch(Terms::counted(range, &counts, 10).unwrap());
         assert_eq!(of(&some, "the quay crane"), of(&maker, "quay"));

@@ -1,5 +1,5 @@
-//! Texts with the places of their units (sentences), by row, as long as memory has room for them; then all in a
-//! temporary file.
+//! Texts with the places of their units (sentences), by row. They are in memory as long as they
+//! fit; then all are in a temporary file.
 
 use crate::error::{Error, Result};
 use crate::features::hash_sets::{HashSets, Loaded, SetCollector};
@@ -9,11 +9,11 @@ use crate::text::spans::Span;
 
 const DOING: &str = "keeping texts";
 
-/// Texts of one worker.
+/// The texts of one worker.
 #[derive(Debug, Default)]
 pub struct TextCollector {
     texts: SetCollector,
-    /// How many units each row has.
+    /// The number of units of each row.
     counts: Vec<(u32, u32)>,
     space: Vec<u64>,
 }
@@ -23,7 +23,7 @@ impl TextCollector {
     pub fn add(&mut self, row: u32, text: &str, units: &[Span]) -> Result<()> {
         let too_long = || Error::TooMany { what: "bytes in a text", limit: u32::MAX.into() };
         let bytes = u32::try_from(text.len()).map_err(|_| too_long())?;
-        // Neither more units nor more characters than bytes.
+        // There are at most as many units and characters as bytes.
         let count = units.len() as u32;
         self.space.clear();
         memory::reserve(&mut self.space, 1 + 2 * units.len() + text.len().div_ceil(WORD), DOING)?;
@@ -41,7 +41,7 @@ impl TextCollector {
         self.texts.add(row, &self.space)
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.texts.bytes() + memory::bytes(&self.counts) + memory::bytes(&self.space)
     }
@@ -58,23 +58,23 @@ pub struct OpenText<'a> {
 }
 
 impl<'a> OpenText<'a> {
-    /// How many units it has.
+    /// Returns the number of units.
     pub fn len(&self) -> usize {
         self.units.len()
     }
 
-    /// Whether it has none.
+    /// Reports whether there is no unit.
     pub fn is_empty(&self) -> bool {
         self.units.is_empty()
     }
 
-    /// The place of a unit.
+    /// Returns the place of a unit.
     pub fn span(&self, unit: usize) -> Span {
         let [from, to, first, end] = self.units[unit].map(|at| at as usize);
         Span { bytes: from..to, chars: first..end }
     }
 
-    /// A unit; an empty one where there is no text.
+    /// Returns a unit, or an empty one if there is no text.
     pub fn unit(&self, unit: usize) -> &'a str {
         self.units.get(unit).map_or("", |&[from, to, ..]| &self.text[from as usize..to as usize])
     }
@@ -84,7 +84,7 @@ impl<'a> OpenText<'a> {
 #[derive(Debug, Default)]
 pub struct TextStore {
     texts: HashSets,
-    /// By row; 0 for rows without a text.
+    /// The number of units by row; 0 for rows without a text.
     counts: Vec<u32>,
 }
 
@@ -93,19 +93,20 @@ pub struct TextStore {
 pub struct LoadedTexts<'a>(Loaded<'a>);
 
 impl LoadedTexts<'_> {
-    /// The text of a row that was asked for; an empty one for a row without a text.
+    /// Returns the text of a row, which must be among the loaded ones; empty for a row without a
+    /// text.
     pub fn get(&self, row: u32) -> OpenText<'_> {
         let Some((&head, rest)) = self.0.get(row).split_first() else { return OpenText::default() };
         let (count, bytes) = ((head >> 32) as usize, head as u32 as usize);
         let (units, text) = rest.split_at(2 * count);
         let text = &bytemuck::cast_slice(text)[..bytes];
-        // What was a text when it was put here is one still.
+        // The bytes were a valid text when they were stored.
         OpenText { text: str::from_utf8(text).unwrap_or_default(), units: bytemuck::cast_slice(units) }
     }
 }
 
 impl TextStore {
-    /// Takes what the shelves have, and puts all texts into a file.
+    /// Takes the texts of the shelves and puts all texts into a file.
     pub fn spill<'s>(
         &mut self,
         shelves: impl IntoIterator<Item = &'s mut TextCollector>,
@@ -115,7 +116,7 @@ impl TextStore {
         self.texts.spill(&mut texts, files)
     }
 
-    /// Takes what the shelves have, for the last time.
+    /// Takes the texts of the shelves for the last time.
     pub fn finish<'s>(
         &mut self,
         shelves: impl IntoIterator<Item = &'s mut TextCollector>,
@@ -144,22 +145,22 @@ impl TextStore {
         Ok(texts)
     }
 
-    /// How many units a row has.
+    /// Returns the number of units of a row.
     pub fn units(&self, row: u32) -> u32 {
         self.counts.get(row as usize).copied().unwrap_or(0)
     }
 
-    /// About how many bytes a row takes when it is in memory.
+    /// Returns the approximate number of bytes that a row takes in memory.
     pub fn size(&self, row: u32) -> usize {
         self.texts.size(row) as usize * WORD
     }
 
-    /// The texts of some rows, which are put in order. Reads from the file in the leader's thread.
+    /// Loads the texts of some rows, which it sorts. Reads from the file in the leader's thread.
     pub fn open(&mut self, rows: &mut Vec<u32>) -> Result<LoadedTexts<'_>> {
         self.texts.load(rows).map(LoadedTexts)
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.texts.bytes() + memory::bytes(&self.counts)
     }
