@@ -1,6 +1,6 @@
 //! SIMD kernels that lower-case ASCII text and find its letters and digits. The kernel is chosen at
 //! run time.
-#![allow(unsafe_code)] // Uses special instructions; each use says why it is sound.
+#![allow(unsafe_code)] // Instructions that not every processor has; each use is justified.
 
 use crate::processor::{Instructions, Kind, fastest};
 
