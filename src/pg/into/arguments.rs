@@ -1,4 +1,4 @@
-//! What a call asks for: a join, and whether it can be made in parts.
+//! The arguments of a call: a join, and whether it can be made in parts.
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
@@ -22,12 +22,12 @@ use crate::pg::server::call::Call;
 use crate::pg::server::error::{Result, SqlError};
 use crate::verify::predicate::Predicate;
 
-/// The arguments of a join come first; hints show a call that users know.
+/// The arguments of a join come first. Hints show a call that users know.
 const FORM: Form = form::NEAR_DUPLICATES.and_more();
-/// The first argument after those of a join.
+/// The position of the first argument after those of a join.
 pub(super) const NEXT: usize = FORM.count();
 
-/// The tables that a call makes: the caller names all but the log.
+/// The tables that a call makes. The caller names all of them except the log.
 #[derive(Debug)]
 pub(super) struct Places {
     /// The table of pairs.
@@ -39,7 +39,8 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// Reads and checks the names, and that the role may create the tables. `shown` is the relation, for hints.
+    /// Reads and checks the names, and checks that the role may create the tables. `shown` is the
+    /// relation, for hints.
     pub(super) fn new(call: Call, role: Oid, shown: &str) -> Result<Self> {
         let pairs = call.text(NEXT)?.ok_or_else(|| {
             SqlError::new(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, "pairs must not be NULL")
@@ -72,13 +73,13 @@ pub(super) struct InParts {
     pub measure: &'static str,
     /// The threshold.
     pub threshold: f64,
-    /// The bands of minhash, if it is by these.
+    /// The bands of minhash, if the join uses them.
     pub bands: Option<Bands>,
-    /// How many parts there are.
+    /// The number of parts.
     pub parts: i64,
-    /// Where the documents are.
+    /// The servers that hold the documents.
     pub servers: Vec<Server>,
-    /// Or how Citus has them.
+    /// The distribution of the documents, if they are in Citus instead.
     pub citus: Option<CitusLayout>,
 }
 
@@ -87,17 +88,17 @@ pub(super) struct InParts {
 pub(super) struct JoinArguments {
     /// The relation, as messages show it.
     pub shown: String,
-    /// Its number.
+    /// The OID of the relation.
     pub docs: Oid,
     /// The type of the ids.
     pub id_oid: Oid,
-    /// Its name.
+    /// The name of this type.
     pub id: String,
-    /// The most pairs that are wanted.
+    /// The maximum number of pairs that the caller wants.
     pub max_pairs: Option<i64>,
-    /// How it is made in parts, if it is.
+    /// The parameters of the join in parts, if it is made in parts.
     pub in_parts: Option<InParts>,
-    /// Whether documents are on servers, but the join is not one that is made in parts.
+    /// Set if documents are on servers but the join cannot be made in parts.
     pub is_elsewhere: bool,
 }
 
@@ -108,7 +109,8 @@ impl JoinArguments {
         let docs = given.need(Argument::Docs)?;
         let relation = Relation::open(docs)?;
         let id = relation.id_column(given.text(Argument::IdColumn)?.as_deref(), Argument::IdColumn.name());
-        // As near_duplicates has them where no type is given; it says what is wrong where there is no such column.
+        // The type is the one that near_duplicates uses if no type is given; near_duplicates
+        // reports the error if there is no such column.
         let id_oid =
             id.map_or(pg_sys::INT8OID, |id| if id.is_integer() { pg_sys::INT8OID } else { id.base_type });
         let request = Request::of_ids(call, FORM, Some(id_oid))?;
@@ -152,7 +154,8 @@ impl JoinArguments {
     }
 }
 
-/// How many parts there are of a join in so many places, servers or shards, of which each has one at least.
+/// Returns the number of parts of a join in `least` places, servers or shards, each of which has at
+/// least one part.
 fn parts(asked: Option<i32>, least: i64, usual: i64) -> Result<i64> {
     const MOST: i64 = 65_536;
     let most = MOST.max(least);
@@ -166,21 +169,22 @@ fn parts(asked: Option<i32>, least: i64, usual: i64) -> Result<i64> {
     Ok(parts)
 }
 
-/// What a join in parts is told.
+/// The parameters of a join in parts.
 struct Exactly {
-    /// How documents are cut.
+    /// The rules for cutting documents.
     spec: FeatureSpec,
     measure: &'static str,
     threshold: f64,
     bands: Option<Bands>,
 }
 
-/// That of a join that can be made in parts; none of any other.
+/// Returns the parameters of a join that can be made in parts; none for any other join.
 fn in_parts(request: &Request, method: &str) -> Option<Exactly> {
     if method == "minhash" {
         let method::Bands { feature: spec, plan, seed, threshold } = request.method.bands()?;
         let bands = Bands { bands: plan.bands, rows: plan.rows, seed };
-        // Of numbers, of which shingles are some, a further occurrence has another hash in a set than in a sketch.
+        // A repeated number, and so also a repeated shingle, has another hash in a set than in a
+        // sketch.
         let are_numbers = matches!(request.left.kind, Kind::Numbers)
             || spec.shingle > 1 && (request.left.kind != Kind::Text || spec.tokenizer != Tokenizer::Chars);
         let is_known = !(spec.multiset && are_numbers);
@@ -196,12 +200,12 @@ fn in_parts(request: &Request, method: &str) -> Option<Exactly> {
     };
     let Update::Sets(spec, predicate) = request.method.update() else { return None };
     let threshold = predicate.threshold();
-    // A number of shared tokens is no matter of parts.
+    // A minimum number of shared tokens cannot be used in a join in parts.
     let plain = Predicate::new(measure(name).ok()?, threshold).ok()?;
     (predicate == plain).then_some(Exactly { spec, measure: name, threshold, bands: None })
 }
 
-/// The set of a document, in terms of the alias `d`.
+/// Returns the set of a document as SQL, relative to the alias `d`.
 fn tokens(schema: &str, source: &Source, spec: &FeatureSpec) -> String {
     let FeatureSpec { tokenizer, shingle, multiset, .. } = spec;
     let document = &source.document;

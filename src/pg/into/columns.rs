@@ -1,4 +1,4 @@
-//! The columns of the tables that a call makes, as SQL text names them and as the catalogue has them.
+//! The columns of the tables that a call makes, as SQL text and as in the catalog.
 
 use pgrx::pg_sys::{self, Oid};
 
@@ -14,7 +14,7 @@ pub(crate) enum Type {
     Numeric,
     Bool,
     Bytea,
-    /// That of the ids.
+    /// The type of the ids.
     Id,
     /// `token_set` of the extension.
     Set,
@@ -25,18 +25,18 @@ pub(crate) enum Type {
 /// A column: its name and its type.
 pub(crate) type Column = (&'static str, Type);
 
-/// The types that are not the same in each call.
+/// The types that differ between calls.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Types<'a> {
-    /// The type of the ids: its name with its schema, as SQL text needs it, and its OID.
+    /// The type of the ids: its name with its schema, quoted for SQL text, and its OID.
     pub id: (&'a str, Oid),
-    /// The extension, whose schema has the others.
+    /// The extension, whose schema contains the other types.
     pub extension: &'a Extension,
 }
 
 impl Types<'_> {
-    /// The columns as `CREATE TABLE` needs them. All types have their schemas, so that the text is
-    /// one for servers, too.
+    /// Returns the columns for `CREATE TABLE`. All types are qualified with their schemas, so that
+    /// the same text works on servers.
     pub(crate) fn sql(&self, columns: &[Column]) -> String {
         let columns = columns.iter().map(|&(name, of)| {
             let of = match of {
@@ -56,7 +56,7 @@ impl Types<'_> {
         columns.collect::<Vec<_>>().join(", ")
     }
 
-    /// The columns as the catalogue has them.
+    /// Returns the columns as in the catalog.
     pub(crate) fn oids(&self, columns: &[Column]) -> Vec<(&'static str, Oid)> {
         let of = |of: Type| match of {
             Type::Int4 => pg_sys::INT4OID,

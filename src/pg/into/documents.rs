@@ -1,8 +1,9 @@
-//! What statements are told of the documents, and of how these are joined.
+//! The parameters of statements about the documents and their join.
 
 use serde::{Deserialize, Serialize};
 
-/// What documents are read as, in terms of the alias `d`; all names have their schemas.
+/// The SQL expressions for reading documents, relative to the alias `d`; all names are qualified
+/// with their schemas.
 #[derive(Debug, Clone)]
 pub(super) struct Documents {
     /// The relation.
@@ -14,7 +15,7 @@ pub(super) struct Documents {
 }
 
 impl Documents {
-    /// A query for `id` and `set` of all.
+    /// Returns a query for `id` and `set` of all documents.
     pub(super) fn query(&self) -> String {
         let Self { table, id, set } = self;
         format!("SELECT {id} AS id, {set} AS set FROM {table} AS d")
@@ -24,10 +25,10 @@ impl Documents {
 /// Bands of minhash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Bands {
-    /// How many there are.
+    /// The number of bands.
     pub bands: usize,
-    /// Of how many values each.
+    /// The number of values in each band.
     pub rows: usize,
-    /// Draws the hash functions.
+    /// The seed for drawing the hash functions.
     pub seed: i64,
 }

@@ -1,5 +1,5 @@
-//! What SQL cannot do. Anyone may call these functions, with anything; they are not polymorphic, so that a call of them leads
-//! nowhere else.
+//! The functions for work that SQL cannot do. Any user may call them with any arguments. They are
+//! not polymorphic, so that a call cannot resolve to another function.
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
@@ -22,7 +22,8 @@ const FORM: Form = form::NEAR_DUPLICATES.typed().and_more();
 const EXAMPLE: &str = "CALL near_duplicates_into('docs', 0.8, 'docs_pairs', clusters => 'docs_clusters');";
 
 sql_function! {
-    /// `neardup_into_pairs(docs, threshold, id_type, …)`: what `near_duplicates` gives, with ids of a type that is named.
+    /// `neardup_into_pairs(docs, threshold, id_type, …)`: returns the pairs of `near_duplicates`,
+    /// with ids of a type that is named.
     neardup_into_pairs, pg_finfo_neardup_into_pairs, |call| {
         let id_type = call.need(2, "id_type")?;
         let request = Request::of_ids(call, FORM, Some(id_type))?;
@@ -36,8 +37,8 @@ sql_function! {
 }
 
 sql_function! {
-    /// `neardup_into_clusters(pairs, id_type, relation)`: what `clusters_of_pairs` gives of a query, which is about that
-    /// relation, locked by the caller.
+    /// `neardup_into_clusters(pairs, id_type, relation)`: returns the result of `clusters_of_pairs`
+    /// for a query. The query must refer to that relation, which the caller has locked.
     neardup_into_clusters, pg_finfo_neardup_into_clusters, |call| {
         let id_type: pg_sys::Oid = call.need(1, "id_type")?;
         let relation: Option<pg_sys::Oid> = call.get(2);

@@ -1,5 +1,5 @@
-//! How the working tables of Citus are filled. Nodes give rows to each other; what passes the coordinator is the order of tokens
-//! alone.
+//! Fills the working tables of Citus. Nodes send rows directly to each other; only the order of
+//! tokens passes through the coordinator.
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
@@ -36,7 +36,7 @@ impl Backend for InShards {
     fn read_documents(&self, work: &Work, sets: &str) -> Result<(String, Option<Oid>)> {
         let spread = work.spread()?;
         let in_parts = work.in_parts()?;
-        // Twelve digits.
+        // The token has twelve digits.
         let salt = i64::from_str_radix(spread.token, 16).unwrap_or_default();
         let slots = match spread.citus {
             Some(layout) if layout.how == Distribution::Reference => {
@@ -109,22 +109,7 @@ impl Backend for InShards {
                 rows
             }
             Table::Ranks if join.bands.is_some() => no_ranks(&join, to).run()?,
-            Table::Ranks => {
-                let (members, members_oid) = of(Table::Members)?;
-                let members = (members.as_str(), members_oid);
-                let columns = &[("k", Type::Int8), ("set", Type::Set)];
-                let (samples, samples_oid) =
-                    spread.make_scratch(Scratch::Samples, columns, "k", Some(Table::Members))?;
-                let samples = (samples.as_str(), samples_oid);
-                let distinct = citus::distinct(members).number()?.unwrap_or_default();
-                citus::samples(samples, members, distinct).run()?;
-                let mut rows = citus::ranks(&join, to, samples).run()?;
-                if rows == 0 {
-                    rows = no_ranks(&join, to).run()?;
-                }
-                spread.drop_scratch(Scratch::Samples)?;
-                rows
-            }
+            Table::Ranks => fill_ranks(work, to)?,
             Table::Routes => {
                 let [members, ranks] = [of(Table::Members)?, of(Table::Ranks)?];
                 let keys = match spread.citus {
@@ -139,21 +124,7 @@ impl Backend for InShards {
                 rows
             }
             Table::Candidates => {
-                let (routes, routes_oid) = of(Table::Routes)?;
-                let (joined, joined_oid) = spread.make_scratch(
-                    Scratch::Joined,
-                    &[("part", Type::Int4), ("ids", Type::Int8Array)],
-                    "part",
-                    Some(Table::Routes),
-                )?;
-                let joined = (joined.as_str(), joined_oid);
-                citus::joined(&join, joined, (&routes, routes_oid)).run()?;
-                let mut rows = citus::count_joined(joined).number()?.unwrap_or_default();
-                // Else the plan refuses to go on.
-                if rows <= most_candidates(progress.expected(Table::Sets)) {
-                    rows = citus::candidates(&join, to, joined).run()?;
-                }
-                spread.drop_scratch(Scratch::Joined)?;
+                let rows = fill_candidates(work, to)?;
                 moved = rows.saturating_mul(16);
                 distinct = citus::distinct_candidates(to).number()?;
                 rows
@@ -163,7 +134,7 @@ impl Backend for InShards {
                 let [candidates, members] = [of(Table::Candidates)?, of(Table::Members)?];
                 let from = [(candidates.0.as_str(), candidates.1), (&members.0, members.1)];
                 citus::halves(to, from, (round, progress.rounds)).run()?;
-                // What they become is what counts.
+                // The rows that halves become are counted, not the halves themselves.
                 work.moved = citus::moved(to, &["l", "r", "set"]).number()?.unwrap_or_default();
                 return Ok(());
             }
@@ -215,4 +186,38 @@ impl Backend for InShards {
         spread.drop_scratch(Scratch::Named)?;
         Ok(unequal + equal)
     }
+}
+
+/// Fills the table of ranks with the order of tokens in a sample of the sets.
+fn fill_ranks(work: &Work, to: Named<'_>) -> Result<i64> {
+    let (spread, join) = (work.spread()?, work.join()?);
+    let (members, members_oid) = spread.open(Table::Members)?;
+    let members = (members.as_str(), members_oid);
+    let columns = &[("k", Type::Int8), ("set", Type::Set)];
+    let (samples, samples_oid) = spread.make_scratch(Scratch::Samples, columns, "k", Some(Table::Members))?;
+    let samples = (samples.as_str(), samples_oid);
+    let distinct = citus::distinct(members).number()?.unwrap_or_default();
+    citus::samples(samples, members, distinct).run()?;
+    let mut rows = citus::ranks(&join, to, samples).run()?;
+    if rows == 0 {
+        rows = no_ranks(&join, to).run()?;
+    }
+    spread.drop_scratch(Scratch::Samples)?;
+    Ok(rows)
+}
+
+/// Fills the table of candidates, unless there are so many that the plan refuses to go on. Returns their number.
+fn fill_candidates(work: &Work, to: Named<'_>) -> Result<i64> {
+    let (spread, join) = (work.spread()?, work.join()?);
+    let (routes, routes_oid) = spread.open(Table::Routes)?;
+    let columns = &[("part", Type::Int4), ("ids", Type::Int8Array)];
+    let (joined, joined_oid) = spread.make_scratch(Scratch::Joined, columns, "part", Some(Table::Routes))?;
+    let joined = (joined.as_str(), joined_oid);
+    citus::joined(&join, joined, (&routes, routes_oid)).run()?;
+    let mut rows = citus::count_joined(joined).number()?.unwrap_or_default();
+    if rows <= most_candidates(work.log()?.progress.expected(Table::Sets)) {
+        rows = citus::candidates(&join, to, joined).run()?;
+    }
+    spread.drop_scratch(Scratch::Joined)?;
+    Ok(rows)
 }

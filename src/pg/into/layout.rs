@@ -1,4 +1,5 @@
-//! How Citus has the documents, and so how working tables are spread: all work is on the nodes that have them.
+//! The distribution of the documents by Citus, and so of the working tables: all work runs on the
+//! nodes that hold them.
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
@@ -13,30 +14,30 @@ use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::settings;
 use crate::pg::server::version;
 
-/// How the rows of a table are spread.
+/// The distribution of the rows of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Distribution {
-    /// By the hash of a column, or otherwise in shards.
+    /// By the hash of a column, or in shards in another way.
     Hash,
-    /// Each node has all of them.
+    /// Each node has all rows.
     Reference,
-    /// One node has all of them.
+    /// One node has all rows.
     Single,
-    /// One node has all of them, as of all tables of the schema, of which there can be none that a function makes: working tables are
-    /// in shards.
+    /// One node has all rows of all tables of the schema. A function cannot make tables in such a
+    /// schema, so the working tables are in shards.
     Schema,
 }
 
-/// Documents in Citus, and where working tables are.
+/// Documents in Citus, and the place of working tables.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct CitusLayout {
-    /// How the documents are spread.
+    /// The distribution of the documents.
     pub how: Distribution,
-    /// In how many shards working tables are.
+    /// The number of shards of working tables.
     pub shards: i64,
     /// The table of the documents.
     docs: u32,
-    /// Whether the schema of the result is one whose tables are on one node.
+    /// Set if the schema of the result is one whose tables are on one node.
     home_is_sharded: bool,
 }
 
@@ -52,7 +53,8 @@ struct CatalogRow {
 }
 
 impl CitusLayout {
-    /// That of a table, whose pairs are to be there; none where Citus knows nothing of it, or has it on the coordinator alone.
+    /// Reads the layout of a table whose pairs go to `result`; none if Citus does not know the
+    /// table, or has it only on the coordinator.
     pub(super) fn of(docs: Oid, result: &Place) -> Result<Option<Self>> {
         if !spreading::is_there().holds()? {
             return Ok(None);
@@ -77,7 +79,8 @@ impl CitusLayout {
         Ok(Some(Self { how, shards: shards.max(1), docs: docs.to_u32(), home_is_sharded }))
     }
 
-    /// Spreads a table: by a column, or to all nodes; as another one is, or by itself.
+    /// Distributes a table: by a column, or to all nodes; colocated with another table, or
+    /// independently.
     pub(super) fn spread(&self, place: &Place, by: Option<&str>, like: Option<&str>) -> Result<()> {
         let Some(table) = place.relation()? else { return Ok(()) };
         match (self.how, by) {
@@ -90,14 +93,14 @@ impl CitusLayout {
         }
     }
 
-    /// Whether tables of a result are spread by ids of a type.
+    /// Reports whether the tables of a result are distributed by ids of a type.
     pub(super) fn spreads_results(&self, id: Oid) -> Result<bool> {
         let is_on_one_node = self.how == Distribution::Single || self.home_is_sharded;
         Ok(!is_on_one_node && citus::is_hashable(id).holds()?)
     }
 
-    /// Spreads the table of a result by its column of ids, if their type can be; with the documents where these are spread by a column
-    /// of that type.
+    /// Distributes the table of a result by its column of ids, if their type allows it. Colocates
+    /// it with the documents if these are distributed by a column of that type.
     pub(super) fn spread_result(&self, place: &Place, by: &str, id: Oid) -> Result<()> {
         let Some(table) = place.relation()? else { return Ok(()) };
         if citus::is_known(table).holds()? || !self.spreads_results(id)? {
@@ -109,7 +112,8 @@ impl CitusLayout {
         spreading::distribute(table, Some(by), is_like.then_some(&*docs), self.shards)?.run().map(|_| ())
     }
 
-    /// Keys of a table, as an array: of each shard as many as it has parts, in turn. None where all is on one node.
+    /// Returns keys of a table as an array: for each shard in turn, as many as it has parts.
+    /// Returns none if all rows are on one node.
     pub(super) fn keys(&self, table: Oid, parts: i64) -> Result<Option<String>> {
         if self.how == Distribution::Single {
             return Ok(None);
@@ -117,20 +121,22 @@ impl CitusLayout {
         citus::keys(table, parts, self.shards).text()
     }
 
-    /// Has the nodes run the statements of this transaction as what suits these.
+    /// Applies the settings for the statements of this transaction on the nodes.
     pub(super) fn set_up_nodes() -> Result<()> {
-        // Half of what a part is joined in, as rows of both may be there at a time.
-        // SAFETY: an int that only this thread writes.
+        // The value is half of the memory in which a part is joined, because rows of both may be
+        // there at a time. SAFETY: an int that only this thread writes.
         let own = usize::try_from(unsafe { pg_sys::work_mem }).unwrap_or_default();
         let kilobytes = own.max(settings::memory() / 2048);
-        // What is set for the transaction alone goes with it to the nodes; nothing else is set while this is on.
+        // Citus sends settings of only this transaction to the nodes with it; nothing else is set
+        // while this is on.
         set(c"citus.propagate_set_commands", c"local");
         let done = citus::suited(kilobytes).iter().try_for_each(|statement| statement.run().map(|_| ()));
         set(c"citus.propagate_set_commands", c"none");
         done
     }
 
-    /// Checks that all nodes have the same extension: else sets of different nodes could not be compared.
+    /// Checks that all nodes have the same extension; otherwise sets from different nodes could not
+    /// be compared.
     pub(super) fn check_versions(&self, extension: &Extension) -> Result<()> {
         let expected = format!("{} {}", version::LIBRARY, extension.schema);
         let statement = citus::other_version(&extension.schema, &expected)?;

@@ -1,4 +1,4 @@
-//! The log of a call: a table beside the result, in which a further call sees what was done.
+//! The log of a call: a table next to the result, which shows a later call what has been done.
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
@@ -16,34 +16,34 @@ use crate::pg::procedure::statement::read_text;
 use crate::pg::procedure::table::{Opened, Table};
 use crate::pg::server::error::{Result, SqlError};
 
-/// What a call asked for. One that asks for the same goes on with what was done.
+/// The parameters of a call. A call with the same parameters continues the earlier work.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Arguments {
-    /// The number of the relation.
+    /// The OID of the relation.
     pub docs: u32,
     /// The query for its sets.
     pub documents: String,
     /// The measure.
     pub measure: String,
-    /// The threshold, to its last bit.
+    /// The threshold, exact to its last bit.
     pub threshold: String,
-    /// The bands of minhash, if it is by these.
+    /// The bands of minhash, if the join uses them.
     #[serde(default)]
     pub bands: Option<Bands>,
-    /// How many parts there are.
+    /// The number of parts.
     pub parts: i64,
     /// The type of the ids.
     pub ids: String,
     /// The name of the result.
     pub pairs: String,
-    /// Where the documents are.
+    /// The servers that hold the documents.
     pub servers: Vec<Server>,
-    /// How Citus spreads the working tables, if it does.
+    /// The distribution of the working tables, if they are in Citus.
     #[serde(default)]
     pub citus: Option<CitusLayout>,
 }
 
-/// What stands in the first row.
+/// The content of the first row.
 #[derive(Debug, Serialize, Deserialize)]
 struct About {
     token: String,
@@ -51,7 +51,7 @@ struct About {
     arguments: Arguments,
 }
 
-/// What stands beside a stage.
+/// The details of a stage.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct StageDetails {
@@ -64,8 +64,9 @@ pub(super) struct StageDetails {
 }
 
 impl StageDetails {
-    /// How large sets are, in how many rounds candidates are compared, how many bytes of rows went from shard to shard, and how many
-    /// numbers stars have not settled.
+    /// Collects the size of sets, the number of rounds in which candidates are compared, the number
+    /// of bytes in rows that moved between shards, and the number of vertices that stars have not
+    /// settled.
     pub(super) fn new(sizes: Option<Sizes>, rounds: i64, moved: i64, unsettled: Option<i64>) -> Self {
         let Sizes { bytes, largest } = sizes.unwrap_or_default();
         Self { bytes, largest, rounds, moved, unsettled }
@@ -82,20 +83,21 @@ struct Row {
     fresh: Option<bool>,
 }
 
-/// A log that is there, locked until the end of the transaction.
+/// An existing log, locked until the end of the transaction.
 #[derive(Debug)]
 pub(super) struct LogTable {
     name: String,
     oid: Oid,
-    /// What the names of working tables have in common, and what was asked for; none where its first row cannot be read.
+    /// The common part of the names of working tables, and the parameters of the call; none if the
+    /// first row cannot be read.
     pub call: Option<(String, Arguments)>,
-    /// What was done.
+    /// The work that has been done.
     pub progress: Progress,
-    /// Whether the result was made.
+    /// Set if the result was made.
     pub is_finished: bool,
-    /// How many bytes of rows went from shard to shard.
+    /// The number of bytes in rows that moved between shards.
     pub moved: i64,
-    /// When documents were read, and whether that is not long ago.
+    /// The time when documents were read, and whether that is recent.
     pub read: Option<(String, bool)>,
 }
 
@@ -112,7 +114,8 @@ impl LogTable {
         ("about", pg_sys::JSONBOID),
     ];
 
-    /// The log of a place, if there is one. What is not a log that this role made is an error, and stays as it is.
+    /// Opens the log of a place, if there is one. Fails, and leaves the table as it is, if it is
+    /// not a log that this role made.
     pub(super) fn open(place: &Place, caller: Oid) -> Result<Option<Self>> {
         let Some(oid) = place.relation()? else { return Ok(None) };
         let table = match Table::open(oid, pg_sys::RowExclusiveLock, |owner| owner == caller)? {
@@ -144,7 +147,7 @@ impl LogTable {
     fn read_rows(&mut self) -> Result<()> {
         let [json] = statements::read(&self.name, self.oid).row([pg_sys::TEXTOID])?.unwrap_or_default();
         let json = json.map(read_text).transpose()?;
-        // Anyone who owns a table can write anything into it; what cannot be read is no progress.
+        // The owner of a table can write anything into it; unreadable rows count as no progress.
         let rows: Vec<Row> = json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default();
         let mut rows = rows.into_iter();
         let about = rows.next().filter(|row| row.step == 0).and_then(|row| row.about);
@@ -173,7 +176,7 @@ impl LogTable {
         Ok(())
     }
 
-    /// Makes the log of a call; `token` is what the names of its working tables have in common.
+    /// Makes the log of a call; `token` is the common part of the names of its working tables.
     pub(super) fn create(place: &Place, caller: Oid, token: &str, arguments: Arguments) -> Result<()> {
         let name = place.qualified()?;
         statements::create(&name).run()?;
@@ -184,17 +187,17 @@ impl LogTable {
         statements::write((&name, oid), 0, "arguments", 0, Some(&about))?.run().map(|_| ())
     }
 
-    /// Drops it.
+    /// Drops the log.
     pub(super) fn drop(&self) -> Result<()> {
         statements::drop(&self.name).run().map(|_| ())
     }
 
-    /// Takes out what was done from a stage on.
+    /// Deletes the rows from a stage on.
     pub(super) fn forget(&self, keep: usize) -> Result<()> {
         statements::forget(&self.name, self.oid, keep as i64).run().map(|_| ())
     }
 
-    /// Writes what was done; gives the number of the step, and its name.
+    /// Writes a row for finished work; returns the number of the step, and its name.
     pub(super) fn write(&self, stage: Stage, rows: i64, noted: StageDetails) -> Result<(usize, String)> {
         let step = self.progress.rows.len() + 1;
         let name = match stage {

@@ -1,15 +1,23 @@
-//! `near_duplicates_into`: near duplicates as a table, of documents on servers made there.
+//! `near_duplicates_into`: makes a table of near duplicates; pairs of documents on servers are
+//! found there.
 //!
-//! The procedure calls [`transaction`] and commits until that says that it is done: each time it finds out what there is, and
-//! carries out what `crate::into` plans. [`arguments`] are the arguments, [`documents`] what statements are told of them, [`place`] the names that are to be made of them, [`log`] the
-//! log beside the result, [`spread`] the working tables and where their rows are, [`servers`] what is asked of servers and run
-//! there, [`layout`] how Citus distributes the documents. [`tables`] makes the working tables; they are filled by [`on_servers`] or, in
-//! Citus, by [`in_shards`], where [`stars`] makes clusters, too. [`outcome`] makes the tables that the caller named. [`reasons`]
-//! words why a call ends, and [`refusal`] is an error that is raised once what the call made is gone. [`functions`] do what SQL cannot.
+//! The procedure calls [`transaction`] and commits, until the transaction reports that it is done.
+//! Each transaction reads the current state, and carries out the plan of `crate::into`.
+//! [`arguments`] are the arguments, [`documents`] the parameters of statements, [`place`] the names
+//! of tables to make, [`log`] the log next to the result, [`spread`] the working tables and the
+//! place of their rows, [`servers`] the requests to servers and the statements that run there,
+//! [`layout`] the distribution of the documents by Citus.
+//! [`tables`] makes the working tables. They are filled by [`on_servers`] or, in Citus, by
+//! [`in_shards`], where [`stars`] also makes clusters. [`outcome`] makes the tables that the caller
+//! named.
+//! [`reasons`] words the reason why a call ends, and [`refusal`] is an error that is raised once
+//! the tables of the call are dropped. [`functions`] do the work that SQL cannot do.
 //!
-//! Work runs as the caller where `pg_catalog` is the only schema of the search path, but for the reading of documents, which is
-//! as in any query of the caller. Tables are found by name at each use, and [`own`] takes only those that are the caller's and just as
-//! it made them, with the [`columns`] they were made with, and locks them: [`statements`] are about their numbers.
+//! Work runs as the caller with `pg_catalog` as the only schema of the search path, except for
+//! reading documents, which runs like any query of the caller.
+//! Tables are found by name at each use. [`own`] accepts and locks only tables that belong to the
+//! caller and are exactly as the call made them, with their original [`columns`]: [`statements`]
+//! refer to their OIDs.
 
 mod arguments;
 mod columns;

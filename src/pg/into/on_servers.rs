@@ -1,4 +1,4 @@
-//! How the working tables are filled where their rows are on servers, in partitions that are foreign tables.
+//! Fills working tables whose rows are on servers, in partitions that are foreign tables.
 
 use std::ffi::CStr;
 
@@ -23,7 +23,7 @@ impl Backend for OnServers {
     }
 
     fn fill(&self, work: &mut Work, table: Table) -> Result<()> {
-        /// Other joins than those that servers make.
+        /// The local join methods, which are disabled so that the servers join.
         const JOINS: [&CStr; 3] = [c"enable_mergejoin", c"enable_hashjoin", c"enable_nestloop"];
         set(c"enable_partitionwise_aggregate", c"on");
         set(c"enable_partitionwise_join", c"on");
@@ -37,7 +37,7 @@ impl Backend for OnServers {
         let to = (name.as_str(), oid);
         let documents = progress.expected(Table::Sets);
         let statement = match table {
-            // Clusters are made here.
+            // Clusters are made locally.
             Table::Sets | Table::Larger | Table::Edges | Table::Neighbours | Table::Clusters => {
                 return Err(not_here(table));
             }
@@ -69,7 +69,7 @@ impl Backend for OnServers {
             }
         };
         let rows = statement.run()?;
-        // What halves become is what counts.
+        // The rows that halves become are counted, not the halves themselves.
         if table != Table::Halves {
             work.state.filled = Some(rows);
         }

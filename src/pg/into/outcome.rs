@@ -30,11 +30,12 @@ pub(super) fn make(work: &mut Work) -> Result<()> {
     Ok(())
 }
 
-/// Makes the table of pairs by the join of one server, which reads the documents as any query of the caller does.
+/// Makes the table of pairs by a join on this server, which reads the documents like any query of
+/// the caller.
 pub(super) fn join_here(work: &mut Work) -> Result<()> {
     let (name, oid) = as_user(work.caller, || create(work))?;
     let call = work.call;
-    // Those of near_duplicates, with the type of the ids as the third.
+    // The argument types of near_duplicates, with the type of the ids as the third.
     let types = [
         pg_sys::REGCLASSOID,
         pg_sys::FLOAT8OID,
@@ -67,7 +68,7 @@ fn create(work: &Work) -> Result<(String, Oid)> {
     open_result(work)
 }
 
-/// The table of pairs that this transaction made.
+/// Opens the table of pairs that this transaction made.
 fn open_result(work: &Work) -> Result<(String, Oid)> {
     work.owned().open(&work.result, own::TABLE, PAIRS)
 }
@@ -89,7 +90,7 @@ pub(super) fn clusters(work: &Work) -> Result<()> {
     stars::result(work, (&name, oid))
 }
 
-/// Fills the table of clusters from that of pairs, which is read here.
+/// Fills the table of clusters from the table of pairs, which is read locally.
 pub(super) fn cluster_here(work: &Work) -> Result<()> {
     let Some((name, oid)) = create_clusters(work)? else { return Ok(()) };
     let (result, result_oid) = open_result(work)?;

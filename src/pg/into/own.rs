@@ -1,9 +1,9 @@
-//! Tables that a call of its own made, checked each time they are used.
+//! Tables that a call made, checked each time they are used.
 //!
-//! Who owns the schema can drop such a table and put another relation of its name in its place, and a
-//! table that changed hands keeps its triggers, defaults and domains. Work on either would run the
-//! functions of others as the caller. So each use looks a table up again, locks it, and takes it only
-//! if it belongs to the caller and is just as it was made.
+//! The owner of the schema can drop such a table and put another relation with its name in its
+//! place, and a table whose owner changed keeps its triggers, defaults and domains. Work on either
+//! would run the functions of others as the caller. So each use looks up the table again, locks it,
+//! and accepts it only if it belongs to the caller and is exactly as it was made.
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
@@ -15,12 +15,12 @@ use crate::pg::procedure::table::{Opened, Table};
 use crate::pg::query::names::name_of;
 use crate::pg::server::error::{Result, SqlError};
 
-/// A kind of relation, as the catalogue has it.
+/// The kinds of relations, as in the catalog.
 pub(super) const TABLE: u8 = pg_sys::RELKIND_RELATION;
 pub(super) const PARTITIONED: u8 = pg_sys::RELKIND_PARTITIONED_TABLE;
 pub(super) const FOREIGN: u8 = pg_sys::RELKIND_FOREIGN_TABLE;
 
-/// What the tables of a call have in common.
+/// The common properties of the tables of a call.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Owned<'a> {
     /// The role that calls.
@@ -30,8 +30,9 @@ pub(super) struct Owned<'a> {
 }
 
 impl Owned<'_> {
-    /// The table of a place, locked until the end of the transaction: its name as SQL text needs it,
-    /// and its OID. An error where it is missing, another role's, or not as it was made.
+    /// Opens the table of a place and locks it until the end of the transaction. Returns its name,
+    /// quoted for SQL text, and its OID. Fails if the table is missing, belongs to another role, or
+    /// is not as it was made.
     pub(super) fn open(&self, place: &Place, kind: u8, columns: &[Column]) -> Result<(String, Oid)> {
         let missing = || -> Result<(String, Oid)> {
             let message = format!("{} is gone", place.qualified()?);
@@ -50,8 +51,8 @@ impl Owned<'_> {
     }
 }
 
-/// A relation that belongs to the caller, locked against new triggers until the end of the transaction;
-/// none where it was dropped meanwhile.
+/// Opens a relation that belongs to the caller, and locks it against new triggers until the end of
+/// the transaction; none if it was dropped meanwhile.
 pub(super) fn open(oid: Oid, caller: Oid) -> Result<Option<Table>> {
     match Table::open(oid, pg_sys::RowExclusiveLock, |owner| owner == caller)? {
         Opened::Gone => Ok(None),
@@ -62,7 +63,7 @@ pub(super) fn open(oid: Oid, caller: Oid) -> Result<Option<Table>> {
     }
 }
 
-/// Ends the call if a table has triggers other than those that the server makes.
+/// Fails if a table has triggers other than those that the server makes.
 pub(super) fn check_triggers(table: &Table) -> Result<()> {
     if table.has_triggers() && catalog::has_triggers(table.oid).holds()? {
         return Err(refused(&table.name, "has triggers, which near_duplicates_into made none of"));
@@ -70,7 +71,7 @@ pub(super) fn check_triggers(table: &Table) -> Result<()> {
     Ok(())
 }
 
-/// The error where a relation cannot be worked with.
+/// Returns the error for a relation that cannot be used.
 pub(super) fn refused(name: &str, why: &str) -> SqlError {
     let code = PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
     SqlError::new(code, format!("{name} {why}"))

@@ -13,24 +13,25 @@ use crate::pg::server::encoding::{self, c_string};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::values;
 
-/// The bytes that a name may have.
+/// The maximum length of a name in bytes.
 const MOST: usize = pg_sys::NAMEDATALEN as usize - 1;
 
 /// A name in a schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Place {
-    /// The number of the schema.
+    /// The OID of the schema.
     pub namespace: Oid,
-    /// The name of the schema, as SQL text needs it.
+    /// The name of the schema, quoted for SQL text.
     pub schema: String,
     /// The name.
     pub name: String,
 }
 
 impl Place {
-    /// The place that argument `argument` names: in a schema, or in the one where tables are made that have none.
+    /// Parses the place that argument `argument` names: in a named schema, or in the default schema
+    /// for new tables.
     pub(super) fn parse(text: &str, argument: &str) -> Result<Self> {
-        // SAFETY: a text of the server's, and a list of names as the server has them.
+        // SAFETY: a text of the server, and a list of names in the server's form.
         let mut parts: Vec<String> = unsafe {
             let list = pg_sys::textToQualifiedNameList(values::text(text)?.cast_mut_ptr());
             let count = if list.is_null() { 0 } else { (*list).length };
@@ -46,7 +47,7 @@ impl Place {
         let namespace = match schema {
             Some(schema) => {
                 let schema = encoding::to_server(&schema)?;
-                // SAFETY: a C string; an error where there is no such schema.
+                // SAFETY: a C string; raises an error if there is no such schema.
                 unsafe { pg_sys::get_namespace_oid(schema.as_ptr(), false) }
             }
             None => first_schema().ok_or_else(|| {
@@ -59,7 +60,7 @@ impl Place {
     }
 
     fn new(namespace: Oid, name: String) -> Result<Self> {
-        // SAFETY: any number is looked up; the schema was found a moment ago.
+        // SAFETY: any OID may be looked up; the schema was found a moment ago.
         let schema = unsafe {
             let schema = pg_sys::get_namespace_name(namespace);
             if schema.is_null() { namespace.to_u32().to_string() } else { c_string(schema) }
@@ -67,25 +68,25 @@ impl Place {
         Ok(Self { namespace, schema: quote_identifier(&schema)?, name })
     }
 
-    /// The place of another name in the same schema.
+    /// Returns the place of another name in the same schema.
     pub(super) fn beside(&self, name: impl Into<String>) -> Self {
         Self { name: name.into(), ..self.clone() }
     }
 
-    /// The name with its schema, as SQL text needs it.
+    /// Returns the name with its schema, quoted for SQL text.
     pub(super) fn qualified(&self) -> Result<String> {
         Ok(format!("{}.{}", self.schema, quote_identifier(&self.name)?))
     }
 
-    /// The relation that is there.
+    /// Returns the relation at this place, if there is one.
     pub(super) fn relation(&self) -> Result<Option<Oid>> {
         relation_named(&self.name, self.namespace)
     }
 
-    /// Ends the call if a role may make no tables there.
+    /// Fails if a role may not make tables in the schema.
     pub(super) fn check_right(&self, role: Oid) -> Result<()> {
         let has = |right: &CStr| {
-            // SAFETY: a function of the server that takes these types; what it answers is a bool.
+            // SAFETY: a function of the server that takes these types and returns a bool.
             unsafe {
                 let right = Datum::from(pg_sys::cstring_to_text(right.as_ptr()));
                 let function = pg_sys::F_HAS_SCHEMA_PRIVILEGE_OID_OID_TEXT.into();
@@ -103,7 +104,8 @@ impl Place {
         ))
     }
 
-    /// The place of the log of what is made here. A long name is cut, and told from others by a hash.
+    /// Returns the place of the log for this table. A long name is cut, and a hash distinguishes it
+    /// from others.
     pub(super) fn log(&self) -> Result<Self> {
         const SUFFIX: &str = "_log";
         let length = |name: &str| -> Result<usize> { Ok(encoding::to_server(name)?.as_bytes().len()) };
@@ -119,16 +121,16 @@ impl Place {
         Ok(self.beside(format!("{kept}{tag}")))
     }
 
-    /// A number that tells this place from others.
+    /// Returns a number that distinguishes this place from others.
     pub(super) fn number(&self) -> Oid {
         let namespace = u64::from(self.namespace.to_u32());
         Oid::from(hash::mix(hash::hash_bytes(self.name.as_bytes()) ^ hash::mix(namespace)) as u32)
     }
 }
 
-/// The schema where tables are made that are named without one.
+/// Returns the default schema for tables that are named without one.
 fn first_schema() -> Option<Oid> {
-    // SAFETY: a list of numbers.
+    // SAFETY: a list of OIDs.
     unsafe {
         let path = pg_sys::fetch_search_path(false);
         let count = if path.is_null() { 0 } else { (*path).length };
@@ -136,14 +138,14 @@ fn first_schema() -> Option<Oid> {
     }
 }
 
-/// The error where a relation has a name that a table is to get.
+/// Returns the error if a relation already has the name of a table to make.
 pub(super) fn taken(place: &Place) -> Result<(PgSqlErrorCode, String, String)> {
     let name = place.qualified()?;
     let message = format!("relation {name} already exists");
     Ok((PgSqlErrorCode::ERRCODE_DUPLICATE_TABLE, message, format!("DROP TABLE {name}; or name another one.")))
 }
 
-/// How a call begins that works, for hints.
+/// Returns the beginning of a call that works, for hints.
 pub(super) fn such_as(docs: &str) -> String {
     format!("CALL near_duplicates_into({}, 0.8, 'docs_pairs');", literal(docs))
 }

@@ -1,4 +1,4 @@
-//! Why a call ends, in words.
+//! The reasons why a call ends, in words.
 
 use pgrx::PgSqlErrorCode;
 
@@ -9,7 +9,7 @@ use crate::into::step::Refusal;
 use crate::pg::request::example::literal;
 use crate::pg::server::error::Result;
 
-/// The error for a refusal; none where one was remembered already.
+/// Returns the error for a refusal; none if an error is already remembered.
 pub(super) fn reason(work: &Work, why: Refusal) -> Result<Option<Why>> {
     let docs = &work.asked.shown;
     let limit = PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED;

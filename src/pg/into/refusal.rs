@@ -1,4 +1,4 @@
-//! An error that is raised once what the call made is gone, which has to be committed before.
+//! An error that is raised once the tables of the call are dropped, which must be committed first.
 
 use std::cell::RefCell;
 
@@ -9,7 +9,7 @@ use crate::pg::server::error::SqlError;
 /// SQLSTATE, message and hint.
 pub(super) type Why = (PgSqlErrorCode, String, String);
 
-/// What a call that began then is to end with, and whether that is all there is to do.
+/// The error with which a call that began at `began` ends, and whether nothing else is left to do.
 struct Refusal {
     began: i64,
     why: Why,
@@ -20,12 +20,12 @@ thread_local! {
     static REFUSAL: RefCell<Option<Refusal>> = const { RefCell::new(None) };
 }
 
-/// Remembers why a call ends; `settled` says that nothing is to be dropped before.
+/// Remembers why a call ends; `settled` says that nothing needs to be dropped first.
 pub(super) fn remember(began: i64, why: Why, settled: bool) {
     REFUSAL.set(Some(Refusal { began, why, settled }));
 }
 
-/// Says that what the call made is gone.
+/// Records that the tables of the call are dropped.
 pub(super) fn settle() {
     REFUSAL.with_borrow_mut(|pending| {
         if let Some(pending) = pending {
@@ -34,20 +34,20 @@ pub(super) fn settle() {
     });
 }
 
-/// What the transactions before left to this one.
+/// The task that earlier transactions left to this one.
 pub(super) enum Pending {
-    /// Nothing: the call goes on.
+    /// There is none: the call goes on.
     Nothing,
-    /// To drop what was made.
+    /// Drop the tables of the call.
     Drop,
-    /// To raise the error.
+    /// Raise the error.
     Raise(SqlError),
 }
 
-/// What is left to do of a call that began then.
+/// Returns the remaining task of a call that began at that time.
 pub(super) fn left(began: i64) -> Pending {
     let Some(pending) = REFUSAL.take() else { return Pending::Nothing };
-    // That of a call which was interrupted is forgotten.
+    // The error of an interrupted call is discarded.
     if pending.began != began {
         return Pending::Nothing;
     }

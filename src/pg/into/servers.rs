@@ -1,4 +1,5 @@
-//! Servers with partitions of the documents: what is asked of them, and what is run there.
+//! Servers with partitions of the documents: the requests to them, and the statements that run
+//! there.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -20,13 +21,13 @@ use crate::pg::server::version;
 /// A server of postgres_fdw.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Server {
-    /// Its name.
+    /// The name of the server.
     pub name: String,
-    /// The schema of the documents there: those of another one are other documents.
+    /// The schema of the documents there: documents in another schema are other documents.
     pub schema: String,
 }
 
-/// One as the catalog tells of it.
+/// A server as the catalog describes it.
 #[derive(Debug, Deserialize)]
 pub(super) struct KnownServer {
     #[serde(flatten)]
@@ -35,14 +36,15 @@ pub(super) struct KnownServer {
 }
 
 impl Server {
-    /// Those of a statement that gives them as JSON.
+    /// Reads the servers that a statement returns as JSON.
     pub(super) fn all(statement: &Statement) -> Result<Vec<KnownServer>> {
         let Some([Some(json)]) = statement.row([pg_sys::TEXTOID])? else { return Ok(Vec::new()) };
         serde_json::from_str(&read_text(json)?)
             .map_err(|error| SqlError::new(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, error.to_string()))
     }
 
-    /// Those that were found, all of which must be said to have the extension.
+    /// Returns the servers that were found. Fails unless all of them are declared to have the
+    /// extension.
     pub(super) fn listed(found: Vec<KnownServer>) -> Result<Vec<Self>> {
         let servers = found.into_iter().map(|KnownServer { server, listed }| {
             if listed {
@@ -63,17 +65,17 @@ impl Server {
     }
 }
 
-/// The extension dblink, by which statements get to servers.
+/// The extension dblink, which sends statements to servers.
 #[derive(Debug)]
 pub(super) struct Dblink {
-    /// Its schema, as SQL text needs it.
+    /// The schema of dblink, quoted for SQL text.
     schema: String,
     /// For each server that was asked, by its name, the schema of its working tables.
     homes: RefCell<BTreeMap<String, String>>,
 }
 
 impl Dblink {
-    /// That of this database.
+    /// Finds the dblink of this database.
     pub(super) fn open() -> Result<Self> {
         match catalog::schema_of_dblink().row([pg_sys::TEXTOID])? {
             Some([Some(schema)]) => {
@@ -88,8 +90,8 @@ impl Dblink {
         }
     }
 
-    /// Runs statements on a server. Where a lock is not to be had, as a session of a call that was killed still works there,
-    /// it is tried again, and a cancel is heard in between.
+    /// Runs statements on a server. If a lock is not available, because a session of a killed call
+    /// still works there, tries again, and checks for interrupts in between.
     pub(super) fn run(&self, server: &Server, sql: &str) -> Result<()> {
         const TRIES: usize = 120;
         check_name(server)?;
@@ -116,8 +118,8 @@ impl Dblink {
         Ok(Some(read_text(answer)?.into_owned()))
     }
 
-    /// Checks that the extension there is the same, in a schema of the same name: else sets of both could not be compared, or
-    /// calls not be sent.
+    /// Checks that the extension there is the same, in a schema of the same name; otherwise sets of
+    /// both could not be compared, or calls could not be sent.
     pub(super) fn check_version(&self, server: &Server, extension: &Extension) -> Result<()> {
         let expected = format!("{} {}", version::LIBRARY, extension.schema);
         let found = self.ask(server, remote::VERSION)?;
@@ -135,8 +137,8 @@ impl Dblink {
             .hint("Sets of tokens are compared with each other: all servers need the same version in a schema of the same name."))
     }
 
-    /// The schema of the working tables of a server, which the role there owns and nobody else can make
-    /// anything in; it is made where it is missing. Its name is one that needs no quotes.
+    /// Returns the schema of the working tables of a server. The role there owns it and nobody else
+    /// can make anything in it; it is made if it is missing. Its name needs no quotes.
     pub(super) fn home(&self, server: &Server) -> Result<String> {
         if let Some(home) = self.homes.borrow().get(&server.name) {
             return Ok(home.clone());
@@ -151,7 +153,7 @@ impl Dblink {
         {
             let made = self.run(server, &remote::create_home(home));
             answer = ask()?;
-            // Of two calls that make it at the same time one finds it made.
+            // If two calls make it at the same time, one of them finds it already made.
             if let (Err(error), true) = (made, answer.get(1).is_some_and(|state| state == "none"))
                 && code(&error) != Some(PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE as i32)
             {
@@ -184,18 +186,18 @@ impl Dblink {
         }
     }
 
-    /// Makes a table of a server anew, without rows.
+    /// Makes a table on a server without rows, in place of an existing one.
     pub(super) fn create(&self, server: &Server, table: &str, columns: &str) -> Result<()> {
         self.run(server, &remote::create(&self.home(server)?, table, columns))
     }
 
-    /// Whether a table is there as the role made it.
+    /// Reports whether a table is there as the role made it.
     pub(super) fn has(&self, server: &Server, table: &str) -> Result<bool> {
         let (home, table) = (literal(&self.home(server)?), literal(table));
         Ok(self.ask(server, &remote::is_there(&home, &table))?.as_deref() == Some("1"))
     }
 
-    /// Drops tables of a server, which may be gone: then the caller is told what is left there.
+    /// Drops tables of a server. If the server is gone, tells the caller which tables remain there.
     pub(super) fn drop(&self, server: &Server, tables: &[String]) -> Result<()> {
         let mut names = tables.to_vec();
         let dropped = self.home(server).and_then(|home| {
@@ -220,8 +222,8 @@ impl Dblink {
     }
 }
 
-/// Checks that a name is that of a server: dblink takes any other for a connection string. That of a
-/// log may be anything.
+/// Checks that a name is that of a server: dblink takes any other name for a connection string, and
+/// a name from a log may be anything.
 fn check_name(server: &Server) -> Result<()> {
     if catalog::is_server(&server.name)?.holds()? {
         return Ok(());
@@ -231,7 +233,7 @@ fn check_name(server: &Server) -> Result<()> {
         .hint("It must be a server of postgres_fdw: SELECT srvname FROM pg_foreign_server;"))
 }
 
-/// The SQLSTATE of an error of the server's.
+/// Returns the SQLSTATE of an error from the server.
 fn code(error: &SqlError) -> Option<i32> {
     match error {
         // SAFETY: an error that was copied from the server.
@@ -240,7 +242,7 @@ fn code(error: &SqlError) -> Option<i32> {
     }
 }
 
-/// Whether an error means that the statement is to end: no matter of a server.
+/// Reports whether an error means that the statement must end, independent of any remote server.
 fn is_end(error: *mut pg_sys::ErrorData) -> bool {
     let ends = [PgSqlErrorCode::ERRCODE_QUERY_CANCELED, PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY];
     // SAFETY: an error that was copied from the server.

@@ -1,5 +1,5 @@
-//! Working tables by the names that the log gives them, and where their rows are: here, in partitions that are foreign tables,
-//! each of a table on a server, or in shards of Citus.
+//! Working tables by the names in the log, and the place of their rows: local, in partitions that
+//! are foreign tables of tables on servers, or in shards of Citus.
 
 use pgrx::pg_sys::Oid;
 
@@ -17,34 +17,34 @@ use crate::pg::server::error::{Result, SqlError};
 /// The working tables of a call.
 #[derive(Debug)]
 pub(super) struct Spread<'a> {
-    /// A place in the schema where they are.
+    /// A place in their schema.
     pub home: &'a Place,
-    /// What their names have in common.
+    /// The common part of their names.
     pub token: &'a str,
-    /// The servers, and the way to each of them.
+    /// The servers.
     pub servers: &'a [Server],
-    /// See above.
+    /// The connection to the servers.
     pub dblink: Option<&'a Dblink>,
-    /// How Citus spreads them, where it does.
+    /// The distribution of the tables, if they are in Citus.
     pub citus: Option<&'a CitusLayout>,
-    /// Whose they are, and the types of their columns.
+    /// The owner of the tables, and the types of their columns.
     pub owned: Owned<'a>,
 }
 
-/// Further tables of Citus, each of which is made, read and dropped within one step.
+/// Further tables in Citus, each of which is made, read and dropped within one step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scratch {
-    /// For each shard, a key that falls into it, and its number from 0 on.
+    /// For each shard, a key that falls into it, and the shard's number, starting at 0.
     Slots,
-    /// The ids of all documents, spread by themselves.
+    /// The ids of all documents, distributed by id.
     Ids,
-    /// Sets of which the order of tokens is made.
+    /// The sets from which the order of tokens is made.
     Samples,
-    /// What was found in each part.
+    /// The candidates found in each part.
     Joined,
-    /// Pairs with the id of the right document, or with how many there are of these.
+    /// Pairs with the id of the right document, or with the number of right documents.
     Named,
-    /// The sets of clusters, spread by these.
+    /// The sets of clusters, distributed by cluster.
     Vertices,
 }
 
@@ -54,7 +54,7 @@ pub(super) const SLOTS: &[Column] = &[("key", Type::Int8), ("slot", Type::Int8)]
 impl Scratch {
     const ALL: [Self; 6] = [Self::Slots, Self::Ids, Self::Samples, Self::Joined, Self::Named, Self::Vertices];
 
-    /// What its name ends with.
+    /// Returns the suffix of its name.
     fn name(self) -> &'static str {
         match self {
             Self::Slots => "slots",
@@ -67,7 +67,7 @@ impl Scratch {
     }
 }
 
-/// How many rows are sent to a server at a time: of tables with sets fewer.
+/// The number of rows that are sent to a server at a time; smaller for tables with sets.
 const SENT: i64 = 1000;
 const SETS_SENT: i64 = 50;
 
@@ -80,23 +80,23 @@ impl Spread<'_> {
         self.home.beside(self.name(table))
     }
 
-    /// The place of the partition on a server, by its number from 0 on.
+    /// Returns the place of the partition on a server, by its number, starting at 0.
     fn partition(&self, table: Table, n: usize) -> Place {
         self.home.beside(format!("{}_{}", self.name(table), n + 1))
     }
 
-    /// The places of a table and of its partitions.
+    /// Returns the places of a table and of its partitions.
     fn places(&self, table: Table) -> Vec<Place> {
         let partitions = if definitions::spread_by(table).is_some() { self.servers.len() } else { 0 };
         [self.place(table)].into_iter().chain((0..partitions).map(|n| self.partition(table, n))).collect()
     }
 
-    /// The place of a table of one step.
+    /// Returns the place of a table of one step.
     pub(super) fn scratch(&self, scratch: Scratch) -> Place {
         self.home.beside(format!("neardup_{}_{}", self.token, scratch.name()))
     }
 
-    /// The places of all that may be here.
+    /// Returns the places of all tables that may exist locally.
     fn all(&self) -> Vec<Place> {
         let scratch = Scratch::ALL.map(|scratch| self.scratch(scratch));
         Table::ALL.iter().flat_map(|&table| self.places(table)).chain(scratch).collect()
@@ -106,7 +106,7 @@ impl Spread<'_> {
         self.dblink.ok_or_else(|| SqlError::parameter("there is no way to the servers"))
     }
 
-    /// Locks all working tables that are here, and checks that they are the caller's own.
+    /// Locks all existing local working tables, and checks that they belong to the caller.
     pub(super) fn lock(&self) -> Result<()> {
         for place in self.all() {
             if let Some(oid) = place.relation()? {
@@ -116,7 +116,7 @@ impl Spread<'_> {
         Ok(())
     }
 
-    /// A table that is here, as the call made it: its name as SQL text needs it, and its OID.
+    /// Opens a local table as the call made it. Returns its name, quoted for SQL text, and its OID.
     pub(super) fn open(&self, table: Table) -> Result<(String, Oid)> {
         let columns = self.columns(table);
         let place = self.place(table);
@@ -139,7 +139,7 @@ impl Spread<'_> {
         Ok((name, oid))
     }
 
-    /// Whether the rows of a table are on servers.
+    /// Reports whether the rows of a table are on servers.
     fn has_partitions(&self, table: Table) -> bool {
         self.citus.is_none() && definitions::spread_by(table).is_some()
     }
@@ -148,7 +148,7 @@ impl Spread<'_> {
         if self.citus.is_some() { citus::columns(table) } else { definitions::columns(table) }
     }
 
-    /// How many rows a table has.
+    /// Counts the rows of a table.
     pub(super) fn count(&self, table: Table) -> Result<Count> {
         let place = self.place(table);
         if place.relation()?.is_none() {
@@ -156,7 +156,7 @@ impl Spread<'_> {
         }
         if self.has_partitions(table) {
             for (n, server) in self.servers.iter().enumerate() {
-                // A foreign table is there even where what it stands for is not.
+                // A foreign table may exist even if its remote table does not.
                 if self.partition(table, n).relation()?.is_none()
                     || !self.dblink()?.has(server, &self.name(table))?
                 {
@@ -169,7 +169,8 @@ impl Spread<'_> {
         Ok(Count::Rows(rows.unwrap_or_default()))
     }
 
-    /// Makes a table without rows, in `parts` parts; `fetched` rows with sets are fetched at a time.
+    /// Makes a table without rows, in `parts` parts. Rows with sets are fetched `fetched` at a
+    /// time.
     pub(super) fn make(&self, table: Table, parts: i64, fetched: i64) -> Result<()> {
         let place = self.place(table);
         let name = place.qualified()?;
@@ -188,12 +189,12 @@ impl Spread<'_> {
         let ranges = (table == Table::Routes).then_some(parts);
         definitions::create_spread(&name, &columns, by, ranges.is_some()).run()?;
         let rows = match table {
-            // A row is what is found in a whole part.
+            // Each row holds the candidates of a whole part.
             Table::Routes => (1, SENT),
-            // Until it is known how large sets are.
+            // This applies until the size of sets is known.
             Table::Sets => (SETS_SENT, SETS_SENT),
             Table::Halves => (fetched, fetched.min(SETS_SENT)),
-            // The server takes the greater number of two tables that it joins.
+            // The server uses the greater number of the two tables that it joins.
             _ => (fetched, SENT),
         };
         for (n, server) in self.servers.iter().enumerate() {
@@ -211,7 +212,7 @@ impl Spread<'_> {
         Ok(())
     }
 
-    /// Says how many sets are fetched at a time.
+    /// Sets how many sets are fetched at a time.
     pub(super) fn fetch_sets(&self, rows: i64) -> Result<()> {
         for n in 0..self.servers.len() {
             definitions::fetch(&self.partition(Table::Sets, n).qualified()?, rows).run()?;
@@ -219,7 +220,7 @@ impl Spread<'_> {
         Ok(())
     }
 
-    /// Whether some are here.
+    /// Reports whether any local working tables are left.
     pub(super) fn is_left(&self) -> Result<bool> {
         for place in self.all() {
             if place.relation()?.is_some() {
@@ -229,7 +230,7 @@ impl Spread<'_> {
         Ok(false)
     }
 
-    /// Drops all: on servers first, as here it can be undone.
+    /// Drops all tables: those on servers first, because dropping local tables can be rolled back.
     pub(super) fn drop_all(&self) -> Result<()> {
         let spread = |table: &Table| definitions::spread_by(*table).is_some();
         let far: Vec<String> = Table::ALL.into_iter().filter(spread).map(|table| self.name(table)).collect();
@@ -255,7 +256,8 @@ impl Spread<'_> {
         citus::uncompressed(name, citus::incompressible(table))
             .iter()
             .try_for_each(|of| of.run().map(|_| ()))?;
-        // All that is spread by numbers of sets is where the sets are; parts are spread by themselves.
+        // All tables that are distributed by numbers of sets are colocated with the sets; parts are
+        // distributed independently.
         let like = match table {
             Table::Sets | Table::Routes => None,
             Table::Members => Some(Table::Sets),
@@ -265,7 +267,8 @@ impl Spread<'_> {
         layout.spread(&place, citus::spread_by(table), like.as_deref())
     }
 
-    /// Makes a table of one step, in place of one that is left, spread as another one is; gives its name and its number.
+    /// Makes a table of one step in place of one that is left, colocated with another table;
+    /// returns its name and its OID.
     pub(super) fn make_scratch(
         &self,
         scratch: Scratch,
@@ -287,17 +290,17 @@ impl Spread<'_> {
         self.owned.open(&place, own::TABLE, columns)
     }
 
-    /// The table of shards and their keys, which is there.
+    /// Opens the existing table of shards and their keys.
     pub(super) fn open_slots(&self) -> Result<(String, Oid)> {
         self.owned.open(&self.scratch(Scratch::Slots), own::TABLE, SLOTS)
     }
 
-    /// Drops a table of one step, if it is there.
+    /// Drops a table of one step, if it exists.
     pub(super) fn drop_scratch(&self, scratch: Scratch) -> Result<()> {
         self.drop_place(&self.scratch(scratch))
     }
 
-    /// Drops a table that is not read any more.
+    /// Drops a table that is no longer read.
     pub(super) fn drop_one(&self, table: Table) -> Result<()> {
         self.drop_place(&self.place(table))
     }

@@ -1,5 +1,5 @@
-//! How clusters are made on the nodes of Citus, of the sets that are similar: each number of a set finds the least one of its
-//! cluster by [stars], and what there is to tell of a cluster is found where that number is.
+//! Makes clusters of similar sets on the nodes of Citus. Each number of a set finds the least
+//! number of its cluster by [stars], and the data about a cluster is computed where that number is.
 
 use pgrx::pg_sys::{self, Oid};
 
@@ -20,7 +20,7 @@ fn named((name, oid): &(String, Oid)) -> Named<'_> {
     (name, *oid)
 }
 
-/// Fills one of the tables that clusters are made by.
+/// Fills one of the tables from which clusters are made.
 pub(super) fn fill(work: &mut Work, table: Table) -> Result<()> {
     let spread = work.spread()?;
     let of = |table: Table| spread.open(table);
@@ -30,7 +30,7 @@ pub(super) fn fill(work: &mut Work, table: Table) -> Result<()> {
     let (rows, moved) = match table {
         Table::Larger => {
             let rows = stars::larger(to, named(&of(Table::Edges)?)).run()?;
-            // What they become is what counts.
+            // The rows that are made of these are counted, not these.
             work.moved += rows.saturating_mul(TWO_NUMBERS);
             return Ok(());
         }

@@ -1,4 +1,4 @@
-//! Steps on working tables, wherever they are.
+//! Steps on working tables, in any place.
 
 use pgrx::pg_sys;
 
@@ -18,7 +18,7 @@ pub(super) fn make(work: &Work, table: Table) -> Result<()> {
     if table == Table::Sets { work.backend.complete_sets(work) } else { Ok(()) }
 }
 
-/// Reads the documents, as any query of the caller does.
+/// Reads the documents like any query of the caller.
 pub(super) fn read_documents(work: &mut Work) -> Result<()> {
     let (sql, oid, besides) = as_user(work.caller, || {
         let (name, oid) = work.spread()?.open(Table::Sets)?;
@@ -31,7 +31,7 @@ pub(super) fn read_documents(work: &mut Work) -> Result<()> {
     Ok(())
 }
 
-/// Looks at how large sets are, so that not too many are fetched at a time.
+/// Determines the size of sets, so that not too many are fetched at a time.
 pub(super) fn measure(work: &mut Work) -> Result<()> {
     let spread = work.spread()?;
     let sets = spread.open(Table::Sets)?;

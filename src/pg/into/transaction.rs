@@ -1,4 +1,4 @@
-//! A transaction of a call: finds out what there is, and carries out what is planned from that.
+//! A transaction of a call: reads the current state, plans steps from it, and carries them out.
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
@@ -25,12 +25,12 @@ use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::settings;
 
-/// Hints show it.
+/// The call that hints show.
 const CALL: &str = "CALL near_duplicates_into('docs', 0.8, 'docs_pairs');";
 
 sql_function! {
-    /// `neardup_into_step(docs, threshold, options, …, site_column, pairs, parts, clusters, resume, began)`: what one transaction
-    /// does of a call that began then; `more` or `done`.
+    /// `neardup_into_step(docs, threshold, options, …, site_column, pairs, parts, clusters, resume,
+    /// began)`: does one transaction of a call that began at `began`; returns `more` or `done`.
     neardup_into_step, pg_finfo_neardup_into_step, |call| {
         let status = step(call)?;
         Ok(call.give(Some(status)))
@@ -56,7 +56,8 @@ fn step(call: Call) -> Result<&'static str> {
     // SAFETY: reads the state of the session.
     let caller = unsafe { pg_sys::GetUserId() };
     let places = Places::new(call, caller, &shown)?;
-    // Of relations the server locks no objects of the catalogue.
+    // The server takes no object locks in the class of relations, so this lock cannot collide with
+    // one of its own.
     let lock = SessionLock { class: pg_sys::RelationRelationId, object: places.pairs.number() };
     let first = !lock.is_held_since(began);
     if !lock.take(began) {
@@ -74,7 +75,7 @@ fn step(call: Call) -> Result<&'static str> {
     Ok("done")
 }
 
-/// Tells the caller how many pairs there are, and how many bytes went from shard to shard.
+/// Tells the caller the number of pairs, and the number of bytes that moved between shards.
 fn tell(work: &Work) -> Result<()> {
     let made = || work.log.as_ref()?.progress.rows.last().copied();
     pgrx::notice!(
@@ -92,7 +93,7 @@ fn tell(work: &Work) -> Result<()> {
     Ok(())
 }
 
-/// Reads the arguments, and what there is to know before anything is done.
+/// Reads the arguments and the initial state.
 fn begin(call: Call, (places, caller, began): (Places, Oid, i64), first: bool) -> Result<Work> {
     let extension = Extension::of(call)?;
     extension.check_version("near_duplicates_into")?;
@@ -128,14 +129,15 @@ fn begin(call: Call, (places, caller, began): (Places, Oid, i64), first: bool) -
     Ok(work)
 }
 
-/// How many bytes of rows went from shard to shard in all steps, and for how many documents; none where there are no shards.
+/// Returns the number of bytes in rows that moved between shards in all steps, and the number of
+/// documents; none if there are no shards.
 fn moved(work: &Work) -> Option<(i64, i64)> {
     let log = work.log.as_ref()?;
     work.asked.in_parts.as_ref()?.citus.as_ref()?;
     Some((log.moved.saturating_add(work.moved), log.progress.expected(Table::Sets)))
 }
 
-/// Finds out what earlier transactions and calls left, here and on the servers.
+/// Finds the results of earlier transactions and calls, here and on the servers.
 fn look_around(work: &mut Work) -> Result<()> {
     work.log = LogTable::open(&work.log_place, work.caller)?;
     let first = work.state.call.first;
@@ -151,7 +153,8 @@ fn look_around(work: &mut Work) -> Result<()> {
     let on_servers = work.asked.in_parts.as_ref().is_some_and(|in_parts| in_parts.citus.is_none());
     let known = work.log.as_ref().and_then(|log| log.call.as_ref()).map(|(_, arguments)| arguments);
     if on_servers || known.is_some_and(|arguments| arguments.citus.is_none()) {
-        // What an older call left can be dropped here where there is no way to servers any more.
+        // The local results of an older call can be dropped even if the servers are no longer
+        // reachable.
         work.dblink = match Dblink::open() {
             Ok(dblink) => Some(dblink),
             Err(error) if on_servers => return Err(error),
@@ -190,7 +193,8 @@ fn look_around(work: &mut Work) -> Result<()> {
     Ok(())
 }
 
-/// Whether a call goes on with what one before did; the caller is told of which day the documents are.
+/// Reports whether a call continues the work of an earlier one, and tells the caller when the
+/// documents were read.
 fn goes_on(work: &Work, log: &LogTable) -> bool {
     let Some((read, fresh)) = &log.read else { return true };
     let resume = work.call.get::<bool>(NEXT + 3);
@@ -212,7 +216,7 @@ fn goes_on(work: &Work, log: &LogTable) -> bool {
     goes_on
 }
 
-/// What the log is to say that the call asked for; none of one that is not made in parts.
+/// Returns the parameters of the call for the log; none if the join is not made in parts.
 fn arguments(work: &Work) -> Result<Option<Arguments>> {
     let Some(in_parts) = &work.asked.in_parts else { return Ok(None) };
     let InParts { documents, measure, threshold, bands, parts, servers, citus } = in_parts;
@@ -246,7 +250,7 @@ impl Transaction for Work {
     fn carry_out(&mut self, step: Step) -> Result<Option<End>> {
         match step {
             Step::Done(end) => return Ok(Some(end)),
-            // Documents are read as in any query of the caller.
+            // Documents are read like in any query of the caller.
             Step::Fill(Table::Sets) => tables::read_documents(self),
             Step::JoinHere => outcome::join_here(self),
             Step::TakeLog => as_caller(self, |work| take_log(work)),
@@ -293,7 +297,8 @@ impl Transaction for Work {
     }
 }
 
-/// Looks for ids that are in two rows. The plan ends the call for one; the message is remembered here, as the plan carries none.
+/// Looks for ids that are in two rows. The plan ends the call if there is one; the message is
+/// remembered here, because the plan carries no message.
 fn check_ids(work: &mut Work) -> Result<()> {
     if let Some(id) = work.backend.check_ids(work)? {
         let message = format!("id {id} stands in more than one row of {}", work.asked.shown);
@@ -304,12 +309,12 @@ fn check_ids(work: &mut Work) -> Result<()> {
     Ok(())
 }
 
-/// Carries out a step as the caller, for whom settings last as long as it.
+/// Carries out a step as the caller, with settings that last as long as the step.
 fn as_caller(work: &mut Work, step: impl FnOnce(&mut Work) -> Result<()>) -> Result<()> {
     as_user(work.caller, || step(work))
 }
 
-/// What the call made is gone, if that is what this transaction was for.
+/// Records that the tables of the call are dropped, if this was the purpose of the transaction.
 fn settle(work: &Work) {
     if work.state.refused {
         refusal::settle();
@@ -319,17 +324,17 @@ fn settle(work: &Work) {
 /// Makes the log, with a new name for working tables.
 fn take_log(work: &Work) -> Result<()> {
     let Some(arguments) = arguments(work)? else { return Ok(()) };
-    // SAFETY: a function of the server without arguments, and 16 bytes that it made.
+    // SAFETY: a function of the server without arguments, and the 16 bytes that it made.
     let random = unsafe {
         let uuid = pg_sys::OidFunctionCall0Coll(pg_sys::F_GEN_RANDOM_UUID.into(), pg_sys::InvalidOid);
         *uuid.cast_mut_ptr::<[u8; 16]>()
     };
-    // Bytes in front of those that tell of the version.
+    // These bytes come before the ones that contain the version of the UUID.
     let token: String = random[..6].iter().map(|byte| format!("{byte:02x}")).collect();
     LogTable::create(&work.log_place, work.caller, &token, arguments)
 }
 
-/// Writes what was done, and tells the caller.
+/// Writes the finished work to the log, and tells the caller.
 fn log(work: &Work, stage: Stage) -> Result<()> {
     let (log, state) = (work.log()?, &work.state);
     let rows = state.filled.unwrap_or_default();

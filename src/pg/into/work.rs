@@ -1,4 +1,4 @@
-//! What the steps of a transaction work with.
+//! The data that the steps of a transaction work with.
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::Oid;
@@ -20,44 +20,45 @@ use crate::pg::server::error::{Result, SqlError};
 
 /// A transaction of a call.
 pub(super) struct Work {
-    /// The call of the function that it runs in.
+    /// The call of the function in which it runs.
     pub call: Call,
     /// The extension.
     pub extension: Extension,
     /// The role that calls.
     pub caller: Oid,
-    /// What it asks for.
+    /// The arguments of the join.
     pub asked: JoinArguments,
-    /// Where the pairs are to go.
+    /// The place for the pairs.
     pub result: Place,
-    /// Where the clusters are to go, if they are wanted.
+    /// The place for the clusters, if they are wanted.
     pub clusters: Option<Place>,
     /// The place of the log.
     pub log_place: Place,
-    /// The log that is there.
+    /// The existing log.
     pub log: Option<LogTable>,
-    /// The way to servers, where there are some.
+    /// The connection to servers, if there are any.
     pub dblink: Option<Dblink>,
-    /// Where its working tables are, and so how they are filled.
+    /// The backend for the place of the working tables, which fills them.
     pub backend: &'static dyn Backend,
-    /// When the call began.
+    /// The time when the call began.
     pub began: i64,
-    /// How many bytes of rows went from shard to shard in this transaction.
+    /// The number of bytes in rows that moved between shards in this transaction.
     pub moved: i64,
-    /// How many candidates there are, each once, where a table has some more than once.
+    /// The number of distinct candidates, if a table contains some more than once.
     pub distinct: Option<i64>,
-    /// What is known.
+    /// The state so far.
     pub state: State,
 }
 
-/// How the working tables are filled where they are: on servers, or in shards of Citus.
+/// A way to fill the working tables in their place: on servers, or in shards of Citus.
 pub(super) trait Backend {
-    /// Adds what else the table of documents' sets needs, once it is made.
+    /// Adds the other tables that the table of documents' sets needs, once it is made.
     fn complete_sets(&self, _work: &Work) -> Result<()> {
         Ok(())
     }
 
-    /// The query that reads the documents into the table of sets, and a further table that it reads.
+    /// Returns the query that reads the documents into the table of sets, and a further table that
+    /// it reads.
     fn read_documents(&self, work: &Work, sets: &str) -> Result<(String, Option<Oid>)>;
 
     /// Fills a table from others.
@@ -66,23 +67,23 @@ pub(super) trait Backend {
     /// Looks for ids that are NULL, or in two rows; returns such an id.
     fn check_ids(&self, work: &mut Work) -> Result<Option<String>>;
 
-    /// The statement that counts the pairs of equal sets.
+    /// Returns the statement that counts the pairs of equal sets.
     fn count_equal(&self, members: Named<'_>) -> Statement;
 
     /// Counts all pairs; the count may stop at one more than the caller wants.
     fn count_pairs(&self, work: &mut Work) -> Result<()>;
 
-    /// Fills the table of pairs, and returns how many there are.
+    /// Fills the table of pairs, and returns their number.
     fn fill_result(&self, work: &Work, result: Named<'_>) -> Result<i64>;
 }
 
-/// The error where a step has nothing to work on: a plan has none of those.
+/// Returns the error for a step without a log; no plan has such a step.
 fn nothing() -> SqlError {
     SqlError::parameter("a step of near_duplicates_into has no log to work by")
 }
 
-/// The error where a table is to be filled in a way, or at a stage, in which it is not: a plan has
-/// none of those.
+/// Returns the error for a table that cannot be filled in this way or at this stage; no plan has
+/// such a step.
 pub(super) fn not_here(table: Table) -> SqlError {
     let message = format!("near_duplicates_into has no way to fill its table of {} here", table.name());
     SqlError::new(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, message)
@@ -90,7 +91,7 @@ pub(super) fn not_here(table: Table) -> SqlError {
 }
 
 impl Work {
-    /// The working tables of the call that the log tells of.
+    /// Returns the working tables of the call in the log.
     pub(super) fn spread(&self) -> Result<Spread<'_>> {
         let Self { result, log, dblink, .. } = self;
         let call = log.as_ref().and_then(|log| log.call.as_ref());
@@ -99,23 +100,23 @@ impl Work {
         Ok(Spread { home: result, token, servers, dblink: dblink.as_ref(), citus, owned: self.owned() })
     }
 
-    /// Whose tables the call works with, and the types of their columns.
+    /// Returns the owner of the call's tables, and the types of their columns.
     pub(super) fn owned(&self) -> Owned<'_> {
         let id = (self.asked.id.as_str(), self.asked.id_oid);
         Owned { caller: self.caller, types: Types { id, extension: &self.extension } }
     }
 
-    /// The log.
+    /// Returns the log.
     pub(super) fn log(&self) -> Result<&LogTable> {
         self.log.as_ref().ok_or_else(nothing)
     }
 
-    /// The join that is made in parts.
+    /// Returns the join in parts.
     pub(super) fn in_parts(&self) -> Result<&InParts> {
         self.asked.in_parts.as_ref().ok_or_else(nothing)
     }
 
-    /// What statements say of it.
+    /// Returns the parts of statements that describe the join.
     pub(super) fn join(&self) -> Result<Join> {
         let Extension { schema, internal, .. } = &self.extension;
         let InParts { measure, threshold, parts, bands, .. } = self.in_parts()?;

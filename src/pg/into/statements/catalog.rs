@@ -1,12 +1,12 @@
-//! What the server's catalog says of the documents' servers, and of working tables.
+//! Statements that read the server's catalog for the documents' servers and for working tables.
 
 use pgrx::pg_sys::Oid;
 
 use crate::pg::procedure::statement::{Statement, oid, oid_array, text};
 use crate::pg::server::error::Result;
 
-/// The servers of the partitions of a table, by their names, as JSON: the schema of the tables there, and whether the server is
-/// said to have the extension.
+/// Returns the servers of the partitions of a table, ordered by name, as JSON: the schema of the
+/// tables there, and whether the server is declared to have the extension.
 pub(crate) fn servers(docs: Oid) -> Statement {
     let sql = "SELECT COALESCE(jsonb_agg(jsonb_build_object('name', f.server, 'schema', f.home, 'listed', f.listed) ORDER BY f.server), '[]')::text \
                FROM (SELECT s.srvname::text AS server, \
@@ -22,7 +22,7 @@ pub(crate) fn servers(docs: Oid) -> Statement {
     Statement::new(sql).with([oid(docs)])
 }
 
-/// The schema of an extension, as SQL text needs it; no row where it is not there.
+/// Returns the schema of dblink, quoted for SQL text; no row if it is not installed.
 pub(crate) fn schema_of_dblink() -> Statement {
     Statement::new(
         "SELECT quote_ident(n.nspname::text) FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace \
@@ -30,13 +30,13 @@ pub(crate) fn schema_of_dblink() -> Statement {
     )
 }
 
-/// Whether a table has triggers that no part of the server made for it.
+/// Reports whether a table has triggers that the server did not make internally.
 pub(crate) fn has_triggers(table: Oid) -> Statement {
     Statement::new("SELECT EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = $1 AND NOT t.tgisinternal)")
         .with([oid(table)])
 }
 
-/// Whether the partitions of a table are just these.
+/// Reports whether the partitions of a table are exactly these.
 pub(crate) fn has_partitions(table: Oid, partitions: &[Oid]) -> Statement {
     let partitions = oid_array(partitions);
     let sql = format!(
@@ -46,7 +46,7 @@ pub(crate) fn has_partitions(table: Oid, partitions: &[Oid]) -> Statement {
     Statement::new(sql).with([oid(table)])
 }
 
-/// Whether a foreign table stands for a table of a server of postgres_fdw.
+/// Reports whether a foreign table refers to a table of a server of postgres_fdw.
 pub(crate) fn stands_for(foreign: Oid, server: &str, schema: &str, table: &str) -> Result<Statement> {
     let sql = "SELECT EXISTS (SELECT FROM pg_foreign_table t JOIN pg_foreign_server s ON s.oid = t.ftserver \
          JOIN pg_foreign_data_wrapper w ON w.oid = s.srvfdw \
@@ -55,8 +55,8 @@ pub(crate) fn stands_for(foreign: Oid, server: &str, schema: &str, table: &str) 
     Ok(Statement::new(sql).with([oid(foreign), text(server)?, text(schema)?, text(table)?]))
 }
 
-/// Whether there is a server of postgres_fdw of a name. dblink takes any other name for a connection
-/// string.
+/// Reports whether there is a server of postgres_fdw with this name. dblink takes any other name
+/// for a connection string.
 pub(crate) fn is_server(name: &str) -> Result<Statement> {
     let sql = "SELECT EXISTS (SELECT FROM pg_foreign_server s \
          JOIN pg_foreign_data_wrapper w ON w.oid = s.srvfdw \

@@ -1,8 +1,9 @@
-//! Statements on tables that Citus spreads over nodes. They are written so that it makes them where the rows are: each join and
-//! each group is by the column that tables are spread by, and what goes elsewhere is an `INSERT … SELECT`, whose rows go from
-//! node to node.
+//! Statements on tables that Citus distributes over nodes. They are written so that Citus runs them
+//! where the rows are: each join and each group is by the column by which tables are distributed,
+//! and rows that go elsewhere are moved by an `INSERT … SELECT` from node to node.
 //!
-//! A number `n` of a set is a hash of it, so that equal sets are in one place, and all numbers are known without a coordinator.
+//! The number `n` of a set is a hash of the set, so that equal sets are in one place, and all
+//! numbers are known without a coordinator.
 
 use pgrx::pg_sys::Oid;
 
@@ -15,10 +16,11 @@ use crate::pg::procedure::statement::{Statement, oid, text};
 use crate::pg::request::example::literal;
 use crate::pg::server::error::Result;
 
-/// Bits of a number that is not negative.
+/// The bits of a number that is not negative.
 const POSITIVE: &str = "9223372036854775807::int8";
 
-/// What Citus knows of a table, and of the schema of the result, as JSON; no row of a table that it does not know.
+/// Reads the data that Citus has about a table, and about the schema of the result, as JSON; no row
+/// for a table that Citus does not know.
 pub(crate) fn layout(docs: Oid, home: Oid) -> Statement {
     Statement::new(
         "SELECT jsonb_build_object('method', p.partmethod, 'replication', p.repmodel, 'colocation', p.colocationid::int8, \
@@ -31,9 +33,10 @@ pub(crate) fn layout(docs: Oid, home: Oid) -> Statement {
     .with([oid(docs), oid(home)])
 }
 
-/// What suits the statements of a transaction. No plan is compiled: nearly all time is spent in functions, and to compile what calls
-/// these takes longer than it saves, anew on each connection. And so many kilobytes are for a sort, or for the rows that come from
-/// elsewhere.
+/// Returns the settings for the statements of a transaction. JIT compilation is off: nearly all
+/// time is spent in functions, and compiling the code that calls them takes longer than it saves,
+/// again on each connection. `kilobytes` is the memory for a sort, or for rows that come from other
+/// nodes.
 pub(crate) fn suited(kilobytes: usize) -> [Statement; 2] {
     [Statement::new("SET LOCAL jit = off"), Statement::new(format!("SET LOCAL work_mem = {kilobytes}"))]
 }
@@ -43,13 +46,13 @@ pub(crate) fn to_all_nodes(table: Oid) -> Statement {
     Statement::new(format!("SELECT FROM create_reference_table('{}'::regclass)", table.to_u32()))
 }
 
-/// Whether Citus knows a table.
+/// Reports whether Citus knows a table.
 pub(crate) fn is_known(table: Oid) -> Statement {
     Statement::new("SELECT EXISTS (SELECT FROM pg_dist_partition p WHERE p.logicalrelid = $1::regclass)")
         .with([oid(table)])
 }
 
-/// Whether a table can be spread by a column of a type.
+/// Reports whether a table can be distributed by a column of a type.
 pub(crate) fn is_hashable(by: Oid) -> Statement {
     Statement::new(
         "SELECT EXISTS (SELECT FROM pg_type t \
@@ -60,7 +63,8 @@ pub(crate) fn is_hashable(by: Oid) -> Statement {
     .with([oid(by)])
 }
 
-/// Whether a table is spread by a column of the type of that one.
+/// Reports whether a table is distributed by a column of the same type as a column of another
+/// table.
 pub(crate) fn is_spread_alike(docs: Oid, table: Oid, by: &str) -> Result<Statement> {
     Ok(Statement::new(
         "SELECT EXISTS (SELECT FROM pg_dist_partition p \
@@ -71,7 +75,8 @@ pub(crate) fn is_spread_alike(docs: Oid, table: Oid, by: &str) -> Result<Stateme
     .with([oid(docs), oid(table), text(by)?]))
 }
 
-/// Keys of a table that is spread by an int4 or int8: as many as there are parts, of each shard in turn.
+/// Returns keys of a table that is distributed by an int4 or int8: as many as there are parts, from
+/// each shard in turn.
 pub(crate) fn keys(table: Oid, parts: i64, shards: i64) -> Statement {
     let tried = 16 * parts + 32 * shards;
     Statement::new(format!(
@@ -83,7 +88,7 @@ pub(crate) fn keys(table: Oid, parts: i64, shards: i64) -> Statement {
     ))
 }
 
-/// What a node says that has another version of the extension.
+/// Returns the version of the extension on a node that has another one.
 pub(crate) fn other_version(schema: &str, expected: &str) -> Result<Statement> {
     let ask = format!(
         "SELECT pg_catalog.concat(v.library, ' ', pg_catalog.quote_ident(n.nspname::pg_catalog.text)) FROM {schema}.neardup_version() v, \
@@ -97,7 +102,8 @@ pub(crate) fn other_version(schema: &str, expected: &str) -> Result<Statement> {
     .with([text(&ask)?, text(expected)?]))
 }
 
-/// The column by which a working table is spread; none of what all nodes have.
+/// Returns the column by which a working table is distributed; none for a table that all nodes
+/// have.
 pub(crate) fn spread_by(table: Table) -> Option<&'static str> {
     match table {
         Table::Sets | Table::Members | Table::Neighbours | Table::Clusters => Some("n"),
@@ -109,16 +115,16 @@ pub(crate) fn spread_by(table: Table) -> Option<&'static str> {
     }
 }
 
-/// The columns of a working table.
+/// Returns the columns of a working table.
 pub(crate) fn columns(table: Table) -> &'static [Column] {
     match table {
-        // The first of those with an equal set has it.
+        // Only the first of the documents with an equal set stores the set.
         Table::Members => &[("n", Type::Int8), ("r", Type::Int8), ("id", Type::Id), ("set", Type::Set)],
         table => super::definitions::columns(table),
     }
 }
 
-/// The columns of a working table in which there is nothing to be compressed.
+/// Returns the columns of a working table whose values cannot be compressed further.
 pub(crate) fn incompressible(table: Table) -> &'static [&'static str] {
     match table {
         Table::Routes => &["bitmap", "prefix"],
@@ -127,13 +133,13 @@ pub(crate) fn incompressible(table: Table) -> &'static [&'static str] {
     }
 }
 
-/// Makes a table that is to be spread. Rows that fit into a page stay in one piece: all that is there is read again and again, and
-/// to put a set together from pieces takes longer than to read it.
+/// Makes a table that is to be distributed. Rows that fit into a page are stored in one piece: all
+/// rows are read again and again, and assembling a set from pieces takes longer than reading it.
 pub(crate) fn create(name: &str, columns: &str) -> Statement {
     Statement::new(format!("CREATE UNLOGGED TABLE {name} ({columns}) WITH (toast_tuple_target = 8160)"))
 }
 
-/// Says that columns are not compressed, of a table that is not spread yet.
+/// Turns off compression for columns of a table that is not distributed yet.
 pub(crate) fn uncompressed(table: &str, columns: &[&str]) -> Vec<Statement> {
     let set = |column| format!("ALTER TABLE {table} ALTER COLUMN {column} SET STORAGE EXTERNAL");
     columns.iter().map(|column| Statement::new(set(column))).collect()
@@ -149,11 +155,12 @@ pub(crate) fn slots(slots: Named<'_>, keys: &str) -> Statement {
     .about([slots.1])
 }
 
-/// The sets of the documents, cut where these are. It runs where the search path is that of the caller, as all reading of documents
-/// does, and so names all with its schema. What all nodes have, each shard of `slots` reads a share of.
+/// Inserts the sets of the documents, which are cut where they are stored. Runs with the search
+/// path of the caller, like all reading of documents, and so qualifies all names with their
+/// schemas. If all nodes have the documents, each shard of `slots` reads a share of them.
 ///
-/// Each function of a row that is needed more than once is one of `FROM`, so that it is called once. The salt is known to nobody
-/// beforehand, so that nobody makes sets of one number.
+/// Each function of a row whose result is needed more than once is in `FROM`, so that it is called
+/// only once. Nobody knows the salt beforehand, so nobody can make sets with the same number.
 pub(crate) fn sets(
     table: &str,
     documents: &Documents,
@@ -165,7 +172,7 @@ pub(crate) fn sets(
     let empty = token_set::HEADER;
     let (from, set) = match slots {
         None => (format!("{docs} AS d"), format!("ARRAY[{set}]")),
-        // Before the document is cut.
+        // The test comes before the document is cut.
         Some((slots, shards)) => (
             format!("{slots} AS o, {docs} AS d"),
             format!(
@@ -183,19 +190,19 @@ pub(crate) fn sets(
     )
 }
 
-/// The bytes of the columns of a row `t`.
+/// Returns the size in bytes of the columns of a row `t`.
 fn size_of_row(columns: &[&str]) -> String {
     let sizes: Vec<String> = columns.iter().map(|column| format!("pg_column_size(t.{column})")).collect();
     sizes.join(" + ")
 }
 
-/// The bytes of the rows that went to where they are.
+/// Returns the bytes of the rows that were moved into a table.
 pub(crate) fn moved(table: Named<'_>, columns: &[&str]) -> Statement {
     let bytes = size_of_row(columns);
     Statement::new(format!("SELECT COALESCE(sum({bytes}), 0)::int8 FROM {} t", table.0)).about([table.1])
 }
 
-/// How many documents have no id, and the bytes of all rows.
+/// Counts the documents without an id, and the bytes of all rows.
 pub(crate) fn null_ids(sets: Named<'_>) -> Statement {
     let bytes = size_of_row(&["n", "id", "bytes", "digest", "set"]);
     Statement::new(format!(
@@ -205,7 +212,7 @@ pub(crate) fn null_ids(sets: Named<'_>) -> Statement {
     .about([sets.1])
 }
 
-/// How many numbers stand for more than one set.
+/// Counts the numbers that stand for more than one set.
 pub(crate) fn collisions(sets: Named<'_>) -> Statement {
     Statement::new(format!(
         "SELECT count(*) FROM (SELECT s.n FROM {} s WHERE s.digest IS NOT NULL GROUP BY s.n HAVING count(DISTINCT s.digest) > 1) s",
@@ -214,12 +221,13 @@ pub(crate) fn collisions(sets: Named<'_>) -> Statement {
     .about([sets.1])
 }
 
-/// The ids by themselves.
+/// Copies the ids to a table of their own.
 pub(crate) fn ids(ids: Named<'_>, sets: Named<'_>) -> Statement {
     Statement::new(format!("INSERT INTO {} SELECT s.id FROM {} s", ids.0, sets.0)).about([ids.1, sets.1])
 }
 
-/// All documents that have tokens, by the number of their set, and numbered within that in the order of their ids.
+/// Inserts all documents that have tokens, by the number of their set. Documents with the same set
+/// are numbered in the order of their ids.
 pub(crate) fn members(members: Named<'_>, sets: Named<'_>) -> Statement {
     Statement::new(format!(
         "INSERT INTO {} SELECT s.n, row_number() OVER w, s.id, CASE WHEN row_number() OVER w = 1::int8 THEN s.set END \
@@ -229,12 +237,12 @@ pub(crate) fn members(members: Named<'_>, sets: Named<'_>) -> Statement {
     .about([members.1, sets.1])
 }
 
-/// How many sets there are.
+/// Counts the distinct sets.
 pub(crate) fn distinct(members: Named<'_>) -> Statement {
     Statement::new(format!("SELECT count(*) FROM {} m WHERE m.r = 1::int8", members.0)).about([members.1])
 }
 
-/// A sample of so many sets, on one shard.
+/// Takes a sample of the sets, of which there are `count`, to one shard.
 pub(crate) fn samples(samples: Named<'_>, members: Named<'_>, count: i64) -> Statement {
     const SAMPLE: i64 = 20_000;
     let each = (count / SAMPLE).max(1);
@@ -245,7 +253,7 @@ pub(crate) fn samples(samples: Named<'_>, members: Named<'_>, count: i64) -> Sta
     .about([samples.1, members.1])
 }
 
-/// The order of tokens of the sample: one value, which all nodes get.
+/// Makes the order of tokens from the sample: a single value, which all nodes get.
 pub(crate) fn ranks(join: &Join, ranks: Named<'_>, samples: Named<'_>) -> Statement {
     Statement::new(format!(
         "INSERT INTO {} SELECT {}.token_order(s.set, 200000::int4) FROM {} s WHERE s.k = 0::int8 GROUP BY s.k",
@@ -254,7 +262,7 @@ pub(crate) fn ranks(join: &Join, ranks: Named<'_>, samples: Named<'_>) -> Statem
     .about([ranks.1, samples.1])
 }
 
-/// The rows of the parts, each part by the key of a shard.
+/// Makes the rows of the parts, each part with the key of a shard.
 pub(crate) fn routes(
     join: &Join,
     routes: Named<'_>,
@@ -271,7 +279,7 @@ pub(crate) fn routes(
     .about([routes.1, members.1, ranks.1])
 }
 
-/// What may be similar, as it is found in each part, which is where it stays.
+/// Finds candidates in each part; they stay in the part.
 pub(crate) fn joined(join: &Join, joined: Named<'_>, routes: Named<'_>) -> Statement {
     Statement::new(format!(
         "INSERT INTO {} SELECT p.part, {} FROM {} p GROUP BY p.part",
@@ -282,13 +290,14 @@ pub(crate) fn joined(join: &Join, joined: Named<'_>, routes: Named<'_>) -> State
     .about([joined.1, routes.1])
 }
 
-/// How many that are.
+/// Counts these candidates.
 pub(crate) fn count_joined(joined: Named<'_>) -> Statement {
     Statement::new(format!("SELECT COALESCE(sum(cardinality(j.ids) / 2), 0)::int8 FROM {} j", joined.0))
         .about([joined.1])
 }
 
-/// The same pair by pair, to where the set of the first of both is; one may come from several parts.
+/// Moves the candidates, pair by pair, to the set of the left one; a pair may come from several
+/// parts.
 pub(crate) fn candidates(join: &Join, candidates: Named<'_>, joined: Named<'_>) -> Statement {
     let Join { schema, internal, .. } = join;
     Statement::new(format!(
@@ -298,7 +307,7 @@ pub(crate) fn candidates(join: &Join, candidates: Named<'_>, joined: Named<'_>) 
     .about([candidates.1, joined.1])
 }
 
-/// How many they are, each once.
+/// Counts the distinct candidates.
 pub(crate) fn distinct_candidates(candidates: Named<'_>) -> Statement {
     Statement::new(format!(
         "SELECT COALESCE(sum(c.count), 0)::int8 FROM (SELECT c.l, count(DISTINCT c.r) AS count FROM {} c GROUP BY c.l) c",
@@ -307,7 +316,7 @@ pub(crate) fn distinct_candidates(candidates: Named<'_>) -> Statement {
     .about([candidates.1])
 }
 
-/// The candidates of a round, each once, with the set of the first of both.
+/// Returns the distinct candidates of a round, with the set of the left one.
 pub(crate) fn halves(
     halves: Named<'_>,
     [candidates, members]: [Named<'_>; 2],
@@ -321,7 +330,7 @@ pub(crate) fn halves(
     .about([halves.1, candidates.1, members.1])
 }
 
-/// Those of a round that are similar.
+/// Returns the similar pairs of a round.
 pub(crate) fn pairs(join: &Join, pairs: Named<'_>, [halves, members]: [Named<'_>; 2]) -> Statement {
     let Join { schema, measure, threshold, .. } = join;
     let similarity = format!("{schema}.token_similarity(h.set, m.set, {measure})");
@@ -332,7 +341,7 @@ pub(crate) fn pairs(join: &Join, pairs: Named<'_>, [halves, members]: [Named<'_>
     .about([pairs.1, halves.1, members.1])
 }
 
-/// How many pairs documents with equal sets make.
+/// Counts the pairs of documents with equal sets.
 pub(crate) fn equal(members: Named<'_>) -> Statement {
     Statement::new(format!(
         "SELECT LEAST(COALESCE(sum(m.pairs), 0), 9223372036854775807)::int8 \
@@ -342,7 +351,7 @@ pub(crate) fn equal(members: Named<'_>) -> Statement {
     .about([members.1])
 }
 
-/// Pairs of sets, with how many documents have the right one.
+/// Inserts the pairs of sets, with the number of documents that have the right set.
 pub(crate) fn count_right(named: Named<'_>, [pairs, members]: [Named<'_>; 2]) -> Statement {
     Statement::new(format!(
         "INSERT INTO {} SELECT p.l, b.count FROM {} p JOIN (SELECT m.n, count(*) AS count FROM {} m GROUP BY m.n) b ON b.n = p.r",
@@ -351,7 +360,7 @@ pub(crate) fn count_right(named: Named<'_>, [pairs, members]: [Named<'_>; 2]) ->
     .about([named.1, pairs.1, members.1])
 }
 
-/// How many pairs of documents these are.
+/// Counts the pairs of documents in these pairs of sets.
 pub(crate) fn count_both(named: Named<'_>, members: Named<'_>) -> Statement {
     Statement::new(format!(
         "SELECT LEAST(COALESCE(sum(x.count::numeric * a.count::numeric), 0), 9223372036854775807)::int8 \
@@ -361,7 +370,7 @@ pub(crate) fn count_both(named: Named<'_>, members: Named<'_>) -> Statement {
     .about([named.1, members.1])
 }
 
-/// Pairs of sets, for each document that has the right one.
+/// Inserts the pairs of sets, for each document that has the right set.
 pub(crate) fn name_right(named: Named<'_>, [pairs, members]: [Named<'_>; 2]) -> Statement {
     Statement::new(format!(
         "INSERT INTO {} SELECT p.l, b.id, p.similarity FROM {} p JOIN {} b ON b.n = p.r",
@@ -370,7 +379,7 @@ pub(crate) fn name_right(named: Named<'_>, [pairs, members]: [Named<'_>; 2]) -> 
     .about([named.1, pairs.1, members.1])
 }
 
-/// The pairs of documents of which these are, the lesser id first.
+/// Inserts the pairs of documents for these pairs of sets, with the lesser id first.
 pub(crate) fn name_both(result: Named<'_>, [named, members]: [Named<'_>; 2]) -> Statement {
     Statement::new(format!(
         "INSERT INTO {} SELECT LEAST(a.id, x.id), GREATEST(a.id, x.id), x.similarity FROM {} x JOIN {} a ON a.n = x.l",
@@ -379,7 +388,7 @@ pub(crate) fn name_both(result: Named<'_>, [named, members]: [Named<'_>; 2]) -> 
     .about([result.1, named.1, members.1])
 }
 
-/// The pairs of documents that have equal sets.
+/// Inserts the pairs of documents that have equal sets.
 pub(crate) fn name_equal(result: Named<'_>, members: Named<'_>) -> Statement {
     Statement::new(format!(
         "INSERT INTO {} SELECT LEAST(a.id, b.id), GREATEST(a.id, b.id), 1::float8 FROM {} a JOIN {} b ON b.n = a.n WHERE a.r < b.r",

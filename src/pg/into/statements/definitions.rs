@@ -1,4 +1,4 @@
-//! Working tables, here and as partitions that are foreign tables.
+//! Definitions of working tables, local ones and partitions that are foreign tables.
 
 use pgrx::pg_sys::Oid;
 
@@ -7,25 +7,26 @@ use crate::pg::into::columns::{Column, Type};
 use crate::pg::procedure::statement::Statement;
 use crate::pg::request::example::literal;
 
-/// The column by whose hash the rows of a table are spread over the servers; none where the table is here. The parts of
-/// [`Table::Routes`] are of about the same size, and so spread in ranges.
+/// Returns the column by whose hash the rows of a table are distributed over the servers; none for
+/// a local table. The parts of [`Table::Routes`] have about the same size, and so are distributed
+/// in ranges.
 pub(crate) fn spread_by(table: Table) -> Option<&'static str> {
     match table {
         Table::Sets | Table::Members => Some("n"),
         Table::Routes => Some("part"),
-        // So that each is where the set is that it is joined with next.
+        // Each row is on the server of the set with which it is joined next.
         Table::Candidates => Some("l"),
         Table::Halves => Some("r"),
         Table::Ranks | Table::Pairs => None,
-        // There are none but in shards.
+        // These tables exist only in shards.
         Table::Larger | Table::Edges | Table::Neighbours | Table::Clusters => None,
     }
 }
 
-/// The columns of a table.
+/// Returns the columns of a table.
 pub(crate) fn columns(table: Table) -> &'static [Column] {
     match table {
-        // Of documents without tokens there is no digest.
+        // Documents without tokens have no digest.
         Table::Sets => &[
             ("n", Type::Int8),
             ("id", Type::Id),
@@ -55,12 +56,13 @@ pub(crate) fn columns(table: Table) -> &'static [Column] {
     }
 }
 
-/// Makes a table that is here.
+/// Makes a local table.
 pub(crate) fn create_here(name: &str, columns: &str) -> Statement {
     Statement::new(format!("CREATE UNLOGGED TABLE {name} ({columns})"))
 }
 
-/// Makes a table whose rows are spread by a column: by its hash, or in ranges where there are `parts`.
+/// Makes a table whose rows are distributed by a column: by its hash, or in ranges if `ranges` is
+/// set.
 pub(crate) fn create_spread(name: &str, columns: &str, by: &str, ranges: bool) -> Statement {
     let how = if ranges { "RANGE" } else { "HASH" };
     Statement::new(format!("CREATE TABLE {name} ({columns}) PARTITION BY {how} ({by})"))
@@ -69,21 +71,21 @@ pub(crate) fn create_spread(name: &str, columns: &str, by: &str, ranges: bool) -
 /// A partition on a server.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Partition<'a> {
-    /// Its name here.
+    /// The local name.
     pub name: &'a str,
-    /// The server, as SQL text needs it.
+    /// The server, quoted for SQL text.
     pub server: &'a str,
     /// The schema there.
     pub schema: &'a str,
     /// The name there.
     pub far_name: &'a str,
-    /// Which it is, from 0 on, and of how many.
+    /// The number of this partition, starting at 0, and the number of partitions.
     pub number: (usize, usize),
-    /// How many rows are fetched at a time, and how many sent.
+    /// The numbers of rows that are fetched and sent at a time.
     pub rows: (i64, i64),
 }
 
-/// Makes a partition: by the hash, or in ranges of equal length of so many parts.
+/// Makes a partition: by the hash, or in ranges of equal length over `parts` parts.
 pub(crate) fn create_partition(of: &str, partition: Partition<'_>, parts: Option<i64>) -> Statement {
     let Partition { name, server, schema, far_name, number: (n, count), rows: (fetched, sent) } = partition;
     let bounds = match parts {
@@ -101,7 +103,7 @@ pub(crate) fn create_partition(of: &str, partition: Partition<'_>, parts: Option
     ))
 }
 
-/// Says how many rows of a partition are fetched at a time.
+/// Sets how many rows of a partition are fetched at a time.
 pub(crate) fn fetch(partition: &str, rows: i64) -> Statement {
     Statement::new(format!("ALTER FOREIGN TABLE {partition} OPTIONS (SET fetch_size '{rows}')"))
 }

@@ -1,4 +1,4 @@
-//! What working tables are filled with, each from those before it.
+//! Statements that fill the working tables, each from earlier ones.
 
 use pgrx::pg_sys::Oid;
 
@@ -8,28 +8,28 @@ use crate::joins::parts::token_set;
 use crate::pg::into::documents::Bands;
 use crate::pg::procedure::statement::Statement;
 
-/// A table that is there: its name as SQL text needs it, and its number.
+/// An existing table: its name, quoted for SQL text, and its OID.
 pub(crate) type Named<'a> = (&'a str, Oid);
 
-/// What statements say of the join.
+/// The parts of statements that describe the join.
 #[derive(Debug, Clone)]
 pub(crate) struct Join {
     /// The schema of the extension.
     pub schema: String,
-    /// The last argument of internal functions, with a comma in front.
+    /// The last argument of internal functions, with a leading comma.
     pub internal: String,
-    /// The measure and the threshold, as SQL literals.
+    /// The measure as an SQL literal.
     pub measure: String,
-    /// See above.
+    /// The threshold as an SQL literal.
     pub threshold: String,
-    /// How many parts there are.
+    /// The number of parts.
     pub parts: i64,
-    /// By which bands, if it is by bands and not by prefixes.
+    /// The bands, if the join is by bands and not by prefixes.
     pub bands: Option<Bands>,
 }
 
 impl Join {
-    /// Of a measure, and of a threshold to its last bit.
+    /// Makes a join with a measure and with a threshold that is exact to its last bit.
     pub(crate) fn new(
         (schema, internal): (&str, &str),
         (measure, threshold): (&str, f64),
@@ -46,7 +46,7 @@ impl Join {
         }
     }
 
-    /// The rows of the parts of a set, in the order of `o.ranks`.
+    /// Returns the rows of the parts of a set, by the order `o.ranks`.
     pub(crate) fn groups(&self, set: &str) -> String {
         let Self { schema, internal, measure, threshold, parts, bands } = self;
         match bands {
@@ -59,7 +59,7 @@ impl Join {
         }
     }
 
-    /// What may be similar among the rows `p` of a part.
+    /// Returns the candidates among the rows `p` of a part.
     pub(crate) fn joined(&self) -> String {
         let Self { schema, internal, measure, threshold, bands, .. } = self;
         let join = if bands.is_some() { "neardup_join_bands" } else { "neardup_join_part" };
@@ -67,10 +67,12 @@ impl Join {
     }
 }
 
-/// The sets of the documents, which a query gives as `id` and `set`. It runs where the search path is that of the caller, as all
-/// reading of documents does, and so names all with its schema.
+/// Inserts the sets of the documents, which a query returns as `id` and `set`. Runs with the search
+/// path of the caller, like all reading of documents, and so qualifies all names with their
+/// schemas.
 ///
-/// A set without tokens is like no other. Equal sets are known by a digest that nobody can make equal for others.
+/// A set without tokens is similar to no other. Equal sets are found by a digest for which nobody
+/// can construct a collision.
 pub(crate) fn sets(table: &str, documents: &str, schema: &str) -> String {
     let bytes = format!("{schema}.token_set_send(s.set)");
     let length = format!("pg_catalog.octet_length({bytes})");
@@ -81,7 +83,7 @@ pub(crate) fn sets(table: &str, documents: &str, schema: &str) -> String {
     )
 }
 
-/// Which document stands for all that have an equal set.
+/// Chooses the document that stands for all documents with an equal set.
 pub(crate) fn members(members: Named<'_>, sets: Named<'_>) -> Statement {
     Statement::new(format!(
         "INSERT INTO {} SELECT s.n, min(s.n) OVER (PARTITION BY s.digest), s.id FROM {} s WHERE s.digest IS NOT NULL",
@@ -90,7 +92,7 @@ pub(crate) fn members(members: Named<'_>, sets: Named<'_>) -> Statement {
     .about([members.1, sets.1])
 }
 
-/// The order of tokens of a sample of so many sets.
+/// Makes the order of tokens from a sample of the sets, of which there are `count`.
 pub(crate) fn ranks(join: &Join, ranks: Named<'_>, sets: Named<'_>, count: i64) -> Statement {
     const SAMPLE: i64 = 20_000;
     if join.bands.is_some() {
@@ -105,7 +107,7 @@ pub(crate) fn ranks(join: &Join, ranks: Named<'_>, sets: Named<'_>, count: i64) 
     .about([ranks.1, sets.1])
 }
 
-/// An order of no tokens, for what needs none.
+/// Makes an empty order for joins that need none.
 pub(crate) fn no_ranks(join: &Join, ranks: Named<'_>) -> Statement {
     let schema = &join.schema;
     let sql =
@@ -113,7 +115,8 @@ pub(crate) fn no_ranks(join: &Join, ranks: Named<'_>) -> Statement {
     Statement::new(sql).about([ranks.1])
 }
 
-/// The rows of the parts: of each set once. Sets and members are spread alike, so that the servers join them.
+/// Makes the rows of the parts, with each distinct set once. Sets and members are distributed
+/// alike, so that the servers join them.
 pub(crate) fn routes(join: &Join, routes: Named<'_>, [sets, members, ranks]: [Named<'_>; 3]) -> Statement {
     let groups = join.groups("s.set");
     Statement::new(format!(
@@ -124,8 +127,8 @@ pub(crate) fn routes(join: &Join, routes: Named<'_>, [sets, members, ranks]: [Na
     .about([routes.1, sets.1, members.1, ranks.1])
 }
 
-/// What may be similar, of so many documents, and no more than one beyond what is allowed. The join of the parts is planned by
-/// itself: each server with its own parts is what costs least.
+/// Finds the candidates among this number of documents, with a limit of one more than is allowed.
+/// The join of the parts is planned separately: it costs least if each server joins its own parts.
 pub(crate) fn candidates(join: &Join, candidates: Named<'_>, routes: Named<'_>, documents: i64) -> Statement {
     let Join { schema, internal, .. } = join;
     let (joined, most) = (join.joined(), most_candidates(documents).saturating_add(1));
@@ -137,7 +140,7 @@ pub(crate) fn candidates(join: &Join, candidates: Named<'_>, routes: Named<'_>, 
     .about([routes.1, candidates.1])
 }
 
-/// The candidates of a round with the set of the first of both, which is where they are.
+/// Returns the candidates of a round with the set of the left one, which is on the same server.
 pub(crate) fn halves(
     halves: Named<'_>,
     [candidates, sets]: [Named<'_>; 2],
@@ -150,7 +153,7 @@ pub(crate) fn halves(
     .about([halves.1, candidates.1, sets.1])
 }
 
-/// Those of a round that are similar.
+/// Returns the similar pairs of a round.
 pub(crate) fn pairs(join: &Join, pairs: Named<'_>, [halves, sets]: [Named<'_>; 2]) -> Statement {
     let Join { schema, measure, threshold, .. } = join;
     let similarity = format!("{schema}.token_similarity(h.set, s.set, {measure})");
@@ -161,7 +164,8 @@ pub(crate) fn pairs(join: &Join, pairs: Named<'_>, [halves, sets]: [Named<'_>; 2
     .about([pairs.1, halves.1, sets.1])
 }
 
-/// Whether joins that a table is filled by are the servers' work, however few rows the planner thinks they have.
+/// Reports whether the servers must run the joins that fill a table, even if the planner expects
+/// few rows.
 pub(crate) fn joins_on_servers(table: Table) -> bool {
     matches!(table, Table::Routes | Table::Halves | Table::Pairs)
 }

@@ -1,4 +1,4 @@
-//! The log of a call: a table beside the result, which stays.
+//! The log of a call: a table next to the result, which stays.
 
 use pgrx::pg_sys::{self, Oid};
 
@@ -14,12 +14,13 @@ pub(crate) fn create(table: &str) -> Statement {
     ))
 }
 
-/// Drops it.
+/// Drops the table.
 pub(crate) fn drop(table: &str) -> Statement {
     Statement::new(format!("DROP TABLE {table}"))
 }
 
-/// All rows in their order, as JSON: the first has the arguments. `fresh` says that a step began less than a day ago.
+/// Returns all rows in order, as JSON; the first row has the arguments. `fresh` says that a step
+/// began less than a day ago.
 pub(crate) fn read(table: &str, oid: Oid) -> Statement {
     Statement::new(format!(
         "SELECT COALESCE(jsonb_agg(jsonb_build_object('step', l.step, 'name', l.name, 'rows', l.rows, 'about', l.about, \
@@ -29,7 +30,7 @@ pub(crate) fn read(table: &str, oid: Oid) -> Statement {
     .about([oid])
 }
 
-/// Writes what was done; it began with the transaction.
+/// Writes a row for work that began with the transaction.
 pub(crate) fn write(
     (table, oid): (&str, Oid),
     step: i64,
@@ -45,7 +46,7 @@ pub(crate) fn write(
     .about([oid]))
 }
 
-/// Takes out what was done behind a step.
+/// Deletes the rows after a step.
 pub(crate) fn forget(table: &str, oid: Oid, step: i64) -> Statement {
     Statement::new(format!("DELETE FROM {table} l WHERE l.step > $1")).with([int8(step)]).about([oid])
 }

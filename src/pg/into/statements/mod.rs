@@ -1,9 +1,10 @@
-//! All statements of `near_duplicates_into`, made by functions with names; they run as the caller, where `pg_catalog` is all of
-//! the search path.
+//! All statements of `near_duplicates_into`, made by named functions. They run as the caller, with
+//! `pg_catalog` as the whole search path.
 //!
-//! [`catalog`] asks the server's catalog, [`log`] is about the log, [`definitions`] makes and drops tables here, [`remote`] says
-//! what is run on the servers themselves; [`fill`] fills the working tables, [`outcome`] makes the result of them, [`citus`] does both where
-//! Citus has the documents, and [`stars`] makes clusters there.
+//! [`catalog`] asks the server's catalog, [`log`] reads and writes the log, [`definitions`] makes
+//! and drops local tables, [`remote`] has the statements that run on the servers. [`fill`] fills
+//! the working tables, [`outcome`] makes the result of them, [`citus`] does both if the documents
+//! are in Citus, and [`stars`] makes clusters there.
 
 pub(super) mod catalog;
 pub(super) mod citus;

@@ -1,4 +1,4 @@
-//! What is asked of filled tables, and the tables that the caller named.
+//! Queries on filled tables, and the tables that the caller named.
 
 use pgrx::pg_sys::Oid;
 
@@ -6,18 +6,18 @@ use super::fill::Named;
 use crate::pg::procedure::statement::Statement;
 use crate::pg::request::example::literal;
 
-/// Whether a document has no id.
+/// Reports whether a document has no id.
 pub(crate) fn null_id(sets: Named<'_>) -> Statement {
     Statement::new(format!("SELECT EXISTS (SELECT FROM {} s WHERE s.id IS NULL)", sets.0)).about([sets.1])
 }
 
-/// An id, as text, that two documents have; no row if there is none.
+/// Returns an id, as text, that two documents have; no row if there is none.
 pub(crate) fn double_id(sets: Named<'_>) -> Statement {
     Statement::new(format!("SELECT s.id::text FROM {} s GROUP BY s.id HAVING count(*) > 1 LIMIT 1", sets.0))
         .about([sets.1])
 }
 
-/// The bytes of all sets, and of the largest.
+/// Returns the bytes of all sets, and of the largest one.
 pub(crate) fn measure(sets: Named<'_>) -> Statement {
     Statement::new(format!(
         "SELECT COALESCE(sum(s.bytes), 0)::int8, COALESCE(max(s.bytes), 0)::int8 FROM {} s",
@@ -26,7 +26,7 @@ pub(crate) fn measure(sets: Named<'_>) -> Statement {
     .about([sets.1])
 }
 
-/// How many pairs documents with equal sets make.
+/// Counts the pairs of documents with equal sets.
 pub(crate) fn equal(members: Named<'_>) -> Statement {
     Statement::new(format!(
         "SELECT LEAST(COALESCE(sum(m.c * (m.c - 1) / 2), 0), 9223372036854775807)::int8 \
@@ -36,7 +36,8 @@ pub(crate) fn equal(members: Named<'_>) -> Statement {
     .about([members.1])
 }
 
-/// A query for all pairs, the lesser id first. Documents with equal sets are as similar as can be.
+/// Returns a query for all pairs, with the lesser id first. Documents with equal sets have
+/// similarity 1.
 fn all(members: Named<'_>, pairs: Named<'_>) -> String {
     format!(
         "WITH m AS MATERIALIZED (SELECT m.n, m.r, m.id FROM {} m) \
@@ -46,7 +47,7 @@ fn all(members: Named<'_>, pairs: Named<'_>) -> String {
     )
 }
 
-/// How many pairs there are, counted up to so many.
+/// Counts the pairs, up to a limit.
 pub(crate) fn total(members: Named<'_>, pairs: Named<'_>, most: i64) -> Statement {
     let all = all(members, pairs);
     Statement::new(format!("SELECT count(*) FROM (SELECT FROM ({all}) p LIMIT {most}) p"))
@@ -60,14 +61,14 @@ pub(crate) fn create_result(name: &str, id: &str) -> Statement {
     ))
 }
 
-/// Fills it.
+/// Fills the table of pairs.
 pub(crate) fn result(result: Named<'_>, members: Named<'_>, pairs: Named<'_>) -> Statement {
     let all = all(members, pairs);
     Statement::new(format!("INSERT INTO {} {all}", result.0)).about([result.1, members.1, pairs.1])
 }
 
-/// Fills it with the pairs that one server finds. It runs where the search path is that of the caller, as all reading of
-/// documents does, and so names all with its schema.
+/// Fills the table of pairs with the pairs that one server finds. Runs with the search path of the
+/// caller, like all reading of documents, and so qualifies all names with their schemas.
 pub(crate) fn join_here(result: &str, id: &str, schema: &str) -> String {
     let arguments: Vec<String> = (1..=12).map(|n| format!("${n}")).collect();
     format!(
@@ -84,7 +85,7 @@ pub(crate) fn create_clusters(name: &str, id: &str) -> Statement {
     ))
 }
 
-/// Fills it from the pairs.
+/// Fills the table of clusters from the pairs.
 pub(crate) fn clusters(
     (schema, internal): (&str, &str),
     clusters: Named<'_>,

@@ -1,7 +1,8 @@
-//! What is run on a server itself, through dblink, whatever becomes of the transaction here.
+//! Statements that run on a server through dblink, independent of the local transaction.
 //!
-//! The texts name all with their schemas, as the search path there is that of the role there. Nothing of them waits for a lock
-//! for long: a wait inside of dblink hears of no cancel.
+//! Their texts qualify all names with their schemas, because the search path there is that of the
+//! role there. None of them waits for a lock for long: a wait inside dblink does not react to a
+//! cancel.
 
 use pgrx::pg_sys;
 
@@ -9,10 +10,11 @@ use crate::pg::procedure::statement::{Statement, text};
 use crate::pg::request::example::literal;
 use crate::pg::server::error::Result;
 
-/// How long a statement waits for a lock before it is given up, to be tried again.
+/// The time after which a statement stops waiting for a lock; the caller then tries again.
 const PATIENCE: &str = "SET lock_timeout = '500ms'";
 
-/// Runs statements that give no rows on a server, and tells what the last one was. `dblink` is the schema of that extension.
+/// Runs statements that return no rows on a server, and returns the command tag of the last one.
+/// `dblink` is the schema of that extension.
 pub(crate) fn run(dblink: &str, server: &str, sql: &str) -> Result<Statement> {
     let call = format!("SELECT {dblink}.dblink_exec($1, $2)");
     Ok(Statement::new(call).with([text(server)?, text(&format!("{PATIENCE}; {sql}"))?]))
@@ -24,24 +26,25 @@ pub(crate) fn ask(dblink: &str, server: &str, sql: &str) -> Result<Statement> {
     Ok(Statement::new(call).with([text(server)?, text(sql)?]))
 }
 
-/// The columns that [`run`] and [`ask`] give.
+/// The columns that [`run`] and [`ask`] return.
 pub(crate) const ANSWER: [pg_sys::Oid; 1] = [pg_sys::TEXTOID];
 
-/// Asks which version of the extension is there, and its schema.
+/// Asks for the version of the extension there, and its schema.
 pub(crate) const VERSION: &str = "SELECT pg_catalog.concat(e.extversion, ' ', pg_catalog.quote_ident(n.nspname::pg_catalog.text)) \
      FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace \
      WHERE e.extname OPERATOR(pg_catalog.=) 'neardup'::pg_catalog.name";
 
-/// The schema of a role for working tables, where the role makes and owns them. What is in a schema of
-/// others, its owner can replace: a table with a trigger in place of ours would run as the role.
+/// The schema of a role for working tables, which the role makes and owns. In a schema of others,
+/// the owner can replace tables: a table with a trigger in place of ours would run code as the
+/// role.
 const HOME: &str = "pg_catalog.concat('neardup_into_', r.oid)";
 
-/// Whether schema `n` is role `r`'s own, in which nobody else can make anything.
+/// The condition that schema `n` belongs to role `r` and nobody else can make anything in it.
 const IS_OWN: &str = "n.nspowner OPERATOR(pg_catalog.=) r.oid AND NOT EXISTS (SELECT FROM pg_catalog.aclexplode(n.nspacl) a \
      WHERE a.grantee OPERATOR(pg_catalog.<>) n.nspowner AND a.privilege_type OPERATOR(pg_catalog.=) 'CREATE'::pg_catalog.text)";
 
-/// Asks for the schema of the role for working tables, whether it is there (`none`, `own`, or
-/// `other`), and the name of the role as SQL text needs it.
+/// Asks for the schema of the role for working tables, its state (`none`, `own`, or `other`), and
+/// the name of the role, quoted for SQL text.
 pub(crate) fn home() -> String {
     format!(
         "SELECT pg_catalog.concat({HOME}, ' ', CASE WHEN n.oid IS NULL THEN 'none' WHEN {IS_OWN} THEN 'own' ELSE 'other' END, ' ', \
@@ -56,8 +59,8 @@ pub(crate) fn create_home(home: &str) -> String {
     format!("CREATE SCHEMA {home}")
 }
 
-/// Asks whether a table is there as the role made it, in a schema of its own: `1` or `0`. Its name and
-/// that of its schema are literals.
+/// Asks whether a table is there as the role made it, in the role's own schema: `1` or `0`. The
+/// names of the table and of its schema are literals.
 pub(crate) fn is_there(home: &str, table: &str) -> String {
     format!(
         "SELECT pg_catalog.count(*)::pg_catalog.text FROM pg_catalog.pg_class c \
@@ -69,8 +72,8 @@ pub(crate) fn is_there(home: &str, table: &str) -> String {
     )
 }
 
-/// Makes a table anew, in a schema that is the role's own, of types that run no code: one of these
-/// schemas may be another one by now. All is one transaction.
+/// Makes a table in place of an existing one, in a schema that belongs to the role, with types that
+/// run no code: one of these schemas may have been replaced by now. All of this is one transaction.
 pub(crate) fn create(home: &str, table: &str, columns: &str) -> String {
     let name = format!("{home}.{table}");
     let [home, of] = [literal(home), literal(&name)];
@@ -91,7 +94,7 @@ pub(crate) fn create(home: &str, table: &str, columns: &str) -> String {
     )
 }
 
-/// Drops those of some tables that are there.
+/// Drops those of some tables that exist.
 pub(crate) fn drop(tables: &[String]) -> String {
     format!("DROP TABLE IF EXISTS {}", tables.join(", "))
 }

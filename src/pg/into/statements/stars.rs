@@ -1,13 +1,15 @@
-//! Clusters of sets that are similar, by large star and small star (Kiveris, Lattanzi, Mirrokni, Rastogi, Vassilvitskii: *Connected
-//! components in MapReduce and beyond*, SoCC 2014), each of which is one statement whose rows go from node to node.
+//! Clusters of similar sets, by large star and small star (Kiveris, Lattanzi, Mirrokni, Rastogi,
+//! Vassilvitskii: *Connected components in MapReduce and beyond*, SoCC 2014). Each of them is one
+//! statement whose rows go from node to node.
 //!
-//! What comes of one round may have edges more than once: they are taken once where they are read, which is where both are.
+//! The result of a round may contain edges more than once. They are made distinct when they are
+//! read, where all copies are in the same place.
 
 use super::fill::Named;
 use crate::pg::functions::clusters::Chains;
 use crate::pg::procedure::statement::Statement;
 
-/// The edges between similar sets, from both ends.
+/// Inserts the edges between similar sets, in both directions.
 pub(crate) fn edges(edges: Named<'_>, pairs: Named<'_>) -> Statement {
     Statement::new(format!(
         "INSERT INTO {} SELECT e.u, e.v FROM {} p, LATERAL (VALUES (p.l, p.r), (p.r, p.l)) e(u, v)",
@@ -16,12 +18,13 @@ pub(crate) fn edges(edges: Named<'_>, pairs: Named<'_>) -> Statement {
     .about([edges.1, pairs.1])
 }
 
-/// Each end with each end that it is connected with.
+/// Returns the distinct edges.
 fn once(edges: &str) -> String {
     format!("(SELECT DISTINCT e.u, e.v FROM {edges} e) e")
 }
 
-/// Large star: each greater neighbour of a number goes to the least one beside it.
+/// Large star: connects each greater neighbour of a number with the least of the number and its
+/// neighbours.
 pub(crate) fn larger(larger: Named<'_>, edges: Named<'_>) -> Statement {
     Statement::new(format!(
         "INSERT INTO {} SELECT x.v, x.least FROM \
@@ -32,7 +35,8 @@ pub(crate) fn larger(larger: Named<'_>, edges: Named<'_>) -> Statement {
     .about([larger.1, edges.1])
 }
 
-/// Small star: a number and its lesser neighbours, of which alone there are rows, go to the least of these; from both ends.
+/// Small star: connects a number and its lesser neighbours, for which alone there are rows, with
+/// the least of these; in both directions.
 pub(crate) fn smaller(edges: Named<'_>, larger: Named<'_>) -> Statement {
     Statement::new(format!(
         "INSERT INTO {} SELECT y.u, y.v FROM \
@@ -45,7 +49,8 @@ pub(crate) fn smaller(edges: Named<'_>, larger: Named<'_>) -> Statement {
     .about([edges.1, larger.1])
 }
 
-/// How many numbers have a lesser neighbour, and another one: none where all edges lead to the least number of a cluster.
+/// Counts the numbers that have a lesser neighbour and another one: there are none if all edges
+/// lead to the least number of a cluster.
 pub(crate) fn unsettled(edges: Named<'_>) -> Statement {
     Statement::new(format!(
         "SELECT count(*) FROM (SELECT e.u FROM {} e GROUP BY e.u HAVING min(e.v) < e.u AND min(e.v) <> max(e.v)) e",
@@ -54,12 +59,12 @@ pub(crate) fn unsettled(edges: Named<'_>) -> Statement {
     .about([edges.1])
 }
 
-/// How many documents have each set.
+/// Counts the documents that have each set.
 fn counts(members: &str) -> String {
     format!("(SELECT m.n, count(*) AS count FROM {members} m GROUP BY m.n)")
 }
 
-/// The right neighbours of sets.
+/// Inserts the right neighbours of sets.
 pub(crate) fn right_neighbours(neighbours: Named<'_>, [pairs, members]: [Named<'_>; 2]) -> Statement {
     Statement::new(format!(
         "INSERT INTO {} SELECT p.l, p.r, p.similarity, c.count FROM {} p JOIN {} c ON c.n = p.r",
@@ -70,7 +75,7 @@ pub(crate) fn right_neighbours(neighbours: Named<'_>, [pairs, members]: [Named<'
     .about([neighbours.1, pairs.1, members.1])
 }
 
-/// The left ones, of these.
+/// Inserts the left neighbours, from the right ones.
 pub(crate) fn left_neighbours(neighbours: Named<'_>, members: Named<'_>) -> Statement {
     Statement::new(format!(
         "INSERT INTO {0} SELECT k.other, k.n, k.similarity, c.count FROM {0} k JOIN {1} c ON c.n = k.n",
@@ -80,8 +85,9 @@ pub(crate) fn left_neighbours(neighbours: Named<'_>, members: Named<'_>) -> Stat
     .about([neighbours.1, members.1])
 }
 
-/// The sets that are in a cluster, each with its first document, and what counts where one is to represent all: how many pairs
-/// its documents have, and the sum of their similarities, in the units of [`Degrees`](crate::clusters::leaders::Degrees).
+/// Inserts the sets of clusters, each with its first document and the values that decide which one
+/// is the representative: the number of pairs of its documents, and the sum of their similarities,
+/// in the units of [`Degrees`](crate::clusters::leaders::Degrees).
 pub(crate) fn vertices(vertices: Named<'_>, [members, neighbours, edges]: [Named<'_>; 3]) -> Statement {
     const UNIT: &str = "2147483648";
     Statement::new(format!(
@@ -101,11 +107,11 @@ pub(crate) fn vertices(vertices: Named<'_>, [members, neighbours, edges]: [Named
     .about([vertices.1, members.1, neighbours.1, edges.1])
 }
 
-/// How many clusters there are; how many of these are large of which most are no pairs with the one that
-/// represents them; and how large they get.
+/// Counts the clusters; the large ones in which most documents form no pair with the
+/// representative; and the size of the largest of these.
 pub(crate) fn chains(vertices: Named<'_>) -> Statement {
     const LARGE: usize = Chains::LARGE;
-    // The representative is the one that has the most pairs.
+    // The representative is the set with the most pairs.
     Statement::new(format!(
         "SELECT count(*), count(*) FILTER (WHERE c.chain), COALESCE(max(c.size) FILTER (WHERE c.chain), 0::int8) \
          FROM (SELECT v.root, sum(v.count)::int8 AS size, \
@@ -116,8 +122,8 @@ pub(crate) fn chains(vertices: Named<'_>) -> Statement {
     .about([vertices.1])
 }
 
-/// What there is to tell of each set: the first document of its cluster, how many documents that has, and the set of the one that
-/// represents it.
+/// Inserts the data about each set: the first document of its cluster, the number of documents in
+/// the cluster, and the set of the representative.
 pub(crate) fn clusters(clusters: Named<'_>, vertices: Named<'_>) -> Statement {
     Statement::new(format!(
         "INSERT INTO {} SELECT v.n, first_value(v.id) OVER (PARTITION BY v.root ORDER BY v.id), (sum(v.count) OVER (PARTITION BY v.root))::int8, \
@@ -127,7 +133,8 @@ pub(crate) fn clusters(clusters: Named<'_>, vertices: Named<'_>) -> Statement {
     .about([clusters.1, vertices.1])
 }
 
-/// The clusters of documents. Of those with one set the first one stands for all.
+/// Inserts the clusters of documents. The first of the documents with the same set stands for all
+/// of them.
 pub(crate) fn result(result: Named<'_>, [clusters, members, neighbours]: [Named<'_>; 3]) -> Statement {
     Statement::new(format!(
         "INSERT INTO {} SELECT c.id, m.id, m.n = c.representative AND m.r = 1::int8, c.size, \
