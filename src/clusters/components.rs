@@ -5,7 +5,7 @@ use crate::memory;
 
 const DOING: &str = "connecting pairs";
 
-/// Disjoint sets of vertices (Tarjan: union by size, halved paths). Nearly O(1) an operation.
+/// Disjoint sets of vertices (Tarjan: union by size, path halving). An operation takes nearly O(1).
 #[derive(Debug)]
 pub struct Components {
     parent: Vec<u32>,
@@ -13,7 +13,7 @@ pub struct Components {
 }
 
 impl Components {
-    /// Each of `vertices` vertices alone.
+    /// Starts with `vertices` sets of one vertex each.
     pub fn new(vertices: usize) -> Result<Self> {
         let mut parent = Vec::new();
         memory::reserve(&mut parent, vertices, DOING)?;
@@ -21,7 +21,8 @@ impl Components {
         Ok(Self { parent, size: memory::filled(1, vertices, DOING)? })
     }
 
-    /// The vertex that stands for the set of `vertex`; which one depends on what was united before.
+    /// Returns the vertex that stands for the set of `vertex`. It depends on the order of earlier
+    /// unions.
     pub fn root(&mut self, mut vertex: u32) -> u32 {
         while self.parent[vertex as usize] != vertex {
             let above = self.parent[vertex as usize];
@@ -31,19 +32,19 @@ impl Components {
         vertex
     }
 
-    /// The size of the set of a vertex.
+    /// Returns the size of the set of a vertex.
     pub fn size(&mut self, vertex: u32) -> u32 {
         let root = self.root(vertex);
         self.size[root as usize]
     }
 
-    /// The greatest size of a set.
+    /// Returns the greatest size of a set.
     pub fn largest(&self) -> u32 {
         self.size.iter().copied().max().unwrap_or(0)
     }
 
-    /// Unites the sets of two vertices where that makes none greater than `largest`; the sizes that they
-    /// had, or none if nothing was united.
+    /// Unites the sets of two vertices unless the result would be larger than `largest`. Returns
+    /// the sizes that the sets had, or `None` if nothing was united.
     pub fn unite(&mut self, a: u32, b: u32, largest: u32) -> Option<[u32; 2]> {
         let (a, b) = (self.root(a), self.root(b));
         let sizes = [a, b].map(|root| self.size[root as usize]);
@@ -57,7 +58,7 @@ impl Components {
         Some(sizes)
     }
 
-    /// The least vertex of the set of every vertex. O(vertices).
+    /// Returns the least vertex of the set of every vertex. O(vertices).
     pub fn least(&mut self) -> Result<Vec<u32>> {
         let vertices = self.parent.len();
         let mut least = memory::filled(u32::MAX, vertices, DOING)?;
@@ -65,7 +66,7 @@ impl Components {
         memory::reserve(&mut of, vertices, DOING)?;
         for vertex in 0..vertices as u32 {
             let root = self.root(vertex) as usize;
-            // The first that comes is the least.
+            // Vertices come in ascending order, so the first one is the least.
             least[root] = least[root].min(vertex);
             of.push(least[root]);
         }

@@ -1,4 +1,4 @@
-//! Connected components, and components that may not grow beyond a size.
+//! Connected components, and components of bounded size.
 
 use super::components::Components;
 use super::edge::Edge;
@@ -8,10 +8,10 @@ use super::strongest::unite;
 use crate::error::Result;
 use crate::executor::Executor;
 
-/// The connected components of at most `largest` vertices.
+/// Computes the connected components, of at most `largest` vertices each.
 ///
-/// Where a component is larger, it is built from its most similar pairs down, and a pair that would
-/// make a part too large connects nothing: so it breaks at its weakest links.
+/// If a component is larger, it is rebuilt from its most similar pairs downwards, and a pair that
+/// would make a part too large connects nothing. So the component breaks at its weakest links.
 pub fn connected(
     graph: &mut Graph<'_>,
     degrees: &Degrees,
@@ -21,7 +21,8 @@ pub fn connected(
     let mut components = Components::new(graph.vertices)?;
     let Graph { edges, equal, .. } = graph;
     for (rows, _) in equal.groups() {
-        // Also equal rows that are no pairs with each other are connected where they are pairs with another one.
+        // Equal rows that are not pairs with each other are also connected if they are pairs with
+        // another row.
         if degrees.pairs[rows[0] as usize] == 0 {
             continue;
         }

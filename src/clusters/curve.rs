@@ -1,32 +1,35 @@
-//! What every threshold gives, from the pairs of the lowest one: how many pairs, clusters and redundant rows.
+//! The result of every threshold, computed from the pairs of the lowest one: the numbers of pairs,
+//! clusters and redundant rows.
 //!
-//! A spanning forest of greatest similarity ([`super::links`]) has the connected clusters of all thresholds at once, so one
-//! walk over it, the strongest link first, counts them exactly. O(pairs · log points).
+//! A spanning forest of greatest similarity ([`super::links`]) contains the connected clusters of
+//! all thresholds, so one walk over it, the strongest link first, counts them exactly. O(pairs ·
+//! log points).
 
 use super::graph::Graph;
 use super::links::Link;
 use crate::error::Result;
 use crate::executor::Executor;
 
-/// What a threshold gives.
+/// The result of a threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
     /// The threshold.
     pub threshold: f64,
-    /// Pairs of at least this similarity.
+    /// The number of pairs of at least this similarity.
     pub pairs: u64,
-    /// Connected clusters of these.
+    /// The number of connected clusters of these pairs.
     pub clusters: u64,
-    /// Rows beside one of each cluster.
+    /// The number of rows in clusters beyond one for each cluster.
     pub redundant: u64,
-    /// The rows of the largest cluster.
+    /// The number of rows of the largest cluster.
     pub largest: u32,
 }
 
 /// The number of steps from the lowest threshold to 1.
 pub const STEPS: usize = 20;
 
-/// Thresholds in equal steps from `from`, or from 0.95 where it is above, to 1: such as people write them.
+/// Returns thresholds in equal steps from `from`, or from 0.95 if `from` is greater, to 1. They are
+/// rounded to numbers that people would write.
 pub fn thresholds(from: f64) -> [f64; STEPS + 1] {
     let from = from.clamp(0.0, 0.95);
     std::array::from_fn(|n| {
@@ -35,7 +38,8 @@ pub fn thresholds(from: f64) -> [f64; STEPS + 1] {
     })
 }
 
-/// What each of `thresholds`, which ascend, gives. `links` are those of all pairs, the strongest first.
+/// Returns the result of each of `thresholds`, which are in ascending order. `links` are the links
+/// of all pairs, the strongest first.
 pub fn curve(
     graph: &mut Graph<'_>,
     links: &[Link],
@@ -44,7 +48,7 @@ pub fn curve(
 ) -> Result<Vec<Point>> {
     let none = |&threshold: &f64| Point { threshold, pairs: 0, clusters: 0, redundant: 0, largest: 0 };
     let mut points: Vec<Point> = thresholds.iter().map(none).collect();
-    // How many of the thresholds a similarity reaches.
+    // Counts the thresholds that a similarity reaches.
     let reached = |similarity: f64| thresholds.partition_point(|&threshold| threshold <= similarity);
     graph.for_each_similarity(executor, |similarity, pairs| {
         if let Some(highest) = reached(similarity).checked_sub(1) {
@@ -58,7 +62,8 @@ pub fn curve(
         pairs += point.pairs;
         point.pairs = pairs;
         while let Some(link) = next.next_if(|link| link.edge.similarity >= point.threshold) {
-            // Two rows are a new cluster; two clusters become one; one more row changes no number.
+            // Two rows form a new cluster; two clusters become one; adding a row to a cluster
+            // changes no number.
             match link.parts {
                 [1, 1] => clusters += 1,
                 [1, _] | [_, 1] => {}

@@ -11,45 +11,48 @@ pub struct Edge {
     pub similarity: f64,
 }
 
-/// An edge in a file and in memory: the vertices, and the bits of the similarity.
+/// The stored form of an edge, in a file and in memory: the vertices, and the bits of the
+/// similarity.
 pub type Packed = [u64; 2];
 
-/// Where an edge stands in an order: by the first number, then by the second.
+/// The position of an edge in an order: by the first number, then by the second.
 pub type Key = (u64, u64);
 
 impl Edge {
-    /// The edge between two vertices, in either order.
+    /// Returns the edge between two vertices, given in either order.
     pub fn new(a: u32, b: u32, similarity: f64) -> Self {
         Self { left: a.min(b), right: a.max(b), similarity }
     }
 
-    /// As it is kept.
+    /// Returns the stored form.
     pub(super) fn pack(self) -> Packed {
         [self.vertices(), self.similarity.to_bits()]
     }
 
-    /// As it was kept.
+    /// Restores an edge from the stored form.
     pub(super) fn unpack([vertices, similarity]: Packed) -> Self {
         let similarity = f64::from_bits(similarity);
         Self { left: (vertices >> 32) as u32, right: vertices as u32, similarity }
     }
 
-    /// The vertices as one number, in the order of left and right.
+    /// Returns the vertices as one number, ordered by left and then by right.
     pub fn vertices(self) -> u64 {
         u64::from(self.left) << 32 | u64::from(self.right)
     }
 
-    /// The similarity as a whole number of which sums do not depend on the order: in 2⁻⁵³.
+    /// Returns the similarity as a whole number in units of 2⁻⁵³, so that sums do not depend on the
+    /// order of terms.
     pub fn weight(self) -> u64 {
         (self.similarity * (1u64 << 53) as f64) as u64
     }
 
-    /// The order from the greatest similarity to the least; equal ones by their vertices.
+    /// Returns the key that orders edges from the greatest similarity to the least, and equal ones
+    /// by their vertices.
     pub fn strongest_first(self) -> Key {
-        // Not negative, so that their bits are in their order.
+        // Similarities are not negative, so their bits are in the same order as their values.
         (!self.similarity.to_bits(), self.vertices())
     }
 }
 
-/// Bytes of an edge in a file.
+/// The number of bytes of an edge in a file.
 pub(super) const SIZE: u64 = size_of::<Packed>() as u64;

@@ -1,4 +1,5 @@
-//! Edges of a graph, more than memory may hold: in memory up to a budget, then in temporary files.
+//! The edges of a graph, which may be too many for memory: they are held in memory up to a budget,
+//! then in temporary files.
 
 use super::edge::{Edge, Key, Packed, SIZE};
 use super::runs::{InOrder, PIECE, Runs};
@@ -9,10 +10,10 @@ use crate::memory;
 
 const DOING: &str = "keeping pairs";
 
-/// Edges, of which no more than a budget is held in memory.
+/// Edges, of which memory holds no more than a budget allows.
 pub struct Edges<'f> {
     files: &'f dyn TempFiles,
-    /// How many fit.
+    /// The number of edges that fit in memory.
     room: usize,
     held: Vec<Packed>,
     file: Option<Box<dyn TempFile>>,
@@ -26,23 +27,23 @@ impl std::fmt::Debug for Edges<'_> {
 }
 
 impl<'f> Edges<'f> {
-    /// No edges yet, of which about `budget` bytes may be held.
+    /// Starts without edges. About `budget` bytes of edges may be held in memory.
     pub fn new(files: &'f dyn TempFiles, budget: usize) -> Self {
         let room = (budget / SIZE as usize).max(2 * PIECE);
         Self { files, room, held: Vec::new(), file: None, written: 0 }
     }
 
-    /// How many there are.
+    /// Returns the number of edges.
     pub fn len(&self) -> u64 {
         self.written + self.held.len() as u64
     }
 
-    /// Whether there are none.
+    /// Reports whether there are no edges.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether all are in memory.
+    /// Reports whether all edges are in memory.
     pub fn fit(&self) -> bool {
         self.file.is_none()
     }
@@ -81,8 +82,8 @@ impl<'f> Edges<'f> {
         walk(&self.held, executor, &mut each)
     }
 
-    /// Calls `each` with every edge, in the order of their keys. O(edges · log edges); what does not
-    /// fit is sorted in runs that go through a file of their own.
+    /// Calls `each` with every edge, in the order of their keys. O(edges · log edges). Edges that
+    /// do not fit in memory are sorted in runs, which go through a file of their own.
     pub fn for_each_in_order(
         &mut self,
         executor: &dyn Executor,
@@ -98,8 +99,9 @@ impl<'f> Edges<'f> {
         Ok(())
     }
 
-    /// The edges one at a time, in the order of their keys; the same key is to be given for each. Keys of greater groups
-    /// are greater, and so are the left ends of their edges: so only within a group keys have to be made for sorting.
+    /// Returns the edges one at a time, in the order of their keys. The same key has to be passed
+    /// to each call of `next`. A greater group has greater keys, and its edges have greater left
+    /// ends, so keys are computed for sorting only within a group.
     pub fn in_order(
         mut self,
         executor: &dyn Executor,
@@ -110,7 +112,7 @@ impl<'f> Edges<'f> {
         Ok(InOrder::new(self.held, runs))
     }
 
-    /// Sorts what is in memory, or runs that go to a file.
+    /// Sorts the edges in memory, or writes sorted runs to a file.
     fn sort(
         &mut self,
         executor: &dyn Executor,
@@ -151,7 +153,7 @@ impl<'f> Edges<'f> {
         Runs::new(sorted, runs, self.room, executor, key).map(Some)
     }
 
-    /// The edges without repeats and loops: of equal ones the strongest.
+    /// Returns the edges without repeats and loops. Of equal edges the strongest is kept.
     pub fn distinct(mut self, executor: &dyn Executor) -> Result<Self> {
         let mut distinct = Self::new(self.files, self.room * SIZE as usize / 2);
         let mut last = None;

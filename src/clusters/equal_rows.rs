@@ -1,8 +1,9 @@
-//! Rows that are one record of a join: all that is a pair with one of them is one with each of the others.
+//! Rows that are one record of a join: a row that is a pair with one of them is a pair with each of
+//! the others.
 //!
-//! A group of n such rows has n · (n - 1) / 2 pairs of its own, and two groups that are similar have as many pairs as the
-//! product of their sizes. None of these is written down: a graph has an edge between the first rows of the two groups, and
-//! who walks it takes an edge for as many pairs as it stands for.
+//! A group of n such rows has n · (n - 1) / 2 pairs of its own, and two similar groups have as many
+//! pairs as the product of their sizes. None of these pairs is stored. A graph has one edge between
+//! the first rows of the two groups, and code that walks the graph counts the edge as many pairs.
 
 use crate::error::Result;
 use crate::memory;
@@ -10,26 +11,26 @@ use crate::ragged::Ragged;
 
 const DOING: &str = "grouping equal rows";
 
-/// Which vertices are in groups of equal ones. A vertex alone is its own group.
+/// The groups of equal vertices. A vertex that equals no other is its own group.
 #[derive(Debug, Default)]
 pub struct EqualRows {
-    /// The number of each vertex's group; [`ALONE`] of the others. Empty where all are alone.
+    /// The number of each vertex's group, or [`ALONE`]. Empty if all vertices are alone.
     group: Vec<u32>,
-    /// The vertices of each group, ascending.
+    /// The vertices of each group, in ascending order.
     rows: Ragged<u32>,
-    /// Whether those of a group are pairs with each other, all of similarity 1.
+    /// For each group, whether its vertices are pairs with each other, all of similarity 1.
     are_pairs: Vec<bool>,
 }
 
 const ALONE: u32 = u32::MAX;
 
 impl EqualRows {
-    /// Of that many vertices, each alone.
+    /// Starts with `vertices` vertices, each alone.
     pub fn new(vertices: usize) -> Result<Self> {
         Ok(Self { group: memory::filled(ALONE, vertices, DOING)?, ..Self::default() })
     }
 
-    /// Makes a group of two and more vertices, which are in no other one.
+    /// Adds a group of two or more vertices, which are in no other group.
     pub fn push(&mut self, rows: impl IntoIterator<Item = u32>, are_pairs: bool) -> Result<()> {
         let (number, from) = (self.rows.len() as u32, self.rows.end());
         for vertex in rows {
@@ -41,57 +42,60 @@ impl EqualRows {
         memory::push(&mut self.are_pairs, are_pairs, DOING)
     }
 
-    /// Whether all vertices are alone.
+    /// Reports whether all vertices are alone.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// How many rows there are in groups.
+    /// Returns the number of rows in groups.
     pub fn len(&self) -> usize {
         self.rows.values.len()
     }
 
-    /// The number of a vertex's group; none of one that is alone.
+    /// Returns the number of a vertex's group, or `None` if the vertex is alone.
     #[inline]
     pub fn number(&self, vertex: u32) -> Option<usize> {
         self.group.get(vertex as usize).filter(|&&group| group != ALONE).map(|&group| group as usize)
     }
 
-    /// The vertices of a vertex's group, ascending; of one that is alone itself.
+    /// Returns the vertices of a vertex's group in ascending order. If the vertex is alone, this is
+    /// the vertex itself.
     #[inline]
     pub fn rows<'a>(&'a self, vertex: &'a u32) -> &'a [u32] {
         self.number(*vertex).map_or(std::slice::from_ref(vertex), |number| self.rows.get(number))
     }
 
-    /// Where the rows of a vertex's group begin among those of all groups; none of one that is alone.
+    /// Returns where the rows of a vertex's group begin among the rows of all groups, or `None` if
+    /// the vertex is alone.
     #[inline]
     pub fn place(&self, vertex: u32) -> Option<usize> {
         self.number(vertex).map(|number| self.rows.range(number).start)
     }
 
-    /// The vertex that stands for a group: the first of it.
+    /// Returns the vertex that stands for a group: its first one.
     #[inline]
     pub fn first(&self, vertex: u32) -> u32 {
         self.rows(&vertex)[0]
     }
 
-    /// How many vertices the group of a vertex has.
+    /// Returns the number of vertices in the group of a vertex.
     #[inline]
     pub fn count(&self, vertex: u32) -> u64 {
         self.rows(&vertex).len() as u64
     }
 
-    /// Whether the vertices of a vertex's group are pairs with each other.
+    /// Reports whether the vertices of a vertex's group are pairs with each other.
     pub fn are_pairs(&self, vertex: u32) -> bool {
         self.number(vertex).is_some_and(|number| self.are_pairs[number])
     }
 
-    /// The groups of two and more, and whether the vertices of each are pairs with each other.
+    /// Returns the groups of two or more vertices, each with whether its vertices are pairs with
+    /// each other.
     pub fn groups(&self) -> impl Iterator<Item = (&[u32], bool)> {
         self.rows.iter().zip(self.are_pairs.iter().copied())
     }
 
-    /// Something of each of these groups, by its number.
+    /// Computes a value for each of these groups, by the number of the group.
     pub fn each_group<T>(&self, of: impl Fn(&[u32]) -> T) -> Result<Vec<T>> {
         let mut all = Vec::new();
         memory::reserve(&mut all, self.rows.len(), DOING)?;
@@ -99,7 +103,7 @@ impl EqualRows {
         Ok(all)
     }
 
-    /// Bytes on the heap.
+    /// Returns the bytes on the heap.
     pub fn bytes(&self) -> usize {
         memory::bytes(&self.group) + self.rows.bytes() + memory::bytes(&self.are_pairs)
     }

@@ -1,4 +1,4 @@
-//! A graph of rows: its edges, each of which stands for the pairs of two groups of equal rows.
+//! A graph of rows. Each edge stands for the pairs between two groups of equal rows.
 
 use super::edge::Edge;
 use super::edges::Edges;
@@ -6,27 +6,28 @@ use super::equal_rows::EqualRows;
 use crate::error::Result;
 use crate::executor::Executor;
 
-/// How many edges or rows are walked between two looks for requests to stop.
+/// The number of edges or rows that are walked between two checks for interrupts.
 pub(super) const CHECK_EVERY: usize = 1 << 14;
 
 /// The pairs of rows.
 #[derive(Debug)]
 pub struct Graph<'f> {
-    /// How many rows there are.
+    /// The number of rows.
     pub vertices: usize,
-    /// Between the first rows of groups, each edge once.
+    /// The edges between the first rows of groups, each once.
     pub edges: Edges<'f>,
-    /// The groups of two and more rows.
+    /// The groups of two or more rows.
     pub equal: EqualRows,
 }
 
 impl<'f> Graph<'f> {
-    /// The graph of pairs that are edges, each once.
+    /// Creates a graph in which each edge is one pair, listed once.
     pub fn new(edges: Edges<'f>, vertices: usize) -> Self {
         Self { vertices, edges, equal: EqualRows::default() }
     }
 
-    /// Calls `each` with a similarity and a number of pairs that have it, until that was done for all pairs. O(edges + groups).
+    /// Calls `each` with similarities and numbers of pairs with that similarity, until all pairs
+    /// are covered. O(edges + groups).
     pub fn for_each_similarity(
         &mut self,
         executor: &dyn Executor,

@@ -1,4 +1,5 @@
-//! Clusters: which rows are together, which of them represents them, and how similar each is to it.
+//! Clusters: the rows that belong together, the representative of each cluster, and the similarity
+//! of each row to it.
 
 use std::ops::Range;
 
@@ -15,32 +16,34 @@ use crate::ragged::Ragged;
 
 const DOING: &str = "making clusters";
 
-/// The clusters of two and more rows, in the order of their first member; of perhaps-similar sets, of
-/// their representative.
+/// The clusters of two or more rows, in the order of their first member, or of their representative
+/// if they are perhaps-similar sets.
 #[derive(Debug, Default)]
 pub struct Clusters {
     members: Ragged<u32>,
-    /// Of all members.
+    /// The similarities of all members.
     similarity: Vec<f64>,
     representatives: Vec<u32>,
     by_representative: bool,
 }
 
-/// One cluster.
+/// A cluster.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cluster<'a> {
-    /// What it is called: its first member, of perhaps-similar sets its representative.
+    /// The id of the cluster: its first member, or its representative if it is a perhaps-similar
+    /// set.
     pub id: u32,
-    /// The row that stands for it.
+    /// The row that represents the cluster.
     pub representative: u32,
-    /// Its rows, ascending.
+    /// The rows of the cluster, in ascending order.
     pub members: &'a [u32],
-    /// The similarity of each to the representative: 1 to itself, NaN where the two are no pair.
+    /// The similarity of each row to the representative: 1 for itself, NaN if the two are not a
+    /// pair.
     pub similarity: &'a [f64],
 }
 
 impl Clusters {
-    /// Makes clusters of the pairs of a graph. `largest` bounds the size of connected ones.
+    /// Builds clusters of the pairs of a graph. `largest` bounds the size of connected clusters.
     /// O(edges · log edges).
     pub fn new(
         graph: &mut Graph<'_>,
@@ -87,15 +90,15 @@ impl Clusters {
         Ok(clusters)
     }
 
-    /// Clusters of representatives and their members, themselves included, each with its similarity. A vertex
-    /// represents one cluster at most.
+    /// Builds clusters from representatives and their members, themselves included, each with its
+    /// similarity. A vertex represents at most one cluster.
     pub fn of_sets(members: Vec<(u32, u32, f64)>, executor: &dyn Executor) -> Result<Self> {
         let mut memberships = Vec::new();
         memory::reserve(&mut memberships, members.len(), DOING)?;
         memberships.extend(members.iter().map(|&(representative, member, _)| (representative, member)));
         let mut clusters = Self::of(memberships, true, executor)?;
         for (representative, member, similarity) in members {
-            // Of sets they are in the order of their representatives.
+            // Perhaps-similar sets are in the order of their representatives.
             if let Ok(cluster) = clusters.representatives.binary_search(&representative) {
                 clusters.set(cluster, member, similarity);
             }
@@ -103,7 +106,7 @@ impl Clusters {
         Ok(clusters)
     }
 
-    /// The clusters of pairs of a representative and a member.
+    /// Builds the clusters from pairs of a representative and a member.
     fn of(
         mut memberships: Vec<(u32, u32)>,
         by_representative: bool,
@@ -116,7 +119,8 @@ impl Clusters {
         };
         sort(&mut memberships)?;
         let mut clusters = Self { by_representative, ..Self::default() };
-        // Representative and place of each cluster; by first member, or by representative as they are.
+        // The sort key and the range of each cluster. The key is the first member or, for
+        // perhaps-similar sets, the representative.
         let mut order: Vec<(u32, Range<usize>)> = Vec::new();
         let mut at = 0;
         for cluster in memberships.chunk_by(|a, b| a.0 == b.0) {
@@ -138,7 +142,7 @@ impl Clusters {
         Ok(clusters)
     }
 
-    /// Finds how similar every member is to its representative.
+    /// Looks up the similarity of every member to its representative.
     fn measure(&mut self, graph: &mut Graph<'_>, executor: &dyn Executor) -> Result<()> {
         let Graph { vertices, edges, equal } = graph;
         let represented = || {
@@ -165,7 +169,7 @@ impl Clusters {
         })
     }
 
-    /// Sets the similarity of those of some ascending rows that are members.
+    /// Sets the similarity of those of `rows`, which are in ascending order, that are members.
     fn set_equal(&mut self, cluster: usize, rows: &[u32], similarity: f64) {
         let range = self.range(cluster);
         if rows.len() <= range.len() {
@@ -186,22 +190,22 @@ impl Clusters {
         }
     }
 
-    /// Where the members of a cluster stand among all.
+    /// Returns the range of a cluster's members among all members.
     pub fn range(&self, cluster: usize) -> Range<usize> {
         self.members.range(cluster)
     }
 
-    /// How many there are.
+    /// Returns the number of clusters.
     pub fn len(&self) -> usize {
         self.representatives.len()
     }
 
-    /// Whether there are none.
+    /// Reports whether there are no clusters.
     pub fn is_empty(&self) -> bool {
         self.representatives.is_empty()
     }
 
-    /// A cluster.
+    /// Returns a cluster.
     pub fn get(&self, cluster: usize) -> Cluster<'_> {
         let members = self.members.get(cluster);
         let representative = self.representatives[cluster];
@@ -209,12 +213,12 @@ impl Clusters {
         Cluster { id, representative, members, similarity: &self.similarity[self.range(cluster)] }
     }
 
-    /// All of them.
+    /// Returns all clusters.
     pub fn iter(&self) -> impl Iterator<Item = Cluster<'_>> {
         (0..self.len()).map(|cluster| self.get(cluster))
     }
 
-    /// Bytes on the heap.
+    /// Returns the bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.members.bytes() + memory::bytes(&self.similarity) + memory::bytes(&self.representatives)
     }

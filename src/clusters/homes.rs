@@ -1,4 +1,4 @@
-//! Which clusters rows, or groups of equal rows, are in.
+//! The clusters of rows, or of groups of equal rows.
 
 use super::edge::Edge;
 use super::equal_rows::EqualRows;
@@ -9,26 +9,26 @@ use crate::ragged::Ragged;
 
 const DOING: &str = "describing clusters";
 
-/// A cluster that a vertex, or its group, is in, and how many rows of that are.
+/// A cluster that a vertex, or its group, is in, and how many rows of the group are in it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Home {
-    /// Its number.
+    /// The number of the cluster.
     pub cluster: u32,
-    /// See above.
+    /// The number of rows.
     pub rows: u32,
 }
 
-/// The clusters that every vertex is in, ascending.
+/// The clusters that every vertex is in, in ascending order.
 #[derive(Debug)]
 pub struct Homes(pub(super) Ragged<Home>);
 
 impl Homes {
-    /// Looks them up. O(vertices + members).
+    /// Looks up the clusters of all vertices. O(vertices + members).
     pub fn new(clusters: &Clusters, vertices: usize) -> Result<Self> {
         Self::of_groups(clusters, vertices, &EqualRows::default())
     }
 
-    /// The same of groups of equal rows, each by its first row.
+    /// Looks up the clusters of groups of equal rows, each given by its first row.
     pub(super) fn of_groups(clusters: &Clusters, vertices: usize, equal: &EqualRows) -> Result<Self> {
         let members = || {
             let numbered = (0..).zip(clusters.iter());
@@ -51,7 +51,8 @@ impl Homes {
         Ok(Self(homes))
     }
 
-    /// Calls `each` with the clusters that hold both ends of an edge, and with how many of its pairs they hold.
+    /// Calls `each` with the clusters that contain both ends of an edge, and with the number of its
+    /// pairs that they contain.
     pub fn for_each_common(&self, edge: Edge, mut each: impl FnMut(u32, u64) -> Result<()>) -> Result<()> {
         let [mut a, mut b] = [edge.left, edge.right].map(|vertex| self.0.get(vertex as usize));
         while let (Some(x), Some(y)) = (a.first(), b.first()) {

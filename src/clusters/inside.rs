@@ -1,4 +1,5 @@
-//! The most steps from pair to pair that a way between two rows of a cluster takes.
+//! The diameter of a cluster: the most steps from pair to pair that the shortest way between two of
+//! its rows takes.
 
 use super::equal_rows::EqualRows;
 use super::grouping::Clusters;
@@ -10,15 +11,15 @@ use crate::ragged::Ragged;
 
 const DOING: &str = "describing clusters";
 
-/// The pairs inside clusters, by place among the groups of equal rows, and rows alone, of all clusters: steps between rows are those
-/// between their groups.
+/// The pairs inside all clusters. Vertices are places of groups of equal rows, or of single rows;
+/// steps between rows are the steps between their groups.
 pub(super) struct Inside {
-    /// The groups of each cluster, by their first rows, ascending.
+    /// The groups of each cluster, by their first rows, in ascending order.
     groups: Ragged<u32>,
-    /// Whether rows of a cluster are equal and yet no pairs.
+    /// For each cluster, whether some of its rows are equal but not pairs.
     apart: Vec<bool>,
     neighbours: Ragged<u32>,
-    /// Steps from where a search began, by place.
+    /// The number of steps from the start of a search, by place.
     distance: Vec<u32>,
     queue: Vec<u32>,
     steps: u64,
@@ -27,7 +28,7 @@ pub(super) struct Inside {
 const FAR: u32 = u32::MAX;
 
 impl Inside {
-    /// Of the edges inside clusters, as (cluster, left, right).
+    /// Creates the graph from the edges inside clusters, given as (cluster, left, right).
     pub(super) fn new(
         clusters: &Clusters,
         homes: &Homes,
@@ -61,8 +62,8 @@ impl Inside {
         Ok(Self { groups, apart, neighbours, distance, queue: Vec::new(), steps: 0 })
     }
 
-    /// Searches in breadth from a place; the place found last, and how far it is. What was reached
-    /// is in the queue.
+    /// Searches breadth-first from a place. Returns the place found last and its distance. The
+    /// places that were reached are in the queue.
     fn search(&mut self, cluster: usize, from: usize, executor: &dyn Executor) -> Result<(usize, u32)> {
         self.distance[self.groups.range(cluster)].fill(FAR);
         self.queue.clear();
@@ -89,7 +90,7 @@ impl Inside {
         Ok((last, self.distance[last]))
     }
 
-    /// The diameter of a cluster that is not complete.
+    /// Returns the diameter of a cluster that is not complete.
     pub(super) fn diameter(
         &mut self,
         cluster: usize,
@@ -97,9 +98,9 @@ impl Inside {
         executor: &dyn Executor,
     ) -> Result<Option<u32>> {
         match self.groups.range(cluster).len() {
-            // Equal rows that are no pairs are together where another one holds them together.
+            // Equal rows that are not pairs are in one cluster only if another row connects them.
             1 => Ok(None),
-            // So these are two steps apart, and others, if they are all pairs, one.
+            // So they are two steps apart, even if all other rows are one step apart.
             _ => {
                 let between = self.between_groups(cluster, effort, executor)?;
                 Ok(between.map(|steps| if self.apart[cluster] { steps.max(2) } else { steps }))
@@ -107,8 +108,9 @@ impl Inside {
         }
     }
 
-    /// The most steps between two groups by iFUB (Crescenzi et al. 2013): from the middle of a long way, vertices
-    /// are searched from the farthest to the nearest, until the nearer ones cannot give more.
+    /// Computes the most steps between two groups by iFUB (Crescenzi et al. 2013). Starting from
+    /// the middle of a long way, searches begin at vertices from the farthest to the nearest, until
+    /// the nearer ones cannot yield a greater distance.
     fn between_groups(
         &mut self,
         cluster: usize,
@@ -120,7 +122,8 @@ impl Inside {
         let hub = range.clone().max_by_key(|&place| (self.degree(place), std::cmp::Reverse(place)));
         let Some(hub) = hub else { return Ok(None) };
         if self.degree(hub) + 1 == range.len() {
-            // All others are a pair with it. If all were with each other, too, it would be complete, or have rows apart.
+            // All others are a pair with the hub. If all were pairs with each other too, the
+            // cluster would be complete, or have equal rows that are not pairs.
             return Ok(Some(2));
         }
         let (end, _) = self.search(cluster, hub, executor)?;
@@ -128,7 +131,7 @@ impl Inside {
             return Ok(None);
         }
         let (mut middle, mut longest) = self.search(cluster, end, executor)?;
-        // Back half of the way.
+        // Go back half of the way.
         for distance in (longest / 2..longest).rev() {
             let back =
                 self.neighbours.get(middle).iter().find(|&&place| self.distance[place as usize] == distance);
@@ -140,7 +143,7 @@ impl Inside {
         memory::reserve(&mut levels, farthest_first.len(), DOING)?;
         levels.extend(farthest_first.iter().rev().map(|&p| (p as usize, self.distance[p as usize])));
         for (place, level) in levels {
-            // Two vertices at this level and nearer are at most 2 · level apart.
+            // Two vertices at this level or nearer are at most 2 · level apart.
             if longest >= 2 * level {
                 return Ok(Some(longest));
             }

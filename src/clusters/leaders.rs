@@ -1,4 +1,5 @@
-//! Rows such that every other row is a pair with one of them: representatives of stars, or what is kept.
+//! Rows such that every other row is a pair with one of them: the representatives of stars, or the
+//! rows to keep.
 
 use super::edge::Edge;
 use super::graph::Graph;
@@ -8,28 +9,30 @@ use crate::memory;
 
 const DOING: &str = "choosing representatives";
 
-/// What becomes of each vertex.
+/// The leader of each vertex.
 #[derive(Debug)]
 pub struct Leaders {
     /// The leader of each vertex: itself, or the leader that it is most similar to.
     pub of: Vec<u32>,
-    /// The similarity to it; 1 to itself.
+    /// The similarity to the leader; 1 if the vertex leads itself.
     pub similarity: Vec<f64>,
 }
 
-/// Goes through the vertices from rank 0 on. One that is no pair with a leader becomes a leader, the
-/// others follow the leader they are most similar to, of equal ones that of the smaller rank. So no
-/// two leaders are a pair, and every other row is a pair with its own.
+/// Goes through the vertices from rank 0 on. A vertex that is not a pair with a leader becomes a
+/// leader. Other vertices follow the leader that they are most similar to, of equally similar ones
+/// the leader of the smaller rank. So no two leaders are a pair, and every other row is a pair with
+/// its leader.
 ///
-/// `rank` holds the place of each vertex, each place once. O(edges · log edges): edges in the order of
-/// their later vertex are walked through once; those of equal rows once more.
+/// `rank` contains the place of each vertex, each place once. O(edges · log edges): the edges are
+/// walked once in the order of their later vertex, and the edges of equal rows once more.
 pub fn leaders(graph: &mut Graph<'_>, rank: &[u32], executor: &dyn Executor) -> Result<Leaders> {
     let Graph { edges, equal, .. } = graph;
     let mut of = Vec::new();
     memory::reserve(&mut of, rank.len(), DOING)?;
     of.extend(0..rank.len() as u32);
     let mut similarity = memory::filled(1.0, rank.len(), DOING)?;
-    // Of a group of equal rows that of the smallest rank leads, or, if they are no pairs, all do; or none does.
+    // In a group of equal rows that are pairs, either the row of the smallest rank leads or none
+    // does; if they are not pairs, either all rows lead or none does.
     let first_of_rule = |rows: &[u32]| rows.iter().copied().min_by_key(|&row| rank[row as usize]);
     let best = equal.each_group(first_of_rule)?;
     let best_of = |row: u32| equal.number(row).and_then(|number| best[number]).unwrap_or(row);
@@ -39,10 +42,11 @@ pub fn leaders(graph: &mut Graph<'_>, rank: &[u32], executor: &dyn Executor) -> 
         |edge| later_first(rank)(of_best(edge)),
         |edge| {
             let (earlier, later) = in_order(of_best(edge), rank);
-            // All pairs of the earlier one with those before it are done: it follows, or it leads.
+            // All pairs of the earlier vertex with vertices before it have been processed, so it is
+            // known whether it leads.
             if of[earlier as usize] == earlier {
                 let place = later as usize;
-                // Leaders come in the order of rank: an equal one does not take over.
+                // Leaders come in the order of rank, so an equally similar one does not take over.
                 if of[place] == later || edge.similarity > similarity[place] {
                     (of[place], similarity[place]) = (earlier, edge.similarity);
                 }
@@ -57,8 +61,8 @@ pub fn leaders(graph: &mut Graph<'_>, rank: &[u32], executor: &dyn Executor) -> 
             rows.iter().for_each(|&row| of[row as usize] = best);
         }
     }
-    // The others of a group that follows have the leaders of its first one, and of those that come later the ones before
-    // themselves.
+    // The other rows of a group that follows have the same leaders as its first row. A row follows
+    // only leaders of a smaller rank than its own.
     let led = |edge: Edge| {
         let best = of_best(edge);
         let leads = |vertex: u32| of[vertex as usize] == vertex;
@@ -112,7 +116,8 @@ impl Followers {
         Ok(Self { first: Some(first), rows: own, next: 0, best: None })
     }
 
-    /// Notes what those of a smaller rank follow: no leader of a greater one.
+    /// Records the leaders of the rows whose rank is smaller than `before`: later leaders have
+    /// greater ranks.
     fn finish(&mut self, before: u32, rank: &[u32], found: &mut Vec<(u32, u32, f64)>) -> Result<()> {
         while let Some(&row) = self.rows.get(self.next).filter(|&&row| rank[row as usize] < before)
             && let Some((leader, similarity)) = self.best
@@ -124,13 +129,13 @@ impl Followers {
     }
 }
 
-/// The two vertices of an edge in the order of their rank.
+/// Returns the two vertices of an edge in the order of their rank.
 pub fn in_order(edge: Edge, rank: &[u32]) -> (u32, u32) {
     let Edge { left, right, .. } = edge;
     if rank[left as usize] < rank[right as usize] { (left, right) } else { (right, left) }
 }
 
-/// The order of edges by their later vertex, then by their earlier one.
+/// Returns the key that orders edges by their later vertex, then by their earlier one.
 pub fn later_first(rank: &[u32]) -> impl Fn(Edge) -> (u64, u64) + Sync {
     |edge| {
         let (earlier, later) = in_order(edge, rank);
@@ -138,12 +143,13 @@ pub fn later_first(rank: &[u32]) -> impl Fn(Edge) -> (u64, u64) + Sync {
     }
 }
 
-/// How many pairs every vertex has, and the sum of their similarities in [`Edge::weight`]s.
+/// The number of pairs of every vertex, and the sum of their similarities, derived from
+/// [`Edge::weight`].
 #[derive(Debug)]
 pub struct Degrees {
-    /// Pairs of each vertex.
+    /// The number of pairs of each vertex.
     pub pairs: Vec<u32>,
-    /// In units of 2⁻²¹, so that 2³² of them fit.
+    /// The sums in units of 2⁻³¹, so that 2³² terms fit.
     weight: Vec<u64>,
 }
 
@@ -179,8 +185,8 @@ impl Degrees {
         Ok(Self { pairs, weight })
     }
 
-    /// Whether `a` represents a cluster rather than `b`: it has more pairs, or as many of greater
-    /// similarity, or is the smaller one.
+    /// Reports whether `a` represents a cluster rather than `b`: it has more pairs, or equally many
+    /// of greater similarity, or is the smaller vertex.
     pub fn is_before(&self, a: u32, b: u32) -> bool {
         self.key(a) < self.key(b)
     }
@@ -190,13 +196,15 @@ impl Degrees {
         (u32::MAX - self.pairs[place], u64::MAX - self.weight[place], vertex)
     }
 
-    /// The place of each vertex when the best representative comes first. O(n · log n).
+    /// Returns the place of each vertex in the order that puts the best representative first. O(n ·
+    /// log n).
     pub fn rank(&self, executor: &dyn Executor) -> Result<Vec<u32>> {
         rank_by(self.pairs.len(), |vertex| self.key(vertex), executor)
     }
 }
 
-/// The place of each of `vertices` vertices in the order of a key; no two have the same key.
+/// Returns the place of each of `vertices` vertices in the order of a key. No two vertices have the
+/// same key.
 pub fn rank_by<K: Ord>(
     vertices: usize,
     key: impl Fn(u32) -> K + Sync,

@@ -1,4 +1,4 @@
-//! The weakest links of clusters: the pairs that hold together what would fall apart without them.
+//! The weakest links of clusters: the pairs without which clusters would fall apart.
 
 use super::components::Components;
 use super::edge::Edge;
@@ -10,7 +10,7 @@ use crate::memory;
 
 const DOING: &str = "finding weak links";
 
-/// A pair that connects two parts; every other connection between them is no stronger.
+/// A pair that connects two parts. No other connection between them is stronger.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Link {
     /// The pair.
@@ -19,9 +19,9 @@ pub struct Link {
     pub parts: [u32; 2],
 }
 
-/// The links of a spanning forest of greatest similarity (Kruskal), the strongest first: at any
-/// threshold, the components are those that the links of at least that similarity connect. A component
-/// of n vertices has n - 1. O(edges · log edges).
+/// Returns the links of a spanning forest of greatest similarity (Kruskal), the strongest first. At
+/// any threshold, the components are those that the links of at least that similarity connect. A
+/// component of n vertices has n - 1 links. O(edges · log edges).
 pub fn links(graph: &mut Graph<'_>, executor: &dyn Executor) -> Result<Vec<Link>> {
     let mut components = Components::new(graph.vertices)?;
     let mut links = Vec::new();

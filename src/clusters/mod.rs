@@ -1,20 +1,24 @@
-//! Pairs into clusters, and which of their rows to keep (docs/design/algorithms.md section 9).
+//! Clusters of pairs, and the choice of the rows to keep (docs/design/algorithms.md section 9).
 //!
-//! Vertices are rows, numbered in the order of their ids; edges are pairs. Everything here depends on
-//! the set of edges alone, not on the order in which they come: where rows tie, that of the smaller
-//! number wins, and sums are of whole numbers.
+//! Vertices are rows, numbered in the order of their ids; edges are pairs. Every result depends on
+//! the set of edges alone, not on the order in which they arrive: ties between rows are won by the
+//! smaller number, and sums are of whole numbers.
 //!
-//! * [`edges`]: many edges ([`edge`]), in memory or a file, in any order that is asked for ([`runs`])
-//! * [`equal_rows`], [`graph`]: groups of equal rows, whose pairs are not written down, and the edges between them
-//! * [`connected`]: connected components ([`components`]), whole or of bounded size
-//! * [`strongest`]: what all pairs unite, the strongest first
-//! * [`leaders`]: rows such that every other one is a pair with one of them: stars, and what to keep
-//! * [`perhaps_similar`]: sets that share a representative, of pairs or of signatures
+//! * [`edges`]: many edges ([`edge`]), in memory or a file, in any requested order ([`runs`])
+//! * [`equal_rows`], [`graph`]: groups of equal rows, whose pairs are not stored, and the edges
+//!   between them
+//! * [`connected`]: connected components ([`components`]), complete or of bounded size
+//! * [`strongest`]: the union of rows by all pairs, the strongest first
+//! * [`leaders`]: rows such that every other row is a pair with one of them: stars, and the rows to
+//!   keep
+//! * [`perhaps_similar`]: sets that share a representative, built from pairs or from signatures
 //! * [`grouping`]: the clusters, with the similarity of every row to its representative
-//! * [`elimination`]: which rows go by the repeatability of their feature codes, without pairs
-//! * [`summary`]: what a cluster is like: pairs, least and mean similarity, diameter; [`homes`]: which one a row is in
+//! * [`elimination`]: the rows eliminated by the repeatability of their feature codes, without
+//!   pairs
+//! * [`summary`]: the pairs, least and mean similarity, and diameter of a cluster; [`homes`]: the
+//!   clusters of a row
 //! * [`links`]: the weakest links that hold a cluster together
-//! * [`curve`]: what every threshold gives
+//! * [`curve`]: the result of every threshold
 //! * [`samples`]: some pairs to look at
 
 pub mod components;
@@ -41,13 +45,14 @@ mod tests;
 #[cfg(test)]
 mod tests_of_equal_rows;
 
-/// How pairs become clusters.
+/// The way in which pairs become clusters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Clustering {
-    /// Connected components: rows that a chain of pairs connects are together.
+    /// Connected components: rows that a chain of pairs connects are in one cluster.
     Connected,
     /// Stars: every row is a pair with the representative.
     Star,
-    /// Perhaps-similar sets (Huang et al., CIKM 2008): chains that only go down in weight; sets may overlap.
+    /// Perhaps-similar sets (Huang et al., CIKM 2008): chains in which weights only decrease. Sets
+    /// may overlap.
     PerhapsSimilar,
 }

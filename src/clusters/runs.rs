@@ -1,4 +1,4 @@
-//! Sorted edges, in memory or as runs in a file, one at a time.
+//! Sorted edges, read one at a time from memory or from runs in a file.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,24 +10,24 @@ use crate::executor::Executor;
 use crate::files::TempFile;
 use crate::memory;
 
-/// Edges that are read, written or walked through at one time.
+/// The number of edges that are read, written or walked at one time.
 pub(super) const PIECE: usize = 1 << 14;
 
 /// Sorted runs of edges in a file, to be merged.
 pub(super) struct Runs {
     file: Box<dyn TempFile>,
-    /// What is left of each run in the file.
+    /// The remaining range of each run in the file.
     runs: Vec<Range<u64>>,
-    /// Edges that are read at one time.
+    /// The number of edges that are read at one time.
     piece: u64,
-    /// What was read of each run, and the next of it.
+    /// The edges read of each run, and the index of the next one.
     buffers: Vec<(Vec<Packed>, usize)>,
-    /// The next edge of each run by its key.
+    /// The next edge of each run, by its key.
     heads: BinaryHeap<Reverse<(Key, usize)>>,
 }
 
 impl Runs {
-    /// Runs of a file, of which about `room` edges are in memory.
+    /// Prepares to merge the runs of a file, with about `room` edges in memory.
     pub(super) fn new(
         file: Box<dyn TempFile>,
         runs: Vec<Range<u64>>,
@@ -35,7 +35,8 @@ impl Runs {
         executor: &dyn Executor,
         key: &impl Fn(Edge) -> Key,
     ) -> Result<Self> {
-        // As many of each run as share the room; at least some, however many runs there are.
+        // The runs share the room equally, but each gets at least some edges, however many runs
+        // there are.
         let piece = (room / runs.len()).clamp(64, PIECE) as u64;
         let buffers = vec![(Vec::new(), 0); runs.len()];
         let mut merged = Self { file, runs, piece, buffers, heads: BinaryHeap::new() };
@@ -45,7 +46,7 @@ impl Runs {
         Ok(merged)
     }
 
-    /// Brings the next edge of a run among the heads, if there is one.
+    /// Adds the next edge of a run to the heads, if there is one.
     fn refill(&mut self, run: usize, executor: &dyn Executor, key: &impl Fn(Edge) -> Key) -> Result<()> {
         let (buffer, next) = &mut self.buffers[run];
         if *next == buffer.len() {
@@ -61,7 +62,7 @@ impl Runs {
         Ok(())
     }
 
-    /// The next edge of all; none after the last.
+    /// Returns the next edge of all runs, or `None` after the last.
     pub(super) fn next(
         &mut self,
         executor: &dyn Executor,
@@ -90,12 +91,12 @@ impl std::fmt::Debug for InOrder {
 }
 
 impl InOrder {
-    /// Edges that are sorted, in memory or, where there are runs, in a file.
+    /// Takes sorted edges, in memory or, if there are runs, in a file.
     pub(super) fn new(held: Vec<Packed>, runs: Option<Runs>) -> Self {
         Self { held, next: 0, runs }
     }
 
-    /// The next edge; none after the last.
+    /// Returns the next edge, or `None` after the last.
     pub fn next(&mut self, executor: &dyn Executor, key: impl Fn(Edge) -> Key) -> Result<Option<Edge>> {
         if let Some(runs) = &mut self.runs {
             return runs.next(executor, &key);
@@ -105,7 +106,7 @@ impl InOrder {
         Ok(edge)
     }
 
-    /// Bytes on the heap.
+    /// Returns the bytes on the heap.
     pub fn bytes(&self) -> usize {
         let buffered =
             self.runs.iter().flat_map(|runs| &runs.buffers).map(|(buffer, _)| memory::bytes(buffer));

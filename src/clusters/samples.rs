@@ -1,7 +1,9 @@
-//! Some pairs to look at before choosing a threshold: the least similar, the most similar, and a sample between.
+//! Some pairs to look at before choosing a threshold: the least similar, the most similar, and a
+//! sample between.
 //!
-//! Which ones does not depend on the order in which pairs come: of equally similar pairs those of the least hash are taken, and
-//! where there is a choice no row stands in two of them, so that a large cluster does not fill the sample. O(pairs).
+//! The choice does not depend on the order in which pairs arrive. Of equally similar pairs, those
+//! of the least hash are taken, and where possible no row is in two of them, so that a large
+//! cluster does not fill the sample. O(pairs).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,18 +14,18 @@ use crate::error::Result;
 use crate::executor::Executor;
 use crate::hash;
 
-/// Pairs to look at, the least similar first; none stands in two lists.
+/// Pairs to look at, the least similar first. No pair is in two lists.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Samples {
-    /// The least similar ones.
+    /// The least similar pairs.
     pub least: Vec<Edge>,
-    /// One of each of equal steps of similarity between the least and the greatest.
+    /// One pair for each of equal steps of similarity between the least and the greatest.
     pub between: Vec<Edge>,
-    /// The most similar ones.
+    /// The most similar pairs.
     pub most: Vec<Edge>,
 }
 
-/// A few edges of the least keys.
+/// The few edges with the least keys.
 struct First {
     room: usize,
     edges: BTreeMap<(u64, u64, u64), Edge>,
@@ -44,7 +46,8 @@ impl First {
         }
     }
 
-    /// The first `most`; before the others those of which no row was taken.
+    /// Takes the first `most` edges. Edges whose rows are not in an edge already taken come before
+    /// the others.
     fn take(self, most: usize, taken: &mut BTreeSet<u64>) -> Vec<Edge> {
         let (mut chosen, mut others, mut rows) = (Vec::new(), Vec::new(), BTreeSet::new());
         for edge in self.edges.into_values().filter(|edge| !taken.contains(&edge.vertices())) {
@@ -64,8 +67,9 @@ impl First {
     }
 }
 
-/// The pairs that an edge of groups stands for, or that a group of equal rows has: of very many those of their rows in order, each
-/// row once. These are enough to choose from, and all are alike.
+/// Calls `each` with the pairs that an edge between groups stands for, or with the pairs of a group
+/// of equal rows. If there are very many pairs, only pairs of their rows in order are used. These
+/// are enough to choose from, and all have the same similarity.
 fn pairs_of(edge: Edge, equal: &EqualRows, mut each: impl FnMut(Edge)) {
     const MANY: usize = 256;
     let [lefts, rights] = [&edge.left, &edge.right].map(|first| equal.rows(first));
@@ -84,25 +88,26 @@ fn pairs_of(edge: Edge, equal: &EqualRows, mut each: impl FnMut(Edge)) {
     }
 }
 
-/// At most `most` pairs of each kind, of all those whose similarities are within `range`.
+/// Samples at most `most` pairs of each kind, from all pairs. Their similarities are within
+/// `range`.
 pub fn samples(
     graph: &mut Graph<'_>,
     most: usize,
     range: [f64; 2],
     executor: &dyn Executor,
 ) -> Result<Samples> {
-    /// For each pair that is shown, some to choose from.
+    /// The number of pairs to choose from for each pair that is shown.
     const CHOICE: usize = 16;
     let [from, to] = range;
     if most == 0 {
         return Ok(Samples::default());
     }
     let (mut least, mut greatest) = (First::new(most * CHOICE), First::new(most * CHOICE));
-    // Where all are equally similar there is nothing between.
+    // If all pairs are equally similar, there is nothing between.
     let steps = if to > from { most } else { 0 };
     let mut between: Vec<First> = (0..steps).map(|_| First::new(CHOICE)).collect();
     let mut add = |edge: Edge| {
-        // Not negative, so that their bits are in their order.
+        // Similarities are not negative, so their bits are in the same order as their values.
         let bits = edge.similarity.to_bits();
         least.add(bits, edge);
         greatest.add(!bits, edge);
@@ -169,7 +174,8 @@ mod tests {
             prop_assert!(lists.iter().all(|list| list.len() <= most && list.is_sorted_by_key(|edge| edge.similarity)));
             prop_assert_eq!(found.least.len(), most.min(all.len()));
             prop_assert_eq!(found.most.len(), most.min(all.len() - found.least.len()));
-            // The very least similarity is there, and the greatest unless all its pairs are among the least.
+            // The very least similarity is in the sample, and so is the greatest unless all its
+            // pairs are among the least.
             let similarities = || all.iter().map(|edge| edge.similarity);
             if most > 0 && !all.is_empty() {
                 prop_assert_eq!(found.least[0].similarity, similarities().fold(1.0, f64::min));

@@ -1,9 +1,12 @@
-//! Pairs that unite, from the most similar one down, without looking at those that cannot.
+//! The union of rows by pairs, from the most similar pair down, without examining pairs that cannot
+//! unite anything.
 //!
-//! Kruskal's algorithm over all pairs of rows, equally similar ones by their rows ([`Edge::strongest_first`]). The pairs that an
-//! edge of groups stands for are walked by their left rows, and of each by the right ones. Most unite nothing, and it is known
-//! which: parts that were too large together stay so, and those that are one stay one. So of the last rows of a group that are
-//! in one part (or in full ones, which take nothing more) one is looked at.
+//! This is Kruskal's algorithm over all pairs of rows; equally similar pairs are ordered by their
+//! rows ([`Edge::strongest_first`]). The pairs that an edge between groups stands for are walked by
+//! their left rows, and for each left row by the right rows. Most pairs unite nothing, and it is
+//! known which: parts that were too large together remain so, and parts that are one remain one. So
+//! of the last rows of a group that are in one part (or in full parts, which accept no more rows),
+//! only one is examined.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -18,9 +21,9 @@ use crate::memory;
 
 const DOING: &str = "connecting pairs";
 
-/// Unites rows by all pairs, the strongest first, where that makes no part greater than `largest`. Calls `united` with each pair
-/// that did, and with the sizes that its parts had. O(edges · log edges + rows · log rows) where nearly all parts are full or whole
-/// groups.
+/// Unites rows by all pairs, the strongest first, unless that makes a part larger than `largest`.
+/// Calls `united` with each pair that united two parts, and with the sizes of these parts. O(edges
+/// · log edges + rows · log rows) where nearly all parts are full or whole groups.
 pub fn unite(
     graph: &mut Graph<'_>,
     components: &mut Components,
@@ -48,7 +51,7 @@ pub fn unite(
         }
         walk.go(Some(edge.left))?;
         walk.begin(edge.left, edge.right);
-        // Where both are alone there is no pair but this one.
+        // If both rows are alone, this is the only pair.
         if equal.count(edge.left) + equal.count(edge.right) > 2 {
             walk.begin(edge.right, edge.left);
         }
@@ -57,21 +60,23 @@ pub fn unite(
     walk.go(None)
 }
 
-/// The pairs of the rows of one group, as their lefts, with greater rows of another one or the same.
+/// The pairs of the rows of one group, as left rows, with greater rows of another group or the same
+/// one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Task {
-    /// The left row that is next, its place among those of its group, and the first row of the other group.
+    /// The next left row, its place among the rows of its group, and the first row of the other
+    /// group.
     left: u32,
     place: usize,
     other: u32,
 }
 
-/// The rights of a left row that is walked.
+/// The right rows of a left row that is being walked.
 struct Rights {
     task: Task,
-    /// The place of the first one.
+    /// The place of the first right row.
     from: usize,
-    /// The place of the next one.
+    /// The place of the next right row.
     next: usize,
     /// Whether a pair united nothing because its parts are too large.
     too_large: bool,
@@ -83,12 +88,14 @@ struct Walk<'a, F> {
     largest: u32,
     executor: &'a dyn Executor,
     united: F,
-    /// What all tasks have.
+    /// The similarity of all tasks.
     similarity: f64,
     tasks: BinaryHeap<Reverse<Task>>,
-    /// For each row of a group, if it is in a full part, a later one; by place among those of all groups.
+    /// For each row of a group, by its place among the rows of all groups: a later row if the row
+    /// is in a full part, else itself.
     open: Vec<u32>,
-    /// From which place on the rows of a group are in one part, those in full ones aside; by group.
+    /// For each group, the place from which its rows are in one part, apart from those in full
+    /// parts.
     one_from: Vec<usize>,
     steps: usize,
 }
@@ -124,7 +131,7 @@ impl<'a, F: FnMut(Edge, [u32; 2]) -> Result<()>> Walk<'a, F> {
         self.tasks.push(Reverse(Task { left: first, place: 0, other }));
     }
 
-    /// Walks the pairs of all left rows before this one, or of all.
+    /// Walks the pairs of all left rows before this one, or of all left rows.
     fn go(&mut self, before: Option<u32>) -> Result<()> {
         while let Some(&Reverse(task)) = self.tasks.peek()
             && before.is_none_or(|before| task.left < before)
@@ -176,13 +183,14 @@ impl<'a, F: FnMut(Edge, [u32; 2]) -> Result<()>> Walk<'a, F> {
             let first = self.equal.first(left);
             let others = self.equal.rows(&task.other).len();
             if !is_full && !too_large {
-                // All of them are in the left row's part now, and if they are of its group so is it.
+                // All right rows are now in the left row's part. If they are of the left row's
+                // group, that includes the left row itself.
                 let from = if first == task.other { task.place } else { from };
                 if let Some(number) = self.equal.number(task.other) {
                     self.one_from[number] = from.min(self.one_from[number]);
                 }
             }
-            // What comes later would be pairs of the same two parts.
+            // Later pairs would be pairs of the same two parts.
             let is_done = !is_full && self.one_from(first) <= task.place && self.one_from(task.other) <= from;
             if from < others && !is_done {
                 let next = self.open_row(first, task.place + 1);
@@ -196,14 +204,15 @@ impl<'a, F: FnMut(Edge, [u32; 2]) -> Result<()>> Walk<'a, F> {
         self.equal.number(first).map_or(0, |number| self.one_from[number])
     }
 
-    /// The first row of a group, from a place on, that is in no full part, and its place.
+    /// Returns the first row of a group, from a place on, that is not in a full part, and its
+    /// place.
     fn open_row(&mut self, first: u32, from: usize) -> Option<(u32, usize)> {
         let equal = self.equal;
         let rows = equal.rows(&first);
         let Some(start) = equal.place(first) else { return rows.get(from).map(|&row| (row, from)) };
         let mut place = from;
         while let Some(&row) = rows.get(place) {
-            // Ways are halved, as in Components::root.
+            // Paths are halved, as in Components::root.
             let next = self.open[start + place] as usize;
             if next == start + place {
                 if self.components.size(row) < self.largest {

@@ -1,4 +1,4 @@
-//! What clusters are like: pairs, least and mean similarity, diameter.
+//! Summaries of clusters: pairs, least and mean similarity, diameter.
 
 use super::edge::Edge;
 use super::graph::Graph;
@@ -11,23 +11,24 @@ use crate::memory;
 
 const DOING: &str = "describing clusters";
 
-/// What the pairs inside a cluster are like.
+/// The summary of the pairs inside a cluster.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Summary {
-    /// How many pairs there are.
+    /// The number of pairs.
     pub pairs: u64,
     /// The least similarity of a pair.
     pub least: f64,
     /// The mean similarity of the pairs.
     pub mean: f64,
-    /// The most steps from pair to pair that the way from one member to another takes; none where
-    /// parts are not connected inside the cluster, or where finding it would take too long.
+    /// The most steps from pair to pair that the shortest way from one member to another takes.
+    /// `None` if some parts are not connected inside the cluster, or if the computation would take
+    /// too long.
     pub diameter: Option<u32>,
 }
 
-/// The summaries of all clusters. `effort` bounds the steps taken for the diameter of one cluster: more are
-/// not taken. O(edges), and of each cluster that is neither complete nor around a hub O(its edges · some
-/// searches).
+/// Computes the summaries of all clusters. `effort` bounds the steps for the diameter of one
+/// cluster. O(edges), and for each cluster that is neither complete nor around a hub O(its edges ·
+/// some searches).
 pub fn summaries(
     graph: &mut Graph<'_>,
     clusters: &Clusters,
@@ -38,7 +39,7 @@ pub fn summaries(
     let homes = Homes::of_groups(clusters, *vertices, equal)?;
     let mut sums: Vec<(u64, f64, u128)> = memory::filled((0, f64::INFINITY, 0), clusters.len(), DOING)?;
     let mut inside = Vec::new();
-    // The diameter needs the pairs at hand; where they do not fit it is not reported.
+    // The diameter needs the pairs in memory. If they do not fit, it is not reported.
     let keep = edges.fit();
     let mut add = |cluster: u32, edge: Edge, more: u64| {
         let (pairs, least, sum) = &mut sums[cluster as usize];

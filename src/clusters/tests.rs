@@ -1,4 +1,4 @@
-//! Random graphs, against clusters made in the simplest way.
+//! Tests on random graphs, against clusters built in the simplest way.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +18,7 @@ use crate::files::MemoryFiles;
 
 const W: &PlainThreads = &PlainThreads(2);
 
-/// A graph: vertices, and edges each once.
+/// Returns a graph: the number of vertices, and edges, each once.
 fn graphs() -> impl Strategy<Value = (usize, Vec<Edge>)> {
     (1usize..40, 0usize..120, 1u32..6).prop_flat_map(|(vertices, edges, grades)| {
         let edge = (0..vertices as u32, 0..vertices as u32, 0..grades);
@@ -46,7 +46,7 @@ fn similarity(edges: &[Edge], a: u32, b: u32) -> Option<f64> {
     edges.iter().find(|e| e.left == wanted.left && e.right == wanted.right).map(|e| e.similarity)
 }
 
-/// Steps between all members of a set, inside it.
+/// Returns the steps between all members of a set, inside the set.
 fn distances(edges: &[Edge], members: &[u32]) -> Vec<Vec<u32>> {
     let n = members.len();
     let mut steps = vec![vec![u32::MAX / 4; n]; n];
@@ -68,7 +68,7 @@ fn distances(edges: &[Edge], members: &[u32]) -> Vec<Vec<u32>> {
     steps
 }
 
-/// Labels spread along edges until nothing changes.
+/// Spreads labels along edges until nothing changes.
 fn naive_components(vertices: usize, edges: &[Edge], least: f64) -> Vec<u32> {
     let mut label: Vec<u32> = (0..vertices as u32).collect();
     loop {
@@ -136,7 +136,7 @@ proptest! {
                 }
             }
         }
-        // No two representatives, and no row left alone, is a pair with a representative.
+        // No two representatives are a pair, nor is a row left alone a pair with a representative.
         for edge in &edges {
             let center = |v: u32| home.get(&v).is_none_or(|&r| r == v);
             prop_assert!(!(center(edge.left) && center(edge.right)));
@@ -172,7 +172,7 @@ proptest! {
     fn perhaps_similar_sets_are_lists_merged((vertices, edges) in graphs()) {
         let degree = |v: u32| edges.iter().filter(|e| e.left == v || e.right == v).count();
         let key = |v: u32| (degree(v), v);
-        // Lists by representative, as Huang et al. (CIKM 2008), section 3.2, have them.
+        // Lists by representative, as in Huang et al. (CIKM 2008), section 3.2.
         let mut lists: BTreeMap<(usize, u32), BTreeSet<u32>> = BTreeMap::new();
         for edge in &edges {
             let (high, low) = if key(edge.left) > key(edge.right) { (edge.left, edge.right) } else { (edge.right, edge.left) };

@@ -1,4 +1,4 @@
-//! Groups of equal rows, against the graph of all their pairs.
+//! Tests of groups of equal rows, against the graph of all their pairs.
 
 use proptest::prelude::*;
 
@@ -19,7 +19,7 @@ use crate::files::MemoryFiles;
 
 const W: &PlainThreads = &PlainThreads(2);
 
-/// Records: the rows of each, whether they are pairs, and pairs of records.
+/// Records: the rows of each and whether they are pairs, and the pairs of records.
 #[derive(Debug, Clone)]
 struct Records {
     vertices: usize,
@@ -117,7 +117,8 @@ proptest! {
     }
 }
 
-/// Two groups of very many rows that are similar to each other, and rows alone that are similar to both.
+/// Tests two groups of very many rows that are similar to each other, and single rows that are
+/// similar to both.
 #[test]
 fn very_many_equal_rows_take_little() {
     const EACH: u32 = 300_000;

@@ -1,4 +1,5 @@
-//! Elimination by repeatability with one suffix automaton, emptied and filled again where it does not fit a budget.
+//! Elimination by repeatability with one suffix automaton, which is emptied and refilled where it
+//! does not fit a budget.
 
 use super::codes::Codes;
 use crate::error::Result;
@@ -8,35 +9,37 @@ use crate::verify::automaton::{Match, SuffixAutomaton};
 use crate::verify::repeatability::least_common;
 
 const DOING: &str = "eliminating repeated documents";
-/// How many codes are taken between two looks for a stop request.
+/// The number of codes that are taken between two checks for interrupts.
 pub const CHECK_EVERY: usize = 1 << 6;
 
-/// The match of a code that stays.
+/// The match that marks a code as staying.
 pub const STAYS: Match = Match { length: 0, text: u32::MAX };
 
-/// An elimination in blocks, in progress. Codes are taken and the automaton is filled with those that stay; where it
-/// does not fit the budget, all codes to come are looked up in it, it is emptied, and the work goes on.
+/// An elimination in blocks, in progress. Codes are taken, and the automaton is filled with the
+/// codes that stay. When it no longer fits the budget, all remaining codes are looked up in it, it
+/// is emptied, and the work goes on.
 ///
-/// O(characters) while it fits, else that times the number of blocks, most of it over all threads; the outcome is the
-/// same.
+/// O(characters) while it fits. Otherwise it is that times the number of blocks, and most of it is
+/// done by all threads. The outcome is the same.
 #[derive(Debug)]
 pub struct Blocks {
     threshold: f64,
     budget: usize,
     automaton: SuffixAutomaton,
-    /// The longest match of each code with those that stay, as far as it is known: of length 0 while none is long
-    /// enough.
+    /// The longest match of each code with the codes that stay, as far as it is known; of length 0
+    /// while none is long enough.
     pub best: Vec<Match>,
     /// The place of the first code that was not taken.
     pub next: usize,
     /// Whether the code at that place is being added to the automaton.
     adding: bool,
-    /// Where the automaton is full: the place of the first code that was not looked up in it.
+    /// If the automaton is full, the place of the first code that was not looked up in it.
     looked_up: Option<usize>,
 }
 
 impl Blocks {
-    /// Nothing is done yet. The automaton takes about `budget` bytes at a time; 8 bytes a code are held beside.
+    /// Prepares the elimination. The automaton takes about `budget` bytes at a time; 8 bytes for
+    /// each code are held in addition.
     pub fn new(codes: usize, threshold: f64, budget: usize) -> Result<Self> {
         let best = memory::filled(STAYS, codes, DOING)?;
         Ok(Self {
@@ -50,7 +53,7 @@ impl Blocks {
         })
     }
 
-    /// Goes on for a part of a second; false if there is nothing left to do.
+    /// Works for a fraction of a second. Returns false if nothing is left to do.
     pub fn advance<C: Codes + ?Sized>(&mut self, codes: &C, executor: &dyn Executor) -> Result<bool> {
         const CODES_A_STEP: usize = 1 << 13;
         let all = codes.len();
@@ -94,7 +97,8 @@ impl Blocks {
                 stop.check()?;
             }
             let found = &mut self.best[self.next];
-            // What was stopped while it was added is there in part already, and stays.
+            // A code that was interrupted while it was added is already partly in the automaton,
+            // and stays.
             if !self.adding {
                 improve(found, codes, self.next, self.threshold, &self.automaton, stop)?;
             }
@@ -105,7 +109,7 @@ impl Blocks {
                 self.adding = false;
             }
             self.next += 1;
-            // What grows doubles.
+            // Growing the automaton doubles its memory.
             if stays && 2 * self.automaton.bytes() > self.budget && self.next < codes.len() {
                 self.looked_up = Some(self.next);
                 break;
@@ -114,14 +118,14 @@ impl Blocks {
         Ok(())
     }
 
-    /// Bytes on the heap.
+    /// Returns the bytes on the heap.
     pub fn bytes(&self) -> usize {
         memory::bytes(&self.best) + self.automaton.bytes()
     }
 }
 
-/// Looks the code at a place up. Of two long enough matches the longer one is the better, of equally long ones that
-/// with the code that stayed first.
+/// Looks up the code at a place. Of two long enough matches the longer one is better, of equally
+/// long ones the match with the code that stayed first.
 pub fn improve<C: Codes + ?Sized>(
     best: &mut Match,
     codes: &C,
@@ -131,7 +135,8 @@ pub fn improve<C: Codes + ?Sized>(
     stop: &Stop,
 ) -> Result<()> {
     let length = codes.length(place);
-    // Codes of former blocks stayed before all of this one: none of them is better than the whole.
+    // Codes of former blocks stayed before all codes of this one, so no match here is better than
+    // one of the whole code.
     if best.length == length {
         return Ok(());
     }

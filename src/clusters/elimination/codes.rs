@@ -1,17 +1,17 @@
-//! The codes that are eliminated or stay.
+//! The codes to eliminate or keep.
 
-/// Codes in the order in which they are taken: descending length, ties by id.
+/// Codes in the order in which they are taken: by descending length, ties by id.
 pub trait Codes: Sync {
-    /// How many there are.
+    /// Returns the number of codes.
     fn len(&self) -> usize;
 
-    /// The code at a place in the order. None is empty.
+    /// Returns the code at a place in the order. No code is empty.
     fn code(&self, place: usize) -> &str;
 
-    /// The number of its characters.
+    /// Returns the number of characters of a code.
     fn length(&self, place: usize) -> u32;
 
-    /// Whether there are none.
+    /// Reports whether there are no codes.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -31,20 +31,20 @@ impl Codes for [String] {
     }
 }
 
-/// The code that another one is eliminated for.
+/// The code in favour of which another one is eliminated.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Survivor {
     /// The place of the code that stays.
     pub place: u32,
-    /// The repeatability over it.
+    /// The repeatability of the eliminated code over it.
     pub similarity: f64,
 }
 
-/// Some codes of all.
+/// A subset of the codes.
 pub struct Subset<'a, C: ?Sized> {
-    /// All of them.
+    /// All codes.
     pub codes: &'a C,
-    /// Their places in the order of all.
+    /// The places of the subset in the order of all.
     pub places: &'a [u32],
 }
 

@@ -1,19 +1,19 @@
-//! Disjoint sets of numbers that threads unite at the same time.
+//! Disjoint sets of numbers that several threads unite concurrently.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::error::Result;
 use crate::memory;
 
-/// Disjoint sets of the numbers below some number.
+/// Disjoint sets of the numbers below a bound.
 #[derive(Debug)]
 pub struct DisjointSets(
-    /// The parent of each number, which is less, or itself.
+    /// The parent of each number, which is less, or the number itself.
     Vec<AtomicU32>,
 );
 
 impl DisjointSets {
-    /// Each number alone.
+    /// Starts with `numbers` sets of one number each.
     pub fn new(numbers: usize, doing: &'static str) -> Result<Self> {
         let mut parents = Vec::new();
         memory::reserve(&mut parents, numbers, doing)?;
@@ -21,19 +21,19 @@ impl DisjointSets {
         Ok(Self(parents))
     }
 
-    /// How many numbers there are.
+    /// Returns how many numbers there are.
     pub fn numbers(&self) -> usize {
         self.0.len()
     }
 
-    /// The least member of the set of a number.
+    /// Returns the least member of the set of a number.
     pub fn least(&self, mut member: u32) -> u32 {
         loop {
             let parent = self.0[member as usize].load(Ordering::Relaxed);
             if parent == member {
                 return member;
             }
-            // Paths are halved; whichever thread writes last, it is a member further up.
+            // Paths are halved. Whichever thread writes last, the value is a member further up.
             let above = self.0[parent as usize].load(Ordering::Relaxed);
             self.0[member as usize].store(above, Ordering::Relaxed);
             member = above;
@@ -52,7 +52,7 @@ impl DisjointSets {
         }
     }
 
-    /// Bytes on the heap.
+    /// Returns the bytes on the heap.
     pub fn bytes(&self) -> usize {
         memory::bytes(&self.0)
     }

@@ -1,13 +1,14 @@
 //! Groups of feature codes such that codes of different groups have no long substring in common.
 //!
-//! A code that is eliminated has at least l characters in common with one that stays, where l depends on its
-//! length. Of each run of l characters some grams are selected by what they are alone
-//! ([winnowing](crate::features::winnowing)), the same ones wherever the run stands. So codes are united that share
-//! a selected gram: most are left alone, and need no further look. Lengths l are taken in classes, each with grams
-//! nearly as long as its least l; codes of a class meet one another and all longer codes.
+//! A code that is eliminated has at least l characters in common with one that stays, where l
+//! depends on its length. Of each run of l characters some grams are selected by their own content
+//! ([winnowing](crate::features::winnowing)), the same ones wherever the run occurs. So codes that
+//! share a selected gram are united. Most codes remain alone and need no further work. Lengths l
+//! are divided into classes, and the grams of a class are nearly as long as its least l. Codes of a
+//! class meet each other and all longer codes.
 //!
-//! O(characters) for a class, of which there are O(log of the greatest length). What is found may be too much, never
-//! too little.
+//! O(characters) for a class, and there are O(log of the greatest length) classes. Groups may be
+//! too large, but never too small.
 
 use std::ops::Range;
 
@@ -26,7 +27,8 @@ use crate::verify::repeatability::least_common;
 
 const DOING: &str = "grouping feature codes";
 
-/// The least number of common characters that groups are made for: shorter grams stand everywhere.
+/// The least number of common characters for which groups are built. Shorter grams occur
+/// everywhere.
 pub const SHORTEST: u32 = 5;
 
 /// Codes whose least common substrings are about equally long.
@@ -37,19 +39,20 @@ struct LengthClass {
 }
 
 impl LengthClass {
-    /// The class of all codes whose least common substring has at least `least` characters, and less than the next.
+    /// Creates the class of all codes whose least common substring has at least `least` characters,
+    /// and fewer than the next class.
     fn new(members: Range<usize>, least: u32) -> Self {
         let window = (least / 3).max(1);
         Self { members, grams: Winnowing { gram: least - window + 1, window: window as usize } }
     }
 
-    /// About how many selected grams all members have: mostly fewer.
+    /// Estimates how many selected grams all members have. Mostly there are fewer.
     fn expected_grams<C: Codes + ?Sized>(&self, codes: &C) -> usize {
         let characters: usize = self.members.clone().map(|place| codes.length(place) as usize).sum();
         2 * characters / (self.grams.window + 1)
     }
 
-    /// The least length of common substrings in the class of `length`.
+    /// Returns the least length of common substrings in the class of `length`.
     fn least(length: u32) -> u32 {
         let mut least = SHORTEST;
         loop {
@@ -62,27 +65,29 @@ impl LengthClass {
     }
 }
 
-/// Groups in the making.
+/// Groups under construction.
 #[derive(Debug)]
 pub struct Grouping {
     sets: DisjointSets,
     classes: Vec<LengthClass>,
-    /// The class that is looked at.
+    /// The current class.
     class: usize,
-    /// The number of parts that its grams are taken in.
+    /// The number of parts into which the grams of the class are divided.
     parts: u64,
     part: u64,
-    /// How many codes are done with this part: the members of the class, then the longer ones.
+    /// How many codes are done with this part: the members of the class, then the longer codes.
     done: usize,
     /// The grams of this part that members have, each in the table of the thread that added it.
     tables: Vec<HashTable<Gram>>,
 }
 
 impl Grouping {
-    /// Each code alone, of those of which at least [`SHORTEST`] characters have to be common.
+    /// Starts with each code alone, for codes of which at least [`SHORTEST`] characters have to be
+    /// common.
     pub fn new<C: Codes + ?Sized>(codes: &C, threshold: f64) -> Result<Self> {
         let least = |place: usize| least_common(codes.length(place), threshold);
-        // The first place after `from` with fewer than `bound` common characters: lengths descend.
+        // Returns the first place after `from` with fewer than `bound` common characters. Lengths
+        // are in descending order.
         let behind = |from: usize, bound: u32| {
             let (mut low, mut high) = (from, codes.len());
             while low < high {
@@ -104,39 +109,48 @@ impl Grouping {
         Ok(Self { sets, classes, class: 0, parts: 0, part: 0, done: 0, tables: Vec::new() })
     }
 
-    /// Goes on for a part of a second; false if there is nothing left to do. Takes about `budget` bytes, however
-    /// little.
+    /// Makes the tables of the next part, one a thread, for the grams of a class; on the first part, decides how many
+    /// parts there are.
+    fn begin_part(&mut self, expected: usize, count: usize, budget: usize) -> Result<()> {
+        // A full table has 7/8 of its buckets in use; buckets are powers of two.
+        let buckets = budget / (count * (size_of::<Gram>() + 1));
+        let room = (1 << buckets.max(1 << 12).ilog2()) / 8 * 7;
+        if self.part == 0 {
+            self.parts = expected.div_ceil(room * count).max(1) as u64;
+        }
+        let size = room.min(expected / count + 1);
+        for _ in 0..count {
+            let mut table = HashTable::new();
+            table.try_reserve(size, Gram::key).map_err(|_| Error::OutOfMemory { doing: DOING })?;
+            memory::push(&mut self.tables, table, DOING)?;
+        }
+        Ok(())
+    }
+
+    /// Works for a fraction of a second. Returns false if nothing is left to do. Takes about
+    /// `budget` bytes, however little that is.
     pub fn advance<C: Codes + ?Sized>(
         &mut self,
         codes: &C,
         budget: usize,
         executor: &dyn Executor,
     ) -> Result<bool> {
-        /// Codes for a thread at a time.
+        /// The number of codes for a thread at a time.
         const CODES: usize = 1 << 12;
         let Some(class) = self.classes.get(self.class) else { return Ok(false) };
-        let (members, count) = (class.members.len(), executor.count());
+        let count = executor.count();
         if self.done == 0 {
             let expected = class.expected_grams(codes);
-            // A full table has 7/8 of its buckets in use; buckets are powers of two.
-            let buckets = budget / (count * (size_of::<Gram>() + 1));
-            let room = (1 << buckets.max(1 << 12).ilog2()) / 8 * 7;
-            if self.part == 0 {
-                self.parts = expected.div_ceil(room * count).max(1) as u64;
-            }
-            let size = room.min(expected / count + 1);
-            for _ in 0..count {
-                let mut table = HashTable::new();
-                table.try_reserve(size, Gram::key).map_err(|_| Error::OutOfMemory { doing: DOING })?;
-                memory::push(&mut self.tables, table, DOING)?;
-            }
+            self.begin_part(expected, count, budget)?;
         }
+        let class = &self.classes[self.class];
+        let members = class.members.len();
         let end = if self.done < members { members } else { class.members.end };
         let end = end.min(self.done + CODES * count);
-        // What is begun is worth a thread.
+        // A unit of work has to be large enough to be worth a thread.
         let size = (end - self.done).div_ceil(count).max(CODES / 8);
         let of_part = |hash: u64| {
-            // The upper bits are those of least hashes, mostly 0.
+            // The upper bits are mostly 0, because selected grams have the least hashes.
             ((hash & u64::from(u32::MAX)) * self.parts) >> 32 == self.part
         };
         let mut chunks: Vec<Chunk> = (self.done..end)
@@ -189,23 +203,23 @@ impl Grouping {
         Ok(true)
     }
 
-    /// The share of the classes and their parts that are done.
+    /// Returns the share of the classes and their parts that are done.
     pub fn progress(&self) -> f64 {
         let of_class = self.part as f64 / self.parts.max(1) as f64;
         (self.class as f64 + of_class) / self.classes.len().max(1) as f64
     }
 
-    /// Bytes on the heap.
+    /// Returns the bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.sets.bytes() + self.tables.iter().map(HashTable::allocation_size).sum::<usize>()
     }
 
-    /// The number of codes that may be in groups: the first ones.
+    /// Returns the number of codes that may be in groups: the first ones.
     pub fn grouped(&self) -> usize {
         self.sets.numbers()
     }
 
-    /// The first code of the group of a code.
+    /// Returns the first code of the group of a code.
     pub fn group(&self, place: usize) -> usize {
         self.sets.least(place as u32) as usize
     }
@@ -219,12 +233,12 @@ struct Gram {
 }
 
 impl Gram {
-    /// Hashes of selected grams are small ones; this one is any.
+    /// Returns a well distributed hash, because the hashes of selected grams are small numbers.
     fn key(&self) -> u64 {
         mix(self.hash)
     }
 
-    /// Which of `count` tables it belongs to.
+    /// Returns the one of `count` tables that the gram belongs to.
     fn table(&self, count: usize) -> usize {
         ((((self.key() >> 40) & 0xffff) * count as u64) >> 16) as usize
     }
@@ -233,7 +247,8 @@ impl Gram {
         table.find(self.key(), |other| other.hash == self.hash)
     }
 
-    /// Adds it to its table, or unites its code with the one that has it there.
+    /// Adds the gram to its table, or unites its code with the code that the table has for this
+    /// gram.
     fn add(&self, table: &mut HashTable<Self>, sets: &DisjointSets) -> Result<()> {
         if let Some(known) = self.find(table) {
             sets.unite(self.place, known.place);
@@ -245,12 +260,12 @@ impl Gram {
     }
 }
 
-/// Some codes of a class and the longer ones: work for a thread.
+/// Some codes of a class and the longer codes: a unit of work for a thread.
 struct Chunk {
     todo: Range<usize>,
     windows: Windows,
     hashes: Vec<u64>,
-    /// Grams that were found, for each table.
+    /// The grams that were found, for each table.
     found: Vec<Vec<Gram>>,
 }
 
@@ -260,8 +275,8 @@ impl Chunk {
         Self { todo, windows: Windows::default(), hashes: Vec::new(), found }
     }
 
-    /// Calls `each` for the selected grams of the codes, with their hashes and the code; after a stop again for those
-    /// of the code it was stopped at.
+    /// Calls `each` for the selected grams of the codes, with their hashes and the code. After an
+    /// interrupt it is called again for the grams of the code at which it was interrupted.
     fn for_each<C: Codes + ?Sized>(
         &mut self,
         codes: &C,

@@ -1,4 +1,4 @@
-//! Groups of feature codes, and elimination within those that are small.
+//! Groups of feature codes, and elimination within the small ones.
 
 use super::blocks::{CHECK_EVERY, STAYS, improve};
 use super::codes::Codes;
@@ -18,24 +18,24 @@ pub struct Groups {
     groups: Ragged<u32>,
     /// The next group.
     next: usize,
-    /// How many of the places are done.
+    /// The number of places that are done.
     pub done: usize,
     /// The first code that is in no group because it is short.
     pub short: usize,
 }
 
-/// What comes next.
+/// The next work.
 pub enum Taken {
     /// Small groups, for some threads.
     Small(Vec<SmallGroups>),
     /// The codes of a group that is too large for a thread.
     Large(Vec<u32>),
-    /// All is done.
+    /// Nothing is left.
     Nothing,
 }
 
 impl Groups {
-    /// The groups of at least two codes. O(codes).
+    /// Collects the groups of at least two codes. O(codes).
     pub fn new(grouping: &Grouping, executor: &dyn Executor) -> Result<Self> {
         const BREATHE_EVERY: usize = 1 << 20;
         let short = grouping.grouped();
@@ -48,7 +48,7 @@ impl Groups {
         }
         let mut starts: Vec<usize> = Vec::new();
         memory::push(&mut starts, 0, DOING)?;
-        // Where the next code of the group of each first one goes.
+        // The position for the next code of the group, by its first code.
         let mut next = memory::filled(0u32, short, DOING)?;
         let mut end = 0;
         for (first, &size) in sizes.iter().enumerate().filter(|(_, size)| **size > 1) {
@@ -67,18 +67,19 @@ impl Groups {
         Ok(Self { groups: Ragged::new(places, starts), short, ..Self::default() })
     }
 
-    /// All codes as one group.
+    /// Puts all codes into one group.
     pub fn one(places: Vec<u32>) -> Self {
         let (short, starts) = (places.len(), vec![0, places.len()]);
         Self { groups: Ragged::new(places, starts), short, ..Self::default() }
     }
 
-    /// The codes of all groups.
+    /// Returns the codes of all groups.
     pub fn places(&self) -> &[u32] {
         &self.groups.values
     }
 
-    /// Takes the next groups: for each of `threads` threads those of at most `most` characters, or a larger one.
+    /// Takes the next groups: for each of `threads` threads groups of at most `most` characters
+    /// together, or one larger group.
     pub fn take<C: Codes + ?Sized>(&mut self, codes: &C, most: usize, threads: usize) -> Result<Taken> {
         let mut work: Vec<SmallGroups> = Vec::new();
         let mut characters = most;
@@ -112,20 +113,20 @@ impl Groups {
         Ok(if work.is_empty() { Taken::Nothing } else { Taken::Small(work) })
     }
 
-    /// Bytes on the heap.
+    /// Returns the bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.groups.bytes()
     }
 }
 
-/// Consecutive small groups: work for a thread.
+/// Consecutive small groups: a unit of work for a thread.
 #[derive(Debug)]
 pub struct SmallGroups {
-    /// Where each begins among the places of groups, and its size.
+    /// The start of each group among the places of groups, and its size.
     groups: Vec<(usize, usize)>,
     next: usize,
     automaton: SuffixAutomaton,
-    /// Whether the next code is being added to it.
+    /// Whether the next code is being added to the automaton.
     adding: bool,
     /// The matches of the codes that are done, in the order of the places.
     pub best: Vec<Match>,
@@ -137,12 +138,12 @@ impl SmallGroups {
         Ok(Self { groups: Vec::new(), next: 0, automaton, adding: false, best: Vec::new() })
     }
 
-    /// Where their codes begin among the places of groups.
+    /// Returns where the codes begin among the places of groups.
     pub fn from(&self) -> usize {
         self.groups.first().map_or(0, |group| group.0)
     }
 
-    /// Goes through them.
+    /// Processes the groups.
     pub fn eliminate<C: Codes + ?Sized>(
         &mut self,
         codes: &C,
@@ -150,18 +151,19 @@ impl SmallGroups {
         threshold: f64,
         stop: &Stop,
     ) -> Result<()> {
-        /// An automaton of more bytes takes longer to clear than to make again.
+        /// An automaton of more bytes takes longer to clear than to create again.
         const SMALL: usize = 1 << 16;
         let begin = self.from();
         while let Some(&(from, size)) = self.groups.get(self.next) {
-            // After a stop it goes on within the group.
+            // After an interrupt it goes on within the group.
             for &place in &places[begin + self.best.len()..from + size] {
                 if self.best.len().is_multiple_of(CHECK_EVERY) {
                     stop.check()?;
                 }
                 let place = place as usize;
                 let mut found = STAYS;
-                // What was stopped while it was added is there in part already, and stays.
+                // A code that was interrupted while it was added is already partly in the
+                // automaton, and stays.
                 if !self.adding {
                     improve(&mut found, codes, place, threshold, &self.automaton, stop)?;
                 }

@@ -1,15 +1,16 @@
-//! Elimination by repeatability (Guo et al., section III.C; docs/design/algorithms.md section 7): a page goes where a
-//! page that stays repeats enough of its feature code.
+//! Elimination by repeatability (Guo et al., section III.C; docs/design/algorithms.md section 7): a
+//! page is eliminated if a page that stays repeats enough of its feature code.
 //!
-//! Codes are taken in descending length. A code that has a long enough substring in common with some code that stays
-//! is eliminated, for the one with the longest common substring (of several the first that stayed); else it stays,
-//! and its substrings are added to a suffix automaton. So each code takes time in proportion to its length, however
-//! many stay.
+//! Codes are taken in descending length. A code that has a long enough substring in common with a
+//! code that stays is eliminated in favour of the one with the longest common substring (of several
+//! the first that stayed). Otherwise it stays, and its substrings are added to a suffix automaton.
+//! So each code takes time in proportion to its length, however many codes stay.
 //!
-//! One automaton of all codes would be far larger than any cache, and each character a few misses. But most codes
-//! have nothing long in common with any other: codes are put into [groups](grouping) first, and those of a
-//! group have an automaton of their own. [Short codes](short), whose substrings stand everywhere, come
-//! last in any case and are looked at by themselves.
+//! One automaton of all codes would be far larger than any cache, and each character would cost a
+//! few cache misses. But most codes have no long substring in common with any other. So codes are
+//! first divided into [groups](grouping), and each group has its own automaton. [Short
+//! codes](short), whose substrings occur everywhere, come last in any case and are handled
+//! separately.
 
 pub mod blocks;
 pub mod codes;
@@ -33,7 +34,8 @@ use short::eliminate_short;
 
 const DOING: &str = "eliminating repeated documents";
 
-/// What becomes of each code, by place: none for those that stay. See [`Elimination`].
+/// Returns the survivor for which each code is eliminated, by place, or `None` for codes that stay.
+/// See [`Elimination`].
 pub fn eliminate_repeated<C: Codes + ?Sized>(
     codes: &C,
     threshold: f64,
@@ -47,35 +49,36 @@ pub fn eliminate_repeated<C: Codes + ?Sized>(
 
 /// An elimination in progress.
 ///
-/// O(characters), but for a group whose automaton does not fit the budget: that times the number of blocks, most of
-/// it over all threads. The outcome is the same.
+/// O(characters), except for a group whose automaton does not fit the budget. For such a group it
+/// is that times the number of blocks, and most of it is done by all threads. The outcome is the
+/// same.
 #[derive(Debug)]
 pub struct Elimination<'a, C: ?Sized> {
     codes: &'a C,
     threshold: f64,
     budget: usize,
-    /// The longest match of each code with those that stay, once it is known.
+    /// The longest match of each code with the codes that stay, once it is known.
     best: Vec<Match>,
     state: Step,
 }
 
-/// What is to be done next.
+/// The next step.
 #[derive(Debug)]
 enum Step {
-    /// Putting codes into groups.
+    /// Divides codes into groups.
     Grouping(Grouping),
-    /// Going through groups.
+    /// Processes groups.
     Groups(Groups),
-    /// Going through codes that are too many for one thread, with the other groups.
+    /// Processes a group with too many codes for one thread. The other groups are kept for later.
     Large(Blocks, Vec<u32>, Groups),
     Done,
 }
 
 impl<'a, C: Codes + ?Sized> Elimination<'a, C> {
-    /// Nothing is done yet. What grows with the codes takes about `budget` bytes at a time; some 20 bytes a code are
-    /// held beside.
+    /// Prepares the elimination. The data that grows with the codes takes about `budget` bytes at a
+    /// time; about 20 bytes for each code are held in addition.
     pub fn new(codes: &'a C, threshold: f64, budget: usize) -> Result<Self> {
-        /// Under it short codes have many long enough substrings.
+        /// Below this threshold, short codes have too many long enough substrings.
         const LEAST_THRESHOLD: f64 = 0.5;
         let best = memory::filled(STAYS, codes.len(), DOING)?;
         let mut state = Step::Done;
@@ -86,7 +89,7 @@ impl<'a, C: Codes + ?Sized> Elimination<'a, C> {
             }
         }
         if matches!(state, Step::Done) {
-            // All are one group.
+            // All codes form one group.
             let mut places = Vec::new();
             memory::reserve(&mut places, codes.len(), DOING)?;
             places.extend(0..codes.len() as u32);
@@ -95,7 +98,7 @@ impl<'a, C: Codes + ?Sized> Elimination<'a, C> {
         Ok(Self { codes, threshold, budget, best, state })
     }
 
-    /// Goes on for a second or so; false if there is nothing left to do.
+    /// Works for about a second. Returns false if nothing is left to do.
     pub fn advance(&mut self, executor: &dyn Executor) -> Result<bool> {
         self.state = match std::mem::replace(&mut self.state, Step::Done) {
             Step::Grouping(mut grouping) => {
@@ -124,10 +127,11 @@ impl<'a, C: Codes + ?Sized> Elimination<'a, C> {
         Ok(true)
     }
 
-    /// Goes through the next groups, those of about as many characters for each thread, or one that is larger.
+    /// Processes the next groups, of about equally many characters for each thread, or one larger
+    /// group.
     fn next_groups(&mut self, mut groups: Groups, executor: &dyn Executor) -> Result<Step> {
         const CHARACTERS: usize = 1 << 19;
-        /// Of an automaton, for a character of a code at most.
+        /// The most bytes of an automaton for each character of a code.
         const AUTOMATON: usize = 87;
         let Self { codes, threshold, budget, .. } = *self;
         let most = CHARACTERS.min(budget / (2 * AUTOMATON * executor.count()));
@@ -155,7 +159,7 @@ impl<'a, C: Codes + ?Sized> Elimination<'a, C> {
         Ok(Step::Groups(groups))
     }
 
-    /// The share of the work that is done, roughly.
+    /// Returns roughly the share of the work that is done.
     pub fn progress(&self) -> f64 {
         let of = |done: usize, places: &[u32]| done as f64 / places.len().max(1) as f64;
         match &self.state {
@@ -168,7 +172,7 @@ impl<'a, C: Codes + ?Sized> Elimination<'a, C> {
         }
     }
 
-    /// Bytes on the heap, but for what a step takes while it lasts.
+    /// Returns the bytes on the heap, without the memory that a step takes temporarily.
     pub fn bytes(&self) -> usize {
         memory::bytes(&self.best)
             + match &self.state {
@@ -181,7 +185,7 @@ impl<'a, C: Codes + ?Sized> Elimination<'a, C> {
             }
     }
 
-    /// For which codes those that were taken are eliminated, by place, when all is done.
+    /// Returns the survivors for which codes were eliminated, by place, after all steps.
     pub fn kept(&self) -> Result<Vec<Option<Survivor>>> {
         let mut kept = Vec::new();
         memory::reserve(&mut kept, self.best.len(), DOING)?;
@@ -200,7 +204,7 @@ mod tests {
     use crate::verify::repeatability::repeatability;
     use proptest::prelude::*;
 
-    /// The definition: every code with every one that stays.
+    /// The definition: compares every code with every code that stays.
     fn by_definition(codes: &[String], threshold: f64) -> Vec<Option<Survivor>> {
         let mut kept: Vec<usize> = Vec::new();
         let mut outcome = Vec::new();

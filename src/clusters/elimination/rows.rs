@@ -15,13 +15,14 @@ const DOING: &str = "ordering feature codes";
 #[derive(Debug)]
 pub struct RowCodes<'a> {
     texts: &'a Texts,
-    /// The code of each place and its vertex.
+    /// The code and the vertex at each place.
     places: Vec<(u32, u32)>,
     vertices: usize,
 }
 
 impl<'a> RowCodes<'a> {
-    /// The codes of a table; `vertex` is the number of each row in the order of the ids. O(n log n).
+    /// Orders the codes of a table. `vertex` is the number of each row in the order of the ids. O(n
+    /// log n).
     pub fn new(codes: &'a Distinct, vertex: &[u32], executor: &dyn Executor) -> Result<Self> {
         let Distinct { texts, left, .. } = codes;
         let mut places = Vec::new();
@@ -36,7 +37,8 @@ impl<'a> RowCodes<'a> {
         Ok(Self { texts, places, vertices: vertex.len() })
     }
 
-    /// What becomes of the vertices when all codes were taken; those without a code stay.
+    /// Returns the leaders of the vertices after all codes were taken. Vertices without a code
+    /// stay.
     pub fn leaders(&self, kept: &[Option<Survivor>]) -> Result<Leaders> {
         let mut of = Vec::new();
         memory::reserve(&mut of, self.vertices, DOING)?;
@@ -51,7 +53,7 @@ impl<'a> RowCodes<'a> {
         Ok(Leaders { of, similarity })
     }
 
-    /// Bytes on the heap.
+    /// Returns the bytes on the heap.
     pub fn bytes(&self) -> usize {
         memory::bytes(&self.places)
     }
@@ -94,7 +96,7 @@ mod tests {
             let distinct = distinct(collectors, None, &executor).expect("memory");
             let rows = RowCodes::new(&distinct, &ids[..codes.len()], &executor).expect("memory");
             let kept = eliminate_repeated(&rows, 0.7, usize::MAX / 4, &executor).expect("memory");
-            // Ids that are not there are vertices that stay.
+            // Missing ids are vertices that stay.
             let leaders = RowCodes { vertices: 30, ..rows }.leaders(&kept).expect("memory");
 
             let mut order: Vec<usize> = (0..codes.len()).filter(|&row| !codes[row].is_empty()).collect();

@@ -1,5 +1,5 @@
-//! Elimination of short feature codes: they come last, and each of their few substrings is looked for in all codes
-//! that stay.
+//! Elimination of short feature codes. They come last, and each of their few substrings is searched
+//! in all codes that stay.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -21,7 +21,7 @@ const DOING: &str = "eliminating short documents";
 struct Substring<'a> {
     text: &'a str,
     hash: u64,
-    /// The first code that stays and has it.
+    /// The first code that stays and has the substring.
     first: AtomicU32,
 }
 
@@ -29,16 +29,16 @@ struct Substring<'a> {
 #[derive(Debug, Default)]
 struct Substrings<'a> {
     table: HashTable<Substring<'a>>,
-    /// Which lengths there are.
+    /// The lengths that occur.
     lengths: Vec<u32>,
 }
 
-/// A text that substrings are looked for in.
+/// A text in which substrings are searched.
 #[derive(Debug, Default)]
 struct Text<'a> {
     text: &'a str,
     windows: Windows,
-    /// Where each character begins, and where the last ends.
+    /// The start of each character, and the end of the last.
     bounds: Vec<usize>,
 }
 
@@ -52,12 +52,12 @@ impl<'a> Text<'a> {
         Ok(())
     }
 
-    /// The number of its characters.
+    /// Returns the number of characters.
     fn length(&self) -> u32 {
         self.bounds.len() as u32 - 1
     }
 
-    /// `length` characters from `at` on, and their hash.
+    /// Returns `length` characters from `at` on, and their hash.
     fn part(&self, at: u32, length: u32) -> (&'a str, u64) {
         let [from, to] = [at, at + length].map(|at| self.bounds[at as usize]);
         (&self.text[from..to], self.windows.hash(at, length))
@@ -88,7 +88,7 @@ impl<'a> Substrings<'a> {
         Ok(())
     }
 
-    /// Says that a code stays; after a stop this can be said again.
+    /// Records that a code stays. After an interrupt this can be repeated.
     fn keep(&self, code: &Text<'_>, place: usize, stop: &Stop) -> Result<()> {
         const CHECK_EVERY: u32 = 1 << 14;
         for &length in self.lengths.iter().filter(|&&length| length <= code.length()) {
@@ -104,7 +104,7 @@ impl<'a> Substrings<'a> {
         Ok(())
     }
 
-    /// The longest substring of a short code that a code which stays has.
+    /// Returns the longest substring of a short code that a code which stays has.
     fn longest(&self, code: &Text<'_>, threshold: f64) -> Match {
         for length in (least_common(code.length(), threshold)..=code.length()).rev() {
             let parts = (0..=code.length() - length).filter_map(|at| self.find(code.part(at, length)));
@@ -117,7 +117,7 @@ impl<'a> Substrings<'a> {
     }
 }
 
-/// Bytes that the substrings of the codes from `from` on take at most.
+/// Returns the most bytes that the substrings of the codes from `from` on take.
 pub fn bytes<C: Codes + ?Sized>(codes: &C, from: usize, threshold: f64) -> usize {
     const ENTRY: usize = (size_of::<Substring<'_>>() + 1) * 16 / 7;
     let substrings = |place: usize| {
@@ -128,7 +128,8 @@ pub fn bytes<C: Codes + ?Sized>(codes: &C, from: usize, threshold: f64) -> usize
     (from..codes.len()).map(substrings).sum::<usize>() * ENTRY
 }
 
-/// Takes the codes from `from` on, when `best` says of those before which stay. O(characters · lengths of short codes).
+/// Takes the codes from `from` on, once `best` is known for the codes before. O(characters ·
+/// lengths of short codes).
 pub fn eliminate_short<C: Codes + ?Sized>(
     codes: &C,
     from: usize,

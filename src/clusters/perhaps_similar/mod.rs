@@ -1,4 +1,5 @@
-//! Perhaps-similar sets (Huang et al.): of pairs, of signatures before any pair is compared, of the rows of a table.
+//! Perhaps-similar sets (Huang et al.): built from pairs, from signatures before any pair is
+//! compared, or from the rows of a table.
 
 pub mod of_pairs;
 pub mod of_sentences;

@@ -1,10 +1,12 @@
-//! Perhaps-similar sets (Huang et al., TLCS (CIKM 2008); docs/design/algorithms.md section 5), made of pairs.
+//! Perhaps-similar sets (Huang et al., TLCS (CIKM 2008); docs/design/algorithms.md section 5),
+//! built from pairs.
 //!
-//! Each pair is a list of two rows, and the weight of a row is the number of its pairs; its key is
-//! the weight, then its place in the order of ids. In each list the row of the largest key is the
-//! representative, and lists of the same representative are one. In descending order of the
-//! representatives, each list takes in those whose representative is a member of it, also of
-//! members that came so. What remains are the sets; a row may be in several.
+//! Each pair is a list of two rows, and the weight of a row is the number of its pairs. The key of
+//! a row is its weight, then its place in the order of ids. In each list the row of the largest key
+//! is the representative, and lists of the same representative are one list. In descending order of
+//! the representatives, each list absorbs the lists whose representative is one of its members,
+//! including members that it gained this way. The remaining lists are the sets. A row may be in
+//! several sets.
 
 use std::collections::BTreeMap;
 
@@ -18,15 +20,16 @@ use crate::memory;
 
 const DOING: &str = "making perhaps-similar sets";
 
-/// The sets as (representative, member), the representatives themselves included, in no particular
-/// order. O(edges · log edges + memberships).
+/// Returns the sets as (representative, member), the representatives themselves included, in no
+/// particular order. O(edges · log edges + memberships).
 ///
-/// A set holds what is reached from its representative by going from larger keys to smaller ones, and
-/// a row's list is taken by the first set that reaches the row. So in the order of keys, each row's
-/// list belongs to the first of the sets that hold one of the larger rows it is a pair with.
+/// A set contains the rows that are reached from its representative by going from larger keys to
+/// smaller ones, and a row's list is taken by the first set that reaches the row. So in the order
+/// of keys, each row's list belongs to the first of the sets that contain one of the larger rows
+/// that it is a pair with.
 ///
-/// Equal rows have one weight, and that of the greatest number comes first. Rows of other groups may come between
-/// them: such groups tell each other which sets they are in.
+/// Equal rows have one weight, and of them the row with the greatest number comes first. Rows of
+/// other groups may come between them; such groups tell each other which sets they are in.
 pub fn perhaps_similar(
     graph: &mut Graph<'_>,
     degrees: &Degrees,
@@ -35,7 +38,7 @@ pub fn perhaps_similar(
     let Graph { vertices, edges, equal } = graph;
     let key = |vertex: u32| (u32::MAX - degrees.pairs[vertex as usize], u32::MAX - vertex);
     let rank = rank_by(*vertices, key, executor)?;
-    // Of a group the last row comes first.
+    // Of a group, the last row comes first.
     let head = |vertex: u32| equal.rows(&vertex).last().copied().unwrap_or(vertex);
     let of_heads = |edge: Edge| Edge { left: head(edge.left), right: head(edge.right), ..edge };
     let mut sets = Sets::new(equal, degrees, &rank)?;
@@ -61,11 +64,11 @@ pub fn perhaps_similar(
 /// A group of equal rows, or a row alone whose turn comes next.
 #[derive(Default)]
 struct Group {
-    /// The sets that hold rows which are pairs with those of the group and came before.
+    /// The sets that contain earlier rows which are pairs with the rows of the group.
     around: Vec<u32>,
-    /// The sets that took the lists of its own rows.
+    /// The sets that took the lists of the group's own rows.
     own: Vec<u32>,
-    /// Groups of the same weight that are to be told of further such sets.
+    /// The groups of the same weight that have to be told of further such sets.
     told: Vec<u32>,
 }
 
@@ -76,10 +79,10 @@ struct Sets<'a> {
     /// The vertices by rank, and how many are done.
     order: Vec<u32>,
     done: usize,
-    /// The set that took the list of each row: its own at first.
+    /// The set that took the list of each row; at first the row's own.
     owner: Vec<u32>,
     members: Vec<(u32, u32)>,
-    /// By first row.
+    /// The groups by their first row.
     groups: BTreeMap<u32, Group>,
 }
 
@@ -101,7 +104,8 @@ impl<'a> Sets<'a> {
         Ok(Self { equal, degrees, rank, order, done: 0, owner, members: Vec::new(), groups: BTreeMap::new() })
     }
 
-    /// Deals with the vertices of smaller ranks: all edges whose later group begins there have come.
+    /// Processes the vertices of smaller ranks. All edges whose later group begins there have been
+    /// met.
     fn go(&mut self, rank: u32, executor: &dyn Executor) -> Result<()> {
         while self.done < rank as usize {
             if self.done.is_multiple_of(1 << 10) {
@@ -129,14 +133,14 @@ impl<'a> Sets<'a> {
                     add(&mut group.around, set)?;
                 }
                 for other in &group.told {
-                    // Its first row comes last.
+                    // The first row of the other group comes last in it.
                     if self.rank[*other as usize] as usize >= self.done {
                         add(&mut self.groups.entry(*other).or_default().around, set)?;
                     }
                 }
             }
             if rows.len() > 1 {
-                // Groups that come later ask for its own sets.
+                // Later groups read its own sets.
                 if vertex == first {
                     group = Group { own: group.own, ..Group::default() };
                 }
@@ -146,7 +150,7 @@ impl<'a> Sets<'a> {
         Ok(())
     }
 
-    /// Notes that two groups are similar, when the second one is about to begin.
+    /// Records that two groups are similar, when the second one is about to begin.
     fn meet(&mut self, earlier: u32, later: u32) -> Result<()> {
         let [first, other] = [earlier, later].map(|vertex| self.equal.first(vertex));
         let mut around = std::mem::take(&mut self.groups.entry(other).or_default().around);
@@ -157,7 +161,8 @@ impl<'a> Sets<'a> {
             for &set in &group.own {
                 add(&mut around, set)?;
             }
-            // The rest of its rows come among those of the later group, or after them.
+            // The remaining rows of the earlier group come among those of the later group or after
+            // them.
             if self.degrees.pairs[earlier as usize] == self.degrees.pairs[later as usize] {
                 memory::push(&mut group.told, other, DOING)?;
                 let group = self.groups.entry(other).or_default();

@@ -1,10 +1,11 @@
-//! The perhaps-similar sets of a table's rows by the sentence signatures of their texts (Huang et al., CIKM 2008;
-//! docs/design/algorithms.md section 5), and how similar each member is to the representative of its set.
+//! The perhaps-similar sets of a table's rows by the sentence signatures of their texts (Huang et
+//! al., CIKM 2008; docs/design/algorithms.md section 5), and the similarity of each member to the
+//! representative of its set.
 //!
-//! Rows of one text have the same signatures, so the sets are made of texts: a text stands for the row of it that
-//! comes last by weight and order, and a text that several rows have and that shares nothing with others is a set
-//! of its own. As [`crate::clusters::grouping`] numbers them, vertices are rows in the order of their ids, which is
-//! the order of arrival here.
+//! Rows with one text have the same signatures, so the sets are built from texts. A text stands for
+//! that row of it that comes last by weight and order. A text that several rows have and that
+//! shares nothing with others is a set of its own. As in [`crate::clusters::grouping`], vertices
+//! are rows numbered in the order of their ids, which serves as the order of arrival here.
 
 use super::of_signatures::{Set, signature_sets};
 use crate::clusters::grouping::Clusters;
@@ -23,24 +24,24 @@ const DOING: &str = "making perhaps-similar sets";
 /// Sets whose members are being compared with their representatives.
 #[derive(Debug)]
 pub struct SentenceSets {
-    /// Sets of texts.
+    /// The sets of texts.
     sets: Vec<Set>,
-    /// The similarity of each member to the representative, NaN where they are no pair.
+    /// The similarity of each member to the representative, NaN if they are not a pair.
     similarity: Vec<Vec<f64>>,
-    /// The set that a text represents.
+    /// The set that each text represents.
     represents: Vec<u32>,
-    /// The vertex of each row, and that which stands for each text.
+    /// The vertex of each row, and the vertex that stands for each text.
     vertices: Vec<u32>,
     standing: Vec<u32>,
     rows: Members,
     join: Box<dyn RecordJoin>,
-    /// Pairs of rows found so far.
+    /// The number of pairs of rows found so far.
     pairs: u64,
 }
 
 impl SentenceSets {
-    /// Makes the sets of one table. `vertices` has the vertex of each row; `weights`, by vertex, take the place of
-    /// the number of signatures. O(postings + texts·log texts).
+    /// Builds the sets of one table. `vertices` contains the vertex of each row. `weights`, by
+    /// vertex, replaces the number of signatures. O(postings + texts·log texts).
     pub fn new(
         distinct: Distinct,
         lists: SignatureLists,
@@ -101,7 +102,8 @@ impl SentenceSets {
         Ok(Self { sets, similarity, represents, vertices, standing, rows: left, join: Box::new(join), pairs })
     }
 
-    /// Compares some more members with their representatives; false when all are.
+    /// Compares some more members with their representatives. Returns false when all have been
+    /// compared.
     pub fn advance(&mut self, executor: &dyn Executor) -> Result<bool> {
         let Some(batch) = self.join.next_batch(executor)? else { return Ok(false) };
         for pair in batch {
@@ -114,25 +116,26 @@ impl SentenceSets {
         Ok(true)
     }
 
-    /// What the filters did so far.
+    /// Returns the counts of the filters so far.
     pub fn counts(&self) -> Counts {
         self.join.counts()
     }
 
-    /// Rows that were found similar to their representatives so far, each as often as that.
+    /// Returns how many rows were found similar to their representatives so far, counted once for
+    /// each set.
     pub fn pairs(&self) -> u64 {
         self.pairs
     }
 
-    /// The share of the comparisons that is done, 0 to 1.
+    /// Returns the share of the comparisons that is done, 0 to 1.
     pub fn progress(&self) -> f64 {
         self.join.progress()
     }
 
-    /// Bytes on the heap.
+    /// Returns the bytes on the heap.
     pub fn bytes(&self) -> usize {
         let of_sets: usize = self.sets.iter().map(|set| memory::bytes(&set.documents)).sum();
-        // As many similarities as members, of twice their length.
+        // There are as many similarities as members, of twice their length.
         3 * of_sets
             + memory::bytes(&self.sets)
             + memory::bytes(&self.represents)
@@ -142,7 +145,7 @@ impl SentenceSets {
             + self.join.bytes()
     }
 
-    /// The sets of rows, when all are compared.
+    /// Finishes the comparison and returns the sets of rows.
     pub fn clusters(mut self, executor: &dyn Executor) -> Result<Clusters> {
         while self.advance(executor)? {}
         let mut members = Vec::new();

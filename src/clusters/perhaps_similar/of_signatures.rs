@@ -1,11 +1,13 @@
-//! Perhaps-similar sets, made before any pair is compared (Huang et al., TLCS (CIKM 2008),
-//! section 3.2; docs/design/algorithms.md section 5): documents grouped by signatures they share, each group about a
-//! representative. [`super::of_pairs`] makes such sets of pairs that were found.
+//! Perhaps-similar sets, built before any pair is compared (Huang et al., TLCS (CIKM 2008), section
+//! 3.2; docs/design/algorithms.md section 5): documents are grouped by the signatures they share,
+//! each group around a representative. [`super::of_pairs`] builds such sets from pairs that were
+//! found.
 //!
-//! The representative of a signature's list is its document with the most signatures, of several the one that
-//! came last. Lists of one representative are one. From the greatest representative on, every list whose
-//! representative is in the present set is merged into it, also where it came by such a merge. A document
-//! may be in several sets. O(postings + documents·log documents).
+//! The representative of a signature's list is its document with the most signatures, of several
+//! such documents the one that arrived last. Lists of one representative are one list. From the
+//! greatest representative on, every list whose representative is in the current set is merged into
+//! it, including representatives gained by such a merge. A document may be in several sets.
+//! O(postings + documents·log documents).
 
 use crate::error::Result;
 use crate::executor::Stop;
@@ -17,14 +19,14 @@ const DOING: &str = "making perhaps-similar sets";
 /// A set of documents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Set {
-    /// The document that it was made about.
+    /// The document around which the set was built.
     pub representative: u32,
-    /// All its documents, the representative included, ascending.
+    /// All documents of the set, the representative included, in ascending order.
     pub documents: Vec<u32>,
 }
 
-/// The sets, those with the greatest representatives first. `arrival` numbers the documents in the order in
-/// which they came, `weights` are those of the lists or others.
+/// Returns the sets, those with the greatest representatives first. `arrival` numbers the documents
+/// in the order in which they arrived. `weights` are the weights of the lists or others.
 pub fn signature_sets<W: Ord>(
     lists: &SignatureLists,
     weights: &[W],
@@ -32,7 +34,7 @@ pub fn signature_sets<W: Ord>(
     stop: &Stop,
 ) -> Result<Vec<Set>> {
     let key = |document: u32| (&weights[document as usize], arrival[document as usize]);
-    // The lists of each representative, which are one.
+    // The lists of each representative, which form one list.
     let mut of: Vec<(u32, u32)> = Vec::new();
     memory::reserve(&mut of, lists.len(), DOING)?;
     for list in 0..lists.len() {
@@ -43,7 +45,7 @@ pub fn signature_sets<W: Ord>(
         of.extend(representative.map(|representative| (representative, list as u32)));
     }
     crate::executor::sort_unstable_by(&mut of, stop, &|a, b| key(b.0).cmp(&key(a.0)).then_with(|| a.cmp(b)))?;
-    // Where the lists of a document that is a representative stand, and whether they were merged.
+    // The place of the lists of each representative, or NONE once they have been merged.
     const NONE: u32 = u32::MAX;
     let mut place = memory::filled(NONE, lists.document_count(), DOING)?;
     for (n, &(representative, _)) in of.iter().enumerate().rev() {
@@ -90,7 +92,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::{BTreeMap, BTreeSet};
 
-    /// The steps of docs/design/algorithms.md section 5, literally.
+    /// The steps of docs/design/algorithms.md section 5, taken literally.
     fn stepwise(lists: &[Vec<u32>], weights: &[u32]) -> Vec<(u32, BTreeSet<u32>)> {
         let key = |d: &u32| (weights[*d as usize], *d);
         let mut merged: BTreeMap<(u32, u32), BTreeSet<u32>> = BTreeMap::new();
@@ -133,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_document_may_be_in_several_sets() {
-        // 0 and 1 weigh most and share nothing with each other; 2 is in a list of each.
+        // 0 and 1 weigh most and share nothing with each other; 2 is in a list with each of them.
         let lists = SignatureLists::of_documents(&[vec![0, 2], vec![1, 2]], vec![9, 8, 1]).unwrap();
         let sets = signature_sets(&lists, lists.weights(), &[0, 1, 2], &Stop::default()).unwrap();
         let set = |representative, other| Set { representative, documents: vec![representative, other] };
