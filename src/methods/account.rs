@@ -1,4 +1,4 @@
-//! What a call did, in numbers.
+//! Numbers that describe what a call did.
 
 use std::fmt::{self, Display, Formatter};
 use std::time::Instant;
@@ -9,49 +9,49 @@ use crate::joins::sketches::hamming::Hamming;
 /// The account of one call.
 #[derive(Debug, Clone, Default)]
 pub struct Account {
-    /// The rows that were read.
+    /// The number of rows that were read.
     pub documents: u64,
-    /// Rows without a text.
+    /// The number of rows without a text.
     pub skipped_null: u64,
-    /// Documents without a token.
+    /// The number of documents without a token.
     pub skipped_empty: u64,
-    /// Tokens of all sets.
+    /// The number of tokens of all sets.
     pub tokens: u64,
-    /// Distinct tokens.
+    /// The number of distinct tokens.
     pub distinct_tokens: u64,
-    /// Distinct sets.
+    /// The number of distinct sets.
     pub distinct_sets: u64,
-    /// What the filters did.
+    /// The counts of the filters.
     pub counts: Counts,
-    /// Pairs given so far.
+    /// The number of pairs returned so far.
     pub pairs: u64,
     /// The most bytes held at a time, outside the server's own memory.
     pub peak_memory: u64,
-    /// Threads worked with.
+    /// The number of threads used.
     pub threads: u64,
-    /// The recall of minhash at the threshold, as promised and as measured on a sample.
+    /// The recall of minhash at the threshold that the plan promises.
     pub promised_recall: Option<f64>,
-    /// What was measured.
+    /// The recall measured on a sample.
     pub measured_recall: Option<f64>,
-    /// The similar pairs of the sample that it was measured by.
+    /// The number of similar pairs in the sample.
     pub measured_by: u64,
     /// Whether the exact join found the pairs of minhash.
     pub handed_over: bool,
     /// The codes of `repeatability`.
     pub codes: WeakCodes,
-    /// What has words and no signature.
+    /// The documents or sentences that have words but no signature.
     pub unsigned: Unsigned,
     /// The texts of `edit`.
     pub compared: ComparedTexts,
-    /// Simhashes that are all compared with all.
+    /// The simhashes that are all compared with all.
     pub all_with_all: AllWithAll,
-    /// Milliseconds of reading and tokenising, of ordering, and of joining until now.
+    /// The milliseconds of reading and tokenising, of ordering, and of joining so far.
     pub phases: [f64; 3],
 }
 
 impl Account {
-    /// The recall that was promised and that which was measured, where the latter is less by more than the chance of a
-    /// sample: three standard errors.
+    /// Returns the promised and the measured recall if the measured one is lower by more than
+    /// chance explains: three standard errors of the sample.
     pub fn low_recall(&self) -> Option<(f64, f64)> {
         let (promised, measured) = (self.promised_recall?, self.measured_recall?);
         let error = (promised * (1.0 - promised) / self.measured_by.max(1) as f64).sqrt();
@@ -59,28 +59,29 @@ impl Account {
     }
 }
 
-/// The milliseconds since then.
+/// Returns the milliseconds since an instant.
 pub fn milliseconds(since: Instant) -> f64 {
     since.elapsed().as_secs_f64() * 1000.0
 }
 
-/// Documents, or sentences, that have words and no signature, so that a method does not compare them.
+/// Documents or sentences that have words but no signature, so that a method does not compare them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Unsigned {
-    /// How many.
+    /// The number of units without a signature.
     pub count: u64,
-    /// Of how many.
+    /// The number of all units.
     pub of: u64,
-    /// Of what.
+    /// The name of the units.
     pub units: &'static str,
-    /// What a signature is made of, which they have not.
+    /// The part that signatures are made of and that these units lack.
     pub without: &'static str,
-    /// What is similar to them all the same.
+    /// The statement about what is nevertheless similar to them.
     pub found: &'static str,
 }
 
 impl Unsigned {
-    /// Whether they are so many that the caller is to be told: more than one in a hundred.
+    /// Reports whether they are so many that the caller has to be informed: more than one in a
+    /// hundred.
     pub fn are_many(&self) -> bool {
         self.count > self.of / 100
     }
@@ -93,17 +94,18 @@ impl Display for Unsigned {
     }
 }
 
-/// Distinct texts that are compared character by character, which takes long where they are long.
+/// Distinct texts that are compared character by character, which takes long if they are long.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ComparedTexts {
-    /// How many there are.
+    /// The number of texts.
     pub texts: u64,
-    /// Characters of all.
+    /// The number of characters of all texts.
     pub characters: u64,
 }
 
 impl ComparedTexts {
-    /// Whether the caller is to be told: bodies, and so many of them that their pairs take longer than some seconds.
+    /// Reports whether the caller has to be informed: the texts are long, like bodies of documents,
+    /// and so many that comparing their pairs takes more than a few seconds.
     pub fn are_long(&self) -> bool {
         const LONG: u64 = 400;
         const MANY: u64 = 2000;
@@ -123,19 +125,20 @@ impl Display for ComparedTexts {
     }
 }
 
-/// Distinct simhashes that are all compared with all, as the distance is so great that no blocks tell them apart.
+/// Distinct simhashes that are all compared with all, because the distance is so great that blocks
+/// do not distinguish them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct AllWithAll {
-    /// How many there are, none where they are found by blocks.
+    /// The number of simhashes, or 0 if candidates are found by blocks.
     pub sketches: u64,
-    /// Of so many bits.
+    /// The number of bits of a simhash.
     pub bits: u32,
     /// The greatest distance of a pair.
     pub distance: u32,
 }
 
 impl AllWithAll {
-    /// Those of a join, if it compares all with all.
+    /// Describes a join if it compares all with all.
     pub fn new(vectors: Option<Hamming>, sketches: u64) -> Self {
         vectors.map_or_else(Self::default, |Hamming { bits, most, .. }| Self {
             sketches,
@@ -144,7 +147,8 @@ impl AllWithAll {
         })
     }
 
-    /// Whether the caller is to be told: their pairs are so many that they take more than a fraction of a second.
+    /// Reports whether the caller has to be informed: there are so many pairs that comparing them
+    /// takes more than a fraction of a second.
     pub fn are_many(&self) -> bool {
         const MANY: u64 = 20_000;
         self.sketches >= MANY
@@ -162,27 +166,27 @@ impl Display for AllWithAll {
     }
 }
 
-/// Feature codes that many documents share in part though these have nothing in common: short ones, and those of letters,
-/// of which there are few.
+/// Feature codes that many documents share in part although the documents have nothing in common:
+/// short codes, and codes of letters, of which there are only a few.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WeakCodes {
-    /// How many codes there are, and their characters.
+    /// The number of codes.
     pub codes: u64,
-    /// See `codes`.
+    /// The number of characters of all codes.
     pub characters: u64,
-    /// How many are shorter than [`WeakCodes::SHORT`].
+    /// The number of codes shorter than [`WeakCodes::SHORT`].
     pub short: u64,
-    /// How many of the others are mostly letters of an alphabet.
+    /// The number of other codes that are mostly letters of an alphabet.
     pub alphabetic: u64,
 }
 
 impl WeakCodes {
-    /// Codes of fewer characters are short.
+    /// Codes with fewer characters than this are short.
     pub const SHORT: usize = 8;
 
-    /// Adds a code that is not empty.
+    /// Counts a code, unless it is empty.
     pub fn add(&mut self, code: &str) {
-        /// From here on a script mostly has a character for a word.
+        /// From this character on, scripts mostly use one character for a word.
         const CJK: char = '\u{2e80}';
         let (mut characters, mut letters) = (0, 0);
         for c in code.chars() {
@@ -198,7 +202,7 @@ impl WeakCodes {
         }
     }
 
-    /// These and others.
+    /// Adds the counts of `other`.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
@@ -209,7 +213,7 @@ impl WeakCodes {
         }
     }
 
-    /// Whether the caller is to be told: they are more than half of all.
+    /// Reports whether the caller has to be informed: weak codes are more than half of all.
     pub fn are_many(&self) -> bool {
         2 * (self.short + self.alphabetic) > self.codes
     }
@@ -240,7 +244,7 @@ mod tests {
                 .low_recall()
                 .is_some()
         };
-        // One of twenty is missed more often than not.
+        // With recall 0.95, one pair of twenty is more likely missed than not.
         assert!(!of(20, 0.95) && !of(20, 0.90) && !of(20, 0.81) && of(20, 0.80));
         assert!(!of(10_000, 0.95) && !of(10_000, 0.944) && of(10_000, 0.943));
         assert_eq!(Account::default().low_recall(), None);

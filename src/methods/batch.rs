@@ -1,4 +1,4 @@
-//! Some documents at a time, shared out to the workers.
+//! A batch of documents, distributed to the workers.
 
 use std::cell::RefCell;
 use std::sync::Mutex;
@@ -8,31 +8,31 @@ use crate::executor::{self, Executor, Stop};
 use crate::features::source_document::SourceDocument;
 use crate::features::tokens::Document;
 
-/// Documents that were read, each with the number of its row; rows of the right table count on from
-/// those of the left one.
+/// Documents that were read, each with the number of its row. Rows of the right table are numbered
+/// after those of the left one.
 pub struct Batch<'a> {
     pub(super) documents: &'a [(u32, SourceDocument)],
     pub(super) from: u32,
     pub(super) begins_right: bool,
     pub(super) executor: &'a dyn Executor,
-    /// Bytes held beside what the method holds: these documents and all ids.
+    /// The bytes held in addition to the method's own: these documents and all ids.
     pub held: usize,
-    /// What the leader does while workers are busy: reading on.
+    /// The work of the leader while workers are busy: reading on.
     pub(super) beside: RefCell<&'a mut dyn FnMut()>,
     pub(super) unreadable: Unreadable,
 }
 
-/// The first row whose document was given packed and cannot be read, and why.
+/// The first row whose packed document cannot be read, and the error.
 #[derive(Default)]
 pub(super) struct Unreadable(Mutex<Option<(u32, Error)>>);
 
 impl Unreadable {
-    /// What was met.
+    /// Returns the row and the error, if there is one.
     pub(super) fn first(self) -> Option<(u32, Error)> {
         self.0.into_inner().unwrap_or_default()
     }
 
-    /// A document that may be packed, for which `space` is space.
+    /// Returns a document, unpacked into `space` if it is packed.
     fn open<'d>(
         &self,
         (row, given): &'d (u32, SourceDocument),
@@ -51,12 +51,12 @@ impl Unreadable {
 }
 
 impl<'a> Batch<'a> {
-    /// The number of the right table's first row, if this is its first batch.
+    /// Returns the number of the right table's first row, if this is its first batch.
     pub fn begins_right(&self) -> Option<u32> {
         self.begins_right.then_some(self.from)
     }
 
-    /// Those documents that are not packed.
+    /// Returns the documents that are not packed.
     pub fn plain(&self) -> impl Iterator<Item = &Document> {
         self.documents.iter().filter_map(|(_, given)| match given {
             SourceDocument::Document(document) => Some(document),
@@ -64,7 +64,7 @@ impl<'a> Batch<'a> {
         })
     }
 
-    /// Calls `each`, one after the other, with the documents of more than `long` bytes and their rows.
+    /// Calls `each`, sequentially, with the documents of more than `long` bytes and their rows.
     pub fn each_long(&self, long: usize, mut each: impl FnMut(u32, &Document) -> Result<()>) -> Result<()> {
         let Self { unreadable, from, .. } = self;
         for row in self.documents.iter().filter(|(_, given)| given.bytes() > long) {
@@ -81,14 +81,15 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    /// The threads to work with.
+    /// Returns the threads to work with.
     pub fn executor(&self) -> &dyn Executor {
         self.executor
     }
 
-    /// Shares the documents out: `add` is called for each on some thread, with the state of that thread and the row; rows
-    /// of a state ascend. After a stop it is called again for the document it was stopped at, so it must leave the state
-    /// as it was before.
+    /// Distributes the documents. `add` is called for each document on some thread, with the state
+    /// of that thread and the row. Rows of a state are in ascending order. After an interrupt `add`
+    /// is called again for the document at which it was interrupted, so in that case it must leave
+    /// the state unchanged.
     pub fn share_out<S: Send>(
         &self,
         states: &mut [S],
@@ -97,17 +98,17 @@ impl<'a> Batch<'a> {
         self.share_out_to(usize::MAX, states, add)
     }
 
-    /// The same with documents of at most `long` bytes.
+    /// Distributes the documents of at most `long` bytes.
     pub fn share_out_to<S: Send>(
         &self,
         long: usize,
         states: &mut [S],
         add: impl Fn(&mut S, u32, &Document, &Stop) -> Result<()> + Sync,
     ) -> Result<()> {
-        /// How often a thread comes for more of a large batch: the leader reads on meanwhile, on the processor of one of
-        /// them, and others have work of their own there.
+        /// How often a thread takes more of a large batch. The leader meanwhile reads on, on the
+        /// processor of one of the threads, and others have their own work there.
         const TURNS: usize = 16;
-        /// What is not worth more turns.
+        /// The size below which more turns are not worth while.
         const FEW_BYTES: usize = 1 << 16;
         let total: usize = self.documents.iter().map(|(_, document)| document.bytes() + 1).sum();
         let turns = (total / FEW_BYTES / states.len()).clamp(1, TURNS);
@@ -128,7 +129,8 @@ impl<'a> Batch<'a> {
         let Self { unreadable, from, .. } = self;
         let mut shares: Vec<_> = states.iter_mut().map(|state| (state, take_some())).collect();
         let work = |(state, documents): &mut (&mut S, &'a [(u32, SourceDocument)]), stop: &Stop| {
-            // What is packed is unpacked here, by the thread that reads it: of each thread there is one text at a time.
+            // Packed documents are unpacked here, by the thread that reads them, so each thread
+            // holds one unpacked text at a time.
             let mut space = Document::default();
             loop {
                 if documents.is_empty() {

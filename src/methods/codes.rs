@@ -1,4 +1,4 @@
-//! Methods `repeatability` and `exact_code`: documents by their feature codes.
+//! Methods `repeatability` and `exact_code`, which compare documents by their feature codes.
 
 use super::account::WeakCodes;
 use super::explain::{Details, Explanation, TwoCodes};
@@ -21,16 +21,16 @@ use crate::memory;
 use crate::verify::edit::EditPredicate;
 use crate::verify::repeatability::repeatability;
 
-/// How codes are made, and which pairs are in.
+/// The derivation of codes, and the definition of similar pairs.
 #[derive(Debug, Clone)]
 pub struct ByCodes {
-    /// How codes are made.
+    /// The derivation of codes.
     pub spec: CodeSpec,
-    /// The least repeatability; none for equal codes only.
+    /// The least repeatability, or `None` if only equal codes are similar.
     pub threshold: Option<f64>,
 }
 
-/// The codes of the documents that one worker saw.
+/// The codes of the documents that one worker read.
 #[derive(Default)]
 struct Coder {
     codes: TextCollector,
@@ -40,7 +40,7 @@ struct Coder {
 
 impl Coder {
     fn add(&mut self, row: u32, document: &Document, spec: &CodeSpec, stop: &Stop) -> Result<()> {
-        // Columns of other things are refused.
+        // Columns of other types are refused.
         let Document::Text(text) = document else { return Ok(()) };
         let code = feature_code(text, spec, stop)?;
         self.codes.add(row, &code)?;
@@ -51,7 +51,7 @@ impl Coder {
 }
 
 impl ByCodes {
-    /// The codes of all documents.
+    /// Reads the codes of all documents.
     fn read(&self, reading: &mut Reading<'_>) -> Result<Distinct> {
         let mut coders: Vec<Coder> = Vec::new();
         coders.resize_with(reading.executor.count(), Coder::default);
@@ -103,9 +103,9 @@ impl Method for ByCodes {
         let distinct = self.read(reading)?;
         let budget = reading.left_after(distinct.texts.bytes());
         match self.threshold {
-            // The index is sorted beside.
+            // Half of the budget is left for sorting the index.
             Some(threshold) => code_pairs(distinct, threshold, budget / 2),
-            // Equal are those without any difference.
+            // Equal codes have edit similarity 1.
             None => {
                 let equal = EditPredicate::new(1.0)?;
                 let (pairs, prepared) =

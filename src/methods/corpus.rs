@@ -1,4 +1,4 @@
-//! Documents in memory as a source for methods: for programs, tests and benchmarks.
+//! Documents in memory as a source for methods, for programs, tests and benchmarks.
 
 use super::account::Account;
 use super::documents::{Documents, Quiet, Side};
@@ -14,30 +14,31 @@ use crate::joins::pairs::Pair;
 use crate::memory;
 use crate::resources::Resources;
 
-/// Makes the document of a row; none where it has none.
+/// Returns the document of a row, or `None` if the row has none.
 type Make<'a> = Box<dyn Fn(usize) -> Option<SourceDocument> + 'a>;
 
-/// Documents of one table or of two; a row's id is its number.
+/// Documents of one table or of two. The id of a row is its number.
 pub struct Corpus<'a> {
-    /// How many rows each table has.
+    /// The number of rows of each table.
     rows: [usize; 2],
     has_right: bool,
-    /// Makes the documents; rows of the right table count on from those of the left one.
+    /// The function that makes the documents. Rows of the right table are numbered after those of
+    /// the left one.
     make: Make<'a>,
     sites: Option<Sites>,
     weights: Option<Vec<i64>>,
-    /// The table that is being read, and how many of its rows were read.
+    /// The table that is being read, and the number of its rows read so far.
     side: Side,
     read: usize,
 }
 
 impl<'a> Corpus<'a> {
-    /// One table of this many rows.
+    /// Creates one table of `rows` rows.
     pub fn new(rows: usize, make: impl Fn(usize) -> Option<Document> + 'a) -> Self {
         Self::of_given(rows, move |row| make(row).map(SourceDocument::Document))
     }
 
-    /// The same of documents that may be packed.
+    /// Creates one table of documents that may be packed.
     pub fn of_given(rows: usize, make: impl Fn(usize) -> Option<SourceDocument> + 'a) -> Self {
         let make: Make<'a> = Box::new(make);
         Self {
@@ -51,17 +52,17 @@ impl<'a> Corpus<'a> {
         }
     }
 
-    /// One table of texts.
+    /// Creates one table of texts.
     pub fn of_texts<T: AsRef<str>>(texts: &'a [T]) -> Self {
         Self::new(texts.len(), |row| Some(Document::Text(texts[row].as_ref().to_owned())))
     }
 
-    /// One table of sets of numbers.
+    /// Creates one table of sets of numbers.
     pub fn of_sets(sets: &'a [Vec<i64>]) -> Self {
         Self::new(sets.len(), |row| Some(Document::Numbers(sets[row].clone())))
     }
 
-    /// The same rows as two tables, the second one from this row on.
+    /// Splits the rows into two tables, the second one from `right_from` on.
     #[must_use]
     pub fn split(self, right_from: Option<usize>) -> Self {
         let all = self.rows[0];
@@ -69,26 +70,28 @@ impl<'a> Corpus<'a> {
         Self { rows: [left, all - left], has_right: right_from.is_some(), ..self }
     }
 
-    /// The site of each row, none where it is not known.
+    /// Sets the site of each row, `None` if it is unknown.
     pub fn with_sites<S: AsRef<str>>(self, sites: &[Option<S>]) -> Result<Self> {
         let mut all = Sites::default();
         sites.iter().try_for_each(|site| all.push(site.as_ref().map(AsRef::as_ref)))?;
         Ok(Self { sites: Some(all), ..self })
     }
 
-    /// The weight of each row.
+    /// Sets the weight of each row.
     #[must_use]
     pub fn with_weights(self, weights: Vec<i64>) -> Self {
         Self { weights: Some(weights), ..self }
     }
 
-    /// All pairs that a method finds, with two threads and a gigabyte, in the order of their rows.
+    /// Returns all pairs that a method finds, using two threads and a gigabyte, in the order of
+    /// their rows.
     pub fn pairs(&mut self, method: &dyn Method) -> Result<Vec<Pair>> {
         let resources = Resources { files: &MemoryFiles, budget: 1 << 30, executor: &PlainThreads(2) };
         Ok(self.pairs_with(method, resources)?.0)
     }
 
-    /// The same with these threads, files and memory, and what was done.
+    /// Returns all pairs that a method finds with the given threads, files and memory, and the
+    /// account of the call.
     pub fn pairs_with(
         &mut self,
         method: &dyn Method,
@@ -132,7 +135,7 @@ impl Documents for Corpus<'_> {
         }
     }
 
-    /// One at a time.
+    /// Reads one document at a time.
     fn fetch(&mut self, documents: &mut Vec<(u32, SourceDocument)>) -> Result<usize> {
         let before = if self.side == Side::Left { 0 } else { self.rows[0] };
         let row = self.read;
@@ -180,8 +183,8 @@ impl Documents for Corpus<'_> {
     }
 }
 
-/// The pairs of texts that share at least this part of their words, by Jaccard similarity, each as two places in the
-/// list and how similar they are. For other measures see [`crate::methods`].
+/// Returns the pairs of texts whose words have at least this Jaccard similarity. Each pair has two
+/// positions in the list and the similarity. For other measures see [`crate::methods`].
 pub fn near_duplicates<T: AsRef<str>>(texts: &[T], threshold: f64) -> Result<Vec<Pair>> {
     use crate::methods::sets::Sets;
     use crate::verify::measure::Measure;

@@ -1,4 +1,4 @@
-//! Where documents come from: the tables of a server, or a corpus in memory.
+//! Sources of documents: the tables of a server, or a corpus in memory.
 
 use super::sites::Sites;
 use crate::error::{Error, Result};
@@ -10,63 +10,67 @@ use crate::features::source_document::SourceDocument;
 pub enum Side {
     /// The only table, or the left one.
     Left,
-    /// The right one.
+    /// The right table.
     Right,
 }
 
-/// The documents of one table or of two, read one table after the other. Rows are numbered in the order in which
-/// they come; each is known by an id, and ids have an order of their own.
+/// The documents of one or two tables, read one table after the other. Rows are numbered in the
+/// order in which they are read. Each row has an id, and ids have an order of their own.
 ///
-/// A source may fail for reasons that the core knows nothing of: then it keeps its error for the caller, and gives
-/// [`crate::error::Error::Source`].
+/// A source may fail for reasons that are unknown to the core. It then keeps its error for the
+/// caller and returns [`crate::error::Error::Source`].
 pub trait Documents {
-    /// Whether there are two tables.
+    /// Reports whether there are two tables.
     fn has_right(&self) -> bool;
 
     /// Begins to read a table.
     fn begin(&mut self, side: Side) -> Result<()>;
 
-    /// Reads a few documents more, each with the number of its row in this table, and gives about how many bytes they
-    /// are. Rows without a text are counted only.
+    /// Reads a few more documents, each with the number of its row in this table, and returns their
+    /// approximate size in bytes. Rows without a text are only counted.
     fn fetch(&mut self, documents: &mut Vec<(u32, SourceDocument)>) -> Result<usize>;
 
-    /// Is told that the document of a row of this table was given packed and cannot be read: gives the error of the call.
+    /// Is called if the packed document of a row of this table cannot be read. Returns the error of
+    /// the call.
     fn unreadable(&mut self, _row: u32, why: Error) -> Error {
         why
     }
 
-    /// Whether the table has no more.
+    /// Reports whether the table has no more rows.
     fn ended(&self) -> bool;
 
-    /// Whether documents come without delay now, so that they can be read while workers are busy.
+    /// Reports whether documents are available without delay now, so that they can be read while
+    /// workers are busy.
     fn is_ready(&self) -> bool;
 
-    /// Ends reading a table; an error if two rows have the same id.
+    /// Ends reading a table. Fails if two rows have the same id.
     fn end(&mut self, side: Side, executor: &dyn Executor) -> Result<()>;
 
-    /// How many rows of a table were read.
+    /// Returns how many rows of a table were read.
     fn rows(&self, side: Side) -> usize;
 
-    /// The bytes of the ids of all rows.
+    /// Returns the bytes of the ids of all rows.
     fn ids_bytes(&self) -> usize;
 
-    /// The rows of a table in the order of their ids, once it is read.
+    /// Returns the rows of a table in the order of their ids, once the table has been read.
     fn order(&mut self, side: Side, executor: &dyn Executor) -> Result<Vec<u32>>;
 
-    /// The sites of all rows, those of the right table behind the left one's, where they are known.
+    /// Returns the sites of all rows if they are known, those of the right table after those of the
+    /// left one.
     fn sites(&self) -> Option<&Sites>;
 
-    /// The weights of the left table's rows in this order, where they have any.
+    /// Returns the weights of the left table's rows in this order, if there are weights.
     fn weights(&mut self, order: &[u32]) -> Result<Option<Vec<i64>>>;
 }
 
-/// Is told where a long call is. Never called while workers run.
+/// A receiver of progress reports from a long call. It is never called while workers run.
 pub trait Progress {
-    /// Says where the call is; `state` puts that in words, which may not be wanted.
+    /// Reports the progress of the call. `state` describes it in words and is only called if they
+    /// are wanted.
     fn report(&mut self, state: &dyn Fn() -> String);
 }
 
-/// Tells nobody.
+/// A receiver that ignores reports.
 #[derive(Debug, Clone, Copy)]
 pub struct Quiet;
 

@@ -1,4 +1,4 @@
-//! Method `edit`: texts by their Levenshtein distance.
+//! Method `edit`, which compares texts by their Levenshtein distance.
 
 use super::account::ComparedTexts;
 use super::explain::{Details, Distance, Explanation};
@@ -13,22 +13,22 @@ use crate::joins::pairs::Pairs;
 use crate::joins::sets::Algorithm;
 use crate::verify::edit::{self, EditPredicate};
 
-/// Which texts are similar, and how candidates are found.
+/// The definition of similar texts, and the search for candidates.
 #[derive(Debug, Clone, Copy)]
 pub struct Edit {
-    /// Which texts are similar.
+    /// The definition of similar texts.
     pub predicate: EditPredicate,
-    /// How candidates are found.
+    /// The algorithm that finds candidates.
     pub algorithm: Algorithm,
 }
 
 impl Edit {
-    /// Texts that are at least so similar.
+    /// Finds texts that are at least so similar.
     pub fn new(threshold: f64) -> Result<Self> {
         Ok(Self { predicate: EditPredicate::new(threshold)?, algorithm: Algorithm::Auto })
     }
 
-    /// Texts that are at most so many edits apart.
+    /// Finds texts that are at most so many edits apart.
     pub fn within(distance: u32) -> Self {
         Self { predicate: EditPredicate::within(distance), algorithm: Algorithm::Auto }
     }
@@ -36,7 +36,7 @@ impl Edit {
 
 impl Method for Edit {
     fn explain(&self, pair: &TwoTexts<'_>, stop: &Stop) -> Result<Explanation> {
-        /// Products of lengths that take longer than some seconds.
+        /// The greatest product of lengths; greater ones take more than a few seconds.
         const MOST: usize = 1 << 36;
         let [a, b] = pair.texts;
         if a != b && a.chars().count().saturating_mul(b.chars().count()) > MOST {
@@ -59,7 +59,7 @@ impl Method for Edit {
             texts: distinct.texts.len() as u64,
             characters: distinct.texts.lengths().iter().map(|&length| u64::from(length)).sum(),
         };
-        // Texts stay.
+        // Texts stay in memory.
         let budget = reading.left_after(distinct.texts.bytes());
         let (pairs, prepared) =
             edit_pairs(distinct, self.predicate, self.algorithm, reading.files, budget, reading.executor)?;

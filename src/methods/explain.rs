@@ -1,177 +1,179 @@
-//! What a method says of a pair, and what that is made of: the evidence is one struct for each kind of method, which a
-//! caller serialises.
+//! The explanation of a pair by a method. The evidence is one struct for each kind of method, which
+//! a caller serialises.
 
 use serde::Serialize;
 
 use crate::verify::overlap::SharedTokens;
 
-/// What a method says of a pair.
+/// The explanation of a pair by a method.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explanation {
-    /// The similarity, none where it is not known.
+    /// The similarity, or `None` if it is unknown.
     pub similarity: Option<f64>,
-    /// What it is made of.
+    /// The evidence for the similarity.
     pub evidence: Evidence,
 }
 
 impl Explanation {
-    /// Says the similarity, and whether `near_duplicates` gives the pair with nothing but the method's name.
+    /// Creates an explanation with the similarity, and with whether `near_duplicates` returns the
+    /// pair when called with only the method's name.
     pub fn new(similarity: f64, pair: bool) -> Self {
         let evidence = Evidence { pair: Some(pair), ..Evidence::default() };
         Self { similarity: Some(similarity), evidence }
     }
 
-    /// Says why the similarity is not known.
+    /// Creates an explanation with the reason why the similarity is unknown.
     pub fn unknown(why: &'static str) -> Self {
         let evidence = Evidence { not_computed: Some(why), ..Evidence::default() };
         Self { similarity: None, evidence }
     }
 
-    /// Says what it depends on whether they are a pair.
+    /// Adds the condition on which it depends whether the two are a pair.
     #[must_use]
     pub fn depending(mut self, on: &'static str) -> Self {
         (self.evidence.pair, self.evidence.depends) = (None, Some(on));
         self
     }
 
-    /// And this.
+    /// Adds details.
     #[must_use]
     pub fn with(mut self, details: Details) -> Self {
         self.evidence.details = Some(details);
         self
     }
 
-    /// And how many tokens both share, and each has.
+    /// Adds the number of tokens that both share, and the number of tokens of each.
     #[must_use]
     pub fn with_shared(self, counts: [u32; 3]) -> Self {
         self.with(Details::Sets(SharedTokens::from(counts)))
     }
 }
 
-/// What a similarity is made of.
+/// The evidence for a similarity.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Evidence {
-    /// Whether the two are a pair, where that is known.
+    /// Whether the two are a pair, if that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pair: Option<bool>,
-    /// What that depends on where the two texts alone do not say it.
+    /// The condition on which that depends, if the two texts alone do not determine it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub depends: Option<&'static str>,
-    /// Why the similarity is not.
+    /// The reason why the similarity was not computed.
     #[serde(rename = "not computed", skip_serializing_if = "Option::is_none")]
     pub not_computed: Option<&'static str>,
-    /// What the method knows beside.
+    /// Further details from the method.
     #[serde(flatten)]
     pub details: Option<Details>,
 }
 
-/// What a kind of method knows.
+/// The details of a kind of method.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Details {
-    /// Of methods that compare sets.
+    /// Details of methods that compare sets.
     Sets(SharedTokens),
-    /// Of `edit`.
+    /// Details of `edit`.
     Edit(Distance),
-    /// Of `tlcs` and `lcs`.
+    /// Details of `tlcs` and `lcs`.
     Tlcs(Subsequence),
-    /// Of sketches.
+    /// Details of sketches.
     Sketches(Agreement),
-    /// Of feature codes.
+    /// Details of feature codes.
     Codes(TwoCodes),
 }
 
 /// A Levenshtein distance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Distance {
-    /// Characters to change.
+    /// The number of characters to change.
     pub distance: u32,
-    /// Characters of the longer text.
+    /// The number of characters of the longer text.
     pub longer: u32,
 }
 
-/// A longest common subsequence, and what makes the two candidates.
+/// A longest common subsequence, and the facts that make the two texts candidates.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Subsequence {
-    /// What is shared, if anything is.
+    /// The common subsequence, if there is one.
     #[serde(flatten)]
     pub found: Option<Common>,
-    /// Sentence signatures that both texts have.
+    /// The number of sentence signatures that both texts have.
     pub shared_signatures: usize,
-    /// Those of each.
+    /// The number of sentence signatures of each text.
     pub signatures: [usize; 2],
 }
 
-/// What two texts have in common.
+/// The common part of two texts.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Common {
-    /// The share of the shorter text.
+    /// The length of the subsequence as a share of the shorter text.
     pub containment: f64,
-    /// Characters of the subsequence.
+    /// The number of characters of the subsequence.
     pub shared: usize,
-    /// Characters of the left text.
+    /// The number of characters of the left text.
     pub left: usize,
-    /// Of the right one.
+    /// The number of characters of the right text.
     pub right: usize,
-    /// Where trustable parts are.
+    /// The positions of trustable parts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub regions: Option<Vec<Region>>,
 }
 
-/// A part of two texts; spans as SQL has them: half open, from 1.
+/// A part of two texts. Spans are as in SQL: half open, from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Region {
-    /// Its characters in the left text.
+    /// The characters in the left text.
     pub left_span: [usize; 2],
-    /// In the right one.
+    /// The characters in the right text.
     pub right_span: [usize; 2],
-    /// How many of them are shared.
+    /// The number of these characters that are shared.
     pub length: usize,
 }
 
-/// What sketches have in common.
+/// The agreement of two sketches.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Agreement {
-    /// What is alike, of a single technique.
+    /// The number of parts that agree, for a single technique.
     #[serde(flatten)]
     pub alike: Option<Alike>,
-    /// What each of several techniques says.
+    /// The result of each of several techniques.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub techniques: Option<Vec<TechniqueSays>>,
-    /// The tokens, where sets are compared.
+    /// The tokens, if sets are compared.
     #[serde(flatten)]
     pub sets: Option<SharedTokens>,
 }
 
-/// What one technique of several says.
+/// The result of one of several techniques.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TechniqueSays {
-    /// Its name.
+    /// The name of the technique.
     pub technique: &'static str,
-    /// The similarity, below the threshold, too.
+    /// The similarity, even if it is below the threshold.
     pub similarity: f64,
-    /// Whether the two are similar by it.
+    /// Whether the technique considers the two similar.
     pub agrees: bool,
-    /// What is alike.
+    /// The number of parts that agree.
     #[serde(flatten)]
     pub alike: Option<Alike>,
 }
 
-/// How much is alike, out of how many: bits, supershingles, bands, values.
+/// The number of parts that agree, and the number of all parts: bits, supershingles, bands or
+/// values.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Alike {
-    /// How many are.
+    /// The number of parts that agree.
     pub alike: u32,
-    /// Bits of simhashes.
+    /// The number of bits of simhashes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bits: Option<u32>,
-    /// Supershingles.
+    /// The number of supershingles.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub supershingles: Option<u32>,
-    /// Bands of minhash.
+    /// The number of bands of minhash.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bands: Option<u32>,
-    /// Values of minhash sketches that are stored.
+    /// The number of values of stored minhash sketches.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub values: Option<u32>,
 }
@@ -179,14 +181,14 @@ pub struct Alike {
 /// Feature codes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TwoCodes {
-    /// How much of the left code is in the right one.
+    /// The share of the left code that is in the right one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_in_right: Option<f64>,
-    /// How much of the right code is in the left one.
+    /// The share of the right code that is in the left one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub right_in_left: Option<f64>,
     /// The left code.
     pub left_code: String,
-    /// The right one.
+    /// The right code.
     pub right_code: String,
 }

@@ -1,4 +1,5 @@
-//! Readings that several methods have in common: documents as token sets, as texts, or cut into units.
+//! Reading functions that several methods share: documents as token sets, as texts, or cut into
+//! units.
 
 use super::reading::Reading;
 use crate::error::Result;
@@ -11,15 +12,16 @@ use crate::features::units::signatures::{Features, Maker};
 use crate::features::units::text_store::TextStore;
 
 impl<'a> Reading<'a> {
-    /// Reads all documents, makes their sets, and accounts for them. Where `files` says so, sets go to temporary files when
-    /// memory is not enough for all.
+    /// Reads all documents, builds their sets, and records them in the account. With `files`, sets
+    /// are moved to temporary files if they do not all fit in memory.
     pub fn read_sets(&mut self, spec: FeatureSpec, files: bool) -> Result<SetBuilder<'a>> {
         let memory = self.memory;
         let mut builder = SetBuilder::new(spec, self.executor.count()).within(memory);
         if files {
             builder = builder.with_files(self.files);
         }
-        // Words are mostly known to the worker that meets them and take a few bytes each; shingles take 48.
+        // Words are mostly known to the worker that meets them and take a few bytes each; shingles
+        // take 48.
         if spec.shingle == 1 {
             self.batch_bytes = 16 << 20;
         }
@@ -40,7 +42,7 @@ impl<'a> Reading<'a> {
         Ok(builder)
     }
 
-    /// Reads all documents and keeps their texts; the outcome is what `features::texts::distinct` takes.
+    /// Reads all documents and keeps their texts, for `features::texts::distinct`.
     pub fn read_texts(&mut self) -> Result<Vec<TextCollector>> {
         let mut collectors: Vec<Collector> =
             (0..self.executor.count()).map(|_| Collector::new(FeatureSpec::WHOLE)).collect();
@@ -54,8 +56,9 @@ impl<'a> Reading<'a> {
         Ok(collectors.into_iter().map(|collector| collector.texts).collect())
     }
 
-    /// Reads all documents and keeps their texts, cut into units; gives what makes the units' signatures, too. The
-    /// texts are in memory or, where they would take more than half of it, in a temporary file.
+    /// Reads all documents and keeps their texts, cut into units. Also returns the maker of the
+    /// units' signatures. The texts are in memory or, if they would take more than half of it, in a
+    /// temporary file.
     pub fn read_units(&mut self, unit: Unit, features: &Features) -> Result<(TextStore, Maker)> {
         let mut gathering = Gathering::new(unit, features, self.executor);
         let (files, budget) = (self.files, self.memory / 2);

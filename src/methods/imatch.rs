@@ -1,4 +1,4 @@
-//! Method `imatch`: documents of equal I-Match signatures.
+//! Method `imatch`, which finds documents with equal I-Match signatures.
 
 use super::explain::Explanation;
 use super::method::Method;
@@ -14,17 +14,18 @@ use crate::joins::sketches::rule::Rule;
 use crate::joins::sketches::technique::Technique;
 use crate::joins::sketches::{Comparison, sketch_pairs};
 
-/// Which terms count.
+/// The choice of terms.
 #[derive(Debug, Clone, Copy)]
 pub struct Imatch {
-    /// What a term is; repeats do not count.
+    /// The definition of a term. Repeats do not count.
     pub spec: FeatureSpec,
-    /// Which of them count.
+    /// The range of terms that are used.
     pub range: IdfRange,
 }
 
 impl Method for Imatch {
-    /// Which terms count depends on all documents of a table; only where all terms are the same it does not.
+    /// The terms that are used depend on all documents of a table, so the result is known only if
+    /// all terms of the two documents are the same, or if one has none.
     fn explain(&self, pair: &TwoTexts<'_>, stop: &Stop) -> Result<Explanation> {
         let counts = pair.shared(self.spec, stop)?;
         let [shared, left, right] = counts;

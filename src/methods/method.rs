@@ -1,4 +1,4 @@
-//! What a method is.
+//! The interface of methods.
 
 use std::fmt::Debug;
 
@@ -16,63 +16,69 @@ use crate::verify::predicate::Predicate;
 
 /// A method with its parameters.
 pub trait Method: Debug + Sync {
-    /// Reads the documents and makes ready to find their pairs, as rows of the one table or of the two.
+    /// Reads the documents and prepares the search for their pairs, as rows of the one table or of
+    /// the two.
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs>;
 
-    /// Reads the documents and finds those that go where the longest are to stay, for a method that needs no pairs
-    /// for that: the rows in the order of their ids, and what becomes of each. Other methods read nothing.
+    /// Reads the documents and finds the rows to eliminate when the longest are to stay, for a
+    /// method that does not need pairs for that. Returns the rows in the order of their ids, and
+    /// the leader of each. Other methods read nothing.
     fn eliminate(&self, _reading: &mut Reading<'_>) -> Result<Option<(Vec<u32>, Leaders)>> {
         Ok(None)
     }
 
-    /// What the method says of one pair: its similarity, whether it is in or not, and what that is made of.
+    /// Explains one pair: its similarity, whether it is a pair or not, and the evidence.
     fn explain(&self, pair: &TwoTexts<'_>, stop: &Stop) -> Result<Explanation>;
 
-    /// Makes perhaps-similar sets without looking for pairs before; none of a method that has no signatures
-    /// for that.
+    /// Returns the builder of perhaps-similar sets, which does not look for pairs first, or `None`
+    /// if the method has no signatures for that.
     fn grouping(&self) -> Option<&dyn Grouping> {
         None
     }
 
-    /// The bands of which two similar documents share one, where all that is compared besides is their sets; none of other methods.
+    /// Returns the bands, if two similar documents are those that share a band and have similar
+    /// sets; `None` for other methods.
     fn bands(&self) -> Option<Bands> {
         None
     }
 
-    /// How the pairs of a table can be brought up to date when some of its rows have changed.
+    /// Returns how the pairs of a table can be brought up to date when some of its rows have
+    /// changed.
     fn update(&self) -> Update {
         Update::Whole
     }
 }
 
-/// Makes perhaps-similar sets of the rows of a table.
+/// A builder of perhaps-similar sets of the rows of a table.
 pub trait Grouping {
-    /// The column that rows are weighed by, where one was given.
+    /// Returns the column of row weights, if one was given.
     fn weight(&self) -> Option<&str>;
 
-    /// Reads the documents and makes their sets, to be compared with their representatives.
+    /// Reads the documents and builds their sets, whose members are then compared with their
+    /// representatives.
     fn sets(&self, reading: &mut Reading<'_>) -> Result<SentenceSets>;
 }
 
-/// What the pairs of a table depend on.
+/// The data on which the pairs of a table depend.
 #[derive(Debug, Clone, Copy)]
 pub enum Update {
-    /// On all its rows: a change makes all pairs anew.
+    /// All rows: any change requires that all pairs are computed again.
     Whole,
-    /// Each pair on its two documents alone.
+    /// For each pair, its two documents alone.
     Pairs,
-    /// Each pair on the token sets of its two documents, as this predicate says, the same in both directions.
+    /// For each pair, the token sets of its two documents, by this predicate, which is the same in
+    /// both directions.
     Sets(FeatureSpec, Predicate),
 }
 
 /// Bands of minhash.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bands {
-    /// What sets are made of.
+    /// The features that form sets.
     pub feature: FeatureSpec,
-    /// How many there are, of how many values.
+    /// The number of bands and of values in a band.
     pub plan: Banding,
-    /// Draws the hash functions.
+    /// The seed of the hash functions.
     pub seed: i64,
     /// The least similarity of sets.
     pub threshold: f64,

@@ -1,6 +1,7 @@
-//! Methods: from documents to pairs. Each is a plain struct of parameters that reads its documents ([`reading`]) from
-//! anywhere ([`documents`]), makes of them what it compares, and hands over to a join ([`crate::joins`]); what it did is in
-//! the [`account`]. A server's tables are one source of documents, a [`corpus`] in memory is another.
+//! Methods, which find pairs of documents. Each is a plain struct of parameters. It reads its
+//! documents ([`reading`]) from any source ([`documents`]), converts them to the form that it
+//! compares, and passes them to a join ([`crate::joins`]). The [`account`] records what it did. The
+//! tables of a server are one source of documents, a [`corpus`] in memory is another.
 //!
 //! ```
 //! use neardup::methods::corpus::Corpus;

@@ -1,4 +1,4 @@
-//! Two texts that methods are asked about.
+//! Two texts for which a method explains its result.
 
 use std::cell::RefCell;
 
@@ -11,29 +11,30 @@ use crate::features::tokens::Document;
 use crate::memory;
 use crate::verify::overlap::shared_at_least;
 
-/// Two texts, the one of the lesser id first.
+/// Two texts, the one with the lesser id first.
 #[derive(Debug)]
 pub struct TwoTexts<'a> {
     /// The texts.
     pub texts: [&'a str; 2],
     documents: [Document; 2],
-    /// Shared tokens and those of each text, for each way to cut them that was asked for.
+    /// A cache of the numbers of shared tokens and of tokens of each text, by feature
+    /// specification.
     shared: RefCell<Vec<(FeatureSpec, [u32; 3])>>,
 }
 
 impl<'a> TwoTexts<'a> {
-    /// Two texts as the columns of a table hold them.
+    /// Takes two texts as the columns of a table contain them.
     pub fn new(texts: [&'a str; 2]) -> Result<Self> {
         let [a, b] = texts.map(document);
         Ok(Self { texts, documents: [a?, b?], shared: RefCell::default() })
     }
 
-    /// The texts as documents.
+    /// Returns the texts as documents.
     pub fn documents(&self) -> [&Document; 2] {
         self.documents.each_ref()
     }
 
-    /// How many tokens the texts share, and how many each has.
+    /// Returns the number of tokens that the texts share, and the number of tokens of each.
     pub fn shared(&self, spec: FeatureSpec, stop: &Stop) -> Result<[u32; 3]> {
         if let Some((_, counts)) = self.shared.borrow().iter().find(|(known, _)| *known == spec) {
             return Ok(*counts);
@@ -44,7 +45,7 @@ impl<'a> TwoTexts<'a> {
         }
         let (a, b) = (collector.set_of_row(0, stop)?, collector.set_of_row(1, stop)?);
         let shared = shared_at_least(&a, &b, 0).unwrap_or(0);
-        // No document has more tokens than 32 bits count.
+        // A document has at most `u32::MAX` tokens.
         let counts = [shared, a.len(), b.len()].map(|count| count as u32);
         self.shared.borrow_mut().push((spec, counts));
         Ok(counts)

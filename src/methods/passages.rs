@@ -9,7 +9,7 @@ use crate::passages::Parameters;
 use crate::passages::progress::Phase;
 use crate::passages::search::Search;
 
-/// Reads the documents, joins their sentences, and makes ready to find the passages.
+/// Reads the documents, joins their sentences, and prepares the search for passages.
 pub fn search(parameters: &Parameters, reading: &mut Reading<'_>) -> Result<Search> {
     let (library, maker) = reading.read_units(Unit::Sentence, &parameters.features)?;
     let left_rows = reading.order()?;

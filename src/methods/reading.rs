@@ -1,5 +1,5 @@
-//! Reads the documents of one table or two in batches, within a budget of memory; the next batch is read while workers
-//! are busy with the last one.
+//! Reads the documents of one or two tables in batches, within a memory budget. The next batch is
+//! read while workers process the last one.
 
 use std::cell::RefCell;
 use std::time::Instant;
@@ -15,22 +15,23 @@ use crate::files::TempFiles;
 use crate::memory;
 use crate::resources::Resources;
 
-/// What a method reads its documents with, and what it tells of itself.
+/// The means with which a method reads its documents, and the account that it writes.
 pub struct Reading<'a> {
     documents: &'a mut dyn Documents,
     progress: &'a mut dyn Progress,
     /// The threads to work with.
     pub executor: &'a dyn Executor,
-    /// Makes temporary files.
+    /// The source of temporary files.
     pub files: &'a dyn TempFiles,
-    /// The bytes to work with, ids included.
+    /// The bytes to work with, including ids.
     pub memory: usize,
     /// The account of the call.
     pub account: Account,
-    /// About so many bytes of documents are handed over at one time, or less where memory is small. Large batches
-    /// let executor wait for each other less often; what they make of a batch must not be much larger.
+    /// The approximate bytes of documents in a batch, or less if memory is small. With large
+    /// batches, threads wait for each other less often. The data derived from a batch must not be
+    /// much larger than the batch.
     pub batch_bytes: usize,
-    /// The number of the right table's first row, once that is read.
+    /// The number of the right table's first row, once that table has been read.
     right_from: Option<u32>,
 }
 
@@ -42,7 +43,8 @@ struct Ahead {
 }
 
 impl<'a> Reading<'a> {
-    /// Nothing is read yet. The budget is for all: ids, documents, and what is made of them.
+    /// Prepares the reading. The budget covers everything: ids, documents, and the data derived
+    /// from them.
     pub fn new(
         documents: &'a mut dyn Documents,
         progress: &'a mut dyn Progress,
@@ -61,13 +63,13 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Reads all documents. `batch` takes some of them at a time and gives the bytes it holds; it is told
-    /// when the right table begins even if that has no rows.
+    /// Reads all documents. `batch` receives some of them at a time and returns the bytes that it
+    /// holds. It is also called when the right table begins if that table has no rows.
     pub fn read(&mut self, batch: impl FnMut(&Batch<'_>) -> Result<usize>) -> Result<()> {
         self.read_with(batch)
     }
 
-    /// The same for a caller that has errors of its own.
+    /// Reads all documents, for a caller that has its own type of errors.
     pub fn read_with<E: From<Error>>(
         &mut self,
         mut batch: impl FnMut(&Batch<'_>) -> std::result::Result<usize, E>,
@@ -98,7 +100,8 @@ impl<'a> Reading<'a> {
         let mut done: Vec<(u32, SourceDocument)> = Vec::new();
         source.begin(side)?;
         loop {
-            // Workers wait for no more than it is worth while, where what follows is read beside them.
+            // If the next documents can be read while workers are busy, the workers start with a
+            // smaller batch, so that they do not wait longer than necessary.
             let least = if source.is_ready() { enough.div_ceil(16) } else { enough };
             while next.bytes < least && !source.ended() {
                 next.bytes += source.fetch(&mut next.documents)?;
@@ -109,12 +112,13 @@ impl<'a> Reading<'a> {
                 return Err(Error::TooMany { what: "documents", limit: u32::MAX.into() }.into());
             }
             let Ahead { documents, bytes } = std::mem::take(&mut next);
-            // Of these and of those that are read meanwhile.
+            // The documents of this batch and those that are read meanwhile.
             let held = 2 * bytes + source.ids_bytes();
             let last = source.ended();
             let mut fetched = Ok(());
             let mut read_on = || {
-                // To free so many texts takes its time, too.
+                // Freeing so many texts also takes time, so it is done here, while the workers are
+                // busy.
                 done.clear();
                 while source.is_ready() && next.bytes < enough && !source.ended() && fetched.is_ok() {
                     fetched = source.fetch(&mut next.documents).map(|more| next.bytes += more);
@@ -152,27 +156,28 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
-    /// How many documents were read, without rows that have no text.
+    /// Returns how many documents were read, without rows that have no text.
     pub fn texts(&self) -> u64 {
         self.account.documents - self.account.skipped_null
     }
 
-    /// How many rows were read.
+    /// Returns how many rows were read.
     pub fn rows(&self) -> usize {
         self.documents.rows(Side::Left) + self.right_from.map_or(0, |_| self.documents.rows(Side::Right))
     }
 
-    /// The number of the right table's first row, where there is one.
+    /// Returns the number of the right table's first row, if there is one.
     pub fn right_from(&self) -> Option<u32> {
         self.right_from
     }
 
-    /// The rows of the only or left table in the order of their ids.
+    /// Returns the rows of the only or left table in the order of their ids.
     pub fn order(&mut self) -> Result<Vec<u32>> {
         self.documents.order(Side::Left, self.executor)
     }
 
-    /// The rows of the right table in the order of their ids, numbered as in batches, where there is one.
+    /// Returns the rows of the right table, if there is one, in the order of their ids and numbered
+    /// as in batches.
     pub fn right_order(&mut self) -> Result<Option<Vec<u32>>> {
         let Some(from) = self.right_from else { return Ok(None) };
         let mut rows = self.documents.order(Side::Right, self.executor)?;
@@ -180,39 +185,40 @@ impl<'a> Reading<'a> {
         Ok(Some(rows))
     }
 
-    /// The numbers of the rows' sites, where a column of them was given.
+    /// Returns the numbers of the rows' sites, if a column of sites was given.
     pub fn sites(&self) -> Option<&[u32]> {
         self.documents.sites().map(Sites::numbers)
     }
 
-    /// The same, and who is told where the call is meanwhile.
+    /// Returns the numbers of the rows' sites, and the receiver of progress reports.
     pub fn sites_and_progress(&mut self) -> (Option<&[u32]>, &mut dyn Progress) {
         (self.documents.sites().map(Sites::numbers), self.progress)
     }
 
-    /// The weights of rows in this order, where a column of them was given.
+    /// Returns the weights of rows in this order, if a column of weights was given.
     pub fn weights(&mut self, order: &[u32]) -> Result<Option<Vec<i64>>> {
         self.documents.weights(order)
     }
 
-    /// Says where the call is.
+    /// Reports the progress of the call.
     pub fn report(&mut self, state: impl Fn() -> String) {
         self.progress.report(&state);
     }
 
-    /// The bytes to work with beside the ids and `others` that stay; at least a part is left. An eighth is
-    /// kept back for what is not counted: what the allocator does not give back at once, and the server's own.
+    /// Returns the bytes to work with in addition to the ids and `others`, which stay in memory. At
+    /// least a quarter of the memory is returned. An eighth is reserved for memory that is not
+    /// counted: memory that the allocator does not release at once, and the server's own.
     pub fn left_after(&self, others: usize) -> usize {
         let all = self.memory - self.memory / 8;
         all.saturating_sub(self.ids_bytes() + others).max(self.memory / 4)
     }
 
-    /// The threads, the files, and the memory that is left after `others`.
+    /// Returns the threads, the files, and the memory that is left after `others`.
     pub fn resources_after(&self, others: usize) -> Resources<'a> {
         Resources { files: self.files, budget: self.left_after(others), executor: self.executor }
     }
 
-    /// Says that so many bytes were held at one time, beside the ids.
+    /// Records that `bytes` bytes were held at one time, in addition to the ids.
     pub fn held(&mut self, bytes: usize) {
         self.account.peak_memory = self.account.peak_memory.max((bytes + self.ids_bytes()) as u64);
     }
@@ -222,10 +228,10 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// Where each row stands in an order.
+/// Returns the position of each row in an order.
 pub fn places(order: &[u32]) -> Result<Vec<u32>> {
     let mut places = memory::filled(0, order.len(), "ordering rows")?;
-    // Rows are numbered with 32 bits.
+    // Row numbers have 32 bits.
     order.iter().zip(0..).for_each(|(&row, place)| places[row as usize] = place);
     Ok(places)
 }

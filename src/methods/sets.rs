@@ -13,19 +13,20 @@ use crate::joins::sets::Algorithm;
 use crate::verify::measure::Measure;
 use crate::verify::predicate::Predicate;
 
-/// How documents become sets, which are similar, and how candidates are found.
+/// The derivation of sets from documents, the definition of similar sets, and the search for
+/// candidates.
 #[derive(Debug, Clone, Copy)]
 pub struct Sets {
-    /// How documents become sets.
+    /// The derivation of sets from documents.
     pub spec: FeatureSpec,
-    /// Which are similar.
+    /// The definition of similar sets.
     pub predicate: Predicate,
-    /// How candidates are found.
+    /// The algorithm that finds candidates.
     pub algorithm: Algorithm,
 }
 
 impl Sets {
-    /// Sets of words, repeats counted, that are at least so similar.
+    /// Finds sets of words, with repeats counted, that are at least so similar.
     pub fn of_words(measure: Measure, threshold: f64) -> Result<Self> {
         let predicate = Predicate::new(measure, threshold)?;
         Ok(Self { spec: FeatureSpec::WORDS, predicate, algorithm: Algorithm::Auto })

@@ -1,11 +1,11 @@
-//! The site of each row: what a column of sites holds, as numbers.
+//! The site of each row: the contents of a column of sites, as numbers.
 
 use std::collections::HashMap;
 
 use crate::error::{Error, Result};
 use crate::memory;
 
-/// Sites by row; those of a right table's rows stand behind the left one's.
+/// The sites by row. Rows of a right table follow those of the left one.
 #[derive(Debug, Default)]
 pub struct Sites {
     numbers: HashMap<String, u32>,
@@ -13,10 +13,10 @@ pub struct Sites {
 }
 
 impl Sites {
-    /// The number of rows whose site is not known.
+    /// The site number of rows whose site is unknown.
     const UNKNOWN: u32 = u32::MAX;
 
-    /// Adds the site of the next row, none where it is NULL.
+    /// Adds the site of the next row, `None` if it is NULL.
     pub fn push(&mut self, site: Option<&str>) -> Result<()> {
         const DOING: &str = "keeping sites";
         let number = match site {
@@ -35,13 +35,13 @@ impl Sites {
         Ok(())
     }
 
-    /// The numbers of the rows' sites, equal for equal sites; `u32::MAX` where the site is NULL, which is
-    /// no site and the same as no other.
+    /// Returns the numbers of the rows' sites. Equal sites have equal numbers. A NULL site has the
+    /// number `u32::MAX`; it is not a site and equals no other.
     pub fn numbers(&self) -> &[u32] {
         &self.of
     }
 
-    /// Bytes on the heap.
+    /// Returns the bytes on the heap.
     pub fn bytes(&self) -> usize {
         memory::bytes(&self.of)
             + self.numbers.keys().map(String::capacity).sum::<usize>()

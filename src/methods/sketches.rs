@@ -1,5 +1,5 @@
-//! The methods that compare signatures of documents: `minhash`, `simhash`, `shingling`, `combined`, `exact_text`,
-//! `title`.
+//! The methods that compare signatures of documents: `minhash`, `simhash`, `shingling`, `combined`,
+//! `exact_text`, `title`.
 
 use super::account::AllWithAll;
 use super::explain::{Agreement, Alike, Details, Explanation, TechniqueSays};
@@ -15,25 +15,25 @@ use crate::joins::sketches::explain::{Said, TwoDocuments, two_documents};
 use crate::joins::sketches::rule::Rule;
 use crate::sketches::sign::Signer;
 
-/// A combination of techniques, of one mostly.
+/// A combination of techniques, mostly of a single one.
 #[derive(Debug, Clone)]
 pub struct Sketches {
-    /// The techniques, and how they go together.
+    /// The techniques, and the rule that combines them.
     pub combination: Combination,
-    /// Whether the rule knows sites.
+    /// Whether the rule uses sites.
     pub sites: bool,
-    /// What is done beside the join.
+    /// The safeguards of a join by minhash.
     pub safeguards: Safeguards,
 }
 
 impl Sketches {
-    /// One technique.
+    /// Creates a combination of one technique.
     pub fn of(technique: TechniqueSpec) -> Self {
         let combination = Combination { techniques: vec![technique], rule: Rule::Technique(0), most: None };
         Self { combination, sites: false, safeguards: Safeguards::default() }
     }
 
-    /// The recall that is promised, by minhash alone.
+    /// Returns the promised recall, if the only technique is minhash.
     fn promised(&self) -> Option<f64> {
         match self.combination.techniques[..] {
             [TechniqueSpec::Minhash { plan, threshold, .. }] => Some(plan.detection(threshold)),
@@ -63,7 +63,7 @@ impl Method for Sketches {
     }
 
     fn update(&self) -> Update {
-        // Which pairs of a bucket that is too large are tried depends on all who are in it.
+        // Which pairs of a too large bucket are compared depends on all documents in it.
         if self.combination.most.is_none() { Update::Pairs } else { Update::Whole }
     }
 
@@ -76,7 +76,8 @@ impl Method for Sketches {
             batch.share_out(&mut signers, |signer, row, document, stop| signer.add(row, document, stop))?;
             let held: usize = signers.iter().map(Signer::bytes).sum();
             let of_sets: usize = signers.iter().map(|signer| signer.sets.bytes()).sum();
-            // Sets go out of memory where there is not enough for all; signatures stay, and are copied.
+            // Sets are moved out of memory if it is not enough for everything. Signatures stay, and
+            // are copied later.
             if 2 * held - of_sets + batch.held > memory && of_sets > memory / 8 {
                 let mut own: Vec<SetCollector> =
                     signers.iter_mut().map(|signer| std::mem::take(&mut signer.sets)).collect();
@@ -94,7 +95,7 @@ impl Method for Sketches {
         reading.account.distinct_sets = joined.distinct;
         reading.account.all_with_all = AllWithAll::new(all_with_all, joined.distinct);
         reading.account.promised_recall = self.promised();
-        // The exact join loses none.
+        // The exact join loses no pair.
         let exact = (joined.handed_over && self.safeguards.sample > 0).then_some(1.0);
         reading.account.measured_recall = joined.recall.map(|measured| measured.recall()).or(exact);
         reading.account.measured_by = joined.recall.map_or(0, |measured| measured.similar);
@@ -104,17 +105,19 @@ impl Method for Sketches {
     }
 }
 
-/// What a pair of minhash depends on that its bands do not find.
+/// The condition on which a pair of minhash depends if no band finds it.
 const BY_EXACT_JOIN: &str = "no band is alike: it is found where the exact join takes over, as handed_over of \
                              near_duplicates_stats() says";
 
-/// Whether minhash would have two documents as a pair if they shared a band, by their sets.
+/// Reports whether two documents share no band but would be a pair of minhash, by their sets, if
+/// they did.
 fn is_similar_without_a_band(compared: &TwoDocuments) -> bool {
     let [Said { technique, similarity, alike: Some((0, _)), .. }] = compared.said[..] else { return false };
     matches!(technique, TechniqueSpec::Minhash { verify: true, threshold, .. } if similarity >= threshold)
 }
 
-/// What techniques say of two documents: the similarity is that of the last one.
+/// Explains the results of techniques for two documents. If the two are not a pair, the similarity
+/// is that of the last technique.
 fn explanation(compared: &TwoDocuments) -> Explanation {
     let last = compared.said.last().map_or(0.0, |said| said.similarity);
     let explained = Explanation::new(compared.similarity.unwrap_or(last), compared.similarity.is_some());

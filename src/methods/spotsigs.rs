@@ -1,4 +1,5 @@
-//! Method `spotsigs`: the exact join of the documents' sets of spot signatures by Jaccard similarity.
+//! Method `spotsigs`: the exact join of the documents' sets of spot signatures by Jaccard
+//! similarity.
 
 use super::account::Unsigned;
 use super::explain::Explanation;
@@ -14,15 +15,15 @@ use crate::joins::pairs::Pairs;
 use crate::joins::sets::Algorithm;
 use crate::verify::predicate::Predicate;
 
-/// What a text without spot signatures lacks.
+/// The part that a text without spot signatures lacks.
 pub(super) const NO_SPOT: &str = "antecedent that a telling word follows";
 
-/// How documents become sets, and which are similar.
+/// The derivation of sets from documents, and the definition of similar sets.
 #[derive(Debug, Clone)]
 pub struct SpotSigs {
-    /// How documents become sets.
+    /// The derivation of sets from documents.
     pub spec: SpotSpec,
-    /// Which are similar.
+    /// The definition of similar sets.
     pub predicate: Predicate,
 }
 
@@ -35,9 +36,9 @@ impl Method for SpotSigs {
         let (mut left, mut right) = (Vec::new(), Vec::new());
         spots.of_text(pair.texts[0], &mut left, stop)?;
         spots.of_text(pair.texts[1], &mut right, stop)?;
-        // Both are ascending.
+        // Both are in ascending order.
         let shared = left.iter().filter(|signature| right.binary_search(signature).is_ok()).count();
-        // No document has more words than 32 bits count.
+        // A document has at most `u32::MAX` words.
         let [shared, left, right] = [shared, left.len(), right.len()].map(|count| count as u32);
         let similarity = self.predicate.similarity(shared, left, right);
         let passes = self.predicate.passes(shared, left, right);
@@ -46,7 +47,7 @@ impl Method for SpotSigs {
 
     fn update(&self) -> Update {
         match self.spec.antecedents {
-            // A new document may change what is frequent.
+            // A new document may change which words are frequent.
             Antecedents::Counted(_) => Update::Whole,
             _ => Update::Pairs,
         }
@@ -55,7 +56,7 @@ impl Method for SpotSigs {
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
         let (mut library, maker) =
             reading.read_units(Unit::Document, &Features::Spotsigs(self.spec.clone()))?;
-        // Rows are numbered with 32 bits.
+        // Row numbers have 32 bits.
         let units = Units::of_rows(reading.rows() as u32, reading.right_from())?;
         let resources = reading.resources_after(library.bytes() + units.bytes());
         let UnitSets { ordered, signatures, empty, unsigned } =
@@ -74,7 +75,7 @@ impl Method for SpotSigs {
             without: NO_SPOT,
             found: "nothing is similar to them",
         };
-        // Rows without a text have no signature, either.
+        // Rows without a text have no signature either.
         account.skipped_empty = empty - account.skipped_null;
         account.tokens = signatures;
         account.distinct_tokens = ordered.distinct_tokens as u64;

@@ -1,7 +1,9 @@
-//! Methods `minhash` and `simhash` on sketches that were made and stored before ([`crate::sketches::stored`]): all pairs
-//! by the estimate of their sketches, which is what the functions `minhash_similarity` and `simhash_similarity` give.
+//! Methods `minhash` and `simhash` on sketches that were computed and stored earlier
+//! ([`crate::sketches::stored`]). They find all pairs by the similarity estimated from the
+//! sketches, which the functions `minhash_similarity` and `simhash_similarity` return.
 //!
-//! No pair is lost ([`crate::joins::stored`], [`crate::joins::sketches::hamming`]). Sketches stay in memory.
+//! No pair is lost ([`crate::joins::stored`], [`crate::joins::sketches::hamming`]). Sketches stay
+//! in memory.
 
 use super::account::AllWithAll;
 use super::explain::{Agreement, Alike, Details, Explanation};
@@ -24,7 +26,7 @@ use crate::sketches::wire::{Minhash, Simhash};
 use crate::sketches::{minhash, simhash};
 use crate::verify::measure::check_threshold;
 
-/// Minhash sketches of which at least this share of the values agrees.
+/// Finds minhash sketches of which at least this share of the values agrees.
 #[derive(Debug, Clone, Copy)]
 pub struct StoredMinhash {
     /// The least share.
@@ -32,7 +34,7 @@ pub struct StoredMinhash {
 }
 
 impl StoredMinhash {
-    /// What it says of two sketches.
+    /// Explains the result for two sketches.
     pub fn of_sketches(&self, a: &Minhash<'_>, b: &Minhash<'_>) -> Result<Explanation> {
         let (alike, values) = (a.agreeing(b)?, a.header.permutations);
         let similarity = minhash::similarity(alike, values);
@@ -41,7 +43,7 @@ impl StoredMinhash {
     }
 }
 
-/// The agreement of two sketches.
+/// Returns the agreement of two sketches as details.
 fn alone(alike: Alike) -> Details {
     Details::Sketches(Agreement { alike: Some(alike), techniques: None, sets: None })
 }
@@ -54,7 +56,7 @@ impl Method for StoredMinhash {
     }
 
     fn update(&self) -> Update {
-        // All sketches are read, which shows whether they are made in one way.
+        // All sketches are read, which shows whether they were made in the same way.
         Update::Pairs
     }
 
@@ -69,26 +71,26 @@ impl Method for StoredMinhash {
     }
 }
 
-/// Which simhashes are similar.
+/// The definition of similar simhashes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum NearBits {
-    /// Those that are usually near duplicates.
+    /// Simhashes that are usually near duplicates.
     Usual,
-    /// Those of which at least this share of the bits agrees.
+    /// Simhashes of which at least this share of the bits agrees.
     Share(f64),
-    /// Those that differ in at most so many bits.
+    /// Simhashes that differ in at most so many bits.
     Distance(u32),
 }
 
-/// Simhashes that are near each other.
+/// Finds simhashes that are near each other.
 #[derive(Debug, Clone, Copy)]
 pub struct StoredSimhash {
-    /// How near.
+    /// The definition of near.
     pub near: NearBits,
 }
 
 impl StoredSimhash {
-    /// What it says of two sketches.
+    /// Explains the result for two sketches.
     pub fn of_sketches(&self, a: &Simhash<'_>, b: &Simhash<'_>) -> Result<Explanation> {
         let (bits, distance) = (a.header.bits, a.distance(b)?);
         let alike = u32::from(bits) - distance;
@@ -97,7 +99,7 @@ impl StoredSimhash {
         Ok(Explanation::new(simhash::similarity(distance, bits), near).with(alone(alike)))
     }
 
-    /// What is compared of simhashes of so many bits.
+    /// Returns the vectors to compare, for simhashes of `bits` bits.
     fn hamming(&self, bits: u16) -> Result<Hamming> {
         Ok(match self.near {
             NearBits::Usual => Hamming::at_least(0, bits.into(), usual_share(bits)),
@@ -137,10 +139,10 @@ impl Method for StoredSimhash {
     }
 }
 
-/// Reads sketches and accounts for them: the distinct ones, and of how many values or bits they are. As tokens they are
-/// counted one each.
+/// Reads sketches and records them in the account. Returns the distinct ones, and their number of
+/// values or bits. Each sketch counts as one token.
 fn read(kind: SketchKind, reading: &mut Reading<'_>) -> Result<(Signatures, u16)> {
-    /// Of a table without any sketch.
+    /// The number of values or bits for a table without any sketch.
     const NONE: u16 = 64;
     let count = reading.executor.count();
     let mut known: Option<u16> = None;
@@ -175,7 +177,7 @@ struct WorkerSketches {
     kind: SketchKind,
     size: u16,
     signatures: SignatureCollector,
-    /// Those of empty documents.
+    /// The number of sketches of empty documents.
     empty: u64,
     words: Vec<u64>,
 }

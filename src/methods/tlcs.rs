@@ -1,5 +1,5 @@
-//! Methods `tlcs` and `lcs`: sentence signatures, filtered sketches, and the (trustable) longest common
-//! subsequence.
+//! Methods `tlcs` and `lcs`: sentence signatures, filtered sketches, and the (trustable) longest
+//! common subsequence.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -24,18 +24,18 @@ use crate::text::characters::runs;
 use crate::verify::lcs::containment;
 use crate::verify::tlcs::{Comparer, Found, Parameters, Part, Thresholds};
 
-/// Which documents are candidates, how they are compared, and which pairs are in.
+/// The search for candidates, their comparison, and the definition of similar pairs.
 #[derive(Debug, Clone)]
 pub struct Tlcs {
-    /// The signatures that make candidates.
+    /// The signatures by which candidates are found.
     pub signatures: sentence::Parameters,
-    /// Which signatures too many documents have.
+    /// The rules for signatures that too many documents have.
     pub rules: StopRules,
-    /// How two documents are compared.
+    /// The parameters of the comparison of two documents.
     pub parameters: Parameters,
-    /// Which pairs are in.
+    /// The thresholds for similar pairs.
     pub thresholds: Thresholds,
-    /// The column that documents are weighed by where sets are made of them.
+    /// The column of document weights, for building sets.
     pub weight: Option<String>,
 }
 
@@ -84,7 +84,7 @@ impl Method for Tlcs {
             Some(found) => {
                 let Found { shared, left, right, .. } = found;
                 let passes = candidates && self.thresholds.pass(shared, left, right);
-                // Spans as SQL has them: half open, from 1.
+                // Spans are as in SQL: half open, from 1.
                 let span = |range: &Range<usize>| [range.start + 1, range.end + 1];
                 let region = |part: &Part| Region {
                     left_span: span(&part.left),
@@ -128,7 +128,8 @@ impl Grouping for Tlcs {
     }
 }
 
-/// Where each text comes in the order of the ids: the first of its rows.
+/// Returns the position of each text in the order of the ids, which is that of the first of its
+/// rows.
 fn ranks(distinct: &Distinct, order: &[u32]) -> Result<Vec<u32>> {
     let of_row = places(order)?;
     let first = |text| distinct.left.rows(text).iter().map(|&row| of_row[row as usize]).min().unwrap_or(0);
