@@ -1,14 +1,16 @@
-//! Near duplicates as a table, made in parts on many servers: what a call does, decided without a server.
+//! Near duplicates as a table, computed in parts on many servers. This module decides what a call
+//! does, without a server.
 //!
-//! A call is a row of transactions. Each of them gathers what it knows in a
-//! [`State`](state::State), [`plan`](plan::plan) turns that into [`Step`](step::Step)s, and
-//! `src/pg/into` carries them out. Some steps tell what those after them depend on: a plan ends
-//! with such a step, or with the last one of the transaction, and planning goes on with what was
-//! learnt; [`Turns`](crate::turns::Turns) refuses to where that is nothing.
+//! A call is a sequence of transactions. Each of them collects its knowledge in a
+//! [`State`](state::State), [`plan`](plan::plan) derives [`Step`](step::Step)s from it, and
+//! `src/pg/into` executes them. Some steps report facts on which later steps depend. A plan ends
+//! with such a step, or with the last step of the transaction, and planning continues with the new
+//! facts. [`Turns`](crate::turns::Turns) refuses to continue if there are none.
 //!
-//! What is done stands in a log, so that a further call goes on after a crash. Working tables on other servers are made and
-//! dropped there at once, whatever becomes of the transaction here: so the log is there before any of them, and goes after
-//! the last one; and a table is dropped before it is made.
+//! Completed stages are recorded in a log, so that a further call can continue after a crash.
+//! Working tables on other servers are created and dropped there at once, even if the transaction
+//! here is rolled back. So the log is created before any of them and dropped after the last one,
+//! and a table is dropped before it is created.
 
 pub mod plan;
 pub mod state;

@@ -1,18 +1,19 @@
-//! From what is known to the next steps.
+//! Derives the next steps from the known facts.
 
 use super::state::{Count, Ids, Log, Progress, State, most_candidates};
 use super::step::{End, Refusal, Stage, Step, Table};
 
 const MORE: Step = Step::Done(End::More);
 
-/// The next steps: up to the first one that tells what the others depend on, or to the end of the transaction.
+/// Returns the next steps: up to the first one that reports facts on which the others depend, or to
+/// the end of the transaction.
 pub fn plan(state: &State) -> Vec<Step> {
     let drop_tables = state.left.then_some(Step::DropTables);
     if state.refused {
         return drop_tables.into_iter().chain([Step::DropLog, MORE]).collect();
     }
     if state.call.first && state.taken {
-        // What is left of a call that has ended goes in any case.
+        // The remaining tables of a call that has ended are dropped in any case.
         let drop_tables = drop_tables.filter(|_| state.log == Log::Finished);
         return drop_tables.into_iter().chain([Step::Refuse(Refusal::Taken), MORE]).collect();
     }
@@ -30,7 +31,7 @@ pub fn plan(state: &State) -> Vec<Step> {
     }
 }
 
-/// The next stage, if what it reads is still there.
+/// Plans the next stage, if the tables that it reads still exist.
 fn go_on(state: &State, progress: &Progress) -> Vec<Step> {
     let stage = progress.next(state.call.by_stars);
     let inputs = inputs(stage, state.call.members_have_sets, state.call.by_stars && progress.is_settled());
@@ -42,7 +43,7 @@ fn go_on(state: &State, progress: &Progress) -> Vec<Step> {
     if !ask.is_empty() {
         return ask;
     }
-    // Rows of unlogged tables are lost where a server crashes.
+    // Unlogged tables lose their rows when a server crashes.
     let whole = |table: Table| state.count(table) == Some(Count::Rows(progress.expected(table)));
     if let Some(&lost) = inputs.iter().find(|&&table| !whole(table)) {
         return vec![Step::Forget { keep: progress.before(lost) }, MORE];
@@ -67,7 +68,7 @@ fn go_on(state: &State, progress: &Progress) -> Vec<Step> {
     }
 }
 
-/// The tables that a stage reads, those that are made first before others.
+/// Returns the tables that a stage reads, in the order in which they are created.
 fn inputs(stage: Stage, members_have_sets: bool, by_stars: bool) -> &'static [Table] {
     match stage {
         Stage::Table(Table::Ranks) if members_have_sets => &[Table::Members],
@@ -97,11 +98,11 @@ fn refuse(why: Refusal) -> Vec<Step> {
     vec![Step::Refuse(why), MORE]
 }
 
-/// Makes and fills a table, and looks at what came.
+/// Creates and fills a table, and checks its contents.
 fn fill(state: &State, progress: &Progress, table: Table) -> Vec<Step> {
     let Some(rows) = state.filled else {
         return match (table, state.call.max_pairs, state.total) {
-            // Before there is any work on clusters.
+            // Checked before any work on clusters.
             (Table::Edges, Some(_), None) => vec![Step::CountPairs],
             (Table::Edges, Some(_), Some(total)) if state.too_many(total) => refuse(Refusal::Pairs),
             _ => vec![Step::Make(table), Step::Fill(table)],
@@ -113,7 +114,7 @@ fn fill(state: &State, progress: &Progress, table: Table) -> Vec<Step> {
         (Some(Ids::Null), _) if asks_ids => return refuse(Refusal::NullId),
         (Some(Ids::Double), _) if asks_ids => return refuse(Refusal::DoubleId),
         (_, None) if asks_equal && state.call.max_pairs.is_some() => return vec![Step::CountEqual],
-        // Equal documents alone would be too many.
+        // Equal documents alone would make too many pairs.
         (_, Some(equal)) if asks_equal && state.too_many(equal) => return refuse(Refusal::Pairs),
         _ => {}
     }
@@ -130,7 +131,7 @@ fn fill(state: &State, progress: &Progress, table: Table) -> Vec<Step> {
     done(Stage::Table(table))
 }
 
-/// Makes the result, if it is as small as is wanted.
+/// Creates the result, if it is as small as the caller wants.
 fn result(state: &State, progress: &Progress) -> Vec<Step> {
     match (state.filled, state.total) {
         (None, None) if state.call.max_pairs.is_some() => vec![Step::CountPairs],

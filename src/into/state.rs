@@ -1,11 +1,11 @@
-//! What a transaction of a call knows when it plans.
+//! The facts that a transaction of a call plans with.
 
 use super::step::{Stage, Table};
 
-/// What the caller asked for.
+/// The request of the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Call {
-    /// Whether the documents are on servers, and the method is one that is made in parts.
+    /// Whether the documents are on servers and the method can work in parts.
     pub in_parts: bool,
     /// Whether this is the first transaction.
     pub first: bool,
@@ -13,26 +13,28 @@ pub struct Call {
     pub max_pairs: Option<i64>,
     /// Whether clusters are wanted.
     pub clusters: bool,
-    /// Whether clusters are made where the pairs are, by stars.
+    /// Whether clusters are computed where the pairs are, by stars.
     pub by_stars: bool,
-    /// Whether the sets are in [`Table::Members`] as soon as that is filled, and [`Table::Sets`] is gone then.
+    /// Whether the sets are moved to [`Table::Members`] when that is filled, and [`Table::Sets`] is
+    /// then dropped.
     pub members_have_sets: bool,
-    /// About how many bytes of sets may be in [`Table::Halves`], if that is more than there are in [`Table::Sets`].
+    /// The approximate number of bytes of sets that may be in [`Table::Halves`], if it is more than
+    /// the sets in [`Table::Sets`] have.
     pub allowance: i64,
 }
 
-/// How large sets are.
+/// The sizes of sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Sizes {
-    /// All of them, in bytes.
+    /// The number of bytes of all sets.
     pub bytes: i64,
-    /// The largest one.
+    /// The number of bytes of the largest set.
     pub largest: i64,
 }
 
 impl Sizes {
-    /// How many rows with a set are fetched at a time, of so many sets in all: about as many as fill some megabytes, and
-    /// never many of the largest.
+    /// Returns how many rows with a set are fetched at a time, given the number of all sets. These
+    /// are about as many as fill a few megabytes, and never many of the largest.
     pub fn rows_a_fetch(&self, sets: i64) -> i64 {
         const USUAL: i64 = 8 << 20;
         const MOST: i64 = 64 << 20;
@@ -41,27 +43,28 @@ impl Sizes {
     }
 }
 
-/// What was done, as the log has it.
+/// The completed stages, according to the log.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Progress {
-    /// The rows that came, for each stage in its order.
+    /// The number of new rows of each stage, in the order of the stages.
     pub rows: Vec<i64>,
-    /// How large the sets are, once they are there.
+    /// The sizes of the sets, once the sets exist.
     pub sizes: Sizes,
-    /// In how many rounds candidates are compared, once they are there.
+    /// The number of rounds in which candidates are compared, once the candidates exist.
     pub rounds: i64,
-    /// How many numbers were unsettled when there were edges, and after each star round.
+    /// The number of unsettled numbers when the edges were created, and after each star round.
     pub unsettled: Vec<i64>,
 }
 
-/// The most star rounds. A chain of 100000 takes 13, and one that is twice as long about one more: what takes more rounds than this
-/// is made into clusters on one server.
+/// The most star rounds. A chain of 100000 takes 13, and a chain twice as long about one more. If
+/// more rounds than this are needed, clusters are computed on one server.
 pub const MOST_STARS: usize = 100;
 
 impl Progress {
     const TABLES: [Table; 5] = [Table::Sets, Table::Members, Table::Ranks, Table::Routes, Table::Candidates];
 
-    /// What comes next; after the pairs, clusters by stars if there are to be some.
+    /// Returns the next stage. After the pairs, clusters are computed by stars if `by_stars` is
+    /// set.
     pub fn next(&self, by_stars: bool) -> Stage {
         let done = self.rows.len();
         if let Some(&table) = Self::TABLES.get(done) {
@@ -81,17 +84,18 @@ impl Progress {
         }
     }
 
-    /// Of how many stages the log tells when all candidates were compared.
+    /// Returns the number of stages in the log when all candidates have been compared.
     fn compared(&self) -> usize {
         Self::TABLES.len().saturating_add(usize::try_from(self.rounds).unwrap_or_default())
     }
 
-    /// Whether the edges lead from the least number of each cluster to all others of it.
+    /// Reports whether the edges lead from the least number of each cluster to all its other
+    /// numbers.
     pub fn is_settled(&self) -> bool {
         self.unsettled.last() == Some(&0)
     }
 
-    /// Of how many stages the log tells that came before a table was filled.
+    /// Returns the number of stages in the log before a table was filled.
     pub fn before(&self, table: Table) -> usize {
         match table {
             Table::Edges => self.compared(),
@@ -101,7 +105,7 @@ impl Progress {
         }
     }
 
-    /// How many rows a table should have.
+    /// Returns the number of rows that a table should have.
     pub fn expected(&self, table: Table) -> i64 {
         let rows = |stage: usize| self.rows.get(stage).copied().unwrap_or_default();
         match table {
@@ -113,15 +117,15 @@ impl Progress {
                     .take(rounds)
                     .fold(0, |sum, rows| sum.saturating_add(*rows))
             }
-            // They are filled anew in each round.
+            // These tables are refilled in each round.
             Table::Halves | Table::Larger => 0,
-            // As many as the last round left.
+            // The rows that the last round left.
             Table::Edges => rows((self.compared() + self.unsettled.len()).saturating_sub(1)),
             table => rows(self.before(table)),
         }
     }
 
-    /// Takes out what was done after so many stages.
+    /// Removes the stages after the first `keep`.
     #[cfg(test)]
     pub fn forget(&mut self, keep: usize) {
         self.unsettled.truncate(keep.saturating_sub(self.compared()));
@@ -129,70 +133,70 @@ impl Progress {
     }
 }
 
-/// What is there of the log.
+/// The state of the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Log {
-    /// Nothing.
+    /// There is no log.
     None,
-    /// That of a call which this one does not go on with.
+    /// The log of a call that this one does not continue.
     Other,
-    /// That of a call which has made its result.
+    /// The log of a call that has created its result.
     Finished,
-    /// That of this call, or of one that it goes on with.
+    /// The log of this call, or of one that it continues.
     Ours(Progress),
 }
 
-/// What was found of a table.
+/// The result of counting a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Count {
-    /// So many rows.
+    /// The number of rows.
     Rows(i64),
-    /// It is not there, or not on all servers.
+    /// The table is missing, here or on some servers.
     Missing,
 }
 
-/// What ids are like.
+/// The result of checking ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ids {
-    /// Each document has one of its own.
+    /// Each document has an id of its own.
     Good,
-    /// Some have none.
+    /// Some documents have no id.
     Null,
-    /// Some have the same.
+    /// Some documents have the same id.
     Double,
 }
 
-/// All that is known; what is None has not been asked yet.
+/// All known facts. `None` means not yet asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct State {
-    /// What was asked for.
+    /// The request of the caller.
     pub call: Call,
-    /// Whether a relation has the name of the result; of interest in the first transaction.
+    /// Whether a relation with the name of the result exists. Only used in the first transaction.
     pub taken: bool,
-    /// Whether working tables may be left of the call that the log tells of.
+    /// Whether working tables may remain from the call that the log describes.
     pub left: bool,
     /// The log.
     pub log: Log,
-    /// Whether the transaction before refused to go on.
+    /// Whether the previous transaction refused to continue.
     pub refused: bool,
-    /// What was counted.
+    /// The results of counting tables.
     pub counted: Vec<(Table, Count)>,
-    /// How many rows came.
+    /// The number of new rows.
     pub filled: Option<i64>,
-    /// What ids are like.
+    /// The result of checking ids.
     pub ids: Option<Ids>,
-    /// How large sets are.
+    /// The sizes of sets.
     pub sizes: Option<Sizes>,
-    /// How many pairs equal sets make.
+    /// The number of pairs that equal sets make.
     pub equal: Option<i64>,
-    /// How many pairs there are in all.
+    /// The number of all pairs.
     pub total: Option<i64>,
-    /// How many numbers are unsettled.
+    /// The number of unsettled numbers.
     pub unsettled: Option<i64>,
 }
 
 impl State {
-    /// What a transaction knows when it begins.
+    /// Creates the state at the beginning of a transaction.
     pub fn new(call: Call, log: Log) -> Self {
         Self {
             call,
@@ -210,30 +214,30 @@ impl State {
         }
     }
 
-    /// What was counted of a table.
+    /// Returns the result of counting a table.
     pub fn count(&self, table: Table) -> Option<Count> {
         self.counted.iter().find(|(of, _)| *of == table).map(|&(_, count)| count)
     }
 
-    /// Whether there are more pairs than are wanted.
+    /// Reports whether there are more pairs than the caller wants.
     pub fn too_many(&self, pairs: i64) -> bool {
         self.call.max_pairs.is_some_and(|most| pairs > most)
     }
 }
 
-/// The most candidates of so many documents: beyond that they would fill the disks of the servers.
+/// Returns the most candidates for this many documents. More would fill the disks of the servers.
 pub fn most_candidates(documents: i64) -> i64 {
     const ALWAYS: i64 = 100_000_000;
     const EACH: i64 = 100;
     documents.saturating_mul(EACH).saturating_add(ALWAYS)
 }
 
-/// In how many rounds so many candidates are compared: the sets that travel in one are no more than there are in all, or
-/// than is allowed.
+/// Returns the number of rounds in which this many candidates are compared. The sets transferred in
+/// one round are no more than all sets, or than the allowance.
 pub fn rounds(candidates: i64, documents: i64, sizes: Sizes, allowance: i64) -> i64 {
     let mean = i128::from(sizes.bytes) / i128::from(documents.max(1)) + 1;
     let room = i128::from(sizes.bytes.max(allowance).max(1));
     let rounds = (i128::from(candidates) * mean).div_euclid(room) + 1;
-    // Each round costs a look at all candidates.
+    // Each round has to scan all candidates.
     i64::try_from(rounds).unwrap_or(i64::MAX).clamp(1, 1000)
 }

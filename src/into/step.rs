@@ -3,33 +3,38 @@
 /// A working table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Table {
-    /// The set of each document, with a number and a digest by which equal sets are known.
+    /// The set of each document, with a number and a digest by which equal sets are found.
     Sets,
-    /// By its number, each document whose set has tokens: the least number with an equal set, which stands for all of these.
+    /// Each document whose set has tokens, by its number, with the least number that has an equal
+    /// set. That number represents all documents with this set.
     Members,
     /// The order of tokens.
     Ranks,
-    /// The rows of the parts, of one document for all that have an equal set.
+    /// The rows of the parts. One document represents all that have an equal set.
     Routes,
-    /// Two numbers whose sets may be similar.
+    /// Pairs of numbers whose sets may be similar.
     Candidates,
-    /// Candidates of a round with the set of the first of both.
+    /// Candidates of a round with the set of the first of the two.
     Halves,
-    /// Two numbers whose sets are similar.
+    /// Pairs of numbers whose sets are similar.
     Pairs,
-    /// Of a star round: the greater ends of edges, each with the least end that is known to be connected with it.
+    /// The greater ends of edges in a star round, each with the least end that is known to be
+    /// connected with it.
     Larger,
-    /// The edges between numbers whose sets are in one cluster, from both ends; fewer and fewer of them in each round, until they
-    /// lead from the least number of a cluster to all others of it.
+    /// The edges between numbers whose sets are in one cluster, stored from both ends. Each round
+    /// leaves fewer of them, until they lead from the least number of a cluster to all its other
+    /// numbers.
     Edges,
-    /// Each number with each other whose set is similar, how similar they are, and how many documents have that set.
+    /// Each number with every other number whose set is similar, the similarity, and the number of
+    /// documents with that set.
     Neighbours,
-    /// By its number, each set that is in a cluster: what the cluster is called, its size, and who represents it.
+    /// Each set that is in a cluster, by its number, with the cluster's name, size and
+    /// representative.
     Clusters,
 }
 
 impl Table {
-    /// All of them, in the order in which they are made.
+    /// All tables, in the order in which they are created.
     pub const ALL: [Self; 11] = [
         Self::Sets,
         Self::Members,
@@ -44,7 +49,7 @@ impl Table {
         Self::Clusters,
     ];
 
-    /// What its name ends with.
+    /// Returns the suffix of the table's name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Sets => "sets",
@@ -62,85 +67,86 @@ impl Table {
     }
 }
 
-/// What a transaction adds to the log.
+/// An entry that a transaction adds to the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
-    /// A table was filled once and for all.
+    /// A table was filled completely.
     Table(Table),
-    /// Some of the candidates were compared: of as many rounds as there are, this one, from 0 on.
+    /// Some of the candidates were compared in this round, counted from 0.
     Round(i64),
-    /// The edges were brought nearer to stars: for the first time or later, from 0 on.
+    /// The edges were brought nearer to stars in this round, counted from 0.
     Stars(i64),
     /// The pairs are in the table that the caller named.
     Result,
 }
 
-/// Why a call ends without a result.
+/// The reason why a call ends without a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
-    /// A relation of the name of the result is there.
+    /// A relation with the name of the result exists.
     Taken,
     /// A document has no id.
     NullId,
-    /// Two documents have one id.
+    /// Two documents have the same id.
     DoubleId,
-    /// There are more candidates than these.
+    /// There are more than this many candidates.
     Candidates(i64),
     /// There are more pairs than the caller wants.
     Pairs,
 }
 
-/// What a transaction leads to.
+/// The continuation after a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// To another one.
+    /// Another transaction follows.
     More,
-    /// To the end of the call.
+    /// The call ends.
     Ended,
 }
 
-/// One step.
+/// A step of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// Makes the result by the join of one server.
+    /// Creates the result by a join on one server.
     JoinHere,
-    /// Makes the clusters of the result from its pairs, on one server.
+    /// Creates the clusters of the result from its pairs, on one server.
     ClusterHere,
-    /// Makes the log, with the arguments of the call.
+    /// Creates the log, with the arguments of the call.
     TakeLog,
-    /// Drops the working tables that the log tells of, here and on the servers.
+    /// Drops the working tables that the log lists, here and on the servers.
     DropTables,
     /// Drops the log.
     DropLog,
-    /// Tells how many rows a table has, if it is there.
+    /// Reports the number of rows of a table, if it exists.
     Count(Table),
-    /// Takes what was done from a place on out of the log.
+    /// Removes the stages from a position on from the log.
     Forget {
-        /// How many of its rows stay.
+        /// The number of log rows that stay.
         keep: usize,
     },
-    /// Makes a table without rows; one of that name goes.
+    /// Creates a table without rows. A table with that name is dropped first.
     Make(Table),
-    /// Fills a table, and tells how many rows came.
+    /// Fills a table, and reports the number of new rows.
     Fill(Table),
-    /// Tells whether each document has an id of its own.
+    /// Reports whether each document has an id of its own.
     CheckIds,
-    /// Tells how large the sets are.
+    /// Reports the sizes of the sets.
     Measure,
-    /// Tells how many pairs equal sets make.
+    /// Reports the number of pairs that equal sets make.
     CountEqual,
-    /// Tells how many pairs there are, counted up to one more than the caller wants.
+    /// Reports the number of pairs, counted up to one more than the caller wants.
     CountPairs,
-    /// Makes the result, and tells how many pairs it has.
+    /// Creates the result, and reports the number of its pairs.
     MakeResult,
-    /// Tells how many numbers the edges do not yet connect with the least one of their cluster alone.
+    /// Reports how many numbers the edges do not yet connect only with the least number of their
+    /// cluster.
     CountUnsettled,
-    /// Makes the clusters of the result from the working tables.
+    /// Creates the clusters of the result from the working tables.
     MakeClusters,
-    /// Writes into the log what was done.
+    /// Writes the completed stage into the log.
     Log(Stage),
-    /// Remembers why the call is to end, once what it made is gone.
+    /// Remembers why the call has to end. It ends once the tables that it created are dropped.
     Refuse(Refusal),
-    /// The end of the transaction.
+    /// Ends the transaction.
     Done(End),
 }

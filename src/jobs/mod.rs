@@ -1,11 +1,12 @@
-//! Jobs that keep pairs and clusters up to date: what a refresh does, decided without a server.
+//! Jobs that keep pairs and clusters up to date. This module decides what a refresh does, without a
+//! server.
 //!
-//! A refresh is a row of transactions, each of which takes a batch of changed rows. A transaction
-//! gathers what it knows in a [`State`](state::State), [`plan`](plan::plan) turns that into
-//! [`Step`](step::Step)s, and `src/pg/jobs` carries them out. Some steps tell what those after them
-//! depend on, such as how many rows have changed: a plan ends with such a step, or with the last
-//! one of all, and planning goes on with what was learnt; [`Turns`](crate::turns::Turns) refuses to
-//! where that is nothing.
+//! A refresh is a sequence of transactions, each of which processes a batch of changed rows. A
+//! transaction collects its knowledge in a [`State`](state::State), [`plan`](plan::plan) derives
+//! [`Step`](step::Step)s from it, and `src/pg/jobs` executes them. Some steps report facts on which
+//! later steps depend, such as the number of changed rows. A plan ends with such a step, or with
+//! the last step of all, and planning continues with the new facts. [`Turns`](crate::turns::Turns)
+//! refuses to continue if there are none.
 
 pub mod plan;
 pub mod state;

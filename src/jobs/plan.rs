@@ -1,9 +1,10 @@
-//! From what is known to the next steps.
+//! Derives the next steps from the known facts.
 
 use super::state::{Batch, Contents, Present, Removed, State, Upkeep};
 use super::step::{Clusters, Join, Rows, Step};
 
-/// The next steps: up to the first one that tells what the others depend on, or to the end.
+/// Returns the next steps: up to the first one that reports facts on which the others depend, or to
+/// the end.
 pub fn plan(state: &State) -> Vec<Step> {
     let Some(rows) = state.rows else { return take(state) };
     if rows == 0 {
@@ -39,8 +40,8 @@ pub fn plan(state: &State) -> Vec<Step> {
     end(state, batch.most, more)
 }
 
-/// Which rows are brought up to date: those that triggers noted; or those that are found, where not all were noted or none
-/// has been seen yet.
+/// Selects the rows to bring up to date: the rows that triggers noted; or the rows found by a
+/// comparison, if not all changes were noted or no row has been seen yet.
 fn take(state: &State) -> Vec<Step> {
     let limit = state.limit();
     if state.job.other_type {
@@ -51,7 +52,7 @@ fn take(state: &State) -> Vec<Step> {
     }
     let untold = state.job.first && (state.unnoted.is_none() || state.contents.is_none());
     if state.noted.is_none() || untold {
-        // In this order: a change whose note is forgotten is seen.
+        // The order matters: a change whose note is forgotten is seen by the later steps.
         return if state.job.first {
             vec![Step::TakeUnnoted, Step::Look, Step::LookAtRows { limit }]
         } else {
@@ -66,13 +67,13 @@ fn take(state: &State) -> Vec<Step> {
     }
 }
 
-/// What [`make_room`] told. Where all rows are new they were read when they were taken.
+/// Returns the results of [`make_room`]. If all rows are new, they were read when they were taken.
 fn room(state: &State, batch: &Batch) -> Option<(Removed, Present)> {
     let all = batch.everything.then_some(Present { alone: true, rows: batch.rows });
     state.removed.zip(all.or(state.present))
 }
 
-/// Removes what was known of the batch, and reads it anew.
+/// Removes the known data of the batch, and reads the batch again.
 fn make_room(state: &State, batch: &Batch) -> Vec<Step> {
     let job = &state.job;
     let mut steps = Vec::new();
@@ -90,12 +91,12 @@ fn make_room(state: &State, batch: &Batch) -> Vec<Step> {
     steps
 }
 
-/// Whether the pairs of the batch are looked up in the lists.
+/// Reports whether the pairs of the batch are looked up in the lists.
 fn looks_up(state: &State, batch: &Batch, present: Present) -> bool {
     state.job.upkeep == Upkeep::Sets && !present.alone && batch.is_small()
 }
 
-/// How the pairs of the batch are found.
+/// Returns the step that finds the pairs of the batch.
 fn pairs(state: &State, batch: &Batch, present: Present, segment: Option<i64>) -> Step {
     if looks_up(state, batch, present) {
         return Step::LookUp { segment, doubts: state.doubts() };
@@ -105,12 +106,12 @@ fn pairs(state: &State, batch: &Batch, present: Present, segment: Option<i64>) -
     } else if present.alone {
         Join::Batch
     } else {
-        // Where most rows are new all others are read.
+        // Where most rows are new, all others are read.
         Join::BatchWithKnown
     })
 }
 
-/// How the clusters follow the pairs.
+/// Returns how the clusters are updated after the pairs.
 fn clusters(state: &State, batch: &Batch, removed: Removed) -> Clusters {
     match state.job.upkeep {
         Upkeep::Signatures => Clusters::OfSignatures,
@@ -120,7 +121,7 @@ fn clusters(state: &State, batch: &Batch, removed: Removed) -> Clusters {
     }
 }
 
-/// What ends the transaction.
+/// Returns the steps that end the transaction.
 fn end(state: &State, analyze: bool, more: bool) -> Vec<Step> {
     let analyze = analyze.then_some(Step::Analyze);
     let entry = state.changes_entry().then_some(Step::WriteEntry);

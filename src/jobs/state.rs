@@ -1,107 +1,110 @@
-//! What a transaction of a refresh knows when it plans: of its job from the beginning, of the rows as steps tell it.
+//! The facts that a transaction of a refresh plans with: facts about its job, known from the
+//! beginning, and facts about the rows, reported by steps.
 
-/// What the pairs of a job depend on, and so what is brought up to date where rows change.
+/// The data on which the pairs of a job depend, which determines what is updated when rows change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Upkeep {
-    /// On token sets: the pairs of changed rows are looked up in lists of all rows.
+    /// Token sets: the pairs of changed rows are looked up in lists of all rows.
     Sets,
-    /// On two documents each: changed rows are joined with all rows.
+    /// For each pair its two documents: changed rows are joined with all rows.
     Pairs,
-    /// On all rows: all pairs are made anew.
+    /// All rows: all pairs are recomputed.
     Whole,
-    /// On all rows, and clusters are made of signatures instead of pairs.
+    /// All rows, and clusters are built from signatures instead of pairs.
     Signatures,
 }
 
 impl Upkeep {
-    /// Whether all pairs are made anew.
+    /// Reports whether all pairs are recomputed.
     pub fn is_whole(self) -> bool {
         matches!(self, Self::Whole | Self::Signatures)
     }
 }
 
-/// What the registry, the catalog and the settings say of a job.
+/// Facts about a job from the registry, the catalog and the settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Job {
-    /// What its pairs depend on.
+    /// The data on which its pairs depend.
     pub upkeep: Upkeep,
-    /// Whether its clusters are all that pairs connect.
+    /// Whether its clusters are everything that pairs connect.
     pub whole_clusters: bool,
     /// The most rows of a batch, at least 1.
     pub batch_rows: i64,
     /// Whether this is the first transaction of the refresh.
     pub first: bool,
-    /// Whether the ids of the relation are of another type than those of its tables.
+    /// Whether the ids of the relation have a different type from those of the job's tables.
     pub other_type: bool,
-    /// Whether rows as they were seen are elsewhere than they are to be.
+    /// Whether the rows as seen are stored at a place other than where they belong.
     pub misplaced: bool,
-    /// Whether triggers saw every change since the relation has been defined as it is.
+    /// Whether triggers saw every change since the relation got its present definition.
     pub told: bool,
-    /// Whether all rows were compared last when the relation was defined as it is, as far as triggers see its changes.
+    /// Whether the last comparison of all rows took place with the present definition of the
+    /// relation, as far as triggers see its changes.
     pub same_definition: bool,
     /// Whether columns have other names or numbers than in the registry.
     pub renewed: bool,
 }
 
-/// What is known of rows before some are taken.
+/// The knowledge about rows before some are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Contents {
     /// No row has been seen yet.
     Unseen {
-        /// Whether one batch has room for all that there are.
+        /// Whether all existing rows fit into one batch.
         fits: bool,
     },
     /// Some rows have been seen.
     Seen,
 }
 
-/// What was removed to make room for the pairs of a batch.
+/// The pairs that were removed to make room for the pairs of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Removed {
-    /// How many pairs.
+    /// The number of pairs.
     pub pairs: i64,
     /// Whether rows of the batch can have been in pairs.
     pub had_pairs: bool,
 }
 
-/// The rows of a batch as they are now.
+/// The present rows of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Present {
-    /// Whether there are no rows but those of the batch.
+    /// Whether there are no rows other than those of the batch.
     pub alone: bool,
-    /// How many of the batch there are: the others were deleted.
+    /// The number of rows of the batch that exist. The others were deleted.
     pub rows: i64,
 }
 
-/// The pairs that rows of a batch have.
+/// The pairs of the rows of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BatchPairs {
-    /// How many pairs came.
+    /// The number of new pairs.
     pub pairs: i64,
-    /// Whether the rows were put into the lists as well.
+    /// Whether the rows were also added to the lists.
     pub listed: bool,
 }
 
-/// All that is known; what is None has not been asked yet.
+/// All known facts. `None` means not yet asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct State {
-    /// What was known from the beginning.
+    /// The facts known from the beginning.
     pub job: Job,
-    /// Whether rows changed of which triggers noted no ids.
+    /// Whether rows changed whose ids triggers did not record.
     pub unnoted: Option<bool>,
-    /// Whether triggers noted each row that is not as it was seen.
+    /// Whether triggers noted every row that differs from what was seen.
     pub noted: Option<bool>,
-    /// What is known of rows.
+    /// The knowledge about rows.
     pub contents: Option<Contents>,
-    /// How many changed rows were taken.
+    /// The number of changed rows that were taken.
     pub rows: Option<i64>,
-    /// How many rows had been seen before, counted up to [`Batch::limit`].
+    /// The number of rows that had been seen before, counted up to [`Batch::limit`].
     pub known: Option<i64>,
-    /// What was removed.
+    /// The pairs that were removed.
     pub removed: Option<Removed>,
-    /// What there is of the rows that were taken.
+    /// The present rows among those that were taken.
     pub present: Option<Present>,
-    /// The number of the segment of the lists that these rows become; none in it where the lists are to be made anew.
+    /// The number of the segment of the lists that these rows become; the inner `None` means that
+    /// the lists have to be rebuilt.
     pub segment: Option<Option<i64>>,
     /// The pairs of these rows.
     pub found: Option<BatchPairs>,
@@ -112,7 +115,7 @@ pub struct State {
 }
 
 impl State {
-    /// What a transaction knows when it begins.
+    /// Creates the state at the beginning of a transaction.
     pub fn new(job: Job) -> Self {
         Self {
             job,
@@ -130,35 +133,38 @@ impl State {
         }
     }
 
-    /// Says that the tables were emptied and have the type of the ids: everything is made anew, as at first.
+    /// Records that the tables were emptied and have the type of the ids. Everything is rebuilt, as
+    /// in a first transaction.
     pub fn emptied(&mut self) {
         self.job.other_type = false;
         self.job.first = true;
     }
 
-    /// The most rows that are taken. A method that makes all pairs anew takes all changes at once.
+    /// Returns the most rows that are taken. A method that recomputes all pairs takes all changes
+    /// at once.
     pub fn limit(&self) -> i64 {
         if self.job.upkeep.is_whole() { i64::MAX - 1 } else { self.job.batch_rows }
     }
 
-    /// Whether all rows are compared with what is known of them, as changes may be unknown: once a refresh, or each time
-    /// where all pairs are made anew.
+    /// Reports whether all rows are compared with their known contents because some changes may be
+    /// unknown. This happens once in a refresh, or each time if all pairs are recomputed.
     pub fn compares(&self) -> bool {
         let unknown = self.unnoted == Some(true) || self.noted == Some(false);
         unknown && (self.job.first || self.job.upkeep.is_whole())
     }
 
-    /// Whether rows that are joined with the batch may not be as they were seen, without a mark that says so.
+    /// Reports whether rows that are joined with the batch may differ from what was seen, without a
+    /// mark that says so.
     pub fn doubts(&self) -> bool {
         self.noted == Some(false) && !self.compares()
     }
 
-    /// Whether the registry has to say what this refresh learnt.
+    /// Reports whether the registry has to be updated with the facts that this refresh found out.
     pub fn changes_entry(&self) -> bool {
         self.job.renewed || (self.job.first && !self.job.same_definition)
     }
 
-    /// The rows that were taken, once they were counted.
+    /// Returns the batch, once its rows have been counted.
     pub fn batch(&self) -> Option<Batch> {
         let everything = self.contents == Some(Contents::Unseen { fits: true });
         let (rows, known) = (self.rows?, if everything { 0 } else { self.known? });
@@ -170,28 +176,29 @@ impl State {
 /// The rows of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Batch {
-    /// How many they are.
+    /// The number of rows.
     pub rows: i64,
-    /// Whether they are all rows that there are, of which nothing was known.
+    /// Whether these are all existing rows, and none was known before.
     pub everything: bool,
-    /// How many rows were known; at most [`Batch::limit`], as only the ratio is of interest.
+    /// The number of known rows, counted up to [`Batch::limit`], because only the ratio matters.
     pub known: i64,
-    /// Whether so much has changed that clusters are made anew.
+    /// Whether so much has changed that clusters are rebuilt.
     pub most: bool,
 }
 
 impl Batch {
-    /// How many known rows are counted at most beside so many changed ones.
+    /// Returns the number up to which known rows are counted, given the number of changed rows.
     pub fn limit(rows: i64) -> i64 {
         rows.saturating_mul(20).saturating_add(1)
     }
 
-    /// Whether rows are many, and a part of the known ones that is not small: then indexes are of no use.
+    /// Reports whether there are many rows, and they are not a small part of the known ones. In
+    /// that case indexes are of no use.
     pub fn is_large(&self) -> bool {
         self.rows > 1000 && self.rows.saturating_mul(20) > self.known
     }
 
-    /// Whether its rows are few enough to be looked up in lists of the others.
+    /// Reports whether there are few enough rows to be looked up in lists of the others.
     pub fn is_small(&self) -> bool {
         self.rows.saturating_mul(4) < self.known
     }

@@ -1,136 +1,147 @@
 //! The steps of a refresh.
 
-/// Rows by what the job's table of states says of them.
+/// A selection of rows by their entries in the job's table of states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rows {
-    /// Those that are being brought up to date.
+    /// The rows that are being brought up to date.
     Batch,
-    /// Those that have been seen, the batch among them once it was read.
+    /// The rows that have been seen, including the batch once it has been read.
     Known,
 }
 
-/// Rows that are joined.
+/// A selection of rows to join.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Join {
     /// All rows with each other.
     All,
-    /// The rows of the batch with each other, as there are no others.
+    /// The rows of the batch with each other, because there are no others.
     Batch,
-    /// The rows of the batch with all known ones.
+    /// The rows of the batch with all known rows.
     BatchWithKnown,
 }
 
-/// How clusters are brought up to date.
+/// The way in which clusters are brought up to date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Clusters {
-    /// Anew, of the signatures of all rows.
+    /// Rebuild all from the signatures of all rows.
     OfSignatures,
-    /// Anew, of all pairs.
+    /// Rebuild all from all pairs.
     OfPairs,
-    /// Those that rows of the batch or their partners were or are in. Where the rows had no pairs they were in none.
+    /// Update the clusters that rows of the batch or their partners were or are in. Rows without
+    /// pairs were in no cluster.
     Touched {
         /// Whether rows of the batch can have been in pairs.
         had_pairs: bool,
     },
-    /// Those of all rows that pairs connected or connect with the batch.
+    /// Update the clusters of all rows that pairs connected or connect with the batch.
     Reached,
 }
 
-/// One step, in the transaction of its batch.
+/// A step in the transaction of its batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// Empties the tables and gives them the type of the ids. Then all is planned anew.
+    /// Empties the tables and gives them the type of the ids. Then planning starts from scratch.
     Retype,
-    /// Moves rows as they were seen to where they are to be. It loses nothing of what is known.
+    /// Moves rows, as they were seen, to the place where they belong. Nothing known is lost.
     Move,
-    /// Forgets that rows changed of which triggers noted no ids, and tells whether some did. Before rows are compared: what
-    /// changes later is not forgotten.
+    /// Clears the note that rows changed whose ids triggers did not record, and reports whether
+    /// there was one. This happens before rows are compared, so that later changes are not
+    /// forgotten.
     TakeUnnoted,
-    /// Looks at the relation: up to [`Step::EndBatch`] steps see all rows, and their marks, as they are now. Tells whether
-    /// triggers noted each row that is not as it was seen.
+    /// Looks at the relation: up to [`Step::EndBatch`], steps see all rows and their marks as they
+    /// are now. Reports whether triggers noted every row that differs from what was seen.
     ///
-    /// So what is known of the rows of the batch is what their pairs, their clusters and their places in lists are made of.
+    /// So the known contents of the rows of the batch are those from which their pairs, their
+    /// clusters and their list entries are made.
     Look,
-    /// Tells whether rows have been seen, and if not, whether so many or fewer are there.
+    /// Reports whether rows have been seen and, if not, whether at most `limit` rows exist.
     LookAtRows {
         /// The most rows that fit into the batch.
         limit: i64,
     },
-    /// Forgets the marks of rows that wait, as all rows are taken.
+    /// Deletes the marks of waiting rows, because all rows are taken.
     ForgetWaiting,
-    /// Puts all rows into the batch as seen, and tells how many.
+    /// Puts all rows into the batch as seen, and reports their number.
     TakeAll,
-    /// Compares all rows with what is known of them, by hash. Those that differ, and those that waited, are in the batch, or
-    /// wait for the next one; tells how many are in it.
+    /// Compares all rows with their known contents, by hash. The rows that differ and the rows that
+    /// waited are put into the batch, or wait for the next one. Reports the number of rows in the
+    /// batch.
     ///
-    /// A row that waited may be what it was before: but a batch in between can have been joined with what it was meanwhile.
-    /// Rows that are in doubt wait, too.
+    /// A row that waited may be what it was before, but a batch in between can have been joined
+    /// with its contents at that time. Rows that are in doubt wait too.
     CompareAll {
         /// The most rows of the batch.
         limit: i64,
     },
-    /// Takes rows whose change was noted into the batch, and tells how many.
+    /// Takes rows whose change was noted into the batch, and reports their number.
     TakeMarks {
         /// The most rows of the batch.
         limit: i64,
     },
-    /// Tells how many rows are known.
+    /// Reports the number of known rows.
     CountKnown {
-        /// As many as are counted at most.
+        /// The number up to which rows are counted.
         limit: i64,
     },
-    /// Marks the rows that pairs connect with the batch, while its pairs are as they were.
+    /// Marks the rows that pairs connect with the batch, before its pairs are changed.
     ReachBefore,
-    /// Removes all pairs, and tells how many.
+    /// Removes all pairs, and reports their number.
     RemoveAllPairs,
-    /// Removes the pairs of the batch, and tells how many, and whether there can have been any.
+    /// Removes the pairs of the batch, and reports their number and whether there can have been
+    /// any.
     RemovePairs {
-        /// Whether to look for pairs of rows only where they are in clusters: every row of a pair is.
+        /// Whether to look only for pairs of rows that are in clusters. Every row of a pair is in
+        /// one.
         by_clusters: bool,
     },
-    /// Reads the rows of the batch anew: what is known of them is what they are now. Tells whether there are no others, and
-    /// how many of them are left.
+    /// Reads the rows of the batch again and updates their known contents. Reports whether there
+    /// are no other rows, and how many rows of the batch still exist.
     Reread,
-    /// Tells the number of the segment that the rows of the batch become in the lists; none if all lists are to be made anew.
+    /// Reports the number of the segment that the rows of the batch become in the lists, or `None`
+    /// if all lists have to be rebuilt.
     NextSegment {
-        /// How many rows it will have.
+        /// The number of rows that the segment will have.
         rows: i64,
     },
-    /// Looks the rows of the batch up in the lists and puts them into these as well, and tells how many pairs they have.
+    /// Looks up the rows of the batch in the lists, adds them to the lists, and reports how many
+    /// pairs they have.
     LookUp {
-        /// The segment that they become.
+        /// The segment that the rows become.
         segment: Option<i64>,
-        /// Whether rows that were found in the lists, similar or not, are in doubt where they are not as they were seen.
+        /// Whether rows found in the lists, similar or not, are put in doubt if they differ from
+        /// what was seen.
         doubts: bool,
     },
-    /// Joins rows, and tells how many pairs came.
+    /// Joins rows, and reports the number of new pairs.
     JoinRows(Join),
-    /// Puts the rows of the batch into the lists.
+    /// Adds the rows of the batch to the lists.
     Outline {
-        /// The segment that they become.
+        /// The segment that the rows become.
         segment: i64,
     },
-    /// Merges small segments of the lists, and tells whether these are damaged.
+    /// Merges small segments of the lists, and reports whether the lists are damaged.
     MergeSegments,
-    /// Makes the lists anew, of these rows or of all.
+    /// Rebuilds the lists, from these rows or from all.
     MakeLists(Option<Rows>),
-    /// Compares all rows that have been seen with what is known of them. Those that differ are in doubt: they can have been
-    /// joined, or put into lists, as they were not seen, and be again what they were when rows are compared next.
+    /// Compares all rows that have been seen with their known contents. Rows that differ are put in
+    /// doubt. They can have been joined, or put into lists, with contents that were never seen, and
+    /// have their former contents again when rows are compared next.
     Doubt,
     /// Brings the clusters up to date.
     Cluster(Clusters),
-    /// Ends the batch: its marks go. Tells whether rows wait for another one.
+    /// Ends the batch and deletes its marks. Reports whether rows wait for another batch.
     EndBatch,
-    /// Lets the server count the job's tables, or the next batch would be planned as if they were empty.
+    /// Runs ANALYZE on the job's tables. Otherwise the next batch would be planned as if they were
+    /// empty.
     Analyze,
-    /// Writes what this refresh learnt of the relation into the registry.
+    /// Writes the facts that this refresh found out about the relation into the registry.
     WriteEntry,
     /// Logs the batch.
     Log {
-        /// Whether rows wait for another one.
+        /// Whether rows wait for another batch.
         more: bool,
     },
-    /// The end of the transaction.
+    /// Ends the transaction.
     Done {
         /// Whether rows wait for another batch.
         more: bool,

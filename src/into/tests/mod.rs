@@ -1,4 +1,4 @@
-//! Plans of calls, and what becomes of tables where they are followed.
+//! Tests of the plans of calls, and of the tables when the plans are followed.
 
 mod plans;
 mod properties;

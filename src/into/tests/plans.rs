@@ -1,4 +1,4 @@
-//! Single plans.
+//! Tests of single plans.
 
 use crate::into::plan::plan;
 use crate::into::state::{
@@ -52,10 +52,10 @@ fn a_result_that_is_there_stays_with_its_log() {
     assert_eq!(plan(&state), [Refuse(Refusal::Taken), MORE]);
     state.left = true;
     assert_eq!(plan(&state), [DropTables, Refuse(Refusal::Taken), MORE]);
-    // What another call may still go on with is not touched.
+    // Tables that another call may still continue with are not touched.
     state.log = Log::Other;
     assert_eq!(plan(&state), [Refuse(Refusal::Taken), MORE]);
-    // A later transaction has made it itself.
+    // In a later transaction, the call has created the result itself.
     state.call.first = false;
     state.log = Log::Finished;
     assert_eq!(plan(&state), [DropTables, Done(End::Ended)]);
@@ -87,7 +87,8 @@ fn from_the_first_table_that_lost_rows_all_is_made_anew() {
     assert_eq!(plan(&state), [Forget { keep: 5 }, MORE]);
 }
 
-/// After two rounds of five tables, with so many numbers unsettled at first and after each star round.
+/// Returns the state after five tables and two rounds, with the given numbers unsettled at first
+/// and after each star round.
 fn starred(rows: &[i64], unsettled: &[i64]) -> State {
     let rows = [&[5, 4, 1, 9, 3, 2, 2], rows].concat();
     let progress = Progress { rows, sizes: Sizes::default(), rounds: 2, unsettled: unsettled.to_vec() };

@@ -1,4 +1,5 @@
-//! Whatever happens to calls: once one ends, its result is that of one join, and nothing is left.
+//! Tests that whatever happens to calls, once one ends, its result equals that of one join, and no
+//! working table is left.
 
 use std::mem::discriminant;
 
@@ -26,16 +27,16 @@ prop_compose! {
     }
 }
 
-/// What happens.
+/// An event between calls.
 #[derive(Debug, Clone)]
 enum Event {
-    /// A call with other or the same arguments, which does not reach this step.
+    /// A call with other arguments or the same, which crashes before this step.
     Call(u8, Option<usize>),
     /// A server lost its rows, or the coordinator did.
     LoseRows,
     LoseOwnRows,
     LoseTable(usize),
-    /// The documents are others.
+    /// The documents change.
     Write(usize, Option<u8>),
     /// The result is dropped.
     Drop,
@@ -52,7 +53,8 @@ fn events() -> impl Strategy<Value = Event> {
     ]
 }
 
-/// Calls without a crash until there is a result of these arguments, or a reason why there is none.
+/// Repeats calls without a crash until there is a result for these arguments, or a reason why there
+/// is none.
 fn settle(world: &mut World) -> Outcome {
     match world.call(0, None).0 {
         Outcome::Refused(Refusal::Taken) => {
@@ -92,7 +94,7 @@ proptest! {
         let (outcome, steps) = world.clone().call(0, None);
         for at in 0..=steps.len() {
             let mut world = world.clone();
-            // And again, one step later, with what was done before.
+            // Another crash, after continuing from the completed stages.
             world.call(0, Some(at));
             world.call(0, Some(at.min(7)));
             let ended = settle(&mut world);
@@ -145,7 +147,7 @@ proptest! {
         }
         let ended = settle(&mut world);
         is_right(&mut world, ended)?;
-        // Then there is nothing that a call would go on with.
+        // Afterwards there is nothing that a call would continue with.
         let (ended, steps) = world.call(0, None);
         prop_assert!(!steps.contains(&Step::DropTables) || ended != Outcome::Refused(Refusal::Taken));
         world.read = world.docs.clone();

@@ -1,4 +1,5 @@
-//! Large star and small star, as statements make them of tables, and how many rounds they take.
+//! Large star and small star, as SQL statements apply them to tables, and the number of rounds that
+//! they take.
 
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,7 +8,7 @@ use super::world::Row;
 use crate::hash::mix;
 use crate::into::state::MOST_STARS;
 
-/// Each number with those that come behind it in rows.
+/// Returns each first number of the rows with the second numbers that belong to it.
 fn by_first(rows: &[Row]) -> BTreeMap<i64, BTreeSet<i64>> {
     let mut by: BTreeMap<i64, BTreeSet<i64>> = BTreeMap::new();
     for &(u, v) in rows {
@@ -16,12 +17,13 @@ fn by_first(rows: &[Row]) -> BTreeMap<i64, BTreeSet<i64>> {
     by
 }
 
-/// Edges from both ends.
+/// Returns edges from both ends.
 pub(super) fn edges(pairs: &[Row]) -> Vec<Row> {
     pairs.iter().flat_map(|&(u, v)| [(u, v), (v, u)]).collect()
 }
 
-/// Large star: each greater neighbour of a number goes to the least one beside it.
+/// Large star: each greater neighbour of a number is connected with the least neighbour, or with
+/// the number itself if that is less.
 pub(super) fn larger(edges: &[Row]) -> Vec<Row> {
     let to_least = |(u, vs): (i64, BTreeSet<i64>)| {
         let least = vs.first().map_or(u, |&v| v.min(u));
@@ -30,7 +32,7 @@ pub(super) fn larger(edges: &[Row]) -> Vec<Row> {
     by_first(edges).into_iter().flat_map(to_least).collect()
 }
 
-/// Small star: a number and its lesser neighbours go to the least of these.
+/// Small star: a number and its lesser neighbours are connected with the least of these.
 pub(super) fn smaller(larger: &[Row]) -> Vec<Row> {
     let to_least = |(u, vs): (i64, BTreeSet<i64>)| {
         let least = vs.first().copied().unwrap_or(u);
@@ -40,12 +42,12 @@ pub(super) fn smaller(larger: &[Row]) -> Vec<Row> {
     by_first(larger).into_iter().flat_map(to_least).collect()
 }
 
-/// How many numbers have a lesser neighbour, and another one.
+/// Counts the numbers that have a lesser neighbour and also another one.
 pub(super) fn unsettled(edges: &[Row]) -> i64 {
     by_first(edges).iter().filter(|(u, vs)| vs.first() < Some(u) && vs.len() > 1).count() as i64
 }
 
-/// The least number of the component of each number that has an edge.
+/// Returns the least number of the component of each number that has an edge.
 pub(super) fn components(pairs: &[Row]) -> BTreeMap<i64, i64> {
     let mut of: BTreeMap<i64, i64> = pairs.iter().flat_map(|&(a, b)| [(a, a), (b, b)]).collect();
     while let Some(&(a, b)) = pairs.iter().find(|(a, b)| of[a] != of[b]) {
@@ -55,7 +57,7 @@ pub(super) fn components(pairs: &[Row]) -> BTreeMap<i64, i64> {
     of
 }
 
-/// The rounds until all is settled, and the edges that are left then.
+/// Returns the number of rounds until everything is settled, and the remaining edges.
 fn settle(pairs: &[Row]) -> (usize, Vec<Row>) {
     let mut edges = edges(pairs);
     for round in 0.. {
@@ -69,7 +71,7 @@ fn settle(pairs: &[Row]) -> (usize, Vec<Row>) {
     unreachable!()
 }
 
-/// A chain whose links are called by a function.
+/// Returns a chain whose links are named by a function.
 fn chain(length: i64, name: impl Fn(i64) -> i64) -> Vec<Row> {
     (1..length).map(|n| (name(n - 1), name(n))).collect()
 }

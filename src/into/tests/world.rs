@@ -1,5 +1,5 @@
-//! A model of a coordinator and its servers: what is here goes back with a transaction, what was made or dropped on servers
-//! does not.
+//! A model of a coordinator and its servers. Changes on the coordinator are rolled back with a
+//! transaction; tables created or dropped on servers are not.
 
 use std::collections::BTreeMap;
 use std::mem::{Discriminant, discriminant};
@@ -10,49 +10,49 @@ use crate::into::state::{Call, Count, Ids, Log, Progress, Sizes, State, rounds};
 use crate::into::step::{End, Refusal, Stage, Step, Table};
 use crate::turns::Turns;
 
-/// A document: its id, and its set, if it has one. Sets are similar that differ by at most 1.
+/// A document: its id, and its set, if it has one. Sets are similar if they differ by at most 1.
 pub(super) type Doc = (Option<u8>, Option<u8>);
 /// A row of any table: two numbers.
 pub(super) type Row = (i64, i64);
 
-/// What is rolled back with a transaction.
+/// The data that is rolled back with a transaction.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Here {
     /// The working tables, with the rows of those that are not on servers.
     tables: BTreeMap<Table, Vec<Row>>,
-    /// Rows on servers.
+    /// The rows on servers.
     far: BTreeMap<Table, Vec<Row>>,
-    /// The log: for which call, of how many rows, and whether it has ended.
+    /// The log: the arguments of its call, its progress, and whether the call has ended.
     log: Option<(u8, Progress, bool)>,
     result: Option<Vec<Row>>,
-    /// What the cluster of each document is called.
+    /// The name of each document's cluster.
     clusters: Option<Vec<Row>>,
 }
 
-/// How a call ended.
+/// The outcome of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
     Made,
     Refused(Refusal),
-    /// The backend, or the server, was gone before a step.
+    /// The backend or the server crashed before a step.
     Crashed,
-    /// Steps told nothing.
+    /// Steps reported nothing.
     NothingLearnt,
 }
 
-/// All there is.
+/// The coordinator and its servers.
 #[derive(Debug, Clone)]
 pub(super) struct World {
     pub(super) docs: Vec<Doc>,
     pub(super) call: Call,
     here: Here,
-    /// Tables that are on the servers.
+    /// The tables that are on the servers.
     far: Vec<Table>,
-    /// Those of them that were made anew in a transaction.
+    /// The tables on servers that were created again in a transaction.
     anew: Vec<Table>,
     /// The documents as they were when they were read.
     pub(super) read: Vec<Doc>,
-    /// A step that does nothing, by mistake.
+    /// A step that does nothing, to simulate a mistake.
     pub(super) idle: Option<Discriminant<Step>>,
 }
 
@@ -62,12 +62,13 @@ impl World {
         Self { docs, call, here: Here::default(), far: Vec::new(), anew: Vec::new(), read, idle: None }
     }
 
-    /// Whether a table is on servers.
+    /// Reports whether a table is on servers.
     fn is_far(table: Table) -> bool {
         !matches!(table, Table::Ranks | Table::Pairs)
     }
 
-    /// A call with these arguments, which does not reach step `crash`, of all of its transactions; the steps that were done.
+    /// Executes a call with these arguments, which crashes before step `crash`, counted over all of
+    /// its transactions. Returns the outcome and the steps that were executed.
     pub(super) fn call(&mut self, arguments: u8, crash: Option<usize>) -> (Outcome, Vec<Step>) {
         let (mut refused, mut first) = (None, true);
         let mut done = Vec::new();
@@ -85,7 +86,7 @@ impl World {
                 for step in steps {
                     if crash == Some(done.len()) {
                         self.here = committed;
-                        // Rows of tables that were dropped are gone.
+                        // The rows of dropped tables are lost.
                         let far = &self.far;
                         self.here.far.retain(|table, _| far.contains(table));
                         self.anew.iter().for_each(|table| drop(self.here.far.remove(table)));
@@ -284,13 +285,14 @@ impl World {
         to.get_mut(&table).expect("a table that was made").extend(rows);
     }
 
-    /// What comes next, and in how many rounds candidates are compared.
+    /// Returns the next stage, and the number of rounds in which candidates are compared.
     fn stage(&self) -> (Stage, i64) {
         let Some((_, progress, _)) = &self.here.log else { panic!("no log") };
         (progress.next(self.call.by_stars), progress.rounds)
     }
 
-    /// Of each set that is in a cluster, its document and the first one of the cluster.
+    /// Returns, for each set that is in a cluster, its document and the first document of the
+    /// cluster.
     fn clusters_of_sets(&self) -> Vec<Row> {
         let edges: BTreeMap<i64, i64> = self.rows(Table::Edges).iter().map(|&(u, v)| (u, u.min(v))).collect();
         let members = self.rows(Table::Members);
@@ -306,7 +308,7 @@ impl World {
         self.read[n as usize].1.is_some()
     }
 
-    /// The pairs of all members.
+    /// Returns the pairs of all members.
     fn expanded(&self) -> Vec<Row> {
         let members = self.rows(Table::Members);
         let of = |first: i64| members.iter().filter(move |row| row.1 == first).map(|row| row.0);
@@ -321,7 +323,7 @@ impl World {
         pairs
     }
 
-    /// The pairs of the documents that were read, one by one.
+    /// Returns the pairs of the documents that were read, compared one by one.
     pub(super) fn anew(&self) -> Vec<Row> {
         let count = self.read.len() as i64;
         let all = (0..count).flat_map(|a| (a + 1..count).map(move |b| (a, b)));
@@ -329,33 +331,33 @@ impl World {
         all.filter(|&(a, b)| set(a).zip(set(b)).is_some_and(|(a, b)| (a - b).abs() <= 1)).collect()
     }
 
-    /// The result, which a caller drops for another one.
+    /// Takes the result, as a caller who drops it before another call.
     pub(super) fn take_result(&mut self) -> Option<Vec<Row>> {
         self.here.clusters = None;
         self.here.result.take()
     }
 
-    /// What the cluster of each document is called.
+    /// Returns the name of each document's cluster.
     pub(super) fn clusters(&self) -> Option<Vec<Row>> {
         self.here.clusters.clone()
     }
 
-    /// Working tables, here and on servers.
+    /// Counts the working tables, here and on servers.
     pub(super) fn tables(&self) -> usize {
         self.here.tables.len() + self.far.len()
     }
 
-    /// A server crashes: unlogged tables there are empty.
+    /// Simulates a crash of a server: its unlogged tables are empty afterwards.
     pub(super) fn lose_rows(&mut self) {
         self.here.far.values_mut().for_each(Vec::clear);
     }
 
-    /// The coordinator crashes.
+    /// Simulates a crash of the coordinator.
     pub(super) fn lose_own_rows(&mut self) {
         self.here.tables.values_mut().for_each(Vec::clear);
     }
 
-    /// A table goes on a server.
+    /// Simulates that a table on a server is dropped.
     pub(super) fn lose_table(&mut self, table: Table) {
         self.far.retain(|other| *other != table);
         self.here.far.remove(&table);

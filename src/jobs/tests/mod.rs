@@ -1,4 +1,4 @@
-//! The plans of refreshes, and what becomes of a job that follows them.
+//! Tests of the plans of refreshes, and of the results of a job that follows them.
 
 mod plans;
 mod properties;

@@ -1,10 +1,10 @@
-//! Plans as values.
+//! Tests of plans as values.
 
 use crate::jobs::plan::plan;
 use crate::jobs::state::{BatchPairs, Contents, Job, Present, Removed, State, Upkeep};
 use crate::jobs::step::{Clusters, Join, Rows, Step};
 
-/// A job whose triggers told of everything, in its first transaction.
+/// A job whose triggers reported everything, in its first transaction.
 const TOLD: Job = Job {
     upkeep: Upkeep::Sets,
     whole_clusters: true,
@@ -17,7 +17,7 @@ const TOLD: Job = Job {
     renewed: false,
 };
 
-/// The state of a batch of changed rows beside known ones.
+/// Returns the state of a batch of changed rows in addition to known ones.
 fn taken(job: Job, rows: i64, known: i64) -> State {
     let contents = Some(Contents::Seen);
     let noted = Some(true);
@@ -46,12 +46,12 @@ fn rows_are_compared_where_triggers_did_not_tell_of_all_changes() {
     assert_eq!(plan(&begun(TOLD, false, true)), [Step::TakeMarks { limit }]);
     assert_eq!(plan(&begun(TOLD, true, true)), compare);
     assert_eq!(plan(&begun(TOLD, false, false)), compare);
-    // Once a refresh: what changes meanwhile is noted, or found by the next one.
+    // Once in a refresh: later changes are noted, or found by the next refresh.
     let later = Job { first: false, told: false, same_definition: false, ..TOLD };
     assert_eq!(plan(&State::new(later)), [Step::Look]);
     let seen = |job| State { noted: Some(false), ..State::new(job) };
     assert_eq!(plan(&seen(later)), [Step::TakeMarks { limit }]);
-    // Where all rows are joined they are all compared.
+    // Where all rows are joined, all are compared.
     let whole = Job { upkeep: Upkeep::Whole, ..later };
     assert_eq!(plan(&seen(whole)), [Step::CompareAll { limit: i64::MAX - 1 }]);
 }
@@ -67,22 +67,22 @@ fn rows_that_may_have_changed_unnoted_are_doubted_where_they_are_read() {
         segment: Some(Some(4)),
         ..taken(later, 10, 201)
     };
-    // Where few are looked up, those that are found.
+    // Where few rows are looked up, the rows found are put in doubt.
     assert_eq!(plan(&few), [Step::LookUp { segment: Some(4), doubts: true }]);
     let touched = Step::Cluster(Clusters::Touched { had_pairs: false });
     let looked_up = State { found: Some(BatchPairs { pairs: 2, listed: true }), damaged: Some(false), ..few };
     assert_eq!(plan(&looked_up), [touched, Step::EndBatch]);
-    // Where the lists are made anew, all.
+    // Where the lists are rebuilt, all rows are.
     let anew = [Step::MakeLists(Some(Rows::Known)), Step::Doubt, touched, Step::EndBatch];
     assert_eq!(plan(&State { damaged: Some(true), ..looked_up }), anew);
     assert_eq!(plan(&State { segment: Some(None), damaged: None, ..looked_up }), anew);
-    // Where all are joined with the batch, all.
+    // Where all rows are joined with the batch, all rows are.
     let of_pairs = Step::Cluster(Clusters::OfPairs);
     let many = State { rows: Some(300), known: Some(1000), ..looked_up };
     assert_eq!(plan(&many), [Step::Doubt, of_pairs, Step::EndBatch]);
     let pairs = State { job: Job { upkeep: Upkeep::Pairs, ..later }, ..looked_up };
     assert_eq!(plan(&pairs), [Step::Doubt, touched, Step::EndBatch]);
-    // Not where there are no others, nor where all were compared.
+    // None are if there are no other rows, or if all rows were compared.
     let alone = State { present: Some(Present { alone: true, rows: 300 }), ..many };
     assert_eq!(plan(&alone), [of_pairs, Step::EndBatch]);
     let first = State { job: Job { first: true, ..later }, ..many };
@@ -166,7 +166,7 @@ fn ids_of_another_type_begin_anew() {
     let mut state = State::new(Job { first: false, other_type: true, ..TOLD });
     assert_eq!(plan(&state), [Step::Retype]);
     state.emptied();
-    // Empty tables are moved, too.
+    // Empty tables are moved too.
     state.job.misplaced = true;
     assert_eq!(plan(&state), [Step::Move]);
     state.job.misplaced = false;

@@ -1,4 +1,5 @@
-//! What becomes of a job that follows its plans: whatever happens to it, it is as if it had been computed anew.
+//! Tests that a job that follows its plans ends up, whatever happens to it, with the same results
+//! as if they had been computed from scratch.
 
 use std::mem::discriminant;
 
@@ -10,7 +11,7 @@ use crate::jobs::plan::plan;
 use crate::jobs::state::{BatchPairs, Contents, Job, Present, Removed, State, Upkeep};
 use crate::jobs::step::Step;
 
-/// Whether a step tells something that is not yet known.
+/// Reports whether a step reports a fact that is not yet known.
 fn tells_more(step: Step, state: &State) -> bool {
     match step {
         Step::Retype => state.job.other_type,
@@ -42,7 +43,8 @@ prop_compose! {
 }
 
 prop_compose! {
-    /// What is known in the order in which steps tell it, up to some point, some of it beyond what a server would say.
+    /// Generates facts in the order in which steps report them, up to some point. Some combinations
+    /// are beyond what a server would report.
     fn states()(job in jobs(), [unnoted, noted, fits, seen, had_pairs, alone, listed, damaged, more] in any::<[bool; 9]>(),
         rows in prop_oneof![Just(0), 1..i64::MAX], known in 0..i64::MAX, segment in any::<Option<i64>>(), so_far in 0..9usize) -> State {
         State {
@@ -62,7 +64,7 @@ prop_compose! {
     }
 }
 
-/// What happens to a job.
+/// An event in the life of a job.
 #[derive(Debug, Clone)]
 enum Event {
     Write(Id, Option<u8>, Note),
@@ -71,12 +73,13 @@ enum Event {
     Misplaced,
     Damage,
     OtherVersion,
-    /// A refresh with writes before some of its steps, which ends without its last steps where it is interrupted. What was
-    /// written before a step may be taken back before a later one, or after the refresh.
+    /// A refresh with writes before some of its steps. If it is interrupted, it ends without its
+    /// last steps. A write may be undone before a later step, or after the refresh.
     Refresh(Vec<Meanwhile>, Option<usize>),
 }
 
-/// A write before a step of a refresh, by the number of the step, and before which it is taken back if it is.
+/// A write before the step of a refresh with this number, and the step before which it is undone,
+/// if it is.
 #[derive(Debug, Clone)]
 struct Meanwhile {
     at: usize,
@@ -110,8 +113,8 @@ fn events() -> impl Strategy<Value = Event> {
     ]
 }
 
-/// A refresh, with writes before some of its steps; it is rolled back to its last commit where it is interrupted. The steps
-/// that were done.
+/// Runs a refresh, with writes before some of its steps. If it is interrupted, it is rolled back to
+/// its last commit. Returns the steps that were executed.
 fn refresh(world: &mut World, writes: &[Meanwhile], interrupted: Option<usize>) -> Vec<Step> {
     let mut before = vec![None; writes.len()];
     let done = refresh_only(world, writes, &mut before, interrupted);
@@ -123,7 +126,7 @@ fn refresh(world: &mut World, writes: &[Meanwhile], interrupted: Option<usize>) 
     done
 }
 
-/// The same, which keeps what was there before those writes that were not taken back.
+/// Runs a refresh, and keeps the former contents for the writes that were not undone.
 fn refresh_only(
     world: &mut World,
     writes: &[Meanwhile],
@@ -174,7 +177,7 @@ proptest! {
         let (last, before) = steps.split_last().unwrap();
         prop_assert!(matches!(last, Step::Done { .. }) || tells_more(*last, &state), "{steps:?}");
         prop_assert!(!before.iter().any(|step| matches!(step, Step::Done { .. } | Step::Retype | Step::Move)), "{steps:?}");
-        // And what is known already is not asked again.
+        // Known facts are not asked again.
         let asks = |step: &&Step| !matches!(step, Step::ForgetWaiting | Step::ReachBefore | Step::Outline { .. }
             | Step::MakeLists(_) | Step::Doubt | Step::Cluster(_) | Step::Analyze | Step::WriteEntry | Step::Log { .. });
         prop_assert!(before.iter().filter(asks).all(|step| tells_more(*step, &state)), "{steps:?}");
@@ -187,7 +190,7 @@ proptest! {
         let mut world = World::new(docs, job);
         refresh(&mut world, &[], None);
         changed.iter().for_each(|id| world.write(*id, Some(1), Note::Id));
-        // Which steps tell something, as the state is between them.
+        // The steps that report something, given the state between them.
         let mut telling = Vec::new();
         let done = world.clone().transaction(true, |_, step| {
             telling.extend(tells_more(step, &State::new(job)).then_some(step));
@@ -202,8 +205,7 @@ proptest! {
                 true
             });
             prop_assert!(matches!(refused, Err(Error::NothingLearnt { .. })), "{step:?}: {refused:?}");
-            // More than once where other steps of the same plan told something, and then something
-            // else.
+            // More than once if other steps of the same plan reported something first.
             prop_assert!(times <= 3, "{step:?}: {times} times");
         }
     }
@@ -223,20 +225,22 @@ proptest! {
                 Event::Refresh(writes, interrupted) => drop(refresh(&mut world, writes, *interrupted)),
             }
         }
-        // However it came to be so: one refresh without writers beside it, and all is as if computed anew.
+        // Whatever happened, after one refresh without concurrent writers everything is as if
+        // computed from scratch.
         let mut interrupted = world.clone();
         let steps = refresh(&mut world, &[], None);
         prop_assert_eq!(world.results(), world.anew());
         prop_assert!(world.is_settled());
         prop_assert!(!(world.lists.damaged && job.upkeep == Upkeep::Sets && steps.contains(&Step::EndBatch)));
-        // The same where it is interrupted before any of its steps, each time one later.
+        // The same holds if the refresh is interrupted before any of its steps, each time one step
+        // later.
         for at in 1..=steps.len().min(40) {
             refresh(&mut interrupted, &[], Some(at));
         }
         refresh(&mut interrupted, &[], None);
         prop_assert_eq!(interrupted.results(), world.anew());
         prop_assert!(interrupted.is_settled());
-        // Then there is nothing to do, and little is done.
+        // Afterwards there is nothing to do, and little is done.
         let batches = world.batches;
         let again = refresh(&mut world, &[], None);
         prop_assert_eq!(world.batches, batches);

@@ -1,4 +1,4 @@
-//! What each step does to a [`World`].
+//! The effect of each step on a [`World`].
 
 use std::collections::BTreeSet;
 use std::mem::discriminant;
@@ -11,9 +11,9 @@ use crate::jobs::step::{Clusters, Join, Rows, Step};
 use crate::turns::Turns;
 
 impl World {
-    /// Plans and carries out a transaction; `each` is called before each step and may write
-    /// meanwhile, or stop it. The steps that were done, the last of which is [`Step::Done`] unless
-    /// it was stopped; an error where they tell nothing.
+    /// Plans and executes a transaction. `each` is called before each step and may write meanwhile,
+    /// or stop the transaction. Returns the steps that were executed; the last one is
+    /// [`Step::Done`] unless the transaction was stopped. Fails if steps report nothing.
     pub(super) fn transaction(
         &mut self,
         first: bool,
@@ -54,7 +54,7 @@ impl World {
                 self.job.other_type = false;
                 state.emptied();
             }
-            // Of the same rows.
+            // The rows remain the same.
             Step::Move => {
                 self.job.misplaced = false;
                 state.job.misplaced = false;
@@ -197,15 +197,16 @@ impl World {
         self.lists.segments.push(Segment { number, rows });
     }
 
-    /// Remembers which of some rows are not as they were seen. For those that wait that is known.
+    /// Puts in doubt those of some rows that differ from what was seen. Waiting rows are known to
+    /// differ.
     fn doubt(&mut self, ids: impl IntoIterator<Item = Id>) {
         let Self { seen, known, waiting, .. } = self;
         let differ = ids.into_iter().filter(|id| seen.docs.get(id) != known.get(id));
         self.doubtful.extend(differ.filter(|id| !waiting[..seen.waiting].contains(id)));
     }
 
-    /// Pairs of the batch with rows whose outlines, as they once were, are similar; with all known ones where the lists
-    /// cannot be read.
+    /// Finds pairs of the batch with rows whose former outlines are similar, or with all known rows
+    /// if the lists cannot be read.
     fn look_up(&mut self, segment: Option<i64>, doubts: bool) -> BatchPairs {
         let before = self.pairs.len();
         let docs = &self.seen.docs;
@@ -231,7 +232,7 @@ impl World {
             self.doubt(near);
         }
         self.pairs.extend(found);
-        // Where all rows of the batch were deleted there is nothing to put in.
+        // If all rows of the batch were deleted, there is nothing to add.
         let any = self.batch.iter().any(|id| self.seen.docs.contains_key(id));
         let listed = (segment.is_some() && any) || self.lists.damaged;
         if let Some(segment) = segment.filter(|_| any && !self.lists.damaged) {

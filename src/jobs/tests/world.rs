@@ -1,6 +1,8 @@
-//! The tables of a job as sets and maps: a job small enough to compute anew at any time.
+//! The tables of a job as sets and maps, for a job small enough to compute from scratch at any
+//! time.
 //!
-//! The content of a document is a number; two are similar where their numbers differ by at most 1, and 0 is like nothing.
+//! The content of a document is a number. Two are similar if their numbers differ by at most 1; 0
+//! is similar to nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::Discriminant;
@@ -12,7 +14,7 @@ pub(super) type Id = u8;
 pub(super) type Pairs = BTreeSet<(Id, Id)>;
 pub(super) type Members = BTreeSet<(Id, Id)>;
 
-/// A segment of lists: what rows were like when they were put in.
+/// A segment of lists: the contents of rows when they were added.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Segment {
     pub number: i64,
@@ -23,41 +25,42 @@ pub(super) struct Segment {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Lists {
     pub segments: Vec<Segment>,
-    /// Of how many documents the order of tokens was made; none if there is none of this version.
+    /// The number of documents from which the order of tokens was made, or `None` if there is no
+    /// order of this version.
     pub order: Option<usize>,
     pub damaged: bool,
 }
 
-/// What a trigger does about a write.
+/// The action of a trigger after a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Note {
     /// It notes the id.
     Id,
     /// It notes that rows changed.
     Unnoted,
-    /// Nothing, but the definition of the relation was changed.
+    /// It notes nothing, but the definition of the relation changed.
     Definition,
 }
 
-/// What the steps of a transaction see.
+/// The data that the steps of a transaction see.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Seen {
     pub docs: BTreeMap<Id, u8>,
-    /// How many marks of waiting rows: the first ones.
+    /// The number of marks of waiting rows that are seen: the first ones.
     pub waiting: usize,
-    /// The definition with which the transaction began.
+    /// The definition at the beginning of the transaction.
     pub definition: usize,
 }
 
-/// A relation, and all that a job knows of it.
+/// A relation, and everything that a job knows about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct World {
     pub docs: BTreeMap<Id, u8>,
-    /// What a transaction begins with, but for what is compared with the definition.
+    /// The initial facts of a transaction, except those that depend on the definition.
     pub job: Job,
-    /// The definition of the relation, which is another number with each change.
+    /// The definition of the relation, as a number that changes with it.
     pub definition: usize,
-    /// That of when all rows were compared last.
+    /// The definition when all rows were last compared.
     pub compared: Option<usize>,
     pub seen: Seen,
     pub unnoted: bool,
@@ -70,16 +73,16 @@ pub(super) struct World {
     pub batches: usize,
     pub batch: BTreeSet<Id>,
     pub before: BTreeSet<Id>,
-    /// A step that does nothing, by mistake.
+    /// A step that does nothing, to simulate a mistake.
     pub idle: Option<Discriminant<Step>>,
 }
 
-/// Whether documents of these contents are similar.
+/// Reports whether documents with these contents are similar.
 pub(super) fn similar(a: u8, b: u8) -> bool {
     a != 0 && b != 0 && a.abs_diff(b) <= 1
 }
 
-/// All pairs of some rows of which `wanted` holds.
+/// Returns all pairs of rows for which `wanted` is true.
 pub(super) fn join(docs: &BTreeMap<Id, u8>, wanted: impl Fn(Id, Id) -> bool) -> Pairs {
     let all = docs.iter().flat_map(|a| docs.iter().map(move |b| (a, b)));
     all.filter(|((a, x), (b, y))| a < b && similar(**x, **y) && wanted(**a, **b))
@@ -87,7 +90,7 @@ pub(super) fn join(docs: &BTreeMap<Id, u8>, wanted: impl Fn(Id, Id) -> bool) -> 
         .collect()
 }
 
-/// The rows that pairs connect with some, these among them.
+/// Returns the rows that pairs connect with the given ones, which are included.
 pub(super) fn reach(pairs: &Pairs, from: &BTreeSet<Id>) -> BTreeSet<Id> {
     let mut reached = from.clone();
     loop {
@@ -101,8 +104,8 @@ pub(super) fn reach(pairs: &Pairs, from: &BTreeSet<Id>) -> BTreeSet<Id> {
     }
 }
 
-/// The clusters of some pairs: `(cluster, member)`. What is connected, by its least row; or stars around the rows that are in
-/// none when their turn comes.
+/// Returns the clusters of pairs, as `(cluster, member)`. A cluster is either a component, named by
+/// its least row, or a star around a row that is in no cluster when its turn comes.
 pub(super) fn clusters(pairs: &Pairs, whole: bool) -> Members {
     let rows: BTreeSet<Id> = pairs.iter().flat_map(|(a, b)| [*a, *b]).collect();
     let mut members = Members::new();
@@ -144,20 +147,20 @@ impl World {
         }
     }
 
-    /// What the tables would be if all was computed anew.
+    /// Returns the contents of the tables if they were computed from scratch.
     pub(super) fn anew(&self) -> (Pairs, Members, BTreeMap<Id, u8>) {
         let pairs = join(&self.docs, |_, _| true);
         let clusters = clusters(&pairs, self.job.whole_clusters);
         (pairs, clusters, self.docs.clone())
     }
 
-    /// What they are.
+    /// Returns the actual contents of the tables.
     pub(super) fn results(&self) -> (Pairs, Members, BTreeMap<Id, u8>) {
         (self.pairs.clone(), self.clusters.clone(), self.known.clone())
     }
 
-    /// Whether nothing waits, and each row is in the lists as it is, if the job has lists. Those that are damaged are made anew
-    /// with the next batch.
+    /// Reports whether nothing waits and, if the job has lists, whether each row is in the lists
+    /// with its present contents. Damaged lists are rebuilt with the next batch.
     pub(super) fn is_settled(&self) -> bool {
         let listed = |row: (&Id, &u8)| {
             self.lists.segments.iter().any(|segment| segment.rows.contains(&(*row.0, *row.1)))
@@ -169,7 +172,7 @@ impl World {
             && (!has_lists || self.lists.damaged || self.docs.iter().all(listed))
     }
 
-    /// A write that commits now, of which a trigger tells if there is one.
+    /// Executes a write that commits now, and that a trigger notes if there is one.
     pub(super) fn write(&mut self, id: Id, content: Option<u8>, note: Note) {
         match content {
             Some(content) => self.docs.insert(id, content),
