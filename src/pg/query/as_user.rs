@@ -1,4 +1,5 @@
-//! Runs SQL of ours as another user: work on users' tables as their owner, and on the registry of jobs as the owner of that.
+//! Runs our own SQL as another user: work on users' tables as their owner, and work on the registry
+//! of jobs as its owner.
 
 use std::ffi::CStr;
 
@@ -15,19 +16,21 @@ use crate::pg::server::version;
 /// The extension that a called function belongs to.
 #[derive(Debug)]
 pub(crate) struct Extension {
-    /// Its schema, as SQL text needs it.
+    /// The schema, quoted for SQL text.
     pub schema: String,
     extension: pg_sys::Oid,
-    /// The number of that schema.
+    /// The OID of that schema.
     pub namespace: pg_sys::Oid,
-    /// The last argument of internal functions, with a comma in front: of a type that others may not declare functions with.
+    /// The last argument of internal functions, with a leading comma; others may not declare
+    /// functions with its type.
     pub internal: String,
 }
 
 impl Extension {
-    /// That of the called function, which is found by its number, whatever the search path.
+    /// Returns the extension of the called function, which is found by its OID, whatever the search
+    /// path.
     pub(crate) fn of(call: Call) -> Result<Self> {
-        // SAFETY: set by the function manager; a schema that a function is in has a name.
+        // SAFETY: set by the function manager; the schema of a function has a name.
         let (extension, namespace, schema) = unsafe {
             let function = (*(*call.info).flinfo).fn_oid;
             let extension = pg_sys::getExtensionOfObject(pg_sys::ProcedureRelationId, function);
@@ -39,22 +42,24 @@ impl Extension {
         Ok(Self { schema, extension, namespace, internal })
     }
 
-    /// The version of its SQL definitions; none where the function is of no extension. While a script of the extension runs,
-    /// this is the version that it leads to.
+    /// Returns the version of its SQL definitions; none if the function belongs to no extension.
+    /// While a script of the extension runs, this is the version that the script leads to.
     pub(crate) fn version(&self) -> Result<Option<String>> {
         let table = pg_sys::ExtensionRelationId;
         let read = |[_, _, _, _, _, version, _, _]: [Option<Datum>; 8]| {
             // SAFETY: a text, and a C string made of it.
             Ok(version.map(|version| unsafe { c_string(pg_sys::text_to_cstring(version.cast_mut_ptr())) }))
         };
-        // SAFETY: the table is locked; it has these columns in every version of the server, the first is its key.
+        // SAFETY: the table is locked; it has these columns in every version of the server, and the
+        // first is its key.
         unsafe {
             pg_sys::LockRelationOid(table, pg_sys::AccessShareLock as i32);
             Ok(by_oid::read(table, self.extension, read)?.flatten())
         }
     }
 
-    /// Ends what runs SQL that names objects of the extension, if its SQL is of another version than the library.
+    /// Fails if the SQL of the extension is of another version than the library. Called before SQL
+    /// that names objects of the extension.
     pub(crate) fn check_version(&self, function: &str) -> Result<()> {
         let library = version::LIBRARY;
         let Some(sql) = self.version()?.filter(|sql| sql != library) else { return Ok(()) };
@@ -64,9 +69,9 @@ impl Extension {
         Err(version::mismatch(message, &sql))
     }
 
-    /// The number of a table of the extension's own, which is locked, so that it stays what it is.
+    /// Finds a table of the extension and locks it, so that it does not change; returns its OID.
     pub(crate) fn table(&self, name: &CStr) -> Result<pg_sys::Oid> {
-        // SAFETY: looks at the catalogues.
+        // SAFETY: reads the catalogs.
         unsafe {
             let table = pg_sys::get_relname_relid(name.as_ptr(), self.namespace);
             let ours = self.extension != pg_sys::InvalidOid && table != pg_sys::InvalidOid && {
@@ -80,9 +85,9 @@ impl Extension {
         Err(Self::gone(name))
     }
 
-    /// The OID of a type of the extension's own; 0 where it has none of that name.
+    /// Returns the OID of a type of the extension; 0 if there is none with that name.
     pub(crate) fn type_named(&self, name: &CStr) -> pg_sys::Oid {
-        // SAFETY: looks at the catalogues; the name of a type is a C string.
+        // SAFETY: reads the catalogs; the name of a type is a C string.
         unsafe {
             let (name, namespace) = (Datum::from(name.as_ptr()), Datum::from(self.namespace));
             let cache = pg_sys::SysCacheIdentifier::TYPENAMENSP as i32;
@@ -93,7 +98,7 @@ impl Extension {
         }
     }
 
-    /// The error where a table of the extension is not there.
+    /// Returns the error if a table of the extension is missing.
     pub(crate) fn gone(name: &CStr) -> SqlError {
         let message = format!("the table {} of the extension is gone", name.to_string_lossy());
         SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE, message)
@@ -101,24 +106,25 @@ impl Extension {
     }
 }
 
-/// Where things are found while work runs as another user.
+/// The search path while work runs as another user.
 pub(crate) const PATH: &CStr = c"pg_catalog, pg_temp";
 
-/// What work as another user may not do: become a third one, or leave anything to be run later.
+/// The restrictions on work as another user: it may not become a third user, or leave anything to
+/// be run later.
 const RESTRICTED: i32 = (pg_sys::SECURITY_LOCAL_USERID_CHANGE | pg_sys::SECURITY_RESTRICTED_OPERATION) as i32;
 
-/// Runs work as `user`, who cannot be left by it, and with `pg_catalog` as the only schema to find things
-/// in. Where an error ends it, the server itself goes back to the user of before.
+/// Runs work as `user`, with `pg_catalog` as the only schema to find objects in; the work cannot
+/// switch to another user. After an error the server itself restores the previous user.
 pub(crate) fn as_user<T>(user: pg_sys::Oid, work: impl FnOnce() -> Result<T>) -> Result<T> {
     let mut before = pg_sys::InvalidOid;
     let mut context = 0;
-    // SAFETY: what the server does to run maintenance commands as a table's owner: the settings are changed
-    // within a level of their own, which is rolled back at the end.
+    // SAFETY: the server does the same to run maintenance commands as a table's owner: the settings
+    // are changed on a separate nesting level, which is rolled back at the end.
     unsafe {
         pg_sys::GetUserIdAndSecContext(&raw mut before, &raw mut context);
         pg_sys::SetUserIdAndSecContext(user, context | RESTRICTED);
         let level = pg_sys::NewGUCNestLevel();
-        // Ids of any type are stored as texts, too, which have to be read again under whatever settings.
+        // Ids of any type are also stored as texts, which must be readable under all settings.
         for (name, value) in [
             (c"search_path", PATH),
             (c"standard_conforming_strings", c"on"),
@@ -126,7 +132,7 @@ pub(crate) fn as_user<T>(user: pg_sys::Oid, work: impl FnOnce() -> Result<T>) ->
             (c"IntervalStyle", c"postgres"),
             (c"extra_float_digits", c"1"),
             (c"bytea_output", c"hex"),
-            // Statements of ours are short: to compile them would take longer.
+            // Our statements are short, and compiling them would take longer than it saves.
             (c"jit", c"off"),
         ] {
             set(name, value);
@@ -138,12 +144,12 @@ pub(crate) fn as_user<T>(user: pg_sys::Oid, work: impl FnOnce() -> Result<T>) ->
     }
 }
 
-/// Runs work as `user`, who cannot be left by it, where that reads and runs no SQL text, which settings could make another
-/// one. Where an error ends it, the server itself goes back to the user of before.
+/// Runs work as `user`, from whom the work cannot switch. The work must not read or run SQL text,
+/// whose meaning depends on settings. After an error the server itself restores the previous user.
 pub(crate) fn without_sql_as<T>(user: pg_sys::Oid, work: impl FnOnce() -> Result<T>) -> Result<T> {
     let mut before = pg_sys::InvalidOid;
     let mut context = 0;
-    // SAFETY: what the server does to run maintenance commands as a table's owner.
+    // SAFETY: the server does the same to run maintenance commands as a table's owner.
     unsafe {
         pg_sys::GetUserIdAndSecContext(&raw mut before, &raw mut context);
         pg_sys::SetUserIdAndSecContext(user, context | RESTRICTED);
@@ -153,15 +159,16 @@ pub(crate) fn without_sql_as<T>(user: pg_sys::Oid, work: impl FnOnce() -> Result
     }
 }
 
-/// Whether the caller may act for a role: is it, or a member of it.
+/// Reports whether the caller may act for a role, by being the role or a member of it.
 pub(crate) fn acts_for(role: pg_sys::Oid) -> bool {
-    // SAFETY: a look at the roles.
+    // SAFETY: reads the roles.
     unsafe { pg_sys::has_privs_of_role(pg_sys::GetUserId(), role) }
 }
 
 /// Changes a setting for the rest of the work that runs as another user ([`as_user`]).
 pub(crate) fn set(name: &CStr, value: &CStr) {
-    // SAFETY: C strings of a setting that every user may change; the level of settings is that of the work.
+    // SAFETY: C strings of a setting that every user may change; the nesting level of settings is
+    // that of the work.
     unsafe {
         pg_sys::set_config_option(
             name.as_ptr(),

@@ -1,5 +1,6 @@
-//! Rows of tables that are read and written by the number of the table, where SQL text would need its name: the owner of a
-//! schema can rename it between two looks at it, and a write that notes its changes must not fail for that.
+//! Reads and writes rows of tables by the OID of the table. SQL text would need its name, which the
+//! owner of the schema can change between two lookups, and a write that notes its changes must not
+//! fail because of that.
 
 use pgrx::pg_sys::{self, Datum, Oid};
 
@@ -7,7 +8,7 @@ use crate::pg::compat;
 use crate::pg::server::call::declared_otherwise;
 use crate::pg::server::error::Result;
 
-/// Puts rows into a table without triggers, policies and computed columns.
+/// Inserts rows into a table without triggers, policies and computed columns.
 pub(crate) struct Inserter {
     relation: pg_sys::Relation,
     state: *mut pg_sys::EState,
@@ -16,10 +17,10 @@ pub(crate) struct Inserter {
 }
 
 impl Inserter {
-    /// Into a table that is locked for it.
+    /// Prepares to insert into a table that is locked for this.
     pub(crate) fn new(table: Oid) -> Self {
-        // SAFETY: a locked table stays; all is given back in drop, or by the server where an error ends it. Without a place
-        // in a query an error about a row tells of no columns.
+        // SAFETY: a locked table stays; everything is released in drop, or by the server after an
+        // error. The table has no place in a query, so an error about a row names no columns.
         unsafe {
             let relation = pg_sys::table_open(table, pg_sys::NoLock as i32);
             let state = pg_sys::CreateExecutorState();
@@ -34,10 +35,10 @@ impl Inserter {
         }
     }
 
-    /// Puts a row in.
+    /// Inserts a row.
     ///
     /// # Safety
-    /// The table has these columns, with types of which the values are.
+    /// The table has these columns, and the values have their types.
     pub(crate) unsafe fn insert<const N: usize>(&mut self, row: [Option<Datum>; N]) {
         // SAFETY: the caller's promise; a slot has room for all columns of the table.
         unsafe {
@@ -61,7 +62,7 @@ impl Inserter {
 impl Drop for Inserter {
     fn drop(&mut self) {
         if !std::thread::panicking() {
-            // SAFETY: made by us, given back once.
+            // SAFETY: made by us, released once.
             unsafe {
                 pg_sys::ExecCloseIndices(self.result);
                 pg_sys::ExecDropSingleTupleTableSlot(self.slot);
@@ -72,21 +73,21 @@ impl Drop for Inserter {
     }
 }
 
-/// Calls `read` with the first `N` columns of the row that has a number as its primary key, as it is at this moment, whatever
-/// the transaction sees otherwise.
+/// Calls `read` with the first `N` columns of the row with this primary key, in its current state,
+/// whatever the transaction's snapshot shows.
 ///
 /// # Safety
-/// The table is locked, none of its first `N` columns was dropped, and the first one is its primary key, an `oid`. The values
-/// are valid within the call only.
+/// The table is locked, none of its first `N` columns was dropped, and the first one is its primary
+/// key, an `oid`. The values are valid only within the call.
 pub(crate) unsafe fn read<const N: usize, T>(
     table: Oid,
     key: Oid,
     read: impl FnOnce([Option<Datum>; N]) -> Result<T>,
 ) -> Result<Option<T>> {
-    // SAFETY: the caller's promise. Where an error ends it the server gives back what was opened.
+    // SAFETY: the caller's promise. After an error the server closes what was opened.
     unsafe {
         let relation = pg_sys::table_open(table, pg_sys::NoLock as i32);
-        // Another version of the extension may have others behind them, or fewer.
+        // Another version of the extension may have more columns, or fewer.
         let columns = (*(*relation).rd_att).natts as usize;
         if columns < N {
             let message = format!("a table of the extension has {columns} columns, and should have {N}");
@@ -96,7 +97,8 @@ pub(crate) unsafe fn read<const N: usize, T>(
         let (equals, key) = (Oid::from(pg_sys::F_OIDEQ), Datum::from(key));
         pg_sys::ScanKeyInit(&raw mut wanted, 1, pg_sys::BTEqualStrategyNumber as u16, equals, key);
         let index = compat::primary_key(relation);
-        // A catalog's rows are read as of now by themselves, also where a parallel plan allows no other snapshot.
+        // Rows of a catalog are read in their current state without a snapshot, also where a
+        // parallel plan allows no other one.
         let snapshot = if table.to_u32() < pg_sys::FirstNormalObjectId {
             std::ptr::null_mut()
         } else {

@@ -1,13 +1,13 @@
-//! Tables that Citus spreads over nodes.
+//! Tables that Citus distributes over nodes.
 
 use pgrx::{IntoDatum, pg_sys};
 
 use super::Query;
 use crate::pg::server::error::Result;
 
-/// Whether Citus spreads a relation; nothing is asked where there is no Citus.
+/// Reports whether Citus distributes a relation; runs no query if Citus is not installed.
 pub(crate) fn is_spread(relation: pg_sys::Oid) -> Result<bool> {
-    // SAFETY: a C string; none of that name is fine.
+    // SAFETY: a C string; the extension may be missing.
     if unsafe { pg_sys::get_extension_oid(c"citus".as_ptr(), true) } == pg_sys::InvalidOid {
         return Ok(false);
     }

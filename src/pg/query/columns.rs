@@ -1,4 +1,4 @@
-//! Columns of results, which must be of the types that are read or given.
+//! Columns of results, which must have the types that are read or returned.
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
@@ -10,12 +10,12 @@ use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::{Store, wants_all};
 
-/// Checks that a result has columns of exactly these types; none where it has no rows to give.
+/// Checks that a result has columns of exactly these types; none if it returns no rows.
 ///
 /// # Safety
 /// The descriptor is null or one of the server's.
 pub(super) unsafe fn check_columns(descriptor: pg_sys::TupleDesc, types: &[pg_sys::Oid]) -> Result<()> {
-    // SAFETY: the caller's promise; there are as many attributes as it says.
+    // SAFETY: the caller's promise; there are as many attributes as the descriptor says.
     let columns = unsafe { if descriptor.is_null() { &[] } else { attributes(descriptor) } };
     let mismatch = |message| Err(SqlError::new(PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH, message));
     if columns.len() != types.len() {
@@ -32,7 +32,7 @@ pub(super) unsafe fn check_columns(descriptor: pg_sys::TupleDesc, types: &[pg_sy
     }
 }
 
-/// The values of a row.
+/// Returns the values of a row.
 ///
 /// # Safety
 /// The table has the row; its columns were checked.
@@ -52,10 +52,12 @@ pub(super) unsafe fn values_of<const N: usize>(
 }
 
 impl Store {
-    /// That of a call that says itself which columns it takes, `AS f(…)`: they must be of these types.
+    /// Makes the store for a call that declares its columns itself, `AS f(…)`; they must have these
+    /// types.
     pub(crate) fn expected(call: Call, types: &[pg_sys::Oid]) -> Result<Self> {
         wants_all(call)?;
-        // SAFETY: `wants_all` says that this is a ReturnSetInfo; its descriptor is null or one of the server's.
+        // SAFETY: `wants_all` says that this is a ReturnSetInfo; its descriptor is null or one of
+        // the server's.
         unsafe {
             let result: *mut pg_sys::ReturnSetInfo = (*call.info).resultinfo.cast();
             if (*result).expectedDesc.is_null() {

@@ -1,5 +1,5 @@
-//! A cursor over a query of a few columns. What a fetch brought is freed by the next one: memory does
-//! not grow with the number of rows.
+//! A cursor over a query of a few columns. The next fetch frees the rows of the last one, so memory
+//! does not grow with the number of rows.
 
 use std::ffi::{c_char, c_long};
 use std::ptr;
@@ -12,7 +12,7 @@ use super::prepared::{Prepared, cleans_up, in_session};
 use super::statement::Query;
 use crate::pg::server::error::{Result, catch};
 
-// The query may run the functions of users: errors of these are to come back whole.
+// The query may run user-defined functions, whose errors must be returned whole.
 unsafe extern "C-unwind" {
     fn SPI_cursor_open(
         name: *const c_char,
@@ -24,7 +24,8 @@ unsafe extern "C-unwind" {
     fn SPI_cursor_fetch(portal: pg_sys::Portal, forward: bool, count: c_long);
 }
 
-/// An open cursor over `N` columns, in an SPI session of its own. After an error the server itself cleans both up.
+/// An open cursor over `N` columns, in its own SPI session. After an error the server itself cleans
+/// up both.
 #[derive(Debug)]
 pub(crate) struct Cursor<const N: usize> {
     portal: pg_sys::Portal,
@@ -35,28 +36,30 @@ pub(crate) struct Cursor<const N: usize> {
 }
 
 impl<const N: usize> Cursor<N> {
-    /// Opens a cursor for one SELECT that gives columns of exactly these types.
+    /// Opens a cursor for a single SELECT that returns columns of exactly these types.
     pub(crate) fn open(query: &Query<'_>, types: [pg_sys::Oid; N]) -> Result<Self> {
         let mut prepared = Prepared::new(query)?;
         prepared.select()?;
         prepared.check(&types)?;
         let Prepared { plan, values, nulls, read_only, .. } = &mut prepared;
         let (values, nulls) = (values.as_mut_ptr(), nulls.as_ptr());
-        // SAFETY: the plan has as many parameters; all is copied.
+        // SAFETY: the plan has as many parameters; everything is copied.
         let portal = in_session(|| unsafe {
             catch(|| SPI_cursor_open(ptr::null(), *plan, values, nulls, *read_only))
         })?;
         let cursor = Self { portal, table: ptr::null_mut(), types, _prepared: prepared };
-        // It may have been parsed anew.
+        // The query may have been parsed again.
         cursor._prepared.check(&types)?;
         Ok(cursor)
     }
 
-    /// The next rows, at most `rows`; none after the last. Their values live until the next fetch.
+    /// Fetches the next rows, at most `rows`; none after the last one. Their values live until the
+    /// next fetch.
     pub(crate) fn fetch(&mut self, rows: usize) -> Result<impl Iterator<Item = [Option<Datum>; N]> + '_> {
         self.free();
         let portal = self.portal;
-        // SAFETY: the portal is open; the table holds `numvals` rows of columns that are checked first.
+        // SAFETY: the portal is open; the table holds `numvals` rows of columns that are checked
+        // first.
         unsafe {
             in_session(|| catch(|| SPI_cursor_fetch(portal, true, rows as c_long)))?;
             self.table = pg_sys::SPI_tuptable;
@@ -69,8 +72,8 @@ impl<const N: usize> Cursor<N> {
         }
     }
 
-    /// Calls `each` with all rows, which are fetched `rows` at a time. What it leaves in the current memory context is
-    /// freed row by row.
+    /// Calls `each` with all rows, which are fetched `rows` at a time. Memory that `each` leaves in
+    /// the current memory context is freed row by row.
     pub(crate) fn for_each(
         mut self,
         rows: usize,
@@ -82,9 +85,9 @@ impl<const N: usize> Cursor<N> {
             let mut fetched = 0;
             for row in self.fetch(rows)? {
                 fetched += 1;
-                // SAFETY: what `each` keeps of a row are copies.
+                // SAFETY: `each` keeps only copies of a row.
                 if let Err(error) = unsafe { context.switch_to(|_| each(row)) } {
-                    // The error may be in the context, which goes with the one around it.
+                    // The error may be in the context, which is freed with its parent.
                     std::mem::forget(context);
                     return Err(error);
                 }

@@ -1,4 +1,4 @@
-//! Values of the server into documents of the core.
+//! Converts values of the server into documents of the core.
 
 use std::borrow::Cow;
 
@@ -13,14 +13,14 @@ use crate::sketches::stored::{SketchKind, SketchReader};
 
 const DOING: &str = "reading a document";
 
-/// What a column holds.
+/// The content of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A text to be cut into tokens.
     Text,
-    /// `text[]`, or an array that can be cast to it: tokens already made.
+    /// `text[]`, or an array that can be cast to it: ready-made tokens.
     Tokens,
-    /// `bigint[]`, or an array of smaller integers: numbers already made.
+    /// `bigint[]`, or an array of smaller integers: ready-made numbers.
     Numbers,
     /// `tsvector`: lexemes with positions.
     Vector,
@@ -29,12 +29,12 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// What a column of this type, which is no domain, is taken for.
+    /// Returns the content of a column of this type, which is no domain.
     pub(crate) fn of(base_type: pg_sys::Oid) -> Self {
         if base_type == pg_sys::TSVECTOROID {
             return Self::Vector;
         }
-        // SAFETY: any type is looked up; elements have a type that exists.
+        // SAFETY: any type may be looked up; elements have a type that exists.
         let element = unsafe {
             match pg_sys::get_element_type(base_type) {
                 pg_sys::InvalidOid => {
@@ -49,7 +49,7 @@ impl Kind {
         }
     }
 
-    /// The kind of sketches, where it holds such.
+    /// Returns the kind of sketches, if the column holds sketches.
     pub(crate) fn sketches(self) -> Option<SketchKind> {
         match self {
             Self::Sketches(kind, _) => Some(kind),
@@ -57,7 +57,7 @@ impl Kind {
         }
     }
 
-    /// The type of the values that [`decode`] takes.
+    /// Returns the type of the values that [`decode`] takes.
     pub(crate) fn type_oid(self) -> pg_sys::Oid {
         match self {
             Self::Text => pg_sys::TEXTOID,
@@ -69,9 +69,10 @@ impl Kind {
     }
 }
 
-/// Whether a type is one of our sketches: of the extension, whatever schema that is in, and of this name.
+/// Returns the kind of sketches if a type is one of ours, that is, if it belongs to the extension,
+/// in any schema, and has this name.
 fn sketches(of: pg_sys::Oid) -> Option<SketchKind> {
-    // SAFETY: any number is looked up; the row is read before it is released.
+    // SAFETY: any OID may be looked up; the row is read before it is released.
     let kind = unsafe {
         let row = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::TYPEOID as i32, of.into());
         if row.is_null() {
@@ -82,20 +83,21 @@ fn sketches(of: pg_sys::Oid) -> Option<SketchKind> {
         pg_sys::ReleaseSysCache(row);
         [SketchKind::Minhash, SketchKind::Simhash].into_iter().find(|kind| kind.type_name() == name)?
     };
-    // SAFETY: the objects of extensions are looked up by their numbers; null where there is no such extension.
+    // SAFETY: the objects of extensions are looked up by their OIDs; the result is null if there is
+    // no such extension.
     let extension = unsafe {
         let extension = pg_sys::getExtensionOfObject(pg_sys::TypeRelationId, of);
         pg_sys::get_extension_name(extension)
     };
-    // SAFETY: a C string where it is not null.
+    // SAFETY: a C string if it is not null.
     (!extension.is_null() && unsafe { c_string(extension) } == "neardup").then_some(kind)
 }
 
-/// A document from a value of its kind; none if it holds bytes that are not text.
+/// Decodes a document from a value of its kind; none if it holds bytes that are not text.
 ///
 /// # Safety
-/// `value` is a text, `text[]`, array of integers, tsvector or sketch, as `kind` says. Copies that are needed on the
-/// way are left in the current memory context.
+/// `value` is a text, `text[]`, array of integers, tsvector or sketch, as `kind` says. Intermediate
+/// copies are left in the current memory context.
 pub(crate) unsafe fn decode(kind: Kind, value: Datum) -> Result<Option<Document>> {
     // SAFETY: the caller's promise, for each kind.
     unsafe {
@@ -114,7 +116,7 @@ pub(crate) unsafe fn decode(kind: Kind, value: Datum) -> Result<Option<Document>
                 let of = element_type(array);
                 let mut numbers = Vec::new();
                 for element in elements(array.into(), of)? {
-                    // A datum of a narrower number may have anything beside it.
+                    // The upper bits of a datum of a narrower integer may have any value.
                     let number = match of {
                         pg_sys::INT2OID => i64::from(element.value() as i16),
                         pg_sys::INT4OID => i64::from(element.value() as i32),
@@ -138,20 +140,20 @@ fn text(bytes: &[u8]) -> Result<Option<String>> {
     })
 }
 
-/// The type of the elements of an array, which is no domain.
+/// Returns the element type of an array; for a domain, its base type.
 ///
 /// # Safety
-/// An array that is not toasted.
+/// The array is not toasted.
 pub(crate) unsafe fn element_type(array: *mut pg_sys::ArrayType) -> pg_sys::Oid {
     // SAFETY: the caller's promise; elements have a type that exists.
     match unsafe { (*array).elemtype } {
         of @ (pg_sys::INT2OID | pg_sys::INT4OID | pg_sys::INT8OID | pg_sys::TEXTOID) => of,
-        // SAFETY: any type is looked up.
+        // SAFETY: any type may be looked up.
         of => unsafe { pg_sys::getBaseType(of) },
     }
 }
 
-/// The elements of an array that are not NULL, whatever its dimensions.
+/// Returns the elements of an array that are not NULL, whatever its dimensions.
 ///
 /// # Safety
 /// The datum is an array of that type.
@@ -178,15 +180,16 @@ pub(crate) unsafe fn elements(array: Datum, element_type: pg_sys::Oid) -> Result
     Ok(elements)
 }
 
-/// The lexemes of a tsvector, each as often as it has positions and in their order; a lexeme without
-/// positions counts once. Layout: tsearch/ts_type.h.
+/// Returns the lexemes of a tsvector in the order of their positions, each once for each position;
+/// a lexeme without positions counts once. The layout is in tsearch/ts_type.h.
 ///
 /// # Safety
 /// The datum is a tsvector.
 unsafe fn vector(value: Datum) -> Result<Option<Document>> {
     let mut lexemes: Vec<(u16, String)> = Vec::new();
-    // SAFETY: a detoasted tsvector has `size` entries and behind them the lexemes they point to,
-    // each followed, if its flag says so and after alignment, by the number of its positions and these.
+    // SAFETY: a detoasted tsvector has `size` entries, followed by the lexemes that they point to.
+    // Each lexeme is followed, if its flag says so and after alignment, by the number of its
+    // positions and the positions.
     unsafe {
         let vector: *const pg_sys::TSVectorData = pg_sys::pg_detoast_datum(value.cast_mut_ptr()).cast();
         let count = (*vector).size as usize;

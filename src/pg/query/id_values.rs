@@ -1,4 +1,4 @@
-//! Ids of any type, copied, and their order.
+//! Copied ids of any type, and their order.
 
 use pgrx::check_for_interrupts;
 use pgrx::pg_sys::{self, Datum};
@@ -9,40 +9,40 @@ use crate::pg::server::error::Result;
 
 const DOING: &str = "keeping ids";
 
-/// Ids of any type, copied.
+/// Copied ids of any type.
 #[derive(Debug)]
 pub(crate) struct Values {
-    /// Their type.
+    /// The type of the ids.
     pub type_oid: pg_sys::Oid,
     /// The server's entry for the type, with its comparison; it lives as long as the session.
     cache: *mut pg_sys::TypeCacheEntry,
     /// The values of a type that is passed by value, or the places in `arena` of the others.
     places: Vec<usize>,
-    /// In words, so that every value is aligned as any type may need it.
+    /// Consists of words, so that every value has the alignment that any type may need.
     arena: Vec<u64>,
     /// The place of each row in the order of ids.
     pub rank: Vec<u32>,
 }
 
-/// The server's entry for a type, with its comparison if it has one.
+/// Returns the server's entry for a type, with its comparison if it has one.
 pub(super) fn cache(type_oid: pg_sys::Oid) -> *mut pg_sys::TypeCacheEntry {
-    // SAFETY: any type is looked up; the entry is never freed.
+    // SAFETY: any type may be looked up; the entry is never freed.
     unsafe { pg_sys::lookup_type_cache(type_oid, pg_sys::TYPECACHE_CMP_PROC_FINFO as i32) }
 }
 
 impl Values {
-    /// None yet, of a type that has an order.
+    /// Starts without ids, for a type that has an order.
     pub(crate) fn new(type_oid: pg_sys::Oid) -> Self {
         let cache = cache(type_oid);
         Self { type_oid, cache, places: Vec::new(), arena: Vec::new(), rank: Vec::new() }
     }
 
-    /// How many there are.
+    /// Returns the number of ids.
     pub(crate) fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub(crate) fn bytes(&self) -> usize {
         memory::bytes(&self.places) + memory::bytes(&self.arena) + memory::bytes(&self.rank)
     }
@@ -61,7 +61,7 @@ impl Values {
         unsafe { append(self.cache, id, &mut self.arena) }
     }
 
-    /// Appends an id as words, of which [`Values::of_words`] makes it again.
+    /// Appends an id as words, from which [`Values::of_words`] restores it.
     ///
     /// # Safety
     /// The datum is of the ids' type.
@@ -73,7 +73,7 @@ impl Values {
         unsafe { append(self.cache, id, words) }
     }
 
-    /// The id that words stand for, as long as these stay where they are.
+    /// Returns the id that words encode, valid as long as the words stay in place.
     pub(crate) fn of_words(&self, words: &[u64]) -> Datum {
         if self.by_value() { Datum::from(words[0] as usize) } else { Datum::from(words.as_ptr()) }
     }
@@ -83,13 +83,13 @@ impl Values {
         unsafe { (*self.cache).typbyval }
     }
 
-    /// The value of a row, as long as these live.
+    /// Returns the value of a row, valid as long as `self` lives.
     pub(crate) fn datum(&self, row: usize) -> Datum {
         let place = self.places[row];
         if self.by_value() { Datum::from(place) } else { Datum::from(&raw const self.arena[place]) }
     }
 
-    /// How the value of a row is written.
+    /// Returns the value of a row as text.
     pub(crate) fn show(&self, row: usize) -> String {
         let mut output = pg_sys::InvalidOid;
         let mut varlena = false;
@@ -110,16 +110,16 @@ impl Values {
         }
     }
 
-    /// Ranks the rows; the row of an id that another row has too, if there is one.
+    /// Ranks the rows; returns the row of an id that another row has too, if there is one.
     pub(crate) fn sort(&mut self) -> Result<Option<u32>> {
         let compare = |a: u32, b: u32| self.compare(self.datum(a as usize), self.datum(b as usize));
         let count = self.places.len();
         let mut order = memory::filled(0u32, count, DOING)?;
         order.iter_mut().zip(0..).for_each(|(slot, row)| *slot = row);
         let mut compared = 0u64;
-        // Comparisons may leave traces in the current context: a context of its own takes them.
+        // Comparisons may leave memory in the current context, so they run in a separate one.
         let mut context = pgrx::PgMemoryContexts::new("neardup: comparing ids");
-        // SAFETY: nothing allocated inside is used after.
+        // SAFETY: nothing allocated inside is used afterwards.
         unsafe {
             context.switch_to(|context| {
                 order.sort_unstable_by(|&a, &b| {
@@ -140,13 +140,14 @@ impl Values {
     }
 }
 
-/// Appends the bytes of a value that is passed by reference, in words, so that it is aligned as any type may need it.
+/// Appends the bytes of a value that is passed by reference, in words, so that it has the alignment
+/// that any type may need.
 ///
 /// # Safety
 /// The datum is of the type whose entry this is.
 unsafe fn append(cache: *mut pg_sys::TypeCacheEntry, id: Datum, words: &mut Vec<u64>) -> Result<()> {
-    // SAFETY: the entry lives as long as the session; a datum by reference is a varlena (-1), a C string (-2), or has a
-    // fixed length.
+    // SAFETY: the entry lives as long as the session; a datum by reference is a varlena (-1), a C
+    // string (-2), or has a fixed length.
     let bytes: &[u8] = unsafe {
         match (*cache).typlen {
             -1 => {

@@ -1,7 +1,7 @@
 //! Ids of documents: numbers, or values of any type that has a default ordering.
 //!
-//! Rows are numbered as they are read; this keeps what they are called, finds NULL and double ids,
-//! and says which of two rows comes first.
+//! Rows are numbered as they are read. This module stores the id of each row, finds NULL and double
+//! ids, and reports which of two rows comes first.
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
@@ -23,16 +23,17 @@ pub(crate) enum Ids {
     Values(Values),
 }
 
-/// Whether a number is that of a type, and not of one that is only declared.
+/// Reports whether an OID belongs to a type that is fully defined, not only declared.
 pub(crate) fn exists(type_oid: pg_sys::Oid) -> bool {
-    // SAFETY: any number is looked up.
+    // SAFETY: any OID may be looked up.
     unsafe { pg_sys::get_typisdefined(type_oid) }
 }
 
-/// Whether values of a type can be ids: whether it has a default ordering, and is no pseudo-type, whose values are of
-/// others.
+/// Reports whether values of a type can be ids: the type has a default ordering, and is no
+/// pseudo-type, whose values belong to other types.
 pub(crate) fn has_order(type_oid: pg_sys::Oid) -> bool {
-    // SAFETY: any number is looked up; the entry of a type that exists lives as long as the session.
+    // SAFETY: any OID may be looked up; the entry of a type that exists lives as long as the
+    // session.
     unsafe {
         exists(type_oid)
             && pg_sys::get_typtype(type_oid).cast_unsigned() != pg_sys::TYPTYPE_PSEUDO
@@ -41,7 +42,7 @@ pub(crate) fn has_order(type_oid: pg_sys::Oid) -> bool {
 }
 
 impl Ids {
-    /// No ids yet, of a type that has an order.
+    /// Starts without ids, for a type that has an order.
     pub(crate) fn new(type_oid: pg_sys::Oid) -> Self {
         if type_oid == pg_sys::INT8OID {
             return Self::Integers(Vec::new());
@@ -49,7 +50,7 @@ impl Ids {
         Self::Values(Values::new(type_oid))
     }
 
-    /// The type of the ids.
+    /// Returns the type of the ids.
     pub(crate) fn type_oid(&self) -> pg_sys::Oid {
         match self {
             Self::Integers(_) => pg_sys::INT8OID,
@@ -57,7 +58,7 @@ impl Ids {
         }
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Integers(ids) => ids.len(),
@@ -65,7 +66,7 @@ impl Ids {
         }
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Self::Integers(ids) => memory::bytes(ids),
@@ -86,7 +87,7 @@ impl Ids {
         Ok(())
     }
 
-    /// The id of a row, as long as these ids live.
+    /// Returns the id of a row, valid as long as these ids live.
     pub(crate) fn datum(&self, row: u32) -> Datum {
         match self {
             Self::Integers(ids) => Datum::from(ids[row as usize]),
@@ -94,7 +95,7 @@ impl Ids {
         }
     }
 
-    /// Asks for what [`Ids::before`] and [`Ids::datum`] look at first.
+    /// Prefetches the data that [`Ids::before`] and [`Ids::datum`] read first.
     #[inline]
     pub(crate) fn prefetch(&self, row: u32) {
         match self {
@@ -103,7 +104,7 @@ impl Ids {
         }
     }
 
-    /// Whether the id of row `a` comes before that of `b`.
+    /// Reports whether the id of row `a` comes before that of `b`.
     #[inline]
     pub(crate) fn before(&self, a: u32, b: u32) -> bool {
         match self {
@@ -112,7 +113,7 @@ impl Ids {
         }
     }
 
-    /// How the id of a row is written.
+    /// Returns the id of a row as text.
     pub(crate) fn show(&self, row: u32) -> String {
         match self {
             Self::Integers(ids) => ids[row as usize].to_string(),
@@ -120,8 +121,8 @@ impl Ids {
         }
     }
 
-    /// Puts the rows in order of their ids; an error if two have the same, which names the relation and
-    /// the argument for the column.
+    /// Sorts the rows by their ids. Fails if two rows have the same id; the error names the
+    /// relation and the argument for the column.
     pub(crate) fn sort(&mut self, relation: &str, argument: &str, executor: &dyn Executor) -> Result<()> {
         let double = match self {
             Self::Integers(ids) => double_integer(ids, executor)?,
@@ -141,7 +142,7 @@ impl Ids {
 }
 
 impl Ids {
-    /// The rows in the order of their ids, once these are sorted. O(n · log n).
+    /// Returns the rows in the order of their ids, which must be sorted before. O(n · log n).
     pub(crate) fn in_order(&self, executor: &dyn Executor) -> Result<Vec<u32>> {
         let mut order = Vec::new();
         memory::reserve(&mut order, self.len(), DOING)?;
@@ -162,15 +163,16 @@ impl Ids {
         Ok(order)
     }
 
-    /// Where each row stands in such an order.
+    /// Returns the place of each row in such an order.
     pub(crate) fn places(order: &[u32]) -> Result<Vec<u32>> {
         let mut places = memory::filled(0, order.len(), DOING)?;
-        // Rows are numbered with 32 bits.
+        // Row numbers have 32 bits.
         order.iter().zip(0..).for_each(|(&row, place)| places[row as usize] = place);
         Ok(places)
     }
 
-    /// Numbers distinct ids in their order: the number of each row, and a row of each number.
+    /// Numbers distinct ids in their order: returns the number of each row, and one row for each
+    /// number.
     pub(crate) fn numbered(&mut self, executor: &dyn Executor) -> Result<(Vec<u32>, Vec<u32>)> {
         if let Self::Values(values) = self {
             values.sort()?;
@@ -187,7 +189,7 @@ impl Ids {
         Ok((numbers, rows))
     }
 
-    /// Appends an id as words, of which [`Ids::of_words`] makes it again.
+    /// Appends an id as words, from which [`Ids::of_words`] restores it.
     ///
     /// # Safety
     /// `id` is a datum of the type that [`Ids::new`] was given.
@@ -199,7 +201,7 @@ impl Ids {
         }
     }
 
-    /// The id that words stand for, as long as these stay where they are.
+    /// Returns the id that words encode, valid as long as the words stay in place.
     pub(crate) fn of_words(&self, words: &[u64]) -> Datum {
         match self {
             Self::Integers(_) => Datum::from(words[0] as usize),
@@ -224,7 +226,8 @@ impl Ids {
         }
     }
 
-    /// The place of an id in the order that [`Ids::in_order`] gave; none if it is not there. O(log n).
+    /// Returns the place of an id in the order from [`Ids::in_order`]; none if it is not there.
+    /// O(log n).
     ///
     /// # Safety
     /// `id` is a datum of the type that [`Ids::new`] was given.
@@ -239,7 +242,7 @@ impl Ids {
 }
 
 fn double_integer(ids: &[i64], executor: &dyn Executor) -> Result<Option<u32>> {
-    // The usual case: they were read in order.
+    // In the usual case they were read in order.
     if ids.is_sorted_by(|a, b| a < b) {
         return Ok(None);
     }

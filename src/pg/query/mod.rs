@@ -1,5 +1,6 @@
-//! SQL of ours, or of users, as one statement that is prepared and checked before anything of it is run or read: it is
-//! about the relations that were locked, and its columns have the types that are read.
+//! Our own SQL, or a user's, as a single statement. It is prepared and checked before any of it is
+//! run or read: it refers to the relations that were locked, and its columns have the types that
+//! are read.
 
 pub(super) mod as_user;
 pub(super) mod by_oid;

@@ -1,4 +1,5 @@
-//! A moment at which several statements see what others have committed: of itself each one looks anew.
+//! A snapshot that several statements share, so that all of them see the same commits of others. By
+//! default each statement takes a new snapshot.
 
 use std::cell::Cell;
 
@@ -7,31 +8,31 @@ use pgrx::pg_sys::{self, Snapshot};
 use super::prepared::cleans_up;
 
 thread_local! {
-    /// What statements that write are to see.
+    /// The snapshot for statements that write.
     static CURRENT: Cell<Option<Snapshot>> = const { Cell::new(None) };
 }
 
-/// A snapshot that is kept. Statements see what it shows, and what their own transaction wrote until then. What they call
-/// sees what they see, as far as it only reads.
+/// A registered snapshot. Statements see its contents, and the writes of their own transaction up
+/// to then. Functions that they call see the same, as far as they only read.
 #[derive(Debug)]
 pub(crate) struct Moment(Snapshot);
 
 impl Moment {
-    /// What a statement of this transaction would see now.
+    /// Takes the snapshot that a statement of this transaction would have now.
     pub(crate) fn of_transaction() -> Self {
-        // SAFETY: within a transaction; given back in drop, or by the server where an error ends it.
+        // SAFETY: within a transaction; released in drop, or by the server after an error.
         Self(unsafe { pg_sys::RegisterSnapshot(pg_sys::GetTransactionSnapshot()) })
     }
 
-    /// What there is now, whatever the transaction sees otherwise.
+    /// Takes a snapshot of the current state, whatever the transaction sees otherwise.
     pub(crate) fn latest() -> Self {
         // SAFETY: as above.
         Self(unsafe { pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot()) })
     }
 
-    /// Lets all statements of this work that may write see this moment.
+    /// Makes all statements of `work` that may write use this snapshot.
     pub(crate) fn during<T>(&self, work: impl FnOnce() -> T) -> T {
-        /// However it ends.
+        /// Restores the previous snapshot, also after an error.
         struct Before(Option<Snapshot>);
         impl Drop for Before {
             fn drop(&mut self) {
@@ -46,13 +47,14 @@ impl Moment {
 impl Drop for Moment {
     fn drop(&mut self) {
         if !cleans_up() {
-            // SAFETY: registered by us, in the same call, given back once.
+            // SAFETY: registered by us, in the same call, and released once.
             unsafe { pg_sys::UnregisterSnapshot(self.0) };
         }
     }
 }
 
-/// Runs a statement with the snapshot that it is to see, if there is one. That is not for the statements of what it calls.
+/// Runs a statement with the current snapshot, if there is one. Statements in functions that it
+/// calls do not use this snapshot.
 pub(super) fn with_current<T>(run: impl FnOnce(Option<Snapshot>) -> T) -> T {
     let current = CURRENT.take();
     let result = run(current);

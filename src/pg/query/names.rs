@@ -1,27 +1,29 @@
-//! Names as users write them, and as SQL text needs them.
+//! Names as users write them, and quoted for SQL text.
 
 use pgrx::pg_sys;
 
 use crate::pg::server::encoding::{self, c_string};
 use crate::pg::server::error::Result;
 
-/// The name of a type, as users write it; `???` of a number that no type has, as anyone may give one.
+/// Returns the name of a type, as users write it; `???` for an OID that no type has, because
+/// callers may pass any OID.
 pub(crate) fn type_name(oid: pg_sys::Oid) -> String {
-    // SAFETY: gives a C string for any number.
+    // SAFETY: returns a C string for any OID.
     unsafe { c_string(pg_sys::format_type_extended(oid, -1, pg_sys::FORMAT_TYPE_ALLOW_INVALID as u16)) }
 }
 
-/// The name of a type with its schema, as SQL text needs it. Without a length, so that a cast to char or bit does not cut
-/// values to a length of one.
+/// Returns the name of a type with its schema, quoted for SQL text. It has no length, so that a
+/// cast to char or bit does not cut values to a length of one.
 pub(crate) fn qualified_type(oid: pg_sys::Oid) -> String {
     let plain = pg_sys::FORMAT_TYPE_FORCE_QUALIFY | pg_sys::FORMAT_TYPE_TYPEMOD_GIVEN;
-    // SAFETY: gives a C string for any type.
+    // SAFETY: returns a C string for any type.
     unsafe { c_string(pg_sys::format_type_extended(oid, -1, plain as u16)) }
 }
 
-/// The name of a relation with its schema, as SQL text needs it.
+/// Returns the name of a relation with its schema, quoted for SQL text.
 pub(crate) fn name_of(relation: pg_sys::Oid) -> Result<String> {
-    // SAFETY: any number is looked up; a relation is in a schema, unless it is dropped just now.
+    // SAFETY: any OID may be looked up; a relation is in a schema, unless it is being dropped right
+    // now.
     let [schema, name] = unsafe {
         [pg_sys::get_namespace_name(pg_sys::get_rel_namespace(relation)), pg_sys::get_rel_name(relation)]
             .map(|name| if name.is_null() { relation.to_u32().to_string() } else { c_string(name) })
@@ -29,9 +31,9 @@ pub(crate) fn name_of(relation: pg_sys::Oid) -> Result<String> {
     Ok(format!("{}.{}", quote_identifier(&schema)?, quote_identifier(&name)?))
 }
 
-/// A name as SQL text needs it.
+/// Quotes a name for SQL text.
 pub(crate) fn quote_identifier(name: &str) -> Result<String> {
     let name = encoding::to_server(name)?;
-    // SAFETY: a C string in, a C string out.
+    // SAFETY: takes a C string and returns a C string.
     Ok(unsafe { c_string(pg_sys::quote_identifier(name.as_ptr())) })
 }

@@ -1,4 +1,4 @@
-//! Operators by type, as SQL text needs them.
+//! Operators by type, quoted for SQL text.
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
@@ -7,11 +7,12 @@ use super::names::{quote_identifier, type_name};
 use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::{Result, SqlError};
 
-/// The equality that a type's order goes with, by name and schema: another `=` that is in the search path is none of it.
-/// Looked up in the server's cache, as a query might be one that assigns a transaction id, which no standby can.
+/// Returns the equality operator that belongs to the order of a type, with its schema, so that
+/// another `=` in the search path is not used. It is looked up in the server's cache, because a
+/// query could assign a transaction id, which is impossible on a standby.
 pub(crate) fn equality(of: Oid) -> Result<String> {
-    // SAFETY: the entry of the type lives as long as the session; the row of an operator is released after its name was
-    // copied.
+    // SAFETY: the entry of the type lives as long as the session; the row of an operator is
+    // released after its name was copied.
     let found = unsafe {
         let operator = (*pg_sys::lookup_type_cache(of, pg_sys::TYPECACHE_EQ_OPR as i32)).eq_opr;
         let cache = pg_sys::SysCacheIdentifier::OPEROID as i32;

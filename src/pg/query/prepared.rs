@@ -10,7 +10,7 @@ use super::statement::Query;
 use crate::pg::server::encoding::{self, c_string};
 use crate::pg::server::error::{Result, SqlError, catch, is_failing};
 
-// To parse a statement may run the functions of users: errors of these are to come back whole.
+// Parsing a statement may run user-defined functions, whose errors must be returned whole.
 unsafe extern "C-unwind" {
     fn SPI_prepare_cursor(
         source: *const c_char,
@@ -37,18 +37,19 @@ impl Session {
 impl Drop for Session {
     fn drop(&mut self) {
         if !cleans_up() {
-            // SAFETY: connected by us, once; sessions end in the order in which they began, the last one first.
+            // SAFETY: connected by us, once; sessions end in the reverse of the order in which they
+            // began.
             in_session(|| unsafe { pg_sys::SPI_finish() });
         }
     }
 }
 
-/// Whether the server is about to drop all sessions and cursors with the transaction.
+/// Reports whether the server is about to drop all sessions and cursors with the transaction.
 pub(super) fn cleans_up() -> bool {
     is_failing() || std::thread::panicking()
 }
 
-/// Calls SPI, which changes the memory context: afterwards that of the caller is the current one again.
+/// Calls SPI, which changes the memory context, and restores the caller's context afterwards.
 pub(super) fn in_session<T>(call: impl FnOnce() -> T) -> T {
     // SAFETY: a variable of the server, whose value is valid here.
     unsafe {
@@ -59,18 +60,18 @@ pub(super) fn in_session<T>(call: impl FnOnce() -> T) -> T {
     }
 }
 
-/// A prepared statement in a session of SPI of its own, whose end frees it.
+/// A prepared statement in its own SPI session, whose end frees it.
 #[derive(Debug)]
 pub(super) struct Prepared {
-    /// As SPI keeps it.
+    /// The plan, as SPI stores it.
     pub plan: pg_sys::SPIPlanPtr,
-    /// What its parameters stand for.
+    /// The values of its parameters.
     pub values: Vec<Datum>,
-    /// As the server wants them: `n` for NULL.
+    /// The null flags in the form that the server expects: `n` for NULL.
     pub nulls: Vec<c_char>,
-    /// Whether it may change nothing.
+    /// Set if it may change nothing.
     pub read_only: bool,
-    /// Its text, in the server's encoding.
+    /// The text, in the server's encoding.
     pub sql: CString,
     relations: Vec<pg_sys::Oid>,
     _session: Session,
@@ -88,7 +89,7 @@ impl Prepared {
         let session = Session::new()?;
         let (source, count) = (sql.as_ptr(), types.len() as c_int);
         let options = pg_sys::CURSOR_OPT_NO_SCROLL as i32;
-        // SAFETY: a C string and as many types as it is told; both are copied.
+        // SAFETY: a C string and as many types as the call says; both are copied.
         let plan = in_session(|| unsafe {
             catch(|| SPI_prepare_cursor(source, count, types.as_mut_ptr(), options))
         })?;
@@ -96,7 +97,8 @@ impl Prepared {
         Ok(Self { plan, values, nulls, read_only, sql, relations, _session: session })
     }
 
-    /// Checks that it is one statement, about the relations that are locked, and gives columns of these types.
+    /// Checks that it is a single statement, refers to the relations that are locked, and returns
+    /// columns of these types.
     pub(super) fn check(&self, types: &[pg_sys::Oid]) -> Result<()> {
         // SAFETY: the source lives as long as the plan; its list is one of OIDs.
         unsafe {
@@ -109,7 +111,7 @@ impl Prepared {
         }
     }
 
-    /// Checks that it is one SELECT.
+    /// Checks that it is a single SELECT.
     pub(super) fn select(&self) -> Result<()> {
         // SAFETY: the source lives as long as the plan; its list is one of queries.
         let is_select = unsafe {
@@ -125,7 +127,7 @@ impl Prepared {
         if is_select { Ok(()) } else { Err(not_one("the query is not a SELECT")) }
     }
 
-    /// What the server keeps of the only statement.
+    /// Returns the server's plan source for the only statement.
     pub(super) fn source(&self) -> Result<*mut pg_sys::CachedPlanSource> {
         // SAFETY: a list, or null, that lives as long as the plan.
         unsafe {
@@ -144,9 +146,9 @@ fn not_one(message: &str) -> SqlError {
         .hint("Give one query that reads, as SELECT, VALUES, TABLE or WITH begins it.")
 }
 
-/// The error where a name leads to another relation than before.
+/// Returns the error if a name refers to another relation than before.
 fn no_longer(relation: pg_sys::Oid) -> SqlError {
-    // SAFETY: any number is looked up.
+    // SAFETY: any OID may be looked up.
     let name = unsafe {
         let name = pg_sys::get_rel_name(relation);
         if name.is_null() { relation.to_u32().to_string() } else { c_string(name) }

@@ -1,4 +1,4 @@
-//! Which relation and which of its columns hold the documents and their ids.
+//! The relation of the documents, and the columns that hold them and their ids.
 
 use pgrx::{PgSqlErrorCode, pg_sys};
 
@@ -13,23 +13,24 @@ use crate::pg::server::error::{Result, SqlError};
 /// A relation with rows, and its columns.
 #[derive(Debug)]
 pub(crate) struct Relation {
-    /// Its number.
+    /// The OID.
     pub oid: pg_sys::Oid,
-    /// Who owns it.
+    /// The owner.
     pub owner: pg_sys::Oid,
-    /// Whether it is a temporary one.
+    /// Set for a temporary relation.
     pub is_temporary: bool,
-    /// Its name with its schema, as SQL text needs it.
+    /// The name with its schema, quoted for SQL text.
     pub qualified: String,
-    /// Its name as messages and hints show it.
+    /// The name as messages and hints show it.
     pub shown: String,
-    /// Whether it is a table of its own, whose rows are the same for all roles.
+    /// Set for a plain, independent table, whose rows are the same for all roles.
     pub is_plain: bool,
     columns: Vec<Column>,
     primary_key: Vec<i16>,
 }
 
-/// An open relation; closing it leaves its lock to the transaction, so that the columns stay what they are.
+/// An open relation. Closing it leaves its lock to the transaction, so that the columns do not
+/// change.
 struct Opened(pg_sys::Relation);
 
 impl Drop for Opened {
@@ -42,17 +43,18 @@ impl Drop for Opened {
 }
 
 impl Relation {
-    /// Looks a relation up. It must be one that has rows: a table, a view, or what is read like these.
+    /// Looks up a relation. It must have rows: a table, a view, or another relation that is read
+    /// like these.
     pub(crate) fn open(oid: pg_sys::Oid) -> Result<Self> {
-        // SAFETY: any number is looked up; null if it is no relation.
+        // SAFETY: any OID may be looked up; the result is null if it is no relation.
         let relation = unsafe { pg_sys::try_relation_open(oid, pg_sys::AccessShareLock as i32) };
         if relation.is_null() {
             let message = format!("relation with OID {} does not exist", oid.to_u32());
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE, message));
         }
         let relation = Opened(relation);
-        // SAFETY: an open relation has its catalogue row and its tuple descriptor, with as many
-        // attributes as it says; what is read is copied before the relation is closed.
+        // SAFETY: an open relation has its catalog row and its tuple descriptor, with as many
+        // attributes as it says; everything that is read is copied before the relation is closed.
         unsafe {
             let class = &*(*relation.0).rd_rel;
             let name = c_string(class.relname.data.as_ptr());
@@ -83,7 +85,8 @@ impl Relation {
         }
     }
 
-    /// The column of the ids: the one that `argument` names, or the only one of the primary key.
+    /// Returns the column of the ids: the one that `argument` names, or the only one of the primary
+    /// key.
     pub(crate) fn id_column(&self, named: Option<&str>, argument: &str) -> Result<&Column> {
         if let Some(name) = named {
             return self.named(name, argument);
@@ -101,8 +104,8 @@ impl Relation {
         })
     }
 
-    /// The column of the documents: the one that `argument` names, the only text column that is not
-    /// the id, or the only one of these that has a usual name.
+    /// Returns the column of the documents: the one that `argument` names, the only text column
+    /// that is not the id, or the only one of these that has a usual name.
     pub(crate) fn text_column(&self, named: Option<&str>, argument: &str, id: &Column) -> Result<&Column> {
         if let Some(name) = named {
             return self.named(name, argument);
@@ -119,8 +122,8 @@ impl Relation {
         })
     }
 
-    /// Columns that would do for the ids and the documents, for hints: those of these names if there
-    /// are such, else those that need no name, else likely ones.
+    /// Returns columns that could hold the ids and the documents, for hints: the named ones if they
+    /// exist, otherwise those that need no name, otherwise likely ones.
     pub(crate) fn likely_columns(&self, id: Option<&str>, text: Option<&str>) -> Option<(&Column, &Column)> {
         let named = |name: Option<&str>| self.columns.iter().find(|column| Some(&*column.name) == name);
         let likely_text = |id: &Column| {
@@ -138,7 +141,7 @@ impl Relation {
             .find_map(|id| Some((id, likely_text(id)?)))
     }
 
-    /// A column that may hold documents, for hints.
+    /// Returns a column that may hold documents, for hints.
     pub(crate) fn any_document(&self) -> Option<&Column> {
         let holds_tokens = |column: &Column| {
             let kind = Kind::of(column.base_type);
@@ -147,39 +150,39 @@ impl Relation {
         self.columns.iter().find(|column| column.is_text() || holds_tokens(column))
     }
 
-    /// The names of the columns, for hints.
+    /// Lists the names of the columns, for hints.
     pub(crate) fn column_names(&self) -> String {
         names(self.columns.iter())
     }
 
-    /// Whether a column is the primary key by itself.
+    /// Reports whether a column alone is the primary key.
     pub(crate) fn is_key(&self, column: &Column) -> bool {
         self.key().is_some_and(|key| key.number == column.number)
     }
 
-    /// The only column of the primary key.
+    /// Returns the only column of the primary key.
     fn key(&self) -> Option<&Column> {
         let [number] = self.primary_key[..] else { return None };
         self.columns.iter().find(|column| column.number == number)
     }
 
-    /// The text columns beside the id.
+    /// Lists the text columns other than the id.
     fn texts(&self, id: &Column) -> impl Iterator<Item = &Column> {
         let id = id.number;
         self.columns.iter().filter(move |column| column.is_text() && column.number != id)
     }
 
-    /// The text column beside the id that need not be named.
+    /// Returns the text column other than the id that need not be named.
     fn only_text(&self, id: &Column) -> Option<&Column> {
         only(self.texts(id)).or_else(|| only(self.texts(id).filter(|column| column.is_usual())))
     }
 
-    /// The column of a number, unless it was dropped.
+    /// Returns the column with a number, unless it was dropped.
     pub(crate) fn numbered(&self, number: i16) -> Option<&Column> {
         self.columns.iter().find(|column| column.number == number)
     }
 
-    /// The column that `argument` names.
+    /// Returns the column that `argument` names.
     pub(crate) fn named(&self, name: &str, argument: &str) -> Result<&Column> {
         self.columns.iter().find(|column| column.name == name).ok_or_else(|| {
             SqlError::new(
@@ -190,13 +193,13 @@ impl Relation {
     }
 }
 
-/// The item if there is only one.
+/// Returns the item if there is only one.
 fn only<T>(mut items: impl Iterator<Item = T>) -> Option<T> {
     let item = items.next()?;
     items.next().is_none().then_some(item)
 }
 
-/// The names of columns; of very many the first.
+/// Lists the names of columns; if there are very many, only the first.
 fn names<'a>(columns: impl Iterator<Item = &'a Column>) -> String {
     const MOST: usize = 30;
     let mut names: Vec<&str> = columns.take(MOST + 1).map(|column| column.name.as_str()).collect();
@@ -206,12 +209,13 @@ fn names<'a>(columns: impl Iterator<Item = &'a Column>) -> String {
     names.join(", ")
 }
 
-/// The columns of the primary key.
+/// Returns the columns of the primary key.
 ///
 /// # Safety
 /// The relation is open.
 unsafe fn primary_key(relation: pg_sys::Relation) -> Vec<i16> {
-    // SAFETY: the caller's promise; an index has a row in pg_index with as many keys as it says.
+    // SAFETY: the caller's promise; an index has a row in pg_index with as many keys as the row
+    // says.
     unsafe {
         let index = compat::primary_key(relation);
         if index == pg_sys::InvalidOid {

@@ -1,4 +1,4 @@
-//! A statement run to its end, or looked at.
+//! Runs a statement to its end, or only inspects it.
 
 use std::ffi::{c_char, c_int, c_long};
 use std::ptr;
@@ -14,7 +14,7 @@ use crate::pg::compat::attributes;
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError, catch};
 
-// The statement may run the functions of users: errors of these are to come back whole.
+// The statement may run user-defined functions, whose errors must be returned whole.
 unsafe extern "C-unwind" {
     fn SPI_execute_plan(
         plan: pg_sys::SPIPlanPtr,
@@ -35,24 +35,26 @@ unsafe extern "C-unwind" {
     ) -> c_int;
 }
 
-/// What came of a statement.
+/// The result of a statement.
 #[derive(Debug)]
 pub(crate) struct Done<const N: usize> {
-    /// How many rows it gave, or changed.
+    /// The number of rows that it returned or changed.
     pub rows: u64,
-    /// The first row that it gave, copied into the memory context of the caller.
+    /// The first row that it returned, copied into the memory context of the caller.
     pub first: Option<[Option<Datum>; N]>,
 }
 
 impl Query<'_> {
-    /// Runs the statement to its end, at the present [moment](super::moment) if it may write. It gives columns of exactly these types, and few rows: all are in memory at once.
+    /// Runs the statement to its end, with the current [moment](super::moment) if it may write. It
+    /// must return columns of exactly these types, and few rows: all of them are in memory at once.
     pub(crate) fn run<const N: usize>(&self, types: [pg_sys::Oid; N]) -> Result<Done<N>> {
         let mut prepared = Prepared::new(self)?;
         prepared.check(&types)?;
         let Prepared { plan, values, nulls, read_only, .. } = &mut prepared;
         let (plan, values, nulls, read_only) = (*plan, values.as_mut_ptr(), nulls.as_ptr(), *read_only);
-        // SAFETY: the plan has as many parameters, and all is there until it was run. The snapshot is registered; the server
-        // makes a copy of it that shows what this transaction wrote.
+        // SAFETY: the plan has as many parameters, and everything stays in place until it was run.
+        // The snapshot is registered; the server makes a copy of it that shows the writes of this
+        // transaction.
         let run = |moment| unsafe {
             catch(|| match moment {
                 Some(moment) if !read_only => {
@@ -68,9 +70,10 @@ impl Query<'_> {
                 "a statement that cannot be run inside a function",
             ));
         }
-        // It may have been parsed anew.
+        // The statement may have been parsed again.
         prepared.check(&types)?;
-        // SAFETY: set by the call; the table is null or holds `numvals` rows of columns that are checked first.
+        // SAFETY: set by the call; the table is null or holds `numvals` rows of columns that are
+        // checked first.
         unsafe {
             let (rows, table) = (pg_sys::SPI_processed, pg_sys::SPI_tuptable);
             if table.is_null() {
@@ -87,18 +90,20 @@ impl Query<'_> {
         }
     }
 
-    /// The statement without what ends it, if it is exactly one SELECT, so that it can stand in parentheses.
+    /// Returns the statement without its terminator, so that it can be put in parentheses. Fails if
+    /// it is not exactly one SELECT.
     pub(crate) fn only_select(&self) -> Result<String> {
         let prepared = Prepared::new(self)?;
         let text = prepared.sql.as_bytes();
         prepared.select()?;
-        // SAFETY: a source that has a query keeps its tree, which says where in the text the statement is.
+        // SAFETY: a source that has a query keeps its tree, which says where in the text the
+        // statement is.
         let (start, length) = unsafe {
             let tree = (*prepared.source()?).raw_parse_tree;
             ((*tree).stmt_location.max(0) as usize, (*tree).stmt_len as usize)
         };
         let rest = text.get(start..).unwrap_or_default();
-        // No length means the rest.
+        // Length 0 means the rest of the text.
         let statement = if length == 0 { rest } else { rest.get(..length).unwrap_or(rest) };
         let statement = encoding::to_utf8(statement)?.ok_or_else(|| {
             let message = "the query is not valid UTF-8";
@@ -108,13 +113,13 @@ impl Query<'_> {
     }
 }
 
-/// A copy of a value, in the current memory context.
+/// Copies a value into the current memory context.
 ///
 /// # Safety
 /// The value is one of the column.
 unsafe fn copy(value: Datum, column: &pg_sys::FormData_pg_attribute) -> Datum {
-    // SAFETY: the caller's promise: it is kept in the datum itself, or is a varlena (-1), a C string (-2), or of a fixed
-    // length.
+    // SAFETY: the caller's promise: the value is in the datum itself, or is a varlena (-1), a C
+    // string (-2), or of a fixed length.
     unsafe {
         match column.attlen {
             _ if column.attbyval => value,

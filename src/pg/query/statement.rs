@@ -1,26 +1,26 @@
-//! One statement of SQL with its parameters.
+//! A single SQL statement with its parameters.
 
 use pgrx::pg_sys::{self, Datum};
 
-/// What `$1` and so on stand for: a type, and a value of it or NULL.
+/// A parameter, `$1` and so on: its type, and a value or NULL.
 pub(crate) type Parameter = (pg_sys::Oid, Option<Datum>);
 
-/// One statement of SQL.
+/// A single SQL statement.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Query<'a> {
-    /// Its text.
+    /// The text.
     pub sql: &'a str,
-    /// What its parameters stand for.
+    /// The values of its parameters.
     pub parameters: &'a [Parameter],
-    /// Relations that it names and that the caller has locked. A name may lead to another one than before: the
-    /// owner of a schema can rename it.
+    /// Relations that it names and that the caller has locked. A name may refer to another relation
+    /// than before, because the owner of a schema can rename relations.
     pub relations: &'a [pg_sys::Oid],
-    /// Whether it sees what the calling statement sees, and may change nothing.
+    /// Set if it has the snapshot of the calling statement, and may change nothing.
     pub read_only: bool,
 }
 
 impl<'a> Query<'a> {
-    /// A text that reads, without parameters.
+    /// Makes a statement that only reads, without parameters.
     pub(crate) fn new(sql: &'a str) -> Self {
         Self { sql, parameters: &[], relations: &[], read_only: true }
     }

@@ -1,10 +1,11 @@
-//! Work that may fail, and whose failure is no end of the call.
+//! Work that may fail without ending the call.
 
 use pgrx::{PgSqlErrorCode, pg_sys};
 
 use crate::pg::server::error::{Result, SqlError, settled};
 
-/// Runs work in a subtransaction: none if a value in it is not what it should be. It is such work as that of [`apart`].
+/// Runs work in a subtransaction; returns none if a value in it is invalid. The rules of [`apart`]
+/// apply to the work.
 pub(crate) fn attempt<T>(work: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
     match apart(work) {
         Ok(done) => Ok(Some(done)),
@@ -14,10 +15,12 @@ pub(crate) fn attempt<T>(work: impl FnOnce() -> Result<T>) -> Result<Option<T>> 
     }
 }
 
-/// Runs work in a subtransaction: after an error all is as before it. It must call nothing of the server but through
-/// [`catch`](crate::pg::server::error::catch), and what it allocates goes with its memory context.
+/// Runs work in a subtransaction, which is rolled back after an error. The work must call the
+/// server only through [`catch`](crate::pg::server::error::catch), and its allocations are freed
+/// with its memory context.
 pub(crate) fn apart<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    // SAFETY: what PL/pgSQL does around a block with EXCEPTION; the work does not unwind.
+    // SAFETY: the same steps as PL/pgSQL takes around a block with EXCEPTION; the work does not
+    // unwind.
     unsafe {
         let (memory, owner) = (pg_sys::CurrentMemoryContext, pg_sys::CurrentResourceOwner);
         pg_sys::BeginInternalSubTransaction(std::ptr::null());
@@ -35,9 +38,10 @@ pub(crate) fn apart<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     }
 }
 
-/// Whether an error is of a class that bad values have: bad data, what a constraint refuses, and names of nothing.
+/// Reports whether an error is of a class for invalid values: bad data, a violated constraint, or
+/// an unknown name.
 fn is_of_a_value(code: i32) -> bool {
-    /// The bits of an SQLSTATE that say its class.
+    /// The bits of an SQLSTATE that encode its class.
     const CLASS: i32 = (1 << 12) - 1;
     let classes = [
         PgSqlErrorCode::ERRCODE_DATA_EXCEPTION,

@@ -1,4 +1,5 @@
-//! The rows that a statement changed, as the server keeps them for its triggers (transition tables).
+//! The rows that a statement changed, as the server stores them for its triggers (transition
+//! tables).
 
 use pgrx::pg_sys::{self, Datum};
 
@@ -13,16 +14,17 @@ pub(crate) struct Rows {
     done: bool,
 }
 
-/// A row of a transition table, until the next one is read.
+/// A row of a transition table, valid until the next one is read.
 pub(crate) struct Row {
     slot: *mut pg_sys::TupleTableSlot,
 }
 
 impl Rows {
-    /// From its first row on; none if there is no such table.
+    /// Starts at the first row; none if there is no such table.
     ///
     /// # Safety
-    /// The store is null, or one of rows of the relation, which is open; both live as long as this.
+    /// The store is null, or holds rows of the relation, which is open; both live as long as this
+    /// value.
     pub(crate) unsafe fn new(
         store: *mut pg_sys::Tuplestorestate,
         relation: pg_sys::Relation,
@@ -30,7 +32,7 @@ impl Rows {
         if store.is_null() {
             return None;
         }
-        // SAFETY: the caller's promise. Others read the same store through pointers of their own.
+        // SAFETY: the caller's promise. Others read the same store through their own pointers.
         unsafe {
             let pointer = pg_sys::tuplestore_alloc_read_pointer(store, pg_sys::EXEC_FLAG_REWIND as i32);
             pg_sys::tuplestore_select_read_pointer(store, pointer);
@@ -41,9 +43,9 @@ impl Rows {
         }
     }
 
-    /// The next row; none after the last.
+    /// Returns the next row; none after the last one.
     pub(crate) fn next(&mut self) -> Option<Row> {
-        // SAFETY: as `new` was promised.
+        // SAFETY: by the promise of `new`.
         unsafe {
             pg_sys::tuplestore_select_read_pointer(self.store, self.pointer);
             let got = pg_sys::tuplestore_gettupleslot(self.store, true, false, self.slot);
@@ -52,7 +54,7 @@ impl Rows {
         }
     }
 
-    /// Whether there are no more rows, also if the last one was not yet looked behind.
+    /// Reports whether there are no more rows, even if the end has not been read yet.
     pub(crate) fn is_done(&mut self) -> bool {
         self.done || self.next().is_none()
     }
@@ -68,7 +70,8 @@ impl Drop for Rows {
 }
 
 impl Row {
-    /// The value of a column, by its number; of one that is computed only when it is read, none.
+    /// Returns the value of a column, by its number; none for a column that is computed only when
+    /// it is read.
     pub(crate) fn get(&self, number: i16) -> Option<Datum> {
         let mut null = false;
         // SAFETY: a row of a relation that has the column.
@@ -76,13 +79,13 @@ impl Row {
         (!null).then_some(value)
     }
 
-    /// Whether two rows have the same bytes in a column: what a collation takes for equal may be different words. Leaves
-    /// detoasted copies in the current memory context.
+    /// Reports whether two rows have the same bytes in a column: different words may be equal under
+    /// a collation. Leaves detoasted copies in the current memory context.
     pub(crate) fn same(a: &Self, b: &Self, number: i16) -> bool {
         match (a.get(number), b.get(number)) {
             (None, None) => true,
             (Some(left), Some(right)) => {
-                // SAFETY: the column is there; its values are of its type.
+                // SAFETY: the column exists; its values are of its type.
                 unsafe {
                     let attribute = &attributes((*a.slot).tts_tupleDescriptor)[number as usize - 1];
                     same_bytes(left, right, attribute.attbyval, attribute.attlen)
@@ -93,7 +96,7 @@ impl Row {
     }
 }
 
-/// Whether two values have the same bytes.
+/// Reports whether two values have the same bytes.
 ///
 /// # Safety
 /// Both are values of a type of this length.
@@ -109,7 +112,7 @@ unsafe fn same_bytes(a: Datum, b: Datum, by_value: bool, length: i16) -> bool {
                     let varlena: *const pg_sys::varlena = datum.cast_mut_ptr();
                     std::slice::from_raw_parts(varlena.cast::<u8>(), pgrx::varsize_any(varlena))
                 };
-                // What was not touched is the same pointer to what is stored elsewhere.
+                // An unchanged value has the same pointer to out-of-line storage.
                 stored(a) == stored(b)
                     || (pg_sys::toast_raw_datum_size(a) == pg_sys::toast_raw_datum_size(b)
                         && varlena_bytes(a) == varlena_bytes(b))

@@ -1,4 +1,4 @@
-//! Ids that were written as texts, read again, and as arrays for queries.
+//! Ids that are read back from texts, and ids as arrays for queries.
 
 use pgrx::check_for_interrupts;
 use pgrx::pg_sys::{self, Datum};
@@ -12,7 +12,7 @@ use crate::pg::server::error::{Result, catch};
 
 const DOING: &str = "reading ids";
 
-// Input functions may be those of users: their errors are to come back whole.
+// Input functions may be user-defined; their errors must be returned whole.
 unsafe extern "C-unwind" {
     fn InputFunctionCall(
         function: *mut pg_sys::FmgrInfo,
@@ -28,7 +28,7 @@ impl Ids {
         type_oid: pg_sys::Oid,
         written: impl IntoIterator<Item = &'a str>,
     ) -> Result<Option<Self>> {
-        /// So many are read without looking for a cancel.
+        /// The number of ids that are read between two checks for interrupts.
         const AT_A_TIME: usize = 1 << 12;
         let mut ids = Self::new(type_oid);
         let (mut input, mut element) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
@@ -49,17 +49,18 @@ impl Ids {
             let read = || {
                 some.iter().try_for_each(|text| {
                     let (function, text) = (&raw mut function, text.as_ptr().cast_mut());
-                    // SAFETY: the function takes a C string, and gives a value of the type, which is copied.
+                    // SAFETY: the function takes a C string, and returns a value of the type, which
+                    // is copied.
                     unsafe { ids.push(catch(|| InputFunctionCall(function, text, element, -1))?) }
                 })
             };
-            // SAFETY: what is made inside is copied before the context is reset.
+            // SAFETY: values made inside are copied before the context is reset.
             match unsafe { context.switch_to(|_| attempt(read)) } {
                 // SAFETY: as above.
                 Ok(Some(())) => unsafe { context.reset() },
                 Ok(None) => return Ok(None),
                 Err(error) => {
-                    // The error is in the context, which goes with the one around it.
+                    // The error is in the context, which is freed with its parent.
                     std::mem::forget(context);
                     return Err(error);
                 }
@@ -67,13 +68,15 @@ impl Ids {
         }
     }
 
-    /// All ids as an array, in the current memory context; none if there are no arrays of their type.
+    /// Returns all ids as an array, in the current memory context; none if their type has no array
+    /// type.
     pub(crate) fn array(&self) -> Result<Option<Parameter>> {
         let type_oid = self.type_oid();
         let mut values = Vec::new();
         memory::reserve(&mut values, self.len(), DOING)?;
         values.extend((0..self.len() as u32).map(|row| self.datum(row)));
-        // SAFETY: any type is looked up; as many values of it are there as are told, which are copied.
+        // SAFETY: any type may be looked up; there are as many values of it as the call says, and
+        // they are copied.
         unsafe {
             let array_type = pg_sys::get_array_type(type_oid);
             if array_type == pg_sys::InvalidOid {

@@ -1,4 +1,4 @@
-//! The documents of one table or two of the server, as a method reads them.
+//! The documents of one or two tables of the server, in the form that a method reads.
 
 use pgrx::pg_sys;
 
@@ -22,15 +22,16 @@ use crate::pg::server::temp_file::ServerFiles;
 use crate::resources::Resources;
 use crate::sketches::stored::SketchReader;
 
-/// Documents that come through cursors. An error of the server is kept here on its way through the core.
+/// Documents that come through cursors. An error of the server is stored here while it passes
+/// through the core.
 struct Tables<'a> {
     sources: [Option<&'a Source>; 2],
-    /// The ids of both tables, as far as they are read.
+    /// The ids of both tables that have been read so far.
     ids: [Ids; 2],
     sites: Option<Sites>,
-    /// Reads the sketches of both, where they are such.
+    /// The reader for sketches of both tables, if the documents are sketches.
     sketches: SketchReader,
-    /// What rows of the left table are weighed by, as a query needs it.
+    /// The SQL expression for the weight of rows of the left table.
     weight: Option<String>,
     stream: Option<Stream<'a>>,
     side: Side,
@@ -38,7 +39,7 @@ struct Tables<'a> {
 }
 
 impl Tables<'_> {
-    /// Keeps an error of the server.
+    /// Stores an error of the server.
     fn keep<T>(&mut self, result: Result<T>) -> CoreResult<T> {
         result.map_err(|error| {
             self.failed = Some(error);
@@ -132,32 +133,33 @@ impl Told for Progress {
     }
 }
 
-/// A reading inside the server: with its threads, its temporary files, and as much memory as the settings say.
+/// A reading inside the server: with its threads, its temporary files, and the memory that the
+/// settings allow.
 pub(crate) struct ServerReading<'a> {
     tables: Tables<'a>,
-    /// The threads to work with.
+    /// The executor that provides the threads.
     pub executor: BackendExecutor,
     files: ServerFiles,
-    /// The bytes to work with, ids included.
+    /// The bytes of memory to use, including ids.
     pub memory: usize,
     progress: Progress,
 }
 
-/// What is left of a reading.
+/// The remaining data after a reading.
 pub(crate) struct Finished {
     /// The ids of the only or left table.
     pub left: Ids,
-    /// Those of the right table, and the number its rows count from.
+    /// The ids of the right table, and the number of its first row.
     pub right: Option<(Ids, u32)>,
-    /// The threads to work with.
+    /// The executor that provides the threads.
     pub executor: BackendExecutor,
-    /// Where the call is.
+    /// The progress of the call.
     pub progress: Progress,
 }
 
 impl Finished {
-    /// The ids of a row of the left table and of one of the right table, which counts on from there; of two rows of the
-    /// only table where there is one.
+    /// Returns the ids of a row of the left table and of a row of the right table, whose numbers
+    /// continue those of the left one; or of two rows of the only table.
     pub(crate) fn ids(&self, left: u32, right: u32) -> [pg_sys::Datum; 2] {
         let right = match &self.right {
             Some((ids, from)) => ids.datum(right - from),
@@ -166,7 +168,7 @@ impl Finished {
         [self.left.datum(left), right]
     }
 
-    /// Asks for what is known of the rows of a pair.
+    /// Prefetches the data about the rows of a pair.
     #[inline]
     pub(crate) fn prefetch(&self, [left, right]: [u32; 2]) {
         self.left.prefetch(left);
@@ -178,7 +180,8 @@ impl Finished {
 }
 
 impl<'a> ServerReading<'a> {
-    /// The documents that `name` reads; none is read yet. The memory context of now outlives the call.
+    /// Prepares the documents that `name` reads; none is read yet. The current memory context
+    /// outlives the call.
     pub(crate) fn of(
         name: &'static str,
         left: &'a Source,
@@ -204,12 +207,14 @@ impl<'a> ServerReading<'a> {
         }
     }
 
-    /// Weighs rows by an expression on the alias `d`, where a method wants weights.
+    /// Sets the weight of rows as an expression relative to the alias `d`, for methods that need
+    /// weights.
     pub(crate) fn weigh_by(&mut self, weight: Option<String>) {
         self.tables.weight = weight;
     }
 
-    /// Lets `work` read; gives what it made, and the account of it. An error of the server comes back as it was.
+    /// Lets `work` read; returns its result and its account. An error of the server is returned
+    /// unchanged.
     pub(crate) fn run<T, E: Into<SqlError>>(
         &mut self,
         work: impl FnOnce(&mut Reading<'_>) -> std::result::Result<T, E>,
@@ -224,12 +229,12 @@ impl<'a> ServerReading<'a> {
         }
     }
 
-    /// The ids of the only or left table, once it is read.
+    /// Returns the ids of the only or left table, once it is read.
     pub(crate) fn left(&self) -> &Ids {
         &self.tables.ids[Side::Left as usize]
     }
 
-    /// The ids of all rows, when nothing more is to be read.
+    /// Returns the ids of all rows when nothing more is to be read.
     pub(crate) fn finish(self) -> Finished {
         let has_right = self.tables.has_right();
         let [left, right] = self.tables.ids;

@@ -1,4 +1,4 @@
-//! Documents and pairs read from the server: through a cursor, in batches for the workers.
+//! Reads documents and pairs from the server: through a cursor, in batches for the workers.
 
 pub(crate) mod documents;
 mod packed;

@@ -1,4 +1,5 @@
-//! Texts as the server has packed them: the leader copies what is stored, and workers unpack it.
+//! Texts in the server's compressed form: the leader copies the stored value, and workers
+//! decompress it.
 
 use pgrx::pg_sys::{self, Datum};
 
@@ -7,10 +8,11 @@ use crate::memory;
 use crate::pg::server::call::is_on_disk;
 use crate::text::packed::{Packed, Packing};
 
-/// The value as it is stored, by itself: what is out of line is fetched, and not unpacked.
+/// Returns the value as it is stored, in one piece: an out-of-line value is fetched, but not
+/// decompressed.
 ///
 /// # Safety
-/// It is a varlena. A copy that is needed is left in the current memory context.
+/// It is a varlena. A copy, if one is needed, is left in the current memory context.
 pub(super) unsafe fn fetched(value: Datum) -> Datum {
     // SAFETY: the caller's promise.
     unsafe {
@@ -19,14 +21,17 @@ pub(super) unsafe fn fetched(value: Datum) -> Datum {
     }
 }
 
-/// A copy of what is packed; none of what is not, or in a way that is not known here.
+/// Copies a compressed value; none if the value is not compressed, or in a way that is not known
+/// here.
 ///
 /// # Safety
 /// It is a varlena, and a text.
 pub(super) unsafe fn packed(value: Datum) -> Result<Option<Packed>, Error> {
-    /// The length with its flags, and that of the text with the method: varattrib_4b of varatt.h.
+    /// The length with its flags, and the length of the text with the compression method:
+    /// varattrib_4b of varatt.h.
     const HEADER: usize = 2 * size_of::<u32>();
-    // SAFETY: the caller's promise; such a value begins with both numbers, and is as long as the first says.
+    // SAFETY: the caller's promise; such a value begins with both numbers, and is as long as the
+    // first one says.
     let (info, stored) = unsafe {
         let varlena: *const pg_sys::varlena = value.cast_mut_ptr();
         if !pgrx::varatt_is_4b_c(varlena) {
@@ -37,7 +42,7 @@ pub(super) unsafe fn packed(value: Datum) -> Result<Option<Packed>, Error> {
         let length = pgrx::varsize_4b(varlena).max(HEADER);
         (info, std::slice::from_raw_parts(start.add(HEADER), length - HEADER))
     };
-    // ToastCompressionId of toast_compression.h.
+    // The values are those of ToastCompressionId in toast_compression.h.
     let packing = match info >> pg_sys::VARLENA_EXTSIZE_BITS {
         0 => Packing::Pglz,
         1 => Packing::Lz4,

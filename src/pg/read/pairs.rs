@@ -1,4 +1,4 @@
-//! Pairs that any query gives.
+//! Pairs from any query.
 
 use pgrx::{PgSqlErrorCode, pg_sys};
 
@@ -29,17 +29,17 @@ const ROWS_A_FETCH: usize = 1 << 10;
 pub(crate) struct Pairs<'f> {
     /// The ids of all pairs.
     pub ids: Ids,
-    /// A place of each vertex's id.
+    /// A place in `ids` for each vertex.
     pub places: Vec<u32>,
     /// The pairs.
     pub graph: Graph<'f>,
-    /// The threads to work with.
+    /// The executor that provides the threads.
     pub executor: BackendExecutor,
 }
 
 impl<'f> Pairs<'f> {
-    /// Reads the pairs of the query that argument 0 holds, which is about these relations, locked before, and perhaps others.
-    /// Errors of the call have the hint.
+    /// Reads the pairs from the query in argument 0. The query must refer to these relations, which
+    /// are already locked, and perhaps to others. Errors of the call have the hint.
     pub(crate) fn read(
         call: Call,
         typed: Option<pg_sys::Oid>,
@@ -59,7 +59,8 @@ impl<'f> Pairs<'f> {
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_FUNCTION, message).hint(hint));
         }
         let id_name = qualified_type(id_type);
-        // Alone, so that it is a query of its own wherever it stands; a comment at its end ends with the line.
+        // The query is checked alone, so that it is a complete query in any context; a line break
+        // ends a comment at its end.
         let query = Query::new(&query).only_select().map_err(|error| error.hint(hint.to_owned()))?;
         let sql = format!(
             "SELECT p.left_id::{id_name}, p.right_id::{id_name}, p.similarity::pg_catalog.float8 \
@@ -99,12 +100,12 @@ impl<'f> Pairs<'f> {
         Ok(Self { ids, places, graph, executor })
     }
 
-    /// Their clusters.
+    /// Returns the clusters of the pairs.
     pub(crate) fn clusters(&mut self, clustering: Clustering, largest: Option<u32>) -> Result<Clusters> {
         Ok(Clusters::new(&mut self.graph, clustering, largest, &self.executor)?)
     }
 
-    /// The pairs that reach a threshold.
+    /// Returns the pairs that reach a threshold.
     pub(crate) fn at(&mut self, threshold: f64, files: &'f ServerFiles) -> Result<Graph<'f>> {
         let mut edges = Edges::new(files, settings::memory() / 4);
         let copy = |edge: Edge| if edge.similarity >= threshold { edges.push(edge) } else { Ok(()) };

@@ -1,4 +1,4 @@
-//! Ranks of rows, which a query gives.
+//! Ranks of rows from a query.
 
 use pgrx::pg_sys;
 
@@ -9,7 +9,7 @@ use crate::pg::query::ids::Ids;
 use crate::pg::server::error::Result;
 use crate::pg::server::values::value;
 
-/// Reads numbers of rows from a query on a source that gives these with their ids.
+/// Reads the rank of each row from a query on a source that returns the ids with the ranks.
 pub(crate) fn read_ranks(
     sql: &str,
     source: &Source,

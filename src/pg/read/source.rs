@@ -24,44 +24,45 @@ use crate::pg::server::error::{Result, SqlError};
 use crate::sketches::stored::SketchReader;
 
 const DOING: &str = "reading documents";
-/// The column of sites, or of URLs, where none is asked for.
+/// The column of sites, or of URLs, if none is requested.
 const NONE: &str = "NULL::pg_catalog.text";
 
 /// A query for ids and documents.
 #[derive(Debug, Clone)]
 pub(crate) struct Source {
     sql: String,
-    /// What the parameters of the query stand for, and further relations that it names.
+    /// The values of the query's parameters, and further relations that it names.
     parameters: Vec<Parameter>,
     relations: Vec<pg_sys::Oid>,
-    /// The type of what the query calls rows by: their ids, or numbers.
+    /// The type by which the query identifies rows: their ids, or numbers.
     id_type: pg_sys::Oid,
-    /// Whether the query calls rows by numbers, from 1 without a gap.
+    /// Set if the query identifies rows by numbers, which start at 1 and have no gaps.
     is_listed: bool,
     /// The relation.
     pub oid: pg_sys::Oid,
-    /// The documents in terms of the alias `d`.
+    /// The documents, relative to the alias `d`.
     pub document: String,
-    /// The id of a row, of the ids' type, and the documents' column, in terms of the alias `d`.
+    /// The id of a row, cast to the ids' type, relative to the alias `d`.
     pub id: String,
-    /// The id as indexes know it: integers of any length are compared with each other as they are.
+    /// The id in a form that indexes can use: integers of any length are compared with each other
+    /// without a cast.
     pub key: String,
-    /// The column of the documents as it stands.
+    /// The column of the documents without a conversion.
     pub column: String,
-    /// The relation as SQL text needs it.
+    /// The relation, quoted for SQL text.
     pub table: String,
-    /// What the documents are.
+    /// The kind of documents.
     pub kind: Kind,
-    /// The relation's name, for messages.
+    /// The name of the relation, for messages.
     pub relation: String,
-    /// Whether rows come without delay: from a table itself, by no function of a user's.
+    /// Set if rows come without delay: from a table itself, and without user-defined functions.
     pub is_quick: bool,
-    /// Whether the ids are the primary key, so that rows are found by them at once.
+    /// Set if the ids are the primary key, so that rows are found by them quickly.
     has_key: bool,
     id_column: String,
     text_column: String,
     site_column: Option<String>,
-    /// Whether the documents are HTML pages of which the text is wanted.
+    /// Set if the documents are HTML pages whose text is wanted.
     are_pages: bool,
     /// The column of their URLs, with its name.
     url: Option<[String; 2]>,
@@ -69,27 +70,27 @@ pub(crate) struct Source {
     pub id_argument: &'static str,
 }
 
-/// What is asked of a relation.
+/// The requested columns of a relation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ColumnRequest<'a> {
     /// The column of the ids.
     pub id: &'a Column,
     /// The argument that names it.
     pub id_argument: &'static str,
-    /// What the ids are to be of.
+    /// The requested type of the ids.
     pub id_type: pg_sys::Oid,
     /// The column of the documents.
     pub text: &'a Column,
-    /// A text-search configuration to parse them with.
+    /// A text-search configuration that parses them.
     pub tsearch: Option<pg_sys::Oid>,
     /// The column of sites.
     pub site: Option<&'a Column>,
-    /// Whether texts are HTML pages of which the text is wanted, and the column of their URLs.
+    /// Set if texts are HTML pages whose text is wanted; holds the column of their URLs.
     pub pages: Option<Option<&'a Column>>,
 }
 
 impl Source {
-    /// The query for the documents of a relation.
+    /// Makes the query for the documents of a relation.
     pub(crate) fn new(relation: &Relation, asked: ColumnRequest<'_>) -> Result<Self> {
         let ColumnRequest { id, id_argument, id_type, text, tsearch, site, pages } = asked;
         let kind = Kind::of(text.base_type);
@@ -103,7 +104,7 @@ impl Source {
             (Kind::Tokens, _) => format!("{column}::pg_catalog.text[]"),
             (Kind::Numbers, _) => format!("{column}::pg_catalog.int8[]"),
             (Kind::Vector, _) => format!("{column}::pg_catalog.tsvector"),
-            // Of a domain, what it is of.
+            // A domain is cast to its base type.
             (Kind::Sketches(_, of), _) => format!("{column}::{}", qualified_type(of)),
         };
         let as_text = |column: &Column| Ok::<_, SqlError>(format!("d.{}::pg_catalog.text", column.quoted()?));
@@ -114,7 +115,8 @@ impl Source {
         let url =
             pages.flatten().map(|url| Ok::<_, SqlError>([as_text(url)?, url.name.clone()])).transpose()?;
         let url_value = url.as_ref().map_or(NONE, |[value, _]| value);
-        // Ids are compared as their type is, whatever the column's collation takes for equal.
+        // Ids are compared by the collation of their type, whatever values the column's collation
+        // treats as equal.
         let quoted = format!("d.{}::{}{}", id.quoted()?, qualified_type(id_type), id.collated());
         Ok(Self {
             sql: format!(
@@ -150,8 +152,8 @@ impl Source {
         })
     }
 
-    /// The same documents where a condition on the alias `d` holds, with its parameters and the relations it names. It is
-    /// text of ours, without anything of a caller's.
+    /// Restricts the documents to a condition on the alias `d`, with its parameters and the
+    /// relations it names. The condition is our own text and contains nothing from a caller.
     #[must_use]
     pub(crate) fn only(&self, condition: &str, parameters: &[Parameter], relations: &[pg_sys::Oid]) -> Self {
         let mut only = self.clone();
@@ -161,9 +163,10 @@ impl Source {
         only
     }
 
-    /// The documents of the rows whose keys are in an array by their place there, from 1: one row for each place, in
-    /// order, whether there is a document or not. `equals` is the operator. Where Citus spreads the relation these rows are a
-    /// query by themselves, as it joins no others with what is elsewhere.
+    /// Returns the documents of the rows whose keys are in an array, numbered by their place in it,
+    /// starting at 1: one row for each place, in order, whether there is a document or not.
+    /// `equals` is the operator. If Citus distributes the relation, the rows are a separate query,
+    /// because Citus does not join others with data in another place.
     #[must_use]
     pub(crate) fn listed(&self, keys: Parameter, equals: &str, is_spread: bool) -> Self {
         let Self { document, table, key, .. } = self;
@@ -183,7 +186,8 @@ impl Source {
                  FROM {table} AS d WHERE {key} {equals} ANY ($1) OFFSET 0) AS d ON d.key {equals} x.id ORDER BY x.n"
             )
         } else if self.has_key {
-            // One by one through the index: a planner would rather read all of the table.
+            // Each row is looked up through the index; otherwise a planner might read the whole
+            // table.
             format!(
                 "SELECT x.n, (SELECT {document} FROM {table} AS d WHERE {key} {equals} x.id), {NONE}, {url} FROM {keys}"
             )
@@ -195,7 +199,7 @@ impl Source {
         Self { sql, parameters, id_type: pg_sys::INT8OID, is_listed: true, ..self.clone() }
     }
 
-    /// Begins to read.
+    /// Starts to read.
     pub(crate) fn stream(&self) -> Result<Stream<'_>> {
         let Self { sql, parameters, relations, .. } = self;
         let query = Query { parameters, relations, ..Query::new(sql) };
@@ -205,15 +209,15 @@ impl Source {
         Ok(Stream { source: self, context, cursor, rows: 16, ended: false })
     }
 
-    /// Whether a column of sites is read.
+    /// Reports whether a column of sites is read.
     pub(crate) fn has_sites(&self) -> bool {
         self.site_column.is_some()
     }
 
-    /// The text of a site or a URL, of a column of this name.
+    /// Reads a site or a URL from the column with this name.
     ///
     /// # Safety
-    /// `value` is a text that lives as long as the outcome.
+    /// `value` is a text that lives as long as the result.
     unsafe fn place<'a>(
         &self,
         column: Option<&str>,
@@ -231,11 +235,11 @@ impl Source {
         })
     }
 
-    /// A document; none where it holds bytes that are not text.
+    /// Reads a document; none if it holds bytes that are not text.
     ///
     /// # Safety
-    /// `value` is of the documents' kind and `url` a text. Copies that are needed on the way are left in the current memory
-    /// context.
+    /// `value` is of the documents' kind and `url` a text. Intermediate copies are left in the
+    /// current memory context.
     unsafe fn document(
         &self,
         mut value: pg_sys::Datum,
@@ -246,7 +250,7 @@ impl Source {
             // SAFETY: the caller's promise.
             Ok(unsafe { self.place(column, url)? }.map(Cow::into_owned))
         };
-        // What is to be converted the server unpacks, too.
+        // If the text must be converted, the server also decompresses it.
         if self.kind == Kind::Text && encoding::is_utf8() {
             // SAFETY: the caller's promise: a text.
             let packed = unsafe {
@@ -288,7 +292,7 @@ impl Source {
         ))
     }
 
-    /// The error of a sketch that does not go with those before it.
+    /// Returns the error for a sketch that is not comparable with earlier ones.
     fn not_comparable(&self, error: Error, id: &str) -> SqlError {
         let Error::Unlike { a, b, .. } = error else { return error.into() };
         let Self { text_column, relation, .. } = self;
@@ -302,7 +306,7 @@ impl Source {
         )
     }
 
-    /// The error of a document that a worker could not read.
+    /// Returns the error for a document that a worker could not read.
     pub(super) fn unreadable(&self, why: Error, id: &str) -> SqlError {
         match why {
             Error::NotText => self.not_text(id),
@@ -323,21 +327,22 @@ impl Source {
     }
 }
 
-/// Documents of a source as they come.
+/// The documents of a source in the order in which they arrive.
 pub(crate) struct Stream<'a> {
     source: &'a Source,
-    /// Detoasted copies live here until their rows are done.
+    /// The context of detoasted copies, which are freed once their rows are done.
     context: PgMemoryContexts,
     cursor: Cursor<4>,
     rows: usize,
-    /// Whether there are no more.
+    /// Set if there are no more documents.
     pub ended: bool,
 }
 
 impl Stream<'_> {
-    /// Reads a few documents more, each with the number of its row within this source, and gives about how
-    /// many bytes they are. NULL documents have an id only. Ids are added to `ids`; NULL ones are an
-    /// error. Sites are added where they are wanted. Sketches have to go with those that `sketches` read before.
+    /// Reads a few more documents, each with the number of its row within this source, and returns
+    /// their approximate size in bytes. NULL documents have only an id. Adds the ids to `ids`; a
+    /// NULL id is an error. Adds sites if they are wanted. Sketches must be comparable with those
+    /// that `sketches` read before.
     pub(crate) fn fetch(
         &mut self,
         documents: &mut Vec<(u32, SourceDocument)>,
@@ -345,7 +350,8 @@ impl Stream<'_> {
         sites: &mut Option<Sites>,
         sketches: &mut SketchReader,
     ) -> Result<usize> {
-        /// Rows the server fetches at one time are between these; as many as fill about a megabyte.
+        /// The limits on the number of rows that the server fetches at a time; a fetch should fill
+        /// about a megabyte.
         const ROWS_A_FETCH: std::ops::RangeInclusive<usize> = 1..=256;
         check_for_interrupts!();
         let Self { source, cursor, context, .. } = self;
@@ -358,8 +364,8 @@ impl Stream<'_> {
             if source.is_listed && id.value() != row as usize + 1 {
                 return Err(source.double_id());
             }
-            // SAFETY: the cursor checked that ids are of their type and documents of their kind; copies are
-            // made of both before the context is reset.
+            // SAFETY: the cursor checked that ids are of their type and documents of their kind;
+            // both are copied before the context is reset.
             let document = unsafe {
                 let document = context.switch_to(|_| {
                     ids.push(id)?;
