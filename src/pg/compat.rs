@@ -1,16 +1,18 @@
-//! What is not the same in all versions of PostgreSQL that are supported: the rest of `src/pg` calls it by the names here, and
-//! nothing else asks for the version.
+//! The differences between the supported versions of PostgreSQL: the rest of `src/pg` uses the
+//! names in this file, and no other code checks the version.
 //!
-//! Functions that the library declares itself, as C has them, have one signature in all of these versions.
+//! Functions that the library declares itself, as in C, have the same signature in all of these
+//! versions.
 
 use pgrx::pg_sys::{self, Oid};
 
-/// The columns of a descriptor, dropped ones included.
+/// Returns the columns of a descriptor, including dropped ones.
 ///
 /// # Safety
-/// The descriptor is one of the server's, and outlives what is given.
+/// The descriptor is one of the server's, and outlives the result.
 pub(crate) unsafe fn attributes<'a>(descriptor: pg_sys::TupleDesc) -> &'a [pg_sys::FormData_pg_attribute] {
-    // SAFETY: the caller's promise: it has as many attributes as it says; since 18 they follow the compact ones.
+    // SAFETY: the caller's promise: it has as many attributes as it says; since 18 they follow the
+    // compact ones.
     unsafe {
         let count = (*descriptor).natts as usize;
         #[cfg(not(feature = "pg18"))]
@@ -23,7 +25,8 @@ pub(crate) unsafe fn attributes<'a>(descriptor: pg_sys::TupleDesc) -> &'a [pg_sy
     }
 }
 
-/// The index of a table's primary key, or no number. One that is deferrable is none: since 18 this is to be said.
+/// Returns the index of a table's primary key, or no OID. A deferrable primary key does not count;
+/// since 18 this must be requested.
 ///
 /// # Safety
 /// The relation is open.
@@ -37,7 +40,7 @@ pub(crate) unsafe fn primary_key(relation: pg_sys::Relation) -> Oid {
     }
 }
 
-/// Whether a relation was made, or has got new files, in this transaction.
+/// Reports whether a relation was made, or has got new files, in this transaction.
 pub(crate) fn has_new_files(relation: &pg_sys::RelationData) -> bool {
     #[cfg(feature = "pg15")]
     let files = relation.rd_firstRelfilenodeSubid;
@@ -46,7 +49,7 @@ pub(crate) fn has_new_files(relation: &pg_sys::RelationData) -> bool {
     relation.rd_createSubid != 0 || files != 0
 }
 
-/// Locks an address of a relation if that needs no waiting. That it did not is nothing for the log.
+/// Locks an address of a relation if this needs no waiting. A failure is not logged.
 ///
 /// # Safety
 /// The relation is open.
@@ -64,7 +67,8 @@ pub(crate) unsafe fn lock_tuple_if_free(
     }
 }
 
-/// Where the server puts a storage parameter. Whether it was given or is the default is not kept.
+/// Returns where the server stores a storage parameter. It is not recorded whether the value was
+/// given or is the default.
 pub(crate) fn option_at(
     name: &'static std::ffi::CStr,
     opttype: pg_sys::relopt_type::Type,
@@ -79,9 +83,9 @@ pub(crate) fn option_at(
     }
 }
 
-/// Whether a user owns a relation.
+/// Reports whether a user owns a relation.
 pub(crate) fn owns_relation(relation: Oid, user: Oid) -> bool {
-    // SAFETY: looks numbers up.
+    // SAFETY: looks up OIDs.
     unsafe {
         #[cfg(feature = "pg15")]
         return pg_sys::pg_class_ownercheck(relation, user);
@@ -90,14 +94,14 @@ pub(crate) fn owns_relation(relation: Oid, user: Oid) -> bool {
     }
 }
 
-/// Whether a user was granted the maintenance of a table, which is a privilege since 17.
+/// Reports whether a user was granted the maintenance of a table, which is a privilege since 17.
 pub(crate) fn may_maintain(table: Oid, user: Oid) -> bool {
     #[cfg(any(feature = "pg15", feature = "pg16"))]
     {
         let _ = (table, user);
         false
     }
-    // SAFETY: looks numbers up.
+    // SAFETY: looks up OIDs.
     #[cfg(not(any(feature = "pg15", feature = "pg16")))]
     unsafe {
         let maintain = pg_sys::ACL_MAINTAIN.into();
@@ -105,10 +109,11 @@ pub(crate) fn may_maintain(table: Oid, user: Oid) -> bool {
     }
 }
 
-/// pgstat_count_index_scan of pgstat.h, and the count that EXPLAIN ANALYZE shows since 18.
+/// Counts an index scan, like pgstat_count_index_scan of pgstat.h, and for EXPLAIN ANALYZE, which
+/// shows the count since 18.
 ///
 /// # Safety
-/// A scan of an open index.
+/// It is a scan of an open index.
 pub(crate) unsafe fn count_index_scan(scan: pg_sys::IndexScanDesc) {
     // SAFETY: the caller's promise; the statistics, if they are kept, belong to this backend.
     unsafe {
@@ -130,10 +135,10 @@ pub(crate) unsafe fn count_index_scan(scan: pg_sys::IndexScanDesc) {
     }
 }
 
-/// Shows a text as what this session runs, in place of the query, whose number stays the one that is shown. Since 18 its plan
-/// has one, too.
+/// Shows a text as the activity of this session, in place of the query, whose query id remains.
+/// Since 18 the id of its plan remains, too.
 pub(crate) fn show_activity(text: &std::ffi::CStr) {
-    // SAFETY: a C string, which is copied; the numbers are this session's.
+    // SAFETY: a C string, which is copied; the ids are this session's.
     unsafe {
         let query = pg_sys::pgstat_get_my_query_id();
         #[cfg(feature = "pg18")]
@@ -145,9 +150,9 @@ pub(crate) fn show_activity(text: &std::ffi::CStr) {
     }
 }
 
-/// Lets VACUUM rest where its cost limit says so, and answers to interrupts.
+/// Makes VACUUM sleep if its cost limit requires it, and checks for interrupts.
 pub(crate) fn vacuum_delay() {
-    // SAFETY: called where nothing is locked; no ANALYZE is at it.
+    // SAFETY: called while nothing is locked; no ANALYZE is running.
     unsafe {
         #[cfg(not(feature = "pg18"))]
         pg_sys::vacuum_delay_point();
@@ -156,18 +161,18 @@ pub(crate) fn vacuum_delay() {
     }
 }
 
-/// Marks a path of an index as one that is to be taken only where there is no other: since 18 the planner compares how much of a
-/// path is switched off before it compares costs.
+/// Marks a path of an index as one to use only if there is no other: since 18 the planner compares
+/// the number of disabled parts of paths before it compares costs.
 pub(crate) fn disable(path: &mut pg_sys::Path) {
     #[cfg(feature = "pg18")]
     {
-        // More than of a sequential scan that a setting switches off.
+        // The number is greater than that of a sequential scan that a setting disables.
         path.disabled_nodes = 2;
     }
     let _ = path;
 }
 
-/// Says no, where it is asked, to what access methods can do in later versions than 15.
+/// Declares that the access method lacks the capabilities that were added after version 15.
 pub(crate) fn complete(am: &mut pg_sys::IndexAmRoutine) {
     #[cfg(not(feature = "pg15"))]
     {
@@ -176,13 +181,14 @@ pub(crate) fn complete(am: &mut pg_sys::IndexAmRoutine) {
     }
     #[cfg(any(feature = "pg17", feature = "pg18"))]
     {
-        // Threads of one backend sort, and an insert leaves nothing open.
+        // Threads of a single backend sort, and an insert leaves nothing open.
         am.amcanbuildparallel = false;
         am.aminsertcleanup = None;
     }
     #[cfg(feature = "pg18")]
     {
-        // The operators are neither equality nor order, and the cost asks for the height of no tree.
+        // The operators are neither equality nor order, and the cost estimate does not need the
+        // height of a tree.
         am.amcanhash = false;
         am.amconsistentequality = false;
         am.amconsistentordering = false;

@@ -1,6 +1,7 @@
-//! What `pg_stat_activity` shows of a long call: its query, followed by how much memory the process has, and by where the call
-//! or the step of a refresh is. The views `neardup_progress` and `neardup_activity` read it there; so other sessions see where
-//! a transaction is that has not committed, and only those that may see queries.
+//! The text that `pg_stat_activity` shows for a long call: its query, followed by the memory of the
+//! process and the state of the call or of the refresh step. The views `neardup_progress` and
+//! `neardup_activity` read it there. So other sessions see the state of a transaction that has not
+//! committed, and only users who may see queries can see it.
 
 use std::cell::Cell;
 use std::ffi::{CStr, CString};
@@ -14,12 +15,12 @@ thread_local! {
     static STEP: Cell<Option<&'static str>> = const { Cell::new(None) };
 }
 
-/// The activity of a refresh; when it is dropped the query is shown as it was given.
+/// The activity of a refresh; when it is dropped, the original query is shown.
 #[derive(Debug)]
 pub(crate) struct Activity;
 
 impl Activity {
-    /// Says at which step the refresh is.
+    /// Reports the step of the refresh.
     pub(crate) fn step(&self, name: &'static str) {
         STEP.set(Some(name));
         show(Some(("neardup_refresh", name)));
@@ -35,7 +36,7 @@ impl Drop for Activity {
     }
 }
 
-/// Says where a call is: of the step of a refresh, if one is under way, or of the query.
+/// Reports the state of a call: as part of a refresh step, if one is running, or of the query.
 pub(crate) fn report(call: &str, state: &str) {
     match STEP.get() {
         Some(step) => show(Some(("neardup_refresh", &format!("{step}: {call}: {state}")))),
@@ -43,20 +44,22 @@ pub(crate) fn report(call: &str, state: &str) {
     }
 }
 
-/// The call that reported ends: the step of the refresh is shown, or the query as it was given.
+/// Ends the report of a call: shows the step of the refresh, or the original query.
 pub(crate) fn end() {
     if !is_failing() && !std::thread::panicking() {
         show(STEP.get().map(|step| ("neardup_refresh", step)));
     }
 }
 
-/// Kilobytes that the process has of its own, its threads included; none where the system does not say.
+/// Returns the kilobytes of private memory of the process, including its threads; none if the
+/// system does not report it.
 fn own_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     status.lines().find_map(|line| line.strip_prefix("RssAnon:")?.trim().strip_suffix(" kB")?.parse().ok())
 }
 
-/// Without a query of a client, as in some processes of the server's own, nothing is shown.
+/// Shows the state. Does nothing without a query of a client, as in some of the server's own
+/// processes.
 fn show(state: Option<(&str, &str)>) {
     // SAFETY: null, or the text of the statement that the client sent.
     let query = unsafe {
@@ -72,7 +75,8 @@ fn show(state: Option<(&str, &str)>) {
             let memory = own_memory().map(|memory| format!(" {memory} kB")).unwrap_or_default();
             let step = format!(" /* neardup:{memory} */ /* {call}: {state} */");
             let query = query.to_bytes();
-            // SAFETY: a string of that length in the server's encoding, of which whole characters are left.
+            // SAFETY: a string of that length in the server's encoding; the result is cut at a
+            // whole character.
             let left = unsafe {
                 let room = pg_sys::pgstat_track_activity_query_size - 1;
                 let room = (room - step.len() as i32).max(0);

@@ -12,14 +12,14 @@ use super::temp_file::drop_abandoned;
 struct Held<S>(Option<S>);
 
 impl<S> Drop for Held<S> {
-    /// Still held when its memory context goes: the query ended with an error.
+    /// If the state is still there when its memory context is freed, the query ended with an error.
     fn drop(&mut self) {
         drop_abandoned(self.0.take());
     }
 }
 
-/// The state that argument 0 of a transition function is; made where there is none yet, in a memory context that lives
-/// as long as the state.
+/// Returns the state in argument 0 of a transition function. Makes it if there is none yet, in a
+/// memory context that lives as long as the state.
 pub(crate) fn state<S: 'static>(
     call: Call,
     make: impl FnOnce() -> Result<S>,
@@ -32,8 +32,9 @@ pub(crate) fn state<S: 'static>(
             "this function is called by its aggregate only",
         ));
     }
-    // SAFETY: only the server passes internal values, here what this function gave before. The state is dropped once: by
-    // the callback where the aggregate or the query ends, or with the context after an error.
+    // SAFETY: only the server passes internal values, here the value that this function returned
+    // before. The state is dropped once: by the callback when the aggregate or the query ends, or
+    // with the context after an error.
     unsafe {
         let datum = match call.datum(0) {
             Some(datum) => datum,
@@ -54,11 +55,11 @@ pub(crate) fn state<S: 'static>(
     }
 }
 
-/// Takes the state in a final function; none where the aggregate had no rows.
+/// Takes the state in a final function; none if the aggregate had no rows.
 pub(crate) fn take<S: 'static>(call: Call) -> Result<Option<S>> {
     let Some(datum) = call.datum(0) else { return Ok(None) };
     let held: *mut Held<S> = datum.cast_mut_ptr();
-    // SAFETY: only the server passes internal values, here what `state` gave.
+    // SAFETY: only the server passes internal values, here the value that `state` returned.
     unsafe { (*held).0.take() }.map(Some).ok_or_else(ended)
 }
 
@@ -66,9 +67,10 @@ fn ended() -> SqlError {
     SqlError::new(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, "the aggregate has ended")
 }
 
-/// The aggregate or the query ends without an error.
+/// Called when the aggregate or the query ends without an error.
 unsafe extern "C-unwind" fn end<S>(argument: Datum) {
-    // SAFETY: the outermost frame; registered with what is held, and called before the memory context goes.
+    // SAFETY: the outermost frame; registered with the held state, and called before the memory
+    // context is freed.
     unsafe {
         guard(|| {
             let held: *mut Held<S> = argument.cast_mut_ptr();

@@ -41,12 +41,13 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// The call that `info` describes. Made in [`sql_function!`] only, from what the server passed.
+    /// Wraps the call that `info` describes. Used only in [`sql_function!`], with the value that
+    /// the server passed.
     pub(crate) fn new(info: pg_sys::FunctionCallInfo) -> Self {
         Self { info }
     }
 
-    /// How many arguments SQL declares.
+    /// Returns the number of arguments that SQL declares.
     pub(crate) fn count(self) -> usize {
         // SAFETY: `info` came from the function manager.
         unsafe { (*self.info).nargs as usize }
@@ -63,19 +64,20 @@ impl Call {
         }
     }
 
-    /// Argument `n`, from 0; none if it is NULL. `T` is the type that the SQL declaration says.
+    /// Returns argument `n`, starting at 0; none if it is NULL. `T` is the type in the SQL
+    /// declaration.
     pub(crate) fn get<T: FromDatum>(self, n: usize) -> Option<T> {
         self.check_place(n);
         // SAFETY: `info` came from the function manager, and our SQL declares this argument.
         unsafe { pg_getarg(self.info, n) }
     }
 
-    /// Argument `n`, which must not be NULL.
+    /// Returns argument `n`, which must not be NULL.
     pub(crate) fn need<T: FromDatum>(self, n: usize, name: &str) -> Result<T> {
         self.get(n).ok_or_else(|| is_null(name))
     }
 
-    /// Argument `n`, a number of at least 0.
+    /// Returns argument `n`, a number of at least 0.
     pub(crate) fn whole(self, n: usize, name: &'static str) -> Result<u32> {
         let value = self.need::<i32>(n, name)?;
         u32::try_from(value).map_err(|_| {
@@ -84,29 +86,31 @@ impl Call {
         })
     }
 
-    /// Argument `n` as it is; none if it is NULL.
+    /// Returns argument `n` as a datum; none if it is NULL.
     pub(crate) fn datum(self, n: usize) -> Option<pg_sys::Datum> {
         self.check_place(n);
         // SAFETY: as in `get`.
         unsafe { pg_getarg_datum(self.info, n) }
     }
 
-    /// The bytes of argument `n`, which is of a type of variable length; none if it is NULL.
+    /// Returns the bytes of argument `n`, which is of a type of variable length; none if it is
+    /// NULL.
     pub(crate) fn bytes(self, n: usize) -> Option<&'static [u8]> {
-        // SAFETY: they live as long as the call; detoasted copies live in its memory context.
+        // SAFETY: the bytes live as long as the call; detoasted copies live in its memory context.
         self.datum(n).map(|datum| unsafe { varlena_bytes(datum) })
     }
 
-    /// The collation that the call was given.
+    /// Returns the collation of the call.
     pub(crate) fn collation(self) -> pg_sys::Oid {
         // SAFETY: `info` came from the function manager.
         unsafe { (*self.info).fncollation }
     }
 
-    /// Text argument `n`, none if it is NULL.
+    /// Returns text argument `n`; none if it is NULL.
     pub(crate) fn text(self, n: usize) -> Result<Option<Cow<'static, str>>> {
         let Some(datum) = self.datum(n) else { return Ok(None) };
-        // SAFETY: a text that lives as long as the call; detoasted copies live in its memory context.
+        // SAFETY: a text that lives as long as the call; detoasted copies live in its memory
+        // context.
         let bytes = unsafe { varlena_bytes(datum) };
         let text = encoding::to_utf8(bytes)?.ok_or_else(|| {
             SqlError::new(
@@ -117,7 +121,7 @@ impl Call {
         text.map(Some)
     }
 
-    /// JSON argument `n`, none if it is NULL.
+    /// Returns JSON argument `n`; none if it is NULL.
     pub(crate) fn json(self, n: usize, name: &str) -> Result<Option<serde_json::Value>> {
         let Some(datum) = self.datum(n) else { return Ok(None) };
         // SAFETY: a jsonb, whose output is a C string.
@@ -128,18 +132,18 @@ impl Call {
             .map_err(|error| SqlError::parameter(format!("{name} cannot be read: {error}")))
     }
 
-    /// Two text arguments, none if one is NULL.
+    /// Returns the first two arguments as texts; none if one is NULL.
     pub(crate) fn two_texts(self) -> Result<Option<[Cow<'static, str>; 2]>> {
         Ok(self.text(0)?.zip(self.text(1)?).map(|(a, b)| [a, b]))
     }
 
-    /// The type of argument `n` in this call, for polymorphic ones.
+    /// Returns the type of argument `n` in this call, for polymorphic arguments.
     pub(crate) fn type_of(self, n: i32) -> pg_sys::Oid {
         // SAFETY: `flinfo` is set by the function manager.
         unsafe { pg_sys::get_fn_expr_argtype((*self.info).flinfo, n) }
     }
 
-    /// A result, NULL for none.
+    /// Makes a result; none becomes NULL.
     pub(crate) fn give<T: IntoDatum>(self, value: Option<T>) -> pg_sys::Datum {
         match value.and_then(IntoDatum::into_datum) {
             Some(datum) => datum,
@@ -152,19 +156,19 @@ impl Call {
     }
 }
 
-/// The error of an argument that must not be NULL.
+/// Returns the error for an argument that must not be NULL.
 pub(crate) fn is_null(name: &str) -> SqlError {
     SqlError::new(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, format!("{name} must not be NULL"))
 }
 
-/// The error where SQL declares a function in another way than the library has it: one of them is older.
+/// Returns the error if SQL declares a function differently from the library: one of them is older.
 pub(crate) fn declared_otherwise(message: String) -> SqlError {
     SqlError::new(PgSqlErrorCode::ERRCODE_INVALID_FUNCTION_DEFINITION, message).hint(
         "The extension and its library are of different versions: ALTER EXTENSION neardup UPDATE; or, where that was done, start a new session.",
     )
 }
 
-/// Whether a value is stored out of line, in the table's TOAST.
+/// Reports whether a value is stored out of line, in the TOAST of the table.
 ///
 /// # Safety
 /// It is a varlena.
@@ -176,11 +180,11 @@ pub(crate) unsafe fn is_on_disk(varlena: *const pg_sys::varlena) -> bool {
     }
 }
 
-/// The bytes of a text, bytea or the like.
+/// Returns the bytes of a text, bytea or similar value.
 ///
 /// # Safety
-/// `datum` is a varlena that stays where it is as long as the bytes are used; a detoasted copy is
-/// made in the current memory context.
+/// `datum` is a varlena that stays in place as long as the bytes are used; a detoasted copy is made
+/// in the current memory context.
 pub(crate) unsafe fn varlena_bytes<'a>(datum: pg_sys::Datum) -> &'a [u8] {
     // SAFETY: the caller's promise.
     unsafe {

@@ -1,4 +1,4 @@
-//! Text between the server's encoding and UTF-8, which everything else in this project uses.
+//! Converts text between the server's encoding and UTF-8, which the rest of this project uses.
 
 use std::borrow::Cow;
 use std::ffi::{CStr, CString};
@@ -10,7 +10,7 @@ use super::error::{Result, SqlError};
 use crate::error::Error;
 use pgrx::PgSqlErrorCode;
 
-/// A copy of a text that may be long.
+/// Copies a text that may be long.
 pub(crate) fn own(text: &str) -> std::result::Result<String, Error> {
     let mut own = String::new();
     own.try_reserve_exact(text.len()).map_err(|_| Error::OutOfMemory { doing: "copying a text" })?;
@@ -18,15 +18,16 @@ pub(crate) fn own(text: &str) -> std::result::Result<String, Error> {
     Ok(own)
 }
 
-/// Whether texts of the server are UTF-8 as they stand. SQL_ASCII holds any bytes, which are taken
-/// as UTF-8.
+/// Reports whether texts of the server are UTF-8 without a conversion. SQL_ASCII holds any bytes,
+/// which are taken as UTF-8.
 pub(crate) fn is_utf8() -> bool {
-    // SAFETY: a look at a constant of the database.
+    // SAFETY: reads a constant of the database.
     let encoding = unsafe { pg_sys::GetDatabaseEncoding() };
     encoding == pg_enc::PG_UTF8 as i32 || encoding == pg_enc::PG_SQL_ASCII as i32
 }
 
-/// Bytes of the server as text; none if they are not text (a database in SQL_ASCII holds anything).
+/// Converts bytes of the server to text; none if they are not text (a database in SQL_ASCII holds
+/// anything).
 pub(crate) fn to_utf8(bytes: &[u8]) -> Result<Option<Cow<'_, str>>> {
     let as_they_are = || Ok(std::str::from_utf8(bytes).ok().map(Cow::Borrowed));
     if is_utf8() {
@@ -34,8 +35,8 @@ pub(crate) fn to_utf8(bytes: &[u8]) -> Result<Option<Cow<'_, str>>> {
     }
     let start = bytes.as_ptr().cast();
     let Ok(length) = i32::try_from(bytes.len()) else { return Ok(None) };
-    // SAFETY: `length` bytes are there; the answer is a C string in the current memory context, or
-    // `start` itself where nothing had to be converted.
+    // SAFETY: there are `length` bytes; the result is a C string in the current memory context, or
+    // `start` itself if nothing had to be converted.
     unsafe {
         let converted = pg_sys::pg_server_to_any(start, length, pg_enc::PG_UTF8 as i32);
         if std::ptr::eq(converted, start) {
@@ -47,13 +48,14 @@ pub(crate) fn to_utf8(bytes: &[u8]) -> Result<Option<Cow<'_, str>>> {
     }
 }
 
-/// Text in the server's encoding, as a C string. Errors for characters that it does not have.
+/// Converts text to the server's encoding, as a C string. Fails for characters that the encoding
+/// does not have.
 pub(crate) fn to_server(text: &str) -> Result<CString> {
     let nul = |_| SqlError::new(PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE, "text holds a NUL");
     let length = i32::try_from(text.len())
         .map_err(|_| SqlError::new(PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED, "text is too long"))?;
     let start = text.as_ptr().cast();
-    // SAFETY: as in `to_utf8`, the other way round.
+    // SAFETY: as in `to_utf8`, in the other direction.
     unsafe {
         let converted = pg_sys::pg_any_to_server(start, length, pg_enc::PG_UTF8 as i32);
         if std::ptr::eq(converted, start) {
@@ -65,17 +67,18 @@ pub(crate) fn to_server(text: &str) -> Result<CString> {
     }
 }
 
-/// Text for a message, in the server's encoding; characters that it does not have become `?`.
+/// Converts text for a message to the server's encoding; characters that the encoding does not have
+/// become `?`.
 pub(crate) fn for_display(text: &str) -> CString {
     let bytes = if is_utf8() { text.as_bytes().to_vec() } else { lossy(&text.replace('…', "...")) };
     CString::new(bytes).unwrap_or_default()
 }
 
 fn lossy(mut text: &str) -> Vec<u8> {
-    /// The most bytes that a byte becomes.
+    /// The maximum number of bytes that one byte becomes.
     const GROWTH: usize = pg_sys::MAX_CONVERSION_GROWTH as usize;
     let utf8 = pg_enc::PG_UTF8 as i32;
-    // SAFETY: looks at the database's encoding and at the catalogue of conversions.
+    // SAFETY: reads the database's encoding and the catalog of conversions.
     let (encoding, conversion) = unsafe {
         let encoding = pg_sys::GetDatabaseEncoding();
         (encoding, pg_sys::FindDefaultConversionProc(utf8, encoding))
@@ -84,8 +87,8 @@ fn lossy(mut text: &str) -> Vec<u8> {
     while !text.is_empty() {
         let mut buffer = vec![0; text.len() * GROWTH + 1];
         let (length, room) = (text.len() as i32, buffer.len() as i32);
-        // SAFETY: reads `length` bytes and writes at most `room`, of which the last is zero; says how
-        // many it read before it met a character that has no equivalent.
+        // SAFETY: reads `length` bytes and writes at most `room`, of which the last is zero;
+        // returns how many bytes it read before it met a character without an equivalent.
         let done = unsafe {
             let (from, to) = (text.as_ptr().cast_mut(), buffer.as_mut_ptr());
             pg_sys::pg_do_encoding_conversion_buf(conversion, utf8, encoding, from, length, to, room, true)
@@ -100,7 +103,8 @@ fn lossy(mut text: &str) -> Vec<u8> {
     all
 }
 
-/// A C string of the server, for messages: what is not text is shown as replacement characters.
+/// Converts a C string of the server, for messages: bytes that are not text become replacement
+/// characters.
 ///
 /// # Safety
 /// `string` points to a C string.

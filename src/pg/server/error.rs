@@ -1,4 +1,4 @@
-//! Errors as the server reports them: SQLSTATE, message, hint with a call that works.
+//! Errors as the server reports them: SQLSTATE, message, and a hint with a call that works.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -15,26 +15,26 @@ use crate::error::Error;
 /// An error on its way to the client.
 #[derive(Debug)]
 pub(crate) enum SqlError {
-    /// One of ours.
+    /// An error of ours.
     Own {
-        /// Its SQLSTATE.
+        /// The SQLSTATE.
         code: PgSqlErrorCode,
-        /// What is wrong.
+        /// The message.
         message: Message,
-        /// What to do about it.
+        /// The hint.
         hint: Option<Cow<'static, str>>,
     },
-    /// One of the server's, from [`catch`].
+    /// An error of the server, from [`catch`].
     Server(*mut pg_sys::ErrorData),
 }
 
-/// A message. That of the core is put in words only when the call ends: when memory ran out there
-/// is none for words before.
+/// A message. A message of the core is formatted only when the call ends: if memory ran out, there
+/// is none for formatting earlier.
 #[derive(Debug)]
 pub(crate) enum Message {
-    /// In words.
+    /// A formatted message.
     Text(String),
-    /// What the core says.
+    /// An error of the core.
     Core(Error),
 }
 
@@ -48,35 +48,37 @@ impl fmt::Display for Message {
 }
 
 thread_local! {
-    /// Whether an error that [`catch`] gave is on its way.
+    /// Set while an error that [`catch`] returned is being propagated.
     static FAILING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether an error of the server is on its way back to it: what it cleans up is to be left to it.
+/// Reports whether an error of the server is being propagated back to it; then the server itself
+/// does the cleanup.
 pub(crate) fn is_failing() -> bool {
     FAILING.get()
 }
 
-/// Says that no error is on its way, or no more: its transaction was rolled back.
+/// Records that no error is being propagated, or no longer, because its transaction was rolled
+/// back.
 pub(crate) fn settled() {
     FAILING.set(false);
 }
 
-/// Results of this layer.
+/// The result type of this layer.
 pub(crate) type Result<T> = std::result::Result<T, SqlError>;
 
 impl SqlError {
-    /// An error with its SQLSTATE.
+    /// Makes an error with its SQLSTATE.
     pub(crate) fn new(code: PgSqlErrorCode, message: impl Into<String>) -> Self {
         Self::Own { code, message: Message::Text(message.into()), hint: None }
     }
 
-    /// A bad value of a parameter.
+    /// Makes an error for a bad value of a parameter.
     pub(crate) fn parameter(message: impl Into<String>) -> Self {
         Self::new(PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE, message)
     }
 
-    /// What to do about it. Errors of the server have their own hints.
+    /// Sets the hint. Errors of the server have their own hints.
     #[must_use]
     pub(crate) fn hint(self, hint: impl Into<Cow<'static, str>>) -> Self {
         match self {
@@ -85,7 +87,7 @@ impl SqlError {
         }
     }
 
-    /// Ends the call with this error, where it cannot be returned.
+    /// Ends the call with this error where it cannot be returned.
     pub(crate) fn raise(self) -> ! {
         match self {
             Self::Own { code, message, hint } => {
@@ -102,19 +104,20 @@ impl SqlError {
     }
 }
 
-/// Ends the call if there is an error, where it cannot be returned.
+/// Ends the call if there is an error that cannot be returned.
 pub(crate) fn or_raise<T>(result: crate::error::Result<T>) -> T {
     result.unwrap_or_else(|error| SqlError::from(error).raise())
 }
 
-/// Calls functions of the server that run the code of users. An error of theirs comes back whole.
-/// The call must end with it, and call nothing of the server before that but to free memory.
+/// Calls functions of the server that run user-defined code, and returns their errors whole. The
+/// call must end with such an error, and must not call the server before that except to free
+/// memory.
 ///
 /// # Safety
 /// `call` calls such functions without a guard of pgrx and holds nothing that is dropped: an error
 /// jumps over it.
 pub(crate) unsafe fn catch<T: Copy>(call: impl FnOnce() -> T) -> Result<T> {
-    // SAFETY: what PG_TRY and PG_CATCH of elog.h do.
+    // SAFETY: the same steps as PG_TRY and PG_CATCH of elog.h.
     unsafe {
         let memory = pg_sys::CurrentMemoryContext;
         let handler = pg_sys::PG_exception_stack;
@@ -127,7 +130,7 @@ pub(crate) unsafe fn catch<T: Copy>(call: impl FnOnce() -> T) -> Result<T> {
         });
         pg_sys::PG_exception_stack = handler;
         pg_sys::error_context_stack = context;
-        // What failed inside of a call that did not fail was taken care of there.
+        // A failure inside a call that did not fail was handled there.
         FAILING.set(jumped != 0);
         if jumped == 0 {
             return Ok(result.assume_init());
@@ -168,7 +171,7 @@ impl From<Error> for SqlError {
                 "Compare parts of them: substring(text from 1 for 1000000)",
             ),
             Error::Stopped => (Code::ERRCODE_QUERY_CANCELED, ""),
-            // The error that was kept takes its place before.
+            // The stored error replaces it before this point.
             Error::Source => (Code::ERRCODE_INTERNAL_ERROR, ""),
             Error::NothingLearnt { .. } => {
                 (Code::ERRCODE_INTERNAL_ERROR, "This is a bug of neardup: please report it with the call.")

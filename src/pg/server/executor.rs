@@ -1,10 +1,10 @@
 //! Worker threads inside a backend.
 //!
-//! The rules: no PostgreSQL call ever from a worker; all signals are blocked in workers, so that the
-//! server's handlers run in the leader alone; no worker outlives the call that started it. The
-//! leader only waits. When an interrupt is pending it stops and joins the workers *before* it
-//! processes the interrupt, because that may end the process without unwinding (FATAL) or leave by
-//! an error; if it was a harmless one, the work is taken up again where it stopped.
+//! The rules: a worker never calls PostgreSQL; all signals are blocked in workers, so that the
+//! server's handlers run only in the leader; no worker outlives the call that started it.
+//! The leader only waits. When an interrupt is pending it stops and joins the workers *before* it
+//! processes the interrupt, because that may end the process without unwinding (FATAL) or raise an
+//! error. If the interrupt was harmless, the work continues where it stopped.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -24,17 +24,17 @@ pub(crate) struct BackendExecutor {
 }
 
 impl BackendExecutor {
-    /// As many as `neardup.threads` says, but no more than there are processors: these would take time from each other, and
-    /// from the leader, whom they wait for.
+    /// Returns as many threads as `neardup.threads` says, but no more than there are processors:
+    /// further threads would take time from each other, and from the leader, for whom they wait.
     pub(crate) fn new() -> Self {
         static PROCESSORS: OnceLock<usize> = OnceLock::new();
-        // What the system does not tell is no limit.
+        // If the system does not report the number, there is no limit.
         let processors = || std::thread::available_parallelism().map_or(usize::MAX, usize::from);
         let allowed = settings::threads();
         Self { threads: allowed.min(*PROCESSORS.get_or_init(processors)), allowed }
     }
 
-    /// A single one: for work that only has to be interruptible.
+    /// Returns a single thread, for work that only has to be interruptible.
     pub(crate) const fn single() -> Self {
         Self { threads: 1, allowed: 1 }
     }
@@ -70,8 +70,8 @@ impl Executor for BackendExecutor {
     }
 }
 
-/// The workers for texts of that many bytes, or for work that takes as long: beside the leader where it may take long
-/// enough to be cancelled.
+/// Returns the executor for texts with this many bytes, or for work that takes as long. The work
+/// runs in a worker thread if it may take so long that it should be interruptible.
 pub(crate) fn executor_for(bytes: usize) -> &'static dyn Executor {
     const LONG: usize = 1 << 18;
     static HERE: PlainThreads = PlainThreads(1);
@@ -79,17 +79,18 @@ pub(crate) fn executor_for(bytes: usize) -> &'static dyn Executor {
     if bytes < LONG { &HERE } else { &BESIDE }
 }
 
-/// Runs the workers until they are done or an interrupt is pending; they are all joined on return.
-/// Meanwhile the leader does what is `beside`, if anything; interrupts wait for the end of that.
+/// Runs the workers until they are done or an interrupt is pending; all of them are joined on
+/// return. Meanwhile the leader runs `beside`, if given; interrupts wait until that ends.
 fn run_until_interrupt(threads: usize, work: &Task<'_>, beside: Option<&mut dyn FnMut()>) -> Result<()> {
     const LOOK_EVERY: Duration = Duration::from_millis(5);
-    // Before the first thread: one that found no room for a heap of its own would get nothing of what is kept back.
+    // Called before the first thread: a thread that found no room for its own heap would get
+    // nothing from the kept memory.
     allocator::keep_little();
     let stop = &Stop::default();
     let running = &AtomicUsize::new(0);
     let leader = std::thread::current();
-    // A new thread that finds no memory for its own variables ends the process: the C library knows no
-    // other answer. So where memory is short all of them begin before the first one works and takes more.
+    // If a new thread finds no memory for its own variables, the C library ends the process. So if
+    // memory is short, all threads start before the first one works and takes more memory.
     let gate = &Gate::new(is_roomy(ROOM_OF_THREADS));
     std::thread::scope(|scope| {
         let mut executor = Vec::new();
@@ -104,7 +105,7 @@ fn run_until_interrupt(threads: usize, work: &Task<'_>, beside: Option<&mut dyn 
             let leader = leader.clone();
             let spawned =
                 std::thread::Builder::new().name(format!("neardup {n}")).spawn_scoped(scope, move || {
-                    // Tells the leader also when the work panics.
+                    // Also notifies the leader if the work panics.
                     let _finished = OnDrop(|| {
                         running.fetch_sub(1, Ordering::SeqCst);
                         leader.unpark();
@@ -119,7 +120,7 @@ fn run_until_interrupt(threads: usize, work: &Task<'_>, beside: Option<&mut dyn 
                 }
                 Err(error) => {
                     running.fetch_sub(1, Ordering::SeqCst);
-                    // With fewer threads it is the same work, only slower.
+                    // With fewer threads the work is the same, only slower.
                     failed = Some(if is_roomy(ROOM_OF_A_STACK) {
                         Error::Thread(error.to_string())
                     } else {
@@ -145,26 +146,26 @@ fn run_until_interrupt(threads: usize, work: &Task<'_>, beside: Option<&mut dyn 
             }
             std::thread::park_timeout(LOOK_EVERY);
         }
-        // A panic of a worker goes on in the leader, where pgrx makes an error of it.
+        // A panic of a worker continues in the leader, where pgrx turns it into an error.
         let results: Vec<Result<()>> = executor
             .into_iter()
             .map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
             .collect();
-        // A real error counts more than a stop.
+        // A real error takes precedence over a stop.
         let stopped = results.contains(&Err(Error::Stopped));
         results.into_iter().find(|r| !matches!(r, Ok(()) | Err(Error::Stopped))).unwrap_or(Ok(()))?;
         if stopped { Err(Error::Stopped) } else { Ok(()) }
     })
 }
 
-/// Where there is this much, threads that begin cannot take all of it.
+/// With this much room, starting threads cannot use up all of it.
 const ROOM_OF_THREADS: usize = 1 << 30;
-/// More than a thread's stack takes, of which the C library keeps some for later threads.
+/// More than the stack of a thread takes; the C library keeps some of it for later threads.
 const ROOM_OF_A_STACK: usize = 4 << 20;
 
-/// Whether the system would give that many bytes now.
+/// Reports whether the system would currently provide this many bytes.
 fn is_roomy(bytes: usize) -> bool {
-    // SAFETY: a new mapping at a place of the system's choice, taken away at once.
+    // SAFETY: a new mapping at a place of the system's choice, removed at once.
     unsafe {
         let access = libc::PROT_READ | libc::PROT_WRITE;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
@@ -173,7 +174,7 @@ fn is_roomy(bytes: usize) -> bool {
     }
 }
 
-/// Where threads wait for each other to begin; or not, if it is open from the start.
+/// A gate where threads wait until all have started; no wait if it is open from the start.
 struct Gate {
     open: AtomicBool,
     waiting: AtomicUsize,
@@ -207,19 +208,19 @@ impl Gate {
     }
 }
 
-/// Whether an interrupt of the backend is pending.
+/// Reports whether an interrupt of the backend is pending.
 pub(crate) fn interrupt_pending() -> bool {
-    // SAFETY: an int that signal handlers of this thread set; read anew each time.
+    // SAFETY: an int that signal handlers of this thread set; read again each time.
     unsafe { std::ptr::read_volatile(&raw const pg_sys::InterruptPending) != 0 }
 }
 
-/// Interrupts wait until this is dropped, also those that the server's own code looks for: while workers
-/// run, the backend must not end.
+/// Holds interrupts until it is dropped, including those for which the server's own code checks:
+/// while workers run, the backend must not end.
 struct InterruptsHeld(u32);
 
 impl InterruptsHeld {
     fn new() -> Self {
-        // SAFETY: a counter of this thread's, as HOLD_INTERRUPTS() of miscadmin.h uses it.
+        // SAFETY: a counter of this thread, used like HOLD_INTERRUPTS() of miscadmin.h.
         unsafe {
             let before = pg_sys::InterruptHoldoffCount;
             pg_sys::InterruptHoldoffCount = before + 1;
@@ -230,8 +231,8 @@ impl InterruptsHeld {
 
 impl Drop for InterruptsHeld {
     fn drop(&mut self) {
-        // An error that was caught meanwhile has set the counter to 0, so it is not counted down.
-        // SAFETY: as in `new`.
+        // An error that was caught meanwhile has set the counter to 0, so the old value is restored
+        // instead of counting down. SAFETY: as in `new`.
         unsafe { pg_sys::InterruptHoldoffCount = self.0 };
     }
 }
@@ -245,7 +246,7 @@ impl<F: Fn()> Drop for OnDrop<F> {
     }
 }
 
-/// All signals blocked in this thread, for threads it starts to inherit that; undone on drop.
+/// Blocks all signals in this thread, so that threads it starts inherit the mask; undone on drop.
 struct SignalsBlocked(libc::sigset_t);
 
 impl SignalsBlocked {

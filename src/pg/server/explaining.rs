@@ -1,15 +1,18 @@
-//! Whether the plan of a query is being printed, as EXPLAIN and auto_explain do it: then constants are shown short.
+//! Detects whether the plan of a query is being printed, as by EXPLAIN and auto_explain: then
+//! constants are shortened.
 //!
-//! An output function is not told what it is called for. But plans are printed at two moments only, when nothing else of the
-//! query happens: of a query that is started just to be explained, until it ends, and of one that was measured, between its
-//! last row and its end. Another query that starts there ends that, so what a query gives or writes is never short.
+//! An output function does not know why it is called. But plans are printed only in two periods, in
+//! which nothing else of the query happens: after the start of a query that is only explained,
+//! until it ends, and between the last row of a measured query and its end. If another query starts
+//! there, it ends the period, so that the results and writes of a query are never shortened.
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 
 use pgrx::pg_sys::{self, QueryDesc};
 
-// The server's own functions, without the guards of pgrx: an error goes through the frames below, which hold nothing.
+// The server's own functions, without the guards of pgrx: an error goes through the frames below,
+// which hold nothing.
 unsafe extern "C-unwind" {
     fn standard_ExecutorStart(query: *mut QueryDesc, flags: c_int);
     fn standard_ExecutorFinish(query: *mut QueryDesc);
@@ -24,9 +27,10 @@ thread_local! {
     static END: Cell<pg_sys::ExecutorEnd_hook_type> = const { Cell::new(None) };
 }
 
-/// Asks the server to tell where queries begin and end.
+/// Installs the hooks for the start and the end of queries.
 pub(crate) fn define() {
-    // SAFETY: variables of the server, which has one thread; others that are told of the same are told by us.
+    // SAFETY: variables of the server, which has one thread; our hooks call the hooks that were
+    // installed before.
     unsafe {
         START.set(pg_sys::ExecutorStart_hook);
         FINISH.set(pg_sys::ExecutorFinish_hook);
@@ -34,22 +38,23 @@ pub(crate) fn define() {
         pg_sys::ExecutorStart_hook = Some(start);
         pg_sys::ExecutorFinish_hook = Some(finish);
         pg_sys::ExecutorEnd_hook = Some(end);
-        // A query that fails has no end.
+        // The end hook does not run for a query that fails.
         pg_sys::RegisterXactCallback(Some(transaction_ends), std::ptr::null_mut());
         pg_sys::RegisterSubXactCallback(Some(subtransaction_ends), std::ptr::null_mut());
     }
 }
 
-/// Whether a plan is being printed.
+/// Reports whether a plan is being printed.
 pub(crate) fn is_printing() -> bool {
     !PRINTED.get().is_null()
 }
 
-/// A text with the long hexadecimal numbers in it cut short.
+/// Shortens the long hexadecimal numbers in a text.
 pub(crate) fn short(text: &str) -> String {
-    /// Digits of a number that is shown whole: more than a double has, and a simhash of 64 bits.
+    /// The maximum number of digits that are shown in full: more than a double has, and more than a
+    /// simhash of 64 bits.
     const WHOLE: usize = 32;
-    /// Those that are shown of a longer one.
+    /// The number of digits that are shown of a longer number.
     const SHOWN: usize = 12;
     let mut short = String::new();
     let mut rest = text;
@@ -57,7 +62,7 @@ pub(crate) fn short(text: &str) -> String {
         let digits = rest.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(rest.len());
         if digits > WHOLE {
             short.push_str(&rest[..SHOWN]);
-            // ASCII, so that it can be shown in any encoding.
+            // The dots are ASCII, so that they can be shown in any encoding.
             short.push_str("...");
         } else {
             short.push_str(&rest[..digits]);
@@ -70,10 +75,10 @@ pub(crate) fn short(text: &str) -> String {
     short
 }
 
-/// A query starts.
+/// Called when a query starts.
 unsafe extern "C-unwind" fn start(query: *mut QueryDesc, flags: c_int) {
     PRINTED.set(std::ptr::null_mut());
-    // SAFETY: what the server was about to do; nothing here is dropped where an error jumps.
+    // SAFETY: does what the server was about to do; nothing here is dropped if an error jumps.
     unsafe {
         match START.get() {
             Some(next) => next(query, flags),
@@ -85,7 +90,7 @@ unsafe extern "C-unwind" fn start(query: *mut QueryDesc, flags: c_int) {
     }
 }
 
-/// A query has given its last row, and run its triggers.
+/// Called when a query has returned its last row, and run its triggers.
 unsafe extern "C-unwind" fn finish(query: *mut QueryDesc) {
     // SAFETY: as above; the query stays until its end.
     unsafe {
@@ -99,7 +104,7 @@ unsafe extern "C-unwind" fn finish(query: *mut QueryDesc) {
     }
 }
 
-/// A query ends.
+/// Called when a query ends.
 unsafe extern "C-unwind" fn end(query: *mut QueryDesc) {
     // SAFETY: as above.
     unsafe {

@@ -1,4 +1,5 @@
-//! The frame of every function that the server calls: what unwinds it becomes an error of the server.
+//! The frame of every function that the server calls: it turns panics and errors that unwind it
+//! into errors of the server.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -9,22 +10,22 @@ use pgrx::{PgLogLevel, PgSqlErrorCode};
 use super::error::{Result, SqlError, settled};
 use super::{allocator, encoding, panics};
 
-// The server's own functions, without the guards of pgrx: these make a panic of an error, which
-// keeps neither its context nor, in other encodings than UTF-8, its texts.
+// The server's own functions, without the guards of pgrx: the guards turn an error into a panic,
+// which loses its context and, in other encodings than UTF-8, its texts.
 unsafe extern "C-unwind" {
     fn ThrowErrorData(error: *mut pg_sys::ErrorData);
     fn ReThrowError(error: *mut pg_sys::ErrorData);
 }
 
 /// Runs the body of a function that the server calls. Panics and the server's own errors unwind it
-/// and then go on in the server, and so does the error that it returns: in the server's encoding, and without
-/// what only developers understand. A panic that is a bug is told in the server's log, not to the client
-/// ([`super::panics`]).
+/// and then continue in the server. So does the error that it returns: in the server's encoding,
+/// and without details that only developers understand. A panic that is a bug is reported in the
+/// server's log, not to the client ([`super::panics`]).
 ///
 /// # Safety
 /// The caller is called by the server and holds nothing that is dropped: the server jumps over it.
 pub(crate) unsafe fn guard<T>(body: impl FnOnce() -> Result<T>) -> T {
-    /// What an error has become when everything else is dropped.
+    /// The form of an error once everything else is dropped.
     enum Ended {
         Own(*mut pg_sys::ErrorData),
         Server(*mut pg_sys::ErrorData),
@@ -34,7 +35,7 @@ pub(crate) unsafe fn guard<T>(body: impl FnOnce() -> Result<T>) -> T {
         allocator::give_back(match &outcome {
             Ok(Ok(_)) => false,
             Ok(Err(SqlError::Own { code, .. })) => *code == PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY,
-            // Of the server's errors it is not asked what they were.
+            // The server's errors are not inspected here.
             Ok(Err(SqlError::Server(_))) | Err(_) => true,
         });
         match outcome {
@@ -64,8 +65,9 @@ pub(crate) unsafe fn guard<T>(body: impl FnOnce() -> Result<T>) -> T {
     unreachable!("an ERROR does not return")
 }
 
-/// The error that unwound a call: one that was raised, or one of the server's under a guard of pgrx, which would
-/// report it in UTF-8 whatever the database has. A panic of ours goes on as such.
+/// Returns the error that unwound a call: one that was raised, or one of the server's under a guard
+/// of pgrx, which would report it in UTF-8 whatever encoding the database has. A panic of ours
+/// continues as a panic.
 fn reported(panic: Box<dyn std::any::Any + Send>) -> *mut pg_sys::ErrorData {
     let report: &ErrorReportWithLevel =
         match (panic.downcast_ref::<CaughtError>(), panic.downcast_ref::<ErrorReportWithLevel>()) {
@@ -76,7 +78,7 @@ fn reported(panic: Box<dyn std::any::Any + Send>) -> *mut pg_sys::ErrorData {
     prepare(report.sql_error_code(), report.message(), report.detail(), report.hint())
 }
 
-/// An error as the server keeps errors: in its encoding, in the current memory context.
+/// Makes an error in the server's form: in its encoding, in the current memory context.
 fn prepare(
     code: PgSqlErrorCode,
     message: &str,
@@ -101,7 +103,8 @@ fn prepare(
     }
 }
 
-/// A bug of ours as the client gets to see it; the log has the words of the panic, which may quote data.
+/// Makes the error that the client sees for a bug of ours; the log has the message of the panic,
+/// which may quote data.
 fn prepare_bug(what: &str) -> *mut pg_sys::ErrorData {
     let hint = "What went wrong is in the server's log. Please report it together with the call.";
     let error =

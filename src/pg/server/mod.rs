@@ -1,4 +1,4 @@
-//! The server underneath: calls and errors, memory, threads, files, settings.
+//! The layer above the server: calls and errors, memory, threads, files, settings.
 
 pub(crate) mod activity;
 pub(crate) mod aggregate;

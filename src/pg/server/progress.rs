@@ -1,4 +1,5 @@
-//! Where a long call is: in the process title, in `pg_stat_activity`, and by NOTICE where that is asked for.
+//! The state of a long call: shown in the process title, in `pg_stat_activity`, and by NOTICE if
+//! that is requested.
 
 use std::ffi::CString;
 use std::time::{Duration, Instant};
@@ -7,7 +8,7 @@ use pgrx::pg_sys;
 
 use super::{activity, settings};
 
-/// Reports at most twice a second, so that it costs nothing.
+/// A reporter that reports at most twice a second, so that the cost is negligible.
 #[derive(Debug)]
 pub(crate) struct Progress {
     name: &'static str,
@@ -16,12 +17,12 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// The progress of a call of `name`.
+    /// Makes the reporter for a call of `name`.
     pub(crate) fn new(name: &'static str) -> Self {
         Self { name, last: Instant::now(), shown: false }
     }
 
-    /// Says where the call is, if it did not lately. Never called while workers run.
+    /// Reports the state of the call, unless it did so recently. Never called while workers run.
     pub(crate) fn report(&mut self, state: impl FnOnce() -> String) {
         const EVERY: Duration = Duration::from_millis(500);
         if self.last.elapsed() < EVERY {
@@ -42,7 +43,7 @@ impl Progress {
 }
 
 impl Drop for Progress {
-    /// The call ends: what shows where it is does no longer.
+    /// Removes the report when the call ends.
     fn drop(&mut self) {
         if self.shown {
             activity::end();

@@ -1,7 +1,8 @@
-//! Rows out of a set-returning function, in the way the server asks for them.
+//! Rows of a set-returning function, in the mode that the server requests.
 //!
 //! In FROM they go to a tuplestore, which spills to disk and is counted in temp_file_limit. In the
-//! select list they are given one at a time, as they are found, and the work ends with the query.
+//! select list they are returned one at a time, as they are found, and the work ends with the
+//! query.
 
 use std::ffi::CStr;
 
@@ -14,21 +15,21 @@ use super::guard::guard;
 use super::temp_file::drop_abandoned;
 use crate::pg::compat::attributes;
 
-/// Something that gives rows of `N` columns.
+/// A source of rows with `N` columns.
 pub(crate) trait Rows<const N: usize>: 'static {
-    /// The next row; none after the last.
+    /// Returns the next row; none after the last one.
     fn next(&mut self) -> Result<Option<[Datum; N]>>;
 
-    /// The columns as SQL declares them: a value goes by its place.
+    /// Returns the column names in the SQL declaration; values are assigned to columns by position.
     fn columns(&self) -> [&'static str; N];
 
-    /// Which columns of the row given last are NULL.
+    /// Returns which columns of the last returned row are NULL.
     fn nulls(&self) -> [bool; N] {
         [false; N]
     }
 }
 
-/// Whether the server wants all rows at once.
+/// Reports whether the server wants all rows at once.
 pub(crate) fn wants_all(call: Call) -> Result<bool> {
     // SAFETY: `resultinfo` is null or a node; a set-returning call has a ReturnSetInfo.
     unsafe {
@@ -51,7 +52,7 @@ pub(crate) fn answer<R: Rows<N>, const N: usize>(
     if wants_all(call)? { all(call, start()?) } else { one(call, start) }
 }
 
-/// Gives all rows at once.
+/// Returns all rows at once.
 pub(crate) fn all<const N: usize>(call: Call, mut rows: impl Rows<N>) -> Result<Datum> {
     let mut store = Store::new(call);
     // SAFETY: the server made it for the call.
@@ -67,7 +68,8 @@ pub(crate) fn all<const N: usize>(call: Call, mut rows: impl Rows<N>) -> Result<
 /// # Safety
 /// The descriptor is one of the server's.
 pub(crate) unsafe fn check_names(descriptor: pg_sys::TupleDesc, columns: &[&str]) -> Result<()> {
-    // SAFETY: the caller's promise: it has as many attributes as it says, whose names are C strings.
+    // SAFETY: the caller's promise: it has as many attributes as it says, whose names are C
+    // strings.
     let declared = unsafe { attributes(descriptor) };
     // SAFETY: as above.
     let name = |attribute: &pg_sys::FormData_pg_attribute| unsafe {
@@ -85,7 +87,7 @@ pub(crate) unsafe fn check_names(descriptor: pg_sys::TupleDesc, columns: &[&str]
     Err(declared_otherwise(message))
 }
 
-/// A row of the function's result type.
+/// Makes a row of the function's result type.
 pub(crate) fn record<const N: usize>(
     call: Call,
     names: &[&str; N],
@@ -104,7 +106,7 @@ pub(crate) fn record<const N: usize>(
     }
 }
 
-/// Where rows go that are given all at once.
+/// The store for rows that are returned all at once.
 pub(crate) struct Store {
     store: *mut pg_sys::Tuplestorestate,
     descriptor: pg_sys::TupleDesc,
@@ -112,17 +114,17 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// That of a call which wants all rows at once.
+    /// Makes the store of a call that wants all rows at once.
     pub(crate) fn new(call: Call) -> Self {
-        // SAFETY: `info` is a call that accepts a materialised set; the server makes the store and the
-        // descriptor of the columns our SQL declares.
+        // SAFETY: `info` is a call that accepts a materialised set; the server makes the store and
+        // the descriptor of the columns our SQL declares.
         unsafe {
             pg_sys::InitMaterializedSRF(call.info, 0);
             Self::made(call)
         }
     }
 
-    /// The same where the call says itself which columns it takes.
+    /// Does the same for a call that declares its columns itself.
     ///
     /// # Safety
     /// The call has such columns.
@@ -150,7 +152,7 @@ impl Store {
         unsafe { pg_sys::tuplestore_clear(self.store) };
     }
 
-    /// Adds a row, of as many columns as our SQL declares; values are copied.
+    /// Adds a row with as many columns as our SQL declares; values are copied.
     pub(crate) fn put<const N: usize>(&mut self, mut values: [Datum; N], mut nulls: [bool; N]) {
         const CHECK_EVERY: u32 = 1 << 10;
         // SAFETY: both live as long as the call; there are as many columns as values.
@@ -170,9 +172,9 @@ impl Store {
 }
 
 fn one<R: Rows<N>, const N: usize>(call: Call, start: impl FnOnce() -> Result<R>) -> Result<Datum> {
-    // SAFETY: the protocol of value-per-call functions (funcapi.h). What gives the rows lives in the
-    // memory context of the whole query. It is dropped when the rows or the query end; after an error
-    // the server deletes the context, and with it what is still there.
+    // SAFETY: the protocol of value-per-call functions (funcapi.h). The source of rows lives in the
+    // memory context of the whole query. It is dropped when the rows or the query end; after an
+    // error the server deletes the context, and with it the source, if it is still there.
     unsafe {
         let result: *mut pg_sys::ReturnSetInfo = (*call.info).resultinfo.cast();
         if (*(*call.info).flinfo).fn_extra.is_null() {
@@ -217,19 +219,21 @@ fn one<R: Rows<N>, const N: usize>(call: Call, start: impl FnOnce() -> Result<R>
     }
 }
 
-/// What gives the rows, until the query ends.
+/// The source of rows, until the query ends.
 struct Held<R>(Option<R>);
 
 impl<R> Drop for Held<R> {
-    /// Still held when its memory context goes: the query ended with an error.
+    /// If the source is still there when its memory context is freed, the query ended with an
+    /// error.
     fn drop(&mut self) {
         drop_abandoned(self.0.take());
     }
 }
 
-/// The query ends without an error, perhaps before the last row.
+/// Called when the query ends without an error, perhaps before the last row.
 unsafe extern "C-unwind" fn end_of_query<R>(argument: Datum) {
-    // SAFETY: the outermost frame; registered with what is held, and called before the memory context goes.
+    // SAFETY: the outermost frame; registered with the held source, and called before the memory
+    // context is freed.
     unsafe {
         guard(|| {
             let held: *mut Held<R> = argument.cast_mut_ptr();

@@ -1,4 +1,4 @@
-//! Settings: they steer resources, never answers.
+//! Settings, which control resources but never results.
 
 use std::ffi::CString;
 
@@ -10,7 +10,7 @@ static MEMORY: GucSetting<i32> = GucSetting::<i32>::new(0);
 static KEEP_RUNS: GucSetting<i32> = GucSetting::<i32>::new(1000);
 static PROGRESS: GucSetting<bool> = GucSetting::<bool>::new(false);
 
-/// Declares the settings and keeps their prefix to ourselves.
+/// Declares the settings and reserves their prefix.
 pub(crate) fn define() {
     GucRegistry::define_int_guc(
         c"neardup.threads",
@@ -55,7 +55,7 @@ pub(crate) fn define() {
     unsafe { pg_sys::MarkGUCPrefixReserved(prefix.as_ptr()) };
 }
 
-/// The number of threads to work with, at least 1.
+/// Returns the number of threads to work with, at least 1.
 pub(crate) fn threads() -> usize {
     let threads = match THREADS.get() {
         // SAFETY: an int that only this thread writes.
@@ -65,7 +65,7 @@ pub(crate) fn threads() -> usize {
     usize::try_from(threads).unwrap_or(1).max(1)
 }
 
-/// The bytes to work with: at least a megabyte, since less only costs time.
+/// Returns the bytes to work with: at least a megabyte, because less only costs time.
 pub(crate) fn memory() -> usize {
     const LEAST: usize = 1 << 10;
     let kilobytes = match MEMORY.get() {
@@ -76,12 +76,12 @@ pub(crate) fn memory() -> usize {
     usize::try_from(kilobytes).unwrap_or(0).max(LEAST) << 10
 }
 
-/// How many runs of a job its log keeps, at least 1.
+/// Returns the number of runs of a job that its log keeps, at least 1.
 pub(crate) fn keep_runs() -> i64 {
     KEEP_RUNS.get().into()
 }
 
-/// Whether to report progress by NOTICE.
+/// Reports whether to report progress by NOTICE.
 pub(crate) fn progress() -> bool {
     PROGRESS.get()
 }

@@ -1,4 +1,4 @@
-//! Temporary files of the server's own: in its temporary tablespaces, counted in temp_file_limit,
+//! The server's temporary files: they are in its temporary tablespaces, counted in temp_file_limit,
 //! and removed by the server however the transaction ends.
 
 use std::cell::Cell;
@@ -9,25 +9,25 @@ use crate::error::{Error, Result};
 use crate::files::{TempFile, TempFiles};
 
 thread_local! {
-    /// Whether the server is ending the transaction and closes the files itself.
+    /// Set if the server is ending the transaction and closes the files itself.
     static ABANDONED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Drops what may hold temporary files where the server closes these itself: after an error.
+/// Drops a value that may hold temporary files when the server closes these itself: after an error.
 pub(crate) fn drop_abandoned<T>(value: T) {
     ABANDONED.set(true);
     drop(value);
     ABANDONED.set(false);
 }
 
-/// Makes temporary files whose buffers live in one memory context.
+/// A maker of temporary files whose buffers live in one memory context.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ServerFiles(pg_sys::MemoryContext);
 
 impl ServerFiles {
-    /// Files whose buffers live in the present memory context; it has to outlive them.
+    /// Makes files whose buffers live in the current memory context, which has to outlive them.
     pub(crate) fn in_current_context() -> Self {
-        // SAFETY: a look at a variable of the backend.
+        // SAFETY: reads a variable of the backend.
         Self(unsafe { pg_sys::CurrentMemoryContext })
     }
 }
@@ -40,7 +40,7 @@ impl TempFiles for ServerFiles {
     }
 }
 
-/// One temporary file.
+/// A temporary file.
 #[derive(Debug)]
 struct ServerFile {
     file: *mut pg_sys::BufFile,
@@ -50,9 +50,9 @@ struct ServerFile {
 
 impl ServerFile {
     fn seek(&mut self, at: u64) -> Result<()> {
-        /// What the server keeps in one file of the file system (MAX_PHYSICAL_FILESIZE in buffile.c).
+        /// The maximum size of one file in the file system (MAX_PHYSICAL_FILESIZE in buffile.c).
         const SEGMENT: u64 = 1 << 30;
-        // SAFETY: an open file; the place is within what was written.
+        // SAFETY: an open file; the position is within the written bytes.
         let sought = unsafe {
             pg_sys::BufFileSeek(
                 self.file,
@@ -96,9 +96,10 @@ impl Drop for ServerFile {
     }
 }
 
-/// Runs something in a memory context.
+/// Runs work in a memory context.
 fn in_context<T>(context: pg_sys::MemoryContext, work: impl FnOnce() -> T) -> T {
-    // SAFETY: the context outlives the files made in it; an error resets the current context anyway.
+    // SAFETY: the context outlives the files made in it; an error resets the current context
+    // anyway.
     unsafe {
         let before = pg_sys::CurrentMemoryContext;
         pg_sys::CurrentMemoryContext = context;

@@ -1,4 +1,4 @@
-//! Values of Rust as those of the server, and back: texts and arrays.
+//! Converts values between Rust and the server: texts and arrays.
 
 use pgrx::{FromDatum, PgSqlErrorCode, pg_sys, varlena};
 
@@ -6,7 +6,7 @@ use super::encoding;
 use super::error::{Result, SqlError};
 use crate::memory;
 
-/// A value of a type that SQL says it is of.
+/// Reads a value of the type that SQL declares.
 ///
 /// # Safety
 /// The datum is of that type.
@@ -15,7 +15,7 @@ pub(crate) unsafe fn value<T: FromDatum>(datum: pg_sys::Datum) -> Option<T> {
     unsafe { T::from_datum(datum, false) }
 }
 
-/// A text, in the server's encoding.
+/// Makes a text in the server's encoding.
 pub(crate) fn text(text: &str) -> Result<pg_sys::Datum> {
     if encoding::is_utf8() {
         return fits(text.len()).map(|()| varlena::rust_str_to_text_p(text).into_pg().into());
@@ -23,24 +23,24 @@ pub(crate) fn text(text: &str) -> Result<pg_sys::Datum> {
     c_text(&encoding::to_server(text)?)
 }
 
-/// A text, in the server's encoding; characters that it does not have become `?`.
+/// Makes a text in the server's encoding; characters that the encoding does not have become `?`.
 pub(crate) fn lossy_text(text: &str) -> Result<pg_sys::Datum> {
     if encoding::is_utf8() { self::text(text) } else { c_text(&encoding::for_display(text)) }
 }
 
 fn c_text(text: &std::ffi::CStr) -> Result<pg_sys::Datum> {
     fits(text.to_bytes().len())?;
-    // SAFETY: a C string in, a text in the current memory context out.
+    // SAFETY: takes a C string and returns a text in the current memory context.
     Ok(unsafe { pg_sys::cstring_to_text(text.as_ptr()) }.into())
 }
 
-/// Whether a text of that many bytes is one that the server can have.
+/// Fails if a text with this many bytes is too large for the server.
 fn fits(bytes: usize) -> Result<()> {
     if bytes > LARGEST - size_of::<i32>() { Err(too_large("the result")) } else { Ok(()) }
 }
 
-/// Strings, concatenated: very many of them are still only two allocations, so that where memory ends there is enough
-/// left to say so.
+/// Concatenated strings: even very many of them take only two allocations, so that when memory runs
+/// out there is enough left to report it.
 #[derive(Debug, Default)]
 pub(crate) struct Strings {
     bytes: Vec<u8>,
@@ -63,7 +63,7 @@ impl Strings {
         self.ends.clear();
     }
 
-    /// The strings, which are UTF-8, in the server's encoding.
+    /// Converts the strings, which are UTF-8, to the server's encoding.
     pub(crate) fn to_server(&self) -> Result<Self> {
         let mut converted = Self::default();
         for string in self.iter() {
@@ -78,41 +78,42 @@ impl Strings {
     }
 }
 
-/// Bytes of the largest value that the server takes: MaxAllocSize of memutils.h.
+/// The size in bytes of the largest value that the server accepts: MaxAllocSize of memutils.h.
 pub(crate) const LARGEST: usize = 0x3fff_ffff;
 
-/// The error for a result that would be larger than any value of the server.
+/// Returns the error for a result that would be larger than any value of the server.
 pub(crate) fn too_large(what: &str) -> SqlError {
     let message = format!("{what} would be larger than 1 GB");
     SqlError::new(PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED, message)
         .hint("Work on a part of the text at a time: substring(text from 1 for 10000000)")
 }
 
-/// Bytes of an array of one dimension before its elements, if none of these is NULL.
+/// The number of bytes before the elements of an array of one dimension without NULLs.
 const ARRAY_HEADER: usize = (size_of::<pg_sys::ArrayType>() + 2 * size_of::<i32>())
     .next_multiple_of(pg_sys::MAXIMUM_ALIGNOF as usize);
 
-/// Whether an array of that many numbers is one that the server can have.
+/// Reports whether the server can hold an array with this many numbers.
 const fn is_array_of(numbers: usize) -> bool {
     numbers <= (LARGEST - ARRAY_HEADER) / size_of::<i64>()
 }
 
-/// A `bigint[]`. (pgrx would build it element by element, and fail inside the server where it gets too large.)
+/// Makes a `bigint[]`. (pgrx would build it element by element, and fail inside the server if it
+/// gets too large.)
 pub(crate) fn number_array(numbers: &[i64]) -> Result<pg_sys::Datum> {
     if !is_array_of(numbers.len()) {
         return Err(too_large(&format!("an array of {} numbers", numbers.len())));
     }
     let count = numbers.len() as i32;
     let elements = numbers.as_ptr().cast_mut().cast();
-    // SAFETY: on the server's 64-bit machines a datum is the bigint itself; they are only read, and copied to
-    // an array in the current memory context.
+    // SAFETY: on the server's 64-bit machines a datum is the bigint itself; they are only read, and
+    // copied to an array in the current memory context.
     Ok(unsafe {
         pg_sys::construct_array(elements, count, pg_sys::INT8OID, 8, true, b'd' as std::ffi::c_char)
     }
     .into())
 }
 
-/// A `text[]` of strings that are in the server's encoding. Layout: utils/array.h.
+/// Makes a `text[]` of strings in the server's encoding. The layout is in utils/array.h.
 pub(crate) fn text_array(strings: &Strings) -> Result<pg_sys::Datum> {
     const LENGTH: usize = size_of::<i32>();
     let header = ARRAY_HEADER;
@@ -125,9 +126,9 @@ pub(crate) fn text_array(strings: &Strings) -> Result<pg_sys::Datum> {
         // SAFETY: makes an array in the current memory context.
         return Ok(unsafe { pg_sys::construct_empty_array(pg_sys::TEXTOID) }.into());
     }
-    // SAFETY: `size` bytes, all zero, aligned for anything: a header without NULLs, the dimension and
-    // its lower bound, and for each element its length and bytes, aligned as an int. No number here
-    // is more than `LARGEST`.
+    // SAFETY: `size` bytes, all zero, aligned for anything: a header without NULLs, the dimension
+    // and its lower bound, and for each element its length and bytes, aligned as an int. No number
+    // here is more than `LARGEST`.
     unsafe {
         let array: *mut pg_sys::ArrayType = pg_sys::palloc0(size).cast();
         pgrx::set_varsize_4b(array.cast(), size as i32);
@@ -150,7 +151,8 @@ pub(crate) fn text_array(strings: &Strings) -> Result<pg_sys::Datum> {
 mod tests {
     use super::*;
 
-    // The name begins with pg_ for scripts/pgrx_test.sh. What calls the server cannot be linked here.
+    // The name begins with pg_ for scripts/pgrx_test.sh. Code that calls the server cannot be
+    // linked here.
     #[test]
     fn pg_arrays_over_1_gb_are_refused() {
         let most = (LARGEST - ARRAY_HEADER) / 8;

@@ -1,4 +1,5 @@
-//! Which version the library is of, beside that of the SQL definitions that call it.
+//! The version of the library, which may differ from the version of the SQL definitions that call
+//! it.
 
 use std::cmp::Ordering;
 
@@ -9,17 +10,17 @@ use super::error::SqlError;
 /// The version of the library.
 pub(crate) const LIBRARY: &str = env!("CARGO_PKG_VERSION");
 
-/// What SQL of another version than the library is told.
+/// Returns the error for SQL of another version than the library.
 pub(crate) fn mismatch(message: String, sql: &str) -> SqlError {
     let hint = match compare(sql, LIBRARY) {
         Ordering::Less => "ALTER EXTENSION neardup UPDATE;",
-        // The library is loaded once in a session.
+        // A session loads the library only once.
         _ => "Start a new session; if that does not help, install the library of the same version.",
     };
     SqlError::new(PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message).hint(hint)
 }
 
-/// Versions in order: numbers as such.
+/// Compares versions; their parts are compared as numbers.
 pub(crate) fn compare(a: &str, b: &str) -> Ordering {
     let parts = |version: &str| -> Vec<u64> {
         version.split(['.', '-']).map(|part| part.parse().unwrap_or(0)).collect()

@@ -11,23 +11,23 @@ use crate::pg::index::pages::buffer::Index;
 use crate::pg::index::pages::record::Logging;
 use crate::pg::server::error::or_raise;
 
-/// Orders that a backend keeps at hand: those of the indexes that it last used.
+/// The number of orders that a backend keeps in memory: those of the indexes that it last used.
 const KEPT: usize = 4;
 
 thread_local! {
-    /// Orders by their hashes: what has the same hash is the same order, of whatever index.
+    /// Orders by their hashes: equal hashes mean the same order, in any index.
     static ORDERS: RefCell<Vec<(u64, Rc<TokenOrder>)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The most bytes of an order.
+/// The maximum size of an order in bytes.
 const MOST_BYTES: usize = 6 * TokenOrder::MOST;
 
-/// Writes an order, and gives its first block and its hash. Nothing refers to it yet.
+/// Writes an order, and returns its first block and its hash. Nothing refers to it yet.
 pub(crate) fn write(index: Index, order: &TokenOrder, logging: Logging) -> crate::error::Result<(u32, u64)> {
     let bytes = order.to_bytes()?;
     let mut next = NONE;
     let pages = bytes.len().div_ceil(CONTENTS).max(1);
-    // The last page first, because each names the next.
+    // The last page is written first, because each page names the next one.
     for n in (0..pages).rev() {
         pgrx::check_for_interrupts!();
         let contents = &bytes[n * CONTENTS..bytes.len().min((n + 1) * CONTENTS)];
@@ -44,7 +44,7 @@ fn for_each_page(index: Index, meta: &Meta, mut each: impl FnMut(u32, &[u8])) {
         if block >= index.blocks_now() {
             index.corrupted(0, &format!("it refers to block {block}, behind the end"));
         }
-        // Pages of an order stay where they are as long as the index has its files.
+        // Pages of an order stay in place as long as the index has its files.
         let Ok(page) = index.expect(block, Kind::Order, 0, number) else {
             index.corrupted(block, "this page is not part of the order of tokens");
         };
@@ -57,14 +57,14 @@ fn for_each_page(index: Index, meta: &Meta, mut each: impl FnMut(u32, &[u8])) {
     }
 }
 
-/// The blocks of the order of an index.
+/// Lists the blocks of the order of an index.
 pub(crate) fn blocks(index: Index, meta: &Meta) -> Vec<u32> {
     let mut blocks = Vec::new();
     for_each_page(index, meta, |block, _| blocks.push(block));
     blocks
 }
 
-/// The order of an index that has one.
+/// Loads the order of an index that has one.
 pub(crate) fn load(index: Index, meta: &Meta) -> Rc<TokenOrder> {
     let known = ORDERS.with_borrow(|orders| {
         orders.iter().find(|(hash, _)| *hash == meta.seed).map(|(_, order)| Rc::clone(order))
@@ -81,7 +81,7 @@ pub(crate) fn load(index: Index, meta: &Meta) -> Rc<TokenOrder> {
     })
 }
 
-/// The order of an index as it is on its pages.
+/// Reads the order of an index from its pages.
 pub(crate) fn read(index: Index, meta: &Meta) -> TokenOrder {
     let mut bytes = Vec::new();
     for_each_page(index, meta, |_, contents| {

@@ -8,7 +8,7 @@ use crate::pg::index::pages::buffer::{Index, Looked, Moved};
 use crate::pg::index::pages::page::{Image, Page};
 use crate::pg::index::pages::record::Record;
 
-/// Appends an item. Says whether the area has a page more now.
+/// Appends an item. Reports whether a page was added to the area.
 pub(crate) fn append(index: Index, mut meta: Meta, item: Item<'_>) -> bool {
     loop {
         pgrx::check_for_interrupts!();
@@ -35,7 +35,7 @@ pub(crate) fn append(index: Index, mut meta: Meta, item: Item<'_>) -> bool {
     }
 }
 
-/// Ends the last page, if there is anything on it, so that a flush takes that too.
+/// Ends the last page, if it has any items, so that a flush takes it too.
 pub(crate) fn rotate(index: Index) {
     loop {
         pgrx::check_for_interrupts!();
@@ -62,15 +62,15 @@ fn is_last(page: &Page, meta: &Meta) -> bool {
     page.is(Kind::Pending, meta.tail_sequence, 0) && page.tail().next == NONE
 }
 
-/// Ends the call where the last page is behind the end: the server would look for a file that is
-/// not there.
+/// Ends the call if the last page is past the end of the index: the server would look for a file
+/// that does not exist.
 fn check_tail(index: Index, meta: &Meta) {
     if !index.has(meta.tail) {
         index.corrupted(0, &format!("it refers to block {}, behind the end", meta.tail));
     }
 }
 
-/// The metapage as it is now, after its last page was found not to be that any more.
+/// Returns the current metapage after its last page turned out to be no longer the last one.
 fn moved_on(index: Index, before: Meta) -> Meta {
     let now = Directory::read(index).meta;
     if (now.tail, now.tail_sequence) == (before.tail, before.tail_sequence) {
@@ -84,8 +84,8 @@ fn put(image: &mut Image<'_>, used: usize, item: Item<'_>) {
     image.set_used(used + item.size());
 }
 
-/// Adds a page with this item to the chain that `seen` describes; if it is another one by now,
-/// gives that.
+/// Adds a page with this item to the chain that `seen` describes. If the chain has changed, returns
+/// the new description instead.
 fn grow(index: Index, seen: &Meta, item: Option<Item<'_>>) -> Result<(), Meta> {
     let metapage = index.write(0);
     let mut now = Directory::of(index, &metapage);
@@ -117,8 +117,8 @@ fn grow(index: Index, seen: &Meta, item: Option<Item<'_>>) -> Result<(), Meta> {
     Ok(())
 }
 
-/// The pages of the chain from the first on; without the last one that `meta` names, or with it and
-/// all that come after.
+/// The pages of the chain from the first one on: either up to the last one that `meta` names,
+/// exclusively, or including it and all later ones.
 pub(crate) struct Pages {
     index: Index,
     next: u32,
@@ -127,17 +127,17 @@ pub(crate) struct Pages {
 }
 
 impl Pages {
-    /// All of them.
+    /// Visits all pages.
     pub(crate) fn all(index: Index, meta: &Meta) -> Self {
         Self { index, next: meta.head, sequence: meta.head_sequence, end: None }
     }
 
-    /// All before the last one.
+    /// Visits all pages before the last one.
     pub(crate) fn full(index: Index, meta: &Meta) -> Self {
         Self { end: Some(meta.tail), ..Self::all(index, meta) }
     }
 
-    /// The next page: its block and its contents.
+    /// Returns the block and the contents of the next page.
     pub(crate) fn next(&mut self) -> Looked<Option<(u32, Vec<u8>)>> {
         let Some(block) = self.step()? else { return Ok(None) };
         let page = self.index.expect(block, Kind::Pending, self.sequence - 1, 0)?;
@@ -157,9 +157,8 @@ impl Pages {
         Ok(Some(self.next))
     }
 
-    /// Flags rows of the next page as dead for which `is_dead` says so. Gives the numbers of its
-    /// rows, without continuations: those that are alive, those that are dead, those that were
-    /// flagged.
+    /// Flags rows of the next page as dead if `is_dead` says so. Returns the numbers of its rows,
+    /// without continuations: live rows, dead rows, newly flagged rows.
     pub(crate) fn mark_next(&mut self, mut is_dead: impl FnMut(Row) -> bool) -> Looked<Option<[u64; 3]>> {
         vacuum_delay();
         let Some(block) = self.step()? else { return Ok(None) };
@@ -186,7 +185,7 @@ impl Pages {
     }
 }
 
-/// The items of a page.
+/// Lists the items of a page.
 pub(crate) fn items(index: Index, block: u32, contents: &[u8]) -> impl Iterator<Item = Item<'_>> {
     let mut rest = contents;
     std::iter::from_fn(move || {

@@ -12,7 +12,7 @@ use crate::pg::index::pages::page::Page;
 use crate::pg::index::pages::record::Record;
 use crate::pg::server::error::or_raise;
 
-/// What is done when memory runs out while rows are found.
+/// The activity that an error names when memory runs out while rows are found.
 pub(crate) const COLLECTING: &str = "collecting rows of an index";
 
 /// A segment to read.
@@ -20,13 +20,13 @@ pub(crate) const COLLECTING: &str = "collecting rows of an index";
 pub(crate) struct Segment {
     /// The index.
     pub index: Index,
-    /// What the directory says of it.
+    /// The descriptor of the segment in the directory.
     pub about: Descriptor,
     /// The blocks of its root.
     pub roots: Vec<u32>,
     /// The runs of its numbered pages.
     pub extents: Vec<Extent>,
-    /// What it has.
+    /// The layout of the segment.
     pub(super) layout: Layout,
     /// The number of the first page in each extent.
     numbers: Vec<u32>,
@@ -36,7 +36,7 @@ pub(crate) struct Segment {
 }
 
 impl Segment {
-    /// Reads its root.
+    /// Reads the root of a segment.
     pub(crate) fn open(index: Index, about: Descriptor, layout: Layout) -> Looked<Self> {
         let blocks = index.blocks_now();
         let mut segment = Self {
@@ -108,7 +108,7 @@ impl Segment {
         Ok(segment)
     }
 
-    /// All its blocks.
+    /// Lists all blocks of the segment.
     pub(crate) fn blocks(&self) -> impl Iterator<Item = u32> + '_ {
         let numbered = self.extents.iter().flat_map(|extent| extent.start..extent.start + extent.length);
         numbered.chain(self.roots.iter().copied())
@@ -123,7 +123,7 @@ impl Segment {
         self.index.expect(self.block(number), kind, self.about.id, number)
     }
 
-    /// Signature page `n`.
+    /// Returns signature page `n`.
     pub(crate) fn signature_page(&self, n: u32) -> Looked<Page> {
         let page = self.page(self.about.row_pages + n, Kind::Signatures)?;
         let length = page.contents().len();
@@ -144,7 +144,7 @@ impl Segment {
         Ok(())
     }
 
-    /// Where list `n` is.
+    /// Returns the place of list `n`.
     pub(crate) fn list(&self, n: u32) -> Looked<List> {
         let list = self.entry(n)?;
         if list.rows > self.about.rows {
@@ -153,7 +153,7 @@ impl Segment {
         Ok(list)
     }
 
-    /// An entry of the list directory.
+    /// Returns an entry of the list directory.
     pub(super) fn entry(&self, n: u32) -> Looked<List> {
         let first = self.about.row_pages + self.about.signature_pages;
         if n >= self.about.lists {
@@ -171,7 +171,7 @@ impl Segment {
         Ok(list)
     }
 
-    /// The page with this byte of the lists.
+    /// Returns the page with this byte of the lists.
     pub(super) fn list_page(&self, offset: u64) -> Looked<Page> {
         self.page(self.list_page_number(offset), Kind::Lists)
     }
@@ -182,7 +182,7 @@ impl Segment {
         first + (offset / CONTENTS as u64) as u32
     }
 
-    /// The rows of a list.
+    /// Reads the rows of a list.
     pub(crate) fn rows_of(&self, list: List) -> Looked<RoaringBitmap> {
         let mut bytes = Vec::new();
         or_raise(memory::reserve(&mut bytes, list.length as usize, COLLECTING));
@@ -212,8 +212,8 @@ impl Segment {
         }
     }
 
-    /// Looks at rows whose numbers come in ascending order, each with its sketch. The page is
-    /// locked meanwhile.
+    /// Reads rows, whose numbers come in ascending order, and calls `each` with each row and its
+    /// sketch. The page is locked meanwhile.
     pub(crate) fn look(
         &self,
         rows: impl IntoIterator<Item = u32>,
@@ -244,7 +244,7 @@ impl Segment {
         Ok(())
     }
 
-    /// A copy of row page `n`, and the number of its first row.
+    /// Returns a copy of row page `n`, and the number of its first row.
     pub(crate) fn row_page(&self, n: u32) -> Looked<(u32, Vec<u8>)> {
         pgrx::check_for_interrupts!();
         let page = self.page(n, Kind::Rows)?;
@@ -259,7 +259,8 @@ impl Segment {
         Ok((n * per_page, contents.to_vec()))
     }
 
-    /// Flags rows as dead for which `is_dead` says so; says how many rows are dead now.
+    /// Flags rows as dead if `is_dead` says so. Returns how many rows are dead now, and how many
+    /// were flagged, without continuations.
     pub(crate) fn mark(&self, mut is_dead: impl FnMut(Row) -> bool) -> Looked<(u32, u32)> {
         let width = Row::SIZE + self.layout.payload;
         let (mut dead, mut marked, mut found) = (0, 0, Vec::new());

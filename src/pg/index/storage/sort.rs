@@ -1,4 +1,4 @@
-//! Sorts pairs of signature and row within a budget of memory, in temporary files beyond it.
+//! Sorts pairs of signature and row within a memory budget, and in temporary files beyond it.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,18 +16,18 @@ use crate::pg::server::temp_file::ServerFiles;
 
 const DOING: &str = "sorting signatures";
 
-/// Signatures are hashes: their upper bits cut them into parts of about the same size, which are
-/// sorted by themselves and follow one another.
+/// The number of parts. Signatures are hashes, so their upper bits divide them into parts of about
+/// the same size, which are sorted separately and follow one another.
 const PARTS: usize = 1 << PART_BITS;
 const PART_BITS: u32 = 8;
-/// Vectors that grow have up to twice the room that they need.
+/// The memory for each pair: a growing vector has up to twice the room that it needs.
 const BYTES: usize = 2 * size_of::<(u64, u32)>();
-/// Bytes read at a time from a run.
+/// The number of bytes that are read from a run at a time.
 pub(crate) const READ: usize = Pair::SIZE << 12;
-/// Fewer pairs are sooner sorted than a thread is started.
+/// Sorting fewer pairs than this takes less time than starting a thread.
 const FEW: usize = 1 << 16;
 
-/// Takes pairs in any order.
+/// A sorter that takes pairs in any order.
 pub(crate) struct Sorter {
     files: ServerFiles,
     parts: Vec<Vec<(u64, u32)>>,
@@ -35,12 +35,12 @@ pub(crate) struct Sorter {
     most: usize,
     file: Option<Box<dyn TempFile>>,
     written: u64,
-    /// Where in the file the sorted parts of each run are.
+    /// The place in the file of the sorted parts of each run.
     runs: Vec<Vec<Range<u64>>>,
 }
 
 impl Sorter {
-    /// A sorter that uses at most `budget` bytes.
+    /// Makes a sorter that uses at most `budget` bytes.
     pub(crate) fn new(budget: usize) -> Self {
         Self {
             files: ServerFiles::in_current_context(),
@@ -66,7 +66,7 @@ impl Sorter {
         )
     }
 
-    /// How many pairs there are.
+    /// Returns the number of pairs.
     pub(crate) fn len(&self) -> u64 {
         self.written / Pair::SIZE as u64 + self.in_memory as u64
     }
@@ -103,7 +103,7 @@ impl Sorter {
         memory::push(&mut self.runs, run, DOING)
     }
 
-    /// The pairs in order.
+    /// Returns the pairs in order.
     pub(crate) fn finish(mut self) -> Result<Merge> {
         self.sort()?;
         Ok(Merge {
@@ -117,16 +117,15 @@ impl Sorter {
     }
 }
 
-/// Pairs in order, part by part: those of memory, merged with those of the runs where there are
-/// any.
+/// Pairs in order, part by part: those in memory, merged with those of the runs if there are any.
 pub(crate) struct Merge {
     parts: Enumerate<IntoIter<Vec<(u64, u32)>>>,
     runs: Vec<Vec<Range<u64>>>,
     file: Option<Box<dyn TempFile>>,
-    /// What is left in memory of the present part.
+    /// The rest of the current part in memory.
     part: IntoIter<(u64, u32)>,
     sources: Vec<Run>,
-    /// The next pair of each run, and of the memory, which has the number after the last run's.
+    /// The next pair of each run, and of the memory, whose number follows that of the last run.
     heads: BinaryHeap<Reverse<((u64, u32), usize)>>,
 }
 
@@ -163,7 +162,7 @@ impl Merge {
         Ok(())
     }
 
-    /// Goes on to the next part; false after the last.
+    /// Goes on to the next part; returns false after the last one.
     fn advance(&mut self) -> Result<bool> {
         pgrx::check_for_interrupts!();
         let Some((number, part)) = self.parts.next() else { return Ok(false) };
@@ -178,14 +177,14 @@ impl Merge {
         Ok(true)
     }
 
-    /// The next pair.
+    /// Returns the next pair.
     pub(crate) fn next(&mut self) -> Result<Option<(u64, u32)>> {
         loop {
             if let Some(Reverse((pair, n))) = self.heads.pop() {
                 self.pull(n)?;
                 return Ok(Some(pair));
             }
-            // Where there are runs, what is in memory comes by the heads.
+            // If there are runs, the pairs in memory come through the heads.
             if let Some(pair) = self.part.next() {
                 return Ok(Some(pair));
             }

@@ -1,4 +1,4 @@
-//! Bytes in order of arrival, kept in a temporary file beyond a budget of memory.
+//! Bytes in order of arrival, stored in a temporary file beyond a memory budget.
 
 use super::sort::READ;
 use crate::error::Result;
@@ -6,7 +6,7 @@ use crate::files::{TempFile, TempFiles};
 use crate::memory;
 use crate::pg::server::temp_file::ServerFiles;
 
-/// Bytes in order of arrival, those beyond a budget in a temporary file.
+/// Bytes in order of arrival; those beyond a budget are in a temporary file.
 pub(crate) struct Spool {
     files: ServerFiles,
     budget: usize,
@@ -16,7 +16,7 @@ pub(crate) struct Spool {
 }
 
 impl Spool {
-    /// An empty one.
+    /// Makes an empty spool.
     pub(crate) fn new(budget: usize) -> Self {
         Self {
             files: ServerFiles::in_current_context(),
@@ -27,7 +27,7 @@ impl Spool {
         }
     }
 
-    /// How many bytes there are.
+    /// Returns the number of bytes.
     pub(crate) fn len(&self) -> u64 {
         self.written + self.memory.len() as u64
     }

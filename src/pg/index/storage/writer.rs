@@ -1,4 +1,4 @@
-//! Writes a segment, from rows and sorted pairs.
+//! Writes a segment from rows and sorted pairs.
 
 use roaring::RoaringBitmap;
 
@@ -15,8 +15,8 @@ use crate::pg::index::pages::record::Logging;
 
 const DOING: &str = "writing a segment";
 
-/// Writes a segment: first all rows, then, after [`Writer::end_rows`], all pairs in order, then
-/// [`Writer::finish`].
+/// A writer for a segment: it takes first all rows, then, after [`Writer::end_rows`], all pairs in
+/// order, then [`Writer::finish`].
 pub(crate) struct Writer {
     index: Index,
     logging: Logging,
@@ -32,14 +32,14 @@ pub(crate) struct Writer {
     many: RoaringBitmap,
     directory: Spool,
     lists: Spool,
-    /// The lists of classes, where the segment has these.
+    /// The lists of classes, if the segment has these.
     classes: Option<Lists<Spool>>,
     /// Rows that are parts of others.
     split: Vec<u32>,
 }
 
 impl Writer {
-    /// A segment with this id. Its lists use at most `budget` bytes of memory.
+    /// Starts a segment with this id. Its lists use at most `budget` bytes of memory.
     pub(crate) fn new(index: Index, logging: Logging, id: u64, layout: Layout, budget: usize) -> Self {
         Self {
             index,
@@ -61,7 +61,7 @@ impl Writer {
         }
     }
 
-    /// Rows so far: the number that the next one gets.
+    /// Returns the number of rows so far, which is the number of the next one.
     pub(crate) fn rows(&self) -> u32 {
         self.segment.rows
     }
@@ -180,7 +180,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes what is left, and describes the segment for the directory.
+    /// Writes what is left, and returns the descriptor of the segment for the directory.
     pub(crate) fn finish(mut self) -> Result<Descriptor> {
         self.close_signature()?;
         self.flush(Kind::Signatures)?;
@@ -209,7 +209,7 @@ impl Writer {
         Ok(self.segment)
     }
 
-    /// Writes the root, its last page first, because each names the next.
+    /// Writes the root, its last page first, because each page names the next one.
     fn write_root(&mut self) {
         let step = (self.firsts.len().div_ceil(RootHead::MOST_FENCES)).max(1);
         let fences: Vec<u64> = self.firsts.iter().copied().step_by(step).collect();
