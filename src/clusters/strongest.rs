@@ -78,7 +78,7 @@ struct Rights {
     from: usize,
     /// The place of the next right row.
     next: usize,
-    /// Whether a pair united nothing because its parts are too large.
+    /// True if a pair united nothing because its parts are too large.
     too_large: bool,
 }
 

@@ -5,17 +5,17 @@ use super::step::{Stage, Table};
 /// The request of the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Call {
-    /// Whether the documents are on servers and the method can work in parts.
+    /// True if the documents are on servers and the method can work in parts.
     pub in_parts: bool,
-    /// Whether this is the first transaction.
+    /// True if this is the first transaction.
     pub first: bool,
     /// The most pairs that the caller wants.
     pub max_pairs: Option<i64>,
-    /// Whether clusters are wanted.
+    /// True if clusters are wanted.
     pub clusters: bool,
-    /// Whether clusters are computed where the pairs are, by stars.
+    /// True if clusters are computed where the pairs are, by stars.
     pub by_stars: bool,
-    /// Whether the sets are moved to [`Table::Members`] when that is filled, and [`Table::Sets`] is
+    /// True if the sets are moved to [`Table::Members`] when that is filled, and [`Table::Sets`] is
     /// then dropped.
     pub members_have_sets: bool,
     /// The approximate number of bytes of sets that may be in [`Table::Halves`], if it is more than
@@ -171,13 +171,13 @@ pub enum Ids {
 pub struct State {
     /// The request of the caller.
     pub call: Call,
-    /// Whether a relation with the name of the result exists. Only used in the first transaction.
+    /// True if a relation with the name of the result exists. Only used in the first transaction.
     pub taken: bool,
-    /// Whether working tables may remain from the call that the log describes.
+    /// True if working tables may remain from the call that the log describes.
     pub left: bool,
     /// The log.
     pub log: Log,
-    /// Whether the previous transaction refused to continue.
+    /// True if the previous transaction refused to continue.
     pub refused: bool,
     /// The results of counting tables.
     pub counted: Vec<(Table, Count)>,

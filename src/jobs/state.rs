@@ -26,22 +26,22 @@ impl Upkeep {
 pub struct Job {
     /// The data on which its pairs depend.
     pub upkeep: Upkeep,
-    /// Whether its clusters are everything that pairs connect.
+    /// True if its clusters are everything that pairs connect.
     pub whole_clusters: bool,
     /// The most rows of a batch, at least 1.
     pub batch_rows: i64,
-    /// Whether this is the first transaction of the refresh.
+    /// True if this is the first transaction of the refresh.
     pub first: bool,
-    /// Whether the ids of the relation have a different type from those of the job's tables.
+    /// True if the ids of the relation have a different type from those of the job's tables.
     pub other_type: bool,
-    /// Whether the rows as seen are stored at a place other than where they belong.
+    /// True if the rows as seen are stored at a place other than where they belong.
     pub misplaced: bool,
-    /// Whether triggers saw every change since the relation got its present definition.
+    /// True if triggers saw every change since the relation got its present definition.
     pub told: bool,
-    /// Whether the last comparison of all rows took place with the present definition of the
+    /// True if the last comparison of all rows took place with the present definition of the
     /// relation, as far as triggers see its changes.
     pub same_definition: bool,
-    /// Whether columns have other names or numbers than in the registry.
+    /// True if columns have other names or numbers than in the registry.
     pub renewed: bool,
 }
 
@@ -50,7 +50,7 @@ pub struct Job {
 pub enum Contents {
     /// No row has been seen yet.
     Unseen {
-        /// Whether all existing rows fit into one batch.
+        /// True if all existing rows fit into one batch.
         fits: bool,
     },
     /// Some rows have been seen.
@@ -62,14 +62,14 @@ pub enum Contents {
 pub struct Removed {
     /// The number of pairs.
     pub pairs: i64,
-    /// Whether rows of the batch can have been in pairs.
+    /// True if rows of the batch can have been in pairs.
     pub had_pairs: bool,
 }
 
 /// The present rows of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Present {
-    /// Whether there are no rows other than those of the batch.
+    /// True if there are no rows other than those of the batch.
     pub alone: bool,
     /// The number of rows of the batch that exist. The others were deleted.
     pub rows: i64,
@@ -80,7 +80,7 @@ pub struct Present {
 pub struct BatchPairs {
     /// The number of new pairs.
     pub pairs: i64,
-    /// Whether the rows were also added to the lists.
+    /// True if the rows were also added to the lists.
     pub listed: bool,
 }
 
@@ -89,9 +89,9 @@ pub struct BatchPairs {
 pub struct State {
     /// The facts known from the beginning.
     pub job: Job,
-    /// Whether rows changed whose ids triggers did not record.
+    /// True if rows changed whose ids triggers did not record.
     pub unnoted: Option<bool>,
-    /// Whether triggers noted every row that differs from what was seen.
+    /// True if triggers noted every row that differs from what was seen.
     pub noted: Option<bool>,
     /// The knowledge about rows.
     pub contents: Option<Contents>,
@@ -108,9 +108,9 @@ pub struct State {
     pub segment: Option<Option<i64>>,
     /// The pairs of these rows.
     pub found: Option<BatchPairs>,
-    /// Whether the lists turned out to be damaged.
+    /// True if the lists turned out to be damaged.
     pub damaged: Option<bool>,
-    /// Whether rows wait for another batch.
+    /// True if rows wait for another batch.
     pub more: Option<bool>,
 }
 
@@ -178,11 +178,11 @@ impl State {
 pub struct Batch {
     /// The number of rows.
     pub rows: i64,
-    /// Whether these are all existing rows, and none was known before.
+    /// True if these are all existing rows, and none was known before.
     pub everything: bool,
     /// The number of known rows, counted up to [`Batch::limit`], because only the ratio matters.
     pub known: i64,
-    /// Whether so much has changed that clusters are rebuilt.
+    /// True if so much has changed that clusters are rebuilt.
     pub most: bool,
 }
 

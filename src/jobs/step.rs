@@ -30,7 +30,7 @@ pub enum Clusters {
     /// Update the clusters that rows of the batch or their partners were or are in. Rows without
     /// pairs were in no cluster.
     Touched {
-        /// Whether rows of the batch can have been in pairs.
+        /// True if rows of the batch can have been in pairs.
         had_pairs: bool,
     },
     /// Update the clusters of all rows that pairs connected or connect with the batch.
@@ -90,8 +90,7 @@ pub enum Step {
     /// Removes the pairs of the batch, and reports their number and whether there can have been
     /// any.
     RemovePairs {
-        /// Whether to look only for pairs of rows that are in clusters. Every row of a pair is in
-        /// one.
+        /// True to look only for pairs of rows that are in clusters. Every row of a pair is in one.
         by_clusters: bool,
     },
     /// Reads the rows of the batch again and updates their known contents. Reports whether there
@@ -108,7 +107,7 @@ pub enum Step {
     LookUp {
         /// The segment that the rows become.
         segment: Option<i64>,
-        /// Whether rows found in the lists, similar or not, are put in doubt if they differ from
+        /// True if rows found in the lists, similar or not, are put in doubt if they differ from
         /// what was seen.
         doubts: bool,
     },
@@ -138,12 +137,12 @@ pub enum Step {
     WriteEntry,
     /// Logs the batch.
     Log {
-        /// Whether rows wait for another batch.
+        /// True if rows wait for another batch.
         more: bool,
     },
     /// Ends the transaction.
     Done {
-        /// Whether rows wait for another batch.
+        /// True if rows wait for another batch.
         more: bool,
     },
 }

@@ -35,7 +35,7 @@ pub struct Account {
     pub measured_recall: Option<f64>,
     /// The number of similar pairs in the sample.
     pub measured_by: u64,
-    /// Whether the exact join found the pairs of minhash.
+    /// True if the exact join found the pairs of minhash.
     pub handed_over: bool,
     /// The codes of `repeatability`.
     pub codes: WeakCodes,

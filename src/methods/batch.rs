@@ -105,8 +105,8 @@ impl<'a> Batch<'a> {
         states: &mut [S],
         add: impl Fn(&mut S, u32, &Document, &Stop) -> Result<()> + Sync,
     ) -> Result<()> {
-        /// How often a thread takes more of a large batch. The leader meanwhile reads on, on the
-        /// processor of one of the threads, and others have their own work there.
+        /// The number of times a thread takes more of a large batch. The leader meanwhile reads on,
+        /// on the processor of one of the threads, and others have their own work there.
         const TURNS: usize = 16;
         /// The size below which more turns are not worth while.
         const FEW_BYTES: usize = 1 << 16;

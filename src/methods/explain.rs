@@ -52,7 +52,7 @@ impl Explanation {
 /// The evidence for a similarity.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Evidence {
-    /// Whether the two are a pair, if that is known.
+    /// True if the two are a pair; `None` if that is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pair: Option<bool>,
     /// The condition on which that depends, if the two texts alone do not determine it.
@@ -151,7 +151,7 @@ pub struct TechniqueSays {
     pub technique: &'static str,
     /// The similarity, even if it is below the threshold.
     pub similarity: f64,
-    /// Whether the technique considers the two similar.
+    /// True if the technique considers the two similar.
     pub agrees: bool,
     /// The number of parts that agree.
     #[serde(flatten)]

@@ -20,7 +20,7 @@ use crate::sketches::sign::Signer;
 pub struct Sketches {
     /// The techniques, and the rule that combines them.
     pub combination: Combination,
-    /// Whether the rule uses sites.
+    /// True if the rule uses sites.
     pub sites: bool,
     /// The safeguards of a join by minhash.
     pub safeguards: Safeguards,

@@ -31,7 +31,7 @@ pub struct Blocks {
     pub best: Vec<Match>,
     /// The place of the first code that was not taken.
     pub next: usize,
-    /// Whether the code at that place is being added to the automaton.
+    /// True if the code at that place is being added to the automaton.
     adding: bool,
     /// If the automaton is full, the place of the first code that was not looked up in it.
     looked_up: Option<usize>,

@@ -126,7 +126,7 @@ pub struct SmallGroups {
     groups: Vec<(usize, usize)>,
     next: usize,
     automaton: SuffixAutomaton,
-    /// Whether the next code is being added to the automaton.
+    /// True if the next code is being added to the automaton.
     adding: bool,
     /// The matches of the codes that are done, in the order of the places.
     pub best: Vec<Match>,

@@ -53,8 +53,8 @@ fn events() -> impl Strategy<Value = Event> {
     ]
 }
 
-/// Repeats calls without a crash until there is a result for these arguments, or a reason why there
-/// is none.
+/// Repeats calls without a crash until there is a result for these arguments, or a reason why it is
+/// missing.
 fn settle(world: &mut World) -> Outcome {
     match world.call(0, None).0 {
         Outcome::Refused(Refusal::Taken) => {

@@ -39,7 +39,7 @@ pub struct TokenRanks<'a> {
     places: Option<&'a Places>,
 }
 
-/// Where to look for tokens, by the upper bits of their hashes. This speeds up the lookup of the
+/// An index of the tokens by the upper bits of their hashes, which speeds up the lookup of the
 /// ranks of many sets.
 #[derive(Debug)]
 pub struct Places {

@@ -10,7 +10,7 @@
 //! | 4, 5 | tokens in a shingle |
 //! | 6, 7 | 0 |
 //! | 8 to 15 | the least similarity, a double |
-//! | from 16 on | the document: a text in UTF-8; tokens, each as its length (4 bytes) and its bytes; or numbers of 8 bytes |
+//! | from 16 on | document: UTF-8 text; tokens as length (4 bytes) and bytes; or 8-byte numbers |
 //!
 //! A ball stores the document itself and no hash of it, so its contents never depend on a version
 //! of the hash or of anything else.

@@ -11,9 +11,9 @@ const DOING: &str = "writing a ball as text";
 pub struct Writer<'a> {
     /// The text written so far.
     pub text: String,
-    /// How many more characters may be written; `usize::MAX` means no limit.
+    /// The number of characters that may still be written; `usize::MAX` means no limit.
     room: usize,
-    /// Whether characters were cut off.
+    /// True if characters were cut off.
     pub is_cut: bool,
     stop: &'a Stop,
 }

@@ -1,5 +1,5 @@
-//! How many elements of a row an index stores, how many elements of a ball a search looks up, and
-//! how many hits a similar row must have.
+//! The number of elements of a row that an index stores, the number of elements of a ball that a
+//! search looks up, and the number of hits that a similar row must have.
 //!
 //! [`super`] explains why nothing is lost. All bounds come from the predicate itself ([`Bounds`]),
 //! never from a formula.

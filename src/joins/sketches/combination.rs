@@ -57,7 +57,7 @@ pub enum TechniqueSpec {
         feature: FeatureSpec,
         /// The number of bits of a simhash.
         bits: u16,
-        /// Whether each occurrence of a token counts.
+        /// True if each occurrence of a token counts.
         frequency: bool,
         /// The least share of agreeing bits.
         threshold: f64,
@@ -74,7 +74,7 @@ pub enum TechniqueSpec {
         seed: i64,
         /// The least share of agreeing supershingles.
         threshold: f64,
-        /// Whether candidates are found by pairs of supershingles.
+        /// True if candidates are found by pairs of supershingles.
         megashingles: bool,
     },
     /// Compares documents that share a band.
@@ -87,15 +87,15 @@ pub enum TechniqueSpec {
         seed: i64,
         /// The least Jaccard similarity.
         threshold: f64,
-        /// Whether the similarity is computed from the sets rather than estimated from agreeing
+        /// True if the similarity is computed from the sets rather than estimated from agreeing
         /// values.
         verify: bool,
     },
     /// Finds equal texts.
     ExactText {
-        /// Whether white space, control and format characters are left out.
+        /// True if white space, control and format characters are left out.
         clean: bool,
-        /// Whether texts are HTML pages.
+        /// True if texts are HTML pages.
         html: bool,
     },
     /// Compares sets.
@@ -203,10 +203,10 @@ pub struct Join {
     pub distinct: u64,
     /// The most bytes that were held at one time.
     pub peak_bytes: usize,
-    /// How many similar pairs of a sample the bands find, if this was requested and there are such
-    /// pairs.
+    /// The number of similar pairs of a sample that the bands find, if this was requested and there
+    /// are such pairs.
     pub recall: Option<Measured>,
-    /// Whether the exact join finds the pairs.
+    /// True if the exact join finds the pairs.
     pub handed_over: bool,
 }
 
@@ -228,7 +228,7 @@ pub struct SignedDocuments<'a> {
 pub struct Safeguards {
     /// The number of documents whose pairs are searched exactly to measure the recall.
     pub sample: usize,
-    /// Whether the exact join finds the pairs where that is less work.
+    /// True if the exact join finds the pairs where that is less work.
     pub hand_over: bool,
 }
 

@@ -19,8 +19,8 @@ pub struct Said {
     pub technique: TechniqueSpec,
     /// The similarity, even if it is below the threshold.
     pub similarity: f64,
-    /// Whether the technique considers the two similar and, if it finds candidates itself, whether
-    /// they are candidates.
+    /// True if the technique considers the two similar and, if it finds candidates itself, they are
+    /// also candidates.
     pub agrees: bool,
     /// The number of parts that agree, and the number of parts: bits, supershingles or bands.
     pub alike: Option<(u32, u32)>,

@@ -11,7 +11,7 @@ pub struct Preset {
     pub method: &'static str,
     /// The number of tokens in a shingle, or of characters if `chars` is set.
     pub shingle: i32,
-    /// Whether shingles consist of characters.
+    /// True if shingles consist of characters.
     pub chars: bool,
     /// For minhash, the bands and rows; for supershingles, the groups and the values in a group;
     /// `None` for simhash.

@@ -38,7 +38,7 @@ pub struct Shingling {
     pub groups: u32,
     /// The least number of supershingles that agree, at least 1.
     pub least: u32,
-    /// Whether candidates are found by pairs of supershingles. The result is the same either way.
+    /// True if candidates are found by pairs of supershingles. The result is the same either way.
     pub megashingles: bool,
 }
 
