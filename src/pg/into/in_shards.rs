@@ -206,7 +206,8 @@ fn fill_ranks(work: &Work, to: Named<'_>) -> Result<i64> {
     Ok(rows)
 }
 
-/// Fills the table of candidates, unless there are so many that the plan refuses to go on. Returns their number.
+/// Fills the table of candidates, unless there are so many that the plan refuses to go on. Returns
+/// the number of candidates.
 fn fill_candidates(work: &Work, to: Named<'_>) -> Result<i64> {
     let (spread, join) = (work.spread()?, work.join()?);
     let (routes, routes_oid) = spread.open(Table::Routes)?;

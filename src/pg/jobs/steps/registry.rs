@@ -12,8 +12,8 @@ pub(crate) fn take_unnoted(work: &mut Work<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Takes the snapshot of the relation. Only then reads the noted changes and the definition of the
-/// relation, so that changes in between are seen, if at all, in addition.
+/// Takes the snapshot of the relation, and only then reads the noted changes and the definition of
+/// the relation. So every change in the snapshot is covered, and a later one may be noticed, too.
 pub(crate) fn look(work: &mut Work<'_>) -> Result<()> {
     work.moment = Some(Moment::of_transaction());
     let told = work.state.job.told && work.state.job.same_definition;
