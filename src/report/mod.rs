@@ -14,6 +14,7 @@ pub mod charts;
 pub mod cluster;
 pub mod diff;
 pub mod dotplot;
+pub mod facts;
 pub mod html;
 pub mod link;
 pub mod numbers;

@@ -7,61 +7,17 @@
 
 use std::fmt::Write;
 
-use super::charts::{curve, histogram, written};
 use super::cluster::{Line, Omitted, Shown};
-use super::dotplot;
+use super::facts::{Facts, head, reading, similarity, thresholds};
 use super::html::{Beginning, Escaped, STYLE};
 use super::link::Link;
-use super::numbers::{Count, Number, Ratio, Time};
+use super::numbers::{Count, Number, Ratio};
 use super::pair::{Document, pair};
-use crate::clusters::curve::Point;
 use crate::error::Result;
 use crate::executor::Stop;
 
 /// The greatest number of bytes of a page.
 pub const MOST_BYTES: usize = 2_000_000;
-
-/// Facts about the whole table.
-#[derive(Debug, Default)]
-pub struct Facts {
-    /// The relation.
-    pub relation: String,
-    /// The call, with all arguments that differ from their default.
-    pub call: String,
-    /// The time when the page was made, as it is written.
-    pub made: String,
-    /// The version of neardup.
-    pub version: &'static str,
-    /// The duration in milliseconds.
-    pub took: f64,
-    /// The threshold, if the method has one.
-    pub threshold: Option<f64>,
-    /// The number of rows read.
-    pub documents: u64,
-    /// The number of pairs found.
-    pub pairs: u64,
-    /// The number of rows in a cluster.
-    pub clustered: u64,
-    /// The number of clusters.
-    pub clusters: u64,
-    /// The number of clusters with pairs of similarity 1 only.
-    pub equal: u64,
-    /// The number of rows in addition to the representatives.
-    pub redundant: u64,
-    /// The results of thresholds from the least similarity on.
-    pub points: Vec<Point>,
-    /// Whether clusters are connected components of any size, which the curve shows.
-    pub is_connected: bool,
-    /// Warnings for the reader.
-    pub warnings: Vec<String>,
-}
-
-impl Facts {
-    /// Reports whether there is nothing to choose a threshold for.
-    fn all_are_equal(&self) -> bool {
-        self.points.last().is_none_or(|point| point.pairs == self.pairs)
-    }
-}
 
 /// The kinds of pairs of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -320,104 +276,4 @@ impl Page {
         let items: Vec<String> = omitted.iter().map(|item| format!("<li>{item}</li>")).collect();
         format!("<ul>{}</ul>", items.concat())
     }
-}
-
-/// Writes the head of the page: the call and the numbers.
-fn head(page: &mut String, facts: &Facts) {
-    let _ = write!(
-        page,
-        "<h1>Near duplicates in <bdi>{}</bdi></h1><p class=\"nd-soft\">{} by neardup {}, in {}.</p><pre class=\"nd-call\"><code>{}</code></pre>",
-        Escaped(&facts.relation),
-        Escaped(&facts.made),
-        facts.version,
-        Time(facts.took),
-        Escaped(&facts.call)
-    );
-    let percent = |part: u64| 100.0 * part as f64 / facts.documents.max(1) as f64;
-    let threshold =
-        facts.threshold.map_or(String::new(), |threshold| format!("of similarity {threshold} and more"));
-    let list = [
-        (["document", "documents"], facts.documents, String::new()),
-        (["pair", "pairs"], facts.pairs, threshold),
-        (
-            ["cluster", "clusters"],
-            facts.clusters,
-            format!("{} of pairs of similarity 1 only", Number(facts.equal)),
-        ),
-        (
-            ["document in clusters", "documents in clusters"],
-            facts.clustered,
-            format!("{:.1} % of all", percent(facts.clustered)),
-        ),
-        (
-            ["redundant document", "redundant documents"],
-            facts.redundant,
-            format!("{:.1} % of all, beside one of each cluster", percent(facts.redundant)),
-        ),
-    ];
-    page.push_str("<dl class=\"nd-facts\" id=\"summary\">");
-    for ([one, many], number, more) in list {
-        let name = if number == 1 { one } else { many };
-        let _ = write!(
-            page,
-            "<div><dt>{name}</dt><dd>{}</dd><dd class=\"nd-soft\">{more}</dd></div>",
-            Number(number)
-        );
-    }
-    page.push_str("</dl>");
-    for warning in &facts.warnings {
-        let _ = write!(
-            page,
-            "<p class=\"nd-warn\" role=\"note\"><strong>Beware.</strong> {}</p>",
-            Escaped(warning)
-        );
-    }
-}
-
-fn similarity(facts: &Facts) -> String {
-    if facts.all_are_equal() {
-        return "<p>All pairs have similarity 1.</p>".to_owned();
-    }
-    format!("<div class=\"nd-card\">{}</div>", histogram(&facts.points))
-}
-
-fn thresholds(facts: &Facts) -> String {
-    if facts.all_are_equal() {
-        return String::new();
-    }
-    let mut html = format!(
-        "<div class=\"nd-card\">{}<p class=\"nd-keys\"><span class=\"nd-k0\">redundant documents</span> <span class=\"nd-k1\">clusters</span></p>\
-         <div class=\"nd-wide\"><table class=\"nd-numbers\"><tr><th>threshold</th><th>pairs</th><th>clusters</th><th>redundant documents</th><th>largest cluster</th></tr>",
-        curve(&facts.points)
-    );
-    for point in facts.points.iter().step_by(4) {
-        let _ = write!(
-            html,
-            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
-            written(point.threshold),
-            Number(point.pairs),
-            Number(point.clusters),
-            Number(point.redundant),
-            Number(u64::from(point.largest))
-        );
-    }
-    html.push_str("</table></div><p class=\"nd-soft\">Of the pairs found here, those of at least the threshold, and what they connect");
-    html.push_str(match facts.is_connected {
-        true => ".",
-        false => ": clusters here are connected ones of any size, which this call did not ask for.",
-    });
-    html.push_str(" A lower threshold takes another call.</p></div>");
-    html
-}
-
-fn reading() -> String {
-    format!(
-        "<div class=\"nd-card\"><p class=\"nd-text\">Words <del>only on the left</del> and <ins>only on the right</ins> are marked; \
-         a <i class=\"nd-v\"></i> is where the other text has more. <span class=\"nd-m\">Words that moved</span> stand elsewhere in the other \
-         text, in a passage of four words at least. <span class=\"nd-e\">Case and punctuation</span> that differ are marked where the words \
-         are the same; <span class=\"nd-cut\">words in common</span> far from a difference are left out. The rest is common.</p>\
-         <p>Shading passages shows runs of at least four words that stand in both texts, each in the same colour on both sides.</p>\
-         <p>{}</p></div>",
-        dotplot::LEGEND
-    )
 }

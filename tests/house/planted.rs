@@ -113,7 +113,7 @@ fn rooms_lines_and_homes() {
         |path| crate::versions_elsewhere(&files(&[(path, "#[cfg(feature = \"pg17\")] fn a() {}")])).len();
     assert_eq!((asks("src/pg/index/am/scan.rs"), asks("src/pg/compat.rs")), (1, 0));
     let lines = |count| files(&[("src/a.rs", &"\n".repeat(count))]);
-    assert_eq!((crate::too_long(&lines(450)).len(), crate::too_long(&lines(451)).len()), (0, 1));
+    assert_eq!((crate::too_long(&lines(400)).len(), crate::too_long(&lines(401)).len()), (0, 1));
     let sql = files(&[("sql/jobs.sql", ""), ("sql/plan.sql", "")]);
     let rust = files(&[("src/pg/jobs/mod.rs", ""), ("src/pg/functions/plan.rs", "")]);
     assert_eq!((crate::homeless(&sql, &rust).len(), crate::homeless(&sql, &Sources::new()).len()), (0, 2));
@@ -149,4 +149,21 @@ fn places_that_are_not_there() {
     let faults = |text: &str| crate::nowhere(text, is_there).len();
     assert_eq!(faults("`src/a.rs`, `b/c.rs`, `a word`, `tokens.rs`, gone/a.rs"), 0);
     assert_eq!(faults("`src/gone.rs` and `b/gone.rs`, once more `src/gone.rs`"), 2);
+}
+
+#[test]
+fn long_functions_and_ideas_defined_again() {
+    let lines = |count: usize| {
+        format!("impl A {{\n    fn long(&self) {{\n{}    }}\n}}\n", "        a();\n".repeat(count))
+    };
+    let long = |count| crate::lengths::long_functions(&files(&[("src/a.rs", &lines(count))])).len();
+    assert_eq!((long(78), long(79)), (0, 1));
+    let declared = format!("trait A {{\n    fn none(&self);\n{}}}\n", "    fn one(&self) {}\n".repeat(99));
+    assert!(crate::lengths::long_functions(&files(&[("src/a.rs", &declared)])).is_empty());
+
+    let mut sources = crate::src();
+    let text = "match self { Self::Number(number) => hash::mix(number) }";
+    sources.insert("src/joins/again.rs".to_owned(), text.to_owned());
+    let found = crate::lengths::defined_elsewhere(&sources);
+    assert!(found.len() == 1 && found[0].starts_with("the hash of an element"), "{found:?}");
 }

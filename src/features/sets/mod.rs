@@ -2,6 +2,7 @@
 
 pub mod builder;
 pub mod collect;
+mod distinct;
 pub mod exact;
 pub mod grams;
 pub mod order;

@@ -7,14 +7,13 @@
 
 use std::collections::BTreeMap;
 
-use hashbrown::HashTable;
-
 use super::collect::Collector;
+use super::distinct::{Distinct, HEAD, sets_in};
 use super::order::Ordered;
 use super::records::Members;
 use super::store::{Store, Table};
 use super::translate::order_ranks;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
 use crate::features::dictionary::Dictionary;
 use crate::features::dictionary::rank::{Ranks, rank};
@@ -23,10 +22,6 @@ use crate::memory;
 use crate::sorting_network;
 
 const DOING: &str = "spilling token sets";
-
-/// The length of the head of a set in a file. A set is its row, fingerprint (2), number of all
-/// tokens, number of written tokens, and then the tokens.
-const HEAD: usize = 5;
 
 /// The amount of numbers read or written at one time.
 const PIECE: usize = 1 << 18;
@@ -278,19 +273,6 @@ impl Reader {
     }
 }
 
-/// Returns the places of the complete sets in some numbers.
-fn sets_in(words: &[u32]) -> impl Iterator<Item = std::ops::Range<usize>> {
-    let mut from = 0;
-    std::iter::from_fn(move || {
-        let length = HEAD + *words.get(from + HEAD - 1)? as usize;
-        let set = from..from + length;
-        (set.end <= words.len()).then(|| {
-            from = set.end;
-            set
-        })
-    })
-}
-
 /// Some sets, and their output for each size range.
 struct Piece<'a> {
     words: &'a [u32],
@@ -324,85 +306,6 @@ impl Piece<'_> {
             *words = &words[set.end..];
         }
         Ok(())
-    }
-}
-
-/// The distinct sets of a size range, while it is read.
-#[derive(Default)]
-struct Distinct {
-    table: HashTable<u32>,
-    /// The sets, concatenated, and the start of each.
-    words: Vec<u32>,
-    starts: Vec<usize>,
-    /// The number of the set of each row.
-    rows: Vec<(u32, u32)>,
-    /// The amount of numbers of the current piece that are done.
-    done: usize,
-}
-
-impl Distinct {
-    fn fingerprint(&self, set: u32) -> u64 {
-        let start = self.starts[set as usize];
-        u64::from(self.words[start + 1]) | u64::from(self.words[start + 2]) << 32
-    }
-
-    /// Returns the size and the tokens of a set.
-    fn content(&self, set: u32) -> &[u32] {
-        let start = self.starts[set as usize];
-        &self.words[start + 3..start + HEAD + self.words[start + HEAD - 1] as usize]
-    }
-
-    fn add(&mut self, piece: &[u32], stop: &Stop) -> Result<()> {
-        while let Some(set) = sets_in(&piece[self.done..]).next() {
-            stop.check()?;
-            let set = &piece[self.done..][set];
-            let fingerprint = u64::from(set[1]) | u64::from(set[2]) << 32;
-            // Of tokens that cannot be shared, only the number is kept. So sets that have any are
-            // not known to be equal, and hardly ever are.
-            let whole = set[3] == set[4];
-            let found =
-                self.table.find(fingerprint, |&other| whole && self.content(other) == &set[3..]).copied();
-            let number = match found {
-                Some(number) => number,
-                None => {
-                    let number = self.starts.len() as u32;
-                    memory::push(&mut self.starts, self.words.len(), DOING)?;
-                    memory::extend(&mut self.words, set, DOING)?;
-                    let mut table = std::mem::take(&mut self.table);
-                    let hash = |&other: &u32| self.fingerprint(other);
-                    table.try_reserve(1, hash).map_err(|_| Error::OutOfMemory { doing: DOING })?;
-                    table.insert_unique(fingerprint, number, hash);
-                    self.table = table;
-                    number
-                }
-            };
-            memory::push(&mut self.rows, (number, set[0]), DOING)?;
-            self.done += set.len();
-        }
-        Ok(())
-    }
-
-    /// Sorts the sets by size and fingerprint, and their rows in the same order. Returns the order
-    /// of the sets.
-    fn sort(&mut self, stop: &Stop) -> Result<Vec<u32>> {
-        let mut keys: Vec<(u32, u64, u32)> = Vec::new();
-        memory::reserve(&mut keys, self.starts.len(), DOING)?;
-        keys.extend(
-            (0..self.starts.len() as u32).map(|set| (self.content(set)[0], self.fingerprint(set), set)),
-        );
-        // Size and fingerprint nearly always decide, so that no set is read.
-        executor::sort_unstable_by(&mut keys, stop, &|a, b| {
-            (a.0, a.1).cmp(&(b.0, b.1)).then_with(|| self.content(a.2).cmp(self.content(b.2)))
-        })?;
-        let mut order = Vec::new();
-        memory::reserve(&mut order, keys.len(), DOING)?;
-        order.extend(keys.iter().map(|&(_, _, set)| set));
-        drop(keys);
-        let mut place = memory::filled(0u32, order.len(), DOING)?;
-        order.iter().zip(0..).for_each(|(&set, at)| place[set as usize] = at);
-        self.rows.iter_mut().for_each(|(set, _)| *set = place[*set as usize]);
-        executor::sort_unstable_by(&mut self.rows, stop, &Ord::cmp)?;
-        Ok(order)
     }
 }
 

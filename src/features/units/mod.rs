@@ -1,5 +1,6 @@
 //! Turns units of documents (sentences or whole texts) into sets of signatures.
 
+mod batch;
 pub mod sets;
 pub mod signatures;
 pub mod text_store;

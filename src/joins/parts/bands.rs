@@ -53,7 +53,7 @@ pub fn groups(
         (keys[0].0, bytes)
     });
     let size = set.len();
-    let bitmap = bitmaps::of_hashes(set.hashes(), bitmaps::words(bounds, size))?;
+    let bitmap = bitmaps::encode(set.hashes(), bitmaps::words(bounds, size))?;
     Ok(Groups { size, bitmap, parts: groups.collect() })
 }
 

@@ -24,7 +24,7 @@ pub fn words(bounds: &Bounds, size: u32) -> usize {
 }
 
 /// Returns the encoded bitmap of a set.
-pub fn of_hashes(hashes: impl Iterator<Item = u64>, words: usize) -> Result<Vec<u8>> {
+pub fn encode(hashes: impl Iterator<Item = u64>, words: usize) -> Result<Vec<u8>> {
     let mut bits = memory::filled(0u64, words, "making a bitmap")?;
     bitmap::of_hashes(hashes, &mut bits);
     let mut bytes = vec![VERSION];
@@ -68,7 +68,7 @@ mod tests {
     fn longer_ones_fold_to_shorter_ones() {
         let set = |from: u64, to: u64| (from..to).map(hash::mix);
         let words = |set: &mut dyn Iterator<Item = u64>, words: usize| -> Vec<u64> {
-            let bytes = of_hashes(set, words).unwrap();
+            let bytes = encode(set, words).unwrap();
             parse(&bytes).unwrap().iter().map(|&word| u64::from_le_bytes(word)).collect()
         };
         for long in [1, 2, 8, 64] {

@@ -90,7 +90,7 @@ pub fn groups(
     memory::reserve(&mut tokens, order.len(), DOING)?;
     tokens.extend(order.iter().zip(0..).map(|(&(_, token), place)| (part_of(token, parts), place, token)));
     executor::sort_unstable_by(&mut tokens, stop, &Ord::cmp)?;
-    let bitmap = bitmaps::of_hashes(set.hashes(), bitmaps::words(bounds, size))?;
+    let bitmap = bitmaps::encode(set.hashes(), bitmaps::words(bounds, size))?;
     let mut rows = Groups { size, bitmap, parts: Vec::new() };
     for tokens in tokens.chunk_by(|a, b| a.0 == b.0) {
         stop.check()?;

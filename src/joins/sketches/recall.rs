@@ -2,6 +2,7 @@
 //! found exactly, among the documents that share one of their rarest tokens, and are then looked up
 //! among the pairs that the bands find.
 
+use std::ops::Range;
 use std::sync::Mutex;
 
 use hashbrown::HashTable;
@@ -12,7 +13,7 @@ use super::counting::Counted;
 use super::record_sets::{first_row, for_each_part, sampled};
 use super::technique::{MinhashBands, Technique, Verify};
 use crate::error::{Error, Result};
-use crate::executor::{self, Executor};
+use crate::executor::{self, Executor, Stop};
 use crate::features::hash_sets::{HashSets, shared};
 use crate::features::signatures::Signatures;
 use crate::hash::mix;
@@ -136,6 +137,64 @@ impl Measured {
     }
 }
 
+/// The records of a sample, whose similar pairs are counted.
+struct Searched<'a> {
+    /// The records, ascending.
+    asked: &'a [u32],
+    /// Their sets.
+    own: &'a Ragged<u64>,
+    /// The rarest tokens of these sets.
+    postings: &'a SamplePostings,
+    /// When two sets are similar.
+    predicate: Predicate,
+}
+
+impl Searched<'_> {
+    /// Counts the similar pairs of the sample with some records, and how many of these pairs
+    /// `is_found` accepts. O(tokens + candidates).
+    fn count<'s>(
+        &self,
+        records: Range<u32>,
+        set: impl Fn(u32) -> &'s [u64],
+        is_found: &impl Fn(u32, u32) -> bool,
+        stop: &Stop,
+    ) -> Result<(u64, u64)> {
+        let Self { asked, own, postings, predicate } = self;
+        let (mut similar, mut found) = (0, 0);
+        let mut is_touched = memory::filled(false, asked.len(), DOING)?;
+        let mut touched = Vec::new();
+        memory::reserve(&mut touched, asked.len(), DOING)?;
+        for record in records {
+            let set = set(record);
+            for tokens in set.chunks(TOKENS_A_CHECK) {
+                stop.check()?;
+                for &n in tokens.iter().flat_map(|&token| postings.of(token)) {
+                    if !std::mem::replace(&mut is_touched[n as usize], true) {
+                        touched.push(n);
+                    }
+                }
+            }
+            for n in touched.drain(..) {
+                stop.check()?;
+                is_touched[n as usize] = false;
+                // A pair of two records of the sample counts once.
+                if record <= asked[n as usize] && asked.binary_search(&record).is_ok() {
+                    continue;
+                }
+                let (own, asked) = (own.get(n as usize), asked[n as usize]);
+                // No document has 2^32 tokens or more.
+                let [size, other] = [own, set].map(|set| set.len() as u32);
+                if predicate.passes(size.min(other), size, other) {
+                    let is_similar = predicate.passes(shared(own, set) as u32, size, other);
+                    similar += u64::from(is_similar);
+                    found += u64::from(is_similar && is_found(asked, record));
+                }
+            }
+        }
+        Ok((similar, found))
+    }
+}
+
 /// Counts the similar pairs that the records of a sample form with any other record, and how many
 /// of these share a band and are compared there. The result is `None` if there is no similar pair.
 /// Pairs consist of distinct documents, of different tables where there are two. Also returns the
@@ -193,6 +252,7 @@ pub fn measured_recall(
         let mut bands = own(asked).iter().zip(own(record)).zip(0..);
         bands.any(|((a, b), band)| a == b && windows.compare(asked, record, band))
     };
+    let searched = Searched { asked: &asked, own: &own, postings: &postings, predicate };
     let mut measured = Measured { similar: 0, found: 0 };
     let left = budget.saturating_sub(held).max(budget / 4);
     for_each_part(signatures, sets, others, left, |part, loaded| {
@@ -200,37 +260,9 @@ pub fn measured_recall(
         let totals = Mutex::new((0, 0));
         let mut units: Vec<u32> = part.clone().step_by(RECORDS_A_UNIT).collect();
         executor::each(executor, &mut units, |start, stop| {
-            let (mut similar, mut found) = (0, 0);
-            let mut is_touched = memory::filled(false, asked.len(), DOING)?;
-            let mut touched = Vec::new();
-            memory::reserve(&mut touched, asked.len(), DOING)?;
-            for record in *start..part.end.min(*start + RECORDS_A_UNIT as u32) {
-                let set = loaded.get(row(record));
-                for tokens in set.chunks(TOKENS_A_CHECK) {
-                    stop.check()?;
-                    for &n in tokens.iter().flat_map(|&token| postings.of(token)) {
-                        if !std::mem::replace(&mut is_touched[n as usize], true) {
-                            touched.push(n);
-                        }
-                    }
-                }
-                for n in touched.drain(..) {
-                    stop.check()?;
-                    is_touched[n as usize] = false;
-                    // A pair of two sampled records counts once.
-                    if record <= asked[n as usize] && asked.binary_search(&record).is_ok() {
-                        continue;
-                    }
-                    let (own, asked) = (own.get(n as usize), asked[n as usize]);
-                    // A document has at most `u32::MAX` tokens.
-                    let [size, other] = [own, set].map(|set| set.len() as u32);
-                    if predicate.passes(size.min(other), size, other) {
-                        let is_similar = predicate.passes(shared(own, set) as u32, size, other);
-                        similar += u64::from(is_similar);
-                        found += u64::from(is_similar && is_found(asked, record));
-                    }
-                }
-            }
+            let records = *start..part.end.min(*start + RECORDS_A_UNIT as u32);
+            let set = |record| loaded.get(row(record));
+            let (similar, found) = searched.count(records, set, &is_found, stop)?;
             if let Ok(mut totals) = totals.lock() {
                 *totals = (totals.0 + similar, totals.1 + found);
             }

@@ -1,5 +1,4 @@
-//! Reads documents through a cursor of SPI, so that privileges, row-level security, views,
-//! partitions and foreign tables are honoured as in any query of the caller.
+//! Reads documents through a cursor of SPI, with the privileges and policies of any query.
 
 use std::borrow::Cow;
 

@@ -228,8 +228,6 @@ impl Index {
     /// change. The index keeps so many pieces that m - c exceeds what texts have in common by
     /// chance. It keeps no more than that, because every match of a piece costs time.
     fn keep_rarest(&mut self, members: &[Member], hits: &[u32], size: u64, stop: &Stop) -> Result<()> {
-        /// How many more pieces must be needed than chance matches explain.
-        const MARGIN: u64 = 8;
         const LEFT_OUT: u16 = u16::MAX;
         let mut firsts = Vec::new();
         memory::reserve(&mut firsts, members.len(), DOING)?;
@@ -262,23 +260,7 @@ impl Index {
             memory::reserve(&mut order, own.pieces as usize, DOING)?;
             order.extend(of_pieces[first..first + own.pieces as usize].iter().copied().zip(0..));
             order.sort_unstable();
-            // The excess of the needed pieces over the chance matches, in units of 1 / `size`.
-            let (mut best, mut met): (Option<(i64, u64, u64)>, u64) = (None, 0);
-            for (taken, &(hits, _)) in (1u64..).zip(&order) {
-                met += u64::from(hits);
-                let Some(needed) = taken.checked_sub(u64::from(own.changed)).filter(|&needed| needed > 0)
-                else {
-                    continue;
-                };
-                let over = (needed * size) as i64 - 2 * met as i64;
-                if best.is_none_or(|(most, ..)| over > most) {
-                    best = Some((over, taken, needed));
-                }
-                if over >= (MARGIN * size) as i64 {
-                    break;
-                }
-            }
-            let (_, taken, needed) = best.unwrap_or_default();
+            let (taken, needed) = taken_and_needed(&order, own.changed.into(), size);
             order[..taken as usize].iter().for_each(|&(_, piece)| before[first + piece as usize] = 0);
             let own = before[first..first + own.pieces as usize].iter_mut();
             for (rank, before) in (0..).zip(own.filter(|before| **before == 0)) {
@@ -343,4 +325,26 @@ impl Index {
 #[inline]
 fn present_at(hash: u32, words: usize) -> (usize, u64) {
     ((hash / u64::BITS) as usize & (words - 1), 1 << (hash % u64::BITS))
+}
+
+/// How many pieces of a text to take, from the one with the fewest chance matches on, and how many of these a similar text
+/// must have, where `changed` of them may differ. `order` has the chance matches of each piece, ascending, of `size` texts.
+fn taken_and_needed(order: &[(u32, u32)], changed: u64, size: u64) -> (u64, u64) {
+    /// How many more pieces must be needed than chance matches explain.
+    const MARGIN: u64 = 8;
+    // The excess of the needed pieces over the chance matches, in units of 1 / `size`.
+    let (mut best, mut met): (Option<(i64, u64, u64)>, u64) = (None, 0);
+    for (taken, &(hits, _)) in (1u64..).zip(order) {
+        met += u64::from(hits);
+        let Some(needed) = taken.checked_sub(changed).filter(|&needed| needed > 0) else { continue };
+        let over = (needed * size) as i64 - 2 * met as i64;
+        if best.is_none_or(|(most, ..)| over > most) {
+            best = Some((over, taken, needed));
+        }
+        if over >= (MARGIN * size) as i64 {
+            break;
+        }
+    }
+    let (_, taken, needed) = best.unwrap_or_default();
+    (taken, needed)
 }

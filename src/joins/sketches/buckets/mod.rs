@@ -9,6 +9,7 @@
 
 pub mod hot;
 pub mod keys;
+mod space;
 pub mod windows;
 mod work;
 
@@ -22,6 +23,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use hot::HotDocuments;
 use keys::{KeyEntry, Keys};
+use space::{BandBuckets, PairScratch};
 use windows::{Cut, Window, Windows};
 use work::{DOING, WorkUnit, plan};
 
@@ -64,22 +66,6 @@ pub struct Buckets {
     asked: Option<Vec<u32>>,
     met: Met,
     hot: HotDocuments,
-}
-
-/// The buckets of a band, without those of single records.
-#[derive(Debug)]
-struct BandBuckets {
-    number: usize,
-    /// The bits that all keys of a bucket have in common.
-    mask: u64,
-    entries: Vec<KeyEntry>,
-    /// Scratch space for the sort.
-    other: Vec<KeyEntry>,
-    units: Vec<WorkUnit>,
-    windows: Vec<Window>,
-    hot_buckets: u64,
-    /// The records of the hot buckets, once for each bucket that they are in.
-    hot: Vec<u32>,
 }
 
 impl Buckets {
@@ -398,12 +384,4 @@ impl Buckets {
             + self.windows.bytes()
             + self.hot.bytes()
     }
-}
-
-/// The scratch space of a worker.
-#[derive(Debug, Default)]
-struct PairScratch {
-    space: Vec<u64>,
-    near: Vec<u32>,
-    compared: u64,
 }

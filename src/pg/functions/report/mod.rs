@@ -30,8 +30,11 @@ use crate::pg::server::temp_file::ServerFiles;
 use crate::pg::server::values::text;
 use crate::pg::server::version::LIBRARY;
 use crate::report::numbers::Number;
-use crate::report::page::{Facts, Kind, Page};
 use crate::report::pair::Document;
+use crate::report::{
+    facts::Facts,
+    page::{Kind, Page},
+};
 
 sql_function! {
     /// `duplicates_report(docs, threshold, …)`

@@ -142,17 +142,30 @@ fn add_row(index: Index, block: u32, row: Row, seen: &mut Seen) {
     }
 }
 
-fn look_at_segment(segment: &Segment, keys: &Keys, seen: &mut Seen) -> Looked<()> {
+/// What the row pages of a segment hold, for comparison with its posting lists.
+struct RowPages {
+    /// A checksum over all pairs of row and signature, which the posting lists must give, too.
+    by_rows: u64,
+    /// The rows, where the filter of the table needs them.
+    rows: Vec<Row>,
+    /// The numbers of rows that are split.
+    split: Vec<u32>,
+}
+
+/// The part of a pair of row and signature in the checksum.
+fn pair(signature: u64, row: u32) -> u64 {
+    hash::mix(signature ^ hash::mix(row.into()))
+}
+
+/// Reads and checks the row pages of a segment.
+fn look_at_rows(segment: &Segment, keys: &Keys, seen: &mut Seen) -> Looked<RowPages> {
     let (index, about) = (segment.index, segment.about);
     let wrong = |what: &str| -> ! { index.corrupted(about.root, &format!("segment {}: {what}", about.id)) };
-    // A checksum over all pairs of row and signature, computed once from the rows and once from the
-    // posting lists.
-    let pair = |signature: u64, row: u32| hash::mix(signature ^ hash::mix(row.into()));
-    let (mut by_rows, mut by_signatures) = (0_u64, 0_u64);
+    let is_of_sets = keys.sets.is_some();
+    let mut by_rows = 0_u64;
     let mut signatures = Vec::new();
     let mut rows: Vec<Row> = Vec::new();
     let (mut nulls, mut continued) = (0, 0);
-    let is_of_sets = keys.sets.is_some();
     let keep_rows = (keys.payload() == 0 || is_of_sets) && seen.filter.is_some();
     let mut split = Vec::new();
     for n in 0..about.row_pages {
@@ -189,6 +202,15 @@ fn look_at_segment(segment: &Segment, keys: &Keys, seen: &mut Seen) -> Looked<()
     if (nulls, continued) != (about.nulls, about.continued) || about.dead > about.rows {
         wrong("another number of rows than the directory says");
     }
+    Ok(RowPages { by_rows, rows, split })
+}
+
+fn look_at_segment(segment: &Segment, keys: &Keys, seen: &mut Seen) -> Looked<()> {
+    let (index, about) = (segment.index, segment.about);
+    let wrong = |what: &str| -> ! { index.corrupted(about.root, &format!("segment {}: {what}", about.id)) };
+    let is_of_sets = keys.sets.is_some();
+    let mut by_signatures = 0_u64;
+    let RowPages { by_rows, rows, split } = look_at_rows(segment, keys, seen)?;
     let mut cursor = Cursor::new(segment);
     let (mut count, mut postings, mut longest) = (0, 0, 0);
     // The current signature, its number of rows so far, and the last of these rows. The rows of a

@@ -1,0 +1,199 @@
+//! The lists of a segment, written and read again.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use super::*;
+use crate::pg::index::pages::buffer::Looked;
+use crate::pg::index::storage::list_reader::{Part, Source};
+use proptest::prelude::*;
+
+impl Store for Vec<u8> {
+    fn push(&mut self, bytes: &[u8]) -> Result<()> {
+        self.extend(bytes);
+        Ok(())
+    }
+
+    fn len(&self) -> u64 {
+        self.len() as u64
+    }
+}
+
+/// Lists in memory.
+struct Memory {
+    class_bits: u32,
+    lists: u32,
+    rows: u32,
+    directory: Vec<u8>,
+    bytes: Vec<u8>,
+}
+
+/// The payload of the panic of [`Source::corrupted`].
+struct Corrupted;
+
+impl Source for Memory {
+    fn shape(&self) -> (u32, u32) {
+        (self.class_bits, self.lists)
+    }
+
+    fn rows(&self) -> u32 {
+        self.rows
+    }
+
+    fn entry(&self, n: u32) -> Looked<List> {
+        let list = List::read(&self.directory[n as usize * List::SIZE..][..List::SIZE]);
+        if list.offset.saturating_add(list.length.into()) > self.bytes.len() as u64 {
+            self.corrupted("a list is longer than all");
+        }
+        Ok(list)
+    }
+
+    fn read(&self, from: u64, until: u64, bytes: &mut Vec<u8>) -> Looked<bool> {
+        *bytes = self.bytes[from as usize..until as usize].to_vec();
+        Ok(true)
+    }
+
+    fn corrupted(&self, _: &str) -> ! {
+        resume_unwind(Box::new(Corrupted))
+    }
+
+    fn failed(&self, error: Error) -> ! {
+        panic!("{error}")
+    }
+}
+
+type Classes = BTreeMap<u64, BTreeSet<u32>>;
+
+/// Writes lists of these rows and returns them with the directory's entry.
+fn write(class_bits: u32, guess: u64, rows: u32, classes: &Classes, split: &[u32]) -> (Memory, Descriptor) {
+    let mut about = Descriptor::default();
+    let mut lists = Lists::new(class_bits, guess, [Vec::new(), Vec::new()]);
+    for (class, rows) in classes {
+        for &row in rows {
+            // The lower bits of a signature do not matter, and a pair may come twice.
+            let signature = class << (u64::BITS - class_bits) | 1;
+            lists.push(signature, row, &mut about).unwrap();
+            lists.push(signature, row, &mut about).unwrap();
+        }
+    }
+    let count = lists.finish(split, &mut about).unwrap();
+    let Lists { directory, bytes, .. } = lists;
+    (Memory { class_bits, lists: count, rows, directory, bytes }, about)
+}
+
+fn looked<T>(looked: Looked<T>) -> T {
+    looked.unwrap_or_else(|_| unreachable!("nothing moves"))
+}
+
+/// Reads all lists from start to end, and the list after them.
+fn read(memory: &Memory) -> (Classes, Vec<u32>) {
+    let (mut classes, mut rows) = (Classes::new(), Vec::new());
+    for n in 0..memory.lists - 1 {
+        let mut part = looked(Part::open(memory, n));
+        while let Some(class) = looked(part.next(&mut rows)) {
+            assert!(class >> memory.class_bits == 0 && classes.range(class + 1..).next().is_none());
+            let known = classes.entry(class).or_default();
+            assert!(!rows.is_empty() && rows.len() <= PIECE && known.last() < rows.first());
+            assert!(rows.is_sorted_by(|a, b| a < b) && rows[rows.len() - 1] < memory.rows);
+            known.extend(&rows);
+        }
+    }
+    let (mut part, mut split) = (looked(Part::of_split(memory)), Vec::new());
+    while looked(part.next(&mut rows)).is_some() {
+        split.extend(&rows);
+    }
+    (classes, split)
+}
+
+/// Finds the rows of a class step by step, as a search does.
+fn find(memory: &Memory, class: u64, step: u32) -> BTreeSet<u32> {
+    let mut part = looked(Part::of_class(memory, class));
+    let (mut found, mut end) = (Vec::new(), 0);
+    if looked(part.find(class)) {
+        loop {
+            end += step;
+            let before = found.len();
+            let more = looked(part.rows_before(end, &mut found));
+            assert!(found[before..].iter().all(|row| (end - step..end).contains(row)));
+            if !more {
+                break;
+            }
+        }
+    }
+    found.into_iter().collect()
+}
+
+fn some_classes(bits: u32, rows: u32) -> impl Strategy<Value = Classes> {
+    let few = prop_oneof![0..40_u64, 0..1_u64 << bits];
+    prop::collection::btree_map(few, prop::collection::btree_set(0..rows, 1..40), 0..60)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn pg_lists_are_read_as_they_were_written(
+        (bits, classes) in prop::sample::select(vec![10, 16, 24]).prop_flat_map(|bits| (Just(bits), some_classes(bits, 5000))),
+        guess in prop_oneof![Just(0), 0..100_000_u64, Just(u64::MAX)].prop_map(|guess| guess >> 20),
+        split in prop::collection::btree_set(0..5000_u32, 0..9),
+        step in 1..6000_u32,
+    ) {
+        let split: Vec<u32> = split.into_iter().collect();
+        let (memory, about) = write(bits, guess, 5000, &classes, &split);
+        prop_assert_eq!(bits_of_parts(memory.lists, bits), Some(part_bits(guess, bits)));
+        prop_assert_eq!(read(&memory), (classes.clone(), split));
+        let sizes = classes.values().map(|rows| rows.len() as u64);
+        prop_assert_eq!(about.postings, sizes.clone().sum::<u64>());
+        prop_assert_eq!((about.signatures, u64::from(about.longest)), (sizes.len() as u64, sizes.max().unwrap_or(0)));
+        for (class, rows) in &classes {
+            prop_assert_eq!(&find(&memory, *class, step), rows);
+            let next = (class + 1) % (1 << bits);
+            prop_assert_eq!(find(&memory, next, 5000), classes.get(&next).cloned().unwrap_or_default());
+        }
+    }
+
+    /// A read returns rows in order, or fails.
+    #[test]
+    fn pg_any_bytes_are_lists_or_corrupted(
+        classes in some_classes(10, 300),
+        damages in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), any::<bool>()), 1..5),
+        class in 0..1024_u64,
+    ) {
+        let (mut memory, _) = write(10, 3000, 300, &classes, &[3, 4]);
+        for (at, with, is_directory) in damages {
+            let bytes = if is_directory { &mut memory.directory } else { &mut memory.bytes };
+            let at = at.index(bytes.len());
+            bytes[at] = with;
+        }
+        for look in [&(|| drop(read(&memory))) as &dyn Fn(), &|| drop(find(&memory, class, 7))] {
+            if let Err(ended) = catch_unwind(AssertUnwindSafe(look)) {
+                prop_assert!(ended.is::<Corrupted>());
+            }
+        }
+    }
+}
+
+#[test]
+fn pg_long_lists_are_in_pieces() {
+    let rows: BTreeSet<u32> = (0..300_000).step_by(3).collect();
+    let classes = Classes::from([(5, rows.clone()), (6, BTreeSet::from([9])), (1023, rows.clone())]);
+    let split: Vec<u32> = (0..80_000).map(|row| row * 2).collect();
+    let (memory, about) = write(10, 200_000, 300_000, &classes, &split);
+    assert_eq!(read(&memory), (classes, split));
+    assert_eq!((about.longest, find(&memory, 1023, 1 << 16)), (100_000, rows));
+}
+
+#[test]
+fn pg_golden_lists() {
+    let mut piece = vec![7];
+    write_piece(300, &[100, 250, 300, 512], &mut Vec::new(), &mut piece).unwrap();
+    // A class with gap 300, 4 rows, 5 bytes, parameter 6, and the code.
+    assert_eq!(piece, [0xac, 2, 4, 5, 6, 146, 172, 198, 56, 1]);
+    let classes = Classes::from([(2, BTreeSet::from([0, 1, 2])), (700, BTreeSet::from([2]))]);
+    let (memory, _) = write(10, 2000, 3, &classes, &[1]);
+    assert_eq!(memory.lists, 3);
+    // 700 is the 188th class of the second part. The list after the parts counts from zero.
+    assert_eq!(memory.bytes, [2, 3, 1, 0, 0b111, 0xbc, 1, 1, 1, 0, 0b100, 0, 1, 1, 0, 0b10]);
+    let entry = |offset: u8, length, rows| [offset, 0, 0, 0, 0, 0, 0, 0, length, 0, 0, 0, rows, 0, 0, 0];
+    assert_eq!(memory.directory, [entry(0, 5, 3), entry(5, 6, 1), entry(11, 5, 1)].concat());
+}

@@ -1,0 +1,64 @@
+//! Functions and comments that are read in one go, and ideas that are defined once.
+
+use crate::modules::Sources;
+
+/// The most lines of a function.
+const MOST_LINES: usize = 80;
+
+/// Functions of more lines than that, from their first line to the brace that ends them at the same indentation, as rustfmt
+/// puts it.
+pub fn long_functions(sources: &Sources) -> Vec<String> {
+    let mut found = Vec::new();
+    for (path, text) in sources.iter().filter(|(path, _)| !path.contains("/tests")) {
+        let lines: Vec<&str> = text.lines().collect();
+        for (first, line) in lines.iter().enumerate() {
+            let Some(name) = function(line) else { continue };
+            // Not a declaration without a body, nor a body on the same line.
+            let begins = lines[first..].iter().find(|line| line.ends_with(['{', ';', '}']));
+            if !begins.is_some_and(|line| line.ends_with('{')) {
+                continue;
+            }
+            let end = format!("{}}}", &line[..line.len() - line.trim_start().len()]);
+            let length = lines[first..].iter().position(|line| *line == end).map_or(0, |last| last + 1);
+            if length > MOST_LINES {
+                found.push(format!("{path}: function {name} has {length} lines, at most {MOST_LINES}"));
+            }
+        }
+    }
+    found
+}
+
+/// The name of the function that a line begins.
+fn function(line: &str) -> Option<&str> {
+    let mut words = line.split_whitespace();
+    let known = ["pub", "const", "unsafe", "async", "extern", "\"C\"", "\"C-unwind\""];
+    let word = words.find(|word| !known.contains(word) && !word.starts_with("pub("))?;
+    let name = if word == "fn" { words.next()? } else { return None };
+    name.split(['(', '<']).next()
+}
+
+/// An idea, what its definition reads like, and the file that has it.
+const IDEAS: [(&str, &str, &str); 8] = [
+    ("the order of tokens", "struct TokenOrder", "src/joins/set_index/token_order.rs"),
+    ("counts of tokens that forget the rarest", "struct TokenCounts", "src/joins/set_index/token_counts.rs"),
+    ("the bitmap of a set", "fn of_hashes(hashes: impl Iterator", "src/joins/set_index/bitmap.rs"),
+    ("the width of a bitmap", "struct Width", "src/joins/set_index/bitmap.rs"),
+    ("a bound kept for each size of a set", "struct BySize", "src/joins/set_index/by_size.rs"),
+    ("the codec of posting lists", "struct Decoder", "src/joins/set_index/rice.rs"),
+    ("LEB128", "& 0x7f", "src/leb128.rs"),
+    ("the hash of an element", "Self::Number(number) => hash::mix(number)", "src/features/tokens.rs"),
+];
+
+/// Ideas that are defined elsewhere, too, or not where they should be.
+pub fn defined_elsewhere(sources: &Sources) -> Vec<String> {
+    let mut found = Vec::new();
+    for (idea, reads, home) in IDEAS {
+        let files: Vec<&String> =
+            sources.iter().filter(|(_, text)| text.contains(reads)).map(|(path, _)| path).collect();
+        if files != [home] {
+            found
+                .push(format!("{idea} (\"{reads}\") is defined in {files:?}, and should be in {home} alone"));
+        }
+    }
+    found
+}
