@@ -1,4 +1,5 @@
-//! The inner loops one by one: bytes, tokens or calls a second, beside the speed of memory in the same run.
+//! The inner loops one by one: bytes, tokens or calls a second, beside the speed of memory in the
+//! same run.
 //!
 //!     cargo bench --no-default-features --bench kernels [-- FILTER]
 //!
@@ -128,7 +129,8 @@ fn dictionary(c: &mut Criterion) {
     }
 }
 
-/// Two ascending lists without repeats, of which the second has about `share` of the first's tokens.
+/// Two ascending lists without repeats, of which the second has about `share` of the first's
+/// tokens.
 fn lists(size: usize, other: usize, share: f64, seed: u64) -> (Vec<u32>, Vec<u32>) {
     let token = |n: usize| hash::mix(seed << 32 | n as u64) as u32;
     let common = (size as f64 * share) as usize;
@@ -196,8 +198,8 @@ fn least_overlap(c: &mut Criterion) {
     }
 }
 
-/// One bitmap against many, one behind the other and word by word, with every kernel of this processor; hardly one in a
-/// thousand is near.
+/// One bitmap against many, one behind the other and word by word, with every kernel of this
+/// processor; hardly one in a thousand is near.
 fn bitmaps_of<const W: usize>(c: &mut Criterion) {
     for (place, bytes) in [("in cache", 256 << 10), ("in memory", LARGE)] {
         let mut group = c.benchmark_group(format!("bitmaps {place}"));

@@ -2,8 +2,8 @@
 //!
 //!     cargo bench --no-default-features --bench lcs [-- FOLDER]
 //!
-//! All texts are made here, from fixed numbers. With a folder, the pairs are also written there, for
-//! benches/peers/rapidfuzz_lcs.py, which prints the same table of another program.
+//! All texts are made here, from fixed numbers. With a folder, the pairs are also written there,
+//! for benches/peers/rapidfuzz_lcs.py, which prints the same table of another program.
 
 #[path = "common/machine.rs"]
 mod machine;
@@ -59,7 +59,8 @@ fn edited(text: &str, per_cent: u64, seed: u64) -> String {
     edited
 }
 
-/// Milliseconds of one call for each of the pairs together, divided by their number: the best of some.
+/// Milliseconds of one call for each of the pairs together, divided by their number: the best of
+/// some.
 fn time(pairs: &[(String, String)], mut work: impl FnMut(&str, &str)) -> f64 {
     let seconds = (0..9).map(|_| {
         let began = Instant::now();

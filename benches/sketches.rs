@@ -1,8 +1,10 @@
-//! How fast documents become sketches on one core: the same token sets as other programs get, and from text.
+//! How fast documents become sketches on one core: the same token sets as other programs get, and
+//! from text.
 //!
 //!     cargo bench --no-default-features --bench sketches -- FILE.tsv
 //!
-//! FILE.tsv has id, tab, text. A line for each task: its name, seconds (the best of three), documents.
+//! FILE.tsv has id, tab, text. A line for each task: its name, seconds (the best of three),
+//! documents.
 
 use std::hint::black_box;
 use std::time::Instant;

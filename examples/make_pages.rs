@@ -1,10 +1,11 @@
-//! Writes pages of many sites whose near duplicates are known, made of the articles of the corpora in DATA:
+//! Writes pages of many sites whose near duplicates are known, made of the articles of the corpora
+//! in DATA:
 //!
 //!     cargo run --release --no-default-features --example make_pages -- DATA PAGES FOLDER
 //!
-//! FOLDER gets `pages.jsonl` (id, url, html, and what is known of the page: site, share of the frame, language, article,
-//! change) and `label_clusters.tsv` (id, article): the form that the corpora have. What they are made of has licences of its
-//! own, which the pages inherit.
+//! FOLDER gets `pages.jsonl` (id, url, html, and what is known of the page: site, share of the
+//! frame, language, article, change) and `label_clusters.tsv` (id, article): the form that the
+//! corpora have. What they are made of has licences of its own, which the pages inherit.
 
 #[path = "../tests/common/corpora.rs"]
 mod corpora;

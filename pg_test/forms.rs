@@ -1,5 +1,6 @@
-//! Forms of one and the same job: ids of another type, rows in another order, another algorithm, tokens made before.
-//! All give the answer of the plain form, which `mod.rs` compares with all pairs.
+//! Forms of one and the same job: ids of another type, rows in another order, another algorithm,
+//! tokens made before. All give the answer of the plain form, which `mod.rs` compares with all
+//! pairs.
 
 use pgrx::prelude::*;
 
@@ -10,8 +11,8 @@ mod tests {
     const SEEDS: [u32; 2] = [7, 4711];
     const METHODS: [&str; 5] = ["jaccard", "cosine", "dice", "overlap", "containment"];
 
-    /// Fills `docs` with texts of a small vocabulary, many of them copies of others with a few words changed; a tenth
-    /// is NULL or without words.
+    /// Fills `docs` with texts of a small vocabulary, many of them copies of others with a few
+    /// words changed; a tenth is NULL or without words.
     fn fill(seed: u32) {
         let mut state = u64::from(seed);
         // splitmix64: the same tables on every machine.

@@ -1,5 +1,5 @@
-//! The longest common subsequence of pairs of real documents against lengths that other programs found
-//! (`char_pairs.tsv` in the folder NEARDUP_DATA).
+//! The longest common subsequence of pairs of real documents against lengths that other programs
+//! found (`char_pairs.tsv` in the folder NEARDUP_DATA).
 
 #[path = "common/corpora.rs"]
 mod corpora;

@@ -1,5 +1,6 @@
-//! Feature codes, repeatability and elimination against naive implementations: on the Chinese corpora of the folder
-//! NEARDUP_DATA (without these there is nothing to compare), and on hostile codes.
+//! Feature codes, repeatability and elimination against naive implementations: on the Chinese
+//! corpora of the folder NEARDUP_DATA (without these there is nothing to compare), and on hostile
+//! codes.
 
 #[path = "common/corpora.rs"]
 mod common;
@@ -40,8 +41,8 @@ fn naive_anchored(text: &[char]) -> String {
         place.is_none_or(|&c| MARKS.contains(c))
     };
     let mut code = String::new();
-    // The start of the text, its characters and its end; of a run of anchors the left side of the first and the right
-    // side of the last.
+    // The start of the text, its characters and its end; of a run of anchors the left side of the
+    // first and the right side of the last.
     for place in -1..=text.len() as isize {
         if is_anchor(place) {
             if place > 0 && !is_anchor(place - 1) {
@@ -170,8 +171,9 @@ fn check_method(name: &str, texts: &[String], codes: &[String]) {
     assert!(found == expected, "{name}: {:?}", found.iter().zip(&expected).find(|(a, b)| a != b));
 }
 
-/// Short items of news in an alphabet, each of its own: sentences begin and end with few letters, so codes are equal by
-/// chance and most of what goes is near nothing that stays. The call says so of these, not of codes of Chinese characters.
+/// Short items of news in an alphabet, each of its own: sentences begin and end with few letters,
+/// so codes are equal by chance and most of what goes is near nothing that stays. The call says so
+/// of these, not of codes of Chinese characters.
 #[test]
 fn short_news_in_an_alphabet() {
     let pick = |seed: u64, of: &[&str]| of[(mix(seed) % of.len() as u64) as usize].to_owned();

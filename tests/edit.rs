@@ -1,4 +1,5 @@
-//! The join by edit distance against its specification: all pairs, with a table filled in cell by cell.
+//! The join by edit distance against its specification: all pairs, with a table filled in cell by
+//! cell.
 
 #[path = "common/pages.rs"]
 mod pages;
@@ -54,7 +55,8 @@ fn join(texts: &[String], right_from: Option<usize>, threshold: f64, threads: us
     found
 }
 
-/// All pairs within a distance, and a threshold if there is one, by every algorithm and in every memory.
+/// All pairs within a distance, and a threshold if there is one, by every algorithm and in every
+/// memory.
 fn join_within(
     texts: &[String],
     right_from: Option<usize>,
@@ -178,8 +180,8 @@ proptest! {
     }
 }
 
-/// Texts of as many characters, all distinct, as far apart as they may be: of all partners of a text those of its own
-/// length have the most characters of their own.
+/// Texts of as many characters, all distinct, as far apart as they may be: of all partners of a
+/// text those of its own length have the most characters of their own.
 #[test]
 fn equal_lengths_in_two_tables() {
     let character = |n: u64| char::from_u32(0x4e00 + (mix(n) % 20_000) as u32).unwrap();
@@ -251,8 +253,8 @@ fn many_equal_texts() {
     }
 }
 
-/// Texts of frequent words, most of them so long that they are compared by the counts of their grams, and copies with
-/// edits in one place or in many. `script` says what words are made of.
+/// Texts of frequent words, most of them so long that they are compared by the counts of their
+/// grams, and copies with edits in one place or in many. `script` says what words are made of.
 fn sentences(script: u64) -> Vec<String> {
     let word = |n: u64| -> String {
         let first = if script == 0 { 0x61 } else { 0x4e00 };
@@ -310,8 +312,8 @@ fn long_texts_by_the_counts_of_their_grams() {
     }
 }
 
-/// Pages of one template, and the pages that are equal are found without comparing any: two of each of some, and three, five
-/// and fifty of one.
+/// Pages of one template, and the pages that are equal are found without comparing any: two of each
+/// of some, and three, five and fifty of one.
 #[test]
 fn pages_of_a_template() {
     for frame in [10, 30, 50, 70, 90] {
@@ -338,7 +340,8 @@ fn pages_of_a_template() {
     }
 }
 
-/// Long texts that nearly agree, long texts of the same pieces in another order, and long unlike ones.
+/// Long texts that nearly agree, long texts of the same pieces in another order, and long unlike
+/// ones.
 #[test]
 fn long_texts() {
     const LENGTH: u64 = 100_000;

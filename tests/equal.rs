@@ -1,5 +1,5 @@
-//! Equal documents, however many and whatever they hold, are pairs by every method; what a method cannot find it
-//! counts.
+//! Equal documents, however many and whatever they hold, are pairs by every method; what a method
+//! cannot find it counts.
 
 #[path = "common/methods.rs"]
 mod list;
@@ -129,7 +129,8 @@ fn a_passage_that_most_documents_share() {
     }
 }
 
-/// Pages of one site: a frame of many sentences, and an article. Of 500 each has its own; others are equal.
+/// Pages of one site: a frame of many sentences, and an article. Of 500 each has its own; others
+/// are equal.
 #[test]
 fn template_pages_among_others_of_the_frame() {
     let sentence = |n: u64, words: u64| -> String {
@@ -163,7 +164,8 @@ fn template_pages_among_others_of_the_frame() {
         assert!(missing.is_empty(), "{name}: {} of {} missing: {missing:?}", missing.len(), expected.len());
         assert_eq!(account.unsigned.count, 0, "{name}");
     }
-    // Of passages each pair of equal pages has one that is the whole page, and every other pair those of the frame.
+    // Of passages each pair of equal pages has one that is the whole page, and every other pair
+    // those of the frame.
     let few: Vec<String> = texts[495..].to_vec();
     for features in [
         Features::Imatch(IdfRange::default()),
@@ -186,7 +188,8 @@ fn template_pages_among_others_of_the_frame() {
     }
 }
 
-/// What the range leaves of other documents never equals what stands for those of which it leaves nothing.
+/// What the range leaves of other documents never equals what stands for those of which it leaves
+/// nothing.
 #[test]
 fn documents_of_frequent_words_only() {
     let mut texts = vec!["the of and".to_owned(); 30];

@@ -1,5 +1,5 @@
-//! What is found where large buckets are cut: whatever is near in some bucket, and what the sample says of it; and the
-//! recall at the threshold itself, with and without limits.
+//! What is found where large buckets are cut: whatever is near in some bucket, and what the sample
+//! says of it; and the recall at the threshold itself, with and without limits.
 
 #[path = "common/pages.rs"]
 mod pages;

@@ -1,5 +1,5 @@
-//! What holds for every method, whatever it compares: memory, threads, interrupts and how documents come make no
-//! difference, and what cannot be read is said.
+//! What holds for every method, whatever it compares: memory, threads, interrupts and how documents
+//! come make no difference, and what cannot be read is said.
 
 #[path = "common/methods.rs"]
 mod list;
@@ -75,7 +75,8 @@ fn memory_threads_and_interrupts_make_no_difference() {
                 let (small, other) = find(&*method, corpus(), &PlainThreads(3), budget);
                 assert!(small == found, "{name} with {budget} bytes");
                 let numbers = |account: &Account| {
-                    // In files, sets of two tables that have tokens of their own are not known to be equal.
+                    // In files, sets of two tables that have tokens of their own are not known to
+                    // be equal.
                     let sets = if right_from.is_none() { account.distinct_sets } else { 0 };
                     (account.skipped_empty, account.tokens, account.distinct_tokens, sets)
                 };
@@ -202,7 +203,8 @@ fn passages_do_not_depend_on_memory() {
     }
 }
 
-/// Texts that are packed, in two ways by turns, without any copying: what is to be copied, the packings' own tests have.
+/// Texts that are packed, in two ways by turns, without any copying: what is to be copied, the
+/// packings' own tests have.
 fn packed(text: &str, row: usize) -> Packed {
     let mut bytes = Vec::new();
     let packing = if row.is_multiple_of(2) { Packing::Pglz } else { Packing::Lz4 };

@@ -45,7 +45,8 @@ fn join(
         assert_eq!(other, found, "all algorithms find the same pairs");
         all.push(counts);
     }
-    // Where there is hardly any memory, all documents are long, and all sets go through files; with more, some.
+    // Where there is hardly any memory, all documents are long, and all sets go through files; with
+    // more, some.
     let budgets: &[usize] = if sets.len() < 100 { &[0, 3000] } else { &[64 << 10] };
     for &budget in budgets {
         let (small, _) = by(Algorithm::Auto, budget);

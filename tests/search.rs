@@ -1,6 +1,7 @@
-//! An index in memory for exact search, made of the parts of `neardup::joins::search` as the one on disk is, and naive
-//! comparison of all pairs: whatever the measure, the way of cutting, the thresholds, the order of tokens and the
-//! collisions of keys, both give the same rows and the same similarities.
+//! An index in memory for exact search, made of the parts of `neardup::joins::search` as the one on
+//! disk is, and naive comparison of all pairs: whatever the measure, the way of cutting, the
+//! thresholds, the order of tokens and the collisions of keys, both give the same rows and the same
+//! similarities.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -243,7 +244,8 @@ proptest! {
         }
     }
 
-    /// The one test of rows, beside what the join says of two texts: the same counts, the same bits.
+    /// The one test of rows, beside what the join says of two texts: the same counts, the same
+    /// bits.
     #[test]
     fn what_is_judged_is_what_is_joined(
         measure in prop::sample::select(MEASURES.to_vec()),

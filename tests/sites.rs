@@ -1,5 +1,6 @@
-//! The pages of many sites that evaluations are made on are what they say: the same each time, with the frames, the changes
-//! and the truth that they are said to have. The corpora that they are made of are in the folder NEARDUP_DATA.
+//! The pages of many sites that evaluations are made on are what they say: the same each time, with
+//! the frames, the changes and the truth that they are said to have. The corpora that they are made
+//! of are in the folder NEARDUP_DATA.
 
 #[path = "common/corpora.rs"]
 mod corpora;

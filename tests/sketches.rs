@@ -1,8 +1,9 @@
-//! Sketches of real documents: estimates without bias, with the standard error of the theory, and bits that
-//! differ as the angle says.
+//! Sketches of real documents: estimates without bias, with the standard error of the theory, and
+//! bits that differ as the angle says.
 //!
 //! The corpora are the folder NEARDUP_DATA; without it there is nothing to
-//! do. Pairs are neighbours in a list of documents sorted by text, which are often alike, and arbitrary ones.
+//! do. Pairs are neighbours in a list of documents sorted by text, which are often alike, and
+//! arbitrary ones.
 
 #[path = "common/corpora.rs"]
 mod corpora;
@@ -45,8 +46,8 @@ fn pairs(mut texts: Vec<String>, k: usize) -> (Vec<Vec<u64>>, Vec<(usize, usize)
     (documents, neighbours.chain(arbitrary).filter(|(a, b)| a != b).collect())
 }
 
-/// For seeds of their own, so that estimates are independent though documents are the same: the errors in
-/// standard errors have the mean 0 and the spread 1, at every level of resemblance.
+/// For seeds of their own, so that estimates are independent though documents are the same: the
+/// errors in standard errors have the mean 0 and the spread 1, at every level of resemblance.
 #[test]
 fn minhash_of_real_documents_has_the_error_of_the_theory() {
     const PERMUTATIONS: u16 = 128;

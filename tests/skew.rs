@@ -1,5 +1,6 @@
-//! Where documents have a template in common minhash hands over to the exact join: it finds the same pairs and none too
-//! few, and what is looked at does not grow as the pairs of all documents do.
+//! Where documents have a template in common minhash hands over to the exact join: it finds the
+//! same pairs and none too few, and what is looked at does not grow as the pairs of all documents
+//! do.
 
 #[path = "common/pages.rs"]
 mod pages;
@@ -103,7 +104,8 @@ fn short_records_are_handed_over() {
     assert_eq!(found, exact(SETS, 0.8, corpus()));
 }
 
-/// Pages with a frame of every size: all pairs of the exact join where it took over, and as many as are promised else.
+/// Pages with a frame of every size: all pairs of the exact join where it took over, and as many as
+/// are promised else.
 #[test]
 fn frames_of_every_size() {
     for frame in [0, 10, 30, 50, 70, 90] {
@@ -125,7 +127,8 @@ fn frames_of_every_size() {
     }
 }
 
-/// Of long documents few are looked at, and of one that is longer than what is looked at in all, none.
+/// Of long documents few are looked at, and of one that is longer than what is looked at in all,
+/// none.
 #[test]
 fn long_documents_are_handed_over() {
     let number = |n: u64| (mix(n) >> 2).cast_signed();

@@ -16,7 +16,8 @@ use proptest::prelude::*;
 
 use run::{ENOUGH, Found, find};
 
-/// Sketches, the first of which are copied with some of their positions changed; some are of empty documents.
+/// Sketches, the first of which are copied with some of their positions changed; some are of empty
+/// documents.
 fn sketches<T: Clone>(
     count: u64,
     seed: u64,
@@ -140,7 +141,8 @@ proptest! {
     }
 }
 
-/// Sketches of a template that all rows share, and a tenth of their own: no pair, and none is nearly found.
+/// Sketches of a template that all rows share, and a tenth of their own: no pair, and none is
+/// nearly found.
 #[test]
 fn a_template_costs_little() {
     let header = MinhashHeader::new(Source::Words, 5, 128, 1);

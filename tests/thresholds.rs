@@ -1,9 +1,10 @@
 //! The join of real documents at every threshold from 0.01 to 1.00 against all pairs, one by one.
 //!
 //! The corpora are the folder NEARDUP_DATA; of these the ones with 500
-//! to 5,000 documents. All overlaps of a corpus are counted once. At low thresholds there are millions of
-//! pairs, so what is compared is their number and a sum of hashes of (row, row, bits of the similarity).
-//! Where documents are long and share much, only every tenth of the low thresholds is tried.
+//! to 5,000 documents. All overlaps of a corpus are counted once. At low thresholds there are
+//! millions of pairs, so what is compared is their number and a sum of hashes of (row, row, bits of
+//! the similarity). Where documents are long and share much, only every tenth of the low thresholds
+//! is tried.
 
 #[path = "common/corpora.rs"]
 mod corpora;
@@ -27,8 +28,8 @@ const DOCUMENTS: std::ops::RangeInclusive<usize> = 500..=5000;
 /// Thresholds are k / PERCENT.
 const PERCENT: usize = 100;
 
-/// How many tokens the pairs of a corpus share, at most, where it is joined by all measures and not by Jaccard
-/// alone; that is the work of a join at a low threshold.
+/// How many tokens the pairs of a corpus share, at most, where it is joined by all measures and not
+/// by Jaccard alone; that is the work of a join at a low threshold.
 const LITTLE: u64 = 100_000_000;
 
 /// How many, at most, where it is joined at every threshold.
@@ -111,7 +112,8 @@ fn rows_with(sets: &[Vec<i64>]) -> Vec<Vec<u32>> {
     rows
 }
 
-/// The pairs at each threshold, 0 to PERCENT, of each measure, by counting the shared tokens of every pair.
+/// The pairs at each threshold, 0 to PERCENT, of each measure, by counting the shared tokens of
+/// every pair.
 fn naive(sets: &[Vec<i64>], rows_with: &[Vec<u32>], measures: &[Measure]) -> Vec<Vec<Sum>> {
     // By the greatest threshold that a pair reaches.
     let reached = Mutex::new(vec![vec![Sum::default(); PERCENT + 1]; measures.len()]);

@@ -1,4 +1,5 @@
-//! The join by sentence signatures against its specification: all pairs, signatures compared, texts compared.
+//! The join by sentence signatures against its specification: all pairs, signatures compared, texts
+//! compared.
 
 #[path = "common/pages.rs"]
 mod pages;
@@ -276,8 +277,8 @@ proptest! {
     }
 }
 
-/// Pages with a frame in common are candidates; nothing of the frame is trustable and touches the centre, which is known
-/// before the texts are aligned.
+/// Pages with a frame in common are candidates; nothing of the frame is trustable and touches the
+/// centre, which is known before the texts are aligned.
 #[test]
 fn pages_of_one_site_are_hardly_aligned() {
     let texts = pages::pages(200, 300, 33);
@@ -359,7 +360,8 @@ fn versions_of_a_page_are_no_frame() {
     assert_eq!(found, all);
 }
 
-/// What is dropped depends on the texts and not on where they stand, how many threads there are, or the memory.
+/// What is dropped depends on the texts and not on where they stand, how many threads there are, or
+/// the memory.
 #[test]
 fn trials_do_not_depend_on_the_order() {
     let texts = pages::pages(300, 300, 33);

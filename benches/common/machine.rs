@@ -1,5 +1,5 @@
-//! What machine this is: the line that every table of figures begins with. Machines differ by factors, so
-//! only ratios of one run count; this says what they are ratios to.
+//! What machine this is: the line that every table of figures begins with. Machines differ by
+//! factors, so only ratios of one run count; this says what they are ratios to.
 
 use std::hint::black_box;
 use std::time::Instant;

@@ -7,8 +7,8 @@ use std::time::Duration;
 use neardup::error::{Error, Result};
 use neardup::executor::{Executor, Stop, Task};
 
-/// Seconds of the processor that the first thread has taken until now, as Linux tells them, to a millionth; where it does
-/// not, those of all threads to a hundredth.
+/// Seconds of the processor that the first thread has taken until now, as Linux tells them, to a
+/// millionth; where it does not, those of all threads to a hundredth.
 pub fn seconds() -> f64 {
     let told = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
     if let Some(nanoseconds) = told.split_whitespace().next().and_then(|first| first.parse::<f64>().ok()) {
@@ -17,7 +17,8 @@ pub fn seconds() -> f64 {
     of_all_threads()
 }
 
-/// Seconds of the processor that all threads have taken until now, those that have ended too, to a hundredth.
+/// Seconds of the processor that all threads have taken until now, those that have ended too, to a
+/// hundredth.
 pub fn of_all_threads() -> f64 {
     const TICKS: f64 = 100.0;
     let told = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
@@ -42,7 +43,8 @@ impl Executor for Limited<'_> {
     }
 }
 
-/// Calls `work` with a thread, which is stopped after `most` seconds: then there is no answer. Gives the seconds it took, too.
+/// Calls `work` with a thread, which is stopped after `most` seconds: then there is no answer.
+/// Gives the seconds it took, too.
 pub fn limited<T>(most: f64, work: impl FnOnce(&dyn Executor) -> Result<T>) -> (Option<T>, f64) {
     let (stop, ended) = (Stop::default(), AtomicBool::new(false));
     std::thread::scope(|scope| {

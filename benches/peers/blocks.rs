@@ -1,6 +1,7 @@
-//! All pairs of 64-bit vectors at a Hamming distance of at most 3 as Manku, Jain and Das Sarma (WWW 2007) have it:
-//! four tables, each sorted by another block of 16 bits, and those of equal blocks compared with each other. Plain Rust
-//! on one thread, with the processor's instruction that counts bits.
+//! All pairs of 64-bit vectors at a Hamming distance of at most 3 as Manku, Jain and Das Sarma (WWW
+//! 2007) have it: four tables, each sorted by another block of 16 bits, and those of equal blocks
+//! compared with each other. Plain Rust on one thread, with the processor's instruction that counts
+//! bits.
 
 /// The pairs, counted, and how many were compared.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -9,11 +10,13 @@ pub struct Found {
     pub compared: u64,
 }
 
-/// A pair counts in the first table in which its blocks are equal. Vectors that are equal are pairs, too.
+/// A pair counts in the first table in which its blocks are equal. Vectors that are equal are
+/// pairs, too.
 pub fn join(vectors: &[u64]) -> Found {
     let mut found = Found::default();
     for table in 0..4 {
-        // The block on top, and behind it where the vector stands, which whoever wants the pairs needs.
+        // The block on top, and behind it where the vector stands, which whoever wants the pairs
+        // needs.
         let mut sorted: Vec<(u64, u32)> =
             (0..).zip(vectors).map(|(n, vector)| (vector.rotate_left(16 * table), n)).collect();
         sorted.sort_unstable();

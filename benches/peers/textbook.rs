@@ -1,6 +1,6 @@
-//! A plain PPJoin as its authors and the C++ comparisons write it (Xiao et al., WWW 2008, algorithm 1
-//! and section 3; Mann, Augsten, Bouros, VLDB 2016): one thread, flat integer arrays, an index that
-//! grows with the probes, an early-exit merge. The peer that our join is measured against.
+//! A plain PPJoin as its authors and the C++ comparisons write it (Xiao et al., WWW 2008, algorithm
+//! 1 and section 3; Mann, Augsten, Bouros, VLDB 2016): one thread, flat integer arrays, an index
+//! that grows with the probes, an early-exit merge. The peer that our join is measured against.
 
 /// Records: ascending tokens, concatenated, in ascending order of size.
 pub struct Sets {

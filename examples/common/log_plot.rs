@@ -1,4 +1,5 @@
-//! Plots in SVG whose axes are in powers of ten: times over sizes, or how often something is as large.
+//! Plots in SVG whose axes are in powers of ten: times over sizes, or how often something is as
+//! large.
 
 use crate::plot::Frame;
 
@@ -11,8 +12,8 @@ pub struct Plot<'a> {
     pub x_title: &'a str,
     /// What the numbers of the other axis are.
     pub unit: &'a str,
-    /// Dots that are not joined, for counts; else lines, and a dashed one through the last point of the first, which
-    /// shows what grows in proportion.
+    /// Dots that are not joined, for counts; else lines, and a dashed one through the last point of
+    /// the first, which shows what grows in proportion.
     pub dots: bool,
 }
 

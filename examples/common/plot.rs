@@ -40,8 +40,8 @@ const BOTTOM: f64 = 45.0;
 /// Okabe and Ito's colours, which colour-blind people tell apart.
 const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"];
 
-/// What all plots have: the title, the axes with their units, and lines or dots with names. The axes are told apart by what
-/// they make of a value: its share of the axis.
+/// What all plots have: the title, the axes with their units, and lines or dots with names. The
+/// axes are told apart by what they make of a value: its share of the axis.
 pub struct Frame {
     out: String,
     /// Where on each axis a value is, 0 to 1.
@@ -176,7 +176,8 @@ pub fn amounts(title: &str, x_title: &str, unit: &str, lines: &[Line]) -> String
     drawn(title, x_title, lines, &steps)
 }
 
-/// A plot with linear axes; `steps` are the values of the upright one, with what stands beside them.
+/// A plot with linear axes; `steps` are the values of the upright one, with what stands beside
+/// them.
 fn drawn(title: &str, x_title: &str, lines: &[Line], steps: &[(f64, String)]) -> String {
     let xs = || lines.iter().flat_map(|line| line.points.iter().map(|point| point.0));
     let x_ends = [xs().fold(f64::INFINITY, f64::min), xs().fold(f64::NEG_INFINITY, f64::max)];

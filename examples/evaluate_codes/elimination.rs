@@ -47,7 +47,8 @@ pub fn repeated(texts: &[String], threshold: f64) -> Vec<Eliminated> {
     (0..).zip(leaders.of).filter(|(number, leader)| number != leader).collect()
 }
 
-/// What the pairs of a method eliminate: the longest texts stay, those of equal length in their order.
+/// What the pairs of a method eliminate: the longest texts stay, those of equal length in their
+/// order.
 pub fn of_pairs(texts: &[String], method: &dyn Method) -> Vec<Eliminated> {
     let (mut rows, mut quiet) = (Corpus::of_texts(texts), Quiet);
     let mut pairs = method.pairs(&mut Reading::new(&mut rows, &mut quiet, RESOURCES)).expect("memory");

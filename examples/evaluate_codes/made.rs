@@ -1,5 +1,5 @@
-//! Made-up documents that look like Chinese news to the eye of a feature code: the same for the same number on every
-//! machine.
+//! Made-up documents that look like Chinese news to the eye of a feature code: the same for the
+//! same number on every machine.
 
 use neardup::hash::mix;
 
@@ -21,8 +21,8 @@ impl Numbers {
     }
 }
 
-/// Document `number`: 2 to 8 paragraphs of 1 to 4 sentences of 1 to 4 clauses; every tenth is a copy of an earlier one
-/// with an edit or a notice in front or behind.
+/// Document `number`: 2 to 8 paragraphs of 1 to 4 sentences of 1 to 4 clauses; every tenth is a
+/// copy of an earlier one with an edit or a notice in front or behind.
 pub fn document(number: u64) -> String {
     let mut numbers = Numbers(mix(number) ^ 7);
     if number > 0 && number.is_multiple_of(10) {

@@ -1,9 +1,11 @@
-//! The tables of Guo et al. (feature codes, section IV) on reprinted pages and on other corpora, and the time of elimination:
-//! the tables and plots `codes` of docs/evaluation/codes.md, printed, and written to FOLDER.
+//! The tables of Guo et al. (feature codes, section IV) on reprinted pages and on other corpora,
+//! and the time of elimination: the tables and plots `codes` of docs/evaluation/codes.md, printed,
+//! and written to FOLDER.
 //!
 //!     cargo run --release --no-default-features --example evaluate_codes -- DATA FOLDER
 //!
-//! Reprinted pages are those pages of sites made of articles of DATA that are Chinese (tests/common/sites).
+//! Reprinted pages are those pages of sites made of articles of DATA that are Chinese
+//! (tests/common/sites).
 
 #[path = "../../tests/common/corpora.rs"]
 mod corpora;

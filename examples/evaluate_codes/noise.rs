@@ -1,5 +1,5 @@
-//! Table I of the paper, of many articles in place of one: what is left of a code after an insertion, a deletion or a
-//! change.
+//! Table I of the paper, of many articles in place of one: what is left of a code after an
+//! insertion, a deletion or a change.
 
 use std::path::Path;
 
@@ -54,7 +54,8 @@ fn replace(paragraphs: &mut [String], percent: u64) {
     }
 }
 
-/// Prints the table: of articles with a long paragraph, which have extraction units, and of those without.
+/// Prints the table: of articles with a long paragraph, which have extraction units, and of those
+/// without.
 pub fn print(data: &Path, most: usize) {
     let of = articles::read(data).into_iter().filter(|article| article.language == Language::Chinese);
     let articles: Vec<Vec<String>> = of
@@ -100,8 +101,8 @@ struct Left {
     equal_stops: bool,
 }
 
-/// Of these articles: the share with equal codes, the mean repeatabilities, the share that is found, and the share with equal
-/// codes of full stops.
+/// Of these articles: the share with equal codes, the mean repeatabilities, the share that is
+/// found, and the share with equal codes of full stops.
 fn figures(articles: &[Vec<String>], numbers: &[usize], noise: Noise) -> Vec<String> {
     let left = on_all(
         numbers,

@@ -1,4 +1,5 @@
-//! Documents that have passages in common beside those that are near duplicates: figure 10 of Zhang et al. (SIGIR 2010).
+//! Documents that have passages in common beside those that are near duplicates: figure 10 of Zhang
+//! et al. (SIGIR 2010).
 
 use std::collections::HashSet;
 use std::path::Path;

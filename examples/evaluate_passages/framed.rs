@@ -37,7 +37,8 @@ impl Framed {
         Self { texts, pages, articles, truth }
     }
 
-    /// Whether a passage is of the articles of both pages: half of it is in the article, or half of the article in it.
+    /// Whether a passage is of the articles of both pages: half of it is in the article, or half of
+    /// the article in it.
     pub fn is_of_articles(&self, passage: &Passage, starts: &Starts) -> bool {
         [(passage.left_row, &passage.left_span), (passage.right_row, &passage.right_span)].iter().all(
             |(row, span)| {

@@ -1,4 +1,5 @@
-//! Time against the number of documents, beside SpotSigs of whole documents: figure 11 of Zhang et al. (SIGIR 2010).
+//! Time against the number of documents, beside SpotSigs of whole documents: figure 11 of Zhang et
+//! al. (SIGIR 2010).
 
 use std::path::Path;
 

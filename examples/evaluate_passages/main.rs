@@ -1,10 +1,12 @@
-//! The experiments of Zhang, Zhang, Yu and Huang (SIGIR 2010) on planted passages, news and pages of sites: the tables and
-//! plots `passages` of docs/evaluation/passages.md, printed, and written to FOLDER.
+//! The experiments of Zhang, Zhang, Yu and Huang (SIGIR 2010) on planted passages, news and pages
+//! of sites: the tables and plots `passages` of docs/evaluation/passages.md, printed, and written
+//! to FOLDER.
 //!
 //!     cargo run --release --no-default-features --example evaluate_passages -- DATA FOLDER [PAGES]
 //!
-//! DATA holds planted_en_a and planted_zh_a, news into which sentences of others were copied at known places, and
-//! en_reuters_a, html_kafka_a, html_zh_a and zh_news_a; pages of sites are made of its articles.
+//! DATA holds planted_en_a and planted_zh_a, news into which sentences of others were copied at
+//! known places, and en_reuters_a, html_kafka_a, html_zh_a and zh_news_a; pages of sites are made
+//! of its articles.
 
 mod beyond;
 mod characters;

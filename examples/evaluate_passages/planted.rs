@@ -18,7 +18,8 @@ use crate::wrap::wrap;
 /// The sentences of a long run: as many as a passage has by default.
 pub const RUN: usize = 3;
 
-/// News with planted passages. Characters are numbered without white space, which copies need not keep.
+/// News with planted passages. Characters are numbered without white space, which copies need not
+/// keep.
 pub struct Planted {
     pub name: &'static str,
     pub texts: Vec<String>,
@@ -26,7 +27,8 @@ pub struct Planted {
     truth: BTreeMap<(String, u32, u32), [HashSet<usize>; 2]>,
     /// Of these, pairs whose sentences are not one run of at least [`RUN`] in both documents.
     short: HashSet<(u32, u32)>,
-    /// Pairs of which one document has fewer than [`RUN`] whole sentences, as neardup cuts them, in what was planted.
+    /// Pairs of which one document has fewer than [`RUN`] whole sentences, as neardup cuts them, in
+    /// what was planted.
     few: HashSet<(u32, u32)>,
     /// The planted sentences.
     sentences: Vec<PlantedSentence>,
@@ -86,8 +88,8 @@ impl Planted {
         Self { name, texts, truth, short, few, sentences }
     }
 
-    /// The same with hosts wrapped at so many columns; a line that is indented, or follows an empty one, begins
-    /// a paragraph and goes on doing so.
+    /// The same with hosts wrapped at so many columns; a line that is indented, or follows an empty
+    /// one, begins a paragraph and goes on doing so.
     pub fn wrapped(&self, width: usize) -> Self {
         let hosts: HashSet<u32> = self.truth.keys().map(|&(_, host, _)| host).collect();
         let texts = self.texts.iter().zip(0..).map(|(text, row)| match hosts.contains(&row) {
@@ -104,7 +106,8 @@ impl Planted {
         }
     }
 
-    /// The same without pairs with a run of fewer than [`RUN`] sentences: of the labels, or of whole ones as neardup cuts them.
+    /// The same without pairs with a run of fewer than [`RUN`] sentences: of the labels, or of
+    /// whole ones as neardup cuts them.
     pub fn of_runs(&self, whole: bool) -> Self {
         let is_none = |pair: &(u32, u32)| self.short.contains(pair) || whole && self.few.contains(pair);
         let truth = self.truth.iter().filter(|((_, host, donor), _)| !is_none(&(*host, *donor)));
@@ -123,7 +126,8 @@ impl Planted {
         self.truth.keys().filter(|key| kinds.contains(&key.0.as_str())).count()
     }
 
-    /// The share of the planted sentences that are duplicates by the letters of the sentences in whose middle they are.
+    /// The share of the planted sentences that are duplicates by the letters of the sentences in
+    /// whose middle they are.
     pub fn read_as_duplicates(&self, sentences: &Sentences) -> f64 {
         let middle = |row: u32, span: &Range<usize>| {
             let at = (span.start + span.end) / 2;
@@ -172,7 +176,8 @@ impl Planted {
         score
     }
 
-    /// The share of the planted sentences of which passages have at least half the characters in both documents.
+    /// The share of the planted sentences of which passages have at least half the characters in
+    /// both documents.
     pub fn sentences_found(&self, found: &[Passage]) -> f64 {
         let places: Vec<Vec<usize>> = self.texts.iter().map(|text| solid(text)).collect();
         let mut of: BTreeMap<[u32; 2], Vec<[Range<usize>; 2]>> = BTreeMap::new();

@@ -1,8 +1,10 @@
-//! Which sentences are duplicates, as a reader who looks at letters would say, and how well signatures tell them.
+//! Which sentences are duplicates, as a reader who looks at letters would say, and how well
+//! signatures tell them.
 //!
-//! Two sentences are duplicates if the edit similarity of their letters and digits, in lower case, is at least 0.8. That
-//! reader knows nothing of words, shingles or frequencies; and reads all pairs, by an exact join. Sentences of fewer than 20
-//! columns are formulas rather than sentences, and not judged.
+//! Two sentences are duplicates if the edit similarity of their letters and digits, in lower case,
+//! is at least 0.8. That reader knows nothing of words, shingles or frequencies; and reads all
+//! pairs, by an exact join. Sentences of fewer than 20 columns are formulas rather than sentences,
+//! and not judged.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;

@@ -61,7 +61,8 @@ pub fn settings(planted: &[Planted]) {
     println!();
 }
 
-/// The least width of a passage: what it keeps of planted passages, and how many it leaves of the others.
+/// The least width of a passage: what it keeps of planted passages, and how many it leaves of the
+/// others.
 pub fn widths(data: &Path, planted: &[Planted]) {
     println!("### The least width of a passage (2-shingles at 0.5, 1 sentence or more)\n");
     let corpora = ["zh_news_a", "html_zh_a", "en_reuters_a"];
@@ -90,7 +91,8 @@ pub fn widths(data: &Path, planted: &[Planted]) {
     println!();
 }
 
-/// Zhang et al. (SIGIR 2010), table 2: signatures, where passages are runs of three whole sentences or more.
+/// Zhang et al. (SIGIR 2010), table 2: signatures, where passages are runs of three whole sentences
+/// or more.
 pub fn signatures(planted: &[Planted]) {
     let runs: Vec<Planted> = planted.iter().map(|planted| planted.of_runs(true)).collect();
     for least in [RUN as u32, 1] {

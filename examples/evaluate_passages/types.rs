@@ -1,9 +1,11 @@
-//! Passages without labels, judged by a sample, and their types: table 3 of Zhang et al. (SIGIR 2010).
+//! Passages without labels, judged by a sample, and their types: table 3 of Zhang et al. (SIGIR
+//! 2010).
 //!
-//! The judge is a rule, and the same on every machine. A passage is *right* if the letters and digits of its two spans have a
-//! longest common subsequence with a resemblance of at least 0.8. Its type is, in this order: *other* if its longest sentence
-//! stands in more than ten documents (the paper's banners, notices, navigation); *version* if passages of the two documents
-//! are at least half of both; *part* if they are at least half of the shorter one; *quotation*.
+//! The judge is a rule, and the same on every machine. A passage is *right* if the letters and
+//! digits of its two spans have a longest common subsequence with a resemblance of at least 0.8.
+//! Its type is, in this order: *other* if its longest sentence stands in more than ten documents
+//! (the paper's banners, notices, navigation); *version* if passages of the two documents are at
+//! least half of both; *part* if they are at least half of the shorter one; *quotation*.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -96,7 +98,8 @@ fn pair(passage: &Passage) -> (u32, u32) {
     (passage.left_row, passage.right_row)
 }
 
-/// Of the pairs of some passages, how many characters of both documents are in any passage that the pair has.
+/// Of the pairs of some passages, how many characters of both documents are in any passage that the
+/// pair has.
 fn covered(all: &[Passage], some: &[&Passage]) -> HashMap<(u32, u32), [usize; 2]> {
     let mut spans: HashMap<(u32, u32), [Vec<Range<usize>>; 2]> =
         some.iter().map(|passage| (pair(passage), Default::default())).collect();

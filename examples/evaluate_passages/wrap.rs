@@ -2,7 +2,8 @@
 
 use neardup::text::width::width_of;
 
-/// A text wrapped at so many columns; a line that is indented, or follows an empty one, begins a paragraph.
+/// A text wrapped at so many columns; a line that is indented, or follows an empty one, begins a
+/// paragraph.
 pub fn wrap(text: &str, width: usize) -> String {
     let mut all = String::new();
     let (mut column, mut paragraph) = (0, true);

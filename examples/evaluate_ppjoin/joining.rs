@@ -37,7 +37,8 @@ pub struct Joined {
 const SHORT: f64 = 0.02;
 const RUNS: usize = 3;
 
-/// Seconds of the processor. The kernel keeps them up to date where a thread leaves it, and every few milliseconds else.
+/// Seconds of the processor. The kernel keeps them up to date where a thread leaves it, and every
+/// few milliseconds else.
 fn now() -> f64 {
     std::thread::sleep(Duration::from_micros(1));
     processor::seconds()

@@ -1,10 +1,11 @@
-//! The experiments of section 7 of Xiao, Wang, Lin and Yu (WWW 2008) on other corpora: the tables and plots `ppjoin` of
-//! docs/evaluation/ppjoin.md, printed, and written to FOLDER.
+//! The experiments of section 7 of Xiao, Wang, Lin and Yu (WWW 2008) on other corpora: the tables
+//! and plots `ppjoin` of docs/evaluation/ppjoin.md, printed, and written to FOLDER.
 //!
 //!     cargo run --release --no-default-features --example evaluate_ppjoin -- DATA FOLDER
 //!
-//! Records are titles with authors (bib_dblp_acm_a), news (en_reuters_a) and pages of sites made of articles of DATA, as words
-//! and as 3-grams of characters. Times are processor seconds of one thread, from ordered records to the last pair.
+//! Records are titles with authors (bib_dblp_acm_a), news (en_reuters_a) and pages of sites made of
+//! articles of DATA, as words and as 3-grams of characters. Times are processor seconds of one
+//! thread, from ordered records to the last pair.
 
 #[path = "../../tests/common/corpora.rs"]
 mod corpora;

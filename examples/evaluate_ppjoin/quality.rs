@@ -18,8 +18,8 @@ use neardup::verify::predicate::Predicate;
 use crate::THRESHOLDS;
 use crate::processor;
 
-/// Pairs of rows by 4-grams of characters, which count as the truth there, and by shingles of 4 words; processor seconds
-/// from texts to pairs.
+/// Pairs of rows by 4-grams of characters, which count as the truth there, and by shingles of 4
+/// words; processor seconds from texts to pairs.
 pub fn table(corpora: &[(&str, &Vec<String>)]) {
     println!(
         "| corpus | t | pairs by 4-grams | by shingles | precision | recall | 4-grams by All-Pairs, s | by neardup, s | shingles, s |\n\

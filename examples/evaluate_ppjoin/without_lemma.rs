@@ -1,8 +1,10 @@
-//! Candidates of All-Pairs where the whole prefix that is probed is indexed, too: what Lemma 3 of the paper spares.
+//! Candidates of All-Pairs where the whole prefix that is probed is indexed, too: what Lemma 3 of
+//! the paper spares.
 
 use std::collections::{HashMap, HashSet};
 
-/// Pairs of distinct sets with a token in both prefixes of length |x| - ceil(t |x|) + 1, whose sizes go together.
+/// Pairs of distinct sets with a token in both prefixes of length |x| - ceil(t |x|) + 1, whose
+/// sizes go together.
 pub fn candidates(sets: &[Vec<i64>], t: f64) -> u64 {
     let mut frequency: HashMap<i64, u32> = HashMap::new();
     let distinct: HashSet<&Vec<i64>> = sets.iter().collect();

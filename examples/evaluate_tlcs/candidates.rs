@@ -23,7 +23,8 @@ pub const PUBLISHED: StopRules =
 /// Anything that two texts share.
 pub const ANYTHING: Thresholds = Thresholds { resemblance: 1e-9, containment: None };
 
-/// The pairs that share a signature, by the method itself with thresholds that any character passes which both begin with.
+/// The pairs that share a signature, by the method itself with thresholds that any character passes
+/// which both begin with.
 pub fn candidates(texts: &[String], signatures: Signing) -> Vec<Pair> {
     const BEGINNING: u64 = 200;
     let parameters = Parameters { first: BEGINNING, window: 0, trustable: false, ..Parameters::default() };

@@ -1,5 +1,5 @@
-//! Methods beside each other, each on all pairs, as table 1 of Huang et al. (CIKM 2008) has them; at the published thresholds,
-//! and at those that find equally many.
+//! Methods beside each other, each on all pairs, as table 1 of Huang et al. (CIKM 2008) has them;
+//! at the published thresholds, and at those that find equally many.
 
 use neardup::executor::PlainThreads;
 use neardup::features::FeatureSpec;
@@ -45,7 +45,8 @@ struct Contender {
     all: Similar,
 }
 
-/// All tables: of labelled corpora and of pages of sites, of which pairs of one site and of two are judged alone, too.
+/// All tables: of labelled corpora and of pages of sites, of which pairs of one site and of two are
+/// judged alone, too.
 pub fn tables(inputs: &[Input], pages: &Input) {
     println!("### All pairs: at the published thresholds, and at equal recall (Table 1)\n");
     let of = |input: &Input| -> Vec<Vec<String>> {
@@ -119,7 +120,8 @@ fn row(input: &Input, contender: &Contender, name: &str, kind: impl Fn(Pair) -> 
     cells
 }
 
-/// The precision at the greatest threshold that finds so many right pairs; the most similar pairs come first.
+/// The precision at the greatest threshold that finds so many right pairs; the most similar pairs
+/// come first.
 fn precision_at(least: f64, pairs: &[(Option<bool>, f64)]) -> f64 {
     let (mut right, mut known) = (0.0, 0.0);
     for equal in pairs.chunk_by(|a, b| a.1 == b.1) {

@@ -47,7 +47,8 @@ pub fn fingerprints(inputs: &[Input]) {
     table(&head("corpus", &SMALLEST.map(|s| format!("s = {s}"))), &rows);
 }
 
-/// Sentences dispersed over the document, also on made pages of a site of which every fifth is nearly the one before.
+/// Sentences dispersed over the document, also on made pages of a site of which every fifth is
+/// nearly the one before.
 pub fn dispersed(inputs: &[Input]) {
     const SHARES: [u32; 4] = [0, 100, 200, 300];
     println!("### Sentences dispersed over the document: coverage and candidates, by the least distance\n");

@@ -21,10 +21,11 @@ const CORPORA: [&str; 6] =
 /// A corpus, its truth, and what the method compares of it.
 pub struct Input {
     pub corpus: Corpus,
-    /// The site of each document, and how much of its pages is frame, in hundredths, where there are sites.
+    /// The site of each document, and how much of its pages is frame, in hundredths, where there
+    /// are sites.
     pub sites: Option<Vec<(u32, u32)>>,
-    /// Pairs without a label whose words have a Jaccard similarity of 0.8 or more, where labels are not complete: neither
-    /// right nor wrong.
+    /// Pairs without a label whose words have a Jaccard similarity of 0.8 or more, where labels are
+    /// not complete: neither right nor wrong.
     pub unknown: HashSet<Pair>,
     /// Pairs that have a signature in common, in order.
     pub candidates: Vec<Pair>,
@@ -73,7 +74,8 @@ impl Input {
         Self { corpus, sites, unknown, candidates, labelled_with }
     }
 
-    /// The same with at most so many documents, where pairs of all with all are compared; those with a label first.
+    /// The same with at most so many documents, where pairs of all with all are compared; those
+    /// with a label first.
     pub fn at_most(&self, most: usize) -> Option<Self> {
         let Corpus { name, texts, labelled } = &self.corpus;
         (texts.len() > most && self.sites.is_none()).then(|| {
@@ -115,8 +117,8 @@ pub fn sample(mut pairs: Vec<Pair>, most: usize) -> Vec<Pair> {
     pairs
 }
 
-/// The same corpus with at most so many documents: half of them with labels, each with all that it has a label with, as far
-/// as there are such, and others.
+/// The same corpus with at most so many documents: half of them with labels, each with all that it
+/// has a label with, as far as there are such, and others.
 fn cut(corpus: Corpus, most: usize) -> Corpus {
     if corpus.texts.len() <= most {
         return corpus;

@@ -1,5 +1,5 @@
-//! The experiments of Huang, Wang and Li (CIKM 2008) on corpora with labels and on pages of sites: the tables and plots `tlcs` of
-//! docs/evaluation/tlcs.md, printed, and written to FOLDER.
+//! The experiments of Huang, Wang and Li (CIKM 2008) on corpora with labels and on pages of sites:
+//! the tables and plots `tlcs` of docs/evaluation/tlcs.md, printed, and written to FOLDER.
 //!
 //!     cargo run --release --no-default-features --example evaluate_tlcs -- DATA FOLDER [PAGES]
 

@@ -1,4 +1,5 @@
-//! Rates of the perhaps-similar sets of documents, as figure 6 of Huang et al. (CIKM 2008) has them.
+//! Rates of the perhaps-similar sets of documents, as figure 6 of Huang et al. (CIKM 2008) has
+//! them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

@@ -1,4 +1,5 @@
-//! The trustable region: its slope, as in figure 8 of Huang et al. (CIKM 2008), where it may be, its blocks, and iteration.
+//! The trustable region: its slope, as in figure 8 of Huang et al. (CIKM 2008), where it may be,
+//! its blocks, and iteration.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -38,7 +39,8 @@ fn judged(input: &Input, sets: &BTreeMap<u32, Vec<u32>>, parameters: Parameters)
     sets.iter().map(of).collect()
 }
 
-/// The mean over documents of the share of the right ones that reach a threshold, and of what reaches it that is right.
+/// The mean over documents of the share of the right ones that reach a threshold, and of what
+/// reaches it that is right.
 fn at(sets: &Judged, threshold: f64) -> [f64; 2] {
     let rates = |set: &Vec<(bool, f64)>| {
         let reach =
@@ -87,7 +89,8 @@ pub fn precision(inputs: &[Input]) -> String {
     svg("Sets: precision at a fixed recall (dashed: region anywhere)", "slope", &lines)
 }
 
-/// The precision at the greatest resemblance that still finds so many of the labelled pairs, the others being weighed.
+/// The precision at the greatest resemblance that still finds so many of the labelled pairs, the
+/// others being weighed.
 fn at_recall(least: usize, labelled: &[Found], others: &[Found], weight: f64) -> f64 {
     let mut of_labelled: Vec<f64> = labelled.iter().map(Found::resemblance).collect();
     of_labelled.sort_unstable_by(|a, b| b.total_cmp(a));
@@ -99,8 +102,8 @@ fn at_recall(least: usize, labelled: &[Found], others: &[Found], weight: f64) ->
     share(passing(labelled), passing(labelled) + weight * passing(others))
 }
 
-/// The region's other parameters: precision and recall of the candidates at the default thresholds, and precision at equal
-/// recall.
+/// The region's other parameters: precision and recall of the candidates at the default thresholds,
+/// and precision at equal recall.
 pub fn regions(inputs: &[Input]) {
     let default = Parameters::default();
     let variants = [

@@ -61,7 +61,8 @@ fn of_steps(input: &Input) -> Vec<String> {
     ]
 }
 
-/// The share of the characters of the pairs that is in their sketches, and the microseconds that a pair takes.
+/// The share of the characters of the pairs that is in their sketches, and the microseconds that a
+/// pair takes.
 fn work(input: &Input, pairs: &[Pair], parameters: Parameters) -> (f64, f64) {
     let mut comparer = Comparer::new(parameters).expect("good parameters");
     let began = processor::seconds();
@@ -74,8 +75,8 @@ fn work(input: &Input, pairs: &[Pair], parameters: Parameters) -> (f64, f64) {
     (share(steps.kept as f64, steps.characters as f64), 1e6 * seconds / pairs.len().max(1) as f64)
 }
 
-/// The mean share of a perhaps-similar set that is right, over the documents with one; the document itself counts, as in the
-/// paper.
+/// The mean share of a perhaps-similar set that is right, over the documents with one; the document
+/// itself counts, as in the paper.
 fn right_of_sets(input: &Input) -> f64 {
     let mut sets: BTreeMap<u32, [f64; 2]> = BTreeMap::new();
     for &(a, b) in &input.candidates {

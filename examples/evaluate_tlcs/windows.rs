@@ -1,5 +1,5 @@
-//! What the filter strains away and what it keeps, as figure 7 of Huang et al. (CIKM 2008) has it: means over pairs of the sets
-//! of some documents.
+//! What the filter strains away and what it keeps, as figure 7 of Huang et al. (CIKM 2008) has it:
+//! means over pairs of the sets of some documents.
 
 use neardup::executor::Stop;
 use neardup::hash::mix;

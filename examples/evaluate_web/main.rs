@@ -1,11 +1,12 @@
-//! How well shingling, simhash and their combination tell near duplicates among web pages: the tables and plots `web` of
-//! docs/evaluation/web.md, printed, and written to FOLDER.
+//! How well shingling, simhash and their combination tell near duplicates among web pages: the
+//! tables and plots `web` of docs/evaluation/web.md, printed, and written to FOLDER.
 //!
 //!     cargo run --release --no-default-features --example evaluate_web -- DATA FOLDER [PAGES]
 //!
-//! Pages with labels: DATA holds html_kafka_a, whose labels say which pages are versions of one, all of one site; and
-//! html_readability_a, whose labels pair a page with its readable part, as another site would show it. Then PAGES pages of
-//! many sites, made of articles of DATA (tests/common/sites).
+//! Pages with labels: DATA holds html_kafka_a, whose labels say which pages are versions of one,
+//! all of one site; and html_readability_a, whose labels pair a page with its readable part, as
+//! another site would show it. Then PAGES pages of many sites, made of articles of DATA
+//! (tests/common/sites).
 
 #[path = "../../tests/common/corpora.rs"]
 mod corpora;

@@ -49,8 +49,8 @@ impl Pages {
         pairs.into_iter().map(|pair| (pair.left, pair.right)).collect()
     }
 
-    /// How many pairs of some kind were found, which share of them is right, and which share of the labelled ones of that
-    /// kind was found.
+    /// How many pairs of some kind were found, which share of them is right, and which share of the
+    /// labelled ones of that kind was found.
     pub fn figures(&self, found: &[Pair], kind: impl Fn(Pair) -> bool) -> [String; 3] {
         let labelled = self.labelled.iter().filter(|&&pair| kind(pair)).count();
         let found: Vec<_> = found.iter().filter(|&&pair| kind(pair)).collect();

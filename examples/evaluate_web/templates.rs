@@ -1,5 +1,6 @@
-//! Techniques on pages of many sites whose truth is known: by site, by the share of the frame, by what was done to the
-//! article; how many words the pairs differ in, and how many near duplicates a page has.
+//! Techniques on pages of many sites whose truth is known: by site, by the share of the frame, by
+//! what was done to the article; how many words the pairs differ in, and how many near duplicates a
+//! page has.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -118,7 +119,8 @@ fn sorted_words(html: &str) -> Vec<String> {
     words
 }
 
-/// In how many words the pairs of a technique differ, those found rightly and those wrongly; the plot of their distribution.
+/// In how many words the pairs of a technique differ, those found rightly and those wrongly; the
+/// plot of their distribution.
 fn differences(pages: &Pages, read: &[Vec<String>], found: &[(&'static str, Vec<Pair>)]) -> String {
     println!("Words that are in one page of a pair and not in the other: ");
     let of_all: Vec<[Vec<usize>; 2]> = found

@@ -9,8 +9,8 @@ use crate::features::units::sets::{Gathering, Unit, Units};
 use crate::files::NoFiles;
 use crate::resources::Resources;
 
-/// The passages that two texts share, in the order of the left one. Words have no document frequency here, so all of
-/// them count.
+/// The passages that two texts share, in the order of the left one. Words have no document
+/// frequency here, so all of them count.
 pub fn between(a: &str, b: &str, parameters: &Parameters, stop: &Stop) -> Result<Vec<Passage>> {
     between_documents([a, b].map(|text| Document::Text(text.to_owned())), parameters, stop)
 }

@@ -43,7 +43,8 @@ impl Classes {
     }
 }
 
-/// A part of the join. Sentences that are frequent for certain ("hot") are not compared with each other.
+/// A part of the join. Sentences that are frequent for certain ("hot") are not compared with each
+/// other.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Part {
     /// The whole join: no sentence is hot.
@@ -66,7 +67,8 @@ impl Part {
         }
     }
 
-    /// The records to join, none on the right where they are joined with each other, and the classes that they are.
+    /// The records to join, none on the right where they are joined with each other, and the
+    /// classes that they are.
     pub(super) fn take(
         self,
         of: &mut ClassStores<'_>,

@@ -1,8 +1,9 @@
-//! Maximal diagonals of the matrices of sentence pairs (docs/design/algorithms.md section 6, step 3).
+//! Maximal diagonals of the matrices of sentence pairs (docs/design/algorithms.md section 6, step
+//! 3).
 //!
-//! A diagonal starts where the pair of the sentences before is no pair, and goes on as long as the next two
-//! sentences are one. Each pair is on one diagonal only. Pairs come in the order of their documents and
-//! diagonals, so that one look at each is enough.
+//! A diagonal starts where the pair of the sentences before is no pair, and goes on as long as the
+//! next two sentences are one. Each pair is on one diagonal only. Pairs come in the order of their
+//! documents and diagonals, so that one look at each is enough.
 
 use super::pairs::Bridges;
 use super::starts::Starts;
@@ -40,8 +41,8 @@ pub struct Diagonals {
     pub seen: u64,
 }
 
-/// The order in which pairs of sentences make diagonals: by the two documents, then by how far apart the numbers of
-/// the sentences are, then by these.
+/// The order in which pairs of sentences make diagonals: by the two documents, then by how far
+/// apart the numbers of the sentences are, then by these.
 pub fn by_diagonal(starts: &Starts, edge: Edge) -> Key {
     let (left, right) = (u64::from(starts.document(edge.left)), u64::from(starts.document(edge.right)));
     (left << 32 | right, u64::from(edge.right - edge.left) << 32 | u64::from(edge.left))
@@ -67,8 +68,8 @@ impl Diagonals {
         Ok(self.head)
     }
 
-    /// Adds the diagonals of at least `least` sentences of the next two documents that have any pair, in the order
-    /// of their left sentences; gives these documents, none after the last.
+    /// Adds the diagonals of at least `least` sentences of the next two documents that have any
+    /// pair, in the order of their left sentences; gives these documents, none after the last.
     pub fn next(
         &mut self,
         least: u32,
@@ -95,7 +96,8 @@ impl Diagonals {
         (self.starts.document(left), self.starts.document(right))
     }
 
-    /// The diagonal that a pair is on, which is the first of it that is not known from [`Bridges`] alone.
+    /// The diagonal that a pair is on, which is the first of it that is not known from [`Bridges`]
+    /// alone.
     fn diagonal(&mut self, edge: Edge, documents: (u32, u32), executor: &dyn Executor) -> Result<Diagonal> {
         let mut back = 0;
         while back < edge.left

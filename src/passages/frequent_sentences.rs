@@ -1,10 +1,12 @@
-//! Sentences that more than a number of sentences are similar to for certain, found without comparing any two.
+//! Sentences that more than a number of sentences are similar to for certain, found without
+//! comparing any two.
 //!
-//! Pages of a site are made from a template, so that thousands of sentences differ in a name, a number or a date alone.
-//! Each is similar to all the others, which is the square of their number in pairs, all in vain: such sentences begin no
-//! passage. Here the tokens of a sentence that are frequent are its core; sentences of one core whose sizes are such that
-//! it suffices are similar to each other, whatever else they have. What this leaves is counted by the join.
-//! O(tokens + sentences · log sentences).
+//! Pages of a site are made from a template, so that thousands of sentences differ in a name, a
+//! number or a date alone. Each is similar to all the others, which is the square of their number
+//! in pairs, all in vain: such sentences begin no passage. Here the tokens of a sentence that are
+//! frequent are its core; sentences of one core whose sizes are such that it suffices are similar
+//! to each other, whatever else they have. What this leaves is counted by the join. O(tokens +
+//! sentences · log sentences).
 
 use crate::error::{Error, Result};
 use crate::executor::{self, Executor};
@@ -19,7 +21,8 @@ use crate::verify::predicate::Predicate;
 const DOING: &str = "looking for frequent sentences";
 const NONE: u32 = u32::MAX;
 
-/// Classes of sentences with equal signatures: the records of the left table, then those of the right one.
+/// Classes of sentences with equal signatures: the records of the left table, then those of the
+/// right one.
 pub struct ClassStores<'a> {
     /// The records of both tables, or of the only one.
     pub stores: &'a mut [Store],
@@ -63,8 +66,8 @@ impl ClassStores<'_> {
         Ok(())
     }
 
-    /// Whether more than `most` sentences are similar to those of a class for certain, by class; none where no class is
-    /// such a one. A class may be one that is not found here.
+    /// Whether more than `most` sentences are similar to those of a class for certain, by class;
+    /// none where no class is such a one. A class may be one that is not found here.
     pub fn hot(
         &mut self,
         predicate: &Predicate,
@@ -89,7 +92,8 @@ impl ClassStores<'_> {
             core.clear();
             memory::reserve(&mut core, tokens.len(), DOING)?;
             core.extend(tokens.iter().filter(|&&token| sentences[token as usize] > most));
-            // With any partner that is not larger, and what suffices for the larger one does for the smaller.
+            // With any partner that is not larger, and what suffices for the larger one does for
+            // the smaller.
             let suffices =
                 predicate.least_overlap(size, size).is_some_and(|least| core.len() as u32 >= least);
             if suffices && !core.is_empty() {
@@ -120,7 +124,8 @@ impl ClassStores<'_> {
         Ok(any.then_some(hot))
     }
 
-    /// The records of a table that are hot, or those that are not, and their classes; in a file where they are large.
+    /// The records of a table that are hot, or those that are not, and their classes; in a file
+    /// where they are large.
     pub fn part(
         &mut self,
         table: usize,

@@ -1,10 +1,11 @@
 //! Passages beyond whole sentences: as far as the texts around them agree, character by character.
 //!
-//! White space is passed over and letters are compared in lower case, as words are: a copy may be wrapped at
-//! another width. Where the texts differ, they agree again where enough columns are the same after a gap that is
-//! narrow enough on either side: 8 where one character is left out, 12 for two, [`ENOUGH`] for more; of several
-//! such places it is the one with the fewest characters left out, then with the fewest of the left text. A passage
-//! does not end within a word, and does not begin with a mark that ends what is before it.
+//! White space is passed over and letters are compared in lower case, as words are: a copy may be
+//! wrapped at another width. Where the texts differ, they agree again where enough columns are the
+//! same after a gap that is narrow enough on either side: 8 where one character is left out, 12 for
+//! two, [`ENOUGH`] for more; of several such places it is the one with the fewest characters left
+//! out, then with the fewest of the left text. A passage does not end within a word, and does not
+//! begin with a mark that ends what is before it.
 
 use super::Parameters;
 use crate::error::Result;
@@ -32,7 +33,8 @@ pub struct Extent {
     pub chars: usize,
 }
 
-/// How far two texts agree from their beginnings on. O(characters) where they agree, and O(gap²) at each gap.
+/// How far two texts agree from their beginnings on. O(characters) where they agree, and O(gap²) at
+/// each gap.
 pub fn forwards(a: &str, b: &str, gap: u32, stop: &Stop) -> Result<[Extent; 2]> {
     grow([a, b].map(TextCursor::<false>::new), gap as usize, |_| true, stop)
 }
@@ -42,7 +44,8 @@ pub fn backwards(a: &str, b: &str, gap: u32, stop: &Stop) -> Result<[Extent; 2]>
     grow([a, b].map(TextCursor::<true>::new), gap as usize, can_begin, stop)
 }
 
-/// A place in a text, and how far it is from where it began: the text's beginning, or with `BACK` its end.
+/// A place in a text, and how far it is from where it began: the text's beginning, or with `BACK`
+/// its end.
 #[derive(Clone, Copy)]
 struct TextCursor<'t, const BACK: bool> {
     text: &'t str,
@@ -95,7 +98,8 @@ impl<'t, const BACK: bool> TextCursor<'t, BACK> {
         &into[..count]
     }
 
-    /// The bytes that come next, as many as wanted, in the order of the text; none where there are fewer.
+    /// The bytes that come next, as many as wanted, in the order of the text; none where there are
+    /// fewer.
     #[inline]
     fn bytes(&self, from: usize, count: usize) -> Option<&'t [u8]> {
         let (bytes, passed) = (self.text.as_bytes(), self.extent.bytes + from);
@@ -162,7 +166,8 @@ fn grow<const BACK: bool>(
             stop.check()?;
             agreed = 0;
         }
-        // What is equal byte by byte agrees; only the last place in it where a passage can end matters.
+        // What is equal byte by byte agrees; only the last place in it where a passage can end
+        // matters.
         let same = a.same_ascii(&b);
         if same > 0 {
             agreed += same;
@@ -314,7 +319,8 @@ mod tests {
             prop_assert_eq!(found.map(|extent| extent.chars), by_characters(&x, &y, gap as usize, can_begin));
         }
 
-        /// What is taken is the same in both texts but for white space and case, where there are no gaps.
+        /// What is taken is the same in both texts but for white space and case, where there are no
+        /// gaps.
         #[test]
         fn without_gaps_both_are_equal(
             common in "[ab B.\n好\u{301}]{0,12}", a in "[ab .好]{0,5}", b in "[ab .好]{0,5}", spaces: bool,

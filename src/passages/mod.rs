@@ -1,9 +1,9 @@
-//! Passages that two documents share, and where they stand in both (Zhang et al., PDC-MR (SIGIR 2010);
-//! docs/design/algorithms.md section 6).
+//! Passages that two documents share, and where they stand in both (Zhang et al., PDC-MR (SIGIR
+//! 2010); docs/design/algorithms.md section 6).
 //!
-//! Sentences are joined by their sets of signatures ([`pairs`], in the parts of `classes.rs`), as documents are elsewhere; of the matrix of
-//! pairs of two documents the maximal diagonals are passages ([`diagonals`]), which may grow beyond whole
-//! sentences ([`grow`]).
+//! Sentences are joined by their sets of signatures ([`pairs`], in the parts of `classes.rs`), as
+//! documents are elsewhere; of the matrix of pairs of two documents the maximal diagonals are
+//! passages ([`diagonals`]), which may grow beyond whole sentences ([`grow`]).
 //!
 //! ```
 //! use neardup::features::units::signatures::Features;
@@ -52,8 +52,8 @@ pub struct Parameters {
     pub min_sentences: u32,
     /// Whether passages grow beyond their sentences, and over how many differing characters.
     pub extend: Option<u32>,
-    /// How many sentences may be similar to one: of a sentence that has more, none is looked at, unless
-    /// others lead to it.
+    /// How many sentences may be similar to one: of a sentence that has more, none is looked at,
+    /// unless others lead to it.
     pub most_similar: u32,
     /// The least width of a passage in both texts, in columns without white space; 0 for any.
     pub min_width: u32,
@@ -75,7 +75,8 @@ impl Default for Parameters {
 impl Parameters {
     /// The differing characters that passages grow over by default.
     pub const GAP: u32 = 12;
-    /// The least width of a passage by default: formulas such as *Reuters.* are narrower, sentences wider.
+    /// The least width of a passage by default: formulas such as *Reuters.* are narrower, sentences
+    /// wider.
     pub const MIN_WIDTH: u32 = 20;
     /// The most of them.
     pub const WIDEST_GAP: u32 = 100;
@@ -126,7 +127,7 @@ pub struct Capped {
     pub sentences: u64,
     /// How often these stand in documents.
     pub occurrences: u64,
-    /// Whether pairs of such sentences that are similar and not equal were too many to be kept, so that passages
-    /// go on over equal ones only.
+    /// Whether pairs of such sentences that are similar and not equal were too many to be kept, so
+    /// that passages go on over equal ones only.
     pub equal_only: bool,
 }

@@ -1,10 +1,11 @@
-//! Pairs of similar sentences of two documents: sentences of equal signatures as one record, an exact join of
-//! the records, and what they stand for.
+//! Pairs of similar sentences of two documents: sentences of equal signatures as one record, an
+//! exact join of the records, and what they stand for.
 //!
-//! A sentence that very many are similar to, such as a copyright notice, would give pairs without end. So a
-//! sentence to which more than a number of sentences are similar gives none, and there are at most as many
-//! pairs a sentence. It still counts where a passage comes to it from another sentence ([`Bridges`]). Which sentences
-//! these are is told before the join, as far as it can be ([`super::frequent_sentences`]), so that they are not compared with each other.
+//! A sentence that very many are similar to, such as a copyright notice, would give pairs without
+//! end. So a sentence to which more than a number of sentences are similar gives none, and there
+//! are at most as many pairs a sentence. It still counts where a passage comes to it from another
+//! sentence ([`Bridges`]). Which sentences these are is told before the join, as far as it can be
+//! ([`super::frequent_sentences`]), so that they are not compared with each other.
 
 use std::collections::HashMap;
 
@@ -43,8 +44,8 @@ pub struct SentencePairs<'f> {
 
 /// Joins sentences by their signatures. `all` is the number of sentences.
 ///
-/// Returns the pairs, the sentences that gave none because too many are similar to them, and what the filters did. Fails
-/// where memory or temporary space runs out. O(pairs) besides the join.
+/// Returns the pairs, the sentences that gave none because too many are similar to them, and what
+/// the filters did. Fails where memory or temporary space runs out. O(pairs) besides the join.
 pub fn sentence_pairs<'f>(
     ordered: Ordered,
     all: u32,
@@ -97,7 +98,8 @@ pub fn sentence_pairs<'f>(
 struct Joined<'a, 'f> {
     classes: &'a Classes,
     executor: &'a dyn Executor,
-    /// To how many sentences those of a class are similar, as far as it is known; the greatest number for hot ones.
+    /// To how many sentences those of a class are similar, as far as it is known; the greatest
+    /// number for hot ones.
     degrees: Vec<u32>,
     /// A class whose degree is greater gives no pairs.
     most: u32,

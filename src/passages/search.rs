@@ -1,5 +1,5 @@
-//! The search for passages: sentences into sets, sets into pairs, pairs into diagonals, and these into places of
-//! the texts, some documents at a time.
+//! The search for passages: sentences into sets, sets into pairs, pairs into diagonals, and these
+//! into places of the texts, some documents at a time.
 
 use std::ops::Range;
 
@@ -98,8 +98,8 @@ impl Search {
         Ok(Self { library, units, diagonals, min_sentences, extend, min_width, account })
     }
 
-    /// The next passages, by the documents and then by the left sentences; none after the last. A batch may be
-    /// empty, and its size is bounded but for passages of one pair of documents.
+    /// The next passages, by the documents and then by the left sentences; none after the last. A
+    /// batch may be empty, and its size is bounded but for passages of one pair of documents.
     pub fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<Passage>>> {
         const PASSAGES: usize = 1 << 12;
         const BYTES: usize = 8 << 20;
@@ -166,7 +166,8 @@ struct DocumentPair {
 type Places = [Span; 2];
 
 impl DocumentPair {
-    /// Makes passages of the diagonals, of those that are at least so wide in the end. Starts over after a stop.
+    /// Makes passages of the diagonals, of those that are at least so wide in the end. Starts over
+    /// after a stop.
     fn locate(
         &mut self,
         open: &LoadedTexts<'_>,
@@ -229,8 +230,8 @@ fn is_wide(text: &str, least: usize) -> bool {
         })
 }
 
-/// Lets a passage grow at both ends, at most to where the passage next to it in both texts, before or after it,
-/// ends or begins.
+/// Lets a passage grow at both ends, at most to where the passage next to it in both texts, before
+/// or after it, ends or begins.
 fn extend_one(
     places: &mut [Places],
     n: usize,

@@ -13,7 +13,8 @@ pub struct Starts {
 }
 
 impl Starts {
-    /// `firsts` are the first sentences of all documents, ascending from 0, and the number of all sentences.
+    /// `firsts` are the first sentences of all documents, ascending from 0, and the number of all
+    /// sentences.
     pub fn new(firsts: &[u32]) -> Result<Self> {
         let all = firsts.last().copied().unwrap_or(0) as usize;
         let mut bits = memory::filled(0u64, all.div_ceil(64), DOING)?;

@@ -63,7 +63,8 @@ fn signatures(sentence: &str, features: &Features, documents: &[BTreeSet<String>
 /// What is expected of a document: its sentences' places and signatures.
 type Sentences = Vec<(Span, BTreeSet<String>)>;
 
-/// All passages of all pairs of documents, those of `split` and of more rows apart where it is given.
+/// All passages of all pairs of documents, those of `split` and of more rows apart where it is
+/// given.
 fn naive(texts: &[String], split: Option<usize>, parameters: &Parameters) -> Vec<Passage> {
     let bags: Vec<BTreeSet<String>> = texts.iter().map(|text| words(text).into_iter().collect()).collect();
     let documents: Vec<Sentences> = texts
@@ -220,7 +221,8 @@ proptest! {
         threads in 1..4usize,
         budget in prop_oneof![Just(0usize), Just(1 << 30)],
     ) {
-        // The naive one has no list of its own for spot signatures beside the stop words of the language.
+        // The naive one has no list of its own for spot signatures beside the stop words of the
+        // language.
         let split = split.map(|split| split.min(texts.len()));
         let parameters = Parameters { features, threshold, min_sentences, extend: None, most_similar, min_width };
         let (all, account) = found(&texts, split, &parameters, (threads, budget));

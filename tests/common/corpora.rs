@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use flate2::read::GzDecoder;
 use serde_json::Value;
 
-/// The folder of the corpora, NEARDUP_DATA. None, and a line that says so, where there is no such folder.
+/// The folder of the corpora, NEARDUP_DATA. None, and a line that says so, where there is no such
+/// folder.
 pub fn folder(who: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("NEARDUP_DATA").map(PathBuf::from).filter(|folder| folder.is_dir());
     if folder.is_none() {
@@ -55,8 +56,8 @@ pub fn texts(folder: &Path, name: &str) -> Vec<String> {
     documents(folder, name).map(|document| text(&document)).collect()
 }
 
-/// The pairs that a corpus labels as near duplicates, the lesser number first: clusters, pairs, or planted passages.
-/// `numbers` has its documents by their ids.
+/// The pairs that a corpus labels as near duplicates, the lesser number first: clusters, pairs, or
+/// planted passages. `numbers` has its documents by their ids.
 pub fn labels(folder: &Path, name: &str, numbers: &HashMap<String, u32>) -> HashSet<(u32, u32)> {
     let table = |file: &str| std::fs::read_to_string(folder.join(name).join(file)).unwrap_or_default();
     let mut labelled = HashSet::new();

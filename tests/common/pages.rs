@@ -1,13 +1,13 @@
-//! Generated pages of a site: a frame that all of them have, and a content of their own, which every fifth page has
-//! nearly from the one before.
+//! Generated pages of a site: a frame that all of them have, and a content of their own, which
+//! every fifth page has nearly from the one before.
 #![allow(dead_code, reason = "each test or benchmark uses some of it")]
 
 use neardup::hash::mix;
 
 const WORDS_A_SENTENCE: u64 = 12;
 
-/// Pages of about so many words, of which so many in a hundred are the frame, one half before and one behind the
-/// content.
+/// Pages of about so many words, of which so many in a hundred are the frame, one half before and
+/// one behind the content.
 pub fn pages(count: u64, words: u64, frame: u64) -> Vec<String> {
     let of_frame = words * frame / 100;
     let before: String = sentences(0..of_frame / 2, mix);
@@ -39,8 +39,8 @@ fn sentences(numbers: std::ops::Range<u64>, word: impl Fn(u64) -> u64) -> String
     text
 }
 
-/// Sets of numbers of which so many are a frame of all; two that follow one another have a Jaccard similarity of at
-/// least `threshold`, and less than 0.02 above it, all others less.
+/// Sets of numbers of which so many are a frame of all; two that follow one another have a Jaccard
+/// similarity of at least `threshold`, and less than 0.02 above it, all others less.
 pub fn sets_at(threshold: f64, pairs: u64, size: u64, frame: u64) -> Vec<Vec<i64>> {
     let least = (0..=size).find(|&shared| shared as f64 / (2 * size - shared) as f64 >= threshold);
     let shared = least.expect("equal sets are similar");

@@ -17,10 +17,12 @@ use neardup::resources::Resources;
 /// More memory than any test needs.
 pub const ENOUGH: usize = 1 << 40;
 
-/// Pairs as (left row, right row, bits of the similarity), sorted; of one table the smaller row first.
+/// Pairs as (left row, right row, bits of the similarity), sorted; of one table the smaller row
+/// first.
 pub type Found = Vec<(u32, u32, u64)>;
 
-/// The pairs of a method with so many bytes; there are temporary files where these are not enough for all.
+/// The pairs of a method with so many bytes; there are temporary files where these are not enough
+/// for all.
 pub fn find(
     method: &dyn Method,
     corpus: Corpus<'_>,

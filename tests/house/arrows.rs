@@ -1,4 +1,5 @@
-//! Which file uses what of which other file: an arrow for each path that is written, outside of tests.
+//! Which file uses what of which other file: an arrow for each path that is written, outside of
+//! tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,9 +14,9 @@ pub type Arrows = BTreeMap<(String, String), BTreeSet<String>>;
 
 /// The arrows among the files of a crate.
 ///
-/// A path leads to the file which defines what it names, whatever re-exports are between; a re-export alone makes none.
-/// A method leads to its file where this is not its type's own, and no other method has its name; else the path to the
-/// type says it.
+/// A path leads to the file which defines what it names, whatever re-exports are between; a
+/// re-export alone makes none. A method leads to its file where this is not its type's own, and no
+/// other method has its name; else the path to the type says it.
 pub fn arrows(of: &Crate) -> Arrows {
     let mut walk = Walk { of, module: 0, strayed: strayed(of), arrows: Arrows::new() };
     for (module, file) in &of.files {
@@ -25,7 +26,8 @@ pub fn arrows(of: &Crate) -> Arrows {
     walk.arrows
 }
 
-/// The file of each method that does not stand in the file of its type; none where several methods have its name.
+/// The file of each method that does not stand in the file of its type; none where several methods
+/// have its name.
 fn strayed(of: &Crate) -> BTreeMap<String, Option<String>> {
     let mut found: BTreeMap<String, Option<String>> = BTreeMap::new();
     for block in &of.impls {
@@ -64,7 +66,8 @@ impl Walk<'_> {
     /// The paths in what a macro is given.
     fn tokens(&mut self, tokens: TokenStream) {
         let mut path = Path::new();
-        // After an identifier no colon, one, or two; a name that follows a dot is a field or a method.
+        // After an identifier no colon, one, or two; a name that follows a dot is a field or a
+        // method.
         let (mut colons, mut dot) = (0, false);
         for token in tokens {
             let follows = colons == 2 && !path.is_empty();

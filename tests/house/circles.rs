@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::arrows::Arrows;
 
-/// One text for each circle: the shortest way round, and each arrow between two that are in it with the names used.
+/// One text for each circle: the shortest way round, and each arrow between two that are in it with
+/// the names used.
 pub fn circles(arrows: &Arrows) -> Vec<String> {
     let mut next: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (from, to) in arrows.keys() {
@@ -69,7 +70,8 @@ fn way_round<'a>(from: &'a str, next: &BTreeMap<&'a str, BTreeSet<&'a str>>) -> 
     way
 }
 
-/// The arrows among the entries of a folder: files and folders, but not its `mod.rs`, which may speak of all of them.
+/// The arrows among the entries of a folder: files and folders, but not its `mod.rs`, which may
+/// speak of all of them.
 pub fn within(folder: &str, arrows: &Arrows) -> Arrows {
     let entry = |file: &str| {
         let below = file.strip_prefix(folder)?.strip_prefix('/')?;

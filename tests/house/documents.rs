@@ -6,9 +6,9 @@ use crate::modules::Sources;
 
 const ENDINGS: [&str; 10] = ["md", "pdf", "txt", "svg", "ps", "tex", "bib", "rst", "docx", "epub"];
 
-/// The names of documents that are neither a path from the top or from the file that names them, nor the bare name of
-/// any file. Addresses on the web are let pass, as are files below cargo's target folder and names that begin with another
-/// variable of a script than $project.
+/// The names of documents that are neither a path from the top or from the file that names them,
+/// nor the bare name of any file. Addresses on the web are let pass, as are files below cargo's
+/// target folder and names that begin with another variable of a script than $project.
 pub fn missing(sources: &Sources, there: &BTreeSet<String>) -> Vec<String> {
     let bare: BTreeSet<&str> = there.iter().filter_map(|path| path.rsplit('/').next()).collect();
     let mut found = Vec::new();

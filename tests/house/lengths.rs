@@ -5,8 +5,8 @@ use crate::modules::Sources;
 /// The most lines of a function.
 const MOST_LINES: usize = 80;
 
-/// Functions of more lines than that, from their first line to the brace that ends them at the same indentation, as rustfmt
-/// puts it.
+/// Functions of more lines than that, from their first line to the brace that ends them at the same
+/// indentation, as rustfmt puts it.
 pub fn long_functions(sources: &Sources) -> Vec<String> {
     let mut found = Vec::new();
     for (path, text) in sources.iter().filter(|(path, _)| !path.contains("/tests")) {
@@ -58,6 +58,76 @@ pub fn defined_elsewhere(sources: &Sources) -> Vec<String> {
         if files != [home] {
             found
                 .push(format!("{idea} (\"{reads}\") is defined in {files:?}, and should be in {home} alone"));
+        }
+    }
+    found
+}
+
+/// The most columns of a line of a comment.
+const MOST_COLUMNS: usize = 100;
+
+/// Lines of comments that are wider than that. Code in comments, and what stands in tables, may be.
+pub fn wide_comments(sources: &Sources) -> Vec<String> {
+    let mut found = Vec::new();
+    for (path, text) in sources {
+        let mut is_code = false;
+        for (number, line) in (1..).zip(text.lines()) {
+            let comment = line.trim_start();
+            let Some(body) = comment.strip_prefix("//") else {
+                is_code = false;
+                continue;
+            };
+            let body = body.trim_start_matches(['/', '!']);
+            is_code ^= body.trim_start().starts_with("```");
+            let is_free = is_code || body.trim_start().starts_with('|') || body.starts_with("     ");
+            if !is_free && line.chars().count() > MOST_COLUMNS {
+                found.push(format!("{path}:{number}: a comment of more than {MOST_COLUMNS} columns"));
+            }
+        }
+    }
+    found
+}
+
+/// Turns that are understood at the second reading only, in comments and in the manual.
+const TURNS: [&str; 12] = [
+    " anew",
+    "stands in ",
+    "stands behind",
+    "stands beside",
+    "a row of transactions",
+    "a piece of work",
+    "tells whether",
+    "makes ready",
+    "is at it",
+    "of itself",
+    "in so many",
+    "has no words for",
+];
+
+/// Comments, and lines of the manual, that have such a turn. What is quoted, as messages are, does not count.
+pub fn odd_turns(sources: &Sources) -> Vec<String> {
+    let mut found = Vec::new();
+    for (path, text) in sources {
+        let mut is_code = false;
+        for (number, line) in (1..).zip(text.lines()) {
+            let prose = if path.ends_with(".rs") {
+                line.trim_start().strip_prefix("//").unwrap_or_default()
+            } else {
+                line
+            };
+            is_code ^= prose.trim_start_matches(['/', '!', ' ']).starts_with("```");
+            // Tables of errors and of figures have what the programs print.
+            if is_code || prose.trim_start().starts_with('|') {
+                continue;
+            }
+            let said = prose.split('`').step_by(2).collect::<Vec<_>>().join("`");
+            // Not where the last word goes on: `is at its place`.
+            let has = |turn: &str| {
+                let mut rest = said.split(turn).skip(1);
+                rest.any(|rest| !rest.starts_with(char::is_alphabetic) || turn.ends_with(' '))
+            };
+            let turns = TURNS.iter().filter(|turn| has(turn));
+            found.extend(turns.map(|turn| format!("{path}:{number}: \"{}\"", turn.trim())));
         }
     }
     found

@@ -1,5 +1,6 @@
-//! Rules of the house that no compiler knows: no circle of files, one door to the server, files that can be read in one
-//! go, no name of a document that is not there. Each rule is shown here to find a planted fault.
+//! Rules of the house that no compiler knows: no circle of files, one door to the server, files
+//! that can be read in one go, no name of a document that is not there. Each rule is shown here to
+//! find a planted fault.
 
 mod arrows;
 mod circles;
@@ -53,7 +54,8 @@ fn no_circle_among_files() {
     none(circles(&arrows_of(&src())));
 }
 
-/// As it holds among files, so among the entries of `src` and of `src/pg`, each folder taken as one.
+/// As it holds among files, so among the entries of `src` and of `src/pg`, each folder taken as
+/// one.
 #[test]
 fn no_circle_among_folders() {
     let arrows = arrows_of(&src());
@@ -125,11 +127,25 @@ fn no_function_is_long() {
 }
 
 #[test]
+fn no_comment_is_wide() {
+    none(lengths::wide_comments(&src()));
+}
+
+#[test]
+fn prose_is_plain() {
+    let manual = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "ARCHITECTURE.md", "docs"];
+    let mut prose = sources(&manual, ".md");
+    prose.extend(src());
+    none(lengths::odd_turns(&prose));
+}
+
+#[test]
 fn each_idea_is_defined_once() {
     none(lengths::defined_elsewhere(&src()));
 }
 
-/// Files that ask which version of PostgreSQL they are compiled for, and are not where that is answered.
+/// Files that ask which version of PostgreSQL they are compiled for, and are not where that is
+/// answered.
 fn versions_elsewhere(sources: &Sources) -> Vec<String> {
     // `attrs` of a descriptor is there until 17.
     let asks = |path: &str, text: &str| {
@@ -189,8 +205,8 @@ fn no_file_is_long() {
     none(too_long(&sources(&["src", "tests", "benches", "examples", "pg_test"], ".rs")));
 }
 
-/// Files that allow `unsafe`, which Cargo.toml denies, and are neither the door to the server nor a kernel written for a
-/// processor's instructions.
+/// Files that allow `unsafe`, which Cargo.toml denies, and are neither the door to the server nor a
+/// kernel written for a processor's instructions.
 fn unsafe_elsewhere(sources: &Sources) -> Vec<String> {
     let may = |path: &str, text: &str| path == "src/pg/mod.rs" || text.contains("target_feature");
     let allows = |text: &str| text.contains("allow(unsafe_code)") || text.contains("expect(unsafe_code)");

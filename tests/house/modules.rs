@@ -1,4 +1,5 @@
-//! The modules of a crate as its files declare them, and which file defines the thing that a path names.
+//! The modules of a crate as its files declare them, and which file defines the thing that a path
+//! names.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -122,8 +123,8 @@ impl Crate {
         self.modules[module].children.get(name).copied()
     }
 
-    /// The file that defines what a path in a module names, re-exports followed; none for modules as such and for names
-    /// of other crates, of parameters and variables.
+    /// The file that defines what a path in a module names, re-exports followed; none for modules
+    /// as such and for names of other crates, of parameters and variables.
     pub fn defining_file(&self, module: usize, path: &[String]) -> Option<&str> {
         match self.resolve(module, path, &mut Vec::new())? {
             Target::Item(module) => Some(&self.modules[module].file),
@@ -156,7 +157,8 @@ impl Crate {
         target
     }
 
-    /// What a name means in a module. A module and a function may have the same name: `last` says that nothing follows.
+    /// What a name means in a module. A module and a function may have the same name: `last` says
+    /// that nothing follows.
     fn look_up(
         &self,
         at: usize,

@@ -167,3 +167,17 @@ fn long_functions_and_ideas_defined_again() {
     let found = crate::lengths::defined_elsewhere(&sources);
     assert!(found.len() == 1 && found[0].starts_with("the hash of an element"), "{found:?}");
 }
+
+#[test]
+fn wide_comments_and_odd_turns() {
+    let wide = |line: &str| crate::lengths::wide_comments(&files(&[("src/a.rs", line)])).len();
+    let words = "a ".repeat(60);
+    assert_eq!((wide(&format!("    // {words}\n")), wide(&format!("let a = \"{words}\";\n"))), (1, 0));
+    assert_eq!(wide(&format!("//! ```\n//! {words}\n//! ```\n")), 0);
+
+    let odd = |path: &str, text: &str| crate::lengths::odd_turns(&files(&[(path, text)]));
+    assert_eq!(odd("README.md", "It is made anew.\n"), ["README.md:1: \"anew\""]);
+    assert_eq!(odd("src/a.rs", "let hint = \"Write it anew\"; // fine\n"), [""; 0]);
+    assert_eq!(odd("src/a.rs", "/// Reads it anew.\n"), ["src/a.rs:1: \"anew\""]);
+    assert_eq!(odd("README.md", "```\nanother session is at it\n```\n| stands in `b` |\n"), [""; 0]);
+}

@@ -1,4 +1,5 @@
-//! The corpora of NEARDUP_DATA, where these are, against comparing all pairs and against the exact join.
+//! The corpora of NEARDUP_DATA, where these are, against comparing all pairs and against the exact
+//! join.
 
 use neardup::methods::sets::Sets;
 
@@ -54,8 +55,9 @@ fn bits_of(text: &str, bits: usize) -> Vec<u64> {
     bits.chunks(64).map(|word| word.iter().fold(0, |w, &bit| w << 1 | u64::from(bit))).collect()
 }
 
-/// Every corpus: simhash at distance 3 of 64 and at 372 of 384, B-similarity with and without megashingles, its
-/// combination with C-similarity, and the union of that with the C-similar pairs at 97 %.
+/// Every corpus: simhash at distance 3 of 64 and at 372 of 384, B-similarity with and without
+/// megashingles, its combination with C-similarity, and the union of that with the C-similar pairs
+/// at 97 %.
 #[test]
 fn corpora_equal_brute_force() {
     for (name, texts) in corpora() {

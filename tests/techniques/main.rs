@@ -1,5 +1,6 @@
-//! Techniques and their combinations against naive implementations: of the sketches by their definitions, and of
-//! the search by comparing all pairs; on random texts, and on the corpora of NEARDUP_DATA where these are.
+//! Techniques and their combinations against naive implementations: of the sketches by their
+//! definitions, and of the search by comparing all pairs; on random texts, and on the corpora of
+//! NEARDUP_DATA where these are.
 
 #[path = "../common/corpora.rs"]
 mod common;
@@ -162,7 +163,8 @@ proptest! {
         right in prop::option::of(0..12u32),
         threads in 1..4usize,
     ) {
-        // Minhash is left out: who shares no band is found where another technique makes the candidates.
+        // Minhash is left out: who shares no band is found where another technique makes the
+        // candidates.
         let mut techniques = techniques();
         for n in [9, 10] {
             techniques[n] = TechniqueSpec::ExactText { clean: true, html: false };
@@ -194,7 +196,8 @@ fn agreeing_bits_follow_the_angle() {
         let cosine = shared as f64 / TOKENS as f64;
         let expected = 1.0 - cosine.acos() / std::f64::consts::PI;
         let trials = (PAIRS as usize * BITS) as f64;
-        // Four standard errors; ties, which give 0, move the share by less than 1/√(π · tokens / 2) of a bit's error.
+        // Four standard errors; ties, which give 0, move the share by less than 1/√(π · tokens / 2)
+        // of a bit's error.
         let bound = 4.0 * (expected * (1.0 - expected) / trials).sqrt() + 0.004;
         let share = agree as f64 / trials;
         assert!((share - expected).abs() < bound, "{shared}: {share}, expected {expected} ± {bound}");

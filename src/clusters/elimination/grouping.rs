@@ -109,8 +109,8 @@ impl Grouping {
         Ok(Self { sets, classes, class: 0, parts: 0, part: 0, done: 0, tables: Vec::new() })
     }
 
-    /// Makes the tables of the next part, one a thread, for the grams of a class; on the first part, decides how many
-    /// parts there are.
+    /// Makes the tables of the next part, one a thread, for the grams of a class; on the first
+    /// part, decides how many parts there are.
     fn begin_part(&mut self, expected: usize, count: usize, budget: usize) -> Result<()> {
         // A full table has 7/8 of its buckets in use; buckets are powers of two.
         let buckets = budget / (count * (size_of::<Gram>() + 1));

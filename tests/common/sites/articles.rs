@@ -43,7 +43,8 @@ impl Article {
     }
 }
 
-/// All articles. Of texts of which half of the words are the same, or which are labelled as the same, only one.
+/// All articles. Of texts of which half of the words are the same, or which are labelled as the
+/// same, only one.
 pub fn read(data: &Path) -> Vec<Article> {
     let corpora = [
         ("en_reuters_a", Language::English),
@@ -78,7 +79,8 @@ pub fn read(data: &Path) -> Vec<Article> {
     articles
 }
 
-/// The documents of a corpus that are near duplicates of one before them, as its labels or its computed pairs say.
+/// The documents of a corpus that are near duplicates of one before them, as its labels or its
+/// computed pairs say.
 fn near_duplicates(corpus: &Path) -> HashSet<String> {
     let mut found = HashSet::new();
     let mut pair = |line: &str| {

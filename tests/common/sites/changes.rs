@@ -39,7 +39,8 @@ impl Change {
     }
 }
 
-/// The paragraphs of an article after a change, and which change it was: an article with few paragraphs can be edited only.
+/// The paragraphs of an article after a change, and which change it was: an article with few
+/// paragraphs can be edited only.
 pub fn change(
     article: &Article,
     change: Change,

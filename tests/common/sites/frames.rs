@@ -31,7 +31,8 @@ impl Frame {
         let mut random = Random::new(1 << 50 | site as u64);
         let title = TITLE[usize::from(language == Language::Chinese)];
         let mut left = characters * share as usize / (100 - share as usize);
-        // Titles of other articles are a third of what is left for them, and change from page to page.
+        // Titles of other articles are a third of what is left for them, and change from page to
+        // page.
         let titles = (left / 3 / title).min(12);
         left -= titles * title;
         let sentences = |end: usize, random: &mut Random| {

@@ -1,10 +1,12 @@
-//! Pages of many sites, made of real articles in made frames, with the truth about who has which article: what the
-//! papers are about, and no labelled corpus has.
+//! Pages of many sites, made of real articles in made frames, with the truth about who has which
+//! article: what the papers are about, and no labelled corpus has.
 //!
-//! A site has a frame of its own: a header, a menu, a column with its latest titles, advertisements, a footer. Frames are
-//! 10 to 90 % of a page's text. An article stands on one page or on several, few of them on many, as on the web; on the
-//! same site, on its mirror, or on others; as it is, or edited, cut, or with its paragraphs moved. Unlike articles have one
-//! frame in common, and one article is in unlike frames. The same number of pages of the same corpora is the same to the byte.
+//! A site has a frame of its own: a header, a menu, a column with its latest titles,
+//! advertisements, a footer. Frames are 10 to 90 % of a page's text. An article stands on one page
+//! or on several, few of them on many, as on the web; on the same site, on its mirror, or on
+//! others; as it is, or edited, cut, or with its paragraphs moved. Unlike articles have one frame
+//! in common, and one article is in unlike frames. The same number of pages of the same corpora is
+//! the same to the byte.
 #![allow(dead_code, reason = "each evaluation uses some of it")]
 
 pub mod articles;
@@ -96,8 +98,8 @@ fn sites(articles: &[Article], count: usize) -> Vec<Frame> {
         .collect()
 }
 
-/// Deals articles out to sites, each to as many pages as the law of the web has it, and then all over again where there
-/// are not articles enough.
+/// Deals articles out to sites, each to as many pages as the law of the web has it, and then all
+/// over again where there are not articles enough.
 fn place(articles: &[Article], sites: &[Frame], count: usize, random: &mut Random) -> Vec<Place> {
     let of = |language| -> Vec<usize> {
         (0..sites.len()).filter(|&site| sites[site].language == language).collect()

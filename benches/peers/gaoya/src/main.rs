@@ -1,9 +1,10 @@
-//! gaoya from texts to pairs: minhash of 5-word shingles, 128 values, LSH bands as gaoya chooses them.
+//! gaoya from texts to pairs: minhash of 5-word shingles, 128 values, LSH bands as gaoya chooses
+//! them.
 //!
 //!     gaoya-peer FILE.tsv THRESHOLD OUT
 //!
-//! Writes the numbers of the lines of each pair to OUT; prints the seconds from the file to the pairs.
-//! RAYON_NUM_THREADS says how many threads.
+//! Writes the numbers of the lines of each pair to OUT; prints the seconds from the file to the
+//! pairs. RAYON_NUM_THREADS says how many threads.
 
 use std::fmt::Write;
 use std::time::Instant;

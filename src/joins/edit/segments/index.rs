@@ -327,8 +327,9 @@ fn present_at(hash: u32, words: usize) -> (usize, u64) {
     ((hash / u64::BITS) as usize & (words - 1), 1 << (hash % u64::BITS))
 }
 
-/// How many pieces of a text to take, from the one with the fewest chance matches on, and how many of these a similar text
-/// must have, where `changed` of them may differ. `order` has the chance matches of each piece, ascending, of `size` texts.
+/// How many pieces of a text to take, from the one with the fewest chance matches on, and how many
+/// of these a similar text must have, where `changed` of them may differ. `order` has the chance
+/// matches of each piece, ascending, of `size` texts.
 fn taken_and_needed(order: &[(u32, u32)], changed: u64, size: u64) -> (u64, u64) {
     /// How many more pieces must be needed than chance matches explain.
     const MARGIN: u64 = 8;

@@ -165,8 +165,8 @@ impl ClassOptions {
     }
 }
 
-/// An option of a number: its name, description, default, least and greatest value, and its place in
-/// [`ClassOptions`].
+/// An option of a number: its name, description, default, least and greatest value, and its place
+/// in [`ClassOptions`].
 type IntOption = (&'static std::ffi::CStr, &'static std::ffi::CStr, i32, i32, i32, usize);
 
 /// The options of numbers that a class offers.
