@@ -63,27 +63,39 @@ pub fn defined_elsewhere(sources: &Sources) -> Vec<String> {
     found
 }
 
+/// Lines of prose: their numbers, the whole lines, and what they say. Of Rust these are the comments that have a line to
+/// themselves. Code and tables are left out.
+fn prose<'a>(path: &str, text: &'a str) -> impl Iterator<Item = (usize, &'a str, &'a str)> {
+    let is_rust = path.ends_with(".rs");
+    let mut is_code = false;
+    (1..).zip(text.lines()).filter_map(move |(number, line)| {
+        let said = match line.trim_start().strip_prefix("//") {
+            Some(comment) if is_rust => comment.trim_start_matches(['/', '!']),
+            None if is_rust => {
+                is_code = false;
+                return None;
+            }
+            _ => line,
+        };
+        is_code ^= said.trim_start().starts_with("```");
+        (!is_code && !said.trim_start().starts_with('|')).then_some((number, line, said))
+    })
+}
+
 /// The most columns of a line of a comment.
 const MOST_COLUMNS: usize = 100;
 
-/// Lines of comments that are wider than that. Code in comments, and what stands in tables, may be.
+/// Lines of comments that are wider than that, but for commands, which are indented.
 pub fn wide_comments(sources: &Sources) -> Vec<String> {
     let mut found = Vec::new();
     for (path, text) in sources {
-        let mut is_code = false;
-        for (number, line) in (1..).zip(text.lines()) {
-            let comment = line.trim_start();
-            let Some(body) = comment.strip_prefix("//") else {
-                is_code = false;
-                continue;
-            };
-            let body = body.trim_start_matches(['/', '!']);
-            is_code ^= body.trim_start().starts_with("```");
-            let is_free = is_code || body.trim_start().starts_with('|') || body.starts_with("     ");
-            if !is_free && line.chars().count() > MOST_COLUMNS {
-                found.push(format!("{path}:{number}: a comment of more than {MOST_COLUMNS} columns"));
-            }
-        }
+        let wide = prose(path, text)
+            .filter(|(_, line, said)| !said.starts_with("     ") && line.chars().count() > MOST_COLUMNS);
+        found.extend(
+            wide.map(|(number, ..)| {
+                format!("{path}:{number}: a comment of more than {MOST_COLUMNS} columns")
+            }),
+        );
     }
     found
 }
@@ -108,19 +120,8 @@ const TURNS: [&str; 12] = [
 pub fn odd_turns(sources: &Sources) -> Vec<String> {
     let mut found = Vec::new();
     for (path, text) in sources {
-        let mut is_code = false;
-        for (number, line) in (1..).zip(text.lines()) {
-            let prose = if path.ends_with(".rs") {
-                line.trim_start().strip_prefix("//").unwrap_or_default()
-            } else {
-                line
-            };
-            is_code ^= prose.trim_start_matches(['/', '!', ' ']).starts_with("```");
-            // Tables of errors and of figures have what the programs print.
-            if is_code || prose.trim_start().starts_with('|') {
-                continue;
-            }
-            let said = prose.split('`').step_by(2).collect::<Vec<_>>().join("`");
+        for (number, _, said) in prose(path, text) {
+            let said = said.split('`').step_by(2).collect::<Vec<_>>().join("`");
             // Not where the last word goes on: `is at its place`.
             let has = |turn: &str| {
                 let mut rest = said.split(turn).skip(1);

@@ -122,8 +122,7 @@ fn src_pg_has_few_rooms() {
 
 #[test]
 fn no_function_is_long() {
-    let sources = src();
-    none(lengths::long_functions(&sources));
+    none(lengths::long_functions(&src()));
 }
 
 #[test]
