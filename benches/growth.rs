@@ -7,11 +7,11 @@
 //! has no room there goes to files, which are in memory here, too, beside. Of less than a million documents the least of three
 //! runs counts. The plot has the seconds of all phases together.
 
-#[path = "../examples/common/log_plot.rs"]
+#[path = "../evaluation/src/log_plot.rs"]
 mod log_plot;
 #[path = "common/machine.rs"]
 mod machine;
-#[path = "../examples/common/plot.rs"]
+#[path = "../evaluation/src/plot.rs"]
 mod plot;
 #[path = "common/processor.rs"]
 mod processor;
@@ -22,8 +22,8 @@ mod timed;
 
 use std::io::{BufRead, BufReader};
 
-use neardup::methods::sets::Sets;
-use neardup::verify::measure::Measure;
+use neardup_core::methods::sets::Sets;
+use neardup_core::verify::measure::Measure;
 
 use log_plot::{Line, Plot};
 use timed::{Run, Task, once};

@@ -11,14 +11,14 @@ mod machine;
 
 use std::time::Instant;
 
-use neardup::executor::{PlainThreads, Stop, each};
-use neardup::features::signatures::{SignatureCollector, distinct};
-use neardup::hash::mix;
-use neardup::joins::sketches::hamming::Hamming;
-use neardup::joins::sketches::rule::Rule;
-use neardup::joins::sketches::technique::Technique;
-use neardup::joins::sketches::{Comparison, sketch_pairs};
-use neardup::sketches::simhash::Simhasher;
+use neardup_core::executor::{PlainThreads, Stop, each};
+use neardup_core::features::signatures::{SignatureCollector, distinct};
+use neardup_core::hash::mix;
+use neardup_core::joins::sketches::hamming::Hamming;
+use neardup_core::joins::sketches::rule::Rule;
+use neardup_core::joins::sketches::technique::Technique;
+use neardup_core::joins::sketches::{Comparison, sketch_pairs};
+use neardup_core::sketches::simhash::Simhasher;
 
 /// A vector by its number and how many there are.
 type Vector = fn(u64, u64) -> u64;

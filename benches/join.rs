@@ -16,20 +16,20 @@ mod textbook;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use neardup::executor::PlainThreads;
-use neardup::features::FeatureSpec;
-use neardup::features::tokens::Document;
-use neardup::files::NoFiles;
-use neardup::joins::pairs::Pairs;
-use neardup::joins::sets::Algorithm;
-use neardup::methods::Method;
-use neardup::methods::corpus::Corpus;
-use neardup::methods::documents::Quiet;
-use neardup::methods::reading::Reading;
-use neardup::methods::sets::Sets;
-use neardup::resources::Resources;
-use neardup::verify::measure::Measure;
-use neardup::verify::predicate::Predicate;
+use neardup_core::executor::PlainThreads;
+use neardup_core::features::FeatureSpec;
+use neardup_core::features::tokens::Document;
+use neardup_core::files::NoFiles;
+use neardup_core::joins::pairs::Pairs;
+use neardup_core::joins::sets::Algorithm;
+use neardup_core::methods::Method;
+use neardup_core::methods::corpus::Corpus;
+use neardup_core::methods::documents::Quiet;
+use neardup_core::methods::reading::Reading;
+use neardup_core::methods::sets::Sets;
+use neardup_core::resources::Resources;
+use neardup_core::verify::measure::Measure;
+use neardup_core::verify::predicate::Predicate;
 
 const RUNS: [(&str, f64); 10] = [
     ("reuters", 0.9),

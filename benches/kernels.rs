@@ -13,20 +13,20 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use neardup::executor::{PlainThreads, Stop};
-use neardup::features::FeatureSpec;
-use neardup::features::dictionary::Dictionary;
-use neardup::features::dictionary::numbering::number;
-use neardup::features::sets::collect::Collector;
-use neardup::features::tokens::Document;
-use neardup::hash;
-use neardup::joins::sets::{planes, popcount};
-use neardup::processor::runnable;
-use neardup::sketches::kernels::KINDS;
-use neardup::text::words::{Space, for_each_word};
-use neardup::verify::measure::Measure;
-use neardup::verify::overlap::{disjoint, shared_at_least};
-use neardup::verify::predicate::Predicate;
+use neardup_core::executor::{PlainThreads, Stop};
+use neardup_core::features::FeatureSpec;
+use neardup_core::features::dictionary::Dictionary;
+use neardup_core::features::dictionary::numbering::number;
+use neardup_core::features::sets::collect::Collector;
+use neardup_core::features::tokens::Document;
+use neardup_core::hash;
+use neardup_core::joins::sets::{planes, popcount};
+use neardup_core::processor::runnable;
+use neardup_core::sketches::kernels::KINDS;
+use neardup_core::text::words::{Space, for_each_word};
+use neardup_core::verify::measure::Measure;
+use neardup_core::verify::overlap::{disjoint, shared_at_least};
+use neardup_core::verify::predicate::Predicate;
 
 /// More than any cache holds.
 const LARGE: usize = 128 << 20;

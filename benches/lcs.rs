@@ -13,12 +13,12 @@ use std::hint::black_box;
 use std::io::Write;
 use std::time::Instant;
 
-use neardup::executor::Stop;
-use neardup::hash;
-use neardup::verify::lcs::{Bounds, Lcs, resemblance, symbols};
-use neardup::verify::lcs_band::Band;
-use neardup::verify::lcs_greedy::Greedy;
-use neardup::verify::tlcs::{Comparer, Parameters, Thresholds};
+use neardup_core::executor::Stop;
+use neardup_core::hash;
+use neardup_core::verify::lcs::{Bounds, Lcs, resemblance, symbols};
+use neardup_core::verify::lcs_band::Band;
+use neardup_core::verify::lcs_greedy::Greedy;
+use neardup_core::verify::tlcs::{Comparer, Parameters, Thresholds};
 
 const CHARACTERS: usize = 10 << 10;
 const PAIRS: u64 = 8;

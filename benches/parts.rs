@@ -7,20 +7,20 @@
 use std::io::{BufRead, BufReader};
 use std::time::Instant;
 
-use neardup::error::Result;
-use neardup::executor::{PlainThreads, Stop};
-use neardup::features::FeatureSpec;
-use neardup::features::tokens::{Document, Scratch};
-use neardup::files::MemoryFiles;
-use neardup::joins::parts::groups::groups;
-use neardup::joins::parts::part::Part;
-use neardup::joins::parts::ranks::{self, Places, TokenRanks};
-use neardup::joins::parts::rows::Shared;
-use neardup::joins::parts::token_set::{Origin, TokenSet, of_document};
-use neardup::joins::set_index::token_counts::TokenCounts;
-use neardup::joins::sets::bounds::Bounds;
-use neardup::verify::measure::Measure;
-use neardup::verify::predicate::Predicate;
+use neardup_core::error::Result;
+use neardup_core::executor::{PlainThreads, Stop};
+use neardup_core::features::FeatureSpec;
+use neardup_core::features::tokens::{Document, Scratch};
+use neardup_core::files::MemoryFiles;
+use neardup_core::joins::parts::groups::groups;
+use neardup_core::joins::parts::part::Part;
+use neardup_core::joins::parts::ranks::{self, Places, TokenRanks};
+use neardup_core::joins::parts::rows::Shared;
+use neardup_core::joins::parts::token_set::{Origin, TokenSet, of_document};
+use neardup_core::joins::set_index::token_counts::TokenCounts;
+use neardup_core::joins::sets::bounds::Bounds;
+use neardup_core::verify::measure::Measure;
+use neardup_core::verify::predicate::Predicate;
 
 /// Of how many sets the order of tokens is made, and how many tokens it has at most; as `near_duplicates_into` has them.
 const SAMPLE: usize = 20_000;

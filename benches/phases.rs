@@ -17,16 +17,16 @@ mod timed;
 
 use std::io::{BufRead, BufReader};
 
-use neardup::features::FeatureSpec;
-use neardup::joins::sentences::stop_rules::StopRules;
-use neardup::joins::sets::Algorithm;
-use neardup::methods::sets::Sets;
-use neardup::methods::tlcs::Tlcs;
-use neardup::passages::Parameters as PassageParameters;
-use neardup::sketches::sentence;
-use neardup::verify::measure::Measure;
-use neardup::verify::predicate::Predicate;
-use neardup::verify::tlcs::{Parameters, Thresholds};
+use neardup_core::features::FeatureSpec;
+use neardup_core::joins::sentences::stop_rules::StopRules;
+use neardup_core::joins::sets::Algorithm;
+use neardup_core::methods::sets::Sets;
+use neardup_core::methods::tlcs::Tlcs;
+use neardup_core::passages::Parameters as PassageParameters;
+use neardup_core::sketches::sentence;
+use neardup_core::verify::measure::Measure;
+use neardup_core::verify::predicate::Predicate;
+use neardup_core::verify::tlcs::{Parameters, Thresholds};
 
 use timed::{Task, once};
 

@@ -9,14 +9,14 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use neardup::executor::Stop;
-use neardup::features::tokens::{Document, Scratch};
-use neardup::features::{FeatureSpec, Tokenizer};
-use neardup::hash;
-use neardup::sketches::for_each_hash;
-use neardup::sketches::minhash::Minhasher;
-use neardup::sketches::simhash::Simhasher;
-use neardup::text::words::words;
+use neardup_core::executor::Stop;
+use neardup_core::features::tokens::{Document, Scratch};
+use neardup_core::features::{FeatureSpec, Tokenizer};
+use neardup_core::hash;
+use neardup_core::sketches::for_each_hash;
+use neardup_core::sketches::minhash::Minhasher;
+use neardup_core::sketches::simhash::Simhasher;
+use neardup_core::text::words::words;
 
 /// The best time of three, with the number of documents.
 fn report(task: &str, documents: usize, mut run: impl FnMut()) {

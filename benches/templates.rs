@@ -3,7 +3,7 @@
 //!
 //!     cargo bench --no-default-features --bench templates [-- [METHOD …] [frames=10,50] [pages=1000,10000] [limit=20]]
 //!
-//! All pages are made here, from fixed numbers (tests/common/pages.rs). A run is cut off after `limit` seconds of the
+//! All pages are made here, from fixed numbers (core/tests/common/pages.rs). A run is cut off after `limit` seconds of the
 //! processor, and larger sites are left out then; of runs of less than 0.3 s the least of three counts. *growth*:
 //! log(time / time before) / log(pages / pages before); n·log n is 1.1 here. Where pairs grow faster than that, so may the
 //! time. A table of the growth from the least size to the greatest comes last. *× jaccard*: the time by that of the exact join of the
@@ -15,44 +15,44 @@
 
 #[path = "common/machine.rs"]
 mod machine;
-#[path = "../tests/common/pages.rs"]
+#[path = "../core/tests/common/pages.rs"]
 mod pages;
 #[path = "common/processor.rs"]
 mod processor;
 #[path = "common/records.rs"]
 mod records;
 
-use neardup::error::Result;
-use neardup::executor::Executor;
-use neardup::features::FeatureSpec;
-use neardup::features::codes::CodeSpec;
-use neardup::features::imatch::IdfRange;
-use neardup::features::spotsigs::SpotSpec;
-use neardup::features::tokens::Document;
-use neardup::files::MemoryFiles;
-use neardup::hash::mix;
-use neardup::joins::Counts;
-use neardup::joins::sentences::stop_rules::StopRules;
-use neardup::joins::sketches::banding::Banding;
-use neardup::joins::sketches::combination::{Combination, Safeguards, TechniqueSpec};
-use neardup::joins::sketches::rule::Rule;
-use neardup::methods::codes::ByCodes;
-use neardup::methods::corpus::Corpus;
-use neardup::methods::documents::Quiet;
-use neardup::methods::edit::Edit;
-use neardup::methods::imatch::Imatch;
-use neardup::methods::reading::Reading;
-use neardup::methods::sets::Sets;
-use neardup::methods::sketches::Sketches;
-use neardup::methods::spotsigs::SpotSigs;
-use neardup::methods::tlcs::Tlcs;
-use neardup::methods::{Method, passages};
-use neardup::passages::Parameters as PassageParameters;
-use neardup::resources::Resources;
-use neardup::sketches::sentence;
-use neardup::verify::measure::Measure;
-use neardup::verify::predicate::Predicate;
-use neardup::verify::tlcs::{Parameters, Thresholds};
+use neardup_core::error::Result;
+use neardup_core::executor::Executor;
+use neardup_core::features::FeatureSpec;
+use neardup_core::features::codes::CodeSpec;
+use neardup_core::features::imatch::IdfRange;
+use neardup_core::features::spotsigs::SpotSpec;
+use neardup_core::features::tokens::Document;
+use neardup_core::files::MemoryFiles;
+use neardup_core::hash::mix;
+use neardup_core::joins::Counts;
+use neardup_core::joins::sentences::stop_rules::StopRules;
+use neardup_core::joins::sketches::banding::Banding;
+use neardup_core::joins::sketches::combination::{Combination, Safeguards, TechniqueSpec};
+use neardup_core::joins::sketches::rule::Rule;
+use neardup_core::methods::codes::ByCodes;
+use neardup_core::methods::corpus::Corpus;
+use neardup_core::methods::documents::Quiet;
+use neardup_core::methods::edit::Edit;
+use neardup_core::methods::imatch::Imatch;
+use neardup_core::methods::reading::Reading;
+use neardup_core::methods::sets::Sets;
+use neardup_core::methods::sketches::Sketches;
+use neardup_core::methods::spotsigs::SpotSigs;
+use neardup_core::methods::tlcs::Tlcs;
+use neardup_core::methods::{Method, passages};
+use neardup_core::passages::Parameters as PassageParameters;
+use neardup_core::resources::Resources;
+use neardup_core::sketches::sentence;
+use neardup_core::verify::measure::Measure;
+use neardup_core::verify::predicate::Predicate;
+use neardup_core::verify::tlcs::{Parameters, Thresholds};
 
 use records::{address, record};
 

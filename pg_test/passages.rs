@@ -5,10 +5,10 @@ use pgrx::prelude::*;
 #[pg_schema]
 mod tests {
     use super::*;
-    use crate::executor::Stop;
-    use crate::features::spotsigs::SpotSpec;
-    use crate::features::units::signatures::Features;
-    use crate::passages::{Parameters, between};
+    use neardup_core::executor::Stop;
+    use neardup_core::features::spotsigs::SpotSpec;
+    use neardup_core::features::units::signatures::Features;
+    use neardup_core::passages::{Parameters, between};
 
     const SENTENCES: [&str; 9] = [
         "The crane moved to the quay.",
@@ -26,8 +26,8 @@ mod tests {
     fn a_table_has_the_passages_of_its_texts() {
         let texts: Vec<String> = (0..40u64)
             .map(|row| {
-                let sentence = |n| SENTENCES[(crate::hash::mix(row * 31 + n) % 9) as usize];
-                (0..crate::hash::mix(row) % 8).map(sentence).collect::<Vec<_>>().join(" ")
+                let sentence = |n| SENTENCES[(neardup_core::hash::mix(row * 31 + n) % 9) as usize];
+                (0..neardup_core::hash::mix(row) % 8).map(sentence).collect::<Vec<_>>().join(" ")
             })
             .collect();
         Spi::run("CREATE TABLE texts (id int PRIMARY KEY, body text)").expect("made");

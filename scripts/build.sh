@@ -12,9 +12,7 @@ need_rust
 need_rustfmt
 need_compiler
 feature=$(pg_feature)
-# As a library of the server alone: with the Rust library, which cargo build makes beside it, nothing is optimised across
-# crates, and all that is public is compiled.
-compile=(cargo rustc --locked --lib --crate-type cdylib --no-default-features --features "$feature")
+compile=(cargo build --locked --package neardup --lib --no-default-features --features "$feature")
 if (($# > 1)); then compile=(cargo build --lib "${@:2}"); fi
 if ! "${compile[@]}" --profile "$profile"; then
     if libclang_is_missing; then

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes the tables and plots of docs/evaluation/ from the corpora in the folder NEARDUP_DATA: each
-# evaluation is an example program evaluate_NAME, whose output goes between the marks <!-- NAME --> and <!-- /NAME --> of one of
+# evaluation is a program evaluate_NAME of the package in evaluation, whose output goes between the marks <!-- NAME --> and <!-- /NAME --> of one of
 # these pages, and whose plots go beside it. Without names, all that the pages have marks for.
 #
 #   scripts/evaluate.sh [NAME…]
@@ -18,20 +18,20 @@ if [[ $# -eq 0 ]]; then
     mapfile -t names < <(sed -n 's/^<!-- \([a-z_]*\) -->$/\1/p' "${pages[@]}")
     set -- "${names[@]}"
 fi
-build=(cargo build --quiet --release --no-default-features)
+build=(cargo build --quiet --release --package neardup-evaluation)
 for name in "$@"; do
     if ! grep -qx "<!-- $name -->" "${pages[@]}"; then
         echo "evaluate.sh: no marks for $name" >&2
         exit 1
     fi
-    build+=(--example "evaluate_$name")
+    build+=(--bin "evaluate_$name")
 done
 section=$(mktemp)
 trap 'rm -f "$section"' EXIT
 
 # one NAME PAGE: what the program says goes into the page.
 one() {
-    "${CARGO_TARGET_DIR:-target}/release/examples/evaluate_$1" "$data" "$(dirname "$2")" >"$section"
+    "${CARGO_TARGET_DIR:-target}/release/evaluate_$1" "$data" "$(dirname "$2")" >"$section"
     awk -v name="$1" -v file="$section" '
         $0 == "<!-- " name " -->" { print; print ""; while ((getline line < file) > 0) print line; skip = 1 }
         $0 == "<!-- /" name " -->" { skip = 0 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# evaluate_small.sh [NAME…]: runs all evaluations, examples/evaluate_*, in their small form (NEARDUP_EVALUATE=small: a share of
-# the corpora, within seconds), and compares key figures of their tables with examples/bounds.tsv, in which each has at least one
+# evaluate_small.sh [NAME…]: runs all evaluations, evaluation/src/bin/evaluate_*, in their small form (NEARDUP_EVALUATE=small: a share of
+# the corpora, within seconds), and compares key figures of their tables with evaluation/bounds.tsv, in which each has at least one
 # line. Takes programs as `make test` has compiled them. Exit 77: skipped, there are no corpora.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
@@ -11,10 +11,10 @@ if [[ ! -d ${NEARDUP_DATA:-} ]]; then
     exit 77
 fi
 if (($# == 0)); then
-    mapfile -t names < <(find examples -mindepth 1 -maxdepth 1 -name 'evaluate_*' | sed 's/.*evaluate_//; s/\.rs$//' | sort)
+    mapfile -t names < <(find evaluation/src/bin -mindepth 1 -maxdepth 1 -name 'evaluate_*' | sed 's/.*evaluate_//; s/\.rs$//' | sort)
     set -- "${names[@]}"
 fi
-cargo build --quiet --profile quick --no-default-features --features "$(pg_feature),pg_test" --examples
+cargo build --quiet --profile quick --package neardup-evaluation --bins
 plots=$(mktemp -d)
 trap 'rm -rf "$plots"' EXIT
 export NEARDUP_EVALUATE=small
@@ -59,18 +59,18 @@ within() {
                 if (row[b] == "*" || row[b] == cells[1] || row[b] == cells[1] " | " cells[2]) check(b)
         }
         END {
-            if (!bounds) fail("no line in examples/bounds.tsv")
+            if (!bounds) fail("no line in evaluation/bounds.tsv")
             if (!tables) fail("no table")
             for (b = 1; b <= bounds; b++) if (!found[b]) fail("no such figure: " table[b] ", " row[b])
             print "   " tables + 0 " tables, " bounds + 0 " bounds, " failed + 0 " failed"
             exit failed > 0
-        }' examples/bounds.tsv -
+        }' evaluation/bounds.tsv -
 }
 
 # one NAME: runs it, and looks at what it says.
 one() {
     local said=$plots/said
-    "${CARGO_TARGET_DIR:-target}/quick/examples/evaluate_$1" "$NEARDUP_DATA" "$plots" >"$said" && within "$1" <"$said"
+    "${CARGO_TARGET_DIR:-target}/quick/evaluate_$1" "$NEARDUP_DATA" "$plots" >"$said" && within "$1" <"$said"
 }
 
 failed=() number=0

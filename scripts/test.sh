@@ -84,15 +84,14 @@ else
     run 'cargo fmt --check' cargo fmt --check
     run 'names in our SQL have their schemas' scripts/qualified.sh
     run 'links of the documents' scripts/links.sh
-    run 'clippy of everything (1 to 2 min the first time)' cargo clippy "${built[@]}" --all-targets -- -D warnings
-    run 'clippy of the core' cargo clippy --profile quick --no-default-features --lib -- -D warnings
-    run 'documentation' env RUSTDOCFLAGS='-D warnings' cargo doc "${built[@]}" --no-deps --lib --examples --document-private-items
+    run 'clippy of everything (1 to 2 min the first time)' cargo clippy --workspace "${built[@]}" --all-targets -- -D warnings
+    run 'documentation' env RUSTDOCFLAGS='-D warnings' cargo doc --workspace "${built[@]}" --features neardup-core/internals --no-deps --document-private-items
     # Without an installed extension there is nothing left to try but the core.
     before=${#failed[@]}
-    run 'build and install (4 min the first time)' put "${built[@]:2}" --tests --examples
+    run 'build and install (4 min the first time)' put --workspace "${built[@]:2}" --tests --bins --examples
     installed=$((${#failed[@]} == before))
     run 'tests of the core (1 min)' cargo test "${built[@]}" --no-fail-fast
-    run 'the same without vectors' env NEARDUP_TEST_INSTRUCTIONS=portable cargo test "${built[@]}" --no-fail-fast --lib --test oracle
+    run 'the same without vectors' env NEARDUP_TEST_INSTRUCTIONS=portable cargo test --profile quick -p neardup-core --no-fail-fast --lib --test oracle
     run 'evaluations, in small (2 min)' scripts/evaluate_small.sh
     if ((installed)); then
         # A line "# Alone: …" says why a script cannot share the processors.

@@ -1,63 +1,15 @@
-//! neardup finds near-duplicate documents.
+//! The extension: PostgreSQL calls [`neardup_core`].
 //!
-//! ```
-//! let texts = [
-//!     "The quick brown fox jumps over the lazy dog.",
-//!     "the QUICK brown fox jumps over the lazy dog!",
-//!     "A quick brown fox jumped over a dog.",
-//! ];
-//! let pairs = neardup::near_duplicates(&texts, 0.8)?;
-//! assert_eq!(pairs.len(), 1);
-//! assert_eq!((pairs[0].left, pairs[0].right, pairs[0].similarity), (0, 1, 1.0));
-//! # Ok::<(), neardup::error::Error>(())
-//! ```
-//!
-//! The modules are the stages of a pipeline; each uses only earlier ones:
-//!
-//! * [`error`], [`memory`], [`ragged`], [`files`], [`hash`], [`prefetch`], [`radix`], [`executor`],
-//!   [`resources`]: the base of all other modules
-//! * [`text`]: from texts to words and other units
-//! * [`features`]: from units to sets of tokens or shingles
-//! * [`sketches`]: from sets to minhash and simhash sketches, and to the signatures that find them
-//! * [`verify`]: the similarity of two sets or two texts
-//! * [`joins`]: the candidate pairs that are worth comparing, and the joins
-//! * [`clusters`]: from pairs and signatures to clusters, and what to keep of each cluster
-//! * [`passages`]: from pairs of sentences to passages that documents share
-//! * [`methods`]: the whole way from documents to pairs
-//! * [`report`]: pairs and clusters for people to look at
-//! * [`jobs`]: the next step of the jobs that keep pairs and clusters up to date
+//! * [`jobs`], [`into`]: the next step of a refresh and of `near_duplicates_into`, planned without
+//!   a server
+//! * `pg`: everything that calls the server or is called by it
 
-#![warn(unreachable_pub)] // `pub` marks the library's public surface; src/pg is not in it.
+#![warn(unreachable_pub)]
 
-pub mod clusters;
-pub mod error;
-pub mod executor;
-pub mod features;
-pub mod files;
-pub mod hash;
 pub mod into;
 pub mod jobs;
-pub mod joins;
-pub mod leb128;
-pub mod memory;
-pub mod methods;
-pub mod passages;
 #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
 mod pg;
-pub mod prefetch;
-pub mod processor;
-pub mod radix;
-pub mod ragged;
-pub mod report;
-pub mod resources;
-pub mod sketches;
-pub mod sorting_network;
-pub mod text;
-pub mod turns;
-pub mod verify;
-
-pub use joins::pairs::Pair;
-pub use methods::corpus::near_duplicates;
 
 #[cfg(all(
     feature = "pg_test",

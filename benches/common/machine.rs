@@ -4,7 +4,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use neardup::hash;
+use neardup_core::hash;
 
 /// Gigabytes a second and million keys a second, the best of some tries.
 pub struct Machine {

@@ -4,8 +4,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use neardup::error::{Error, Result};
-use neardup::executor::{Executor, Stop, Task};
+use neardup_core::error::{Error, Result};
+use neardup_core::executor::{Executor, Stop, Task};
 
 /// Seconds of the processor that the first thread has taken until now, as Linux tells them, to a
 /// millionth; where it does not, those of all threads to a hundredth.

@@ -1,7 +1,7 @@
 //! Short documents: names with addresses, made from fixed numbers.
 #![allow(dead_code, reason = "each benchmark uses some of it")]
 
-use neardup::hash::mix;
+use neardup_core::hash::mix;
 
 /// A name with an address; every eighth differs in its number alone from the one before.
 pub fn record(row: u64) -> String {

@@ -2,17 +2,17 @@
 
 use std::time::Instant;
 
-use neardup::error::Result;
-use neardup::executor::{Executor, PlainThreads};
-use neardup::files::MemoryFiles;
-use neardup::hash;
-use neardup::methods::Method;
-use neardup::methods::corpus::Corpus;
-use neardup::methods::documents::Quiet;
-use neardup::methods::passages;
-use neardup::methods::reading::Reading;
-use neardup::passages::Parameters as PassageParameters;
-use neardup::resources::Resources;
+use neardup_core::error::Result;
+use neardup_core::executor::{Executor, PlainThreads};
+use neardup_core::files::MemoryFiles;
+use neardup_core::hash;
+use neardup_core::methods::Method;
+use neardup_core::methods::corpus::Corpus;
+use neardup_core::methods::documents::Quiet;
+use neardup_core::methods::passages;
+use neardup_core::methods::reading::Reading;
+use neardup_core::passages::Parameters as PassageParameters;
+use neardup_core::resources::Resources;
 
 use crate::processor;
 

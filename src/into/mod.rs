@@ -5,7 +5,7 @@
 //! [`State`](state::State), [`plan`](plan::plan) derives [`Step`](step::Step)s from it, and
 //! `src/pg/into` executes them. Some steps report facts on which later steps depend. A plan ends
 //! with such a step, or with the last step of the transaction, and planning continues with the new
-//! facts. [`Turns`](crate::turns::Turns) refuses to continue if there are none.
+//! facts. [`Turns`](neardup_core::turns::Turns) refuses to continue if there are none.
 //!
 //! Completed stages are recorded in a log, so that a further call can continue after a crash.
 //! Working tables on other servers are created and dropped there at once, even if the transaction

@@ -5,8 +5,8 @@
 //! transaction collects its knowledge in a [`State`](state::State), [`plan`](plan::plan) derives
 //! [`Step`](step::Step)s from it, and `src/pg/jobs` executes them. Some steps report facts on which
 //! later steps depend, such as the number of changed rows. A plan ends with such a step, or with
-//! the last step of all, and planning continues with the new facts. [`Turns`](crate::turns::Turns)
-//! refuses to continue if there are none.
+//! the last step of all, and planning continues with the new facts.
+//! [`Turns`](neardup_core::turns::Turns) refuses to continue if there are none.
 
 pub mod plan;
 pub mod state;

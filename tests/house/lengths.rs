@@ -39,14 +39,18 @@ fn function(line: &str) -> Option<&str> {
 
 /// An idea, what its definition reads like, and the file that has it.
 const IDEAS: [(&str, &str, &str); 8] = [
-    ("the order of tokens", "struct TokenOrder", "src/joins/set_index/token_order.rs"),
-    ("counts of tokens that forget the rarest", "struct TokenCounts", "src/joins/set_index/token_counts.rs"),
-    ("the bitmap of a set", "fn of_hashes(hashes: impl Iterator", "src/joins/set_index/bitmap.rs"),
-    ("the width of a bitmap", "struct Width", "src/joins/set_index/bitmap.rs"),
-    ("a bound kept for each size of a set", "struct BySize", "src/joins/set_index/by_size.rs"),
-    ("the codec of posting lists", "struct Decoder", "src/joins/set_index/rice.rs"),
-    ("LEB128", "& 0x7f", "src/leb128.rs"),
-    ("the hash of an element", "Self::Number(number) => hash::mix(number)", "src/features/tokens.rs"),
+    ("the order of tokens", "struct TokenOrder", "core/src/joins/set_index/token_order.rs"),
+    (
+        "counts of tokens that forget the rarest",
+        "struct TokenCounts",
+        "core/src/joins/set_index/token_counts.rs",
+    ),
+    ("the bitmap of a set", "fn of_hashes(hashes: impl Iterator", "core/src/joins/set_index/bitmap.rs"),
+    ("the width of a bitmap", "struct Width", "core/src/joins/set_index/bitmap.rs"),
+    ("a bound kept for each size of a set", "struct BySize", "core/src/joins/set_index/by_size.rs"),
+    ("the codec of posting lists", "struct Decoder", "core/src/joins/set_index/rice.rs"),
+    ("LEB128", "& 0x7f", "core/src/leb128.rs"),
+    ("the hash of an element", "Self::Number(number) => hash::mix(number)", "core/src/features/tokens.rs"),
 ];
 
 /// Ideas that are defined elsewhere, too, or not where they should be.

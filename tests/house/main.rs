@@ -37,12 +37,20 @@ fn sources(places: &[&str], ending: &str) -> Sources {
     found
 }
 
+/// The roots of the crates: the core's and the extension's.
+const ROOTS: [&str; 2] = ["core/src/lib.rs", "src/lib.rs"];
+
 fn src() -> Sources {
-    sources(&["src"], ".rs")
+    sources(&["core/src", "src"], ".rs")
+}
+
+/// The crates of these sources; a planted fault has one.
+fn crates(sources: &Sources) -> impl Iterator<Item = Crate> {
+    ROOTS.iter().filter(|root| sources.contains_key(**root)).map(|root| Crate::read(sources, root))
 }
 
 fn arrows_of(sources: &Sources) -> Arrows {
-    arrows(&Crate::read(sources, "src/lib.rs"))
+    crates(sources).flat_map(|one| arrows(&one)).collect()
 }
 
 fn none(faults: Vec<String>) {
@@ -54,12 +62,13 @@ fn no_circle_among_files() {
     none(circles(&arrows_of(&src())));
 }
 
-/// As it holds among files, so among the entries of `src` and of `src/pg`, each folder taken as
-/// one.
+/// As it holds among files, so among the entries of `core/src`, of `src` and of `src/pg`, each
+/// folder taken as one.
 #[test]
 fn no_circle_among_folders() {
     let arrows = arrows_of(&src());
-    none(["src", "src/pg"].iter().flat_map(|folder| circles(&within(folder, &arrows))).collect());
+    let folders = ["core/src", "src", "src/pg"];
+    none(folders.iter().flat_map(|folder| circles(&within(folder, &arrows))).collect());
 }
 
 /// Files outside `src/pg` that name pgrx, or something in `src/pg`.
@@ -93,9 +102,11 @@ fn only_src_pg_knows_the_server() {
 
 /// Files that are no module's, so that no compiler looks at them.
 fn unread(sources: &Sources) -> Vec<String> {
-    let read = Crate::read(sources, "src/lib.rs");
-    let modules: BTreeSet<&String> = read.modules.iter().map(|module| &module.file).collect();
-    let left = sources.keys().filter(|path| !modules.contains(path) && !read.tests.contains(*path));
+    let crates: Vec<Crate> = crates(sources).collect();
+    let modules: BTreeSet<&String> =
+        crates.iter().flat_map(|read| read.modules.iter().map(|module| &module.file)).collect();
+    let of_tests = |path: &String| crates.iter().any(|read| read.tests.contains(path));
+    let left = sources.keys().filter(|path| !modules.contains(path) && !of_tests(path));
     left.map(|path| format!("{path} is declared in no module")).collect()
 }
 
@@ -201,7 +212,7 @@ fn too_long(sources: &Sources) -> Vec<String> {
 
 #[test]
 fn no_file_is_long() {
-    none(too_long(&sources(&["src", "tests", "benches", "examples", "pg_test"], ".rs")));
+    none(too_long(&sources(&["core", "src", "tests", "benches", "evaluation", "pg_test"], ".rs")));
 }
 
 /// Files that allow `unsafe`, which Cargo.toml denies, and are neither the door to the server nor a
@@ -248,10 +259,10 @@ fn repository() -> BTreeSet<String> {
 fn documents_named_are_there() {
     let places = [
         "src",
+        "core",
         "sql",
         "tests",
         "benches",
-        "examples",
         "evaluation",
         "scripts",
         "pg_test",
@@ -259,20 +270,21 @@ fn documents_named_are_there() {
         "Makefile",
         ".ci",
     ];
-    let sources = sources(
-        &places.map(|place| place).into_iter().filter(|place| Path::new(place).exists()).collect::<Vec<_>>(),
-        "",
-    );
+    let sources =
+        sources(&places.into_iter().filter(|place| Path::new(place).exists()).collect::<Vec<_>>(), "");
     none(documents::missing(&sources, &repository()));
 }
 
-/// Places in backquotes, a path from the top or from `src` or `src/pg`, that are not there.
+/// Places in backquotes, a path from the top or from `core/src`, `src` or `src/pg`, that are not
+/// there.
 fn nowhere(text: &str, is_there: impl Fn(&str) -> bool) -> Vec<String> {
     let is_path = |place: &&str| {
         place.contains('/') && place.chars().all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c))
     };
     let places: BTreeSet<&str> = text.split('`').skip(1).step_by(2).filter(is_path).collect();
-    let there = |place: &str| ["", "src/", "src/pg/"].iter().any(|top| is_there(&format!("{top}{place}")));
+    let there = |place: &str| {
+        ["", "core/src/", "src/", "src/pg/"].iter().any(|top| is_there(&format!("{top}{place}")))
+    };
     places
         .into_iter()
         .filter(|place| !there(place))

@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::world::Row;
-use crate::hash::mix;
 use crate::into::state::MOST_STARS;
+use neardup_core::hash::mix;
 
 /// Returns each first number of the rows with the second numbers that belong to it.
 fn by_first(rows: &[Row]) -> BTreeMap<i64, BTreeSet<i64>> {

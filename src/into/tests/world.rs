@@ -8,7 +8,7 @@ use super::stars;
 use crate::into::plan::plan;
 use crate::into::state::{Call, Count, Ids, Log, Progress, Sizes, State, rounds};
 use crate::into::step::{End, Refusal, Stage, Step, Table};
-use crate::turns::Turns;
+use neardup_core::turns::Turns;
 
 /// A document: its id, and its set, if it has one. Sets are similar if they differ by at most 1.
 pub(super) type Doc = (Option<u8>, Option<u8>);

@@ -6,10 +6,10 @@ use std::mem::discriminant;
 use proptest::prelude::*;
 
 use super::world::{Id, Note, World};
-use crate::error::Error;
 use crate::jobs::plan::plan;
 use crate::jobs::state::{BatchPairs, Contents, Job, Present, Removed, State, Upkeep};
 use crate::jobs::step::Step;
+use neardup_core::error::Error;
 
 /// Reports whether a step reports a fact that is not yet known.
 fn tells_more(step: Step, state: &State) -> bool {

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::mem::discriminant;
 
 use super::world::{Id, Lists, Seen, Segment, World, clusters, join, reach, similar};
-use crate::error::Result;
 use crate::jobs::plan::plan;
 use crate::jobs::state::{BatchPairs, Contents, Job, Present, Removed, State};
 use crate::jobs::step::{Clusters, Join, Rows, Step};
-use crate::turns::Turns;
+use neardup_core::error::Result;
+use neardup_core::turns::Turns;
 
 impl World {
     /// Plans and executes a transaction. `each` is called before each step and may write meanwhile,

@@ -2,17 +2,17 @@
 //! part ([`super::parts`]) finds the sets that share a band. Any user may call these functions with
 //! any arguments.
 
-use crate::executor;
-use crate::joins::parts::bands;
-use crate::joins::parts::groups::{Groups, check_parts};
-use crate::joins::parts::token_set::TokenSet;
-use crate::joins::sets::bounds::Bounds;
-use crate::joins::sketches::banding::Banding;
 use crate::pg::functions::parts::{Grouped, predicate};
 use crate::pg::server::call::sql_function;
 use crate::pg::server::error::SqlError;
 use crate::pg::server::executor::executor_for;
 use crate::pg::server::set_returning;
+use neardup_core::executor;
+use neardup_core::joins::parts::bands;
+use neardup_core::joins::parts::groups::{Groups, check_parts};
+use neardup_core::joins::parts::token_set::TokenSet;
+use neardup_core::joins::sets::bounds::Bounds;
+use neardup_core::joins::sketches::banding::Banding;
 
 /// An example call, for hints.
 const EXAMPLE: &str =

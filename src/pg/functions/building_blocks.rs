@@ -5,22 +5,22 @@ use std::borrow::Cow;
 
 use pgrx::pg_sys::Datum;
 
-use crate::executor;
-use crate::features::dictionary::Dictionary;
-use crate::features::sets::collect::Collector;
-use crate::features::tokens::{Document, Scratch, Token, for_each_token};
-use crate::features::{FeatureSpec, Tokenizer};
-use crate::memory;
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::checks;
 use crate::pg::server::encoding;
 use crate::pg::server::error::Result;
 use crate::pg::server::executor::executor_for;
 use crate::pg::server::values::{Strings, number_array, text_array};
-use crate::text::words::{Space, for_each_word};
-use crate::verify::edit;
-use crate::verify::measure::Measure;
-use crate::verify::overlap::shared_at_least;
+use neardup_core::executor;
+use neardup_core::features::dictionary::Dictionary;
+use neardup_core::features::sets::collect::Collector;
+use neardup_core::features::tokens::{Document, Scratch, Token, for_each_token};
+use neardup_core::features::{FeatureSpec, Tokenizer};
+use neardup_core::memory;
+use neardup_core::text::words::{Space, for_each_word};
+use neardup_core::verify::edit;
+use neardup_core::verify::measure::Measure;
+use neardup_core::verify::overlap::shared_at_least;
 
 sql_function! {
     /// `words(text) → text[]`
@@ -52,7 +52,7 @@ sql_function! {
             shingles.clear();
             for_each_token(&document, &spec, &mut Scratch::default(), stop, |token| {
                 let hash = match token {
-                    Token::Bytes(word) => crate::hash::hash_bytes(word),
+                    Token::Bytes(word) => neardup_core::hash::hash_bytes(word),
                     Token::Number(hash) => hash,
                 };
                 memory::push(shingles, hash.cast_signed(), "collecting shingles")

@@ -9,15 +9,6 @@ use pgrx::{PgLogLevel, PgSqlErrorCode};
 
 use super::near_duplicates::{Run, too_many_pairs};
 use super::near_duplicates_stats::{StoredAccount, tell_weak};
-use crate::clusters::Clustering;
-use crate::clusters::edge::Edge;
-use crate::clusters::edges::Edges;
-use crate::clusters::equal_rows::EqualRows;
-use crate::clusters::graph::Graph;
-use crate::clusters::grouping::Clusters;
-use crate::executor::Executor as _;
-use crate::methods::Grouping;
-use crate::methods::account::milliseconds;
 use crate::pg::query::ids::Ids;
 use crate::pg::query::relation::Relation;
 use crate::pg::read::documents::Finished;
@@ -30,6 +21,15 @@ use crate::pg::server::executor::BackendExecutor;
 use crate::pg::server::set_returning::{self, Rows};
 use crate::pg::server::settings;
 use crate::pg::server::temp_file::ServerFiles;
+use neardup_core::clusters::Clustering;
+use neardup_core::clusters::edge::Edge;
+use neardup_core::clusters::edges::Edges;
+use neardup_core::clusters::equal_rows::EqualRows;
+use neardup_core::clusters::graph::Graph;
+use neardup_core::clusters::grouping::Clusters;
+use neardup_core::executor::Executor as _;
+use neardup_core::methods::Grouping;
+use neardup_core::methods::account::milliseconds;
 
 sql_function! {
     /// `near_duplicate_clusters(docs, threshold, …)`

@@ -4,11 +4,6 @@
 use pgrx::pg_sys::Datum;
 
 use super::clusters::{how, warn_of_chains};
-use crate::clusters::Clustering;
-use crate::clusters::grouping::Clusters;
-use crate::clusters::links::{Link, links};
-use crate::clusters::summary::{Summary, summaries};
-use crate::memory;
 use crate::pg::query::ids::Ids;
 use crate::pg::query::names::type_name;
 use crate::pg::read::pairs::Pairs;
@@ -19,6 +14,11 @@ use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::{self, Rows};
 use crate::pg::server::temp_file::ServerFiles;
+use neardup_core::clusters::Clustering;
+use neardup_core::clusters::grouping::Clusters;
+use neardup_core::clusters::links::{Link, links};
+use neardup_core::clusters::summary::{Summary, summaries};
+use neardup_core::memory;
 
 const DOING: &str = "reading pairs";
 

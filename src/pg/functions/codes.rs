@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
-use crate::executor;
-use crate::features::codes::{CodeSpec, feature_code};
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
 use crate::pg::server::values::text;
-use crate::verify::repeatability::repeatability;
+use neardup_core::executor;
+use neardup_core::features::codes::{CodeSpec, feature_code};
+use neardup_core::verify::repeatability::repeatability;
 
 sql_function! {
     /// `feature_code(text, anchors, cut, unit_length, unit_share, paragraphs, ends, min_length,

@@ -6,8 +6,6 @@ use pgrx::pg_sys::Datum;
 
 use super::clusters::Joined;
 use super::near_duplicates;
-use crate::clusters::leaders::{Leaders, leaders, rank_by};
-use crate::memory;
 use crate::pg::query::ids::Ids;
 use crate::pg::query::relation::Relation;
 use crate::pg::read::ranks::read_ranks;
@@ -18,6 +16,8 @@ use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::{self, Rows};
 use crate::pg::server::temp_file::ServerFiles;
+use neardup_core::clusters::leaders::{Leaders, leaders, rank_by};
+use neardup_core::memory;
 
 sql_function! {
     /// `eliminate(docs, threshold, …)`

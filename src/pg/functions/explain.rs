@@ -4,12 +4,6 @@
 use pgrx::pg_sys::{self, Datum};
 use serde::Serialize;
 
-use crate::error::Result as CoreResult;
-use crate::executor::{self, Stop};
-use crate::hash;
-use crate::methods::explain::{Evidence, Explanation};
-use crate::methods::pair::TwoTexts;
-use crate::methods::stored::{NearBits, StoredMinhash, StoredSimhash};
 use crate::pg::request::methods;
 use crate::pg::request::methods::sets::DEFAULT_THRESHOLD;
 use crate::pg::server::call::{Call, sql_function};
@@ -18,14 +12,20 @@ use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
 use crate::pg::server::set_returning::{self, Rows};
 use crate::pg::server::values::text;
-use crate::report::diff::{Compared, Diff};
-use crate::report::dotplot::DotPlot;
-use crate::report::html::STYLE;
-use crate::report::passages::Word;
-use crate::report::side_by_side::{Extent, side_by_side};
-use crate::report::terminal::{self, Figure};
-use crate::sketches::stored::SketchKind;
-use crate::sketches::wire::{Minhash, Simhash};
+use neardup_core::error::Result as CoreResult;
+use neardup_core::executor::{self, Stop};
+use neardup_core::hash;
+use neardup_core::methods::explain::{Evidence, Explanation};
+use neardup_core::methods::pair::TwoTexts;
+use neardup_core::methods::stored::{NearBits, StoredMinhash, StoredSimhash};
+use neardup_core::report::diff::{Compared, Diff};
+use neardup_core::report::dotplot::DotPlot;
+use neardup_core::report::html::STYLE;
+use neardup_core::report::passages::Word;
+use neardup_core::report::side_by_side::{Extent, side_by_side};
+use neardup_core::report::terminal::{self, Figure};
+use neardup_core::sketches::stored::SketchKind;
+use neardup_core::sketches::wire::{Minhash, Simhash};
 
 /// The name of the line that is meant for readers, in addition to the methods: runs of words that
 /// occur in both texts, at any place.

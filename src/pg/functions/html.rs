@@ -1,10 +1,10 @@
 //! `html_text(html, url)` (docs/reference/functions.md, *Texts*).
 
-use crate::executor;
 use crate::pg::server::call::sql_function;
 use crate::pg::server::executor::executor_for;
 use crate::pg::server::values::{LARGEST, lossy_text, too_large};
-use crate::text::html::read_text;
+use neardup_core::executor;
+use neardup_core::text::html::read_text;
 
 sql_function! {
     /// `html_text(html, url) → text`

@@ -4,15 +4,15 @@
 use pgrx::pg_sys::Datum;
 
 use super::spans::range;
-use crate::executor::{self, Executor};
 use crate::pg::request::centre::centre;
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
 use crate::pg::server::set_returning::{self, Rows};
-use crate::sketches::sentence::{self, SentenceSigner};
-use crate::verify::lcs::{Bounds, Lcs, containment, resemblance, symbols};
-use crate::verify::tlcs::{Comparer, Found, Parameters, Part};
+use neardup_core::executor::{self, Executor};
+use neardup_core::sketches::sentence::{self, SentenceSigner};
+use neardup_core::verify::lcs::{Bounds, Lcs, containment, resemblance, symbols};
+use neardup_core::verify::tlcs::{Comparer, Found, Parameters, Part};
 
 sql_function! {
     /// `lcs_length(text, text) → bigint`

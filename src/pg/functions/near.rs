@@ -6,8 +6,8 @@ use pgrx::pg_sys::{self, Datum};
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::checks;
 use crate::pg::server::error::{Result, catch};
-use crate::sketches::balls::{MinhashBall, SimhashBall};
-use crate::sketches::wire::{Minhash, Simhash};
+use neardup_core::sketches::balls::{MinhashBall, SimhashBall};
+use neardup_core::sketches::wire::{Minhash, Simhash};
 
 /// The assumed share of rows that a search finds if there are no statistics: near duplicates are
 /// few.

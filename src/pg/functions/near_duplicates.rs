@@ -7,9 +7,6 @@ use pgrx::pg_sys::Datum;
 use pgrx::{PgSqlErrorCode, check_for_interrupts};
 
 use super::near_duplicates_stats::{StoredAccount, tell_weak};
-use crate::clusters::leaders::Leaders;
-use crate::joins::pairs::{Pair, Pairs};
-use crate::methods::account::{Account, milliseconds};
 use crate::pg::query::ids::Ids;
 use crate::pg::read::documents::Finished;
 use crate::pg::request::Request;
@@ -18,6 +15,9 @@ use crate::pg::request::form::{self, Form};
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::{self, Rows};
+use neardup_core::clusters::leaders::Leaders;
+use neardup_core::joins::pairs::{Pair, Pairs};
+use neardup_core::methods::account::{Account, milliseconds};
 
 sql_function! {
     /// `near_duplicates(docs, threshold, …)`

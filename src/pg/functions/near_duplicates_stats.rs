@@ -6,11 +6,11 @@ use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgLogLevel, PgSqlErrorCode};
 
-use crate::joins::sketches::hamming::Hamming;
-use crate::methods::account::Account;
 use crate::pg::server::call::sql_function;
 use crate::pg::server::error::Result;
 use crate::pg::server::set_returning::{self, Rows};
+use neardup_core::joins::sketches::hamming::Hamming;
+use neardup_core::methods::account::Account;
 
 thread_local! {
     /// The account of the last call and the role that made the call.

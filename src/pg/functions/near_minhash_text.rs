@@ -3,14 +3,14 @@
 
 use super::building_blocks::document;
 use super::sketches::minhash_of;
-use crate::features::tokens::Document;
-use crate::joins::search::ball;
 use crate::pg::server::call::sql_function;
 use crate::pg::server::checks;
 use crate::pg::server::error::Result;
-use crate::sketches::balls::MinhashBall;
-use crate::sketches::minhash::{self, check_similarity};
-use crate::sketches::wire::{Minhash, MinhashHeader, Source};
+use neardup_core::features::tokens::Document;
+use neardup_core::joins::search::ball;
+use neardup_core::sketches::balls::MinhashBall;
+use neardup_core::sketches::minhash::{self, check_similarity};
+use neardup_core::sketches::wire::{Minhash, MinhashHeader, Source};
 
 /// The seed of balls around a text, which is the default seed of `minhash`.
 const SEED: i64 = 1;

@@ -5,15 +5,6 @@ use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgMemoryContexts, PgSqlErrorCode};
 
 use super::token_sets::measure_of;
-use crate::error::Error;
-use crate::executor;
-use crate::joins::parts::groups::{self, Groups, groups};
-use crate::joins::parts::part::Part;
-use crate::joins::parts::ranks::{Places, TokenRanks};
-use crate::joins::parts::rows::Shared;
-use crate::joins::parts::token_set::TokenSet;
-use crate::joins::sets::bounds::Bounds;
-use crate::memory;
 use crate::pg::query::decode::elements;
 use crate::pg::query::ids::{Ids, has_order};
 use crate::pg::query::names::type_name;
@@ -25,7 +16,16 @@ use crate::pg::server::set_returning::{self, Rows};
 use crate::pg::server::settings;
 use crate::pg::server::temp_file::ServerFiles;
 use crate::pg::server::values::LARGEST;
-use crate::verify::predicate::Predicate;
+use neardup_core::error::Error;
+use neardup_core::executor;
+use neardup_core::joins::parts::groups::{self, Groups, groups};
+use neardup_core::joins::parts::part::Part;
+use neardup_core::joins::parts::ranks::{Places, TokenRanks};
+use neardup_core::joins::parts::rows::Shared;
+use neardup_core::joins::parts::token_set::TokenSet;
+use neardup_core::joins::sets::bounds::Bounds;
+use neardup_core::memory;
+use neardup_core::verify::predicate::Predicate;
 
 const EXAMPLE: &str = "For example: prefix_groups(set, ranks, 'jaccard', 0.8, 64), and then join_part(id, size, bitmap, prefix, 'jaccard', 0.8)";
 
@@ -283,7 +283,7 @@ impl PairIds {
         Self { words: Vec::new(), ends: Vec::new(), by_value, is_full: false }
     }
 
-    fn add(&mut self, ids: &Ids, a: &[u64], b: &[u64]) -> crate::error::Result<()> {
+    fn add(&mut self, ids: &Ids, a: &[u64], b: &[u64]) -> neardup_core::error::Result<()> {
         const DOING: &str = "collecting candidates";
         let in_order = ids.compare(ids.of_words(a), ids.of_words(b)).is_lt();
         for id in if in_order { [a, b] } else { [b, a] } {

@@ -8,12 +8,6 @@ use pgrx::pg_sys::Datum;
 
 use super::near_duplicates_stats::{StoredAccount, tell_weak};
 use super::spans::range;
-use crate::executor;
-use crate::features::tokens::{Document, Page};
-use crate::methods::account::milliseconds;
-use crate::methods::passages;
-use crate::passages::search::Search;
-use crate::passages::{Capped, Passage, between_documents};
 use crate::pg::read::documents::{Finished, ServerReading};
 use crate::pg::request::example::Example;
 use crate::pg::request::form::{self, Form};
@@ -22,6 +16,12 @@ use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
 use crate::pg::server::set_returning::{self, Rows};
+use neardup_core::executor;
+use neardup_core::features::tokens::{Document, Page};
+use neardup_core::methods::account::milliseconds;
+use neardup_core::methods::passages;
+use neardup_core::passages::search::Search;
+use neardup_core::passages::{Capped, Passage, between_documents};
 
 sql_function! {
     /// `partial_duplicates(docs, threshold, …)`

@@ -3,19 +3,19 @@
 
 use pgrx::pg_sys::Datum;
 
-use crate::joins::sketches::banding::Banding;
-use crate::joins::sketches::presets;
 use crate::pg::server::call::sql_function;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::{self, Rows};
+use neardup_core::joins::sketches::banding::Banding;
+use neardup_core::joins::sketches::presets;
 
 sql_function! {
     /// `neardup_plan(threshold, recall, preset)`
     neardup_plan, pg_finfo_neardup_plan, |call| {
         let hint = "For example: SELECT * FROM neardup_plan(0.8, 0.95);";
-        let with_hint = |error: crate::error::Error| SqlError::from(error).hint(hint);
+        let with_hint = |error: neardup_core::error::Error| SqlError::from(error).hint(hint);
         let threshold: f64 = call.get(0).unwrap_or(0.8);
-        crate::verify::measure::check_threshold(threshold).map_err(with_hint)?;
+        neardup_core::verify::measure::check_threshold(threshold).map_err(with_hint)?;
         let plan = match call.text(2)? {
             Some(name) => presets::find(&name).and_then(|preset| preset.bands).ok_or_else(|| {
                 SqlError::parameter(format!("there is no preset \"{name}\" with bands"))

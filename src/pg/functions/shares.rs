@@ -3,12 +3,12 @@
 
 use pgrx::pg_sys::{self, Datum, NodeTag};
 
-use crate::executor;
-use crate::memory;
 use crate::pg::query::decode::elements;
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError, catch};
 use crate::pg::server::executor::executor_for;
+use neardup_core::executor;
+use neardup_core::memory;
 
 /// `&&(anyarray, anyarray)` of pg_catalog; a stable OID, like all OIDs of catalog/pg_operator.dat.
 const OVERLAP: pg_sys::Oid = pg_sys::Oid::from_u32(2750);

@@ -3,20 +3,20 @@
 
 use pgrx::PgSqlErrorCode;
 
-use crate::executor;
-use crate::features::imatch::IdfRange;
-use crate::features::spotsigs::{Antecedents, SpotSpec, Spots};
-use crate::features::tokens::Document;
-use crate::features::units::signatures::{Maker, SignatureScratch, Terms};
-use crate::hash::hash_bytes;
-use crate::memory;
 use crate::pg::query::decode::{Kind, decode};
 use crate::pg::request::example::literal;
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
 use crate::pg::server::values::number_array;
-use crate::text::words::words;
+use neardup_core::executor;
+use neardup_core::features::imatch::IdfRange;
+use neardup_core::features::spotsigs::{Antecedents, SpotSpec, Spots};
+use neardup_core::features::tokens::Document;
+use neardup_core::features::units::signatures::{Maker, SignatureScratch, Terms};
+use neardup_core::hash::hash_bytes;
+use neardup_core::memory;
+use neardup_core::text::words::words;
 
 sql_function! {
     /// `spotsigs(text, antecedents, chain, distance) → bigint[]`

@@ -5,16 +5,16 @@
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgSqlErrorCode, check_for_interrupts};
 
-use crate::error::{Error, Result as CoreResult};
-use crate::executor::{self, Stop};
-use crate::joins::search::ball::{self, SetBall};
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
 use crate::pg::server::explaining;
-use crate::sketches::balls::{self, MinhashBall, SimhashBall};
-use crate::sketches::wire::{Minhash, Simhash};
+use neardup_core::error::{Error, Result as CoreResult};
+use neardup_core::executor::{self, Stop};
+use neardup_core::joins::search::ball::{self, SetBall};
+use neardup_core::sketches::balls::{self, MinhashBall, SimhashBall};
+use neardup_core::sketches::wire::{Minhash, Simhash};
 
 /// The input and output of one type.
 pub(super) struct Form {

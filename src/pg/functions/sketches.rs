@@ -5,19 +5,19 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::Datum;
 
 use super::building_blocks::document;
-use crate::executor;
-use crate::features::tokens::{Document, Scratch};
-use crate::features::{FeatureSpec, Tokenizer};
 use crate::pg::query::decode::{Kind, decode};
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::checks;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
-use crate::sketches::for_each_hash;
-use crate::sketches::minhash::{self, Minhasher};
-use crate::sketches::simhash::{self, Simhasher};
-use crate::sketches::supershingles;
-use crate::sketches::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader, Source};
+use neardup_core::executor;
+use neardup_core::features::tokens::{Document, Scratch};
+use neardup_core::features::{FeatureSpec, Tokenizer};
+use neardup_core::sketches::for_each_hash;
+use neardup_core::sketches::minhash::{self, Minhasher};
+use neardup_core::sketches::simhash::{self, Simhasher};
+use neardup_core::sketches::supershingles;
+use neardup_core::sketches::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader, Source};
 
 sql_function! {
     /// `minhash(text, k, permutations, seed, tokenizer) → minhash_sketch`

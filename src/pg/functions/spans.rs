@@ -6,17 +6,17 @@ use pgrx::PgSqlErrorCode;
 use pgrx::datum::Range;
 use pgrx::pg_sys::Datum;
 
-use crate::executor::{self, Stop};
-use crate::memory;
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
 use crate::pg::server::set_returning::{self, Rows};
 use crate::pg::server::values;
-use crate::text::paragraphs::for_each_paragraph;
-use crate::text::sentences::for_each_sentence;
-use crate::text::spans::Span;
+use neardup_core::executor::{self, Stop};
+use neardup_core::memory;
+use neardup_core::text::paragraphs::for_each_paragraph;
+use neardup_core::text::sentences::for_each_sentence;
+use neardup_core::text::spans::Span;
 
 sql_function! {
     /// `sentences(text) → TABLE(no, span, sentence)`
@@ -51,7 +51,7 @@ impl Units {
     fn new(
         call: Call,
         unit: &'static str,
-        cut: impl Fn(&str, &Stop, &mut Vec<Span>) -> crate::error::Result<()> + Sync,
+        cut: impl Fn(&str, &Stop, &mut Vec<Span>) -> neardup_core::error::Result<()> + Sync,
     ) -> Result<Self> {
         let text = call.text(0)?.map(|text| encoding::own(&text)).transpose()?.unwrap_or_default();
         let mut units = Vec::new();

@@ -5,12 +5,6 @@ use pgrx::pg_sys::{self, Datum};
 
 use super::sketch_types::{Form, input, output, receive};
 use super::sketches::document_of;
-use crate::executor;
-use crate::features::Tokenizer;
-use crate::features::tokens::Scratch;
-use crate::joins::parts::ranks::{self, TokenRanks};
-use crate::joins::parts::token_set::{self, Origin, TokenSet, of_document};
-use crate::joins::set_index::token_counts::TokenCounts;
 use crate::pg::query::decode::Kind;
 use crate::pg::request::features::spec_of;
 use crate::pg::server::aggregate;
@@ -20,7 +14,13 @@ use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
 use crate::pg::server::settings;
 use crate::pg::server::values::{LARGEST, too_large};
-use crate::verify::measure::Measure;
+use neardup_core::executor;
+use neardup_core::features::Tokenizer;
+use neardup_core::features::tokens::Scratch;
+use neardup_core::joins::parts::ranks::{self, TokenRanks};
+use neardup_core::joins::parts::token_set::{self, Origin, TokenSet, of_document};
+use neardup_core::joins::set_index::token_counts::TokenCounts;
+use neardup_core::verify::measure::Measure;
 
 const TOKEN_SET: Form = Form {
     name: token_set::NAME,

@@ -6,15 +6,15 @@ use std::cmp::Ordering;
 use pgrx::IntoDatum;
 use pgrx::pg_sys::Datum;
 
-use crate::joins::incremental::outline_order;
 use crate::pg::index::FORMAT;
 use crate::pg::query::as_user::Extension;
 use crate::pg::server::call::sql_function;
 use crate::pg::server::set_returning::record;
 use crate::pg::server::version::{LIBRARY, compare, mismatch};
-use crate::sketches::kernels::kernels;
-use crate::sketches::wire;
-use crate::{hash, text};
+use neardup_core::joins::incremental::outline_order;
+use neardup_core::sketches::kernels::kernels;
+use neardup_core::sketches::wire;
+use neardup_core::{hash, text};
 
 /// The columns of the result.
 const COLUMNS: [&str; 9] = [

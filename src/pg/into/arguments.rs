@@ -8,8 +8,6 @@ use super::layout::CitusLayout;
 use super::place::{Place, such_as};
 use super::servers::Server;
 use super::statements::catalog;
-use crate::features::{FeatureSpec, Tokenizer};
-use crate::methods::{Update, method};
 use crate::pg::functions::token_sets::measure;
 use crate::pg::query::as_user::{Extension, as_user};
 use crate::pg::query::decode::Kind;
@@ -20,7 +18,9 @@ use crate::pg::request::Request;
 use crate::pg::request::form::{self, Argument, Form};
 use crate::pg::server::call::Call;
 use crate::pg::server::error::{Result, SqlError};
-use crate::verify::predicate::Predicate;
+use neardup_core::features::{FeatureSpec, Tokenizer};
+use neardup_core::methods::{Update, method};
+use neardup_core::verify::predicate::Predicate;
 
 /// The arguments of a join come first. Hints show a call that users know.
 const FORM: Form = form::NEAR_DUPLICATES.and_more();

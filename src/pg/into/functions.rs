@@ -4,7 +4,6 @@
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
 
-use crate::clusters::Clustering;
 use crate::pg::functions::clusters::warn_of_chains;
 use crate::pg::functions::near_duplicates::Run;
 use crate::pg::query::ids::{self};
@@ -16,6 +15,7 @@ use crate::pg::server::call::sql_function;
 use crate::pg::server::error::SqlError;
 use crate::pg::server::set_returning::{Rows as _, Store};
 use crate::pg::server::temp_file::ServerFiles;
+use neardup_core::clusters::Clustering;
 
 /// Hints show a call that users know.
 const FORM: Form = form::NEAR_DUPLICATES.typed().and_more();

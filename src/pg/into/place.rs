@@ -5,13 +5,13 @@ use std::ffi::CStr;
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum, Oid};
 
-use crate::hash;
 use crate::pg::procedure::catalog::relation_named;
 use crate::pg::query::names::quote_identifier;
 use crate::pg::request::example::literal;
 use crate::pg::server::encoding::{self, c_string};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::values;
+use neardup_core::hash;
 
 /// The maximum length of a name in bytes.
 const MOST: usize = pg_sys::NAMEDATALEN as usize - 1;

@@ -6,8 +6,6 @@ use pgrx::pg_sys::{self, Datum, Oid};
 
 use super::hints::anew;
 use super::statements::names::Names;
-use crate::clusters::Clustering;
-use crate::clusters::grouping::Clusters;
 use crate::pg::functions::clusters::{Grouped, warn_of_chains};
 use crate::pg::query::ids::Ids;
 use crate::pg::read::pairs::Pairs;
@@ -16,6 +14,8 @@ use crate::pg::server::call::Call;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::Store;
 use crate::pg::server::temp_file::ServerFiles;
+use neardup_core::clusters::Clustering;
+use neardup_core::clusters::grouping::Clusters;
 
 /// Returns the types of the columns, for ids of a type.
 pub(super) fn columns(id: Oid) -> [Oid; 3] {

@@ -1,8 +1,8 @@
 //! A hash of a row, used to detect changes.
 
-use crate::hash;
 use crate::pg::server::call::sql_function;
 use crate::pg::server::encoding;
+use neardup_core::hash;
 
 sql_function! {
     /// `neardup_job_hash(content)`: returns a hash for detecting changes, which does not depend on

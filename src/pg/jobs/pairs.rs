@@ -10,7 +10,6 @@ use super::lists::stored::{COLUMNS as LIST_COLUMNS, unless_damaged};
 use super::lists::writer::Writer;
 use super::statements::names::Names;
 use crate::jobs::step::{Join, Rows};
-use crate::methods::Update;
 use crate::pg::functions::near_duplicates::Run;
 use crate::pg::procedure::table::Table;
 use crate::pg::query::ids::Ids;
@@ -18,6 +17,7 @@ use crate::pg::read::source::Source;
 use crate::pg::request::Request;
 use crate::pg::server::error::Result;
 use crate::pg::server::set_returning::{Rows as _, Store};
+use neardup_core::methods::Update;
 
 /// The columns of a pair, and of a row of the table of lists.
 const COLUMNS: usize = 3 + LIST_COLUMNS;

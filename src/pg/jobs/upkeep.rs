@@ -4,9 +4,9 @@
 use super::job::Job;
 use super::settings::{Columns, Settings};
 use crate::jobs::state::Upkeep;
-use crate::methods::Update;
 use crate::pg::request::{ClusteringArguments, Request};
 use crate::pg::server::error::Result;
+use neardup_core::methods::Update;
 
 /// Checks the arguments of a job, and returns what its pairs depend on. Runs as the owner of the
 /// relation.

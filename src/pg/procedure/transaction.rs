@@ -7,7 +7,7 @@ use pgrx::check_for_interrupts;
 use pgrx::pg_sys;
 
 use crate::pg::server::error::{Result, SqlError};
-use crate::turns::Turns;
+use neardup_core::turns::Turns;
 
 /// Refuses to begin where the procedure could not commit: in a transaction block, a function or a
 /// subtransaction. `what` names what it commits; `example` is a call that works.

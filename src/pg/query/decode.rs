@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 use pgrx::pg_sys::{self, Datum};
 
-use crate::features::tokens::Document;
-use crate::memory;
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::encoding::{self, c_string};
 use crate::pg::server::error::Result;
-use crate::sketches::stored::{SketchKind, SketchReader};
+use neardup_core::features::tokens::Document;
+use neardup_core::memory;
+use neardup_core::sketches::stored::{SketchKind, SketchReader};
 
 const DOING: &str = "reading a document";
 

@@ -3,9 +3,9 @@
 use pgrx::check_for_interrupts;
 use pgrx::pg_sys::{self, Datum};
 
-use crate::memory;
 use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::Result;
+use neardup_core::memory;
 
 const DOING: &str = "keeping ids";
 

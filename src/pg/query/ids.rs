@@ -7,10 +7,10 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
 
 use super::id_values::{Values, cache};
-use crate::executor::{self, Executor};
-use crate::memory;
 use crate::pg::server::error::{Result, SqlError};
-use crate::prefetch::prefetch;
+use neardup_core::executor::{self, Executor};
+use neardup_core::memory;
+use neardup_core::prefetch::prefetch;
 
 const DOING: &str = "keeping ids";
 

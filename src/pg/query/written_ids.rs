@@ -6,9 +6,9 @@ use pgrx::pg_sys::{self, Datum};
 use super::ids::Ids;
 use super::statement::Parameter;
 use super::subtransaction::attempt;
-use crate::memory;
 use crate::pg::server::encoding::to_server;
 use crate::pg::server::error::{Result, catch};
+use neardup_core::memory;
 
 const DOING: &str = "reading ids";
 

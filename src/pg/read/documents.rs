@@ -4,14 +4,6 @@ use pgrx::pg_sys;
 
 use super::ranks::read_ranks;
 use super::source::{Source, Stream};
-use crate::error::{Error, Result as CoreResult};
-use crate::executor::Executor;
-use crate::features::source_document::SourceDocument;
-use crate::memory;
-use crate::methods::account::Account;
-use crate::methods::documents::{Documents, Progress as Told, Side};
-use crate::methods::reading::Reading;
-use crate::methods::sites::Sites;
 use crate::pg::query::ids::Ids;
 use crate::pg::server::allocator;
 use crate::pg::server::error::{Result, SqlError};
@@ -19,8 +11,16 @@ use crate::pg::server::executor::{BackendExecutor, interrupt_pending};
 use crate::pg::server::progress::Progress;
 use crate::pg::server::settings;
 use crate::pg::server::temp_file::ServerFiles;
-use crate::resources::Resources;
-use crate::sketches::stored::SketchReader;
+use neardup_core::error::{Error, Result as CoreResult};
+use neardup_core::executor::Executor;
+use neardup_core::features::source_document::SourceDocument;
+use neardup_core::memory;
+use neardup_core::methods::account::Account;
+use neardup_core::methods::documents::{Documents, Progress as Told, Side};
+use neardup_core::methods::reading::Reading;
+use neardup_core::methods::sites::Sites;
+use neardup_core::resources::Resources;
+use neardup_core::sketches::stored::SketchReader;
 
 /// Documents that come through cursors. An error of the server is stored here while it passes
 /// through the core.

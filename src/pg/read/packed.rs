@@ -3,10 +3,10 @@
 
 use pgrx::pg_sys::{self, Datum};
 
-use crate::error::Error;
-use crate::memory;
 use crate::pg::server::call::is_on_disk;
-use crate::text::packed::{Packed, Packing};
+use neardup_core::error::Error;
+use neardup_core::memory;
+use neardup_core::text::packed::{Packed, Packing};
 
 /// Returns the value as it is stored, in one piece: an out-of-line value is fetched, but not
 /// decompressed.

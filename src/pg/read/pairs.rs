@@ -2,13 +2,6 @@
 
 use pgrx::{PgSqlErrorCode, pg_sys};
 
-use crate::clusters::Clustering;
-use crate::clusters::edge::Edge;
-use crate::clusters::edges::Edges;
-use crate::clusters::graph::Graph;
-use crate::clusters::grouping::Clusters;
-use crate::error::Error;
-use crate::memory;
 use crate::pg::query::Query;
 use crate::pg::query::cursor::Cursor;
 use crate::pg::query::ids::{self, Ids};
@@ -19,6 +12,13 @@ use crate::pg::server::executor::BackendExecutor;
 use crate::pg::server::settings;
 use crate::pg::server::temp_file::ServerFiles;
 use crate::pg::server::values::value;
+use neardup_core::clusters::Clustering;
+use neardup_core::clusters::edge::Edge;
+use neardup_core::clusters::edges::Edges;
+use neardup_core::clusters::graph::Graph;
+use neardup_core::clusters::grouping::Clusters;
+use neardup_core::error::Error;
+use neardup_core::memory;
 
 const DOING: &str = "reading pairs";
 /// Each pair has two ids, which are numbered with 32 bits.

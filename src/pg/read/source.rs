@@ -5,11 +5,6 @@ use std::borrow::Cow;
 use pgrx::{PgMemoryContexts, PgSqlErrorCode, check_for_interrupts, pg_sys};
 
 use super::packed::{fetched, packed};
-use crate::error::Error;
-use crate::features::source_document::SourceDocument;
-use crate::features::tokens::{Document, Page};
-use crate::memory;
-use crate::methods::sites::Sites;
 use crate::pg::query::column::Column;
 use crate::pg::query::cursor::Cursor;
 use crate::pg::query::decode::{Kind, decode};
@@ -20,7 +15,12 @@ use crate::pg::query::{Parameter, Query};
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
-use crate::sketches::stored::SketchReader;
+use neardup_core::error::Error;
+use neardup_core::features::source_document::SourceDocument;
+use neardup_core::features::tokens::{Document, Page};
+use neardup_core::memory;
+use neardup_core::methods::sites::Sites;
+use neardup_core::sketches::stored::SketchReader;
 
 const DOING: &str = "reading documents";
 /// The column of sites, or of URLs, if none is requested.

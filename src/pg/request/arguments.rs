@@ -9,9 +9,9 @@ use super::example::{Example, literal, such_as};
 use super::features::spec_of;
 use super::options::{self, ByName, ColumnName, OfAll, Options};
 use super::tokenizer::{HTML, Pages, parse_tokenizer};
-use crate::features::FeatureSpec;
 use crate::pg::server::error::{Result, SqlError};
-use crate::verify::measure::check_threshold;
+use neardup_core::features::FeatureSpec;
+use neardup_core::verify::measure::check_threshold;
 
 /// The arguments of a method. The method reads each one it knows, in the order of their position in
 /// SQL; a valid argument becomes part of the example for later hints.

@@ -1,8 +1,8 @@
 //! The arguments that control how pairs become clusters.
 
 use super::example::{Example, literal, such_as};
-use crate::clusters::Clustering;
 use crate::pg::server::error::{Result, SqlError};
+use neardup_core::clusters::Clustering;
 
 /// The rule for making clusters of pairs, and its limit.
 #[derive(Debug, Clone, Copy)]

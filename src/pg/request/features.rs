@@ -5,13 +5,13 @@ use serde_json::Value;
 
 use super::example::{Example, literal, such_as};
 use super::options::{self, Bound, ColumnName, LISTED, Options, Whole, whole};
-use crate::error::Result as CoreResult;
-use crate::features::imatch::IdfRange;
-use crate::features::spotsigs::{Antecedents, SpotSpec};
-use crate::features::units::signatures::Features;
-use crate::features::{FeatureSpec, Tokenizer};
-use crate::passages::Parameters;
 use crate::pg::server::error::{Result, SqlError};
+use neardup_core::error::Result as CoreResult;
+use neardup_core::features::imatch::IdfRange;
+use neardup_core::features::spotsigs::{Antecedents, SpotSpec};
+use neardup_core::features::units::signatures::Features;
+use neardup_core::features::{FeatureSpec, Tokenizer};
+use neardup_core::passages::Parameters;
 
 /// Returns the rules that turn documents into sets of tokens, completed with defaults: single
 /// words, with repeats. `words` is the default number of words in a shingle.

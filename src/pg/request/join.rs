@@ -11,12 +11,12 @@ use super::form::{Argument, Form, KeptArguments, NEAR_DUPLICATES, Named};
 use super::methods::{self, stored};
 use super::options::{ByName, at_least_one};
 use super::tables::Tables;
-use crate::methods::Method;
 use crate::pg::query::decode::Kind;
 use crate::pg::read::documents::ServerReading;
 use crate::pg::read::source::Source;
 use crate::pg::server::call::Call;
 use crate::pg::server::error::{Result, SqlError};
+use neardup_core::methods::Method;
 
 /// A join to run.
 #[derive(Debug)]

@@ -11,11 +11,11 @@ use super::form::{Argument, Form, Named};
 use super::options::{self, at_least_one};
 use super::tables::Tables;
 use super::tokenizer::{HTML, Pages};
-use crate::passages::Parameters;
 use crate::pg::query::decode::Kind;
 use crate::pg::read::source::Source;
 use crate::pg::server::call::Call;
 use crate::pg::server::error::{Result, SqlError};
+use neardup_core::passages::Parameters;
 
 /// A search for passages to run.
 #[derive(Debug)]
@@ -114,7 +114,7 @@ pub(crate) fn wanted(given: RawArguments, example: &mut Example) -> Result<Argum
     let default = Parameters::default();
     let threshold = given.threshold.unwrap_or(THRESHOLD);
     example.threshold = Some(THRESHOLD);
-    crate::verify::measure::check_threshold(threshold)
+    neardup_core::verify::measure::check_threshold(threshold)
         .map_err(|error| SqlError::from(error).hint(such_as(example)))?;
     example.threshold = Some(threshold);
     let name = given.features.unwrap_or(Cow::Borrowed("imatch"));

@@ -4,9 +4,9 @@ use pgrx::{PgSqlErrorCode, pg_sys};
 
 use super::example::{Example, literal, such_as};
 use super::options::ColumnName;
-use crate::features::Tokenizer;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::values;
+use neardup_core::features::Tokenizer;
 
 /// The tokenizer for HTML pages.
 pub(super) const HTML: &str = "html";

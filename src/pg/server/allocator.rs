@@ -1,7 +1,7 @@
 //! A memory reserve for the moment when no other memory is left.
 //!
-//! Data-sized allocations may fail (`crate::memory`), and the call then ends with an error. The
-//! small allocations in between, in the standard library and other crates, cannot fail: if the
+//! Data-sized allocations may fail (`neardup_core::memory`), and the call then ends with an error.
+//! The small allocations in between, in the standard library and other crates, cannot fail: if the
 //! allocator refuses one, Rust aborts the process, and the whole server restarts with the backend.
 //! So an allocator is placed before the system's allocator. It holds some blocks and gives them up,
 //! one by one, to such small requests. From the first of them on memory is short: data-sized
@@ -13,7 +13,7 @@ use std::ptr::null_mut;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
-use crate::memory;
+use neardup_core::memory;
 
 /// Blocks of a size that the C library takes from its heap, where freed memory can be used for
 /// anything.

@@ -82,7 +82,7 @@ impl Call {
         let value = self.need::<i32>(n, name)?;
         u32::try_from(value).map_err(|_| {
             let allowed = "a whole number of at least 0";
-            crate::error::Error::Parameter { name, value: value.to_string(), allowed }.into()
+            neardup_core::error::Error::Parameter { name, value: value.to_string(), allowed }.into()
         })
     }
 

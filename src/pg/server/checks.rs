@@ -2,16 +2,16 @@
 //! errors have a hint.
 
 use super::error::{Result, SqlError};
-use crate::features::FeatureSpec;
-use crate::joins::search::ball::SetBall;
-use crate::sketches::{balls, minhash, simhash};
+use neardup_core::features::FeatureSpec;
+use neardup_core::joins::search::ball::SetBall;
+use neardup_core::sketches::{balls, minhash, simhash};
 
 const GROUPS: &str =
     "Six groups of 14 values are usual: supershingles(minhash('some text', k => 8, permutations => 84), 6)";
 
-fn hinted<T>(checked: crate::error::Result<T>, hint: &'static str) -> Result<T> {
+fn hinted<T>(checked: neardup_core::error::Result<T>, hint: &'static str) -> Result<T> {
     checked.map_err(|error| match error {
-        wrong @ crate::error::Error::Parameter { .. } => SqlError::from(wrong).hint(hint),
+        wrong @ neardup_core::error::Error::Parameter { .. } => SqlError::from(wrong).hint(hint),
         other => other.into(),
     })
 }
@@ -35,17 +35,17 @@ pub(crate) fn bits(bits: i64) -> Result<u16> {
 }
 
 /// Adds a hint to the errors of a value that takes a similarity of sketches as a parameter.
-pub(crate) fn with_similarity<T>(made: crate::error::Result<T>) -> Result<T> {
+pub(crate) fn with_similarity<T>(made: neardup_core::error::Result<T>) -> Result<T> {
     hinted(made, "Texts that share four fifths of their shingles: near('some text', 0.8)")
 }
 
 /// Adds a hint to the errors of a value that takes a distance of sketches as a parameter.
-pub(crate) fn with_distance<T>(made: crate::error::Result<T>) -> Result<T> {
+pub(crate) fn with_distance<T>(made: neardup_core::error::Result<T>) -> Result<T> {
     hinted(made, "At most 3 unlike bits of 64 are usual: near(simhash('some text'), 3)")
 }
 
 /// Adds a hint to the errors of a value that takes a number of groups as a parameter.
-pub(crate) fn with_groups<T>(made: crate::error::Result<T>) -> Result<T> {
+pub(crate) fn with_groups<T>(made: neardup_core::error::Result<T>) -> Result<T> {
     hinted(made, GROUPS)
 }
 

@@ -7,7 +7,7 @@ use pgrx::pg_sys;
 use pgrx::pg_sys::pg_enc;
 
 use super::error::{Result, SqlError};
-use crate::error::Error;
+use neardup_core::error::Error;
 use pgrx::PgSqlErrorCode;
 
 /// Copies a text that may be long.

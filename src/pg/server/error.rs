@@ -10,7 +10,7 @@ use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::{PgLogLevel, PgSqlErrorCode};
 
-use crate::error::Error;
+use neardup_core::error::Error;
 
 /// An error on its way to the client.
 #[derive(Debug)]
@@ -105,7 +105,7 @@ impl SqlError {
 }
 
 /// Ends the call if there is an error that cannot be returned.
-pub(crate) fn or_raise<T>(result: crate::error::Result<T>) -> T {
+pub(crate) fn or_raise<T>(result: neardup_core::error::Result<T>) -> T {
     result.unwrap_or_else(|error| SqlError::from(error).raise())
 }
 

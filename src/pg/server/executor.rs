@@ -13,8 +13,8 @@ use std::time::Duration;
 use pgrx::pg_sys;
 
 use super::{allocator, settings};
-use crate::error::{Error, Result};
-use crate::executor::{Executor, PlainThreads, Stop, Task};
+use neardup_core::error::{Error, Result};
+use neardup_core::executor::{Executor, PlainThreads, Stop, Task};
 
 /// The worker threads of this backend.
 #[derive(Debug, Clone, Copy)]

@@ -5,8 +5,8 @@ use std::cell::Cell;
 
 use pgrx::pg_sys;
 
-use crate::error::{Error, Result};
-use crate::files::{TempFile, TempFiles};
+use neardup_core::error::{Error, Result};
+use neardup_core::files::{TempFile, TempFiles};
 
 thread_local! {
     /// Set if the server is ending the transaction and closes the files itself.

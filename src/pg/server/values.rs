@@ -4,7 +4,7 @@ use pgrx::{FromDatum, PgSqlErrorCode, pg_sys, varlena};
 
 use super::encoding;
 use super::error::{Result, SqlError};
-use crate::memory;
+use neardup_core::memory;
 
 /// Reads a value of the type that SQL declares.
 ///
@@ -49,7 +49,7 @@ pub(crate) struct Strings {
 
 impl Strings {
     /// Adds a string.
-    pub(crate) fn push(&mut self, string: &[u8]) -> crate::error::Result<()> {
+    pub(crate) fn push(&mut self, string: &[u8]) -> neardup_core::error::Result<()> {
         const DOING: &str = "collecting words";
         memory::reserve(&mut self.ends, 1, DOING)?;
         memory::extend(&mut self.bytes, string, DOING)?;

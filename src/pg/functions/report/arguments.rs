@@ -9,7 +9,7 @@ use crate::pg::request::example::{Example, literal};
 use crate::pg::request::form::{Argument, Form, Named};
 use crate::pg::request::such_as;
 use crate::pg::server::error::{Result, SqlError};
-use crate::report::link::Link;
+use neardup_core::report::link::Link;
 
 /// The default numbers of clusters, members and pairs to show.
 const CLUSTERS: i32 = 20;

@@ -4,15 +4,15 @@ use std::collections::HashMap;
 
 use super::arguments::ReportArguments;
 use super::documents::{Digest, Documents};
-use crate::clusters::grouping::{Cluster, Clusters};
-use crate::clusters::homes::Homes;
-use crate::clusters::links::Link;
-use crate::clusters::summary::Summary;
-use crate::executor::{self, Executor};
 use crate::pg::server::error::Result;
-use crate::report::cluster::{Entry, Line, Shown, Version};
-use crate::report::page::Page;
-use crate::report::pair::Document;
+use neardup_core::clusters::grouping::{Cluster, Clusters};
+use neardup_core::clusters::homes::Homes;
+use neardup_core::clusters::links::Link;
+use neardup_core::clusters::summary::Summary;
+use neardup_core::executor::{self, Executor};
+use neardup_core::report::cluster::{Entry, Line, Shown, Version};
+use neardup_core::report::page::Page;
+use neardup_core::report::pair::Document;
 
 /// The limits of listed documents: over all clusters of a page, and for one cluster.
 const LISTED: usize = 4_000;

@@ -14,7 +14,7 @@ use crate::pg::request::example::literal;
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::encoding;
 use crate::pg::server::error::Result;
-use crate::report::pair::{Document, MOST_CHARACTERS};
+use neardup_core::report::pair::{Document, MOST_CHARACTERS};
 
 /// Documents by vertex.
 pub(super) struct Documents<'a> {

@@ -12,15 +12,6 @@ use self::arguments::{ReportArguments, as_called};
 use self::cards::{Cards, LARGE, is_chain};
 use self::documents::Documents;
 use super::clusters::{Grouped, Joined, how};
-use crate::clusters::Clustering;
-use crate::clusters::curve::{curve, thresholds};
-use crate::clusters::edge::Edge;
-use crate::clusters::grouping::Clusters;
-use crate::clusters::links::links;
-use crate::clusters::samples::samples;
-use crate::clusters::summary::summaries;
-use crate::executor;
-use crate::methods::account::milliseconds;
 use crate::pg::request::Request;
 use crate::pg::request::form::{self, Form};
 use crate::pg::server::call::{Call, sql_function};
@@ -29,9 +20,18 @@ use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::temp_file::ServerFiles;
 use crate::pg::server::values::text;
 use crate::pg::server::version::LIBRARY;
-use crate::report::numbers::Number;
-use crate::report::pair::Document;
-use crate::report::{
+use neardup_core::clusters::Clustering;
+use neardup_core::clusters::curve::{curve, thresholds};
+use neardup_core::clusters::edge::Edge;
+use neardup_core::clusters::grouping::Clusters;
+use neardup_core::clusters::links::links;
+use neardup_core::clusters::samples::samples;
+use neardup_core::clusters::summary::summaries;
+use neardup_core::executor;
+use neardup_core::methods::account::milliseconds;
+use neardup_core::report::numbers::Number;
+use neardup_core::report::pair::Document;
+use neardup_core::report::{
     facts::Facts,
     page::{Kind, Page},
 };

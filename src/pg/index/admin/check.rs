@@ -7,7 +7,6 @@ use super::compare::{Snapshot, compare};
 use super::filter::Filter;
 use super::marks::Marks;
 use super::shards;
-use crate::hash;
 use crate::pg::index::am::search::undisturbed;
 use crate::pg::index::am::user_index::{Opened, on_index};
 use crate::pg::index::layout::format::{Descriptor, NONE};
@@ -23,6 +22,7 @@ use crate::pg::index::storage::pending::{self, Pages};
 use crate::pg::index::storage::segment::Segment;
 use crate::pg::server::call::sql_function;
 use crate::pg::server::error::Result;
+use neardup_core::hash;
 
 sql_function! {
     /// `signature_index_check(regclass, heapallindexed bool) → void`

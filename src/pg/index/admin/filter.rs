@@ -3,7 +3,7 @@
 use crate::pg::index::layout::meta::Directory;
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::index::storage::merge::budget;
-use crate::{error, hash, memory};
+use neardup_core::{error, hash, memory};
 
 /// The mark that represents the signatures of a NULL.
 pub(super) const NULL: u64 = 0x6e75_6c6c;

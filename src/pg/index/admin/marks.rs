@@ -1,11 +1,11 @@
 //! The marks by which a check remembers what an index stores for a row.
 
 use super::filter::NULL;
-use crate::hash;
 use crate::pg::index::layout::items::{Item, Row};
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::posted::Posted;
 use crate::pg::server::error::or_raise;
+use neardup_core::hash;
 
 /// Returns the mark for the outline of a set that is split over several rows of the index. Such an
 /// outline has nothing but the size of the set.

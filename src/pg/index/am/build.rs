@@ -7,9 +7,6 @@ use pgrx::{PgBox, PgSqlErrorCode, pg_sys};
 
 use super::sample;
 use super::table::{row_of_scan, scan_table};
-use crate::executor::Stop;
-use crate::features::tokens::Document;
-use crate::joins::search::sample::TokenSample;
 use crate::pg::index::layout::format::Descriptor;
 use crate::pg::index::layout::items::{Item, Pair, Row};
 use crate::pg::index::layout::meta::Directory;
@@ -28,6 +25,9 @@ use crate::pg::index::storage::sort::Sorter;
 use crate::pg::index::storage::writer::Writer;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::guard::guard;
+use neardup_core::executor::Stop;
+use neardup_core::features::tokens::Document;
+use neardup_core::joins::search::sample::TokenSample;
 
 /// The phases after the server's own initialisation, which has number 1.
 const SCANNING: i64 = 2;

@@ -1,9 +1,9 @@
 //! Collects the first of many rows.
 
-use crate::error;
-use crate::memory;
 use crate::pg::index::layout::items::Tid;
 use crate::pg::index::storage::segment::COLLECTING;
+use neardup_core::error;
+use neardup_core::memory;
 
 /// The first `most` of the items pushed, in order and without duplicates.
 #[derive(Debug)]

@@ -3,11 +3,11 @@
 use roaring::RoaringTreemap;
 
 use super::nearest::Nearest;
-use crate::error;
 use crate::pg::index::layout::items::{Row, Tid};
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::probe::{Probe, Target};
 use crate::pg::server::error::{Result, SqlError};
+use neardup_core::error;
 use pgrx::{PgSqlErrorCode, pg_sys};
 
 /// The number of distances that an order can have. Each takes 16 bits of a key.

@@ -7,13 +7,13 @@ use std::ffi::c_void;
 use pgrx::pg_sys;
 
 use super::table::{Range, row_of_scan, scan_table};
-use crate::features::tokens::Document;
-use crate::joins::search::sample::TokenSample;
 use crate::pg::index::opclass::class::Class;
 use crate::pg::index::opclass::sets::{SetKeys, Settled};
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::server::error::Result;
 use crate::pg::server::guard::guard;
+use neardup_core::features::tokens::Document;
+use neardup_core::joins::search::sample::TokenSample;
 
 /// The number of page ranges that are read, at equal distances, and the number of pages in a range.
 const RANGES: u64 = 64;

@@ -5,7 +5,6 @@ use pgrx::{PgMemoryContexts, pg_sys};
 use super::ordered::{Ordered, work_memory};
 use super::search::undisturbed;
 use super::state::{Heap, Scan};
-use crate::memory;
 use crate::pg::compat;
 use crate::pg::index::layout::items::Tid;
 use crate::pg::index::layout::meta::{Directory, address_of};
@@ -16,6 +15,7 @@ use crate::pg::index::pages::buffer::Index;
 use crate::pg::index::storage::segment::COLLECTING;
 use crate::pg::server::error::{Result, or_raise};
 use crate::pg::server::guard::guard;
+use neardup_core::memory;
 
 /// `ambeginscan`
 pub(crate) unsafe extern "C-unwind" fn begin(

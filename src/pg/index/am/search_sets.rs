@@ -4,9 +4,6 @@
 use std::collections::BTreeMap;
 
 use super::live_segments::living;
-use crate::error;
-use crate::joins::search::keys::{KeyScratch, bitmap, prefix_classes};
-use crate::memory;
 use crate::pg::index::layout::items::{Item, Row};
 use crate::pg::index::layout::meta::Directory;
 use crate::pg::index::opclass::keys::Keys;
@@ -17,6 +14,9 @@ use crate::pg::index::storage::list_reader::Part;
 use crate::pg::index::storage::pending::{self, Pages};
 use crate::pg::index::storage::segment::{COLLECTING, Segment};
 use crate::pg::server::error::or_raise;
+use neardup_core::error;
+use neardup_core::joins::search::keys::{KeyScratch, bitmap, prefix_classes};
+use neardup_core::memory;
 
 /// The number of rows whose hits are counted at a time.
 const WINDOW: u32 = 1 << 16;

@@ -6,11 +6,11 @@ use pgrx::pg_sys;
 
 use super::format::{Descriptor, Kind, MAGIC, MOST_SEGMENTS, Meta, NONE, Tail, VERSION, VERSION_LISTS};
 use super::items::Row;
-use crate::hash;
 use crate::pg::compat;
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::index::pages::page::{Image, Page};
 use crate::pg::server::error::SqlError;
+use neardup_core::hash;
 
 /// The metapage's contents.
 #[derive(Debug, Clone, PartialEq)]

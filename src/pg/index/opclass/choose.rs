@@ -11,10 +11,10 @@ use crate::pg::index::layout::items::LARGEST_PAYLOAD;
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::server::checks;
 use crate::pg::server::error::{Result, SqlError};
-use crate::sketches::minhash::least_agreeing;
-use crate::sketches::pigeonhole::Bands;
-use crate::sketches::wire::Source;
-use crate::text;
+use neardup_core::sketches::minhash::least_agreeing;
+use neardup_core::sketches::pigeonhole::Bands;
+use neardup_core::sketches::wire::Source;
+use neardup_core::text;
 
 /// The seed of sketches of texts, the same as for `near(text, …)`.
 const TEXT_SEED: i64 = 1;

@@ -8,13 +8,13 @@ use super::class::Class;
 use super::keys::Keys;
 use super::texts::Sketcher;
 use super::values::{StoredValue, element_of, elements, text_of};
-use crate::features::tokens::Document;
 use crate::pg::index::layout::items::Row;
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
-use crate::sketches::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader, Source};
-use crate::{executor, memory};
+use neardup_core::features::tokens::Document;
+use neardup_core::sketches::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader, Source};
+use neardup_core::{executor, memory};
 
 impl Keys {
     /// Returns the stored form of a value.

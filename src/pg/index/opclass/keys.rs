@@ -9,17 +9,17 @@ use super::class::Class;
 use super::posted::Posted;
 use super::sets::SetKeys;
 use super::texts::Sketcher;
-use crate::error::Result;
-use crate::features::FeatureSpec;
 use crate::pg::index::layout::format::{CONTENTS, Layout, Meta, VERSION, VERSION_LISTS};
 use crate::pg::index::layout::items::{Item, LARGEST_PAYLOAD, Row, number};
 use crate::pg::index::layout::meta::unlike;
 use crate::pg::index::pages::buffer::Index;
-use crate::sketches::minhash::check_permutations;
-use crate::sketches::pigeonhole::Bands;
-use crate::sketches::simhash::check_bits;
-use crate::sketches::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader, Source};
-use crate::text;
+use neardup_core::error::Result;
+use neardup_core::features::FeatureSpec;
+use neardup_core::sketches::minhash::check_permutations;
+use neardup_core::sketches::pigeonhole::Bands;
+use neardup_core::sketches::simhash::check_bits;
+use neardup_core::sketches::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader, Source};
+use neardup_core::text;
 
 /// The operator class of an index with its options.
 #[derive(Debug)]

@@ -11,8 +11,8 @@ use crate::pg::index::layout::format::PAGE;
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::server::call::Call;
 use crate::pg::server::guard::guard;
-use crate::sketches::minhash::MOST_PERMUTATIONS;
-use crate::sketches::wire::Source;
+use neardup_core::sketches::minhash::MOST_PERMUTATIONS;
+use neardup_core::sketches::wire::Source;
 
 /// The storage parameters of WITH (…), as the server keeps them.
 #[repr(C)]

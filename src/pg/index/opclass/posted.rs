@@ -1,6 +1,6 @@
 //! The data that a segment stores of a row.
 
-use crate::joins::search::keys::KeyScratch;
+use neardup_core::joins::search::keys::KeyScratch;
 
 /// The data that a segment stores of an item, and space to make it.
 #[derive(Debug, Default)]

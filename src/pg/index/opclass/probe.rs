@@ -8,14 +8,14 @@ use super::keys::Keys;
 use super::sets::SetKeys;
 use super::sets::probe::{OUTSIDE, SetProbe, distance_of};
 use super::values::elements;
-use crate::joins::search::ball::SetBall;
 use crate::pg::index::layout::items::{Item, Row, number};
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::error::{Result, SqlError};
-use crate::sketches::balls::{self, MinhashBall, SimhashBall};
-use crate::sketches::minhash;
-use crate::sketches::simhash;
-use crate::sketches::wire::{Minhash, Simhash};
+use neardup_core::joins::search::ball::SetBall;
+use neardup_core::sketches::balls::{self, MinhashBall, SimhashBall};
+use neardup_core::sketches::minhash;
+use neardup_core::sketches::simhash;
+use neardup_core::sketches::wire::{Minhash, Simhash};
 
 /// The strategy number of `<@`: a value in a ball.
 pub(crate) const IN_BALL: u16 = 1;

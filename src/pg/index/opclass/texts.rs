@@ -1,15 +1,15 @@
 //! Computes the stored form of texts and other documents, one by one or many at a time on several
 //! threads.
 
-use crate::error::Result;
-use crate::executor::{self, Executor, PlainThreads, Stop};
-use crate::features::tokens::{Document, Scratch};
-use crate::features::{FeatureSpec, Tokenizer};
-use crate::memory;
 use crate::pg::server::executor::BackendExecutor;
-use crate::sketches;
-use crate::sketches::minhash::Minhasher;
-use crate::sketches::wire::MinhashHeader;
+use neardup_core::error::Result;
+use neardup_core::executor::{self, Executor, PlainThreads, Stop};
+use neardup_core::features::tokens::{Document, Scratch};
+use neardup_core::features::{FeatureSpec, Tokenizer};
+use neardup_core::memory;
+use neardup_core::sketches;
+use neardup_core::sketches::minhash::Minhasher;
+use neardup_core::sketches::wire::MinhashHeader;
 
 use super::values::StoredValue;
 use crate::pg::index::layout::items::Row;

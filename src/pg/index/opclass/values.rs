@@ -4,11 +4,11 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
 
 use super::class::Class;
-use crate::hash;
-use crate::memory;
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
+use neardup_core::hash;
+use neardup_core::memory;
 
 /// Returns a text as UTF-8.
 ///
@@ -83,7 +83,7 @@ pub(crate) fn element_of(signature: u64) -> i64 {
     unmix(signature).cast_signed()
 }
 
-/// Inverts [`crate::hash::mix`].
+/// Inverts [`neardup_core::hash::mix`].
 fn unmix(mixed: u64) -> u64 {
     // Each step of the mix is undone in reverse order. The multipliers are inverses modulo 2^64.
     let mut z = mixed ^ (mixed >> 31) ^ (mixed >> 62);
@@ -97,7 +97,7 @@ fn unmix(mixed: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hash;
+    use neardup_core::hash;
 
     #[test]
     fn pg_mixed_elements_come_back() {

@@ -5,11 +5,11 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys;
 
 use super::page::{Image, Page};
-use crate::memory;
 use crate::pg::compat;
 use crate::pg::index::layout::format::{Kind, NONE, PAGE, Tail};
 use crate::pg::server::encoding;
 use crate::pg::server::error::{SqlError, or_raise};
+use neardup_core::memory;
 
 const _: () = assert!(PAGE == pg_sys::BLCKSZ as usize);
 

@@ -2,13 +2,13 @@
 
 use super::lists::{PIECE, bits_of_parts};
 use super::segment::{COLLECTING, Segment};
-use crate::error::Error;
-use crate::joins::set_index::rice::{Decoder, Until};
-use crate::leb128;
-use crate::memory;
 use crate::pg::index::layout::format::{CONTENTS, List};
 use crate::pg::index::pages::buffer::Looked;
 use crate::pg::server::error::SqlError;
+use neardup_core::error::Error;
+use neardup_core::joins::set_index::rice::{Decoder, Until};
+use neardup_core::leb128;
+use neardup_core::memory;
 
 /// The number of rows that are decoded at a time.
 const DECODED: usize = 256;

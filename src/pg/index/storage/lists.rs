@@ -13,11 +13,11 @@
 //! After the parts there is one more list: the rows whose signatures are spread over several rows.
 
 use super::spool::Spool;
-use crate::error::{Error, Result};
-use crate::joins::set_index::rice;
-use crate::leb128;
-use crate::memory;
 use crate::pg::index::layout::format::{Descriptor, List};
+use neardup_core::error::{Error, Result};
+use neardup_core::joins::set_index::rice;
+use neardup_core::leb128;
+use neardup_core::memory;
 
 const DOING: &str = "writing lists of rows";
 

@@ -13,7 +13,6 @@ use super::segment::Segment;
 use super::sort::Sorter;
 use super::writer::Writer;
 use super::{choice, order};
-use crate::joins::search::sample::TokenSample;
 use crate::pg::index::layout::format::{Descriptor, MOST_SEGMENTS, Meta, NONE};
 use crate::pg::index::layout::items::Row;
 use crate::pg::index::layout::meta::{Directory, Lock};
@@ -25,6 +24,7 @@ use crate::pg::index::opclass::sets::item::SetItem;
 use crate::pg::index::pages::buffer::{Index, Looked};
 use crate::pg::index::pages::record::{Logging, Record};
 use crate::pg::server::error::Result;
+use neardup_core::joins::search::sample::TokenSample;
 
 /// Returns the result of a read under the maintenance lock. Pages cannot move while this backend
 /// holds the lock, so a moved page is corrupted.

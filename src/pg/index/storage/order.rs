@@ -4,12 +4,12 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use crate::joins::set_index::token_order::TokenOrder;
-use crate::memory;
 use crate::pg::index::layout::format::{CONTENTS, Kind, Meta, NONE, Tail};
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::index::pages::record::Logging;
 use crate::pg::server::error::or_raise;
+use neardup_core::joins::set_index::token_order::TokenOrder;
+use neardup_core::memory;
 
 /// The number of orders that a backend keeps in memory: those of the indexes that it last used.
 const KEPT: usize = 4;
@@ -23,7 +23,11 @@ thread_local! {
 const MOST_BYTES: usize = 6 * TokenOrder::MOST;
 
 /// Writes an order, and returns its first block and its hash. Nothing refers to it yet.
-pub(crate) fn write(index: Index, order: &TokenOrder, logging: Logging) -> crate::error::Result<(u32, u64)> {
+pub(crate) fn write(
+    index: Index,
+    order: &TokenOrder,
+    logging: Logging,
+) -> neardup_core::error::Result<(u32, u64)> {
     let bytes = order.to_bytes()?;
     let mut next = NONE;
     let pages = bytes.len().div_ceil(CONTENTS).max(1);

@@ -3,7 +3,6 @@
 use roaring::RoaringBitmap;
 
 use super::lists;
-use crate::memory;
 use crate::pg::compat::vacuum_delay;
 use crate::pg::index::layout::format::{CONTENTS, Descriptor, Extent, Kind, Layout, List, NONE, RootHead};
 use crate::pg::index::layout::items::{Pair, Row, number, rows_per_page};
@@ -11,6 +10,7 @@ use crate::pg::index::pages::buffer::{Index, Looked, Moved};
 use crate::pg::index::pages::page::Page;
 use crate::pg::index::pages::record::Record;
 use crate::pg::server::error::or_raise;
+use neardup_core::memory;
 
 /// The activity that an error names when memory runs out while rows are found.
 pub(crate) const COLLECTING: &str = "collecting rows of an index";

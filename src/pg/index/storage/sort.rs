@@ -6,13 +6,13 @@ use std::iter::Enumerate;
 use std::ops::Range;
 use std::vec::IntoIter;
 
-use crate::error::Result;
-use crate::executor::{self, Executor, PlainThreads};
-use crate::files::{TempFile, TempFiles};
-use crate::memory;
 use crate::pg::index::layout::items::Pair;
 use crate::pg::server::executor::BackendExecutor;
 use crate::pg::server::temp_file::ServerFiles;
+use neardup_core::error::Result;
+use neardup_core::executor::{self, Executor, PlainThreads};
+use neardup_core::files::{TempFile, TempFiles};
+use neardup_core::memory;
 
 const DOING: &str = "sorting signatures";
 

@@ -1,10 +1,10 @@
 //! Bytes in order of arrival, stored in a temporary file beyond a memory budget.
 
 use super::sort::READ;
-use crate::error::Result;
-use crate::files::{TempFile, TempFiles};
-use crate::memory;
 use crate::pg::server::temp_file::ServerFiles;
+use neardup_core::error::Result;
+use neardup_core::files::{TempFile, TempFiles};
+use neardup_core::memory;
 
 /// Bytes in order of arrival; those beyond a budget are in a temporary file.
 pub(crate) struct Spool {

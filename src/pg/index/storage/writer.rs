@@ -4,14 +4,14 @@ use roaring::RoaringBitmap;
 
 use super::lists::Lists;
 use super::spool::Spool;
-use crate::error::Result;
-use crate::memory;
 use crate::pg::index::layout::format::{
     CONTENTS, Descriptor, Extent, Kind, Layout, List, NONE, RootHead, Tail,
 };
 use crate::pg::index::layout::items::{Pair, Row};
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::index::pages::record::Logging;
+use neardup_core::error::Result;
+use neardup_core::memory;
 
 const DOING: &str = "writing a segment";
 

@@ -9,12 +9,12 @@ use pgrx::pg_sys::Oid;
 
 use super::fill::{Join, Named};
 use crate::into::step::Table;
-use crate::joins::parts::token_set;
 use crate::pg::into::columns::{Column, Type};
 use crate::pg::into::documents::Documents;
 use crate::pg::procedure::statement::{Statement, oid, text};
 use crate::pg::request::example::literal;
 use crate::pg::server::error::Result;
+use neardup_core::joins::parts::token_set;
 
 /// The bits of a number that is not negative.
 const POSITIVE: &str = "9223372036854775807::int8";

@@ -4,9 +4,9 @@ use pgrx::pg_sys::Oid;
 
 use crate::into::state::most_candidates;
 use crate::into::step::Table;
-use crate::joins::parts::token_set;
 use crate::pg::into::documents::Bands;
 use crate::pg::procedure::statement::Statement;
+use neardup_core::joins::parts::token_set;
 
 /// An existing table: its name, quoted for SQL text, and its OID.
 pub(crate) type Named<'a> = (&'a str, Oid);

@@ -87,7 +87,7 @@ pub(crate) fn left_neighbours(neighbours: Named<'_>, members: Named<'_>) -> Stat
 
 /// Inserts the sets of clusters, each with its first document and the values that decide which one
 /// is the representative: the number of pairs of its documents, and the sum of their similarities,
-/// in the units of [`Degrees`](crate::clusters::leaders::Degrees).
+/// in the units of [`Degrees`](neardup_core::clusters::leaders::Degrees).
 pub(crate) fn vertices(vertices: Named<'_>, [members, neighbours, edges]: [Named<'_>; 3]) -> Statement {
     const UNIT: &str = "2147483648";
     Statement::new(format!(

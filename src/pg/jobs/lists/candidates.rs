@@ -1,13 +1,13 @@
 //! The rows to read and compare with changed ones.
 
 use super::stored::{DOING, damaged};
-use crate::executor::{self, Executor};
-use crate::hash;
-use crate::joins::incremental::partners::Partners;
-use crate::memory;
 use crate::pg::query::ids::Ids;
 use crate::pg::server::error::Result;
-use crate::ragged::RaggedText;
+use neardup_core::executor::{self, Executor};
+use neardup_core::hash;
+use neardup_core::joins::incremental::partners::Partners;
+use neardup_core::memory;
+use neardup_core::ragged::RaggedText;
 
 /// The ids of changed rows, found by their text form.
 struct Names<'a> {

@@ -4,16 +4,16 @@ use pgrx::{check_for_interrupts, pg_sys};
 
 use super::stored::{COLUMNS, Header, damaged, documents, headers, ids, parts, read_order, unless_damaged};
 use super::writer::Writer;
-use crate::error::Error;
-use crate::joins::incremental::digest::Digests;
-use crate::joins::incremental::segment::{PART, Segment};
-use crate::memory;
 use crate::pg::procedure::table::Table;
 use crate::pg::query::ids::Ids;
 use crate::pg::server::error::Result;
 use crate::pg::server::executor::BackendExecutor;
 use crate::pg::server::set_returning::Store;
 use crate::pg::server::settings;
+use neardup_core::error::Error;
+use neardup_core::joins::incremental::digest::Digests;
+use neardup_core::joins::incremental::segment::{PART, Segment};
+use neardup_core::memory;
 
 /// Stores the last segments as one if that is worthwhile, and a row of kind `x` for each of them.
 /// If the lists are damaged, stores one row of kind `!` instead.

@@ -2,23 +2,23 @@
 
 use super::stored::{BATCH, COLUMNS, read_order, unless_damaged};
 use super::writer::Writer;
-use crate::error::Error;
-use crate::executor::{self, Executor};
-use crate::features::FeatureSpec;
 use crate::jobs::step::Rows;
-use crate::joins::incremental::digest::{Digester, Digests, words};
-use crate::joins::incremental::outline_order::{OutlineOrder, VERSION};
-use crate::joins::incremental::segment::Segment;
-use crate::joins::set_index::token_order::TokenOrder;
-use crate::joins::sets::bounds::Bounds;
-use crate::methods::Update;
-use crate::methods::reading::Reading;
 use crate::pg::jobs::chosen_rows::Condition;
 use crate::pg::jobs::statements::names::Names;
 use crate::pg::procedure::table::Table;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::Store;
-use crate::verify::predicate::Predicate;
+use neardup_core::error::Error;
+use neardup_core::executor::{self, Executor};
+use neardup_core::features::FeatureSpec;
+use neardup_core::joins::incremental::digest::{Digester, Digests, words};
+use neardup_core::joins::incremental::outline_order::{OutlineOrder, VERSION};
+use neardup_core::joins::incremental::segment::Segment;
+use neardup_core::joins::set_index::token_order::TokenOrder;
+use neardup_core::joins::sets::bounds::Bounds;
+use neardup_core::methods::Update;
+use neardup_core::methods::reading::Reading;
+use neardup_core::verify::predicate::Predicate;
 
 /// Stores the outlines of rows as rows of the table of lists, in segments numbered from `segment`,
 /// by the order of tokens in the table. If that is damaged, or of another version, stores one row

@@ -2,17 +2,17 @@
 
 use super::candidates::CandidateIds;
 use super::stored::{DOING, Header, damaged, documents, ids, parts};
-use crate::executor::{self, Executor, Stop};
-use crate::joins::incremental::changed::Changed;
-use crate::joins::incremental::lookup::SegmentLookup;
-use crate::joins::incremental::partners::{Candidates, together};
-use crate::joins::incremental::segment::BLOCK;
-use crate::memory;
 use crate::pg::procedure::table::Table;
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::encoding;
 use crate::pg::server::error::Result;
 use crate::pg::server::executor::BackendExecutor;
+use neardup_core::executor::{self, Executor, Stop};
+use neardup_core::joins::incremental::changed::Changed;
+use neardup_core::joins::incremental::lookup::SegmentLookup;
+use neardup_core::joins::incremental::partners::{Candidates, together};
+use neardup_core::joins::incremental::segment::BLOCK;
+use neardup_core::memory;
 
 /// Adds the documents of a segment that may be similar to a changed one. Each thread keeps at most
 /// `most` bytes of pairs.

@@ -3,9 +3,6 @@
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
 
-use crate::joins::incremental::outline_order::OutlineOrder;
-use crate::joins::incremental::segment::{BLOCK, MOST_BITS, SegmentDocuments};
-use crate::memory;
 use crate::pg::jobs::hints::ANEW;
 use crate::pg::jobs::queries;
 use crate::pg::jobs::tables::columns::LIST_COLUMNS;
@@ -16,6 +13,9 @@ use crate::pg::query::decode::elements;
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::values::value;
+use neardup_core::joins::incremental::outline_order::OutlineOrder;
+use neardup_core::joins::incremental::segment::{BLOCK, MOST_BITS, SegmentDocuments};
+use neardup_core::memory;
 
 /// The number of columns of the table of lists, and their types.
 pub(crate) const COLUMNS: usize = LIST_COLUMNS.len();

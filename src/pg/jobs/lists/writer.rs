@@ -5,13 +5,13 @@ use pgrx::PgMemoryContexts;
 use pgrx::pg_sys::Datum;
 
 use super::stored::DOING;
-use crate::joins::incremental::segment::{BLOCK, Segment};
-use crate::memory;
 use crate::pg::query::ids::Ids;
 use crate::pg::server::encoding;
 use crate::pg::server::error::Result;
 use crate::pg::server::set_returning::Store;
 use crate::pg::server::values::{Strings, text_array};
+use neardup_core::joins::incremental::segment::{BLOCK, Segment};
+use neardup_core::memory;
 
 /// Writes segments as rows of `N` columns. The last six columns are those of the table; the others
 /// are NULL.

@@ -2,7 +2,6 @@
 
 use super::work::Work;
 use crate::jobs::step::Rows;
-use crate::joins::incremental::outline_order::VERSION;
 use crate::pg::jobs::lists::merge::merged;
 use crate::pg::jobs::lists::outline;
 use crate::pg::jobs::lists::stored::TYPES;
@@ -10,6 +9,7 @@ use crate::pg::jobs::statements::{definitions, lists};
 use crate::pg::jobs::supplied_rows::supplying;
 use crate::pg::server::error::Result;
 use crate::pg::server::set_returning::Store;
+use neardup_core::joins::incremental::outline_order::VERSION;
 
 /// Determines the number of the segment that the batch becomes.
 pub(crate) fn next_segment(work: &mut Work<'_>, rows: i64) -> Result<()> {

@@ -3,14 +3,14 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::error::Error;
-use crate::features::codes::CodeSpec;
-use crate::methods::Method;
-use crate::methods::codes::ByCodes;
 use crate::pg::request::arguments::Arguments;
 use crate::pg::request::example::such_as;
 use crate::pg::request::options::{self, Number, Options, Real};
 use crate::pg::server::error::{Result, SqlError};
+use neardup_core::error::Error;
+use neardup_core::features::codes::CodeSpec;
+use neardup_core::methods::Method;
+use neardup_core::methods::codes::ByCodes;
 
 /// The default minimum repeatability of near duplicates.
 const REPEATABILITY: f64 = 0.75;

@@ -4,15 +4,15 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::techniques::{self, TechniqueArguments, TechniqueOptions};
-use crate::features::FeatureSpec;
-use crate::joins::sketches::combination::{Combination, Safeguards, TechniqueSpec};
-use crate::joins::sketches::rule::Rule;
-use crate::methods::Method;
-use crate::methods::sketches::Sketches;
 use crate::pg::request::arguments::Arguments;
 use crate::pg::request::example::{Example, literal, such_as};
 use crate::pg::request::options::{self, ByName, Options, Share, Whole};
 use crate::pg::server::error::{Result, SqlError};
+use neardup_core::features::FeatureSpec;
+use neardup_core::joins::sketches::combination::{Combination, Safeguards, TechniqueSpec};
+use neardup_core::joins::sketches::rule::Rule;
+use neardup_core::methods::Method;
+use neardup_core::methods::sketches::Sketches;
 
 /// Options of `combined`.
 #[derive(Debug, Default, Deserialize)]

@@ -3,12 +3,12 @@
 use serde::Deserialize;
 
 use super::sets::{AlgorithmName, CandidateOptions, DEFAULT_THRESHOLD, Depth};
-use crate::methods::Method;
-use crate::methods::edit::Edit;
 use crate::pg::request::arguments::Arguments;
 use crate::pg::request::options::{Number, Options};
 use crate::pg::server::error::Result;
-use crate::verify::edit::EditPredicate;
+use neardup_core::methods::Method;
+use neardup_core::methods::edit::Edit;
+use neardup_core::verify::edit::EditPredicate;
 
 /// Options of `edit`.
 #[derive(Debug, Default, Deserialize)]

@@ -2,14 +2,14 @@
 
 use serde::Deserialize;
 
-use crate::features::FeatureSpec;
-use crate::methods::Method;
-use crate::methods::imatch::Imatch;
 use crate::pg::request::arguments::Arguments;
 use crate::pg::request::example::such_as;
 use crate::pg::request::features::idf_range;
 use crate::pg::request::options::{Bound, Options};
 use crate::pg::server::error::Result;
+use neardup_core::features::FeatureSpec;
+use neardup_core::methods::Method;
+use neardup_core::methods::imatch::Imatch;
 
 /// Options of I-Match.
 #[derive(Debug, Default, Deserialize)]

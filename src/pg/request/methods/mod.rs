@@ -12,8 +12,8 @@ pub(crate) mod techniques;
 pub(crate) mod tlcs;
 
 use super::arguments::Arguments;
-use crate::methods::Method;
 use crate::pg::server::error::Result;
+use neardup_core::methods::Method;
 
 /// A function that reads a method's parameters.
 pub(crate) type Parse = fn(&mut Arguments<'_>) -> Result<Box<dyn Method>>;

@@ -2,14 +2,14 @@
 
 use serde::Deserialize;
 
-use crate::joins::sets::Algorithm;
-use crate::methods::Method;
-use crate::methods::sets::Sets;
 use crate::pg::request::arguments::Arguments;
 use crate::pg::request::options::{Count, Options, Whole};
 use crate::pg::server::error::Result;
-use crate::verify::measure::Measure;
-use crate::verify::predicate::Predicate;
+use neardup_core::joins::sets::Algorithm;
+use neardup_core::methods::Method;
+use neardup_core::methods::sets::Sets;
+use neardup_core::verify::measure::Measure;
+use neardup_core::verify::predicate::Predicate;
 
 /// The default threshold of methods that measure how much two documents share.
 pub(crate) const DEFAULT_THRESHOLD: f64 = 0.8;

@@ -2,13 +2,13 @@
 //! `shingling`, `exact_text`, `title`.
 
 use super::techniques::{self, TechniqueArguments, TechniqueOptions, complete, flag, preset};
-use crate::features::{FeatureSpec, Tokenizer};
-use crate::joins::sketches::combination::{Combination, Safeguards, TechniqueSpec};
-use crate::joins::sketches::rule::Rule;
-use crate::methods::Method;
-use crate::methods::sketches::Sketches;
 use crate::pg::request::arguments::Arguments;
 use crate::pg::server::error::Result;
+use neardup_core::features::{FeatureSpec, Tokenizer};
+use neardup_core::joins::sketches::combination::{Combination, Safeguards, TechniqueSpec};
+use neardup_core::joins::sketches::rule::Rule;
+use neardup_core::methods::Method;
+use neardup_core::methods::sketches::Sketches;
 
 /// Larger buckets of minhash bands are only partly expanded.
 const MOST_IN_A_BUCKET: u32 = 10_000;

@@ -1,13 +1,13 @@
 //! Method `spotsigs`: the exact join of the documents' sets of spot signatures by Jaccard
 //! similarity.
 
-use crate::methods::Method;
-use crate::methods::spotsigs::SpotSigs;
 use crate::pg::request::arguments::Arguments;
 use crate::pg::request::features::SpotOptions;
 use crate::pg::server::error::Result;
-use crate::verify::measure::Measure;
-use crate::verify::predicate::Predicate;
+use neardup_core::methods::Method;
+use neardup_core::methods::spotsigs::SpotSigs;
+use neardup_core::verify::measure::Measure;
+use neardup_core::verify::predicate::Predicate;
 
 /// Reads the parameters.
 pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {

@@ -2,16 +2,16 @@
 
 use super::sets::DEFAULT_THRESHOLD;
 use super::techniques::{TechniqueOptions, distance_of};
-use crate::methods::Method;
-use crate::methods::stored::{NearBits, StoredMinhash, StoredSimhash};
 use crate::pg::query::column::Column;
 use crate::pg::query::decode::Kind;
 use crate::pg::request::arguments::Arguments;
 use crate::pg::request::example::such_as;
 use crate::pg::request::options;
 use crate::pg::server::error::{Result, SqlError};
-use crate::sketches::simhash::MOST_BITS;
-use crate::sketches::stored::SketchKind;
+use neardup_core::methods::Method;
+use neardup_core::methods::stored::{NearBits, StoredMinhash, StoredSimhash};
+use neardup_core::sketches::simhash::MOST_BITS;
+use neardup_core::sketches::stored::SketchKind;
 
 /// Returns the kind of sketches in the document columns of a call, and one such column; none if the
 /// columns hold no sketches.

@@ -5,17 +5,17 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::sets::DEFAULT_THRESHOLD;
-use crate::features::{FeatureSpec, Tokenizer};
-use crate::joins::sketches::banding::Banding;
-use crate::joins::sketches::combination::TechniqueSpec;
-use crate::joins::sketches::presets::{self, Preset};
 use crate::pg::request::example::such_as;
 use crate::pg::request::example::{Example, literal};
 use crate::pg::request::options::{self, Flag, OpenShare, Options, Share, Whole, refused, whole};
 use crate::pg::server::error::{Result, SqlError};
-use crate::sketches::simhash::{self, check_bits, usual_share};
-use crate::verify::measure::check_threshold;
-use crate::verify::predicate::Predicate;
+use neardup_core::features::{FeatureSpec, Tokenizer};
+use neardup_core::joins::sketches::banding::Banding;
+use neardup_core::joins::sketches::combination::TechniqueSpec;
+use neardup_core::joins::sketches::presets::{self, Preset};
+use neardup_core::sketches::simhash::{self, check_bits, usual_share};
+use neardup_core::verify::measure::check_threshold;
+use neardup_core::verify::predicate::Predicate;
 
 /// The names of the techniques.
 pub(crate) const NAMES: [&str; 9] =

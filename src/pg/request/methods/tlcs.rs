@@ -4,17 +4,17 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::error::Error;
-use crate::joins::sentences::stop_rules::StopRules;
-use crate::methods::Method;
-use crate::methods::tlcs::Tlcs;
 use crate::pg::request::arguments::Arguments;
 use crate::pg::request::centre::centre;
 use crate::pg::request::example::such_as;
 use crate::pg::request::options::{self, ColumnName, Number, Options, Real};
 use crate::pg::server::error::{Result, SqlError};
-use crate::sketches::sentence;
-use crate::verify::tlcs::{Parameters, Thresholds};
+use neardup_core::error::Error;
+use neardup_core::joins::sentences::stop_rules::StopRules;
+use neardup_core::methods::Method;
+use neardup_core::methods::tlcs::Tlcs;
+use neardup_core::sketches::sentence;
+use neardup_core::verify::tlcs::{Parameters, Thresholds};
 
 /// The default minimum resemblance and containment of near duplicates.
 const RESEMBLANCE: f64 = 0.28;

@@ -5,8 +5,6 @@ use pgrx::pg_sys;
 
 use super::number_of;
 use super::options::SetOptions;
-use crate::joins::parts::token_set::Origin;
-use crate::joins::search::ball::measure_number;
 use crate::pg::compat;
 use crate::pg::index::layout::format::{Meta, NONE, VERSION_LISTS};
 use crate::pg::index::opclass::class::Class;
@@ -15,8 +13,10 @@ use crate::pg::index::pages::buffer::Index;
 use crate::pg::query::decode::Kind;
 use crate::pg::request::features::spec_of;
 use crate::pg::server::error::{Result, SqlError};
-use crate::text;
-use crate::verify::measure::Measure;
+use neardup_core::joins::parts::token_set::Origin;
+use neardup_core::joins::search::ball::measure_number;
+use neardup_core::text;
+use neardup_core::verify::measure::Measure;
 
 /// Returns the metapage of a new index.
 pub(crate) fn choose(index: Index, class: Class) -> Result<Meta> {

@@ -10,9 +10,9 @@
 //! Tokens are u32, in ascending order. The flags of an item determine its format, not the metapage:
 //! the flush that settles the order may overtake an insert.
 
-use crate::error::Result;
-use crate::memory;
 use crate::pg::index::layout::items::{Row, number, short};
+use neardup_core::error::Result;
+use neardup_core::memory;
 
 const DOING: &str = "indexing a set";
 const TOKEN: usize = size_of::<u32>();

@@ -5,14 +5,6 @@ use pgrx::pg_sys::Datum;
 
 use super::SetKeys;
 use super::item::{BITMAPS, SetItem};
-use crate::error;
-use crate::executor::{self, Stop};
-use crate::features::tokens::Document;
-use crate::joins::parts::token_set::Origin;
-use crate::joins::search::ball::{SetParameters, measure_name};
-use crate::joins::search::keys::{KeyScratch, bitmap, keys_of, prefix_keys};
-use crate::joins::search::prefix::SetSpec;
-use crate::joins::set_index::token_order::TokenOrder;
 use crate::pg::index::layout::items::Row;
 use crate::pg::index::opclass::class::Class;
 use crate::pg::index::opclass::values::{StoredValue, text_of};
@@ -21,6 +13,14 @@ use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::checks::ball_of_a_document;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
+use neardup_core::error;
+use neardup_core::executor::{self, Stop};
+use neardup_core::features::tokens::Document;
+use neardup_core::joins::parts::token_set::Origin;
+use neardup_core::joins::search::ball::{SetParameters, measure_name};
+use neardup_core::joins::search::keys::{KeyScratch, bitmap, keys_of, prefix_keys};
+use neardup_core::joins::search::prefix::SetSpec;
+use neardup_core::joins::set_index::token_order::TokenOrder;
 
 /// Makes items of documents.
 #[derive(Debug)]

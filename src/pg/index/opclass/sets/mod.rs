@@ -12,18 +12,18 @@ use std::rc::Rc;
 
 use super::class::Class;
 use super::posted::Posted;
-use crate::error::Result;
-use crate::features::FeatureSpec;
-use crate::joins::parts::token_set::Origin;
-use crate::joins::search::ball::{SetParameters, measure_of_number};
-use crate::joins::search::keys::{bitmap, class_of, prefix_keys};
-use crate::joins::search::prefix::{LEAST_CLASS_BITS, MOST_CLASS_BITS, SetSpec};
-use crate::joins::set_index::token_order::TokenOrder;
 use crate::pg::index::layout::format::{Meta, NONE};
 use crate::pg::index::layout::items::{CONTENTS_OF_ITEM, Item, Row};
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::index::storage::order;
 use item::{BITMAPS, Outline, SetItem, words};
+use neardup_core::error::Result;
+use neardup_core::features::FeatureSpec;
+use neardup_core::joins::parts::token_set::Origin;
+use neardup_core::joins::search::ball::{SetParameters, measure_of_number};
+use neardup_core::joins::search::keys::{bitmap, class_of, prefix_keys};
+use neardup_core::joins::search::prefix::{LEAST_CLASS_BITS, MOST_CLASS_BITS, SetSpec};
+use neardup_core::joins::set_index::token_order::TokenOrder;
 
 /// The assumed number of tokens of an unknown document.
 const USUAL_SIZE: u32 = 60;
@@ -184,7 +184,7 @@ impl Settled {
     /// Makes the signatures of tokens, ascending and distinct.
     pub(crate) fn classes(&self, tokens: &[u32], signatures: &mut Vec<u64>) -> Result<()> {
         signatures.clear();
-        crate::memory::reserve(signatures, tokens.len(), "indexing a set")?;
+        neardup_core::memory::reserve(signatures, tokens.len(), "indexing a set")?;
         signatures.extend(tokens.iter().map(|&token| self.signature(token)));
         signatures.sort_unstable();
         signatures.dedup();

@@ -5,12 +5,12 @@ use std::mem::offset_of;
 
 use pgrx::pg_sys;
 
-use crate::features::FeatureSpec;
-use crate::joins::parts::token_set::Origin;
-use crate::joins::search::ball::measure_number;
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::server::call::Call;
-use crate::verify::measure::Measure;
+use neardup_core::features::FeatureSpec;
+use neardup_core::joins::parts::token_set::Origin;
+use neardup_core::joins::search::ball::measure_number;
+use neardup_core::verify::measure::Measure;
 
 /// The default of the least similarity that an index serves.
 const LEAST: f64 = 0.7;

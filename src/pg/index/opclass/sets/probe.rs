@@ -1,13 +1,13 @@
 //! Probes of an index of sets with a ball.
 
 use super::SetKeys;
-use crate::executor;
-use crate::features::tokens::Document;
-use crate::joins::search::ball::SetBall;
-use crate::joins::search::keys::{KeyScratch, keys_of};
-use crate::joins::search::prefix::Reach;
 use crate::pg::server::error::Result;
 use crate::pg::server::executor::executor_for;
+use neardup_core::executor;
+use neardup_core::features::tokens::Document;
+use neardup_core::joins::search::ball::SetBall;
+use neardup_core::joins::search::keys::{KeyScratch, keys_of};
+use neardup_core::joins::search::prefix::Reach;
 
 /// The number of steps from distance 0 to 1. A distance has 16 bits in the key of a scan.
 const STEPS: f64 = 65_000.0;

@@ -5,10 +5,10 @@ use std::rc::Rc;
 
 use super::Settled;
 use super::item::Outline;
-use crate::error::Result;
-use crate::joins::search::prefix::{SetSpec, class_bits};
-use crate::joins::search::sample::TokenSample;
 use crate::pg::index::layout::format::Meta;
+use neardup_core::error::Result;
+use neardup_core::joins::search::prefix::{SetSpec, class_bits};
+use neardup_core::joins::search::sample::TokenSample;
 
 /// The number of bits of a class if the number of rows is not known, and the least number if it is
 /// known. Tables grow, but the number of classes does not.

@@ -1,0 +1,288 @@
+//! SpotSigs: chains of significant words that follow common ones (Theobald, Siddharth, Paepcke,
+//! SIGIR 2008; docs/design/algorithms.md section 6).
+//!
+//! An antecedent is a word that is frequent in running text but not in menus and captions. At each
+//! antecedent, the chain of the words number d, 2d, … c·d after it is one signature; only words
+//! that are not stop words are counted. At the end of the text, a chain is shorter; an antecedent
+//! without any such word after it gives none. O(words · c).
+//!
+//! ```
+//! use neardup_core::features::spotsigs::{SpotSpec, Spots};
+//!
+//! let spots = Spots::new(&SpotSpec::default(), None).unwrap();
+//! let of = |text: &str| spots.signatures(text);
+//! // the:boat:left, in:rain, the:rain
+//! assert_eq!(of("The boat left in the rain."), of("the boat (left; in the) rain"));
+//! assert!(of("Boats, harbours, cranes").is_empty());
+//! ```
+
+use crate::error::{Error, Result};
+use crate::executor::Stop;
+use crate::hash::{hash_bytes, hash_sequence};
+use crate::memory;
+use crate::text::words::{Space, for_each_word, words};
+
+const DOING: &str = "making spot signatures";
+
+/// Words with little meaning, English and Chinese (each Chinese character is a word). They are the
+/// usual antecedents and never part of a chain.
+const STOP_WORDS: &str = "a about after again all also although am an and any are as at be because been before being \
+    between both but by can could did do does during each either else every few for from had has have he her here hers \
+    him his how however i if in into is it its itself just like many may me might more most much must my neither no \
+    nor not of off on once one only or other our out over own said same say says several shall she should since so \
+    some such than that the their theirs them then there these they this those though through to too under until up \
+    upon us very was we were what when where whether which while who whom whose why will with within without would \
+    yet you your yours \
+    的 了 是 在 和 有 不 我 他 她 它 们 这 那 也 就 都 而 及 与 或 对 从 到 把 被 让 向 以 为 于 之 其 将 还 又 很 更 最 个 中 上 下 说 要 会 能 \
+    可 并 等 但 如 由 所 已 着 过 地 得 吗 呢 吧 你 您 \
+    了 這 個 們 與 對 從 將 還 為 於 說 會 讓 著 過 嗎";
+
+/// The words that begin a chain.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Antecedents {
+    /// The usual stop words of English and Chinese.
+    #[default]
+    Common,
+    /// The given number of words that are in the most documents of the table.
+    Counted(u32),
+    /// The listed words; they are not part of chains, either.
+    Listed(Vec<String>),
+}
+
+/// The parameters of spot signatures.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SpotSpec {
+    /// The words that begin a chain.
+    pub antecedents: Antecedents,
+    /// The number of words in a chain, c.
+    pub chain: u32,
+    /// The distance from one word to the next, d.
+    pub distance: u32,
+}
+
+impl Default for SpotSpec {
+    fn default() -> Self {
+        Self { antecedents: Antecedents::Common, chain: 2, distance: 1 }
+    }
+}
+
+impl SpotSpec {
+    /// The greatest chain and distance.
+    const MOST: u32 = 100;
+
+    /// Checks parameters from a user.
+    pub fn check(&self) -> Result<()> {
+        for (name, value) in [("chain", self.chain), ("distance", self.distance)] {
+            if !(1..=Self::MOST).contains(&value) {
+                let allowed = "a whole number from 1 to 100";
+                return Err(Error::Parameter { name, value: value.to_string(), allowed });
+            }
+        }
+        let wrong = |value: String| {
+            let allowed = "a number of words of at least 1, or a list of single words";
+            Err(Error::Parameter { name: "antecedents", value, allowed })
+        };
+        match &self.antecedents {
+            Antecedents::Common => Ok(()),
+            Antecedents::Counted(0) => wrong("0".to_owned()),
+            Antecedents::Counted(_) => Ok(()),
+            Antecedents::Listed(list) if list.is_empty() => wrong("an empty list".to_owned()),
+            Antecedents::Listed(list) => match list.iter().find(|word| words(word).len() != 1) {
+                Some(word) => wrong(format!("\"{word}\"")),
+                None => Ok(()),
+            },
+        }
+    }
+}
+
+/// Makes spot signatures.
+#[derive(Debug, Clone)]
+pub struct Spots {
+    /// The hashes of the antecedents, and below, of the stop words, ascending.
+    antecedents: Vec<u64>,
+    stop_words: Vec<u64>,
+    chain: usize,
+    distance: usize,
+}
+
+/// Scratch memory that is reused from text to text.
+#[derive(Debug, Default)]
+pub struct SpotScratch {
+    /// The words that are not stop words.
+    telling: Vec<u64>,
+    /// The antecedents, each with the number of `telling` words before those that follow it.
+    places: Vec<(u64, usize)>,
+    link: Vec<u64>,
+    bytes: Vec<u8>,
+}
+
+impl Spots {
+    /// Creates a maker. If the antecedents are counted, `counted` has the hashes of the words that
+    /// are in the most documents.
+    pub fn new(spec: &SpotSpec, counted: Option<Vec<u64>>) -> Result<Self> {
+        spec.check()?;
+        let sorted = |mut hashes: Vec<u64>| {
+            hashes.sort_unstable();
+            hashes.dedup();
+            hashes
+        };
+        let common = || STOP_WORDS.split_whitespace().map(|word| hash_bytes(word.as_bytes()));
+        let listed = match &spec.antecedents {
+            Antecedents::Listed(list) => list,
+            _ => &Vec::new(),
+        };
+        let listed = listed.iter().flat_map(|word| words(word)).map(|word| hash_bytes(word.as_bytes()));
+        let listed: Vec<u64> = listed.collect();
+        let stop_words = sorted(common().chain(listed.iter().copied()).collect());
+        let antecedents = match spec.antecedents {
+            Antecedents::Common => stop_words.clone(),
+            Antecedents::Counted(_) => sorted(counted.unwrap_or_default()),
+            Antecedents::Listed(_) => sorted(listed),
+        };
+        Ok(Self { antecedents, stop_words, chain: spec.chain as usize, distance: spec.distance as usize })
+    }
+
+    /// Appends the signatures of a run of words, given by their hashes, in the order of their
+    /// antecedents.
+    pub fn add(
+        &self,
+        words: &[u64],
+        scratch: &mut SpotScratch,
+        signatures: &mut Vec<i64>,
+        stop: &Stop,
+    ) -> Result<()> {
+        const CHECK_EVERY: usize = 1 << 12;
+        let SpotScratch { telling, places, link, bytes } = scratch;
+        telling.clear();
+        places.clear();
+        for (n, &word) in words.iter().enumerate() {
+            if n % CHECK_EVERY == 0 {
+                stop.check()?;
+            }
+            if self.stop_words.binary_search(&word).is_err() {
+                memory::push(telling, word, DOING)?;
+            }
+            if self.antecedents.binary_search(&word).is_ok() {
+                memory::push(places, (word, telling.len()), DOING)?;
+            }
+        }
+        for (n, &(antecedent, from)) in places.iter().enumerate() {
+            if n % CHECK_EVERY == 0 {
+                stop.check()?;
+            }
+            let after = telling[from..].iter().skip(self.distance - 1).step_by(self.distance);
+            link.clear();
+            link.push(antecedent);
+            link.extend(after.take(self.chain));
+            if link.len() > 1 {
+                memory::push(signatures, hash_sequence(link, bytes).cast_signed(), DOING)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the distinct signatures of a text, ascending.
+    pub fn signatures(&self, text: &str) -> Vec<i64> {
+        let mut signatures = Vec::new();
+        let done = self.of_text(text, &mut signatures, &Stop::default());
+        debug_assert_eq!(done, Ok(()), "nobody asked to stop");
+        signatures
+    }
+
+    /// Writes the distinct signatures of a text to `signatures`, ascending.
+    pub fn of_text(&self, text: &str, signatures: &mut Vec<i64>, stop: &Stop) -> Result<()> {
+        let mut hashes = Vec::new();
+        for_each_word(text, &mut Space::default(), stop, |word| {
+            memory::push(&mut hashes, hash_bytes(word), DOING)
+        })?;
+        signatures.clear();
+        self.add(&hashes, &mut SpotScratch::default(), signatures, stop)?;
+        crate::executor::sort_unstable_by(signatures, stop, &Ord::cmp)?;
+        signatures.dedup();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn parameters_are_checked() {
+        let listed = |list: &[&str]| SpotSpec {
+            antecedents: Antecedents::Listed(list.iter().map(|&word| word.to_owned()).collect()),
+            ..SpotSpec::default()
+        };
+        assert!(listed(&["Der", "die"]).check().is_ok());
+        for bad in [
+            listed(&[]),
+            listed(&["der", "of the"]),
+            listed(&[" "]),
+            SpotSpec { chain: 0, ..SpotSpec::default() },
+            SpotSpec { distance: 101, ..SpotSpec::default() },
+            SpotSpec { antecedents: Antecedents::Counted(0), ..SpotSpec::default() },
+        ] {
+            assert!(bad.check().is_err(), "{bad:?}");
+        }
+    }
+
+    /// Returns the chains as strings, by the definition.
+    fn naive(
+        text: &str,
+        antecedents: &[&str],
+        stops: &[&str],
+        chain: usize,
+        distance: usize,
+    ) -> BTreeSet<String> {
+        let all = words(text);
+        let mut chains = BTreeSet::new();
+        for (n, word) in all.iter().enumerate() {
+            if antecedents.contains(&word.as_str()) {
+                let telling: Vec<&String> =
+                    all[n + 1..].iter().filter(|word| !stops.contains(&word.as_str())).collect();
+                let of: Vec<&str> = (1..=chain)
+                    .filter_map(|k| telling.get(k * distance - 1).map(|word| word.as_str()))
+                    .collect();
+                if !of.is_empty() {
+                    chains.insert(format!("{word}:{}", of.join(":")));
+                }
+            }
+        }
+        chains
+    }
+
+    #[test]
+    fn chains_of_a_sentence() {
+        let text = "At a fair by the old mill, a baker sold the bread of a mill hand";
+        let common: Vec<&str> = STOP_WORDS.split_whitespace().collect();
+        let chains = naive(text, &["a", "the"], &common, 2, 1);
+        let expected = ["a:baker:sold", "a:fair:old", "a:mill:hand", "the:bread:mill", "the:old:mill"];
+        assert!(chains.iter().eq(expected.iter()));
+    }
+
+    proptest! {
+        #[test]
+        fn as_many_signatures_as_chains(
+            text in "((the|of|der|boat|rain|mill|的|船|雨) ?){0,30}",
+            other in "((the|of|der|boat|rain|mill|的|船|雨) ?){0,30}",
+            (chain, distance) in (1..4u32, 1..4u32),
+            listed: bool,
+        ) {
+            let common: Vec<&str> = STOP_WORDS.split_whitespace().collect();
+            let (antecedents, own) = match listed {
+                true => (vec!["der"], Antecedents::Listed(vec!["Der".to_owned()])),
+                false => (common.clone(), Antecedents::Common),
+            };
+            let stops = [&common[..], if listed { &["der"] } else { &[] }].concat();
+            let spec = SpotSpec { antecedents: own, chain, distance };
+            let spots = Spots::new(&spec, None).unwrap();
+            let of = |text| naive(text, &antecedents, &stops, chain as usize, distance as usize);
+            let (a, b) = (of(&text), of(&other));
+            let (x, y) = (spots.signatures(&text), spots.signatures(&other));
+            prop_assert_eq!((a.len(), b.len()), (x.len(), y.len()));
+            prop_assert_eq!(a.intersection(&b).count(), x.iter().filter(|s| y.contains(s)).count());
+        }
+    }
+}

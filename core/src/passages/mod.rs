@@ -1,0 +1,133 @@
+//! Passages that two documents share, and where they stand in both (Zhang et al., PDC-MR (SIGIR
+//! 2010); docs/design/algorithms.md section 6).
+//!
+//! Sentences are joined by their sets of signatures ([`pairs`], in the parts of `classes.rs`), as
+//! documents are elsewhere; of the matrix of pairs of two documents the maximal diagonals are
+//! passages ([`diagonals`]), which may grow beyond whole sentences ([`grow`]).
+//!
+//! ```
+//! use neardup_core::features::units::signatures::Features;
+//! use neardup_core::passages::{Parameters, between};
+//! use neardup_core::executor::Stop;
+//!
+//! let a = "A plain start. The crane moved to the north quay in March. Nobody saw it happen.";
+//! let b = "Other words. More of them. The crane moved to the\n  north quay in March. Nobody saw it happen. End.";
+//! let parameters = Parameters { features: Features::Shingles(4), min_sentences: 1, ..Parameters::default() };
+//! let passages = between(a, b, &parameters, &Stop::default()).unwrap();
+//! assert_eq!(passages.len(), 1);
+//! // The last sentence is found whole, and grows back over the one that is broken there.
+//! let left: String = a.chars().skip(15).collect();
+//! assert_eq!((passages[0].sentences, passages[0].left_span.clone()), (1, 15..15 + left.chars().count()));
+//! ```
+
+mod between;
+mod classes;
+pub mod diagonals;
+pub mod frequent_sentences;
+pub mod grow;
+pub mod pairs;
+pub mod progress;
+pub mod search;
+mod starts;
+
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+
+use crate::error::{Error, Result};
+use crate::features::imatch::IdfRange;
+use crate::features::units::signatures::Features;
+use crate::verify::measure::check_threshold;
+pub use between::{between, between_documents};
+
+/// What a passage is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parameters {
+    /// The signatures of sentences.
+    pub features: Features,
+    /// The least Jaccard similarity of two sentences' signatures, τ.
+    pub threshold: f64,
+    /// The least number of sentences of a passage, θ.
+    pub min_sentences: u32,
+    /// Whether passages grow beyond their sentences, and over how many differing characters.
+    pub extend: Option<u32>,
+    /// How many sentences may be similar to one: of a sentence that has more, none is looked at,
+    /// unless others lead to it.
+    pub most_similar: u32,
+    /// The least width of a passage in both texts, in columns without white space; 0 for any.
+    pub min_width: u32,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self {
+            features: Features::Imatch(IdfRange::default()),
+            threshold: 0.9,
+            min_sentences: 3,
+            extend: Some(Self::GAP),
+            most_similar: 1000,
+            min_width: Self::MIN_WIDTH,
+        }
+    }
+}
+
+impl Parameters {
+    /// The differing characters that passages grow over by default.
+    pub const GAP: u32 = 12;
+    /// The least width of a passage by default: formulas such as *Reuters.* are narrower, sentences
+    /// wider.
+    pub const MIN_WIDTH: u32 = 20;
+    /// The most of them.
+    pub const WIDEST_GAP: u32 = 100;
+
+    /// Checks what a user gave.
+    pub fn check(&self) -> Result<()> {
+        check_threshold(self.threshold)?;
+        self.features.check()?;
+        for (name, value) in [("min_sentences", self.min_sentences), ("max_similar", self.most_similar)] {
+            if value == 0 {
+                let allowed = "a whole number of at least 1";
+                return Err(Error::Parameter { name, value: value.to_string(), allowed });
+            }
+        }
+        if let Some(gap) = self.extend.filter(|&gap| gap > Self::WIDEST_GAP) {
+            let allowed = "a whole number from 0 to 100";
+            return Err(Error::Parameter { name: "max_gap", value: gap.to_string(), allowed });
+        }
+        Ok(())
+    }
+}
+
+/// A passage of two documents.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Passage {
+    /// The rows of the documents; in a self-join the left one comes first in the order of the ids.
+    pub left_row: u32,
+    /// See `left_row`.
+    pub right_row: u32,
+    /// Its first sentence in each document, counted from 0.
+    pub left_sentence: u32,
+    /// See `left_sentence`.
+    pub right_sentence: u32,
+    /// How many consecutive sentences are similar.
+    pub sentences: u32,
+    /// Its characters in each text.
+    pub left_span: Range<usize>,
+    /// See `left_span`.
+    pub right_span: Range<usize>,
+    /// The mean similarity of its sentences.
+    pub similarity: f64,
+}
+
+/// What was capped.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Capped {
+    /// Distinct sentences that too many are similar to.
+    pub sentences: u64,
+    /// How often these stand in documents.
+    pub occurrences: u64,
+    /// Whether pairs of such sentences that are similar and not equal were too many to be kept, so
+    /// that passages go on over equal ones only.
+    pub equal_only: bool,
+}

@@ -1,0 +1,400 @@
+//! Sentence signatures (Huang et al., TLCS (CIKM 2008), section 3.2; docs/design/algorithms.md
+//! section 5): documents that have long sentences in common are likely to have a signature in
+//! common.
+//!
+//! Each sentence, as its words joined by single spaces, has an MD5 fingerprint of 16 bytes. It has
+//! 16 derivatives: the ring of bytes read from each of its bytes on. The derivatives of one kind
+//! are divided into parts by their remainder modulo m. In each part, the s least ones vote, bit by
+//! bit, with the weight 1 + ln(width of the sentence). If the voting sentences are to be dispersed
+//! over the document, each is the least one that is far enough from the ones before it, and a part
+//! with fewer than s of them makes no signature. O(bytes) and, for each sentence, O(n), or O(n ·
+//! log sentences) if dispersed.
+//!
+//! ```
+//! use neardup_core::sketches::sentence::{Parameters, SentenceSigner};
+//! use neardup_core::executor::Stop;
+//!
+//! let (stop, mut signatures) = (Stop::default(), SentenceSigner::new(Parameters::default())?);
+//! let a = signatures.of("A sentence that is long enough. Another one of some length!", &stop)?.to_vec();
+//! let b = signatures.of("another  one of SOME length", &stop)?.to_vec();
+//! assert!(a.iter().any(|signature| b.contains(signature)));
+//! # Ok::<(), neardup_core::error::Error>(())
+//! ```
+
+use md5::{Digest, Md5};
+
+use crate::error::{Error, Result};
+use crate::executor::Stop;
+use crate::memory;
+use crate::text::sentences::for_each_sentence;
+use crate::text::width::width;
+use crate::text::words::{Space, for_each_word};
+
+const DOING: &str = "making sentence signatures";
+
+/// The parameters of signatures. Only signatures made with the same parameters are comparable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parameters {
+    /// m: the number of parts into which the derivatives of one kind are divided.
+    pub parts: u32,
+    /// n: the number of kinds of derivatives.
+    pub kinds: u32,
+    /// s: the number of fingerprints that vote on a signature. 1 finds the most pairs; 2 is not
+    /// allowed.
+    pub smallest: u32,
+    /// The width that a sentence must exceed.
+    pub wider_than: u32,
+    /// The least distance of the sentences that vote on a signature, in thousandths of the
+    /// document's sentences; 0 for any distance.
+    pub dispersed: u32,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self { parts: 7, kinds: 16, smallest: 3, wider_than: 16, dispersed: 0 }
+    }
+}
+
+impl Parameters {
+    /// Fails for values outside their ranges.
+    pub fn check(&self) -> Result<()> {
+        let wrong =
+            |name, value: u32, allowed| Err(Error::Parameter { name, value: value.to_string(), allowed });
+        match *self {
+            Self { parts, .. } if !(1..=64).contains(&parts) => wrong("m", parts, "between 1 and 64"),
+            Self { kinds, .. } if !(1..=16).contains(&kinds) => wrong("n", kinds, "between 1 and 16"),
+            // With two, the heavier one decides every bit: the signature would depend on one
+            // sentence only.
+            Self { smallest, .. } if smallest == 2 || !(1..=64).contains(&smallest) => {
+                wrong("s", smallest, "1 or between 3 and 64")
+            }
+            // Three sentences need twice the distance.
+            Self { dispersed, .. } if dispersed > 500 => {
+                wrong("dispersed", dispersed, "between 0 and 500 thousandths")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the greatest number of signatures of a document, m · n.
+    pub fn most(&self) -> usize {
+        (self.parts * self.kinds) as usize
+    }
+}
+
+/// A fingerprint and the weight of its vote.
+type Weighted = (u128, u64);
+
+/// A sentence that may vote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Fingerprint {
+    /// The fingerprint, or a derivative of it.
+    value: u128,
+    /// The place of its first occurrence, counted in sentences that are wide enough.
+    place: u32,
+    /// The weight of its vote.
+    weight: u64,
+}
+
+/// Makes signatures. Its memory is reused.
+#[derive(Debug, Default)]
+pub struct SentenceSigner {
+    parameters: Parameters,
+    word: Space,
+    sentence: Vec<u8>,
+    fingerprints: Vec<Fingerprint>,
+    /// The derivatives of a kind, ascending, if sentences are to be dispersed.
+    derivatives: Vec<Fingerprint>,
+    /// The places of the least derivatives of each part, if sentences are to be dispersed.
+    places: Vec<Vec<u32>>,
+    /// The least derivatives of each part, ascending.
+    least: Vec<Vec<Weighted>>,
+    signatures: Vec<u128>,
+}
+
+impl SentenceSigner {
+    /// Creates a signer with these parameters.
+    pub fn new(parameters: Parameters) -> Result<Self> {
+        parameters.check()?;
+        Ok(Self { parameters, ..Self::default() })
+    }
+
+    /// Returns the signatures of a text, grouped by kind, at most m · n. The last four bits of each
+    /// are its kind, so that signatures of different kinds are never equal. A text without
+    /// sentences that are wide enough has none.
+    pub fn of(&mut self, text: &str, stop: &Stop) -> Result<&[u128]> {
+        self.fingerprint(text, stop)?;
+        self.signatures.clear();
+        memory::reserve(&mut self.signatures, self.parameters.most(), DOING)?;
+        self.least.resize_with(self.parameters.parts as usize, Vec::new);
+        let apart = self.fingerprints.len() as u64 * u64::from(self.parameters.dispersed) / 1000;
+        for kind in 0..self.parameters.kinds {
+            stop.check()?;
+            self.least.iter_mut().for_each(Vec::clear);
+            // No two sentences have the same place, so a distance of 1 is always met.
+            if apart > 1 {
+                self.choose_dispersed(kind, apart, stop)?;
+            } else {
+                self.choose(kind)?;
+            }
+            for least in self.least.iter().filter(|least| !least.is_empty()) {
+                self.signatures.push(vote(least) & !0xf | u128::from(kind));
+            }
+        }
+        Ok(&self.signatures)
+    }
+
+    /// Finds the least derivatives of a kind.
+    fn choose(&mut self, kind: u32) -> Result<()> {
+        let Self { parameters, fingerprints, least, .. } = self;
+        for fingerprint in fingerprints {
+            let derivative = fingerprint.value.rotate_left(8 * kind);
+            let least = &mut least[remainder(derivative, parameters.parts)];
+            let place = least.partition_point(|&(other, _)| other < derivative);
+            if place < parameters.smallest as usize {
+                least.truncate(parameters.smallest as usize - 1);
+                memory::reserve(least, 1, DOING)?;
+                least.insert(place, (derivative, fingerprint.weight));
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds the least derivatives of a kind whose sentences are at least `apart` places apart. A
+    /// part that has too few of them gets none.
+    fn choose_dispersed(&mut self, kind: u32, apart: u64, stop: &Stop) -> Result<()> {
+        let Self { parameters, fingerprints, derivatives, least, places, .. } = self;
+        let enough = parameters.smallest as usize;
+        derivatives.clear();
+        memory::reserve(derivatives, fingerprints.len(), DOING)?;
+        derivatives.extend(fingerprints.iter().map(|fingerprint| Fingerprint {
+            value: fingerprint.value.rotate_left(8 * kind),
+            ..*fingerprint
+        }));
+        crate::executor::sort_unstable_by(derivatives, stop, &|a, b| a.cmp(b))?;
+        places.resize_with(least.len(), Vec::new);
+        places.iter_mut().for_each(Vec::clear);
+        for &Fingerprint { value, place, weight } in derivatives.iter() {
+            let part = remainder(value, parameters.parts);
+            let (least, places) = (&mut least[part], &mut places[part]);
+            let is_far = |&other: &u32| u64::from(place.abs_diff(other)) >= apart;
+            if least.len() < enough && places.iter().all(is_far) {
+                memory::push(least, (value, weight), DOING)?;
+                memory::push(places, place, DOING)?;
+            }
+        }
+        least.iter_mut().filter(|least| least.len() < enough).for_each(Vec::clear);
+        Ok(())
+    }
+
+    /// Computes the fingerprints of the text's sentences, each once.
+    fn fingerprint(&mut self, text: &str, stop: &Stop) -> Result<()> {
+        let Self { parameters, word, sentence, fingerprints, .. } = self;
+        fingerprints.clear();
+        let mut place = 0;
+        for_each_sentence(text, stop, |span| {
+            sentence.clear();
+            for_each_word(span.of(text), word, stop, |word| {
+                memory::reserve(sentence, word.len() + 1, DOING)?;
+                if !sentence.is_empty() {
+                    sentence.push(b' ');
+                }
+                sentence.extend_from_slice(word);
+                Ok(())
+            })?;
+            // The number of columns of a text always fits in 32 bits.
+            let wide = width(str::from_utf8(sentence).unwrap_or_default()) as u32;
+            if wide > parameters.wider_than {
+                let digest = Md5::digest(&*sentence);
+                let value = u128::from_be_bytes(digest.into());
+                memory::push(fingerprints, Fingerprint { value, place, weight: weight(wide) }, DOING)?;
+                place += 1;
+            }
+            Ok(())
+        })?;
+        crate::executor::sort_unstable_by(fingerprints, stop, &|a, b| a.cmp(b))?;
+        fingerprints.dedup_by_key(|fingerprint| fingerprint.value);
+        Ok(())
+    }
+}
+
+/// Returns 1 + ln(width) as a whole number, so that sums do not depend on their order.
+fn weight(width: u32) -> u64 {
+    (65536.0 * (1.0 + f64::from(width).ln())).round() as u64
+}
+
+/// Returns a 128-bit number modulo a small one.
+fn remainder(number: u128, modulus: u32) -> usize {
+    let modulus = u64::from(modulus);
+    let (high, low) = ((number >> 64) as u64 % modulus, number as u64 % modulus);
+    // 2^64 modulo m.
+    let power = (u64::MAX % modulus + 1) % modulus;
+    ((high * power + low) % modulus) as usize
+}
+
+/// Returns the bits for which the votes in favour weigh more than those against.
+fn vote(fingerprints: &[Weighted]) -> u128 {
+    /// The greatest number of fingerprints with fewer winning groups than bits.
+    const FEW: usize = 4;
+    let all: u64 = fingerprints.iter().map(|&(_, weight)| weight).sum();
+    if fingerprints.len() <= FEW {
+        // A bit is set if all fingerprints of a group that weighs more than the rest have it.
+        return (1..1u32 << fingerprints.len()).fold(0, |signature, some| {
+            let voters = || fingerprints.iter().enumerate().filter(|(n, _)| some >> n & 1 == 1);
+            let weight: u64 = voters().map(|(_, (_, weight))| weight).sum();
+            let common = voters().fold(u128::MAX, |common, (_, (fingerprint, _))| common & fingerprint);
+            if 2 * weight > all { signature | common } else { signature }
+        });
+    }
+    (0..u128::BITS).fold(0, |signature, bit| {
+        let voters = fingerprints.iter().filter(|(fingerprint, _)| fingerprint >> bit & 1 == 1);
+        let weight: u64 = voters.map(|&(_, weight)| weight).sum();
+        signature | u128::from(2 * weight > all) << bit
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::sentences::sentences;
+    use crate::text::words::words;
+    use proptest::prelude::*;
+
+    /// The definition of docs/design/algorithms.md section 5, as code.
+    fn definition(text: &str, parameters: Parameters) -> Vec<u128> {
+        let Parameters { parts, kinds, smallest, wider_than, dispersed } = parameters;
+        let (mut all, mut wide) = (std::collections::BTreeMap::new(), 0usize);
+        for span in sentences(text) {
+            let sentence = words(span.of(text)).join(" ");
+            if width(&sentence) > wider_than as usize {
+                let digest: [u8; 16] = Md5::digest(&*sentence).into();
+                all.entry(digest).or_insert((width(&sentence), wide));
+                wide += 1;
+            }
+        }
+        let mut signatures = Vec::new();
+        for j in 0..kinds as usize {
+            let derivatives: Vec<(u128, usize, usize)> = all
+                .iter()
+                .map(|(digest, &(width, place))| {
+                    let ring: [u8; 16] = std::array::from_fn(|n| digest[(n + j) % 16]);
+                    (u128::from_be_bytes(ring), width, place)
+                })
+                .collect();
+            let apart = all.len() * dispersed as usize / 1000;
+            for i in 0..parts {
+                let mut part: Vec<_> =
+                    derivatives.iter().filter(|(d, ..)| d % u128::from(parts) == u128::from(i)).collect();
+                part.sort();
+                let mut chosen: Vec<usize> = Vec::new();
+                part.retain(|(.., place)| {
+                    let far = chosen.len() < smallest as usize
+                        && chosen.iter().all(|other| other.abs_diff(*place) >= apart);
+                    if far {
+                        chosen.push(*place);
+                    }
+                    far
+                });
+                if part.is_empty() || apart > 1 && part.len() < smallest as usize {
+                    continue;
+                }
+                let mut signature = 0u128;
+                for bit in 0..128 {
+                    let sum: f64 = part
+                        .iter()
+                        .map(|(d, width, _)| {
+                            let w = (65536.0 * (1.0 + (*width as f64).ln())).round();
+                            if d >> bit & 1 == 1 { w } else { -w }
+                        })
+                        .sum();
+                    if sum > 0.0 {
+                        signature |= 1 << bit;
+                    }
+                }
+                signatures.push((signature >> 4) << 4 | j as u128);
+            }
+        }
+        signatures
+    }
+
+    proptest! {
+        #[test]
+        fn equals_the_definition(
+            sentences in prop::collection::vec("[a-c]{2,4} [a-d]{9,12} [0-9]{1,4}( 漢字)?", 0..60),
+            parts in 1..12u32,
+            kinds in 1..=16u32,
+            smallest in prop_oneof![Just(1u32), 3..6u32],
+            dispersed in prop_oneof![Just(0u32), 0..=500u32],
+        ) {
+            let text: String = sentences.iter().map(|sentence| format!("{sentence}. ")).collect();
+            let parameters = Parameters { parts, kinds, smallest, wider_than: 16, dispersed };
+            let mut signatures = SentenceSigner::new(parameters).unwrap();
+            let stop = Stop::default();
+            prop_assert_eq!(signatures.of(&text, &stop).unwrap(), definition(&text, parameters));
+        }
+    }
+
+    #[test]
+    fn equal_sentences_count_once_however_they_are_written() {
+        let stop = Stop::default();
+        let mut signatures = SentenceSigner::new(Parameters::default()).unwrap();
+        let once = signatures.of("The quick brown fox jumps.", &stop).unwrap().to_vec();
+        assert_eq!(once.len(), 16);
+        let twice = "the quick BROWN fox jumps!\n\nThe  quick brown\tfox – jumps.";
+        assert_eq!(signatures.of(twice, &stop).unwrap(), once);
+        // 16 columns are not enough; eight characters of two columns with spaces between them are.
+        assert!(signatures.of("one two three 45", &stop).unwrap().is_empty());
+        assert!(!signatures.of("一二三四五六七八。", &stop).unwrap().is_empty());
+        // The last four bits are the kind; the kinds follow each other in order.
+        assert!(once.iter().zip(0..).all(|(signature, kind)| signature & 0xf == kind));
+    }
+
+    #[test]
+    fn dispersed_sentences_are_of_several_places() {
+        let stop = Stop::default();
+        let sentence = |name: &str, n: usize| format!("The {name} of sentence number {n} is here. ");
+        let frame = |half: usize| (0..10).map(|n| sentence("frame", 10 * half + n)).collect::<String>();
+        let page = |own: &str| {
+            let content: String = (0..20).map(|n| sentence(own, n)).collect();
+            format!("{}{content}{}", frame(0), frame(1))
+        };
+        let pages =
+            [page("harbour"), page("council"), page("harbour").replace("number 7 is", "number 7 was")];
+        let met = |parameters: Parameters, a: usize, b: usize| {
+            let mut signer = SentenceSigner::new(parameters).unwrap();
+            let of = signer.of(&pages[a], &stop).unwrap().to_vec();
+            signer.of(&pages[b], &stop).unwrap().iter().any(|signature| of.contains(signature))
+        };
+        let dispersed = Parameters { dispersed: 300, ..Parameters::default() };
+        // Three sentences from one half of the frame make a signature that all pages of the site
+        // share.
+        assert!(met(Parameters::default(), 0, 1) && met(Parameters::default(), 0, 2));
+        assert!(!met(dispersed, 0, 1) && met(dispersed, 0, 2));
+    }
+
+    #[test]
+    fn pinned() {
+        let stop = Stop::default();
+        let mut signatures = SentenceSigner::new(Parameters::default()).unwrap();
+        let all = signatures.of("The quick brown fox jumps.", &stop).unwrap();
+        // echo -n 'the quick brown fox jumps' | md5sum, its last digit replaced.
+        assert_eq!(format!("{:032x}", all[0] >> 4), format!("0{}", &PINNED[..31]));
+    }
+
+    /// The output of md5sum.
+    const PINNED: &str = "170077285ecc90bfc4f817925c083ee9";
+
+    #[test]
+    fn parameters_outside_their_ranges_are_refused() {
+        let good = Parameters::default();
+        for bad in [
+            Parameters { parts: 0, ..good },
+            Parameters { kinds: 17, ..good },
+            Parameters { smallest: 2, ..good },
+            Parameters { smallest: 0, ..good },
+            Parameters { dispersed: 501, ..good },
+        ] {
+            assert!(SentenceSigner::new(bad).is_err(), "{bad:?}");
+        }
+    }
+}

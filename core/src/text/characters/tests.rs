@@ -1,0 +1,252 @@
+use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
+use unicode_script::{Script, UnicodeScript};
+use unicode_width::UnicodeWidthChar;
+
+use super::*;
+use crate::hash::hash_bytes;
+
+/// Returns the number of the characters of a class and a hash of their list.
+fn golden(is: impl Fn(char) -> bool) -> (usize, u64) {
+    let all: Vec<char> = ('\0'..=char::MAX).filter(|&c| is(c)).collect();
+    let bytes: Vec<u8> = all.iter().flat_map(|&c| (c as u32).to_le_bytes()).collect();
+    (all.len(), hash_bytes(&bytes))
+}
+
+/// Stored data was cut by this table: if a character gets another class or another lower case,
+/// [`crate::text::VERSION`] must grow. The numbers and hashes cover all code points, whether
+/// Unicode assigns them or not.
+#[test]
+fn golden_classes() {
+    assert_eq!((crate::text::VERSION, UNICODE), (1, "17.0.0"));
+    let classes = [Class::Separator, Class::Alphanumeric, Class::Alone, Class::Mark, Class::AlphabeticMark];
+    let expected = [
+        (961_795, 14_793_963_682_412_601_358),
+        (43_764, 14_477_186_878_948_500_577),
+        (103_962, 17_605_301_814_741_554_197),
+        (1_163, 3_945_942_853_198_100_660),
+        (1_380, 2_829_175_082_330_970_297),
+    ];
+    assert_eq!(classes.map(|of| golden(|c| class(c) == of)), expected);
+    let lowered: Vec<u8> = ('\0'..=char::MAX).flat_map(|c| (lower(c) as u32).to_le_bytes()).collect();
+    assert_eq!((golden(|c| lower(c) != c).0, hash_bytes(&lowered)), (1_488, 6_324_911_164_786_733_563));
+}
+
+/// Sentences, codes, checksums, passages and grams depend on these properties.
+#[test]
+fn golden_properties() {
+    type Property = (&'static str, fn(char) -> bool, (usize, u64));
+    let properties: [Property; 9] = [
+        ("alphanumeric", is_alphanumeric, (149_106, 6_522_263_460_011_578_815)),
+        ("alphabetic", is_alphabetic, (147_421, 12_371_573_610_230_876_907)),
+        ("numeric", is_numeric, (1_924, 14_972_069_749_965_869_149)),
+        ("uppercase", is_uppercase, (2_006, 8_651_584_689_649_467_464)),
+        ("lowercase", is_lowercase, (2_595, 14_847_397_669_969_421_728)),
+        ("space", is_space, (25, 16_746_079_077_365_000_129)),
+        ("unseen", is_unseen, (254, 5_776_631_934_386_528_336)),
+        ("closing", is_closing, (728, 2_682_725_555_812_225_401)),
+        ("wide", is_wide, (182_866, 11_008_002_766_433_777_368)),
+    ];
+    let found = properties.map(|(name, is, _)| (name, golden(is)));
+    assert_eq!(found, properties.map(|(name, _, expected)| (name, expected)));
+}
+
+/// Golden test of the characters of Unicode 17: their words are the same as in 0.1.0.
+#[test]
+fn words_are_as_they_were_in_0_1_0() {
+    use GeneralCategory::{PrivateUse, Surrogate, Unassigned};
+    let known =
+        ('\0'..=char::MAX).filter(|c| !matches!(c.general_category(), Unassigned | PrivateUse | Surrogate));
+    let mut bytes = Vec::new();
+    let mut count = 0;
+    for c in known {
+        bytes.extend((c as u32).to_le_bytes());
+        bytes.extend((lower(c) as u32).to_le_bytes());
+        bytes.push(class(c) as u8);
+        count += 1;
+    }
+    assert_eq!((count, hash_bytes(&bytes)), (159_866, 14_982_081_466_444_474_318));
+}
+
+/// Returns the properties of a character according to the standard library and the crates of the
+/// unicode-rs group, from which the table is made.
+fn by_others(c: char) -> Known {
+    let category = c.general_category();
+    let alphanumeric = c.is_alphanumeric();
+    let class = if c.general_category_group() == GeneralCategoryGroup::Mark {
+        if alphanumeric { Class::AlphabeticMark } else { Class::Mark }
+    } else if !alphanumeric {
+        Class::Separator
+    } else {
+        match c.script() {
+            Script::Han
+            | Script::Hiragana
+            | Script::Katakana
+            | Script::Thai
+            | Script::Lao
+            | Script::Khmer
+            | Script::Myanmar => Class::Alone,
+            _ => Class::Alphanumeric,
+        }
+    };
+    // The full mapping of the standard library differs from the simple one only for this character.
+    let lower = if c == '\u{130}' { 'i' } else { c.to_lowercase().next().unwrap_or(c) };
+    use GeneralCategory::{ClosePunctuation, Control, FinalPunctuation, Format, OtherPunctuation};
+    let kind = [
+        (ALPHABETIC, c.is_alphabetic()),
+        (NUMERIC, c.is_numeric()),
+        (UPPERCASE, c.is_uppercase()),
+        (LOWERCASE, c.is_lowercase()),
+        (HIDDEN, matches!(category, Control | Format)),
+        (CLOSING, matches!(category, ClosePunctuation | FinalPunctuation | OtherPunctuation)),
+        (WIDE, c.width().unwrap_or(1) > 1),
+    ];
+    let kind = kind.iter().filter(|(_, is)| *is).map(|(bit, _)| bit).sum();
+    Known { class, lower, kind }
+}
+
+/// All sources of the table have the same version of Unicode. Cargo.toml and rust-toolchain.toml
+/// name these versions.
+#[test]
+fn one_version_of_unicode_for_all() {
+    let of_std = char::UNICODE_VERSION;
+    assert_eq!(UNICODE, format!("{}.{}.{}", of_std.0, of_std.1, of_std.2));
+    let numbers =
+        |(major, minor, patch): (u8, u8, u8)| (u64::from(major), u64::from(minor), u64::from(patch));
+    assert_eq!(unicode_properties::UNICODE_VERSION, numbers(of_std));
+    assert_eq!(unicode_script::UNICODE_VERSION, numbers(of_std));
+    assert_eq!(unicode_width::UNICODE_VERSION, of_std);
+}
+
+#[test]
+fn the_table_says_what_it_was_made_of() {
+    for c in '\0'..=char::MAX {
+        assert_eq!(known(c), by_others(c), "{c:?}");
+        assert_eq!(is_space(c), c.is_whitespace(), "{c:?}");
+        let letter = !matches!(class(c), Class::Separator | Class::Mark);
+        assert_eq!(is_alphanumeric(c), letter, "{c:?}");
+    }
+}
+
+/// Unicode 18 adds 37 combining marks. They are unassigned in version 17 and separate words.
+#[test]
+fn marks_of_a_later_version_separate() {
+    let marks = [
+        0x5c8..=0x5c9,
+        0xb53..=0xb54,
+        0x1ade..=0x1adf,
+        0x1aec..=0x1af0,
+        0x10ecb..=0x10ecf,
+        0x10ef0..=0x10ef9,
+        0x11df0..=0x11df0,
+        0x1d127..=0x1d128,
+        0x1d250..=0x1d252,
+        0x1d25b..=0x1d25c,
+        0x1d25f..=0x1d25f,
+        0x1d280..=0x1d281,
+    ];
+    let marks = marks.into_iter().flatten().filter_map(char::from_u32);
+    assert_eq!(marks.filter(|&c| class(c) == Class::Separator).count(), 37);
+}
+
+/// Generates the table again, for another version of the rules. New numbers in the tests above,
+/// [`UNICODE`], and a new [`crate::text::VERSION`] must go with it.
+///
+/// ```sh
+/// cargo test -p neardup-core --lib print_tables -- --ignored --nocapture \
+///     | sed -n '/^\/\/!/,/^test/p'
+/// ```
+#[test]
+#[ignore = "writes source, tests nothing"]
+fn print_tables() {
+    let of = |code: u32| char::from_u32(code).map_or(by_others('\u{e000}'), by_others);
+    let pair = |code| (of(code).class, of(code).kind);
+    let mut kinds: Vec<(Class, Kind)> = Vec::new();
+    let mut number = |kind| {
+        let place = kinds.iter().position(|other| *other == kind);
+        place.unwrap_or_else(|| {
+            kinds.push(kind);
+            kinds.len() - 1
+        })
+    };
+    number(pair(0xe000));
+    let mut runs = Vec::new();
+    let mut first = 0;
+    while first <= char::MAX as u32 {
+        let two = [pair(first), pair(first + 1)];
+        let end = (first..=char::MAX as u32).find(|code| pair(*code) != two[(code - first) as usize % 2]);
+        runs.push(format!("(0x{first:x}, {:?})", two.map(&mut number)));
+        first = end.unwrap_or(u32::MAX);
+    }
+    let mut lowered: Vec<(u32, u32, u32, i32)> = Vec::new();
+    for c in ('\0'..=char::MAX).filter(|c| of(*c as u32).lower != *c) {
+        let by = of(c as u32).lower as i32 - c as i32;
+        match lowered.last_mut() {
+            Some((first, last, step, same))
+                if *same == by && c as u32 - *last <= 2 && (first == last || c as u32 - *last == *step) =>
+            {
+                (*step, *last) = (c as u32 - *last, c as u32);
+            }
+            _ => lowered.push((c as u32, c as u32, 1, by)),
+        }
+    }
+    let lowered: Vec<String> = (lowered.iter())
+        .map(|(first, last, step, by)| format!("(0x{first:x}, 0x{last:x}, {step}, {by})"))
+        .collect();
+    let kinds: Vec<String> =
+        kinds.iter().map(|(class, kind)| format!("(Class::{class:?}, {kind})")).collect();
+    let rows = |items: &[String]| {
+        let mut rows = String::new();
+        let mut row = String::new();
+        for item in items {
+            if row.len() + item.len() > 150 {
+                rows.push_str(&format!("   {row}\n"));
+                row.clear();
+            }
+            row.push_str(&format!(" {item},"));
+        }
+        format!("{rows}   {row}")
+    };
+    println!("\n//! What characters are, as `tests.rs` beside it has made it; not to be changed by hand.\n");
+    println!("use super::class::{{Class, Kind}};\n");
+    println!("/// What there are of characters; first what Unicode does not know.\n#[rustfmt::skip]");
+    println!("pub(super) const KINDS: &[(Class, Kind)] = &[\n{}\n];\n", rows(&kinds));
+    println!(
+        "/// From each code point on, up to the next one here: which of the kinds it and every second one"
+    );
+    println!("/// after it is, and which those between them are.\n#[rustfmt::skip]");
+    println!("pub(super) const RUNS: &[(u32, [u8; 2])] = &[\n{}\n];\n", rows(&runs));
+    println!(
+        "/// The first and the last of code points that have another lower case, how far one is from the"
+    );
+    println!("/// next, and how far its lower case is from it.\n#[rustfmt::skip]");
+    println!("pub(super) const LOWERED: &[(u32, u32, u32, i32)] = &[\n{}\n];", rows(&lowered));
+}
+
+#[test]
+fn classes_of_scripts() {
+    let cases = [
+        ('a', Class::Alphanumeric),
+        ('_', Class::Separator),
+        ('é', Class::Alphanumeric),
+        ('½', Class::Alphanumeric),
+        ('漢', Class::Alone),
+        ('々', Class::Alone),
+        ('か', Class::Alone),
+        ('ก', Class::Alone),
+        ('한', Class::Alphanumeric),
+        ('\u{301}', Class::Mark),
+        ('\u{93f}', Class::AlphabeticMark),
+        ('。', Class::Separator),
+        ('\u{10ffff}', Class::Separator),
+    ];
+    for (c, expected) in cases {
+        assert_eq!(class(c), expected, "{c:?}");
+    }
+}
+
+#[test]
+fn lower_case_is_one_character() {
+    assert_eq!(['İ', 'Σ', 'ẞ', 'ǅ', 'K'].map(lower), ['i', 'σ', 'ß', 'ǆ', 'k']);
+    // ASCII is lower-cased without the table.
+    assert!(('\0'..='\x7f').all(|c| known(c).lower == c.to_ascii_lowercase()));
+}

@@ -1,0 +1,222 @@
+//! Words: maximal runs of letters and numbers, lower-cased (docs/design/algorithms.md section 1,
+//! *Words*).
+//!
+//! Each character of a script that is written without spaces (Han, kana, Thai, Lao, Khmer, Myanmar)
+//! is a word. Combining marks belong to the character before them. One pass, O(bytes).
+//!
+//! ```
+//! let words = neardup_core::text::words::words("The 3rd 漢字, naïve…");
+//! assert_eq!(words, ["the", "3rd", "漢", "字", "naïve"]);
+//! ```
+
+use super::characters::{Class, Known, known};
+use super::word_blocks::{BEHIND, Blocks, Cut, MOST_WORDS, Places};
+use crate::error::{Error, Result};
+use crate::executor::Stop;
+use crate::memory;
+
+const DOING: &str = "reading words";
+
+/// Calls `each` with every word of `text` in order, as UTF-8.
+///
+/// Checks `stop` once in 64 KiB of text, also inside a word. Errors are those of `each` and
+/// [`crate::error::Error::Stopped`].
+pub fn for_each_word(
+    text: &str,
+    space: &mut Space,
+    stop: &Stop,
+    mut each: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    for_each_words(text, space, stop, |text, words| {
+        words.iter().try_for_each(|&[start, end]| each(&text[start..end]))
+    })
+}
+
+/// Calls `each` with many words at a time: some lower-cased text, and the beginning and end of each
+/// word in it. Bytes after a word can be read together with it.
+pub fn for_each_words(
+    text: &str,
+    space: &mut Space,
+    stop: &Stop,
+    mut each: impl FnMut(&[u8], &[[usize; 2]]) -> Result<()>,
+) -> Result<()> {
+    let (block, places) = space.parts()?;
+    let mut next_check = CHECK_EVERY;
+    let mut blocks = Blocks::new();
+    let mut at = 0;
+    while at < text.len() {
+        if at >= next_check {
+            stop.check()?;
+            next_check = at + CHECK_EVERY;
+        }
+        let cut = match blocks.cut(&text[at..], block, places)? {
+            Some(cut) => cut,
+            None => long_word(&text[at..], block, places, stop)?,
+        };
+        each(block, &places[..cut.words])?;
+        at += cut.taken;
+    }
+    Ok(())
+}
+
+/// The number of bytes of text between checks of `stop`.
+const CHECK_EVERY: usize = 1 << 16;
+
+/// Memory for words, which is reused from text to text.
+#[derive(Debug, Default)]
+pub struct Space {
+    /// Some lower-cased text.
+    text: Vec<u8>,
+    /// The places where words begin and end in `text`.
+    places: Vec<[usize; 2]>,
+}
+
+impl Space {
+    fn parts(&mut self) -> Result<(&mut Vec<u8>, &mut Places)> {
+        if self.places.is_empty() {
+            self.places = memory::filled([0; 2], MOST_WORDS, DOING)?;
+        }
+        let Self { text, places } = self;
+        let places = places.first_chunk_mut().ok_or(Error::OutOfMemory { doing: DOING })?;
+        Ok((text, places))
+    }
+}
+
+/// Cuts the word at the start of `text`, which is too long for a block, a character at a time.
+fn long_word(text: &str, word: &mut Vec<u8>, places: &mut Places, stop: &Stop) -> Result<Cut> {
+    const LONGEST: usize = 4;
+    word.clear();
+    let mut taken = 0;
+    let mut next_check = 0;
+    let mut alone = false;
+    for c in text.chars() {
+        if taken >= next_check {
+            stop.check()?;
+            next_check = taken + CHECK_EVERY;
+            memory::reserve(word, LONGEST * CHECK_EVERY + BEHIND.len(), DOING)?;
+        }
+        let Known { class, lower, .. } = known(c);
+        let belongs = match class {
+            Class::Separator => false,
+            Class::Mark | Class::AlphabeticMark => true,
+            Class::Alphanumeric => !alone,
+            Class::Alone => taken == 0,
+        };
+        if !belongs {
+            break;
+        }
+        alone |= class == Class::Alone;
+        word.extend_from_slice(lower.encode_utf8(&mut [0; LONGEST]).as_bytes());
+        taken += c.len_utf8();
+    }
+    places[0] = [0, word.len()];
+    word.extend_from_slice(BEHIND);
+    Ok(Cut { taken, words: 1 })
+}
+
+/// Returns the words of a text as separate strings.
+pub fn words(text: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    let done = for_each_word(text, &mut Space::default(), &Stop::default(), |word| {
+        all.push(String::from_utf8_lossy(word).into_owned());
+        Ok(())
+    });
+    debug_assert_eq!(done, Ok(()), "nobody asked to stop");
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::characters::{class, lower};
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn words_of_odd_texts() {
+        let cases: &[(&str, &[&str])] = &[
+            ("", &[]),
+            (" .,;—\u{301} ", &[]),
+            ("a_b __ _c_ d__e", &["a", "b", "c", "d", "e"]),
+            ("1,000 0x1F ½", &["1", "000", "0x1f", "½"]),
+            ("İstanbul STRASSE", &["istanbul", "strasse"]),
+            ("e\u{301}tude \u{301}x", &["e\u{301}tude", "x"]),
+            ("abc漢字def", &["abc", "漢", "字", "def"]),
+            ("葛\u{e0100}城", &["葛\u{e0100}", "城"]),
+            ("हिन्दी", &["हिन्दी"]),
+            ("ที่", &["ที่"]),
+            // A mark without a letter before it: an alphabetic mark begins a run, whatever its
+            // script.
+            ("\u{e31}a1 \u{e31}ก", &["\u{e31}a1", "\u{e31}", "ก"]),
+            ("ก\u{e31}a", &["ก\u{e31}", "a"]),
+            ("\u{e48}a", &["a"]),
+            ("\u{93f}a", &["\u{93f}a"]),
+            ("a\u{200b}b", &["a", "b"]),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(words(text), *expected, "{text:?}");
+        }
+    }
+
+    /// The definition, a character at a time, without the fast path.
+    fn words_by_definition(text: &str) -> Vec<String> {
+        let mut all: Vec<String> = Vec::new();
+        let (mut open, mut alone) = (false, false);
+        for c in text.chars() {
+            let class = class(c);
+            let mark = matches!(class, Class::Mark | Class::AlphabeticMark);
+            if open && mark {
+                all.last_mut().expect("open").push(lower(c));
+                continue;
+            }
+            match class {
+                Class::Separator | Class::Mark => open = false,
+                _ => {
+                    if !open || alone || class == Class::Alone {
+                        all.push(String::new());
+                    }
+                    all.last_mut().expect("begun").push(lower(c));
+                    (open, alone) = (true, class == Class::Alone);
+                }
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn words_at_the_ends_of_blocks_and_longer_than_one() {
+        let long = ["a", "ж", "Ⱥ", "e\u{301}", "漢\u{301}\u{93f}"].map(|unit| unit.repeat(1100));
+        let odd = ["漢\u{301}字a", "жa漢ж", "aé—é", "\u{301}a\u{301}", "\u{93f}漢", "𠀀\u{301}𠀀a"]
+            .map(str::to_owned);
+        for filler in ["a ", "é ", "漢", "—"] {
+            for word in odd.iter().chain(&long) {
+                for before in (1020 / filler.len() - 20..1040 / filler.len()).chain([0]) {
+                    let text = [&filler.repeat(before), word.as_str(), "字", word, " b"].concat();
+                    assert_eq!(words(&text), words_by_definition(&text), "{before} of {filler:?}, {word:?}");
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn long_ascii_agrees_with_the_definition(
+            text in prop::collection::vec("[ -~]{0,70}|[a-z]{60,70}|é|\u{301}|漢|[A-Z0-9]{1,8}[ \n]", 0..60),
+        ) {
+            let text = text.concat();
+            prop_assert_eq!(words(&text), words_by_definition(&text));
+        }
+
+        #[test]
+        fn long_texts_of_all_scripts_agree_with_the_definition(
+            text in prop::collection::vec("[漢字か]{1,90}|[а-яА-Я]{1,9}[ ,]|[a-zéÉ ]{1,60}|[ -~]{40,90}|\u{301}|[\u{93f}\u{e34}ก]|ȺȺ", 0..80),
+        ) {
+            let text = text.concat();
+            prop_assert_eq!(words(&text), words_by_definition(&text));
+        }
+
+        #[test]
+        fn agrees_with_the_definition(text in "\\PC*|[a-cA-C ._漢字か\u{301}\u{93f}\u{e34}ก]{0,40}") {
+            prop_assert_eq!(words(&text), words_by_definition(&text));
+        }
+    }
+}

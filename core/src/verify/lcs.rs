@@ -1,0 +1,400 @@
+//! The longest common subsequence of two texts, exactly: its length, up to an optional limit, and
+//! the characters that it consists of (docs/design/algorithms.md section 5).
+//!
+//! Two texts differ by |SES| = |A| + |B| - 2·|LCS| insertions and deletions. Up to some tens of
+//! them are followed greedily ([`super::lcs_greedy`]: O(N + D²)). Beyond that, a band of the table
+//! that is wide enough for the expected number is filled 64 cells at a time ([`super::lcs_band`]:
+//! O(N·D/64)), and then a wider band if more are needed. Neither is wider than the known common
+//! part allows ([`Bounds`]). An alignment, if the caller asks for one and the columns are not too
+//! many, is read from the columns that the distance was found by. Measured on 10 KB texts
+//! (benches/lcs.rs), the band is faster from about a hundred operations on; after half of them it
+//! shows whether there are that many.
+//!
+//! This is our own code because no crate at hand can be stopped, gives an alignment by a stated
+//! rule, and bounds its memory.
+//!
+//! ```
+//! use neardup_core::verify::lcs::{Bounds, Lcs, symbols};
+//! use neardup_core::executor::Stop;
+//!
+//! let (a, b) = (symbols("abcabba")?, symbols("cbabac")?);
+//! assert_eq!(Lcs::default().length(&a, &b, Bounds::default(), &Stop::default())?, Some(4));
+//! assert_eq!(Lcs::default().length(&a, &b, Bounds::least(5), &Stop::default())?, None);
+//! # Ok::<(), neardup_core::error::Error>(())
+//! ```
+
+use super::column::{DOING, WORD};
+use super::lcs_band::Band;
+pub use super::lcs_bounds::Bounds;
+use super::lcs_greedy::{Greedy, Reached, common_prefix, common_suffix};
+use crate::error::{Error, Result};
+use crate::executor::Stop;
+use crate::memory;
+
+/// The greatest number of insertions and deletions that are followed one by one before the band is
+/// filled. It is lower if the whole table takes no longer.
+const FEW: usize = 48;
+/// The words of a table that are filled at once. For so few it would save nothing to try a narrower
+/// band first.
+const AT_ONCE: usize = 1 << 10;
+/// If a caller allows no more operations than this, all of them are followed: the band's tables
+/// would take longer to build.
+const FEW_IN_ALL: usize = 160;
+/// The greatest number of columns times words of a table that are filled: some minutes of one
+/// processor. Texts of 4 MB each without anything in common are just within.
+const MOST_STEPS: usize = 1 << 38;
+/// The words of the columns that are kept to read an alignment from: 32 MB.
+const KEPT_WORDS: usize = 1 << 22;
+
+/// Returns the characters of a text as numbers.
+pub fn symbols(text: &str) -> Result<Vec<u32>> {
+    let mut symbols = Vec::new();
+    if text.is_ascii() {
+        memory::reserve(&mut symbols, text.len(), DOING)?;
+        symbols.extend(text.bytes().map(u32::from));
+    } else {
+        memory::reserve(&mut symbols, text.chars().count(), DOING)?;
+        symbols.extend(text.chars().map(u32::from));
+    }
+    Ok(symbols)
+}
+
+/// Returns the resemblance: 2·|LCS| / (|A| + |B|), 0 to 1; 0 if both texts are empty.
+pub fn resemblance(shared: usize, a: usize, b: usize) -> f64 {
+    ratio(2 * shared, a + b)
+}
+
+/// Returns the share of a text of `contained` characters that is in the common subsequence, 0 to 1;
+/// 0 if the text is empty.
+pub fn containment(shared: usize, contained: usize) -> f64 {
+    ratio(shared, contained)
+}
+
+/// Divides once, correctly rounded. No text has more characters than a float8 holds exactly.
+fn ratio(part: usize, whole: usize) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+/// The way in which a distance was found.
+#[derive(Debug, Clone, Copy)]
+enum DistanceBy {
+    /// By following it, or immediately.
+    Greedy,
+    /// By a band whose columns are kept.
+    Kept,
+    /// By a band that must be filled again to read an alignment.
+    Band,
+}
+
+/// Compares texts. It reuses its space.
+#[derive(Debug, Default)]
+pub struct Lcs {
+    greedy: Greedy,
+    band: Band,
+}
+
+impl Lcs {
+    /// Returns the length of the longest common subsequence, if that is long enough. Reacts to
+    /// `stop` within milliseconds. Fails for texts of many megabytes that have little in common
+    /// ([`Error::TooDifferent`]), because they would take hours.
+    pub fn length(&mut self, a: &[u32], b: &[u32], bounds: Bounds, stop: &Stop) -> Result<Option<usize>> {
+        let shorter = a.len().min(b.len());
+        if bounds.least > shorter {
+            return Ok(None);
+        }
+        let total = a.len() + b.len();
+        let most = bounds.most(total);
+        // Some longest subsequence contains the common prefix and suffix.
+        let prefix = common_prefix(a, b);
+        let (a, b) = (&a[prefix..], &b[prefix..]);
+        let suffix = common_suffix(a, b);
+        let (a, b) = (&a[..a.len() - suffix], &b[..b.len() - suffix]);
+        let reached = self.distance(a, b, most, false, stop)?;
+        Ok(reached.map(|(distance, _)| (total - distance) / 2))
+    }
+
+    /// Returns the number of insertions and deletions between two texts, if it is at most `most`,
+    /// and the way in which it was found. With `keep` it keeps the columns if they are not too
+    /// many.
+    fn distance(
+        &mut self,
+        a: &[u32],
+        b: &[u32],
+        most: usize,
+        keep: bool,
+        stop: &Stop,
+    ) -> Result<Option<(usize, DistanceBy)>> {
+        let most = most.min(a.len() + b.len());
+        let apart = a.len().abs_diff(b.len());
+        if apart > most {
+            return Ok(None);
+        }
+        if a.is_empty() || b.is_empty() {
+            return Ok(Some((apart, DistanceBy::Greedy)));
+        }
+        let whole = Band::words(a, b, most);
+        let few = if most <= FEW_IN_ALL { most } else { FEW };
+        let few = few.min(whole.isqrt() / 3);
+        let passed = match self.greedy.compare(a, b, few, stop)? {
+            Reached::End(distance) => return Ok(Some((distance, DistanceBy::Greedy))),
+            Reached::Far(_) if few == most => return Ok(None),
+            Reached::Far(passed) => passed,
+        };
+        // Assumes that the other characters differ as much as those at the start, and adds a
+        // margin.
+        let expected = (few as f64 * (a.len() + b.len()) as f64 / passed.max(1) as f64 * 1.2) as usize;
+        let mut limit = if whole <= AT_ONCE { most } else { expected.max(apart + WORD) };
+        loop {
+            // A pass with most of the greatest limit would save nothing.
+            limit = if limit >= most - most / 3 { most } else { limit };
+            check_steps(a, b, limit)?;
+            let keeps = keep && Band::words(a, b, limit) <= KEPT_WORDS;
+            let found = match keeps {
+                true => self.band.distance_kept(a, b, limit, stop)?,
+                false => {
+                    // The shorter text supplies the columns: there are fewer of them, and the band
+                    // is as wide.
+                    let (rows, columns) = if a.len() >= b.len() { (a, b) } else { (b, a) };
+                    self.band.distance(rows, columns, limit, stop)?
+                }
+            };
+            if found.is_some() || limit == most {
+                let way = if keeps { DistanceBy::Kept } else { DistanceBy::Band };
+                return Ok(found.map(|distance| (distance, way)));
+            }
+            limit *= 2;
+        }
+    }
+
+    /// Passes the characters of a longest common subsequence to `each`, if the subsequence is long
+    /// enough, as places in both texts, from the last to the first. Returns whether it is long
+    /// enough.
+    ///
+    /// If there are several, the choice depends only on the texts. They are read from their ends:
+    /// equal last characters are matched; of unequal ones the character of `a` is left out if this
+    /// does not shorten the subsequence, and otherwise the character of `b`.
+    pub fn matches(
+        &mut self,
+        a: &[u32],
+        b: &[u32],
+        bounds: Bounds,
+        stop: &Stop,
+        mut each: impl FnMut(usize, usize),
+    ) -> Result<bool> {
+        if bounds.least > a.len().min(b.len()) {
+            return Ok(false);
+        }
+        let most = bounds.most(a.len() + b.len());
+        let suffix = common_suffix(a, b);
+        let (x, y) = (&a[..a.len() - suffix], &b[..b.len() - suffix]);
+        let Some((distance, way)) = self.distance(x, y, most, true, stop)? else { return Ok(false) };
+        (1..=suffix).for_each(|n| each(a.len() - n, b.len() - n));
+        if x.is_empty() || y.is_empty() {
+            return Ok(true);
+        }
+        match way {
+            DistanceBy::Greedy => self.greedy.trace(x, y, distance, each),
+            DistanceBy::Kept => self.band.read_kept(x, y, &mut each),
+            DistanceBy::Band => self.band.trace(x, y, distance, KEPT_WORDS, stop, &mut each)?,
+        }
+        Ok(true)
+    }
+}
+
+fn check_steps(rows: &[u32], columns: &[u32], limit: usize) -> Result<()> {
+    match Band::words(rows, columns, limit) {
+        0..=MOST_STEPS => Ok(()),
+        _ => Err(Error::TooDifferent { characters: (rows.len() + columns.len()) as u64 }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verify::edited_texts::{edited, of_script};
+    use proptest::prelude::*;
+
+    /// Fills in the table cell by cell, as in the definition.
+    fn table(a: &[u32], b: &[u32]) -> Vec<Vec<usize>> {
+        let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
+        for i in 0..a.len() {
+            for j in 0..b.len() {
+                table[i + 1][j + 1] =
+                    if a[i] == b[j] { table[i][j] + 1 } else { table[i][j + 1].max(table[i + 1][j]) };
+            }
+        }
+        table
+    }
+
+    /// Reads the alignment from the table by the rule.
+    fn alignment(a: &[u32], b: &[u32], table: &[Vec<usize>]) -> Vec<(usize, usize)> {
+        let (mut i, mut j) = (a.len(), b.len());
+        let mut found = Vec::new();
+        while i > 0 && j > 0 {
+            if a[i - 1] == b[j - 1] {
+                (i, j) = (i - 1, j - 1);
+                found.push((i, j));
+            } else if table[i - 1][j] == table[i][j] {
+                i -= 1;
+            } else {
+                j -= 1;
+            }
+        }
+        found
+    }
+
+    fn check(a: &[u32], b: &[u32]) {
+        let stop = Stop::default();
+        let mut lcs = Lcs::default();
+        let table = table(a, b);
+        let expected = table[a.len()][b.len()];
+        let rule = alignment(a, b, &table);
+        assert_eq!(rule.len(), expected);
+        for least in [0, expected / 2, expected.saturating_sub(1), expected, expected + 1, usize::MAX] {
+            let wanted = (expected >= least).then_some(expected);
+            for known in [0, expected / 2, expected] {
+                let bounds = Bounds { least, known };
+                assert_eq!(lcs.length(a, b, bounds, &stop).unwrap(), wanted, "{bounds:?}");
+                assert_eq!(lcs.length(b, a, bounds, &stop).unwrap(), wanted, "{bounds:?}");
+            }
+        }
+        let mut found = Vec::new();
+        for (least, known) in [(expected, 0), (0, expected / 2), (0, expected)] {
+            found.clear();
+            assert!(lcs.matches(a, b, Bounds { least, known }, &stop, |x, y| found.push((x, y))).unwrap());
+            assert_eq!(found, rule);
+        }
+        let more = Bounds::least(expected + 1);
+        assert!(!lcs.matches(a, b, more, &stop, |_, _| panic!("too few")).unwrap());
+        if a.is_empty() || b.is_empty() {
+            return;
+        }
+        // Checks each algorithm separately.
+        let distance = a.len() + b.len() - 2 * expected;
+        let mut greedy = Greedy::default();
+        assert_eq!(greedy.compare(a, b, distance, &stop).unwrap(), Reached::End(distance));
+        found.clear();
+        greedy.trace(a, b, distance, |x, y| found.push((x, y)));
+        assert_eq!(found, rule);
+        if distance > 0 {
+            assert!(matches!(greedy.compare(a, b, distance - 1, &stop).unwrap(), Reached::Far(_)));
+        }
+        let mut band = Band::default();
+        let apart = a.len().abs_diff(b.len());
+        for limit in [distance, distance + 1, distance + 70, a.len() + b.len()] {
+            assert_eq!(band.distance(a, b, limit, &stop).unwrap(), Some(distance));
+            for budget in [1, 40, usize::MAX] {
+                found.clear();
+                band.trace(a, b, limit, budget, &stop, &mut |x, y| found.push((x, y))).unwrap();
+                assert_eq!(found, rule, "limit {limit}, budget {budget}");
+            }
+        }
+        if distance > apart {
+            assert_eq!(band.distance(a, b, distance - 1, &stop).unwrap(), None);
+            assert_eq!(band.distance(a, b, apart, &stop).unwrap(), None);
+        }
+    }
+
+    fn numbers(text: &[char]) -> Vec<u32> {
+        text.iter().map(|&c| c.into()).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(300))]
+
+        #[test]
+        fn equals_the_table((a, b) in edited(300, 60)) {
+            check(&numbers(&a), &numbers(&b));
+        }
+
+        #[test]
+        fn equals_the_table_in_every_script(
+            script in 0..4u8,
+            other in 0..4u8,
+            a in prop::collection::vec(0..8u8, 0..200),
+            b in prop::collection::vec(0..8u8, 0..200),
+        ) {
+            let in_script = |script, text: &[u8]| -> Vec<u32> {
+                // The symbols are those that the functions read from a text.
+                symbols(&text.iter().map(|&n| of_script(script, n)).collect::<String>()).unwrap()
+            };
+            let (a, b, apart) = (in_script(script, &a), in_script(script, &b), in_script(other, &b));
+            let reversed: Vec<u32> = a.iter().rev().copied().collect();
+            for other in [&b, &apart, &reversed, &a, &[a.clone(), b.clone()].concat(), &Vec::new()] {
+                check(&a, other);
+            }
+        }
+
+        #[test]
+        fn equals_the_table_for_unrelated_texts(
+            a in prop::collection::vec(0..3u32, 0..300),
+            b in prop::collection::vec(0..3u32, 0..300),
+        ) {
+            check(&a, &b);
+        }
+    }
+
+    #[test]
+    fn known_texts() {
+        let of = |a: &str, b: &str| check(&symbols(a).unwrap(), &symbols(b).unwrap());
+        for (a, b) in [
+            ("", ""),
+            ("", "abc"),
+            ("abcabba", "cbabac"),
+            ("the same", "the same"),
+            ("漢字かな交じり", "字かな"),
+            ("😀😁😂", "😂😁😀"),
+            ("abc", "xyz"),
+        ] {
+            of(a, b);
+        }
+        let text: Vec<u32> = (0..2500u32).map(|n| n * n % 61).collect();
+        let reversed: Vec<u32> = text.iter().rev().copied().collect();
+        check(&text, &reversed);
+        check(&text[..700], &text[300..]);
+        for n in [63, 64, 65, 128, 129, 1023, 1024, 1025] {
+            check(&text[..n], &reversed[..n]);
+            check(&text[..n], &text[..n - 1]);
+        }
+    }
+
+    /// Compares a megabyte each of ASCII, Chinese and emoji: texts that differ little, are equal,
+    /// contain one another, have nothing in common, or are each other's reverse.
+    #[test]
+    fn large_texts() {
+        for script in 0..4u8 {
+            let character = |n| of_script(script, (crate::hash::mix(n) % 8) as u8);
+            let mut bytes = 0;
+            let characters = (0..).map(character).take_while(|c| {
+                bytes += c.len_utf8();
+                bytes <= 1 << 20
+            });
+            let text = symbols(&characters.collect::<String>()).unwrap();
+            let (stop, mut lcs) = (Stop::default(), Lcs::default());
+            let mut edited = text.clone();
+            (0..100).for_each(|n| edited[n * 2000] = u32::from('x'));
+            let most = Some(text.len() - 100);
+            assert_eq!(lcs.length(&text, &edited, Bounds::default(), &stop).unwrap(), most);
+            let mut matched = 0;
+            lcs.matches(&text, &edited, Bounds::default(), &stop, |_, _| matched += 1).unwrap();
+            assert_eq!(Some(matched), most);
+            assert_eq!(lcs.length(&text, &text, Bounds::default(), &stop).unwrap(), Some(text.len()));
+            assert_eq!(lcs.length(&text, &text[1000..5000], Bounds::default(), &stop).unwrap(), Some(4000));
+            assert_eq!(lcs.length(&text, &[u32::from('x'); 900], Bounds::default(), &stop).unwrap(), Some(0));
+            let reversed: Vec<u32> = text.iter().rev().copied().collect();
+            assert_eq!(lcs.length(&text, &reversed, Bounds::least(text.len() - 4000), &stop).unwrap(), None);
+            stop.request();
+            assert_eq!(lcs.length(&text, &reversed, Bounds::default(), &stop), Err(Error::Stopped));
+        }
+    }
+
+    /// A comparison that would take hours is an error.
+    #[test]
+    fn texts_that_are_too_different() {
+        assert!(check_steps(&[0; 1], &vec![1; 1 << 20], 1 << 21).is_ok());
+        assert_eq!(
+            check_steps(&vec![0; 1 << 23], &vec![1; 1 << 23], 1 << 24),
+            Err(Error::TooDifferent { characters: 1 << 24 })
+        );
+    }
+}

@@ -1,0 +1,111 @@
+//! Production methods with parameters that find something.
+#![allow(dead_code, reason = "each test uses some of it")]
+
+use neardup_core::features::codes::CodeSpec;
+use neardup_core::features::imatch::IdfRange;
+use neardup_core::features::spotsigs::{Antecedents, SpotSpec};
+use neardup_core::features::{FeatureSpec, Tokenizer};
+use neardup_core::joins::sentences::stop_rules::StopRules;
+use neardup_core::joins::sketches::banding::Banding;
+use neardup_core::joins::sketches::combination::TechniqueSpec;
+use neardup_core::methods::Method;
+use neardup_core::methods::codes::ByCodes;
+use neardup_core::methods::edit::Edit;
+use neardup_core::methods::imatch::Imatch;
+use neardup_core::methods::sets::Sets;
+use neardup_core::methods::sketches::Sketches;
+use neardup_core::methods::spotsigs::SpotSigs;
+use neardup_core::methods::tlcs::Tlcs;
+use neardup_core::sketches::sentence;
+use neardup_core::verify::measure::Measure;
+use neardup_core::verify::predicate::Predicate;
+use neardup_core::verify::tlcs::{Parameters, Thresholds};
+
+/// One of each kind.
+pub fn methods() -> Vec<(&'static str, Box<dyn Method>)> {
+    let words = FeatureSpec { multiset: false, ..FeatureSpec::WORDS };
+    let shingles = FeatureSpec { shingle: 3, ..words };
+    let plan = Banding { bands: 20, rows: 2 };
+    let predicate = Predicate::new(Measure::Jaccard, 0.6).unwrap();
+    vec![
+        ("words", Box::new(Sets::of_words(Measure::Jaccard, 0.6).unwrap())),
+        ("shingles", Box::new(Sets { spec: shingles, ..Sets::of_words(Measure::Cosine, 0.6).unwrap() })),
+        (
+            "characters",
+            Box::new(Sets {
+                spec: FeatureSpec { tokenizer: Tokenizer::Chars, shingle: 3, ..FeatureSpec::WORDS },
+                ..Sets::of_words(Measure::Dice, 0.8).unwrap()
+            }),
+        ),
+        ("edit", Box::new(Edit::new(0.7).unwrap())),
+        (
+            "tlcs",
+            Box::new(Tlcs {
+                signatures: sentence::Parameters { smallest: 1, ..sentence::Parameters::default() },
+                rules: StopRules::default(),
+                parameters: Parameters::default(),
+                thresholds: Thresholds { resemblance: 0.28, containment: Some(0.7) },
+                weight: None,
+            }),
+        ),
+        (
+            "simhash",
+            Box::new(Sketches::of(TechniqueSpec::Simhash {
+                feature: words,
+                bits: 64,
+                frequency: true,
+                threshold: 0.9,
+            })),
+        ),
+        (
+            "minhash",
+            Box::new(Sketches::of(TechniqueSpec::Minhash {
+                feature: shingles,
+                plan,
+                seed: 1,
+                threshold: 0.5,
+                verify: true,
+            })),
+        ),
+        ("imatch", Box::new(Imatch { spec: words, range: IdfRange::default() })),
+        ("spotsigs", Box::new(SpotSigs { spec: SpotSpec::default(), predicate })),
+        (
+            "spotsigs, counted",
+            Box::new(SpotSigs {
+                spec: SpotSpec { antecedents: Antecedents::Counted(5), ..SpotSpec::default() },
+                predicate,
+            }),
+        ),
+        ("repeatability", Box::new(ByCodes { spec: CodeSpec::default(), threshold: Some(0.5) })),
+        ("exact_code", Box::new(ByCodes { spec: CodeSpec::default(), threshold: None })),
+    ]
+}
+
+/// Those, and what of the others compares in a way of its own.
+pub fn all_methods() -> Vec<(&'static str, Box<dyn Method>)> {
+    let words = FeatureSpec { multiset: false, ..FeatureSpec::WORDS };
+    let of = |technique| Box::new(Sketches::of(technique));
+    let shingling = TechniqueSpec::Shingling {
+        feature: FeatureSpec { shingle: 8, ..words },
+        values: 84,
+        groups: 6,
+        seed: 1,
+        threshold: 1.0 / 3.0,
+        megashingles: false,
+    };
+    let estimated = TechniqueSpec::Minhash {
+        feature: words,
+        plan: Banding { bands: 20, rows: 2 },
+        seed: 1,
+        threshold: 0.5,
+        verify: false,
+    };
+    let mut all = methods();
+    all.push(("dice", Box::new(Sets::of_words(Measure::Dice, 1.0).unwrap())));
+    all.push(("overlap", Box::new(Sets::of_words(Measure::Overlap, 0.9).unwrap())));
+    all.push(("containment", Box::new(Sets::of_words(Measure::Containment, 0.9).unwrap())));
+    all.push(("shingling", of(shingling)));
+    all.push(("minhash, estimated", of(estimated)));
+    all.push(("exact_text", of(TechniqueSpec::ExactText { clean: true, html: false })));
+    all
+}

@@ -1,0 +1,42 @@
+//! The tables of Guo et al. (feature codes, section IV) on reprinted pages and on other corpora,
+//! and the time of elimination: the tables and plots `codes` of docs/evaluation/codes.md, printed,
+//! and written to FOLDER.
+//!
+//!     cargo run --release -p neardup-evaluation --bin evaluate_codes -- DATA FOLDER
+//!
+//! Reprinted pages are those pages of sites made of articles of DATA that are Chinese
+//! (core/tests/common/sites).
+
+use neardup_evaluation::corpora;
+mod elimination;
+use neardup_evaluation::log_plot;
+mod made;
+mod noise;
+mod other_texts;
+mod periods;
+use neardup_evaluation::plot;
+use neardup_evaluation::processor;
+mod reprints;
+use neardup_evaluation::sites;
+use neardup_evaluation::small;
+mod times;
+
+use std::path::PathBuf;
+
+/// Of these about a third are Chinese: about as many as the paper has.
+const PAGES: usize = 75_000;
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let data = PathBuf::from(arguments.next().expect("the folder of the corpora"));
+    let folder = PathBuf::from(arguments.next().expect("the folder for the plots"));
+    let write =
+        |name: &str, plot: String| std::fs::write(folder.join(name), plot).expect("a folder for plots");
+    let small = small::small();
+    noise::print(&data, if small { 300 } else { usize::MAX });
+    write("codes_thresholds.svg", reprints::print(&data, if small { 3000 } else { PAGES }));
+    for name in ["zh_news_a", "zh_poetry_a", "zh_law_a"] {
+        other_texts::compare(&data, name);
+    }
+    write("codes_time.svg", times::measure(if small { 30_000 } else { u64::MAX }));
+}

@@ -1,0 +1,142 @@
+//! Sentences by their signatures: figures 6 to 9 of Zhang et al. (SIGIR 2010).
+
+use neardup_core::features::spotsigs::Antecedents;
+use neardup_core::features::units::signatures::Features;
+use neardup_core::passages::Parameters;
+
+use crate::framed::Framed;
+use crate::planted::Planted;
+use crate::plot::{Line, svg};
+use crate::searching::{idf, imatch, shingles, spotsigs};
+use crate::sentences::Sentences;
+
+/// Pages of sites whose sentences are judged, at most.
+const PAGES: usize = 500;
+
+/// All tables; the plots by their names.
+pub fn figures(planted: &[Planted], framed: &Framed) -> Vec<(&'static str, String)> {
+    let whole = |text: &String| 0..text.len();
+    let mut inputs: Vec<Sentences> = planted
+        .iter()
+        .map(|planted| Sentences::new(planted.name, &planted.texts, |row| whole(&planted.texts[row])))
+        .collect();
+    let pages = &framed.texts[..framed.texts.len().min(PAGES)];
+    inputs.push(Sentences::new("pages of sites", pages, |row| framed.articles[row].clone()));
+    println!("### Sentences that are duplicates\n");
+    println!(
+        "| corpus | documents | sentences judged | pairs of duplicates | equal | planted sentences that are |"
+    );
+    println!("|---|---:|---:|---:|---:|---:|");
+    for (n, input) in inputs.iter().enumerate() {
+        let agree = planted
+            .get(n)
+            .map_or("-".to_owned(), |planted| format!("{:.3}", planted.read_as_duplicates(input)));
+        println!(
+            "| {} | {} | {} | {} | {:.3} | {agree} |",
+            input.name,
+            input.texts.len(),
+            input.judged(),
+            input.pairs,
+            input.equal as f64 / input.pairs.max(1) as f64
+        );
+    }
+    println!();
+    let tau = thresholds(&inputs);
+    vec![
+        ("passages_tau.svg", tau),
+        ("passages_idf.svg", idf_ranges(&inputs)),
+        ("passages_antecedents.svg", antecedents(&inputs)),
+    ]
+}
+
+fn parameters(features: Features, threshold: f64) -> Parameters {
+    Parameters { features, threshold, ..Parameters::default() }
+}
+
+/// Shingles and SpotSigs by the threshold.
+fn thresholds(inputs: &[Sentences]) -> String {
+    const TAUS: [f64; 8] = [0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0];
+    println!("### Sentences: F1 by the threshold of similarity (Figures 6 and 9)\n");
+    println!("| corpus | signatures | {} |", TAUS.map(|tau| tau.to_string()).join(" | "));
+    println!("|---|---|{}", "---:|".repeat(TAUS.len()));
+    let mut lines = Vec::new();
+    for (n, input) in inputs.iter().enumerate() {
+        for (name, features) in [
+            ("2-shingles", shingles(2)),
+            ("3-shingles", shingles(3)),
+            ("4-shingles", shingles(4)),
+            ("SpotSigs, stop words", spotsigs(Antecedents::Common)),
+            ("SpotSigs, 10,000 words", spotsigs(Antecedents::Counted(10_000))),
+        ] {
+            let f1 = TAUS.map(|tau| input.judge(&parameters(features.clone(), tau)).0.f1());
+            println!("| {} | {name} | {} |", input.name, f1.map(|f1| format!("{f1:.3}")).join(" | "));
+            // The pages have the table alone: solid and dashed are English and Chinese.
+            if n < 2 {
+                let points = TAUS.into_iter().zip(f1).collect();
+                lines.push(Line { name: name.to_owned(), dashed: n == 1, points });
+            }
+        }
+    }
+    println!("\n![F1 of sentences by the threshold](passages_tau.svg)\n");
+    svg("F1 of sentences: English (solid), Chinese (dashed)", "threshold of similarity", &lines)
+}
+
+/// I-Match by the range of the idf.
+fn idf_ranges(inputs: &[Sentences]) -> String {
+    const RANGES: [(f64, f64); 9] = [
+        (0.0, 1.0),
+        (0.1, 1.0),
+        (0.2, 1.0),
+        (0.3, 1.0),
+        (0.4, 1.0),
+        (0.5, 1.0),
+        (0.0, 0.9),
+        (0.1, 0.9),
+        (0.1, 0.7),
+    ];
+    println!("### Sentences by I-Match, by the range of the idf: precision / recall / F1 (Figure 7)\n");
+    println!("| corpus | {} |", RANGES.map(|(lo, hi)| format!("[{lo}, {hi}]")).join(" | "));
+    println!("|---|{}", "---:|".repeat(RANGES.len()));
+    let mut lines = Vec::new();
+    for input in inputs {
+        let scores = RANGES.map(|(lo, hi)| input.judge(&parameters(idf(lo, hi), 0.9)).0);
+        println!(
+            "| {} | {} |",
+            input.name,
+            scores.map(|score| score.cells().replace(" |", " /")).join(" | ")
+        );
+        let of_one = RANGES.iter().zip(scores).filter(|(range, _)| range.1 == 1.0);
+        let points = of_one.map(|(range, score)| (range.0, score.f1())).collect();
+        lines.push(Line { name: input.name.to_owned(), dashed: false, points });
+    }
+    println!("\n![F1 of sentences by the least idf](passages_idf.svg)\n");
+    svg("F1 of sentences by I-Match, idf up to 1", "least idf", &lines)
+}
+
+/// SpotSigs by the number of antecedents.
+fn antecedents(inputs: &[Sentences]) -> String {
+    const COUNTS: [u32; 9] = [5, 10, 20, 60, 100, 500, 1000, 10_000, 20_000];
+    println!(
+        "### Sentences by SpotSigs, by the number of antecedents: F1, and signatures a sentence (Figure 8)\n"
+    );
+    println!("| corpus | {} | I-Match |", COUNTS.map(|count| count.to_string()).join(" | "));
+    println!("|---|{}", "---:|".repeat(COUNTS.len() + 1));
+    let mut lines = Vec::new();
+    for input in inputs {
+        let of = |features| {
+            let (score, signatures) = input.judge(&parameters(features, 0.9));
+            (score.f1(), format!("{:.3}, {signatures:.1}", score.f1()))
+        };
+        let all = COUNTS.map(|count| of(spotsigs(Antecedents::Counted(count as _))));
+        let cells: Vec<&str> = all.iter().map(|cell| &*cell.1).collect();
+        println!("| {} | {} | {} |", input.name, cells.join(" | "), of(imatch()).1);
+        let points = COUNTS.iter().zip(&all).map(|(&count, (f1, _))| (f64::from(count).log10(), *f1));
+        lines.push(Line {
+            name: input.name.to_owned(),
+            dashed: false,
+            points: points.map(|(power, f1)| ((power * 10.0).round() / 10.0, f1)).collect(),
+        });
+    }
+    println!("\n![F1 of sentences by the number of antecedents](passages_antecedents.svg)\n");
+    svg("F1 of sentences by SpotSigs", "antecedents, as a power of ten", &lines)
+}

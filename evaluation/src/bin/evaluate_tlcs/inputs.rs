@@ -1,0 +1,177 @@
+//! What is looked at: corpora with labels, and pages of sites whose truth is known.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
+
+use neardup_core::hash::mix;
+use neardup_core::methods::corpus::Corpus as Rows;
+use neardup_core::methods::sets::Sets;
+use neardup_core::sketches::sentence::Parameters as Signing;
+use neardup_core::text::html::html_text;
+use neardup_core::verify::measure::Measure;
+
+use crate::candidates::{Pair, candidates};
+use crate::corpora::Corpus;
+use crate::plot;
+use crate::{sites, small};
+
+const CORPORA: [&str; 6] =
+    ["html_kafka_a", "html_readability_a", "en_bible_a", "zh_law_a", "planted_en_a", "planted_zh_a"];
+
+/// A corpus, its truth, and what the method compares of it.
+pub struct Input {
+    pub corpus: Corpus,
+    /// The site of each document, and how much of its pages is frame, in hundredths, where there
+    /// are sites.
+    pub sites: Option<Vec<(u32, u32)>>,
+    /// Pairs without a label whose words have a Jaccard similarity of 0.8 or more, where labels are
+    /// not complete: neither right nor wrong.
+    pub unknown: HashSet<Pair>,
+    /// Pairs that have a signature in common, in order.
+    pub candidates: Vec<Pair>,
+    /// The documents that each document has a label with.
+    pub labelled_with: BTreeMap<u32, Vec<u32>>,
+}
+
+impl Input {
+    /// All of them; of pages of sites so many.
+    pub fn all(data: &Path, pages: usize) -> Vec<Self> {
+        let most = if small::small() { 100 } else { usize::MAX };
+        let labelled = CORPORA.iter().map(|name| Self::of(cut(Corpus::read(data, name), most), None));
+        labelled.chain([Self::of_pages(data, pages)]).collect()
+    }
+
+    /// Pages of sites; each size has as many pages a site.
+    pub fn of_pages(data: &Path, count: usize) -> Self {
+        let made = sites::pages(data, count);
+        let corpus = Corpus {
+            name: "pages of sites".to_owned(),
+            texts: made.iter().map(|page| html_text(&page.html, None)).collect(),
+            labelled: sites::truth(&made).into_iter().collect(),
+        };
+        Self::of(corpus, Some(made.iter().map(|page| (page.site, page.share)).collect()))
+    }
+
+    fn of(corpus: Corpus, sites: Option<Vec<(u32, u32)>>) -> Self {
+        let unknown = match sites {
+            // What the pages are made of is known.
+            Some(_) => HashSet::new(),
+            None => {
+                let alike = Sets::of_words(Measure::Jaccard, 0.8).expect("a threshold");
+                let pairs = Rows::of_texts(&corpus.texts).pairs(&alike).expect("memory");
+                let pairs = pairs.into_iter().map(|pair| (pair.left, pair.right));
+                pairs.filter(|pair| !corpus.labelled.contains(pair)).collect()
+            }
+        };
+        let mut labelled_with: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        let mut pairs: Vec<Pair> = corpus.labelled.iter().copied().collect();
+        pairs.sort_unstable();
+        for (a, b) in pairs {
+            labelled_with.entry(a).or_default().push(b);
+            labelled_with.entry(b).or_default().push(a);
+        }
+        let candidates = candidates(&corpus.texts, Signing::default());
+        Self { corpus, sites, unknown, candidates, labelled_with }
+    }
+
+    /// The same with at most so many documents, where pairs of all with all are compared; those
+    /// with a label first.
+    pub fn at_most(&self, most: usize) -> Option<Self> {
+        let Corpus { name, texts, labelled } = &self.corpus;
+        (texts.len() > most && self.sites.is_none()).then(|| {
+            let corpus = Corpus { name: name.clone(), texts: texts.clone(), labelled: labelled.clone() };
+            Self::of(cut(corpus, most), None)
+        })
+    }
+
+    /// Whether a pair is right; none where it is not known.
+    pub fn is_right(&self, pair: Pair) -> Option<bool> {
+        match self.corpus.labelled.contains(&pair) {
+            true => Some(true),
+            false if self.unknown.contains(&pair) => None,
+            false => Some(false),
+        }
+    }
+
+    /// Candidates with a label and without, at most so many of each; unknown ones are in neither.
+    pub fn split(&self, most: usize) -> (Vec<Pair>, Vec<Pair>) {
+        let of =
+            |right| self.candidates.iter().copied().filter(move |&pair| self.is_right(pair) == Some(right));
+        (sample(of(true).collect(), most), sample(of(false).collect(), most))
+    }
+
+    /// Documents with a label, at most so many, picked by their hash.
+    pub fn some_with_labels(&self, most: usize) -> Vec<u32> {
+        let mut documents: Vec<u32> = self.labelled_with.keys().copied().collect();
+        documents.sort_unstable_by_key(|&document| mix(u64::from(document)));
+        documents.truncate(if small::small() { most / 10 } else { most });
+        documents
+    }
+}
+
+/// At most so many of the pairs, picked by their hash, in order; a tenth of that in the small form.
+pub fn sample(mut pairs: Vec<Pair>, most: usize) -> Vec<Pair> {
+    pairs.sort_unstable_by_key(|&(a, b)| mix(u64::from(a) << 32 | u64::from(b)));
+    pairs.truncate(if small::small() { most.div_ceil(10) } else { most });
+    pairs.sort_unstable();
+    pairs
+}
+
+/// The same corpus with at most so many documents: half of them with labels, each with all that it
+/// has a label with, as far as there are such, and others.
+fn cut(corpus: Corpus, most: usize) -> Corpus {
+    if corpus.texts.len() <= most {
+        return corpus;
+    }
+    let mut pairs: Vec<Pair> = corpus.labelled.iter().copied().collect();
+    pairs.sort_unstable_by_key(|&(a, b)| (mix(u64::from(a)), a, b));
+    let mut place: HashMap<u32, u32> = HashMap::new();
+    let mut texts = Vec::new();
+    let mut take = |document: u32, place: &mut HashMap<u32, u32>| {
+        place.entry(document).or_insert_with(|| {
+            texts.push(corpus.texts[document as usize].clone());
+            texts.len() as u32 - 1
+        });
+    };
+    for of_one in pairs.chunk_by(|a, b| a.0 == b.0) {
+        if place.len() + of_one.len() < most / 2 {
+            of_one.iter().flat_map(|&(a, b)| [a, b]).for_each(|document| take(document, &mut place));
+        }
+    }
+    let mut others: Vec<u32> = (0..corpus.texts.len() as u32).collect();
+    others.sort_unstable_by_key(|&document| mix(u64::from(document)));
+    for document in others {
+        if place.len() < most {
+            take(document, &mut place);
+        }
+    }
+    let labelled = corpus.labelled.iter().filter_map(|(a, b)| {
+        let (a, b) = (*place.get(a)?, *place.get(b)?);
+        Some((a.min(b), a.max(b)))
+    });
+    Corpus { labelled: labelled.collect(), name: corpus.name, texts }
+}
+
+/// What there is.
+pub fn table(inputs: &[Input]) {
+    println!("### Corpora\n");
+    let rows: Vec<Vec<String>> = inputs
+        .iter()
+        .map(|input| {
+            let of = |right: Option<bool>| {
+                input.candidates.iter().filter(|&&pair| input.is_right(pair) == right).count()
+            };
+            let (labelled, all) = (input.corpus.labelled.len(), input.candidates.len());
+            let numbers = [input.corpus.texts.len(), labelled, all, of(Some(true)), of(None)];
+            std::iter::once(input.corpus.name.clone()).chain(numbers.iter().map(usize::to_string)).collect()
+        })
+        .collect();
+    let head = ["corpus", "documents", "labelled pairs", "candidates", "labelled", "unknown"];
+    table_of(&head, &rows);
+}
+
+/// A table with a head that is known beforehand.
+pub fn table_of(head: &[&str], rows: &[Vec<String>]) {
+    let head: Vec<String> = head.iter().map(|&name| name.to_owned()).collect();
+    plot::table(&head, rows);
+}

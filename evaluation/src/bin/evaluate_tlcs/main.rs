@@ -1,0 +1,54 @@
+//! The experiments of Huang, Wang and Li (CIKM 2008) on corpora with labels and on pages of sites:
+//! the tables and plots `tlcs` of docs/evaluation/tlcs.md, printed, and written to FOLDER.
+//!
+//!     cargo run --release -p neardup-evaluation --bin evaluate_tlcs -- DATA FOLDER [PAGES]
+
+mod candidates;
+mod contenders;
+use neardup_evaluation::corpora;
+mod defaults;
+mod inputs;
+mod measure;
+mod of_sets;
+use neardup_evaluation::pages;
+use neardup_evaluation::plot;
+use neardup_evaluation::processor;
+use neardup_evaluation::sites;
+mod slopes;
+use neardup_evaluation::small;
+mod steps;
+mod windows;
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use inputs::Input;
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let data = PathBuf::from(arguments.next().expect("the folder of the corpora"));
+    let folder = PathBuf::from(arguments.next().expect("the folder for the plots"));
+    let pages = if small::small() { 120 } else { 2000 };
+    let pages = arguments.next().map_or(pages, |count| count.parse().expect("how many pages"));
+    let save = |name: &str, svg: String| std::fs::write(folder.join(name), svg).expect("a folder for plots");
+    let began = Instant::now();
+    let step = |name: &str| eprintln!("{name}: begins after {:.0} s", began.elapsed().as_secs_f64());
+    step("reading");
+    let inputs = Input::all(&data, pages);
+    inputs::table(&inputs);
+    step("contenders");
+    contenders::tables(&inputs, &Input::of_pages(&data, pages / 2));
+    step("steps");
+    steps::table(&inputs);
+    step("signatures");
+    save("tlcs_signatures.svg", of_sets::signatures(&inputs));
+    step("windows");
+    save("tlcs_window.svg", windows::rates(&inputs));
+    step("slopes");
+    save("tlcs_slope.svg", slopes::precision(&inputs));
+    step("regions");
+    slopes::regions(&inputs);
+    step("defaults");
+    defaults::fingerprints(&inputs);
+    defaults::dispersed(&inputs);
+}

@@ -1,0 +1,79 @@
+//! Comparisons of given pairs, and cells of tables.
+
+use neardup_core::executor::Stop;
+use neardup_core::verify::tlcs::{Comparer, Found, Parameters, Thresholds};
+
+use crate::candidates::{Pair, THRESHOLDS};
+use crate::corpora::{Corpus, on_all};
+use crate::plot::Line;
+
+/// What each of the pairs has in common.
+pub fn compare(corpus: &Corpus, pairs: &[Pair], parameters: Parameters) -> Vec<Found> {
+    on_all(
+        pairs,
+        || Comparer::new(parameters).expect("good parameters"),
+        |comparer, &(a, b)| {
+            let (a, b) = (&corpus.texts[a as usize], &corpus.texts[b as usize]);
+            comparer.compare(a, b, None, &Stop::default()).expect("memory").expect("no threshold")
+        },
+    )
+}
+
+/// The pairs of all documents with all that reach a resemblance, with it.
+pub fn all_with_all(corpus: &Corpus, parameters: Parameters, resemblance: f64) -> Vec<(Pair, f64)> {
+    let thresholds = Thresholds { resemblance, containment: None };
+    let documents: Vec<u32> = (0..corpus.texts.len() as u32).collect();
+    let of_each = on_all(
+        &documents,
+        || Comparer::new(parameters).expect("good parameters"),
+        |comparer, &a| {
+            let stop = Stop::default();
+            comparer.set_left(&corpus.texts[a as usize], &stop).expect("memory");
+            let partners = a + 1..documents.len() as u32;
+            let with = |b: u32| {
+                let text = &corpus.texts[b as usize];
+                let found = comparer.compare_right(text, false, Some(&thresholds), &stop).expect("memory");
+                found.map(|found| ((a, b), found.resemblance()))
+            };
+            partners.filter_map(with).collect::<Vec<_>>()
+        },
+    );
+    of_each.into_iter().flatten().collect()
+}
+
+/// Whether a comparison says near duplicate.
+pub fn passes(found: &Found) -> bool {
+    THRESHOLDS.pass(found.shared, found.left, found.right)
+}
+
+pub fn share(part: f64, whole: f64) -> f64 {
+    if whole == 0.0 { f64::NAN } else { part / whole }
+}
+
+/// The mean of those that are numbers.
+pub fn mean(values: impl IntoIterator<Item = f64>) -> f64 {
+    let (mut sum, mut count) = (0.0, 0.0);
+    for value in values.into_iter().filter(|value| !value.is_nan()) {
+        sum += value;
+        count += 1.0;
+    }
+    share(sum, count)
+}
+
+/// A share with three digits; none of nothing.
+pub fn number(value: f64) -> String {
+    if value.is_nan() { "-".to_owned() } else { format!("{value:.3}") }
+}
+
+pub fn head<T: ToString>(first: &str, columns: &[T]) -> Vec<String> {
+    std::iter::once(first.to_owned()).chain(columns.iter().map(T::to_string)).collect()
+}
+
+pub fn row(name: &str, values: &[f64]) -> Vec<String> {
+    std::iter::once(name.to_owned()).chain(values.iter().map(|&value| number(value))).collect()
+}
+
+pub fn line<X: Copy + Into<f64>>(name: &str, dashed: bool, xs: &[X], values: &[f64]) -> Line {
+    let points = xs.iter().map(|&x| x.into()).zip(values.iter().copied());
+    Line { name: name.to_owned(), dashed, points: points.filter(|point| !point.1.is_nan()).collect() }
+}

@@ -1,0 +1,49 @@
+//! How well shingling, simhash and their combination tell near duplicates among web pages: the
+//! tables and plots `web` of docs/evaluation/web.md, printed, and written to FOLDER.
+//!
+//!     cargo run --release -p neardup-evaluation --bin evaluate_web -- DATA FOLDER [PAGES]
+//!
+//! Pages with labels: DATA holds html_kafka_a, whose labels say which pages are versions of one,
+//! all of one site; and html_readability_a, whose labels pair a page with its readable part, as
+//! another site would show it. Then PAGES pages of many sites, made of articles of DATA
+//! (core/tests/common/sites).
+
+use neardup_evaluation::corpora;
+use neardup_evaluation::log_plot;
+mod pages;
+use neardup_evaluation::plot;
+use neardup_evaluation::sites;
+use neardup_evaluation::small;
+mod techniques;
+mod templates;
+
+use std::path::PathBuf;
+
+use pages::{Pages, Pair};
+use techniques::Named;
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let data = PathBuf::from(arguments.next().expect("the folder of the corpora"));
+    let folder = PathBuf::from(arguments.next().expect("the folder for the plots"));
+    let usual = if small::small() { 1500 } else { 10_000 };
+    let count = arguments.next().map_or(usual, |count| count.parse().expect("how many pages"));
+    let techniques = techniques::all();
+
+    let mut pages = Pages::default();
+    pages.add(&data, "html_kafka_a", |_| "kafka");
+    // The page as it is, and its readable part elsewhere: pairs of two sites.
+    pages.add(&data, "html_readability_a", |id| if id.starts_with('x') { "elsewhere" } else { "here" });
+    println!("Pages with labels: ");
+    pages.table(&find(&pages, &techniques));
+
+    println!("Articles in the frames of sites: ");
+    for (name, plot) in templates::print(&data, count, &techniques) {
+        std::fs::write(folder.join(name), plot).expect("a folder for plots");
+    }
+}
+
+/// What each technique finds.
+fn find(pages: &Pages, techniques: &[Named]) -> Vec<(&'static str, Vec<Pair>)> {
+    techniques.iter().map(|(name, combination)| (*name, pages.find(combination))).collect()
+}

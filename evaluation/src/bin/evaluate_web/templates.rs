@@ -1,0 +1,191 @@
+//! Techniques on pages of many sites whose truth is known: by site, by the share of the frame, by
+//! what was done to the article; how many words the pairs differ in, and how many near duplicates a
+//! page has.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+use neardup_core::text::html::html_text;
+use neardup_core::text::words::words;
+
+use crate::pages::{Pages, Pair, share};
+use crate::sites::changes::Change;
+use crate::sites::{self, Page, SHARES};
+use crate::techniques::{MAIN, Named};
+use crate::{log_plot, plot};
+
+/// Pairs that are read for the words that they differ in.
+const READ: usize = 2000;
+
+/// Prints the tables; the plots, with the names of their files.
+pub fn print(data: &Path, count: usize, techniques: &[Named]) -> [(&'static str, String); 3] {
+    let made = sites::pages(data, count);
+    let pages = Pages {
+        html: made.iter().map(|page| page.html.clone()).collect(),
+        sites: made.iter().map(|page| Some(format!("site{}", page.site))).collect(),
+        labelled: sites::truth(&made).into_iter().collect(),
+    };
+    let found = crate::find(&pages, techniques);
+    pages.table(&found);
+    let main = &found[..MAIN];
+    let frames = by_frame(&pages, &made, main);
+    by_change(&pages, &made, main);
+    let read: Vec<Vec<String>> = made.iter().map(|page| sorted_words(&page.html)).collect();
+    let differences = differences(&pages, &read, main);
+    println!("Near duplicates of a page: \n\n![How many near duplicates pages have](web_degrees.svg)\n");
+    let plot = log_plot::Plot {
+        title: "How many near duplicates pages have",
+        x_title: "near duplicates of a page",
+        unit: "pages",
+        dots: true,
+    };
+    [
+        ("web_frames.svg", frames),
+        ("web_differences.svg", differences),
+        ("web_degrees.svg", log_plot::svg(&plot, &degrees(main))),
+    ]
+}
+
+/// The name of a technique, without what it is made of.
+fn short(name: &str) -> String {
+    name.split(':').next().unwrap_or(name).to_owned()
+}
+
+/// A row of a table for each technique, with its name.
+fn rows(head: &[String], found: &[(&'static str, Vec<Pair>)], cells: impl Fn(&[Pair]) -> Vec<String>) {
+    println!("| technique | {} |\n|---|{}", head.join(" | "), "---:|".repeat(head.len()));
+    for (name, pairs) in found {
+        println!("| {name} | {} |", cells(pairs).join(" | "));
+    }
+    println!();
+}
+
+/// Precision and recall of pairs of one site, by how much of its pages is frame; their plot.
+fn by_frame(pages: &Pages, made: &[Page], found: &[(&'static str, Vec<Pair>)]) -> String {
+    println!("Pairs of one site, by the share of its frame: ");
+    let head: Vec<String> =
+        SHARES.iter().flat_map(|share| [format!("{share} %: precision"), "recall".to_owned()]).collect();
+    let of = |pairs: &[Pair], share: u32| {
+        pages.figures(pairs, |pair| pages.same_site(pair) && made[pair.0 as usize].share == share)
+    };
+    rows(&head, found, |pairs| {
+        let cells = |&share: &u32| {
+            let [_, precision, recall] = of(pairs, share);
+            [precision, recall]
+        };
+        SHARES.iter().flat_map(cells).collect()
+    });
+    println!("![Precision and recall by frame](web_frames.svg)\n");
+    let line = |name: &str, pairs: &[Pair], dashed: bool| {
+        let point = |&share: &u32| {
+            let value = of(pairs, share)[if dashed { 2 } else { 1 }].parse().ok()?;
+            Some((f64::from(share), value))
+        };
+        plot::Line { name: short(name), dashed, points: SHARES.iter().filter_map(point).collect() }
+    };
+    let lines: Vec<plot::Line> = found
+        .iter()
+        .flat_map(|(name, pairs)| [false, true].map(|dashed| line(name, pairs, dashed)))
+        .collect();
+    plot::svg("Pairs of one site: precision, and recall (dashed)", "frame, % of a page", &lines)
+}
+
+/// Recall by what was done to one of the two, the other being as it is.
+fn by_change(pages: &Pages, made: &[Page], found: &[(&'static str, Vec<Pair>)]) {
+    println!("Recall by what was done to one of the two articles, on one site and on two: ");
+    let head: Vec<String> =
+        Change::ALL.iter().flat_map(|change| [format!("{}: one", change.name()), "two".to_owned()]).collect();
+    rows(&head, found, |pairs| {
+        Change::ALL
+            .iter()
+            .flat_map(|&change| {
+                [true, false].map(|same| {
+                    let kind = |(a, b): Pair| {
+                        let changes = [a, b].map(|page| made[page as usize].change);
+                        let one = changes == [Change::None, change] || changes == [change, Change::None];
+                        one && pages.same_site((a, b)) == same
+                    };
+                    let [_, _, recall] = pages.figures(pairs, kind);
+                    recall
+                })
+            })
+            .collect()
+    });
+}
+
+fn sorted_words(html: &str) -> Vec<String> {
+    let mut words = words(&html_text(html, None));
+    words.sort_unstable();
+    words
+}
+
+/// In how many words the pairs of a technique differ, those found rightly and those wrongly; the
+/// plot of their distribution.
+fn differences(pages: &Pages, read: &[Vec<String>], found: &[(&'static str, Vec<Pair>)]) -> String {
+    println!("Words that are in one page of a pair and not in the other: ");
+    let of_all: Vec<[Vec<usize>; 2]> = found
+        .iter()
+        .map(|(_, pairs)| {
+            let mut of = [Vec::new(), Vec::new()];
+            for pair in pairs.iter().step_by(pairs.len().div_ceil(READ).max(1)) {
+                let differing = differing(&read[pair.0 as usize], &read[pair.1 as usize]);
+                of[usize::from(!pages.labelled.contains(pair))].push(differing);
+            }
+            of.map(|mut of| {
+                of.sort_unstable();
+                of
+            })
+        })
+        .collect();
+    println!(
+        "| technique | right pairs: median | 90 % below | wrong pairs: median | 90 % below | more than 200 |"
+    );
+    println!("|---|---:|---:|---:|---:|---:|");
+    let mut lines = Vec::new();
+    for ((name, _), [right, wrong]) in found.iter().zip(&of_all) {
+        let at = |of: &[usize], percent: usize| {
+            of.get(of.len() * percent / 100).map_or("-".to_owned(), usize::to_string)
+        };
+        let all = right.len() + wrong.len();
+        let many = right.iter().chain(wrong).filter(|&&n| n > 200).count();
+        let cells = [at(right, 50), at(right, 90), at(wrong, 50), at(wrong, 90), share(many, all)];
+        println!("| {name} | {} |", cells.join(" | "));
+        let below = |words: u32| right.iter().chain(wrong).filter(|&&n| n <= words as usize).count();
+        let points =
+            (0..=10).map(|power| (f64::from(power), below((1 << power) - 1) as f64 / all.max(1) as f64));
+        lines.push(plot::Line { name: short(name), dashed: false, points: points.collect() });
+    }
+    println!("\n![Words that pairs differ in](web_differences.svg)\n");
+    plot::svg("Share of the pairs that differ in fewer than 2ⁿ words", "n", &lines)
+}
+
+/// How many words of two sorted lists are in only one of them.
+fn differing(a: &[String], b: &[String]) -> usize {
+    let (mut i, mut j, mut common) = (0, 0, 0);
+    while i < a.len() && j < b.len() {
+        match a[i].cmp(&b[j]) {
+            std::cmp::Ordering::Less => i += 1,
+            std::cmp::Ordering::Greater => j += 1,
+            std::cmp::Ordering::Equal => (i, j, common) = (i + 1, j + 1, common + 1),
+        }
+    }
+    a.len() + b.len() - 2 * common
+}
+
+/// For each technique, how many pages have how many near duplicates.
+fn degrees(found: &[(&'static str, Vec<Pair>)]) -> Vec<log_plot::Line> {
+    found
+        .iter()
+        .map(|(name, pairs)| {
+            let mut of: HashMap<u32, usize> = HashMap::new();
+            for &(a, b) in pairs {
+                *of.entry(a).or_default() += 1;
+                *of.entry(b).or_default() += 1;
+            }
+            let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+            of.values().for_each(|&degree| *counts.entry(degree).or_default() += 1);
+            let points = counts.into_iter().map(|(degree, pages)| (degree as f64, pages as f64)).collect();
+            (short(name), points)
+        })
+        .collect()
+}

@@ -1,0 +1,13 @@
+//! What the evaluations share: corpora with labels, made pages, tables and plots.
+
+#[path = "../../core/tests/common/corpora.rs"]
+pub mod corpora;
+pub mod log_plot;
+#[path = "../../core/tests/common/pages.rs"]
+pub mod pages;
+pub mod plot;
+#[path = "../../benches/common/processor.rs"]
+pub mod processor;
+#[path = "../../core/tests/common/sites/mod.rs"]
+pub mod sites;
+pub mod small;
