@@ -14,7 +14,7 @@
 //!
 //! The modules are the stages of a pipeline; each uses only earlier ones:
 //!
-//! * [`error`], [`memory`], [`ragged`], [`files`], [`hash`], [`prefetch`], [`radix`], [`executor`],
+//! * [`error`], [`memory`], [`simd`], [`ragged`], [`files`], [`hash`], [`radix`], [`executor`],
 //!   [`resources`]: the base of all other modules
 //! * [`text`]: from texts to words and other units
 //! * [`features`]: from units to sets of tokens or shingles
@@ -39,14 +39,12 @@ pub mod leb128;
 pub mod memory;
 pub mod methods;
 pub mod passages;
-pub mod prefetch;
-pub mod processor;
 pub mod radix;
 pub mod ragged;
 pub mod report;
 pub mod resources;
+pub mod simd;
 pub mod sketches;
-pub mod sorting_network;
 pub mod text;
 pub mod turns;
 pub mod verify;

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::error::Result;
 use crate::memory;
-use crate::prefetch::prefetch;
+use crate::simd::prefetch::prefetch;
 
 /// Rows of different lengths.
 #[derive(Debug, Clone)]

@@ -6,8 +6,8 @@ use crate::error::{Error, Result};
 use crate::executor::{self, Executor, Stop};
 use crate::hash;
 use crate::memory;
-use crate::prefetch::prefetch;
 use crate::ragged::RaggedText;
+use crate::simd::prefetch::prefetch;
 
 const DOING: &str = "collecting texts";
 

@@ -8,9 +8,9 @@
 //! standard error sqrt(J(1-J)/m). Two elements share an x once in 2^32: sets of a million elements
 //! seem more alike by 0.0001.
 
-use super::kernels::{PERMUTATION_LANES, kernels};
 use crate::error::{Error, Result};
 use crate::hash;
+use crate::simd::sketch_loops::{PERMUTATION_LANES, kernels};
 
 /// The greatest number of permutations of a sketch.
 pub const MOST_PERMUTATIONS: usize = 2048;

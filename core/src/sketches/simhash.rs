@@ -7,8 +7,8 @@
 //! the most significant bit of the first word, so that the bytes of a sketch are those of a bit
 //! string.
 
-use super::kernels::kernels;
 use crate::error::{Error, Result};
+use crate::simd::sketch_loops::kernels;
 
 /// The greatest number of bits of a sketch.
 pub const MOST_BITS: u16 = 1024;

@@ -6,7 +6,6 @@
 //! ([`packed`], [`pglz`]).
 
 pub mod abbreviations;
-mod ascii;
 pub mod characters;
 pub mod grams;
 pub mod html;

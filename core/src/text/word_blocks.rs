@@ -1,10 +1,10 @@
 //! Words of text, a block at a time. A block has complete, lower-cased words. Each of its bytes
 //! that is not ASCII is part of a word, and the bytes between words are ASCII.
 
-use super::ascii;
 use super::letters::{AT_A_TIME, Letters, ascii_among};
 use crate::error::Result;
 use crate::memory;
+use crate::simd::ascii;
 
 /// The number of bytes of text cut at a time.
 const BLOCK: usize = 1 << 10;

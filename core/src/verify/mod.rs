@@ -1,5 +1,6 @@
 //! Similarity of two sets: the measures ([`measure`]), the condition on pairs ([`predicate`]), and
-//! the number of shared tokens ([`overlap`]), which is counted block by block ([`shared_blocks`]).
+//! the number of shared tokens ([`overlap`]), which is counted block by block
+//! ([`crate::simd::shared_blocks`]).
 //!
 //! Similarity of two texts, character by character: [`edit`], by the distance of [`levenshtein`]
 //! ([`mod@column`]). The longest common subsequence ([`lcs`]) is found greedily ([`lcs_greedy`]) if
@@ -25,7 +26,6 @@ pub mod region;
 pub mod region_bound;
 pub mod repeatability;
 pub mod runs;
-pub mod shared_blocks;
 pub mod tlcs;
 pub mod windows;
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::shared_blocks::{self, Compared};
+use crate::simd::shared_blocks::{self, Compared};
 
 /// The numbers of tokens that both texts share and that each text has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]

@@ -12,7 +12,7 @@ use crate::pg::server::call::sql_function;
 use crate::pg::server::set_returning::record;
 use crate::pg::server::version::{LIBRARY, compare, mismatch};
 use neardup_core::joins::incremental::outline_order;
-use neardup_core::sketches::kernels::kernels;
+use neardup_core::simd::sketch_loops::kernels;
 use neardup_core::sketches::wire;
 use neardup_core::{hash, text};
 

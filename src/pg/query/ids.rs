@@ -10,7 +10,7 @@ use super::id_values::{Values, cache};
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::executor::{self, Executor};
 use neardup_core::memory;
-use neardup_core::prefetch::prefetch;
+use neardup_core::simd::prefetch::prefetch;
 
 const DOING: &str = "keeping ids";
 

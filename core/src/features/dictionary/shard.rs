@@ -7,7 +7,7 @@ use super::slots::Slots;
 use crate::error::{Error, Result};
 use crate::hash;
 use crate::memory;
-use crate::prefetch::prefetch;
+use crate::simd::prefetch::prefetch;
 
 const DOING: &str = "numbering tokens";
 

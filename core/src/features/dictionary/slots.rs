@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::memory;
-use crate::prefetch::prefetch;
+use crate::simd::prefetch::prefetch;
 
 const DOING: &str = "numbering tokens";
 

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use crate::error::Result;
 use crate::memory;
-use crate::prefetch::prefetch;
 use crate::ragged::Ragged;
+use crate::simd::prefetch::prefetch;
 
 /// Distinct sets in ascending order of size. Tokens are numbered by ascending frequency.
 #[derive(Debug, Default)]

@@ -19,7 +19,7 @@ use crate::features::dictionary::Dictionary;
 use crate::features::dictionary::rank::{Ranks, rank};
 use crate::files::{TempFile, TempFiles};
 use crate::memory;
-use crate::sorting_network;
+use crate::simd::sorting_network;
 
 const DOING: &str = "spilling token sets";
 

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
 use crate::features::dictionary::rank::{LONE, Ranks};
 use crate::memory;
-use crate::sorting_network;
+use crate::simd::sorting_network;
 
 const DOING: &str = "ordering token sets";
 

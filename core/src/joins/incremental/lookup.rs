@@ -7,8 +7,8 @@ use crate::error::Result;
 use crate::executor::Stop;
 use crate::joins::sets::bitmap::Bitmap;
 use crate::joins::sets::bounds::Side;
-use crate::joins::sets::popcount::{self, Scattered};
 use crate::memory;
+use crate::simd::popcount::{self, Scattered};
 
 /// Changed documents together with a segment.
 #[derive(Debug)]

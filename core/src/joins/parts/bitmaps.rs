@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::joins::set_index::bitmap::{self, Width};
 use crate::joins::sets::bounds::{Bounds, Side};
 use crate::memory;
-use crate::sketches::kernels::Kernels;
+use crate::simd::sketch_loops::Kernels;
 
 /// The name of the value, for error messages.
 const NAME: &str = "bitmap";
@@ -62,7 +62,7 @@ pub fn differ(a: &[u64], b: &[u64], kernels: &Kernels) -> u32 {
 mod tests {
     use super::*;
     use crate::hash;
-    use crate::sketches::kernels::kernels;
+    use crate::simd::sketch_loops::kernels;
 
     #[test]
     fn longer_ones_fold_to_shorter_ones() {

@@ -13,8 +13,8 @@ use crate::error::{Error, Result};
 use crate::executor::{self, Executor, Stop};
 use crate::joins::sets::bounds::{Bounds, Side};
 use crate::memory;
-use crate::prefetch::prefetch;
-use crate::sketches::kernels::{Kernels, kernels};
+use crate::simd::prefetch::prefetch;
+use crate::simd::sketch_loops::{Kernels, kernels};
 
 /// The indexed rows that a probe may be paired with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::executor::Stop;
 use crate::joins::set_index::token_counts::TokenCounts;
 use crate::memory;
-use crate::prefetch::prefetch;
+use crate::simd::prefetch::prefetch;
 use crate::sketches::wire::{from_hex, push_hex};
 
 /// The name of the type, for error messages.

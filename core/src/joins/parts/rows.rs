@@ -11,8 +11,8 @@ use crate::error::{Error, Result};
 use crate::executor::{self, Stop};
 use crate::files::TempFile;
 use crate::memory;
-use crate::prefetch::prefetch;
 use crate::ragged::Ragged;
+use crate::simd::prefetch::prefetch;
 
 pub(super) const DOING: &str = "joining a part";
 const HEADER: usize = 2;

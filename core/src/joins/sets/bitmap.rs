@@ -3,9 +3,9 @@
 //! [`crate::joins::set_index::bitmap`] explains parity bitmaps. The bitmaps here are never stored,
 //! so a token's number can select the bit that it flips.
 
-use super::popcount::{self, Kernel};
 use crate::features::sets::records::Records;
 use crate::hash;
+use crate::simd::popcount::{self, Kernel};
 
 /// Bitmaps of `W` words of 64 bits.
 pub type Bitmap<const W: usize> = [u64; W];
@@ -59,7 +59,7 @@ impl<const W: usize> Default for BitmapComparer<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::processor::runnable;
+    use crate::simd::instructions::runnable;
 
     fn near_says_what_counting_says<const W: usize>() {
         let bitmap = |n: u64| -> Bitmap<W> { std::array::from_fn(|w| hash::mix(n * 8 + w as u64)) };

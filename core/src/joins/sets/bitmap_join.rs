@@ -16,14 +16,14 @@ use super::bounds::partition;
 use super::engine::{Engine, ProbeScratch};
 use super::found::FoundPairs;
 use super::inputs::Inputs;
-use super::planes::{self, Kernel};
 use super::posting::Posting;
 use super::postings::Postings;
 use crate::error::{Error, Result};
 use crate::executor::{self, Executor, Stop};
 use crate::features::sets::records::Records;
 use crate::memory;
-use crate::prefetch::prefetch;
+use crate::simd::planes::{self, Kernel};
+use crate::simd::prefetch::prefetch;
 
 const DOING: &str = "joining by bitmaps";
 

@@ -6,7 +6,7 @@ use super::bounds::{Bounds, Side};
 use crate::error::Result;
 use crate::features::sets::records::Records;
 use crate::memory;
-use crate::prefetch::prefetch;
+use crate::simd::prefetch::prefetch;
 use crate::verify::predicate::Predicate;
 
 const DOING: &str = "preparing the join";

@@ -14,8 +14,6 @@ pub mod found;
 pub mod inputs;
 pub mod listing;
 pub mod near_pairs;
-pub mod planes;
-pub mod popcount;
 pub mod positional;
 pub mod posting;
 pub mod postings;

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::features::sets::records::Records;
 use crate::joins::RecordPair;
 use crate::memory;
-use crate::prefetch::prefetch;
+use crate::simd::prefetch::prefetch;
 use crate::verify::overlap::{disjoint, shared_at_least};
 
 const DOING: &str = "joining by bitmaps";

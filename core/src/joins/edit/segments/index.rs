@@ -9,8 +9,8 @@ use super::shape::Shape;
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::memory;
-use crate::prefetch::prefetch;
 use crate::radix;
+use crate::simd::prefetch::prefetch;
 
 const DOING: &str = "looking for pieces in common";
 /// The number of entries between two checks of the stop flag.

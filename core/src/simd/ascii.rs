@@ -2,18 +2,18 @@
 //! run time.
 #![allow(unsafe_code)] // Instructions that not every processor has; each use is justified.
 
-use crate::processor::{Instructions, Kind, fastest};
+use crate::simd::instructions::{Instructions, Kind, fastest};
 
 /// The number of characters whose bits fit in one number.
-pub(super) const CHARACTERS: usize = 64;
+pub const CHARACTERS: usize = 64;
 
 /// Lower-cases the ASCII letters of a text and writes a bit for each of its bytes to the second
 /// argument. The bit is set if the byte is an ASCII letter, a digit, or not ASCII. The second
 /// argument must have exactly enough numbers for these bits.
-pub(super) type Kernel = fn(&mut [u8], &mut [u64]);
+pub type Kernel = fn(&mut [u8], &mut [u64]);
 
 /// Returns the fastest kernel for this processor.
-pub(super) fn kernel() -> Kernel {
+pub fn kernel() -> Kernel {
     fastest(KINDS)
 }
 
@@ -113,7 +113,7 @@ mod x86 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::processor::runnable;
+    use crate::simd::instructions::runnable;
     use proptest::prelude::*;
 
     #[test]

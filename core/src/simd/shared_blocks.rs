@@ -7,7 +7,7 @@
 //! Lehner: Fast Sorted-Set Intersection using SIMD Instructions, ADMS 2011).
 #![allow(unsafe_code)] // Not every processor has these instructions; each use says why it is sound.
 
-use crate::processor::{Instructions, Kind, fastest};
+use crate::simd::instructions::{Instructions, Kind, fastest};
 
 /// The progress of a comparison of two lists: the places up to which they are compared, and how
 /// many numbers are shared before them.
@@ -133,7 +133,7 @@ mod x86 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::processor::runnable;
+    use crate::simd::instructions::runnable;
     use proptest::collection::btree_set;
     use proptest::prelude::*;
 

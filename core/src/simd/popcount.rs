@@ -1,7 +1,7 @@
 //! SIMD kernels that count the bits in which bitmaps differ. The kernel is chosen at run time.
 #![allow(unsafe_code)] // Intrinsics; each use says why it is sound.
 
-use crate::processor::{Instructions, Kind, fastest};
+use crate::simd::instructions::{Instructions, Kind, fastest};
 
 /// Appends to the last argument the positions of the bitmaps that differ from the first argument in
 /// at most as many bits as the third argument says. Positions count from the fourth argument.
@@ -88,7 +88,7 @@ mod x86 {
         _mm512_popcnt_epi64, _mm512_set1_epi64, _mm512_shuffle_i64x2, _mm512_xor_si512,
     };
 
-    use crate::prefetch::prefetch;
+    use crate::simd::prefetch::prefetch;
 
     pub(super) fn popcnt<const W: usize>(
         probe: &[u64; W],
@@ -205,8 +205,8 @@ mod x86 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::joins::sets::planes;
-    use crate::processor::runnable;
+    use crate::simd::instructions::runnable;
+    use crate::simd::planes;
     use proptest::prelude::*;
 
     /// Words with all bits set, no bit set, or any bits set.

@@ -6,7 +6,7 @@
 use std::sync::OnceLock;
 
 use crate::hash;
-use crate::processor::{Instructions, Kind, fastest};
+use crate::simd::instructions::{Instructions, Kind, fastest};
 
 /// The inner loops for one instruction set.
 #[derive(Debug, Clone, Copy)]
@@ -178,7 +178,7 @@ compiled_for!(avx512, "avx512f,avx512bw,avx512dq,avx512vl,popcnt", 64, 8);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::processor::runnable;
+    use crate::simd::instructions::runnable;
     use proptest::prelude::*;
 
     proptest! {

@@ -6,7 +6,7 @@
 //! sort: nearly all comparisons are between two rows, and no branch depends on the numbers.
 #![allow(unsafe_code)] // Not every processor has these instructions; each use says why it is sound.
 
-use crate::processor::{Instructions, Kind, fastest};
+use crate::simd::instructions::{Instructions, Kind, fastest};
 
 /// Sorts numbers in ascending order.
 pub type Kernel = fn(&mut [u32]);
@@ -148,7 +148,7 @@ mod x86 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::processor::runnable;
+    use crate::simd::instructions::runnable;
     use proptest::prelude::*;
 
     proptest! {

@@ -3,7 +3,7 @@
 //! sum across the lanes of a register. The kernel is chosen at run time.
 #![allow(unsafe_code)] // Intrinsics; each use says why it is sound.
 
-use crate::processor::{Instructions, Kind, fastest};
+use crate::simd::instructions::{Instructions, Kind, fastest};
 
 /// How many positions beyond the number of bitmaps a kernel may need room for, because it writes
 /// some in advance.
@@ -147,7 +147,7 @@ mod x86 {
 mod tests {
     use super::*;
     use crate::hash;
-    use crate::processor::runnable;
+    use crate::simd::instructions::runnable;
 
     fn near_says_what_counting_says<const W: usize>() {
         let bitmap = |n: usize| -> [u64; W] { std::array::from_fn(|w| hash::mix((n * 8 + w) as u64)) };

@@ -1,0 +1,12 @@
+//! The loops that are written or compiled for instructions which not every processor has. Each is
+//! listed with a portable one that returns the same answers; [`instructions`] chooses among them
+//! when the program runs.
+
+pub mod ascii;
+pub mod instructions;
+pub mod planes;
+pub mod popcount;
+pub mod prefetch;
+pub mod shared_blocks;
+pub mod sketch_loops;
+pub mod sorting_network;
