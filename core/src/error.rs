@@ -70,8 +70,8 @@ pub enum Error {
     /// (see [`crate::methods::documents::Documents`]).
     #[error("documents could not be read")]
     Source,
-    /// A transaction that plans steps and carries them out came back to a state that it had before:
-    /// a step taught it nothing, so that the loop would never end.
+    /// A transaction that plans steps, carries them out and plans again came back to an earlier
+    /// state, or took too many turns. Its steps taught it nothing new, so the loop would never end.
     #[error("a plan would be carried out for ever, as its steps tell nothing: {steps}")]
     NothingLearnt {
         /// The steps of the plan.

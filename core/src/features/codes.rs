@@ -30,14 +30,15 @@ pub struct CodeSpec {
     pub anchors: Vec<char>,
     /// The number of characters of a document that are read, 1 to [`CodeSpec::LONGEST_CUT`].
     pub cut: usize,
-    /// The number of characters from which a paragraph is an extraction unit.
+    /// A paragraph of at least this many characters is an extraction unit.
     pub unit_length: usize,
-    /// The share of the text, in (0, 1], from which a paragraph is also an extraction unit.
+    /// A paragraph that has at least this share of the text, in (0, 1], is an extraction unit, too.
     pub unit_share: f64,
-    /// The number of paragraphs from which, if there is no unit among them, the ends of some
-    /// paragraphs stand for all.
+    /// If there is no extraction unit, and there are at least this many paragraphs, the ends of
+    /// some paragraphs represent all.
     pub paragraphs: usize,
-    /// The number of first paragraphs and of last paragraphs whose ends are used.
+    /// The number of paragraphs at the start of the text, and likewise at its end, whose first and
+    /// last characters are used.
     pub ends: usize,
     /// The least length of a code; a shorter code is not used.
     pub min_length: usize,
@@ -139,8 +140,8 @@ fn is_visible(c: char) -> bool {
     !is_unseen(c)
 }
 
-/// Appends the anchored code of a text. Its start and end are anchors, too, so the code is the
-/// first and the last character of every run without an anchor.
+/// Appends the anchored code of a text. The start and the end of the text are anchors, too, so the
+/// code is the first and the last character of every run without an anchor.
 fn anchored(text: &str, spec: &CodeSpec, code: &mut String) -> Result<()> {
     text.split(|c| spec.is_anchor(c)).try_for_each(|run| ends(run, true, code))
 }

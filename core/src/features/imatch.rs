@@ -1,16 +1,16 @@
 //! I-Match: one signature of the significant terms of a text (Chowdhury, Frieder, Grossman, McCabe,
 //! TOIS 2002; docs/design/algorithms.md section 6).
 //!
-//! Of the distinct terms of a document or a sentence, those are kept whose normalised idf, ln(N /
-//! df) / ln(N), is within a range. This excludes the words that nearly all documents have. If none
-//! would be kept, all are: among a few documents, or equal ones, no word is rare. The terms are
-//! sorted and hashed with SHA-1; documents with equal signatures are duplicates. df and N count
-//! documents.
+//! A distinct term of a document or a sentence is kept if its normalised idf, ln(N / df) / ln(N),
+//! is within a range. This excludes the words that nearly all documents have. If no term of a text
+//! would be kept, all its terms are: among few or equal documents, no word is rare. The terms are
+//! sorted and hashed with SHA-1; documents with equal signatures are duplicates. N is the number of
+//! documents, and df the number of those that have the term.
 //!
 //! ```
 //! use neardup_core::features::imatch::{IdfRange, signature};
 //! let range = IdfRange::default();
-//! // Of ten documents all have "the", two have "quay".
+//! // All of ten documents have "the", and two of them have "quay".
 //! assert!(!range.keeps(10, 10) && range.keeps(2, 10));
 //! assert_eq!(signature(["crane", "quay"].map(str::as_bytes)), signature(["crane", "quay"].map(str::as_bytes)));
 //! assert_eq!(signature(std::iter::empty()), None);
@@ -84,7 +84,7 @@ pub fn signature<'a>(terms: impl IntoIterator<Item = &'a [u8]>) -> Option<Signat
     any.then(|| hash.finalize().into())
 }
 
-/// Returns the signature of terms, at least one, that are joined as [`signature`] joins them.
+/// Returns the signature of one or more terms that are already joined as [`signature`] joins them.
 pub fn signature_of_joined(terms: &[u8]) -> Signature {
     Sha1::digest(terms).into()
 }
@@ -97,10 +97,10 @@ pub fn words(signature: &Signature) -> [u64; 3] {
     std::array::from_fn(|n| u64::from_be_bytes(chunks[n]))
 }
 
-/// Returns the signatures of the documents in the collectors, which were filled with sets of single
-/// terms. `documents` is N. A document of whose terms the range keeps none is signed by all its
-/// terms. None of these is among the kept terms of another document, so it is equal only to
-/// documents with the same terms. O(all terms · log of the terms of a document).
+/// Returns the signatures of the documents in the collectors, where each token is a single term.
+/// `documents` is N. If the range keeps none of the terms of a document, the document is signed by
+/// all its terms. These terms are not kept in other documents either, so such a document is equal
+/// only to documents with the same terms. O(all terms · log of the terms of a document).
 pub fn of_documents(
     mut collectors: Vec<Collector>,
     mut dictionary: Dictionary,

@@ -2,10 +2,10 @@
 //!
 //! Rows of a table also change through a partitioned table that it is attached to, through parents
 //! and children by inheritance, by replication, and by commands that rewrite or truncate it. No
-//! trigger of the table itself reports these changes.
-//! All of them require a change of the table's definition, before or after. So as long as the
-//! definition is unchanged, triggers have seen every change.
-//! An unlogged table is empty after a crash, and nothing reports this.
+//! trigger of the table itself reports these changes. Each of these ways requires that the
+//! definition of the table is changed as well, before or after the rows. So as long as the
+//! definition is unchanged, triggers have seen every change. An unlogged table is empty after a
+//! crash, and nothing reports this.
 
 use pgrx::pg_sys;
 

@@ -19,16 +19,17 @@ use crate::pg::server::error::Result;
 use crate::pg::server::set_returning::{Rows as _, Store};
 use neardup_core::methods::Update;
 
-/// The columns of a pair, and of a row of the table of lists.
+/// The number of columns of a stored row: those of a pair, then those of a row of the table of
+/// lists.
 const COLUMNS: usize = 3 + LIST_COLUMNS;
 
-/// Returns the types of these columns, for ids of a type.
+/// Returns the types of these columns, where `id` is the type of ids.
 pub(super) fn columns(id: Oid) -> [Oid; COLUMNS] {
     let [kind, segment, part, documents, data, ids] = super::lists::stored::TYPES;
     [id, id, pg_sys::FLOAT8OID, kind, segment, part, documents, data, ids]
 }
 
-/// Stores the pairs of a join, with the lesser id first; some are stored twice.
+/// Stores the pairs of a join, each with the lesser id first; some pairs are stored twice.
 pub(super) fn join(names: &Names, rows: Join, store: &mut Store) -> Result<()> {
     let mut request = names.request()?;
     let all = request.left.clone();
@@ -57,10 +58,10 @@ pub(super) struct Lookup<'a> {
     pub candidates: bool,
 }
 
-/// Stores the pairs of the batch with known rows, and reads only the known rows that may be similar
-/// according to the lists. If the batch gets a segment, also stores the batch as rows of the table
-/// of lists. If the lists are damaged, or of another version, stores a row of kind `!` and reads
-/// all known rows. Rows of kind `c` name candidates.
+/// Stores the pairs of a row of the batch and a known row. Reads only the known rows that,
+/// according to the lists, may be similar to a row of the batch. If the batch gets a segment, also
+/// stores the batch as rows of the table of lists. If the lists are damaged, or of another version,
+/// stores a row of kind `!` and reads all known rows. Rows of kind `c` name candidates.
 pub(super) fn look_up(names: &Names, lookup: Lookup<'_>, store: &mut Store) -> Result<()> {
     let mut request = names.request()?;
     let all = request.left.clone();

@@ -1,4 +1,5 @@
-//! The arguments of `near_duplicates` and its relatives, checked and completed with their defaults.
+//! The arguments of `near_duplicates` and the functions like it, checked and completed with their
+//! defaults.
 
 mod arguments;
 pub(crate) mod centre;

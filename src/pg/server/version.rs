@@ -10,7 +10,7 @@ use super::error::SqlError;
 /// The version of the library.
 pub(crate) const LIBRARY: &str = env!("CARGO_PKG_VERSION");
 
-/// Returns the error for SQL of another version than the library.
+/// Returns the error for SQL definitions whose version is not that of the library.
 pub(crate) fn mismatch(message: String, sql: &str) -> SqlError {
     let hint = match compare(sql, LIBRARY) {
         Ordering::Less => "ALTER EXTENSION neardup UPDATE;",

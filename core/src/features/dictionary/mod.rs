@@ -35,7 +35,8 @@ impl Numbering {
     }
 }
 
-/// Tokens and their numbers: the place in a shard, then the shard. About 80 bytes a token.
+/// Tokens and their numbers: the upper bits of a number are the token's place in its shard, and the
+/// lower bits are the shard. A token takes about 80 bytes.
 #[derive(Debug)]
 pub struct Dictionary {
     shards: Vec<Shard>,
@@ -51,8 +52,8 @@ impl Default for Dictionary {
 }
 
 impl Dictionary {
-    /// The number of hash bits that select a shard for many documents, whatever the number of
-    /// workers.
+    /// The number of bits of a hash that select the shard, in a dictionary for many documents. It
+    /// does not depend on the number of workers.
     const BITS: u32 = 8;
 
     /// Creates a dictionary of a single shard, for a few documents.
@@ -104,19 +105,20 @@ impl Dictionary {
         Ok(numbering.number(shard, self.shards[shard].find_or_add(lookup, &[])?))
     }
 
-    /// Returns the number of the occurrence after the one with this number.
+    /// Returns the number of a token's next occurrence in a document, after the occurrence with
+    /// this number.
     pub(crate) fn number_after(&mut self, number: u32) -> Result<u32> {
         let (shard, place) = self.place(number);
         Ok(self.numbering().number(shard, self.shards[shard].occurrence_after(place as u32)?))
     }
 
-    /// Adds documents of each table that contain a token.
+    /// Adds to the numbers of documents of each table that contain a token.
     pub(crate) fn count_documents(&mut self, number: u32, documents: [u32; 2]) {
         let (shard, place) = self.place(number);
         self.shards[shard].count_documents(place, documents);
     }
 
-    /// Takes back that a document of a table contains a token.
+    /// Takes back the count of a document of a table that contains a token.
     pub(crate) fn forget(&mut self, number: u32, table: usize) {
         let (shard, place) = self.place(number);
         self.shards[shard].forget(place, table);

@@ -1,8 +1,9 @@
 //! Numbers the tokens of a batch of documents with all workers at once.
 //!
-//! First each worker sorts the tokens it collected by shard. Then one worker fills each shard from
-//! what all of them collected. Then each worker puts the numbers into the order of its documents.
-//! There are no locks, and the sets do not depend on the number of workers.
+//! First each worker sorts the tokens it collected by shard. Then each shard is filled by a single
+//! worker, with the tokens that all workers collected for it. Then each worker puts the numbers
+//! into the order of its documents. There are no locks, and the sets do not depend on the number of
+//! workers.
 
 use super::pending::Pending;
 use super::shard::{REPEAT, Shard, TOGETHER};
@@ -36,7 +37,8 @@ struct ShardPart<'a> {
     table: usize,
 }
 
-/// A shard that is being filled: the parts, and the progress in the first of them.
+/// A shard that is being filled, with the parts that are not done, and the number of tokens that
+/// are done in the first of these parts.
 struct Filling<'a> {
     shard: &'a mut Shard,
     number: usize,
@@ -44,7 +46,8 @@ struct Filling<'a> {
     done: usize,
 }
 
-/// So few tokens are not worth a thread. Tests try both ways.
+/// The greatest number of tokens that are numbered without further threads. Tests have fewer and
+/// more tokens than this.
 const FEW: usize = if cfg!(test) { 40 } else { 1 << 12 };
 
 /// Numbers all tokens that the collectors hold, and makes their sets. Takes about 48 bytes for a
@@ -78,7 +81,8 @@ pub fn number(
     Ok(())
 }
 
-/// Numbers the tokens that are looked up.
+/// Numbers the tokens that the vocabulary of their worker does not have: looks them up in the
+/// dictionary.
 fn look_up(dictionary: &mut Dictionary, collectors: &mut [Collector], executor: &dyn Executor) -> Result<()> {
     let mut routed: Vec<(&Collector, Routed)> = Vec::new();
     for collector in collectors.iter() {
@@ -168,7 +172,7 @@ impl Routed {
 }
 
 impl Filling<'_> {
-    /// Numbers the tokens of all parts, and resumes where it was stopped.
+    /// Numbers the tokens of all parts. After a stop, the next call goes on from there.
     fn fill(&mut self, numbering: Numbering, repeats_count: bool, stop: &Stop) -> Result<()> {
         while let Some(part) = self.parts.first_mut() {
             while self.done < part.order.len() {

@@ -37,8 +37,8 @@ impl Ranks {
     }
 }
 
-/// The frequency from which tokens are ranked all together; the many rarer ones are ranked shard by
-/// shard.
+/// Tokens of at least this frequency are ranked for all shards together; the many rarer ones are
+/// ranked shard by shard.
 const FREQUENT: u32 = 256;
 
 /// The tokens of a shard that can be shared, while they are ranked.
@@ -47,14 +47,15 @@ struct Ranking<'a> {
     of: &'a mut [u32],
     /// The frequency, hash and place of each token, ascending.
     order: Vec<(u32, u64, u32)>,
-    /// For each frequency, the number of tokens that have it, and later the rank of the next such
-    /// token.
+    /// For each lower frequency, at first the number of tokens of the shard that have it, and later
+    /// the rank of the next of these tokens.
     ranks: Vec<u32>,
 }
 
-/// Ranks the tokens that can be shared, which are in two documents or in both tables, by the number
-/// of documents they are in. Ties are broken by shard and hash, so the order does not depend on the
-/// numbers. O(n log n) for n tokens.
+/// Ranks the tokens that can be shared by the number of documents they are in. With one table, a
+/// token can be shared if it is in at least two documents, with two tables, if it is in both. Ties
+/// are broken by shard and hash, so the order does not depend on how the tokens were numbered. O(n
+/// log n) for n tokens.
 pub fn rank(dictionary: &Dictionary, two_tables: bool, executor: &dyn Executor) -> Result<Ranks> {
     let mut of = memory::filled(LONE, dictionary.len(), DOING)?;
     let (mut starts, mut rankings, mut rest) = (Vec::new(), Vec::new(), of.as_mut_slice());

@@ -1,4 +1,5 @@
-//! The places of the tokens of a table by their hashes: open addressing with linear probing.
+//! A hash table that maps the hashes of tokens to the places of the tokens: open addressing with
+//! linear probing.
 
 use crate::error::Result;
 use crate::memory;
@@ -6,8 +7,8 @@ use crate::simd::prefetch::prefetch;
 
 const DOING: &str = "numbering tokens";
 
-/// A slot per hash: the high half of the hash, and the place plus 1; 0 for an empty slot. At least
-/// half of the slots are empty.
+/// A slot has the high half of a token's hash, and the token's place plus 1; an empty slot is 0. At
+/// least half of the slots are empty.
 #[derive(Debug, Default)]
 pub(super) struct Slots(Vec<u64>);
 
@@ -36,7 +37,7 @@ impl Slots {
         (slot as u32).wrapping_sub(1) as usize
     }
 
-    /// Returns the place of a hash for which `is_it` returns true.
+    /// Returns the place of the token with this hash for which `is_it` returns true.
     #[inline]
     pub(super) fn find(&self, hash: u64, is_it: impl Fn(u32) -> bool) -> Option<u32> {
         if self.0.is_empty() {
@@ -56,13 +57,13 @@ impl Slots {
         }
     }
 
-    /// Reports whether one place more than `places` would be too many.
+    /// Reports whether there are too few slots for one more place than `places`.
     #[inline]
     pub(super) fn are_few(&self, places: usize) -> bool {
         2 * (places + 1) > self.0.len()
     }
 
-    /// Makes room for twice as many places, and inserts the known ones.
+    /// Makes room for twice as many places as `places`, and inserts the places that are known.
     pub(super) fn grow(&mut self, places: usize, known: impl Iterator<Item = (u64, u32)>) -> Result<()> {
         const FEWEST: usize = 16;
         let size = (4 * places).next_power_of_two().max(FEWEST);

@@ -1,9 +1,9 @@
 //! The words that one worker meets repeatedly.
 //!
-//! Nearly all words of a text occur in the texts before it. A worker numbers the words that it
-//! knows by itself, in its own cache; only unknown words go through the dictionary of all workers.
-//! The documents that have a known word are counted here, too, and added to the dictionary's count
-//! at the end.
+//! Nearly all words of a text occur in the texts before it. For the words that it knows, a worker
+//! finds the numbers by itself, in its own cache; only unknown words are looked up in the
+//! dictionary of all workers. The documents that have a known word are counted here, too, and these
+//! counts are added to those of the dictionary at the end.
 
 use super::Dictionary;
 use super::lookup::{Lookup, short_hash};
@@ -14,10 +14,10 @@ use crate::executor::Stop;
 use crate::memory;
 
 /// The greatest number of words. They take a megabyte or two, so that most lookups hit the
-/// processor's own cache. Tests fill it.
+/// processor's own cache. In tests there are so few that a vocabulary becomes full.
 const FULL: usize = if cfg!(test) { 5 } else { 1 << 15 };
-/// The number of repeats at which the vocabulary starts over. Repeats of words have separate places
-/// after those of all words, without a limit.
+/// The number of repeats at which the vocabulary starts over. The places of repeats begin after the
+/// greatest place that a word can have, and their number is not limited within a batch.
 const TOO_MANY_REPEATS: usize = 2 * FULL;
 
 const DOING: &str = "numbering words";
@@ -37,10 +37,11 @@ struct Word {
 const NONE: u32 = u32::MAX;
 
 /// Words and their repeats, by place. A word that is twice in a document stands for two tokens. The
-/// data read for each occurrence is stored close together, without the repeats, which are far more.
+/// data that is read for each occurrence of a word is stored close together; the data of repeats,
+/// of which there are far more, is stored apart from it.
 #[derive(Debug, Default)]
 pub struct Vocabulary {
-    /// The place of each word; repeats are not in it.
+    /// The place of each word by its hash; repeats have no slots.
     slots: Slots,
     words: Vec<Word>,
     /// The place of the second occurrence of each word; [`NONE`] if there is none yet.
@@ -54,11 +55,11 @@ pub struct Vocabulary {
     ends: Vec<[u32; 2]>,
     /// The number of words that are numbered.
     numbered_words: usize,
-    /// The number in the dictionary of each word and repeat that is numbered, with room for all
-    /// words.
+    /// The numbers in the dictionary, by place, of all words and repeats that are numbered; there
+    /// is room for the greatest number of words.
     numbered: Vec<u32>,
     documents: u32,
-    /// The number of words looked up, and below, the number of those that did not fit.
+    /// The number of words looked up, and the number of those that were not known and did not fit.
     met: u64,
     unknown: u64,
 }
@@ -67,7 +68,7 @@ impl Vocabulary {
     /// Returns a number for a new document, to distinguish its words from those of the previous
     /// one.
     pub fn begin_document(&mut self) -> Result<u32> {
-        // The number that no document has marks words that are in no document.
+        // `NONE`, which is the number of no document, marks words that no document has had yet.
         if self.documents == NONE - 1 {
             return Err(Error::TooMany { what: "documents", limit: u32::MAX.into() });
         }
@@ -97,7 +98,7 @@ impl Vocabulary {
     }
 
     /// Records that a document has the word at a place once more. Returns the number of its
-    /// occurrences so far. The first one counts the document.
+    /// occurrences so far. At the first occurrence, the document is counted.
     #[inline]
     pub fn meet(&mut self, place: u32, document: u32, table: usize) -> u32 {
         let word = &mut self.words[place as usize];
@@ -127,7 +128,7 @@ impl Vocabulary {
         Ok(place)
     }
 
-    /// Adds a place for the occurrence after the one at another place.
+    /// Adds a place for the occurrence that follows the one at the place `before`.
     #[cold]
     fn add_repeat(&mut self, before: u32) -> Result<u32> {
         let place = FULL + self.next.len();
@@ -165,13 +166,15 @@ impl Vocabulary {
         Ok(last)
     }
 
-    /// Counts a document by the last occurrence of a word that it has more than once.
+    /// Counts a document for a word that it has more than once. `last` is the place of the last
+    /// occurrence.
     #[inline]
     pub fn count_last(&mut self, last: u32, table: usize) {
         self.ends[last as usize - FULL][table] += 1;
     }
 
-    /// Takes back that a document has the word at `place`, before repeats are counted.
+    /// Takes back the count of a document for the word at `place`, as long as its repeats are not
+    /// counted.
     pub fn forget(&mut self, place: u32, table: usize) {
         if let Some(word) = self.words.get_mut(place as usize) {
             word.documents[table] -= 1;

@@ -1,5 +1,6 @@
 //! Builds the sets of many documents. Workers collect tokens, the tokens are numbered batch by
-//! batch, sets that do not fit in memory go to a file, and at the end all are ordered for a join.
+//! batch, sets that do not fit in memory go to a file, and at the end all sets are ordered for a
+//! join.
 //!
 //! While tokens are numbered, they take far more memory than their text. So the tokens of *long*
 //! documents are numbered one by one as they come, in one thread, and are never held twice.
@@ -15,7 +16,7 @@ use crate::features::dictionary::numbering::number;
 use crate::features::tokens::Document;
 use crate::files::TempFiles;
 
-/// The sets of documents while these are read.
+/// The sets of documents, while the documents are read.
 pub struct SetBuilder<'a> {
     /// The collectors, one for each worker. [`SetBuilder::number`] numbers their tokens.
     pub collectors: Vec<Collector>,
@@ -27,7 +28,7 @@ pub struct SetBuilder<'a> {
 }
 
 impl<'a> SetBuilder<'a> {
-    /// The number of bytes above which a document is long, whatever the memory.
+    /// The number of bytes above which a document is long, even if there is much memory.
     pub const LONG: usize = 1 << 20;
 
     /// Creates a builder without documents.
@@ -47,8 +48,8 @@ impl<'a> SetBuilder<'a> {
         Self { spill: Some(Spill::new(files)), ..self }
     }
 
-    /// Lowers the limit of long documents if `memory`, which is for all documents, would not hold
-    /// many of them.
+    /// Lowers the size above which documents are long if `memory`, which is for all documents,
+    /// would hold only a few documents of that size.
     #[must_use]
     pub fn within(self, memory: usize) -> Self {
         Self { long: Self::LONG.min(memory / 32), ..self }
@@ -68,7 +69,8 @@ impl<'a> SetBuilder<'a> {
         self.collectors.iter_mut().for_each(Collector::go_right);
     }
 
-    /// Makes the sets of all collected documents. Returns the number of bytes held before.
+    /// Makes the sets of all collected documents. Returns the number of bytes that the collectors
+    /// held before that.
     pub fn number(&mut self, executor: &dyn Executor) -> Result<usize> {
         let pending = self.collectors.iter().map(Collector::bytes).sum();
         number(&mut self.dictionary, &mut self.collectors, executor)?;
@@ -83,11 +85,11 @@ impl<'a> SetBuilder<'a> {
         })
     }
 
-    /// Writes the sets to a file if they, `others` and the memory for ordering them take more than
-    /// `memory`. Returns the number of bytes held before.
+    /// Writes the sets to a file if all that is held, `others` and the memory for ordering the sets
+    /// take more than `memory` bytes. Returns the number of bytes that were held before that.
     pub fn spill(&mut self, others: usize, memory: usize) -> Result<usize> {
         let (held, sets) = (self.bytes(), self.sets_bytes());
-        // The index of a join takes about as much again.
+        // The index of a join takes about as much memory as the sets.
         if let Some(spill) = &mut self.spill
             && held + sets + others > memory
             && sets > memory / 8
@@ -121,14 +123,15 @@ impl<'a> SetBuilder<'a> {
         }
     }
 
-    /// Returns the collectors and the dictionary unchanged. Their sets must never have gone to
-    /// files.
+    /// Returns the collectors and the dictionary unchanged. The builder must not be one whose sets
+    /// may go to files.
     pub fn into_parts(self) -> (Vec<Collector>, Dictionary) {
         debug_assert!(self.spill.is_none());
         (self.collectors, self.dictionary)
     }
 
-    /// Returns the tokens and the number of documents of each, including the counts of all workers.
+    /// Returns the tokens, and for each the number of documents that have it, including the
+    /// documents that only the workers have counted so far.
     pub fn dictionary(&mut self) -> &Dictionary {
         self.collectors.iter_mut().for_each(|collector| collector.settle(&mut self.dictionary));
         &self.dictionary

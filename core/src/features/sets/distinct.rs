@@ -8,11 +8,12 @@ use crate::memory;
 
 const DOING: &str = "spilling token sets";
 
-/// The length of the head of a set in a file. A set is its row, fingerprint (2), number of all
-/// tokens, number of written tokens, and then the tokens.
+/// The length of the head of a set in a file. The head is the row of the set, the two halves of its
+/// fingerprint, the number of all tokens, and the number of written tokens; the written tokens
+/// follow it.
 pub(super) const HEAD: usize = 5;
 
-/// Returns the places of the complete sets in some numbers.
+/// Returns the ranges of the complete sets in `words`.
 pub(super) fn sets_in(words: &[u32]) -> impl Iterator<Item = std::ops::Range<usize>> {
     let mut from = 0;
     std::iter::from_fn(move || {
@@ -32,9 +33,9 @@ pub(super) struct Distinct {
     /// The sets, concatenated, and the start of each.
     words: Vec<u32>,
     starts: Vec<usize>,
-    /// The number of the set of each row.
+    /// For each row, the number of its set, and the row.
     pub(super) rows: Vec<(u32, u32)>,
-    /// The amount of numbers of the current piece that are done.
+    /// How many `u32` values of the current piece are done.
     pub(super) done: usize,
 }
 
@@ -55,8 +56,9 @@ impl Distinct {
             stop.check()?;
             let set = &piece[self.done..][set];
             let fingerprint = u64::from(set[1]) | u64::from(set[2]) << 32;
-            // Of tokens that cannot be shared, only the number is kept. So sets that have any are
-            // not known to be equal, and hardly ever are.
+            // A file has only the number of the tokens of a set that cannot be shared, not these
+            // tokens. So it is not known whether two sets with such tokens are equal, and they
+            // hardly ever are.
             let whole = set[3] == set[4];
             let found =
                 self.table.find(fingerprint, |&other| whole && self.content(other) == &set[3..]).copied();
@@ -88,7 +90,8 @@ impl Distinct {
         keys.extend(
             (0..self.starts.len() as u32).map(|set| (self.content(set)[0], self.fingerprint(set), set)),
         );
-        // Size and fingerprint nearly always decide, so that no set is read.
+        // Size and fingerprint nearly always decide the order, so the contents of sets are rarely
+        // compared.
         executor::sort_unstable_by(&mut keys, stop, &|a, b| {
             (a.0, a.1).cmp(&(b.0, b.1)).then_with(|| self.content(a.2).cmp(self.content(b.2)))
         })?;

@@ -1,9 +1,10 @@
 //! Turns token sets that do not fit in memory into ordered records, through temporary files.
 //!
-//! Sets are written as the workers make them. Once all are known, and with them the frequency of
-//! every token, they are read again: tokens are replaced by ranks, and each set goes to the file of
-//! its size range. In each range, equal sets are merged into one record, and the records are
-//! written in order of size. The dictionary and about 30 bytes for each document stay in memory.
+//! Sets are first written as the workers made them, with the numbers of their tokens. Once all sets
+//! are known, and with them the frequency of every token, the sets are read again: the numbers of
+//! tokens are replaced by ranks, and each set goes to the file of its size range. In each range,
+//! equal sets are merged into one record, and the records are written in order of size. The
+//! dictionary and about 30 bytes for each document stay in memory.
 
 use std::collections::BTreeMap;
 
@@ -23,23 +24,25 @@ use crate::simd::sorting_network;
 
 const DOING: &str = "spilling token sets";
 
-/// The amount of numbers read or written at one time.
+/// The number of `u32` values read or written at one time.
 const PIECE: usize = 1 << 18;
 
 /// A file of sets that workers made.
 pub struct Spill<'a> {
     files: &'a dyn TempFiles,
     file: Option<Box<dyn TempFile>>,
-    /// The runs that workers wrote: the place in the file and the amount of numbers.
+    /// The runs that workers wrote: the place of each in the file and its length, both in `u32`
+    /// values.
     runs: Vec<(u64, usize)>,
     written: u64,
-    /// The number of sets of each size, by table.
+    /// The number of sets of each size in each table. The key has true for the right table.
     sizes: BTreeMap<(bool, u32), u64>,
     right_from: Option<u32>,
 }
 
 impl<'a> Spill<'a> {
-    /// Creates an empty spill; all rows are in the only table, or in the left one.
+    /// Creates an empty spill. All rows belong to the only table, or to the left one until
+    /// [`Spill::go_right`] is called.
     pub fn new(files: &'a dyn TempFiles) -> Self {
         Self { files, file: None, runs: Vec::new(), written: 0, sizes: BTreeMap::new(), right_from: None }
     }
@@ -170,11 +173,11 @@ fn push_set(
     Ok(())
 }
 
-/// The assignment of sets to files. Each file has a range of sizes of a table, or a part of one
-/// size by fingerprint.
+/// The assignment of sets to files. A file is for the sets of one table with a range of sizes, or,
+/// if there are too many sets of one size, for a part of these, chosen by fingerprint.
 struct SizeRanges {
-    /// For each size of a table in ascending order, its first range, and the number of bits of the
-    /// fingerprint by which it is split.
+    /// For each size in each table, in ascending order, its first range, and the number of bits of
+    /// the fingerprint that choose among the ranges of this size.
     first_of: BTreeMap<(bool, u32), (usize, u32)>,
     count: usize,
     first_right: usize,
@@ -236,7 +239,7 @@ impl Reader {
         Self { at, left: length, share, words: Vec::new(), whole: 0 }
     }
 
-    /// Reads on until there is a complete set, or as many as fit. Returns false at the end.
+    /// Reads on until `words` has at least one complete set. Returns false at the end.
     fn fill(&mut self, file: &mut dyn TempFile) -> Result<bool> {
         while self.whole == 0 && self.left > 0 {
             let more = self.share.min(self.left);

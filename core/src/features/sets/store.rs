@@ -49,7 +49,7 @@ impl Store {
         }
     }
 
-    /// Returns all records in memory; the caller must not ask for them again.
+    /// Returns all records, moved or loaded into memory. The caller must not ask for them again.
     pub fn take(&mut self) -> Result<Records> {
         match self {
             Self::Memory(records) => Ok(std::mem::take(records)),
@@ -65,8 +65,8 @@ impl Store {
         std::mem::replace(self, Self::Memory(Records::default()))
     }
 
-    /// Returns a copy of some records in memory. If they come from a file, `space` is reused for
-    /// their tokens, whatever its content.
+    /// Returns a copy of some records in memory. If they come from a file, their tokens replace the
+    /// contents of `space`, whose memory is reused.
     pub fn load(&mut self, range: Range<usize>, space: Vec<u32>) -> Result<Records> {
         match self {
             Self::Memory(records) => records.copy(range),

@@ -25,11 +25,12 @@ pub(super) struct Translated {
 /// Some consecutive sets of a worker.
 struct Piece<'a> {
     tokens: &'a mut [u32],
-    /// The place of the first of these tokens among all.
+    /// The place of the first of these tokens among all tokens of the worker.
     base: usize,
     ends: &'a [usize],
     lengths: &'a mut [u32],
-    /// The progress: the number of sets, and below, of tokens of the next one.
+    /// The progress: the number of sets that are done, and the number of tokens of the next set
+    /// that are done.
     sets: usize,
     tokens_of_next: usize,
 }
@@ -82,7 +83,7 @@ impl Translated {
         pieces
     }
 
-    /// Removes the tokens that are not kept, starting where it was stopped.
+    /// Removes the tokens that are not kept. After a stop, the next call goes on from there.
     fn pack(&mut self, stop: &Stop) -> Result<()> {
         const CHECK_EVERY: usize = 1 << 10;
         let kept: usize = self.lengths.iter().map(|&length| length as usize).sum();
@@ -109,8 +110,8 @@ impl Translated {
 }
 
 impl Piece<'_> {
-    /// Replaces numbers by ranks, ascending, in the sets that are kept, starting where it was
-    /// stopped.
+    /// Replaces numbers by ranks in the sets that are kept, and sorts the ranks. After a stop, the
+    /// next call goes on from there.
     fn translate(&mut self, ranks: &Ranks, sort: sorting_network::Kernel, stop: &Stop) -> Result<()> {
         const CHECK_EVERY: usize = 1 << 16;
         while let Some(&end) = self.ends.get(self.sets) {

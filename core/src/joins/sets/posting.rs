@@ -1,18 +1,19 @@
-//! A posting: a record, the position of a token in its prefix, and the tokens before it.
+//! The posting of a token: a record, the position of the token in the record, and the tokens before
+//! the token.
 
 use bytemuck::Zeroable;
 
 use crate::features::sets::records::Records;
 
-/// A token of a record's prefix: the record, the position of the token, and the tokens before it as
-/// far as there is room, as distances between token numbers.
+/// The posting of a token of a record's prefix: the record, the position of the token, and as many
+/// of the tokens before it as there is room for, stored as distances between token numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Zeroable)]
 pub struct Posting {
     /// The record.
     pub record: u32,
     /// The position in the upper bits, and the distance to the token before in the lower bits.
     place_and_distance: u32,
-    /// The distances between the tokens before that.
+    /// The distances between the three tokens before the posting's token, the nearest ones first.
     distances: [u16; 2],
 }
 
@@ -55,7 +56,8 @@ impl Posting {
         }
     }
 
-    /// Returns the known distances of the tokens before; `unknown` replaces the others.
+    /// Returns the distances between the posting's token and the tokens before it; `unknown`
+    /// replaces those that are not stored.
     #[inline]
     fn before(&self, unknown: u32) -> Before {
         let mut before = [unknown; KNOWN_BEFORE];
@@ -73,14 +75,15 @@ impl Posting {
         before
     }
 
-    /// Returns the known distances of the tokens before the token of a probe.
+    /// Returns the distances between the token of a probe and the tokens before it, for
+    /// [`Posting::met_before`].
     #[inline]
     pub fn before_probe(&self) -> Before {
         self.before(u32::MAX)
     }
 
-    /// Reports whether a probe of the same token certainly shares one of the tokens before, too, so
-    /// that the pair is found there.
+    /// Reports whether a probe with the same token is known to share one of the tokens before it as
+    /// well. If so, the pair is found at that earlier token.
     #[inline]
     pub fn met_before(&self, probe: &Before) -> bool {
         let own = self.before(u32::MAX - 1);
@@ -88,7 +91,8 @@ impl Posting {
     }
 }
 
-/// Returns the position of a token that is too far back in its record for a posting to store.
+/// Returns the position of a token in its record, for a position that is too large to store in a
+/// posting.
 #[cold]
 fn far_behind(records: &Records, record: usize, token: u32) -> u32 {
     let tokens = records.tokens(record);

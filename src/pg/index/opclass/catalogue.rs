@@ -2,7 +2,7 @@
 
 use pgrx::pg_sys::{self, Oid};
 
-/// Returns the columns of a catalogue row that cannot be NULL.
+/// Returns those columns of a catalogue row that are never NULL.
 ///
 /// # Safety
 /// `tuple` is a row of the catalogue that `T` describes.
@@ -11,7 +11,7 @@ pub(crate) unsafe fn fields<T>(tuple: pg_sys::HeapTuple) -> *const T {
     unsafe { (*tuple).t_data.cast::<u8>().add((*(*tuple).t_data).t_hoff.into()).cast() }
 }
 
-/// Returns all rows of a catalogue's cache with this first key.
+/// Returns all rows of a catalogue whose first key in its cache is `key`.
 ///
 /// # Safety
 /// `T` describes the catalogue of the cache.

@@ -15,8 +15,8 @@ const DECODED: usize = 256;
 
 /// A source of lists.
 pub(crate) trait Source {
-    /// Returns the number of bits of a class and the number of lists. The lists are the parts and
-    /// one more list.
+    /// Returns the number of bits of a class and the number of lists: the parts, and one more list
+    /// after them.
     fn shape(&self) -> (u32, u32);
 
     /// Returns the number of rows.
@@ -149,7 +149,7 @@ pub(crate) struct Part<'a, S = Segment> {
     /// The decoded rows, and how many of them were returned.
     waiting: Vec<u32>,
     given: usize,
-    /// The last row that was read, if there was one of this class.
+    /// The last row that was read of the current piece, if there is one.
     last: Option<u32>,
     /// A head that was read but not used yet.
     held: Option<Head>,
@@ -157,8 +157,8 @@ pub(crate) struct Part<'a, S = Segment> {
     rest: u64,
 }
 
-/// Returns the number of bits of a class after those of its part's number, which are its upper
-/// bits.
+/// Returns the number of lower bits of a class. Its upper bits are the number of the part that it
+/// belongs to.
 fn lower_bits(source: &impl Source) -> u32 {
     let (class_bits, lists) = source.shape();
     class_bits - bits_of_parts(lists, class_bits).unwrap_or(0)
@@ -239,7 +239,8 @@ impl<'a, S: Source> Part<'a, S> {
         }
     }
 
-    /// Appends the next rows before `end` of the current piece. Reports whether it has more.
+    /// Appends those of the next rows of the current piece that are below `end`. Reports whether
+    /// the piece has more rows.
     fn read(&mut self, end: u32, out: &mut Vec<u32>) -> Looked<bool> {
         loop {
             let waiting = &self.waiting[self.given..];
@@ -307,7 +308,8 @@ impl<'a, S: Source> Part<'a, S> {
         Ok(head.map(|head| self.begin(head)).is_some())
     }
 
-    /// Appends the next rows before `end` of the class that was found. Reports whether it has more.
+    /// Appends those of the next rows of the found class that are below `end`. Reports whether the
+    /// class has more rows.
     pub(crate) fn rows_before(&mut self, end: u32, out: &mut Vec<u32>) -> Looked<bool> {
         loop {
             if self.read(end, out)? {
@@ -342,8 +344,8 @@ impl<'a, S: Source> Part<'a, S> {
 }
 
 impl Segment {
-    /// Fails if the parts are not contiguous, or if the listed rows with a part of a split set are
-    /// not `split`.
+    /// Fails if the parts are not contiguous, or if the rows that are listed as holding a part of a
+    /// split set are not those in `split`.
     pub(crate) fn check_parts(&self, split: &[u32]) -> Looked<()> {
         let wrong = |what: &str| -> ! {
             self.index.corrupted(self.about.root, &format!("segment {}: {what}", self.about.id))

@@ -9,7 +9,7 @@ use neardup_core::joins::incremental::partners::Partners;
 use neardup_core::memory;
 use neardup_core::ragged::RaggedText;
 
-/// The ids of changed rows, found by their text form.
+/// The ids of changed rows, which are looked up by their text form.
 struct Names<'a> {
     ids: &'a Ids,
     /// The hash and the row of each id, sorted.
@@ -65,8 +65,9 @@ impl<'a> CandidateIds<'a> {
         Ok(self.partners.push(partners)?)
     }
 
-    /// Returns the distinct ids, and the partners of each. The ids are in the order of their
-    /// numbers: consecutive rows are often close to each other, and so are read faster.
+    /// Returns the distinct ids, and the partners of each. The ids are ordered by length and then
+    /// by text, so that ids that are natural numbers ascend: rows with consecutive ids are often
+    /// stored close to each other, and are then read faster.
     pub(crate) fn finish(self, executor: &dyn Executor) -> Result<(Ids, Partners)> {
         let Self { ids, partners, changed } = self;
         let id = |n: u32| ids.get(n as usize);

@@ -13,8 +13,8 @@ use neardup_core::methods::stored::{NearBits, StoredMinhash, StoredSimhash};
 use neardup_core::sketches::simhash::MOST_BITS;
 use neardup_core::sketches::stored::SketchKind;
 
-/// Returns the kind of sketches in the document columns of a call, and one such column; none if the
-/// columns hold no sketches.
+/// Returns the kind of the sketches in the document columns of a call, and one of these columns, or
+/// None if the columns hold no sketches.
 pub(crate) fn kind_of<'a>(columns: &[(&'a Column, &'a Column)]) -> Result<Option<(SketchKind, &'a Column)>> {
     let kind = |column: &Column| Kind::of(column.base_type).sketches();
     let Some(&(_, first)) = columns.first() else { return Ok(None) };
@@ -29,8 +29,8 @@ pub(crate) fn kind_of<'a>(columns: &[(&'a Column, &'a Column)]) -> Result<Option
     Ok(kind(first).map(|kind| (kind, first)))
 }
 
-/// Reads the parameters. `column` is the name of a column of such sketches, and the example is
-/// already a call on it.
+/// Reads the parameters. `column` is the name of a column that holds sketches of this kind, and the
+/// example in `arguments` is already a call on this column.
 pub(crate) fn parse(
     arguments: &mut Arguments<'_>,
     kind: SketchKind,

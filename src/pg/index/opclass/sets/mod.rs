@@ -1,5 +1,6 @@
-//! Indexes of sets: the tokens of a set that are posted, and the rows that a ball can contain. The
-//! server rechecks what the index finds, because the text decides.
+//! Indexes of sets: which tokens of a set are posted, and which rows can be in a ball. The server
+//! rechecks the rows that the index finds, because only the text itself decides whether a row is in
+//! the ball.
 
 pub(crate) mod choose;
 pub(crate) mod item;
@@ -37,7 +38,7 @@ pub(crate) struct SetKeys {
     pub parameters: SetParameters,
     /// The part of a set that is posted.
     pub spec: SetSpec,
-    /// What the first rows settled.
+    /// What the first rows of the index settled, or None as long as nothing is settled.
     pub settled: Option<Settled>,
 }
 
@@ -118,8 +119,8 @@ impl SetKeys {
 }
 
 impl SetKeys {
-    /// Makes the marks by which a check identifies an item while nothing is settled. Its tokens
-    /// take the place of its signatures.
+    /// Makes the marks by which a check identifies an item of an index for which nothing is settled
+    /// yet. The tokens of the item take the place of its signatures.
     pub(crate) fn unsettled_marks(&self, item: &Item<'_>, posted: &mut Posted) -> Result<()> {
         let Posted { signatures, tokens, .. } = posted;
         signatures.clear();
@@ -143,8 +144,8 @@ impl SetKeys {
         format!("{}: {}; least {least}; {settled}", class.name(), self.parameters.describe())
     }
 
-    /// Returns the number of tokens that a query usually looks up, for a query whose argument is
-    /// not known yet.
+    /// Returns the number of tokens that a query is assumed to look up as long as its argument is
+    /// not known.
     pub(crate) fn usual_probes(&self) -> f64 {
         f64::from(self.spec.indexed(USUAL_SIZE))
     }
@@ -181,7 +182,7 @@ impl Settled {
         Ok(item.row.without(Row::WHOLE))
     }
 
-    /// Makes the signatures of tokens, ascending and distinct.
+    /// Makes the signatures of tokens; the signatures are ascending and distinct.
     pub(crate) fn classes(&self, tokens: &[u32], signatures: &mut Vec<u64>) -> Result<()> {
         signatures.clear();
         neardup_core::memory::reserve(signatures, tokens.len(), "indexing a set")?;
