@@ -1,53 +1,292 @@
-//! neardup finds near-duplicate documents.
+//! Finds near-duplicate documents: edited copies, the same story on several sites, copied passages,
+//! and documents that contain other documents.
+//!
+//! Documents are rows, numbered from 0; a [`Pair`] has two rows and their similarity.
 //!
 //! ```
+//! use neardup_core::near_duplicates;
+//!
 //! let texts = [
 //!     "The quick brown fox jumps over the lazy dog.",
 //!     "the QUICK brown fox jumps over the lazy dog!",
 //!     "A quick brown fox jumped over a dog.",
 //! ];
-//! let pairs = neardup_core::near_duplicates(&texts, 0.8)?;
+//! let pairs = near_duplicates(&texts, 0.8)?;
 //! assert_eq!(pairs.len(), 1);
 //! assert_eq!((pairs[0].left, pairs[0].right, pairs[0].similarity), (0, 1, 1.0));
-//! # Ok::<(), neardup_core::error::Error>(())
+//! # Ok::<(), neardup_core::Error>(())
 //! ```
 //!
-//! The modules are the stages of a pipeline; each uses only earlier ones:
+//! # From documents to pairs
 //!
-//! * [`error`], [`memory`], [`simd`], [`ragged`], [`files`], [`hash`], [`radix`], [`executor`],
-//!   [`resources`]: the base of all other modules
-//! * [`text`]: from texts to words and other units
-//! * [`features`]: from units to sets of tokens or shingles
-//! * [`sketches`]: from sets to minhash and simhash sketches, and to the signatures that find them
-//! * [`verify`]: the similarity of two sets or two texts
-//! * [`joins`]: the candidate pairs that are worth comparing, and the joins
-//! * [`clusters`]: from pairs and signatures to clusters, and what to keep of each cluster
-//! * [`passages`]: from pairs of sentences to passages that documents share
-//! * [`methods`]: the whole way from documents to pairs
-//! * [`report`]: pairs and clusters for people to look at
+//! [`near_duplicates`] compares words. Everything else begins with a [`Corpus`], which makes a
+//! [`Document`] of each row, as a text, an [`HtmlPage`], a list of tokens or a set of numbers. A
+//! [`Method`] finds the pairs of one collection or of two. Failures are an [`Error`] in a
+//! [`Result`]; an [`Account`] says what a call did.
+//!
+//! ```
+//! use neardup_core::{Corpus, Measure, Sets};
+//!
+//! // Rows from 1 on are the right collection.
+//! let texts = ["to be or not to be", "not to be or to be", "to see or not to see"];
+//! let mut corpus = Corpus::of_texts(&texts).split(Some(1));
+//! let pairs = corpus.pairs(&Sets::of_words(Measure::Jaccard, 0.8)?)?;
+//! assert_eq!(pairs.iter().map(|pair| (pair.left, pair.right)).collect::<Vec<_>>(), [(0, 1)]);
+//! # Ok::<(), neardup_core::Error>(())
+//! ```
+//!
+//! # Methods
+//!
+//! * [`Sets`]: exact joins of sets of words, shingles or characters, by a [`Measure`]
+//! * [`Edit`]: the edit distance of characters, exact
+//! * [`Sketches`]: minhash, simhash, supershingles, and combinations of these
+//! * [`StoredMinhash`], [`StoredSimhash`]: sketches that were made earlier
+//! * [`Tlcs`]: long common parts of pages, whatever frame is around them
+//! * [`SpotSigs`]: chains of words that follow common words, robust to menus and advertisements
+//! * [`Imatch`]: equal sets of telling words
+//! * [`ByCodes`]: short feature codes, for Chinese above all
+//!
+//! ```
+//! use neardup_core::{Corpus, Edit};
+//!
+//! let mut corpus = Corpus::of_texts(&["Port Ellis", "port Ellis", "Ellis port"]);
+//! let pairs = corpus.pairs(&Edit::within(1))?;
+//! assert_eq!((pairs.len(), pairs[0].left, pairs[0].right, pairs[0].similarity), (1, 0, 1, 0.9));
+//! # Ok::<(), neardup_core::Error>(())
+//! ```
+//!
+//! Why two texts are a pair, a method says in an [`Explanation`] of [`TwoTexts`]; its parts are in
+//! [`explain`].
+//!
+//! # Parameters of methods
+//!
+//! * of sets: [`FeatureSpec`], [`Tokenizer`], [`Predicate`], [`Algorithm`]; of texts:
+//!   [`EditPredicate`]
+//! * of sketches: [`TechniqueSpec`], [`Banding`], [`Combination`], [`Rule`], [`Safeguards`],
+//!   [`MostNeighbours`], [`NearBits`]
+//! * of the others: [`TlcsParameters`], [`TlcsThresholds`], [`SentenceParameters`], [`StopRules`],
+//!   [`SpotSpec`], [`Antecedents`], [`IdfRange`], [`CodeSpec`]
+//!
+//! # From pairs to clusters
+//!
+//! [`cluster_pairs`] makes [`Clusters`] of pairs by a [`Clustering`], each a [`Cluster`].
+//! [`keep_by`] chooses the [`Leaders`], the documents to keep. [`threshold_curve`] helps to choose
+//! a threshold, with a [`CurvePoint`] for each. [`eliminate_repeated`] keeps one of all
+//! [`Codes`] that repeat each other, and gives the [`Survivor`] of each.
+//!
+//! ```
+//! use neardup_core::{Clustering, cluster_pairs, keep_by, near_duplicates};
+//!
+//! let texts = ["a b c d e", "x y", "a b c d e f", "e d c b a"];
+//! let pairs = near_duplicates(&texts, 0.8)?;
+//! let clusters = cluster_pairs(&pairs, texts.len(), Clustering::Connected)?;
+//! assert_eq!(clusters.get(0).members, [0, 2, 3]);
+//! // Of each cluster the longest text stays, and "x y", which is in none.
+//! let longest = keep_by(&pairs, texts.len(), |row| std::cmp::Reverse(texts[row as usize].len()))?;
+//! assert_eq!(longest.kept().collect::<Vec<_>>(), [1, 2]);
+//! # Ok::<(), neardup_core::Error>(())
+//! ```
+//!
+//! # Passages that documents share
+//!
+//! [`passages_between`] finds each [`Passage`] of two texts, [`Corpus::passages`] those of many, by
+//! [`PassageParameters`] and [`SentenceFeatures`].
+//!
+//! ```
+//! use neardup_core::{PassageParameters, Stop, passages_between};
+//!
+//! let a = "A plain start. The crane moved to the north quay in March. Nobody saw it.";
+//! let b = "Other words. The crane moved to the north quay in March. The end.";
+//! let parameters = PassageParameters { min_sentences: 1, extend: None, ..Default::default() };
+//! let passages = passages_between(a, b, &parameters, &Stop::default())?;
+//! assert_eq!(passages.len(), 1);
+//! assert_eq!(&a[passages[0].left_span.clone()], "The crane moved to the north quay in March.");
+//! # Ok::<(), neardup_core::Error>(())
+//! ```
+//!
+//! # Two texts
+//!
+//! [`edit_distance`] and [`edit_similarity`]; the longest common subsequence ([`Lcs`],
+//! [`LcsBounds`], [`lcs_symbols`], [`lcs_resemblance`], [`lcs_containment`]) and its trustable part
+//! ([`TlcsComparer`], [`TlcsFound`], [`TlcsPart`]); the [`repeatability`] of feature codes.
+//!
+//! # Sketches
+//!
+//! [`minhash_sketch`] and [`simhash_sketch`] make sketches of documents, with a [`MinhashHeader`]
+//! or [`SimhashHeader`] that names a [`SketchSource`]. They are bytes to store, which [`Minhash`]
+//! and [`Simhash`] read and [`SketchReader`] turns into documents of a [`SketchKind`].
+//! [`minhash_similarity`] and [`simhash_similarity`] compare two of them; [`supershingles`] and
+//! [`megashingles`] summarise them. Below these are [`Minhasher`], [`Simhasher`] and
+//! [`hash_bytes`]. Signatures of other methods are made by [`SentenceSigner`], [`Spots`] and
+//! [`feature_code`].
+//!
+//! ```
+//! use neardup_core::{Document, Minhash, MinhashHeader, SketchSource, Stop};
+//! use neardup_core::{minhash_similarity, minhash_sketch};
+//!
+//! let header = MinhashHeader::new(SketchSource::Words, 1, 128, 1);
+//! let of = |text: &str| minhash_sketch(&Document::from(text), &header, &Stop::default());
+//! let (a, b) = (of("to be or not to be")?, of("to be, or not: to be")?);
+//! let agreeing = Minhash::parse(&a)?.agreeing(&Minhash::parse(&b)?)?;
+//! assert_eq!(minhash_similarity(agreeing, 128), 1.0);
+//! # Ok::<(), neardup_core::Error>(())
+//! ```
+//!
+//! # Units of texts
+//!
+//! [`words`], [`sentences`], [`paragraphs`] with their [`Span`], and the text of an HTML page:
+//!
+//! ```
+//! let page = "<title>Port</title><p>Caf&eacute; <b>open</b><script>x()</script>";
+//! assert_eq!(neardup_core::html_text(page, None), "Port\n\nCafé open");
+//! ```
+//!
+//! # Pages for people to look at
+//!
+//! [`html_of_pair`] shows two texts side by side, with the style [`HTML_STYLE`]; a [`ReportPage`]
+//! is a whole page of pairs ([`ReportDocument`], [`ReportPairs`], [`ReportLink`]) and
+//! [`ReportFacts`].
+//!
+//! ```
+//! use neardup_core::{ReportDocument, ReportFacts, ReportPage, ReportPairs, Stop};
+//!
+//! let of = |id: &str, text: &str| {
+//!     ReportDocument { id: id.into(), text: text.into(), ..Default::default() }
+//! };
+//! let mut page = ReportPage::new(None);
+//! let (a, b) = (of("1", "The red crane."), of("2", "The blue crane."));
+//! page.add_pair(ReportPairs::Least, [&a, &b], 0.5, &Stop::default())?;
+//! let html = page.finish(&ReportFacts { relation: "notes".into(), ..Default::default() });
+//! assert!(html.contains("Near duplicates in <bdi>notes</bdi>"));
+//! # Ok::<(), neardup_core::Error>(())
+//! ```
+//!
+//! # Threads, memory and files
+//!
+//! [`Resources`] of a call are an [`Executor`], such as [`PlainThreads`], which runs a [`Task`] and
+//! can [`Stop`] it; a number of bytes; and [`TempFiles`], such as [`MemoryFiles`] or [`NoFiles`],
+//! which create a [`TempFile`]. [`Corpus::pairs_with`] takes them.
 
 #![warn(unreachable_pub)]
 
+// The extension is made of these modules. They are no part of what versions promise, so that the
+// documentation leaves them out: what it shows is what is exported below.
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod clusters;
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod error;
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod executor;
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod features;
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod files;
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod hash;
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod joins;
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod leb128;
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod memory;
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod methods;
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod passages;
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod radix;
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod ragged;
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod report;
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod resources;
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod simd;
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod sketches;
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod text;
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod turns;
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod verify;
 
+pub use error::{Error, Result};
+pub use features::tokens::{Document, Page as HtmlPage};
 pub use joins::pairs::Pair;
-pub use methods::corpus::near_duplicates;
+pub use methods::account::{self, Account};
+pub use methods::corpus::{Corpus, near_duplicates};
+pub use methods::explain::{self, Explanation};
+pub use methods::method::Method;
+pub use methods::pair::TwoTexts;
+
+pub use methods::codes::ByCodes;
+pub use methods::edit::Edit;
+pub use methods::imatch::Imatch;
+pub use methods::sets::Sets;
+pub use methods::sketches::Sketches;
+pub use methods::spotsigs::SpotSigs;
+pub use methods::stored::{NearBits, StoredMinhash, StoredSimhash};
+pub use methods::tlcs::Tlcs;
+
+pub use features::codes::{CodeSpec, feature_code};
+pub use features::imatch::IdfRange;
+pub use features::spotsigs::{Antecedents, SpotSpec, Spots};
+pub use features::tokens::{FeatureSpec, Tokenizer};
+pub use joins::sentences::stop_rules::StopRules;
+pub use joins::sets::Algorithm;
+pub use joins::sketches::banding::Banding;
+pub use joins::sketches::buckets::MostNeighbours;
+pub use joins::sketches::combination::{Combination, Safeguards, TechniqueSpec};
+pub use joins::sketches::rule::Rule;
+pub use sketches::sentence::{Parameters as SentenceParameters, SentenceSigner};
+pub use verify::edit::EditPredicate;
+pub use verify::measure::Measure;
+pub use verify::predicate::Predicate;
+
+pub use clusters::Clustering;
+pub use clusters::curve::Point as CurvePoint;
+pub use clusters::elimination::{Codes, Survivor, eliminate_repeated};
+pub use clusters::grouping::{Cluster, Clusters};
+pub use clusters::in_memory::{cluster_pairs, keep_by, threshold_curve};
+pub use clusters::leaders::Leaders;
+
+pub use features::units::signatures::Features as SentenceFeatures;
+pub use passages::{Parameters as PassageParameters, Passage, between as passages_between};
+
+pub use verify::edit::{distance as edit_distance, similarity as edit_similarity};
+pub use verify::lcs::{Bounds as LcsBounds, Lcs, symbols as lcs_symbols};
+pub use verify::lcs::{containment as lcs_containment, resemblance as lcs_resemblance};
+pub use verify::repeatability::repeatability;
+pub use verify::tlcs::{Comparer as TlcsComparer, Found as TlcsFound, Part as TlcsPart};
+pub use verify::tlcs::{Parameters as TlcsParameters, Thresholds as TlcsThresholds};
+
+pub use hash::hash_bytes;
+pub use sketches::minhash::{Minhasher, similarity as minhash_similarity};
+pub use sketches::of_documents::{minhash_sketch, simhash_sketch};
+pub use sketches::simhash::{Simhasher, similarity as simhash_similarity};
+pub use sketches::stored::{SketchKind, SketchReader};
+pub use sketches::supershingles::{megashingles, supershingles};
+pub use sketches::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader, Source as SketchSource};
+
+pub use text::html::html_text;
+pub use text::paragraphs::paragraphs;
+pub use text::sentences::sentences;
+pub use text::spans::Span;
+pub use text::words::words;
+
+pub use report::facts::Facts as ReportFacts;
+pub use report::html::STYLE as HTML_STYLE;
+pub use report::link::Link as ReportLink;
+pub use report::page::{Kind as ReportPairs, Page as ReportPage};
+pub use report::pair::{Document as ReportDocument, pair as html_of_pair};
+
+pub use executor::{Executor, PlainThreads, Stop, Task};
+pub use files::{MemoryFiles, NoFiles, TempFile, TempFiles};
+pub use resources::Resources;
+
+/// The examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

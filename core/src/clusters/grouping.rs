@@ -45,6 +45,7 @@ pub struct Cluster<'a> {
 impl Clusters {
     /// Builds clusters of the pairs of a graph. `largest` bounds the size of connected clusters.
     /// O(edges · log edges).
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn new(
         graph: &mut Graph<'_>,
         clustering: Clustering,
@@ -92,6 +93,7 @@ impl Clusters {
 
     /// Builds clusters from representatives and their members, themselves included, each with its
     /// similarity. A vertex represents at most one cluster.
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn of_sets(members: Vec<(u32, u32, f64)>, executor: &dyn Executor) -> Result<Self> {
         let mut memberships = Vec::new();
         memory::reserve(&mut memberships, members.len(), DOING)?;
@@ -191,6 +193,7 @@ impl Clusters {
     }
 
     /// Returns the range of a cluster's members among all members.
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn range(&self, cluster: usize) -> Range<usize> {
         self.members.range(cluster)
     }
@@ -219,6 +222,7 @@ impl Clusters {
     }
 
     /// Returns the bytes on the heap.
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn bytes(&self) -> usize {
         self.members.bytes() + memory::bytes(&self.similarity) + memory::bytes(&self.representatives)
     }

@@ -18,6 +18,13 @@ pub struct Leaders {
     pub similarity: Vec<f64>,
 }
 
+impl Leaders {
+    /// Returns the vertices that lead themselves, in ascending order: the rows to keep.
+    pub fn kept(&self) -> impl Iterator<Item = u32> {
+        (0..).zip(&self.of).filter(|(vertex, leader)| vertex == *leader).map(|(vertex, _)| vertex)
+    }
+}
+
 /// Goes through the vertices from rank 0 on. A vertex that is not a pair with a leader becomes a
 /// leader. Other vertices follow the leader that they are most similar to, of equally similar ones
 /// the leader of the smaller rank. So no two leaders are a pair, and every other row is a pair with

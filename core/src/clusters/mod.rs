@@ -20,6 +20,7 @@
 //! * [`links`]: the weakest links that hold a cluster together
 //! * [`curve`]: the result of every threshold
 //! * [`samples`]: some pairs to look at
+//! * [`in_memory`]: all this from a list of pairs
 
 pub mod components;
 pub mod connected;
@@ -31,6 +32,7 @@ pub mod equal_rows;
 pub mod graph;
 pub mod grouping;
 pub mod homes;
+pub mod in_memory;
 mod inside;
 pub mod leaders;
 pub mod links;

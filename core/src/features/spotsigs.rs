@@ -144,6 +144,7 @@ impl Spots {
 
     /// Appends the signatures of a run of words, given by their hashes, in the order of their
     /// antecedents.
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn add(
         &self,
         words: &[u64],
@@ -190,6 +191,7 @@ impl Spots {
     }
 
     /// Writes the distinct signatures of a text to `signatures`, ascending.
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn of_text(&self, text: &str, signatures: &mut Vec<i64>, stop: &Stop) -> Result<()> {
         let mut hashes = Vec::new();
         for_each_word(text, &mut Space::default(), stop, |word| {

@@ -52,6 +52,7 @@ impl FeatureSpec {
     pub const WHOLE: Self = Self { tokenizer: Tokenizer::Whole, ..Self::WORDS };
 
     /// Checks a shingle length from a user.
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn check_shingle(name: &'static str, shingle: i64) -> Result<usize> {
         match usize::try_from(shingle) {
             Ok(k) if (1..=Self::LONGEST_SHINGLE).contains(&k) => Ok(k),
@@ -85,8 +86,15 @@ pub struct Page {
 impl Page {
     /// Writes the text of the page, as [`html::html_text`] returns it, to `text`, replacing its
     /// content.
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn read(&self, text: &mut String, stop: &Stop) -> Result<()> {
         html::read_text(&self.html, self.url.as_deref(), text, stop)
+    }
+}
+
+impl From<&str> for Document {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
     }
 }
 
@@ -98,6 +106,7 @@ impl Default for Document {
 
 impl Document {
     /// Returns the document itself or, for a page, its text. `space` is memory for the text.
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn read<'a>(&'a self, space: &'a mut Self, stop: &Stop) -> Result<&'a Self> {
         let Self::Page(page) = self else { return Ok(self) };
         let mut text = match std::mem::take(space) {
@@ -112,6 +121,7 @@ impl Document {
     /// Returns the text if its words are the tokens. Most documents are like this, so they have a
     /// separate fast path.
     #[inline]
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn plain_words(&self, spec: &FeatureSpec) -> Option<&str> {
         match self {
             Self::Text(text) if spec.tokenizer == Tokenizer::Words && spec.shingle == 1 => Some(text),
@@ -120,6 +130,7 @@ impl Document {
     }
 
     /// Returns the approximate number of bytes from which the document's tokens are made.
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn bytes(&self) -> usize {
         match self {
             Self::Text(text) => text.len(),

@@ -3,7 +3,7 @@
 use std::fmt::{self, Display, Formatter};
 use std::time::Instant;
 
-use crate::joins::Counts;
+pub use crate::joins::Counts;
 use crate::joins::sketches::hamming::Hamming;
 
 /// The account of one call.
@@ -60,6 +60,7 @@ impl Account {
 }
 
 /// Returns the milliseconds since an instant.
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub fn milliseconds(since: Instant) -> f64 {
     since.elapsed().as_secs_f64() * 1000.0
 }
@@ -139,6 +140,7 @@ pub struct AllWithAll {
 
 impl AllWithAll {
     /// Describes a join if it compares all with all.
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn new(vectors: Option<Hamming>, sketches: u64) -> Self {
         vectors.map_or_else(Self::default, |Hamming { bits, most, .. }| Self {
             sketches,
@@ -185,6 +187,7 @@ impl WeakCodes {
     pub const SHORT: usize = 8;
 
     /// Counts a code, unless it is empty.
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn add(&mut self, code: &str) {
         /// From this character on, scripts mostly use one character for a word.
         const CJK: char = '\u{2e80}';
@@ -204,6 +207,7 @@ impl WeakCodes {
 
     /// Adds the counts of `other`.
     #[must_use]
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn and(self, other: Self) -> Self {
         Self {
             codes: self.codes + other.codes,

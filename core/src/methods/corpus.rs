@@ -3,6 +3,7 @@
 use super::account::Account;
 use super::documents::{Documents, Quiet, Side};
 use super::method::Method;
+use super::passages::search;
 use super::reading::Reading;
 use super::sites::Sites;
 use crate::error::{Error, Result};
@@ -12,7 +13,12 @@ use crate::features::tokens::Document;
 use crate::files::MemoryFiles;
 use crate::joins::pairs::Pair;
 use crate::memory;
+use crate::passages::{Parameters, Passage};
 use crate::resources::Resources;
+
+/// Two threads and a gigabyte.
+const USUAL: Resources<'static> =
+    Resources { files: &MemoryFiles, budget: 1 << 30, executor: &PlainThreads(2) };
 
 /// Returns the document of a row, or `None` if the row has none.
 type Make<'a> = Box<dyn Fn(usize) -> Option<SourceDocument> + 'a>;
@@ -39,6 +45,7 @@ impl<'a> Corpus<'a> {
     }
 
     /// Creates one table of documents that may be packed.
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn of_given(rows: usize, make: impl Fn(usize) -> Option<SourceDocument> + 'a) -> Self {
         let make: Make<'a> = Box::new(make);
         Self {
@@ -79,6 +86,7 @@ impl<'a> Corpus<'a> {
 
     /// Sets the weight of each row.
     #[must_use]
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn with_weights(self, weights: Vec<i64>) -> Self {
         Self { weights: Some(weights), ..self }
     }
@@ -86,8 +94,7 @@ impl<'a> Corpus<'a> {
     /// Returns all pairs that a method finds, using two threads and a gigabyte, in the order of
     /// their rows.
     pub fn pairs(&mut self, method: &dyn Method) -> Result<Vec<Pair>> {
-        let resources = Resources { files: &MemoryFiles, budget: 1 << 30, executor: &PlainThreads(2) };
-        Ok(self.pairs_with(method, resources)?.0)
+        Ok(self.pairs_with(method, USUAL)?.0)
     }
 
     /// Returns all pairs that a method finds with the given threads, files and memory, and the
@@ -114,6 +121,19 @@ impl<'a> Corpus<'a> {
         all.sort_unstable_by_key(|pair| (pair.left, pair.right));
         Ok((all, account))
     }
+
+    /// Returns the passages that documents share, using two threads and a gigabyte.
+    pub fn passages(&mut self, parameters: &Parameters) -> Result<Vec<Passage>> {
+        let mut quiet = Quiet;
+        let mut reading = Reading::new(self, &mut quiet, USUAL);
+        let mut search = search(parameters, &mut reading)?;
+        let mut all = Vec::new();
+        while let Some(mut batch) = search.next_batch(USUAL.executor)? {
+            memory::reserve(&mut all, batch.len(), "collecting passages")?;
+            all.append(&mut batch);
+        }
+        Ok(all)
+    }
 }
 
 impl std::fmt::Debug for Corpus<'_> {
@@ -122,6 +142,7 @@ impl std::fmt::Debug for Corpus<'_> {
     }
 }
 
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 impl Documents for Corpus<'_> {
     fn has_right(&self) -> bool {
         self.has_right

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use crate::verify::overlap::SharedTokens;
+pub use crate::verify::overlap::SharedTokens;
 
 /// The explanation of a pair by a method.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,6 +14,7 @@ pub struct Explanation {
     pub evidence: Evidence,
 }
 
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 impl Explanation {
     /// Creates an explanation with the similarity, and with whether `near_duplicates` returns the
     /// pair when called with only the method's name.

@@ -18,11 +18,13 @@ use crate::verify::predicate::Predicate;
 pub trait Method: Debug + Sync {
     /// Reads the documents and prepares the search for their pairs, as rows of the one table or of
     /// the two.
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs>;
 
     /// Reads the documents and finds the rows to eliminate when the longest are to stay, for a
     /// method that does not need pairs for that. Returns the rows in the order of their ids, and
     /// the leader of each. Other methods read nothing.
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
     fn eliminate(&self, _reading: &mut Reading<'_>) -> Result<Option<(Vec<u32>, Leaders)>> {
         Ok(None)
     }
@@ -32,18 +34,21 @@ pub trait Method: Debug + Sync {
 
     /// Returns the builder of perhaps-similar sets, which does not look for pairs first, or `None`
     /// if the method has no signatures for that.
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
     fn grouping(&self) -> Option<&dyn Grouping> {
         None
     }
 
     /// Returns the bands, if two similar documents are those that share a band and have similar
     /// sets; `None` for other methods.
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
     fn bands(&self) -> Option<Bands> {
         None
     }
 
     /// Returns how the pairs of a table can be brought up to date when some of its rows have
     /// changed.
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
     fn update(&self) -> Update {
         Update::Whole
     }

@@ -30,6 +30,7 @@ impl<'a> TwoTexts<'a> {
     }
 
     /// Returns the texts as documents.
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn documents(&self) -> [&Document; 2] {
         self.documents.each_ref()
     }

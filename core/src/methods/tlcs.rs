@@ -113,6 +113,7 @@ impl Method for Tlcs {
     }
 }
 
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 impl Grouping for Tlcs {
     fn weight(&self) -> Option<&str> {
         self.weight.as_deref()

@@ -79,11 +79,13 @@ impl Page {
     }
 
     /// Reports whether there is room for another cluster with its texts.
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn has_room_for_clusters(&self) -> bool {
         self.room() > 0
     }
 
     /// Reports whether there is room for the line of another cluster.
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn has_room_for_lines(&self) -> bool {
         self.bytes() < MOST_BYTES / 100 * 94
     }
@@ -115,11 +117,13 @@ impl Page {
     }
 
     /// Counts pairs that were chosen but are not shown.
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn leave_pairs(&mut self, pairs: usize) {
         self.pairs_left += pairs as u64;
     }
 
     /// Adds a cluster with its texts.
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn add_cluster(&mut self, cluster: &Shown, stop: &Stop) -> Result<()> {
         self.cards += 1;
         let (card, omitted) = cluster.html(self.cards, self.room(), self.link.as_ref(), stop)?;
@@ -138,6 +142,7 @@ impl Page {
     }
 
     /// Adds the line of a cluster.
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn add_line(&mut self, line: &Line) {
         self.lines.push_str(&line.html(self.link.as_ref()));
         self.lined += 1;

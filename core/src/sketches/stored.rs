@@ -19,6 +19,7 @@ pub enum SketchKind {
     Simhash,
 }
 
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 impl SketchKind {
     /// Returns the name of the method that compares the sketches.
     pub fn method(self) -> &'static str {
@@ -88,6 +89,7 @@ impl SketchReader {
     }
 }
 
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 impl SketchKind {
     /// Returns how many numbers hold `size` values or bits.
     pub fn words(self, size: u16) -> usize {

@@ -60,6 +60,7 @@ impl EditPredicate {
     }
 
     /// Returns the greatest distance, if the distance alone decides.
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn distance_alone(&self) -> Option<u32> {
         (self.threshold == 0.0).then_some(self.most)
     }
@@ -89,6 +90,7 @@ impl EditPredicate {
 
     /// Returns the least length of a longer text that may have this distance from another text, or
     /// `None` if no text is that long. O(1).
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn first_length(&self, distance: u32) -> Option<u32> {
         if distance > self.most {
             return None;
@@ -106,6 +108,7 @@ impl EditPredicate {
 
     /// Returns the least number of characters that a partner of a text of `length` characters may
     /// have.
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn least_partner(&self, length: u32) -> u32 {
         length - self.most_distance(length)
     }

@@ -9,8 +9,10 @@ use crate::error::Result;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Predicate {
     /// The similarity and the shared tokens reach their thresholds.
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
     Sets(SetPredicate),
     /// The sets share as many grams as similar texts do. Such pairs are verified later.
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
     Grams(GramBound),
 }
 
@@ -114,6 +116,7 @@ impl Predicate {
     /// size `left` and any set larger than `right`. Returns `None` if sets of exactly these sizes
     /// do not pass. O(1).
     #[inline]
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn least_overlap_from(&self, left: u32, right: u32) -> Option<u32> {
         let least = self.least_overlap(left, right)?;
         Some(match self {
@@ -126,6 +129,7 @@ impl Predicate {
     /// Returns how far |x| + |y| - 2·(least overlap), as a function of one size, may exceed the
     /// greater of its values at two sizes on either side. For every measure the function is convex,
     /// except that the overlap is a whole number, at most one and a rounding away from its formula.
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn ripple(&self) -> u32 {
         const ROUNDED: u32 = 4;
         match self {

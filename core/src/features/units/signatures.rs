@@ -36,6 +36,7 @@ impl Features {
     }
 
     /// Reports whether the number of documents of each word is needed.
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn are_counted(&self) -> bool {
         match self {
             Self::Shingles(_) => false,
@@ -46,6 +47,7 @@ impl Features {
 
     /// Prepares a maker, with the words of all documents if these are counted; `documents` is their
     /// number.
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn ready(&self, words: &Dictionary, documents: u64, executor: &dyn Executor) -> Result<Maker> {
         Ok(match self {
             Self::Shingles(k) => Maker::Shingles(*k),

@@ -24,6 +24,7 @@ impl Default for StopRules {
     }
 }
 
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 impl StopRules {
     /// Reports whether a signature of `documents` of `all` documents, those of the table or of a
     /// site, is tried. If there are few `pairs` of different texts among them, comparing these is

@@ -119,6 +119,7 @@ pub struct Combination {
     pub most: MostNeighbours,
 }
 
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 impl Combination {
     /// Compiles the combination into a recipe for signatures and the comparison of these. `sites`
     /// is true if sites are known.

@@ -30,6 +30,7 @@ pub enum Rule {
     },
 }
 
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 impl Rule {
     /// Returns the similarity of two documents if they are similar; see [`Technique::similarity`].
     pub fn similarity(

@@ -45,6 +45,7 @@ impl Source {
     }
 
     /// Returns the source with this stored number.
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn from_byte(byte: u8) -> Option<Self> {
         Self::NAMES.get(usize::from(byte)).map(|(source, _)| *source)
     }

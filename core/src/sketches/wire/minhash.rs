@@ -49,6 +49,7 @@ impl MinhashHeader {
 
     /// Returns the header's bytes without the part that depends on the document. They are equal
     /// exactly for comparable sketches.
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn kind_bytes(&self) -> [u8; Self::BYTES] {
         Self { empty: false, ..*self }.bytes()
     }

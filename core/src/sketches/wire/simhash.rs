@@ -40,6 +40,7 @@ impl SimhashHeader {
     }
 
     /// Returns the header's bytes without the part that depends on the document.
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn kind_bytes(&self) -> [u8; Self::BYTES] {
         Self { empty: false, ..*self }.common().bytes()
     }

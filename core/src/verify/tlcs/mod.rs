@@ -50,6 +50,7 @@ impl Comparer {
     }
 
     /// Returns the counters so far.
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn steps(&self) -> Steps {
         self.work.steps
     }

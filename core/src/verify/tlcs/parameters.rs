@@ -80,6 +80,7 @@ impl Thresholds {
 
     /// Returns the least number of shared characters that passes; more than the shorter text has if
     /// none does.
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn least(&self, left: usize, right: usize) -> usize {
         let most = left.min(right);
         // The result is close to these products; only trying gives the exact number that passes.

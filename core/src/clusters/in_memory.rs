@@ -1,0 +1,97 @@
+//! Clusters, rows to keep and results of thresholds from a list of pairs, for programs that have
+//! all pairs in memory.
+
+use super::Clustering;
+use super::curve::{Point, curve};
+use super::edge::Edge;
+use super::edges::Edges;
+use super::graph::Graph;
+use super::grouping::Clusters;
+use super::leaders::{Leaders, leaders, rank_by};
+use super::links::links;
+use crate::error::{Error, Result};
+use crate::executor::PlainThreads;
+use crate::files::NoFiles;
+use crate::joins::pairs::Pair;
+
+const EXECUTOR: &PlainThreads = &PlainThreads(1);
+
+/// Returns the graph of the pairs of one table. Of repeated pairs the most similar one counts; a
+/// pair of a row with itself does not.
+fn graph(pairs: &[Pair], documents: usize) -> Result<Graph<'static>> {
+    if u32::try_from(documents).is_err() {
+        return Err(Error::TooMany { what: "documents", limit: u32::MAX.into() });
+    }
+    let mut edges = Edges::new(&NoFiles, usize::MAX);
+    for &Pair { left, right, similarity } in pairs {
+        if left.max(right) as usize >= documents {
+            let allowed = "greater than each row of a pair";
+            return Err(Error::Parameter { name: "documents", value: documents.to_string(), allowed });
+        }
+        edges.push(Edge::new(left, right, similarity))?;
+    }
+    Ok(Graph::new(edges.distinct(EXECUTOR)?, documents))
+}
+
+/// Returns the clusters of the pairs of one corpus.
+pub fn cluster_pairs(pairs: &[Pair], documents: usize, clustering: Clustering) -> Result<Clusters> {
+    Clusters::new(&mut graph(pairs, documents)?, clustering, None, EXECUTOR)
+}
+
+/// Chooses the rows to keep, so that every other row is a pair with one of them.
+pub fn keep_by<K: Ord>(pairs: &[Pair], documents: usize, key: impl Fn(u32) -> K + Sync) -> Result<Leaders> {
+    let mut graph = graph(pairs, documents)?;
+    let rank = rank_by(documents, |row| (key(row), row), EXECUTOR)?;
+    leaders(&mut graph, &rank, EXECUTOR)
+}
+
+/// Returns the numbers of pairs and clusters that each of `thresholds` would give.
+pub fn threshold_curve(pairs: &[Pair], documents: usize, thresholds: &[f64]) -> Result<Vec<Point>> {
+    if !thresholds.is_sorted() {
+        let value = format!("{thresholds:?}");
+        return Err(Error::Parameter { name: "thresholds", value, allowed: "in ascending order" });
+    }
+    let mut graph = graph(pairs, documents)?;
+    let links = links(&mut graph, EXECUTOR)?;
+    curve(&mut graph, &links, thresholds, EXECUTOR)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAIRS: [Pair; 4] = [
+        Pair { left: 0, right: 1, similarity: 0.9 },
+        Pair { left: 2, right: 1, similarity: 0.8 },
+        // A weaker repeat, and a row with itself.
+        Pair { left: 1, right: 0, similarity: 0.7 },
+        Pair { left: 3, right: 3, similarity: 1.0 },
+    ];
+
+    #[test]
+    fn a_chain_is_one_cluster_and_keeps_its_ends_or_its_middle() {
+        let clusters = cluster_pairs(&PAIRS, 4, Clustering::Connected).unwrap();
+        let of: Vec<_> = clusters.iter().map(|cluster| (cluster.representative, cluster.members)).collect();
+        assert_eq!(of, [(1, &[0, 1, 2][..])]);
+        let first = keep_by(&PAIRS, 4, |row| row).unwrap();
+        assert_eq!((first.kept().collect(), &first.of), (vec![0, 2, 3], &vec![0, 0, 2, 3]));
+        let middle = keep_by(&PAIRS, 4, |row| row != 1).unwrap();
+        assert_eq!((middle.kept().collect::<Vec<_>>(), &middle.of), (vec![1, 3], &vec![1, 1, 1, 3]));
+        assert_eq!(middle.similarity, [0.9, 1.0, 0.8, 1.0]);
+    }
+
+    #[test]
+    fn thresholds_count_each_pair_once() {
+        let points = threshold_curve(&PAIRS, 4, &[0.5, 0.85]).unwrap();
+        let of: Vec<_> = points.iter().map(|p| (p.pairs, p.clusters, p.redundant, p.largest)).collect();
+        assert_eq!(of, [(2, 1, 2, 3), (1, 1, 1, 2)]);
+        assert!(threshold_curve(&PAIRS, 4, &[0.9, 0.8]).is_err());
+    }
+
+    #[test]
+    fn rows_out_of_range_are_refused() {
+        assert!(matches!(keep_by(&PAIRS, 3, |row| row), Err(Error::Parameter { name: "documents", .. })));
+        assert!(cluster_pairs(&[], 0, Clustering::Star).unwrap().is_empty());
+        assert!(threshold_curve(&[], 0, &[]).unwrap().is_empty());
+    }
+}

@@ -1,0 +1,66 @@
+//! Sketches of whole documents in their stored form.
+
+use super::for_each_hash;
+use super::minhash::Minhasher;
+use super::simhash::Simhasher;
+use super::wire::{MinhashHeader, SimhashHeader, Source};
+use crate::error::Result;
+use crate::executor::Stop;
+use crate::features::tokens::{Document, FeatureSpec, Scratch, Tokenizer};
+
+/// Returns the way in which documents become the elements of a sketch.
+fn spec(source: Source, k: u16) -> FeatureSpec {
+    let tokenizer = match source {
+        Source::Chars => Tokenizer::Chars,
+        Source::Whitespace => Tokenizer::Whitespace,
+        _ => Tokenizer::Words,
+    };
+    FeatureSpec { tokenizer, shingle: k.into(), multiset: false, wrap: false }
+}
+
+/// Makes the minhash sketch of a document with the parameters in a header.
+pub fn minhash_sketch(document: &Document, header: &MinhashHeader, stop: &Stop) -> Result<Vec<u8>> {
+    let mut hasher = Minhasher::new(header.permutations, header.seed);
+    let spec = spec(header.source, header.k);
+    for_each_hash(document, &spec, &mut Scratch::default(), stop, |hash| hasher.add(hash))?;
+    Ok(header.sketch(hasher.values()))
+}
+
+/// Makes the simhash sketch of a document with the parameters in a header.
+pub fn simhash_sketch(document: &Document, header: &SimhashHeader, stop: &Stop) -> Result<Vec<u8>> {
+    let mut hasher = Simhasher::new(header.bits);
+    let spec = spec(header.source, header.k);
+    for_each_hash(document, &spec, &mut Scratch::default(), stop, |hash| hasher.add(hash))?;
+    Ok(header.sketch(hasher.bits().as_deref()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::hash_bytes;
+    use crate::sketches::wire::{Minhash, Simhash};
+
+    #[test]
+    fn elements_are_what_the_source_says() {
+        let stop = &Stop::default();
+        let text = Document::Text("To be, or".to_owned());
+        let words = ["to", "be", "or"].map(|word| hash_bytes(word.as_bytes()));
+        let mut minhasher = Minhasher::new(8, 3);
+        words.iter().for_each(|&word| minhasher.add(word));
+        let header = MinhashHeader::new(Source::Words, 1, 8, 3);
+        assert_eq!(minhash_sketch(&text, &header, stop), Ok(header.sketch(minhasher.values())));
+        let mut simhasher = Simhasher::new(64);
+        words.iter().for_each(|&word| simhasher.add(word));
+        let header = SimhashHeader::new(Source::Words, 1, 64);
+        let made = simhash_sketch(&text, &header, stop).unwrap();
+        assert_eq!(made, header.sketch(simhasher.bits().as_deref()));
+        for source in [Source::Chars, Source::Whitespace] {
+            let other = simhash_sketch(&text, &SimhashHeader { source, ..header }, stop).unwrap();
+            assert_ne!(other[SimhashHeader::BYTES..], made[SimhashHeader::BYTES..]);
+        }
+        let none = Document::Text(" … ".to_owned());
+        assert!(Simhash::parse(&simhash_sketch(&none, &header, stop).unwrap()).unwrap().header.empty);
+        let header = MinhashHeader::new(Source::Words, 5, 8, 3);
+        assert!(Minhash::parse(&minhash_sketch(&none, &header, stop).unwrap()).unwrap().header.empty);
+    }
+}
