@@ -86,6 +86,7 @@ else
     run 'links of the documents' scripts/links.sh
     run 'clippy of everything (1 to 2 min the first time)' cargo clippy --workspace "${built[@]}" --all-targets -- -D warnings
     run 'documentation' env RUSTDOCFLAGS='-D warnings' cargo doc --workspace "${built[@]}" --features neardup-core/internals --no-deps --document-private-items
+    run 'the core as a crate' cargo package -p neardup-core --allow-dirty --no-verify --offline --quiet
     # Without an installed extension there is nothing left to try but the core.
     before=${#failed[@]}
     run 'build and install (4 min the first time)' put --workspace "${built[@]:2}" --tests --bins --examples

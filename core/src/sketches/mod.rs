@@ -3,9 +3,9 @@
 //! There are minhash ([`minhash`]) with supershingles and megashingles ([`supershingles`]), simhash
 //! ([`simhash`]), signatures of sentences ([`sentence`]; section 5), and sketches that users have
 //! already stored ([`stored`]). [`of_documents`] makes whole sketches. [`pigeonhole`] has the bands
-//! and blocks by which they are searched, [`wire`] and [`balls`] their bytes. Their inner loops are in [`crate::simd`]. A [`recipe`] says
-//! which sketches make up a signature. [`sign`] makes the signature, with a [`checksum`] of the
-//! text on request.
+//! and blocks by which they are searched, [`wire`] and [`balls`] their bytes. Their inner loops are
+//! in [`crate::simd`]. A [`recipe`] says which sketches make up a signature. [`sign`] makes the
+//! signature, with a [`checksum`] of the text on request.
 
 pub mod balls;
 pub mod checksum;
