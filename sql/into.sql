@@ -60,29 +60,11 @@ CREATE AGGREGATE neardup_join_bands(id pg_catalog.int8, size pg_catalog.int4, bi
 COMMENT ON AGGREGATE neardup_join_bands(bigint, int, bytea, bytea, set_measure, float8, neardup_internal) IS
     'internal: the pairs of a part whose bands are alike and that may be similar, for near_duplicates_into';
 
--- The caller says of which type the columns of ids are.
-CREATE FUNCTION neardup_into_pairs(docs pg_catalog.regclass, threshold pg_catalog.float8, id_type pg_catalog.regtype, options pg_catalog.jsonb, id_column pg_catalog.text, text_column pg_catalog.text,
-    method pg_catalog.text, tokenizer pg_catalog.text, shingle pg_catalog.int4, multiset pg_catalog.bool, max_pairs pg_catalog.int8, site_column pg_catalog.text,
-    internal neardup_internal DEFAULT NULL)
-    RETURNS SETOF record -- left_id, right_id, similarity pg_catalog.float8
-    AS 'MODULE_PATHNAME', 'neardup_into_pairs' LANGUAGE c VOLATILE PARALLEL UNSAFE COST 10000;
-COMMENT ON FUNCTION neardup_into_pairs(
-    regclass, float8, regtype, jsonb, text, text, text, text, int, bool, bigint, text, neardup_internal
-) IS 'internal: what near_duplicates gives, for near_duplicates_into';
-CREATE FUNCTION neardup_into_clusters(pairs pg_catalog.text, id_type pg_catalog.regtype, relation pg_catalog.regclass, internal neardup_internal DEFAULT NULL)
-    RETURNS SETOF record -- cluster_id, id, representative pg_catalog.bool, size pg_catalog.int8, similarity pg_catalog.float8
-    AS 'MODULE_PATHNAME', 'neardup_into_clusters' LANGUAGE c VOLATILE PARALLEL UNSAFE COST 10000;
-COMMENT ON FUNCTION neardup_into_clusters(text, regtype, regclass, neardup_internal) IS 'internal: clusters of the pairs that a query on a relation gives, for near_duplicates_into';
-
-CREATE FUNCTION neardup_into_step(docs pg_catalog.regclass, threshold pg_catalog.float8, options pg_catalog.jsonb, id_column pg_catalog.text, text_column pg_catalog.text,
-    method pg_catalog.text, tokenizer pg_catalog.text, shingle pg_catalog.int4, multiset pg_catalog.bool, max_pairs pg_catalog.int8, site_column pg_catalog.text,
-    pairs pg_catalog.text, parts pg_catalog.int4, clusters pg_catalog.text, resume pg_catalog.bool, began pg_catalog.timestamptz,
-    internal neardup_internal DEFAULT NULL) RETURNS pg_catalog.text
+CREATE FUNCTION neardup_into_step(docs pg_catalog.regclass, threshold pg_catalog.float8, options pg_catalog.jsonb, arguments pg_catalog.jsonb,
+    began pg_catalog.timestamptz, internal neardup_internal DEFAULT NULL) RETURNS pg_catalog.text
     AS 'MODULE_PATHNAME', 'neardup_into_step'
     LANGUAGE c VOLATILE PARALLEL UNSAFE COST 10000;
-COMMENT ON FUNCTION neardup_into_step(
-    regclass, float8, jsonb, text, text, text, text, int, bool, bigint, text, text, int, text, bool, timestamptz, neardup_internal
-) IS 'internal: one transaction of near_duplicates_into; more or done';
+COMMENT ON FUNCTION neardup_into_step(regclass, float8, jsonb, jsonb, timestamptz, neardup_internal) IS 'internal: one transaction of near_duplicates_into; more or done';
 
 -- Thin: each step is a transaction of its own. A function in C that commits would have to keep up with every version of
 -- the server.
@@ -108,15 +90,18 @@ AS $$
 DECLARE
     step pg_catalog.text;
     status pg_catalog.text;
+    arguments pg_catalog.jsonb := pg_catalog.jsonb_build_object(
+        'id_column', id_column, 'text_column', text_column, 'method', method, 'tokenizer', tokenizer, 'shingle', shingle,
+        'multiset', multiset, 'max_pairs', max_pairs, 'site_column', site_column, 'pairs', pairs, 'parts', parts,
+        'clusters', clusters, 'resume', resume);
     began pg_catalog.timestamptz := pg_catalog.clock_timestamp();
 BEGIN
     -- Errors show this text: it is short. The last argument lets no other function be meant.
-    SELECT pg_catalog.format('SELECT %1$I.neardup_into_step($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, NULL::%1$I.neardup_internal)'::pg_catalog.text, n.nspname) INTO STRICT step
+    SELECT pg_catalog.format('SELECT %1$I.neardup_into_step($1, $2, $3, $4, $5, NULL::%1$I.neardup_internal)'::pg_catalog.text, n.nspname) INTO STRICT step
     FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace
     WHERE e.extname OPERATOR(pg_catalog.=) 'neardup'::pg_catalog.name;
     LOOP
-        EXECUTE step INTO status USING docs, threshold, options, id_column, text_column, method, tokenizer, shingle, multiset, max_pairs, site_column,
-            pairs, parts, clusters, resume, began;
+        EXECUTE step INTO status USING docs, threshold, options, arguments, began;
         COMMIT;
         EXIT WHEN status OPERATOR(pg_catalog.<>) 'more'::pg_catalog.text;
     END LOOP;

@@ -183,4 +183,4 @@ COMMENT ON FUNCTION neardup_job_hash(text, neardup_internal) IS 'internal: a has
 -- Of any columns, which the statement names; the library checks their types.
 CREATE FUNCTION neardup_rows(query pg_catalog.text, internal neardup_internal DEFAULT NULL) RETURNS SETOF record
     AS 'MODULE_PATHNAME', 'neardup_rows' LANGUAGE c VOLATILE PARALLEL UNSAFE COST 10000;
-COMMENT ON FUNCTION neardup_rows(text, neardup_internal) IS 'internal: rows that the library computes for a statement of a refresh; an error in any other statement';
+COMMENT ON FUNCTION neardup_rows(text, neardup_internal) IS 'internal: rows that the library computes for one of its own statements; an error in any other statement';

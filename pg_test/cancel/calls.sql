@@ -77,8 +77,6 @@ SELECT add('(clusters_of_pairs|cluster_stats|cluster_links)\(text,(integer.*)\)'
 SELECT add('(clusters_of_pairs|cluster_stats|cluster_links)\(text,(anyelement.*)\)', 'SELECT count(*) FROM {f}(''TABLE pairs'', NULL::int)');
 SELECT add('(clusters_of_pairs|cluster_stats)\(text,integer,text.*\)', format('SELECT count(*) FROM {f}(''TABLE pairs'', clustering => %L, max_cluster_size => %s)', c, coalesce(size, 'NULL')))
     FROM unnest('{connected,star,perhaps_similar}'::text[]) c, unnest('{NULL,1000}'::text[]) size WHERE c = 'connected' OR size IS NULL;
-SELECT add('neardup_into_clusters\(.*\)', 'SELECT count(*) FROM neardup_into_clusters(''TABLE pairs'', ''int'', ''pairs'') AS c(a int, b int, c bool, d int8, e float8)');
-SELECT add('neardup_into_pairs\(.*\)', 'SELECT count(*) FROM neardup_into_pairs(''same'', 0.8, ''int'', ''{}'', ''id'', ''body'', ''jaccard'', NULL, NULL, NULL, 100000000000, NULL) AS p(a int, b int, s float8)');
 SELECT add('(near_duplicates_into|neardup_into_step)\(.*\)', 'CALL near_duplicates_into(''same'', 0.8, ''into_pairs'', id_column => ''id'', max_pairs => 100000000000)');
 -- Jobs.
 SELECT add('neardup_changed\(\)', 'INSERT INTO watched SELECT id + 1000000, body FROM same', 'UPDATE watched SET body = body || ''.''');

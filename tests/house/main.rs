@@ -4,6 +4,7 @@
 
 mod arrows;
 mod circles;
+mod declarations;
 mod documents;
 mod lengths;
 mod modules;
@@ -147,6 +148,14 @@ fn prose_is_plain() {
     let mut prose = sources(&manual, ".md");
     prose.extend(src());
     none(lengths::odd_turns(&prose));
+}
+
+#[test]
+fn internal_functions_have_few_arguments() {
+    let mut sql = sources(&["sql"], ".sql");
+    // Releases are as they were.
+    sql.retain(|path, _| !path.starts_with("sql/releases/"));
+    none(declarations::long_argument_lists(&sql));
 }
 
 #[test]

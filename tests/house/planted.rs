@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::circles::{circles, within};
+use crate::declarations::long_argument_lists;
 use crate::documents::missing;
 use crate::modules::Sources;
 
@@ -180,4 +181,17 @@ fn wide_comments_and_odd_turns() {
     assert_eq!(odd("src/a.rs", "let hint = \"Write it anew\"; // fine\n"), [""; 0]);
     assert_eq!(odd("src/a.rs", "/// Reads it anew.\n"), ["src/a.rs:1: \"anew\""]);
     assert_eq!(odd("README.md", "```\nanother session is at it\n```\n| stands in `b` |\n"), [""; 0]);
+}
+
+#[test]
+fn nine_arguments_of_an_internal_function() {
+    let columns = |count: usize| vec!["c pg_catalog.numeric(3, 1) DEFAULT f(1, 2)"; count].join(", ");
+    let declared = |count: usize, last: &str| {
+        format!("CREATE FUNCTION f({}, {last}) RETURNS pg_catalog.int4 AS …", columns(count))
+    };
+    let internal = "internal neardup_internal DEFAULT NULL";
+    let found = |text: &str| long_argument_lists(&files(&[("sql/f.sql", text)]));
+    assert_eq!(found(&declared(8, internal)).len(), 0);
+    assert_eq!(found(&declared(12, "d pg_catalog.int4")).len(), 0);
+    assert_eq!(found(&declared(9, internal)), ["sql/f.sql: f has 9 arguments, at most 8 are allowed"]);
 }

@@ -1,7 +1,8 @@
-//! The arguments of a call: a join, and whether it can be made in parts.
+//! The arguments of a call: a join, the tables to make, and whether the join can be made in parts.
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
+use serde::Deserialize;
 
 use super::documents::{Bands, Documents};
 use super::layout::CitusLayout;
@@ -15,17 +16,75 @@ use crate::pg::query::names::qualified_type;
 use crate::pg::query::relation::Relation;
 use crate::pg::read::source::Source;
 use crate::pg::request::Request;
-use crate::pg::request::form::{self, Argument, Form};
+use crate::pg::request::form::{Argument, KeptArguments, NEAR_DUPLICATES};
 use crate::pg::server::call::Call;
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::features::{FeatureSpec, Tokenizer};
 use neardup_core::methods::{Update, method};
 use neardup_core::verify::predicate::Predicate;
 
-/// The arguments of a join come first. Hints show a call that users know.
-const FORM: Form = form::NEAR_DUPLICATES.and_more();
-/// The position of the first argument after those of a join.
-pub(super) const NEXT: usize = FORM.count();
+/// The arguments of `near_duplicates_into`, which the procedure passes on in one JSON object, but
+/// for the first, the threshold and the options.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Others {
+    id_column: Option<String>,
+    text_column: Option<String>,
+    method: Option<String>,
+    tokenizer: Option<String>,
+    shingle: Option<i32>,
+    multiset: Option<bool>,
+    max_pairs: Option<i64>,
+    site_column: Option<String>,
+    pairs: Option<String>,
+    parts: Option<i32>,
+    clusters: Option<String>,
+    resume: Option<bool>,
+}
+
+/// The arguments of a call of the procedure.
+#[derive(Debug)]
+pub(super) struct CallArguments {
+    /// The arguments of the join.
+    pub join: KeptArguments,
+    /// The name of the table of pairs.
+    pairs: Option<String>,
+    /// The number of parts.
+    parts: Option<i32>,
+    /// The name of the table of clusters.
+    clusters: Option<String>,
+    /// Whether to continue the work of an earlier call.
+    pub resume: Option<bool>,
+}
+
+impl CallArguments {
+    /// Reads `docs`, `threshold`, `options` and `arguments` of `neardup_into_step`.
+    pub(super) fn new(call: Call, docs: Oid) -> Result<Self> {
+        let others = match call.json(3, "arguments")? {
+            None => Others::default(),
+            Some(json) => serde_json::from_value(json)
+                .map_err(|error| SqlError::parameter(format!("arguments cannot be read: {error}")))?,
+        };
+        let texts = [
+            (Argument::IdColumn, others.id_column),
+            (Argument::TextColumn, others.text_column),
+            (Argument::Method, others.method),
+            (Argument::Tokenizer, others.tokenizer),
+            (Argument::SiteColumn, others.site_column),
+        ];
+        let join = KeptArguments {
+            docs,
+            threshold: call.get(1),
+            options: call.json(2, Argument::Options.name())?,
+            shingle: others.shingle,
+            multiset: others.multiset,
+            max_pairs: others.max_pairs,
+            texts: texts.into_iter().filter_map(|(name, text)| Some((name, text?))).collect(),
+        };
+        let Others { pairs, parts, clusters, resume, .. } = others;
+        Ok(Self { join, pairs, parts, clusters, resume })
+    }
+}
 
 /// The tables that a call makes. The caller names all of them except the log.
 #[derive(Debug)]
@@ -41,14 +100,14 @@ pub(super) struct Places {
 impl Places {
     /// Reads and checks the names, and checks that the role may create the tables. `shown` is the
     /// relation, for hints.
-    pub(super) fn new(call: Call, role: Oid, shown: &str) -> Result<Self> {
-        let pairs = call.text(NEXT)?.ok_or_else(|| {
+    pub(super) fn new(arguments: &CallArguments, role: Oid, shown: &str) -> Result<Self> {
+        let pairs = arguments.pairs.as_ref().ok_or_else(|| {
             SqlError::new(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, "pairs must not be NULL")
                 .hint(format!("Name the table to be made: {}", such_as(shown)))
         })?;
-        let pairs = Place::parse(&pairs, "pairs")?;
-        let clusters = call.text(NEXT + 2)?;
-        let clusters = clusters.map(|clusters| Place::parse(&clusters, "clusters")).transpose()?;
+        let pairs = Place::parse(pairs, "pairs")?;
+        let clusters = arguments.clusters.as_ref();
+        let clusters = clusters.map(|clusters| Place::parse(clusters, "clusters")).transpose()?;
         let log = pairs.log()?;
         for other in clusters.iter() {
             if [&pairs, &log].contains(&other) {
@@ -104,8 +163,13 @@ pub(super) struct JoinArguments {
 
 impl JoinArguments {
     /// Reads and checks the arguments of a call, for its role.
-    pub(super) fn new(call: Call, extension: &Extension, role: Oid, result: &Place) -> Result<Self> {
-        let given = FORM.of(call);
+    pub(super) fn new(
+        arguments: &CallArguments,
+        extension: &Extension,
+        role: Oid,
+        result: &Place,
+    ) -> Result<Self> {
+        let given = NEAR_DUPLICATES.with(&arguments.join);
         let docs = given.need(Argument::Docs)?;
         let relation = Relation::open(docs)?;
         let id = relation.id_column(given.text(Argument::IdColumn)?.as_deref(), Argument::IdColumn.name());
@@ -113,7 +177,7 @@ impl JoinArguments {
         // reports the error if there is no such column.
         let id_oid =
             id.map_or(pg_sys::INT8OID, |id| if id.is_integer() { pg_sys::INT8OID } else { id.base_type });
-        let request = Request::of_ids(call, FORM, Some(id_oid))?;
+        let request = Request::of_kept(&arguments.join, id_oid)?;
         let method = given.text(Argument::Method)?.unwrap_or("jaccard".into());
         let found = as_user(role, || Server::all(&catalog::servers(docs)))?;
         let citus = as_user(role, || CitusLayout::of(docs, result))?.filter(|_| found.is_empty());
@@ -135,7 +199,7 @@ impl JoinArguments {
                 let servers = Server::listed(found)?;
                 let least = citus.as_ref().map_or(servers.len() as i64, |layout| layout.shards);
                 let usual = if citus.is_some() { least } else { 16 * least };
-                let parts = parts(call.get::<i32>(NEXT + 1), least, usual)?;
+                let parts = parts(arguments.parts, least, usual)?;
                 let source = &request.left;
                 let (table, id) = (source.table.clone(), source.id.clone());
                 let documents = Documents { table, id, set: tokens(&extension.schema, source, &spec) };

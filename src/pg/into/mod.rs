@@ -11,7 +11,7 @@
 //! [`in_shards`], where [`stars`] also makes clusters. [`outcome`] makes the tables that the caller
 //! named.
 //! [`reasons`] words the reason why a call ends, and [`refusal`] is an error that is raised once
-//! the tables of the call are dropped. [`functions`] do the work that SQL cannot do.
+//! the tables of the call are dropped.
 //!
 //! Work runs as the caller with `pg_catalog` as the only schema of the search path, except for
 //! reading documents, which runs like any query of the caller.
@@ -22,7 +22,6 @@
 mod arguments;
 mod columns;
 mod documents;
-mod functions;
 mod in_shards;
 mod layout;
 mod log;

@@ -1,15 +1,28 @@
 //! Steps that make the tables which the caller named.
 
-use pgrx::pg_sys::{self, Oid};
+use pgrx::pg_sys::{self, Datum, Oid};
 
 use super::columns::{Column, Type};
 use super::own;
 use super::stars;
 use super::statements::outcome as statements;
 use super::work::Work;
+use crate::pg::functions::clusters::warn_of_chains;
+use crate::pg::functions::near_duplicates::Run;
+use crate::pg::procedure::supplied_rows::supplying;
+use crate::pg::query::Query;
 use crate::pg::query::as_user::{as_user, set};
-use crate::pg::query::{Parameter, Query};
+use crate::pg::read::pairs::Pairs;
+use crate::pg::request::Request;
+use crate::pg::request::form::KeptArguments;
+use crate::pg::server::call::Call;
 use crate::pg::server::error::Result;
+use crate::pg::server::set_returning::{Rows as _, Store};
+use crate::pg::server::temp_file::ServerFiles;
+use neardup_core::clusters::Clustering;
+
+/// A call that works, for hints.
+const EXAMPLE: &str = "CALL near_duplicates_into('docs', 0.8, 'docs_pairs', clusters => 'docs_clusters');";
 
 /// The columns of the table of pairs.
 const PAIRS: &[Column] = &[("left_id", Type::Id), ("right_id", Type::Id), ("similarity", Type::Float8)];
@@ -34,28 +47,22 @@ pub(super) fn make(work: &mut Work) -> Result<()> {
 /// the caller.
 pub(super) fn join_here(work: &mut Work) -> Result<()> {
     let (name, oid) = as_user(work.caller, || create(work))?;
-    let call = work.call;
-    // The argument types of near_duplicates, with the type of the ids as the third.
-    let types = [
-        pg_sys::REGCLASSOID,
-        pg_sys::FLOAT8OID,
-        pg_sys::JSONBOID,
-        pg_sys::TEXTOID,
-        pg_sys::TEXTOID,
-        pg_sys::TEXTOID,
-        pg_sys::TEXTOID,
-        pg_sys::INT4OID,
-        pg_sys::BOOLOID,
-        pg_sys::INT8OID,
-        pg_sys::TEXTOID,
-    ];
-    let mut parameters: Vec<Parameter> =
-        types.iter().enumerate().map(|(n, &of)| (of, call.datum(n))).collect();
-    parameters.insert(2, (pg_sys::REGTYPEOID, Some(work.asked.id_oid.into())));
-    let sql = statements::join_here(&name, &work.asked.id, &work.extension.schema);
-    let relations = [oid];
-    let query = Query { sql: &sql, parameters: &parameters, relations: &relations, read_only: false };
-    work.state.filled = Some(query.run([])?.rows as i64);
+    let (join, id) = (&work.arguments.join, work.asked.id_oid);
+    let sql = statements::join_here(work.extension(), &name, &work.asked.id);
+    let query = Query { relations: &[oid], read_only: false, ..Query::new(&sql) };
+    let columns = [id, id, pg_sys::FLOAT8OID];
+    let inserted = supplying(&columns, &mut |_, store| pairs_here(join, id, store), || query.run([]))?;
+    work.state.filled = Some(inserted.rows as i64);
+    Ok(())
+}
+
+/// Stores the pairs of `near_duplicates`, with ids of a type.
+fn pairs_here(join: &KeptArguments, id: Oid, store: &mut Store) -> Result<()> {
+    let request = Request::of_kept(join, id)?;
+    let mut run = Run::new(&request)?;
+    while let Some(pair) = run.next()? {
+        store.put(pair, [false; 3]);
+    }
     Ok(())
 }
 
@@ -94,7 +101,33 @@ pub(super) fn clusters(work: &Work) -> Result<()> {
 pub(super) fn cluster_here(work: &Work) -> Result<()> {
     let Some((name, oid)) = create_clusters(work)? else { return Ok(()) };
     let (result, result_oid) = open_result(work)?;
-    let extension = (work.extension.schema.as_str(), work.extension.internal.as_str());
-    let ids = (work.asked.id.as_str(), work.asked.id_oid);
-    statements::clusters(extension, (&name, oid), (&result, result_oid), ids).run().map(|_| ())
+    let id = work.asked.id_oid;
+    let statement =
+        statements::clusters(work.extension(), (&name, oid), (&result, result_oid), &work.asked.id);
+    let columns = [id, id, pg_sys::BOOLOID, pg_sys::INT8OID, pg_sys::FLOAT8OID];
+    let mut clusters = |call, store: &mut Store| clusters_here(call, (id, result_oid), store);
+    supplying(&columns, &mut clusters, || statement.run()).map(|_| ())
+}
+
+/// Stores the clusters of the pairs that the query in argument 0 of a call reads from the table of
+/// pairs, as `clusters_of_pairs` does.
+fn clusters_here(call: Call, (id, result): (Oid, Oid), store: &mut Store) -> Result<()> {
+    let files = ServerFiles::in_current_context();
+    let mut pairs = Pairs::read(call, Some(id), &[result], EXAMPLE, &files)?;
+    let clusters = pairs.clusters(Clustering::Connected, None)?;
+    warn_of_chains(&clusters);
+    for cluster in clusters.iter() {
+        let id = |vertex: u32| pairs.ids.datum(pairs.places[vertex as usize]);
+        for (&vertex, &similarity) in cluster.members.iter().zip(cluster.similarity) {
+            let row = [
+                id(cluster.id),
+                id(vertex),
+                Datum::from(vertex == cluster.representative),
+                Datum::from(cluster.members.len()),
+                Datum::from(similarity.to_bits()),
+            ];
+            store.put(row, [false, false, false, false, similarity.is_nan()]);
+        }
+    }
+    Ok(())
 }

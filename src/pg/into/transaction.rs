@@ -3,7 +3,7 @@
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 
-use super::arguments::{InParts, JoinArguments, NEXT, Places};
+use super::arguments::{CallArguments, InParts, JoinArguments, Places};
 use super::in_shards::InShards;
 use super::layout::CitusLayout;
 use super::log::{Arguments, LogTable, StageDetails};
@@ -29,8 +29,8 @@ use crate::pg::server::settings;
 const CALL: &str = "CALL near_duplicates_into('docs', 0.8, 'docs_pairs');";
 
 sql_function! {
-    /// `neardup_into_step(docs, threshold, options, …, site_column, pairs, parts, clusters, resume,
-    /// began)`: does one transaction of a call that began at `began`; returns `more` or `done`.
+    /// `neardup_into_step(docs, threshold, options, arguments, began)`: does one transaction of a
+    /// call that began at `began`; returns `more` or `done`.
     neardup_into_step, pg_finfo_neardup_into_step, |call| {
         let status = step(call)?;
         Ok(call.give(Some(status)))
@@ -47,7 +47,7 @@ fn step(call: Call) -> Result<&'static str> {
     let docs: Oid = call.need(0, "docs").map_err(|error| error.hint(CALL))?;
     let shown = Relation::open(docs).map_err(|error| error.hint(CALL))?.shown;
     check_can_commit("near_duplicates_into", "steps", &such_as(&shown))?;
-    let began = call.datum(NEXT + 4).map_or(0, |began| began.value() as i64);
+    let began = call.datum(4).map_or(0, |began| began.value() as i64);
     let refused = match refusal::left(began) {
         Pending::Raise(error) => return Err(error),
         Pending::Drop => true,
@@ -55,7 +55,8 @@ fn step(call: Call) -> Result<&'static str> {
     };
     // SAFETY: reads the state of the session.
     let caller = unsafe { pg_sys::GetUserId() };
-    let places = Places::new(call, caller, &shown)?;
+    let arguments = CallArguments::new(call, docs)?;
+    let places = Places::new(&arguments, caller, &shown)?;
     // The server takes no object locks in the class of relations, so this lock cannot collide with
     // one of its own.
     let lock = SessionLock { class: pg_sys::RelationRelationId, object: places.pairs.number() };
@@ -65,7 +66,9 @@ fn step(call: Call) -> Result<&'static str> {
         return Err(SqlError::new(PgSqlErrorCode::ERRCODE_OBJECT_IN_USE, message)
             .hint("Name another table for the pairs, or wait until it is made."));
     }
-    let mut work = begin(call, (places, caller, began), first)?;
+    let extension = Extension::of(call)?;
+    extension.check_version("near_duplicates_into")?;
+    let mut work = begin(extension, arguments, (places, caller, began), first)?;
     work.state.refused = refused;
     if transaction::run(&mut work)? == End::More {
         return Ok("more");
@@ -93,12 +96,15 @@ fn tell(work: &Work) -> Result<()> {
     Ok(())
 }
 
-/// Reads the arguments and the initial state.
-fn begin(call: Call, (places, caller, began): (Places, Oid, i64), first: bool) -> Result<Work> {
-    let extension = Extension::of(call)?;
-    extension.check_version("near_duplicates_into")?;
+/// Reads the initial state.
+fn begin(
+    extension: Extension,
+    arguments: CallArguments,
+    (places, caller, began): (Places, Oid, i64),
+    first: bool,
+) -> Result<Work> {
     let Places { pairs: result, clusters, log: log_place } = places;
-    let asked = JoinArguments::new(call, &extension, caller, &result)?;
+    let asked = JoinArguments::new(&arguments, &extension, caller, &result)?;
     let in_shards = asked.in_parts.as_ref().is_some_and(|in_parts| in_parts.citus.is_some());
     let call_state = state::Call {
         in_parts: asked.in_parts.is_some(),
@@ -110,7 +116,7 @@ fn begin(call: Call, (places, caller, began): (Places, Oid, i64), first: bool) -
         allowance: i64::try_from(settings::memory()).unwrap_or(i64::MAX),
     };
     let mut work = Work {
-        call,
+        arguments,
         extension,
         caller,
         asked,
@@ -197,7 +203,7 @@ fn look_around(work: &mut Work) -> Result<()> {
 /// documents were read.
 fn goes_on(work: &Work, log: &LogTable) -> bool {
     let Some((read, fresh)) = &log.read else { return true };
-    let resume = work.call.get::<bool>(NEXT + 3);
+    let resume = work.arguments.resume;
     let goes_on = resume.unwrap_or(*fresh);
     if work.state.taken {
         return goes_on;

@@ -3,7 +3,7 @@
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::Oid;
 
-use super::arguments::{InParts, JoinArguments};
+use super::arguments::{CallArguments, InParts, JoinArguments};
 use super::columns::Types;
 use super::log::LogTable;
 use super::own::Owned;
@@ -15,13 +15,12 @@ use crate::into::state::State;
 use crate::into::step::Table;
 use crate::pg::procedure::statement::Statement;
 use crate::pg::query::as_user::Extension;
-use crate::pg::server::call::Call;
 use crate::pg::server::error::{Result, SqlError};
 
 /// A transaction of a call.
 pub(super) struct Work {
-    /// The call of the function in which it runs.
-    pub call: Call,
+    /// The arguments of the call.
+    pub arguments: CallArguments,
     /// The extension.
     pub extension: Extension,
     /// The role that calls.
@@ -104,6 +103,11 @@ impl Work {
     pub(super) fn owned(&self) -> Owned<'_> {
         let id = (self.asked.id.as_str(), self.asked.id_oid);
         Owned { caller: self.caller, types: Types { id, extension: &self.extension } }
+    }
+
+    /// Returns the schema of the extension, and the last argument of its internal functions.
+    pub(super) fn extension(&self) -> (&str, &str) {
+        (&self.extension.schema, &self.extension.internal)
     }
 
     /// Returns the log.

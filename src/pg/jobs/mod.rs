@@ -10,7 +10,8 @@
 //! [`refresh`] carries out the plan of `crate::jobs`, one of the [`steps`] after the other, in only
 //! one session at a time ([`session_lock`](crate::pg::procedure::session_lock)).
 //! The parts that SQL cannot do ([`pairs`], [`clusters`], stored [`lists`] of rows) are Rust code,
-//! whose rows a statement stores ([`supplied_rows`]). [`former`] has symbols for an older SQL.
+//! whose rows a statement stores ([`supplied_rows`](crate::pg::procedure::supplied_rows)).
+//! [`former`] has symbols for an older SQL.
 //!
 //! Work on users' tables runs as the owner of the watched relation; work on the registry runs as
 //! the owner of the extension. SQL text is never stored: [`statements`] makes it each time from the
@@ -38,7 +39,6 @@ mod remembered;
 mod settings;
 pub(super) mod statements;
 mod steps;
-mod supplied_rows;
 pub(super) mod tables;
 mod unwatch;
 mod upkeep;

@@ -205,6 +205,7 @@ impl Settings {
             options: self.options.clone(),
             shingle: self.shingle,
             multiset: self.multiset,
+            max_pairs: None,
             texts: texts.into_iter().filter_map(|(name, text)| Some((name, text.clone()?))).collect(),
         }
     }

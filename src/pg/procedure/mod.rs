@@ -5,6 +5,7 @@
 //! steps, and plans again, while a [`session_lock`] keeps other sessions out between transactions.
 //! A [`statement`] runs as the owner of the tables, with `pg_catalog` as the only schema in the
 //! search path; a [`table`] is found by its OID, and locked and checked at each use.
+//! A statement writes rows that Rust code makes ([`supplied_rows`]).
 //! [`catalog`] looks up names and owners; [`citus`] asks how Citus distributes a relation, and
 //! distributes tables.
 
@@ -12,5 +13,6 @@ pub(crate) mod catalog;
 pub(crate) mod citus;
 pub(crate) mod session_lock;
 pub(crate) mod statement;
+pub(crate) mod supplied_rows;
 pub(crate) mod table;
 pub(crate) mod transaction;

@@ -80,8 +80,6 @@ pub(crate) struct Form {
     /// Set for the one of the two functions of this name that has an argument for the type of the
     /// ids.
     is_typed: bool,
-    /// Set if other arguments may follow.
-    goes_on: bool,
 }
 
 /// Declares functions, and the list of all.
@@ -89,7 +87,7 @@ macro_rules! forms {
     ($($form:ident = $name:literal [$($argument:ident),* $(,)?],)*) => {
         $(
             #[doc = concat!("`", $name, "`")]
-            pub(crate) const $form: Form = Form { name: $name, arguments: &[$($argument),*], is_typed: false, goes_on: false };
+            pub(crate) const $form: Form = Form { name: $name, arguments: &[$($argument),*], is_typed: false };
         )*
 
         /// All functions, for the test.
@@ -142,25 +140,9 @@ impl Form {
         Self { is_typed: true, ..self }
     }
 
-    /// Returns a function whose first arguments are these.
-    #[must_use]
-    pub(crate) const fn and_more(self) -> Self {
-        Self { goes_on: true, ..self }
-    }
-
     /// Lists the arguments in order.
     pub(crate) fn arguments(self) -> impl Iterator<Item = Argument> {
         self.arguments.iter().copied().filter(move |&argument| self.is_typed || argument != IdType)
-    }
-
-    /// Returns the number of arguments.
-    pub(crate) const fn count(self) -> usize {
-        let (mut count, mut n) = (0, 0);
-        while n < self.arguments.len() {
-            count += (self.is_typed || self.arguments[n] as u8 != IdType as u8) as usize;
-            n += 1;
-        }
-        count
     }
 
     /// Returns the arguments that are relations.
@@ -173,22 +155,23 @@ impl Form {
         self.arguments().position(|here| here == argument)
     }
 
-    /// Wraps stored arguments, which do not come from a call.
+    /// Wraps arguments that do not come from a call.
     pub(crate) const fn with(self, kept: &KeptArguments) -> Named<'_> {
         Named { values: Values::Kept(kept), form: self }
     }
 
     /// Wraps a call of the function.
     pub(crate) fn of(self, call: Call) -> Named<'static> {
-        if call.count() < self.count() || (call.count() > self.count() && !self.goes_on) {
-            let (name, has, declared) = (self.name, self.count(), call.count());
+        let (name, has, declared) = (self.name, self.arguments().count(), call.count());
+        if declared != has {
             declared_otherwise(format!("{name} has {has} arguments, declared with {declared}")).raise();
         }
         Named { values: Values::Call(call), form: self }
     }
 }
 
-/// Arguments of `near_duplicates` that a job stores, instead of those of a call.
+/// Arguments of `near_duplicates` that do not come from a call of it: a job has stored them, or
+/// `near_duplicates_into` passes them on.
 #[derive(Debug, Clone)]
 pub(crate) struct KeptArguments {
     /// The relation.
@@ -201,6 +184,8 @@ pub(crate) struct KeptArguments {
     pub shingle: Option<i32>,
     /// The setting for repeated tokens.
     pub multiset: Option<bool>,
+    /// The maximum number of pairs.
+    pub max_pairs: Option<i64>,
     /// The text arguments.
     pub texts: Vec<(Argument, String)>,
 }
@@ -213,6 +198,7 @@ impl KeptArguments {
             Threshold => self.threshold.into_datum(),
             Shingle => self.shingle.into_datum(),
             Multiset => self.multiset.into_datum(),
+            MaxPairs => self.max_pairs.into_datum(),
             _ => None,
         }
     }

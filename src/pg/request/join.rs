@@ -41,15 +41,12 @@ impl Request {
     /// Reads the arguments of a call. Each valid argument becomes part of the example in the hint
     /// for the next invalid one.
     pub(crate) fn new(call: Call, form: Form) -> Result<Self> {
-        Self::of_ids(call, form, form.of(call).id_type())
+        let given = form.of(call);
+        Self::of_named(given, form, given.id_type())
     }
 
-    /// Does the same for ids of this type, whatever the argument after the threshold is.
-    pub(crate) fn of_ids(call: Call, form: Form, id_type: Option<pg_sys::Oid>) -> Result<Self> {
-        Self::of_named(form.of(call), form, id_type)
-    }
-
-    /// Makes the request for a job's stored arguments, with ids of a type.
+    /// Makes the request for arguments of `near_duplicates` that do not come from a call, with ids
+    /// of a type.
     pub(crate) fn of_kept(arguments: &KeptArguments, id_type: pg_sys::Oid) -> Result<Self> {
         Self::of_named(NEAR_DUPLICATES.with(arguments), NEAR_DUPLICATES, Some(id_type))
     }

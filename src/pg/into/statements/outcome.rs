@@ -1,9 +1,8 @@
 //! Queries on filled tables, and the tables that the caller named.
 
-use pgrx::pg_sys::Oid;
-
 use super::fill::Named;
 use crate::pg::procedure::statement::Statement;
+use crate::pg::procedure::supplied_rows::supplied;
 use crate::pg::request::example::literal;
 
 /// Reports whether a document has no id.
@@ -67,15 +66,13 @@ pub(crate) fn result(result: Named<'_>, members: Named<'_>, pairs: Named<'_>) ->
     Statement::new(format!("INSERT INTO {} {all}", result.0)).about([result.1, members.1, pairs.1])
 }
 
-/// Fills the table of pairs with the pairs that one server finds. Runs with the search path of the
-/// caller, like all reading of documents, and so qualifies all names with their schemas.
-pub(crate) fn join_here(result: &str, id: &str, schema: &str) -> String {
-    let arguments: Vec<String> = (1..=12).map(|n| format!("${n}")).collect();
-    format!(
-        "INSERT INTO {result} SELECT p.left_id, p.right_id, p.similarity \
-         FROM {schema}.neardup_into_pairs({}, NULL::{schema}.neardup_internal) AS p(left_id {id}, right_id {id}, similarity pg_catalog.float8)",
-        arguments.join(", ")
-    )
+/// Fills the table of pairs with the pairs that one server finds, which the library supplies. Runs
+/// with the search path of the caller, like all reading of documents, and so qualifies all names
+/// with their schemas.
+pub(crate) fn join_here(extension: (&str, &str), result: &str, id: &str) -> String {
+    let columns = format!("left_id {id}, right_id {id}, similarity pg_catalog.float8");
+    let pairs = supplied(extension, None, &columns);
+    format!("INSERT INTO {result} SELECT f.left_id, f.right_id, f.similarity FROM {pairs}")
 }
 
 /// Makes the table of clusters.
@@ -85,19 +82,18 @@ pub(crate) fn create_clusters(name: &str, id: &str) -> Statement {
     ))
 }
 
-/// Fills the table of clusters from the pairs.
+/// Fills the table of clusters with those that the library makes of the pairs.
 pub(crate) fn clusters(
-    (schema, internal): (&str, &str),
+    extension: (&str, &str),
     clusters: Named<'_>,
     result: Named<'_>,
-    (id, id_oid): (&str, Oid),
+    id: &str,
 ) -> Statement {
     let query = literal(&format!("SELECT p.left_id, p.right_id, p.similarity FROM {} p", result.0));
-    let (id_oid, result_oid) = (id_oid.to_u32(), result.1.to_u32());
+    let columns = format!("cluster_id {id}, id {id}, representative bool, size int8, similarity float8");
+    let made = supplied(extension, Some(&query), &columns);
     Statement::new(format!(
-        "INSERT INTO {} SELECT c.cluster_id, c.id, c.representative, c.size, c.similarity \
-         FROM {schema}.neardup_into_clusters({query}::text, '{id_oid}'::regtype, '{result_oid}'::regclass{internal}) \
-             AS c(cluster_id {id}, id {id}, representative bool, size int8, similarity float8)",
+        "INSERT INTO {} SELECT f.cluster_id, f.id, f.representative, f.size, f.similarity FROM {made}",
         clusters.0
     ))
     .about([clusters.1])

@@ -5,6 +5,7 @@ use pgrx::pg_sys::{self, Oid};
 use crate::pg::jobs::job::Job;
 use crate::pg::jobs::settings::{Columns, Settings};
 use crate::pg::jobs::tables::all::Tables;
+use crate::pg::procedure::supplied_rows::supplied;
 use crate::pg::query::as_user::Extension;
 use crate::pg::query::citus::is_spread;
 use crate::pg::query::names::qualified_type;
@@ -97,11 +98,7 @@ impl Names {
     /// Returns the rows that the library supplies, for a query if there is one, with columns of
     /// these names and types.
     pub(crate) fn supplied(&self, query: Option<&str>, columns: &str) -> String {
-        let Self { schema, internal, .. } = self;
-        format!(
-            "{schema}.neardup_rows(({})::pg_catalog.text{internal}) AS f({columns})",
-            query.unwrap_or("NULL")
-        )
+        supplied((&self.schema, &self.internal), query, columns)
     }
 
     /// Returns the array type for ids of the job's tables.

@@ -6,7 +6,7 @@ use crate::pg::jobs::lists::merge::merged;
 use crate::pg::jobs::lists::outline;
 use crate::pg::jobs::lists::stored::TYPES;
 use crate::pg::jobs::statements::{definitions, lists};
-use crate::pg::jobs::supplied_rows::supplying;
+use crate::pg::procedure::supplied_rows::supplying;
 use crate::pg::server::error::Result;
 use crate::pg::server::set_returning::Store;
 use neardup_core::joins::incremental::outline_order::VERSION;

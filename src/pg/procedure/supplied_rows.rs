@@ -1,6 +1,5 @@
 //! Rows that Rust supplies to one of our statements, which reads them with `FROM neardup_rows(…)`.
-//! This way a step of a job calls Rust code from Rust code, and the statement writes the resulting
-//! rows.
+//! This way a step calls Rust code from Rust code, and the statement writes the resulting rows.
 
 use std::cell::Cell;
 use std::ptr;
@@ -43,6 +42,13 @@ pub(crate) fn supplying<T>(
     let mut supplier = Supplier { columns, supply };
     let _before = Before(SUPPLIER.replace(ptr::from_mut(&mut supplier).cast()));
     work()
+}
+
+/// Returns the supplied rows for FROM, for a query if there is one, as an SQL expression, with
+/// columns of these names and types. The schema of the extension and the last argument of its
+/// internal functions come first.
+pub(crate) fn supplied((schema, internal): (&str, &str), query: Option<&str>, columns: &str) -> String {
+    format!("{schema}.neardup_rows(({})::pg_catalog.text{internal}) AS f({columns})", query.unwrap_or("NULL"))
 }
 
 sql_function! {
