@@ -1,9 +1,9 @@
 //! The access method `signature`. docs/design/signature-index.md describes it.
 //!
 //! - [`layout`]: the contents of its pages.
-//! - [`pages`]: the pages and their log records.
+//! - [`pages`]: the pages and their WAL records.
 //! - [`storage`]: the lists made of the pages.
-//! - [`opclass`]: what an operator class makes of a column and of a query.
+//! - [`opclass`]: the operator classes, which make keys of a column's values and of a query.
 //! - [`am`]: the functions that the server calls.
 //! - [`admin`]: the functions that users call.
 

@@ -1,4 +1,5 @@
-//! `signature_index_check`: checks that an index is sound and has every row of its table.
+//! `signature_index_check`: checks that an index is sound and, on request, that it has every row of
+//! its table.
 
 use pgrx::pg_sys;
 use roaring::RoaringTreemap;
@@ -40,8 +41,8 @@ fn check(opened: Opened, heap: bool) -> Result<()> {
     let index = opened.index;
     // The snapshot is taken before the index is read, so that every row it shows is in the index.
     let snapshot = heap.then(|| Snapshot::new(index)).transpose()?;
-    // On a standby no lock keeps the pages in place. A check that replay overtakes starts over.
-    // SAFETY: reads the state of the server.
+    // On a standby, no lock keeps the pages in place. If replay removes pages that the check is
+    // reading, the check starts over. SAFETY: reads the state of the server.
     let lock = (!unsafe { pg_sys::RecoveryInProgress() }).then(|| Lock::maintenance(index));
     let mut seen = Seen::default();
     let mut failed = None;
@@ -65,7 +66,7 @@ fn check(opened: Opened, heap: bool) -> Result<()> {
     }
 }
 
-/// The parts of the index that the check has read so far.
+/// The data that the check has collected from the index so far.
 #[derive(Default)]
 struct Seen {
     rows: RoaringTreemap,
@@ -94,7 +95,8 @@ fn look(index: Index, seen: &mut Seen) -> Looked<()> {
         look_at_segment(&Segment::open(bulk, about, keys.layout())?, &keys, seen)?;
     }
     if directory.meta.order != NONE && keys.sets.is_some() {
-        // Reads the order from the index, not from the cached copy.
+        // This reads the order of tokens from the index and not from the copy in the backend's
+        // cache.
         order::read(index, &directory.meta);
     }
     seen.keys = Some(keys);
@@ -142,17 +144,19 @@ fn add_row(index: Index, block: u32, row: Row, seen: &mut Seen) {
     }
 }
 
-/// What the row pages of a segment hold, for comparison with its posting lists.
+/// The data read from the row pages of a segment, for comparison with the segment's posting lists.
 struct RowPages {
-    /// A checksum over all pairs of row and signature, which the posting lists must give, too.
+    /// A checksum over all pairs of row and signature. The posting lists must have the same
+    /// checksum.
     by_rows: u64,
-    /// The rows, where the filter of the table needs them.
+    /// The rows, if the filter needs their addresses for the pairs of the posting lists; otherwise
+    /// empty.
     rows: Vec<Row>,
     /// The numbers of rows that are split.
     split: Vec<u32>,
 }
 
-/// The part of a pair of row and signature in the checksum.
+/// Returns the value that a pair of row and signature adds to the checksum.
 fn pair(signature: u64, row: u32) -> u64 {
     hash::mix(signature ^ hash::mix(row.into()))
 }
@@ -213,8 +217,8 @@ fn look_at_segment(segment: &Segment, keys: &Keys, seen: &mut Seen) -> Looked<()
     let RowPages { by_rows, rows, split } = look_at_rows(segment, keys, seen)?;
     let mut cursor = Cursor::new(segment);
     let (mut count, mut postings, mut longest) = (0, 0, 0);
-    // The current signature, its number of rows so far, and the last of these rows. The rows of a
-    // frequent signature may come in several pieces.
+    // The current signature, the number of its rows that were read so far, and the last of these
+    // rows. The rows of a frequent signature may come in several pieces.
     let (mut current, mut rows_of, mut previous) = (None, 0, None);
     while let Some((signature, found)) = cursor.next()? {
         if current.replace(signature) != Some(signature) {

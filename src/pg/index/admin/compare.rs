@@ -23,8 +23,8 @@ impl Snapshot {
     /// Takes a snapshot whose rows are all in the index. A new snapshot always qualifies. An old
     /// one may show row versions from before the index was made, which the index need not have.
     pub(super) fn new(index: Index) -> Result<Self> {
-        // SAFETY: runs inside a transaction; an index has its row of pg_index, which has the header
-        // of a table row.
+        // SAFETY: runs inside a transaction; the relation of an index has the index's row of
+        // pg_index, which begins with the header of a table row.
         unsafe {
             let snapshot = pg_sys::GetTransactionSnapshot();
             let relation = &*index.relation();
@@ -50,7 +50,7 @@ impl Snapshot {
     }
 }
 
-/// Returns the inserting transaction of a row, like HeapTupleHeaderGetXmin of htup_details.h.
+/// Returns the transaction that inserted a row, like HeapTupleHeaderGetXmin of htup_details.h.
 ///
 /// # Safety
 /// `tuple` is a row of a table.
@@ -75,8 +75,8 @@ struct Comparison {
     memory: pg_sys::MemoryContext,
 }
 
-/// Checks that the index has every row that the snapshot shows. `keys` are the keys by which the
-/// filter was filled.
+/// Checks that the index has every row that the snapshot shows. `keys` must be the keys with which
+/// `filter` was filled.
 pub(super) fn compare(
     Opened { index, table }: Opened,
     keys: Keys,

@@ -5,7 +5,7 @@ use crate::pg::index::pages::buffer::Index;
 use crate::pg::index::storage::merge::budget;
 use neardup_core::{error, hash, memory};
 
-/// The mark that represents the signatures of a NULL.
+/// The mark of a row whose value is NULL. Such a row has no signatures.
 pub(super) const NULL: u64 = 0x6e75_6c6c;
 
 /// A Bloom filter of pairs of row and signature.
@@ -16,8 +16,9 @@ pub(super) struct Filter {
 impl Filter {
     const HASHES: u64 = 6;
 
-    /// Creates a filter for an index, within `maintenance_work_mem`. With two bytes a pair, one
-    /// missing pair in 400 is reported as present. A row has several pairs.
+    /// Creates a filter for an index, within `maintenance_work_mem`. With two bytes per pair, one
+    /// missing pair in 400 is reported as present. A missing row is overlooked less often than
+    /// that, because a row has several pairs.
     pub(super) fn new(index: Index) -> error::Result<Self> {
         let pairs: u64 = Directory::read(index).segments.iter().map(|s| s.postings + u64::from(s.rows)).sum();
         let words = (pairs / 4 + (1 << 16)).min(budget() as u64 / 8).next_power_of_two() as usize;
@@ -39,8 +40,8 @@ impl Filter {
         self.places(tid, signature).for_each(|(word, bit)| self.bits[word] |= bit);
     }
 
-    /// Reports whether a pair was added. The answer is always true for an added pair, and rarely
-    /// for any other.
+    /// Reports whether a pair was added. The answer is always true for a pair that was added, and
+    /// rarely true for a pair that was not.
     pub(super) fn has(&self, tid: u64, signature: u64) -> bool {
         self.places(tid, signature).all(|(word, bit)| self.bits[word] & bit != 0)
     }

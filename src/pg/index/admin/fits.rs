@@ -1,4 +1,5 @@
-//! `signature_index_fits`: returns why an index of sets does not serve a ball, or NULL if it does.
+//! `signature_index_fits`: returns the reason why an index of sets does not serve a ball, or NULL
+//! if the index serves it.
 
 use pgrx::{PgSqlErrorCode, pg_sys};
 

@@ -8,18 +8,18 @@ use crate::pg::server::error::or_raise;
 use neardup_core::hash;
 
 /// Returns the mark for the outline of a set that is split over several rows of the index. Such an
-/// outline has nothing but the size of the set.
+/// outline holds only the size of the set.
 fn split(sketch: &[u8]) -> u64 {
     const SPLIT: u64 = 0x7370_6c69_7400 << 16;
     SPLIT ^ sketch.first_chunk().map_or(0, |size| u32::from_le_bytes(*size).into())
 }
 
-/// The marks of a row: one for the data stored next to it, and its signatures if these do not
-/// follow from that data.
+/// The marks of a row: one mark for the data stored next to the row, and the signatures of the row
+/// unless they can be computed from that data.
 pub(super) struct Marks<'a> {
     /// The mark of the data stored next to the row.
     pub row: Option<u64>,
-    /// The same mark for the case that the set is split over several rows.
+    /// The mark of that data if the set is split over several rows of the index.
     pub split: Option<u64>,
     /// The signatures of the row.
     pub signatures: &'a [u64],

@@ -9,8 +9,9 @@ use crate::pg::query::names::name_of;
 use crate::pg::request::example::literal;
 use crate::pg::server::error::{Result, SqlError};
 
-/// Fails for such an index, with a hint that shows how to query all shards. The hint contains
-/// `call` on index `c`, whose rows are called `s`, and the expression `shown` of these rows.
+/// Fails for an index of a table that Citus distributes, with a hint that shows how to query all
+/// shards. The query in the hint calls the function in `call` for each index `c`, names the rows of
+/// its result `s`, and selects the expression `shown`.
 pub(super) fn refuse(opened: &Opened, call: &str, shown: &str) -> Result<()> {
     // SAFETY: an open relation.
     let table = unsafe { (*opened.table).rd_id };

@@ -45,7 +45,7 @@ sql_function! {
     }
 }
 
-/// The number of signatures that `signature_index_stats` lists.
+/// The largest number of signatures that `signature_index_stats` lists.
 const LISTED: usize = 10;
 
 /// The counts that need a pass over the index.

@@ -16,7 +16,7 @@ use neardup_core::sketches::pigeonhole::Bands;
 use neardup_core::sketches::wire::Source;
 use neardup_core::text;
 
-/// The seed of sketches of texts, the same as for `near(text, …)`.
+/// The seed of the sketches of texts. `near(text, …)` uses the same seed.
 const TEXT_SEED: i64 = 1;
 
 impl Keys {

@@ -22,7 +22,7 @@ pub(crate) enum Class {
     Minhash = 3,
     /// `simhash_hamming_ops`
     Simhash = 4,
-    /// `text_minhash_ops`, which only the SQL of 0.1.0 has.
+    /// `text_minhash_ops`, which only the SQL definitions of version 0.1.0 contain.
     Text = 5,
     /// `text_set_ops`
     TextSet = 6,
@@ -83,7 +83,7 @@ impl Class {
 /// ClanguageId of pg_language.h.
 const C_LANGUAGE: Oid = Oid::from_u32(13);
 
-/// Returns the class that a support function names, if it is one of ours.
+/// Returns the class whose number a support function returns, if the function is one of ours.
 pub(crate) fn class_of(function: Oid) -> Option<Class> {
     const OURS: [&CStr; 9] = [
         c"neardup_signature_class_bigint",

@@ -1,5 +1,5 @@
-//! The stored form of a value in an index: the signatures of an array, or a sketch like those of
-//! the index.
+//! The stored form of a value in an index: the signatures of an array, or a sketch that was made
+//! with the settings of the index.
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::Datum;
@@ -58,8 +58,9 @@ impl Keys {
                 let it = Simhash::parse(unsafe { varlena_bytes(value) })?;
                 let header = self.simhash_header();
                 let fits = match header.source {
-                    // Sketches made of texts can be compared with raw bits, but not with one
-                    // another.
+                    // Raw bits can be compared with any sketch of a text, but two sketches of texts
+                    // cannot always be compared with each other. So an index of raw bits takes only
+                    // raw bits.
                     Source::Bits => header.bits == it.header.bits && it.header.source == Source::Bits,
                     _ => header.check_like(&it.header).is_ok(),
                 };
@@ -97,7 +98,8 @@ impl Keys {
         ))
     }
 
-    /// Returns a signature in the form that users know: the element of an array of numbers.
+    /// Returns a signature in the form in which users see it: for an array of numbers, the element
+    /// of the array.
     pub(crate) fn shown(&self, signature: u64) -> i64 {
         match self.class {
             Class::Bigint => element_of(signature),

@@ -31,7 +31,7 @@ pub(crate) struct Keys {
     bands: Bands,
     /// The sketcher for texts, made when the first text arrives.
     pub sketcher: RefCell<Option<Sketcher>>,
-    /// For a class of sets, how sets are made and stored.
+    /// For a class of sets, the parameters by which sets are made and stored.
     pub sets: Option<SetKeys>,
 }
 
@@ -97,8 +97,8 @@ impl Keys {
         keys
     }
 
-    /// Returns the keys of the index as it is now, if the order of tokens was settled since these
-    /// were read.
+    /// Returns the keys of the index as it is now, if the order of tokens was settled after `self`
+    /// was read. Otherwise returns None.
     pub(crate) fn now(&self, index: Index, meta: &Meta) -> Option<Self> {
         (self.meta.order != meta.order).then(|| Self::of(index, meta))
     }
@@ -120,7 +120,8 @@ impl Keys {
         }
     }
 
-    /// Returns the header of every sketch of a simhash index, except bits that were made elsewhere.
+    /// Returns the header of every sketch of a simhash index. Only raw bits, which were made
+    /// elsewhere, may have another header.
     pub(crate) fn simhash_header(&self) -> SimhashHeader {
         SimhashHeader {
             hash_version: self.meta.hash_version,
@@ -157,7 +158,7 @@ impl Keys {
         Ok(())
     }
 
-    /// Fails if an item cannot belong to this class.
+    /// Fails if an item cannot belong to an index of this class.
     pub(crate) fn check(&self, index: Index, block: u32, item: &Item<'_>) {
         let right = if self.sets.is_some() {
             SetKeys::is_item(item.row, item.bytes)
@@ -173,7 +174,8 @@ impl Keys {
         }
     }
 
-    /// Makes what a segment stores of an item, and returns its row.
+    /// Fills `posted` with the data that a segment stores of an item, and returns the row that it
+    /// stores.
     pub(crate) fn post(&self, item: &Item<'_>, posted: &mut Posted) -> Result<Row> {
         if let Some(sets) = &self.sets {
             let settled = sets.settled.as_ref().expect("settled before there is a segment");
@@ -185,7 +187,7 @@ impl Keys {
         Ok(item.row)
     }
 
-    /// Returns the sketch of an item, for a segment.
+    /// Returns the sketch in the bytes of an item. It is empty if the class has no sketches.
     pub(crate) fn sketch_of<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
         if self.class.has_sketches() { bytes } else { &[] }
     }
@@ -205,13 +207,13 @@ impl Keys {
             Class::Minhash | Class::Text => {
                 self.bands.of_minhash(&Minhash { header: self.minhash_header(), values: bytes }, push);
             }
-            // See `post`.
+            // Only `post` makes the signatures of a set.
             Class::TextSet | Class::ArraySet | Class::VectorSet | Class::BallSet => {}
         }
     }
 
-    /// Returns the number of signatures that a query usually looks up, for a query whose argument
-    /// is not known yet.
+    /// Returns the number of signatures that a query is assumed to look up as long as its argument
+    /// is not known.
     pub(crate) fn usual_probes(&self) -> f64 {
         match &self.sets {
             Some(sets) => sets.usual_probes(),

@@ -23,22 +23,23 @@ sql_function! {
 }
 
 sql_function! {
-    /// `signature_class(uuid[]) → int`: does the same.
+    /// `signature_class(uuid[]) → int`: like `signature_class(bigint[])`.
     neardup_signature_class_uuid, pg_finfo_neardup_signature_class_uuid, |call| Ok(call.give(Some(Class::Uuid as i32)))
 }
 
 sql_function! {
-    /// `signature_class(minhash_sketch) → int`: does the same.
+    /// `signature_class(minhash_sketch) → int`: like `signature_class(bigint[])`.
     neardup_signature_class_minhash, pg_finfo_neardup_signature_class_minhash, |call| Ok(call.give(Some(Class::Minhash as i32)))
 }
 
 sql_function! {
-    /// `signature_class(simhash_sketch) → int`: does the same.
+    /// `signature_class(simhash_sketch) → int`: like `signature_class(bigint[])`.
     neardup_signature_class_simhash, pg_finfo_neardup_signature_class_simhash, |call| Ok(call.give(Some(Class::Simhash as i32)))
 }
 
 sql_function! {
-    /// `signature_class(text) → int`: does the same, for the SQL of 0.1.0.
+    /// `signature_class(text) → int`: like `signature_class(bigint[])`. Only the SQL definitions of
+    /// version 0.1.0 call it.
     neardup_signature_class_text, pg_finfo_neardup_signature_class_text, |call| Ok(call.give(Some(Class::Text as i32)))
 }
 
@@ -53,29 +54,28 @@ sql_function! {
 }
 
 sql_function! {
-    /// `signature_options_text(internal) → void`: declares the options of text_minhash_ops, for the
-    /// SQL of 0.1.0.
+    /// `signature_options_text(internal) → void`: declares the options of text_minhash_ops. Only
+    /// the SQL definitions of version 0.1.0 call it.
     neardup_signature_options_text, pg_finfo_neardup_signature_options_text, |call| Ok(options::declare(call, Class::Text))
 }
 
 sql_function! {
-    /// `signature_set_class(text) → int`: does the same as `signature_class` for the classes of
-    /// sets.
+    /// `signature_set_class(text) → int`: like `signature_class`, but for a class of sets.
     neardup_signature_class_text_set, pg_finfo_neardup_signature_class_text_set, |call| Ok(call.give(Some(Class::TextSet as i32)))
 }
 
 sql_function! {
-    /// `signature_set_class(anyarray) → int`: does the same.
+    /// `signature_set_class(anyarray) → int`: like `signature_set_class(text)`.
     neardup_signature_class_array_set, pg_finfo_neardup_signature_class_array_set, |call| Ok(call.give(Some(Class::ArraySet as i32)))
 }
 
 sql_function! {
-    /// `signature_set_class(tsvector) → int`: does the same.
+    /// `signature_set_class(tsvector) → int`: like `signature_set_class(text)`.
     neardup_signature_class_tsvector_set, pg_finfo_neardup_signature_class_tsvector_set, |call| Ok(call.give(Some(Class::VectorSet as i32)))
 }
 
 sql_function! {
-    /// `signature_set_class(text_ball) → int`: does the same.
+    /// `signature_set_class(text_ball) → int`: like `signature_set_class(text)`.
     neardup_signature_class_ball_set, pg_finfo_neardup_signature_class_ball_set, |call| Ok(call.give(Some(Class::BallSet as i32)))
 }
 

@@ -165,11 +165,11 @@ impl ClassOptions {
     }
 }
 
-/// An option of a number: its name, description, default, least and greatest value, and its place
-/// in [`ClassOptions`].
+/// A numeric option: its name, description, default, least value, greatest value, and its offset in
+/// [`ClassOptions`].
 type IntOption = (&'static std::ffi::CStr, &'static std::ffi::CStr, i32, i32, i32, usize);
 
-/// The options of numbers that a class offers.
+/// Returns the numeric options of a class.
 fn int_options(class: Class) -> impl Iterator<Item = IntOption> {
     let k = if class == Class::Simhash { 1 } else { 5 };
     let most = MOST_PERMUTATIONS as i32;
@@ -190,7 +190,7 @@ fn int_options(class: Class) -> impl Iterator<Item = IntOption> {
     })
 }
 
-/// The values of the option `source`, with an empty one at the end.
+/// The values of the option `source`, with an empty element at the end.
 fn sources() -> [pg_sys::relopt_enum_elt_def; 8] {
     let element = |name: &'static std::ffi::CStr, source: Source| pg_sys::relopt_enum_elt_def {
         string_val: name.as_ptr(),
@@ -211,8 +211,9 @@ fn sources() -> [pg_sys::relopt_enum_elt_def; 8] {
 /// Declares the options of a class to the server. The server calls this for an index of the class.
 pub(crate) fn declare(call: Call, class: Class) -> pg_sys::Datum {
     let sources = sources();
-    // SAFETY: argument 0 is the server's list of options; C strings outlive the call; the names of
-    // the sources are kept by reference, so they go into memory that stays.
+    // SAFETY: argument 0 is the server's list of options; C strings outlive the call; the server
+    // keeps a reference to the list of sources, so the list is copied into memory that outlives
+    // this call.
     unsafe {
         let list: *mut pg_sys::local_relopts = pgrx::fcinfo::pg_getarg_datum(call.info, 0)
             .map_or(std::ptr::null_mut(), |datum| datum.cast_mut_ptr());

@@ -2,17 +2,17 @@
 
 use neardup_core::joins::search::keys::KeyScratch;
 
-/// The data that a segment stores of an item, and space to make it.
+/// The data that a segment stores of an item, and buffers for making it.
 #[derive(Debug, Default)]
 pub(crate) struct Posted {
     /// The bytes stored next to the row.
     pub sketch: Vec<u8>,
     /// The signatures of the row.
     pub signatures: Vec<u64>,
-    /// Space for the tokens of a set.
+    /// A buffer for the tokens of a set.
     pub tokens: Vec<u32>,
-    /// Space for the prefix of a set.
+    /// A buffer for the prefix of a set.
     pub prefix: Vec<u32>,
-    /// Space for the ranks of tokens.
+    /// A buffer for the ranks of tokens.
     pub scratch: KeyScratch,
 }

@@ -27,38 +27,38 @@ pub(crate) const DISTANCE: u16 = 3;
 /// The target that distances are measured to.
 #[derive(Debug, Clone)]
 pub(crate) enum Target {
-    /// A sketch like those of the index.
+    /// A sketch that was made with the settings of the index.
     Sketch(Vec<u8>),
-    /// The sketch of an empty document, which is far from everything.
+    /// The sketch of an empty document. Every row has the greatest distance from it.
     Empty,
-    /// The middle of a ball that an index of sets serves. A row outside the ball is infinitely far.
-    /// With None, nothing can be in the ball.
+    /// The middle of a ball that an index of sets serves. A row outside the ball is infinitely far
+    /// from it. None means that no row can be in the ball.
     Ball(Option<SetProbe>),
-    /// A target with which values of the index cannot be compared, or only by data that the index
-    /// does not keep. The server must call the operator.
+    /// A target with which values of the index cannot be compared, or can be compared only by data
+    /// that the index does not keep. The server must compute the distance with the operator.
     Unlike,
 }
 
 /// A condition of a query.
 #[derive(Debug, Clone)]
 pub(crate) enum Probe {
-    /// No row meets it.
+    /// No row meets the condition.
     Nothing,
     /// Rows with one of these signatures.
     Signatures {
         /// The signatures, in ascending order.
         signatures: Vec<u64>,
-        /// True if every row with one of them meets the condition.
+        /// True if every row with one of the signatures meets the condition.
         exact: bool,
     },
-    /// Rows whose sketches differ from this one in at most `most` values or bits.
+    /// Rows whose sketches differ from `target` in at most `most` values or bits.
     Near {
-        /// Signatures of which each such row has at least one. None if the limit is too great for
-        /// that.
+        /// Signatures of which each such row has at least one. None if `most` is so great that such
+        /// a row need not have any signature of the target.
         signatures: Option<Vec<u64>>,
-        /// The sketch.
+        /// The sketch with which the sketches of rows are compared.
         target: Target,
-        /// The greatest difference.
+        /// The largest number of values or bits that may differ.
         most: u32,
     },
     /// Rows whose sets may be in a ball.
@@ -107,7 +107,7 @@ impl Keys {
     /// Makes a probe of a condition of a query.
     ///
     /// # Safety
-    /// `argument` is of the right type of the class's operator with this strategy number.
+    /// `argument` has the right-hand type of the class's operator with this strategy number.
     pub(crate) unsafe fn probe(&self, strategy: u16, argument: Datum) -> Result<Probe> {
         match (self.class, strategy) {
             (Class::Bigint | Class::Uuid, OVERLAPS) => {
@@ -124,7 +124,7 @@ impl Keys {
                 // SAFETY: a ball, which is a varlena.
                 let ball = unsafe { varlena_bytes(argument) };
                 if self.class == Class::Text && ball.first() != Some(&balls::VERSION) {
-                    // The ball is around a text, of which the index has only a sketch.
+                    // The middle of the ball is a text, but the index has only sketches of texts.
                     return Ok(Probe::Everything);
                 }
                 let ball = MinhashBall::parse(ball, what)?;
@@ -202,8 +202,9 @@ impl Keys {
         }
     }
 
-    /// Returns probes that find all rows up to some distance, each with that distance. The last
-    /// probe finds as much as the signatures can; those before it find less, and sooner.
+    /// Returns probes, and for each of them the greatest difference up to which it finds all rows.
+    /// The last probe finds all rows that the signatures can find; the probes before it find fewer
+    /// rows, but in less time.
     pub(crate) fn near(&self, target: &Target) -> Vec<(Probe, u64)> {
         /// The number of bands in the first probe.
         const FEW: u32 = 32;
@@ -219,14 +220,14 @@ impl Keys {
         }
     }
 
-    /// Reports whether each value of a sketch is a band of its own. A row that shares no band then
-    /// differs in every value.
+    /// Reports whether each value of a sketch is a band of its own. In this case, a row that shares
+    /// no band differs in every value.
     pub(crate) fn has_single_values(&self) -> bool {
         self.meta.bands == self.meta.width
     }
 
-    /// Reports whether all rows that [`Keys::near`] does not find are equally far, at
-    /// [`Keys::farthest`].
+    /// Reports whether all rows that the probes of [`Keys::near`] do not find are equally far from
+    /// the target, at [`Keys::farthest`].
     pub(crate) fn tells_all(&self, target: &Target) -> bool {
         match target {
             Target::Sketch(_) => self.has_single_values(),
@@ -235,13 +236,13 @@ impl Keys {
         }
     }
 
-    /// Returns the greatest possible difference.
+    /// Returns the greatest possible difference between a row and a target.
     pub(crate) fn farthest(&self) -> u32 {
         if self.sets.is_some() { OUTSIDE } else { self.meta.width }
     }
 
     /// Returns the number of values or bits in which a sketch differs from the target, or 0 if that
-    /// is not known. A set that is not known to be in a ball counts as outside it.
+    /// is not known. A set that is not known to be in the target's ball counts as outside it.
     pub(crate) fn difference(&self, target: &Target, row: Row, sketch: &[u8]) -> u32 {
         match target {
             Target::Unlike => 0,
@@ -273,7 +274,7 @@ impl Keys {
     }
 
     /// Reports whether a probe finds a row of a segment. If the probe has signatures to look up,
-    /// the row was found by them.
+    /// the row must have been found by them.
     pub(crate) fn accepts(&self, probe: &Probe, row: Row, sketch: &[u8]) -> bool {
         match probe {
             Probe::Nothing => false,

@@ -67,7 +67,7 @@ pub(crate) struct Texts {
 }
 
 impl Texts {
-    /// The amount that is processed at a time: some milliseconds of work for each thread.
+    /// The number of bytes that are processed at a time: some milliseconds of work for each thread.
     const BYTES: usize = 4 << 20;
     const ROWS: usize = 1 << 13;
     /// The number of rows that a thread takes at a time.
@@ -86,8 +86,8 @@ impl Texts {
         self.bytes >= Self::BYTES || self.waiting.len() >= Self::ROWS
     }
 
-    /// Takes out all rows with their stored forms, in the order in which they came. Each thread
-    /// makes its stored forms with its own result of `keeper`.
+    /// Removes all waiting rows and returns them with their stored forms, in the order in which
+    /// they were added. Each piece of the rows is processed with its own result of `keeper`.
     pub(crate) fn keep<K: FnMut(&Document, &Stop) -> Result<StoredValue>>(
         &mut self,
         keeper: impl Fn() -> K + Sync,

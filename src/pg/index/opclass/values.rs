@@ -85,7 +85,8 @@ pub(crate) fn element_of(signature: u64) -> i64 {
 
 /// Inverts [`neardup_core::hash::mix`].
 fn unmix(mixed: u64) -> u64 {
-    // Each step of the mix is undone in reverse order. The multipliers are inverses modulo 2^64.
+    // The steps of the mix are undone in reverse order. The multipliers are the inverses, modulo
+    // 2^64, of the multipliers of the mix.
     let mut z = mixed ^ (mixed >> 31) ^ (mixed >> 62);
     z = z.wrapping_mul(0x3196_42b2_d24d_8ec3);
     z = z ^ (z >> 27) ^ (z >> 54);
