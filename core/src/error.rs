@@ -1,6 +1,13 @@
 //! Errors of the core. `src/pg/server/error.rs` turns each of them into an SQLSTATE with a hint.
 
 /// An error of the core: a bad parameter, a limit of the machine, or a request to stop.
+///
+/// ```
+/// use neardup_core::near_duplicates;
+///
+/// let error = near_duplicates(&["a", "b"], 1.5).unwrap_err();
+/// assert_eq!(error.to_string(), "threshold must be greater than 0 and at most 1, not 1.5");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// A parameter has a value outside its range.
@@ -83,4 +90,11 @@ pub enum Error {
 }
 
 /// The result type of the core.
+///
+/// All fallible functions of this crate return it.
+///
+/// ```
+/// let pairs: neardup_core::Result<_> = neardup_core::near_duplicates(&["a b", "b a"], 0.5);
+/// assert_eq!(pairs.map(|pairs| pairs.len()), Ok(1));
+/// ```
 pub type Result<T> = std::result::Result<T, Error>;

@@ -13,17 +13,43 @@ use crate::error::{Error, Result};
 use crate::memory;
 
 /// A flag that asks all workers to return soon.
+///
+/// Long functions check it often, so that they return within milliseconds.
+///
+/// ```
+/// use neardup_core::{Error, Stop, edit_distance};
+///
+/// let stop = Stop::default();
+/// assert_eq!(edit_distance("quay", "quays", &stop), Ok((1, 5)));
+/// stop.request();
+/// assert_eq!(stop.check(), Err(Error::Stopped));
+/// ```
 #[derive(Debug, Default)]
 pub struct Stop(AtomicBool);
 
 impl Stop {
     /// Asks every worker that holds this flag to return.
+    ///
+    /// It cannot be taken back. O(1).
+    ///
+    /// ```
+    /// use neardup_core::{Error, Stop, feature_code};
+    ///
+    /// let stop = Stop::default();
+    /// stop.request();
+    /// assert_eq!(feature_code("A text.", &Default::default(), &stop), Err(Error::Stopped));
+    /// ```
     pub fn request(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
     /// Returns [`Error::Stopped`] once a stop was requested, and an error while memory is short. It
     /// costs two relaxed loads: cheap in inner loops, but too much for every byte.
+    ///
+    /// ```
+    /// let stop = neardup_core::Stop::default();
+    /// assert_eq!(stop.check(), Ok(()));
+    /// ```
     #[inline]
     pub fn check(&self) -> Result<()> {
         memory::suffices("working on a call")?;
@@ -32,9 +58,43 @@ impl Stop {
 }
 
 /// The work of one thread. It is called with the number of the worker, 0 to `count - 1`.
+///
+/// Calls on different threads run at the same time.
+///
+/// ```
+/// use neardup_core::{Executor, PlainThreads, Stop, Task};
+/// use std::sync::atomic::{AtomicUsize, Ordering};
+///
+/// let sum = AtomicUsize::new(0);
+/// let task: &Task = &|number, _: &Stop| Ok(drop(sum.fetch_add(number, Ordering::Relaxed)));
+/// PlainThreads(4).run(4, task)?;
+/// assert_eq!(sum.into_inner(), 0 + 1 + 2 + 3);
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 pub type Task<'a> = dyn Fn(usize, &Stop) -> Result<()> + Sync + 'a;
 
 /// Runs work on a number of threads.
+///
+/// A program that has a pool of threads of its own implements it. The results of a call do not
+/// depend on the number of threads.
+///
+/// ```
+/// use neardup_core::{Executor, Result, Stop, Task};
+///
+/// /// The calling thread alone.
+/// struct Alone;
+///
+/// impl Executor for Alone {
+///     fn count(&self) -> usize {
+///         1
+///     }
+///
+///     fn run(&self, _threads: usize, work: &Task<'_>) -> Result<()> {
+///         work(0, &Stop::default())
+///     }
+/// }
+/// assert_eq!(Alone.run(1, &|_, _| Ok(())), Ok(()));
+/// ```
 pub trait Executor {
     /// Returns the number of threads, at least 1.
     fn count(&self) -> usize;
@@ -63,6 +123,14 @@ pub trait Executor {
 }
 
 /// Plain threads that are never interrupted: for tests, benchmarks and programs.
+///
+/// The number is that of threads; 0 means 1. Threads are started for each task and end with it.
+///
+/// ```
+/// use neardup_core::{Executor, PlainThreads};
+///
+/// assert_eq!((PlainThreads(8).count(), PlainThreads(0).count()), (8, 1));
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct PlainThreads(pub usize);
 

@@ -4,6 +4,17 @@ use crate::error::{Error, Result};
 use crate::memory;
 
 /// A file that is deleted at the end of the call. Only one thread, the leader, uses it.
+///
+/// ```
+/// use neardup_core::{MemoryFiles, TempFiles};
+///
+/// let mut file = MemoryFiles.create()?;
+/// file.write(b"north quay")?;
+/// let mut bytes = [0; 4];
+/// file.read(6, &mut bytes)?;
+/// assert_eq!(&bytes, b"quay");
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 pub trait TempFile {
     /// Appends bytes.
     fn write(&mut self, bytes: &[u8]) -> Result<()>;
@@ -13,12 +24,32 @@ pub trait TempFile {
 }
 
 /// A factory of temporary files.
+///
+/// A program that writes to disk implements it. Files are made only when the memory of a call is
+/// not enough for its sets, texts or pairs.
+///
+/// ```
+/// use neardup_core::{MemoryFiles, NoFiles, TempFiles};
+///
+/// assert!(MemoryFiles.create().is_ok() && NoFiles.create().is_err());
+/// ```
 pub trait TempFiles {
     /// Creates a new, empty file.
     fn create(&self) -> Result<Box<dyn TempFile>>;
 }
 
 /// A factory that cannot create files, for programs that have enough memory.
+///
+/// A call that needs a file fails with [`Error::OutOfMemory`].
+///
+/// ```
+/// use neardup_core::{Corpus, Edit, NoFiles, PlainThreads, Resources};
+///
+/// let resources = Resources { files: &NoFiles, budget: 1 << 30, executor: &PlainThreads(1) };
+/// let (pairs, _) = Corpus::of_texts(&["quay", "quays"]).pairs_with(&Edit::within(1), resources)?;
+/// assert_eq!(pairs.len(), 1);
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct NoFiles;
 
@@ -30,6 +61,16 @@ impl TempFiles for NoFiles {
 
 /// A factory of files that are kept in memory, for tests and for programs that have nowhere to
 /// write.
+///
+/// What they hold does not count as memory of the call.
+///
+/// ```
+/// use neardup_core::{MemoryFiles, TempFiles};
+///
+/// let mut file = MemoryFiles.create()?;
+/// assert_eq!(file.write(&[1, 2, 3]), Ok(()));
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct MemoryFiles;
 

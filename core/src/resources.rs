@@ -4,6 +4,15 @@ use crate::executor::Executor;
 use crate::files::TempFiles;
 
 /// The resources of a task.
+///
+/// Results do not depend on them, as long as they suffice; only time and memory do.
+///
+/// ```
+/// use neardup_core::{MemoryFiles, PlainThreads, Resources};
+///
+/// let resources = Resources { files: &MemoryFiles, budget: 1 << 28, executor: &PlainThreads(4) };
+/// assert_eq!(resources.executor.count(), 4);
+/// ```
 #[derive(Clone, Copy)]
 pub struct Resources<'a> {
     /// The factory of temporary files.

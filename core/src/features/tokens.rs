@@ -10,6 +10,17 @@ use crate::text::characters::runs;
 use crate::text::{grams, html, words};
 
 /// The way in which a text is cut into tokens.
+///
+/// ```
+/// use neardup_core::{Corpus, FeatureSpec, Measure, Sets, Tokenizer};
+///
+/// let spec = FeatureSpec { tokenizer: Tokenizer::Chars, shingle: 3, ..FeatureSpec::WORDS };
+/// let method = Sets { spec, ..Sets::of_words(Measure::Jaccard, 0.5)? };
+/// let pairs = Corpus::of_texts(&["harbour", "harbours"]).pairs(&method)?;
+/// // Five of the six runs of three characters.
+/// assert_eq!(pairs[0].similarity, 5.0 / 6.0);
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tokenizer {
     /// Words ([`crate::text::words`]).
@@ -27,6 +38,20 @@ pub enum Tokenizer {
 }
 
 /// The way in which a document becomes a set.
+///
+/// A *shingle* is a run of consecutive tokens (Broder, SEQUENCES 1997); a text of fewer tokens has
+/// one shingle of all of them.
+///
+/// ```
+/// use neardup_core::{Corpus, FeatureSpec, Measure, Sets};
+///
+/// let spec = FeatureSpec { shingle: 2, multiset: false, ..FeatureSpec::WORDS };
+/// let method = Sets { spec, ..Sets::of_words(Measure::Jaccard, 0.3)? };
+/// let pairs = Corpus::of_texts(&["to be or not", "not to be or"]).pairs(&method)?;
+/// // "to be" and "be or", of four distinct pairs of words.
+/// assert_eq!(pairs[0].similarity, 0.5);
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FeatureSpec {
     /// The way in which texts are cut.
@@ -43,12 +68,29 @@ pub struct FeatureSpec {
 impl FeatureSpec {
     /// The greatest length of a shingle. Windows are hashed whole, so longer ones would cost time
     /// without use.
+    ///
+    /// ```
+    /// assert_eq!(neardup_core::FeatureSpec::LONGEST_SHINGLE, 1000);
+    /// ```
     pub const LONGEST_SHINGLE: usize = 1000;
 
     /// Single words with repeats counted: the default of the exact measures.
+    ///
+    /// ```
+    /// use neardup_core::{FeatureSpec, Tokenizer};
+    ///
+    /// let spec = FeatureSpec::WORDS;
+    /// assert_eq!((spec.tokenizer, spec.shingle, spec.multiset), (Tokenizer::Words, 1, true));
+    /// ```
     pub const WORDS: Self = Self { tokenizer: Tokenizer::Words, shingle: 1, multiset: true, wrap: false };
 
     /// Whole texts.
+    ///
+    /// ```
+    /// use neardup_core::{FeatureSpec, Tokenizer};
+    ///
+    /// assert_eq!(FeatureSpec::WHOLE.tokenizer, Tokenizer::Whole);
+    /// ```
     pub const WHOLE: Self = Self { tokenizer: Tokenizer::Whole, ..Self::WORDS };
 
     /// Checks a shingle length from a user.
@@ -61,7 +103,22 @@ impl FeatureSpec {
     }
 }
 
-/// A document from its table.
+/// A document: a text, a page, or what the caller has cut it into.
+///
+/// A document without a token is similar to nothing.
+///
+/// ```
+/// use neardup_core::{Corpus, Document, Measure, Sets};
+///
+/// let documents = [
+///     Document::from("The crane"),
+///     Document::Tokens(vec!["crane".into(), "the".into()]),
+///     Document::Numbers(vec![7, 8]),
+/// ];
+/// let mut corpus = Corpus::new(documents.len(), |row| Some(documents[row].clone()));
+/// assert_eq!(corpus.pairs(&Sets::of_words(Measure::Jaccard, 1.0)?)?.len(), 1);
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Document {
     /// A text that is not cut yet.
@@ -75,6 +132,18 @@ pub enum Document {
 }
 
 /// An HTML page.
+///
+/// Its text is that of [`html_text`](crate::html_text).
+///
+/// ```
+/// use neardup_core::{Corpus, Document, HtmlPage, Measure, Sets};
+///
+/// let page = |html: &str| Document::Page(HtmlPage { html: html.into(), url: None });
+/// let pages = [page("<p>The <b>crane</b>"), page("<h1>The crane</h1><script>x()</script>")];
+/// let mut corpus = Corpus::new(2, |row| Some(pages[row].clone()));
+/// assert_eq!(corpus.pairs(&Sets::of_words(Measure::Jaccard, 1.0)?)?.len(), 1);
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
     /// The source of the page.

@@ -15,6 +15,17 @@ use crate::memory;
 use crate::verify::predicate::Predicate;
 
 /// Two rows and their similarity.
+///
+/// Rows are numbered from 0. A similarity is above 0 and at most 1; what it is the share of, the
+/// method says. Of one collection the smaller row is the left one.
+///
+/// ```
+/// use neardup_core::{Pair, near_duplicates};
+///
+/// let pairs = near_duplicates(&["a b c", "d", "a b c e"], 0.5)?;
+/// assert_eq!(pairs, [Pair { left: 0, right: 2, similarity: 0.75 }]);
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pair {
     /// A row of the left table, or of the only one.

@@ -24,6 +24,18 @@ const USUAL: Resources<'static> =
 type Make<'a> = Box<dyn Fn(usize) -> Option<SourceDocument> + 'a>;
 
 /// Documents of one table or of two. The id of a row is its number.
+///
+/// Documents are made when they are read, one at a time, so that a corpus takes no memory for them.
+/// All calls with the same documents and method return the same pairs.
+///
+/// ```
+/// use neardup_core::{Corpus, Measure, Sets};
+///
+/// let mut corpus = Corpus::of_texts(&["red crane", "blue crane", "crane, red"]);
+/// let pairs = corpus.pairs(&Sets::of_words(Measure::Jaccard, 0.9)?)?;
+/// assert_eq!((pairs.len(), pairs[0].left, pairs[0].right), (1, 0, 2));
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 pub struct Corpus<'a> {
     /// The number of rows of each table.
     rows: [usize; 2],
@@ -40,6 +52,19 @@ pub struct Corpus<'a> {
 
 impl<'a> Corpus<'a> {
     /// Creates one table of `rows` rows.
+    ///
+    /// `make` is called once for each row and call, in order. Rows for which it returns `None` are
+    /// in no pair.
+    ///
+    /// ```
+    /// use neardup_core::{Corpus, Document, Edit};
+    ///
+    /// let lines = ["quay", "", "quays"];
+    /// let row = |row: usize| Some(lines[row]).filter(|line| !line.is_empty()).map(Document::from);
+    /// let pairs = Corpus::new(lines.len(), row).pairs(&Edit::within(1))?;
+    /// assert_eq!((pairs[0].left, pairs[0].right), (0, 2));
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     pub fn new(rows: usize, make: impl Fn(usize) -> Option<Document> + 'a) -> Self {
         Self::of_given(rows, move |row| make(row).map(SourceDocument::Document))
     }
@@ -60,16 +85,49 @@ impl<'a> Corpus<'a> {
     }
 
     /// Creates one table of texts.
+    ///
+    /// ```
+    /// use neardup_core::{Corpus, Edit};
+    ///
+    /// let texts: Vec<String> = vec!["quay".into(), "quays".into()];
+    /// assert_eq!(Corpus::of_texts(&texts).pairs(&Edit::new(0.8)?)?.len(), 1);
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     pub fn of_texts<T: AsRef<str>>(texts: &'a [T]) -> Self {
         Self::new(texts.len(), |row| Some(Document::Text(texts[row].as_ref().to_owned())))
     }
 
     /// Creates one table of sets of numbers.
+    ///
+    /// Repeats in a list count if the method compares multisets.
+    ///
+    /// ```
+    /// use neardup_core::{Corpus, Measure, Sets};
+    ///
+    /// let sets = [vec![1, 2, 3, 4], vec![5], vec![4, 3, 2, 6]];
+    /// let pairs = Corpus::of_sets(&sets).pairs(&Sets::of_words(Measure::Overlap, 0.75)?)?;
+    /// assert_eq!((pairs[0].left, pairs[0].right, pairs[0].similarity), (0, 2, 0.75));
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     pub fn of_sets(sets: &'a [Vec<i64>]) -> Self {
         Self::new(sets.len(), |row| Some(Document::Numbers(sets[row].clone())))
     }
 
     /// Splits the rows into two tables, the second one from `right_from` on.
+    ///
+    /// Pairs then have a row of each table, and no pair is of two rows of the same table. Rows keep
+    /// their numbers: those of the right table begin with `right_from`. With `None` there is one
+    /// table.
+    ///
+    /// ```
+    /// use neardup_core::{Corpus, Edit};
+    ///
+    /// let mut corpus = Corpus::of_texts(&["quay", "quay", "quays"]).split(Some(2));
+    /// let pairs = corpus.pairs(&Edit::within(1))?;
+    /// let rows: Vec<_> = pairs.iter().map(|pair| (pair.left, pair.right)).collect();
+    /// assert_eq!(rows, [(0, 2), (1, 2)]);
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     #[must_use]
     pub fn split(self, right_from: Option<usize>) -> Self {
         let all = self.rows[0];
@@ -78,6 +136,23 @@ impl<'a> Corpus<'a> {
     }
 
     /// Sets the site of each row, `None` if it is unknown.
+    ///
+    /// A [`Rule::BySite`](crate::Rule::BySite) distinguishes pairs of one site, and the rules of
+    /// [`Tlcs`](crate::Tlcs) count by site. Fails only if memory is short.
+    ///
+    /// ```
+    /// use neardup_core::{Corpus, Rule, Sketches, TechniqueSpec};
+    ///
+    /// let technique = TechniqueSpec::ExactText { clean: false, html: false };
+    /// let mut method = Sketches { sites: true, ..Sketches::of(technique) };
+    /// // Pairs of two sites only.
+    /// let different = Some(Box::new(Rule::Technique(0)));
+    /// method.combination.rule = Rule::BySite { at: 0, same: None, different };
+    /// let sites = [Some("a.org"), Some("a.org"), Some("b.org")];
+    /// let mut corpus = Corpus::of_texts(&["red crane"; 3]).with_sites(&sites)?;
+    /// assert_eq!(corpus.pairs(&method)?.len(), 2);
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     pub fn with_sites<S: AsRef<str>>(self, sites: &[Option<S>]) -> Result<Self> {
         let mut all = Sites::default();
         sites.iter().try_for_each(|site| all.push(site.as_ref().map(AsRef::as_ref)))?;
@@ -93,12 +168,35 @@ impl<'a> Corpus<'a> {
 
     /// Returns all pairs that a method finds, using two threads and a gigabyte, in the order of
     /// their rows.
+    ///
+    /// Fails if a parameter of the method is out of its range, and if memory is short.
+    ///
+    /// ```
+    /// use neardup_core::{Corpus, Measure, Sets};
+    ///
+    /// let mut corpus = Corpus::of_texts(&["a b", "b a", "a"]);
+    /// let pairs = corpus.pairs(&Sets::of_words(Measure::Dice, 0.6)?)?;
+    /// assert_eq!((pairs[0].similarity, pairs[1].similarity), (1.0, 2.0 / 3.0));
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     pub fn pairs(&mut self, method: &dyn Method) -> Result<Vec<Pair>> {
         Ok(self.pairs_with(method, USUAL)?.0)
     }
 
     /// Returns all pairs that a method finds with the given threads, files and memory, and the
     /// account of the call.
+    ///
+    /// ```
+    /// use neardup_core::{Corpus, Measure, MemoryFiles, PlainThreads, Resources, Sets};
+    ///
+    /// let executor = &PlainThreads(4);
+    /// let resources = Resources { files: &MemoryFiles, budget: 1 << 24, executor };
+    /// let mut corpus = Corpus::of_texts(&["a b", "a b c", ""]);
+    /// let method = Sets::of_words(Measure::Jaccard, 0.5)?;
+    /// let (pairs, account) = corpus.pairs_with(&method, resources)?;
+    /// assert_eq!((pairs.len(), account.documents, account.skipped_empty), (1, 3, 1));
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     pub fn pairs_with(
         &mut self,
         method: &dyn Method,
@@ -123,6 +221,22 @@ impl<'a> Corpus<'a> {
     }
 
     /// Returns the passages that documents share, using two threads and a gigabyte.
+    ///
+    /// Passages are in the order of their documents, and then of their sentences in the left one.
+    /// With two tables, rows are numbered as in pairs. Words that nearly all documents have do not
+    /// count, if the [features](crate::SentenceFeatures) say so.
+    ///
+    /// ```
+    /// use neardup_core::{Corpus, PassageParameters, SentenceFeatures};
+    ///
+    /// let texts = ["One. The crane moved to the quay.", "The crane moved to the quay! Two."];
+    /// let features = SentenceFeatures::Shingles(3);
+    /// let parameters = PassageParameters { features, min_sentences: 1, ..Default::default() };
+    /// let passages = Corpus::of_texts(&texts).passages(&parameters)?;
+    /// assert_eq!((passages.len(), passages[0].left_row, passages[0].right_row), (1, 0, 1));
+    /// assert_eq!((passages[0].left_sentence, passages[0].right_sentence), (1, 0));
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     pub fn passages(&mut self, parameters: &Parameters) -> Result<Vec<Passage>> {
         let mut quiet = Quiet;
         let mut reading = Reading::new(self, &mut quiet, USUAL);
@@ -204,8 +318,20 @@ impl Documents for Corpus<'_> {
     }
 }
 
-/// Returns the pairs of texts whose words have at least this Jaccard similarity. Each pair has two
-/// positions in the list and the similarity. For other measures see [`crate::methods`].
+/// Returns the pairs of texts whose words have at least this Jaccard similarity, in the order of
+/// their rows.
+///
+/// Words are lower-cased runs of letters and numbers ([`words`](crate::words)), and each occurrence
+/// of a word counts. Every such pair is found, and no other. Fails if the threshold is not above 0
+/// and at most 1. For other measures and methods see [`Corpus::pairs`].
+///
+/// ```
+/// let texts = ["red crane, north quay", "Red crane; north quay!", "red crane"];
+/// let pairs = neardup_core::near_duplicates(&texts, 0.5)?;
+/// let found: Vec<_> = pairs.iter().map(|pair| (pair.left, pair.right, pair.similarity)).collect();
+/// assert_eq!(found, [(0, 1, 1.0), (0, 2, 0.5), (1, 2, 0.5)]);
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 pub fn near_duplicates<T: AsRef<str>>(texts: &[T], threshold: f64) -> Result<Vec<Pair>> {
     use crate::methods::sets::Sets;
     use crate::verify::measure::Measure;

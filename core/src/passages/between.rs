@@ -1,4 +1,4 @@
-//! The passages of two texts by themselves.
+//! The passages of two texts that belong to no table.
 
 use super::search::Search;
 use super::{Parameters, Passage};
@@ -9,13 +9,14 @@ use crate::features::units::sets::{Gathering, Unit, Units};
 use crate::files::NoFiles;
 use crate::resources::Resources;
 
-/// The passages that two texts share, in the order of the left one. Words have no document
-/// frequency here, so all of them count.
+/// Returns the passages that two texts share, in the order of the left text. Words have no document
+/// frequency here, so all words count.
 pub fn between(a: &str, b: &str, parameters: &Parameters, stop: &Stop) -> Result<Vec<Passage>> {
     between_documents([a, b].map(|text| Document::Text(text.to_owned())), parameters, stop)
 }
 
-/// The same of two texts or pages.
+/// Returns the passages that two documents share, like [`between`]. Each document is a text or a
+/// page.
 pub fn between_documents(
     documents: [Document; 2],
     parameters: &Parameters,
@@ -38,7 +39,7 @@ pub fn between_documents(
     Ok(all)
 }
 
-/// The calling thread alone, which may be asked to stop: then the whole work ends.
+/// An executor that uses only the calling thread. If this thread is asked to stop, all work ends.
 struct CallingThread<'a> {
     stop: &'a Stop,
 }

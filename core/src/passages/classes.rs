@@ -1,4 +1,4 @@
-//! Classes of sentences with equal signatures, and the parts in which they are joined.
+//! Classes of sentences with equal signatures, and the parts of their join.
 
 use super::frequent_sentences::ClassStores;
 use crate::error::Result;
@@ -6,7 +6,8 @@ use crate::features::sets::records::Members;
 use crate::features::sets::store::Store;
 use crate::resources::Resources;
 
-/// Sentences of equal signatures: those of the left table, then those of the right one.
+/// Classes of sentences with equal signatures. The classes of the left table are numbered first,
+/// then those of the right table.
 pub(super) struct Classes {
     left: Members,
     right: Option<Members>,
@@ -24,13 +25,13 @@ impl Classes {
         self.left.len() + self.right.as_ref().map_or(0, Members::len)
     }
 
-    /// The class of a record that a join of all classes calls the right one of a pair.
+    /// Returns the class of a record that is the right record of a pair in a join of all classes.
     pub(super) fn right(&self, record: u32) -> u32 {
-        // Units are numbered with 32 bits, so that classes are.
+        // Sentences have numbers of 32 bits, so the numbers of classes fit as well.
         if self.two { self.left.len() as u32 + record } else { record }
     }
 
-    /// The sentences of a class.
+    /// Returns the sentences of a class.
     pub(super) fn rows(&self, class: u32) -> &[u32] {
         match &self.right {
             Some(right) if class as usize >= self.left.len() => right.rows(class as usize - self.left.len()),
@@ -43,22 +44,24 @@ impl Classes {
     }
 }
 
-/// A part of the join. Sentences that are frequent for certain ("hot") are not compared with each
+/// A part of the join. Sentences that are certainly frequent ("hot") are not compared with each
 /// other.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Part {
     /// The whole join: no sentence is hot.
     Whole,
-    /// The sentences that are not hot, with each other.
+    /// Joins the sentences that are not hot with each other.
     Others,
-    /// The sentences that are not hot, of the left table, with hot ones.
+    /// Joins the sentences of the left table that are not hot with the hot sentences (of the right
+    /// table, if there are two tables).
     OthersWithHot,
-    /// The hot sentences of the left table, with those of the right one that are not.
+    /// Joins the hot sentences of the left table with those sentences of the right table that are
+    /// not hot.
     HotWithOthers,
 }
 
 impl Part {
-    /// The parts of a join, of one table or of two.
+    /// Returns the parts of a join of one table or of two.
     pub(super) fn of_join(has_hot: bool, two: bool) -> &'static [Self] {
         match (has_hot, two) {
             (false, _) => &[Self::Whole],
@@ -67,8 +70,8 @@ impl Part {
         }
     }
 
-    /// The records to join, none on the right where they are joined with each other, and the
-    /// classes that they are.
+    /// Returns the left records to join, the right records, and the classes of all these records.
+    /// There are no right records if the left records are joined with each other.
     pub(super) fn take(
         self,
         of: &mut ClassStores<'_>,
@@ -93,11 +96,12 @@ impl Part {
     }
 }
 
-/// The classes that the records of a part are.
+/// The classes of the records of a part.
 pub(super) enum PartClasses {
-    /// All classes, by their numbers.
+    /// The part has all classes, and records are numbered like their classes.
     Whole,
-    /// Some, by record; those of the left side where there is no other one.
+    /// The part has some classes: for each record, its class. If `right` is `None`, right records
+    /// are those of the left side.
     Some { left: Vec<u32>, right: Option<Vec<u32>> },
 }
 

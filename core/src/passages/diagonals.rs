@@ -1,9 +1,9 @@
 //! Maximal diagonals of the matrices of sentence pairs (docs/design/algorithms.md section 6, step
 //! 3).
 //!
-//! A diagonal starts where the pair of the sentences before is no pair, and goes on as long as the
-//! next two sentences are one. Each pair is on one diagonal only. Pairs come in the order of their
-//! documents and diagonals, so that one look at each is enough.
+//! A diagonal starts at a pair of sentences if the two previous sentences are not a pair, and
+//! continues as long as the next two sentences are a pair. Each pair is on one diagonal only. Pairs
+//! come in the order of their documents and diagonals, so each pair is read only once.
 
 use super::pairs::Bridges;
 use super::starts::Starts;
@@ -16,40 +16,40 @@ use crate::memory;
 /// A run of similar sentences of two documents, consecutive in both.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Diagonal {
-    /// Its first sentence in each document, by the numbers of all sentences.
+    /// The first sentence in each document. Sentences are numbered across all documents.
     pub left: u32,
     /// See `left`.
     pub right: u32,
-    /// How many sentences it has.
+    /// The number of sentences in each document.
     pub length: u32,
-    /// The sum of their similarities.
+    /// The sum of the similarities of the pairs on the diagonal.
     pub sum: f64,
 }
 
-/// Diagonals of all matrices.
+/// The diagonals of the matrices of all pairs of documents.
 #[derive(Debug)]
 pub struct Diagonals {
-    /// Which document a sentence is in.
+    /// Finds the document that contains a sentence.
     pub starts: Starts,
     pairs: InOrder,
     bridges: Option<Bridges>,
     sentences: u32,
-    /// The next pair, once it is known.
+    /// The next pair, if it has been read already.
     head: Option<Edge>,
     ended: bool,
-    /// Pairs that were looked at.
+    /// The number of pairs that were read.
     pub seen: u64,
 }
 
-/// The order in which pairs of sentences make diagonals: by the two documents, then by how far
-/// apart the numbers of the sentences are, then by these.
+/// Returns the sort key that brings the pairs of a diagonal together: the two documents, then the
+/// difference between the numbers of the two sentences, then the number of the left sentence.
 pub fn by_diagonal(starts: &Starts, edge: Edge) -> Key {
     let (left, right) = (u64::from(starts.document(edge.left)), u64::from(starts.document(edge.right)));
     (left << 32 | right, u64::from(edge.right - edge.left) << 32 | u64::from(edge.left))
 }
 
 impl Diagonals {
-    /// Of pairs in the order of [`by_diagonal`].
+    /// Takes pairs in the order of [`by_diagonal`].
     pub fn new(starts: Starts, pairs: InOrder, bridges: Option<Bridges>, sentences: u32) -> Self {
         Self { starts, pairs, bridges, sentences, head: None, ended: false, seen: 0 }
     }
@@ -68,8 +68,9 @@ impl Diagonals {
         Ok(self.head)
     }
 
-    /// Adds the diagonals of at least `least` sentences of the next two documents that have any
-    /// pair, in the order of their left sentences; gives these documents, none after the last.
+    /// Finds the next two documents that have any pair of similar sentences, and adds their
+    /// diagonals of at least `least` sentences to `found`, in the order of the left sentences.
+    /// Returns the two documents, or `None` after the last ones.
     pub fn next(
         &mut self,
         least: u32,
@@ -96,8 +97,8 @@ impl Diagonals {
         (self.starts.document(left), self.starts.document(right))
     }
 
-    /// The diagonal that a pair is on, which is the first of it that is not known from [`Bridges`]
-    /// alone.
+    /// Returns the diagonal that contains the pair `edge`. This pair must be the first one on the
+    /// diagonal that is not known from [`Bridges`] alone.
     fn diagonal(&mut self, edge: Edge, documents: (u32, u32), executor: &dyn Executor) -> Result<Diagonal> {
         let mut back = 0;
         while back < edge.left
@@ -109,7 +110,8 @@ impl Diagonals {
         let mut diagonal = Diagonal { left, right, length: 0, sum: 0.0 };
         loop {
             let (a, b) = (left + diagonal.length, right + diagonal.length);
-            // What follows the last sentences of two documents are the first of others.
+            // The next numbers after the last sentences of two documents are sentences of other
+            // documents.
             let head = self
                 .peek(executor)?
                 .filter(|head| (head.left, head.right) == (a, b) && self.documents(a, b) == documents);
@@ -126,14 +128,14 @@ impl Diagonals {
         }
     }
 
-    /// The similarity of two sentences of these documents, if it is known from [`Bridges`].
+    /// Returns the similarity of two sentences if both are in `documents` and [`Bridges`] knows it.
     fn bridge(&self, left: u32, right: u32, documents: (u32, u32)) -> Option<f64> {
         let bridges = self.bridges.as_ref()?;
         let inside = right < self.sentences && self.documents(left, right) == documents;
         if inside { bridges.similarity(left, right) } else { None }
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.starts.bytes() + self.pairs.bytes() + self.bridges.as_ref().map_or(0, Bridges::bytes)
     }

@@ -1,11 +1,12 @@
-//! Sentences that more than a number of sentences are similar to for certain, found without
-//! comparing any two.
+//! Finds sentences to which more than a given number of sentences are certainly similar, without
+//! comparing any two sentences.
 //!
-//! Pages of a site are made from a template, so that thousands of sentences differ in a name, a
-//! number or a date alone. Each is similar to all the others, which is the square of their number
-//! in pairs, all in vain: such sentences begin no passage. Here the tokens of a sentence that are
-//! frequent are its core; sentences of one core whose sizes are such that it suffices are similar
-//! to each other, whatever else they have. What this leaves is counted by the join. O(tokens +
+//! Pages of a site are made from a template, so thousands of sentences differ only in a name, a
+//! number or a date. All of them are similar to each other. The number of their pairs is the square
+//! of their number, and all these pairs are useless, because such sentences begin no passage. Here,
+//! the core of a sentence is the set of its frequent tokens. Sentences that have the same core are
+//! similar to each other if the core is large enough for their sizes; their other tokens do not
+//! matter. The join finds the remaining sentences to which too many are similar. O(tokens +
 //! sentences · log sentences).
 
 use crate::error::{Error, Result};
@@ -21,18 +22,18 @@ use crate::verify::predicate::Predicate;
 const DOING: &str = "looking for frequent sentences";
 const NONE: u32 = u32::MAX;
 
-/// Classes of sentences with equal signatures: the records of the left table, then those of the
-/// right one.
+/// The records of classes of sentences with equal signatures. Classes are numbered like the records
+/// of the left table, followed by the records of the right table.
 pub struct ClassStores<'a> {
-    /// The records of both tables, or of the only one.
+    /// The records of both tables, or of the only table.
     pub stores: &'a mut [Store],
-    /// How many sentences a class has.
+    /// Returns the number of sentences of a class.
     pub size: &'a dyn Fn(u32) -> u32,
-    /// Tokens that can be shared are numbered below this.
+    /// The number of tokens that two records can share. Their numbers are below this number.
     pub shared_tokens: usize,
 }
 
-/// A class whose core suffices, by the hash of that.
+/// The hash of the core of a class, for a class whose core is large enough.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Core {
     hash: u128,
@@ -44,7 +45,8 @@ impl ClassStores<'_> {
         self.stores.iter().map(|store| store.sizes().len()).sum()
     }
 
-    /// Calls `each` with every class, its size in tokens, and those that can be shared.
+    /// Calls `each` with every class, its number of tokens, and those of its tokens that can be
+    /// shared.
     fn for_each(
         &mut self,
         budget: usize,
@@ -66,8 +68,9 @@ impl ClassStores<'_> {
         Ok(())
     }
 
-    /// Whether more than `most` sentences are similar to those of a class for certain, by class;
-    /// none where no class is such a one. A class may be one that is not found here.
+    /// Returns for each class whether more than `most` sentences are certainly similar to its
+    /// sentences, or `None` if there is no such class. The result does not mark all classes to
+    /// which more than `most` sentences are similar.
     pub fn hot(
         &mut self,
         predicate: &Predicate,
@@ -92,8 +95,9 @@ impl ClassStores<'_> {
             core.clear();
             memory::reserve(&mut core, tokens.len(), DOING)?;
             core.extend(tokens.iter().filter(|&&token| sentences[token as usize] > most));
-            // With any partner that is not larger, and what suffices for the larger one does for
-            // the smaller.
+            // Then the core is large enough for each partner that is not larger. Of two sentences,
+            // a core that is large enough for the larger one is also large enough for the smaller
+            // one.
             let suffices =
                 predicate.least_overlap(size, size).is_some_and(|least| core.len() as u32 >= least);
             if suffices && !core.is_empty() {
@@ -115,7 +119,7 @@ impl ClassStores<'_> {
                 sums[usize::from(class >= first_right)] += u64::from(size(class));
             }
             for &Core { class, .. } in alike {
-                // Partners are of the other table.
+                // If there are two tables, partners are in the other table.
                 let partners = if two { sums[usize::from(class < first_right)] } else { sums[0] };
                 hot[class as usize] = partners > u64::from(most);
                 any |= hot[class as usize];
@@ -124,8 +128,8 @@ impl ClassStores<'_> {
         Ok(any.then_some(hot))
     }
 
-    /// The records of a table that are hot, or those that are not, and their classes; in a file
-    /// where they are large.
+    /// Returns the hot records of a table if `wanted`, or else its other records, and the classes
+    /// of the returned records. The records are in a file if they are large.
     pub fn part(
         &mut self,
         table: usize,
@@ -145,18 +149,20 @@ impl ClassStores<'_> {
     }
 }
 
-/// The records of hot classes, to be compared where it matters: when a passage comes to them.
+/// The records of hot classes. Two of them are compared only when a passage reaches their
+/// sentences.
 #[derive(Debug)]
 pub struct HotRecords {
     records: Vec<Records>,
-    /// Which table's record a class is, and which of them; [`NONE`] of others.
+    /// For each class, the index of its record among the hot records of its table; [`NONE`] for
+    /// classes that are not hot.
     places: Vec<u32>,
     first_right: u32,
     predicate: Predicate,
 }
 
 impl HotRecords {
-    /// None where they would take more than `budget` bytes.
+    /// Returns `None` if the records would take more than `budget` bytes.
     pub fn new(
         of: &mut ClassStores<'_>,
         hot: &[bool],
@@ -192,7 +198,7 @@ impl HotRecords {
         (place != NONE).then(|| (&self.records[table], place as usize))
     }
 
-    /// The similarity of two classes, if both are hot and they are similar.
+    /// Returns the similarity of two classes, if both are hot and they are similar.
     pub fn similarity(&self, a: u32, b: u32) -> Option<f64> {
         let ((left, a), (right, b)) = (self.record(a)?, self.record(b)?);
         let (size, other) = (left.size(a), right.size(b));
@@ -201,7 +207,7 @@ impl HotRecords {
         Some(self.predicate.similarity(shared as u32, size, other))
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         memory::bytes(&self.places) + self.records.iter().map(Records::bytes).sum::<usize>()
     }

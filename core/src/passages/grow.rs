@@ -1,11 +1,13 @@
-//! Passages beyond whole sentences: as far as the texts around them agree, character by character.
+//! Extends passages beyond whole sentences, as far as the texts around them agree character by
+//! character.
 //!
-//! White space is passed over and letters are compared in lower case, as words are: a copy may be
-//! wrapped at another width. Where the texts differ, they agree again where enough columns are the
-//! same after a gap that is narrow enough on either side: 8 where one character is left out, 12 for
-//! two, [`ENOUGH`] for more; of several such places it is the one with the fewest characters left
-//! out, then with the fewest of the left text. A passage does not end within a word, and does not
-//! begin with a mark that ends what is before it.
+//! White space is skipped, because a copy may be wrapped at another width, and letters are compared
+//! in lower case, as in words. Where the texts differ, a gap may be skipped in either text if it is
+//! narrow enough and enough columns agree after it: 8 columns after a gap of one character in both
+//! texts together, 12 after two characters, and [`ENOUGH`] after more. Of several possible gaps,
+//! the one with the fewest characters is skipped, and among these the one with the fewest
+//! characters of the left text. A passage does not end within a word, and does not begin with a
+//! punctuation mark that closes the text before it.
 
 use super::Parameters;
 use crate::error::Result;
@@ -13,39 +15,40 @@ use crate::executor::Stop;
 use crate::text::characters::{Class, class, is_closing, is_space, lower};
 use crate::text::width::width_of;
 
-/// The columns that must agree after a gap of more than two characters.
+/// The number of columns that must agree after a gap of more than two characters.
 pub const ENOUGH: usize = 16;
 
-/// As many characters as are looked at ahead of a gap.
+/// The greatest number of characters that are read ahead where the texts differ.
 const AHEAD: usize = Parameters::WIDEST_GAP as usize + ENOUGH;
 
-/// The columns that must agree after a gap of `gap` characters of both texts together.
+/// Returns the number of columns that must agree after a gap of `gap` characters in both texts
+/// together.
 fn enough(gap: usize) -> usize {
     ENOUGH.min(4 + 4 * gap)
 }
 
-/// A piece of a text from where a passage ends, in bytes and characters.
+/// The length of the text by which a passage grows at one end, in bytes and characters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Extent {
-    /// Bytes.
+    /// The number of bytes.
     pub bytes: usize,
-    /// Characters.
+    /// The number of characters.
     pub chars: usize,
 }
 
-/// How far two texts agree from their beginnings on. O(characters) where they agree, and O(gap²) at
-/// each gap.
+/// Returns how far two texts agree from their beginnings on. O(characters) where the texts agree,
+/// and O(gap²) for each gap.
 pub fn forwards(a: &str, b: &str, gap: u32, stop: &Stop) -> Result<[Extent; 2]> {
     grow([a, b].map(TextCursor::<false>::new), gap as usize, |_| true, stop)
 }
 
-/// How far two texts agree from their ends back.
+/// Returns how far two texts agree from their ends backwards.
 pub fn backwards(a: &str, b: &str, gap: u32, stop: &Stop) -> Result<[Extent; 2]> {
     grow([a, b].map(TextCursor::<true>::new), gap as usize, can_begin, stop)
 }
 
-/// A place in a text, and how far it is from where it began: the text's beginning, or with `BACK`
-/// its end.
+/// A place in a text, stored as its distance from the beginning of the text, or from its end if
+/// `BACK`.
 #[derive(Clone, Copy)]
 struct TextCursor<'t, const BACK: bool> {
     text: &'t str,
@@ -57,7 +60,7 @@ impl<'t, const BACK: bool> TextCursor<'t, BACK> {
         Self { text, extent: Extent::default() }
     }
 
-    /// The character that comes next.
+    /// Returns the next character.
     #[inline]
     fn peek(&self) -> Option<char> {
         let (text, passed) = (self.text, self.extent.bytes);
@@ -69,7 +72,8 @@ impl<'t, const BACK: bool> TextCursor<'t, BACK> {
         if BACK { text[..left].chars().next_back() } else { text[passed..].chars().next() }
     }
 
-    /// Goes on after the next character that is no white space; gives it in lower case.
+    /// Moves past the next character that is not white space, and returns this character in lower
+    /// case.
     #[inline]
     fn next(&mut self) -> Option<char> {
         loop {
@@ -82,12 +86,13 @@ impl<'t, const BACK: bool> TextCursor<'t, BACK> {
         }
     }
 
-    /// Whether a word goes on here.
+    /// Reports whether the next character is part of a word.
     fn in_word(&self) -> bool {
         self.peek().is_some_and(is_in_word)
     }
 
-    /// Fills in the next characters, at most `most`; gives those that are there.
+    /// Reads up to `most` of the next characters that are not white space into `into`, in lower
+    /// case. Returns the characters read; the place does not change.
     fn look<'s>(&self, most: usize, into: &'s mut [char; AHEAD]) -> &'s [char] {
         let mut ahead = *self;
         let mut count = 0;
@@ -98,8 +103,8 @@ impl<'t, const BACK: bool> TextCursor<'t, BACK> {
         &into[..count]
     }
 
-    /// The bytes that come next, as many as wanted, in the order of the text; none where there are
-    /// fewer.
+    /// Returns the `count` bytes that follow the next `from` bytes, in the order of the text, or
+    /// `None` if there are fewer.
     #[inline]
     fn bytes(&self, from: usize, count: usize) -> Option<&'t [u8]> {
         let (bytes, passed) = (self.text.as_bytes(), self.extent.bytes + from);
@@ -110,7 +115,8 @@ impl<'t, const BACK: bool> TextCursor<'t, BACK> {
         bytes.get(end.checked_sub(count)?..end)
     }
 
-    /// How many characters of ASCII come next that are the same in another text, a bounded number.
+    /// Returns the number of next characters that are ASCII and the same in both texts. The number
+    /// is bounded.
     #[inline]
     fn same_ascii(&self, other: &Self) -> usize {
         const BLOCK: usize = 16;
@@ -129,7 +135,7 @@ impl<'t, const BACK: bool> TextCursor<'t, BACK> {
         same
     }
 
-    /// Goes on after some characters of ASCII.
+    /// Moves past `count` ASCII characters.
     #[inline]
     fn skip(&mut self, count: usize) {
         self.extent.bytes += count;
@@ -137,7 +143,7 @@ impl<'t, const BACK: bool> TextCursor<'t, BACK> {
     }
 }
 
-/// Whether a character is one of those that make a word together.
+/// Reports whether a character forms words together with its neighbours.
 #[inline]
 fn is_in_word(c: char) -> bool {
     if c.is_ascii() {
@@ -146,7 +152,8 @@ fn is_in_word(c: char) -> bool {
     !matches!(class(c), Class::Separator | Class::Alone)
 }
 
-/// Whether a passage can begin with a character: not with what belongs to the words before it.
+/// Reports whether a passage can begin with a character. It cannot begin with a mark that belongs
+/// to the words before it.
 fn can_begin(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '"' | '\'') || !is_closing(c)
 }
@@ -166,8 +173,8 @@ fn grow<const BACK: bool>(
             stop.check()?;
             agreed = 0;
         }
-        // What is equal byte by byte agrees; only the last place in it where a passage can end
-        // matters.
+        // Text that is equal byte by byte agrees. Of the places in this text where a passage can
+        // end, only the last one matters.
         let same = a.same_ascii(&b);
         if same > 0 {
             agreed += same;
@@ -211,7 +218,8 @@ fn grow<const BACK: bool>(
     }
 }
 
-/// How many characters to leave out on both sides, so that enough of those after them agree.
+/// Returns the number of characters to skip in each text, such that enough of the characters after
+/// them agree.
 fn gap_between(left: &[char], right: &[char], gap: usize) -> Option<[usize; 2]> {
     let agree = |x: usize, y: usize| {
         let same = left.iter().skip(x).zip(right.iter().skip(y)).take_while(|(c, d)| c == d);

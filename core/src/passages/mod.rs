@@ -1,9 +1,10 @@
-//! Passages that two documents share, and where they stand in both (Zhang et al., PDC-MR (SIGIR
-//! 2010); docs/design/algorithms.md section 6).
+//! Passages that two documents share, and their places in both documents (Zhang et al., PDC-MR
+//! (SIGIR 2010); docs/design/algorithms.md section 6).
 //!
-//! Sentences are joined by their sets of signatures ([`pairs`], in the parts of `classes.rs`), as
-//! documents are elsewhere; of the matrix of pairs of two documents the maximal diagonals are
-//! passages ([`diagonals`]), which may grow beyond whole sentences ([`grow`]).
+//! Sentences are joined by their sets of signatures ([`pairs`]), like documents in other methods;
+//! `classes.rs` divides the join into parts. The similar sentences of two documents form a matrix
+//! of pairs. Its maximal diagonals are the passages ([`diagonals`]), which may grow beyond whole
+//! sentences ([`grow`]).
 //!
 //! ```
 //! use neardup_core::features::units::signatures::Features;
@@ -41,21 +42,23 @@ use crate::features::units::signatures::Features;
 use crate::verify::measure::check_threshold;
 pub use between::{between, between_documents};
 
-/// What a passage is.
+/// The parameters that define a passage.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parameters {
     /// The signatures of sentences.
     pub features: Features,
-    /// The least Jaccard similarity of two sentences' signatures, τ.
+    /// The least Jaccard similarity τ of the signatures of two sentences.
     pub threshold: f64,
-    /// The least number of sentences of a passage, θ.
+    /// The least number θ of sentences of a passage.
     pub min_sentences: u32,
-    /// Whether passages grow beyond their sentences, and over how many differing characters.
+    /// The greatest number of differing characters that a passage can grow across at one place;
+    /// `None` if passages do not grow beyond their sentences.
     pub extend: Option<u32>,
-    /// How many sentences may be similar to one: of a sentence that has more, none is looked at,
-    /// unless others lead to it.
+    /// The greatest number of sentences that may be similar to one sentence. If more are similar to
+    /// a sentence, its pairs are used only where a passage reaches it from another sentence.
     pub most_similar: u32,
-    /// The least width of a passage in both texts, in columns without white space; 0 for any.
+    /// The least width of a passage in both texts, in columns without white space; 0 allows any
+    /// width.
     pub min_width: u32,
 }
 
@@ -73,15 +76,15 @@ impl Default for Parameters {
 }
 
 impl Parameters {
-    /// The differing characters that passages grow over by default.
+    /// The number of differing characters that passages can grow across by default.
     pub const GAP: u32 = 12;
-    /// The least width of a passage by default: formulas such as *Reuters.* are narrower, sentences
-    /// wider.
+    /// The least width of a passage by default. Formulas such as *Reuters.* are narrower, and
+    /// sentences are wider.
     pub const MIN_WIDTH: u32 = 20;
-    /// The most of them.
+    /// The greatest allowed number of differing characters that passages grow across.
     pub const WIDEST_GAP: u32 = 100;
 
-    /// Checks what a user gave.
+    /// Checks the values that a user gave.
     pub fn check(&self) -> Result<()> {
         check_threshold(self.threshold)?;
         self.features.check()?;
@@ -106,13 +109,13 @@ pub struct Passage {
     pub left_row: u32,
     /// See `left_row`.
     pub right_row: u32,
-    /// Its first sentence in each document, counted from 0.
+    /// The first sentence of the passage in each document, counted from 0.
     pub left_sentence: u32,
     /// See `left_sentence`.
     pub right_sentence: u32,
-    /// How many consecutive sentences are similar.
+    /// The number of consecutive similar sentences.
     pub sentences: u32,
-    /// Its characters in each text.
+    /// The range of its characters in each text.
     pub left_span: Range<usize>,
     /// See `left_span`.
     pub right_span: Range<usize>,
@@ -120,14 +123,14 @@ pub struct Passage {
     pub similarity: f64,
 }
 
-/// What was capped.
+/// The sentences that have more similar sentences than the cap allows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Capped {
-    /// Distinct sentences that too many are similar to.
+    /// The number of distinct sentences to which too many sentences are similar.
     pub sentences: u64,
-    /// How often these stand in documents.
+    /// The number of times that these sentences occur in documents.
     pub occurrences: u64,
-    /// Whether pairs of such sentences that are similar and not equal were too many to be kept, so
-    /// that passages go on over equal ones only.
+    /// Whether too many pairs of such sentences are similar but not equal, so not all of them were
+    /// kept. Then passages continue across such sentences only where these are equal.
     pub equal_only: bool,
 }

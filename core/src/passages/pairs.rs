@@ -1,11 +1,12 @@
-//! Pairs of similar sentences of two documents: sentences of equal signatures as one record, an
-//! exact join of the records, and what they stand for.
+//! Finds the pairs of similar sentences in different documents: sentences with equal signatures
+//! become one record, an exact join finds the pairs of records, and each pair of records is
+//! expanded to the pairs of sentences that it represents.
 //!
-//! A sentence that very many are similar to, such as a copyright notice, would give pairs without
-//! end. So a sentence to which more than a number of sentences are similar gives none, and there
-//! are at most as many pairs a sentence. It still counts where a passage comes to it from another
-//! sentence ([`Bridges`]). Which sentences these are is told before the join, as far as it can be
-//! ([`super::frequent_sentences`]), so that they are not compared with each other.
+//! A sentence to which very many sentences are similar, such as a copyright notice, would give far
+//! too many pairs. So a sentence to which more sentences than a limit are similar gives no pairs,
+//! which also limits the number of pairs per sentence. Such a sentence still counts where a passage
+//! reaches it from another sentence ([`Bridges`]). Some of these sentences can be recognised before
+//! the join ([`super::frequent_sentences`]); they are not compared with each other.
 
 use std::collections::HashMap;
 
@@ -30,22 +31,23 @@ use crate::verify::predicate::Predicate;
 
 const DOING: &str = "joining sentences";
 
-/// Pairs of sentences, and what was found on the way to them.
+/// Pairs of sentences, and further results of the join.
 pub struct SentencePairs<'f> {
-    /// Pairs of sentences by their numbers.
+    /// Pairs of sentence numbers.
     pub pairs: Edges<'f>,
-    /// Sentences that gave no pair, though they have partners.
+    /// The sentences that gave no pairs although other sentences are similar to them.
     pub bridges: Option<Bridges>,
-    /// What was capped.
+    /// The counts of sentences that gave no pairs because of the limit.
     pub capped: Capped,
-    /// What the filters of the join did.
+    /// The counts of the filters of the join.
     pub counts: Counts,
 }
 
 /// Joins sentences by their signatures. `all` is the number of sentences.
 ///
-/// Returns the pairs, the sentences that gave none because too many are similar to them, and what
-/// the filters did. Fails where memory or temporary space runs out. O(pairs) besides the join.
+/// Returns the pairs, the sentences that gave no pairs because too many sentences are similar to
+/// them, and the counts of the filters. Fails if memory or temporary space runs out. O(pairs), in
+/// addition to the join.
 pub fn sentence_pairs<'f>(
     ordered: Ordered,
     all: u32,
@@ -94,18 +96,18 @@ pub fn sentence_pairs<'f>(
     Ok(SentencePairs { pairs, bridges, capped, counts })
 }
 
-/// What the parts of a join found.
+/// The results of the parts of a join.
 struct Joined<'a, 'f> {
     classes: &'a Classes,
     executor: &'a dyn Executor,
-    /// To how many sentences those of a class are similar, as far as it is known; the greatest
-    /// number for hot ones.
+    /// For each class, the number of sentences known so far to be similar to its sentences; the
+    /// greatest possible number for hot classes.
     degrees: Vec<u32>,
-    /// A class whose degree is greater gives no pairs.
+    /// A class whose degree is greater than this gives no pairs.
     most: u32,
-    /// Pairs of classes neither of which was known to be stopped when the pair came.
+    /// Pairs of classes that were both not known to be stopped when the pair was found.
     similar: Edges<'f>,
-    /// Pairs of classes one of which is stopped.
+    /// Pairs of classes at least one of which is stopped.
     stopped: Stopped,
     counts: Counts,
 }
@@ -124,7 +126,8 @@ impl<'a, 'f> Joined<'a, 'f> {
         Ok(Self { classes, executor, degrees, most, similar, stopped, counts: Counts::default() })
     }
 
-    /// Notes classes of which it is known that they are similar to too many, though not to which.
+    /// Marks the classes that are known to have too many similar sentences, although these
+    /// sentences themselves are not known.
     fn mark_hot(&mut self, hot: &[bool]) {
         hot.iter().zip(&mut self.degrees).filter(|(hot, _)| **hot).for_each(|(_, degree)| *degree = u32::MAX);
     }
@@ -133,7 +136,8 @@ impl<'a, 'f> Joined<'a, 'f> {
         self.degrees[class as usize] > self.most
     }
 
-    /// Takes the pairs of a part; `progress` is told how much of it is done.
+    /// Takes the pairs of a part of the join. Calls `progress` with the share of the part that is
+    /// done.
     fn take(
         &mut self,
         join: &mut BlockJoin,
@@ -148,7 +152,8 @@ impl<'a, 'f> Joined<'a, 'f> {
                     *degree = degree.saturating_add(self.classes.size(other));
                 }
                 let edge = Edge::new(a, b, pair.similarity);
-                // What is stopped already need not wait for the end: these pairs may be very many.
+                // The pairs of a class that is already stopped are not stored until the end,
+                // because there may be very many of them.
                 if self.stops(a) || self.stops(b) {
                     self.stopped.add(edge)?;
                 } else {
@@ -161,7 +166,7 @@ impl<'a, 'f> Joined<'a, 'f> {
         Ok(())
     }
 
-    /// How many classes are stopped, and how many sentences these are.
+    /// Returns the number of stopped classes and the number of their sentences.
     fn stopped_classes(&self) -> (u64, u64) {
         let stopped = (0..self.classes.len() as u32).filter(|&class| self.stops(class));
         stopped.fold((0, 0), |(count, sentences), class| {
@@ -169,7 +174,8 @@ impl<'a, 'f> Joined<'a, 'f> {
         })
     }
 
-    /// Adds the pairs of sentences that pairs of classes, and classes of equal ones, stand for.
+    /// Adds the pairs of sentences that the pairs of classes represent, and the pairs of sentences
+    /// within each class.
     fn expand(
         &mut self,
         expansion: &mut Expansion<'_, '_>,
@@ -201,11 +207,11 @@ impl<'a, 'f> Joined<'a, 'f> {
     }
 }
 
-/// Pairs of classes that give no pairs of sentences, as long as there is room for them.
+/// Pairs of classes that give no pairs of sentences, stored as long as there is room for them.
 struct Stopped {
     pairs: HashMap<u64, f64>,
     room: usize,
-    /// Whether there were more, so that all were dropped.
+    /// Whether there were more pairs than room. Then all pairs were dropped.
     too_many: bool,
 }
 
@@ -229,7 +235,7 @@ impl Stopped {
     }
 }
 
-/// Pairs of sentences out of pairs of classes.
+/// Expands pairs of classes to pairs of sentences.
 struct Expansion<'a, 'f> {
     starts: &'a Starts,
     pairs: &'a mut Edges<'f>,
@@ -237,7 +243,7 @@ struct Expansion<'a, 'f> {
 }
 
 impl Expansion<'_, '_> {
-    /// Adds the pairs of a sentence with others that are in other documents.
+    /// Adds the pairs of `sentence` with those of `others` that are in other documents.
     fn add(&mut self, sentence: u32, others: &[u32], similarity: f64) -> Result<()> {
         const BREATHE_FOR: usize = 256;
         if others.len() > BREATHE_FOR || sentence.is_multiple_of(64) {
@@ -251,16 +257,18 @@ impl Expansion<'_, '_> {
     }
 }
 
-/// Sentences that too many others are similar to, to go on over where a passage comes to them.
+/// Sentences to which too many other sentences are similar. A passage that reaches such a sentence
+/// from another one continues across it.
 #[derive(Debug)]
 pub struct Bridges {
     /// The class of each sentence; [`NONE`] for those without signatures.
     classes: Vec<u32>,
-    /// One bit a class.
+    /// One bit for each class, which is set if the class gives no pairs.
     stops: Vec<u64>,
-    /// Pairs of classes one of which stops, the smaller first, and their similarities.
+    /// The similarities of pairs of classes at least one of which gives no pairs, by the numbers of
+    /// the two classes, the smaller first.
     similar: HashMap<u64, f64>,
-    /// The classes that no join compared with each other.
+    /// The hot classes, which no part of the join compared with each other.
     hot: Option<HotRecords>,
     /// Whether there are two tables, whose classes are never equal.
     two: bool,
@@ -289,7 +297,8 @@ impl Bridges {
         self.stops[class as usize / 64] >> (class % 64) & 1 == 1
     }
 
-    /// The similarity of two sentences one of which gave no pairs, if they are similar.
+    /// Returns the similarity of two sentences at least one of which gave no pairs, if they are
+    /// similar.
     pub fn similarity(&self, a: u32, b: u32) -> Option<f64> {
         let (a, b) = (self.classes[a as usize], self.classes[b as usize]);
         if a == NONE || b == NONE || !(self.stops(a) || self.stops(b)) {
@@ -302,7 +311,7 @@ impl Bridges {
         known.or_else(|| self.hot.as_ref()?.similarity(a.min(b), a.max(b)))
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         memory::bytes(&self.classes)
             + memory::bytes(&self.stops)

@@ -1,17 +1,17 @@
-//! How far a search for passages is.
+//! The progress of a search for passages.
 
-/// Where a search is.
+/// The phase of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Phase {
     /// Making the signatures of sentences.
     Signing,
-    /// Joining distinct sets of them.
+    /// Joining the distinct sets of signatures.
     Joining,
-    /// Listing the pairs of those that stand in documents.
+    /// Listing the pairs of sentences that the pairs of sets represent.
     Pairing,
-    /// Sorting these.
+    /// Sorting the pairs of sentences.
     Sorting,
 }
 
-/// Called with where a search is, and which share of that is done.
+/// Called with the phase of a search and the share of this phase that is done.
 pub type Progress<'a> = &'a mut dyn FnMut((Phase, f64));

@@ -1,5 +1,5 @@
-//! The search for passages: sentences into sets, sets into pairs, pairs into diagonals, and these
-//! into places of the texts, some documents at a time.
+//! The search for passages. It turns sentences into sets, sets into pairs, pairs into diagonals,
+//! and diagonals into places in the texts, a few documents at a time.
 
 use std::ops::Range;
 
@@ -24,30 +24,30 @@ use crate::text::width::width_of;
 
 const DOING: &str = "finding passages";
 
-/// What was done before the first passage.
+/// Counts of the work done before the first passage.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Account {
-    /// Sentences of all documents.
+    /// The number of sentences of all documents.
     pub sentences: u64,
-    /// Those that have words and no signature.
+    /// The number of sentences that have words but no signature.
     pub unsigned: u64,
-    /// Signatures of all sentences, and how many distinct ones.
+    /// The number of signatures of all sentences, and the number of distinct signatures.
     pub signatures: u64,
     /// See `signatures`.
     pub distinct_signatures: u64,
-    /// Distinct sets of them.
+    /// The number of distinct sets of signatures.
     pub distinct_sets: u64,
-    /// Pairs of similar sentences in different documents.
+    /// The number of pairs of similar sentences in different documents.
     pub pairs: u64,
-    /// What the filters of the join did.
+    /// The counts of the filters of the join.
     pub counts: Counts,
-    /// What was capped.
+    /// The counts of sentences to which too many sentences are similar.
     pub capped: Capped,
-    /// The most bytes that were held.
+    /// The greatest number of bytes held at a time.
     pub peak_bytes: usize,
 }
 
-/// Passages that are being found.
+/// A search for passages.
 #[derive(Debug)]
 pub struct Search {
     library: TextStore,
@@ -56,7 +56,7 @@ pub struct Search {
     min_sentences: u32,
     extend: Option<u32>,
     min_width: u32,
-    /// What was done.
+    /// The counts of the work done.
     pub account: Account,
 }
 
@@ -98,8 +98,9 @@ impl Search {
         Ok(Self { library, units, diagonals, min_sentences, extend, min_width, account })
     }
 
-    /// The next passages, by the documents and then by the left sentences; none after the last. A
-    /// batch may be empty, and its size is bounded but for passages of one pair of documents.
+    /// Returns the next passages, ordered by their documents and then by their left sentences, or
+    /// `None` after the last passages. A batch may be empty. Its size is bounded, except that all
+    /// passages of a pair of documents are in one batch.
     pub fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<Passage>>> {
         const PASSAGES: usize = 1 << 12;
         const BYTES: usize = 8 << 20;
@@ -142,12 +143,12 @@ impl Search {
         Ok(Some(passages))
     }
 
-    /// The share of the pairs of sentences that were looked at.
+    /// Returns the share of the pairs of sentences that were read.
     pub fn progress(&self) -> f64 {
         self.diagonals.seen as f64 / self.account.pairs.max(1) as f64
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.library.bytes() + self.units.bytes() + self.diagonals.bytes()
     }
@@ -156,7 +157,7 @@ impl Search {
 /// Two documents and their diagonals.
 struct DocumentPair {
     rows: [u32; 2],
-    /// The numbers of their first sentences.
+    /// The number of the first sentence of each document.
     firsts: [u32; 2],
     diagonals: Range<usize>,
     passages: Vec<Passage>,
@@ -166,8 +167,8 @@ struct DocumentPair {
 type Places = [Span; 2];
 
 impl DocumentPair {
-    /// Makes passages of the diagonals, of those that are at least so wide in the end. Starts over
-    /// after a stop.
+    /// Turns the diagonals into passages, and keeps the passages that are at least `min_width` wide
+    /// after they have grown. After a stop, the next call starts from the beginning.
     fn locate(
         &mut self,
         open: &LoadedTexts<'_>,
@@ -220,7 +221,8 @@ impl DocumentPair {
     }
 }
 
-/// Whether a text has at least so many columns without its white space, which copies need not keep.
+/// Reports whether a text has at least `least` columns without its white space. White space does
+/// not count because a copy may change it.
 fn is_wide(text: &str, least: usize) -> bool {
     let mut columns = 0;
     least == 0
@@ -230,8 +232,9 @@ fn is_wide(text: &str, least: usize) -> bool {
         })
 }
 
-/// Lets a passage grow at both ends, at most to where the passage next to it in both texts, before
-/// or after it, ends or begins.
+/// Extends passage `n` at both ends. It grows at most to the end of the nearest passage that is
+/// before it in both texts, and to the beginning of the nearest passage that is after it in both
+/// texts.
 fn extend_one(
     places: &mut [Places],
     n: usize,
@@ -239,7 +242,8 @@ fn extend_one(
     gap: u32,
     stop: &Stop,
 ) -> Result<()> {
-    // Passages stand in the order of the left text; those that cross are passed over.
+    // Passages are in the order of the left text. Passages that overlap passage `n`, or are in the
+    // opposite order in the right text, are skipped.
     const NEIGHBOURS: usize = 64;
     let [left, right] = &places[n];
     let behind = places[n + 1..].iter().take(NEIGHBOURS).find(|[other_left, other_right]| {

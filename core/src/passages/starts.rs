@@ -1,11 +1,12 @@
-//! Which document a sentence is in.
+//! Finds the document that contains a sentence.
 
 use crate::error::Result;
 use crate::memory;
 
 const DOING: &str = "numbering sentences";
 
-/// One bit a sentence, set where a document begins, and how many are set before each word of them.
+/// One bit for each sentence, which is set if a document begins with the sentence, and for each
+/// word of 64 bits the number of bits set in the words before it.
 #[derive(Debug, Default)]
 pub struct Starts {
     bits: Vec<u64>,
@@ -13,8 +14,8 @@ pub struct Starts {
 }
 
 impl Starts {
-    /// `firsts` are the first sentences of all documents, ascending from 0, and the number of all
-    /// sentences.
+    /// `firsts` has the number of the first sentence of each document, ascending from 0, and at its
+    /// end the number of all sentences.
     pub fn new(firsts: &[u32]) -> Result<Self> {
         let all = firsts.last().copied().unwrap_or(0) as usize;
         let mut bits = memory::filled(0u64, all.div_ceil(64), DOING)?;
@@ -31,7 +32,7 @@ impl Starts {
         Ok(Self { bits, before })
     }
 
-    /// The number of the document of a sentence. O(1).
+    /// Returns the number of the document that contains a sentence. O(1).
     #[inline]
     pub fn document(&self, sentence: u32) -> u32 {
         let word = sentence as usize / 64;
@@ -39,7 +40,7 @@ impl Starts {
         self.before[word] + upto.count_ones() - 1
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         memory::bytes(&self.bits) + memory::bytes(&self.before)
     }
