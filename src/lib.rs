@@ -1,7 +1,7 @@
 //! The extension: PostgreSQL calls [`neardup_core`].
 //!
-//! * [`jobs`], [`into`]: the next step of a refresh and of `near_duplicates_into`, planned without
-//!   a server
+//! * [`jobs`], [`into`]: decide, without a server, the next step of a refresh of a job and of a
+//!   call of `near_duplicates_into`
 //! * `pg`: everything that calls the server or is called by it
 
 #![warn(unreachable_pub)]

@@ -9,10 +9,10 @@ use pgrx::pg_sys::{self, Oid};
 /// Returns the columns of a descriptor, including dropped ones.
 ///
 /// # Safety
-/// The descriptor is one of the server's, and outlives the result.
+/// The descriptor was made by the server, and outlives the result.
 pub(crate) unsafe fn attributes<'a>(descriptor: pg_sys::TupleDesc) -> &'a [pg_sys::FormData_pg_attribute] {
-    // SAFETY: the caller's promise: it has as many attributes as it says; since 18 they follow the
-    // compact ones.
+    // SAFETY: the caller's promise: the descriptor has `natts` attributes; since version 18 they
+    // follow the compact attributes.
     unsafe {
         let count = (*descriptor).natts as usize;
         #[cfg(not(feature = "pg18"))]
@@ -25,8 +25,8 @@ pub(crate) unsafe fn attributes<'a>(descriptor: pg_sys::TupleDesc) -> &'a [pg_sy
     }
 }
 
-/// Returns the index of a table's primary key, or no OID. A deferrable primary key does not count;
-/// since 18 this must be requested.
+/// Returns the OID of the index of a table's primary key, or the invalid OID if there is none. A
+/// deferrable primary key does not count; since version 18 an argument must say so.
 ///
 /// # Safety
 /// The relation is open.
@@ -40,7 +40,7 @@ pub(crate) unsafe fn primary_key(relation: pg_sys::Relation) -> Oid {
     }
 }
 
-/// Reports whether a relation was made, or has got new files, in this transaction.
+/// Reports whether this transaction created a relation or gave it new files.
 pub(crate) fn has_new_files(relation: &pg_sys::RelationData) -> bool {
     #[cfg(feature = "pg15")]
     let files = relation.rd_firstRelfilenodeSubid;
@@ -49,7 +49,8 @@ pub(crate) fn has_new_files(relation: &pg_sys::RelationData) -> bool {
     relation.rd_createSubid != 0 || files != 0
 }
 
-/// Locks an address of a relation if this needs no waiting. A failure is not logged.
+/// Locks a tuple address of a relation if this needs no waiting, and reports whether it did. A
+/// failure is not logged.
 ///
 /// # Safety
 /// The relation is open.
@@ -67,8 +68,8 @@ pub(crate) unsafe fn lock_tuple_if_free(
     }
 }
 
-/// Returns where the server stores a storage parameter. It is not recorded whether the value was
-/// given or is the default.
+/// Returns the description by which the server parses a storage parameter and stores its value. The
+/// server does not record whether the value was given or is the default.
 pub(crate) fn option_at(
     name: &'static std::ffi::CStr,
     opttype: pg_sys::relopt_type::Type,
@@ -94,7 +95,7 @@ pub(crate) fn owns_relation(relation: Oid, user: Oid) -> bool {
     }
 }
 
-/// Reports whether a user was granted the maintenance of a table, which is a privilege since 17.
+/// Reports whether a user has the privilege to maintain a table, which exists since version 17.
 pub(crate) fn may_maintain(table: Oid, user: Oid) -> bool {
     #[cfg(any(feature = "pg15", feature = "pg16"))]
     {
@@ -109,11 +110,11 @@ pub(crate) fn may_maintain(table: Oid, user: Oid) -> bool {
     }
 }
 
-/// Counts an index scan, like pgstat_count_index_scan of pgstat.h, and for EXPLAIN ANALYZE, which
-/// shows the count since 18.
+/// Counts an index scan in the statistics, like pgstat_count_index_scan of pgstat.h, and for
+/// EXPLAIN ANALYZE, which shows the count since version 18.
 ///
 /// # Safety
-/// It is a scan of an open index.
+/// The index of the scan is open.
 pub(crate) unsafe fn count_index_scan(scan: pg_sys::IndexScanDesc) {
     // SAFETY: the caller's promise; the statistics, if they are kept, belong to this backend.
     unsafe {
@@ -135,8 +136,8 @@ pub(crate) unsafe fn count_index_scan(scan: pg_sys::IndexScanDesc) {
     }
 }
 
-/// Shows a text as the activity of this session, in place of the query, whose query id remains.
-/// Since 18 the id of its plan remains, too.
+/// Shows a text instead of the query as the activity of this session. The query id does not change,
+/// and since version 18 the plan id does not change, either.
 pub(crate) fn show_activity(text: &std::ffi::CStr) {
     // SAFETY: a C string, which is copied; the ids are this session's.
     unsafe {
@@ -161,12 +162,12 @@ pub(crate) fn vacuum_delay() {
     }
 }
 
-/// Marks a path of an index as one to use only if there is no other: since 18 the planner compares
-/// the number of disabled parts of paths before it compares costs.
+/// Marks a path of an index as one to use only if there is no other path: since version 18 the
+/// planner compares the numbers of disabled nodes of paths before it compares their costs.
 pub(crate) fn disable(path: &mut pg_sys::Path) {
     #[cfg(feature = "pg18")]
     {
-        // The number is greater than that of a sequential scan that a setting disables.
+        // A sequential scan that a setting disables has the number 1, which is less.
         path.disabled_nodes = 2;
     }
     let _ = path;
@@ -176,12 +177,13 @@ pub(crate) fn disable(path: &mut pg_sys::Path) {
 pub(crate) fn complete(am: &mut pg_sys::IndexAmRoutine) {
     #[cfg(not(feature = "pg15"))]
     {
-        // An update of the column must reach the index.
+        // Every update of an indexed column must reach the index.
         am.amsummarizing = false;
     }
     #[cfg(any(feature = "pg17", feature = "pg18"))]
     {
-        // Threads of a single backend sort, and an insert leaves nothing open.
+        // A build sorts with threads of a single backend, not with parallel workers, and an insert
+        // leaves nothing open that needs a cleanup.
         am.amcanbuildparallel = false;
         am.aminsertcleanup = None;
     }

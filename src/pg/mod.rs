@@ -1,6 +1,7 @@
 //! The thin layer that knows PostgreSQL: arguments in, rows out, errors with their SQLSTATE.
 //!
-//! The SQL objects are declared in `sql/*.sql`; each C function there is a function of this module.
+//! The SQL objects are declared in `sql/*.sql`; each C function that these files name is defined in
+//! this module.
 #![allow(unsafe_code)] // The one door to the server's C interface; every use says why it is sound.
 
 mod compat;

@@ -92,8 +92,8 @@ sql_function! {
     neardup_edit_similarity, pg_finfo_neardup_edit_similarity, |call| {
         let Some([a, b]) = call.two_texts()? else { return Ok(call.give::<f64>(None)) };
         let mut found = (0, 0);
-        // The cost of comparing two texts is proportional to the product of their lengths, with 64
-        // cells a step.
+        // The cost of comparing two texts is proportional to the product of their lengths, and each
+        // step computes 64 cells of the table.
         let effort = if a == b { 0 } else { a.len().saturating_mul(b.len()) / 1024 };
         executor::one(executor_for(effort), &mut found, |found, stop| {
             *found = edit::distance(&a, &b, stop)?;
@@ -104,8 +104,9 @@ sql_function! {
     }
 }
 
-/// Computes a similarity measure of two texts. Repeated words count if single words are compared
-/// and the measure is one of the join's measures; this is the default of `near_duplicates`.
+/// Computes a similarity measure of two texts. Repeated words count if `repeats` is true and single
+/// words are compared (`k` is 1). `repeats` is true for the measures of `near_duplicates`, which
+/// has the same default.
 fn measure(call: Call, measure: Measure, repeats: bool) -> Result<Datum> {
     let Some([a, b]) = call.two_texts()? else { return Ok(call.give::<f64>(None)) };
     let shingle = checks::k(i64::from(call.need::<i32>(2, "k")?))?.into();

@@ -66,14 +66,15 @@ pub(crate) fn how(given: Named<'_>, example: &Example) -> Result<ClusteringArgum
 }
 
 impl ClusteringArguments {
-    /// Returns the grouping of the method if the clusters are not made of pairs: perhaps-similar
-    /// sets, if the method can make them itself.
+    /// Returns the method's own grouping if the call asks for perhaps-similar sets and the method
+    /// can make them itself. Returns `None` if the clusters are made from pairs.
     pub(crate) fn grouping<'a>(&self, request: &'a Request) -> Option<&'a dyn Grouping> {
         request.method.grouping().filter(|_| self.clustering == Clustering::PerhapsSimilar)
     }
 }
 
-/// Perhaps-similar sets that a method made itself. Vertices are rows in the order of their ids.
+/// Perhaps-similar sets that a method made itself, without a join. Vertices are rows in the order
+/// of their ids.
 pub(crate) struct Grouped {
     /// The ids by row.
     pub ids: Ids,
@@ -84,7 +85,7 @@ pub(crate) struct Grouped {
 }
 
 impl Grouped {
-    /// Makes the perhaps-similar sets of the only table of a request.
+    /// Makes the perhaps-similar sets of the table of a request, which has only one.
     pub(crate) fn new(request: &Request, grouping: &dyn Grouping) -> Result<Self> {
         let began = Instant::now();
         let weight = match grouping.weight() {
@@ -220,8 +221,8 @@ impl Rows<5> for Listing {
     }
 }
 
-/// The number of large clusters that are held together only by chains, out of all clusters, and the
-/// size of the largest one.
+/// How many clusters there are, how many of them are chains, and the size of the largest chain. A
+/// chain is a large cluster in which most rows form no pair with the representative.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Chains {
     /// The number of clusters.
@@ -233,10 +234,11 @@ pub(crate) struct Chains {
 }
 
 impl Chains {
-    /// The size from which a cluster counts as large. A reader can check smaller ones by eye.
+    /// A cluster with at least this many rows counts as large. A reader can check smaller clusters
+    /// by eye.
     pub(crate) const LARGE: usize = 100;
 
-    /// Counts the large clusters in which most rows form no pair with the representative.
+    /// Counts the chains among clusters.
     fn of(clusters: &Clusters) -> Self {
         let chains = clusters.iter().filter(|cluster| {
             let apart = cluster.similarity.iter().filter(|similarity| similarity.is_nan()).count();

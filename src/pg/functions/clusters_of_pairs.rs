@@ -52,7 +52,7 @@ fn example(given: Named<'_>, form: Form) -> Example {
     let mut example = Example::new(form.name, ["SELECT * FROM near_duplicates('docs', 0.8)".to_owned()]);
     example.threshold = None;
     match given.id_type() {
-        // There is no threshold before the type.
+        // The type is passed by name, because there is no threshold, which would come before it.
         Some(id_type) => example.with(Argument::IdType.name(), format!("NULL::{}", type_name(id_type))),
         None => example,
     }
@@ -95,7 +95,7 @@ fn list(call: Call, form: Form) -> Result<Datum> {
     })
 }
 
-/// The members of clusters at one or more thresholds.
+/// The members of clusters at one or more thresholds, as rows.
 struct Levels {
     ids: Ids,
     places: Vec<u32>,
@@ -144,7 +144,8 @@ impl Rows<6> for Levels {
 }
 
 fn describe(call: Call, form: Form) -> Result<Datum> {
-    /// The limit of steps for computing the diameter of a cluster: a few seconds.
+    /// The maximum number of steps for computing the diameter of a cluster. They take a few
+    /// seconds.
     const EFFORT: u64 = 1 << 30;
     set_returning::answer(call, || {
         let given = form.of(call);
@@ -234,7 +235,7 @@ fn weakest(call: Call, form: Form) -> Result<Datum> {
     })
 }
 
-/// The weakest links of clusters.
+/// The weakest links of clusters, as rows.
 struct Weakest {
     ids: Ids,
     places: Vec<u32>,

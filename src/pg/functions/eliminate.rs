@@ -1,4 +1,4 @@
-//! `eliminate`: lists the rows to remove, each with the row that is kept in its place
+//! `eliminate`: lists the rows to remove, and for each of them the row that is kept instead
 //! (docs/reference/functions.md).
 
 use pgrx::check_for_interrupts;
@@ -34,7 +34,7 @@ fn answer(call: Call, form: Form) -> Result<Datum> {
         let arguments = form.of(call);
         let keep = arguments.text(Argument::Keep)?;
         let order = order_to_keep(arguments, keep.as_deref(), &request)?;
-        // This is also the rule if the caller names none.
+        // `longest` is also the rule if the caller names no rule.
         if keep.is_none_or(|keep| keep == "longest")
             && let Some((ids, order, leaders)) = near_duplicates::eliminated(&request)?
         {
@@ -43,7 +43,7 @@ fn answer(call: Call, form: Form) -> Result<Datum> {
         let files = ServerFiles::in_current_context();
         let mut joined = Joined::new(&request, &files)?;
         let vertices = joined.order.len();
-        // Vertices are already in the order of their ids, which is the rule if no other is given.
+        // Vertices are already in the order of their ids, which decides if there is no `order`.
         let mut best = memory::filled(0i64, vertices, "ranking documents")?;
         if let Some(order) = order {
             let sql = format!(
@@ -58,8 +58,8 @@ fn answer(call: Call, form: Form) -> Result<Datum> {
     })
 }
 
-/// Returns the SQL expression that orders the rows so that the rows to keep come first; none for
-/// the order of ids.
+/// Returns the SQL expression that orders the rows so that the rows to keep come first, or `None`
+/// if the order of the ids decides.
 fn order_to_keep(arguments: Named<'_>, keep: Option<&str>, request: &Request) -> Result<Option<String>> {
     let is_sketch = request.left.kind.sketches().is_some();
     let (column, direction) = match keep {

@@ -27,11 +27,11 @@ use neardup_core::report::terminal::{self, Figure};
 use neardup_core::sketches::stored::SketchKind;
 use neardup_core::sketches::wire::{Minhash, Simhash};
 
-/// The name of the line that is meant for readers, in addition to the methods: runs of words that
-/// occur in both texts, at any place.
+/// The name of the last row, which is meant for human readers and is no method: it shows runs of
+/// words that occur anywhere in both texts.
 const PASSAGES: &str = "passages";
 
-/// The evidence of a line.
+/// The evidence in one row of the result.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Said {
@@ -39,14 +39,15 @@ enum Said {
     Passages(Passages),
 }
 
-/// The number of shared passages, and the first of them.
+/// The number of passages that both texts share, and the first passages.
 #[derive(Serialize)]
 struct Passages {
     count: usize,
     passages: Vec<Passage>,
 }
 
-/// A passage of both texts. Spans are as in SQL: half open, starting at 1.
+/// A passage that occurs in both texts. The characters in spans are counted from 1, as in SQL, and
+/// spans are half open.
 #[derive(Serialize)]
 struct Passage {
     left_span: [usize; 2],
@@ -100,8 +101,8 @@ sql_function! {
 }
 
 sql_function! {
-    /// `explain_pair(minhash_sketch, minhash_sketch)`: returns the verdict of `minhash` on two such
-    /// sketches of a column.
+    /// `explain_pair(minhash_sketch, minhash_sketch)`: returns the verdict of the method `minhash`
+    /// on two stored sketches.
     neardup_explain_pair_minhash, pg_finfo_neardup_explain_pair_minhash, |call| {
         of_sketches(call, SketchKind::Minhash, |a, b| {
             StoredMinhash { threshold: DEFAULT_THRESHOLD }.of_sketches(&Minhash::parse(a)?, &Minhash::parse(b)?)
@@ -109,8 +110,8 @@ sql_function! {
     }
 }
 sql_function! {
-    /// `explain_pair(simhash_sketch, simhash_sketch)`: returns the verdict of `simhash` on two such
-    /// sketches of a column.
+    /// `explain_pair(simhash_sketch, simhash_sketch)`: returns the verdict of the method `simhash`
+    /// on two stored sketches.
     neardup_explain_pair_simhash, pg_finfo_neardup_explain_pair_simhash, |call| {
         of_sketches(call, SketchKind::Simhash, |a, b| {
             StoredSimhash { near: NearBits::Usual }.of_sketches(&Simhash::parse(a)?, &Simhash::parse(b)?)
@@ -118,7 +119,7 @@ sql_function! {
     }
 }
 
-/// Returns the verdict of the method for this kind of sketch as the only row.
+/// Returns a single row: the verdict of the method that compares sketches of the kind `kind`.
 fn of_sketches(
     call: Call,
     kind: SketchKind,
@@ -174,7 +175,7 @@ sql_function! {
         executor::one(executor_for(a.len() + b.len()), &mut html, |html, stop| {
             let compared = Compared::new(&a, &b, stop)?;
             let diff = Diff::new(&compared, stop)?;
-            // A page may contain several such fragments; each needs its own switch.
+            // A page may contain several such fragments; the switch of each needs its own name.
             let name = format!("nd{:x}", hash::mix(hash::hash_bytes(a.as_bytes())) ^ hash::hash_bytes(b.as_bytes()));
             *html = format!(
                 "<div class=\"nd\"><style>{STYLE}</style><p class=\"nd-soft\">{}</p><div class=\"nd-pair nd-with-dots\"><div>{}</div>{}</div></div>",
@@ -189,8 +190,8 @@ sql_function! {
 }
 
 sql_function! {
-    /// `explain_pair_text(a, b, width)`: formats the verdict of every method on two texts, and
-    /// their words, as lines for a terminal.
+    /// `explain_pair_text(a, b, width)`: formats the verdict of every method on two texts, and the
+    /// words of the texts, as lines for a terminal.
     neardup_explain_pair_text, pg_finfo_neardup_explain_pair_text, |call| {
         let Some(([a, b], width)) = call.two_texts()?.zip(call.get::<i32>(2)) else {
             return Ok(call.give::<i32>(None));
@@ -218,7 +219,8 @@ sql_function! {
     }
 }
 
-/// Formats evidence on one line: single values and short lists of numbers, each with its name.
+/// Formats evidence on one line, with each value after its name. Lists of anything but numbers are
+/// left out.
 fn in_words(evidence: &Evidence) -> String {
     let Ok(serde_json::Value::Object(all)) = serde_json::to_value(evidence) else { return String::new() };
     let said = all.into_iter().filter(|(name, _)| name != "pair").filter_map(|(name, value)| match value {

@@ -16,10 +16,10 @@ sql_function! {
             read_text(&html, url.as_deref(), text, stop)
         })?;
         if text.len() > LARGEST - size_of::<i32>() {
-            // Some entities are shorter than the characters that they stand for.
+            // Some entities are shorter than the characters that they represent.
             return Err(too_large("the text of the page"));
         }
-        // An entity may stand for a character that the server's encoding does not contain.
+        // An entity may represent a character that the server's encoding does not contain.
         lossy_text(&text)
     }
 }

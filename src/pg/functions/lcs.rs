@@ -37,7 +37,7 @@ sql_function! {
 }
 
 /// Returns the length of the longest common subsequence of the two arguments, and the lengths of
-/// both; none if one is NULL.
+/// both arguments, or `None` if one of them is NULL.
 fn lcs(call: Call) -> Result<Option<(usize, usize, usize)>> {
     let Some([a, b]) = call.two_texts()? else { return Ok(None) };
     let mut found = (0, 0, 0);
@@ -52,7 +52,8 @@ fn lcs(call: Call) -> Result<Option<(usize, usize, usize)>> {
 
 /// Returns the executor for comparing two texts of these lengths in bytes.
 fn pair_executor(a: usize, b: usize) -> &'static dyn Executor {
-    // The cost of a comparison is proportional to the product of the lengths, with 64 cells a step.
+    // The cost of a comparison is proportional to the product of the lengths, and each step
+    // computes 64 cells of the table.
     executor_for((a.saturating_mul(b) / 1024).max(a).max(b))
 }
 
@@ -78,7 +79,8 @@ sql_function! {
     }
 }
 
-/// Compares two texts with the parameters in the arguments after them; none if one text is NULL.
+/// Compares the texts in the first two arguments with the parameters in the arguments after them.
+/// Returns `None` if one of the texts is NULL.
 fn tlcs(call: Call) -> Result<Option<Found>> {
     let Some([a, b]) = call.two_texts()? else { return Ok(None) };
     let parameters = Parameters {

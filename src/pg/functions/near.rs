@@ -66,8 +66,8 @@ sql_function! {
     neardup_near_join_selectivity, pg_finfo_neardup_near_join_selectivity, |call| Ok(call.give(Some(USUAL_SHARE)))
 }
 
-/// The server's own function without the guard of pgrx, because it calls operators, which may raise
-/// errors ([`catch`]).
+/// The server's function, declared without the guard of pgrx, because it calls operators. Their
+/// errors are handled by [`catch`].
 mod server {
     use pgrx::pg_sys::{List, Oid, PlannerInfo};
 

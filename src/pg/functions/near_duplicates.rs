@@ -36,7 +36,7 @@ sql_function! {
     neardup_near_duplicates_between_typed, pg_finfo_neardup_near_duplicates_between_typed, |call| answer(call, form::NEAR_DUPLICATES_BETWEEN.typed())
 }
 
-/// The default limit of pairs if the server stores all of them.
+/// The default of `max_pairs` for a call whose pairs the server stores before it uses the first.
 const DEFAULT_MAX_PAIRS: u64 = 100_000_000;
 
 fn answer(call: Call, form: Form) -> Result<Datum> {
@@ -52,7 +52,7 @@ fn answer(call: Call, form: Form) -> Result<Datum> {
 /// A running join that returns its pairs.
 pub(crate) struct Run {
     name: &'static str,
-    /// The finished preparation, with the ids and the executor.
+    /// What the preparation of the join has left: the ids and the executor.
     pub finished: Finished,
     pairs: Pairs,
     max_pairs: Option<u64>,
@@ -93,7 +93,7 @@ impl Run {
             .report(|| format!("joining, {:.0} %, {} pairs", 100.0 * pairs.progress(), pairs.given()));
     }
 
-    /// Pairs may be missing only if the caller is told.
+    /// Tells the caller if buckets were expanded only in part, because pairs may then be missing.
     fn tell_hot_buckets(&self) {
         let counts = self.pairs.counts();
         if counts.hot_buckets > 0 {
@@ -108,20 +108,21 @@ impl Run {
 }
 
 impl Run {
-    /// Returns the next pair of rows; none after the last one. All callers that take pairs use this
-    /// function or [`Run::next_of_groups`], so they can be interrupted between any two pairs: equal
-    /// rows alone may form very many pairs.
+    /// Returns the next pair of rows, or `None` after the last pair. All callers that take pairs
+    /// use this function or [`Run::next_of_groups`], so they can be interrupted between any two
+    /// pairs. This is necessary because equal rows alone may form very many pairs.
     pub(crate) fn next_pair(&mut self) -> Result<Option<Pair>> {
         self.next_by(Pairs::take)
     }
 
-    /// Returns the groups of two or more equal rows, and for each group whether its rows are pairs
+    /// Returns the groups of two or more equal rows, and for each group whether its rows form pairs
     /// with each other.
     pub(crate) fn equal_rows(&self) -> impl Iterator<Item = (&[u32], bool)> {
         self.pairs.equal_rows()
     }
 
-    /// Returns the next pair of groups, as a pair with one row of each; none after the last one.
+    /// Returns the next pair of two groups of equal rows, in which one row represents each group,
+    /// or `None` after the last pair. A row without an equal row is a group, too.
     pub(crate) fn next_of_groups(&mut self) -> Result<Option<Pair>> {
         self.next_by(Pairs::take_group)
     }
@@ -184,7 +185,7 @@ impl Drop for Run {
     }
 }
 
-/// Tells a caller who asked for minhash that its bands were not used.
+/// Tells a caller who asked for minhash if the exact join was used instead of its bands.
 fn tell_handed_over(name: &str, account: &Account) {
     if account.handed_over {
         pgrx::notice!(
@@ -194,7 +195,7 @@ fn tell_handed_over(name: &str, account: &Account) {
     }
 }
 
-/// Tells the caller if a sample shows less than the promised recall.
+/// Tells the caller if the recall that was measured on a sample is below the promised recall.
 fn tell_recall(name: &str, account: &Account) {
     if let Some((promised, measured)) = account.low_recall() {
         pgrx::notice!(
@@ -205,9 +206,9 @@ fn tell_recall(name: &str, account: &Account) {
     }
 }
 
-/// Eliminates without pairs, if the method of a request can do so and the longest documents are to
-/// stay. Returns the ids, the rows in the order of their ids, and the leader of each row; none if
-/// the method needs pairs.
+/// Finds the rows to remove when the longest documents are to stay, if the method of a request can
+/// do so without pairs. Returns the ids, the rows in the order of their ids, and the leader of each
+/// row, or `None` if the method needs pairs.
 pub(crate) fn eliminated(request: &Request) -> Result<Option<(Ids, Vec<u32>, Leaders)>> {
     let began = Instant::now();
     let mut reading = request.reading();
@@ -221,7 +222,7 @@ pub(crate) fn eliminated(request: &Request) -> Result<Option<(Ids, Vec<u32>, Lea
     Ok(Some((left, order, leaders)))
 }
 
-/// Returns the error for a call that has more pairs than its limit.
+/// Returns the error for a call that finds more pairs than its limit `most`.
 pub(crate) fn too_many_pairs(request: &Request, most: u64) -> SqlError {
     too_many(request.name, &request.example, most)
 }

@@ -1,5 +1,6 @@
-//! Support for the SQL of 0.1.0, in which `near` of a text makes a ball around its minhash sketch.
-//! Such balls may be stored, so they keep their meaning under every later SQL version.
+//! Support for the SQL definitions of version 0.1.0. There, `near(text, …)` makes a ball around the
+//! minhash sketch of the text. Tables may contain such balls, so the balls keep their meaning under
+//! every later SQL version.
 
 use super::building_blocks::document;
 use super::sketches::minhash_of;
@@ -12,7 +13,7 @@ use neardup_core::sketches::balls::MinhashBall;
 use neardup_core::sketches::minhash::{self, check_similarity};
 use neardup_core::sketches::wire::{Minhash, MinhashHeader, Source};
 
-/// The seed of balls around a text, which is the default seed of `minhash`.
+/// The seed of the sketch in a ball around a text. It is the default seed of `minhash`.
 const SEED: i64 = 1;
 
 sql_function! {

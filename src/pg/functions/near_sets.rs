@@ -139,7 +139,8 @@ fn near(call: Call, kind: Kind, tokenizer: Tokenizer, origin: Origin, method: us
     Ok(call.give(Some(ball)))
 }
 
-/// Returns the measure that argument `n` names; the default of near_duplicates if it names none.
+/// Returns the measure that argument `n` names, or the default measure of near_duplicates if the
+/// argument is NULL.
 fn measure(call: Call, n: usize) -> Result<Measure> {
     let name = call.text(n)?;
     let name = name.as_deref().unwrap_or("jaccard");
@@ -156,8 +157,8 @@ fn measure(call: Call, n: usize) -> Result<Measure> {
     })
 }
 
-/// Refuses a text that is a sketch if the caller wrote it as a literal or passed it as a parameter:
-/// then only the type is missing. A row may hold any text.
+/// Refuses a text that is the text form of a sketch if it is a literal or a parameter of the query:
+/// the caller meant a sketch and left out its type. A text from a table may have any form.
 fn refuse_sketch(call: Call) -> Result<()> {
     // SAFETY: `flinfo` is set by the function manager.
     if !unsafe { pg_sys::get_fn_expr_arg_stable((*call.info).flinfo, 0) } {
@@ -177,7 +178,7 @@ fn refuse_sketch(call: Call) -> Result<()> {
         .hint(format!("Say its type: near($1::{kind}_sketch, {limit})")))
 }
 
-/// Returns the error for a ball of texts where a ball of sketches is needed.
+/// Returns the error for a ball around a text that is used where a ball around a sketch is needed.
 fn not_of_a_sketch(kind: &str) -> SqlError {
     let limit = if kind == "minhash" { "0.8" } else { "3" };
     SqlError::parameter(format!("a {kind} sketch is compared with a ball of texts, not of sketches")).hint(format!(
@@ -199,8 +200,8 @@ fn distance(call: Call, kind: Option<Kind>) -> Result<Datum> {
 }
 
 /// Returns the similarity of a value to the centre of a ball, and the minimum similarity of the
-/// ball, which is above 0; none if either is NULL. If `kind` is none the value is an array, and its
-/// kind follows from its element type.
+/// ball, which is above 0. Returns `None` if the value or the ball is NULL. If `kind` is `None`,
+/// the value is an array, and its kind follows from its element type.
 fn compared(call: Call, kind: Option<Kind>, value: usize, ball: usize) -> Result<Option<(f64, f64)>> {
     let Some((datum, ball)) = call.datum(value).zip(call.bytes(ball)) else { return Ok(None) };
     let kind = match kind {
@@ -223,7 +224,7 @@ fn compared(call: Call, kind: Option<Kind>, value: usize, ball: usize) -> Result
     })
 }
 
-/// The parsed ball, kept from one call to the next because most calls have the same ball.
+/// A parsed ball. It is kept from one call to the next, because most calls have the same ball.
 struct CachedBall {
     /// The bytes of the ball.
     bytes: Vec<u8>,
@@ -244,9 +245,10 @@ impl CachedBall {
     }
 }
 
-/// Calls `work` with the parsed ball, which is reused if the call before had the same one. The
-/// first call with a given record of the function manager keeps nothing there: a constraint check
-/// makes a record for every two rows, and the data in such a record lives as long as the statement.
+/// Calls `work` with the parsed ball, which is reused if the previous call had the same ball. The
+/// first call with a given record of the function manager (`flinfo`) keeps no ball in that record:
+/// a constraint check makes a new record for every two rows, and the data in such a record lives as
+/// long as the statement.
 fn with_kept<T>(call: Call, ball: &[u8], work: impl FnOnce(&mut CachedBall) -> Result<T>) -> Result<T> {
     static CALLED: u8 = 0;
     let called = (&raw const CALLED).cast_mut().cast();
@@ -286,7 +288,7 @@ fn judge(bytes: &[u8]) -> Result<CachedBall> {
     Ok(CachedBall { bytes: own, parameters: ball.parameters, least: ball.similarity, judge })
 }
 
-/// Reports whether the centre of each of two balls is in the other one.
+/// Reports whether the centre of each of two balls is in the other ball.
 fn meet(call: Call, left: &[u8], right: &[u8]) -> Result<bool> {
     let (a, b) = (ball_of_a_document(left)?, ball_of_a_document(right)?);
     if a.parameters != b.parameters {
@@ -307,7 +309,7 @@ fn meet(call: Call, left: &[u8], right: &[u8]) -> Result<bool> {
     Ok(judge(left)?.similarity(&b.document()?)? >= a.similarity)
 }
 
-/// Returns the kind of document that an array is read as.
+/// Returns the kind of document as which an array is read.
 ///
 /// # Safety
 /// The datum is an array.
@@ -327,7 +329,7 @@ unsafe fn kind_of_array(array: Datum) -> Result<Kind> {
     }
 }
 
-/// Reports whether documents of a kind have tokens of this origin.
+/// Reports whether the tokens of documents of the kind `kind` have the origin `origin`.
 fn makes(kind: Kind, origin: Origin) -> bool {
     match origin {
         Origin::Words | Origin::Chars | Origin::Whitespace | Origin::Html => kind == Kind::Text,
@@ -337,7 +339,7 @@ fn makes(kind: Kind, origin: Origin) -> bool {
     }
 }
 
-/// Names the values that the ball is made of.
+/// Names the type of the values from which a ball with tokens of this origin is made.
 fn of(origin: Origin) -> &'static str {
     match origin {
         Origin::Words | Origin::Chars | Origin::Whitespace | Origin::Html => "texts",
@@ -347,7 +349,7 @@ fn of(origin: Origin) -> &'static str {
     }
 }
 
-/// Returns the error for a value of another kind than the ball.
+/// Returns the error for a value whose kind differs from the kind of the ball's centre.
 fn unlike(kind: Kind, ball: &str) -> SqlError {
     let (value, hint) = match kind {
         Kind::Tokens => ("an array of texts", "near('{some,words}'::text[], 0.8)"),

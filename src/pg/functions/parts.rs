@@ -143,11 +143,12 @@ pub(super) fn predicate(call: Call, n: usize) -> Result<Predicate> {
     Predicate::new(measure, threshold).map_err(|error| SqlError::from(error).hint(EXAMPLE))
 }
 
-/// Reads the token ranks in argument `n`. The ranks of a value that is stored out of line are kept
-/// from call to call, with the positions of their tokens, until other ranks come: they are many,
-/// and the same for all rows of a query.
+/// Reads the token ranks in argument `n`. If the value is stored out of line, its ranks and the
+/// positions of its tokens are kept from call to call until a call has another value: there are
+/// many ranks, and they are the same for all rows of a query.
 fn ranks(call: Call, n: usize) -> Result<Option<TokenRanks<'static>>> {
-    /// The header, the tag and the struct that varatt.h calls varatt_external.
+    /// The size of a pointer to a value on disk: the header, the tag and the struct that varatt.h
+    /// calls varatt_external.
     const POINTER: usize = 2 + size_of::<pg_sys::varatt_external>();
     struct CachedRanks {
         pointer: [u8; POINTER],
@@ -157,11 +158,12 @@ fn ranks(call: Call, n: usize) -> Result<Option<TokenRanks<'static>>> {
         context: pg_sys::MemoryContext,
     }
     let Some(datum) = call.datum(n) else { return Ok(None) };
-    // SAFETY: the argument is of variable length, and a pointer to a value on disk has this many
+    // SAFETY: the argument is of variable length, and a pointer to a value on disk has `POINTER`
     // bytes. The cached ranks live in the memory context of the function's state in the query, as
-    // long as the field that points to them. The bytes live in a child context, which is reset when
-    // other bytes replace them; the bytes of an earlier call are then no longer used. While the
-    // query runs its snapshot keeps the stored value, so its OID cannot refer to another value.
+    // long as the field `fn_extra` that points to them. The bytes live in a child context, which is
+    // reset when other bytes replace them; the bytes of an earlier call are then no longer used.
+    // While the query runs, its snapshot keeps the stored value, so the OID of this value cannot
+    // refer to another value.
     unsafe {
         let varlena: *mut pg_sys::varlena = datum.cast_mut_ptr();
         if !is_on_disk(varlena) {
@@ -183,7 +185,7 @@ fn ranks(call: Call, n: usize) -> Result<Option<TokenRanks<'static>>> {
         }
         let kept: &'static mut CachedRanks = &mut *(*function).fn_extra.cast();
         if kept.pointer != pointer {
-            // Nothing counts as cached until all of it is there.
+            // Until all fields are set, nothing counts as cached.
             (kept.pointer, kept.bytes, kept.places) = ([0; POINTER], &[], None);
             pg_sys::MemoryContextReset(kept.context);
             kept.bytes = PgMemoryContexts::For(kept.context).switch_to(|_| varlena_bytes(datum));
@@ -197,14 +199,14 @@ fn ranks(call: Call, n: usize) -> Result<Option<TokenRanks<'static>>> {
 
 /// The hint for a part with too many candidates.
 const MORE_PARTS: &str = "Make more parts of the same rows, or raise the threshold: prefix_groups(set, ranks, 'jaccard', 0.9, 1024)";
-/// The same hint for bands.
+/// The hint for a part of the join by bands with too many candidates.
 const MORE_ROWS: &str = "Make more parts, raise the threshold, or have more rows in a band: options => '{\"bands\": 14, \"rows\": 8}'";
 
 /// The state of `join_part`.
 struct Joined {
-    /// Holds no ids, only their type.
+    /// Knows the type of the ids and contains none.
     ids: Ids,
-    /// The number of the measure.
+    /// The measure as a value of the SQL type `set_measure`.
     method: Datum,
     threshold: f64,
     part: Part<ServerFiles>,
@@ -212,8 +214,9 @@ struct Joined {
     hint: &'static str,
 }
 
-/// Adds a row; `shared` gives the tokens or keys that it may share with other rows, and `hint` is
-/// the advice for too many candidates.
+/// Adds a row to the state of the aggregate. `shared` says what the bytes of argument 4 are: the
+/// tokens or the keys that the row may share with other rows. `hint` is the hint of the error for
+/// too many candidates.
 fn step(call: Call, shared: fn(&[u8]) -> Shared<'_>, hint: &'static str) -> Result<Datum> {
     let threshold: f64 = call.need(6, "threshold")?;
     let (_, method) = measure_of(call, 5)?;
@@ -270,7 +273,7 @@ impl Joined {
 /// The ids of pairs, concatenated.
 struct PairIds {
     words: Vec<u64>,
-    /// The end of each id; empty if each id is one word, the value itself.
+    /// The end of each id in `words`, or empty if each id is one word that is its value.
     ends: Vec<usize>,
     by_value: bool,
     is_full: bool,
@@ -292,7 +295,7 @@ impl PairIds {
                 memory::push(&mut self.ends, self.words.len(), DOING)?;
             }
         }
-        // The server's array of values takes 8 bytes for each id in addition.
+        // The values from which the server makes the array take another 8 bytes for each id.
         let values = self.words.len().max(self.ends.len()) * size_of::<u64>();
         self.is_full = values > LARGEST - (1 << 10);
         if self.is_full { Err(Error::Source) } else { Ok(()) }

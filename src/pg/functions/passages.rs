@@ -1,5 +1,5 @@
-//! Passages that documents share: `partial_duplicates` and its relatives
-//! (docs/reference/functions.md, *Passages*).
+//! Passages that documents share: `partial_duplicates`, `partial_duplicates_between` and
+//! `shared_passages` (docs/reference/functions.md, *Passages*).
 
 use std::time::Instant;
 
@@ -40,7 +40,8 @@ sql_function! {
     neardup_partial_duplicates_between_typed, pg_finfo_neardup_partial_duplicates_between_typed, |call| answer(call, form::PARTIAL_DUPLICATES_BETWEEN.typed())
 }
 
-/// The default limit of passages if the server stores all of them.
+/// The default of `max_passages` for a call whose passages the server stores before it uses the
+/// first.
 const DEFAULT_MAX_PASSAGES: u64 = 100_000_000;
 
 fn answer(call: Call, form: Form) -> Result<Datum> {
@@ -122,7 +123,7 @@ impl Run {
     }
 }
 
-/// Passages may be missing only if the caller is told.
+/// Tells the caller if some sentences have so many similar sentences that passages may be missing.
 fn tell_capped(request: &PassageRequest, capped: Capped) {
     if capped.sentences == 0 {
         return;
@@ -137,9 +138,9 @@ fn tell_capped(request: &PassageRequest, capped: Capped) {
     );
 }
 
-/// Returns the columns after the ids.
+/// Returns the values of the columns after the two ids.
 fn columns(passage: &Passage) -> Result<[Datum; 6]> {
-    // Sentences are numbered like the rows of `sentences`.
+    // Sentences are numbered from 1, like the rows of the SQL function `sentences`.
     let [left, right] = [passage.left_sentence, passage.right_sentence].map(|n| Datum::from(n as i32 + 1));
     Ok([
         left,

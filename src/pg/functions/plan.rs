@@ -27,7 +27,7 @@ sql_function! {
     }
 }
 
-/// The detection curve, from 0.05 to 1.
+/// The detection curve as rows, for similarities from 0.05 to 1.
 struct Curve {
     plan: Banding,
     threshold: f64,

@@ -1,5 +1,5 @@
-//! Arrays that share at least `r` elements, and the planner support that lets an index on `&&`
-//! serve them.
+//! `shares(a, b, r)`: whether two arrays share at least `r` elements; and the planner support
+//! function that lets an index with the operator `&&` find such arrays.
 
 use pgrx::pg_sys::{self, Datum, NodeTag};
 
@@ -10,7 +10,8 @@ use crate::pg::server::executor::executor_for;
 use neardup_core::executor;
 use neardup_core::memory;
 
-/// `&&(anyarray, anyarray)` of pg_catalog; a stable OID, like all OIDs of catalog/pg_operator.dat.
+/// `&&(anyarray, anyarray)` of pg_catalog. The OID is fixed, like all OIDs in
+/// catalog/pg_operator.dat.
 const OVERLAP: pg_sys::Oid = pg_sys::Oid::from_u32(2750);
 
 sql_function! {
@@ -75,8 +76,8 @@ fn shares<T: Ord + Send>(call: Call, element: pg_sys::Oid, read: fn(Datum) -> T)
     Ok(call.give(Some(state.1 >= r as usize)))
 }
 
-/// Returns `a && b` for `shares(a, b, r)` if the index has that operator: a list with this lossy
-/// condition, or nothing.
+/// Returns the lossy index condition `a && b` for `shares(a, b, r)`, in a list, or a null list if
+/// the index does not support the operator or must not be used.
 ///
 /// # Safety
 /// The request is a planner request for an index condition.
@@ -95,7 +96,7 @@ unsafe fn overlap_condition(request: *mut pg_sys::SupportRequestIndexCondition) 
         let call: *mut pg_sys::FuncExpr = request.node.cast();
         let argument = |n: i32| pg_sys::list_nth((*call).args, n).cast::<pg_sys::Node>();
         let (indexed, other, r) = (argument(request.indexarg), argument(1 - request.indexarg), argument(2));
-        // An invalid r must raise an error whether or not there are rows.
+        // An invalid r must raise an error even if no row satisfies `&&`.
         if (*r).type_ == NodeTag::T_Const {
             let r: *mut pg_sys::Const = r.cast();
             if (*r).constisnull || (*r).constvalue.value() as i32 <= 0 {
@@ -120,7 +121,8 @@ unsafe fn overlap_condition(request: *mut pg_sys::SupportRequestIndexCondition) 
     }
 }
 
-/// Answers with the selectivity of `a && b`, an upper bound: fewer rows share more elements.
+/// Answers with the selectivity of `a && b`. It is an upper bound, because at least as many rows
+/// share one element as share `r` elements.
 ///
 /// # Safety
 /// The request is a planner request for a selectivity.
@@ -140,7 +142,8 @@ unsafe fn overlap_selectivity(
     }
 }
 
-/// The server's own function without the guard of pgrx, because it calls operators ([`catch`]).
+/// The server's function, declared without the guard of pgrx, because it calls operators. Their
+/// errors are handled by [`catch`].
 mod server {
     use pgrx::pg_sys::{List, Oid, PlannerInfo};
 

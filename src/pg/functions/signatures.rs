@@ -59,8 +59,8 @@ sql_function! {
     }
 }
 
-/// Returns the terms and document counts of a call: hashes of words, each with the number of
-/// documents that contain the word.
+/// Returns the terms and document counts of a call: hashes of words, and for each hash the number
+/// of documents that contain the word.
 fn counts(call: Call) -> Result<Vec<(u64, u64)>> {
     let terms = strings(call, 1)?.unwrap_or_default();
     let numbers: Vec<Option<i64>> = call.get(2).unwrap_or_default();
@@ -86,7 +86,7 @@ fn counts(call: Call) -> Result<Vec<(u64, u64)>> {
     Ok(counts)
 }
 
-/// Returns the strings of a `text[]` argument; none if it is NULL.
+/// Returns the strings of a `text[]` argument, or `None` if it is NULL.
 fn strings(call: Call, n: usize) -> Result<Option<Vec<String>>> {
     let Some(array) = call.datum(n) else { return Ok(None) };
     // SAFETY: our SQL declares a text[].

@@ -1,6 +1,6 @@
-//! Text and binary input and output of the sketch types and of balls around sketches. In a plan
-//! that EXPLAIN prints, the text is shortened; everywhere else, input restores the value that
-//! output was made from.
+//! Text and binary input and output of the sketch types and of balls. In a plan that EXPLAIN
+//! prints, the output text is shortened; everywhere else, the input function restores the original
+//! value from it.
 
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgSqlErrorCode, check_for_interrupts};
@@ -60,7 +60,8 @@ const SIMHASH_BALL: Form = Form {
     example: "<simhash:v1:words:h1.1:k1:0123456789abcdef,3>",
 };
 
-/// Balls of 0.1.0, around the minhash sketch of a text, can still be read.
+/// A ball around a document. Balls of version 0.1.0, which are around the minhash sketch of a text,
+/// can still be read.
 const TEXT_BALL: Form = Form {
     name: ball::NAME,
     from_text: |text, stop| match text.trim_start().starts_with("<minhash:") {
@@ -150,7 +151,7 @@ sql_function! {
     neardup_text_ball_recv, pg_finfo_neardup_text_ball_recv, |call| receive(call, &TEXT_BALL)
 }
 
-/// Reports whether a text_ball is one that 0.1.0 made from the sketch of a text.
+/// Reports whether a text_ball is one that version 0.1.0 made around the sketch of a text.
 pub(super) fn is_of_sketch(ball: &[u8]) -> bool {
     ball.first() == Some(&balls::VERSION)
 }
@@ -221,7 +222,7 @@ pub(super) fn receive(call: Call, form: &Form) -> Result<Datum> {
     Ok(call.give(Some(bytes)))
 }
 
-/// Returns the reason of an error without the name of the type.
+/// Returns the reason for an error without the name of the type.
 fn why(error: Error) -> String {
     match error {
         Error::Malformed { why, .. } => why,

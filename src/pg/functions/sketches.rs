@@ -93,7 +93,7 @@ sql_function! {
     /// `simhash_from_bits(bit) → simhash_sketch`
     neardup_simhash_from_bits, pg_finfo_neardup_simhash_from_bits, |call| {
         let Some(bytes) = call.bytes(0) else { return Ok(call.give::<i32>(None)) };
-        // The layout is the one of utils/varbit.h: the number of bits and then the bits.
+        // The layout is that of utils/varbit.h: the number of bits, followed by the bits.
         let Some((length, bits)) = bytes.split_first_chunk() else { return Ok(call.give::<i32>(None)) };
         let bits_given = i32::from_ne_bytes(*length);
         let size = simhash::check_bits(bits_given.into()).map_err(|error| SqlError::from(error).hint(
@@ -154,12 +154,13 @@ fn simhash(call: Call, kind: Kind, source: Source) -> Result<Datum> {
     Ok(call.give(Some(header.sketch(hasher.bits().as_deref()))))
 }
 
-/// Reads argument 0 as a document; none if it is NULL.
+/// Reads argument 0 as a document. Returns `None` if the argument is NULL.
 pub(super) fn document_of(call: Call, kind: Kind) -> Result<Option<Document>> {
     document_at(call, 0, kind)
 }
 
-/// Reads argument `n`, whose type has that kind, as a document; none if it is NULL.
+/// Reads argument `n`, whose type must match `kind`, as a document. Returns `None` if the argument
+/// is NULL.
 pub(super) fn document_at(call: Call, n: usize, kind: Kind) -> Result<Option<Document>> {
     if kind == Kind::Text {
         return call.text(n)?.map(document).transpose();

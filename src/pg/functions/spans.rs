@@ -40,7 +40,7 @@ const DOING: &str = "cutting a text into sentences";
 
 /// Units of a text as rows: number, span, text.
 struct Units {
-    /// The column name of the units.
+    /// The name of the column with the texts of the units.
     unit: &'static str,
     text: String,
     units: std::vec::IntoIter<Span>,
@@ -76,8 +76,8 @@ impl Rows<3> for Units {
     }
 }
 
-/// Converts a range of characters that starts at 0 to the half-open range that SQL's `substring`
-/// counts, starting at 1.
+/// Converts a range of characters that are counted from 0 to a half-open range of characters that
+/// are counted from 1, as by SQL's `substring`.
 pub(crate) fn range(chars: &std::ops::Range<usize>) -> Result<Datum> {
     let [from, to] = [chars.start, chars.end].map(|at| i32::try_from(at + 1));
     let (Ok(from), Ok(to)) = (from, to) else {

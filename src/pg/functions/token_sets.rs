@@ -134,8 +134,8 @@ sql_function! {
     }
 }
 
-/// Returns the tokenizer that argument `n` names, words by default, and the origin of its tokens.
-/// `lexemes` is an example call with lexemes.
+/// Returns the tokenizer that argument `n` names, by default that for words, and the origin of its
+/// tokens. `lexemes` is an example call with lexemes, for the hint of an error.
 pub(super) fn cut(call: Call, n: usize, lexemes: &str) -> Result<(Tokenizer, Origin)> {
     let name = call.text(n)?;
     Ok(match name.as_deref() {
@@ -151,8 +151,8 @@ pub(super) fn cut(call: Call, n: usize, lexemes: &str) -> Result<(Tokenizer, Ori
     })
 }
 
-/// Makes the token set of the document in argument 0. The shingle length and the flag for repeats
-/// are argument `n` and the one after it.
+/// Makes the token set of the document in argument 0. Argument `n` is the shingle length, and the
+/// argument after it says whether repeated tokens count.
 fn tokens(call: Call, kind: Kind, tokenizer: Tokenizer, origin: Origin, n: usize) -> Result<Datum> {
     let Some(document) = document_of(call, kind)? else { return Ok(call.give::<i32>(None)) };
     let spec = spec_of(tokenizer, call.get(n), call.get(n + 1), 1)
@@ -168,7 +168,7 @@ fn tokens(call: Call, kind: Kind, tokenizer: Tokenizer, origin: Origin, n: usize
     Ok(call.give(Some(set)))
 }
 
-/// Returns the measure in argument `n`, and its datum, a `set_measure`.
+/// Returns the measure in argument `n`, and the argument itself, whose SQL type is `set_measure`.
 pub(super) fn measure_of(call: Call, n: usize) -> Result<(Measure, Datum)> {
     let datum = call.datum(n).ok_or_else(|| {
         SqlError::new(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, "method must not be NULL")
@@ -178,7 +178,7 @@ pub(super) fn measure_of(call: Call, n: usize) -> Result<(Measure, Datum)> {
     Ok((measure(&name)?, datum))
 }
 
-/// Returns the measure of this name, among the symmetric measures.
+/// Returns the symmetric measure with the name `name`.
 pub(crate) fn measure(name: &str) -> Result<Measure> {
     match name {
         "jaccard" => Ok(Measure::Jaccard),

@@ -1,4 +1,4 @@
-//! `neardup_version()`, and the check that scripts of the extension begin with
+//! `neardup_version()`, and the check at the beginning of the extension's scripts
 //! (docs/operations/upgrading.md).
 
 use std::cmp::Ordering;

@@ -23,7 +23,8 @@ pub(super) struct ReportArguments {
     pub clusters: usize,
     /// The number of versions of each cluster in addition to the representative.
     pub members: usize,
-    /// The number of pairs of each kind: the least similar, the most similar, and between.
+    /// The number of pairs of each kind: the least similar pairs, the most similar pairs, and pairs
+    /// in between.
     pub samples: usize,
     /// The SQL text of the title column, relative to the alias `d`.
     pub title: Option<String>,
@@ -95,7 +96,7 @@ pub(super) fn as_called(given: Named<'_>, form: Form, relation: &str) -> Result<
     Ok(call)
 }
 
-/// Returns a named argument as SQL; none if it has its default value.
+/// Returns a named argument as SQL, or `None` if it has its default value.
 fn named(given: Named<'_>, argument: Argument) -> Result<Option<String>> {
     let number = |default: Option<i32>| given.get::<i32>(argument).filter(|&value| Some(value) != default);
     Ok(match argument {

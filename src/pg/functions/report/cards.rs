@@ -1,4 +1,4 @@
-//! The clusters of a report: selects the ones to show and reads the data for them.
+//! The clusters of a report: selects the clusters to show and reads the data for them.
 
 use std::collections::HashMap;
 
@@ -14,14 +14,15 @@ use neardup_core::report::cluster::{Entry, Line, Shown, Version};
 use neardup_core::report::page::Page;
 use neardup_core::report::pair::Document;
 
-/// The limits of listed documents: over all clusters of a page, and for one cluster.
+/// The maximum number of listed documents over all clusters of a page, and the range of that number
+/// for a single cluster.
 const LISTED: usize = 4_000;
 const LISTED_OF_ONE: [usize; 2] = [20, 1_000];
 /// The maximum number of versions of a cluster that are read and compared: the page has no room for
 /// more.
 const MOST_COMPARED: usize = 200;
 
-/// The size from which a cluster is checked for chains.
+/// A cluster is checked for chains if it has at least this many rows.
 pub(super) const LARGE: usize = 100;
 
 /// Reports whether most rows of a large cluster form no pair with its representative.
@@ -43,8 +44,8 @@ pub(super) struct Cards<'a> {
 }
 
 impl Cards<'_> {
-    /// Adds the largest clusters: with their texts as long as there is room, then in one line each.
-    /// `links` are the links that hold all clusters together, the strongest first.
+    /// Adds the largest clusters: with their texts as long as there is room, and the rest in one
+    /// line each. `links` are the links that hold the clusters together, the strongest first.
     pub(super) fn add_to(&self, page: &mut Page, links: &[Link], executor: &dyn Executor) -> Result<()> {
         const LINES_AT_ONCE: usize = 128;
         const BEGINNING: usize = 200;
@@ -154,7 +155,8 @@ impl Cards<'_> {
         Ok(groups)
     }
 
-    /// Finds the weakest links of the large clusters among those in `numbers`. O(links).
+    /// Finds the weakest links of each large cluster whose number is in `numbers`. Takes O(links)
+    /// time.
     fn weak_links(
         &self,
         numbers: &[usize],

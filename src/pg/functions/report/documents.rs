@@ -52,12 +52,12 @@ impl<'a> Documents<'a> {
         self.joined.ids.show(self.joined.order[vertex as usize])
     }
 
-    /// Reads the titles and texts of some vertices; of long texts only the beginning.
+    /// Reads the titles and texts of some vertices. Only the beginning of a long text is read.
     pub(super) fn texts(&self, vertices: impl IntoIterator<Item = u32>) -> Result<HashMap<u32, Document>> {
         self.beginnings(vertices, MOST_CHARACTERS)
     }
 
-    /// Does the same with `characters` characters of each text.
+    /// Reads the titles of some vertices and the first `characters` characters of each text.
     pub(super) fn beginnings(
         &self,
         vertices: impl IntoIterator<Item = u32>,
@@ -114,7 +114,8 @@ impl<'a> Documents<'a> {
                 format!("\"{}\"", id.replace('\\', "\\\\").replace('"', "\\\""))
             });
             let list = format!("{{{}}}", list.collect::<Vec<_>>().join(","));
-            // An escape string has the same meaning with any standard_conforming_strings.
+            // The meaning of an escape string does not depend on the setting
+            // standard_conforming_strings.
             let sql = format!(
                 "SELECT {}, {title}, {text}, {digest} FROM {} AS d WHERE {} {} ANY (E{}::{}[])",
                 source.id,

@@ -46,7 +46,8 @@ sql_function! {
 }
 
 fn report(call: Call, form: Form) -> Result<Datum> {
-    /// The limit of steps for computing the diameter of a cluster: about a second.
+    /// The maximum number of steps for computing the diameter of a cluster. They take about a
+    /// second.
     const EFFORT: u64 = 1 << 28;
     let began = Instant::now();
     let request = Request::new(call, form)?;
@@ -124,8 +125,8 @@ fn statement_time() -> String {
     }
 }
 
-/// Adds pairs of documents side by side, a few at a time, so that memory holds no more texts than
-/// are shown.
+/// Adds pairs of documents side by side. It reads the texts of a few pairs at a time, so memory
+/// holds no more texts than are shown.
 fn add_pairs(
     page: &mut Page,
     kind: Kind,
