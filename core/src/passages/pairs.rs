@@ -105,7 +105,7 @@ struct Joined<'a, 'f> {
     degrees: Vec<u32>,
     /// A class whose degree is greater than this gives no pairs.
     most: u32,
-    /// Pairs of classes that were both not known to be stopped when the pair was found.
+    /// Pairs of two classes neither of which was known to be stopped when the pair was found.
     similar: Edges<'f>,
     /// Pairs of classes at least one of which is stopped.
     stopped: Stopped,

@@ -1,7 +1,7 @@
 //! Aligns the words of two texts. The words without a counterpart are the difference.
 //!
-//! The frame of an alignment is the passages that both texts share ([`super::passages`]): the
-//! heaviest chain of them that is in the same order in both, so that a moved passage is a
+//! An alignment starts from the passages that both texts share ([`super::passages`]). It takes the
+//! heaviest chain of passages that are in the same order in both texts, so a moved passage is a
 //! difference. The words between two passages of the chain are compared word by word.
 
 use std::ops::Range;
@@ -13,7 +13,8 @@ use crate::memory;
 
 const DOING: &str = "comparing words";
 
-/// A stretch of words of both texts, or of one of them; then the other range is empty.
+/// A stretch of words that is in both texts or in only one text. If it is in only one text, the
+/// range of the other text is empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stretch {
     /// The words in the left text.
@@ -32,18 +33,20 @@ impl Stretch {
 /// The alignment of two texts.
 #[derive(Debug)]
 pub struct Alignment {
-    /// The common runs of words, ascending in both texts; no two touch.
+    /// The common runs of words, ascending in both texts. No run directly follows another one in
+    /// both texts.
     pub runs: Vec<WordRun>,
-    /// Whether some words were not compared, as there are too many between two common words. They
-    /// count as differences.
+    /// Whether some words were not compared, because there are too many between two common words.
+    /// Words that were not compared count as differences.
     pub passed_over: bool,
     /// The number of words of each text.
     ends: [usize; 2],
 }
 
 impl Alignment {
-    /// Aligns two texts by the passages that they share, which ascend in the right text. O(words ·
-    /// log words), plus the product of the words between two passages if that is small.
+    /// Aligns two texts. `passages` are the passages that they share, in the order of the right
+    /// text. O(words · log words), plus the product of the two numbers of words between two
+    /// passages if this product is small.
     pub fn new(words: [&[Word]; 2], passages: &[WordRun], stop: &Stop) -> Result<Self> {
         let mut aligner = Aligner { words, runs: Vec::new(), passed_over: false, stop };
         let ends = words.map(<[Word]>::len);
@@ -51,8 +54,8 @@ impl Alignment {
         Ok(Self { runs: aligner.runs, passed_over: aligner.passed_over, ends })
     }
 
-    /// Returns both texts as non-empty stretches, in order. If both differ, the stretch of the left
-    /// text is first.
+    /// Returns both texts as non-empty stretches, in order. Where the texts differ, the stretch of
+    /// the left text comes before the stretch of the right text.
     pub fn stretches(&self) -> Result<Vec<Stretch>> {
         let mut stretches = Vec::new();
         let (mut left, mut right) = (0, 0);
@@ -72,7 +75,7 @@ impl Alignment {
     }
 
     /// Removes the runs of one word between differences of at least four words on each side: a
-    /// common "of" there is no information.
+    /// common "of" at such a place is no information.
     pub fn without_lone_words(mut self) -> Self {
         const LONG: usize = 4;
         let (mut before, mut kept) = ((0, 0), 0);
@@ -104,7 +107,7 @@ struct Aligner<'a> {
 }
 
 impl Aligner<'_> {
-    /// Adds the heaviest chain of runs within two ranges, and the common words between them.
+    /// Adds the heaviest chain of runs within two ranges, and the common words between these runs.
     fn along(&mut self, runs: &[WordRun], [left, right]: [Range<usize>; 2], depth: u32) -> Result<()> {
         let (mut l, mut r) = (left.start, right.start);
         for run in chain(runs, self.stop)?.into_iter().map(|number| &runs[number]) {
@@ -133,8 +136,8 @@ impl Aligner<'_> {
     }
 
     /// Adds the common words between two runs: their common beginning and end, and a longest common
-    /// subsequence of the rest. If the rest is long, it is aligned along words that occur once in
-    /// both.
+    /// subsequence of the rest. If the rest is long, it is aligned along the words that occur once
+    /// in each of the two ranges.
     fn between(&mut self, [mut left, mut right]: [Range<usize>; 2], depth: u32) -> Result<()> {
         const MOST: usize = 1 << 18;
         const DEEPEST: u32 = 8;
@@ -162,9 +165,10 @@ impl Aligner<'_> {
         if tail > 0 { self.common(ends.0, ends.1, tail) } else { Ok(()) }
     }
 
-    /// Adds a longest common subsequence, by the table of its lengths.
+    /// Adds a longest common subsequence of two ranges, which is found with a table of lengths.
     fn subsequence(&mut self, [left, right]: [Range<usize>; 2]) -> Result<()> {
-        // Entry (l, r) is the length for the words from l and from r on.
+        // Entry (l, r) is the length of a longest common subsequence of the words from l on and the
+        // words from r on.
         let columns = right.len() + 1;
         let mut lengths = memory::filled(0u32, (left.len() + 1) * columns, DOING)?;
         for l in (0..left.len()).rev() {
@@ -193,7 +197,7 @@ impl Aligner<'_> {
         Ok(())
     }
 
-    /// Returns the words that occur once in each of two ranges, in the order of the right one.
+    /// Returns the words that occur once in each of two ranges, in the order of the right range.
     fn anchors(&self, ranges: [&Range<usize>; 2]) -> Result<Vec<WordRun>> {
         let mut once = [Vec::new(), Vec::new()];
         for side in [0, 1] {
@@ -221,9 +225,9 @@ impl Aligner<'_> {
     }
 }
 
-/// Returns the numbers of the runs of the heaviest chain that is in order in both texts. Runs are
-/// given in the order of the right text, and no word is in two of them. O(n log n), by a tree of
-/// the heaviest chain up to each end in the left text.
+/// Returns the indexes of those runs that form the heaviest chain that is in the same order in both
+/// texts. `runs` are in the order of the right text, and no word is in two of them. O(n log n),
+/// with a Fenwick tree of the heaviest chains up to each end of a run in the left text.
 fn chain(runs: &[WordRun], stop: &Stop) -> Result<Vec<usize>> {
     const NONE: usize = usize::MAX;
     let mut ends = Vec::new();

@@ -1,7 +1,7 @@
 //! Two charts for choosing a threshold: the number of pairs by similarity, and the result of each
 //! threshold.
 //!
-//! They are as wide as their container: horizontal positions are percentages, so that bars stretch
+//! The charts are as wide as their container: horizontal positions are percentages, so bars stretch
 //! and letters do not. The numbers of the axes are outside the picture, in the margin that the
 //! style leaves.
 
@@ -13,7 +13,8 @@ use crate::clusters::curve::Point;
 /// The height of the drawing without its labels.
 const HEIGHT: f64 = 150.0;
 
-/// Returns round numbers up to one that is at least `most`: 0, 20, 40 …, at most six.
+/// Returns at most six round numbers in equal steps from 0 on, such as 0, 20, 40. The last one is
+/// at least `most`.
 fn ticks(most: u64) -> Vec<u64> {
     let mut step = 1u64;
     while most.div_ceil(step) > 5 {
@@ -66,7 +67,7 @@ impl Chart {
         Self { drawn }
     }
 
-    /// Adds a number of the horizontal axis, at a place in percent. Minor ones, every other one,
+    /// Adds a number to the horizontal axis, at a place in percent. Minor numbers (every other one)
     /// are hidden if there is little room.
     fn mark(&mut self, percent: f64, label: &str, is_minor: bool) {
         let minor = if is_minor { " nd-minor" } else { "" };
@@ -95,8 +96,9 @@ pub fn written(threshold: f64) -> String {
     format!("{threshold:.0$}", decimals.max(2))
 }
 
-/// Draws the number of pairs from each threshold to the next one, and of similarity 1. The scale is
-/// the square root, so that small numbers are visible next to large ones.
+/// Draws the number of pairs with a similarity from each threshold to the next one, and the number
+/// of pairs of similarity 1. The scale is the square root, so that small numbers are visible next
+/// to large ones.
 pub fn histogram(points: &[Point]) -> String {
     let pairs: Vec<u64> =
         (0..points.len()).map(|n| points[n].pairs - points.get(n + 1).map_or(0, |next| next.pairs)).collect();

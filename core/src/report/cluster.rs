@@ -1,4 +1,5 @@
-//! A cluster on a page: its links, its versions next to the representative's, and its documents.
+//! A cluster on a page: its links, its versions next to the text of the representative, and its
+//! documents.
 
 use std::fmt::Write;
 
@@ -10,14 +11,14 @@ use crate::clusters::summary::Summary;
 use crate::error::Result;
 use crate::executor::Stop;
 
-/// A link of a cluster: the ids of a pair, its similarity, and the sizes of the parts that it
-/// connects.
+/// A link of a cluster: the ids of a pair, its similarity, and the sizes of the two parts of the
+/// cluster that the pair connects.
 pub type WeakLink = (String, String, f64, [u32; 2]);
 
 /// A document in a list.
 #[derive(Debug, Clone)]
 pub struct Entry {
-    /// The id as it is written.
+    /// The id as text.
     pub id: String,
     /// The title, if it has one.
     pub title: Option<String>,
@@ -28,7 +29,7 @@ pub struct Entry {
 pub struct Version {
     /// The documents.
     pub documents: Vec<Entry>,
-    /// Their similarity to the representative; `None` if they are not pairs with it.
+    /// The similarity of the documents to the representative; `None` if they form no pairs with it.
     pub similarity: Option<f64>,
     /// The first of the documents, if it is to be compared with the representative.
     pub text: Option<Document>,
@@ -47,7 +48,7 @@ pub struct Shown {
     pub size: usize,
     /// The summary of its pairs.
     pub summary: Summary,
-    /// Whether most of its rows are not pairs with the representative.
+    /// Whether most rows of the cluster form no pair with the representative.
     pub is_chain: bool,
     /// Its weakest links, if it is large or a chain.
     pub links: Vec<WeakLink>,
@@ -58,7 +59,8 @@ pub struct Shown {
 pub struct Omitted {
     /// The number of documents that are not listed.
     pub documents: u64,
-    /// The number of versions that were chosen but not compared with the representative's.
+    /// The number of versions that were chosen but not compared with the text of the
+    /// representative.
     pub versions: u64,
 }
 
@@ -73,8 +75,9 @@ impl Shown {
         self.versions.len() == 1 && self.summary.least >= 1.0
     }
 
-    /// Returns the card. `number` distinguishes the cluster from others on the page. `room` is an
-    /// approximate limit of its bytes; content beyond it is left out.
+    /// Returns the cluster as HTML (a card), and the counts of omitted content. `number`
+    /// distinguishes the cluster from others on the page. `room` is an approximate limit for the
+    /// bytes of the card; content beyond it is left out.
     pub fn html(
         &self,
         number: usize,
@@ -182,8 +185,8 @@ impl Shown {
         card.push_str("</table></div></details>");
     }
 
-    /// Lists the documents, grouped by text, with some versions on each page. Returns the number of
-    /// documents that are not in the list.
+    /// Lists the documents, grouped by text. A long list is divided into parts of some versions
+    /// each. Returns the number of documents that are not in the list.
     fn list(&self, card: &mut String, room: usize, link: Option<&Link>) -> u64 {
         const A_PAGE: usize = 50;
         const OF_ONE_TEXT: usize = 50;
@@ -262,7 +265,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// Returns the row of a table.
+    /// Returns the line as a row of an HTML table.
     pub fn html(&self, link: Option<&Link>) -> String {
         let text = match &self.representative.title {
             Some(title) => titled(title),

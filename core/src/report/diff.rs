@@ -1,7 +1,7 @@
 //! The common parts and the differences of two texts, word by word.
 //!
 //! Words are compared as in all methods ([`crate::text::words`]). For common words, differences in
-//! case and in the text between them are shown.
+//! case and in the text between the words are shown.
 
 use std::ops::Range;
 
@@ -50,15 +50,16 @@ impl<'a> Compared<'a> {
         shared as f64 / shorter.max(1) as f64
     }
 
-    /// Returns the text between the previous word and word `at` of a side. If `at` is the number of
-    /// words, it returns the text after the last word.
+    /// Returns the text between word `at` of the text `side` and the word before it. If `at` is the
+    /// number of words, it returns the text after the last word.
     fn gap(&self, side: usize, at: usize) -> &'a str {
         let words = &self.words[side];
         let from = at.checked_sub(1).map_or(0, |before| words[before].bytes.end);
         &self.texts[side][from..words.get(at).map_or(self.texts[side].len(), |word| word.bytes.start)]
     }
 
-    /// Reports whether the text before two places is the same except for white space.
+    /// Reports whether the text before a word of the left text and the text before a word of the
+    /// right text are the same except for white space.
     fn same_gap(&self, places: [usize; 2]) -> bool {
         let [a, b] = [0, 1].map(|side| self.gap(side, places[side]).split_whitespace());
         a.eq(b)
@@ -82,7 +83,7 @@ pub(super) enum State {
     Alone,
 }
 
-/// The number that stands for no passage.
+/// The number of a passage that means "no passage".
 pub(super) const NONE: u32 = u32::MAX;
 
 /// The differences of two texts.
@@ -105,14 +106,17 @@ pub(super) struct Side {
     pub(super) states: Vec<State>,
     /// The passage of each word; [`NONE`] if it is in none.
     pub(super) passages: Vec<u32>,
-    /// Whether the text before each word, and after the last one, differs.
+    /// For each word, whether the text before it differs. The last entry is for the text after the
+    /// last word.
     pub(super) gaps: Vec<bool>,
-    /// Whether the other text has words at each place that this one lacks.
+    /// For each word, whether the other text has words before it that this text lacks. The last
+    /// entry is for the end of the text.
     pub(super) lacks: Vec<bool>,
 }
 
 impl<'a> Diff<'a> {
-    /// Finds the differences. O(words · log words), and bounded tables between passages.
+    /// Finds the differences. O(words · log words), plus tables of bounded size for the words
+    /// between passages.
     pub fn new(compared: &'a Compared<'a>, stop: &Stop) -> Result<Self> {
         let words = compared.words.each_ref().map(Vec::as_slice);
         let Alignment { runs, passed_over, .. } =
@@ -203,7 +207,7 @@ impl<'a> Diff<'a> {
     }
 }
 
-/// Returns the words of a run on a side.
+/// Returns the words of a run in the text `side` (0 or 1).
 pub(super) fn of(run: &WordRun, side: usize) -> &Range<usize> {
     if side == 0 { &run.left } else { &run.right }
 }

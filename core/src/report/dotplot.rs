@@ -1,4 +1,4 @@
-//! The sentences of one text against those of another: a dot marks two that are alike.
+//! A dot plot of the sentences of two texts: a dot marks two similar sentences.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -13,8 +13,8 @@ use crate::text::words::{Space, for_each_word};
 
 /// The greatest number of sentences of a text that are compared.
 const MOST: usize = 400;
-/// The greatest number of squares on a side of a picture; if there are more sentences, some share
-/// one.
+/// The greatest number of squares on a side of a picture; if there are more sentences, several of
+/// them share a square.
 const SQUARES: usize = 60;
 const DOING: &str = "comparing sentences";
 
@@ -47,8 +47,8 @@ pub struct DotPlot {
     sentences: [usize; 2],
     columns: usize,
     rows: usize,
-    /// The greatest Jaccard similarity in each square, row by row; 0 below the least similarity
-    /// shown.
+    /// The greatest Jaccard similarity in each square, row by row; 0 if it is below the least
+    /// similarity that is shown.
     alike: Vec<f32>,
 }
 

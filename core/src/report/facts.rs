@@ -11,11 +11,11 @@ use crate::clusters::curve::Point;
 /// Facts about the whole table.
 #[derive(Debug, Default)]
 pub struct Facts {
-    /// The relation.
+    /// The name of the relation.
     pub relation: String,
     /// The call, with all arguments that differ from their default.
     pub call: String,
-    /// The time when the page was made, as it is written.
+    /// The time when the page was made, as text.
     pub made: String,
     /// The version of neardup.
     pub version: &'static str,
@@ -31,20 +31,20 @@ pub struct Facts {
     pub clustered: u64,
     /// The number of clusters.
     pub clusters: u64,
-    /// The number of clusters with pairs of similarity 1 only.
+    /// The number of clusters in which all pairs have similarity 1.
     pub equal: u64,
-    /// The number of rows in addition to the representatives.
+    /// The number of rows in clusters, without one row of each cluster.
     pub redundant: u64,
-    /// The results of thresholds from the least similarity on.
+    /// The result of each threshold of the charts, in ascending order of the thresholds.
     pub points: Vec<Point>,
-    /// Whether clusters are connected components of any size, which the curve shows.
+    /// Whether the clusters of the call are connected components of any size, as in the curve.
     pub is_connected: bool,
     /// Warnings for the reader.
     pub warnings: Vec<String>,
 }
 
 impl Facts {
-    /// Reports whether there is nothing to choose a threshold for.
+    /// Reports whether all pairs have similarity 1, so there is no threshold to choose.
     pub(super) fn all_are_equal(&self) -> bool {
         self.points.last().is_none_or(|point| point.pairs == self.pairs)
     }

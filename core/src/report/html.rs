@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Text that is shown as it is: none of it is markup.
+/// Text that is shown literally: nothing in it is read as markup.
 #[derive(Debug, Clone, Copy)]
 pub struct Escaped<'a>(pub &'a str);
 
@@ -25,8 +25,8 @@ impl fmt::Display for Escaped<'_> {
     }
 }
 
-/// The beginning of a text, up to a number of characters, shown as it is, with an ellipsis if there
-/// is more.
+/// The beginning of a text, up to a number of characters. It is shown literally, with an ellipsis
+/// if the text is longer.
 #[derive(Debug, Clone, Copy)]
 pub struct Beginning<'a>(pub &'a str, pub usize);
 
@@ -39,8 +39,8 @@ impl fmt::Display for Beginning<'_> {
     }
 }
 
-/// The style of pages and of parts of them. Classes begin with `nd`, so that a part can be embedded
-/// in another page.
+/// The CSS rules of pages and of their parts. The names of CSS classes begin with `nd`, so that a
+/// part can be embedded in another page.
 pub const STYLE: &str = include_str!("style.css");
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 //! result.
 //!
 //! It is one file that loads nothing and runs nothing, of at most [`MOST_BYTES`]. Content beyond
-//! that is left out, and the page says which. Everything except the content of documents is ASCII,
-//! so that the page is a valid text in any server encoding.
+//! this limit is left out, and the page lists what is left out. Everything except the content of
+//! documents is ASCII, so the page is a valid text in any server encoding.
 
 use std::fmt::Write;
 
@@ -19,12 +19,12 @@ use crate::executor::Stop;
 /// The greatest number of bytes of a page.
 pub const MOST_BYTES: usize = 2_000_000;
 
-/// The kinds of pairs of the table.
+/// The kinds of pairs that a page shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// The least similar pairs.
     Least,
-    /// Some pairs in between.
+    /// Some pairs between the least and the most similar ones.
     Between,
     /// The most similar pairs.
     Most,
@@ -40,7 +40,7 @@ pub struct Page {
     near: String,
     identical: String,
     lines: String,
-    /// The table of contents: the clusters that have a card.
+    /// The part of the table of contents that lists the clusters with a card.
     index: String,
     cards: usize,
     lined: usize,
@@ -50,7 +50,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// Creates an empty page. Ids are linked by the pattern, if there is one.
+    /// Creates an empty page. Ids become links by the pattern `link`, if there is one.
     pub fn new(link: Option<Link>) -> Self {
         Self {
             link,
@@ -72,7 +72,7 @@ impl Page {
         self.pairs.iter().chain(parts).map(String::len).sum()
     }
 
-    /// Reports whether there is room for more pairs side by side; they may take a quarter of the
+    /// Reports whether there is room for more pairs side by side. Pairs may take a quarter of the
     /// page.
     pub fn has_room_for_pairs(&self) -> bool {
         self.bytes() < MOST_BYTES / 4

@@ -14,13 +14,13 @@ pub const MOST_CHARACTERS: usize = 20_000;
 /// A document to show.
 #[derive(Debug, Clone, Default)]
 pub struct Document {
-    /// The id as it is written.
+    /// The id as text.
     pub id: String,
     /// The title, if it has one.
     pub title: Option<String>,
     /// The text or its beginning.
     pub text: String,
-    /// Whether the text is longer.
+    /// Whether the document is longer than `text`.
     pub is_cut: bool,
 }
 
@@ -41,8 +41,8 @@ pub fn titled(title: &str) -> String {
     format!("<bdi class=\"nd-title\">{}</bdi>", Beginning(title.trim(), SHOWN))
 }
 
-/// Returns a line with the differences of two documents, and their texts side by side. `name`
-/// distinguishes the pair from others on a page.
+/// Returns a summary of the differences of two documents in one line, and HTML with their texts
+/// side by side. `name` distinguishes the pair from other pairs on a page.
 pub fn pair(
     documents: [&Document; 2],
     name: &str,

@@ -1,4 +1,5 @@
-//! Passages that two texts share: runs of equal words, at any place.
+//! Passages that two texts share: runs of equal words, which may be at different places in the
+//! texts.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -29,7 +30,8 @@ pub fn words(text: &str, stop: &Stop) -> Result<Vec<Word>> {
     let (mut byte, mut character) = (0, 0);
     for_each_word(text, &mut Space::default(), stop, |word| {
         let word = str::from_utf8(word).unwrap_or_default();
-        // A word is a run of characters of the text; no word begins in the text between two words.
+        // A word is a run of characters of the text. The first place where these characters match
+        // is its place, because no word begins in the text between two words.
         while let Some(first) = text[byte..].chars().next() {
             let mut rest = text[byte..].chars();
             let mut length = 0;
@@ -56,7 +58,7 @@ pub fn words(text: &str, stop: &Stop) -> Result<Vec<Word>> {
     Ok(words)
 }
 
-/// A run of words that is in both texts: the numbers of its words in each.
+/// A run of words that is in both texts: the numbers of its words in each text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WordRun {
     /// The words in the left text.
@@ -69,8 +71,9 @@ pub struct WordRun {
 pub const SHORTEST: usize = 4;
 
 /// Returns the passages of at least `least` words, in the order of the right text. No word is in
-/// two of them. Each is the longest that begins at its place and cannot be continued. O(words ·
-/// places of the same run in the left text, at most 64).
+/// two of them. Each passage is the longest one that begins at its place in the right text. O(words
+/// · places), where `places` is the number of places in the left text with the same first `least`
+/// words, at most 64.
 pub fn passages(left: &[Word], right: &[Word], least: usize, stop: &Stop) -> Result<Vec<WordRun>> {
     const MOST_PLACES: usize = 64;
     let least = least.max(1);

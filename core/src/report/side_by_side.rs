@@ -24,8 +24,8 @@ fn html(diff: &Diff<'_>, side: usize, extent: Extent) -> String {
     Writer::new(diff, side).write(extent)
 }
 
-/// Returns both texts side by side, below headings that are HTML. `name` is the name of the switch,
-/// which must be different for each pair on a page.
+/// Returns HTML with both texts side by side, below `headings`, which are HTML, too. `name` is the
+/// name of the switch, which must be different for each pair on a page.
 pub fn side_by_side(diff: &Diff<'_>, headings: [&str; 2], name: &str, extent: Extent) -> String {
     let mut html = String::new();
     if !diff.compared.passages.is_empty() {
@@ -53,7 +53,8 @@ struct Writer<'a> {
     diff: &'a Diff<'a>,
     side: usize,
     html: String,
-    /// The look of the last piece, and its place.
+    /// The state and the passage of the last piece, which decide its look, and its place in the
+    /// text.
     piece: (State, u32, Range<usize>),
 }
 
@@ -74,7 +75,8 @@ impl<'a> Writer<'a> {
             return self.finish();
         }
         let mut cuts = self.cuts(extent).into_iter().peekable();
-        // `resumes`: the previous words were left out; then the text after them is left out, too.
+        // `resumes` is true if the previous words were left out. Then the text between them and the
+        // next word is left out, too.
         let (mut at, mut shown, mut resumes) = (0, 0, false);
         while at < words.len() {
             if let Some(cut) = cuts.next_if(|cut| cut.start == at) {
@@ -182,7 +184,7 @@ impl<'a> Writer<'a> {
         };
     }
 
-    /// Marks a place where the other text has more.
+    /// Marks a place where the other text has words that this text lacks.
     fn lack(&mut self) {
         self.flush();
         self.html.push_str("<i class=\"nd-v\"></i>");

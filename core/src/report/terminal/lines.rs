@@ -3,7 +3,7 @@
 
 use crate::text::width::width_of;
 
-/// Lines of a given width, up to a number of them.
+/// Lines of a given width, up to a given number of lines.
 #[derive(Debug)]
 pub struct Lines {
     width: usize,
@@ -14,7 +14,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Creates at most `most` lines of `width` columns.
+    /// Creates an empty list of at most `most` lines of `width` columns.
     pub fn new(width: usize, most: usize) -> Self {
         Self { width, most, done: Vec::new(), line: String::new(), columns: 0 }
     }
@@ -24,8 +24,8 @@ impl Lines {
         self.done.len() >= self.most
     }
 
-    /// Adds a word, after a blank if it is spaced from the previous one. Only words wider than a
-    /// line are split.
+    /// Adds a word, with a blank between it and the previous word of the line if `spaced`. Only
+    /// words wider than a line are split.
     pub fn word(&mut self, word: &str, spaced: bool) {
         let columns: usize = word.chars().map(width_of).sum();
         let blank = usize::from(spaced && self.columns > 0);

@@ -1,5 +1,5 @@
-//! Two texts for a terminal: the results of every method, and the words of both texts with the
-//! differences marked as wdiff does: `[-only the first-]`, `{+only the second+}`.
+//! Shows two texts on a terminal: the results of every method, and the words of both texts with the
+//! differences marked as in wdiff: `[-only the first-]`, `{+only the second+}`.
 
 pub mod lines;
 
@@ -80,12 +80,13 @@ fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Returns the words of both texts, common ones once.
+/// Returns lines with the words of both texts. Common words are shown once.
 fn marked(compared: &Compared<'_>, stretches: &[Stretch], width: usize, stop: &Stop) -> Result<Vec<String>> {
     let mut lines = Lines::new(width, MOST_LINES);
     let texts = compared.texts();
     let mut shown = 0;
-    // Whether a difference directly follows the previous one: they replace each other.
+    // Whether the previous stretch is only in the first text. A stretch of the second text after it
+    // replaces it, so there is no blank between the two.
     let mut differs = false;
     for stretch in stretches {
         stop.check()?;
