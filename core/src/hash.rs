@@ -1,4 +1,4 @@
-//! The one hash of the project: 64-bit XXH3, and a mix of 64-bit values.
+//! The hash functions of the project: XXH3, and a mix of 64-bit values.
 //!
 //! Everything that is stored or compared between calls is made with these functions. Their results
 //! are pinned: changing one golden value below requires a new [`VERSION`], and sketches of
@@ -15,8 +15,8 @@ pub fn hash_bytes(bytes: &[u8]) -> u64 {
     xxh3_64(bytes)
 }
 
-/// Hashes a byte string so that it differs from all others, unless someone constructs a collision:
-/// XXH3, 128 bits, seed 0.
+/// Hashes a byte string: XXH3, 128 bits, seed 0. Different strings have different hashes, unless
+/// someone constructs a collision.
 #[inline]
 pub fn hash_bytes_128(bytes: &[u8]) -> u128 {
     xxh3_128(bytes)
@@ -42,7 +42,7 @@ pub fn unmix(hash: u64) -> u64 {
     z.wrapping_sub(0x9e37_79b9_7f4a_7c15)
 }
 
-/// Hashes a sequence of hashes, whose order matters: XXH3 of their little-endian bytes.
+/// Hashes a sequence of hashes, in which the order matters: XXH3 of their little-endian bytes.
 #[inline]
 pub fn hash_sequence(hashes: &[u64], scratch: &mut Vec<u8>) -> u64 {
     // Little-endian machines, the common case, need no copy; `scratch` is for big-endian ones.

@@ -1,5 +1,5 @@
-//! Numbers in LEB128: seven bits a byte, the lowest bits first. Every byte but the last has its top
-//! bit set.
+//! Numbers in LEB128: seven bits in each byte, the lowest bits first. Every byte except the last
+//! has its top bit set.
 
 use crate::error::Result;
 use crate::memory;

@@ -21,8 +21,8 @@ pub fn set_short(short: bool) {
     SHORT.store(short, Ordering::Relaxed);
 }
 
-/// Fails while memory is short. It costs one load. It is for work that goes on in small steps, of
-/// which none fails by itself.
+/// Fails while memory is short. It costs one load. It is for work in small steps, none of which
+/// fails by itself.
 #[inline]
 pub fn suffices(doing: &'static str) -> Result<()> {
     if SHORT.load(Ordering::Relaxed) { Err(Error::OutOfMemory { doing }) } else { Ok(()) }
@@ -46,8 +46,8 @@ pub fn extend<T: Copy>(vec: &mut Vec<T>, items: &[T], doing: &'static str) -> Re
     Ok(())
 }
 
-/// Makes room for `more` further items. The capacity doubles, except in a large vector: it grows by
-/// an eighth, because the system moves its pages instead of copying them.
+/// Makes room for `more` further items. The capacity of a small vector doubles. A large vector
+/// grows by an eighth, because the system moves its pages instead of copying them.
 #[inline]
 pub fn reserve<T>(vec: &mut Vec<T>, more: usize, doing: &'static str) -> Result<()> {
     suffices(doing)?;
@@ -59,7 +59,7 @@ pub fn reserve<T>(vec: &mut Vec<T>, more: usize, doing: &'static str) -> Result<
 
 #[cold]
 fn grow<T>(vec: &mut Vec<T>, more: usize) -> std::result::Result<(), TryReserveError> {
-    /// In bytes.
+    /// The size of a large vector, in bytes.
     const MANY: usize = 16 << 20;
     if bytes(vec) < MANY {
         return vec.try_reserve(more);
@@ -67,8 +67,8 @@ fn grow<T>(vec: &mut Vec<T>, more: usize) -> std::result::Result<(), TryReserveE
     vec.try_reserve_exact(more.max(vec.capacity() / 8)).or_else(|_| vec.try_reserve_exact(more))
 }
 
-/// Removes all items. The vector keeps its space, unless the space was far more than the items
-/// took: then the excess is given back.
+/// Removes all items. The vector keeps its space, unless the items took only a small part of it:
+/// then the excess is freed.
 pub fn clear<T>(vec: &mut Vec<T>) {
     const FAR_MORE: usize = 4;
     let used = vec.len();

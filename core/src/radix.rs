@@ -7,18 +7,18 @@ use crate::memory;
 
 const DIGIT: u32 = 8;
 const DIGITS: usize = 1 << DIGIT;
-/// The number of items between two checks of the stop flag: less than a millisecond.
+/// The number of items between two checks of the stop flag. They take less than a millisecond.
 const CHECK_EVERY: usize = 1 << 16;
 
-/// Returns how many bits of a hash distinguish all but a few of `items` items. After sorting by
-/// that many bits, only short runs are left to be sorted by comparison. At most `bits`.
+/// Returns the number of bits of a hash, at most `bits`, that distinguish all but a few of `items`
+/// items. After sorting by that many bits, only short runs are left to be sorted by comparison.
 pub fn telling_bits(items: usize, bits: u32) -> u32 {
     (usize::BITS - items.leading_zeros()).next_multiple_of(DIGIT).min(bits)
 }
 
 /// Sorts by the `bits` bits of the key from bit `from` on. Items that are equal in these bits keep
-/// their order. O(n · bits / 8). `other` is scratch space for as many items, which the next sort
-/// may use again.
+/// their order. O(n · bits / 8). `other` is scratch space, which grows to the number of items. The
+/// next sort may use it again.
 ///
 /// If it is stopped, it leaves the items in some order.
 pub fn sort_by_bits<T: Copy>(
@@ -65,10 +65,10 @@ pub fn sort_by_bits<T: Copy>(
     Ok(())
 }
 
-/// Sorts by the key, and by `compare` among equal keys. It first sorts by as many upper bits of the
-/// key as distinguish most items if the key is a hash; then it sorts each run of items that are
-/// equal in these bits by comparison. It needs space for as many items again. O(n) for hashes, O(n
-/// log n) at worst.
+/// Sorts by the key, and by `compare` among equal keys. It first sorts by the upper bits of the
+/// key, by enough of them to distinguish most items if the key is a hash. Then it sorts each run of
+/// items that are equal in these bits by comparison. It needs scratch space for another copy of the
+/// items. O(n) for hashes, O(n log n) at worst.
 ///
 /// If it is stopped, it leaves the items in some order.
 pub fn sort_by_hash<T: Copy>(

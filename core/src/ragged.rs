@@ -64,7 +64,7 @@ impl<T> Ragged<T> {
         &self.values[self.range(row)]
     }
 
-    /// Prefetches the start of a row.
+    /// Prefetches the offset at which a row starts.
     #[inline]
     pub fn prefetch_range(&self, row: usize) {
         prefetch(&self.starts, row);
@@ -98,7 +98,7 @@ impl<T> Ragged<T> {
         })
     }
 
-    /// Makes room for `rows` further rows, so that [`Ragged::close`] finds it.
+    /// Makes room for `rows` further rows, so that [`Ragged::close`] does not have to allocate.
     pub fn reserve(&mut self, rows: usize, doing: &'static str) -> Result<()> {
         // The first row needs two entries.
         let ends = rows + usize::from(self.starts.is_empty());
@@ -158,7 +158,8 @@ impl<T: Copy> Ragged<T> {
         I: Iterator<Item = (usize, T)>,
         T: Default,
     {
-        // The count of each row is stored two places up. Its start is then one place up, and
+        // At first, the number of items of each row is stored at the row's index plus 2. After the
+        // summation, the start of each row is at its index plus 1. While items are placed, it
         // advances until it is the start of the next row.
         let mut starts = memory::filled(0, rows + 2, doing)?;
         items().for_each(|(row, _)| starts[row + 2] += 1);

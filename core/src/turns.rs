@@ -3,7 +3,7 @@
 //!
 //! Such a loop ends because every turn learns something new. Equal states have equal plans. If a
 //! state comes back, or there are more turns than any transaction takes, then a step did not report
-//! what it should and would be carried out forever. This module makes that an error before the
+//! what it should and would be carried out forever. This module then returns an error before the
 //! steps are carried out a second time.
 //!
 //! ```
@@ -23,7 +23,7 @@ use crate::error::{Error, Result};
 /// The number of turns that no transaction exceeds.
 const MOST: usize = 64;
 
-/// The states that were known at each turn of a transaction.
+/// The states of a transaction at its turns so far.
 #[derive(Debug)]
 pub struct Turns<S> {
     known: Vec<S>,
@@ -36,7 +36,8 @@ impl<S> Default for Turns<S> {
 }
 
 impl<S: Clone + PartialEq> Turns<S> {
-    /// Returns the next steps. Fails if the state was there before, or after too many turns.
+    /// Returns the steps that `plan` makes for `state`. Fails if an earlier turn had the same
+    /// state, or after too many turns.
     pub fn plan<T: Debug>(&mut self, state: &S, plan: impl FnOnce(&S) -> Vec<T>) -> Result<Vec<T>> {
         let steps = plan(state);
         if self.known.contains(state) || self.known.len() == MOST {

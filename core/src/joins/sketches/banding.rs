@@ -4,8 +4,8 @@
 //! A sketch is cut into b bands of r values. Two documents of resemblance s share a band, and so
 //! are found, with probability 1 - (1 - s^r)^b. The plan guarantees that this probability is at
 //! least the requested recall at the threshold, hence above it too. Most tools choose b and r
-//! differently, by the areas left and right of the threshold, and find only about half of the pairs
-//! whose similarity is just the requested one.
+//! differently, by the areas under the curve of this probability left and right of the threshold,
+//! and find only about half of the pairs whose similarity is exactly at the threshold.
 //!
 //! ```
 //! use neardup_core::joins::sketches::banding::Banding;
@@ -17,7 +17,7 @@
 use crate::error::{Error, Result};
 use crate::sketches::minhash::MOST_PERMUTATIONS;
 
-/// Bands with equally many rows.
+/// A number of bands that all have the same number of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Banding {
     /// The number of bands.
@@ -30,8 +30,8 @@ impl Banding {
     /// The greatest number of values of a sketch that a plan may require.
     pub const MOST_VALUES: usize = MOST_PERMUTATIONS;
 
-    /// Checks bands and rows that were given. Both are at least 1, and together they have at most
-    /// [`Banding::MOST_VALUES`] values.
+    /// Returns a plan with the given numbers of bands and rows. Fails unless both are at least 1
+    /// and their product is at most [`Banding::MOST_VALUES`].
     pub fn new(bands: u64, rows: u64) -> Result<Self> {
         let most = Self::MOST_VALUES as u64;
         for (name, value) in [("bands", bands), ("rows", rows)] {
@@ -47,8 +47,8 @@ impl Banding {
     }
 
     /// Returns the cheapest plan that finds a pair of resemblance `threshold` with probability at
-    /// least `recall`, which is below 1. The cost counts the values computed for each shingle and
-    /// the pairs found that are not similar.
+    /// least `recall`, which is below 1. The cost is made up of the values that are computed for
+    /// each shingle and the pairs that are found but not similar.
     pub fn for_recall(threshold: f64, recall: f64) -> Result<Self> {
         if !(recall > 0.0 && recall < 1.0) {
             let value = recall.to_string();
@@ -95,9 +95,11 @@ impl Banding {
 
     /// Estimates the cost of a plan, in values computed for a document. Most pairs of documents
     /// have little in common, and the more a pair has in common, the fewer such pairs there are. So
-    /// detection probabilities are weighted by how far they are below the threshold.
+    /// the detection probability at a resemblance has more weight the further the resemblance is
+    /// below the threshold.
     fn work(&self, threshold: f64) -> f64 {
-        /// The weight of a pair that is compared in vain, given how many such pairs there may be.
+        /// The weight of the pairs that are compared in vain, given how many such pairs there may
+        /// be.
         const IN_VAIN: f64 = 3e4;
         const STEPS: u32 = 100;
         let step = threshold / f64::from(STEPS);

@@ -51,7 +51,7 @@ use crate::verify::predicate::Predicate;
 /// A technique with its parameters. The similarity of a pair is at least the threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum TechniqueSpec {
-    /// Compares the agreeing bits of simhashes.
+    /// Compares simhashes by the share of agreeing bits.
     Simhash {
         /// The tokens to hash.
         feature: FeatureSpec,
@@ -62,7 +62,7 @@ pub enum TechniqueSpec {
         /// The least share of agreeing bits.
         threshold: f64,
     },
-    /// Compares the agreeing supershingles.
+    /// Compares documents by the share of agreeing supershingles.
     Shingling {
         /// The tokens to hash.
         feature: FeatureSpec,
@@ -121,8 +121,8 @@ pub struct Combination {
 
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 impl Combination {
-    /// Compiles the combination into a recipe for signatures and the comparison of these. `sites`
-    /// is true if sites are known.
+    /// Compiles the combination into a recipe for signatures and the comparison of these
+    /// signatures. `sites` is true if sites are known.
     pub fn compile(&self, sites: bool) -> Result<(Recipe, Comparison)> {
         let mut recipe = Recipe { site: sites, ..Recipe::default() };
         for technique in &self.techniques {
@@ -204,10 +204,10 @@ pub struct Join {
     pub distinct: u64,
     /// The most bytes that were held at one time.
     pub peak_bytes: usize,
-    /// The number of similar pairs of a sample that the bands find, if this was requested and there
-    /// are such pairs.
+    /// The recall of the bands, measured on a sample, if this was requested and the sample has
+    /// similar pairs.
     pub recall: Option<Measured>,
-    /// True if the exact join finds the pairs.
+    /// True if the exact join finds the pairs instead of the sketches.
     pub handed_over: bool,
 }
 
@@ -229,7 +229,7 @@ pub struct SignedDocuments<'a> {
 pub struct Safeguards {
     /// The number of documents whose pairs are searched exactly to measure the recall.
     pub sample: usize,
-    /// True if the exact join finds the pairs where that is less work.
+    /// True if the exact join may find the pairs instead when that is less work.
     pub hand_over: bool,
 }
 

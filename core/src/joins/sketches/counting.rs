@@ -1,4 +1,4 @@
-//! Counts how many records have each of some keys, to find out which keys of a sample are rare.
+//! Counts the records that have each key of a sample, to find out which of the keys are rare.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -15,7 +15,8 @@ const DOING: &str = "counting tokens of a sample";
 /// The keys to count: distinct hashes in ascending order, identified by their positions.
 pub(super) struct Counted {
     keys: Vec<u64>,
-    /// One bit for a few keys each, because most keys that are looked up are missing.
+    /// A bitmap in which the bit of each key is set. It rules out most of the keys that are looked
+    /// up but missing.
     bits: Vec<u64>,
 }
 
@@ -37,7 +38,7 @@ impl Counted {
         if word >> (key % 64) & 1 == 0 { None } else { self.keys.binary_search(&key).ok() }
     }
 
-    /// Counts, on all threads, the keys that `each` reports for the records.
+    /// Counts, for each key, the records for which `each` reports the key. Uses all threads.
     pub(super) fn count(
         &self,
         records: Range<u32>,
@@ -48,7 +49,7 @@ impl Counted {
         let totals = Mutex::new(memory::filled(0u64, self.keys.len(), DOING)?);
         let mut units: Vec<u32> = records.clone().step_by(RECORDS_A_UNIT).collect();
         executor::each(executor, &mut units, |start, stop| {
-            // The counts are at most the number of records, because a record counts a key once.
+            // A count is at most the number of records, because a record counts once for a key.
             let mut own = memory::filled(0u32, self.keys.len(), DOING)?;
             for record in *start..records.end.min(start.saturating_add(RECORDS_A_UNIT as u32)) {
                 stop.check()?;

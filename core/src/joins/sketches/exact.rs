@@ -1,4 +1,5 @@
-//! The exact join in place of a join by sketches, on the sets that have already been built.
+//! The exact join that replaces a join by sketches. It takes over the sets that have already been
+//! built.
 
 use super::record_sets::{first_row, for_each_part};
 use crate::error::Result;
@@ -47,7 +48,7 @@ pub(super) fn exact_pairs(
         }
         let mut done = records.start;
         while done < records.end {
-            // As many as `for_each_part` loads at one time.
+            // As many records as `for_each_part` loads at one time.
             let mut bytes = 0;
             let fits = (done..records.end).take_while(|&record| {
                 let fits = bytes < part;
@@ -94,7 +95,7 @@ pub(super) fn exact_pairs(
     let left = budget.saturating_sub(signatures.bytes()).max(budget / 4);
     let mut ordered = builder.order(left, executor)?;
     let peak = others + held.max(ordered.peak_bytes);
-    // The join was built of records; replace them by the rows that they stand for.
+    // The join was built of records; replace them by the rows that they represent.
     let (lefts, rights) = signatures.take_members();
     ordered.left.members = rows_of(&ordered.left.members, |record| lefts.rows(record as usize))?;
     if let (Some(table), Some(rights)) = (&mut ordered.right, rights) {
@@ -103,7 +104,7 @@ pub(super) fn exact_pairs(
     Ok((Pairs::new(ordered, predicate, Algorithm::Auto, left)?, peak))
 }
 
-/// Replaces members that are records by the rows of these records.
+/// Replaces each record among the members by the rows of this record.
 fn rows_of<'a>(members: &Members, rows: impl Fn(u32) -> &'a [u32]) -> Result<Members> {
     let (mut all, mut starts) = (Vec::new(), Vec::new());
     memory::reserve(&mut starts, members.len() + 1, DOING)?;

@@ -1,5 +1,5 @@
-//! The results of techniques that compare signatures for two given documents, whether the two are
-//! similar or not.
+//! The results of all techniques of a combination for two given documents, which need not be
+//! similar.
 
 use super::combination::{Combination, TechniqueSpec};
 use super::technique::Technique;
@@ -19,10 +19,11 @@ pub struct Said {
     pub technique: TechniqueSpec,
     /// The similarity, even if it is below the threshold.
     pub similarity: f64,
-    /// True if the technique considers the two similar and, if it finds candidates itself, they are
-    /// also candidates.
+    /// True if the technique considers the two documents similar. If the technique finds candidates
+    /// itself, it must also find the two as a candidate.
     pub agrees: bool,
-    /// The number of parts that agree, and the number of parts: bits, supershingles or bands.
+    /// The number of parts that agree, and the number of all parts. A part is a bit, a supershingle
+    /// or a band.
     pub alike: Option<(u32, u32)>,
 }
 
@@ -31,7 +32,8 @@ pub struct Said {
 pub struct TwoDocuments {
     /// The result of each technique.
     pub said: Vec<Said>,
-    /// The similarity by the rule, or `None` if the documents are not a pair.
+    /// The similarity that the rule reports, or `None` if the rule does not accept the pair or no
+    /// technique finds it as a candidate.
     pub similarity: Option<f64>,
     /// The numbers of tokens of both documents and of the tokens that they share, if sets are
     /// compared.

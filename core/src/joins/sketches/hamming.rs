@@ -3,8 +3,8 @@
 //!
 //! Two vectors that differ in at most d bits agree completely in at least one of d + 1 blocks. So
 //! only vectors that share a block are compared, by counting the bits in which they differ, and no
-//! pair is lost. Where blocks would be so narrow that nearly all vectors share one, all vectors are
-//! compared with all.
+//! pair is lost. If the blocks would be so narrow that nearly all vectors share one, every vector
+//! is compared with every other.
 
 use std::ops::Range;
 
@@ -65,8 +65,8 @@ impl Hamming {
         f64::from(self.bits - distance) / f64::from(self.bits)
     }
 
-    /// Reports whether all vectors are compared with all, because blocks would be so narrow that
-    /// nearly all vectors share one.
+    /// Reports whether every vector is compared with every other, because the blocks would be so
+    /// narrow that nearly all vectors share one.
     pub fn compares_all(&self) -> bool {
         let blocks = self.bands().count();
         let narrowest = self.bits as usize / blocks;
@@ -75,7 +75,7 @@ impl Hamming {
         blocks <= self.most as usize || narrowest < 64 && 1usize << narrowest <= blocks
     }
 
-    /// Returns the greatest distance at which blocks distinguish vectors of `bits` bits.
+    /// Returns the greatest distance at which similar vectors of `bits` bits are found by blocks.
     pub fn greatest_by_blocks(bits: u32) -> u32 {
         let of = |most| Self { at: 0, bits, most };
         (0..bits).take_while(|&most| !of(most).compares_all()).last().unwrap_or(0)
@@ -86,8 +86,8 @@ impl Hamming {
         Bands::new(self.bits as u16, self.most)
     }
 
-    /// Returns the bit range of each block that selects the records to compare. If all are
-    /// compared, this is one empty range.
+    /// Returns the bit range of each block. Records that agree in a block are compared. If all
+    /// records are compared with each other, the only block is an empty range.
     fn blocks(&self) -> Vec<Range<usize>> {
         if self.compares_all() {
             return std::iter::once(0..0).collect();
@@ -122,11 +122,12 @@ impl Hamming {
     }
 }
 
-/// The vectors of signatures as keys, compared `W` words at a time.
+/// The blocks of the vectors of signatures as keys. Vectors are compared by their first `W` words,
+/// and then by all words if they have more.
 #[derive(Debug)]
 pub struct BlockKeys<'a, const W: usize> {
     of: Hamming,
-    /// The bits of each block.
+    /// The bit range of each block.
     blocks: Vec<Range<usize>>,
     signatures: &'a Signatures,
     comparer: BitmapComparer<W>,
@@ -139,7 +140,8 @@ impl<'a, const W: usize> BlockKeys<'a, W> {
     }
 
     /// Returns the part of an entry that is compared first: the first words of its vector, padded
-    /// with zeros. A one-word vector is the key itself, rotated like all others of its bucket.
+    /// with zeros. For a vector of one word, this is the key of the entry: the vector, rotated like
+    /// all vectors of its bucket.
     #[inline]
     fn start(&self, entry: &KeyEntry) -> [u64; W] {
         if W == 1 {

@@ -1,9 +1,8 @@
-//! The join of documents by their signatures. Candidates are found by shared keys, then checked by
-//! the rule, and by their token sets where the rule needs them.
+//! The join of documents by their signatures. Two documents that share a key form a candidate. The
+//! rule checks each candidate, and compares the token sets of its documents if it needs them.
 //!
-//! Rows with equal signatures form one record. Where several techniques of a rule find candidates,
-//! they run one after the other, and a pair that an earlier technique compared is skipped by the
-//! later ones.
+//! Rows with equal signatures form one record. If several techniques of a rule find candidates,
+//! they run one after the other, and each technique skips the pairs that an earlier one compared.
 
 pub mod banding;
 pub mod buckets;
@@ -62,7 +61,7 @@ impl Comparison {
         self.techniques.iter().any(Technique::needs_sets)
     }
 
-    /// Returns the bit vectors if candidates are found by comparing all of them with all.
+    /// Returns the bit vectors if candidates are found by comparing every vector with every other.
     pub fn all_with_all(&self) -> Option<Hamming> {
         let sources = self.rule.sources(&self.techniques)?;
         sources.into_iter().find_map(|technique| match self.techniques[technique] {
@@ -111,7 +110,7 @@ pub fn sketch_pairs(
     if right.is_none() {
         for record in (0..records).filter(|&record| left.rows(record as usize).len() > 1) {
             let signature = signatures.get(record);
-            // Documents with equal signatures are equal in everything, their sites included.
+            // Documents with equal signatures are equal in everything, including their sites.
             let one = || SharedTokens { left: 1, right: 1, shared: 1 };
             if comparison.rule.similarity(&comparison.techniques, signature, signature, Some(&one)).is_some()
             {
@@ -136,10 +135,10 @@ pub fn sketch_pairs(
 #[derive(Debug)]
 struct Verifier {
     signatures: Signatures,
-    /// For each record, a row that has its set.
+    /// For each record, the row whose set is compared, or empty if no sets are compared.
     first_rows: Vec<u32>,
     comparison: Comparison,
-    /// The sources of candidates, and the number of the current one.
+    /// The sources of candidates, and the index of the current one.
     sources: Vec<Source>,
     source: usize,
     split: u32,
@@ -147,8 +146,8 @@ struct Verifier {
 }
 
 impl Verifier {
-    /// Returns the pairs that are similar. Without `sets`, these are the pairs that cannot be ruled
-    /// out without them.
+    /// Returns the pairs that are similar. If `sets` is `None`, returns the pairs that cannot be
+    /// ruled out without comparing sets.
     fn similar(
         &self,
         pairs: &[(u32, u32)],
@@ -184,7 +183,7 @@ impl Verifier {
         Earlier { technique, sizes: *sizes, cut: cut.map(|keys| (keys, &source.done)) }
     }
 
-    /// Returns the pair if it is similar and was not compared before.
+    /// Returns the pair if it is similar and no earlier source compared it.
     fn pair(
         &self,
         (left, right): (u32, u32),
@@ -220,7 +219,7 @@ impl Verifier {
 struct Earlier<'a> {
     technique: &'a Technique,
     sizes: Option<usize>,
-    /// The keys of the technique, and the pairs of its buckets that were compared, if some buckets
+    /// The keys of the technique, and the windows of the pairs that were compared, if some buckets
     /// were expanded only in part.
     cut: Option<(Box<dyn Keys + 'a>, &'a Windows)>,
 }
@@ -243,7 +242,7 @@ struct SketchJoin {
     sets: Option<HashSets>,
     /// The buckets of the current source, once it has started.
     buckets: Option<Buckets>,
-    /// The documents of large buckets, from the sources that have finished.
+    /// The documents in large buckets of the sources that have finished.
     hot: HotDocuments,
     budget: usize,
     /// The candidates that are still to be compared.
@@ -279,7 +278,8 @@ impl SketchJoin {
         Ok(None)
     }
 
-    /// Returns the range of pending pairs, taken from the end, that can be compared at one time.
+    /// Returns the range of the last pending pairs, as many as have sets that fit into half of the
+    /// budget together.
     fn fits(&self, sets: &HashSets) -> Range<usize> {
         let mut hashes = 0;
         let count = self.pending.iter().rev().take_while(|&&(left, right)| {
@@ -320,7 +320,7 @@ impl RecordJoin for SketchJoin {
         let verified = AtomicU64::new(0);
         match self.sets.take() {
             Some(sets) if sets.is_in_file() => {
-                // First rule out what can be ruled out without reading sets.
+                // First rule out the pairs that can be ruled out without reading their sets.
                 let possible = self.judge.similar(&candidates, None, &verified, executor);
                 self.sets = Some(sets);
                 let possible = possible?;

@@ -1,6 +1,6 @@
-//! A measurement of the recall of minhash bands. The similar pairs of a sample of documents are
-//! found exactly, among the documents that share one of their rarest tokens, and are then looked up
-//! among the pairs that the bands find.
+//! Measures the recall of minhash bands. All similar pairs of the documents of a sample are found
+//! exactly, by comparing each sampled document with the documents that share one of its rarest
+//! tokens. The recall is the share of these pairs that the bands find, too.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -23,26 +23,28 @@ use crate::ragged::Ragged;
 use crate::verify::predicate::Predicate;
 
 const DOING: &str = "measuring the recall";
-/// The greatest number of tokens of a sample, all documents together. Of long documents fewer are
-/// sampled.
+/// The greatest number of tokens of all documents of a sample together. If documents are long,
+/// fewer of them are sampled.
 const MOST_TOKENS: u64 = 1 << 20;
 /// The number of tokens that are looked up between two checks for interrupts. Each token may be in
 /// all documents of a sample.
 const TOKENS_A_CHECK: usize = 16;
 
 /// A posting list for each of the rarest tokens of the sampled documents. A document that is
-/// similar to a sampled one has at least one of its rarest tokens.
+/// similar to a sampled document has at least one of the rarest tokens of the sampled document.
 struct SamplePostings {
     /// The entries: a token and its range in `records`.
     table: HashTable<(u64, u32, u32)>,
     /// Numbers of documents within the sample.
     records: Vec<u32>,
-    /// One bit for a few tokens each, because most tokens are in no document of the sample.
+    /// A bitmap in which the bit of each token of `table` is set. It rules out most of the tokens
+    /// that are looked up and are in no document of the sample.
     bits: Vec<u64>,
 }
 
 impl SamplePostings {
-    /// Builds the postings. `count` returns the number of other records with a token.
+    /// Builds the postings. `count` returns the number of records that contain a token, among those
+    /// that the sample is compared with.
     fn new(
         sample: &Ragged<u64>,
         predicate: Predicate,
@@ -101,13 +103,13 @@ impl SamplePostings {
         ((hash >> 32) as usize % self.bits.len(), 1 << (hash % 64))
     }
 
-    /// Returns the bytes on the heap, including those needed during construction.
+    /// Returns the number of bytes on the heap, including the bytes needed during construction.
     fn bytes(&self) -> usize {
         let table = self.table.capacity() * (size_of::<(u64, u32, u32)>() + 1);
         table + memory::bytes(&self.bits) + self.records.len() * (size_of::<(u64, u32)>() + size_of::<u32>())
     }
 
-    /// Returns the documents that have a token among their rarest.
+    /// Returns the sampled documents that have `token` among their rarest tokens.
     #[inline]
     fn of(&self, token: u64) -> &[u32] {
         let (word, bit) = self.bit(token);
@@ -143,15 +145,15 @@ struct Searched<'a> {
     asked: &'a [u32],
     /// Their sets.
     own: &'a Ragged<u64>,
-    /// The rarest tokens of these sets.
+    /// The postings of the rarest tokens of these sets.
     postings: &'a SamplePostings,
-    /// When two sets are similar.
+    /// The predicate that decides which sets are similar.
     predicate: Predicate,
 }
 
 impl Searched<'_> {
-    /// Counts the similar pairs of the sample with some records, and how many of these pairs
-    /// `is_found` accepts. O(tokens + candidates).
+    /// Counts the similar pairs of a sampled record and one of `records`, and how many of these
+    /// pairs `is_found` accepts. O(tokens + candidates).
     fn count<'s>(
         &self,
         records: Range<u32>,
@@ -197,9 +199,9 @@ impl Searched<'_> {
 
 /// Counts the similar pairs that the records of a sample form with any other record, and how many
 /// of these share a band and are compared there. The result is `None` if there is no similar pair.
-/// Pairs consist of distinct documents, of different tables where there are two. Also returns the
-/// most bytes that were held at one time. O(all tokens), and a sort of each band where buckets may
-/// be cut.
+/// A pair consists of two distinct documents. If there are two tables, it has one document of each.
+/// Also returns the most bytes that were held at one time. Takes O(all tokens) and, if buckets may
+/// be cut, a sort of each band.
 pub fn measured_recall(
     signatures: &Signatures,
     sets: &mut HashSets,

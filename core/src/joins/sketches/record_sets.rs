@@ -1,4 +1,4 @@
-//! The sets of records, loaded a few at a time where they are in a file.
+//! Loads the sets of records, only a few at a time if they are in a file.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use crate::features::hash_sets::{HashSets, Loaded};
 use crate::features::signatures::Signatures;
 use crate::memory;
 
-/// Returns the row that stands for a record.
+/// Returns the row that represents a record.
 pub(super) fn first_row(signatures: &Signatures, record: u32) -> u32 {
     match signatures.right.as_ref().filter(|_| record >= signatures.split) {
         Some(right) => right.rows((record - signatures.split) as usize)[0],
@@ -22,7 +22,7 @@ pub(super) fn sampled(signatures: &Signatures, sets: &HashSets, most: u64, token
     let lefts = if signatures.right.is_some() { signatures.split } else { signatures.len() as u32 };
     let count = most.min(lefts.into());
     let mut sampled: Vec<u32> = Vec::new();
-    // There are at most as many as records.
+    // At most as many records are sampled as there are.
     memory::reserve(&mut sampled, count as usize, "taking a sample")?;
     sampled.extend((0..count).map(|n| (n * u64::from(lefts) / count) as u32));
     let size = |&record: &u32| u64::from(sets.size(first_row(signatures, record)));

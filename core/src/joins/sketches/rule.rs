@@ -8,7 +8,8 @@
 
 use super::technique::{Compare, Technique};
 
-/// A definition of similar pairs. Techniques are given by number.
+/// A definition of similar pairs. A technique is given by its index among the techniques of the
+/// combination.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Rule {
     /// The pairs that one technique accepts.
@@ -18,14 +19,14 @@ pub enum Rule {
     /// The pairs that any rule accepts. The similarity is that of the first rule that accepts the
     /// pair.
     Any(Vec<Rule>),
-    /// The pairs of one site by one rule and the pairs of two sites by another. Without a rule
-    /// there are no such pairs.
+    /// One rule for pairs of documents of the same site, and one rule for pairs of documents of
+    /// different sites. Where the rule is `None`, no pair is similar.
     BySite {
         /// The position of the site in a signature.
         at: usize,
-        /// The rule for pairs of one site.
+        /// The rule for pairs of documents of the same site.
         same: Option<Box<Rule>>,
-        /// The rule for pairs of two sites.
+        /// The rule for pairs of documents of different sites.
         different: Option<Box<Rule>>,
     },
 }
@@ -58,7 +59,7 @@ impl Rule {
     }
 
     /// Reports whether some alternative has no technique that finds candidates. `finds_none`
-    /// reports whether a technique finds none.
+    /// reports whether a technique finds no candidates.
     pub fn has_no_source(&self, finds_none: impl Fn(usize) -> bool + Copy) -> bool {
         match self {
             Self::Technique(n) => finds_none(*n),
@@ -103,8 +104,9 @@ impl Rule {
         }
     }
 
-    /// Returns the techniques that find the candidates, each once: in a chain the first one that
-    /// finds any, in other rules all. Returns `None` if an alternative has no such technique.
+    /// Returns the techniques that find the candidates, each once: for a chain the sources of its
+    /// first rule that has any, for other rules the sources of all their members. Returns `None` if
+    /// an alternative has no such technique.
     pub fn sources(&self, techniques: &[Technique]) -> Option<Vec<usize>> {
         let mut all = match self {
             Self::Technique(n) => {

@@ -1,11 +1,12 @@
-//! The decision whether minhash is the right way to find the pairs. Where very many documents have
-//! most of their tokens in common, such as pages of one template, they meet in most buckets, and
-//! most comparisons are in vain. The exact join begins with the rarest tokens, which a template
-//! does not have. Both joins apply the same predicate to pairs, and the exact join loses none.
+//! Decides whether minhash or the exact join finds the pairs. If very many documents have most of
+//! their tokens in common, such as the pages of one template, they share most buckets, and most
+//! comparisons are in vain. The exact join looks up only the rarest tokens of a document, which do
+//! not come from a template. Both joins apply the same predicate to pairs, and the exact join
+//! misses no pair.
 //!
 //! The work of each join is estimated on a sample: for the bands, the number of other records in
-//! the buckets of a record; for the exact join, the number of sets that have one of its rarest
-//! tokens. Neither estimate depends on threads, memory or the order of rows.
+//! the buckets of a record; for the exact join, the number of sets that have one of the rarest
+//! tokens of a record. Neither estimate depends on threads, memory or the order of rows.
 
 use std::ops::Range;
 
@@ -25,20 +26,20 @@ const DOING: &str = "looking for skew";
 
 /// The number of records in the sample.
 const SAMPLE: u64 = 256;
-/// The greatest number of tokens in the sample. Of long documents fewer are sampled, so that the
-/// memory in use does not depend on the memory available.
+/// The greatest number of tokens in the sample. If documents are long, fewer of them are sampled,
+/// so that the memory in use does not depend on the memory available.
 const MOST_TOKENS: u64 = 1 << 18;
-/// The bytes held for a token of the sample: the token, its key and bits, two counts; and one more
-/// count on each thread.
+/// The bytes that are held for each token of the sample: the token, its key, its bits, and two
+/// counts. Each thread also holds a smaller count per token.
 const BYTES_A_TOKEN: usize = 6 * size_of::<u64>();
-/// With fewer records, all pairs are compared quickly.
+/// With fewer records than this, the comparison of all pairs takes little time.
 const FEW: u32 = 256;
-/// The number of other records that a record may meet, in all bands together, before the exact join
-/// is considered.
+/// The exact join is considered only if, on average, a record shares buckets with at least this
+/// many records, in all bands together.
 const MEETINGS: u64 = 16;
-/// The number of sets that the exact join rules out by their bitmaps, one after the other, in the
-/// time of one meeting in a bucket, whose signature is at a random place in memory. On short
-/// records the number is higher.
+/// The number of sets that the exact join rules out by their bitmaps in the time of one comparison
+/// in a bucket. It reads the bitmaps one after the other, while the signatures of a bucket are at
+/// random places in memory. For short records the number is higher.
 const ENTRIES_A_MEETING: u64 = 8;
 
 /// Reports whether the exact join should find the pairs, and returns the most bytes that were held
@@ -80,8 +81,7 @@ impl Sample {
         Ok(Self { records: sampled(signatures, sets, SAMPLE, MOST_TOKENS)?, others })
     }
 
-    /// Counts the records that the sampled ones meet in their buckets, as far as these are
-    /// compared.
+    /// Counts the records that share a bucket with a sampled record and are compared with it.
     fn meetings(
         &self,
         signatures: &Signatures,
@@ -103,8 +103,8 @@ impl Sample {
         Ok(all)
     }
 
-    /// Counts the sets that have one of the rarest tokens of the sampled sets, those of their
-    /// prefixes.
+    /// Counts the sets that have a token of the prefix of a sampled set. The prefix consists of the
+    /// rarest tokens of the sampled set.
     fn entries(
         &self,
         signatures: &Signatures,

@@ -1,10 +1,12 @@
-//! The sources of a rule's candidates. These are techniques that run one after the other, each with
-//! the records as they would be if the rule consisted only of the source's alternative.
+//! The sources of a rule's candidates. An alternative of a rule is the rule with each union, at any
+//! depth, replaced by one of its members. A source is a technique of an alternative. The sources
+//! run one after the other, and each treats the records as if the rule consisted only of the
+//! source's alternative.
 //!
-//! Where large buckets are cut, the compared pairs depend on which records there are and in what
-//! order. A rule has to find everything that it would find if a union, at any depth, were replaced
-//! by one of its members. So for each alternative, records that it cannot distinguish form one
-//! class, and classes are in the order in which they would be the alternative's records.
+//! If large buckets are cut, the compared pairs depend on which records there are and on their
+//! order. A rule has to find every pair that one of its alternatives would find alone. So for each
+//! alternative, the records that it cannot distinguish form one class, and the classes are in the
+//! order that the records would have if the rule were this alternative.
 
 use std::ops::Range;
 
@@ -26,16 +28,17 @@ const MOST_ALTERNATIVES: usize = 64;
 pub(super) struct Source {
     /// The number of the technique.
     pub technique: usize,
-    /// The words of a signature that the alternative compares, if buckets are cut by them.
+    /// The words of a signature that the alternative compares, or `None` if each record is its own
+    /// class.
     view: Option<Vec<Range<usize>>>,
-    /// The pairs that the source compared, once it has finished.
+    /// The windows of the pairs that the source compared, once it has finished.
     pub done: Windows,
 }
 
 impl Source {
     /// Returns the sources of a rule, or `None` if an alternative has none. `sizes` is the position
-    /// of the size of a set in a signature of `width` words, if it has one. `cuts` is true if large
-    /// buckets are cut.
+    /// of the set's size in a signature of `width` words, if signatures have one. `cuts` is true if
+    /// large buckets are cut.
     pub(super) fn all(
         rule: &Rule,
         techniques: &[Technique],
@@ -61,7 +64,8 @@ impl Source {
         Some(all)
     }
 
-    /// Returns the classes of records that the alternative cannot distinguish, numbered in the
+    /// Returns the class of each record, or `None` if each record is its own class. Records that
+    /// the alternative cannot distinguish have the same class. Classes are numbered in the
     /// alternative's order.
     pub(super) fn classes(
         &self,

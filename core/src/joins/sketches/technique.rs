@@ -8,12 +8,13 @@ use crate::hash::mix;
 use crate::verify::overlap::SharedTokens;
 use crate::verify::predicate::Predicate;
 
-/// A comparison of two signatures. `at` is the index of its first word in a signature.
+/// A technique that compares two signatures. `at` is always the index of the technique's first word
+/// in a signature.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Technique {
-    /// Compares the bits that agree (Charikar): C-similarity.
+    /// Compares simhashes by the bits that agree (Charikar): C-similarity.
     Simhash(Hamming),
-    /// Compares the supershingles that agree (Broder): B-similarity.
+    /// Compares documents by the supershingles that agree (Broder): B-similarity.
     Shingling(Shingling),
     /// Compares documents that share a band, either by their sets or by the share of agreeing
     /// values.
@@ -58,14 +59,14 @@ impl Shingling {
         a[range.clone()].iter().zip(&b[range]).map(|(a, b)| u32::from(a == b)).sum()
     }
 
-    /// Returns the share of supershingles that `agreeing` are.
+    /// Returns `agreeing` as a share of all supershingles.
     #[inline]
     pub fn share(&self, agreeing: u32) -> f64 {
         f64::from(agreeing) / f64::from(self.groups)
     }
 }
 
-/// The keys of bands, and the verification of documents that share one.
+/// The keys of bands, and the verification of documents that share a band.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MinhashBands {
     /// The index of the first key.
@@ -79,10 +80,10 @@ pub struct MinhashBands {
 /// The verification of two documents that share a band.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Verify {
-    /// Compares their sets.
+    /// Compares the sets of the documents.
     Sets(Predicate),
-    /// Compares their values, stored two to a word from `at` on: a share of at least `threshold`
-    /// has to agree.
+    /// Compares the minhash values of the documents, of which a share of at least `threshold` has
+    /// to agree. Each word from `at` on stores two values.
     Values {
         /// The index of the first word.
         at: usize,
@@ -143,8 +144,8 @@ impl Technique {
         }
     }
 
-    /// Returns the number of parts that agree, and the number of parts: bits, supershingles or
-    /// bands.
+    /// Returns the number of parts that agree, and the number of all parts. A part is a bit, a
+    /// supershingle or a band.
     pub fn alike(&self, a: &[u64], b: &[u64]) -> Option<(u32, u32)> {
         match self {
             Self::Simhash(hamming) => Some((hamming.bits - hamming.distance(a, b), hamming.bits)),
@@ -191,7 +192,7 @@ impl Technique {
     }
 
     /// Returns the keys by which candidates are found, or `None` if the technique finds none.
-    /// `sizes` is the position in a signature of the size of its set, if it has one.
+    /// `sizes` is the position of the set's size in a signature, if signatures have one.
     pub fn keys<'a>(&self, signatures: &'a Signatures, sizes: Option<usize>) -> Option<Box<dyn Keys + 'a>> {
         let shared = |technique, bands| Box::new(Shared { technique, bands, signatures, sizes });
         Some(match *self {
@@ -204,8 +205,8 @@ impl Technique {
             Self::Shingling(Shingling { groups, megashingles: true, .. }) => {
                 shared(*self, (groups * (groups - 1) / 2) as usize)
             }
-            // All but least - 1 may differ, so at least one that agrees is among the first groups -
-            // least + 1.
+            // At least `least` supershingles agree, and only least - 1 of them can be outside the
+            // first groups - least + 1. So one of these first supershingles agrees.
             Self::Shingling(Shingling { groups, least, .. }) => shared(*self, (groups - least + 1) as usize),
             Self::Minhash(MinhashBands { bands, .. }) => shared(*self, bands),
             Self::Equal { .. } => shared(*self, 1),
@@ -220,7 +221,7 @@ struct Shared<'a> {
     technique: Technique,
     bands: usize,
     signatures: &'a Signatures,
-    /// The position of the sizes of sets.
+    /// The position of the set's size in a signature, if signatures have one.
     sizes: Option<usize>,
 }
 

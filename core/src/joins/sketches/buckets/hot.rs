@@ -5,18 +5,18 @@ use super::work::DOING;
 use crate::error::Result;
 use crate::memory;
 
-/// The documents in such buckets so far.
+/// The documents that were found so far in buckets that are expanded in part.
 #[derive(Debug, Default)]
 pub struct HotDocuments {
-    /// The number of rows that each record stands for, or empty if nothing is counted.
+    /// The number of rows that each record represents, or empty if nothing is counted.
     rows: Vec<u32>,
-    /// A bit for each record that was met.
+    /// A bit for each record, set once its rows are counted.
     met: Vec<u64>,
     count: u64,
 }
 
 impl HotDocuments {
-    /// Starts with no documents. `rows` gives the number of rows that each record stands for.
+    /// Starts with no documents. `rows` holds the number of rows that each record represents.
     pub fn new(rows: Vec<u32>) -> Result<Self> {
         Ok(Self { met: memory::filled(0, rows.len().div_ceil(64), DOING)?, rows, count: 0 })
     }
@@ -39,7 +39,7 @@ impl HotDocuments {
         self.count
     }
 
-    /// Returns the bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         memory::bytes(&self.rows) + memory::bytes(&self.met)
     }

@@ -15,8 +15,8 @@ pub trait Keys: Debug + Sync {
     /// Returns the key of a record in a band.
     fn key(&self, record: u32, band: usize) -> u64;
 
-    /// Returns how many of the least significant bits of a key have to be equal. The other bits may
-    /// carry more information about a record.
+    /// Returns the number of least significant bits of a key that have to be equal. The other bits
+    /// may carry more information about a record.
     fn key_bits(&self, _band: usize) -> u32 {
         u64::BITS
     }
@@ -29,12 +29,12 @@ pub trait Keys: Debug + Sync {
     /// Reports whether two records have the same key in a band.
     fn meet(&self, a: u32, b: u32, band: usize) -> bool;
 
-    /// Reports whether two records have the same key in a band before this one.
+    /// Reports whether two records have the same key in a band before `band`.
     fn met_before(&self, a: u32, b: u32, band: usize) -> bool {
         (0..band).any(|band| self.meet(a, b, band))
     }
 
-    /// Copies the data of a bucket's records that is compared to `space`, concatenated.
+    /// Appends to `space` the data by which [`Keys::near`] compares the records of a bucket.
     fn load(&self, _bucket: &[KeyEntry], _space: &mut Vec<u64>) -> Result<()> {
         Ok(())
     }
@@ -43,7 +43,7 @@ pub trait Keys: Debug + Sync {
     fn is_near(&self, probe: u32, other: u32) -> bool;
 
     /// Appends the positions of the entries that `probe` is paired with. `others` is the range of
-    /// candidates in `bucket`, which was loaded to `space`.
+    /// candidates in `bucket`. [`Keys::load`] has filled `space` with the data of the bucket.
     fn near(
         &self,
         probe: &KeyEntry,

@@ -3,9 +3,9 @@
 //! The records are sorted by their keys, one band after the other. Records with equal keys form a
 //! bucket and are paired. A pair is emitted in the first band in which both records have the same
 //! key and are compared, and skipped in later bands, so each pair is emitted once and none has to
-//! be remembered. Only the current bands are in memory, at 32 bytes a record each, plus 12 bytes
-//! for each record of a bucket that is expanded in part. The time is O(bands · n) where keys are
-//! narrow or hashes, plus the pairs in buckets.
+//! be remembered. Only the current bands are in memory. Each takes 32 bytes per record, plus 12
+//! bytes per record of a bucket that is expanded in part. If keys are narrow or hashes, the time is
+//! O(bands · n) plus the time for the pairs in buckets.
 
 pub mod hot;
 pub mod keys;
@@ -32,8 +32,9 @@ use crate::executor::{self, Executor, Stop};
 use crate::memory;
 use crate::radix;
 
-/// The number of records above which a bucket is expanded in part: each record is paired only with
-/// the nearest ones in the order of their classes. With `None` all buckets are expanded completely.
+/// The number of records above which a bucket is expanded in part. In such a bucket, each record is
+/// paired only with the records nearest to it in the order of classes. With `None` all buckets are
+/// expanded completely.
 pub type MostNeighbours = Option<u32>;
 
 /// The counts of a search.
@@ -69,9 +70,9 @@ pub struct Buckets {
 }
 
 impl Buckets {
-    /// Prepares the search for pairs among `records` records, or, between two tables, of one of the
-    /// first `split` records with one of the others. Uses about `budget` bytes if that is enough
-    /// for one band.
+    /// Prepares the search for pairs among `records` records. Between two tables, a pair consists
+    /// of one of the first `split` records and one of the remaining records. Uses about `budget`
+    /// bytes if that is enough for one band.
     pub fn new(records: u32, split: u32, self_join: bool, most: MostNeighbours, budget: usize) -> Self {
         let of_band = (2 * records as usize * size_of::<KeyEntry>()).max(1);
         Self {
@@ -91,9 +92,9 @@ impl Buckets {
         }
     }
 
-    /// Assigns the records to classes, those of the left table before those of the right one. Large
-    /// buckets are cut by the order of classes, and all records of a class have the same key in
-    /// each band.
+    /// Assigns the records to classes. The classes of the left table come before those of the right
+    /// one. Large buckets are cut in the order of classes. All records of a class must have the
+    /// same key in each band.
     #[must_use]
     pub fn with_classes(self, classes: Option<Vec<u32>>) -> Self {
         Self { windows: Windows::new(classes), ..self }
@@ -126,9 +127,9 @@ impl Buckets {
         (self.windows, self.hot)
     }
 
-    /// Returns the next pairs, or `None` after the last. In each pair the record of the left table,
-    /// or the one with the smaller number, comes first. The number of pairs is bounded and may be
-    /// 0.
+    /// Returns the next pairs, or `None` after the last. In each pair the record of the left table
+    /// comes first, or in a self-join the record with the smaller number. The number of pairs is
+    /// bounded and may be 0.
     pub fn next_batch(
         &mut self,
         keys: &dyn Keys,
@@ -328,7 +329,8 @@ impl Buckets {
                 for &place in &scratch.near {
                     let other = entries[tile.start + place as usize].record;
                     if !self.compared_before(keys, probe.record, other, band.number) {
-                        // In the order of classes either record may come first.
+                        // In the order of classes, the record with the greater number may come
+                        // first.
                         let swap = self.self_join && other < probe.record;
                         let pair = if swap { (other, probe.record) } else { (probe.record, other) };
                         memory::push(found, pair, DOING)?;
@@ -377,7 +379,7 @@ impl Buckets {
         ((self.next_band as f64 - open) / bands.max(1) as f64).clamp(0.0, 1.0)
     }
 
-    /// Returns the bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.wave.iter().map(|band| memory::bytes(&band.entries) + memory::bytes(&band.other)).sum::<usize>()
             + self.units.capacity() * size_of::<WorkUnit>()

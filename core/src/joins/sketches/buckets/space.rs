@@ -1,14 +1,14 @@
-//! The space that finding the pairs of a band takes.
+//! The memory that is used to find the pairs of a band.
 
 use super::keys::KeyEntry;
 use super::windows::Window;
 use super::work::WorkUnit;
 
-/// The buckets of a band, without those of single records.
+/// The buckets of a band that have at least one pair of records.
 #[derive(Debug)]
 pub(super) struct BandBuckets {
     pub(super) number: usize,
-    /// The bits that all keys of a bucket have in common.
+    /// The bits of a key that are equal for all records of a bucket.
     pub(super) mask: u64,
     pub(super) entries: Vec<KeyEntry>,
     /// Scratch space for the sort.

@@ -1,9 +1,10 @@
 //! The records that are compared with each other in buckets that are expanded in part.
 //!
 //! The records of a bucket are ordered, and each is compared with its nearest neighbours in that
-//! order. So a window of the order describes the comparisons of each record, and later bands can
-//! determine whether a pair that met before was compared then. Records of one class are
-//! indistinguishable: they have one place in the order and are always compared with each other.
+//! order. So the comparisons of a record are described by a window of this order, from which a
+//! later band determines whether a pair that shared an earlier bucket was compared there. Records
+//! of one class are indistinguishable: they have one place in the order and are always compared
+//! with each other.
 
 use super::keys::KeyEntry;
 use super::work::DOING;
@@ -25,11 +26,11 @@ pub struct Window {
 /// The classes of records, and the windows of all bands so far.
 #[derive(Debug, Default)]
 pub struct Windows {
-    /// The class of each record, those of the left table before those of the right one, or `None`
-    /// if each record is its own class.
+    /// The class of each record, or `None` if each record is its own class. The classes of the left
+    /// table come before those of the right one.
     classes: Option<Vec<u32>>,
     /// The windows of each band, in ascending order of their class. Buckets that are expanded
-    /// completely have none.
+    /// completely have no windows.
     bands: Vec<Vec<Window>>,
 }
 
@@ -45,7 +46,7 @@ impl Windows {
         self.classes.as_ref().map_or(record, |classes| classes[record as usize])
     }
 
-    /// Reports whether there are classes of several records.
+    /// Reports whether records were assigned to classes. Otherwise each record is its own class.
     pub fn has_classes(&self) -> bool {
         self.classes.is_some()
     }
@@ -74,7 +75,7 @@ impl Windows {
     }
 
     /// Reports whether two records of one bucket of a band are compared there. Between two tables,
-    /// `a` is of the left one.
+    /// `a` is a record of the left one.
     #[inline]
     pub fn compare(&self, a: u32, b: u32, band: usize) -> bool {
         self.of(a, band).is_none_or(|window| {
@@ -83,7 +84,7 @@ impl Windows {
         })
     }
 
-    /// Returns the bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.classes.as_ref().map_or(0, memory::bytes) + self.bands.iter().map(memory::bytes).sum::<usize>()
     }
@@ -96,15 +97,17 @@ pub(super) struct Cut<'a> {
     /// The first record of the right table.
     pub(super) split: u32,
     pub(super) self_join: bool,
-    /// The number of other classes that a class is compared with; in one table, on either side.
+    /// The number of other classes that a class is compared with. In a self-join, it is compared
+    /// with this many classes on either side.
     pub(super) most: usize,
     /// The classes whose windows are wanted, in ascending order, or `None` for all.
     pub(super) asked: Option<&'a [u32]>,
 }
 
 impl Cut<'_> {
-    /// Sorts a bucket by class and appends the windows of its classes if there are more classes
-    /// than are compared. Returns false if all are compared.
+    /// Sorts a bucket by class. If the bucket has more classes than one class is compared with,
+    /// appends the windows of its classes. Returns false if all classes are compared with each
+    /// other.
     pub(super) fn bucket(
         &self,
         bucket: &mut [KeyEntry],
@@ -145,8 +148,8 @@ impl Cut<'_> {
             let (first, last) = if self.self_join {
                 (place.saturating_sub(self.most), (place + self.most).min(others.len() - 1))
             } else {
-                // The right classes at about the same relative position as this class has among the
-                // left ones.
+                // The window is at about the same relative position among the right classes as this
+                // class has among the left ones.
                 let middle = place * others.len() / lefts_of.len();
                 let first = middle.saturating_sub(self.most / 2).min(others.len() - self.most);
                 (first, first + self.most - 1)

@@ -13,15 +13,16 @@ pub(super) const DOING: &str = "pairing records of equal keys";
 pub(super) struct WorkUnit {
     /// The index of the band in the wave.
     pub band: usize,
-    /// The entries that are paired with others.
+    /// The entries that are paired with later entries of their bucket.
     pub probes: Range<usize>,
-    /// The entries that they are paired with, if these are a part of a single bucket.
+    /// The entries that the probes are paired with, if the unit is a part of a single large bucket.
+    /// `None` if the unit consists of small buckets.
     pub tile: Option<Range<usize>>,
-    /// The bucket of the tile.
+    /// The bucket of the tile, if there is a tile.
     pub bucket: Range<usize>,
 }
 
-/// The number of records of a bucket that are compared at one time.
+/// The number of records of a bucket that probes are compared with at one time.
 const TILE: usize = 1 << 14;
 /// The number of comparisons in a unit.
 const COMPARISONS_A_UNIT: usize = 1 << 20;
@@ -45,7 +46,7 @@ pub(super) fn plan(units: &mut Vec<WorkUnit>, bucket: Range<usize>) -> Result<()
     while tile < bucket.end {
         let end = bucket.end.min(tile + TILE);
         let rows = COMPARISONS_A_UNIT / (end - tile);
-        // A record is never paired with the records before it.
+        // A record is only paired with records after it, so no probe is after the tile.
         let mut probe = bucket.start;
         while probe < end {
             let probes = probe..end.min(probe + rows);
