@@ -42,6 +42,14 @@ pub struct RecordPair {
 }
 
 /// The counters of the filters, in pairs of distinct records unless stated otherwise.
+///
+/// ```
+/// use neardup_core::account::Counts;
+///
+/// let mut counts = Counts { candidates: 3, verified: 2, ..Counts::default() };
+/// counts.add(&Counts { candidates: 1, ..Counts::default() });
+/// assert_eq!((counts.candidates, counts.verified), (4, 2));
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Pairs that share a prefix token, whose sizes are compatible, and, if there are bitmaps,

@@ -7,6 +7,19 @@ pub use crate::joins::Counts;
 use crate::joins::sketches::hamming::Hamming;
 
 /// The account of one call.
+///
+/// It is for people and for logs: how much was read, skipped, compared and found, and how long it
+/// took.
+///
+/// ```
+/// use neardup_core::{Corpus, Measure, NoFiles, PlainThreads, Resources, Sets};
+///
+/// let resources = Resources { files: &NoFiles, budget: 1 << 24, executor: &PlainThreads(1) };
+/// let method = Sets::of_words(Measure::Jaccard, 0.9)?;
+/// let (_, account) = Corpus::of_texts(&["a b", "b a", "c"]).pairs_with(&method, resources)?;
+/// assert_eq!((account.documents, account.distinct_sets, account.pairs), (3, 2, 1));
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Account {
     /// The number of rows that were read.
@@ -52,6 +65,15 @@ pub struct Account {
 impl Account {
     /// Returns the promised and the measured recall if the measured one is lower by more than
     /// chance explains: three standard errors of the sample.
+    ///
+    /// ```
+    /// use neardup_core::Account;
+    ///
+    /// let (promised_recall, measured_recall) = (Some(0.95), Some(0.5));
+    /// let account =
+    ///     Account { promised_recall, measured_recall, measured_by: 100, ..Account::default() };
+    /// assert_eq!(account.low_recall(), Some((0.95, 0.5)));
+    /// ```
     pub fn low_recall(&self) -> Option<(f64, f64)> {
         let (promised, measured) = (self.promised_recall?, self.measured_recall?);
         let error = (promised * (1.0 - promised) / self.measured_by.max(1) as f64).sqrt();
@@ -66,6 +88,14 @@ pub fn milliseconds(since: Instant) -> f64 {
 }
 
 /// Documents or sentences that have words but no signature, so that a method does not compare them.
+///
+/// ```
+/// use neardup_core::account::Unsigned;
+///
+/// let (units, without, found) = ("documents", "sentence", "nothing is similar to them");
+/// let unsigned = Unsigned { count: 2, of: 9, units, without, found };
+/// assert!(unsigned.to_string().starts_with("2 of 9 documents have no signature"));
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Unsigned {
     /// The number of units without a signature.
@@ -96,6 +126,13 @@ impl Display for Unsigned {
 }
 
 /// Distinct texts that are compared character by character, which takes long if they are long.
+///
+/// ```
+/// use neardup_core::account::ComparedTexts;
+///
+/// let compared = ComparedTexts { texts: 5000, characters: 5_000_000 };
+/// assert!(compared.are_long() && compared.to_string().contains("1000 characters on average"));
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ComparedTexts {
     /// The number of texts.
@@ -128,6 +165,13 @@ impl Display for ComparedTexts {
 
 /// Distinct simhashes that are all compared with all, because the distance is so great that blocks
 /// do not distinguish them.
+///
+/// ```
+/// use neardup_core::account::AllWithAll;
+///
+/// let all = AllWithAll { sketches: 30_000, bits: 64, distance: 20 };
+/// assert!(all.are_many() && all.to_string().contains("a distance of 20 of 64"));
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct AllWithAll {
     /// The number of simhashes, or 0 if candidates are found by blocks.
@@ -170,6 +214,13 @@ impl Display for AllWithAll {
 
 /// Feature codes that many documents share in part although the documents have nothing in common:
 /// short codes, and codes of letters, of which there are only a few.
+///
+/// ```
+/// use neardup_core::account::WeakCodes;
+///
+/// let weak = WeakCodes { codes: 10, characters: 50, short: 8, alphabetic: 0 };
+/// assert!(weak.are_many());
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WeakCodes {
     /// The number of codes.

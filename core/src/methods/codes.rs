@@ -21,7 +21,21 @@ use crate::memory;
 use crate::verify::edit::EditPredicate;
 use crate::verify::repeatability::repeatability;
 
-/// The derivation of codes, and the definition of similar pairs.
+/// Compares documents by their feature codes ([`feature_code`](crate::feature_code)): by
+/// repeatability, or for equality (Guo and others, section III).
+///
+/// All such pairs are found. Of two codes, the similarity is the greater of both repeatabilities.
+///
+/// ```
+/// use neardup_core::{ByCodes, CodeSpec, Corpus};
+///
+/// let spec = CodeSpec { min_length: 1, ..CodeSpec::default() };
+/// let method = ByCodes { spec, threshold: Some(0.7) };
+/// let texts = ["甲乙，丙丁，戊己，庚辛。", "甲乙，丙丁，戊己。", "子丑，寅卯。"];
+/// let pairs = Corpus::of_texts(&texts).pairs(&method)?;
+/// assert_eq!((pairs.len(), pairs[0].left, pairs[0].right), (1, 0, 1));
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct ByCodes {
     /// The derivation of codes.

@@ -13,7 +13,22 @@ use crate::joins::pairs::Pairs;
 use crate::joins::sets::Algorithm;
 use crate::verify::edit::{self, EditPredicate};
 
-/// The definition of similar texts, and the search for candidates.
+/// Compares texts by their Levenshtein distance in characters, exactly: every pair that the
+/// predicate accepts is found, and no other.
+///
+/// Case, punctuation and white space count. Candidates share runs of characters (Gravano and
+/// others, VLDB 2001; Li, Deng, Wang, Feng, PVLDB 2011). Meant for lines such as names and titles:
+/// with long texts the time grows with the square of their length.
+///
+/// ```
+/// use neardup_core::{Algorithm, Corpus, Edit, EditPredicate};
+///
+/// let predicate = EditPredicate::new(0.5)?.and_within(2);
+/// let method = Edit { predicate, algorithm: Algorithm::Auto };
+/// let pairs = Corpus::of_texts(&["harbour", "harbor", "arbor"]).pairs(&method)?;
+/// assert_eq!(pairs.iter().filter(|pair| pair.left == 0).count(), 2);
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Edit {
     /// The definition of similar texts.
@@ -24,11 +39,30 @@ pub struct Edit {
 
 impl Edit {
     /// Finds texts that are at least so similar.
+    ///
+    /// Similarity is 1 - distance / characters of the longer text. Fails if the threshold is not
+    /// above 0 and at most 1.
+    ///
+    /// ```
+    /// use neardup_core::{Corpus, Edit};
+    ///
+    /// let pairs = Corpus::of_texts(&["harbour", "harbor", "port"]).pairs(&Edit::new(0.8)?)?;
+    /// assert_eq!((pairs.len(), pairs[0].similarity), (1, 6.0 / 7.0));
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     pub fn new(threshold: f64) -> Result<Self> {
         Ok(Self { predicate: EditPredicate::new(threshold)?, algorithm: Algorithm::Auto })
     }
 
     /// Finds texts that are at most so many edits apart.
+    ///
+    /// ```
+    /// use neardup_core::{Corpus, Edit};
+    ///
+    /// let pairs = Corpus::of_texts(&["quay", "quai", "key"]).pairs(&Edit::within(1))?;
+    /// assert_eq!((pairs.len(), pairs[0].right), (1, 1));
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     pub fn within(distance: u32) -> Self {
         Self { predicate: EditPredicate::within(distance), algorithm: Algorithm::Auto }
     }

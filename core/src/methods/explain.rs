@@ -6,6 +6,17 @@ use serde::Serialize;
 pub use crate::verify::overlap::SharedTokens;
 
 /// The explanation of a pair by a method.
+///
+/// ```
+/// use neardup_core::explain::Details;
+/// use neardup_core::{Edit, Method, Stop, TwoTexts};
+///
+/// let texts = TwoTexts::new(["quay", "quays"])?;
+/// let explained = Edit::within(1).explain(&texts, &Stop::default())?;
+/// let Some(Details::Edit(edit)) = explained.evidence.details else { panic!("details of edit") };
+/// assert_eq!((edit.distance, edit.longer), (1, 5));
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explanation {
     /// The similarity, or `None` if it is unknown.
@@ -51,6 +62,18 @@ impl Explanation {
 }
 
 /// The evidence for a similarity.
+///
+/// It is serialised (serde) without what is unknown.
+///
+/// ```
+/// use neardup_core::{Imatch, FeatureSpec, IdfRange, Method, Stop, TwoTexts};
+///
+/// let texts = TwoTexts::new(["red crane", "blue crane"])?;
+/// let method = Imatch { spec: FeatureSpec::WORDS, range: IdfRange::default() };
+/// let evidence = method.explain(&texts, &Stop::default())?.evidence;
+/// assert!(evidence.pair.is_none() && evidence.not_computed.is_some());
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Evidence {
     /// True if the two are a pair; `None` if that is unknown.

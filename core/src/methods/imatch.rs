@@ -14,7 +14,20 @@ use crate::joins::sketches::rule::Rule;
 use crate::joins::sketches::technique::Technique;
 use crate::joins::sketches::{Comparison, sketch_pairs};
 
-/// The choice of terms.
+/// Finds documents with equal I-Match signatures: their terms, without those that nearly all
+/// documents have, are the same set (Chowdhury, Frieder, Grossman, McCabe, TOIS 2002).
+///
+/// All such pairs are found; each has the similarity 1. O(words).
+///
+/// ```
+/// use neardup_core::{Corpus, FeatureSpec, IdfRange, Imatch};
+///
+/// let method = Imatch { spec: FeatureSpec::WORDS, range: IdfRange::default() };
+/// let texts = ["the red crane", "Crane, the red", "the quay"];
+/// let pairs = Corpus::of_texts(&texts).pairs(&method)?;
+/// assert_eq!((pairs.len(), pairs[0].right), (1, 1));
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Imatch {
     /// The definition of a term. Repeats do not count.

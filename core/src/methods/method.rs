@@ -14,7 +14,21 @@ use crate::joins::pairs::Pairs;
 use crate::joins::sketches::banding::Banding;
 use crate::verify::predicate::Predicate;
 
-/// A method with its parameters.
+/// A method with its parameters: what documents are compared by, and when two are similar.
+///
+/// The methods of this crate implement it. Programs use it to hold one of them; they are not
+/// expected to implement it, since what else it asks for is not documented.
+///
+/// ```
+/// use neardup_core::{Corpus, Edit, Measure, Method, Sets};
+///
+/// let methods: [Box<dyn Method>; 2] =
+///     [Box::new(Edit::within(1)), Box::new(Sets::of_words(Measure::Jaccard, 0.4)?)];
+/// let mut corpus = Corpus::of_texts(&["north quay", "north quays"]);
+/// let pairs = |method: &Box<dyn Method>| corpus.pairs(&**method).map(|pairs| pairs.len());
+/// assert_eq!(methods.iter().map(pairs).collect::<Vec<_>>(), [Ok(1), Ok(0)]);
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 pub trait Method: Debug + Sync {
     /// Reads the documents and prepares the search for their pairs, as rows of the one table or of
     /// the two.
@@ -30,6 +44,20 @@ pub trait Method: Debug + Sync {
     }
 
     /// Explains one pair: its similarity, whether it is a pair or not, and the evidence.
+    ///
+    /// The similarity is the one that a join returns for the pair, and also given for texts that
+    /// are no pair. Takes as long as the comparison of the two texts. Fails if they were not given
+    /// as the method expects (sketches in their text form, for instance) and after a request to
+    /// stop.
+    ///
+    /// ```
+    /// use neardup_core::{Measure, Method, Sets, Stop, TwoTexts};
+    ///
+    /// let texts = TwoTexts::new(["a b c", "a b d"])?;
+    /// let explained = Sets::of_words(Measure::Jaccard, 0.8)?.explain(&texts, &Stop::default())?;
+    /// assert_eq!((explained.similarity, explained.evidence.pair), (Some(0.5), Some(false)));
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     fn explain(&self, pair: &TwoTexts<'_>, stop: &Stop) -> Result<Explanation>;
 
     /// Returns the builder of perhaps-similar sets, which does not look for pairs first, or `None`

@@ -12,6 +12,16 @@ use crate::memory;
 use crate::verify::overlap::shared_at_least;
 
 /// Two texts, the one with the lesser id first.
+///
+/// What several methods need of them is made once.
+///
+/// ```
+/// use neardup_core::{Edit, Method, Stop, TwoTexts};
+///
+/// let texts = TwoTexts::new(["quay", "quays"])?;
+/// assert_eq!(Edit::within(1).explain(&texts, &Stop::default())?.similarity, Some(0.8));
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct TwoTexts<'a> {
     /// The texts.
@@ -24,6 +34,14 @@ pub struct TwoTexts<'a> {
 
 impl<'a> TwoTexts<'a> {
     /// Takes two texts as the columns of a table contain them.
+    ///
+    /// Fails only if memory is short. O(bytes).
+    ///
+    /// ```
+    /// let texts = neardup_core::TwoTexts::new(["quay", "quays"])?;
+    /// assert_eq!(texts.texts, ["quay", "quays"]);
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     pub fn new(texts: [&'a str; 2]) -> Result<Self> {
         let [a, b] = texts.map(document);
         Ok(Self { texts, documents: [a?, b?], shared: RefCell::default() })
@@ -36,6 +54,17 @@ impl<'a> TwoTexts<'a> {
     }
 
     /// Returns the number of tokens that the texts share, and the number of tokens of each.
+    ///
+    /// Fails only if memory is short, and after a request to stop. O(bytes · shingle) the first
+    /// time.
+    ///
+    /// ```
+    /// use neardup_core::{FeatureSpec, Stop, TwoTexts};
+    ///
+    /// let texts = TwoTexts::new(["to be or not to be", "to be"])?;
+    /// assert_eq!(texts.shared(FeatureSpec::WORDS, &Stop::default())?, [2, 6, 2]);
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     pub fn shared(&self, spec: FeatureSpec, stop: &Stop) -> Result<[u32; 3]> {
         if let Some((_, counts)) = self.shared.borrow().iter().find(|(known, _)| *known == spec) {
             return Ok(*counts);

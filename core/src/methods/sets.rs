@@ -13,8 +13,23 @@ use crate::joins::sets::Algorithm;
 use crate::verify::measure::Measure;
 use crate::verify::predicate::Predicate;
 
-/// The derivation of sets from documents, the definition of similar sets, and the search for
-/// candidates.
+/// Compares sets of words, shingles or characters, exactly: every pair that the predicate accepts
+/// is found, and no other.
+///
+/// The join is a prefix filter with bitmaps or positions (Bayardo, Ma, Srikant, WWW 2007; Xiao and
+/// others, WWW 2008). Its time depends on how many pairs share a rare token; a higher threshold is
+/// faster.
+///
+/// ```
+/// use neardup_core::{Corpus, Measure, Predicate, Sets};
+///
+/// // At least two common words, whatever else the texts have.
+/// let predicate = Predicate::shared(Measure::Jaccard, 2);
+/// let method = Sets { predicate, ..Sets::of_words(Measure::Jaccard, 1.0)? };
+/// let pairs = Corpus::of_texts(&["red crane left", "a crane, red", "red"]).pairs(&method)?;
+/// assert_eq!((pairs.len(), pairs[0].right, pairs[0].similarity), (1, 1, 0.5));
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Sets {
     /// The derivation of sets from documents.
@@ -27,6 +42,18 @@ pub struct Sets {
 
 impl Sets {
     /// Finds sets of words, with repeats counted, that are at least so similar.
+    ///
+    /// Fails if the threshold is not above 0 and at most 1.
+    ///
+    /// ```
+    /// use neardup_core::{Corpus, Measure, Sets};
+    ///
+    /// let method = Sets::of_words(Measure::Containment, 1.0)?;
+    /// // All words of the left text are in the right one.
+    /// let mut corpus = Corpus::of_texts(&["the crane", "the red crane left"]).split(Some(1));
+    /// assert_eq!(corpus.pairs(&method)?.len(), 1);
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     pub fn of_words(measure: Measure, threshold: f64) -> Result<Self> {
         let predicate = Predicate::new(measure, threshold)?;
         Ok(Self { spec: FeatureSpec::WORDS, predicate, algorithm: Algorithm::Auto })

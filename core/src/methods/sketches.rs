@@ -15,7 +15,24 @@ use crate::joins::sketches::explain::{Said, TwoDocuments, two_documents};
 use crate::joins::sketches::rule::Rule;
 use crate::sketches::sign::Signer;
 
-/// A combination of techniques, mostly of a single one.
+/// Compares sketches that are made on the way, by one technique or by a combination of several
+/// (Henzinger, SIGIR 2006).
+///
+/// Simhash, supershingles and equal texts lose no pair that their sketches accept. Minhash finds a
+/// pair by its bands with the probability of [`Banding::detection`](crate::Banding::detection), and
+/// then compares the sets: it returns no pair below the threshold.
+///
+/// ```
+/// use neardup_core::{Banding, Corpus, FeatureSpec, Sketches, TechniqueSpec};
+///
+/// let feature = FeatureSpec { shingle: 2, multiset: false, ..FeatureSpec::WORDS };
+/// let plan = Banding::for_recall(0.5, 0.99)?;
+/// let technique = TechniqueSpec::Minhash { feature, plan, seed: 1, threshold: 0.5, verify: true };
+/// let texts = ["the red crane left the quay", "The red crane left the quay!"];
+/// let pairs = Corpus::of_texts(&texts).pairs(&Sketches::of(technique))?;
+/// assert_eq!(pairs[0].similarity, 1.0);
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Sketches {
     /// The techniques, and the rule that combines them.
@@ -28,6 +45,17 @@ pub struct Sketches {
 
 impl Sketches {
     /// Creates a combination of one technique.
+    ///
+    /// ```
+    /// use neardup_core::{Corpus, FeatureSpec, Sketches, TechniqueSpec};
+    ///
+    /// let feature = FeatureSpec::WORDS;
+    /// let simhash = TechniqueSpec::Simhash { feature, bits: 64, frequency: true, threshold: 0.9 };
+    /// let mut corpus = Corpus::of_texts(&["to be or not", "not to be, or"]);
+    /// let pairs = corpus.pairs(&Sketches::of(simhash))?;
+    /// assert_eq!(pairs[0].similarity, 1.0);
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     pub fn of(technique: TechniqueSpec) -> Self {
         let combination = Combination { techniques: vec![technique], rule: Rule::Technique(0), most: None };
         Self { combination, sites: false, safeguards: Safeguards::default() }

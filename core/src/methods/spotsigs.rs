@@ -18,7 +18,22 @@ use crate::verify::predicate::Predicate;
 /// The part that a text without spot signatures lacks.
 pub(super) const NO_SPOT: &str = "antecedent that a telling word follows";
 
-/// The derivation of sets from documents, and the definition of similar sets.
+/// Compares sets of spot signatures: chains of telling words that follow common words such as *the*
+/// and *is* (Theobald, Siddharth, Paepcke, SIGIR 2008).
+///
+/// Running text has them, menus and captions do not, so that the same article is found under other
+/// frames. The join is exact.
+///
+/// ```
+/// use neardup_core::{Corpus, Measure, Predicate, SpotSigs, SpotSpec};
+///
+/// let predicate = Predicate::new(Measure::Jaccard, 0.6)?;
+/// let method = SpotSigs { spec: SpotSpec::default(), predicate };
+/// let story = "The boat left in the rain and the crew was on a train to the city.";
+/// let pages = [format!("Home News Sport {story}"), format!("{story} Imprint Contact")];
+/// assert_eq!(Corpus::of_texts(&pages).pairs(&method)?.len(), 1);
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct SpotSigs {
     /// The derivation of sets from documents.

@@ -27,6 +27,26 @@ use crate::sketches::{minhash, simhash};
 use crate::verify::measure::check_threshold;
 
 /// Finds minhash sketches of which at least this share of the values agrees.
+///
+/// All such pairs are found; the similarity is the share of agreeing values, which estimates the
+/// Jaccard similarity. The documents are made by [`SketchReader`](crate::SketchReader).
+///
+/// ```
+/// use neardup_core::{Corpus, Document, MinhashHeader, SketchKind, SketchReader, SketchSource};
+/// use neardup_core::{Stop, StoredMinhash, minhash_sketch};
+///
+/// let header = MinhashHeader::new(SketchSource::Words, 1, 64, 1);
+/// let mut reader = SketchReader::default();
+/// let mut documents = Vec::new();
+/// for text in ["red crane", "crane, red", "north quay"] {
+///     let sketch = minhash_sketch(&Document::from(text), &header, &Stop::default())?;
+///     documents.push(reader.read(SketchKind::Minhash, &sketch)?);
+/// }
+/// let mut corpus = Corpus::new(documents.len(), |row| Some(documents[row].clone()));
+/// let pairs = corpus.pairs(&StoredMinhash { threshold: 0.8 })?;
+/// assert_eq!((pairs.len(), pairs[0].left, pairs[0].right), (1, 0, 1));
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct StoredMinhash {
     /// The least share.
@@ -35,6 +55,19 @@ pub struct StoredMinhash {
 
 impl StoredMinhash {
     /// Explains the result for two sketches.
+    ///
+    /// Fails if the sketches are of different kinds. O(values).
+    ///
+    /// ```
+    /// use neardup_core::{Minhash, MinhashHeader, SketchSource, StoredMinhash};
+    ///
+    /// let header = MinhashHeader::new(SketchSource::Words, 1, 4, 1);
+    /// let (a, b) = (header.sketch(Some(&[1, 2, 3, 4])), header.sketch(Some(&[1, 2, 3, 9])));
+    /// let method = StoredMinhash { threshold: 0.7 };
+    /// let explained = method.of_sketches(&Minhash::parse(&a)?, &Minhash::parse(&b)?)?;
+    /// assert_eq!((explained.similarity, explained.evidence.pair), (Some(0.75), Some(true)));
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     pub fn of_sketches(&self, a: &Minhash<'_>, b: &Minhash<'_>) -> Result<Explanation> {
         let (alike, values) = (a.agreeing(b)?, a.header.permutations);
         let similarity = minhash::similarity(alike, values);
@@ -72,6 +105,14 @@ impl Method for StoredMinhash {
 }
 
 /// The definition of similar simhashes.
+///
+/// ```
+/// use neardup_core::{NearBits, StoredSimhash};
+///
+/// // 61 of 64 bits agree.
+/// let usual = StoredSimhash { near: NearBits::Usual };
+/// assert_ne!(usual.near, NearBits::Distance(3));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum NearBits {
     /// Simhashes that are usually near duplicates.
@@ -83,6 +124,25 @@ pub enum NearBits {
 }
 
 /// Finds simhashes that are near each other.
+///
+/// All such pairs are found; the similarity is the share of agreeing bits. The documents are made
+/// by [`SketchReader`](crate::SketchReader).
+///
+/// ```
+/// use neardup_core::{Corpus, NearBits, SimhashHeader, SketchKind, SketchReader, SketchSource};
+/// use neardup_core::StoredSimhash;
+///
+/// let header = SimhashHeader::new(SketchSource::Bits, 1, 64);
+/// let mut reader = SketchReader::default();
+/// let mut read = |bits: u64| {
+///     reader.read(SketchKind::Simhash, &header.sketch(Some(&bits.to_be_bytes())))
+/// };
+/// let documents = [read(0)?, read(0b111)?, read(u64::MAX)?];
+/// let mut corpus = Corpus::new(3, |row| Some(documents[row].clone()));
+/// let pairs = corpus.pairs(&StoredSimhash { near: NearBits::Distance(3) })?;
+/// assert_eq!((pairs.len(), pairs[0].similarity), (1, 61.0 / 64.0));
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct StoredSimhash {
     /// The definition of near.
@@ -91,6 +151,20 @@ pub struct StoredSimhash {
 
 impl StoredSimhash {
     /// Explains the result for two sketches.
+    ///
+    /// Fails if the sketches are of different kinds, or if a distance is not less than their bits.
+    /// O(bits).
+    ///
+    /// ```
+    /// use neardup_core::{NearBits, Simhash, SimhashHeader, SketchSource, StoredSimhash};
+    ///
+    /// let header = SimhashHeader::new(SketchSource::Bits, 1, 8);
+    /// let (a, b) = (header.sketch(Some(&[0b1111_0000])), header.sketch(Some(&[0b1111_0001])));
+    /// let method = StoredSimhash { near: NearBits::Share(0.9) };
+    /// let explained = method.of_sketches(&Simhash::parse(&a)?, &Simhash::parse(&b)?)?;
+    /// assert_eq!((explained.similarity, explained.evidence.pair), (Some(0.875), Some(false)));
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     pub fn of_sketches(&self, a: &Simhash<'_>, b: &Simhash<'_>) -> Result<Explanation> {
         let (bits, distance) = (a.header.bits, a.distance(b)?);
         let alike = u32::from(bits) - distance;

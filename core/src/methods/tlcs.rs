@@ -24,7 +24,29 @@ use crate::text::characters::runs;
 use crate::verify::lcs::containment;
 use crate::verify::tlcs::{Comparer, Found, Parameters, Part, Thresholds};
 
-/// The search for candidates, their comparison, and the definition of similar pairs.
+/// Compares pages by their longest common subsequence, or by the trustable part of it (Huang, Wang,
+/// Li, CIKM 2008).
+///
+/// Candidates are pages that share a signature of long sentences, so that some pairs may be missed;
+/// of the candidates every pair that passes is found. The same article is found under another
+/// frame, and other articles under the same frame are told apart.
+///
+/// ```
+/// use neardup_core::{Corpus, SentenceParameters, StopRules, Tlcs, TlcsParameters, TlcsThresholds};
+///
+/// let method = Tlcs {
+///     signatures: SentenceParameters::default(),
+///     rules: StopRules::default(),
+///     parameters: TlcsParameters::default(),
+///     thresholds: TlcsThresholds { resemblance: 0.28, containment: Some(0.7) },
+///     weight: None,
+/// };
+/// let story = "The bridge over the Ill was closed on Monday after the flood. ".repeat(9);
+/// let pages = [format!("Home | News {story}"), format!("{story} Imprint, contact")];
+/// let pairs = Corpus::of_texts(&pages).pairs(&method)?;
+/// assert!(pairs.len() == 1 && pairs[0].similarity > 0.9);
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Tlcs {
     /// The signatures by which candidates are found.

@@ -5,6 +5,13 @@ use serde::Serialize;
 use crate::simd::shared_blocks::{self, Compared};
 
 /// The numbers of tokens that both texts share and that each text has.
+///
+/// ```
+/// use neardup_core::explain::SharedTokens;
+///
+/// let SharedTokens { shared, left, .. } = SharedTokens::from([2, 6, 3]);
+/// assert_eq!((shared, left), (2, 6));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct SharedTokens {
     /// The tokens in both texts.
