@@ -1,9 +1,9 @@
 //! Documents as sets of 64-bit hashes of their tokens, without a dictionary.
 //!
-//! This is for methods that make sketches of the hashes. Nothing is looked up, and the candidates
-//! that the sketches let pass are compared by merging two sorted runs. Tokens are distinguished by
-//! their hashes, as shingles are in any case. Sets stay in memory until it runs short; then all go
-//! to a temporary file.
+//! This is for methods that make sketches of the hashes. No token is looked up, and the candidates
+//! that pass the sketches are compared by merging their two sorted sets. Tokens are distinguished
+//! only by their hashes, as shingles always are. Sets stay in memory until memory runs short; then
+//! all sets go to a temporary file.
 
 use std::ops::Range;
 
@@ -46,7 +46,7 @@ pub fn make_set(hashes: &mut Vec<u64>, multiset: bool, stop: &Stop) -> Result<()
 pub fn shared(a: &[u64], b: &[u64]) -> usize {
     let (mut i, mut j, mut shared) = (0, 0, 0);
     while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
-        // There are no branches, as it is unpredictable which of the two is less.
+        // There are no branches, because it is unpredictable which of the two hashes is less.
         shared += usize::from(x == y);
         i += usize::from(x <= y);
         j += usize::from(y <= x);
@@ -108,13 +108,14 @@ impl std::fmt::Debug for HashSets {
 pub struct Loaded<'a> {
     parts: &'a [Vec<u64>],
     places: &'a [Place],
-    /// The sets read from the file, and below, their rows in ascending order.
+    /// The sets that were read from the file. `rows` has their rows in ascending order, and for
+    /// each row the range of its set in `space`.
     space: Vec<u64>,
     rows: Vec<(u32, Range<usize>)>,
 }
 
 impl Loaded<'_> {
-    /// Returns the set of a row, which must be among the loaded ones.
+    /// Returns the set of a row. The row must be among the loaded rows.
     #[inline]
     pub fn get(&self, row: u32) -> &[u64] {
         if self.rows.is_empty() {
@@ -142,7 +143,7 @@ impl HashSets {
         Self { parts: Vec::new(), file: None, written: 0, places: Vec::new() }
     }
 
-    /// Moves sets from memory to a file.
+    /// Moves the sets of the collectors from memory to a file.
     pub fn spill(&mut self, collectors: &mut [SetCollector], files: &dyn TempFiles) -> Result<()> {
         if self.file.is_none() {
             self.file = Some(files.create()?);
@@ -158,8 +159,8 @@ impl HashSets {
         Ok(())
     }
 
-    /// Takes the sets of all collectors; this is the last call. If some sets are in a file, all go
-    /// there.
+    /// Takes the sets of all collectors. No sets may be added after this call. If earlier sets are
+    /// in a file, these sets go to that file, too.
     pub fn finish(&mut self, mut collectors: Vec<SetCollector>, files: &dyn TempFiles) -> Result<()> {
         if self.file.is_some() {
             return self.spill(&mut collectors, files);
@@ -198,7 +199,8 @@ impl HashSets {
         self.file.is_some()
     }
 
-    /// Loads the sets of some rows, which it sorts. Reads from the file in the leader's thread.
+    /// Loads the sets of some rows. If the sets are in a file, this call sorts `rows`, removes
+    /// repeats from it, and reads from the file in the leader's thread.
     pub fn load(&mut self, rows: &mut Vec<u32>) -> Result<Loaded<'_>> {
         let (mut space, mut loaded) = (Vec::new(), Vec::new());
         if let Some(file) = &mut self.file {

@@ -1,11 +1,12 @@
-//! Turns units into sets.
+//! Turns documents into sets of tokens, or into signatures.
 //!
-//! Tokens of a text ([`tokens`]) and windows of them ([`shingles`]) get numbers in a
-//! [`dictionary`], one set for each document, and become the ordered records of a join ([`sets`]).
-//! Or they stay hashes ([`hash_sets`]) or become signatures of fixed width ([`signatures`]), such
-//! as those of I-Match ([`imatch`]). Texts are kept whole if characters are compared ([`texts`]),
-//! or as feature codes ([`codes`]). Sentences of documents ([`units`]) have signatures of their
-//! own, such as the chains of SpotSigs ([`spotsigs`]). Runs of characters are hashed by
+//! The tokens of a text ([`tokens`]), or windows of tokens ([`shingles`]), get numbers in a
+//! [`dictionary`]. The numbers of each document are a set, and these sets become the ordered
+//! records of a join ([`sets`]). Other methods keep the hashes of the tokens as sets
+//! ([`hash_sets`]), or make signatures of fixed width ([`signatures`]), such as those of I-Match
+//! ([`imatch`]). For comparisons by characters, texts are kept whole ([`texts`]) or reduced to
+//! feature codes ([`codes`]). Units of documents, such as sentences ([`units`]), have sets of
+//! signatures, such as the chains of SpotSigs ([`spotsigs`]). Runs of characters are hashed by
 //! [`windows`], and some of them are selected by [`winnowing`]. Documents from a source may be
 //! packed ([`source_document`]).
 

@@ -5,12 +5,12 @@ use crate::error::Result;
 use crate::executor::Stop;
 use crate::hash;
 
-/// Calls `each` with the hash of every window of `k >= 1` of the `tokens` (hashes of tokens), in
-/// order.
+/// Calls `each` with the hash of every window of `k >= 1` consecutive tokens, in order. `tokens`
+/// has the hashes of the tokens.
 ///
-/// n tokens give n - k + 1 shingles; 0 < n < k tokens give one, of all of them. With `wrap`,
-/// windows continue at the start, and n >= k tokens give n. A window of one token has that token's
-/// own hash. O(n·k).
+/// n >= k tokens give n - k + 1 shingles; 0 < n < k tokens give one shingle of all tokens. With
+/// `wrap`, windows that reach the end continue at the start, and n >= k tokens give n shingles. A
+/// window of one token has that token's own hash. O(n·k).
 pub fn for_each_shingle(
     tokens: &[u64],
     k: usize,

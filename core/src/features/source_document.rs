@@ -1,4 +1,4 @@
-//! Documents from a source, plain or packed. The thread that reads a packed one unpacks it.
+//! Documents from a source, plain or packed. The thread that reads a packed document unpacks it.
 
 use super::tokens::{Document, Page};
 use crate::error::Result;

@@ -1,15 +1,15 @@
-//! Hashes of runs of characters of a text, in constant time each (Karp and Rabin 1987).
+//! Hashes of runs of characters of a text. Each hash takes constant time (Karp and Rabin 1987).
 
 use crate::error::Result;
 use crate::memory;
 
 const DOING: &str = "hashing runs of characters";
 
-/// Hashes of all runs of characters of a text. Equal runs have equal hashes; distinct ones hardly
-/// ever do.
+/// Hashes of all runs of characters of a text. Equal runs have equal hashes; distinct runs hardly
+/// ever have the same hash.
 #[derive(Debug, Default)]
 pub struct Windows {
-    /// The value of each prefix.
+    /// The value of each prefix of the text, from which the hashes of runs are computed.
     prefixes: Vec<u64>,
     powers: Vec<u64>,
 }
@@ -33,7 +33,8 @@ impl Windows {
         Ok(())
     }
 
-    /// Returns the hash of `length` characters from `from` on. The length is part of the hash.
+    /// Returns the hash of the `length` characters that begin at character number `from`. The
+    /// length is part of the hash.
     #[inline]
     pub fn hash(&self, from: u32, length: u32) -> u64 {
         let (from, to) = (from as usize, (from + length) as usize);

@@ -1,6 +1,6 @@
-//! Winnowing (Schleimer, Wilkerson and Aiken, SIGMOD 2003): selects some grams of a text by their
-//! own and their neighbours' hashes, so that texts with a long enough run in common have a selected
-//! gram in common.
+//! Winnowing (Schleimer, Wilkerson and Aiken, SIGMOD 2003): selects some grams of a text by the
+//! hashes of these grams and of their neighbours, so that texts with a long enough run in common
+//! have a selected gram in common.
 
 use super::windows::Windows;
 use crate::error::Result;
@@ -13,14 +13,15 @@ const DOING: &str = "selecting grams";
 pub struct Winnowing {
     /// The length of the grams in characters, at least 1.
     pub gram: u32,
-    /// The number of consecutive grams of which one is selected, at least 1. So one gram is
-    /// selected in every run of `gram + window - 1` characters.
+    /// The number of consecutive grams among which one is selected. It is at least 1. So at least
+    /// one gram is selected in every run of `gram + window - 1` characters.
     pub window: usize,
 }
 
 impl Winnowing {
     /// Calls `each` with the hashes of the selected grams of a text of `length` characters. In each
-    /// run of `window` grams, the last one with the least hash is selected.
+    /// run of `window` grams, the gram with the least hash is selected; if several grams have it,
+    /// the last of them.
     pub fn for_each_selected(
         &self,
         windows: &Windows,
