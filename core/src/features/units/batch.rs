@@ -1,4 +1,4 @@
-//! Makes the sets of a batch of units, by all threads.
+//! Makes the sets of a batch of units, with all threads.
 
 use super::signatures::{Maker, SignatureScratch};
 use super::text_store::LoadedTexts;
@@ -11,11 +11,11 @@ use crate::memory;
 
 const DOING: &str = "cutting documents into sentences";
 
-/// Some units of a document.
+/// Some consecutive units of a document.
 #[derive(Debug, Clone)]
 pub(super) struct Part {
     pub(super) row: u32,
-    /// The number of the first of the units.
+    /// The number of the first of these units among the units of all documents.
     pub(super) number: u32,
     /// The places of the units in the document.
     pub(super) units: std::ops::Range<u32>,
@@ -28,7 +28,7 @@ struct BatchPart<'a> {
     /// The next part.
     next: usize,
     scratch: SignatureScratch,
-    /// The units that are too long to be numbered with the others.
+    /// The units that are too long to be numbered together with the other units.
     long: Vec<Part>,
     /// The number of units that have words and no signature.
     unsigned: u64,
@@ -54,8 +54,8 @@ pub(super) fn make_batch(
             unsigned: 0,
         });
     }
-    // The batch is divided by the number of units. If it has few documents, they are cut, so that
-    // each thread gets some units.
+    // The batch is divided by the number of units. If the batch has few documents, the units of a
+    // document are divided among several threads, so that each thread gets some units.
     let all: u32 = batch.iter().map(|part| part.units.len() as u32).sum();
     let share = all.div_ceil(shares.len() as u32).max(1);
     let (mut to, mut room) = (0, share);

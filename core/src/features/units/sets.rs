@@ -1,6 +1,6 @@
 //! Turns units of documents (sentences or whole texts) into sets of signatures, in two passes.
-//! While documents are read, their texts are kept and, if needed, their words counted. Then the
-//! sets are made, numbered, and ordered for a join.
+//! While documents are read, their texts are kept and, if needed, their words are counted. After
+//! that, the sets are made, numbered, and ordered for a join.
 
 use super::batch::{Part, make_batch};
 use super::signatures::{Features, Maker};
@@ -34,7 +34,7 @@ pub enum Unit {
 pub struct Reader {
     unit: Unit,
     shelf: TextCollector,
-    /// The counter of words, if they are counted.
+    /// Collects words, if words are counted.
     words: Option<Collector>,
     spans: Vec<Span>,
     /// Scratch memory for the texts of pages.
@@ -71,18 +71,19 @@ impl Reader {
     }
 }
 
-/// Documents while they are read.
+/// The documents of all readers, while documents are read.
 #[derive(Debug)]
 pub struct Gathering {
     /// The readers, one for each worker.
     pub readers: Vec<Reader>,
     library: TextStore,
-    /// Numbers the words that the readers count. It has their collectors only during that time.
+    /// Numbers the words that the readers count. It has the collectors of the readers only while it
+    /// does so.
     words: SetBuilder<'static>,
 }
 
 impl Gathering {
-    /// Creates an empty gathering.
+    /// Creates a gathering without documents.
     pub fn new(unit: Unit, features: &Features, executor: &dyn Executor) -> Self {
         let reader = || Reader {
             unit,
@@ -99,9 +100,9 @@ impl Gathering {
         }
     }
 
-    /// Counts the words of the documents that the readers have, and of long ones, which `add_long`
-    /// adds. Writes the texts to a file if they take more than `budget` bytes. Returns the greatest
-    /// number of bytes held.
+    /// Counts the words of the documents that the readers have read, and of long documents, which
+    /// `add_long` adds. Writes texts to a file if the texts and the counted words take more than
+    /// `budget` bytes. Returns the greatest number of bytes that were held at one time.
     pub fn settle(
         &mut self,
         add_long: impl FnOnce(&mut SetBuilder<'_>) -> Result<()>,
@@ -129,7 +130,7 @@ impl Gathering {
     }
 
     /// Returns all texts, the maker of their signatures, and the number of documents without any
-    /// unit. `documents` is the number of documents that were read, without NULL.
+    /// unit. `documents` is the number of documents that were read, not counting NULLs.
     pub fn finish(
         mut self,
         features: &Features,
@@ -149,14 +150,14 @@ impl Gathering {
 pub struct Units {
     /// The rows that have units.
     rows: Vec<u32>,
-    /// The number of the first unit of each row, and the number after the last unit.
+    /// The number of the first unit of each row, and at the end the number of all units.
     firsts: Vec<u32>,
-    /// The first unit of the right table, if there is one.
+    /// The number of the first unit of the right table, if there are two tables.
     pub right_from: Option<u32>,
 }
 
 impl Units {
-    /// Numbers the units of rows in the order given, those of the left table first.
+    /// Numbers the units of the given rows in the order of the rows, those of the left table first.
     pub fn in_order(library: &TextStore, left: &[u32], right: Option<&[u32]>) -> Result<Self> {
         let mut units = Self { firsts: vec![0], ..Self::default() };
         units.append(library, left)?;
@@ -197,8 +198,8 @@ impl Units {
         self.len() == 0
     }
 
-    /// Returns the rows that have units, in order. Their places in this order are the numbers of
-    /// the documents.
+    /// Returns the rows that have units, in the order of their units. The place of a row in this
+    /// order is the number of its document.
     pub fn rows(&self) -> &[u32] {
         &self.rows
     }
@@ -215,7 +216,8 @@ impl Units {
     }
 }
 
-/// Sets of signatures, by the numbers of their units.
+/// The sets of signatures of all units. The rows of a set are the numbers of the units that have
+/// it.
 #[derive(Debug)]
 pub struct UnitSets {
     /// The distinct sets, ready to be joined.
@@ -254,7 +256,7 @@ pub fn make_sets(
         progress(parts.done());
     }
     if let Some(from) = units.right_from {
-        // This is needed if the right table has no unit.
+        // If the right table has no unit, no batch has started it.
         builder.go_right(from);
     }
     let (signatures, empty) = (builder.tokens(), builder.empty());
@@ -268,7 +270,7 @@ struct Parts<'a> {
     units: &'a Units,
     /// The next document, and the next of its units.
     at: (usize, u32),
-    /// The number of bytes of a batch.
+    /// The approximate number of bytes of texts in a batch.
     bytes: usize,
 }
 
@@ -277,7 +279,8 @@ impl Parts<'_> {
         self.units.firsts[self.at.0] + self.at.1
     }
 
-    /// Returns the next units, which are of one table, or `None` after the last.
+    /// Returns the units of the next batch, which are all of one table, or `None` after the last
+    /// batch.
     fn next(&mut self, library: &TextStore) -> Result<Option<Vec<Part>>> {
         let Units { rows, firsts, right_from } = self.units;
         let (mut batch, mut bytes) = (Vec::new(), 0);

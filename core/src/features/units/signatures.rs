@@ -19,7 +19,8 @@ const DOING: &str = "making signatures";
 pub enum Features {
     /// Shingles of this many words; a unit of fewer words is one shingle.
     Shingles(usize),
-    /// One signature of the terms whose idf is in a range, or of all terms if there are none.
+    /// One signature of the terms whose idf is in a range, or of all terms if no idf is in the
+    /// range.
     Imatch(IdfRange),
     /// Chains that follow common words.
     Spotsigs(SpotSpec),
@@ -35,7 +36,7 @@ impl Features {
         }
     }
 
-    /// Reports whether the number of documents of each word is needed.
+    /// Reports whether the signatures depend on how many documents have each word.
     #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn are_counted(&self) -> bool {
         match self {
@@ -45,15 +46,16 @@ impl Features {
         }
     }
 
-    /// Prepares a maker, with the words of all documents if these are counted; `documents` is their
-    /// number.
+    /// Prepares a maker. `words` has the words of all documents if words are counted, and
+    /// `documents` is the number of documents.
     #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn ready(&self, words: &Dictionary, documents: u64, executor: &dyn Executor) -> Result<Maker> {
         Ok(match self {
             Self::Shingles(k) => Maker::Shingles(*k),
             Self::Imatch(range) => {
                 let documents = counted_documents(documents);
-                // The shorter list is stored: of the words that count, or of those that do not.
+                // Either the words that count or the words that do not count are stored, whichever
+                // list is shorter.
                 let (mut all, mut kept) = (0u64, 0u64);
                 for_each_count(words, |_, df| {
                     all += 1;
@@ -81,22 +83,24 @@ impl Features {
     }
 }
 
-/// The set of words that count.
+/// The set of words that count for an I-Match signature.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Terms {
     /// The hashes of some words, ascending.
     hashes: Vec<u64>,
-    /// For each value of the uppermost bits, the start of the hashes with that value, and at the
-    /// end the end of all. `shift` is how far these bits are shifted.
+    /// For each value of the uppermost bits of a hash, the start of the hashes with that value. The
+    /// last element is the end of all hashes. A hash shifted right by `shift` is the value of its
+    /// uppermost bits.
     starts: Vec<usize>,
     shift: u32,
-    /// Whether the listed words count, rather than all others.
+    /// Whether the words in `hashes` count. Otherwise all other words count.
     kept: bool,
 }
 
 impl Terms {
-    /// Creates the terms whose idf in `documents` documents is in a range. `counts` has the number
-    /// of documents for words, given by their hashes; a word that is not in it is in one document.
+    /// Creates the terms whose idf in `documents` documents is in a range. `counts` has the hashes
+    /// of words, and for each of them the number of documents that have the word. A word that is
+    /// not in `counts` is in one document.
     pub fn counted(range: IdfRange, counts: &[(u64, u64)], documents: u64) -> Result<Self> {
         let documents = documents.max(1);
         let kept = !range.keeps(1, documents);
@@ -110,7 +114,8 @@ impl Terms {
         Self::new(hashes, kept)
     }
 
-    /// Creates the terms with these ascending hashes, or all other terms.
+    /// Creates the set of the words with these ascending hashes if `kept` is true, and of all other
+    /// words if it is false.
     fn new(hashes: Vec<u64>, kept: bool) -> Result<Self> {
         // There are about as many values as hashes, so that few hashes share a value.
         let bits = hashes.len().max(2).ilog2();
@@ -134,7 +139,8 @@ impl Terms {
 }
 
 /// Returns the number of documents for computing the idf. With two documents, any word that both
-/// have would be in all of them, and nothing that they share could be found; so two count as one.
+/// have would be in all documents, and nothing that the two share could be found. So two documents
+/// count as one.
 fn counted_documents(documents: u64) -> u64 {
     if documents <= 2 { 1 } else { documents }
 }
@@ -149,8 +155,8 @@ fn for_each_count(words: &Dictionary, mut each: impl FnMut(u64, u64) -> Result<(
     Ok(())
 }
 
-/// Returns the hashes of the words that are in the most documents; of equally frequent words, those
-/// with the least hashes.
+/// Returns the hashes of the `count` words that are in the most documents. Among equally frequent
+/// words, those with the least hashes are taken.
 fn most_frequent(words: &Dictionary, count: usize, executor: &dyn Executor) -> Result<Vec<u64>> {
     let mut all = Vec::new();
     for_each_count(words, |hash, df| memory::push(&mut all, (!df, hash), DOING))?;
@@ -188,11 +194,12 @@ pub struct SignatureScratch {
 struct Words {
     text: Vec<u8>,
     places: Vec<WordPlace>,
-    /// The words in order, with a space between two.
+    /// The words in ascending order, with a space between each two.
     joined: Vec<u8>,
 }
 
-/// A word: its first bytes as a number, which orders most words, and its place.
+/// The place of a word in the text, and the first bytes of the word as a number, which decides the
+/// order of most words.
 #[derive(Debug, Clone, Copy)]
 struct WordPlace {
     head: u64,
@@ -201,8 +208,9 @@ struct WordPlace {
 }
 
 impl Maker {
-    /// Writes the signatures of a unit to `signatures`, including repeats, and reports whether it
-    /// has a word. Words are cut as everywhere, so that neither case nor white space matters.
+    /// Writes the signatures of a unit to `signatures`, including repeats, and reports whether the
+    /// unit has a word. Words are cut as for the other methods, so neither case nor white space
+    /// matters.
     pub fn make(
         &self,
         unit: &str,
@@ -261,8 +269,8 @@ impl Words {
     fn signature(&mut self, stop: &Stop) -> Result<Option<i64>> {
         let Self { text, places, joined } = self;
         let word = |place: &WordPlace| &text[place.from..place.to];
-        // Words with the same head may differ: one may end where the head ends, or in bytes that
-        // are 0.
+        // Words with the same head may differ after the head, or in how many zero bytes they end
+        // with.
         let order = |a: &WordPlace, b: &WordPlace| a.head.cmp(&b.head).then_with(|| word(a).cmp(word(b)));
         executor::sort_unstable_by(places, stop, &order)?;
         places.dedup_by(|a, b| order(a, b).is_eq());
@@ -325,11 +333,12 @@ mod tests {
         let maker = Maker::Imatch(Terms::counted(IdfRange::default(), &counts, 10).unwrap());
         assert_eq!(of(&maker, "The crane of the quay"), of(&maker, "quay crane quay"));
         assert_ne!(of(&maker, "quay crane"), of(&maker, "quay"));
-        // If all words would be dropped, all count.
+        // If no word would count, all words count.
         assert_eq!(of(&maker, "of the"), of(&Maker::Imatch(Terms::default()), "The, of, of"));
         assert_ne!(of(&maker, "of the"), of(&maker, "the"));
         assert!(of(&maker, "...").is_empty());
-        // Only words of two documents count; unlisted words are in one document.
+        // Only words that two documents have count. Words that are not in `counts` are in one
+        // document.
         let range = IdfRange::new(0.1, 0.9).unwrap();
         let some = Maker::Imatch(Terms::counted(range, &counts, 10).unwrap());
         assert_eq!(of(&some, "the quay crane"), of(&maker, "quay"));

@@ -1,5 +1,5 @@
-//! Texts with the places of their units (sentences), by row. They are in memory as long as they
-//! fit; then all are in a temporary file.
+//! Texts with the places of their units (sentences), by row. The texts are in memory as long as
+//! they fit; after that, all texts are in a temporary file.
 
 use crate::error::{Error, Result};
 use crate::features::hash_sets::{HashSets, Loaded, SetCollector};
@@ -13,13 +13,13 @@ const DOING: &str = "keeping texts";
 #[derive(Debug, Default)]
 pub struct TextCollector {
     texts: SetCollector,
-    /// The number of units of each row.
+    /// Each row, and the number of its units.
     counts: Vec<(u32, u32)>,
     space: Vec<u64>,
 }
 
 impl TextCollector {
-    /// Adds the text of a row with its units.
+    /// Adds the text of a row, and the places of its units.
     pub fn add(&mut self, row: u32, text: &str, units: &[Span]) -> Result<()> {
         let too_long = || Error::TooMany { what: "bytes in a text", limit: u32::MAX.into() };
         let bytes = u32::try_from(text.len()).map_err(|_| too_long())?;
@@ -88,13 +88,13 @@ pub struct TextStore {
     counts: Vec<u32>,
 }
 
-/// Some of the texts in memory.
+/// Some texts, loaded into memory.
 #[derive(Debug)]
 pub struct LoadedTexts<'a>(Loaded<'a>);
 
 impl LoadedTexts<'_> {
-    /// Returns the text of a row, which must be among the loaded ones; empty for a row without a
-    /// text.
+    /// Returns the text of a row. The row must be among the loaded rows; if it has no text, the
+    /// result is empty.
     pub fn get(&self, row: u32) -> OpenText<'_> {
         let Some((&head, rest)) = self.0.get(row).split_first() else { return OpenText::default() };
         let (count, bytes) = ((head >> 32) as usize, head as u32 as usize);
@@ -106,7 +106,7 @@ impl LoadedTexts<'_> {
 }
 
 impl TextStore {
-    /// Takes the texts of the shelves and puts all texts into a file.
+    /// Takes the texts of the collectors in `shelves` and writes them to a file.
     pub fn spill<'s>(
         &mut self,
         shelves: impl IntoIterator<Item = &'s mut TextCollector>,
@@ -116,7 +116,7 @@ impl TextStore {
         self.texts.spill(&mut texts, files)
     }
 
-    /// Takes the texts of the shelves for the last time.
+    /// Takes the texts of the collectors in `shelves`. No texts may be added after this call.
     pub fn finish<'s>(
         &mut self,
         shelves: impl IntoIterator<Item = &'s mut TextCollector>,
@@ -155,7 +155,8 @@ impl TextStore {
         self.texts.size(row) as usize * WORD
     }
 
-    /// Loads the texts of some rows, which it sorts. Reads from the file in the leader's thread.
+    /// Loads the texts of some rows. If the texts are in a file, this call sorts `rows`, removes
+    /// repeats from it, and reads from the file in the leader's thread.
     pub fn open(&mut self, rows: &mut Vec<u32>) -> Result<LoadedTexts<'_>> {
         self.texts.load(rows).map(LoadedTexts)
     }
