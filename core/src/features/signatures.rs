@@ -1,9 +1,9 @@
 //! Signatures of fixed width: a few 64-bit numbers for each document. Documents with equal
 //! signatures are one record.
 //!
-//! A sketch method keeps such a sequence of numbers of each document: a simhash, supershingles,
-//! keys of bands, a checksum. A method that sees only these numbers cannot distinguish rows with
-//! the same numbers, so such rows are one record of its join.
+//! A sketch method keeps such a sequence of numbers for each document, for example a simhash,
+//! supershingles, the keys of bands, or a checksum. A method that sees only these numbers cannot
+//! distinguish rows with the same numbers, so such rows are one record of its join.
 
 use super::sets::records::Members;
 use crate::error::{Error, Result};
@@ -65,7 +65,8 @@ impl SignatureCollector {
 pub struct Signatures {
     width: usize,
     words: Vec<u64>,
-    /// The number of signatures of the left table, which come before those of the right one.
+    /// The number of signatures of the left table. They come before the signatures of the right
+    /// table.
     pub split: u32,
     /// The rows of the signatures of the only table, or of the left one.
     pub left: Members,
@@ -95,7 +96,8 @@ impl Signatures {
         &self.words[record as usize * self.width..][..self.width]
     }
 
-    /// Takes the rows of the records out.
+    /// Removes the rows of the signatures and returns them: those of the only or left table, and
+    /// those of the right table if there are two.
     pub fn take_members(&mut self) -> (Members, Option<Members>) {
         (std::mem::take(&mut self.left), self.right.take())
     }
@@ -112,13 +114,14 @@ struct SortedSignature {
     /// The first number of the signature, which usually decides the order.
     first: u64,
     row: u32,
-    /// The number of the signature among those of all workers.
+    /// The number of the signature. The signatures of all workers are numbered consecutively.
     place: u32,
 }
 
-/// Groups equal signatures of all workers, in ascending order of their numbers. With `right_from`,
-/// rows from that number on are in the right table. O(n) if the first numbers are hashes, O(n log
-/// n) at worst. The result does not depend on the number of workers.
+/// Groups equal signatures of all workers. The groups of each table are in ascending order of their
+/// signatures. With `right_from`, the rows from that row number on are in the right table. O(n) if
+/// the first numbers are hashes, O(n log n) at worst. The result does not depend on the number of
+/// workers.
 pub fn distinct(
     parts: Vec<SignatureCollector>,
     right_from: Option<u32>,

@@ -11,7 +11,7 @@ use crate::simd::prefetch::prefetch;
 
 const DOING: &str = "collecting texts";
 
-/// The texts of one worker, each with its row.
+/// The texts of one worker, and the row of each text.
 #[derive(Debug, Default)]
 pub struct TextCollector {
     texts: RaggedText,
@@ -52,11 +52,12 @@ impl TextCollector {
     }
 }
 
-/// Distinct texts, those of the left table before those of the right one, shorter ones first.
+/// Distinct texts: first the texts of the left table, then those of the right table. Within a
+/// table, shorter texts come first.
 #[derive(Debug)]
 pub struct Texts {
     parts: Vec<TextCollector>,
-    /// The collector of each text, and the number of the text in it.
+    /// For each text, the number of its collector and the number of the text in this collector.
     places: Vec<(u32, u32)>,
     lengths: Vec<u32>,
 }
@@ -148,8 +149,8 @@ impl TextEntry {
     }
 }
 
-/// Groups equal texts of all workers. With `right_from`, rows from that number on are in the right
-/// table. O(n log n) for n texts. The result does not depend on the number of workers.
+/// Groups equal texts of all workers. With `right_from`, the rows from that row number on are in
+/// the right table. O(n log n) for n texts. The result does not depend on the number of workers.
 pub fn distinct(
     parts: Vec<TextCollector>,
     right_from: Option<u32>,
@@ -190,8 +191,9 @@ pub fn distinct(
     Ok(Distinct { texts: Texts { parts, places, lengths }, left, right })
 }
 
-/// Reorders the entries from `from` on that have the same key, so that equal texts are next to each
-/// other. Adds the start of each group to `starts` and returns the place after the last entry.
+/// Reorders the run of entries that begins at `from` and has equal keys, so that equal texts are
+/// next to each other. Adds the start of each group of equal texts to `starts`, and returns the
+/// place after the run.
 fn split_run(
     parts: &[TextCollector],
     entries: &mut [TextEntry],
@@ -227,7 +229,8 @@ fn split_run(
     Ok(end)
 }
 
-/// Returns the rows of the groups that start at `starts`, whose last element is the end of all.
+/// Returns the rows of the groups that start at the places in `starts`. The last element of
+/// `starts` is the end of the last group.
 fn members(entries: &[TextEntry], starts: &[usize]) -> Result<Members> {
     let (first, end) = (starts[0], starts[starts.len() - 1]);
     if u32::try_from(starts.len()).is_err() {

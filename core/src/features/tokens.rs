@@ -61,13 +61,13 @@ pub struct FeatureSpec {
     pub shingle: usize,
     /// Whether the k-th occurrence of a token is a separate token.
     pub multiset: bool,
-    /// Whether shingles continue from the end of the text at its start.
+    /// Whether shingles that reach the end of the text continue at its start.
     pub wrap: bool,
 }
 
 impl FeatureSpec {
-    /// The greatest length of a shingle. Windows are hashed whole, so longer ones would cost time
-    /// without use.
+    /// The greatest length of a shingle. Each window is hashed as a whole, so longer shingles would
+    /// cost time without being useful.
     ///
     /// ```
     /// assert_eq!(neardup_core::FeatureSpec::LONGEST_SHINGLE, 1000);
@@ -123,7 +123,7 @@ impl FeatureSpec {
 pub enum Document {
     /// A text that is not cut yet.
     Text(String),
-    /// An HTML page; only its text counts, whatever the tokenizer.
+    /// An HTML page. Only its text counts; this does not depend on the tokenizer.
     Page(Page),
     /// Tokens from the user.
     Tokens(Vec<String>),
@@ -153,8 +153,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// Writes the text of the page, as [`html::html_text`] returns it, to `text`, replacing its
-    /// content.
+    /// Replaces the content of `text` with the text of the page, as [`html::html_text`] returns it.
     #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn read(&self, text: &mut String, stop: &Stop) -> Result<()> {
         html::read_text(&self.html, self.url.as_deref(), text, stop)
