@@ -1,7 +1,7 @@
 //! The text that `pg_stat_activity` shows for a long call: its query, followed by the memory of the
 //! process and the state of the call or of the refresh step. The views `neardup_progress` and
-//! `neardup_activity` read it there. So other sessions see the state of a transaction that has not
-//! committed, and only users who may see queries can see it.
+//! `neardup_activity` read the state from this text. So other sessions see the state of a
+//! transaction that has not committed, and only users who may see the query can see its state.
 
 use std::cell::Cell;
 use std::ffi::{CStr, CString};
@@ -36,7 +36,8 @@ impl Drop for Activity {
     }
 }
 
-/// Reports the state of a call: as part of a refresh step, if one is running, or of the query.
+/// Reports the state of a call: as part of the refresh step if a refresh is running, and otherwise
+/// as part of the query.
 pub(crate) fn report(call: &str, state: &str) {
     match STEP.get() {
         Some(step) => show(Some(("neardup_refresh", &format!("{step}: {call}: {state}")))),
@@ -51,15 +52,15 @@ pub(crate) fn end() {
     }
 }
 
-/// Returns the kilobytes of private memory of the process, including its threads; none if the
-/// system does not report it.
+/// Returns the number of kilobytes of private memory of the process, including its threads, or
+/// `None` if the system does not report it.
 fn own_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     status.lines().find_map(|line| line.strip_prefix("RssAnon:")?.trim().strip_suffix(" kB")?.parse().ok())
 }
 
-/// Shows the state. Does nothing without a query of a client, as in some of the server's own
-/// processes.
+/// Shows the state, or the original query if there is no state. Does nothing in a process without a
+/// query of a client, such as some of the server's own processes.
 fn show(state: Option<(&str, &str)>) {
     // SAFETY: null, or the text of the statement that the client sent.
     let query = unsafe {

@@ -1,4 +1,4 @@
-//! States of aggregates, kept between the calls of their functions.
+//! States of aggregates, which are kept between the calls of the aggregates' functions.
 
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgMemoryContexts, PgSqlErrorCode};
@@ -8,7 +8,7 @@ use super::error::{Result, SqlError};
 use super::guard::guard;
 use super::temp_file::drop_abandoned;
 
-/// A state, until the aggregate has its result or the query ends.
+/// A state. It is taken out when the aggregate has its result or when the query ends.
 struct Held<S>(Option<S>);
 
 impl<S> Drop for Held<S> {
@@ -18,7 +18,7 @@ impl<S> Drop for Held<S> {
     }
 }
 
-/// Returns the state in argument 0 of a transition function. Makes it if there is none yet, in a
+/// Returns the state in argument 0 of a transition function. If there is no state yet, makes it in a
 /// memory context that lives as long as the state.
 pub(crate) fn state<S: 'static>(
     call: Call,
@@ -32,9 +32,9 @@ pub(crate) fn state<S: 'static>(
             "this function is called by its aggregate only",
         ));
     }
-    // SAFETY: only the server passes internal values, here the value that this function returned
-    // before. The state is dropped once: by the callback when the aggregate or the query ends, or
-    // with the context after an error.
+    // SAFETY: only the server passes internal values, here the value that an earlier call of this
+    // function returned. The state is dropped once: by the callback when the aggregate or the query
+    // ends, or with the context after an error.
     unsafe {
         let datum = match call.datum(0) {
             Some(datum) => datum,
@@ -55,7 +55,7 @@ pub(crate) fn state<S: 'static>(
     }
 }
 
-/// Takes the state in a final function; none if the aggregate had no rows.
+/// Takes the state out in a final function. Returns `None` if the aggregate had no rows.
 pub(crate) fn take<S: 'static>(call: Call) -> Result<Option<S>> {
     let Some(datum) = call.datum(0) else { return Ok(None) };
     let held: *mut Held<S> = datum.cast_mut_ptr();

@@ -1,12 +1,13 @@
 //! A memory reserve for the moment when no other memory is left.
 //!
-//! Data-sized allocations may fail (`neardup_core::memory`), and the call then ends with an error.
-//! The small allocations in between, in the standard library and other crates, cannot fail: if the
-//! allocator refuses one, Rust aborts the process, and the whole server restarts with the backend.
-//! So an allocator is placed before the system's allocator. It holds some blocks and gives them up,
-//! one by one, to such small requests. From the first of them on memory is short: data-sized
-//! allocations fail, and so does work that checks whether to stop. So the call ends in an orderly
-//! way before the reserve is used up. The next call fills the reserve again.
+//! Allocations whose size depends on the data may fail (`neardup_core::memory`), and the call then
+//! ends with an error. The small allocations in between, in the standard library and other crates,
+//! cannot fail: if the allocator refuses one, Rust aborts the process, and the whole server
+//! restarts. So an allocator is placed before the system's allocator. It holds some blocks of
+//! memory, and when the system refuses a small request, it frees a block and repeats the request.
+//! From the first freed block on, memory counts as short: allocations whose size depends on the
+//! data fail, and so does work that checks whether to stop. So the call ends in an orderly way
+//! before the reserve is used up. The next call fills the reserve again.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr::null_mut;
@@ -15,8 +16,8 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
 use neardup_core::memory;
 
-/// Blocks of a size that the C library takes from its heap, where freed memory can be used for
-/// anything.
+/// The number of blocks, and their size and alignment. The C library takes blocks of this size from
+/// its heap, where freed memory can be used for any other request.
 const BLOCKS: usize = 16;
 const BLOCK: Layout = match Layout::from_size_align(64 << 10, 16) {
     Ok(layout) => layout,
@@ -26,11 +27,11 @@ const BLOCK: Layout = match Layout::from_size_align(64 << 10, 16) {
 struct Reserve {
     blocks: [AtomicPtr<u8>; BLOCKS],
     held: AtomicUsize,
-    /// Set if there were large blocks since memory was last given back.
+    /// Set if a large block was requested since memory was last given back.
     had_large: AtomicBool,
 }
 
-/// The block size from which it is worthwhile to give memory back.
+/// The smallest size of a block for which it is worthwhile to give memory back to the system.
 const LARGE: usize = 1 << 20;
 
 #[global_allocator]
@@ -40,8 +41,8 @@ static RESERVE: Reserve = Reserve {
     had_large: AtomicBool::new(false),
 };
 
-/// Fills the reserve as far as memory allows; costs one load if it is full. Called at the start of
-/// every call.
+/// Fills the reserve as far as memory allows. If the reserve is full, this costs one load. Called
+/// at the start of every call.
 pub(crate) fn fill() {
     if RESERVE.held.load(Ordering::Relaxed) < BLOCKS {
         for place in &RESERVE.blocks {
@@ -73,9 +74,9 @@ pub(crate) fn has_room() -> bool {
     }
 }
 
-/// Makes the C library give freed memory back to the system. By default it sets the amount that it
-/// keeps by the largest block ever freed, in the heap of every thread: up to 64 MB each, in
-/// addition to the counted memory.
+/// Makes the C library give freed memory back to the system. By default, the amount that it keeps
+/// in the heap of each thread depends on the largest block ever freed. It is up to 64 MB for each
+/// thread, in addition to the counted memory.
 pub(crate) fn keep_little() {
     static ONCE: Once = Once::new();
     // SAFETY: sets limits of the allocator, under its lock.
@@ -83,10 +84,11 @@ pub(crate) fn keep_little() {
     ONCE.call_once(|| unsafe {
         libc::mallopt(libc::M_MMAP_THRESHOLD, 2 << 20);
         libc::mallopt(libc::M_TRIM_THRESHOLD, 4 << 20);
-        // A heap for every thread takes 64 MB of addresses at once and permanently. If the address
-        // space is unlimited, this costs nothing, and threads do not wait for each other. If it is
-        // limited, the threads share the process's heap: a thread that found no room for its own
-        // heap would have to ask the system for every single block.
+        // If every thread has its own heap, each heap takes 64 MB of the address space at once and
+        // permanently. If the address space is unlimited, this costs nothing, and threads do not
+        // wait for each other. If it is limited, the threads share the heap of the process: a
+        // thread that found no room for its own heap would have to ask the system for every single
+        // block.
         if addresses_are_limited() {
             libc::mallopt(libc::M_ARENA_MAX, 1);
         }
@@ -102,9 +104,9 @@ fn addresses_are_limited() -> bool {
     limit.rlim_cur != libc::RLIM_INFINITY
 }
 
-/// Gives freed memory back to the system after a call that ran out of memory or had large blocks;
-/// after any other call it costs one load. By itself the C library gives back only memory at the
-/// end of a heap.
+/// Gives freed memory back to the system after a call that ran out of memory or requested large
+/// blocks. After any other call, this costs one load. Without this function, the C library gives
+/// back only memory at the end of a heap.
 pub(crate) fn give_back(ran_out: bool) {
     if ran_out || RESERVE.had_large.load(Ordering::Relaxed) {
         RESERVE.had_large.store(false, Ordering::Relaxed);
@@ -140,8 +142,8 @@ impl Reserve {
         })
     }
 
-    /// Tries again with the help of the reserve. Requests as large as a block are among those that
-    /// may fail.
+    /// Repeats a refused request after freeing blocks of the reserve. A request for a block's size
+    /// or more is not repeated, because the code that makes such requests handles a failure.
     #[cold]
     fn again(&self, size: usize, try_once: impl Fn() -> *mut u8) -> *mut u8 {
         let mut got: *mut u8 = null_mut();

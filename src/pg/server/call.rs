@@ -53,7 +53,8 @@ impl Call {
         unsafe { (*self.info).nargs as usize }
     }
 
-    /// Ends the call if SQL, of an older version than the library, declares no argument `n`.
+    /// Ends the call with an error if SQL definitions that are older than the library declare no
+    /// argument `n`.
     fn check_place(self, n: usize) {
         if n >= self.count() {
             declared_otherwise(format!(
@@ -64,7 +65,7 @@ impl Call {
         }
     }
 
-    /// Returns argument `n`, starting at 0; none if it is NULL. `T` is the type in the SQL
+    /// Returns argument `n`, counted from 0, or `None` if it is NULL. `T` is the type in the SQL
     /// declaration.
     pub(crate) fn get<T: FromDatum>(self, n: usize) -> Option<T> {
         self.check_place(n);
@@ -77,7 +78,7 @@ impl Call {
         self.get(n).ok_or_else(|| is_null(name))
     }
 
-    /// Returns argument `n`, a number of at least 0.
+    /// Returns argument `n`, which must be an integer of at least 0.
     pub(crate) fn whole(self, n: usize, name: &'static str) -> Result<u32> {
         let value = self.need::<i32>(n, name)?;
         u32::try_from(value).map_err(|_| {
@@ -86,15 +87,14 @@ impl Call {
         })
     }
 
-    /// Returns argument `n` as a datum; none if it is NULL.
+    /// Returns argument `n` as a datum, or `None` if it is NULL.
     pub(crate) fn datum(self, n: usize) -> Option<pg_sys::Datum> {
         self.check_place(n);
         // SAFETY: as in `get`.
         unsafe { pg_getarg_datum(self.info, n) }
     }
 
-    /// Returns the bytes of argument `n`, which is of a type of variable length; none if it is
-    /// NULL.
+    /// Returns the bytes of argument `n`, whose type has a variable length, or `None` if it is NULL.
     pub(crate) fn bytes(self, n: usize) -> Option<&'static [u8]> {
         // SAFETY: the bytes live as long as the call; detoasted copies live in its memory context.
         self.datum(n).map(|datum| unsafe { varlena_bytes(datum) })
@@ -106,7 +106,7 @@ impl Call {
         unsafe { (*self.info).fncollation }
     }
 
-    /// Returns text argument `n`; none if it is NULL.
+    /// Returns argument `n`, which is a text, or `None` if it is NULL.
     pub(crate) fn text(self, n: usize) -> Result<Option<Cow<'static, str>>> {
         let Some(datum) = self.datum(n) else { return Ok(None) };
         // SAFETY: a text that lives as long as the call; detoasted copies live in its memory
@@ -121,7 +121,7 @@ impl Call {
         text.map(Some)
     }
 
-    /// Returns JSON argument `n`; none if it is NULL.
+    /// Returns argument `n`, which is a JSON value, or `None` if it is NULL.
     pub(crate) fn json(self, n: usize, name: &str) -> Result<Option<serde_json::Value>> {
         let Some(datum) = self.datum(n) else { return Ok(None) };
         // SAFETY: a jsonb, whose output is a C string.
@@ -132,7 +132,7 @@ impl Call {
             .map_err(|error| SqlError::parameter(format!("{name} cannot be read: {error}")))
     }
 
-    /// Returns the first two arguments as texts; none if one is NULL.
+    /// Returns the first two arguments as texts, or `None` if one of them is NULL.
     pub(crate) fn two_texts(self) -> Result<Option<[Cow<'static, str>; 2]>> {
         Ok(self.text(0)?.zip(self.text(1)?).map(|(a, b)| [a, b]))
     }
@@ -143,7 +143,7 @@ impl Call {
         unsafe { pg_sys::get_fn_expr_argtype((*self.info).flinfo, n) }
     }
 
-    /// Makes a result; none becomes NULL.
+    /// Makes the datum of a result. `None` becomes NULL.
     pub(crate) fn give<T: IntoDatum>(self, value: Option<T>) -> pg_sys::Datum {
         match value.and_then(IntoDatum::into_datum) {
             Some(datum) => datum,
@@ -161,17 +161,18 @@ pub(crate) fn is_null(name: &str) -> SqlError {
     SqlError::new(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, format!("{name} must not be NULL"))
 }
 
-/// Returns the error if SQL declares a function differently from the library: one of them is older.
+/// Returns the error for a function whose SQL declaration does not fit the library, because one of
+/// the two is older.
 pub(crate) fn declared_otherwise(message: String) -> SqlError {
     SqlError::new(PgSqlErrorCode::ERRCODE_INVALID_FUNCTION_DEFINITION, message).hint(
         "The extension and its library are of different versions: ALTER EXTENSION neardup UPDATE; or, where that was done, start a new session.",
     )
 }
 
-/// Reports whether a value is stored out of line, in the TOAST of the table.
+/// Reports whether a value is stored out of line, in the TOAST table of its table.
 ///
 /// # Safety
-/// It is a varlena.
+/// The pointer points to a varlena.
 pub(crate) unsafe fn is_on_disk(varlena: *const pg_sys::varlena) -> bool {
     // SAFETY: the caller's promise.
     unsafe {

@@ -1,5 +1,5 @@
-//! Checks the parameters of sketches, of their comparison, and of balls, as callers gave them;
-//! errors have a hint.
+//! Checks the parameters that callers give for sketches, for comparisons of sketches and for balls.
+//! The errors have a hint.
 
 use super::error::{Result, SqlError};
 use neardup_core::features::FeatureSpec;
@@ -34,22 +34,23 @@ pub(crate) fn bits(bits: i64) -> Result<u16> {
     hinted(simhash::check_bits(bits), "More bits tell documents apart better: bits => 64")
 }
 
-/// Adds a hint to the errors of a value that takes a similarity of sketches as a parameter.
+/// Adds a hint about similarities of sketches to the error for a wrong parameter.
 pub(crate) fn with_similarity<T>(made: neardup_core::error::Result<T>) -> Result<T> {
     hinted(made, "Texts that share four fifths of their shingles: near('some text', 0.8)")
 }
 
-/// Adds a hint to the errors of a value that takes a distance of sketches as a parameter.
+/// Adds a hint about distances of sketches to the error for a wrong parameter.
 pub(crate) fn with_distance<T>(made: neardup_core::error::Result<T>) -> Result<T> {
     hinted(made, "At most 3 unlike bits of 64 are usual: near(simhash('some text'), 3)")
 }
 
-/// Adds a hint to the errors of a value that takes a number of groups as a parameter.
+/// Adds a hint about numbers of groups to the error for a wrong parameter.
 pub(crate) fn with_groups<T>(made: neardup_core::error::Result<T>) -> Result<T> {
     hinted(made, GROUPS)
 }
 
-/// Parses a ball of texts with a document at its centre; a ball of 0.1.0 has none.
+/// Parses a `text_ball` with a document at its centre. Fails for a ball of version 0.1.0, which has
+/// a sketch at its centre.
 pub(crate) fn ball_of_a_document(bytes: &[u8]) -> Result<SetBall<'_>> {
     if bytes.first() == Some(&balls::VERSION) {
         return Err(SqlError::parameter("a ball of 0.1.0 has no text in its middle, only a sketch")

@@ -10,7 +10,7 @@ use super::error::{Result, SqlError};
 use neardup_core::error::Error;
 use pgrx::PgSqlErrorCode;
 
-/// Copies a text that may be long.
+/// Copies a text, which may be so long that there is not enough memory for the copy.
 pub(crate) fn own(text: &str) -> std::result::Result<String, Error> {
     let mut own = String::new();
     own.try_reserve_exact(text.len()).map_err(|_| Error::OutOfMemory { doing: "copying a text" })?;
@@ -18,16 +18,16 @@ pub(crate) fn own(text: &str) -> std::result::Result<String, Error> {
     Ok(own)
 }
 
-/// Reports whether texts of the server are UTF-8 without a conversion. SQL_ASCII holds any bytes,
-/// which are taken as UTF-8.
+/// Reports whether texts of the server are UTF-8 without a conversion. A database in SQL_ASCII may
+/// contain any bytes, which are read as UTF-8.
 pub(crate) fn is_utf8() -> bool {
     // SAFETY: reads a constant of the database.
     let encoding = unsafe { pg_sys::GetDatabaseEncoding() };
     encoding == pg_enc::PG_UTF8 as i32 || encoding == pg_enc::PG_SQL_ASCII as i32
 }
 
-/// Converts bytes of the server to text; none if they are not text (a database in SQL_ASCII holds
-/// anything).
+/// Converts bytes of the server to text. Returns `None` if they are not valid text, which is
+/// possible in a database in SQL_ASCII.
 pub(crate) fn to_utf8(bytes: &[u8]) -> Result<Option<Cow<'_, str>>> {
     let as_they_are = || Ok(std::str::from_utf8(bytes).ok().map(Cow::Borrowed));
     if is_utf8() {
@@ -75,7 +75,7 @@ pub(crate) fn for_display(text: &str) -> CString {
 }
 
 fn lossy(mut text: &str) -> Vec<u8> {
-    /// The maximum number of bytes that one byte becomes.
+    /// The maximum number of bytes that the conversion makes of one byte.
     const GROWTH: usize = pg_sys::MAX_CONVERSION_GROWTH as usize;
     let utf8 = pg_enc::PG_UTF8 as i32;
     // SAFETY: reads the database's encoding and the catalog of conversions.

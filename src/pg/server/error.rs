@@ -15,7 +15,7 @@ use neardup_core::error::Error;
 /// An error on its way to the client.
 #[derive(Debug)]
 pub(crate) enum SqlError {
-    /// An error of ours.
+    /// An error of this library.
     Own {
         /// The SQLSTATE.
         code: PgSqlErrorCode,
@@ -28,8 +28,8 @@ pub(crate) enum SqlError {
     Server(*mut pg_sys::ErrorData),
 }
 
-/// A message. A message of the core is formatted only when the call ends: if memory ran out, there
-/// is none for formatting earlier.
+/// A message. An error of the core is formatted as a message only when the call ends: after memory
+/// ran out, there is no memory for a message until then.
 #[derive(Debug)]
 pub(crate) enum Message {
     /// A formatted message.
@@ -52,14 +52,14 @@ thread_local! {
     static FAILING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Reports whether an error of the server is being propagated back to it; then the server itself
-/// does the cleanup.
+/// Reports whether an error of the server is being propagated back to the server. In this case the
+/// server itself does the cleanup.
 pub(crate) fn is_failing() -> bool {
     FAILING.get()
 }
 
-/// Records that no error is being propagated, or no longer, because its transaction was rolled
-/// back.
+/// Records that no error is being propagated: a call begins or ends, or the transaction that failed
+/// was rolled back.
 pub(crate) fn settled() {
     FAILING.set(false);
 }
@@ -87,7 +87,7 @@ impl SqlError {
         }
     }
 
-    /// Ends the call with this error where it cannot be returned.
+    /// Ends the call with this error, in code that cannot return it.
     pub(crate) fn raise(self) -> ! {
         match self {
             Self::Own { code, message, hint } => {
@@ -104,14 +104,15 @@ impl SqlError {
     }
 }
 
-/// Ends the call if there is an error that cannot be returned.
+/// Returns the value of a result, or ends the call with its error. For code that cannot return the
+/// error.
 pub(crate) fn or_raise<T>(result: neardup_core::error::Result<T>) -> T {
     result.unwrap_or_else(|error| SqlError::from(error).raise())
 }
 
-/// Calls functions of the server that run user-defined code, and returns their errors whole. The
-/// call must end with such an error, and must not call the server before that except to free
-/// memory.
+/// Calls functions of the server that run user-defined code, and returns their errors with all
+/// details. After such an error, the current call of our function must end with this error, and
+/// must not call the server before that except to free memory.
 ///
 /// # Safety
 /// `call` calls such functions without a guard of pgrx and holds nothing that is dropped: an error
@@ -130,7 +131,7 @@ pub(crate) unsafe fn catch<T: Copy>(call: impl FnOnce() -> T) -> Result<T> {
         });
         pg_sys::PG_exception_stack = handler;
         pg_sys::error_context_stack = context;
-        // A failure inside a call that did not fail was handled there.
+        // If the call did not fail, any failure inside it was handled there.
         FAILING.set(jumped != 0);
         if jumped == 0 {
             return Ok(result.assume_init());
@@ -171,7 +172,7 @@ impl From<Error> for SqlError {
                 "Compare parts of them: substring(text from 1 for 1000000)",
             ),
             Error::Stopped => (Code::ERRCODE_QUERY_CANCELED, ""),
-            // The stored error replaces it before this point.
+            // Before this point, the error that the source stored replaces this error.
             Error::Source => (Code::ERRCODE_INTERNAL_ERROR, ""),
             Error::NothingLearnt { .. } => {
                 (Code::ERRCODE_INTERNAL_ERROR, "This is a bug of neardup: please report it with the call.")

@@ -1,10 +1,11 @@
 //! Worker threads inside a backend.
 //!
 //! The rules: a worker never calls PostgreSQL; all signals are blocked in workers, so that the
-//! server's handlers run only in the leader; no worker outlives the call that started it.
-//! The leader only waits. When an interrupt is pending it stops and joins the workers *before* it
-//! processes the interrupt, because that may end the process without unwinding (FATAL) or raise an
-//! error. If the interrupt was harmless, the work continues where it stopped.
+//! server's signal handlers run only in the leader, which is the backend's own thread; no worker
+//! outlives the call that started it.
+//! The leader only waits. When an interrupt is pending, the leader stops and joins the workers
+//! *before* it processes the interrupt, because processing may end the process without unwinding
+//! (FATAL) or raise an error. If the interrupt was harmless, the work continues where it stopped.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -24,8 +25,9 @@ pub(crate) struct BackendExecutor {
 }
 
 impl BackendExecutor {
-    /// Returns as many threads as `neardup.threads` says, but no more than there are processors:
-    /// further threads would take time from each other, and from the leader, for whom they wait.
+    /// Returns an executor with as many threads as `neardup.threads` says, but no more threads than
+    /// there are processors: further threads would take processor time from each other, and from
+    /// the leader, for which they wait.
     pub(crate) fn new() -> Self {
         static PROCESSORS: OnceLock<usize> = OnceLock::new();
         // If the system does not report the number, there is no limit.
@@ -34,7 +36,7 @@ impl BackendExecutor {
         Self { threads: allowed.min(*PROCESSORS.get_or_init(processors)), allowed }
     }
 
-    /// Returns a single thread, for work that only has to be interruptible.
+    /// Returns an executor with a single thread, for work that only has to be interruptible.
     pub(crate) const fn single() -> Self {
         Self { threads: 1, allowed: 1 }
     }
@@ -70,8 +72,8 @@ impl Executor for BackendExecutor {
     }
 }
 
-/// Returns the executor for texts with this many bytes, or for work that takes as long. The work
-/// runs in a worker thread if it may take so long that it should be interruptible.
+/// Returns the executor for work on texts with `bytes` bytes, or for other work that takes as long.
+/// The work runs in a worker thread if it may take so long that it should be interruptible.
 pub(crate) fn executor_for(bytes: usize) -> &'static dyn Executor {
     const LONG: usize = 1 << 18;
     static HERE: PlainThreads = PlainThreads(1);
@@ -79,12 +81,13 @@ pub(crate) fn executor_for(bytes: usize) -> &'static dyn Executor {
     if bytes < LONG { &HERE } else { &BESIDE }
 }
 
-/// Runs the workers until they are done or an interrupt is pending; all of them are joined on
-/// return. Meanwhile the leader runs `beside`, if given; interrupts wait until that ends.
+/// Runs the workers until they are done or an interrupt is pending, and joins all of them before it
+/// returns. While the workers run, the leader runs `beside`, if it is given; interrupts wait until
+/// `beside` ends.
 fn run_until_interrupt(threads: usize, work: &Task<'_>, beside: Option<&mut dyn FnMut()>) -> Result<()> {
     const LOOK_EVERY: Duration = Duration::from_millis(5);
-    // Called before the first thread: a thread that found no room for its own heap would get
-    // nothing from the kept memory.
+    // Called before the first thread starts: a thread that found no room for its own heap would get
+    // nothing from the freed memory that the C library keeps.
     allocator::keep_little();
     let stop = &Stop::default();
     let running = &AtomicUsize::new(0);
@@ -158,9 +161,10 @@ fn run_until_interrupt(threads: usize, work: &Task<'_>, beside: Option<&mut dyn 
     })
 }
 
-/// With this much room, starting threads cannot use up all of it.
+/// If the system has at least this many free bytes, starting threads cannot use up all of them.
 const ROOM_OF_THREADS: usize = 1 << 30;
-/// More than the stack of a thread takes; the C library keeps some of it for later threads.
+/// More bytes than the stack of a thread takes. The C library keeps some memory of stacks for later
+/// threads.
 const ROOM_OF_A_STACK: usize = 4 << 20;
 
 /// Reports whether the system would currently provide this many bytes.
@@ -174,7 +178,8 @@ fn is_roomy(bytes: usize) -> bool {
     }
 }
 
-/// A gate where threads wait until all have started; no wait if it is open from the start.
+/// A gate where threads wait until all threads have started. If it is open from the start, they do
+/// not wait.
 struct Gate {
     open: AtomicBool,
     waiting: AtomicUsize,
@@ -200,7 +205,7 @@ impl Gate {
         }
     }
 
-    /// Returns when that many threads wait, or the gate is open.
+    /// Returns when at least `threads` threads wait or when the gate is open.
     fn await_waiting(&self, threads: usize) {
         while !self.is_open() && self.waiting.load(Ordering::Acquire) < threads {
             std::thread::yield_now();
@@ -214,8 +219,8 @@ pub(crate) fn interrupt_pending() -> bool {
     unsafe { std::ptr::read_volatile(&raw const pg_sys::InterruptPending) != 0 }
 }
 
-/// Holds interrupts until it is dropped, including those for which the server's own code checks:
-/// while workers run, the backend must not end.
+/// Holds back interrupts until it is dropped. This includes interrupts for which the server's own
+/// code checks: while workers run, the backend must not end.
 struct InterruptsHeld(u32);
 
 impl InterruptsHeld {
@@ -246,7 +251,8 @@ impl<F: Fn()> Drop for OnDrop<F> {
     }
 }
 
-/// Blocks all signals in this thread, so that threads it starts inherit the mask; undone on drop.
+/// Blocks all signals in this thread, so that threads it starts inherit the mask. Dropping it
+/// restores the previous mask.
 struct SignalsBlocked(libc::sigset_t);
 
 impl SignalsBlocked {

@@ -1,18 +1,19 @@
-//! Detects whether the plan of a query is being printed, as by EXPLAIN and auto_explain: then
-//! constants are shortened.
+//! Detects whether the plan of a query is being printed, for example by EXPLAIN or auto_explain.
+//! Constants in a printed plan are shortened.
 //!
 //! An output function does not know why it is called. But plans are printed only in two periods, in
-//! which nothing else of the query happens: after the start of a query that is only explained,
-//! until it ends, and between the last row of a measured query and its end. If another query starts
-//! there, it ends the period, so that the results and writes of a query are never shortened.
+//! which the query itself does nothing else: from the start to the end of a query that is only
+//! explained, and from the last row to the end of a query whose execution is measured. If another
+//! query starts in such a period, the period ends, so the results and writes of a query are never
+//! shortened.
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 
 use pgrx::pg_sys::{self, QueryDesc};
 
-// The server's own functions, without the guards of pgrx: an error goes through the frames below,
-// which hold nothing.
+// The server's own functions, declared without the guards of pgrx: an error jumps over the frames
+// of the hooks below, which hold nothing that has to be dropped.
 unsafe extern "C-unwind" {
     fn standard_ExecutorStart(query: *mut QueryDesc, flags: c_int);
     fn standard_ExecutorFinish(query: *mut QueryDesc);
@@ -78,7 +79,8 @@ pub(crate) fn short(text: &str) -> String {
 /// Called when a query starts.
 unsafe extern "C-unwind" fn start(query: *mut QueryDesc, flags: c_int) {
     PRINTED.set(std::ptr::null_mut());
-    // SAFETY: does what the server was about to do; nothing here is dropped if an error jumps.
+    // SAFETY: does what the server was about to do; nothing here has to be dropped if an error jumps
+    // over this frame.
     unsafe {
         match START.get() {
             Some(next) => next(query, flags),
@@ -90,7 +92,7 @@ unsafe extern "C-unwind" fn start(query: *mut QueryDesc, flags: c_int) {
     }
 }
 
-/// Called when a query has returned its last row, and run its triggers.
+/// Called when a query has returned its last row. Runs the remaining triggers of the query.
 unsafe extern "C-unwind" fn finish(query: *mut QueryDesc) {
     // SAFETY: as above; the query stays until its end.
     unsafe {

@@ -1,5 +1,5 @@
-//! The frame of every function that the server calls: it turns panics and errors that unwind it
-//! into errors of the server.
+//! The outermost frame of every function that the server calls. It turns panics and errors that
+//! unwind the function into errors of the server.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -10,22 +10,23 @@ use pgrx::{PgLogLevel, PgSqlErrorCode};
 use super::error::{Result, SqlError, settled};
 use super::{allocator, encoding, panics};
 
-// The server's own functions, without the guards of pgrx: the guards turn an error into a panic,
-// which loses its context and, in other encodings than UTF-8, its texts.
+// The server's own functions, declared without the guards of pgrx. Such a guard turns an error into
+// a panic, which loses the context of the error and, in encodings other than UTF-8, its texts.
 unsafe extern "C-unwind" {
     fn ThrowErrorData(error: *mut pg_sys::ErrorData);
     fn ReThrowError(error: *mut pg_sys::ErrorData);
 }
 
-/// Runs the body of a function that the server calls. Panics and the server's own errors unwind it
-/// and then continue in the server. So does the error that it returns: in the server's encoding,
-/// and without details that only developers understand. A panic that is a bug is reported in the
-/// server's log, not to the client ([`super::panics`]).
+/// Runs the body of a function that the server calls. Panics and the server's own errors unwind the
+/// body and then continue in the server as errors. An error that the body returns continues there,
+/// too. All of them are in the server's encoding and without details that only developers
+/// understand. A panic that is a bug is reported in the server's log, not to the client
+/// ([`super::panics`]).
 ///
 /// # Safety
 /// The caller is called by the server and holds nothing that is dropped: the server jumps over it.
 pub(crate) unsafe fn guard<T>(body: impl FnOnce() -> Result<T>) -> T {
-    /// The form of an error once everything else is dropped.
+    /// The form of an error when everything else has been dropped.
     enum Ended {
         Own(*mut pg_sys::ErrorData),
         Server(*mut pg_sys::ErrorData),
@@ -52,7 +53,8 @@ pub(crate) unsafe fn guard<T>(body: impl FnOnce() -> Result<T>) -> T {
     };
     allocator::fill();
     settled();
-    // SAFETY: the caller's promise; nothing here is dropped either when the server jumps.
+    // SAFETY: the caller's promise; nothing in this frame has to be dropped, either, when the server
+    // jumps over it.
     unsafe {
         let result = pgrx_extern_c_guard(ended);
         settled();
@@ -65,9 +67,9 @@ pub(crate) unsafe fn guard<T>(body: impl FnOnce() -> Result<T>) -> T {
     unreachable!("an ERROR does not return")
 }
 
-/// Returns the error that unwound a call: one that was raised, or one of the server's under a guard
-/// of pgrx, which would report it in UTF-8 whatever encoding the database has. A panic of ours
-/// continues as a panic.
+/// Returns the error that unwound a call, in the server's form: an error that was raised, or an
+/// error of the server that a guard of pgrx caught. pgrx itself would report the error in UTF-8
+/// even if the database has another encoding. Any other panic continues as a panic.
 fn reported(panic: Box<dyn std::any::Any + Send>) -> *mut pg_sys::ErrorData {
     let report: &ErrorReportWithLevel =
         match (panic.downcast_ref::<CaughtError>(), panic.downcast_ref::<ErrorReportWithLevel>()) {
@@ -78,7 +80,7 @@ fn reported(panic: Box<dyn std::any::Any + Send>) -> *mut pg_sys::ErrorData {
     prepare(report.sql_error_code(), report.message(), report.detail(), report.hint())
 }
 
-/// Makes an error in the server's form: in its encoding, in the current memory context.
+/// Makes an error in the server's form and encoding, in the current memory context.
 fn prepare(
     code: PgSqlErrorCode,
     message: &str,
@@ -87,7 +89,7 @@ fn prepare(
 ) -> *mut pg_sys::ErrorData {
     let message = encoding::for_display(message);
     let [detail, hint] = [detail, hint].map(|text| text.map(encoding::for_display));
-    // SAFETY: all zero is an error without any of its parts.
+    // SAFETY: if all bytes are zero, the error has none of its parts.
     unsafe {
         let error: *mut pg_sys::ErrorData = pg_sys::palloc0(size_of::<pg_sys::ErrorData>()).cast();
         (*error).elevel = PgLogLevel::ERROR as i32;
@@ -103,13 +105,13 @@ fn prepare(
     }
 }
 
-/// Makes the error that the client sees for a bug of ours; the log has the message of the panic,
-/// which may quote data.
+/// Makes the error that the client sees for a bug of this library. Only the log has the message of
+/// the panic, which may quote data.
 fn prepare_bug(what: &str) -> *mut pg_sys::ErrorData {
     let hint = "What went wrong is in the server's log. Please report it together with the call.";
     let error =
         prepare(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, "neardup has met a bug of its own", None, Some(hint));
-    // SAFETY: made a moment ago; the log's detail is copied to the same memory.
+    // SAFETY: the error was just made; the log's detail is copied to the same memory context.
     unsafe { (*error).detail_log = pg_sys::pstrdup(encoding::for_display(what).as_ptr()) };
     error
 }

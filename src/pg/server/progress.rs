@@ -22,7 +22,8 @@ impl Progress {
         Self { name, last: Instant::now(), shown: false }
     }
 
-    /// Reports the state of the call, unless it did so recently. Never called while workers run.
+    /// Reports the state of the call, unless the last report is too recent. Never called while
+    /// workers run.
     pub(crate) fn report(&mut self, state: impl FnOnce() -> String) {
         const EVERY: Duration = Duration::from_millis(500);
         if self.last.elapsed() < EVERY {

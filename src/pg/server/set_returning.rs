@@ -1,8 +1,8 @@
-//! Rows of a set-returning function, in the mode that the server requests.
+//! Rows of a set-returning function, returned in the mode that the server requests.
 //!
-//! In FROM they go to a tuplestore, which spills to disk and is counted in temp_file_limit. In the
-//! select list they are returned one at a time, as they are found, and the work ends with the
-//! query.
+//! If the function is called in FROM, all rows go to a tuplestore, which spills to disk and is
+//! counted in temp_file_limit. If it is called in the select list, each row is returned when it is
+//! found, and the work ends with the query.
 
 use std::ffi::CStr;
 
@@ -17,7 +17,7 @@ use crate::pg::compat::attributes;
 
 /// A source of rows with `N` columns.
 pub(crate) trait Rows<const N: usize>: 'static {
-    /// Returns the next row; none after the last one.
+    /// Returns the next row, or `None` after the last row.
     fn next(&mut self) -> Result<Option<[Datum; N]>>;
 
     /// Returns the column names in the SQL declaration; values are assigned to columns by position.
@@ -44,7 +44,7 @@ pub(crate) fn wants_all(call: Call) -> Result<bool> {
     }
 }
 
-/// Answers one call of the server: with all rows, or with the next one.
+/// Answers one call of the server: with all rows, or with the next row.
 pub(crate) fn answer<R: Rows<N>, const N: usize>(
     call: Call,
     start: impl FnOnce() -> Result<R>,
@@ -55,7 +55,7 @@ pub(crate) fn answer<R: Rows<N>, const N: usize>(
 /// Returns all rows at once.
 pub(crate) fn all<const N: usize>(call: Call, mut rows: impl Rows<N>) -> Result<Datum> {
     let mut store = Store::new(call);
-    // SAFETY: the server made it for the call.
+    // SAFETY: the server made the descriptor for the call.
     unsafe { check_names(store.descriptor, &rows.columns())? };
     while let Some(values) = rows.next()? {
         store.put(values, rows.nulls());
@@ -63,12 +63,12 @@ pub(crate) fn all<const N: usize>(call: Call, mut rows: impl Rows<N>) -> Result<
     Ok(Datum::null())
 }
 
-/// Checks that SQL declares these columns, and not those of another version of the library.
+/// Checks that SQL declares these columns, and not the columns of another version of the library.
 ///
 /// # Safety
-/// The descriptor is one of the server's.
+/// The descriptor was made by the server.
 pub(crate) unsafe fn check_names(descriptor: pg_sys::TupleDesc, columns: &[&str]) -> Result<()> {
-    // SAFETY: the caller's promise: it has as many attributes as it says, whose names are C
+    // SAFETY: the caller's promise: the descriptor has `natts` attributes, whose names are C
     // strings.
     let declared = unsafe { attributes(descriptor) };
     // SAFETY: as above.
@@ -95,7 +95,7 @@ pub(crate) fn record<const N: usize>(
 ) -> Result<Datum> {
     let mut nulls = values.map(|value| value.is_none());
     let mut values = values.map(|value| value.unwrap_or(Datum::null()));
-    // SAFETY: the SQL declaration has a result of these columns.
+    // SAFETY: the SQL declaration of the function has a result with these columns.
     unsafe {
         let mut descriptor = std::ptr::null_mut();
         pg_sys::get_call_result_type(call.info, std::ptr::null_mut(), &raw mut descriptor);
@@ -116,18 +116,18 @@ pub(crate) struct Store {
 impl Store {
     /// Makes the store of a call that wants all rows at once.
     pub(crate) fn new(call: Call) -> Self {
-        // SAFETY: `info` is a call that accepts a materialised set; the server makes the store and
-        // the descriptor of the columns our SQL declares.
+        // SAFETY: `info` is a call that accepts a materialised set; the server makes the store, and
+        // the descriptor of the columns that our SQL declares.
         unsafe {
             pg_sys::InitMaterializedSRF(call.info, 0);
             Self::made(call)
         }
     }
 
-    /// Does the same for a call that declares its columns itself.
+    /// Makes the store of a call in a query that declares the columns of the result itself.
     ///
     /// # Safety
-    /// The call has such columns.
+    /// The query declares these columns.
     pub(crate) unsafe fn of_expected(call: Call) -> Self {
         // SAFETY: the caller's promise; the server copies the descriptor, and makes the store.
         unsafe {
@@ -155,7 +155,8 @@ impl Store {
     /// Adds a row with as many columns as our SQL declares; values are copied.
     pub(crate) fn put<const N: usize>(&mut self, mut values: [Datum; N], mut nulls: [bool; N]) {
         const CHECK_EVERY: u32 = 1 << 10;
-        // SAFETY: both live as long as the call; there are as many columns as values.
+        // SAFETY: the store and the descriptor live as long as the call; there are as many columns
+        // as values.
         unsafe {
             pg_sys::tuplestore_putvalues(
                 self.store,
@@ -219,7 +220,7 @@ fn one<R: Rows<N>, const N: usize>(call: Call, start: impl FnOnce() -> Result<R>
     }
 }
 
-/// The source of rows, until the query ends.
+/// The source of rows. It is taken out when the rows or the query end.
 struct Held<R>(Option<R>);
 
 impl<R> Drop for Held<R> {

@@ -65,7 +65,8 @@ pub(crate) fn threads() -> usize {
     usize::try_from(threads).unwrap_or(1).max(1)
 }
 
-/// Returns the bytes to work with: at least a megabyte, because less only costs time.
+/// Returns the number of bytes of memory to work with. It is at least a megabyte, because less
+/// memory only costs time.
 pub(crate) fn memory() -> usize {
     const LEAST: usize = 1 << 10;
     let kilobytes = match MEMORY.get() {
@@ -76,7 +77,7 @@ pub(crate) fn memory() -> usize {
     usize::try_from(kilobytes).unwrap_or(0).max(LEAST) << 10
 }
 
-/// Returns the number of runs of a job that its log keeps, at least 1.
+/// Returns how many runs of a job its log keeps: at least 1.
 pub(crate) fn keep_runs() -> i64 {
     KEEP_RUNS.get().into()
 }

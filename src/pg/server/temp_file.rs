@@ -13,7 +13,8 @@ thread_local! {
     static ABANDONED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Drops a value that may hold temporary files when the server closes these itself: after an error.
+/// Drops a value after an error, when the server itself closes the temporary files that the value
+/// may hold.
 pub(crate) fn drop_abandoned<T>(value: T) {
     ABANDONED.set(true);
     drop(value);
@@ -34,7 +35,7 @@ impl ServerFiles {
 
 impl TempFiles for ServerFiles {
     fn create(&self) -> Result<Box<dyn TempFile>> {
-        // SAFETY: a file of this transaction only, made in a context that outlives it.
+        // SAFETY: a file of this transaction only, made in a context that outlives the file.
         let file = in_context(self.0, || unsafe { pg_sys::BufFileCreateTemp(false) });
         Ok(Box::new(ServerFile { file, context: self.0, written: 0 }))
     }
@@ -50,7 +51,8 @@ struct ServerFile {
 
 impl ServerFile {
     fn seek(&mut self, at: u64) -> Result<()> {
-        /// The maximum size of one file in the file system (MAX_PHYSICAL_FILESIZE in buffile.c).
+        /// The maximum size of each file in the file system in which the server stores a part of a
+        /// temporary file (MAX_PHYSICAL_FILESIZE in buffile.c).
         const SEGMENT: u64 = 1 << 30;
         // SAFETY: an open file; the position is within the written bytes.
         let sought = unsafe {

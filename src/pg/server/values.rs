@@ -6,10 +6,10 @@ use super::encoding;
 use super::error::{Result, SqlError};
 use neardup_core::memory;
 
-/// Reads a value of the type that SQL declares.
+/// Reads a value as the Rust type of its SQL type.
 ///
 /// # Safety
-/// The datum is of that type.
+/// `T` is the Rust type of the datum's SQL type.
 pub(crate) unsafe fn value<T: FromDatum>(datum: pg_sys::Datum) -> Option<T> {
     // SAFETY: the caller's promise.
     unsafe { T::from_datum(datum, false) }
@@ -39,8 +39,8 @@ fn fits(bytes: usize) -> Result<()> {
     if bytes > LARGEST - size_of::<i32>() { Err(too_large("the result")) } else { Ok(()) }
 }
 
-/// Concatenated strings: even very many of them take only two allocations, so that when memory runs
-/// out there is enough left to report it.
+/// Concatenated strings. Even very many strings take only two allocations, so when memory runs out
+/// there is enough left to report this.
 #[derive(Debug, Default)]
 pub(crate) struct Strings {
     bytes: Vec<u8>,
@@ -97,23 +97,23 @@ const fn is_array_of(numbers: usize) -> bool {
     numbers <= (LARGEST - ARRAY_HEADER) / size_of::<i64>()
 }
 
-/// Makes a `bigint[]`. (pgrx would build it element by element, and fail inside the server if it
-/// gets too large.)
+/// Makes a `bigint[]`. (pgrx would build the array element by element, and would fail inside the
+/// server if the array gets too large.)
 pub(crate) fn number_array(numbers: &[i64]) -> Result<pg_sys::Datum> {
     if !is_array_of(numbers.len()) {
         return Err(too_large(&format!("an array of {} numbers", numbers.len())));
     }
     let count = numbers.len() as i32;
     let elements = numbers.as_ptr().cast_mut().cast();
-    // SAFETY: on the server's 64-bit machines a datum is the bigint itself; they are only read, and
-    // copied to an array in the current memory context.
+    // SAFETY: on the server's 64-bit machines a datum is the bigint itself; the numbers are only
+    // read, and copied to an array in the current memory context.
     Ok(unsafe {
         pg_sys::construct_array(elements, count, pg_sys::INT8OID, 8, true, b'd' as std::ffi::c_char)
     }
     .into())
 }
 
-/// Makes a `text[]` of strings in the server's encoding. The layout is in utils/array.h.
+/// Makes a `text[]` of strings in the server's encoding. The layout is defined in utils/array.h.
 pub(crate) fn text_array(strings: &Strings) -> Result<pg_sys::Datum> {
     const LENGTH: usize = size_of::<i32>();
     let header = ARRAY_HEADER;

@@ -20,7 +20,7 @@ pub(crate) fn mismatch(message: String, sql: &str) -> SqlError {
     SqlError::new(PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message).hint(hint)
 }
 
-/// Compares versions; their parts are compared as numbers.
+/// Compares versions part by part, as numbers.
 pub(crate) fn compare(a: &str, b: &str) -> Ordering {
     let parts = |version: &str| -> Vec<u64> {
         version.split(['.', '-']).map(|part| part.parse().unwrap_or(0)).collect()
