@@ -12,7 +12,7 @@ const DOING: &str = "numbering tokens";
 /// The kind of [`Lookup::content`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum ContentKind {
-    /// A string of at most 16 bytes, which does not end with a zero ([`short`]).
+    /// A string of at most 16 bytes, which does not end with a zero byte ([`short`]).
     Short,
     /// The start and the length of a string in an arena.
     Long,
@@ -26,19 +26,21 @@ pub(crate) enum ContentKind {
 /// The length of the longest string that fits into [`Lookup::content`].
 const SHORT: usize = 16;
 
-/// Returns a string of at most 16 bytes as two numbers, padded with zeros. It avoids a copy of
-/// unknown length, which would be a call.
+/// Returns a string of at most 16 bytes as two numbers, padded with zeros. The bytes are read in
+/// chunks of fixed lengths, because a copy of a length that is only known at run time would be a
+/// function call.
 #[inline]
 fn short(bytes: &[u8]) -> [u64; 2] {
     match (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
         (Some(&first), _) if bytes.len() == 8 => [u64::from_le_bytes(first), 0],
-        // The last bytes overlap the first; the shift keeps those that are new.
+        // The last eight bytes overlap the first eight; the shift keeps those that are not among
+        // the first.
         (Some(&first), Some(&last)) => {
             [u64::from_le_bytes(first), u64::from_le_bytes(last) >> (8 * (SHORT - bytes.len()))]
         }
         _ => match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
             (Some(&first), Some(&last)) => {
-                // Bytes in both halves are the same in both.
+                // Where the two halves overlap, they have the same bytes at the same positions.
                 let last = u64::from(u32::from_le_bytes(last)) << (8 * (bytes.len() - 4));
                 [u64::from(u32::from_le_bytes(first)) | last, 0]
             }
@@ -55,12 +57,13 @@ pub(crate) fn short_bytes([first, last]: [u64; 2]) -> Vec<u8> {
     bytes
 }
 
-/// Hashes a string by its numbers: their product, folded, as XXH3 does with strings of this length.
-/// The hash differs from [`hash::hash_bytes`], as it need not outlive the call. It takes no branch
-/// on the length.
+/// Returns the hash of a short string, given as the numbers of [`short`]: their product, folded, as
+/// XXH3 hashes strings of this length. The hash differs from [`hash::hash_bytes`], which is allowed
+/// because the hash need not outlive the call. No branch depends on the length of the string.
 #[inline]
 pub(crate) fn short_hash([first, last]: [u64; 2]) -> u64 {
-    // Digits of e, with bytes that no text has, so that no string makes a factor zero.
+    // Digits of e, together with bytes that no text has. So no text equals one of these numbers,
+    // which would make a factor of the product zero.
     const FACTORS: [u64; 2] = [0xff8a_ed2a_6abf_7158, 0xff84_f3c7_62e7_160f];
     let product = u128::from(first ^ FACTORS[0]) * u128::from(last ^ FACTORS[1]);
     product as u64 ^ (product >> 64) as u64
@@ -101,8 +104,8 @@ impl Lookup {
     }
 }
 
-/// Returns the numbers of a word in a longer text, read at once whatever its length. Returns `None`
-/// if the word is too long or too near the end of the text.
+/// Returns the numbers of [`short`] for a word in a longer text. 16 bytes are read at once, however
+/// long the word is. Returns `None` if the word is too long or too near the end of the text.
 #[inline]
 pub(crate) fn short_word(text: &[u8], word: Range<usize>) -> Option<[u64; 2]> {
     let mask = MASKS.get(word.len())?;
@@ -110,7 +113,7 @@ pub(crate) fn short_word(text: &[u8], word: Range<usize>) -> Option<[u64; 2]> {
     Some([bits as u64, (bits >> 64) as u64])
 }
 
-/// Masks that keep the first bytes of sixteen, indexed by their number.
+/// For each number of bytes from 0 to 16, a mask that keeps that many first bytes of sixteen.
 const MASKS: [u128; SHORT + 1] = {
     let mut masks = [0; SHORT + 1];
     let mut length = 1;

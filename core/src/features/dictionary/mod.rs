@@ -1,4 +1,4 @@
-//! Numbers for tokens: equal tokens get the same number, distinct ones never do.
+//! Numbers for tokens: equal tokens get the same number, and distinct tokens never do.
 //!
 //! Tokens are compared whole, not by their hashes, so that no pair of documents is found or lost by
 //! a collision. One dictionary serves all workers. It is divided into shards by hash, and tokens
@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use lookup::Lookup;
 use shard::{REPEAT, Shard};
 
-/// The way in which the number of a token combines its shard and its place there.
+/// The way in which the number of a token combines its shard and its place in the shard.
 #[derive(Debug, Clone, Copy)]
 pub struct Numbering(u32);
 
@@ -73,7 +73,7 @@ impl Dictionary {
         hash.checked_shr(64 - self.bits).unwrap_or(0) as usize
     }
 
-    /// Reserves consecutive stamps for some documents, and returns the first.
+    /// Reserves consecutive stamps for some documents, and returns the first stamp.
     pub(crate) fn stamps(&mut self, documents: usize) -> Result<u32> {
         let first = self.documents;
         self.documents = u32::try_from(documents)
@@ -112,19 +112,19 @@ impl Dictionary {
         Ok(self.numbering().number(shard, self.shards[shard].occurrence_after(place as u32)?))
     }
 
-    /// Adds to the numbers of documents of each table that contain a token.
+    /// Adds `documents` to the number of documents of each table that contain a token.
     pub(crate) fn count_documents(&mut self, number: u32, documents: [u32; 2]) {
         let (shard, place) = self.place(number);
         self.shards[shard].count_documents(place, documents);
     }
 
-    /// Takes back the count of a document of a table that contains a token.
+    /// Removes one document of a table from the number of documents that contain a token.
     pub(crate) fn forget(&mut self, number: u32, table: usize) {
         let (shard, place) = self.place(number);
         self.shards[shard].forget(place, table);
     }
 
-    /// Returns the way in which numbers are made.
+    /// Returns the way in which numbers combine shards and places.
     pub fn numbering(&self) -> Numbering {
         Numbering(self.bits)
     }
@@ -140,7 +140,7 @@ impl Dictionary {
         &self.shards
     }
 
-    /// Returns all shards, to be filled.
+    /// Returns all shards, so that tokens can be added to them.
     pub(crate) fn shards_mut(&mut self) -> &mut [Shard] {
         &mut self.shards
     }

@@ -1,9 +1,9 @@
 //! Numbers the tokens of a batch of documents with all workers at once.
 //!
-//! First each worker sorts the tokens it collected by shard. Then each shard is filled by a single
-//! worker, with the tokens that all workers collected for it. Then each worker puts the numbers
-//! into the order of its documents. There are no locks, and the sets do not depend on the number of
-//! workers.
+//! First each worker sorts the tokens that it has collected by shard. Then each shard is filled by
+//! a single worker, with the tokens that all workers collected for it. Then each worker puts the
+//! numbers into the order of its documents. There are no locks, and the sets do not depend on the
+//! number of workers.
 
 use super::pending::Pending;
 use super::shard::{REPEAT, Shard, TOGETHER};
@@ -18,11 +18,11 @@ const DOING: &str = "numbering tokens";
 /// The tokens of one collector by shard.
 #[derive(Debug, Default)]
 struct Routed {
-    /// The start of each shard's tokens, and the end of the last.
+    /// The start of each shard's tokens in `order`, and the end of the last shard's tokens.
     starts: Vec<usize>,
-    /// The tokens by shard, as their places among the pending ones.
+    /// The tokens sorted by shard, each given as its index among the pending lookups.
     order: Vec<u32>,
-    /// The numbers of these tokens.
+    /// The numbers of the tokens, in the same order.
     numbers: Vec<u32>,
     /// The stamp of the collector's first document.
     stamp: u32,
@@ -37,8 +37,8 @@ struct ShardPart<'a> {
     table: usize,
 }
 
-/// A shard that is being filled, with the parts that are not done, and the number of tokens that
-/// are done in the first of these parts.
+/// A shard that is being filled. `number` is the number of the shard, `parts` has the parts that
+/// are not done, and `done` is the number of tokens that are done in the first of these parts.
 struct Filling<'a> {
     shard: &'a mut Shard,
     number: usize,
@@ -46,12 +46,12 @@ struct Filling<'a> {
     done: usize,
 }
 
-/// The greatest number of tokens that are numbered without further threads. Tests have fewer and
-/// more tokens than this.
+/// The greatest number of tokens that are numbered without further threads. In tests it is so low
+/// that there are batches with fewer tokens and batches with more.
 const FEW: usize = if cfg!(test) { 40 } else { 1 << 12 };
 
-/// Numbers all tokens that the collectors hold, and makes their sets. Takes about 48 bytes for a
-/// token that no worker's vocabulary has, and 8 bytes for others. O(tokens).
+/// Numbers all tokens that the collectors hold, and makes their sets. Takes about 48 bytes for each
+/// token that is not in its worker's vocabulary, and 8 bytes for each other token. O(tokens).
 pub fn number(
     dictionary: &mut Dictionary,
     collectors: &mut [Collector],
@@ -81,7 +81,7 @@ pub fn number(
     Ok(())
 }
 
-/// Numbers the tokens that the vocabulary of their worker does not have: looks them up in the
+/// Numbers the tokens that are not in the vocabulary of their worker, by looking them up in the
 /// dictionary.
 fn look_up(dictionary: &mut Dictionary, collectors: &mut [Collector], executor: &dyn Executor) -> Result<()> {
     let mut routed: Vec<(&Collector, Routed)> = Vec::new();
@@ -125,7 +125,7 @@ fn look_up(dictionary: &mut Dictionary, collectors: &mut [Collector], executor: 
 }
 
 impl Routed {
-    /// Sorts by counting. Starts over after a stop.
+    /// Sorts the tokens by shard, with a counting sort. After a stop, the next call starts over.
     fn sort_by_shard(&mut self, pending: &Pending, dictionary: &Dictionary, stop: &Stop) -> Result<()> {
         const CHECK_EVERY: usize = 1 << 16;
         let tokens = pending.lookups.len();
@@ -157,7 +157,7 @@ impl Routed {
 }
 
 impl Routed {
-    /// Puts the numbers into the order of the documents. Starts over after a stop.
+    /// Puts the numbers into the order of the documents. After a stop, the next call starts over.
     fn scatter(&self, numbers: &mut Vec<u32>, stop: &Stop) -> Result<()> {
         const CHECK_EVERY: usize = 1 << 14;
         numbers.clear();
@@ -206,7 +206,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::HashMap;
 
-    /// Returns the expected set: each token with its occurrence.
+    /// Returns the expected set: each token with the number of its occurrence.
     fn expected(document: &[String], repeats_count: bool) -> Vec<(&String, usize)> {
         let mut counts: HashMap<&String, usize> = HashMap::new();
         let mut set = Vec::new();
@@ -220,8 +220,8 @@ mod tests {
         set
     }
 
-    /// Returns the number of an occurrence of a token, a new one if the dictionary does not have
-    /// it.
+    /// Returns the number of an occurrence of a token. The occurrence is added if the dictionary
+    /// does not have it.
     fn number_of(dictionary: &mut Dictionary, token: &str, occurrence: usize) -> u32 {
         let mut long = Vec::new();
         let lookup = Lookup::new(Token::Bytes(token.as_bytes()), 0, &mut long).unwrap();
@@ -245,7 +245,7 @@ mod tests {
             for (row, document) in documents.iter().enumerate() {
                 let tokens = Document::Tokens(document.clone());
                 let collector = row % threads;
-                // Adds documents in batches of any size, and some by themselves.
+                // Adds documents in batches of different sizes, and some documents one by one.
                 if row % 5 == 4 {
                     number(&mut dictionary, &mut collectors, &PlainThreads(threads)).unwrap();
                     let (row, stop) = (row as u32, Stop::default());

@@ -11,7 +11,7 @@ pub const UNKNOWN: u32 = u32::MAX;
 pub struct PendingDocument {
     /// The row of the document.
     pub row: u32,
-    /// The end of its tokens.
+    /// The end of the document's tokens in [`Pending::tokens`].
     pub end: usize,
     /// The sum of the hashes of the tokens that the vocabulary has.
     pub fingerprint: u64,
@@ -34,8 +34,8 @@ pub struct Pending {
 }
 
 impl Pending {
-    /// Removes everything and keeps space for another such batch. The first batches have far more
-    /// new words.
+    /// Removes everything and keeps the memory that another batch like this one needs. The rest is
+    /// freed, because the first batches have far more new words than later ones.
     pub fn clear(&mut self) {
         memory::clear(&mut self.tokens);
         memory::clear(&mut self.lookups);

@@ -11,7 +11,7 @@ const DOING: &str = "ordering tokens";
 /// The rank of each token in the order of frequency.
 #[derive(Debug)]
 pub struct Ranks {
-    /// The ranks by shard of the dictionary and place in the shard.
+    /// The ranks of all tokens, ordered by the shard of the token and its place in the shard.
     of: Vec<u32>,
     /// The beginning of the ranks of each shard.
     starts: Vec<usize>,

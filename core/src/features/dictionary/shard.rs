@@ -1,4 +1,5 @@
-//! A table of tokens, compared whole, with the documents that each token is in and its repeats.
+//! A table of tokens, which are compared whole. It has, for each token, the number of documents
+//! that have it, and its repeats in a document.
 
 use std::borrow::Cow;
 
@@ -23,9 +24,10 @@ struct KnownToken {
     kind: ContentKind,
     /// The last document that had the token.
     document: u32,
-    /// The token of its last occurrence in that document: itself, or one of the following.
+    /// The place of the token's last occurrence in that document: the place of the token itself or
+    /// of one of its repeats.
     current: u32,
-    /// The token of the occurrence after this one; [`NONE`] if there is none yet.
+    /// The place of the occurrence after this one; [`NONE`] if there is none yet.
     next: u32,
     /// The number of documents of each table that the token is in.
     documents: [u32; 2],
@@ -38,17 +40,18 @@ const NONE: u32 = u32::MAX;
 pub struct Shard {
     /// The greatest number of tokens whose numbers fit into 32 bits.
     most: usize,
-    /// The place of each token; further occurrences are not in it.
+    /// The place of each token by its hash; repeats of tokens have no slots.
     slots: Slots,
     entries: Vec<KnownToken>,
     arena: Vec<u8>,
 }
 
-/// The result for a token that a document already has if its repeats do not count.
+/// The result of [`Shard::place`] for a token that the document already has, if repeats do not
+/// count.
 pub const REPEAT: u32 = u32::MAX;
 
 impl Shard {
-    /// Creates a shard without tokens, for at most `most` of them.
+    /// Creates a shard without tokens, for at most `most` tokens.
     pub(crate) const fn new(most: usize) -> Self {
         Self { most, slots: Slots::new(), entries: Vec::new(), arena: Vec::new() }
     }
@@ -61,8 +64,9 @@ impl Shard {
         lookups.for_each(|lookup| prefetch(&self.entries, self.slots.first(lookup.hash)));
     }
 
-    /// Returns the place of a token of `document`, which is in this table; adds the token if it is
-    /// new. If repeats count, the k-th occurrence of a token in a document is a separate token.
+    /// Returns the place of a token of `document`, and adds the token if it is new. `table` is the
+    /// table of the document. If repeats count, the k-th occurrence of a token in a document is a
+    /// separate token.
     #[inline]
     pub fn place(
         &mut self,
@@ -76,7 +80,8 @@ impl Shard {
         self.occur(place, document, table, repeats_count)
     }
 
-    /// Returns the place of a token without counting a document for it.
+    /// Returns the place of a token, which is added if it is new, without counting a document for
+    /// it.
     #[inline]
     pub(crate) fn find_or_add(&mut self, lookup: &Lookup, long: &[u8]) -> Result<u32> {
         match self.find(lookup, long) {
@@ -178,13 +183,13 @@ impl Shard {
         self.entries[place].documents
     }
 
-    /// Adds to the number of documents of each table that have a token.
+    /// Adds `documents` to the number of documents of each table that have a token.
     pub(crate) fn count_documents(&mut self, place: usize, documents: [u32; 2]) {
         let known = &mut self.entries[place].documents;
         known.iter_mut().zip(documents).for_each(|(known, more)| *known += more);
     }
 
-    /// Takes back that a document of a table has a token.
+    /// Removes one document of a table from the number of documents that have a token.
     pub(crate) fn forget(&mut self, place: usize, table: usize) {
         self.entries[place].documents[table] -= 1;
     }
@@ -194,7 +199,8 @@ impl Shard {
         self.slots.bytes() + memory::bytes(&self.entries) + memory::bytes(&self.arena)
     }
 
-    /// Returns the content of a token: its bytes, or those of a number, the most significant first.
+    /// Returns the content of a token: its bytes or, if the token is a number, the bytes of the
+    /// number, the most significant one first.
     pub fn token(&self, place: usize) -> Cow<'_, [u8]> {
         let KnownToken { kind, content, .. } = &self.entries[place];
         match kind {
