@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::executor::Stop;
 use crate::memory;
 
-/// The greatest number of words. They take a megabyte or two, so that most lookups hit the
+/// The greatest number of words. They take one to two megabytes, so most lookups hit the
 /// processor's own cache. In tests there are so few that a vocabulary becomes full.
 const FULL: usize = if cfg!(test) { 5 } else { 1 << 15 };
 /// The number of repeats at which the vocabulary starts over. The places of repeats begin after the
@@ -36,7 +36,7 @@ struct Word {
 
 const NONE: u32 = u32::MAX;
 
-/// Words and their repeats, by place. A word that is twice in a document stands for two tokens. The
+/// Words and their repeats, by place. A word that is twice in a document represents two tokens. The
 /// data that is read for each occurrence of a word is stored close together; the data of repeats,
 /// of which there are far more, is stored apart from it.
 #[derive(Debug, Default)]
@@ -59,7 +59,8 @@ pub struct Vocabulary {
     /// is room for the greatest number of words.
     numbered: Vec<u32>,
     documents: u32,
-    /// The number of words looked up, and the number of those that were not known and did not fit.
+    /// The number of words that were looked up, and how many of these words were not known and did
+    /// not fit.
     met: u64,
     unknown: u64,
 }
@@ -68,7 +69,8 @@ impl Vocabulary {
     /// Returns a number for a new document, to distinguish its words from those of the previous
     /// one.
     pub fn begin_document(&mut self) -> Result<u32> {
-        // `NONE`, which is the number of no document, marks words that no document has had yet.
+        // `NONE` marks words that no document has had yet, so it must not be the number of a
+        // document.
         if self.documents == NONE - 1 {
             return Err(Error::TooMany { what: "documents", limit: u32::MAX.into() });
         }
@@ -102,7 +104,8 @@ impl Vocabulary {
     #[inline]
     pub fn meet(&mut self, place: u32, document: u32, table: usize) -> u32 {
         let word = &mut self.words[place as usize];
-        // Whether it is the first time is unpredictable, so there is no branch.
+        // Whether this is the word's first occurrence in the document is unpredictable, so there is
+        // no branch.
         let again = u32::from(word.document == document);
         word.times = (word.times & again.wrapping_neg()) + 1;
         word.document = document;
@@ -148,7 +151,7 @@ impl Vocabulary {
     }
 
     /// Appends the places of the further occurrences of a word that occurred more than once in the
-    /// document that ends. Returns the last of them, which the caller must pass to
+    /// document that ends. Returns the last of these places, which the caller must pass to
     /// [`Vocabulary::count_last`].
     pub fn repeat(&mut self, place: u32, places: &mut Vec<u32>, stop: &Stop) -> Result<u32> {
         const CHECK_EVERY: u32 = 1 << 12;
@@ -166,15 +169,15 @@ impl Vocabulary {
         Ok(last)
     }
 
-    /// Counts a document for a word that it has more than once. `last` is the place of the last
-    /// occurrence.
+    /// Counts a document for a word that the document has more than once. `last` is the place of
+    /// the word's last occurrence in the document.
     #[inline]
     pub fn count_last(&mut self, last: u32, table: usize) {
         self.ends[last as usize - FULL][table] += 1;
     }
 
-    /// Takes back the count of a document for the word at `place`, as long as its repeats are not
-    /// counted.
+    /// Undoes the count of a document for the word at `place`. This is possible until the repeats
+    /// in the document are counted. Does nothing if `place` is the place of a repeat.
     pub fn forget(&mut self, place: u32, table: usize) {
         if let Some(word) = self.words.get_mut(place as usize) {
             word.documents[table] -= 1;
@@ -203,11 +206,11 @@ impl Vocabulary {
         &self.numbered
     }
 
-    /// Adds the counts of documents to the dictionary's and starts over. Everything must be
+    /// Adds the counts of documents to those of the dictionary, and starts over. Everything must be
     /// numbered.
     pub fn settle(&mut self, dictionary: &mut Dictionary) {
-        // A document that has an occurrence also has those before it, which have lower places. The
-        // first occurrence is counted separately.
+        // A document that has an occurrence of a word also has the earlier occurrences of the word,
+        // which have lower places. The first occurrence is counted separately.
         for repeat in (0..self.numbered.len().saturating_sub(FULL)).rev() {
             let documents = self.ends[repeat];
             dictionary.count_documents(self.numbered[FULL + repeat], documents);

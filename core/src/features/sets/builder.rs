@@ -60,7 +60,8 @@ impl<'a> SetBuilder<'a> {
         self.long
     }
 
-    /// Starts the right table: rows from `from` on are in it. No document may be pending.
+    /// Starts the right table: the rows from number `from` on are in it. No document may be
+    /// pending.
     pub fn go_right(&mut self, from: u32) {
         self.right_from = Some(from);
         if let Some(spill) = &mut self.spill {
@@ -123,8 +124,8 @@ impl<'a> SetBuilder<'a> {
         }
     }
 
-    /// Returns the collectors and the dictionary unchanged. The builder must not be one whose sets
-    /// may go to files.
+    /// Returns the collectors and the dictionary unchanged. This must not be called after
+    /// [`SetBuilder::with_files`].
     pub fn into_parts(self) -> (Vec<Collector>, Dictionary) {
         debug_assert!(self.spill.is_none());
         (self.collectors, self.dictionary)
@@ -137,12 +138,12 @@ impl<'a> SetBuilder<'a> {
         &self.dictionary
     }
 
-    /// Drops the sets, if only the tokens are wanted.
+    /// Drops the sets. This is for callers that need only the tokens.
     pub fn forget_sets(&mut self) {
         self.collectors.iter_mut().for_each(|collector| collector.sets = Default::default());
     }
 
-    /// Returns the number of bytes of the tokens and their numbers.
+    /// Returns the number of bytes that the tokens and their numbers take on the heap.
     pub fn dictionary_bytes(&self) -> usize {
         self.dictionary.bytes()
     }

@@ -2,8 +2,8 @@
 //! are in ascending order of document frequency, and records in ascending order of size.
 //!
 //! Having rare tokens first makes prefixes selective (Xiao et al., PPJoin+ (WWW 2008), section 3).
-//! Tokens that are in only one document can never be shared: a record keeps only how many of them
-//! it has. The result depends on the documents alone, not on their order nor on the number of
+//! Tokens that are in only one document can never be shared: a record keeps only the number of such
+//! tokens that it has. The result does not depend on the order of the documents or on the number of
 //! workers, except for which row is first in a record.
 
 use std::ops::Range;
@@ -42,8 +42,9 @@ impl Ordered {
     }
 }
 
-/// Orders the sets of the collectors, whose tokens the dictionary numbered. With `right_from`, rows
-/// from that number on are in the right table. O(N log n) for N tokens in sets of n.
+/// Orders the sets of the collectors, whose tokens the dictionary numbered. With `right_from`, the
+/// rows from that row number on are in the right table. O(N log n) for N tokens in sets of n
+/// tokens.
 pub fn order(
     mut collectors: Vec<Collector>,
     mut dictionary: Dictionary,
@@ -108,13 +109,13 @@ impl Entry {
     }
 
     /// Returns a key that is the same for equal sets; distinct sets of one table hardly ever share
-    /// it. Parts from `lefts` on are of the right table.
+    /// it. The parts from number `lefts` on are of the right table.
     fn key(&self, lefts: usize) -> (bool, u32, u64) {
         (self.part as usize >= lefts, self.size, self.fingerprint)
     }
 }
 
-/// All sets by table and then by size, with equal sets of a table next to each other.
+/// All sets, ordered by table and then by size, with equal sets of a table next to each other.
 #[derive(Debug, Default)]
 struct Groups {
     entries: Vec<Entry>,
@@ -193,7 +194,8 @@ struct Layout {
     members: Members,
 }
 
-/// Lays out the records of some groups. `groups.starts` has its end appended.
+/// Lays out the records of some groups. The last element of `groups.starts` is the end of the last
+/// group.
 fn lay_out(groups: &Groups, range: Range<usize>, parts: &[Translated]) -> Result<Layout> {
     let starts = &groups.starts[range.start..=range.end];
     let count = range.len();
@@ -218,7 +220,8 @@ fn lay_out(groups: &Groups, range: Range<usize>, parts: &[Translated]) -> Result
 }
 
 impl Layout {
-    /// Returns the table with its tokens. `first_part` is the number of the first of its parts.
+    /// Returns the table with its tokens. `first_part` is the number of the first of the table's
+    /// parts.
     fn table(mut self, tokens: Vec<Vec<u32>>, first_part: usize) -> Table {
         self.places.iter_mut().for_each(|place| place.part -= first_part as u32);
         let store = Store::Memory(Records::of_parts(tokens, self.places, self.sizes));

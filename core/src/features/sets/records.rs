@@ -11,8 +11,8 @@ use crate::simd::prefetch::prefetch;
 /// Distinct sets in ascending order of size. Tokens are numbered by ascending frequency.
 #[derive(Debug, Default)]
 pub struct Records {
-    /// The tokens of all records, in parts and in any order within these: sets stay where they were
-    /// made.
+    /// The tokens of all records, in several parts. Within a part, the records are in any order,
+    /// because sets stay where they were made.
     parts: Vec<Vec<u32>>,
     /// The place of the tokens of each record.
     places: Vec<Place>,
@@ -22,9 +22,9 @@ pub struct Records {
 /// The place of the tokens of a record.
 #[derive(Debug, Clone, Copy)]
 pub struct Place {
-    /// The part that they are in.
+    /// The part that the tokens are in.
     pub part: u32,
-    /// Their number.
+    /// The number of the tokens.
     pub length: u32,
     /// The place of the first token in the part.
     pub start: usize,
@@ -32,7 +32,7 @@ pub struct Place {
 
 impl Records {
     /// Creates records with these tokens. `starts` has the start of each record and the end of the
-    /// last.
+    /// last record.
     pub fn new(tokens: Vec<u32>, starts: &[usize], sizes: Vec<u32>) -> Result<Self> {
         let mut places = Vec::new();
         memory::reserve(&mut places, sizes.len(), "placing records")?;
@@ -72,7 +72,7 @@ impl Records {
     }
 
     /// Returns the tokens of a record that other records may have, too, rarest first. They come
-    /// after `size - tokens.len()` still rarer tokens, which cannot be shared.
+    /// after `size - tokens.len()` still rarer tokens, which cannot be shared and are not stored.
     #[inline]
     pub fn tokens(&self, record: usize) -> &[u32] {
         let Place { part, length, start } = self.places[record];
@@ -133,7 +133,7 @@ pub struct Members {
 
 impl Members {
     /// Creates the members of records. `starts` has the start of each record's rows and the end of
-    /// the last.
+    /// the last record's rows.
     pub fn new(rows: Vec<u32>, starts: Vec<usize>) -> Self {
         Self { rows: Ragged::new(rows, starts) }
     }

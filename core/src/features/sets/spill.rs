@@ -52,7 +52,7 @@ impl<'a> Spill<'a> {
         self.file.is_some()
     }
 
-    /// Starts the right table: rows from `right_from` on are in it.
+    /// Starts the right table: the rows from number `right_from` on are in it.
     pub fn go_right(&mut self, right_from: u32) {
         self.right_from = Some(right_from);
     }
@@ -224,7 +224,7 @@ struct RangeFile {
     length: usize,
 }
 
-/// Reads a stretch of a file in pieces of whole sets.
+/// Reads a part of a file in pieces that consist of whole sets.
 struct Reader {
     at: u64,
     left: usize,

@@ -10,9 +10,9 @@ use crate::memory;
 
 const DOING: &str = "collecting token sets";
 
-/// Tokens that are looked up together. The parts of a lookup are stored separately, because they
-/// are not read in the sizes in which they were last written: a processor that has to combine a
-/// number from two that it just wrote waits until both are in its cache.
+/// Tokens that are looked up together. The fields of a lookup are stored in separate arrays.
+/// Otherwise they would be read in other sizes than those in which they were just written, and a
+/// processor that has to combine a value from two recent writes waits until both are in its cache.
 #[derive(Debug)]
 struct Together {
     hashes: [u64; TOGETHER],
@@ -25,14 +25,15 @@ struct Together {
 #[derive(Debug)]
 pub(super) struct Meeting<'a> {
     vocabulary: &'a mut Vocabulary,
-    /// The places of words of the vocabulary; [`UNKNOWN`] for tokens among the lookups.
+    /// The tokens of the document: places of words in the vocabulary, and [`UNKNOWN`] for the
+    /// tokens that are in `lookups`.
     tokens: &'a mut Vec<u32>,
     /// The places of words that are in the document more than once.
     repeated: &'a mut Vec<u32>,
     lookups: &'a mut Vec<Lookup>,
     together: Together,
     fingerprint: u64,
-    /// The number of the document in its batch, and below, in the vocabulary.
+    /// The number of the document in its batch. `current` is its number in the vocabulary.
     document: u32,
     current: u32,
     table: usize,
@@ -40,9 +41,9 @@ pub(super) struct Meeting<'a> {
 }
 
 impl<'a> Meeting<'a> {
-    /// Begins a document: the `document`-th of its batch, in this table. Tokens are appended to the
-    /// first of `places`. If repeats count, the second of `places` has the last occurrences of
-    /// repeated words at the end.
+    /// Begins the document with number `document` of its batch; `table` is its table. Tokens are
+    /// appended to `tokens`. If repeats count, `repeated` has the last occurrences of repeated
+    /// words after [`Meeting::end`].
     pub(super) fn new(
         vocabulary: &'a mut Vocabulary,
         [tokens, repeated]: [&'a mut Vec<u32>; 2],
@@ -98,12 +99,13 @@ impl<'a> Meeting<'a> {
                 *place = self.vocabulary.place(hashes[n], contents[n])?;
             }
         }
-        // Counts from here on can be taken back by the tokens alone, so nothing below may fail.
+        // The counts that follow can only be undone for words that are in `tokens`, so nothing
+        // below may fail.
         memory::reserve(self.tokens, count, DOING)?;
         memory::reserve(self.repeated, count, DOING)?;
         memory::reserve(self.lookups, count, DOING)?;
-        // Every place is written, and unneeded ones are overwritten, so that no branch depends on
-        // whether a word is new in the document.
+        // Every place is written, and places that are not needed are overwritten, so that no branch
+        // depends on whether a word is new in the document.
         let (mut tokens, mut repeated) = ([0; TOGETHER], [0; TOGETHER]);
         let (mut new, mut again) = (0, 0);
         let mut fingerprint = 0u64;
