@@ -19,7 +19,7 @@ use crate::text::words::for_each_words;
 
 const DOING: &str = "collecting token sets";
 
-/// Sets of token numbers, concatenated, each with its row.
+/// Sets of token numbers, concatenated, and the row of each set.
 #[derive(Debug, Default)]
 pub struct Sets {
     /// The tokens of all sets.
@@ -28,7 +28,8 @@ pub struct Sets {
     pub ends: Vec<usize>,
     /// The row of each set.
     pub rows: Vec<u32>,
-    /// A sum of the hashes of each set's tokens. It is equal for equal sets, whatever their order.
+    /// For each set, the sum of the hashes of its tokens. It does not depend on the order of the
+    /// tokens, so it is the same for equal sets.
     pub fingerprints: Vec<u64>,
 }
 
@@ -49,7 +50,7 @@ impl Sets {
         Ok(())
     }
 
-    /// Splits off the sets of rows from `row` on, which come after all others.
+    /// Splits off the sets of the rows from number `row` on. These sets come after all other sets.
     pub(super) fn split_off(&mut self, row: u32) -> Result<Self> {
         let set = self.rows.partition_point(|&known| known < row);
         let end = set.checked_sub(1).map_or(0, |last| self.ends[last]);
@@ -87,16 +88,16 @@ pub struct Collector {
     pub(crate) vocabulary: Vocabulary,
     /// The sets made so far.
     pub sets: Sets,
-    /// The texts kept so far, if they are wanted instead of sets.
+    /// The texts kept so far, if texts are wanted instead of sets.
     pub texts: TextCollector,
-    /// The number of tokens of all sets, including sets that were taken away.
+    /// The number of tokens of all sets, including sets that were moved out of this collector.
     pub tokens: u64,
     /// The number of documents without any token. They are similar to nothing and have no set.
     pub empty: u64,
     /// The table of the documents that are added: 0 for the left one, 1 for the right one.
     pub(crate) table: usize,
-    /// The progress of making sets of the pending documents: the number of documents, of tokens,
-    /// and of tokens looked up in the dictionary.
+    /// The progress of making sets of the pending documents: how many documents are done, how many
+    /// tokens they have, and how many of these tokens were looked up in the dictionary.
     made: (usize, usize, usize),
     scratch: Scratch,
     /// Scratch memory for the words that a document has more than once.
@@ -135,8 +136,8 @@ impl Collector {
         self.sets.bytes() + self.texts.bytes() + self.pending.bytes() + self.vocabulary.bytes()
     }
 
-    /// Adds the tokens of a document, to be numbered, or its text. After an error, including a
-    /// stop, everything is as it was before.
+    /// Adds the tokens of a document, which are numbered later, or the text of the document. After
+    /// an error, including a stop, everything is as it was before.
     pub fn add(&mut self, row: u32, document: &Document, stop: &Stop) -> Result<()> {
         if self.spec.tokenizer == Tokenizer::Whole
             && let Document::Text(text) = document.read(&mut self.page, stop)?
@@ -245,8 +246,8 @@ impl Collector {
         added
     }
 
-    /// Returns the tokens of a row in ascending order, or none if the document was empty. It is
-    /// meant for few documents.
+    /// Returns the tokens of a row in ascending order, or no tokens if the document was empty. It
+    /// searches all sets for the row, so it is meant for few documents.
     pub fn set_of_row(&self, row: u32, stop: &Stop) -> Result<Vec<u32>> {
         let mut tokens = Vec::new();
         if let Some(n) = self.sets.rows.iter().position(|&known| known == row) {
@@ -262,7 +263,8 @@ impl Collector {
         self.vocabulary.settle(dictionary);
     }
 
-    /// Numbers the pending tokens in this thread; it is meant for few tokens.
+    /// Numbers the pending tokens that have to be looked up in the dictionary, in this thread. It
+    /// is meant for few tokens.
     pub(crate) fn number_here(&mut self, dictionary: &mut Dictionary) -> Result<()> {
         let Self { spec, pending: Pending { lookups, long, documents, numbers, .. }, table, .. } = self;
         let stamp = dictionary.stamps(documents.len())?;
@@ -273,7 +275,8 @@ impl Collector {
         Ok(())
     }
 
-    /// Makes the sets of the pending, numbered documents, starting where it was stopped.
+    /// Makes the sets of the pending documents, whose tokens must be numbered. After a stop, the
+    /// next call goes on from there.
     pub(crate) fn make_sets(&mut self, stop: &Stop) -> Result<()> {
         let Self { pending, vocabulary, sets, made: (done, from, looked_up), .. } = self;
         let words = vocabulary.numbered();

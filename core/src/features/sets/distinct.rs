@@ -45,7 +45,7 @@ impl Distinct {
         u64::from(self.words[start + 1]) | u64::from(self.words[start + 2]) << 32
     }
 
-    /// Returns the size and the tokens of a set.
+    /// Returns the size of a set, the number of its written tokens, and these tokens.
     pub(super) fn content(&self, set: u32) -> &[u32] {
         let start = self.starts[set as usize];
         &self.words[start + 3..start + HEAD + self.words[start + HEAD - 1] as usize]

@@ -1,4 +1,5 @@
-//! Token sets that are compared exactly: tokens by hash and, if two have the same hash, by bytes.
+//! Token sets that are compared exactly: their tokens are compared by hash and, if two tokens have
+//! the same hash, by bytes.
 
 use std::cmp::Ordering;
 
@@ -12,13 +13,13 @@ use crate::ragged::Ragged;
 
 const DOING: &str = "comparing documents exactly";
 
-/// Token sets: their tokens by hash and, if two have the same hash, by bytes.
+/// Token sets, whose tokens are compared by hash and, if two tokens have the same hash, by bytes.
 #[derive(Debug, Default)]
 pub struct TokenSets {
     scratch: Scratch,
     /// The hashes of the tokens of one document, in the order of the text.
     found: Vec<u64>,
-    /// The upper bits of the hash of each token, and its number.
+    /// For each token, the upper bits of its hash and, in the lower bits, the number of the token.
     order: Vec<u64>,
     /// The bytes of each token, in the order of the text.
     text: Ragged<u8>,
@@ -45,12 +46,13 @@ impl TokenSets {
         self.rows.is_empty()
     }
 
-    /// Adds the set of a document, unless it was the last one added. O(tokens · log tokens).
+    /// Adds the set of a document, unless the set of the same row was added last. O(tokens · log
+    /// tokens).
     pub fn add(&mut self, row: u32, document: &Document, spec: &FeatureSpec, stop: &Stop) -> Result<()> {
         self.add_by(row, document, spec, stop, hash::hash_bytes)
     }
 
-    /// Adds the set of a document with a given hash of strings.
+    /// Adds the set of a document, and hashes strings with `hash_bytes`.
     fn add_by(
         &mut self,
         row: u32,
@@ -77,8 +79,8 @@ impl TokenSets {
             text.close(DOING)?;
             memory::push(found, hash, DOING)
         })?;
-        // 64-bit numbers are sorted far faster than pairs. So the lower bits of the hashes make
-        // room for the tokens' numbers, as many bits as these need.
+        // 64-bit numbers are sorted far faster than pairs. So the lower bits of each hash are
+        // replaced by the number of the token: as many bits as such a number needs.
         let bits = usize::BITS - found.len().leading_zeros();
         order.clear();
         memory::reserve(order, found.len(), DOING)?;
@@ -88,8 +90,8 @@ impl TokenSets {
             let n = (key & !(u64::MAX << bits)) as usize;
             (found[n], text.get(n))
         };
-        // Tokens with the same upper bits are equal or, rarely, distinct, possibly even with the
-        // same hash.
+        // Tokens with the same upper bits are mostly equal. Rarely they are distinct, and then even
+        // their hashes may be the same.
         let same = order.chunk_by_mut(|a, b| a >> bits == b >> bits).filter(|same| same.len() > 1);
         for same in same {
             executor::sort_unstable_by(same, stop, &|a: &u64, b: &u64| token(a).cmp(&token(b)))?;
@@ -136,7 +138,7 @@ impl TokenSets {
         (self.hashes.values[token], self.bytes.get(token))
     }
 
-    /// Counts the tokens that two sets share, and the tokens of each.
+    /// Counts the tokens that two sets share, and the tokens of each set.
     pub fn counts(&self, set: usize, others: &Self, other: usize, stop: &Stop) -> Result<[u32; 3]> {
         const CHECK_EVERY: u32 = 1 << 16;
         let (mut a, mut b) = (self.hashes.range(set), others.hashes.range(other));

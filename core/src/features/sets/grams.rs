@@ -1,5 +1,5 @@
-//! The sets of q-grams of distinct texts, as records of a join. Their rows are the numbers of the
-//! texts.
+//! The sets of q-grams of distinct texts, as records of a join. The rows of the records are the
+//! numbers of the texts.
 
 use std::ops::Range;
 
@@ -26,8 +26,8 @@ pub struct GramSets {
 }
 
 /// Cuts texts into grams of `q` characters, with repeats counted; a text of fewer characters is one
-/// gram. With `right`, those texts are a separate table, and their numbers are greater than all in
-/// `left`. Holds about `budget` bytes in addition to the dictionary of grams.
+/// gram. If there is a range `right`, its texts are a separate table, and their numbers must be
+/// greater than those in `left`. Holds about `budget` bytes in addition to the dictionary of grams.
 pub fn gram_sets(
     texts: &Texts,
     left: Range<u32>,
@@ -76,7 +76,8 @@ pub fn gram_sets(
             let held = dictionary.bytes() + collectors.iter().map(Collector::bytes).sum::<usize>();
             let sets: usize = collectors.iter().map(|collector| collector.sets.bytes()).sum();
             peak_bytes = peak_bytes.max(held);
-            // Ordering copies the sets in memory, and the dictionary has to stay.
+            // Ordering makes a copy of the sets that are in memory, and the dictionary has to stay
+            // in memory.
             if held + sets > budget && sets > budget / 8 {
                 spill.take(&mut collectors)?;
             }
@@ -92,7 +93,8 @@ pub fn gram_sets(
     Ok(GramSets { ordered, grams, peak_bytes })
 }
 
-/// Divides the texts by length and lets each worker add its share.
+/// Divides the texts into shares of about the same number of bytes, and lets each worker add one
+/// share.
 fn collect(
     collectors: &mut [Collector],
     texts: &Texts,

@@ -1,5 +1,5 @@
-//! Records that may not fit in memory. They are in memory, or in a temporary file with only their
-//! sizes and places in memory.
+//! Records that may not fit in memory. They are either all in memory, or their tokens are in a
+//! temporary file, and only their sizes and places are in memory.
 
 use std::ops::Range;
 
@@ -18,7 +18,8 @@ pub enum Store {
     File {
         /// All tokens as 32-bit numbers, in the machine's byte order.
         file: Box<dyn TempFile>,
-        /// The start of the tokens of each record and the end of the last, in tokens.
+        /// The start of each record's tokens and the end of the last record's tokens, counted in
+        /// tokens.
         starts: Vec<u64>,
         /// The size of each record, ascending.
         sizes: Vec<u32>,
@@ -223,7 +224,7 @@ mod tests {
             let tokens = records.iter().flat_map(|(_, set)| set.clone()).collect();
             let sizes = records.iter().map(|&(size, _)| size).collect();
             let mut store = Store::Memory(Records::new(tokens, &starts, sizes).unwrap());
-            // The first copy is of a store in memory, the second may be of a file.
+            // The first copy is made from a store in memory; the second may be made from a file.
             for budget in budgets {
                 let mut copy = store.part(|_| true, &MemoryFiles, budget).unwrap();
                 prop_assert_eq!(all(&mut copy, budget), records.clone());

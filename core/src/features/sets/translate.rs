@@ -10,15 +10,18 @@ use crate::simd::sorting_network;
 
 const DOING: &str = "ordering token sets";
 
-/// The sets of a worker with ranks as tokens, and which of them are kept.
+/// The sets of a worker, some of which are kept, while the numbers of their tokens are replaced by
+/// ranks.
 #[derive(Debug)]
 pub(super) struct Translated {
     tokens: Vec<u32>,
-    /// The end of each set, until all are [`packed`](Translated::pack); then the start of each.
+    /// The end of each set, until all sets are [`packed`](Translated::pack); after that, the start
+    /// of each set.
     places: Vec<usize>,
     /// The number of tokens of each set that can be shared; 0 for a set that is not kept.
     lengths: Vec<u32>,
-    /// The progress of packing: the number of sets, and the old and the new start of the next one.
+    /// The progress of packing: the number of sets that are packed, and the old and the new start
+    /// of the next set.
     packed: (usize, usize, usize),
 }
 
@@ -87,7 +90,8 @@ impl Translated {
     fn pack(&mut self, stop: &Stop) -> Result<()> {
         const CHECK_EVERY: usize = 1 << 10;
         let kept: usize = self.lengths.iter().map(|&length| length as usize).sum();
-        // Moving tokens means reading and writing them, so a few unneeded ones may stay.
+        // Moving tokens means reading and writing them, so a few tokens that are not needed may
+        // stay.
         let moves = kept < self.tokens.len() / 8 * 7;
         let (set, began, begins) = &mut self.packed;
         while let Some(place) = self.places.get_mut(*set) {
@@ -134,8 +138,8 @@ impl Piece<'_> {
     }
 }
 
-/// Sorts the ranks of a set and returns how many of them can be shared; the others come last. After
-/// a stop, they are in any order.
+/// Sorts the ranks of a set and returns how many of its tokens can be shared; the ranks of tokens
+/// that cannot be shared come last. After a stop, the ranks are in any order.
 pub(super) fn order_ranks(set: &mut [u32], sort: sorting_network::Kernel, stop: &Stop) -> Result<u32> {
     /// The greatest length of sets that are sorted at once; longer sets are sorted in slices.
     const SHORT: usize = 1 << 12;
@@ -148,8 +152,8 @@ pub(super) fn order_ranks(set: &mut [u32], sort: sorting_network::Kernel, stop: 
     Ok(set.partition_point(|&rank| rank != LONE) as u32)
 }
 
-/// Replaces numbers by ranks in all sets that are kept, sorts these sets, and drops the others. O(N
-/// log n) for N tokens in sets of n.
+/// Replaces numbers by ranks in all sets that are kept, sorts these sets, and drops the other sets.
+/// O(N log n) for N tokens in sets of n tokens.
 pub(super) fn translate(parts: &mut [Translated], ranks: &Ranks, executor: &dyn Executor) -> Result<()> {
     let mut pieces: Vec<Piece<'_>> = parts.iter_mut().flat_map(Translated::pieces).collect();
     let sort = sorting_network::kernel();
