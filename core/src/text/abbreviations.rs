@@ -1,20 +1,22 @@
-//! Words that a full stop follows without ending a sentence (English).
+//! English words after which a full stop does not always end a sentence.
 
 /// The meaning of a full stop after a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Abbreviation {
-    /// A title before a name: never the end of a sentence.
+    /// A title before a name. The full stop never ends a sentence.
     Title,
-    /// Not the end of a sentence before a number: No. 5, p. 7.
+    /// An abbreviation before a number. The full stop does not end a sentence if a number follows:
+    /// No. 5, p. 7.
     BeforeNumber,
-    /// The end of a sentence only if the next word usually begins one.
+    /// An abbreviation at any place. The full stop ends a sentence only if the next word usually
+    /// begins a sentence.
     Anywhere,
     /// Not an abbreviation.
     None,
 }
 
 /// Returns the meaning of a full stop after a lower-cased word (without the stop). `capital` is
-/// true if the word began with a capital letter. O(log of the list).
+/// true if the word began with a capital letter. O(log of the length of the list).
 pub fn abbreviation(word: &str, capital: bool) -> Abbreviation {
     let is_in = |list: &[&str]| list.binary_search(&word).is_ok();
     if is_in(&TITLES) {
@@ -56,7 +58,8 @@ static ANYWHERE: [&str; 59] = [
     "tues", "univ",
 ];
 
-/// Abbreviations of places and times. They count only if capitalised, for many are also words.
+/// Abbreviations of places and times. They count only if capitalised, because many of them are also
+/// common words.
 static CAPITALISED: [&str; 49] = [
     "ala", "apr", "ariz", "ark", "aug", "calif", "colo", "conn", "dec", "del", "feb", "fed", "fla", "fri",
     "ga", "ill", "ind", "jan", "jul", "jun", "kan", "mar", "mass", "md", "mich", "minn", "miss", "mo", "mon",

@@ -1,5 +1,5 @@
-//! q-grams of characters: all windows of q characters of a text, taken as it is or lower-cased with
-//! each run of white space as one space.
+//! q-grams of characters: all windows of q characters of a text. The text is used unchanged, or in
+//! lower case with each run of white space replaced by one space.
 //!
 //! A text of 0 < n < q characters gives one gram, the whole text, as with shingles.
 
@@ -28,7 +28,8 @@ impl GramScratch {
         self.start = 0;
     }
 
-    /// Adds a character. Once there are `q`, passes them to `each` and removes the first.
+    /// Adds a character. Once there are `q` characters, passes them to `each` and removes the first
+    /// one.
     #[inline]
     fn push(&mut self, c: char, q: usize, each: &mut impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         const DONE: usize = 1 << 12;
@@ -50,8 +51,8 @@ impl GramScratch {
     }
 }
 
-/// Calls `each` with every q-gram of `text` in order; `q` is at least 1. O(bytes) plus the cost of
-/// `each`; memory for q characters.
+/// Calls `each` with every q-gram of `text` in lower case, in order; `q` is at least 1. O(bytes)
+/// plus the cost of `each`; memory for q characters.
 pub fn for_each_gram(
     text: &str,
     q: usize,
@@ -85,7 +86,8 @@ pub fn for_each_gram(
 }
 
 /// Calls `each` with a hash of every q-gram of the unchanged `text`, in order. Equal grams have
-/// equal hashes; distinct ones hardly ever do. `q` is at least 1. O(bytes), whatever q.
+/// equal hashes; distinct grams hardly ever have equal hashes. `q` is at least 1. O(bytes) for any
+/// `q`.
 pub fn for_each_raw_gram(
     text: &str,
     q: usize,
@@ -93,7 +95,8 @@ pub fn for_each_raw_gram(
     mut each: impl FnMut(u64) -> Result<()>,
 ) -> Result<()> {
     const CHECK_EVERY: usize = 1 << 14;
-    // A polynomial in an odd number; each step subtracts the oldest term.
+    // The hash is a polynomial in an odd number; each step subtracts the term of the oldest
+    // character.
     const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
     let oldest = (0..q).fold(1u64, |power, _| power.wrapping_mul(BASE));
     let number = |c: char| u64::from(u32::from(c)) + 1;

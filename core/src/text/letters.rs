@@ -1,26 +1,29 @@
 //! Copies text that is not all ASCII into a block. The letters of most scripts are looked up by
-//! their two or three bytes, many in sequence; all others are handled a character at a time.
+//! their two or three bytes, many in sequence. All other characters are handled one at a time.
 
 use std::sync::OnceLock;
 
 use super::characters::{Class, Known, known};
 
-/// The number of bytes copied at a time: more than a character with a space before and after it.
+/// The number of bytes that are copied at a time. It is greater than the length of a character with
+/// a space before and after it.
 pub(super) const AT_A_TIME: usize = 8;
 
-/// Text as it is read, and its output: all characters except ASCII in lower case, with spaces for
-/// separators that are not ASCII and between words without a separator.
+/// A text that is being read, and its output. In the output, characters that are not ASCII are in
+/// lower case; spaces replace the separators that are not ASCII, and also divide words that have no
+/// separator between them.
 pub(super) struct Letters<'a> {
     text: &'a str,
     letters: &'a mut [u8],
     /// The current place of reading and writing.
     at: Place,
-    /// The place up to which words are complete; the next characters may belong to the last word.
+    /// The place up to which words are complete. A word after this place may continue with the next
+    /// characters.
     whole: Place,
-    /// The place from which each character is as long as its output.
+    /// The place after which each character is as long as its output.
     alike: Place,
-    /// Whether the last character is of a script without spaces, or a mark on one; a space follows
-    /// it.
+    /// Whether the last character is of a script without spaces, or a mark on such a character. In
+    /// the output, a space follows it.
     alone: bool,
 }
 
@@ -38,8 +41,8 @@ impl<'a> Letters<'a> {
         Self { text, letters, at, whole, alike, alone: false }
     }
 
-    /// Returns the number of bytes of the text that form complete words, as far as there is room,
-    /// and their output. O(bytes).
+    /// Reads as much of the text as there is room for. Returns the number of bytes of the text that
+    /// form complete words, and the output of these bytes. O(bytes).
     #[inline]
     pub(super) fn whole_words(mut self) -> (usize, &'a [u8]) {
         let pairs = pairs();
@@ -58,8 +61,8 @@ impl<'a> Letters<'a> {
         (whole.text, &letters[..whole.letters])
     }
 
-    /// Takes some ASCII and the two-byte letters and separators after it. Returns their number of
-    /// bytes.
+    /// Takes a few ASCII characters and the two-byte letters and separators after them. Returns the
+    /// number of bytes taken.
     #[inline]
     fn take_short(&mut self, pairs: &Pairs) -> usize {
         let text = &self.text.as_bytes()[self.at.text..];
@@ -77,7 +80,8 @@ impl<'a> Letters<'a> {
         taken
     }
 
-    /// Takes any one character. It is separate from the common case, whose loop is faster that way.
+    /// Takes one character of any kind. This function is separate from the common case so that the
+    /// loop of the common case is faster.
     #[inline(never)]
     fn take(&mut self) {
         let Some(c) = self.text[self.at.text..].chars().next() else { return };
@@ -109,7 +113,8 @@ impl<'a> Letters<'a> {
         }
     }
 
-    /// Takes three-byte characters that are words, and writes a space after each.
+    /// Takes three-byte characters that are words by themselves, and writes a space after each of
+    /// them.
     #[inline]
     fn take_alone(&mut self) {
         let threes = self.text.as_bytes()[self.at.text..].as_chunks().0;
@@ -129,8 +134,8 @@ impl<'a> Letters<'a> {
         self.at.letters += 1;
     }
 
-    /// Finds the end of the complete words: the last separator since the last character whose
-    /// length may have changed.
+    /// Finds the end of the complete words: the last separator after the last character whose
+    /// output may have another length.
     #[inline]
     fn find_whole(&mut self) {
         let since = &self.letters[self.alike.letters..self.at.letters];
@@ -141,10 +146,11 @@ impl<'a> Letters<'a> {
     }
 }
 
-/// The number of bytes of most letters that are not ASCII, in scripts with spaces.
+/// The number of bytes of most letters that are not ASCII in scripts that are written with spaces.
 const PAIR: usize = 2;
 
-/// The lower case of each two-byte character, if it also has two bytes; spaces for a separator.
+/// For each two-byte character, its lower case if that also has two bytes, or two spaces for a
+/// separator.
 type Pairs = [Option<[u8; PAIR]>; 1 << 11];
 
 fn pairs() -> &'static Pairs {
@@ -167,16 +173,16 @@ fn pairs() -> &'static Pairs {
     })
 }
 
-/// Returns the lower case of a two-byte character. Returns `None` if a character of another length
-/// begins here or needs other handling.
+/// Returns the lower case of a two-byte character. Returns `None` if the bytes are not such a
+/// character, or if the character needs other handling.
 #[inline]
 fn lower_pair(pairs: &Pairs, [first, second]: [u8; PAIR]) -> Option<[u8; PAIR]> {
     let code = usize::from(first & 0x1f) << 6 | usize::from(second & 0x3f);
     if first & 0xe0 == 0xc0 { pairs[code] } else { None }
 }
 
-/// Returns three bytes and a space if the bytes are a character of a script without spaces. Such
-/// characters have no other case.
+/// Returns three bytes and a space if the bytes are a character of a script without spaces.
+/// Lower-casing does not change such a character.
 #[inline]
 fn space_alone([first, second, third]: [u8; 3]) -> Option<[u8; 4]> {
     let bits = |byte: u8| u32::from(byte & 0x3f);
@@ -190,7 +196,7 @@ fn is_of_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || !byte.is_ascii()
 }
 
-/// Returns the number of ASCII bytes before the first other one of eight.
+/// Returns how many of eight bytes are ASCII before the first byte that is not ASCII.
 #[inline]
 pub(super) fn ascii_among(eight: &[u8; AT_A_TIME]) -> usize {
     const NOT_ASCII: u64 = 0x8080_8080_8080_8080;

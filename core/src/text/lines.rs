@@ -1,8 +1,9 @@
-//! The layout of a text in lines: where a line break ends a sentence, and where it only wraps one.
+//! The layout of a text in lines: where a line break ends a sentence, and where it only wraps a
+//! sentence.
 //!
 //! A text is *hard-wrapped* if most of its lines are as long as they can be: the first word of the
-//! next line would not have fitted. A break inside such a text has no meaning, except before an
-//! indented line or a list item.
+//! next line would not have fitted on the line. A break inside such a text has no meaning, except
+//! before an indented line or a list item.
 
 use super::characters::{is_lowercase, is_space, trim};
 use super::list_markers::bullet;
@@ -19,8 +20,8 @@ pub fn is_break(c: char) -> bool {
 fn find_break(text: &str) -> Option<(usize, char)> {
     const BLOCK: usize = 64;
     let bytes = text.as_bytes();
-    // Reports whether a byte can begin such a character in UTF-8, as a number, so that compilers
-    // vectorise it.
+    // Returns 1 if a byte can begin such a character in UTF-8, else 0. It returns a number instead
+    // of a boolean so that compilers vectorise the code.
     let may_begin =
         |byte: u8| u8::from(byte.wrapping_sub(b'\n') < 4) | u8::from(byte == 0xc2) | u8::from(byte == 0xe2);
     let mut at = 0;
@@ -60,7 +61,7 @@ pub fn lines(text: &str) -> impl Iterator<Item = &str> {
 /// The layout of the lines of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LineLayout {
-    /// Whether most lines are filled, so that breaks between them only wrap.
+    /// Whether most lines are full, so the breaks between them only wrap sentences.
     pub hard_wrapped: bool,
     /// Whether there is a blank line between lines of text.
     pub blank_lines: bool,
@@ -74,7 +75,7 @@ const LONGEST: usize = 100;
 const NARROWEST: usize = 30;
 
 impl LineLayout {
-    /// Measures all lines of a text, in two passes. O(bytes), memory for a few lengths.
+    /// Measures all lines of a text, in two passes. O(bytes) time, and memory of a fixed size.
     pub fn of(text: &str, stop: &Stop) -> Result<Self> {
         const CHECK_EVERY: usize = 1 << 10;
         let mut widths = Lengths::default();
@@ -96,7 +97,7 @@ impl LineLayout {
         }
         let full = [characters.usual_longest(), widths.usual_longest()];
         let mut layout = Self { hard_wrapped: false, blank_lines, indent: indents.most_frequent() };
-        // One line alone does not show whether a text is wrapped.
+        // A single line does not show whether a text is wrapped.
         if widths.all > 1 && full[0] <= LONGEST && full[1] >= NARROWEST {
             layout.hard_wrapped = layout.are_filled(text, full, stop)?;
         }
@@ -119,7 +120,8 @@ impl LineLayout {
                 && bullet(line.text) == 0
             {
                 let [characters, width] = line.first_word();
-                // Some slack: the longest line of a short text may be much longer than the others.
+                // Allows some slack, because the longest line of a short text may be much longer
+                // than its other lines.
                 let reaches = |length: usize, word: usize, full: usize| length + word + full / 8 > full;
                 inner += 1;
                 filled += usize::from(
@@ -129,13 +131,15 @@ impl LineLayout {
             }
             before = line;
         }
-        // Two lines alone show nothing, unless the second plainly continues the first.
+        // A single pair of lines shows nothing, unless the second line plainly continues the first
+        // line.
         Ok((inner > 1 || goes_on) && 5 * filled >= 3 * inner && inner > 0)
     }
 
-    /// Reports whether a break before `line` ends a block. It does before a blank line, a line that
-    /// is indented further than most, or a list item, and before any line if the text is not
-    /// wrapped. `hanging` is the column in which the text of the current list item begins.
+    /// Reports whether a break before `line` ends a block. A break ends a block before a blank
+    /// line, before a line that is indented further than most lines, before a list item, and before
+    /// any line if the text is not hard-wrapped. `hanging` is the column in which the text of the
+    /// current list item begins; a line that is indented to this column continues the item.
     pub fn begins_block(&self, line: &str, hanging: Option<usize>) -> bool {
         let Some(line) = Line::new(line) else { return true };
         !self.hard_wrapped
@@ -151,9 +155,9 @@ pub struct Line<'a> {
     pub text: &'a str,
     /// The number of columns before the text.
     pub indent: usize,
-    /// The length from the left edge in columns.
+    /// The length of the line including its indent, in columns.
     width: usize,
-    /// The length from the left edge in characters.
+    /// The length of the line including its indent, in characters.
     characters: usize,
 }
 
@@ -179,8 +183,8 @@ impl<'a> Line<'a> {
         Some(Self { text, indent, width, characters })
     }
 
-    /// Returns the space that the first word would have needed on the previous line: characters and
-    /// columns.
+    /// Returns the number of characters and the number of columns that the first word would have
+    /// needed on the previous line.
     fn first_word(&self) -> [usize; 2] {
         let [mut characters, mut width] = [0; 2];
         for c in self.text.chars().take_while(|&c| !is_space(c)).take(LONGEST) {
@@ -193,7 +197,7 @@ impl<'a> Line<'a> {
             characters += 1;
             width += 1;
         }
-        // One more for the space between.
+        // One more for the space before the word.
         [characters + 1, width + 1]
     }
 }
@@ -217,7 +221,7 @@ impl Lengths {
         self.all += 1;
     }
 
-    /// Returns the greatest length after the longest twentieth is left out.
+    /// Returns the greatest length when the longest twentieth of all lengths is left out.
     fn usual_longest(&self) -> usize {
         let mut left_out = self.all / 20;
         for (length, &count) in self.counts.iter().enumerate().rev() {

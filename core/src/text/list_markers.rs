@@ -2,9 +2,9 @@
 
 use super::characters::is_space;
 
-/// Returns the number of bytes of the list marker that a line (without indent) begins with, and of
-/// the space after it; 0 if there is no marker. Markers are dashes, dots and other signs, and
-/// numbers and letters in the usual forms.
+/// Returns the number of bytes of the list marker at the start of a line, including the white space
+/// after the marker; 0 if there is no marker. `line` has no indent. Markers are dashes, dots and
+/// other signs, and numbers and letters in the usual forms.
 pub fn bullet(line: &str) -> usize {
     let sign = symbol(line);
     if sign > 0 {
@@ -34,7 +34,7 @@ pub fn bullet(line: &str) -> usize {
     let Some(close) = body[length..].chars().next() else { return 0 };
     let end = start + length + close.len_utf8();
     match close {
-        // In Chinese, no space follows.
+        // In Chinese text, the marker needs no space after it.
         '、' if number && open.is_none() => end + spaced(end).saturating_sub(end),
         '）' if open.is_some() || number => end + spaced(end).saturating_sub(end),
         ')' => spaced(end),
@@ -43,8 +43,8 @@ pub fn bullet(line: &str) -> usize {
     }
 }
 
-/// Returns the number of bytes of a sign that marks a list item or a heading, and of the space
-/// after it; 0 if the line begins with none.
+/// Returns the number of bytes of the sign at the start of a line that marks a list item or a
+/// heading, including the white space after the sign; 0 if there is no such sign.
 pub fn symbol(line: &str) -> usize {
     let Some(c) = line.chars().next() else { return 0 };
     let length = match c {

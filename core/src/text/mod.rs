@@ -1,9 +1,9 @@
 //! Divides text into units: words ([`words`], `word_blocks`, `letters`, `ascii`), runs without
 //! white space, q-grams of characters ([`grams`]), sentences ([`sentences`], [`sentence_marks`],
-//! [`abbreviations`]) and paragraphs ([`paragraphs`]). Units have places ([`spans`]) and depend on
-//! the layout of lines ([`lines`], [`list_markers`], [`width`]). [`html`] turns pages into text.
-//! [`characters`] has the properties of characters. Texts are plain or packed by the server
-//! ([`packed`], [`pglz`]).
+//! [`abbreviations`]) and paragraphs ([`paragraphs`]). The place of a unit in its text is a span
+//! ([`spans`]). Sentences and paragraphs depend on the layout of lines ([`lines`],
+//! [`list_markers`], [`width`]). [`html`] turns HTML pages into text. [`characters`] has the
+//! properties of characters. Texts are plain or packed by the server ([`packed`], [`pglz`]).
 
 pub mod abbreviations;
 pub mod characters;

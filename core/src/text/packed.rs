@@ -20,7 +20,7 @@ pub enum Packing {
 pub struct Packed {
     /// The stored bytes.
     pub bytes: Vec<u8>,
-    /// The stated length of the text in bytes.
+    /// The length of the unpacked text in bytes, as the server states it.
     pub len: usize,
     /// The method by which the text is packed.
     pub packing: Packing,
@@ -28,7 +28,7 @@ pub struct Packed {
 
 impl Packed {
     /// Writes the text to `text`, replacing its content. Fails with [`Error::Damaged`] if the
-    /// stored bytes are invalid, or with [`Error::NotText`] if they are not UTF-8.
+    /// stored bytes are invalid, or with [`Error::NotText`] if the unpacked bytes are not UTF-8.
     pub fn unpack(&self, text: &mut String, stop: &Stop) -> Result<()> {
         let mut bytes = std::mem::take(text).into_bytes();
         bytes.clear();

@@ -17,10 +17,10 @@ use super::spans::{Position, Span};
 use crate::error::Result;
 use crate::executor::Stop;
 
-/// Calls `each` with the place of every paragraph of `text`, in order, without the white space at
-/// its ends.
+/// Calls `each` with the place of every paragraph of `text`, in order. A place excludes the white
+/// space at the ends of the paragraph.
 ///
-/// Errors are those of `each` and [`crate::error::Error::Stopped`].
+/// Fails if `each` fails, or with [`crate::error::Error::Stopped`].
 pub fn for_each_paragraph(text: &str, stop: &Stop, mut each: impl FnMut(Span) -> Result<()>) -> Result<()> {
     const CHECK_EVERY: usize = 1 << 14;
     let blank_lines = has_blank_lines(text, stop)?;

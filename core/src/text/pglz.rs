@@ -1,4 +1,5 @@
-//! Unpacks pglz, the server's packing of long values. Any thread may do so, and can be stopped.
+//! Unpacks pglz, the server's packing of long values. Any thread may unpack a value, and can be
+//! stopped meanwhile.
 //!
 //! The format is defined by `src/common/pg_lzcompress.c` and is the same in tables of every
 //! version. The server's own function is not called: in many releases it reads up to two bytes
@@ -7,8 +8,8 @@
 use crate::error::Result;
 use crate::executor::Stop;
 
-/// Fills `bytes` with the unpacked content of `packed`. Returns false if the content has another
-/// length or `packed` is not valid pglz. O(bytes).
+/// Fills `bytes` with the unpacked content of `packed`. Returns false if the content is not as long
+/// as `bytes` or `packed` is not valid pglz. O(bytes).
 pub fn unpack(mut packed: &[u8], bytes: &mut [u8], stop: &Stop) -> Result<bool> {
     const CHECK_EVERY: usize = 1 << 16;
     let (mut at, mut check_at) = (0, 0);
@@ -20,15 +21,15 @@ pub fn unpack(mut packed: &[u8], bytes: &mut [u8], stop: &Stop) -> Result<bool> 
             stop.check()?;
             check_at = at + CHECK_EVERY;
         }
-        // The control byte has a bit for each of eight items: literal bytes, or places to copy
-        // from. A processor cannot predict their order, so all bytes before the next place are
-        // taken at once.
+        // The control byte has a bit for each of eight items: an item is a literal byte or a place
+        // to copy from. A processor cannot predict the order of the items, so all literal bytes
+        // before the next place are taken at once.
         let (mut items, mut control) = (8, control);
         while items > 0 && at < bytes.len() && !packed.is_empty() {
             let mut run = items.min(control.trailing_zeros());
             (items, control) = (items - run, control.unbounded_shr(run));
             if let (Some(from), Some(to)) = (packed.first_chunk::<8>(), bytes[at..].first_chunk_mut::<8>()) {
-                // Excess bytes are overwritten by what follows.
+                // Excess bytes are overwritten by the next items.
                 *to = *from;
             } else {
                 run = run.min(packed.len() as u32).min((bytes.len() - at) as u32);
@@ -50,7 +51,7 @@ pub fn unpack(mut packed: &[u8], bytes: &mut [u8], stop: &Stop) -> Result<bool> 
             if back == 0 || back > at {
                 return Ok(false);
             }
-            // The server ignores what exceeds the end.
+            // The server ignores bytes beyond the end.
             let length = length.min(bytes.len() - at);
             repeat(bytes, at, back, length);
             at += length;
@@ -59,14 +60,15 @@ pub fn unpack(mut packed: &[u8], bytes: &mut [u8], stop: &Stop) -> Result<bool> 
     Ok(at == bytes.len() && packed.is_empty())
 }
 
-/// The length which means that another byte of the length follows.
+/// The length that means that another byte follows, which is added to the length.
 const LONG: usize = 18;
 
-/// Copies to `at` the bytes that are `back` bytes before it. If they are not all written yet, it
-/// continues with the bytes it copied.
+/// Copies `length` bytes to `at` from the place `back` bytes before it. If `back` is less than
+/// `length`, the bytes before `at` are repeated.
 #[inline]
 fn repeat(bytes: &mut [u8], at: usize, back: usize, length: usize) {
-    /// The number of bytes copied by one instruction. Excess bytes are overwritten by what follows.
+    /// The number of bytes copied by one instruction. Excess bytes are overwritten by the next
+    /// items.
     const VECTOR: usize = 16;
     if length <= VECTOR && back >= VECTOR && at + VECTOR <= bytes.len() {
         let (before, after) = bytes.split_at_mut(at);

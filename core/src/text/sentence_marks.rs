@@ -13,11 +13,11 @@ use crate::error::Result;
 pub struct OpenMarks {
     /// The start of the sentence; `None` before its first character.
     pub start: Option<Position>,
-    /// The position after its last character that is not white space.
+    /// The position after the last character of the sentence that is not white space.
     last: Position,
     /// Whether the sentence has a letter or a number.
     speaks: bool,
-    /// Whether the number of its straight quotation marks is odd.
+    /// Whether the number of straight quotation marks in the sentence is odd.
     quoted: bool,
     /// Whether the current word is a URL.
     pub in_url: bool,
@@ -41,7 +41,8 @@ impl OpenMarks {
         }
     }
 
-    /// Takes some ASCII characters, none of which ends a line or a sentence or is one of `":<>`.
+    /// Takes ASCII characters that do not end a line or a sentence. None of them may be one of
+    /// `":<>`.
     pub fn take_plain(&mut self, bytes: &[u8], at: Position) {
         if bytes.is_empty() {
             return;
@@ -61,7 +62,7 @@ impl OpenMarks {
         self.last = Position { byte: at.byte + last + 1, char: at.char + last + 1 };
     }
 
-    /// Ends the sentence and passes it to `each`, if it is one.
+    /// Ends the sentence, and passes it to `each` if it has a letter or a number.
     pub fn end(&mut self, each: &mut impl FnMut(Span) -> Result<()>) -> Result<()> {
         let ended = std::mem::take(self);
         match ended.start {
@@ -135,7 +136,7 @@ fn is_continuation(c: char) -> bool {
 /// A terminator with all terminators and closing marks that follow it directly.
 #[derive(Debug)]
 pub struct Marks {
-    /// The first terminator, and its place.
+    /// The first terminator. `at` is its place in bytes.
     first: char,
     at: usize,
     /// The position after the last mark, in bytes.
@@ -144,14 +145,14 @@ pub struct Marks {
     dots: usize,
     /// Whether one of the marks ends a sentence in any position.
     plain: bool,
-    /// Whether one of the marks asks or exclaims.
+    /// Whether one of the marks is `?` or `!`.
     asks: bool,
     /// Whether one of the marks closes a quotation or a bracket.
     closes: bool,
 }
 
 impl Marks {
-    /// Reads the marks from `first` on, which ends at `behind`.
+    /// Reads the marks from the terminator `first` on. `behind` is the position after `first`.
     pub fn new(text: &str, open: &OpenMarks, behind: Position, first: char) -> Self {
         let at = behind.byte - first.len_utf8();
         let mut marks =
@@ -163,7 +164,7 @@ impl Marks {
             if is_terminator(next) && next != ';' && next != '；' {
                 marks.note(next);
             } else if is_closer(next) || (next == '"' && (quoted || ends_word(&text[behind..]))) {
-                // An apostrophe before a letter opens a quotation or stands for omitted letters.
+                // An apostrophe before a letter opens a quotation or replaces omitted letters.
                 if matches!(next, '\'' | '’') && text[behind..].starts_with(is_alphanumeric) {
                     break;
                 }
@@ -203,7 +204,7 @@ impl Marks {
             return self.end_before(next, sentence, open);
         }
         let rest = text[self.end..].trim_start_matches(is_space);
-        // The next word, after quotation marks and brackets that open it.
+        // The next word, without the quotation marks and brackets that open before it.
         let word = rest.trim_start_matches(|c: char| !is_alphanumeric(c) && !is_space(c));
         let goes_on = word.starts_with(is_lowercase);
         if self.first == ';' {
@@ -213,7 +214,7 @@ impl Marks {
             return !(goes_on && self.closes);
         }
         if sentence.ends_with(is_space) && self.dots < 2 {
-            // A program separated words and marks by spaces.
+            // White space before the mark: a program separated words and marks by spaces.
             return true;
         }
         if goes_on || rest.starts_with(is_continuation) {
@@ -222,7 +223,7 @@ impl Marks {
         self.dots > 1 || full_stop_ends(sentence, word)
     }
 
-    /// Reports whether the marks end the sentence before a character that is not white space.
+    /// Reports whether the marks end the sentence although the next character is not white space.
     fn end_before(&self, next: char, sentence: &str, open: &OpenMarks) -> bool {
         let before = sentence.chars().next_back();
         let wide = width_of(next) > 1 || matches!(next, '“' | '‘');
@@ -231,7 +232,7 @@ impl Marks {
             '.' | '．' if self.dots < 3 && !self.asks => wide && wide_before,
             '.' | '…' | '⋯' => wide || is_uppercase(next),
             ';' => wide || wide_before,
-            // `end!Next` without a space, but not `a?b=C`.
+            // A mark ends a sentence in `end!Next`, which lacks a space, but not in `a?b=C`.
             _ if wide || wide_before => true,
             _ => !open.in_url && is_uppercase(next) && before.is_some_and(is_lowercase),
         }
@@ -264,7 +265,7 @@ fn full_stop_ends(sentence: &str, following: &str) -> bool {
     let capital = word.starts_with(is_uppercase);
     let mut letters = word.chars();
     if let (Some(only), None) = (letters.next(), letters.next()) {
-        // Initials; a pronoun is not one.
+        // A single letter is usually an initial, but the pronoun `I` is not.
         return match only {
             'I' => {
                 starter_follows() || !sentence[..sentence.len() - 1].trim_end_matches(is_space).ends_with('.')
@@ -287,19 +288,19 @@ fn full_stop_ends(sentence: &str, following: &str) -> bool {
     !spelled || starter_follows()
 }
 
-/// Returns a word in lower case, as in the lists. `İ` stays: its full lower case is two characters,
-/// which are in no list.
+/// Returns a word in lower case, as in the lists. `İ` is not changed, because its full lower case
+/// has two characters, which no list contains.
 fn small(word: &str) -> String {
     word.chars().map(|c| if c == 'İ' { c } else { lower(c) }).collect()
 }
 
-/// Reports whether the text that follows does not continue a word.
+/// Reports whether the text that follows a word does not continue this word.
 fn ends_word(text: &str) -> bool {
     text.chars().next().is_none_or(|c| is_space(c) || (!is_alphanumeric(c) && width_of(c) == 1))
 }
 
-/// Returns the number of bytes of the footnote mark that a text begins with: a number in square
-/// brackets.
+/// Returns the number of bytes of the footnote mark (a number in square brackets) at the start of a
+/// text.
 fn footnote(text: &str) -> Option<usize> {
     let digits = text.strip_prefix('[')?.bytes().take(4).take_while(u8::is_ascii_digit).count();
     (digits > 0 && text[1 + digits..].starts_with(']')).then_some(digits + 2)

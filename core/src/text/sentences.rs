@@ -1,12 +1,13 @@
 //! Sentences and their places in the text (docs/design/algorithms.md section 1, *Sentences*), for
 //! English and Chinese.
 //!
-//! A sentence ends at `. ! ? ; …` and their relatives in other scripts, with the quotation marks
-//! and brackets that close after them, and at the end of a block. A full stop does not end it
-//! inside a number, a URL or an ellipsis that goes on, after an abbreviation or an initial, or
-//! before a small letter. A line break ends a sentence at a blank line, before an indented line or
-//! a list item, and everywhere in a text that is not hard-wrapped ([`super::lines`]). Text without
-//! a letter or a number is not a sentence. One pass after two over the lines, O(bytes).
+//! A sentence ends at `. ! ? ; …` and the corresponding marks of other scripts. It includes the
+//! closing quotation marks and brackets after the mark. It also ends at the end of a block. A full
+//! stop does not end a sentence inside a number or a URL, in an ellipsis after which the sentence
+//! goes on, after an abbreviation or an initial, or before a lower-case letter. A line break ends a
+//! sentence at a blank line, before an indented line or a list item, and everywhere in a text that
+//! is not hard-wrapped ([`super::lines`]). Text without a letter or a number is not a sentence.
+//! O(bytes): two passes over the lines, then one pass over the characters.
 //!
 //! We do not follow Unicode's own rules (UAX 29): they end a sentence at every line break and know
 //! no abbreviations.
@@ -32,9 +33,10 @@ use crate::error::Result;
 use crate::executor::Stop;
 
 /// Calls `each` with the place of every sentence of `text`, in order. Sentences do not overlap and
-/// have no white space at their ends. Every letter and number of the text is in one of them.
+/// have no white space at their ends. Every letter and number of the text is in one of the
+/// sentences.
 ///
-/// Errors are those of `each` and [`crate::error::Error::Stopped`].
+/// Fails if `each` fails, or with [`crate::error::Error::Stopped`].
 pub fn for_each_sentence(text: &str, stop: &Stop, mut each: impl FnMut(Span) -> Result<()>) -> Result<()> {
     const CHECK_EVERY: usize = 1 << 12;
     let layout = LineLayout::of(text, stop)?;
@@ -60,7 +62,7 @@ pub fn for_each_sentence(text: &str, stop: &Stop, mut each: impl FnMut(Span) -> 
                     hanging = None;
                 }
                 if open.start.is_none() && symbol(item.text) > 0 {
-                    // The sign is not part of the sentence.
+                    // The sign of the list item is not part of the sentence.
                     let skipped = line.len() - line.trim_start_matches(is_space).len() + symbol(item.text);
                     for c in text[at.byte..at.byte + skipped].chars() {
                         at = at.after(c);
@@ -110,12 +112,13 @@ pub fn for_each_sentence(text: &str, stop: &Stop, mut each: impl FnMut(Span) -> 
     open.end(&mut each)
 }
 
-/// Returns the number of ASCII characters at the start of some bytes, none of which ends a line or
-/// a sentence or depends on its neighbours.
+/// Returns the number of plain characters at the start of `bytes`. A plain character is ASCII, does
+/// not end a line or a sentence, and does not depend on its neighbours.
 fn plain_run(bytes: &[u8]) -> usize {
     const BLOCK: usize = 32;
     const MOST: usize = 1 << 12;
-    // As numbers and a block at a time, so that compilers vectorise it.
+    // Computes with numbers instead of booleans, and a block at a time, so that compilers vectorise
+    // the code.
     let other = |byte: u8| {
         u8::from(byte >= 0x80)
             | u8::from(byte.wrapping_sub(b'\n') < 4)

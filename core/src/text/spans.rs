@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// The place of a unit in its text, from 0 and half open.
+/// The place of a unit in its text, as half-open ranges that count from 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span {
     /// The place in bytes.
@@ -12,7 +12,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// Returns the unit itself.
+    /// Returns the text of the unit.
     pub fn of<'a>(&self, text: &'a str) -> &'a str {
         &text[self.bytes.clone()]
     }
@@ -21,9 +21,9 @@ impl Span {
 /// A position in a text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Position {
-    /// The number of bytes before it.
+    /// The number of bytes before the position.
     pub byte: usize,
-    /// The number of characters before it.
+    /// The number of characters before the position.
     pub char: usize,
 }
 

@@ -3,8 +3,8 @@
 
 use super::characters::is_wide;
 
-/// Returns 2 for a wide character, else 1. Combining and control characters also count 1, as in the
-/// bytes of GBK text in which Huang et al. (CIKM 2008) state their limits.
+/// Returns 2 for a wide character, else 1. Combining and control characters also have width 1, as
+/// in bytes of GBK, the unit in which Huang et al. (CIKM 2008) state their limits.
 #[inline]
 pub fn width_of(c: char) -> usize {
     if c.is_ascii() { 1 } else { 1 + usize::from(is_wide(c)) }

@@ -1,5 +1,5 @@
-//! Words of text, a block at a time. A block has complete, lower-cased words. Each of its bytes
-//! that is not ASCII is part of a word, and the bytes between words are ASCII.
+//! Cuts text into words, one block at a time. A block contains complete words in lower case. Each
+//! byte of a block that is not ASCII is part of a word, and the bytes between words are ASCII.
 
 use super::letters::{AT_A_TIME, Letters, ascii_among};
 use crate::error::Result;
@@ -9,21 +9,22 @@ use crate::simd::ascii;
 /// The number of bytes of text cut at a time.
 const BLOCK: usize = 1 << 10;
 
-/// The padding after a block. With it, a word at the end can be read with as many bytes as any
-/// other.
+/// The padding after a block. It allows a reader to load a fixed number of bytes from the start of
+/// any word, even of the last word.
 pub(super) const BEHIND: &[u8] = &[b' '; 16];
 
-/// The least number of bytes of ASCII that are worth a block.
+/// The least number of ASCII bytes for which a block of ASCII is made.
 const WORTH: usize = 32;
 
-/// The number of places written at a time, which may exceed the number of changes.
+/// The number of places that are written at a time, even if fewer changes remain.
 const AT_ONCE: usize = 16;
 
-/// The greatest number of words passed on together. It has room for a whole block, which has at
-/// most as many changes as bytes, and for the excess places that are written after the last change.
+/// The greatest number of words passed on together. Their places have room for a whole block, which
+/// has at most as many changes as bytes, and for the excess places that are written after the last
+/// change.
 pub(super) const MOST_WORDS: usize = (BLOCK + AT_ONCE) / 2;
 
-/// The places where words begin and end in some text.
+/// The beginning and the end of each word in a text.
 pub(super) type Places = [[usize; 2]; MOST_WORDS];
 
 /// A bit for each byte of a block.
@@ -33,9 +34,9 @@ type Bits = [u64; BLOCK / ascii::CHARACTERS];
 #[derive(Debug)]
 pub(super) struct Blocks {
     kernel: ascii::Kernel,
-    /// A bit for each byte: whether it is part of a word.
+    /// A bit for each byte of the block, which is set if the byte is part of a word.
     bits: Bits,
-    /// Text that is not all ASCII, on its way into a block.
+    /// A buffer for text that is not all ASCII, before it is copied into a block.
     letters: [u8; BLOCK],
 }
 
@@ -84,17 +85,18 @@ impl Blocks {
         Ok(Some(Cut { taken, words }))
     }
 
-    /// Finds the beginnings and ends of runs of letters and digits, in turn, in a block of `bytes`
-    /// bytes, and returns the number of words. It does not branch on single changes: the processor
-    /// has to predict only the number of changes in 64 bytes.
+    /// Finds the runs of letters and digits in a block of `bytes` bytes. Writes the beginning and
+    /// the end of each run to `places`, and returns the number of runs, which are the words. A
+    /// beginning or an end is a change of the bits. The code does not branch on single changes: the
+    /// processor has to predict only the number of changes in 64 bytes.
     #[inline]
     fn find_words(&self, bytes: usize, places: &mut Places) -> usize {
         let changes = places.as_flattened_mut();
         let mut count = 0;
         let mut before = 0u64;
         for (n, bits) in self.bits[..bytes.div_ceil(ascii::CHARACTERS)].iter().enumerate() {
-            // Clears the bits after the end, where letters may remain from the part that was cut
-            // off.
+            // Clears the bits after the end of the block, where letters may remain from the part
+            // that was cut off.
             let bits = bits & u64::MAX >> (ascii::CHARACTERS * (n + 1)).saturating_sub(bytes);
             let mut left = bits ^ (bits << 1 | before);
             before = bits >> 63;
@@ -108,7 +110,8 @@ impl Blocks {
             }
             count = end;
         }
-        // A word that ends with the block, which is the end of the text.
+        // The end of a word that ends with the block. Only a block at the end of the text has such
+        // a word.
         changes[count] = bytes;
         count.div_ceil(2)
     }
@@ -120,8 +123,8 @@ fn ascii_follows(bytes: &[u8]) -> bool {
     bytes.get(..WORTH).is_some_and(<[u8]>::is_ascii)
 }
 
-/// Returns the number of bytes of complete ASCII words and separators at the start of some bytes.
-/// Returns `None` if they are too few to be worth a block.
+/// Returns the number of bytes that the complete ASCII words and separators at the start of `bytes`
+/// take. Returns `None` if they are too few to be worth a block.
 #[inline]
 fn ascii_words(bytes: &[u8]) -> Option<usize> {
     if !ascii_follows(bytes) {
@@ -136,7 +139,7 @@ fn ascii_words(bytes: &[u8]) -> Option<usize> {
     (last + 1 >= WORTH).then_some(last + 1)
 }
 
-/// Returns the number of ASCII bytes at the start of some bytes.
+/// Returns the number of ASCII bytes at the start of `bytes`.
 #[inline]
 fn ascii_run(bytes: &[u8]) -> usize {
     let (eights, rest) = bytes.as_chunks();

@@ -19,8 +19,8 @@ const DOING: &str = "reading words";
 
 /// Calls `each` with every word of `text` in order, as UTF-8.
 ///
-/// Checks `stop` once in 64 KiB of text, also inside a word. Errors are those of `each` and
-/// [`crate::error::Error::Stopped`].
+/// Checks `stop` once for every 64 KiB of text, even within a long word. Fails if `each` fails, or
+/// with [`crate::error::Error::Stopped`].
 pub fn for_each_word(
     text: &str,
     space: &mut Space,
@@ -33,7 +33,8 @@ pub fn for_each_word(
 }
 
 /// Calls `each` with many words at a time: some lower-cased text, and the beginning and end of each
-/// word in it. Bytes after a word can be read together with it.
+/// word in it. There are always some bytes after a word in this text, so `each` may load a fixed
+/// number of bytes from the start of a word.
 pub fn for_each_words(
     text: &str,
     space: &mut Space,
@@ -62,10 +63,10 @@ pub fn for_each_words(
 /// The number of bytes of text between checks of `stop`.
 const CHECK_EVERY: usize = 1 << 16;
 
-/// Memory for words, which is reused from text to text.
+/// Memory for words, which can be reused for further texts.
 #[derive(Debug, Default)]
 pub struct Space {
-    /// Some lower-cased text.
+    /// The lower-cased text of some words.
     text: Vec<u8>,
     /// The places where words begin and end in `text`.
     places: Vec<[usize; 2]>,
@@ -82,7 +83,8 @@ impl Space {
     }
 }
 
-/// Cuts the word at the start of `text`, which is too long for a block, a character at a time.
+/// Cuts the word at the start of `text` one character at a time, because the word is too long for a
+/// block.
 fn long_word(text: &str, word: &mut Vec<u8>, places: &mut Places, stop: &Stop) -> Result<Cut> {
     const LONGEST: usize = 4;
     word.clear();

@@ -3,16 +3,18 @@
 /// The role of a character in a word (docs/design/algorithms.md section 1, *Words*).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
-    /// Ends a word and is part of none.
+    /// A character that ends a word and is part of no word.
     Separator,
     /// A letter or number, which is part of a run.
     Alphanumeric,
     /// A letter or number of a script that is written without spaces, which is a word by itself.
     Alone,
-    /// A combining mark. It belongs to the word before it; without one, it separates words.
+    /// A combining mark. It belongs to the word before it; if there is no word before it, it
+    /// separates words.
     Mark,
-    /// A combining mark that counts as alphabetic. It belongs to the word before it; without one,
-    /// it begins a word, which letters and numbers continue, whatever the script of the mark.
+    /// A combining mark that counts as alphabetic. It belongs to the word before it; if there is no
+    /// word before it, it begins a word, which letters and numbers continue. The script of the mark
+    /// does not matter.
     AlphabeticMark,
 }
 
@@ -21,15 +23,16 @@ pub(super) type Kind = u8;
 
 /// The character has Unicode's property Alphabetic.
 pub(super) const ALPHABETIC: Kind = 1;
-/// The character is of the category N.
+/// The character is in Unicode's category N.
 pub(super) const NUMERIC: Kind = 1 << 1;
 /// The character has Unicode's property Uppercase.
 pub(super) const UPPERCASE: Kind = 1 << 2;
 /// The character has Unicode's property Lowercase.
 pub(super) const LOWERCASE: Kind = 1 << 3;
-/// A control or a format character.
+/// The character is a control or a format character.
 pub(super) const HIDDEN: Kind = 1 << 4;
-/// Punctuation that closes, ends a quotation, or neither opens nor joins.
+/// The character is punctuation that closes, that ends a quotation, or that neither opens nor
+/// joins.
 pub(super) const CLOSING: Kind = 1 << 5;
 /// The character takes two columns.
 pub(super) const WIDE: Kind = 1 << 6;

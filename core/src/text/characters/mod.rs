@@ -3,9 +3,9 @@
 //! [`crate::text::VERSION`] is the version of this table.
 //!
 //! Code that searches or stores never asks the standard library or a crate about a character that
-//! is not ASCII. White space is a list of 25 characters in this file, so that a test for it costs a
-//! comparison. `tests.rs` compares everything with the standard library and with crates, and can
-//! generate the table again.
+//! is not ASCII. White space is a list of 25 characters in this file, so a test for white space
+//! takes only a comparison. `tests.rs` compares everything with the standard library and with
+//! crates, and can generate the table again.
 
 mod class;
 mod tables;
@@ -37,7 +37,7 @@ pub struct Known {
 type Page = [Known; 256];
 
 /// Returns the properties of a character. The properties of neighbouring characters are computed
-/// together when the first of them is looked up, so that a later look-up takes two loads.
+/// together when the first of them is looked up, so a later look-up takes two loads.
 #[inline]
 pub fn known(c: char) -> Known {
     static PAGES: [OnceLock<Box<Page>>; 0x1100] = [const { OnceLock::new() }; 0x1100];
@@ -57,8 +57,9 @@ pub fn lower(c: char) -> char {
     if c.is_ascii() { c.to_ascii_lowercase() } else { known(c).lower }
 }
 
-/// Reports whether a character is a letter or number: it is Alphabetic in Unicode or of its
-/// category N. This holds for all classes but two.
+/// Reports whether a character is a letter or number: it is Alphabetic in Unicode or in Unicode's
+/// category N. This holds for all characters of all classes except [`Class::Separator`] and
+/// [`Class::Mark`].
 #[inline]
 pub fn is_alphanumeric(c: char) -> bool {
     is(c, ALPHABETIC | NUMERIC)

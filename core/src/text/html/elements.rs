@@ -1,7 +1,7 @@
 //! The effects of HTML elements on paragraphs and words.
 
-/// Reports whether a paragraph ends before and after an element. This includes table cells, as
-/// layouts are made of them.
+/// Reports whether a paragraph ends before and after an element. This includes table cells, because
+/// page layouts are made of them.
 pub(super) fn ends_paragraph(name: &[u8]) -> bool {
     matches!(
         name,
@@ -68,8 +68,8 @@ pub(super) fn ends_paragraph(name: &[u8]) -> bool {
 }
 
 /// Reports whether an element only changes how text looks, so that words continue through its tags.
-/// Links, quotations (which browsers put into marks), and inserted or deleted text are not among
-/// these elements.
+/// Links, quotations (which browsers show in quotation marks), and inserted or deleted text are not
+/// among these elements.
 pub(super) fn formats(name: &[u8]) -> bool {
     matches!(
         name,

@@ -5,9 +5,9 @@
 //! hyphens are dropped. The ends of block elements and `br` become blank lines, so that later steps
 //! find the paragraphs. `script`, `style`, `template` and other content that a reader does not see
 //! give no text. Entities are decoded. An image gives the URL it points to, as in Henzinger (patent
-//! US 8,015,162, section 4.2.3), so that pages that differ only in their pictures differ.
+//! US 8,015,162, section 4.2.3), so pages that differ only in their pictures have different texts.
 //!
-//! No tree is built, so that a million open tags cost nothing; for nested elements, depths are
+//! No tree is built, so a million open tags cost nothing. For nested elements, only their depth is
 //! counted. One pass, O(bytes).
 //!
 //! ```
@@ -42,7 +42,7 @@ pub fn html_text(html: &str, url: Option<&str>) -> String {
 
 /// Writes the text of a page to `text`, replacing its content.
 ///
-/// Checks `stop` once in 64 KiB. Errors: [`crate::error::Error::Stopped`],
+/// Checks `stop` once for every 64 KiB. Fails with [`crate::error::Error::Stopped`] or
 /// [`crate::error::Error::OutOfMemory`].
 pub fn read_text(html: &str, url: Option<&str>, text: &mut String, stop: &Stop) -> Result<()> {
     text.clear();

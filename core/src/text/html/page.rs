@@ -92,7 +92,8 @@ pub struct Page<'a> {
     pub last_start: Name,
     /// Whether the characters up to the next tag are not text, as in a script.
     pub skip: bool,
-    /// The depths of open elements of each kind.
+    /// The depth of open `template` elements. `preformatted` is the depth of elements such as
+    /// `pre`.
     templates: u64,
     preformatted: u64,
     /// The depth of `svg` and `math`, in which `style` and `title` are elements like any others.
@@ -129,7 +130,7 @@ impl<'a> Page<'a> {
         !self.skip && self.templates == 0 && self.hidden.is_none()
     }
 
-    /// Makes the gap at least this wide.
+    /// Makes the gap at least as wide as `gap`.
     pub fn widen(&mut self, gap: Gap) {
         self.gap = self.gap.max(gap);
     }
@@ -154,7 +155,8 @@ impl<'a> Page<'a> {
     }
 
     fn add(&mut self, characters: &str) -> Result<()> {
-        // A gap replaces white space or a tag, of which there is at most one here.
+        // A gap is no longer than the white space that it replaces. Only the first gap can replace
+        // a tag instead; it takes at most two bytes.
         memory::reserve_text(self.text, characters.len() + 2, DOING)?;
         let mut next_check = CHECK_EVERY;
         for (at, c) in characters.char_indices() {
@@ -220,7 +222,7 @@ impl<'a> Page<'a> {
                 self.skip = true;
                 return Some(State::ScriptData);
             }
-            // Shown only if scripts or frames are not supported.
+            // Styles, and content that browsers show only if scripts or frames are not supported.
             b"style" | b"noscript" | b"iframe" | b"noembed" | b"noframes" => {
                 self.skip = true;
                 return Some(State::RawText);

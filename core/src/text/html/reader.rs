@@ -1,4 +1,4 @@
-//! A page in memory, which the tokenizer reads in pieces, so that it can be stopped.
+//! A page in memory, which the tokenizer reads in pieces so that the reading can be stopped.
 
 use std::cell::Cell;
 
@@ -27,15 +27,15 @@ pub(super) struct Input<'a> {
     /// The number of bytes read since the last check of `stop`.
     since: usize,
     stop: &'a Stop,
-    /// The number of attribute values since the tokenizer last returned. Its states call each other
-    /// from one quoted attribute to the next (html5gum 0.9), so that a tag with many attributes
-    /// would overflow the stack.
+    /// The number of attribute values since the tokenizer last returned. The states of the
+    /// tokenizer call each other from one quoted attribute to the next (html5gum 0.9), so a tag
+    /// with many attributes would overflow the stack.
     values: &'a Cell<u32>,
 }
 
 impl<'a> Input<'a> {
-    /// Makes the input from the start of a page. The caller counts the attribute values that it
-    /// receives.
+    /// Makes the input from the start of a page. The caller counts in `values` the attribute values
+    /// that it receives.
     pub(super) fn new(html: &'a str, values: &'a Cell<u32>, stop: &'a Stop) -> Self {
         Self { rest: html.as_bytes(), since: 0, stop, values }
     }

@@ -1,4 +1,5 @@
-//! Hosts of URLs, as far as is needed to distinguish images on a page's own host from others.
+//! Hosts of URLs, as far as they are needed to distinguish images on a page's own host from other
+//! images.
 
 use crate::text::characters::trim;
 
@@ -9,7 +10,7 @@ pub(super) fn has_scheme(url: &str) -> bool {
         && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b))
 }
 
-/// Returns the host of a URL, with a port that is not the usual one. Returns `None` for a relative
+/// Returns the host of a URL, and its port unless that is 80 or 443. Returns `None` for a relative
 /// URL.
 pub(super) fn host(url: &str) -> Option<&str> {
     let rest = match url.strip_prefix("//") {
