@@ -1,9 +1,11 @@
 //! Feature codes (Guo et al., section III.A; docs/design/algorithms.md section 7): a short string
 //! of characters of a text that stays the same if little of the text changes.
 //!
-//! The *anchored code* of a text is the characters left and right of every punctuation mark. The
-//! code of a document is the anchored code of its long paragraphs. If it has only short ones, the
-//! code is the first and last characters of its first and last paragraphs.
+//! The *anchored code* of a text consists of the characters left and right of every punctuation
+//! mark. The code of a document is the anchored code of its long paragraphs. If it has only short
+//! paragraphs, but many of them, the code consists of the first and the last character of its first
+//! and of its last paragraphs. If it has only a few short paragraphs, the code is the anchored code
+//! of the whole text.
 //!
 //! ```
 //! use neardup_core::features::codes::{CodeSpec, feature_code};
@@ -24,11 +26,20 @@ use crate::text::paragraphs::for_each_paragraph;
 const DOING: &str = "making a feature code";
 
 /// The parameters of codes. The defaults are those of Guo et al. where the paper gives them.
+///
+/// ```
+/// use neardup_core::{CodeSpec, Stop, feature_code};
+///
+/// let spec = CodeSpec { anchors: vec!['的'], min_length: 1, ..CodeSpec::default() };
+/// assert_eq!(feature_code("甲乙的丙丁", &spec, &Stop::default())?, "甲乙丙丁");
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct CodeSpec {
     /// The characters that are anchors in addition to the punctuation marks.
     pub anchors: Vec<char>,
-    /// The number of characters of a document that are read, 1 to [`CodeSpec::LONGEST_CUT`].
+    /// The number of characters at the start of a document that are read, 1 to
+    /// [`CodeSpec::LONGEST_CUT`].
     pub cut: usize,
     /// A paragraph of at least this many characters is an extraction unit.
     pub unit_length: usize,
@@ -42,7 +53,8 @@ pub struct CodeSpec {
     pub ends: usize,
     /// The least length of a code; a shorter code is not used.
     pub min_length: usize,
-    /// The number of first characters of the text that replace a code that is too short.
+    /// A code that is too short is replaced by this many visible characters from the start of the
+    /// text.
     pub fallback: usize,
 }
 
@@ -63,9 +75,22 @@ impl Default for CodeSpec {
 
 impl CodeSpec {
     /// The greatest number of characters that may be read.
+    ///
+    /// ```
+    /// assert_eq!(neardup_core::CodeSpec::LONGEST_CUT, 1_000_000);
+    /// ```
     pub const LONGEST_CUT: usize = 1_000_000;
 
     /// Checks parameters from a user.
+    ///
+    /// Fails for values outside their ranges.
+    ///
+    /// ```
+    /// use neardup_core::CodeSpec;
+    ///
+    /// assert!(CodeSpec::default().check().is_ok());
+    /// assert!(CodeSpec { cut: 0, ..CodeSpec::default() }.check().is_err());
+    /// ```
     pub fn check(&self) -> Result<()> {
         let bad = |name, value: String, allowed| Err(Error::Parameter { name, value, allowed });
         let cut = 1..=Self::LONGEST_CUT;
@@ -91,13 +116,24 @@ impl CodeSpec {
 
 /// Returns the code of a document. It is empty only if the part that is read has nothing but white
 /// space and control characters. O(characters read).
+///
+/// Fails only if memory is short, and after a request to stop.
+///
+/// ```
+/// use neardup_core::{CodeSpec, Stop, feature_code};
+///
+/// // The characters beside each punctuation mark; two characters at each end.
+/// let text = "系统采用的特征码，是基于语法。这种方法、将网页。";
+/// assert_eq!(feature_code(text, &CodeSpec::default(), &Stop::default())?, "系码是法这法将页");
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 pub fn feature_code(text: &str, spec: &CodeSpec, stop: &Stop) -> Result<String> {
     let cut = text.char_indices().nth(spec.cut).map_or(text, |(end, _)| &text[..end]);
     // The visible characters of all paragraphs, concatenated.
     let mut seen = String::new();
     memory::reserve_text(&mut seen, cut.len(), DOING)?;
     let mut all = 0;
-    // The end in `seen` and the number of characters of each paragraph.
+    // For each paragraph, its end in `seen` and the number of its visible characters.
     let mut paragraphs: Vec<(usize, usize)> = Vec::new();
     for_each_paragraph(cut, stop, |span| {
         let mut length = 0;
@@ -135,7 +171,7 @@ pub fn feature_code(text: &str, spec: &CodeSpec, stop: &Stop) -> Result<String> 
     Ok(code)
 }
 
-/// Reports whether a character is visible: not white space, a control or a format character.
+/// Reports whether a character is visible: neither white space nor a control or format character.
 fn is_visible(c: char) -> bool {
     !is_unseen(c)
 }
@@ -169,20 +205,22 @@ mod tests {
     #[test]
     fn the_three_cases() {
         let spec = CodeSpec { unit_length: 12, paragraphs: 3, ends: 1, min_length: 1, ..CodeSpec::default() };
-        // A unit by length among short paragraphs, and then with an extra anchor.
+        // Among short paragraphs, one is a unit because of its length. The second check has an
+        // extra anchor.
         let text = "短一。\n这一段比较长，所以是一个单元。\n短二。\n短三。";
         assert_eq!(code(text, &spec), "这长所元");
         let own = CodeSpec { anchors: vec!['一'], ..spec.clone() };
         assert_eq!(code(text, &own), "这这段长所是个元");
-        // A unit by its share.
+        // A paragraph is a unit because of its share of the text.
         let spec = CodeSpec { unit_length: 300, ..spec };
         assert_eq!(code("甲乙丙，丁戊己庚辛壬癸\n子。", &spec), "甲丙丁癸");
-        // The ends of paragraphs, without punctuation.
+        // There is no unit: the code is the ends of paragraphs, without punctuation marks.
         assert_eq!(code("“甲乙”。\n丙，丁！\n戊己", &spec), "“”戊己");
         assert_eq!(code("甲乙。\n丙，丁！\n戊", &spec), "甲乙戊");
         let both = CodeSpec { ends: 2, ..spec.clone() };
         assert_eq!(code("甲乙。\n丙，丁！\n戊", &both), "甲乙丙丁戊");
-        // All paragraphs together.
+        // There is no unit and there are few paragraphs: the code is the anchored code of the whole
+        // text.
         assert_eq!(code("甲乙。丙\n丁，戊己", &CodeSpec { paragraphs: 9, ..spec }), "甲乙丙丁戊己");
     }
 

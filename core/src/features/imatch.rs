@@ -31,6 +31,15 @@ const DOING: &str = "making I-Match signatures";
 pub type Signature = [u8; 20];
 
 /// The range of the normalised idf of the terms that are kept, both ends included.
+///
+/// The normalised idf of a term is ln(N / df) / ln(N): 0 if all N documents have it, 1 if one has
+/// it.
+///
+/// ```
+/// let range = neardup_core::IdfRange::default();
+/// // Of ten documents all have "the", two have "quay".
+/// assert!(!range.keeps(10, 10) && range.keeps(2, 10));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct IdfRange {
     lo: f64,
@@ -46,6 +55,16 @@ impl Default for IdfRange {
 
 impl IdfRange {
     /// Creates the range from `lo` to `hi`; 0 <= lo <= hi <= 1.
+    ///
+    /// Fails for other bounds.
+    ///
+    /// ```
+    /// use neardup_core::IdfRange;
+    ///
+    /// assert!(IdfRange::new(0.0, 1.0)?.keeps(10, 10));
+    /// assert!(IdfRange::new(0.8, 0.2).is_err());
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     pub fn new(lo: f64, hi: f64) -> Result<Self> {
         for (name, bound) in [("lo", lo), ("hi", hi)] {
             if !(0.0..=1.0).contains(&bound) {
@@ -60,6 +79,13 @@ impl IdfRange {
 
     /// Reports whether a term that is in `df` of `documents` documents is kept. With one document,
     /// every idf is 1.
+    ///
+    /// ```
+    /// // Neither the most frequent words nor the rarest.
+    /// let middle = neardup_core::IdfRange::new(0.2, 0.8)?;
+    /// assert_eq!([1, 10, 100].map(|df| middle.keeps(df, 100)), [false, true, false]);
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     pub fn keeps(&self, df: u64, documents: u64) -> bool {
         let idf = match documents {
             0 | 1 => 1.0,
@@ -89,7 +115,7 @@ pub fn signature_of_joined(terms: &[u8]) -> Signature {
     Sha1::digest(terms).into()
 }
 
-/// Returns a signature as numbers, for [`super::signatures`].
+/// Returns a signature as [`WIDTH`] numbers, the form in which [`super::signatures`] keeps it.
 pub fn words(signature: &Signature) -> [u64; 3] {
     let mut padded = [0; 24];
     padded[..signature.len()].copy_from_slice(signature);
@@ -170,7 +196,7 @@ pub fn of_documents(
     Ok(parts.into_iter().map(|(.., signatures)| signatures).collect())
 }
 
-/// The number of numbers in a signature.
+/// The number of 64-bit numbers in a signature.
 pub const WIDTH: usize = 3;
 
 #[cfg(test)]
@@ -188,7 +214,8 @@ mod tests {
     #[test]
     fn terms_outside_the_range_do_not_count() {
         let range = IdfRange::default();
-        // With one document, the idf is 1, as for a term of only one document.
+        // With one document, every idf is 1. With more documents, the idf of a term that only one
+        // of them has is 1, too.
         assert!(range.keeps(1, 1) && range.keeps(1, 7) && !range.keeps(7, 7));
         assert!(!IdfRange::new(0.2, 0.9).unwrap().keeps(1, 7));
         assert!(IdfRange::new(0.5, 0.4).is_err() && IdfRange::new(f64::NAN, 1.0).is_err());
@@ -196,7 +223,7 @@ mod tests {
         assert_eq!(golden[..4], Sha1::digest(b"a b")[..4]);
     }
 
-    /// Returns the rows with equal signatures, by the definition.
+    /// Returns the groups of rows with equal signatures, as the definition gives them.
     fn naive(texts: &[String], range: IdfRange) -> BTreeSet<Vec<u32>> {
         let sets: Vec<BTreeSet<String>> =
             texts.iter().map(|t| text::words::words(t).into_iter().collect()).collect();

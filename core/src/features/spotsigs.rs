@@ -1,10 +1,11 @@
 //! SpotSigs: chains of significant words that follow common ones (Theobald, Siddharth, Paepcke,
 //! SIGIR 2008; docs/design/algorithms.md section 6).
 //!
-//! An antecedent is a word that is frequent in running text but not in menus and captions. At each
-//! antecedent, the chain of the words number d, 2d, … c·d after it is one signature; only words
-//! that are not stop words are counted. At the end of the text, a chain is shorter; an antecedent
-//! without any such word after it gives none. O(words · c).
+//! An antecedent is a word that is frequent in running text but not in menus and captions. Each
+//! antecedent, together with the chain of the words number d, 2d, … c·d after it, is one signature;
+//! only words that are not stop words are counted. Near the end of the text, a chain may be
+//! shorter. An antecedent that is followed by fewer than d counted words has no signature. O(words
+//! · c).
 //!
 //! ```
 //! use neardup_core::features::spotsigs::{SpotSpec, Spots};
@@ -38,25 +39,46 @@ const STOP_WORDS: &str = "a about after again all also although am an and any ar
     了 這 個 們 與 對 從 將 還 為 於 說 會 讓 著 過 嗎";
 
 /// The words that begin a chain.
+///
+/// ```
+/// use neardup_core::{Antecedents, SpotSpec, Spots};
+///
+/// let antecedents = Antecedents::Listed(vec!["the".into()]);
+/// let spots = Spots::new(&SpotSpec { antecedents, ..SpotSpec::default() }, None)?;
+/// assert_eq!(spots.signatures("The crane is on the quay").len(), 2);
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Antecedents {
     /// The usual stop words of English and Chinese.
     #[default]
     Common,
-    /// The given number of words that are in the most documents of the table.
+    /// The words that are in the most documents of the table. The value is the number of such
+    /// words.
     Counted(u32),
-    /// The listed words; they are not part of chains, either.
+    /// The listed words. Like stop words, they are never part of a chain.
     Listed(Vec<String>),
 }
 
 /// The parameters of spot signatures.
+///
+/// ```
+/// use neardup_core::{SpotSpec, Spots};
+///
+/// let longer = SpotSpec { chain: 3, ..SpotSpec::default() };
+/// let of = |spec, text: &str| Spots::new(spec, None).map(|spots| spots.signatures(text));
+/// // A chain of two words is the same, one of three is not.
+/// let (a, b) = ("the red crane left", "the red crane stays");
+/// assert_eq!(of(&SpotSpec::default(), a), of(&SpotSpec::default(), b));
+/// assert_ne!(of(&longer, a), of(&longer, b));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpotSpec {
     /// The words that begin a chain.
     pub antecedents: Antecedents,
     /// The number of words in a chain, c.
     pub chain: u32,
-    /// The distance from one word to the next, d.
+    /// The distance from one word of a chain to the next, d.
     pub distance: u32,
 }
 
@@ -67,10 +89,19 @@ impl Default for SpotSpec {
 }
 
 impl SpotSpec {
-    /// The greatest chain and distance.
+    /// The greatest length of a chain, and the greatest distance.
     const MOST: u32 = 100;
 
     /// Checks parameters from a user.
+    ///
+    /// Fails for values outside their ranges.
+    ///
+    /// ```
+    /// use neardup_core::SpotSpec;
+    ///
+    /// assert!(SpotSpec::default().check().is_ok());
+    /// assert!(SpotSpec { chain: 101, ..SpotSpec::default() }.check().is_err());
+    /// ```
     pub fn check(&self) -> Result<()> {
         for (name, value) in [("chain", self.chain), ("distance", self.distance)] {
             if !(1..=Self::MOST).contains(&value) {
@@ -96,9 +127,22 @@ impl SpotSpec {
 }
 
 /// Makes spot signatures.
+///
+/// Its memory is a list of stop words; it may be shared by threads.
+///
+/// ```
+/// use neardup_core::{SpotSpec, Spots};
+///
+/// let spots = Spots::new(&SpotSpec::default(), None)?;
+/// // the:boat:left, in:rain, the:rain
+/// assert_eq!(spots.signatures("The boat left in the rain.").len(), 3);
+/// assert!(spots.signatures("Boats, harbours, cranes").is_empty());
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Spots {
-    /// The hashes of the antecedents, and below, of the stop words, ascending.
+    /// The hashes of the antecedents, ascending. `stop_words` has those of the stop words, also
+    /// ascending.
     antecedents: Vec<u64>,
     stop_words: Vec<u64>,
     chain: usize,
@@ -110,15 +154,26 @@ pub struct Spots {
 pub struct SpotScratch {
     /// The words that are not stop words.
     telling: Vec<u64>,
-    /// The antecedents, each with the number of `telling` words before those that follow it.
+    /// The hash of each antecedent, and the index in `telling` of the first word after it.
     places: Vec<(u64, usize)>,
     link: Vec<u64>,
     bytes: Vec<u8>,
 }
 
 impl Spots {
-    /// Creates a maker. If the antecedents are counted, `counted` has the hashes of the words that
-    /// are in the most documents.
+    /// Creates the maker for a specification. If the antecedents are [`Antecedents::Counted`],
+    /// `counted` has the hashes of the words that are in the most documents.
+    ///
+    /// Fails if the parameters are out of range.
+    ///
+    /// ```
+    /// use neardup_core::{Antecedents, SpotSpec, Spots, hash_bytes};
+    ///
+    /// let counted = SpotSpec { antecedents: Antecedents::Counted(1), ..SpotSpec::default() };
+    /// let spots = Spots::new(&counted, Some(vec![hash_bytes(b"crane")]))?;
+    /// assert_eq!(spots.signatures("The crane left; the boat left.").len(), 1);
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     pub fn new(spec: &SpotSpec, counted: Option<Vec<u64>>) -> Result<Self> {
         spec.check()?;
         let sorted = |mut hashes: Vec<u64>| {
@@ -142,8 +197,8 @@ impl Spots {
         Ok(Self { antecedents, stop_words, chain: spec.chain as usize, distance: spec.distance as usize })
     }
 
-    /// Appends the signatures of a run of words, given by their hashes, in the order of their
-    /// antecedents.
+    /// Appends the signatures of a run of words to `signatures`, in the order of their antecedents.
+    /// `words` has the hashes of the words.
     #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn add(
         &self,
@@ -183,6 +238,15 @@ impl Spots {
     }
 
     /// Returns the distinct signatures of a text, ascending.
+    ///
+    /// O(words · chain).
+    ///
+    /// ```
+    /// let spots = neardup_core::Spots::new(&Default::default(), None)?;
+    /// let of = |text: &str| spots.signatures(text);
+    /// assert_eq!(of("the boat (left; in the) rain"), of("The boat left in the rain"));
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     pub fn signatures(&self, text: &str) -> Vec<i64> {
         let mut signatures = Vec::new();
         let done = self.of_text(text, &mut signatures, &Stop::default());
@@ -230,7 +294,7 @@ mod tests {
         }
     }
 
-    /// Returns the chains as strings, by the definition.
+    /// Returns the chains as strings, as the definition gives them.
     fn naive(
         text: &str,
         antecedents: &[&str],

@@ -12,6 +12,12 @@ use crate::error::Result;
 use crate::executor::Stop;
 
 /// Returns the similarity, 0 to 1, of two texts of which the longer one has `longer` characters.
+///
+/// A `distance` of more than `longer` does not occur. O(1).
+///
+/// ```
+/// assert_eq!(neardup_core::edit_similarity(1, 5), 0.8);
+/// ```
 #[inline]
 pub fn similarity(distance: u32, longer: u32) -> f64 {
     if longer == 0 { 0.0 } else { f64::from(longer - distance) / f64::from(longer) }
@@ -19,6 +25,17 @@ pub fn similarity(distance: u32, longer: u32) -> f64 {
 
 /// Returns the distance of two texts, and the number of characters of the longer one. The time is
 /// proportional to the product of the lengths, 64 cells at a time, unless the texts are equal.
+///
+/// Distances are those of Levenshtein: insertions, deletions and replacements of characters. Fails
+/// only if memory is short, and after a request to stop.
+///
+/// ```
+/// use neardup_core::{Stop, edit_distance, edit_similarity};
+///
+/// let (distance, longer) = edit_distance("harbour", "harbor", &Stop::default())?;
+/// assert_eq!((distance, longer, edit_similarity(distance, longer)), (1, 7, 6.0 / 7.0));
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 pub fn distance(a: &str, b: &str, stop: &Stop) -> Result<(u32, u32)> {
     let (a, b) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     // No text of the server has more characters than 32 bits can count.
@@ -33,6 +50,14 @@ pub fn distance(a: &str, b: &str, stop: &Stop) -> Result<(u32, u32)> {
 }
 
 /// The condition that a pair of texts must meet.
+///
+/// ```
+/// use neardup_core::EditPredicate;
+///
+/// let predicate = EditPredicate::new(0.8)?.and_within(3);
+/// assert!(predicate.passes(2, 10) && !predicate.passes(3, 10) && !predicate.passes(4, 100));
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EditPredicate {
     /// The threshold; 0 if the distance alone decides.
@@ -43,12 +68,27 @@ pub struct EditPredicate {
 
 impl EditPredicate {
     /// Accepts pairs with a similarity `>= threshold`, in (0, 1].
+    ///
+    /// Fails for other thresholds.
+    ///
+    /// ```
+    /// use neardup_core::EditPredicate;
+    ///
+    /// assert!(EditPredicate::new(0.8)?.passes(1, 5) && EditPredicate::new(1.1).is_err());
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     pub fn new(threshold: f64) -> Result<Self> {
         measure::check_threshold(threshold)?;
         Ok(Self { threshold, most: u32::MAX })
     }
 
     /// Accepts pairs that are at most `distance` edits apart, whatever their similarity.
+    ///
+    /// ```
+    /// use neardup_core::EditPredicate;
+    ///
+    /// assert!(EditPredicate::within(2).passes(2, 2) && !EditPredicate::within(2).passes(3, 900));
+    /// ```
     pub fn within(distance: u32) -> Self {
         Self { threshold: 0.0, most: distance }
     }
@@ -74,6 +114,11 @@ impl EditPredicate {
     /// Returns the greatest distance of a pair whose longer text has `longer` characters; 0 if only
     /// equal texts are pairs. Neither this nor `longer - most_distance(longer)` ever falls when
     /// `longer` grows. O(1).
+    ///
+    /// ```
+    /// assert_eq!(neardup_core::EditPredicate::new(0.8)?.most_distance(11), 2);
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     #[inline]
     pub fn most_distance(&self, longer: u32) -> u32 {
         // The search starts here, right to within rounding.

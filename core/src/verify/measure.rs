@@ -8,6 +8,20 @@
 use crate::error::{Error, Result};
 
 /// A similarity measure of sets.
+///
+/// Of one collection, the larger set of a pair counts as the left one.
+///
+/// ```
+/// use neardup_core::{Corpus, Measure, Sets};
+///
+/// let mut corpus = Corpus::of_texts(&["red crane", "the red crane left"]);
+/// let mut of = |measure| {
+///     corpus.pairs(&Sets::of_words(measure, 0.1)?).map(|pairs| pairs[0].similarity)
+/// };
+/// assert_eq!((of(Measure::Jaccard)?, of(Measure::Cosine)?), (0.5, 2.0 / 8f64.sqrt()));
+/// assert_eq!((of(Measure::Overlap)?, of(Measure::Containment)?), (1.0, 0.5));
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {
     /// Shared / all: |x∩y| / |x∪y|.
@@ -25,6 +39,10 @@ pub enum Measure {
 impl Measure {
     /// Returns the similarity, 0 to 1, of a left and a right set that share `shared` tokens; 0 if a
     /// set is empty. It never falls when `shared` grows, and never grows with a size.
+    ///
+    /// ```
+    /// assert_eq!(neardup_core::Measure::Dice.similarity(2, 3, 5), 0.5);
+    /// ```
     #[inline]
     pub fn similarity(self, shared: u32, left: u32, right: u32) -> f64 {
         let (o, x, y) = (f64::from(shared), f64::from(left), f64::from(right));

@@ -6,6 +6,16 @@ use super::measure::{Measure, check_threshold};
 use crate::error::Result;
 
 /// The condition that a pair of sets must meet.
+///
+/// Similarities are compared as they are reported, so that no pair is lost by rounding.
+///
+/// ```
+/// use neardup_core::{Measure, Predicate};
+///
+/// let predicate = Predicate::new(Measure::Jaccard, 0.5)?.and_shared(3);
+/// assert!(predicate.passes(3, 4, 5) && !predicate.passes(2, 3, 3));
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Predicate {
     /// The similarity and the shared tokens reach their thresholds.
@@ -54,6 +64,16 @@ impl SetPredicate {
 
 impl Predicate {
     /// Accepts pairs with `measure >= threshold`, in (0, 1].
+    ///
+    /// Fails if the threshold is not above 0 and at most 1.
+    ///
+    /// ```
+    /// use neardup_core::{Measure, Predicate};
+    ///
+    /// assert_eq!(Predicate::new(Measure::Cosine, 0.7)?.threshold(), 0.7);
+    /// assert!(Predicate::new(Measure::Cosine, 0.0).is_err());
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     pub fn new(measure: Measure, threshold: f64) -> Result<Self> {
         check_threshold(threshold)?;
         Ok(Self::Sets(SetPredicate { measure, similarity: threshold, shared: 1 }))
@@ -61,11 +81,26 @@ impl Predicate {
 
     /// Accepts pairs with at least `min_overlap` shared tokens (at least 1), whatever their
     /// similarity by `measure`.
+    ///
+    /// ```
+    /// use neardup_core::{Measure, Predicate};
+    ///
+    /// let predicate = Predicate::shared(Measure::Jaccard, 2);
+    /// assert!(predicate.passes(2, 2, 900) && !predicate.passes(1, 1, 1));
+    /// ```
     pub fn shared(measure: Measure, min_overlap: u32) -> Self {
         Self::Sets(SetPredicate { measure, similarity: 0.0, shared: min_overlap.max(1) })
     }
 
     /// Adds the condition of at least `min_overlap` shared tokens. A bound of grams stays as it is.
+    ///
+    /// ```
+    /// use neardup_core::{Measure, Predicate};
+    ///
+    /// let both = Predicate::new(Measure::Overlap, 1.0)?.and_shared(2);
+    /// assert!(both.passes(2, 2, 9) && !both.passes(1, 1, 9));
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     #[must_use]
     pub fn and_shared(self, min_overlap: u32) -> Self {
         match self {
@@ -84,6 +119,13 @@ impl Predicate {
 
     /// Returns the similarity that is reported for a pair. For gram sets it is the Jaccard
     /// similarity.
+    ///
+    /// ```
+    /// use neardup_core::{Measure, Predicate};
+    ///
+    /// assert_eq!(Predicate::new(Measure::Jaccard, 0.9)?.similarity(1, 2, 3), 0.25);
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     #[inline]
     pub fn similarity(&self, shared: u32, left: u32, right: u32) -> f64 {
         let measure = match self {
@@ -104,6 +146,14 @@ impl Predicate {
 
     /// Returns the least number of shared tokens with which sets of these sizes pass, or `None` if
     /// not even a subset would pass. O(1).
+    ///
+    /// ```
+    /// use neardup_core::{Measure, Predicate};
+    ///
+    /// let predicate = Predicate::new(Measure::Jaccard, 0.5)?;
+    /// assert_eq!((predicate.least_overlap(4, 5), predicate.least_overlap(1, 5)), (Some(3), None));
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     #[inline]
     pub fn least_overlap(&self, left: u32, right: u32) -> Option<u32> {
         match self {

@@ -17,11 +17,12 @@ pub(crate) const REQUIREMENTS: usize = 8;
 pub(crate) struct PrefixToken {
     pub hash: u32,
     pub document: u32,
-    /// The position of the token among those of the document, or a smaller one.
+    /// The position of the token among the tokens of the document, or a smaller position.
     pub position: u32,
 }
 
-/// The requirement of a document on partners of at least a given size. It grows with the size.
+/// The requirement of a document on partners of at least a given size. The least overlap grows with
+/// this size.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Requirement {
     /// The least size of these partners.
@@ -46,8 +47,8 @@ impl Requirements {
             return Self { size, most: 0, by_size };
         };
         let (least, most) = (*partners.start(), *partners.end());
-        // The steps are equally wide, up to a size that exceeds this one by as much as the least
-        // one is below it.
+        // The size ranges are equally wide, up to a size that is as far above `size` as the least
+        // size of a partner is below it.
         let width = (size - least.min(size)) / (REQUIREMENTS as u32 / 2) + 1;
         let mut from = least;
         for requirement in &mut by_size {
@@ -75,13 +76,13 @@ pub struct Changed {
     /// The postings, in sorted order.
     pub(crate) postings: Vec<PrefixToken>,
     /// The start of the postings for each value of the first bits of the hashes, followed by the
-    /// end of the last ones.
+    /// number of postings.
     starts: Vec<usize>,
     bits: u32,
 }
 
 impl Changed {
-    /// Sorts digests. The predicate must be the same in both directions.
+    /// Sorts digests. The predicate must be symmetric.
     pub fn new(digests: Digests, words: usize, bounds: Bounds, executor: &dyn Executor) -> Result<Self> {
         const MOST_BITS: u32 = 20;
         let Digests { rows, sizes, bitmaps, postings: old } = digests;
@@ -115,8 +116,8 @@ impl Changed {
         self.postings.is_empty()
     }
 
-    /// Returns which of the `parts` parts of a segment, a power of two, contain tokens of these
-    /// documents.
+    /// Returns the parts of a segment into which tokens of these documents fall. The number of the
+    /// segment's parts, `parts`, is a power of two.
     pub fn parts(&self, parts: usize) -> Result<Vec<u32>> {
         let bits = parts.trailing_zeros();
         let part = |posting: &PrefixToken| part_of(u64::from(posting.hash) << u32::BITS, bits);
@@ -166,8 +167,8 @@ impl Changed {
     }
 }
 
-/// Returns where each bucket begins if items are ordered by bucket, followed by the end of the last
-/// one. `of` yields the bucket of each item.
+/// Returns the start of each bucket in a sequence of items that are ordered by bucket, followed by
+/// the end of the last bucket. `of` yields the bucket of each item.
 fn starts(buckets: usize, of: impl Iterator<Item = usize>) -> Result<Vec<usize>> {
     let mut starts = memory::filled(0, buckets + 1, DOING)?;
     of.for_each(|bucket| starts[bucket + 1] += 1);

@@ -25,12 +25,12 @@ pub struct Digests {
     /// The bitmaps of the documents.
     pub bitmaps: Vec<u64>,
     /// The postings: the hash of a token in the upper half, and the position in `rows` of a
-    /// document that has it in its prefix.
+    /// document that has the token in its prefix.
     pub postings: Vec<u64>,
 }
 
 impl Digests {
-    /// Returns the bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         let Self { rows, sizes, bitmaps, postings } = self;
         memory::bytes(rows) + memory::bytes(sizes) + memory::bytes(bitmaps) + memory::bytes(postings)
@@ -69,7 +69,7 @@ pub struct Digester {
     waiting_rows: Vec<u32>,
     /// Cached lengths of prefixes, always for the same bounds.
     prefixes: BySize,
-    /// The number of documents of a sample in which each token occurs.
+    /// The number of sampled documents in which each token occurs.
     counts: Option<TokenCounts<u32>>,
     /// The finished digests.
     pub digests: Digests,
@@ -90,7 +90,7 @@ impl Digester {
         Ok(())
     }
 
-    /// Returns the bytes of waiting documents.
+    /// Returns the number of bytes that waiting documents take.
     pub fn waiting(&self) -> usize {
         self.waiting.bytes() + memory::bytes(&self.waiting_rows)
     }
@@ -102,8 +102,8 @@ impl Digester {
 
     /// Computes the digests of the waiting documents.
     pub fn release(&mut self, order: &OutlineOrder, bounds: &Bounds, stop: &Stop) -> Result<()> {
-        // After an interrupt it continues with the last document that is not done, because the ones
-        // before it are still waiting.
+        // Documents are done from the last to the first, and each is removed when it is done. So
+        // after an interrupt the next call goes on from there.
         while let Some(&row) = self.waiting_rows.last() {
             stop.check()?;
             self.hashes.clear();
@@ -116,7 +116,7 @@ impl Digester {
         Ok(())
     }
 
-    /// Returns the counts over the documents that were kept.
+    /// Takes the counts of tokens over the sampled documents among those that were kept.
     pub fn take_counts(&mut self) -> TokenCounts<u32> {
         self.counts.take().unwrap_or_else(Self::no_counts)
     }
@@ -160,9 +160,9 @@ impl Digester {
         for_each_token(document, spec, scratch, stop, |token| memory::push(hashes, token.hash(), DOING))?;
         hashes.sort_unstable();
         if !spec.multiset {
-            // Equal tokens have equal hashes. Two different tokens with one 64-bit hash would make
-            // the set smaller by one. As with shingles, the probability is 2⁻⁶⁴ for each pair of
-            // tokens.
+            // Equal tokens have equal hashes. Two different tokens with the same 64-bit hash would
+            // make the set smaller by one. As with shingles, the probability is 2⁻⁶⁴ for each pair
+            // of tokens.
             hashes.dedup();
         }
         Ok(())
@@ -204,12 +204,12 @@ impl Digester {
     }
 }
 
-/// The greatest number of tokens that are counted, for an order of
-/// [`TokenOrder::MOST`](crate::joins::set_index::token_order::TokenOrder::MOST).
+/// The greatest number of tokens that are counted to make an order of
+/// [`TokenOrder::MOST`](crate::joins::set_index::token_order::TokenOrder::MOST) tokens.
 const COUNTED: usize = 1 << 17;
 
-/// Reports whether the tokens of a row are counted. Of many rows, every eighth is enough to know
-/// the frequent tokens.
+/// Reports whether the tokens of a row are counted. If there are many rows, every eighth is enough
+/// to know the frequent tokens.
 fn is_sampled(row: u32) -> bool {
     row < 1 << 13 || row.is_multiple_of(8)
 }
@@ -220,8 +220,8 @@ fn key_of(hash: u64) -> u32 {
     (hash >> u32::BITS) as u32
 }
 
-/// Returns how many tokens of a set, the first in the order, are needed to share one with each
-/// similar set; 0 if no set can be similar.
+/// Returns the number of first tokens of a set, in the order of tokens, of which each similar set
+/// has at least one. Returns 0 if no set can be similar.
 fn prefix(bounds: &Bounds, size: u32) -> u32 {
     let partners = bounds.partner_sizes(Side::Left, size, u32::MAX);
     partners.map_or(0, |partners| bounds.prefix(Side::Left, size, *partners.start()))
@@ -232,7 +232,7 @@ pub fn words(bounds: &Bounds, size: u32) -> usize {
     const MOST: usize = 8;
     let shared = bounds.least_overlap(Side::Left, size, size).unwrap_or(size);
     let words = Width::IN_MEMORY.words(size, 2 * (size - shared));
-    // Twice the words that distinguish dissimilar sets, because remaining candidates have to be
-    // read.
+    // A bitmap has twice the words that distinguish dissimilar sets, because the documents of
+    // remaining candidates have to be read.
     words.map_or(MOST, |words| (2 * words).min(MOST))
 }

@@ -1,4 +1,4 @@
-//! The lookup of documents of a segment that may be similar to changed documents.
+//! Looks up the documents of a segment that may be similar to changed documents.
 
 use super::changed::{Changed, DOING, PrefixToken, REQUIREMENTS, Requirements};
 use super::partners::Candidates;
@@ -15,8 +15,8 @@ use crate::simd::popcount::{self, Scattered};
 pub struct SegmentLookup<'a> {
     changed: &'a Changed,
     documents: &'a SegmentDocuments,
-    /// For each changed document, the places where partners of each size range begin, followed by
-    /// the end of the last ones.
+    /// For each changed document, the place in the segment at which each size range of its partners
+    /// begins, followed by the place at which the last range ends.
     places: Vec<[u32; REQUIREMENTS + 1]>,
 }
 
@@ -42,9 +42,9 @@ impl<'a> SegmentLookup<'a> {
         Ok(Self { changed, documents, places })
     }
 
-    /// Adds the documents of a part that may be similar to a changed one. These include all that
-    /// are similar to a changed document and share a token of this part with it, and perhaps
-    /// others.
+    /// Adds the documents that may be similar to a changed document. These are all documents that
+    /// share a token of this part with a changed document and are similar to it, and perhaps some
+    /// that are not similar.
     pub fn compare(&self, part: &[u8], found: &mut Candidates, stop: &Stop) -> Result<()> {
         match self.changed.words {
             1 => self.compare_words::<1>(part, found, stop),
@@ -92,8 +92,8 @@ impl<'a> SegmentLookup<'a> {
         done
     }
 
-    /// Compares a changed document with others that have a token of its prefix, given by their
-    /// places in ascending order.
+    /// Compares a changed document with the documents at `places`, which share a token of its
+    /// prefix. The places are in ascending order.
     #[inline]
     fn one<const W: usize>(
         &self,
@@ -112,8 +112,9 @@ impl<'a> SegmentLookup<'a> {
         let mut near = std::mem::take(&mut found.near);
         near.clear();
         for (requirement, &end) in by_size.iter().zip(&starts[1..]) {
-            // A set that shares this many tokens shares one of the first few. The larger the set,
-            // the fewer these are.
+            // A set of this size range that shares the required number of tokens also shares one of
+            // the first few tokens of the changed document. The larger the set, the fewer tokens
+            // these are.
             if places.is_empty() || requirement.overlap.saturating_add(position) > size {
                 break;
             }

@@ -1,5 +1,5 @@
-//! Changed documents in memory, and the exact comparison of other documents with them as these are
-//! read.
+//! Keeps changed documents in memory, and compares other documents with them exactly, one after the
+//! other as they are read.
 
 use super::changed::Changed;
 use super::digest::Digester;
@@ -15,13 +15,13 @@ use crate::verify::predicate::Predicate;
 
 const DOING: &str = "comparing changed documents";
 
-/// Changed documents that others are compared with.
+/// Changed documents that other documents are compared with.
 #[derive(Debug)]
 pub struct Matcher {
     changed: Changed,
     /// The sets, in parts.
     sets: Vec<TokenSets>,
-    /// The part of each row's set, and the position of the set in it.
+    /// The part of each row's set, and the position of the set in this part.
     places: Vec<(u32, u32)>,
     order: OutlineOrder,
     spec: FeatureSpec,
@@ -55,8 +55,8 @@ impl Matcher {
         Ok(Self { changed, sets, places, order, spec, predicate })
     }
 
-    /// Adds the changed documents that are similar to a document. If `partners` is known, only rows
-    /// in it can be similar.
+    /// Adds the changed documents that are similar to a document. If `partners` is given, only the
+    /// changed documents with these rows are compared.
     pub fn find(
         &self,
         row: u32,
@@ -83,9 +83,10 @@ impl Matcher {
         self.sets.len()
     }
 
-    /// Adds pairs of changed documents whose first one is in a part, after its first `done`
-    /// documents. Each pair is added in both directions, and each document with itself. Returns
-    /// early when there are many pairs, and reports whether the end of the part was reached.
+    /// Adds the similar pairs of two changed documents whose first document is in a part, after the
+    /// part's first `done` documents. Over all parts, each pair is added in both directions, and
+    /// each document is paired with itself. Returns early when there are many pairs, and reports
+    /// whether the end of the part was reached.
     pub fn find_among(
         &self,
         part: usize,
@@ -108,7 +109,7 @@ impl Matcher {
         Ok(true)
     }
 
-    /// Finds the changed documents that may be similar to one with these hashes.
+    /// Finds the changed documents that may be similar to a document with these hashes.
     fn candidates(
         &self,
         row: u32,

@@ -1,4 +1,5 @@
-//! The result of a lookup in a segment: pairs or, where these are too many, only the places.
+//! The result of a lookup in a segment: pairs or, if there are too many pairs, only the places of
+//! documents in the segment.
 
 use super::changed::{Changed, DOING};
 use crate::error::Result;
@@ -6,11 +7,11 @@ use crate::executor::{self, Executor};
 use crate::memory;
 use crate::ragged::Ragged;
 
-/// Documents of a segment that may be similar to changed ones.
+/// Documents of a segment that may be similar to changed documents.
 #[derive(Debug, Default)]
 pub struct Candidates {
-    /// Pairs, each with the place in the segment in the upper half and the changed document in the
-    /// lower. Some pairs occur twice.
+    /// Pairs of documents. The upper half of a number is the place of a document in the segment,
+    /// and the lower half is the changed document. Some pairs occur twice.
     pairs: Vec<u64>,
     /// A bit for each place, once there are too many pairs to keep.
     bits: Vec<u64>,
@@ -55,8 +56,8 @@ impl Candidates {
     }
 }
 
-/// For each of some documents, the rows of changed documents that it may be similar to; or nothing
-/// if these are not known.
+/// For each document of a sequence, the rows of the changed documents that it may be similar to; or
+/// `None` if these rows are not known.
 #[derive(Debug)]
 pub struct Partners(Option<Ragged<u32>>);
 
@@ -84,7 +85,8 @@ impl Partners {
     }
 }
 
-/// Merges the results for a segment into the places, in ascending order, and the partners of each.
+/// Merges the results for a segment. Returns the places of the documents that were found, in
+/// ascending order, and the partners of each of them.
 pub fn together(
     mut found: Vec<Candidates>,
     changed: &Changed,

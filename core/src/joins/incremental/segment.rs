@@ -1,10 +1,12 @@
-//! The stored form of digests: documents by size, in blocks; postings by hash, in parts.
+//! The stored form of digests: documents ordered by size, in blocks; postings ordered by hash, in
+//! parts.
 //!
 //! A block contains the sizes and the bitmaps of its documents, little-endian. A part contains the
-//! postings of a range of hashes. For each hash it has, as LEB128, the distance from the previous
-//! hash and the number of documents with it. For one document its place in the segment follows, as
-//! LEB128. For several documents the following data is the length in bytes of the code of their
-//! places, as LEB128, the parameter of the code in one byte, and the code ([`rice`]).
+//! postings of a range of hashes. Each hash is represented by its distance from the previous hash
+//! and the number of documents that have it, both as LEB128. If this is one document, its place in
+//! the segment follows, as LEB128. If there are several, the length in bytes of the code of their
+//! places follows, as LEB128, then the parameter of the code in one byte, and then the code
+//! ([`rice`]).
 //!
 //! The owner of a table of lists can write anything into it. So stored data is checked before it is
 //! used, and memory is allocated for the data that exists, not for the amount that a number claims.
@@ -17,11 +19,11 @@ use crate::leb128;
 use crate::memory;
 use crate::ragged::Ragged;
 
-/// The number of documents of a block, except the last one.
+/// The number of documents in each block except the last one.
 pub const BLOCK: usize = 1024;
 /// The approximate size limit of a part in bytes, so small that its row fits into a page.
 pub const PART: usize = 6 << 10;
-/// The most bits of a hash that select its part.
+/// The greatest number of bits of a hash that select its part.
 pub const MOST_BITS: u32 = 16;
 /// More tokens than any document has.
 const MOST_TOKENS: u32 = 1 << 31;
@@ -38,7 +40,7 @@ pub struct Segment<'a> {
 }
 
 impl<'a> Segment<'a> {
-    /// Sorts digests into a segment. Takes about as much memory as they do. O(n · log n).
+    /// Sorts digests into a segment. Takes about as much memory as the digests do. O(n · log n).
     pub fn new(digests: &'a Digests, words: usize, executor: &dyn Executor) -> Result<Self> {
         /// The approximate size of a posting.
         const BYTES: usize = 3;
@@ -103,7 +105,7 @@ impl<'a> Segment<'a> {
     }
 }
 
-/// Returns the part of a posting's hash: its first `bits` bits.
+/// Returns the part of a posting: the first `bits` bits of its hash.
 pub(crate) fn part_of(posting: u64, bits: u32) -> usize {
     // A shift by all bits at once is not defined, so it is done in two steps.
     (posting >> 1 >> (u64::BITS - 1 - bits)) as usize
@@ -148,7 +150,7 @@ pub(crate) enum List<'a> {
 }
 
 impl List<'_> {
-    /// Decodes their places into `places`, in ascending order, replacing its contents.
+    /// Replaces the contents of `places` by the places of the documents, in ascending order.
     pub(crate) fn read(self, places: &mut Vec<u32>) -> Result<()> {
         places.clear();
         match self {
@@ -162,8 +164,8 @@ impl List<'_> {
     }
 }
 
-/// Calls `each` with the hashes of a part, in ascending order, and the list of each. `documents` is
-/// the number of documents of the segment.
+/// Calls `each` with each hash of a part and the list of the hash, in ascending order of hashes.
+/// `documents` is the number of documents of the segment.
 pub(crate) fn decode(
     mut bytes: &[u8],
     documents: usize,
@@ -187,7 +189,7 @@ pub(crate) fn decode(
             let length = usize::try_from(number).unwrap_or(usize::MAX);
             let (code, rest) = rest.split_at_checked(length).ok_or_else(|| malformed("a list is cut off"))?;
             bytes = rest;
-            // Places have 32 bits, and a part has fewer bytes than that.
+            // The number of places and the number of bytes of a part fit into 32 bits.
             let decoder = Decoder::new(parameter, count as u32, length as u32, documents as u32)?;
             List::Several { code, decoder }
         };
@@ -237,7 +239,7 @@ impl SegmentDocuments {
         Ok(())
     }
 
-    /// Returns the first place of a document that has at least `size` tokens.
+    /// Returns the place of the first document that has at least `size` tokens.
     pub(crate) fn first_of_size(&self, size: u32) -> u32 {
         self.sizes.partition_point(|&other| other < size) as u32
     }

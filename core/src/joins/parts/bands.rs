@@ -1,7 +1,7 @@
 //! Minhash in parts. A set is sent to each part into which one of its bands falls, with its size, a
-//! bitmap and the keys of these bands. In a part, sets that share a key are candidates, as in the
-//! join on one machine (docs/design/algorithms.md section 2), unless their sizes or their bitmaps
-//! show that they are not similar ([`super::engine`]).
+//! bitmap, and the keys of the bands that fall into the part. In a part, sets that share a key are
+//! candidates, as in the join on one machine (docs/design/algorithms.md section 2), unless their
+//! sizes or their bitmaps show that they are not similar ([`super::engine`]).
 //!
 //! The keys of a row are encoded as the version of this format, then each key in 8 bytes,
 //! little-endian.
@@ -38,7 +38,7 @@ pub fn groups(
         if n.is_multiple_of(1 << 12) {
             stop.check()?;
         }
-        // Sketches are computed from the numbers themselves.
+        // If tokens are numbers, sketches are computed from the numbers and not from their hashes.
         minhasher.add(if is_of_numbers { unmix(hash) } else { hash });
     }
     let Some(values) = minhasher.values() else { return Ok(Groups::default()) };
@@ -63,8 +63,8 @@ pub fn minhasher(plan: Banding, seed: i64) -> Minhasher {
     Minhasher::new(plan.values() as u16, seed)
 }
 
-/// Calls `each` with the keys of a row. All keys have the place 0, because they have no order.
-/// Fails for malformed bytes.
+/// Calls `each` with each key of a row and the place 0, because keys have no order. Fails for
+/// malformed bytes.
 pub fn for_each_key(bytes: &[u8], mut each: impl FnMut(u64, u32) -> Result<()>) -> Result<()> {
     let bad = |why: String| Error::Malformed { what: NAME, why };
     let (&version, keys) = bytes.split_first().ok_or_else(|| bad("it is cut short".to_owned()))?;

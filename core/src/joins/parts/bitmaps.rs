@@ -1,8 +1,9 @@
-//! Parity bitmaps that are sent to parts. They are as long as their set needs, and comparable with
-//! bitmaps of other lengths.
+//! Parity bitmaps that are sent to parts. A bitmap is as long as its set needs, and can be compared
+//! with bitmaps of other lengths.
 //!
-//! They are the bitmaps of [`bitmap`]. A length is a power of two, and folding the bits of a longer
-//! bitmap onto each other gives the shorter bitmap of the same set.
+//! They are made by [`bitmap`]. The number of words is a power of two, and a longer bitmap can be
+//! folded: the XOR of its parts that have the length of a shorter bitmap is the shorter bitmap of
+//! the same set.
 
 use crate::error::{Error, Result};
 use crate::joins::set_index::bitmap::{self, Width};
@@ -17,7 +18,7 @@ const MOST_WORDS: usize = 256;
 
 /// Returns the number of words of the bitmap of a set of this size. A remaining candidate costs far
 /// more than a longer bitmap, so the length is chosen with a wide margin: sets with little in
-/// common differ in many more bits than they may.
+/// common differ in many more bits than similar sets may.
 pub fn words(bounds: &Bounds, size: u32) -> usize {
     let least = bounds.least_overlap(Side::Left, size, size).unwrap_or(size);
     Width::SENT.words(size, (size - least.min(size)).saturating_mul(2)).unwrap_or(MOST_WORDS)
@@ -46,8 +47,8 @@ pub fn parse(bytes: &[u8]) -> Result<&[[u8; size_of::<u64>()]]> {
     Ok(words)
 }
 
-/// Returns in how many bits two bitmaps differ, with the longer one folded to the length of the
-/// other.
+/// Returns the number of bits in which two bitmaps differ. The longer bitmap is folded to the
+/// length of the shorter one.
 #[inline]
 pub fn differ(a: &[u64], b: &[u64], kernels: &Kernels) -> u32 {
     if a.len() == b.len() {

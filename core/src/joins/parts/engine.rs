@@ -1,9 +1,9 @@
 //! The search for candidates among the rows of a part, by shared tokens of their prefixes, sizes,
 //! places of the shared token, and bitmaps.
 //!
-//! As in [`crate::joins::sets`], a record probes for records that are not larger, and these are
-//! indexed under fewer tokens than the part holds of them. The remaining candidates are similar as
-//! far as a part can determine.
+//! As in [`crate::joins::sets`], a row probes for rows that are not larger. So the index needs
+//! fewer tokens of a row than the part holds. As far as a part can determine, the remaining
+//! candidates are similar.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ use crate::simd::sketch_loops::{Kernels, kernels};
 /// The indexed rows that a probe may be paired with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Partners {
-    /// Rows before it among the same rows.
+    /// Rows before the probe in the same collection.
     Before,
     /// Rows of another collection that are not larger.
     NotLarger,
@@ -44,8 +44,8 @@ struct List {
 }
 
 /// The rows that have each token. The sizes and the positions of bitmaps, which decide about most
-/// rows, are stored separately, because rows are accessed in random order and reading them from the
-/// rows' words would cause one cache miss after the other.
+/// rows, are also stored here: rows are accessed in random order, and reading sizes and positions
+/// from the words of the rows would cause one cache miss after the other.
 #[derive(Debug, Default)]
 struct Index {
     /// The number of tokens of each row.
@@ -53,7 +53,7 @@ struct Index {
     /// The range of each row's bitmap among the words of all rows.
     bitmaps: Vec<Range<usize>>,
     postings: Vec<Posting>,
-    /// A hash table with gaps. Empty lists end where they start.
+    /// A hash table with linear probing. In an empty slot, the end of the list is 0.
     lists: Vec<List>,
 }
 
@@ -61,8 +61,8 @@ struct Index {
 /// takes a posting and, if no other row has it, up to four slots for its list, because the number
 /// of slots is twice the number of lists, rounded up to a power of two.
 pub(super) const BYTES_A_TOKEN: usize = size_of::<Posting>() + 4 * size_of::<List>();
-/// See above: the place in the order of sizes, the index's data of a row, and the last probe that
-/// met it.
+/// The bytes for each row are its place in the order of sizes, its size and the range of its bitmap
+/// in the index, and the last probe that found it.
 pub(super) const BYTES_A_ROW: usize = 3 * size_of::<u32>() + size_of::<Range<usize>>();
 
 impl Index {
@@ -80,7 +80,7 @@ impl Index {
             bitmaps.push(rows.bitmap_of(place));
             if row.size != size {
                 size = row.size;
-                // Probes are not smaller.
+                // Probes are not smaller than the rows that they find.
                 prefix = bounds.prefix(Side::Left, size, size);
             }
             for (token, at) in row.tokens().take_while(|&(_, at)| at < prefix) {
@@ -109,7 +109,7 @@ impl Index {
         Ok(Self { sizes, bitmaps, postings, lists })
     }
 
-    /// Prefetches the memory in which the list of a token is found.
+    /// Prefetches the first slot that is searched for the list of a token.
     #[inline]
     fn ask(&self, token: u64) {
         prefetch(&self.lists, crate::hash::mix(token) as usize & (self.lists.len() - 1));
@@ -154,7 +154,7 @@ const NEEDS: usize = 1 << 10;
 /// Two rows, by their places among the probes and among the indexed rows.
 pub type Candidate = (u32, u32);
 
-/// A join of rows with themselves or with others.
+/// A join of rows with each other, or with the rows of another collection.
 #[derive(Debug)]
 pub struct Engine<'a> {
     probes: &'a Rows,
@@ -163,9 +163,10 @@ pub struct Engine<'a> {
     bounds: Bounds,
     index: Option<Index>,
     next: usize,
-    /// For each indexed row, 1 plus the last probe that met it.
+    /// For each indexed row, 1 plus the place of the last probe that found it, or 0.
     met: Vec<u32>,
-    /// The rows whose bitmaps are compared next, and the number of bits in which they may differ.
+    /// The rows whose bitmaps are compared next, and for each of them the number of bits in which
+    /// its bitmap may differ from that of the probe.
     near: Vec<(u32, u64)>,
     /// The slots of the lists of a probe's tokens, and the places of these tokens. All slots are
     /// found before any list is read, so that the latency of memory is paid only once.
@@ -178,7 +179,7 @@ pub struct Engine<'a> {
 #[derive(Debug, Default)]
 struct OfSize {
     size: u32,
-    /// The places of all rows that are large enough and small enough.
+    /// The places of all rows whose size allows them to be similar.
     reach: Range<usize>,
     /// A cache by the lower bits of a row's size: the size, and the least overlap with rows of that
     /// size.
@@ -212,7 +213,7 @@ impl<'a> Engine<'a> {
                 done = engine.probe(&mut index, engine.next, batch, stop);
                 match done {
                     Ok(()) => engine.next += 1,
-                    // The probe starts again from scratch.
+                    // The next call repeats this probe from its start.
                     Err(_) => {
                         batch.truncate(before);
                         engine.near.clear();
@@ -243,8 +244,8 @@ impl<'a> Engine<'a> {
         Ok(())
     }
 
-    /// Returns the least overlap of a probe with a row of this size. If no overlap is enough, the
-    /// result exceeds both sizes.
+    /// Returns the least overlap that a probe needs with a row of this size. If no overlap is
+    /// enough, the result exceeds both sizes.
     #[inline]
     fn need(&mut self, size: u32) -> u32 {
         let known = &mut self.of_size.needs[size as usize % NEEDS];
@@ -299,8 +300,8 @@ impl<'a> Engine<'a> {
                     }
                     let size = index.sizes[posting.row as usize];
                     let need = self.need(size);
-                    // The number of shared tokens before this token, and from it on, is limited by
-                    // the shorter side.
+                    // The shorter side limits the number of shared tokens before this token, and
+                    // the number from this token on.
                     let before = at.min(posting.place);
                     let after = (probe.size - at).min(size - posting.place);
                     if u64::from(before) + u64::from(after) < u64::from(need) {

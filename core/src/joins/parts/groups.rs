@@ -1,10 +1,10 @@
 //! The rows of a set that are sent to parts: one for each part into which tokens of its prefix
 //! fall.
 //!
-//! The tokens of a row are encoded as the version of this format, then for each token its hash in 8
-//! bytes, little-endian, and the distance of its place in the set's order from the place of the
-//! token before (for the first token its place, from 0), in groups of 7 bits, lowest first, of
-//! which all but the last have bit 7 set.
+//! The encoded tokens of a row begin with the version of this format. Then each token has its hash
+//! in 8 bytes, little-endian, and the distance of its place in the set's order from the place of
+//! the row's previous token. The first token has its place, from 0, instead of the distance. The
+//! number is written in groups of 7 bits, lowest first; all groups but the last have bit 7 set.
 
 use super::bitmaps;
 use super::ranks::TokenRanks;
@@ -53,7 +53,7 @@ pub struct Groups {
     pub parts: Vec<(u32, Vec<u8>)>,
 }
 
-/// Returns the rows of a set. There are none if no other set can be similar. O(n · log n) for n
+/// Returns the rows of a set. There are no rows if no other set can be similar. O(n · log n) for n
 /// tokens.
 pub fn groups(
     set: &TokenSet<'_>,
@@ -70,7 +70,7 @@ pub fn groups(
         if order.len().is_multiple_of(1 << 12) {
             stop.check()?;
         }
-        // The last tokens of a set are padded to a full lookup.
+        // The last lookup of a set is padded with zeros.
         let some: [u64; TOGETHER] = std::array::from_fn(|_| hashes.next().unwrap_or(0));
         let left = size as usize - order.len();
         order.extend(ranks.of_each(some).into_iter().zip(some).take(left));
@@ -108,8 +108,8 @@ pub fn groups(
     Ok(rows)
 }
 
-/// Calls `each` with the tokens of a row of a set of `size` tokens and their places, which are in
-/// ascending order and below `size`. Fails for malformed bytes.
+/// Calls `each` with each token of a row and its place. The places are in ascending order and below
+/// `size`, the number of tokens of the set. Fails for malformed bytes.
 pub fn for_each_token(bytes: &[u8], size: u32, mut each: impl FnMut(u64, u32) -> Result<()>) -> Result<()> {
     let bad = |why: String| Error::Malformed { what: NAME, why };
     let cut = || bad("it is cut short".to_owned());

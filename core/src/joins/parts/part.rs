@@ -1,7 +1,8 @@
-//! A part: its rows as they arrive, in files where memory is short, and all candidates among them.
+//! A part: it collects rows as they arrive, writes them to a file if they do not fit into memory,
+//! and finds all candidates among them.
 //!
 //! Rows that do not fit in memory are joined run by run, each run with itself and with every other
-//! one. Two runs and the index of one are in memory at a time.
+//! run. Two runs and the index of one of them are in memory at a time.
 
 use super::engine::{self, Engine, Partners};
 use super::rows::{Rows, Shared};
@@ -57,7 +58,8 @@ impl<F: TempFiles> Part<F> {
     /// of its bands.
     pub fn add(&mut self, id: &[u64], size: u32, bitmap: &[u8], shared: Shared<'_>) -> Result<()> {
         self.rows.push(id, size, bitmap, shared)?;
-        // Half of the rows that are written are indexed at a time, next to another half.
+        // A run has half of the rows that are written at one time. Later, two runs and the index of
+        // one of them are in memory.
         let index = self.rows.tokens() * engine::BYTES_A_TOKEN + self.rows.len() * engine::BYTES_A_ROW;
         if self.rows.bytes() + index > self.budget { self.spill() } else { Ok(()) }
     }
@@ -74,13 +76,13 @@ impl<F: TempFiles> Part<F> {
         Ok(())
     }
 
-    /// Returns the bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.rows.bytes() + memory::bytes(&self.runs)
     }
 
-    /// Calls `each` with the ids of all candidates, each pair of rows once, with the row that is
-    /// not smaller first.
+    /// Calls `each` once for each candidate, with the ids of its two rows. The first row is not
+    /// smaller than the second.
     pub fn candidates(mut self, executor: &dyn Executor, each: &mut Each<'_>) -> Result<()> {
         if self.runs.is_empty() {
             sort(&mut self.rows, executor)?;

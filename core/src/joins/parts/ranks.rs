@@ -1,7 +1,7 @@
 //! The order of tokens that defines prefixes: rare tokens first. It is derived from a sample and is
 //! the same for all parts.
 //!
-//! A token that is not listed is among the rarest; these are ordered by their hashes. Any order
+//! Tokens that are not listed are the rarest. They come first, ordered by their hashes. Any order
 //! gives the same pairs; a better one gives fewer candidates.
 //!
 //! | bytes | |
@@ -43,7 +43,7 @@ pub struct TokenRanks<'a> {
 /// ranks of many sets.
 #[derive(Debug)]
 pub struct Places {
-    /// The first token for each value of these bits, followed by the number of tokens.
+    /// The place of the first token for each value of these bits, followed by the number of tokens.
     starts: Vec<u32>,
     shift: u32,
 }
@@ -55,7 +55,7 @@ impl Places {
         if u32::try_from(count).is_err() {
             return Err(Error::TooMany { what: "tokens that have ranks", limit: u32::MAX.into() });
         }
-        // At least two, because a number cannot be shifted by all of its bits.
+        // There are at least two values, because a number cannot be shifted by all of its bits.
         let values = count.next_power_of_two().max(2);
         let shift = u64::BITS - values.trailing_zeros();
         let mut starts = memory::filled(count as u32, values + 1, DOING)?;
@@ -119,8 +119,8 @@ impl<'a> TokenRanks<'a> {
         self.within(0..self.len(), hash)
     }
 
-    /// Returns the ranks of several tokens, equal to [`TokenRanks::of`]. If places are known, the
-    /// memory of all tokens is fetched in parallel.
+    /// Returns the ranks of several tokens, as [`TokenRanks::of`] returns them. If places are
+    /// known, the memory of all tokens is fetched in parallel.
     pub fn of_each<const N: usize>(&self, hashes: [u64; N]) -> [u32; N] {
         let Some(Places { starts, shift }) = self.places else { return hashes.map(|hash| self.of(hash)) };
         let values = hashes.map(|hash| (hash >> shift) as usize);
@@ -202,9 +202,10 @@ pub fn count(set: &TokenSet<'_>, counts: &mut TokenCounts<u64>, stop: &Stop) -> 
     Ok(())
 }
 
-/// Returns the order of the `keep` most frequent tokens, among those that more than one set has.
+/// Returns the encoded order of the `keep` most frequent tokens. Tokens that only one set has are
+/// left out.
 pub fn ranks(counts: &mut TokenCounts<u64>, keep: usize, stop: &Stop) -> Result<Vec<u8>> {
-    // Ranks have 32 bits, because values of the server hold fewer tokens than that.
+    // Ranks fit into 32 bits, because a value of the server holds fewer than 2^32 tokens.
     let ranked = counts.ranks(keep, stop)?;
     let mut bytes = Vec::new();
     memory::reserve(&mut bytes, HEADER + ranked.len() * (size_of::<u64>() + size_of::<u32>()), DOING)?;

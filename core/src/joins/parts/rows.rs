@@ -2,7 +2,7 @@
 //!
 //! A row consists of these words: the size of its set, with the number of words of its id in the
 //! upper half; the number of words of its bitmap, with the number of tokens in the upper half; the
-//! id, the bitmap, the tokens, and the places, two to a word.
+//! id, the bitmap, the tokens, and the places of the tokens, two to a word.
 
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ pub(super) const DOING: &str = "joining a part";
 const HEADER: usize = 2;
 const HALF: u32 = u32::BITS;
 
-/// The data by which a row meets its partners, encoded.
+/// The encoded data of which a row shares something with its partners.
 #[derive(Debug, Clone, Copy)]
 pub enum Shared<'a> {
     /// The tokens of a prefix, each with its place ([`groups`]).
@@ -27,7 +27,7 @@ pub enum Shared<'a> {
     Keys(&'a [u8]),
 }
 
-/// Rows. Ids are only sequences of words here.
+/// Rows. Here an id is only a sequence of words.
 #[derive(Debug, Default)]
 pub struct Rows {
     rows: Ragged<u64>,
@@ -95,7 +95,7 @@ impl Rows {
         self.tokens
     }
 
-    /// Returns the bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.rows.bytes() + memory::bytes(&self.order)
     }
@@ -147,8 +147,8 @@ impl Rows {
     /// Sorts the rows in ascending order of size.
     pub fn sort(&mut self, stop: &Stop) -> Result<()> {
         let count = self.len();
-        // The size precedes the row's number, which has 32 bits, so that a comparison need not look
-        // up a row.
+        // The upper half of a key is a size and the lower half is the row's number, so comparisons
+        // need not look up rows.
         let mut keys: Vec<u64> = Vec::new();
         memory::reserve(&mut keys, count, DOING)?;
         keys.extend(self.rows.iter().zip(0..).map(|(row, n)| u64::from(Row::new(row).size) << HALF | n));
@@ -187,8 +187,8 @@ impl Rows {
         &self.rows.values
     }
 
-    /// Appends all rows to a file and removes them. Returns runs of about half of the rows each, as
-    /// the numbers of rows and words.
+    /// Appends all rows to a file and removes them. Each half of the rows becomes a run. Returns
+    /// the number of rows and the number of words of each run.
     pub fn write(&mut self, file: &mut dyn TempFile) -> Result<Vec<(usize, usize)>> {
         file.write(bytemuck::cast_slice(&self.rows.values))?;
         let middle = self.len() / 2;

@@ -1,4 +1,5 @@
-//! Sets of tokens as values: 64-bit hashes, and how they were made. All numbers are little-endian.
+//! Sets of tokens as values: the 64-bit hashes of the tokens, after a header that describes how
+//! they were made. All numbers are little-endian.
 //!
 //! | bytes | |
 //! | --- | --- |
@@ -28,7 +29,7 @@ const VERSION: u8 = 1;
 pub const HEADER: usize = 8;
 const DOING: &str = "making a set of tokens";
 
-/// The origin of tokens. The numbers are stored.
+/// The origin of tokens. The numbers of the variants are part of the stored format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Origin {
@@ -74,7 +75,8 @@ impl Origin {
         Self::NAMES.into_iter().find(|(_, its)| *its == name).map(|(origin, _)| origin)
     }
 
-    /// Returns the tokenizer of texts; words if the origin has no texts.
+    /// Returns the tokenizer for texts of this origin, or [`Tokenizer::Words`] if the tokens do not
+    /// come from texts.
     pub fn tokenizer(self) -> Tokenizer {
         match self {
             Self::Chars => Tokenizer::Chars,
@@ -84,7 +86,8 @@ impl Origin {
         }
     }
 
-    /// Returns the origin of a text with a tokenizer, or `None` if the tokenizer has no origin.
+    /// Returns the origin of the tokens that a tokenizer makes of a text, or `None` if there is no
+    /// origin for the tokenizer.
     pub fn of_text(tokenizer: Tokenizer) -> Option<Self> {
         match tokenizer {
             Tokenizer::Words => Some(Self::Words),
@@ -196,7 +199,7 @@ impl<'a> TokenSet<'a> {
 
     /// Returns the number of tokens.
     pub fn len(&self) -> u32 {
-        // Checked by `parse`.
+        // The length fits into 32 bits: `parse` has checked it.
         self.hashes.len() as u32
     }
 
@@ -205,8 +208,8 @@ impl<'a> TokenSet<'a> {
         self.hashes.is_empty()
     }
 
-    /// Reports whether the hashes are those of numbers: numbers that were given, or the hashes of
-    /// shingles.
+    /// Reports whether the tokens are numbers, of which the set holds the hashes: numbers that were
+    /// given, or hashes of shingles.
     pub fn is_of_numbers(&self) -> bool {
         let Header { origin, shingle, .. } = self.header;
         origin == Origin::Numbers || shingle > 1 && origin != Origin::Chars
@@ -231,7 +234,7 @@ impl<'a> TokenSet<'a> {
             stop.check()?;
             for _ in 0..(a.len() - i).min(b.len() - j).min(CHECK_EVERY) {
                 let (x, y) = (u64::from_le_bytes(a[i]), u64::from_le_bytes(b[j]));
-                // Without branches, because the comparison of the two is unpredictable.
+                // There are no branches, because the result of the comparison is unpredictable.
                 shared += u32::from(x == y);
                 i += usize::from(x <= y);
                 j += usize::from(y <= x);

@@ -2,6 +2,16 @@
 //! al., TLCS (CIKM 2008), section 3.2; docs/design/algorithms.md section 5).
 
 /// The rules by which signatures are dropped.
+///
+/// Such signatures are those of the frames of sites: their documents are no candidates by them
+/// alone.
+///
+/// ```
+/// use neardup_core::StopRules;
+///
+/// let never_tried = StopRules { tried_beyond: None, ..StopRules::default() };
+/// assert_eq!((never_tried.most_documents, never_tried.most_of_a_site), (10_000, 400));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StopRules {
     /// A signature of more documents than this is dropped.

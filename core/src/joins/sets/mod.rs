@@ -40,6 +40,16 @@ use postings::Postings;
 const DOING: &str = "joining";
 
 /// The algorithm that finds candidates. All algorithms give the same pairs.
+///
+/// ```
+/// use neardup_core::{Algorithm, Corpus, Measure, Sets};
+///
+/// let usual = Sets::of_words(Measure::Jaccard, 0.5)?;
+/// let plus = Sets { algorithm: Algorithm::PpJoinPlus(2), ..usual };
+/// let mut corpus = Corpus::of_texts(&["a b c", "b c d", "e"]);
+/// assert_eq!(corpus.pairs(&usual)?, corpus.pairs(&plus)?);
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Algorithm {
     /// Uses bitmaps if they tell records apart, and otherwise what suits the data.

@@ -18,6 +18,15 @@ use crate::error::{Error, Result};
 use crate::sketches::minhash::MOST_PERMUTATIONS;
 
 /// A number of bands that all have the same number of rows.
+///
+/// Two documents of resemblance s share a band with the probability 1 - (1 - s^rows)^bands (Broder,
+/// SEQUENCES 1997; Leskovec, Rajaraman, Ullman, *Mining of Massive Datasets*, section 3.4).
+///
+/// ```
+/// let plan = neardup_core::Banding { bands: 14, rows: 8 };
+/// assert_eq!(plan.values(), 112);
+/// assert!(plan.detection(0.9) > 0.99 && plan.detection(0.5) < 0.06);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Banding {
     /// The number of bands.
@@ -32,6 +41,14 @@ impl Banding {
 
     /// Returns a plan with the given numbers of bands and rows. Fails unless both are at least 1
     /// and their product is at most [`Banding::MOST_VALUES`].
+    ///
+    /// ```
+    /// use neardup_core::Banding;
+    ///
+    /// assert_eq!(Banding::new(20, 5)?.values(), 100);
+    /// assert!(Banding::new(0, 5).is_err() && Banding::new(1000, 5).is_err());
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     pub fn new(bands: u64, rows: u64) -> Result<Self> {
         let most = Self::MOST_VALUES as u64;
         for (name, value) in [("bands", bands), ("rows", rows)] {
@@ -49,6 +66,17 @@ impl Banding {
     /// Returns the cheapest plan that finds a pair of resemblance `threshold` with probability at
     /// least `recall`, which is below 1. The cost is made up of the values that are computed for
     /// each shingle and the pairs that are found but not similar.
+    ///
+    /// Fails if no plan of 2048 values is that good, and for shares outside (0, 1).
+    ///
+    /// ```
+    /// use neardup_core::Banding;
+    ///
+    /// let plan = Banding::for_recall(0.8, 0.95)?;
+    /// assert!(plan.detection(0.8) >= 0.95 && plan.values() < 300);
+    /// assert!(Banding::for_recall(0.001, 0.999).is_err());
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     pub fn for_recall(threshold: f64, recall: f64) -> Result<Self> {
         if !(recall > 0.0 && recall < 1.0) {
             let value = recall.to_string();
@@ -118,6 +146,11 @@ impl Banding {
     }
 
     /// Returns the probability that a pair of this resemblance is found.
+    ///
+    /// ```
+    /// let plan = neardup_core::Banding { bands: 2, rows: 1 };
+    /// assert!((plan.detection(0.5) - 0.75).abs() < 1e-12);
+    /// ```
     pub fn detection(&self, resemblance: f64) -> f64 {
         let band = resemblance.powi(self.rows as i32);
         // 1 - (1 - p)^b, accurate also for tiny p.

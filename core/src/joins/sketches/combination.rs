@@ -49,6 +49,18 @@ use crate::verify::measure::Measure;
 use crate::verify::predicate::Predicate;
 
 /// A technique with its parameters. The similarity of a pair is at least the threshold.
+///
+/// Minhash and supershingles are Broder's (SEQUENCES 1997; WWW 1997), simhash is Charikar's (STOC
+/// 2002).
+///
+/// ```
+/// use neardup_core::{Corpus, Sketches, TechniqueSpec};
+///
+/// let equal = Sketches::of(TechniqueSpec::ExactText { clean: true, html: false });
+/// let pairs = Corpus::of_texts(&["north  quay", "northquay", "Northquay"]).pairs(&equal)?;
+/// assert_eq!(pairs.iter().map(|pair| (pair.left, pair.right)).collect::<Vec<_>>(), [(0, 1)]);
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum TechniqueSpec {
     /// Compares simhashes by the share of agreeing bits.
@@ -108,6 +120,24 @@ pub enum TechniqueSpec {
 }
 
 /// The definition of similar documents.
+///
+/// ```
+/// use neardup_core::{Combination, Corpus, FeatureSpec, Rule, Sketches, TechniqueSpec};
+///
+/// // Both must agree, as Henzinger combines them; the similarity is that of simhash.
+/// let feature = FeatureSpec { multiset: false, ..FeatureSpec::WORDS };
+/// let (values, groups, seed, threshold, megashingles) = (84, 6, 1, 0.3, false);
+/// let techniques = vec![
+///     TechniqueSpec::Shingling { feature, values, groups, seed, threshold, megashingles },
+///     TechniqueSpec::Simhash { feature, bits: 64, frequency: true, threshold: 0.9 },
+/// ];
+/// let rule = Rule::All(vec![Rule::Technique(0), Rule::Technique(1)]);
+/// let combination = Combination { techniques, rule, most: None };
+/// let method = Sketches { combination, sites: false, safeguards: Default::default() };
+/// let pairs = Corpus::of_texts(&["red crane", "Crane; red"]).pairs(&method)?;
+/// assert_eq!((pairs.len(), pairs[0].similarity), (1, 1.0));
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Combination {
     /// The techniques.
@@ -225,6 +255,14 @@ pub struct SignedDocuments<'a> {
 }
 
 /// The safeguards of a join by minhash.
+///
+/// By default neither is done.
+///
+/// ```
+/// use neardup_core::Safeguards;
+///
+/// assert_eq!(Safeguards::default(), Safeguards { sample: 0, hand_over: false });
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Safeguards {
     /// The number of documents whose pairs are searched exactly to measure the recall.

@@ -10,6 +10,24 @@ use super::technique::{Compare, Technique};
 
 /// A definition of similar pairs. A technique is given by its index among the techniques of the
 /// combination.
+///
+/// ```
+/// use neardup_core::{Combination, Corpus, FeatureSpec, Rule, Sketches, TechniqueSpec};
+///
+/// // Equal texts, or similar ones.
+/// let techniques = vec![
+///     TechniqueSpec::ExactText { clean: false, html: false },
+///     TechniqueSpec::Simhash {
+///         feature: FeatureSpec::WORDS, bits: 64, frequency: true, threshold: 0.95,
+///     },
+/// ];
+/// let rule = Rule::Any(vec![Rule::Technique(0), Rule::Technique(1)]);
+/// let combination = Combination { techniques, rule, most: None };
+/// let method = Sketches { combination, sites: false, safeguards: Default::default() };
+/// let pairs = Corpus::of_texts(&["…", "…", "red crane", "crane red"]).pairs(&method)?;
+/// assert_eq!(pairs.iter().map(|pair| (pair.left, pair.right)).collect::<Vec<_>>(), [(2, 3)]);
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Rule {
     /// The pairs that one technique accepts.

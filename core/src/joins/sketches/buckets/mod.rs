@@ -35,6 +35,15 @@ use crate::radix;
 /// The number of records above which a bucket is expanded in part. In such a bucket, each record is
 /// paired only with the records nearest to it in the order of classes. With `None` all buckets are
 /// expanded completely.
+///
+/// ```
+/// use neardup_core::{MostNeighbours, Sketches, TechniqueSpec};
+///
+/// let most: MostNeighbours = Some(10_000);
+/// let mut method = Sketches::of(TechniqueSpec::ExactText { clean: false, html: false });
+/// method.combination.most = most;
+/// assert_eq!(method.combination.most, Some(10_000));
+/// ```
 pub type MostNeighbours = Option<u32>;
 
 /// The counts of a search.
