@@ -42,7 +42,8 @@ fn check(opened: Opened, heap: bool) -> Result<()> {
     // The snapshot is taken before the index is read, so that every row it shows is in the index.
     let snapshot = heap.then(|| Snapshot::new(index)).transpose()?;
     // On a standby, no lock keeps the pages in place. If replay removes pages that the check is
-    // reading, the check starts over. SAFETY: reads the state of the server.
+    // reading, the check starts over.
+    // SAFETY: reads the state of the server.
     let lock = (!unsafe { pg_sys::RecoveryInProgress() }).then(|| Lock::maintenance(index));
     let mut seen = Seen::default();
     let mut failed = None;

@@ -52,7 +52,7 @@ fn progress(index: u32, value: i64) {
     unsafe { pg_sys::pgstat_progress_update_param(index as i32, value) };
 }
 
-/// The state that the scan of the table adds to.
+/// The state of a build, to which the scan of the table adds rows.
 struct Build {
     index: Index,
     keys: Keys,
@@ -119,7 +119,8 @@ impl Build {
         Ok(())
     }
 
-    /// Settles an index of sets without any rows if the sample had none.
+    /// Settles an index of sets by an empty sample if it is not settled yet, because no row of the
+    /// sample had tokens.
     fn settle(&mut self) -> Result<()> {
         match &self.keys.sets {
             Some(sets) if sets.settled.is_none() => {
@@ -219,7 +220,7 @@ unsafe fn build_index(
     }
     let mut directory = Directory::new(Keys::choose(index)?);
     let keys = Keys::of(index, &directory.meta);
-    // Block 0, which is written again at the end.
+    // This page becomes block 0, the metapage. It is written again at the end.
     index.add(Directory::tail(), &directory.to_bytes(), Logging::AtEnd);
     let memory = pgrx::PgMemoryContexts::new("neardup row of an index build");
     let writer = Build::writer(index, &mut directory, &keys);

@@ -1,4 +1,5 @@
-//! The cost of a scan: of the condition that it starts with, or of the order that it returns.
+//! The cost of a scan: the cost of the condition that the scan starts with, or of the order in
+//! which it returns rows.
 
 use pgrx::pg_sys;
 
@@ -23,8 +24,8 @@ pub(crate) unsafe extern "C-unwind" fn estimate(
     correlation: *mut f64,
     pages: *mut f64,
 ) {
-    // SAFETY: this is the outermost frame; the planner gives its nodes, has locked the index, and
-    // takes the results.
+    // SAFETY: this is the outermost frame; the planner passes nodes of its own, has locked the
+    // index, and reads the results.
     unsafe {
         guard(|| {
             let mut generic = pg_sys::GenericCosts::default();
@@ -69,8 +70,8 @@ pub(crate) unsafe extern "C-unwind" fn estimate(
                         if known.keys.class.has_sketches() {
                             *selectivity = selectivity.read().min((candidates / rows).max(1.0 / rows));
                         } else {
-                            // Some elements are far more frequent than others; only the column's
-                            // statistics know that.
+                            // Some elements are far more frequent than others, and only the
+                            // column's statistics show that.
                             candidates = candidates.max(*selectivity * rows);
                         }
                         cost += known.probing(probes, candidates);
@@ -137,16 +138,18 @@ unsafe fn best_probe(path: *mut pg_sys::IndexPath, keys: &Keys) -> Option<Seen<P
 enum Argument<'a> {
     /// A known constant.
     Known(&'a pg_sys::Const),
-    /// An unknown argument, with its value for a placeholder document.
+    /// An argument that is not known yet. The constant is the value that it has for a placeholder
+    /// document.
     Like(&'a pg_sys::Const),
-    /// An argument of which nothing is known.
+    /// An argument about which nothing is known.
     AtRunTime,
 }
 
 impl Argument<'_> {
     /// Returns what the index makes of the argument: `null` for NULL, and the result of `read` for
-    /// a valid value. An invalid value gives no result here; the query raises the error. A
-    /// placeholder value only proves that the index does not serve the argument.
+    /// a valid value. An invalid value counts as not known, and the query raises the error. A
+    /// placeholder value can only prove that the index does not serve the argument; otherwise the
+    /// argument counts as not known.
     fn seen<T>(
         &self,
         null: T,
@@ -179,8 +182,8 @@ unsafe fn argument<'a>(operator: *mut pg_sys::OpExpr, relam: pg_sys::Oid) -> Arg
     }
 }
 
-/// Returns the target that the distances of a path are measured to. NULL is as far from every row
-/// as a ball without sets. Several targets count as one that the index does not serve.
+/// Returns the target that the distances of a path are measured to. NULL counts as a ball that no
+/// row can be in. Several targets count as one target that the index does not serve.
 ///
 /// # Safety
 /// `path` is a node of the planner, with an order.

@@ -8,7 +8,7 @@ use crate::pg::index::layout::meta::Directory;
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::pages::buffer::Index;
 
-/// The cost that the server adds to what is switched off (disable_cost of costsize.c).
+/// The cost that the server adds to a plan that is switched off (disable_cost of costsize.c).
 pub(super) const PROHIBITIVE: f64 = 1.0e10;
 
 /// The facts about an index that costs depend on.
@@ -60,7 +60,8 @@ impl Known {
             + pending * (self.page.sequential + per_page * look)
     }
 
-    /// Estimates how many rows have one of this many signatures.
+    /// Estimates the number of rows that have at least one signature of a list of `signatures`
+    /// signatures.
     pub(super) fn candidates(&self, signatures: f64) -> f64 {
         signatures * self.sum(|s| s.postings) / self.sum(|s| s.signatures).max(1.0)
     }
@@ -80,13 +81,13 @@ impl Known {
     }
 
     /// Returns the cost of reading the lists of this many classes in every segment and of checking
-    /// the rows that are in two of them.
+    /// the rows that are in two of these lists.
     pub(super) fn counting(&self, classes: f64) -> f64 {
         let segments = self.directory.segments.len() as f64;
         let read =
             classes * self.sum(|s| s.postings) / self.sum(|s| s.signatures).max(1.0) * segments.max(1.0);
         let read = read.min(self.sum(|s| s.postings));
-        // One page that locates the part, and the part itself.
+        // Each class takes one page that locates its part, and the pages of the part itself.
         let pages =
             (2.2 * classes * segments).min(self.sum(|s| u64::from(s.pages - s.row_pages.min(s.pages))));
         let row_pages = self.sum(|s| s.row_pages.into()).min(read / 100.0);

@@ -37,7 +37,7 @@ impl Known {
             Seen::Now(Target::Ball(Some(probe))) => self.counting(probe.reach.probes().into()) + ties,
             Seen::AtRunTime if of_sets => self.counting(self.keys.usual_probes()) + ties,
             Seen::Now(Target::Ball(None) | Target::Empty) => ties,
-            // The server would keep all rows until it has compared them.
+            // The server would have to keep all rows until it has compared them.
             Seen::Now(Target::Unlike) if of_sets => all + PROHIBITIVE,
             Seen::Now(Target::Unlike) => all,
             Seen::AtRunTime | Seen::Now(Target::Sketch(_)) => {

@@ -1,11 +1,11 @@
-//! Collects the first of many rows.
+//! Collects the first rows, in a given order, of many rows.
 
 use crate::pg::index::layout::items::Tid;
 use crate::pg::index::storage::segment::COLLECTING;
 use neardup_core::error;
 use neardup_core::memory;
 
-/// The first `most` of the items pushed, in order and without duplicates.
+/// A collection of the first `most` of the items that are pushed, in order and without duplicates.
 #[derive(Debug)]
 pub(crate) struct Nearest {
     most: usize,
@@ -18,7 +18,7 @@ impl Nearest {
     /// The number of bytes of an item.
     pub(crate) const BYTES: usize = size_of::<(u64, Tid)>();
 
-    /// Creates a collection of items that come after `after`.
+    /// Creates a collection of the first `most` items that come after `after`.
     pub(crate) fn new(most: usize, after: Option<(u64, Tid)>) -> Self {
         Self { most: most.max(1), after, items: Vec::new(), bound: None }
     }
@@ -29,7 +29,7 @@ impl Nearest {
         self.bound = None;
     }
 
-    /// Adds an item if it is one of the first.
+    /// Adds an item if it can be one of the first `most`.
     pub(crate) fn push(&mut self, item: (u64, Tid)) -> error::Result<()> {
         if self.after.is_some_and(|after| item <= after) || self.bound.is_some_and(|bound| item > bound) {
             return Ok(());
@@ -41,7 +41,7 @@ impl Nearest {
         Ok(())
     }
 
-    /// Reports whether the collection has as many items as it may.
+    /// Reports whether the collection has at least `most` items.
     pub(crate) fn is_full(&self) -> bool {
         self.items.len() >= self.most
     }
@@ -55,7 +55,8 @@ impl Nearest {
         }
     }
 
-    /// Returns the items, and whether there are more.
+    /// Returns the items in order, and whether some of the items that were pushed had to be left
+    /// out.
     pub(crate) fn finish(mut self) -> (Vec<(u64, Tid)>, bool) {
         self.cut();
         (self.items, self.bound.is_some())

@@ -10,12 +10,12 @@ use crate::pg::server::error::{Result, SqlError};
 use neardup_core::error;
 use pgrx::{PgSqlErrorCode, pg_sys};
 
-/// The number of distances that an order can have. Each takes 16 bits of a key.
+/// The largest number of distances that an order can have. Each takes 16 bits of a key.
 const MOST_ORDERS: usize = 4;
-/// The distance of NULL, which sorts after all others.
+/// The distance of NULL, which sorts after all other distances.
 const NULL: u64 = 0xffff;
-/// The number of rows in the first batch where any rows will do. Each later batch has [`GROWTH`]
-/// times as many.
+/// The number of rows in the first batch of a pass for which any rows will do. Each later batch of
+/// the pass has [`GROWTH`] times as many rows as the batch before it.
 const FIRST: usize = 32;
 const GROWTH: usize = 8;
 
@@ -23,17 +23,19 @@ const GROWTH: usize = 8;
 #[derive(Debug, Default)]
 pub(crate) struct Ordered {
     targets: Vec<Option<Target>>,
-    /// The probes that find all rows up to some distance, the least distance last.
+    /// Probes, and for each of them the distance up to which it finds all rows. The probe with the
+    /// least distance is last.
     near: Vec<(Probe, u64)>,
-    /// The number of rows in the next batch, if all rows that `near` did not find are equally far
-    /// and so may come in any order.
+    /// The number of rows in the next batch, if all rows that the probes in `near` did not find are
+    /// equally far from the target and so may come in any order.
     ties: Option<usize>,
-    /// The rows already returned, kept if the same search may find a row in another place next
-    /// time: see [`Ordered::push`].
+    /// The rows that were already returned. They are kept if a later search may find such a row
+    /// again, at another place in the order: see [`Ordered::push`].
     given: Option<RoaringTreemap>,
     batch: Vec<(u64, Tid)>,
     at: usize,
-    /// Everything up to this key was returned, except where `given` says otherwise.
+    /// The key and the address of the last row that was returned. All rows up to it were returned,
+    /// unless `given` says otherwise.
     after: Option<(u64, Tid)>,
     /// True if all rows were collected.
     pub done: bool,
@@ -42,19 +44,20 @@ pub(crate) struct Ordered {
 /// The search that finds the next rows.
 #[derive(Debug)]
 pub(crate) enum Pass<'a> {
-    /// This probe finds all of them. It may also find rows that come later or were already
-    /// returned.
+    /// This probe finds all of the next rows. It may also find rows that come later or that were
+    /// already returned.
     Near(&'a Probe),
-    /// Any rows but NULLs.
+    /// Any rows that are not NULL will do.
     Ties,
     /// All rows must be read.
     All,
 }
 
 impl Ordered {
-    /// Starts a scan in the order of the distances to `targets`. A scan without conditions starts
-    /// with the near rows. If signatures are `stopped`, the probes do not find all near rows, and
-    /// some of the rest may be nearer.
+    /// Starts a scan in the order of the distances to `targets`. If `everything` is true, the scan
+    /// has no conditions and starts with the near rows. If `stopped` is true, some signatures may
+    /// not be searched. The probes then do not find all near rows, and the remaining rows need not
+    /// be equally far.
     pub(crate) fn new(
         keys: &Keys,
         mut targets: Vec<Option<Target>>,
@@ -73,8 +76,8 @@ impl Ordered {
                 near.reverse();
                 ties = (keys.tells_all(target) && !stopped).then_some(FIRST);
             }
-            // The index has no set from which to compute the distance of a row that another
-            // condition found.
+            // If another condition found a row, the index has no set from which to compute the
+            // distance of the row.
             _ => {
                 for target in targets.iter_mut().flatten().filter(|target| matches!(target, Target::Ball(_)))
                 {
@@ -106,7 +109,7 @@ impl Ordered {
         }
     }
 
-    /// Creates the collection for the next rows: as many as fit into `work_mem`, or fewer where any
+    /// Creates the collection for the next rows: as many as fit into `work_mem`, or fewer if any
     /// rows will do.
     pub(crate) fn nearest(&self) -> Nearest {
         let most = match self.pass() {
@@ -116,15 +119,17 @@ impl Ordered {
         Nearest::new(most, self.after.filter(|_| !self.remembers()))
     }
 
-    /// Reports whether only `given` tells the next rows from earlier ones. These rows are few, or
-    /// the search finds them early. All other rows come in the order of their keys and addresses.
+    /// Reports whether only `given` distinguishes the next rows from the rows that were already
+    /// returned. In such a pass the next rows are few, or the search finds them early. In every
+    /// other pass, rows come in the order of their keys and addresses.
     fn remembers(&self) -> bool {
         self.given.is_some() && !matches!(self.pass(), Pass::All)
     }
 
-    /// Adds a row with this key to the collection, unless it was already returned. A flush between
-    /// two batches may change what is known of a set. Both lower bounds of its distance then hold,
-    /// so the key becomes at least the last one, and no row comes before those already returned.
+    /// Adds a row with this key to the collection, unless the row was already returned. A flush
+    /// between two batches may change what is known of a set, and so the lower bound of its
+    /// distance. The old bound and the new one both hold, so a key that is less than the last
+    /// returned key is raised to it, and no row comes before the rows that were already returned.
     pub(crate) fn push(&self, nearest: &mut Nearest, key: u64, tid: Tid) -> error::Result<()> {
         let Some(given) = &self.given else { return nearest.push((key, tid)) };
         if given.contains(place(tid)) {
@@ -139,7 +144,7 @@ impl Ordered {
         let (remembers, full) = (self.remembers(), nearest.is_full());
         let (mut batch, more) = nearest.finish();
         if let Some(given) = self.given.as_mut().filter(|_| remembers) {
-            // One row may have several keys; the least comes first.
+            // One row may have several keys; its least key comes first.
             batch.retain(|&(_, tid)| given.insert(place(tid)));
         }
         self.after = batch.last().copied().or(self.after);
@@ -151,7 +156,7 @@ impl Ordered {
             (None, Some(count)) => {
                 let next = count.saturating_mul(GROWTH);
                 self.ties = (full && next <= most()).then_some(next);
-                // All other rows, NULLs among them, come in the order of their addresses.
+                // All remaining rows, including NULLs, come in the order of their addresses.
                 self.after = self.after.filter(|_| self.ties.is_some());
             }
             (None, None) => self.done = !more,

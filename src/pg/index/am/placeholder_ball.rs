@@ -1,15 +1,15 @@
-//! Plans with a ball that is not known before the query runs. Whether an index serves `near($1,
-//! 0.8, 5)` depends on all arguments but the document, so a placeholder document can take its
-//! place. A similarity that is not known can be replaced by 1, which an index serves if it serves
-//! any similarity.
+//! Placeholders for a ball that is not known before the query runs. Whether an index serves
+//! `near($1, 0.8, 5)` depends on all arguments except the document, so the planner can use a
+//! placeholder document. In place of a similarity that is not known it can use 1, which an index
+//! serves if it serves any similarity.
 
 use pgrx::{PgList, pg_sys};
 
 /// Returns the value of an expression for a short placeholder document. The expression must consist
 /// of calls of functions of the access method's extension. The first argument of each call is the
-/// document or is made from it; all others are constants or similarities. Returns None for any
-/// other expression. The functions raise errors about their constants at once, as they do when the
-/// server's planner evaluates calls that have only constants.
+/// document or is made from it; all other arguments are constants or similarities. Returns None for
+/// any other expression. The functions raise errors about their constants at once, as they do when
+/// the server's planner evaluates calls that have only constants.
 ///
 /// # Safety
 /// `expression` is an expression of the planner.
@@ -51,7 +51,8 @@ unsafe fn with_stand_in(expression: *mut pg_sys::Node, extension: pg_sys::Oid) -
                 put.replace_ptr(0, with_stand_in(first, extension)?);
                 for (n, argument) in arguments.iter_ptr().enumerate().skip(1) {
                     if !is(argument, pg_sys::NodeTag::T_Const) {
-                        // An argument of a function of sketches may be a distance.
+                        // The first argument must be a document. If it is a sketch, this argument
+                        // may be a distance.
                         document_of(pg_sys::exprType(first))?;
                         put.replace_ptr(n, similarity_of(pg_sys::exprType(argument))?);
                     }
@@ -63,7 +64,7 @@ unsafe fn with_stand_in(expression: *mut pg_sys::Node, extension: pg_sys::Oid) -
     }
 }
 
-/// Returns a document of a type, or None if the type is not a document type.
+/// Returns a placeholder document of the type `of`, or None if `of` is not a type of documents.
 ///
 /// # Safety
 /// Reads the catalogues.
@@ -82,7 +83,7 @@ unsafe fn document_of(of: pg_sys::Oid) -> Option<*mut pg_sys::Node> {
     }
 }
 
-/// Returns the greatest similarity, or None if the type is not the type of similarities.
+/// Returns the greatest similarity as a constant, or None if `of` is not the type of similarities.
 fn similarity_of(of: pg_sys::Oid) -> Option<*mut pg_sys::Node> {
     let value = pg_sys::Datum::from(1.0f64.to_bits());
     // SAFETY: makes a node; values of this type have 8 bytes and are passed by value.

@@ -19,7 +19,7 @@ use neardup_core::joins::search::sample::TokenSample;
 const RANGES: u64 = 64;
 const PAGES: u64 = 24;
 /// The number of rows of a range that are tokenized, and the number of bytes after which tokenizing
-/// stops.
+/// stops in this range.
 const ROWS: u64 = 470;
 const BYTES: usize = 1 << 20;
 
@@ -28,8 +28,8 @@ struct Sample<'a> {
     keys: &'a SetKeys,
     class: Class,
     tokens: TokenSample,
-    /// The number of tokenized rows in this range and their bytes, then the number of all rows
-    /// seen.
+    /// The number of tokenized rows in the current range and of their bytes. Then, for all ranges,
+    /// the number of rows that were read and the number of tokenized rows that have tokens.
     rows: u64,
     bytes: usize,
     all: u64,

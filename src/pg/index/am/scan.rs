@@ -220,8 +220,8 @@ unsafe fn next_tuple(scan: pg_sys::IndexScanDesc) -> bool {
         let Some((tid, distances, recheck)) = state.next() else { return false };
         state.heap.check(state.index, tid);
         (*scan).xs_heaptid = address_of(tid);
-        // A snapshot that is not an MVCC snapshot may see a row that has since taken over the same
-        // address.
+        // A snapshot that is not an MVCC snapshot may see another row, which has been stored at the
+        // same address since.
         let snapshot = (*scan).xs_snapshot;
         let mvcc = !snapshot.is_null()
             && matches!(

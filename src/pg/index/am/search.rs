@@ -18,11 +18,12 @@ use crate::pg::server::error::SqlError;
 
 /// The number of restarts after which a scan takes a lock that prevents removals.
 const RESTARTS: u32 = 3;
-/// The number of restarts after which a scan on a standby gives up. No lock helps there.
+/// The number of restarts after which a scan on a standby gives up. On a standby, no lock prevents
+/// removals.
 const RESTARTS_ON_STANDBY: u32 = 100;
 
-/// Reads the index until a read completes without pages being removed meanwhile. `read` starts over
-/// each time.
+/// Calls `read` until a call completes without meeting a page that was removed meanwhile. Every
+/// call of `read` must start from the beginning.
 pub(crate) fn undisturbed(index: Index, mut read: impl FnMut() -> Looked<()>) {
     let mut lock = None;
     let mut restarts = 0;
@@ -53,8 +54,8 @@ pub(crate) fn undisturbed(index: Index, mut read: impl FnMut() -> Looked<()>) {
     drop(lock);
 }
 
-/// Calls `each` with every row that a probe finds and its sketch, perhaps more than once. For a
-/// probe with a sketch these are exactly the rows that match.
+/// Calls `each` with every row that a probe finds and the sketch of the row, perhaps more than
+/// once. A probe with a sketch finds exactly the rows that match.
 pub(crate) fn search(
     index: Index,
     keys: &Keys,

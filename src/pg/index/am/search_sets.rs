@@ -1,5 +1,5 @@
 //! Finds rows whose sets may be in a ball. docs/design/signature-index.md, "Sets", explains why the
-//! search misses none.
+//! search misses no row in the ball.
 
 use std::collections::BTreeMap;
 
@@ -20,23 +20,23 @@ use neardup_core::memory;
 
 /// The number of rows whose hits are counted at a time.
 const WINDOW: u32 = 1 << 16;
-/// The largest number of lists that are read at the same time. Each keeps one page in memory.
+/// The largest number of lists that are read at the same time. Each list keeps one page in memory.
 const KEPT: usize = 256;
-/// The number of rows whose hits are counted at a time if there are more lists than that. The lists
-/// are then read one after another.
+/// The number of rows whose hits are counted at a time if there are more than [`KEPT`] lists. The
+/// lists are then read one after another.
 const LARGE_WINDOW: u32 = 1 << 22;
 
 /// A ball to search for.
 struct Query<'a> {
     probe: &'a SetProbe,
-    /// The bitmaps of its set, by their number of words.
+    /// The bitmaps of the ball's set, by their number of words.
     bitmaps: BTreeMap<usize, Vec<u64>>,
-    /// Space for the tokens of a row.
+    /// A buffer for the tokens of a row.
     tokens: Vec<u32>,
 }
 
 impl Query<'_> {
-    /// Returns the bitmap of the set with this many words.
+    /// Returns the bitmap of the ball's set that has this many words.
     fn bitmap(&mut self, words: usize) -> &[u64] {
         self.bitmaps.entry(words).or_insert_with(|| {
             let mut bits = vec![0; words];
@@ -119,7 +119,8 @@ pub(super) fn search_sets(
     Ok(())
 }
 
-/// Counts rows in a window that begins at `start` and records those that reach `least`.
+/// Adds `weight` to the hits of each of these rows, in a window that begins at row `start`. Appends
+/// to `reached` the rows whose hits thereby reach `least`.
 fn count(
     counts: &mut [u16],
     start: u32,
@@ -148,7 +149,7 @@ struct Counting<'a> {
 }
 
 impl Counting<'_> {
-    /// Returns the least number of hits of a row in the ball.
+    /// Returns the least number of hits that a row in the ball can have.
     fn least_hits(&self) -> u16 {
         self.probe.reach.least_hits().max(1) as u16
     }
@@ -207,7 +208,8 @@ impl Counting<'_> {
         Ok(())
     }
 
-    /// Does the same for the ball of a long document, with the memory of one window and one list.
+    /// Does the same as [`Self::rows`] for the ball of a long document, with the memory of one
+    /// large window and one list.
     fn rows_of_many(&self, classes: &[(u32, u32)], each: &mut dyn FnMut(Row, f64)) -> Looked<()> {
         let (least, rows) = (self.least_hits(), self.segment.about.rows);
         let size = rows.min(LARGE_WINDOW) as usize;
@@ -232,7 +234,7 @@ impl Counting<'_> {
                     bound = end.min(bound.saturating_add(WINDOW));
                     found.clear();
                     more = part.rows_before(bound, &mut found)?;
-                    // Large windows begin where a step begins.
+                    // The beginning of a large window is also the beginning of a step.
                     if from >= start {
                         let weight = u16::try_from(weight).unwrap_or(u16::MAX);
                         or_raise(count(large.counts, start, &found, weight, least, &mut reached));
@@ -265,7 +267,8 @@ impl Counting<'_> {
         let reach = &self.probe.reach;
         let (need, bits) = (reach.need(set.size)?, reach.bits(set.size)?);
         if row.has(Row::SPLIT) {
-            // The other hits are in other rows of the index, and so are the bits.
+            // The other hits of the set are in other rows of the index, and a split set has no
+            // bitmap.
             return (hits > 1).then(|| reach.most_similar(set.size, u32::MAX, 0));
         }
         // A saturated count may mean any number of hits.

@@ -17,8 +17,9 @@ use crate::pg::server::error::{SqlError, or_raise};
 pub(crate) struct Heap(u32);
 
 impl Heap {
-    /// Fails if a row is in a page that the table does not have. The index then has bytes that were
-    /// changed by other means, and the server would look for a file that does not exist.
+    /// Fails if a row is in a page that the table does not have. In this case the bytes of the
+    /// index were changed by other means than the server, and a search for the row would look for a
+    /// file that does not exist.
     pub(crate) fn check(&mut self, index: Index, tid: Tid) {
         let block = (tid >> 16) as u32;
         if block < self.0 {
@@ -51,24 +52,24 @@ pub(crate) struct Scan {
     pub index: Index,
     /// The keys of the index.
     pub keys: Keys,
-    /// The conditions on a row, the best to start with first.
+    /// The conditions on a row. The condition that is best to start with comes first.
     pub probes: Vec<Probe>,
-    /// The rows in order.
+    /// The state by which rows are returned one by one, in order.
     pub ordered: Ordered,
-    /// The memory context of arguments.
+    /// The memory context of the arguments of the scan.
     pub memory: pg_sys::MemoryContext,
     /// A memory context that lives as long as the scan.
     pub home: pg_sys::MemoryContext,
     /// The known size of the table.
     pub heap: Heap,
-    /// An index tuple without its column.
+    /// An index tuple whose only column is NULL, or a null pointer until one is needed.
     pub no_columns: pg_sys::IndexTuple,
-    /// True if the scan was counted.
+    /// True if the scan was counted in the statistics.
     pub counted: bool,
 }
 
 impl Scan {
-    /// Reports whether the server must check the rows themselves.
+    /// Reports whether the server must check the conditions on the rows of the table.
     pub(crate) fn recheck(&self) -> bool {
         match self.probes.as_slice() {
             [] => false,
@@ -78,7 +79,8 @@ impl Scan {
         }
     }
 
-    /// Calls `each` with every row that all probes find and its sketch, perhaps more than once.
+    /// Calls `each` with every row that the first probe finds, unless the row's sketch shows that
+    /// another probe does not find it. Passes the row and its sketch, perhaps more than once.
     pub(crate) fn search(&self, each: &mut dyn FnMut(Row, &[u8])) -> Looked<()> {
         let (first, rest) = match self.probes.as_slice() {
             [] => (&Probe::Everything, &[][..]),

@@ -50,9 +50,10 @@ pub(crate) struct Range {
     pub count: u32,
 }
 
-/// Does the same as table_index_build_scan of tableam.h, without a guard of pgrx: expressions and
-/// predicates of the index call functions of users, and the errors of these functions must arrive
-/// complete. The function ends the scan that it is given. Without a range it scans all pages.
+/// Does the same as table_index_build_scan of tableam.h, but without a guard of pgrx: expressions
+/// and predicates of the index call functions of users, and the errors of these functions must
+/// arrive complete. If `scan` is not null, it is used and ended. Without a range, all pages are
+/// scanned.
 ///
 /// # Safety
 /// The relations are an open table and an index on it, which `info` describes, and `each` can take
@@ -70,7 +71,7 @@ pub(crate) unsafe fn scan_table(
     unsafe {
         let scan_rows = (*(*table).rd_tableam).index_build_range_scan.expect("of every table access method");
         let Range { first, count } = range.unwrap_or(Range { first: 0, count: pg_sys::InvalidBlockNumber });
-        // Scans of the same table may be synchronized with each other, except those of a range.
+        // Scans of the same table may be synchronized with each other, except scans of a range.
         let join = range.is_none();
         catch(|| scan_rows(table, index, info, join, false, progress, first, count, Some(each), state, scan))
     }

@@ -22,10 +22,10 @@ pub(crate) struct Opened {
 }
 
 /// Opens the index that argument 0 of a call names, and runs `work` on it as the owner of the
-/// table. The user must be the owner of the index, a member of pg_monitor, or someone who may
-/// maintain its table, like a user who may run VACUUM and REINDEX on it. The role changes because
-/// expressions and predicates of the index are code of the owner. If a superuser inspected the
-/// index under the superuser's own role, that code could do anything.
+/// table. The user must be the owner of the index, a member of pg_monitor, or a user who may
+/// maintain its table, as for VACUUM and REINDEX. The role is changed because expressions and
+/// predicates of the index are code of the owner: if a superuser inspected the index under the
+/// superuser's own role, this code could do anything.
 pub(crate) fn on_index<T>(call: Call, lock: u32, work: impl FnOnce(Opened) -> Result<T>) -> Result<T> {
     let oid: Oid = call.need(0, "index")?;
     let lock = lock as i32;
@@ -47,7 +47,7 @@ pub(crate) fn on_index<T>(call: Call, lock: u32, work: impl FnOnce(Opened) -> Re
     }
 }
 
-/// The index that an OID refers to, as the catalogue has it now.
+/// The index that an OID refers to, as the catalogue describes it now.
 struct Named {
     index: Oid,
     table: Oid,
@@ -90,7 +90,8 @@ impl Named {
             .hint("It takes the index's owner or a member of pg_monitor: GRANT pg_monitor TO …;"))
     }
 
-    /// Locks the table before the index, as the server does. Then checks that neither has changed.
+    /// Opens and locks the table before the index, as the server does. Then checks again that the
+    /// index belongs to the table and that the user has the rights.
     fn open(self, lock: i32) -> Result<Opened> {
         // SAFETY: the result is null for a relation that no longer exists; `on_index` closes what
         // is opened here, or the server does after an error.

@@ -107,7 +107,8 @@ pub(crate) unsafe extern "C-unwind" fn cleanup(
     }
 }
 
-/// Flushes, merges what is due, and frees pages. Returns the number of free pages.
+/// Flushes the pending pages, merges the segments that are due, and frees pages. Returns the number
+/// of free pages.
 fn tidy(index: Index) -> Result<u32> {
     let lock = Lock::maintenance(index);
     merge::flush(index, &lock, true)?;
@@ -117,8 +118,8 @@ fn tidy(index: Index) -> Result<u32> {
 
 /// Frees all pages to which nothing refers and reports them to the free space map.
 pub(crate) fn sweep(index: Index, _lock: &Lock) -> u32 {
-    // The number of blocks is read before the directory. Pages added later belong to inserts or to
-    // nothing.
+    // The number of blocks is read before the directory. Pages that are added later belong to
+    // inserts, or nothing refers to them.
     let blocks = index.blocks();
     let directory = Directory::read(index);
     let used = used(index, &directory);

@@ -11,7 +11,7 @@ use crate::pg::server::error::or_raise;
 use neardup_core::joins::set_index::token_order::TokenOrder;
 use neardup_core::memory;
 
-/// The number of orders that a backend keeps in memory: those of the indexes that it last used.
+/// The number of orders that a backend keeps in memory: those that it loaded last.
 const KEPT: usize = 4;
 
 thread_local! {
@@ -22,7 +22,7 @@ thread_local! {
 /// The maximum size of an order in bytes.
 const MOST_BYTES: usize = 6 * TokenOrder::MOST;
 
-/// Writes an order, and returns its first block and its hash. Nothing refers to it yet.
+/// Writes an order, and returns its first block and its hash. Nothing refers to these pages yet.
 pub(crate) fn write(
     index: Index,
     order: &TokenOrder,
@@ -68,7 +68,7 @@ pub(crate) fn blocks(index: Index, meta: &Meta) -> Vec<u32> {
     blocks
 }
 
-/// Loads the order of an index that has one.
+/// Returns the order of tokens of an index that has one, from memory if the backend keeps it there.
 pub(crate) fn load(index: Index, meta: &Meta) -> Rc<TokenOrder> {
     let known = ORDERS.with_borrow(|orders| {
         orders.iter().find(|(hash, _)| *hash == meta.seed).map(|(_, order)| Rc::clone(order))

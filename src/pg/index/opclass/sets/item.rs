@@ -7,8 +7,8 @@
 //! | `SPLIT` | size u32; some of the tokens to be posted |
 //! | else | size u32; words of the bitmap u32; the bitmap; the tokens to be posted |
 //!
-//! Tokens are u32, in ascending order. The flags of an item determine its format, not the metapage:
-//! the flush that settles the order may overtake an insert.
+//! Tokens are u32, in ascending order. The flags of an item determine its format. The metapage does
+//! not, because a flush may settle the order of tokens while an insert is under way.
 
 use crate::pg::index::layout::items::{Row, number, short};
 use neardup_core::error::Result;
@@ -96,13 +96,13 @@ impl<'a> Outline<'a> {
         bytes.extend(bitmap.flat_map(u64::to_le_bytes));
     }
 
-    /// Returns the number of bits in which its bitmap differs from another one.
+    /// Returns the number of bits in which the bitmap of the set differs from `bitmap`.
     pub(crate) fn differs(&self, bitmap: &[u64]) -> u32 {
         differs(self.bitmap, bitmap)
     }
 
-    /// Reports whether a row can have this outline. Each token flips one bit. A row without a set
-    /// or with only a part of one has an empty bitmap.
+    /// Reports whether a row can have this outline. Each token flips one bit of the bitmap. If a
+    /// row has no set or only a part of a set, all bits of its bitmap are 0.
     pub(crate) fn is_of(&self, row: Row) -> bool {
         let bits: u32 = words(self.bitmap).map(u64::count_ones).sum();
         if row.has(Row::NULL | Row::EMPTY) {

@@ -22,11 +22,11 @@ use neardup_core::joins::search::keys::{KeyScratch, bitmap, keys_of, prefix_keys
 use neardup_core::joins::search::prefix::SetSpec;
 use neardup_core::joins::set_index::token_order::TokenOrder;
 
-/// Makes items of documents.
+/// Makes the stored forms of documents.
 #[derive(Debug)]
 pub(crate) struct Cutter<'a> {
     spec: &'a SetSpec,
-    /// The order and the number of words of a bitmap, if these are settled.
+    /// The order of tokens and the number of words of a bitmap, if these are settled.
     settled: Option<(&'a TokenOrder, usize)>,
     scratch: KeyScratch,
     tokens: Vec<u32>,
@@ -63,7 +63,7 @@ impl SetKeys {
     /// Decodes the document of a value.
     ///
     /// # Safety
-    /// `value` is of the type of an index of this class and not NULL.
+    /// `value` is of the column type of an index of this class and not NULL.
     pub(crate) unsafe fn document(&self, class: Class, value: Datum) -> Result<Document> {
         let origin = self.parameters.origin;
         // SAFETY: the caller's promise, for each class.
@@ -84,7 +84,8 @@ impl SetKeys {
         })
     }
 
-    /// Returns the document of a ball. Fails if the ball does not fit into the index of balls.
+    /// Returns the document in the middle of a ball. Fails if this index of balls cannot contain
+    /// the ball.
     fn middle(&self, bytes: &[u8]) -> Result<Document> {
         let ball = ball_of_a_document(bytes)?;
         if ball.parameters != self.parameters || ball.similarity < self.spec.least {

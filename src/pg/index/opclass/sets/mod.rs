@@ -36,20 +36,21 @@ const MULTISET: u32 = 1 << 8;
 pub(crate) struct SetKeys {
     /// The parameters by which sets are made and compared.
     pub parameters: SetParameters,
-    /// The part of a set that is posted.
+    /// The specification that says which part of a set is posted.
     pub spec: SetSpec,
-    /// What the first rows of the index settled, or None as long as nothing is settled.
+    /// The parameters that the first rows of the index settled, or None as long as they are not
+    /// settled.
     pub settled: Option<Settled>,
 }
 
-/// What the first rows of an index settle.
+/// The parameters that the first rows of an index settle.
 #[derive(Debug, Clone)]
 pub(crate) struct Settled {
     /// The order of tokens.
     pub order: Rc<TokenOrder>,
     /// The number of words of a bitmap.
     pub words: usize,
-    /// The number of bits of a class.
+    /// The number of bits of a class of tokens.
     pub class_bits: u32,
 }
 
@@ -59,7 +60,7 @@ fn number_of(measure: u8, multiset: bool) -> u32 {
 }
 
 impl SetKeys {
-    /// Returns the parameters in a metapage, or None if it contradicts itself.
+    /// Returns the parameters in a metapage, or None if the metapage contradicts itself.
     pub(crate) fn of(index: Index, class: Class, meta: &Meta) -> Option<Self> {
         let origin = Origin::from_byte(meta.tokenizer)?;
         let right = match class {
@@ -131,7 +132,7 @@ impl SetKeys {
         Ok(())
     }
 
-    /// Describes the class with its options, and what is settled.
+    /// Describes the class with its options and the settled parameters.
     pub(crate) fn describe(&self, class: Class) -> String {
         let settled = match &self.settled {
             Some(Settled { order, words, class_bits }) => {
@@ -152,7 +153,8 @@ impl SetKeys {
 }
 
 impl Settled {
-    /// Makes a row of a segment and its signatures from an item.
+    /// Fills `posted` with the outline and the signatures that a segment stores of an item, and
+    /// returns the row that it stores.
     pub(crate) fn post(&self, spec: &SetSpec, item: &Item<'_>, posted: &mut Posted) -> Result<Row> {
         let Posted { sketch, signatures, tokens, prefix, scratch } = posted;
         signatures.clear();
@@ -192,7 +194,7 @@ impl Settled {
         Ok(())
     }
 
-    /// Returns the class of a token, in the upper bits of a signature.
+    /// Returns the signature of a token: the class of the token in its upper bits.
     pub(crate) fn signature(&self, token: u32) -> u64 {
         self.class(token) << (u64::BITS - self.class_bits)
     }

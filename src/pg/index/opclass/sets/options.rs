@@ -44,12 +44,12 @@ impl SetOptions {
         self.measure as u8
     }
 
-    /// Returns the number of tokens of a shingle, if it was given.
+    /// Returns the number of tokens of a shingle, if this option was given.
     pub(crate) fn shingle(&self) -> Option<i32> {
         (self.shingle > 0).then_some(self.shingle)
     }
 
-    /// Reports whether repeats count, if it was given.
+    /// Returns the option that says whether repeats count, if it was given.
     pub(crate) fn multiset(&self) -> Option<bool> {
         (self.multiset >= 0).then_some(self.multiset > 0)
     }
@@ -66,7 +66,7 @@ fn element(name: &'static CStr, value: i32) -> pg_sys::relopt_enum_elt_def {
 }
 
 /// Declares the options of a class to the server. The server calls this for an index of the class.
-/// Only texts have a tokenizer.
+/// Only a class of texts has the option `tokenizer`.
 pub(crate) fn declare(call: Call, of_texts: bool) -> pg_sys::Datum {
     // SAFETY: argument 0 is the server's list of options.
     let list: *mut pg_sys::local_relopts = unsafe {
@@ -156,8 +156,8 @@ unsafe fn add_enum(
     values: &[pg_sys::relopt_enum_elt_def],
     offset: usize,
 ) {
-    // SAFETY: the values are kept by reference and end with an empty one, so they go into memory
-    // that stays.
+    // SAFETY: the server keeps a reference to the values, which must end with an empty element, so
+    // the values are copied into memory that outlives this call.
     unsafe {
         let bytes = size_of::<pg_sys::relopt_enum_elt_def>() * (values.len() + 1);
         let members: *mut pg_sys::relopt_enum_elt_def = pg_sys::palloc0(bytes).cast();

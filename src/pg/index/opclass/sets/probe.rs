@@ -1,4 +1,4 @@
-//! Probes of an index of sets with a ball.
+//! The probes by which an index of sets finds the rows in a ball.
 
 use super::SetKeys;
 use crate::pg::server::error::Result;
@@ -14,8 +14,8 @@ const STEPS: f64 = 65_000.0;
 /// The step of a row outside the ball.
 pub(crate) const OUTSIDE: u32 = STEPS as u32 + 1;
 
-/// Returns the step of a row whose similarity is at most `similarity`: its distance, or one step
-/// below it.
+/// Returns the last step whose distance is at most `1 - similarity`, or the step before it. So the
+/// step is a lower bound of the distance of a row whose similarity is at most `similarity`.
 pub(crate) fn step_of(similarity: f64) -> u32 {
     let distance = 1.0 - similarity;
     let step = (distance * STEPS) as u32;
@@ -28,23 +28,26 @@ pub(crate) fn distance_of(step: u32) -> f64 {
     if step < OUTSIDE { f64::from(step) / STEPS } else { f64::INFINITY }
 }
 
-/// A probe for rows whose sets may be in a ball. It does not depend on what the first rows settle.
+/// A probe for rows whose sets may be in a ball. It does not depend on the parameters that the
+/// first rows of the index settle.
 #[derive(Debug, Clone)]
 pub(crate) struct SetProbe {
     /// The tokens of the ball's set, in ascending order, with repeats if these count.
     pub tokens: Vec<u32>,
-    /// The sets that can be in the ball.
+    /// The parameters of the search, which say which sets can be in the ball.
     pub reach: Reach,
 }
 
 /// The reason why an index cannot find the rows in a ball.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Unfit {
-    /// The ball was made by 0.1.0.
+    /// The ball was made by version 0.1.0.
     Old,
-    /// The ball has other parameters than the index: those of the ball, and those of the index.
+    /// The parameters of the ball differ from those of the index. The first text describes the
+    /// parameters of the ball, the second those of the index.
     Unlike(String, String),
-    /// The ball reaches further than the index.
+    /// The similarity of the ball is below the least similarity that the index serves. The text
+    /// names both.
     Below(String),
 }
 

@@ -1,5 +1,5 @@
-//! What the first rows of an index settle: the order of tokens, the size of bitmaps, and the number
-//! of classes.
+//! Settles the parameters of an index of sets by its first rows: the order of tokens, the size of
+//! bitmaps, and the number of classes.
 
 use std::rc::Rc;
 
@@ -10,8 +10,8 @@ use neardup_core::error::Result;
 use neardup_core::joins::search::prefix::{SetSpec, class_bits};
 use neardup_core::joins::search::sample::TokenSample;
 
-/// The number of bits of a class if the number of rows is not known, and the least number if it is
-/// known. Tables grow, but the number of classes does not.
+/// The number of bits of a class if the number of rows is not known, and the least number of bits
+/// if the number of rows is known. A table grows, but the number of classes of its index does not.
 const USUAL_BITS: u32 = 18;
 const FEWEST_BITS: u32 = 16;
 
@@ -27,8 +27,8 @@ impl Settled {
         Ok(Self { order: Rc::new(sample.order()?), words, class_bits })
     }
 
-    /// Returns the metapage with what was settled, the block of the order, and the hash of the
-    /// order.
+    /// Returns the metapage with the settled parameters, the first block of the order, and the hash
+    /// of the order.
     pub(crate) fn put(&self, meta: Meta, (order, hash): (u32, u64)) -> Meta {
         Meta {
             width: self.words as u32,
