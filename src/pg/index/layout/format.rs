@@ -1,7 +1,7 @@
 //! The bytes of the index. Everything is little-endian and of fixed width. See
 //! docs/design/signature-index.md, "Pages". Rows, pairs and items are in `items`.
 
-/// The number of bytes of a page, checked against the server's in `buffer`.
+/// The number of bytes of a page. `buffer` checks that the server's pages have this size.
 pub(crate) const PAGE: usize = 8192;
 /// The number of bytes of the server's page header.
 pub(crate) const HEADER: usize = 24;
@@ -96,7 +96,7 @@ bytes! {
     Tail {
         /// The id of the segment, or the sequence number of the pending page.
         id: u64,
-        /// The number of the page in what it belongs to.
+        /// The number of the page within the segment, root or order that it belongs to.
         number: u32,
         /// The next page of a chain.
         next: u32,
@@ -125,7 +125,7 @@ impl Tail {
 }
 
 bytes! {
-    /// The metapage's contents except the directory, which follows.
+    /// The first part of the metapage's contents. The descriptors of the segments follow it.
     Meta {
         /// [`MAGIC`].
         magic: u32,
@@ -152,8 +152,8 @@ bytes! {
         seed: u64,
         /// The least similarity that bands or prefixes find.
         threshold: f64,
-        /// The number of differing values or bits that bands find. In an index of sets, the
-        /// measure, plus 256 if repeats count.
+        /// The number of differing values or bits up to which bands find all rows. In an index of
+        /// sets, the number of the measure, plus 256 if repeats count.
         distance: u32,
         /// The number of bytes of a sketch.
         payload: u32,
@@ -215,10 +215,10 @@ bytes! {
         continued: u32,
         /// The number of row pages, which come first in the numbering.
         row_pages: u32,
-        /// The number of signature pages, which come next.
+        /// The number of signature pages, which come after the row pages.
         signature_pages: u32,
-        /// The number of lists. In an index of [`VERSION_LISTS`], the number of parts of the
-        /// classes, and one more list.
+        /// The number of lists. In an index of [`VERSION_LISTS`], the number of parts, plus one for
+        /// the list after the parts.
         lists: u32,
         /// The number of rows of the most frequent signature.
         longest: u32,

@@ -22,10 +22,10 @@ impl Row {
 
     /// The document has no words and is similar to nothing.
     pub(crate) const EMPTY: u16 = 8;
-    /// A pending set with all its tokens. Its prefix is still to be taken.
+    /// The item is a pending set with all its tokens, from which a prefix has not been taken yet.
     pub(crate) const WHOLE: u16 = 16;
-    /// A set with more tokens than an item has room for. They are split over several rows of the
-    /// index.
+    /// The set has more tokens than an item has room for. Its tokens are split over several rows of
+    /// the index.
     pub(crate) const SPLIT: u16 = 32;
 
     /// Makes a row.
@@ -97,7 +97,7 @@ impl Pair {
     pub(crate) const SIZE: usize = 12;
     /// The bit that marks a list.
     pub(crate) const LIST: u32 = 1 << 31;
-    /// The number of rows of a signature from which on they are stored as a list.
+    /// The least number of rows of a signature for which the rows are stored as a list.
     pub(crate) const LISTED: usize = 17;
 
     /// Reads the n-th pair of a page.
@@ -128,7 +128,7 @@ pub(crate) struct Item<'a> {
 }
 
 impl<'a> Item<'a> {
-    /// The number of bytes before those of the sketch.
+    /// The number of bytes before the sketch or the signatures.
     pub(crate) const HEAD: usize = Row::SIZE + 4;
 
     /// Returns the number of bytes of the item.

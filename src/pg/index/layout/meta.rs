@@ -142,7 +142,8 @@ pub(crate) struct Lock {
 
 /// The lock of the backend that flushes, merges or vacuums.
 const MAINTENANCE: u16 = 1;
-/// The lock of a backend that removes pages from the directory, and of scans that were overtaken.
+/// The lock of a backend that removes pages from the directory, and of scans that had to start over
+/// because pages were removed.
 const REMOVAL: u16 = 2;
 
 impl Lock {
@@ -151,7 +152,7 @@ impl Lock {
         Self::take(index, MAINTENANCE, pg_sys::ExclusiveLock)
     }
 
-    /// Takes the same lock if it is free.
+    /// Takes the lock of [`Lock::maintenance`] if it is free.
     pub(crate) fn maintenance_if_free(index: Index) -> Option<Self> {
         let mode = pg_sys::ExclusiveLock as i32;
         // SAFETY: an open relation.

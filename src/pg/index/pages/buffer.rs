@@ -74,10 +74,11 @@ impl Index {
         }
     }
 
-    /// Returns the number of pages of the index. Each of these pages is locked or no longer new.
+    /// Returns the number of pages of the index. Each of these pages is either locked by the
+    /// backend that added it or no longer new.
     pub(crate) fn blocks(self) -> u32 {
         // SAFETY: an open relation. A backend that extends it locks the new page before it lets
-        // others extend.
+        // other backends extend the relation.
         unsafe {
             let lock = pg_sys::ExclusiveLock as i32;
             pg_sys::LockRelationForExtension(self.relation, lock);
@@ -94,11 +95,12 @@ impl Index {
     }
 
     /// Reports whether the index has this page, which may not be written yet. The operating system
-    /// is asked only for pages beyond the last known number of pages: an index never gets shorter.
-    /// When the server replaces or empties its file, it also forgets that number.
+    /// is asked only for pages beyond the last known number of pages, because an index never gets
+    /// shorter. When the server replaces or empties the file of the index, it also forgets this
+    /// number.
     pub(crate) fn has(self, block: u32) -> bool {
-        // SAFETY: an open relation; the access method owns what it keeps there, which lives in the
-        // context of the index until the server frees both.
+        // SAFETY: an open relation; the access method owns the number in `rd_amcache`, whose memory
+        // is in the context of the index until the server frees both.
         unsafe {
             let relation = &mut *self.relation;
             let known: *mut u32 = relation.rd_amcache.cast();
@@ -136,8 +138,8 @@ impl Index {
     }
 
     fn get(self, block: u32, lock: u32) -> Page {
-        // A small allocation cannot fail, so memory is checked here, however many small allocations
-        // there are.
+        // A small allocation never fails by itself, so each read of a page checks whether memory is
+        // short.
         or_raise(memory::suffices("reading an index"));
         // SAFETY: an open relation; the server raises an error for blocks that it does not have.
         unsafe {
@@ -157,8 +159,8 @@ impl Index {
 
     /// Returns a page that is not in use, locked for writing: a free one, or a new one at the end.
     pub(crate) fn new_page(self) -> Page {
-        // SAFETY: an open relation. Blocks of the map may be anything: only empty and deleted pages
-        // are taken, and only if no other backend holds a lock on them.
+        // SAFETY: an open relation. The free space map may name any block: only empty and deleted
+        // pages are taken, and only if no other backend holds a lock on them.
         unsafe {
             loop {
                 let block = pg_sys::GetFreeIndexPage(self.relation);
@@ -197,8 +199,8 @@ impl Index {
         }
     }
 
-    /// Replaces the contents of a page that is locked for writing, of an index that is logged at
-    /// the end.
+    /// Replaces the contents of a page of an index that is logged at the end. The page must be
+    /// locked for writing.
     pub(crate) fn rewrite(self, page: &Page, contents: &[u8]) {
         // SAFETY: the buffer's own page, locked for writing, of a relation that no other backend
         // sees.
@@ -243,7 +245,7 @@ impl Index {
         }
     }
 
-    /// Reports a page to the free space map.
+    /// Reports a page to the free space map as free.
     pub(crate) fn offer(self, block: u32) {
         // SAFETY: an open relation.
         unsafe { pg_sys::RecordFreeIndexPage(self.relation, block) };

@@ -14,7 +14,7 @@ pub(crate) struct Page {
 
 impl Page {
     /// # Safety
-    /// The buffer is pinned and locked, and this value takes over both.
+    /// The buffer is pinned and locked, and this value takes over the pin and the lock.
     pub(crate) unsafe fn new(buffer: pg_sys::Buffer) -> Self {
         Self { buffer }
     }

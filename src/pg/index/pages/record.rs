@@ -9,8 +9,8 @@ use super::page::{Image, Page};
 use crate::pg::index::layout::format::{Kind, Tail};
 use crate::pg::index::layout::items::Row;
 
-/// One WAL record of changes to at most four pages. The changes happen when it is committed, and
-/// not at all if it is dropped.
+/// One WAL record of changes to at most four pages. The changes happen when the record is
+/// committed. If it is dropped, they do not happen.
 #[derive(Debug)]
 pub(crate) struct Record<'a> {
     state: *mut pg_sys::GenericXLogState,
@@ -44,8 +44,9 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Flags the rows at these places of a page as dead, and clears the places. The page is locked
-    /// for writing. Most pages that VACUUM visits have none, and then nothing is copied.
+    /// Flags the rows at `places` of a page as dead, and clears `places`. The page must be locked
+    /// for writing. Most pages that VACUUM visits have no such rows, and for these pages nothing is
+    /// copied.
     pub(crate) fn flag_dead(index: Index, page: &'a Page, places: &mut Vec<usize>) {
         if places.is_empty() {
             return;
@@ -88,7 +89,7 @@ pub(crate) enum Logging {
 }
 
 impl Index {
-    /// Writes a page with these contents where there is room, and returns its block.
+    /// Writes a page with these contents, free or new, and returns its block.
     pub(crate) fn add(self, tail: Tail, contents: &[u8], logging: Logging) -> u32 {
         let page = match logging {
             Logging::Now => self.new_page(),

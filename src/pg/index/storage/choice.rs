@@ -3,15 +3,16 @@
 use crate::pg::index::layout::format::{Descriptor, MOST_SEGMENTS};
 use crate::pg::index::layout::items::Pair;
 
-/// The number of segments of one order of magnitude that are merged.
+/// The least number of segments of the same order of magnitude that are merged.
 const FAN: usize = 8;
-/// The number of segments from which on an insert also merges large ones.
+/// If an index has at least this many segments, an insert also merges large segments.
 const CROWDED: usize = MOST_SEGMENTS - 2 * FAN;
 /// The largest number of rows of a segment.
 const MOST_ROWS: u64 = (Pair::LIST - 1) as u64;
 
-/// Chooses what an insert merges: small segments with at most 16 times `pages` pages together. If
-/// there are too many segments, it chooses the smallest of any size.
+/// Chooses the segments that an insert merges: small segments that together have at most 16 times
+/// `pages` pages. If there are too many segments, chooses the smallest ones, however large they
+/// are.
 pub(crate) fn of_insert(segments: &[Descriptor], pages: u64) -> Option<Vec<Descriptor>> {
     if segments.len() >= CROWDED {
         return smallest(segments);
@@ -21,8 +22,8 @@ pub(crate) fn of_insert(segments: &[Descriptor], pages: u64) -> Option<Vec<Descr
     (all <= 16 * pages).then_some(due)
 }
 
-/// Chooses what VACUUM merges: the segments that are due. If none are, it rewrites a segment with
-/// many dead rows.
+/// Chooses the segments that VACUUM merges: the segments that are due or, if none are due, one
+/// segment with many dead rows, which VACUUM then rewrites.
 pub(crate) fn of_vacuum(segments: &[Descriptor]) -> Option<Vec<Descriptor>> {
     let decaying = segments.iter().find(|segment| segment.dead > 0 && segment.dead >= segment.rows / 5);
     tier(segments).or_else(|| decaying.map(|&segment| vec![segment]))
@@ -53,7 +54,8 @@ fn tier(segments: &[Descriptor]) -> Option<Vec<Descriptor>> {
     })
 }
 
-/// Returns the first of these segments whose rows can be numbered in one segment.
+/// Returns the longest run of these segments, from the first one on, whose rows can be numbered in
+/// one segment.
 fn fitting(segments: Vec<Descriptor>) -> Vec<Descriptor> {
     let mut rows = 0;
     let fits = |segment: &Descriptor| {

@@ -1,4 +1,4 @@
-//! Reads the signatures of a segment in their order, each with its rows.
+//! Reads the signatures of a segment in ascending order, and the rows of each signature.
 
 use roaring::RoaringBitmap;
 
@@ -10,9 +10,9 @@ use crate::pg::index::pages::buffer::Looked;
 
 /// The rows of one signature.
 pub(crate) enum Rows {
-    /// From a list.
+    /// Rows from a list.
     Many(RoaringBitmap),
-    /// From pairs.
+    /// Rows from pairs.
     Few(Vec<u32>),
     /// The only row. Most signatures have just one row, and this variant allocates nothing.
     One(u32),
@@ -38,8 +38,8 @@ impl Rows {
     }
 }
 
-/// Iterates over the signatures of a segment. In an index with lists, a frequent signature comes
-/// several times, with further rows each time.
+/// Iterates over the signatures of a segment. In a segment of lists, a frequent signature comes
+/// several times, each time with the next of its rows.
 pub(crate) enum Cursor<'a> {
     /// A segment of pairs.
     Pairs(PairCursor<'a>),

@@ -31,8 +31,9 @@ impl Segment {
         if self.about.signature_pages == 0 {
             return Ok(None);
         }
-        // The search looks for the first page whose last signature is not less. That page is
-        // between `low` and `high`, and these keys bound its signatures.
+        // The search looks for the first page whose last signature is not less than `signature`.
+        // The number of this page is between `low` and `high`, and `low_key` and `high_key` bound
+        // its signatures.
         let fence = self.fences.partition_point(|&first| first < signature);
         let mut low = (fence.saturating_sub(1) as u32) * self.step;
         let mut low_key = if fence > 0 { self.fences[fence - 1] } else { 0 };
@@ -62,7 +63,7 @@ impl Segment {
                 break (guess, page);
             } else {
                 (high, high_key) = (guess - 1, first);
-                // The page before may end below the signature. Then this page is the right one.
+                // If the page before this one ends below `signature`, this page is the right one.
                 let before = self.last_signature(high)?;
                 if before < signature {
                     break (guess, page);
@@ -110,7 +111,7 @@ fn few(rows: Vec<u32>) -> Option<SignatureRows> {
     (!rows.is_empty()).then_some(SignatureRows::Few(rows))
 }
 
-/// Returns the first of `count` positions for which `before` is false.
+/// Returns the first of `count` positions for which `before` is false, or `count` if there is none.
 fn partition(count: usize, before: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, count);
     while low < high {

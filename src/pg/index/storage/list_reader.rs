@@ -25,11 +25,11 @@ pub(crate) trait Source {
     /// Returns the place of list `n`.
     fn entry(&self, n: u32) -> Looked<List>;
 
-    /// Replaces the contents of `bytes` by a range that lies on one page. Returns false if the page
-    /// does not have these bytes.
+    /// Replaces the contents of `bytes` by the bytes of the lists in the range `from..until`, which
+    /// lies on one page. Returns false if the page does not have these bytes.
     fn read(&self, from: u64, until: u64, bytes: &mut Vec<u8>) -> Looked<bool>;
 
-    /// Fails because these bytes are not lists.
+    /// Fails because the bytes of the lists are invalid.
     fn corrupted(&self, what: &str) -> !;
 
     /// Fails with this error.
@@ -93,7 +93,7 @@ impl<'a, S: Source> Stream<'a, S> {
         self.end - self.next + (self.page.len() - self.at) as u64
     }
 
-    /// Loads some bytes, if there are any left.
+    /// Loads the next bytes if all loaded bytes were read and the part has more.
     fn fill(&mut self) -> Looked<()> {
         if self.at < self.page.len() || self.next >= self.end {
             return Ok(());
@@ -139,11 +139,12 @@ struct Head {
 /// Iterates over the pieces of a part.
 pub(crate) struct Part<'a, S = Segment> {
     stream: Stream<'a, S>,
-    /// The previous class, and the end of the part's classes.
+    /// The class of the last piece that was read or skipped, or at first the first class of the
+    /// part. Then the end of the part's range of classes.
     class: u64,
     end: u64,
     is_first: bool,
-    /// The piece that is being read, and the base of its row numbers.
+    /// The decoder of the piece that is being read, and the base that is added to its row numbers.
     decoder: Option<Decoder>,
     base: u32,
     /// The decoded rows, and how many of them were returned.
@@ -284,8 +285,8 @@ impl<'a, S: Source> Part<'a, S> {
         Ok(true)
     }
 
-    /// Moves to the list of a class. Returns false if there is none. Classes must be looked up in
-    /// ascending order.
+    /// Moves to the list of a class. Returns false if the part has no such list. Classes must be
+    /// looked up in ascending order.
     pub(crate) fn find(&mut self, class: u64) -> Looked<bool> {
         while let Some(head) = self.head()? {
             if head.class >= class {
@@ -302,7 +303,7 @@ impl<'a, S: Source> Part<'a, S> {
         Ok(false)
     }
 
-    /// Moves to the first list. Returns false if there is none.
+    /// Moves to the first list of the part. Returns false if the part is empty.
     pub(crate) fn find_any(&mut self) -> Looked<bool> {
         let head = self.head()?;
         Ok(head.map(|head| self.begin(head)).is_some())

@@ -1,16 +1,17 @@
-//! Writes the lists of a segment. The rows of each class are stored as gaps, and neighbouring
-//! classes are in parts of about a page.
+//! Writes the lists of a segment. The rows of each class are stored as gaps, and the lists of
+//! neighbouring classes form parts of about a kilobyte.
 //!
 //! A part consists of pieces of lists in the order of their classes. A piece has these fields:
 //!
-//! - the gap between its class and that of the piece before, or the first class of the part;
+//! - the gap between its class and the class of the previous piece or, for the first piece, the
+//!   first class of the part;
 //! - the number of rows;
-//! - the number of bytes, each of these numbers in LEB128;
+//! - the number of bytes of the code; these three numbers are in LEB128;
 //! - one byte with the parameter of the code;
-//! - the code of the rows ([`rice`]). If the piece before has the same class, the rows are counted
-//!   from after its last row.
+//! - the code of the rows ([`rice`]). If the previous piece has the same class, the numbers of rows
+//!   are counted from the row after its last row.
 //!
-//! After the parts there is one more list: the rows whose signatures are spread over several rows.
+//! After the parts there is one more list: the rows that hold a part of a split set.
 
 use super::spool::Spool;
 use crate::pg::index::layout::format::{Descriptor, List};
@@ -26,21 +27,21 @@ pub(super) const PIECE: usize = 1 << 15;
 /// The target size of a part in bytes.
 const PART_BYTES: u64 = 1 << 10;
 
-/// Returns the number of parts for this many postings, as a power of two. A posting takes about 12
-/// bits.
+/// Returns the binary logarithm of the number of parts for this many postings. A posting takes
+/// about 12 bits.
 fn part_bits(postings: u64, class_bits: u32) -> u32 {
     let parts = (postings.saturating_mul(3) / 2 / PART_BYTES).max(1);
     parts.ilog2().min(class_bits)
 }
 
-/// Returns the number of parts for this many lists, as a power of two, or None if the number is
-/// invalid.
+/// Returns the binary logarithm of the number of parts for this many lists, or None if the number
+/// of lists is invalid.
 pub(super) fn bits_of_parts(lists: u32, class_bits: u32) -> Option<u32> {
     let parts = lists.checked_sub(1)?;
     (parts.is_power_of_two() && parts.ilog2() <= class_bits).then(|| parts.ilog2())
 }
 
-/// A destination for what is written.
+/// A destination for bytes that are written.
 pub(super) trait Store {
     /// Appends bytes.
     fn push(&mut self, bytes: &[u8]) -> Result<()>;
@@ -59,8 +60,8 @@ impl Store for Spool {
     }
 }
 
-/// Replaces the contents of `piece` by a piece. `rows` are counted from their base, and `gap` is
-/// the distance from the previous class. `code` is scratch space.
+/// Replaces the contents of `piece` by the bytes of a piece. The numbers in `rows` are counted from
+/// the base of the piece, and `gap` is the distance from the previous class. `code` is a buffer.
 fn write_piece(gap: u64, rows: &[u32], code: &mut Vec<u8>, piece: &mut Vec<u8>) -> Result<()> {
     code.clear();
     piece.clear();
@@ -98,8 +99,9 @@ pub(super) struct Lists<S> {
 }
 
 impl<S: Store> Lists<S> {
-    /// Starts lists of classes with this many bits and about this many postings. The arguments in
-    /// the array take the directory and the bytes.
+    /// Starts the lists of a segment with about `postings` postings, whose classes have
+    /// `class_bits` bits. The list directory and the bytes of the lists are written to the stores
+    /// in the array.
     pub(super) fn new(class_bits: u32, postings: u64, [directory, bytes]: [S; 2]) -> Self {
         Self {
             class_bits,
@@ -119,8 +121,8 @@ impl<S: Store> Lists<S> {
         }
     }
 
-    /// Adds a row of a class, which is in the upper bits of its signature. Pairs must come in
-    /// order. A repeated pair is stored once.
+    /// Adds a row of a class. The class is in the upper bits of `signature`. Pairs of signature and
+    /// row must come in order. A repeated pair is stored once.
     pub(super) fn push(&mut self, signature: u64, row: u32, about: &mut Descriptor) -> Result<()> {
         let class = signature >> (u64::BITS - self.class_bits);
         if class != self.class {
@@ -136,7 +138,7 @@ impl<S: Store> Lists<S> {
         memory::push(&mut self.rows, row, DOING)
     }
 
-    /// Ends the list of a class.
+    /// Ends the list of the current class.
     fn close(&mut self, about: &mut Descriptor) -> Result<()> {
         if !self.rows.is_empty() {
             self.write_piece_of_class()?;
@@ -167,7 +169,7 @@ impl<S: Store> Lists<S> {
         Ok(())
     }
 
-    /// Ends the parts before this one.
+    /// Ends the parts before `part`.
     fn go_to(&mut self, part: u32) -> Result<()> {
         while self.part < part {
             self.end_part()?;

@@ -39,7 +39,7 @@ pub(crate) fn budget() -> usize {
     (kilobytes.max(1024) as usize) << 10
 }
 
-/// Makes a segment of the pending pages, except the last page unless `all` is set.
+/// Makes a segment from the pending pages. The last pending page is left out unless `all` is true.
 pub(crate) fn flush(index: Index, _lock: &Lock, all: bool) -> Result<()> {
     if all {
         pending::rotate(index);
@@ -84,7 +84,7 @@ pub(crate) fn flush(index: Index, _lock: &Lock, all: bool) -> Result<()> {
     }
     let head = Some((meta.tail, meta.tail_sequence));
     if writer.rows() == 0 {
-        // An order that was settled without rows is dropped.
+        // If no rows are left, the order that was just settled is dropped.
         blocks.extend(settled.iter().flat_map(|settled| order::blocks(index, settled)));
         publish(index, &[], Change { head, ..Change::default() }, &blocks);
     } else {
@@ -94,7 +94,7 @@ pub(crate) fn flush(index: Index, _lock: &Lock, all: bool) -> Result<()> {
     Ok(())
 }
 
-/// The largest number of sets that are counted to settle an order.
+/// The number of sets after which no more pages are counted to settle an order.
 const COUNTED: u64 = 30_000;
 
 /// Settles an index of sets by its pending rows if nothing was settled before. Returns the
@@ -141,13 +141,13 @@ fn reserve(index: Index) -> u64 {
 #[derive(Default)]
 struct Change {
     added: Option<Descriptor>,
-    /// The first page of the pending area, and its sequence number.
+    /// The new first page of the pending area, and its sequence number.
     head: Option<(u32, u64)>,
-    /// The metapage with what was settled for an index of sets.
+    /// The metapage with the settled parameters of an index of sets.
     settled: Option<Meta>,
 }
 
-/// Changes the directory, then frees the blocks that it no longer refers to.
+/// Changes the directory, then frees `blocks`, to which the directory no longer refers.
 fn publish(index: Index, removed: &[u64], Change { added, head, settled }: Change, blocks: &[u32]) {
     let removal = Lock::removal(index);
     let page = index.write(0);
@@ -191,7 +191,7 @@ pub(crate) fn count_dead(index: Index, dead: &[(u64, u32)]) {
 /// Flushes the pending area if it is full, and merges small segments. Called after an insert.
 pub(crate) fn after_insert(index: Index) -> Result<()> {
     let Some(lock) = Lock::maintenance_if_free(index) else { return Ok(()) };
-    // Another backend may just have flushed it.
+    // Another backend may just have flushed the pending area.
     let limit = options::pending_pages(index);
     if Directory::read(index).pending_pages() <= limit {
         return Ok(());
@@ -200,7 +200,7 @@ pub(crate) fn after_insert(index: Index) -> Result<()> {
     merge_some(index, &lock, &mut |directory| choice::of_insert(&directory.segments, limit))
 }
 
-/// Merges what is due and rewrites segments with many dead rows, for VACUUM.
+/// Merges the segments that are due and rewrites segments with many dead rows, for VACUUM.
 pub(crate) fn merge_due(index: Index, lock: &Lock) -> Result<()> {
     merge_some(index, lock, &mut |directory| choice::of_vacuum(&directory.segments))
 }
@@ -214,7 +214,7 @@ pub(crate) fn merge_all(index: Index, lock: &Lock) -> Result<()> {
     })
 }
 
-/// Merges what `choose` chooses until it chooses nothing.
+/// Merges the segments that `choose` chooses, again and again until it chooses none.
 fn merge_some(
     index: Index,
     _lock: &Lock,

@@ -1,4 +1,5 @@
-//! The storage of an index: pending pages as rows come in, and segments that are merged.
+//! The storage of an index: the pending pages, to which inserts append rows, and the segments that
+//! are made from pending pages and from other segments.
 
 pub(crate) mod choice;
 pub(crate) mod cursor;

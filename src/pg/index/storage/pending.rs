@@ -35,7 +35,8 @@ pub(crate) fn append(index: Index, mut meta: Meta, item: Item<'_>) -> bool {
     }
 }
 
-/// Ends the last page, if it has any items, so that a flush takes it too.
+/// Adds an empty page after the last page if the last page has any items, so that a flush takes
+/// these items, too.
 pub(crate) fn rotate(index: Index) {
     loop {
         pgrx::check_for_interrupts!();
@@ -62,15 +63,16 @@ fn is_last(page: &Page, meta: &Meta) -> bool {
     page.is(Kind::Pending, meta.tail_sequence, 0) && page.tail().next == NONE
 }
 
-/// Ends the call if the last page is past the end of the index: the server would look for a file
-/// that does not exist.
+/// Fails if the last page is past the end of the index. Without this check, the server would look
+/// for a file that does not exist.
 fn check_tail(index: Index, meta: &Meta) {
     if !index.has(meta.tail) {
         index.corrupted(0, &format!("it refers to block {}, behind the end", meta.tail));
     }
 }
 
-/// Returns the current metapage after its last page turned out to be no longer the last one.
+/// Returns the current metapage, after the last page that `before` names turned out to be no longer
+/// the last one.
 fn moved_on(index: Index, before: Meta) -> Meta {
     let now = Directory::read(index).meta;
     if (now.tail, now.tail_sequence) == (before.tail, before.tail_sequence) {
@@ -84,8 +86,8 @@ fn put(image: &mut Image<'_>, used: usize, item: Item<'_>) {
     image.set_used(used + item.size());
 }
 
-/// Adds a page with this item to the chain that `seen` describes. If the chain has changed, returns
-/// the new description instead.
+/// Adds a page to the chain that `seen` describes, with `item` if there is one. If the chain has
+/// changed meanwhile, returns the current metapage instead.
 fn grow(index: Index, seen: &Meta, item: Option<Item<'_>>) -> Result<(), Meta> {
     let metapage = index.write(0);
     let mut now = Directory::of(index, &metapage);
@@ -117,8 +119,8 @@ fn grow(index: Index, seen: &Meta, item: Option<Item<'_>>) -> Result<(), Meta> {
     Ok(())
 }
 
-/// The pages of the chain from the first one on: either up to the last one that `meta` names,
-/// exclusively, or including it and all later ones.
+/// Visits the pages of the chain from the first one on: either only the pages before the last page
+/// that the metapage names, or all pages, including those that are added meanwhile.
 pub(crate) struct Pages {
     index: Index,
     next: u32,
@@ -157,8 +159,8 @@ impl Pages {
         Ok(Some(self.next))
     }
 
-    /// Flags rows of the next page as dead if `is_dead` says so. Returns the numbers of its rows,
-    /// without continuations: live rows, dead rows, newly flagged rows.
+    /// Flags the rows of the next page for which `is_dead` returns true. Returns how many rows of
+    /// the page are live, dead, and newly flagged, without continuations.
     pub(crate) fn mark_next(&mut self, mut is_dead: impl FnMut(Row) -> bool) -> Looked<Option<[u64; 3]>> {
         vacuum_delay();
         let Some(block) = self.step()? else { return Ok(None) };

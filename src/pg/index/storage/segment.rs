@@ -12,7 +12,7 @@ use crate::pg::index::pages::record::Record;
 use crate::pg::server::error::or_raise;
 use neardup_core::memory;
 
-/// The activity that an error names when memory runs out while rows are found.
+/// The activity that an error names when memory runs out while rows are collected.
 pub(crate) const COLLECTING: &str = "collecting rows of an index";
 
 /// A segment to read.
@@ -22,15 +22,15 @@ pub(crate) struct Segment {
     pub index: Index,
     /// The descriptor of the segment in the directory.
     pub about: Descriptor,
-    /// The blocks of its root.
+    /// The blocks of the segment's root.
     pub roots: Vec<u32>,
-    /// The runs of its numbered pages.
+    /// The runs of blocks that hold the segment's numbered pages.
     pub extents: Vec<Extent>,
     /// The layout of the segment.
     pub(super) layout: Layout,
     /// The number of the first page in each extent.
     numbers: Vec<u32>,
-    /// The first signatures of every `step`-th signature page.
+    /// The first signature of every `step`-th signature page.
     pub(super) fences: Vec<u64>,
     pub(super) step: u32,
 }
@@ -133,7 +133,7 @@ impl Segment {
         Ok(page)
     }
 
-    /// Ends the call if a fence is not the first signature of its page.
+    /// Fails if a fence is not the first signature of its page.
     pub(crate) fn check_fences(&self) -> Looked<()> {
         for (fence, n) in self.fences.iter().zip((0..).step_by(self.step as usize)) {
             let page = self.signature_page(n)?;
@@ -171,7 +171,7 @@ impl Segment {
         Ok(list)
     }
 
-    /// Returns the page with this byte of the lists.
+    /// Returns the page that has the byte at `offset` of the lists.
     pub(super) fn list_page(&self, offset: u64) -> Looked<Page> {
         self.page(self.list_page_number(offset), Kind::Lists)
     }
@@ -212,8 +212,8 @@ impl Segment {
         }
     }
 
-    /// Reads rows, whose numbers come in ascending order, and calls `each` with each row and its
-    /// sketch. The page is locked meanwhile.
+    /// Reads the rows with these numbers, which must ascend, and calls `each` with the number, the
+    /// row and the sketch of each row. The page of the row is locked while `each` runs.
     pub(crate) fn look(
         &self,
         rows: impl IntoIterator<Item = u32>,
@@ -259,8 +259,8 @@ impl Segment {
         Ok((n * per_page, contents.to_vec()))
     }
 
-    /// Flags rows as dead if `is_dead` says so. Returns how many rows are dead now, and how many
-    /// were flagged, without continuations.
+    /// Flags the rows for which `is_dead` returns true. Returns the number of rows that are dead
+    /// now, and the number of newly flagged rows without continuations.
     pub(crate) fn mark(&self, mut is_dead: impl FnMut(Row) -> bool) -> Looked<(u32, u32)> {
         let width = Row::SIZE + self.layout.payload;
         let (mut dead, mut marked, mut found) = (0, 0, Vec::new());

@@ -35,7 +35,7 @@ pub(crate) struct Sorter {
     most: usize,
     file: Option<Box<dyn TempFile>>,
     written: u64,
-    /// The place in the file of the sorted parts of each run.
+    /// The places in the file of the sorted parts of each run.
     runs: Vec<Vec<Range<u64>>>,
 }
 
@@ -117,7 +117,8 @@ impl Sorter {
     }
 }
 
-/// Pairs in order, part by part: those in memory, merged with those of the runs if there are any.
+/// Pairs in order, part by part: the pairs in memory, merged with the pairs of the runs if there
+/// are any runs.
 pub(crate) struct Merge {
     parts: Enumerate<IntoIter<Vec<(u64, u32)>>>,
     runs: Vec<Vec<Range<u64>>>,
@@ -125,11 +126,12 @@ pub(crate) struct Merge {
     /// The rest of the current part in memory.
     part: IntoIter<(u64, u32)>,
     sources: Vec<Run>,
-    /// The next pair of each run, and of the memory, whose number follows that of the last run.
+    /// The next pair of each run and the next pair in memory, each with the number of its source.
+    /// The pairs in memory are the source after the last run.
     heads: BinaryHeap<Reverse<((u64, u32), usize)>>,
 }
 
-/// The rest of a part in a file.
+/// The rest of a part of a run, which is in the file.
 struct Run {
     rest: Range<u64>,
     bytes: Vec<u8>,

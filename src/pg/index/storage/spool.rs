@@ -6,7 +6,8 @@ use neardup_core::error::Result;
 use neardup_core::files::{TempFile, TempFiles};
 use neardup_core::memory;
 
-/// Bytes in order of arrival; those beyond a budget are in a temporary file.
+/// Bytes in order of arrival. Whenever the bytes in memory exceed a budget, they are moved to a
+/// temporary file.
 pub(crate) struct Spool {
     files: ServerFiles,
     budget: usize,

@@ -15,8 +15,8 @@ use neardup_core::memory;
 
 const DOING: &str = "writing a segment";
 
-/// A writer for a segment: it takes first all rows, then, after [`Writer::end_rows`], all pairs in
-/// order, then [`Writer::finish`].
+/// A writer for a segment. It takes first all rows and then, after [`Writer::end_rows`], all pairs
+/// in order. [`Writer::finish`] completes the segment.
 pub(crate) struct Writer {
     index: Index,
     logging: Logging,
@@ -32,9 +32,9 @@ pub(crate) struct Writer {
     many: RoaringBitmap,
     directory: Spool,
     lists: Spool,
-    /// The lists of classes, if the segment has these.
+    /// The lists of classes, if the segment has lists of classes.
     classes: Option<Lists<Spool>>,
-    /// Rows that are parts of others.
+    /// The numbers of the rows that hold a part of a split set.
     split: Vec<u32>,
 }
 
@@ -61,7 +61,7 @@ impl Writer {
         }
     }
 
-    /// Returns the number of rows so far, which is the number of the next one.
+    /// Returns the number of rows so far, which is the number of the next row.
     pub(crate) fn rows(&self) -> u32 {
         self.segment.rows
     }
@@ -117,7 +117,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Adds a pair. Pairs come in order.
+    /// Adds a pair. Pairs must come in order.
     pub(crate) fn pair(&mut self, signature: u64, row: u32) -> Result<()> {
         if let Some(classes) = &mut self.classes {
             return classes.push(signature, row, &mut self.segment);
@@ -180,7 +180,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes what is left, and returns the descriptor of the segment for the directory.
+    /// Writes the remaining pages, and returns the descriptor of the segment for the directory.
     pub(crate) fn finish(mut self) -> Result<Descriptor> {
         self.close_signature()?;
         self.flush(Kind::Signatures)?;
