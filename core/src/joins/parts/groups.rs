@@ -1,10 +1,11 @@
 //! The rows of a set that are sent to parts: one for each part into which tokens of its prefix
 //! fall.
 //!
-//! The encoded tokens of a row begin with the version of this format. Then each token has its hash
-//! in 8 bytes, little-endian, and the distance of its place in the set's order from the place of
-//! the row's previous token. The first token has its place, from 0, instead of the distance. The
-//! number is written in groups of 7 bits, lowest first; all groups but the last have bit 7 set.
+//! The encoded tokens of a row begin with the version of this format. For each token, its hash
+//! follows in 8 bytes, little-endian, and then the distance of its place in the set's order from
+//! the place of the row's previous token. For the first token, the distance is its place, counted
+//! from 0. Distances are written in groups of 7 bits, lowest first; all groups but the last have
+//! bit 7 set.
 
 use super::bitmaps;
 use super::ranks::TokenRanks;

@@ -18,7 +18,7 @@ pub(super) const DOING: &str = "joining a part";
 const HEADER: usize = 2;
 const HALF: u32 = u32::BITS;
 
-/// The encoded data of which a row shares something with its partners.
+/// The encoded tokens or keys of a row, of which it shares at least one with each partner.
 #[derive(Debug, Clone, Copy)]
 pub enum Shared<'a> {
     /// The tokens of a prefix, each with its place ([`groups`]).
