@@ -11,6 +11,15 @@ use crate::error::Result;
 use crate::executor::Executor;
 
 /// The result of a threshold.
+///
+/// ```
+/// use neardup_core::{near_duplicates, threshold_curve};
+///
+/// let pairs = near_duplicates(&["a b c d", "d c b a", "a b c"], 0.5)?;
+/// let all = threshold_curve(&pairs, 3, &[0.7])?[0];
+/// assert_eq!((all.threshold, all.pairs, all.clusters, all.redundant), (0.7, 3, 1, 2));
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
     /// The threshold.

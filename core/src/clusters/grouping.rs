@@ -18,6 +18,17 @@ const DOING: &str = "making clusters";
 
 /// The clusters of two or more rows, in the order of their first member, or of their representative
 /// if they are perhaps-similar sets.
+///
+/// Made by [`cluster_pairs`](crate::cluster_pairs).
+///
+/// ```
+/// use neardup_core::{Clustering, Pair, cluster_pairs};
+///
+/// let pairs = [Pair { left: 1, right: 2, similarity: 0.9 }];
+/// let clusters = cluster_pairs(&pairs, 4, Clustering::Connected)?;
+/// assert_eq!((clusters.len(), clusters.get(0).members), (1, &[1, 2][..]));
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct Clusters {
     members: Ragged<u32>,
@@ -28,6 +39,17 @@ pub struct Clusters {
 }
 
 /// A cluster.
+///
+/// ```
+/// use neardup_core::{Clustering, Pair, cluster_pairs};
+///
+/// let pair = |left, right, similarity| Pair { left, right, similarity };
+/// let clusters = cluster_pairs(&[pair(0, 1, 0.9), pair(1, 2, 0.8)], 3, Clustering::Star)?;
+/// let cluster = clusters.get(0);
+/// assert_eq!((cluster.id, cluster.representative, cluster.members), (0, 1, &[0, 1, 2][..]));
+/// assert_eq!(cluster.similarity, [0.9, 1.0, 0.8]);
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cluster<'a> {
     /// The id of the cluster: its first member, or its representative if it is a perhaps-similar
@@ -199,16 +221,41 @@ impl Clusters {
     }
 
     /// Returns the number of clusters.
+    ///
+    /// ```
+    /// use neardup_core::{Clustering, cluster_pairs};
+    ///
+    /// assert_eq!(cluster_pairs(&[], 3, Clustering::Connected)?.len(), 0);
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     pub fn len(&self) -> usize {
         self.representatives.len()
     }
 
     /// Reports whether there are no clusters.
+    ///
+    /// ```
+    /// use neardup_core::{Clustering, cluster_pairs};
+    ///
+    /// assert!(cluster_pairs(&[], 3, Clustering::Star)?.is_empty());
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.representatives.is_empty()
     }
 
     /// Returns a cluster.
+    ///
+    /// Panics unless `cluster` is less than [`Clusters::len`]. O(1).
+    ///
+    /// ```
+    /// use neardup_core::{Clustering, Pair, cluster_pairs};
+    ///
+    /// let pairs = [Pair { left: 0, right: 2, similarity: 0.9 }];
+    /// let clusters = cluster_pairs(&pairs, 3, Clustering::Connected)?;
+    /// assert_eq!((clusters.get(0).id, clusters.get(0).representative), (0, 0));
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     pub fn get(&self, cluster: usize) -> Cluster<'_> {
         let members = self.members.get(cluster);
         let representative = self.representatives[cluster];
@@ -217,6 +264,15 @@ impl Clusters {
     }
 
     /// Returns all clusters.
+    ///
+    /// ```
+    /// use neardup_core::{Clustering, Pair, cluster_pairs};
+    ///
+    /// let pairs = [(0, 1), (2, 3)].map(|(left, right)| Pair { left, right, similarity: 1.0 });
+    /// let clusters = cluster_pairs(&pairs, 4, Clustering::Connected)?;
+    /// assert_eq!(clusters.iter().map(|cluster| cluster.id).collect::<Vec<_>>(), [0, 2]);
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     pub fn iter(&self) -> impl Iterator<Item = Cluster<'_>> {
         (0..self.len()).map(|cluster| self.get(cluster))
     }

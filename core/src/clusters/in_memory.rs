@@ -33,19 +33,64 @@ fn graph(pairs: &[Pair], documents: usize) -> Result<Graph<'static>> {
     Ok(Graph::new(edges.distinct(EXECUTOR)?, documents))
 }
 
-/// Returns the clusters of the pairs of one corpus.
+/// Returns the clusters of the pairs of one corpus of so many documents.
+///
+/// Repeats of a pair count once, the strongest of them. Fails if a row of a pair is not less than
+/// `documents`. O(pairs · log pairs).
+///
+/// ```
+/// use neardup_core::{Clustering, cluster_pairs, near_duplicates};
+///
+/// let texts = ["red crane", "north quay", "crane, red", "quay (north)"];
+/// let pairs = near_duplicates(&texts, 0.9)?;
+/// let clusters = cluster_pairs(&pairs, texts.len(), Clustering::Connected)?;
+/// let members: Vec<&[u32]> = clusters.iter().map(|cluster| cluster.members).collect();
+/// assert_eq!(members, [[0, 2], [1, 3]]);
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 pub fn cluster_pairs(pairs: &[Pair], documents: usize, clustering: Clustering) -> Result<Clusters> {
     Clusters::new(&mut graph(pairs, documents)?, clustering, None, EXECUTOR)
 }
 
-/// Chooses the rows to keep, so that every other row is a pair with one of them.
+/// Chooses the rows to keep from the pairs of one corpus, so that every other row is a pair with
+/// one of them, and no two of them are a pair.
+///
+/// Rows with a lesser key are preferred, and of equal ones the smaller row. So a constant keeps the
+/// first row, and the descending length the longest text. Fails if a row of a pair is not less than
+/// `documents`. O(pairs · log pairs + documents · log documents).
+///
+/// ```
+/// use neardup_core::{keep_by, near_duplicates};
+///
+/// let texts = ["a b c d", "north quay", "a b c d e"];
+/// let pairs = near_duplicates(&texts, 0.8)?;
+/// let first = keep_by(&pairs, texts.len(), |_| 0)?;
+/// assert_eq!(first.kept().collect::<Vec<_>>(), [0, 1]);
+/// let longest = keep_by(&pairs, texts.len(), |row| std::cmp::Reverse(texts[row as usize].len()))?;
+/// assert_eq!(longest.kept().collect::<Vec<_>>(), [1, 2]);
+/// assert_eq!((longest.of[0], longest.similarity[0]), (2, 0.8));
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 pub fn keep_by<K: Ord>(pairs: &[Pair], documents: usize, key: impl Fn(u32) -> K + Sync) -> Result<Leaders> {
     let mut graph = graph(pairs, documents)?;
     let rank = rank_by(documents, |row| (key(row), row), EXECUTOR)?;
     leaders(&mut graph, &rank, EXECUTOR)
 }
 
-/// Returns the numbers of pairs and clusters that each of `thresholds` would give.
+/// Returns the numbers of pairs and connected clusters that each threshold would give, from the
+/// pairs of the lowest one.
+///
+/// `thresholds` are in ascending order; otherwise it fails, as it does if a row of a pair is not
+/// less than `documents`. O(pairs · log pairs).
+///
+/// ```
+/// use neardup_core::{near_duplicates, threshold_curve};
+///
+/// let pairs = near_duplicates(&["a b c d", "d c b a", "a b c"], 0.5)?;
+/// let curve = threshold_curve(&pairs, 3, &[0.5, 0.75, 1.0])?;
+/// assert_eq!(curve.iter().map(|point| point.pairs).collect::<Vec<_>>(), [3, 3, 1]);
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 pub fn threshold_curve(pairs: &[Pair], documents: usize, thresholds: &[f64]) -> Result<Vec<Point>> {
     if !thresholds.is_sorted() {
         let value = format!("{thresholds:?}");

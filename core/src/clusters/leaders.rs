@@ -10,6 +10,15 @@ use crate::memory;
 const DOING: &str = "choosing representatives";
 
 /// The leader of each vertex.
+///
+/// ```
+/// use neardup_core::{Pair, keep_by};
+///
+/// let pairs = [Pair { left: 0, right: 2, similarity: 0.9 }];
+/// let leaders = keep_by(&pairs, 3, |_| 0)?;
+/// assert_eq!((leaders.of, leaders.similarity), (vec![0, 1, 0], vec![1.0, 1.0, 0.9]));
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Leaders {
     /// The leader of each vertex: itself, or the leader that it is most similar to.
@@ -20,6 +29,16 @@ pub struct Leaders {
 
 impl Leaders {
     /// Returns the vertices that lead themselves, in ascending order: the rows to keep.
+    ///
+    /// O(vertices).
+    ///
+    /// ```
+    /// use neardup_core::{Pair, keep_by};
+    ///
+    /// let leaders = keep_by(&[Pair { left: 0, right: 2, similarity: 0.9 }], 4, |row| row)?;
+    /// assert_eq!(leaders.kept().collect::<Vec<_>>(), [0, 1, 3]);
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     pub fn kept(&self) -> impl Iterator<Item = u32> {
         (0..).zip(&self.of).filter(|(vertex, leader)| vertex == *leader).map(|(vertex, _)| vertex)
     }

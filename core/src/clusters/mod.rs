@@ -48,6 +48,21 @@ mod tests;
 mod tests_of_equal_rows;
 
 /// The way in which pairs become clusters.
+///
+/// Each has a representative: the row with the most pairs.
+///
+/// ```
+/// use neardup_core::{Clustering, Pair, cluster_pairs};
+///
+/// // A chain of four rows.
+/// let pair = |left, similarity| Pair { left, right: left + 1, similarity };
+/// let pairs = [pair(0, 0.8), pair(1, 0.9), pair(2, 0.8)];
+/// let of = |clustering| cluster_pairs(&pairs, 4, clustering);
+/// assert_eq!(of(Clustering::Connected)?.get(0).members, [0, 1, 2, 3]);
+/// // Row 3 is no pair with the representative.
+/// assert_eq!(of(Clustering::Star)?.get(0).members, [0, 1, 2]);
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Clustering {
     /// Connected components: rows that a chain of pairs connects are in one cluster.

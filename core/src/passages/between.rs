@@ -11,6 +11,22 @@ use crate::resources::Resources;
 
 /// Returns the passages that two texts share, in the order of the left text. Words have no document
 /// frequency here, so all words count.
+///
+/// The rows of the passages are 0 and 1. Fails if parameters are out of range, and after a request
+/// to stop.
+///
+/// ```
+/// use neardup_core::{PassageParameters, SentenceFeatures, Stop, passages_between};
+///
+/// let a = "A plain start. The crane moved to the north quay in March. Nobody saw it happen.";
+/// let b = "More words. The crane moved to the\nnorth quay in March. Nobody saw it happen. End.";
+/// let features = SentenceFeatures::Shingles(4);
+/// let parameters = PassageParameters { features, min_sentences: 1, ..Default::default() };
+/// let passages = passages_between(a, b, &parameters, &Stop::default())?;
+/// // Both sentences, though a line break cuts one of them.
+/// assert_eq!(&a[passages[0].left_span.clone()], &a[15..]);
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 pub fn between(a: &str, b: &str, parameters: &Parameters, stop: &Stop) -> Result<Vec<Passage>> {
     between_documents([a, b].map(|text| Document::Text(text.to_owned())), parameters, stop)
 }

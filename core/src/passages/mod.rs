@@ -43,6 +43,16 @@ use crate::verify::measure::check_threshold;
 pub use between::{between, between_documents};
 
 /// The parameters that define a passage.
+///
+/// Sentences are similar if their sets of signatures are; runs of similar sentences are passages
+/// (Zhang and others, SIGIR 2010).
+///
+/// ```
+/// use neardup_core::PassageParameters;
+///
+/// let usual = PassageParameters::default();
+/// assert_eq!((usual.threshold, usual.min_sentences, usual.extend), (0.9, 3, Some(12)));
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parameters {
     /// The signatures of sentences.
@@ -85,6 +95,15 @@ impl Parameters {
     pub const WIDEST_GAP: u32 = 100;
 
     /// Checks the values that a user gave.
+    ///
+    /// Fails for values outside their ranges.
+    ///
+    /// ```
+    /// use neardup_core::PassageParameters;
+    ///
+    /// assert!(PassageParameters::default().check().is_ok());
+    /// assert!(PassageParameters { min_sentences: 0, ..Default::default() }.check().is_err());
+    /// ```
     pub fn check(&self) -> Result<()> {
         check_threshold(self.threshold)?;
         self.features.check()?;
@@ -103,6 +122,19 @@ impl Parameters {
 }
 
 /// A passage of two documents.
+///
+/// Spans are characters of each text, from 0 and half open.
+///
+/// ```
+/// use neardup_core::{PassageParameters, Stop, passages_between};
+///
+/// let parameters = PassageParameters { min_sentences: 1, extend: None, ..Default::default() };
+/// let (a, b) = ("One. The red crane left the quay.", "The red crane left the quay! Two.");
+/// let passages = passages_between(a, b, &parameters, &Stop::default())?;
+/// assert_eq!((passages[0].left_span.clone(), passages[0].right_span.clone()), (5..33, 0..28));
+/// assert_eq!((passages[0].sentences, passages[0].similarity), (1, 1.0));
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Passage {
     /// The rows of the documents; in a self-join the left one comes first in the order of the ids.

@@ -1,6 +1,16 @@
 //! The codes to eliminate or keep.
 
 /// Codes in the order in which they are taken: by descending length, ties by id.
+///
+/// A slice of strings is one, if it is sorted like that; a program whose codes are elsewhere
+/// implements it.
+///
+/// ```
+/// use neardup_core::Codes;
+///
+/// let codes = ["甲乙丙".to_owned(), "子丑".into()];
+/// assert_eq!((Codes::len(&codes[..]), codes.code(1), codes.length(0)), (2, "子丑", 3));
+/// ```
 pub trait Codes: Sync {
     /// Returns the number of codes.
     fn len(&self) -> usize;
@@ -32,6 +42,15 @@ impl Codes for [String] {
 }
 
 /// The code in favour of which another one is eliminated.
+///
+/// ```
+/// use neardup_core::{PlainThreads, Survivor, eliminate_repeated};
+///
+/// let codes = ["abcdefgh".to_owned(), "abcdxx".into()];
+/// let found = eliminate_repeated(&codes[..], 0.6, 1 << 24, &PlainThreads(1))?;
+/// assert_eq!(found[1], Some(Survivor { place: 0, similarity: 4.0 / 6.0 }));
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Survivor {
     /// The place of the code that stays.

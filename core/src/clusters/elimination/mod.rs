@@ -34,8 +34,23 @@ use short::eliminate_short;
 
 const DOING: &str = "eliminating repeated documents";
 
-/// Returns the survivor for which each code is eliminated, by place, or `None` for codes that stay.
-/// See [`Elimination`].
+/// Returns the code that repeats each code, by place, or `None` for codes that stay (Guo and
+/// others, section III.C).
+///
+/// Codes are in descending length. A code is eliminated if at least the share `threshold` of it is
+/// in one piece in a code that stays; several such codes share it in favour of the longest common
+/// piece, and then of the first code. Data that grows with the codes takes about `budget` bytes at
+/// a time. O(characters) if that is enough.
+///
+/// ```
+/// use neardup_core::{PlainThreads, eliminate_repeated};
+///
+/// let codes = ["甲乙丙丁戊己".to_owned(), "子丑寅卯".into(), "乙丙丁".into()];
+/// let found = eliminate_repeated(&codes[..], 0.9, 1 << 24, &PlainThreads(1))?;
+/// assert!(found[0].is_none() && found[1].is_none());
+/// assert_eq!(found[2].map(|survivor| (survivor.place, survivor.similarity)), Some((0, 1.0)));
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 pub fn eliminate_repeated<C: Codes + ?Sized>(
     codes: &C,
     threshold: f64,

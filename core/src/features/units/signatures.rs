@@ -15,6 +15,13 @@ use crate::text::words::{Space, for_each_word};
 const DOING: &str = "making signatures";
 
 /// The kind of signatures.
+///
+/// ```
+/// use neardup_core::{IdfRange, PassageParameters, SentenceFeatures};
+///
+/// let usual = SentenceFeatures::Imatch(IdfRange::default());
+/// assert_eq!(PassageParameters::default().features, usual);
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum Features {
     /// Shingles of this many words; a unit of fewer words is one shingle.
@@ -28,6 +35,15 @@ pub enum Features {
 
 impl Features {
     /// Checks the parameters.
+    ///
+    /// Fails for values outside their ranges.
+    ///
+    /// ```
+    /// use neardup_core::SentenceFeatures;
+    ///
+    /// assert!(SentenceFeatures::Shingles(3).check().is_ok());
+    /// assert!(SentenceFeatures::Shingles(0).check().is_err());
+    /// ```
     pub fn check(&self) -> Result<()> {
         match self {
             Self::Shingles(k) => FeatureSpec::check_shingle("shingle", *k as i64).map(|_| ()),
