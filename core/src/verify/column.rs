@@ -11,8 +11,8 @@ pub const DOING: &str = "comparing two texts";
 /// The number of table rows in a machine word.
 pub const WORD: usize = u64::BITS as usize;
 
-/// The carry from one word of a column to the next one below: whether the value of the row between
-/// them is one more or one less than in the column before.
+/// The carry from one word of a column to the next word below: whether the value of the last row of
+/// the upper word is one more or one less than in the previous column.
 #[derive(Debug, Clone, Copy)]
 pub struct Carry {
     /// 1 if the value is one more.
@@ -26,8 +26,9 @@ impl Carry {
     pub const TOP: Self = Self { more: 1, less: 0 };
 }
 
-/// Advances one word to the next column. `equal` has the rows that hold the column's symbol; `more`
-/// and `less` have the rows that differ from the row above. Returns the carry of row `last`.
+/// Advances one word to the next column. `equal` marks the rows that hold the column's symbol;
+/// `more` and `less` mark the rows whose value is one more or one less than that of the row above.
+/// Returns the carry of row `last`.
 #[inline]
 pub fn step(equal: u64, more: &mut u64, less: &mut u64, above: Carry, last: usize) -> Carry {
     let equal = equal | above.less;
@@ -44,16 +45,17 @@ pub fn step(equal: u64, more: &mut u64, less: &mut u64, above: Carry, last: usiz
 /// The number of symbols that are looked up without hashing: the ASCII characters.
 const ASCII: usize = 128;
 
-/// Up to 1024 rows, with the places of each symbol in them.
+/// A page of up to 1024 rows. It holds, for each symbol, the rows in which the symbol occurs.
 #[derive(Debug)]
 pub struct SymbolPage {
     /// The offset in `rows` of each ASCII symbol; 0 for symbols that do not occur here.
     ascii: [u32; ASCII],
-    /// A hash table of the other symbols and the offsets of their rows. Empty if there are none.
+    /// A hash table of all other symbols and the offsets of their rows. Empty if there are no other
+    /// symbols.
     slots: Vec<(u32, u32)>,
     /// One bit per row, for each symbol.
     rows: Vec<u64>,
-    /// Whether the page is still to be built.
+    /// True if the page still has to be built.
     unmade: bool,
 }
 
@@ -74,12 +76,12 @@ impl SymbolPage {
         self.unmade = true;
     }
 
-    /// The rows of a page, in words.
+    /// The number of words that hold one bit for each row of a page.
     pub const WORDS: usize = 16;
     /// A value that is not a code point.
     pub const NONE: u32 = u32::MAX;
 
-    /// Builds the page for these symbols, one a row. It reuses the page's space.
+    /// Builds the page for these symbols, one per row. It reuses the page's space.
     pub fn set(&mut self, symbols: &[u32]) -> Result<()> {
         self.ascii = [0; ASCII];
         self.slots.clear();
@@ -89,7 +91,7 @@ impl SymbolPage {
             memory::reserve(&mut self.slots, slots, DOING)?;
             self.slots.resize(slots, (Self::NONE, 0));
         }
-        // The first rows belong to all symbols that do not occur here.
+        // The first words are 0: they belong to all symbols that do not occur here.
         self.rows.clear();
         memory::reserve(&mut self.rows, Self::WORDS, DOING)?;
         self.rows.resize(Self::WORDS, 0);
@@ -126,7 +128,8 @@ impl SymbolPage {
         slot
     }
 
-    /// Returns the rows that have this symbol. Rows after the last one do not have it.
+    /// Returns one bit per row, set if the row has this symbol. Bits after the last row are not
+    /// set.
     #[inline]
     pub fn rows_of(&self, symbol: u32) -> &[u64; Self::WORDS] {
         let start = match self.ascii.get(symbol as usize) {

@@ -12,7 +12,8 @@ fn characters() -> impl Strategy<Value = char> {
     ]
 }
 
-/// Generates a text of bounded length, and another made from it by edits of bounded length each.
+/// Generates a text of bounded length, and a second text made from it by edits, each of bounded
+/// length.
 pub(crate) fn edited(longest: usize, edit: usize) -> impl Strategy<Value = (Vec<char>, Vec<char>)> {
     let edit = (any::<prop::sample::Index>(), 0..4u8, characters(), 1..edit);
     let lengths = prop_oneof![0..8usize, 0..80usize, 100..longest];

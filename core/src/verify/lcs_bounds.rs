@@ -1,17 +1,34 @@
-//! Bounds that are known before a longest common subsequence is computed: how far apart the texts
-//! are at most.
+//! Bounds that are known before a longest common subsequence is computed. They limit the number of
+//! insertions and deletions between the texts.
 
 /// The required and the known length of a longest common subsequence.
+///
+/// They save time and change no length that is returned.
+///
+/// ```
+/// use neardup_core::{Lcs, LcsBounds, Stop};
+///
+/// let bounds = LcsBounds { least: 2, known: 1 };
+/// assert_eq!(Lcs::default().length(&[1, 2, 3], &[1, 3], bounds, &Stop::default())?, Some(2));
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Bounds {
     /// The least length that the caller wants.
     pub least: usize,
-    /// A length that the subsequence reaches for certain; 0 if nothing is known.
+    /// A length that the subsequence certainly has at least; 0 if nothing is known.
     pub known: usize,
 }
 
 impl Bounds {
     /// Requires `least` characters; nothing is known.
+    ///
+    /// ```
+    /// use neardup_core::LcsBounds;
+    ///
+    /// let bounds = LcsBounds::least(9);
+    /// assert_eq!((bounds.least, bounds.known), (9, 0));
+    /// ```
     pub fn least(least: usize) -> Self {
         Self { least, known: 0 }
     }

@@ -1,5 +1,6 @@
-//! Balls around a document: the sets whose similarity to the document's set is at least a given
-//! one, by a measure and a tokenizer. All numbers are little-endian.
+//! Balls. A ball around a document consists of the sets whose similarity to the document's set is
+//! at least a given value. A measure and a tokenizer define the similarity. All numbers are
+//! little-endian.
 //!
 //! | bytes | |
 //! | --- | --- |
@@ -12,7 +13,7 @@
 //! | 8 to 15 | the least similarity, a double |
 //! | from 16 on | document: UTF-8 text; tokens as length (4 bytes) and bytes; or 8-byte numbers |
 //!
-//! A ball stores the document itself and no hash of it, so its contents never depend on a version
+//! A ball stores the document itself and no hash of it, so the rows in it never depend on a version
 //! of the hash or of anything else.
 
 use super::json::{Reader, Writer};
@@ -33,7 +34,7 @@ pub const HEADER: usize = 16;
 /// The name of the type, for error messages.
 pub const NAME: &str = "text_ball";
 /// The number of characters of a document that are shown where the whole document would be too
-/// much.
+/// long.
 const SHOWN: usize = 40;
 const DOING: &str = "making a ball";
 
@@ -70,8 +71,8 @@ pub fn measure_of_name(name: &str) -> Option<Measure> {
 /// The parameters of a ball's similarity, without the least similarity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SetParameters {
-    /// The measure. For a measure with a direction, the left set is a row's and the right one the
-    /// ball's.
+    /// The measure. For a measure with a direction, the left set is that of a row and the right set
+    /// is that of the ball.
     pub measure: Measure,
     /// The kind of documents.
     pub origin: Origin,
@@ -226,7 +227,7 @@ impl<'a> SetBall<'a> {
         })
     }
 
-    /// Returns about how many bytes the tokens are made from.
+    /// Returns the approximate number of bytes that the tokens are made from.
     pub fn bytes(&self) -> usize {
         match self.middle {
             Middle::Text(text) => text.len(),
@@ -240,7 +241,7 @@ impl<'a> SetBall<'a> {
         self.write(usize::MAX, stop)
     }
 
-    /// Formats the ball with at most the beginning of its document.
+    /// Formats the ball as text, and cuts off a long document after its beginning.
     pub fn short(&self, stop: &Stop) -> Result<String> {
         self.write(SHOWN, stop)
     }
@@ -262,7 +263,7 @@ impl<'a> SetBall<'a> {
         }
         let Writer { mut text, is_cut, .. } = writer;
         memory::reserve_text(&mut text, 4, DOING)?;
-        // ASCII, so that it can be shown in any encoding.
+        // The text is ASCII, so that it can be shown in any encoding.
         text.push_str(if is_cut { "...>" } else { ">" });
         Ok(text)
     }
@@ -300,7 +301,7 @@ impl<'a> SetBall<'a> {
     }
 }
 
-/// Checks the parameters in the bytes of a ball, without similarity and document.
+/// Checks the parameters of a ball, except for its similarity and its document.
 fn parameters(measure: Measure, origin: Origin, shingle: u16, multiset: bool) -> Result<SetParameters> {
     let shingle =
         FeatureSpec::check_shingle("shingle", shingle.into()).map_err(|error| bad(error.to_string()))?;

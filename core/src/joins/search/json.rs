@@ -113,7 +113,7 @@ impl<'a> Reader<'a> {
         self.rest = self.rest.trim_start_matches([' ', '\t', '\n', '\r']);
     }
 
-    /// Reads this character if it comes next after white space, and reports whether it did.
+    /// Skips white space and reads this character if it comes next. Reports whether it was read.
     fn takes(&mut self, character: char) -> bool {
         self.skip();
         let rest = self.rest.strip_prefix(character);
@@ -193,8 +193,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Reads a character written as four hexadecimal digits, or as two times four digits with `\u`
-/// between them. Returns it with the remaining text.
+/// Reads a character written as four hexadecimal digits, or as two groups of four digits with `\u`
+/// between them. Returns the character and the remaining text.
 fn escaped(text: &str) -> Option<(char, &str)> {
     let unit = |text: &str| {
         let digits = text.get(..4).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;

@@ -1,9 +1,9 @@
-//! Sets as keys of their tokens. A key is the upper half of a token's hash.
+//! Sets, represented by the keys of their tokens. A key is the upper half of a token's hash.
 //!
 //! An element of a set is a token together with the number of its occurrence; its key is the key of
-//! the token. Two tokens with one key make a row look more similar than it is, and never less, as
-//! long as the *number* of elements is right. So where repeats do not count, tokens with equal
-//! hashes are distinguished by their bytes.
+//! the token. Two tokens with the same key can make a row look more similar than it is, but never
+//! less similar, as long as the *number* of elements is right. So if repeats do not count, tokens
+//! with equal hashes are distinguished by their bytes.
 
 use crate::error::{Error, Result};
 use crate::executor::{self, Stop};
@@ -55,8 +55,8 @@ pub fn keys_of(
     Ok(())
 }
 
-/// Computes the distinct keys among the first `length` elements of a set in an order, in ascending
-/// order of keys. These are the keys that an index stores of a row.
+/// Computes the distinct keys of the first `length` elements of a set in the order `order`. The
+/// keys are returned in ascending order. An index stores these keys of a row.
 pub fn prefix_keys(
     keys: &[u32],
     order: &TokenOrder,
@@ -69,9 +69,9 @@ pub fn prefix_keys(
     Ok(())
 }
 
-/// Computes the classes of the first `length` elements of a set in an order, in ascending order of
-/// classes, each with the number of these elements that are in it. A search looks up these classes.
-/// A class consists of the upper `bits` bits of a key, at most 32.
+/// Computes the classes of the first `length` elements of a set in the order `order`, and for each
+/// class the number of these elements that are in it. The classes are returned in ascending order.
+/// A search looks up these classes. A class consists of the upper `bits` bits of a key, at most 32.
 pub fn prefix_classes(
     keys: &[u32],
     order: &TokenOrder,

@@ -7,8 +7,8 @@
 //! row an index stores the size of its set, a bitmap, and the classes of the first l(n) of its n
 //! elements, in an [order](super::set_index::token_order) that never changes ([`prefix`] defines
 //! l(n)). Each class has one posting list of rows ([code](super::set_index::rice)). A search looks
-//! up the first p of the q elements of the ball's set, in the same order ([`keys`]), and counts in
-//! how many of their lists a row is.
+//! up the first p of the q elements of the ball's set, in the same order ([`keys`]), and counts for
+//! each row the lists of these elements that it is in.
 //!
 //! # Nothing is lost
 //!
@@ -17,17 +17,17 @@
 //! An index needs to know only the places, because the places of the first elements do not depend
 //! on how ties are broken.
 //!
-//! Let a row of n elements and the ball's set share o of them, and let the ball require at least A.
-//! Common element number i, from 1 on, is preceded in the row by at most n - o elements that are
-//! not common, so it is among the first i + n - o elements; in the ball's set it is among the first
-//! i + q - o. So all common elements with i at most o - max(n - l(n), q - p) are both indexed and
-//! looked up: at least A - max(n - l(n), q - p) elements. The row is in the list of the class of
-//! each of them, and a class counts as often as the ball's set has elements in it among its first
-//! p. Equal classes, two tokens of one key, and more classes of a row than needed only increase the
-//! count.
+//! Let a row of n elements and the ball's set share o elements, and let the ball require at least A
+//! shared elements. Common element number i, from 1 on, is preceded in the row by at most n - o
+//! elements that are not common, so it is among the first i + n - o elements; in the ball's set it
+//! is among the first i + q - o elements. So all common elements with i at most o - max(n - l(n),
+//! q - p) are both indexed and looked up. These are at least A - max(n - l(n), q - p) elements. The
+//! row is in the list of the class of each of these elements, and a class counts once for each of
+//! the first p elements of the ball's set that is in it. Equal classes, two tokens with the same
+//! key, and more classes of a row than needed only increase the count.
 //!
 //! l(n) is chosen so that n - l(n) is at most A - 2 for every ball that the index serves, and p so
-//! that q - p is at most A - 2 for every row that the ball can contain. So where A is at least 2,
+//! that q - p is at most A - 2 for every row that the ball can contain. So if A is at least 2,
 //! there are at least 2 hits. Frequencies play no part in this argument: with any order that never
 //! changes, nothing is lost.
 

@@ -1,8 +1,8 @@
 //! The number of elements of a row that an index stores, the number of elements of a ball that a
 //! search looks up, and the number of hits that a similar row must have.
 //!
-//! [`super`] explains why nothing is lost. All bounds come from the predicate itself ([`Bounds`]),
-//! never from a formula.
+//! [`super`] explains why nothing is lost. All bounds are found by trying the predicate itself
+//! ([`Bounds`]), never by a formula.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -15,7 +15,7 @@ use crate::joins::sets::bounds::{Bounds, Side};
 use crate::verify::measure::Measure;
 use crate::verify::predicate::Predicate;
 
-/// The least number of hits in a similar row, except for sets that need not share as many elements.
+/// The least number of hits of a similar row, unless similar sets may share fewer elements.
 const HITS: u32 = 2;
 
 /// The specification of an index: how documents become sets, and the least similarity that it
@@ -45,31 +45,33 @@ impl fmt::Debug for SetSpec {
 }
 
 impl SetSpec {
-    /// Fails for a similarity outside (0, 1].
+    /// Creates a specification. Fails for a least similarity outside (0, 1].
     pub fn new(measure: Measure, least: f64, features: FeatureSpec) -> Result<Self> {
         let bounds = Bounds::new(Predicate::new(measure, least)?);
         Ok(Self { measure, least, features, bounds, known: BySize::default() })
     }
 
-    /// Returns how many elements of a row of this size, the first in the order, an index stores at
-    /// least. This is one more than needed to share one element with each similar set, so that they
-    /// share two if the sets do. It is a rule of the format on disk and depends on the measure and
-    /// the least similarity. O(log size), for small sets O(1).
+    /// Returns the number of elements that an index stores at least of a row of this size: this
+    /// many of the first elements in the order. This is one more than are needed to share one
+    /// element with each similar set. So they share two elements with a similar set if the row
+    /// does. The number is a rule of the format on disk and depends on the measure and the least
+    /// similarity. O(log size), for small sets O(1).
     pub fn indexed(&self, size: u32) -> u32 {
         self.known.get(size, || self.count(size))
     }
 
     fn count(&self, size: u32) -> u32 {
         let partners = self.bounds.partner_sizes(Side::Left, size, u32::MAX);
-        // A set that cannot be similar to any needs no element; it has one anyway, as every other
-        // set has.
+        // A set that cannot be similar to any other set needs no element in the index; one is
+        // stored anyway, as for every other set.
         let one = partners.map_or(0, |partners| self.bounds.prefix(Side::Left, size, *partners.start()));
         (one + HITS - 1).min(size)
     }
 
     /// Returns the length of bitmaps, in words, for rows of this size. This is the smallest of 1,
     /// 2, 4 and 8 with which sets that have little in common mostly differ in more bits than
-    /// similar sets may. Small sets do not need more bits than are set.
+    /// similar sets may. A bitmap is made no longer once it has four times as many bits as its set
+    /// has elements.
     pub fn bitmap_words(&self, size: u32) -> usize {
         let shared = self.bounds.least_overlap(Side::Left, size, size).unwrap_or(size);
         Width::STORED.words(size, (size - shared).saturating_mul(2)).unwrap_or(1)
@@ -77,7 +79,7 @@ impl SetSpec {
 
     /// Returns the parameters of a search for rows of at least this similarity to a set of `size`
     /// elements, or `None` if no row can be so similar. Fails for a similarity outside (0, 1], or
-    /// below the least one that the index serves.
+    /// below the least similarity that the index serves.
     pub fn reach(&self, similarity: f64, size: u32) -> Result<Option<Reach>> {
         let bounds = Bounds::new(Predicate::new(self.measure, similarity)?);
         if similarity < self.least {
@@ -91,7 +93,8 @@ impl SetSpec {
     }
 }
 
-/// The parameters of a search: how much of its set it looks up, and what it requires of rows.
+/// The parameters of a search: the number of elements that it looks up, and its requirements on
+/// rows.
 #[derive(Debug, Clone)]
 pub struct Reach {
     spec: SetSpec,
@@ -111,19 +114,20 @@ impl Reach {
         &self.sizes
     }
 
-    /// Returns how many elements of the ball's set, the first in the order, are looked up.
+    /// Returns the number of elements of the ball's set that are looked up: this many of the first
+    /// elements in the order.
     pub fn probes(&self) -> u32 {
         self.probes
     }
 
-    /// Returns the least number of these elements among the indexed elements of a similar row: 2,
-    /// or 1 if sets need not share two.
+    /// Returns the least number of looked-up elements that are among the indexed elements of a
+    /// similar row: 2, or 1 if similar sets need not share two.
     pub fn least_hits(&self) -> u32 {
         HITS.min(self.least)
     }
 
-    /// Returns how many elements a row of this size has to share, or `None` if no row of this size
-    /// is similar.
+    /// Returns the number of elements that a row of this size has to share with the ball's set, or
+    /// `None` if no row of this size is similar.
     pub fn shared(&self, row_size: u32) -> Option<u32> {
         if !self.sizes.contains(&row_size) {
             return None;
@@ -131,7 +135,8 @@ impl Reach {
         self.bounds.least_overlap(Side::Right, self.size, row_size)
     }
 
-    /// Returns how many elements a row of this size and the ball may share without a hit.
+    /// Returns the greatest number of elements that a row of this size and the ball may share
+    /// without counting as hits.
     fn unseen(&self, row_size: u32) -> u32 {
         (row_size - self.spec.indexed(row_size)).max(self.size - self.probes)
     }
@@ -139,12 +144,12 @@ impl Reach {
     /// Returns the least number of hits of a similar row of this size, or `None` if no row of this
     /// size is similar.
     pub fn need(&self, row_size: u32) -> Option<u32> {
-        // At least 1, by the choice of how much is indexed and how much is looked up.
+        // The result is at least 1, because enough elements are indexed and looked up.
         Some(self.shared(row_size)?.saturating_sub(self.unseen(row_size)))
     }
 
-    /// Returns in how many bits the bitmap of a similar row of this size may differ from the
-    /// ball's, or `None` if no row of this size is similar.
+    /// Returns the number of bits in which the bitmap of a similar row of this size may differ from
+    /// the bitmap of the ball, or `None` if no row of this size is similar.
     pub fn bits(&self, row_size: u32) -> Option<u32> {
         let apart = u64::from(self.size) + u64::from(row_size) - 2 * u64::from(self.shared(row_size)?);
         Some(u32::try_from(apart).unwrap_or(u32::MAX))
@@ -159,15 +164,16 @@ impl Reach {
         row_size.min(self.size).min(by_hits).min(by_bits)
     }
 
-    /// Returns the greatest similarity that such a row can have.
+    /// Returns the greatest similarity that a row with `hits` hits and a bitmap that differs in
+    /// `differ` bits can have.
     pub fn most_similar(&self, row_size: u32, hits: u32, differ: u32) -> f64 {
         let shared = self.most_shared(row_size, hits, differ);
         self.spec.measure.similarity(shared, row_size, self.size)
     }
 }
 
-/// Returns how many upper bits of a key form its class, so that there are about 512 postings to a
-/// class.
+/// Returns the number of upper bits of a key that form its class. It is chosen so that a class has
+/// about 512 postings.
 pub fn class_bits(postings: u64) -> u32 {
     const OF_A_CLASS: u64 = 512;
     (postings / OF_A_CLASS).checked_ilog2().unwrap_or(0).clamp(LEAST_CLASS_BITS, MOST_CLASS_BITS)

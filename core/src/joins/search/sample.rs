@@ -10,7 +10,7 @@ use crate::memory;
 const DOING: &str = "looking at a sample";
 
 /// The document frequencies of tokens in a sample, and the numbers of tokens of its documents.
-/// Memory is bounded, whatever is added.
+/// Memory is bounded, however many documents are added.
 #[derive(Debug)]
 pub struct TokenSample {
     counts: TokenCounts<u32>,
@@ -19,12 +19,13 @@ pub struct TokenSample {
     documents: u64,
 }
 
-/// Each size below this is a class. Above it, each power of two has half as many classes.
+/// Each size below this is a size class. Above it, the sizes between two consecutive powers of two
+/// have half as many classes.
 const SMALL: u32 = 128;
 const SIZE_CLASSES: usize = SMALL as usize + (u32::BITS - SMALL.ilog2()) as usize * SMALL as usize / 2;
 
-/// Returns the class of a size, which is given by its uppermost bits. `greatest_of_class` returns
-/// the greatest size of a class.
+/// Returns the class of a size. The class is determined by the uppermost bits of the size.
+/// `greatest_of_class` returns the greatest size of a class.
 fn size_class(size: u32) -> usize {
     let shift = (size / SMALL).checked_ilog2().map_or(0, |bits| bits + 1);
     shift as usize * (SMALL / 2) as usize + (size >> shift) as usize
@@ -47,7 +48,7 @@ impl TokenSample {
         Ok(Self { counts: TokenCounts::new(Self::COUNTED), sizes, documents: 0 })
     }
 
-    /// Adds a document by the keys of its set, in ascending order.
+    /// Adds a document. `keys` are the keys of its set, in ascending order.
     pub fn add(&mut self, keys: &[u32]) -> Result<()> {
         self.documents += 1;
         // A document has at most `u32::MAX` tokens.
@@ -61,8 +62,8 @@ impl TokenSample {
         self.documents
     }
 
-    /// Returns the size that at most every twentieth document exceeds, or a slightly greater one; 0
-    /// if there are no documents.
+    /// Returns the least size that at most one in twenty documents exceeds, or a slightly greater
+    /// size; 0 if there are no documents.
     pub fn usual_size(&self) -> u32 {
         let mut left = self.documents - self.documents / 20;
         for (class, &count) in self.sizes.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The test whether a row is in a ball. It alone decides, with or without an index.
+//! Tests whether a row is in a ball. Only this test decides, with or without an index.
 
 use super::ball::{NAME, SetBall, SetParameters};
 use crate::error::{Error, Result};
@@ -27,12 +27,13 @@ impl Verifier {
         Ok(judge)
     }
 
-    /// Returns the approximate bytes on the heap.
+    /// Returns the approximate number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.ball.bytes() + self.row.bytes()
     }
 
-    /// Returns the similarity of a row, whether it is in the ball or not; 0 if there are no tokens.
+    /// Returns the similarity of a row to the ball's document, even if the row is not in the ball;
+    /// 0 if one of them has no tokens.
     pub fn similarity(&mut self, row: &Document, stop: &Stop) -> Result<f64> {
         let [shared, left, right] = self.counts(row, stop)?;
         Ok(self.predicate.similarity(shared, left, right))

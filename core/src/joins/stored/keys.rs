@@ -13,7 +13,7 @@ use crate::sketches::pigeonhole::Bands;
 
 const DOING: &str = "looking for rare values";
 
-/// Sketches, and the least number of values in which similar ones agree.
+/// Sketches, and the least number of values in which similar sketches agree.
 #[derive(Debug)]
 pub(super) struct Sketches {
     /// The values, two in each 64-bit number.
@@ -30,7 +30,7 @@ impl Sketches {
         (self.signatures.get(record)[place / 2] >> (32 * (place % 2))) as u32
     }
 
-    /// Returns in how many values two sketches agree.
+    /// Returns the number of values in which two sketches agree.
     #[inline]
     pub(super) fn agreeing(&self, a: u32, b: u32) -> u32 {
         let same = |x: u64| u32::from(x as u32 == 0) + u32::from(x >> 32 == 0);
@@ -75,7 +75,7 @@ impl Keys for ByBands<'_> {
     }
 }
 
-/// The rarest values of each sketch, marked by one bit each.
+/// The rarest values of each sketch: a bitmap for each sketch, with one bit per value.
 #[derive(Debug)]
 pub(super) struct Rare {
     words: usize,
@@ -83,10 +83,10 @@ pub(super) struct Rare {
 }
 
 impl Rare {
-    /// Marks the `count` rarest values of each sketch, and returns the most bytes held. A counter
-    /// selected by a hash counts how often a value occurs at its position. Collisions make some
-    /// values seem more frequent than they are, which is harmless: any order is correct as long as
-    /// it is the same for all sketches.
+    /// Marks the `count` rarest values of each sketch, and returns the most bytes that were held. A
+    /// counter selected by a hash counts how often a value occurs at its position. Collisions make
+    /// some values seem more frequent than they are, which is harmless: any order is correct as
+    /// long as it is the same for all sketches.
     pub(super) fn new(
         sketches: &Sketches,
         count: usize,
@@ -108,8 +108,8 @@ impl Rare {
         let counter = |hash: u64| &counters[(hash >> shift) as usize];
         let mut units: Vec<u32> = (0..records as u32).step_by(RECORDS_A_UNIT).collect();
         let end = |start: u32| (records as u32).min(start.saturating_add(RECORDS_A_UNIT as u32));
-        // A unit that was stopped starts again from the beginning, so it must not have counted
-        // anything.
+        // A unit that was stopped starts again from the beginning, so it may only be stopped before
+        // it has counted anything.
         executor::each(executor, &mut units, |start, stop| {
             stop.check()?;
             for record in *start..end(*start) {
@@ -154,8 +154,7 @@ impl Rare {
     }
 }
 
-/// Rare values as keys: one key for each position, in those sketches whose value there is a rare
-/// one.
+/// Rare values as keys: a sketch has one key for each position at which its value is rare.
 #[derive(Debug)]
 pub(super) struct ByValues<'a> {
     /// The sketches that have the keys.

@@ -4,14 +4,14 @@
 //! Sketches of m values that agree in at least a values differ in at most m - a. There are two ways
 //! to find them, and the join takes the way that compares fewer pairs:
 //!
-//! * by bands: of m - a + 1 bands at least one agrees completely (pigeonhole principle). Bands of
-//!   several values tell most sketches apart.
-//! * by rare values: of the m - a + 1 values of a sketch that are rarest in the tables, each at its
-//!   position, similar sketches share one (the prefix of a set, section 8). Values that a template
-//!   puts into every sketch are not rare.
+//! * by bands: if sketches are cut into m - a + 1 bands, similar sketches agree completely in at
+//!   least one band (pigeonhole principle). Bands of several values distinguish most sketches.
+//! * by rare values: similar sketches share one of the m - a + 1 values of each sketch that are
+//!   rarest in the tables, where only values at the same position are compared (this is the prefix
+//!   of a set, section 8). Values that a template puts into every sketch are not rare.
 //!
 //! Signatures store two values in each 64-bit number. In addition there are a few bits for each
-//! value and, while the way is chosen, counters of about 8 bytes a sketch for each thread.
+//! value and, while the way is chosen, counters of about 8 bytes per sketch for each thread.
 
 mod keys;
 
@@ -31,7 +31,7 @@ const DOING: &str = "joining sketches";
 
 /// Prepares to find all pairs of rows whose sketches of `values` values agree in at least the share
 /// `threshold`, in (0, 1]. Signatures stay in memory; sorting takes about `budget` bytes. Also
-/// returns the most bytes that were held.
+/// returns the most bytes that were held at one time.
 pub fn minhash_pairs(
     mut signatures: Signatures,
     values: u16,
@@ -65,7 +65,7 @@ pub fn minhash_pairs(
     Ok((Pairs::of_records(Box::new(join), left, right, equal), peak))
 }
 
-/// Estimates how many pairs of records share a bucket.
+/// Estimates the number of pairs of records that share a bucket.
 fn meetings(keys: &dyn Keys, records: u32, executor: &dyn Executor) -> Result<u64> {
     const CHECK_EVERY: usize = 1 << 12;
     let size = (2 * records as usize).next_power_of_two().max(2);

@@ -5,17 +5,33 @@ use std::ops::Range;
 use crate::verify::lcs::{containment, resemblance};
 
 /// A part of both texts that counts as shared.
+///
+/// ```
+/// use neardup_core::{Stop, TlcsComparer, TlcsPart};
+///
+/// let mut comparer = TlcsComparer::new(Default::default())?;
+/// let found = comparer.compare("quay", "quay", None, &Stop::default())?.expect("no threshold");
+/// assert_eq!(found.parts, [TlcsPart { left: 0..4, right: 0..4, length: 4 }]);
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
     /// The range in the left text, in characters from 0.
     pub left: Range<usize>,
     /// The range in the right text.
     pub right: Range<usize>,
-    /// The number of characters that both have in common there.
+    /// The number of characters that both texts have in common in these ranges.
     pub length: usize,
 }
 
 /// The common parts of two texts.
+///
+/// ```
+/// use neardup_core::TlcsFound;
+///
+/// let found = TlcsFound { shared: 6, left: 12, right: 6, parts: Vec::new() };
+/// assert_eq!((found.resemblance(), found.containment()), (12.0 / 18.0, 1.0));
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
     /// The number of characters that the texts share.
@@ -30,11 +46,25 @@ pub struct Found {
 
 impl Found {
     /// Returns 2·|TLCS| / (|A| + |B|).
+    ///
+    /// It is from 0 to 1.
+    ///
+    /// ```
+    /// let found = neardup_core::TlcsFound { shared: 3, left: 4, right: 4, parts: Vec::new() };
+    /// assert_eq!(found.resemblance(), 0.75);
+    /// ```
     pub fn resemblance(&self) -> f64 {
         resemblance(self.shared, self.left, self.right)
     }
 
     /// Returns the share of the right text that is in the TLCS.
+    ///
+    /// It is from 0 to 1.
+    ///
+    /// ```
+    /// let found = neardup_core::TlcsFound { shared: 3, left: 9, right: 4, parts: Vec::new() };
+    /// assert_eq!(found.containment(), 0.75);
+    /// ```
     pub fn containment(&self) -> f64 {
         containment(self.shared, self.right)
     }
@@ -49,13 +79,13 @@ impl Found {
 /// Counters of comparisons.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Steps {
-    /// The number of pairs whose sketches are too short or hold too little that is trustable. No
-    /// LCS was computed for them.
+    /// The number of pairs whose sketches are too short, or cannot have a long enough trustable
+    /// part. No LCS was computed for these pairs.
     pub filtered: u64,
     /// The number of pairs whose LCS was computed.
     pub aligned: u64,
-    /// The number of characters of all pairs. `kept` counts those of them that are in the sketches.
+    /// The number of characters of all pairs.
     pub characters: u64,
-    /// See `characters`.
+    /// The number of characters of all pairs that are in the sketches.
     pub kept: u64,
 }

@@ -1,6 +1,6 @@
 //! The trustable longest common subsequence of two texts (Huang, Wang, Li, CIKM 2008;
-//! docs/design/algorithms.md section 5): filtered sketches, bounds, their LCS, and its part in the
-//! trustable region.
+//! docs/design/algorithms.md section 5): the filtered sketches of the texts, bounds that rule out
+//! pairs early, the LCS of the sketches, and its part in the trustable region.
 //!
 //! ```
 //! use neardup_core::verify::tlcs::{Comparer, Parameters};
@@ -31,19 +31,38 @@ use moved_regions::search_again;
 pub use parameters::{Parameters, Thresholds};
 use work::Workspace;
 
-/// Compares texts. What is prepared for a left text serves for many right texts.
+/// Compares texts. A left text is prepared once and can be compared with many right texts.
+///
+/// ```
+/// use neardup_core::{Stop, TlcsComparer, TlcsParameters};
+///
+/// let story = "The bridge over the Ill was closed on Monday after the flood. ".repeat(9);
+/// let (a, b) = (format!("Home | News {story}"), format!("{story} Imprint, contact, search"));
+/// let mut comparer = TlcsComparer::new(TlcsParameters::default())?;
+/// let found = comparer.compare(&a, &b, None, &Stop::default())?.expect("no threshold");
+/// assert!(found.resemblance() > 0.9 && found.parts.len() == 1);
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct Comparer {
     parameters: Parameters,
     left: WindowedText,
     right: WindowedText,
     work: Workspace,
-    /// Whether the filter is set to the left text.
+    /// True if the filter is set to the left text.
     is_set: bool,
 }
 
 impl Comparer {
     /// Creates a comparer with these parameters.
+    ///
+    /// Fails if they are out of their ranges.
+    ///
+    /// ```
+    /// use neardup_core::{TlcsComparer, TlcsParameters};
+    ///
+    /// assert!(TlcsComparer::new(TlcsParameters { slope: 1.0, ..Default::default() }).is_err());
+    /// ```
     pub fn new(parameters: Parameters) -> Result<Self> {
         parameters.check()?;
         Ok(Self { parameters, ..Self::default() })
@@ -55,9 +74,19 @@ impl Comparer {
         self.work.steps
     }
 
-    /// Compares two texts. With `thresholds` it returns `None` if they are not near duplicates,
-    /// which it finds out with as little work as possible. O(|A| + |B|), and the cost of
-    /// [`super::lcs`] for the sketches. Reacts to `stop` within milliseconds.
+    /// Compares two texts. If `thresholds` are given and the texts are not near duplicates, returns
+    /// `None` with as little work as possible. Takes O(|A| + |B|), plus the time of [`super::lcs`]
+    /// for the sketches. Reacts to `stop` within milliseconds.
+    ///
+    /// ```
+    /// use neardup_core::{Stop, TlcsComparer, TlcsParameters, TlcsThresholds};
+    ///
+    /// let mut comparer = TlcsComparer::new(TlcsParameters::default())?;
+    /// let thresholds = TlcsThresholds { resemblance: 0.5, containment: None };
+    /// let found = comparer.compare("red crane", "blue whale", Some(&thresholds), &Stop::default())?;
+    /// assert!(found.is_none());
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     pub fn compare(
         &mut self,
         left: &str,
@@ -69,15 +98,38 @@ impl Comparer {
         self.compare_right(right, false, thresholds, stop)
     }
 
-    /// Prepares to compare a text with others.
+    /// Prepares to compare a text with other texts.
+    ///
+    /// ```
+    /// use neardup_core::{Stop, TlcsComparer, TlcsParameters};
+    ///
+    /// let (mut comparer, stop) = (TlcsComparer::new(TlcsParameters::default())?, Stop::default());
+    /// comparer.set_left("the red crane", &stop)?;
+    /// for (right, shared) in [("the red crane", 13), ("12345", 0)] {
+    ///     let found = comparer.compare_right(right, false, None, &stop)?;
+    ///     assert_eq!(found.map(|found| found.shared), Some(shared));
+    /// }
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     pub fn set_left(&mut self, left: &str, stop: &Stop) -> Result<()> {
         self.is_set = false;
         self.left.read(left, self.parameters.first, self.parameters.window.max(1), stop)
     }
 
     /// Compares the text of the last [`Comparer::set_left`] with another one, as
-    /// [`Comparer::compare`] does. If both have the same length the left one is A, unless
-    /// `right_first`.
+    /// [`Comparer::compare`] does. If both texts have the same length, the left one is A, unless
+    /// `right_first` is set.
+    ///
+    /// ```
+    /// use neardup_core::{Stop, TlcsComparer, TlcsParameters};
+    ///
+    /// let (mut comparer, stop) = (TlcsComparer::new(TlcsParameters::default())?, Stop::default());
+    /// comparer.set_left("a  b", &stop)?;
+    /// // A run of white space counts as one space.
+    /// let found = comparer.compare_right("a b", false, None, &stop)?.expect("no threshold");
+    /// assert_eq!((found.shared, found.left, found.right), (3, 3, 3));
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     pub fn compare_right(
         &mut self,
         right: &str,
@@ -97,7 +149,7 @@ impl Comparer {
             return Ok(None);
         }
         if left.symbols == right.symbols {
-            // An empty text is similar to nothing, and neither is one of white space only.
+            // A text that is empty or has only white space is not similar to any text.
             if left.symbols.iter().any(|&symbol| symbol != u32::from(b' ')) {
                 found.take(x, left.span(0..x), right.span(0..y));
             } else if thresholds.is_some() {

@@ -1,4 +1,4 @@
-//! Moved passages: further regions in what the earlier ones leave of two texts.
+//! Finds moved passages: further regions in the characters that earlier regions leave of two texts.
 
 use super::found::{Found, Part};
 use super::parameters::Parameters;

@@ -5,11 +5,23 @@ use crate::verify::lcs::{containment, resemblance};
 use crate::verify::region::BLOCKS;
 
 /// The parameters of a comparison.
+///
+/// The defaults are those of Huang, Wang and Li (CIKM 2008) for pages.
+///
+/// ```
+/// use neardup_core::{Stop, TlcsComparer, TlcsParameters};
+///
+/// // The plain longest common subsequence.
+/// let plain = TlcsParameters { window: 0, trustable: false, first: 0, ..Default::default() };
+/// let found = TlcsComparer::new(plain)?.compare("abcabba", "cbabac", None, &Stop::default())?;
+/// assert_eq!(found.map(|found| found.shared), Some(4));
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Parameters {
     /// The width of the windows of filtered sketches; 0 compares whole texts.
     pub window: u32,
-    /// Whether only the part in the trustable region counts.
+    /// True if only the part of the LCS in the trustable region counts.
     pub trustable: bool,
     /// The greatest number of insertions and deletions per character of the region.
     pub slope: f64,
@@ -17,11 +29,11 @@ pub struct Parameters {
     pub blocks: u32,
     /// The part of the shorter text that the region must touch, in shares of its length.
     pub centre: [f64; 2],
-    /// The number of first columns of each text that count; 0 for all.
+    /// The number of display columns at the start of each text that count; 0 for all.
     pub first: u64,
-    /// The least number of characters of further regions, which are searched in what the earlier
-    /// regions leave of the texts; 0 for one region only. With further regions, none has to touch
-    /// the centre.
+    /// The least number of characters of a region, if further regions are searched in the
+    /// characters that earlier regions leave of the texts; 0 if only one region is searched. If
+    /// further regions are searched, no region has to touch the centre.
     pub least_part: u32,
 }
 
@@ -41,6 +53,13 @@ impl Default for Parameters {
 
 impl Parameters {
     /// Fails for values outside their ranges.
+    ///
+    /// ```
+    /// use neardup_core::TlcsParameters;
+    ///
+    /// assert!(TlcsParameters::default().check().is_ok());
+    /// assert!(TlcsParameters { blocks: 0, ..Default::default() }.check().is_err());
+    /// ```
     pub fn check(&self) -> Result<()> {
         const WIDEST: u32 = 1000;
         let wrong = |name, value: String, allowed| Err(Error::Parameter { name, value, allowed });
@@ -62,28 +81,39 @@ impl Parameters {
 }
 
 /// The thresholds of near duplicates: a pair must reach one of the two.
+///
+/// ```
+/// let thresholds = neardup_core::TlcsThresholds { resemblance: 0.28, containment: Some(0.7) };
+/// assert!(thresholds.pass(70, 1000, 100) && !thresholds.pass(69, 1000, 100));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Thresholds {
     /// The threshold of the resemblance, above 0.
     pub resemblance: f64,
-    /// The threshold of the greater of both containments, above 0; `None` if it does not count.
+    /// The threshold of the greater of both containments, above 0; `None` if containment does not
+    /// count.
     pub containment: Option<f64>,
 }
 
 impl Thresholds {
     /// Reports whether texts of `left` and `right` characters that share `shared` are near
     /// duplicates.
+    ///
+    /// ```
+    /// let thresholds = neardup_core::TlcsThresholds { resemblance: 0.5, containment: None };
+    /// assert!(thresholds.pass(2, 4, 4) && !thresholds.pass(1, 4, 4));
+    /// ```
     pub fn pass(&self, shared: usize, left: usize, right: usize) -> bool {
         resemblance(shared, left, right) >= self.resemblance
             || self.containment.is_some_and(|least| containment(shared, left.min(right)) >= least)
     }
 
-    /// Returns the least number of shared characters that passes; more than the shorter text has if
-    /// none does.
+    /// Returns the least number of shared characters with which two texts pass. If no number
+    /// passes, returns a number that is greater than the length of the shorter text.
     #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn least(&self, left: usize, right: usize) -> usize {
         let most = left.min(right);
-        // The result is close to these products; only trying gives the exact number that passes.
+        // The result is close to these products. The exact number is found by trying.
         let of_resemblance = self.resemblance * (left + right) as f64 / 2.0;
         let of_containment = self.containment.map_or(f64::INFINITY, |least| least * most as f64);
         let mut passes = (of_resemblance.min(of_containment).ceil() as usize).clamp(1, most + 1);

@@ -1,4 +1,5 @@
-//! One comparison: filtered sketches, the LCS of these, and its part in the trustable region.
+//! One comparison: it computes the filtered sketches of two texts, the LCS of the sketches, and the
+//! part of the LCS in the trustable region.
 
 use std::ops::Range;
 
@@ -18,27 +19,27 @@ const DOING: &str = "comparing two texts";
 /// The state of a comparison. Its space is reused.
 #[derive(Debug, Default)]
 pub(super) struct Workspace {
-    /// The filter, which finds what both texts have.
+    /// The filter, which finds the windows that both texts have.
     pub filter: Filter,
     lcs: Lcs,
-    /// The matched characters of the shorter and the longer text.
+    /// The places of matched characters in the shorter and in the longer text.
     matched: Vec<(u32, u32)>,
     curve: Curve,
-    /// Whether the right one of two texts of the same length is A.
+    /// True if A is the right one of two texts of the same length.
     pub right_first: bool,
     /// The counters so far.
     pub steps: Steps,
 }
 
 impl Workspace {
-    /// Reports whether A, the shorter text, is the right one.
+    /// Reports whether A, the shorter text, is the right text.
     pub(super) fn swaps(&self, left: &WindowedText, right: &WindowedText) -> bool {
         let (x, y) = (left.symbols.len(), right.symbols.len());
         x > y || (x == y && self.right_first)
     }
 
     /// Returns the part that two texts have in common, as numbers of their symbols, or `None` if it
-    /// is shorter than `least`. The filter is set to the left text.
+    /// is shorter than `least`. The filter must have been set to the left text.
     pub(super) fn part(
         &mut self,
         parameters: &Parameters,
@@ -104,8 +105,8 @@ impl Workspace {
         Ok(Some(Part { left, right, length: matched.len() }))
     }
 
-    /// Returns the characters of both texts to remove with the last part: the region of the shorter
-    /// text, and the matched characters of the longer one.
+    /// Returns the characters of both texts that have to be removed after the last part was found:
+    /// the region of the shorter text, and the matched characters of the longer one.
     pub(super) fn removed(&self, part: &Part, swapped: bool) -> [Vec<u32>; 2] {
         let matched = self.matched.iter().map(|&(_, b)| b).collect();
         let region = |part: &Range<usize>| part.clone().map(|n| n as u32).collect();
