@@ -21,7 +21,7 @@ impl Components {
         Ok(Self { parent, size: memory::filled(1, vertices, DOING)? })
     }
 
-    /// Returns the vertex that stands for the set of `vertex`. It depends on the order of earlier
+    /// Returns the vertex that represents the set of `vertex`. It depends on the order of earlier
     /// unions.
     pub fn root(&mut self, mut vertex: u32) -> u32 {
         while self.parent[vertex as usize] != vertex {

@@ -21,7 +21,7 @@ pub fn connected(
     let mut components = Components::new(graph.vertices)?;
     let Graph { edges, equal, .. } = graph;
     for (rows, _) in equal.groups() {
-        // Equal rows that are not pairs with each other are also connected if they are pairs with
+        // Equal rows that are not pairs with each other are also connected if they form pairs with
         // another row.
         if degrees.pairs[rows[0] as usize] == 0 {
             continue;

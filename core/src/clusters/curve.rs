@@ -1,9 +1,9 @@
-//! The result of every threshold, computed from the pairs of the lowest one: the numbers of pairs,
-//! clusters and redundant rows.
+//! The result of every threshold, computed from the pairs of the lowest threshold: the numbers of
+//! pairs, clusters and redundant rows.
 //!
 //! A spanning forest of greatest similarity ([`super::links`]) contains the connected clusters of
 //! all thresholds, so one walk over it, the strongest link first, counts them exactly. O(pairs ·
-//! log points).
+//! log thresholds).
 
 use super::graph::Graph;
 use super::links::Link;
@@ -28,7 +28,7 @@ pub struct Point {
     pub pairs: u64,
     /// The number of connected clusters of these pairs.
     pub clusters: u64,
-    /// The number of rows in clusters beyond one for each cluster.
+    /// The number of rows in clusters, without one row of each cluster.
     pub redundant: u64,
     /// The number of rows of the largest cluster.
     pub largest: u32,
@@ -71,8 +71,9 @@ pub fn curve(
         pairs += point.pairs;
         point.pairs = pairs;
         while let Some(link) = next.next_if(|link| link.edge.similarity >= point.threshold) {
-            // Two rows form a new cluster; two clusters become one; adding a row to a cluster
-            // changes no number.
+            // A link between two single rows makes a new cluster, and a link between two clusters
+            // makes them one. A link that adds a row to a cluster does not change the number of
+            // clusters.
             match link.parts {
                 [1, 1] => clusters += 1,
                 [1, _] | [_, 1] => {}

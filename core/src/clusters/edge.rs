@@ -7,7 +7,7 @@ pub struct Edge {
     pub left: u32,
     /// The greater vertex.
     pub right: u32,
-    /// Their similarity, from 0 to 1.
+    /// The similarity of the two vertices, from 0 to 1.
     pub similarity: f64,
 }
 
@@ -15,7 +15,7 @@ pub struct Edge {
 /// similarity.
 pub type Packed = [u64; 2];
 
-/// The position of an edge in an order: by the first number, then by the second.
+/// The sort key of an edge. Edges are ordered by the first number, then by the second.
 pub type Key = (u64, u64);
 
 impl Edge {
@@ -40,14 +40,14 @@ impl Edge {
         u64::from(self.left) << 32 | u64::from(self.right)
     }
 
-    /// Returns the similarity as a whole number in units of 2⁻⁵³, so that sums do not depend on the
-    /// order of terms.
+    /// Returns the similarity as a whole number in units of 2⁻⁵³, so sums do not depend on the
+    /// order of their terms.
     pub fn weight(self) -> u64 {
         (self.similarity * (1u64 << 53) as f64) as u64
     }
 
-    /// Returns the key that orders edges from the greatest similarity to the least, and equal ones
-    /// by their vertices.
+    /// Returns the key that orders edges from the greatest similarity to the least, and equally
+    /// similar edges by their vertices.
     pub fn strongest_first(self) -> Key {
         // Similarities are not negative, so their bits are in the same order as their values.
         (!self.similarity.to_bits(), self.vertices())

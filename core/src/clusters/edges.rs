@@ -10,7 +10,7 @@ use crate::memory;
 
 const DOING: &str = "keeping pairs";
 
-/// Edges, of which memory holds no more than a budget allows.
+/// Edges that are held in memory up to a budget, and then in temporary files.
 pub struct Edges<'f> {
     files: &'f dyn TempFiles,
     /// The number of edges that fit in memory.
@@ -83,7 +83,7 @@ impl<'f> Edges<'f> {
     }
 
     /// Calls `each` with every edge, in the order of their keys. O(edges · log edges). Edges that
-    /// do not fit in memory are sorted in runs, which go through a file of their own.
+    /// do not fit in memory are sorted in runs, which are written to a second file and merged.
     pub fn for_each_in_order(
         &mut self,
         executor: &dyn Executor,
@@ -100,8 +100,9 @@ impl<'f> Edges<'f> {
     }
 
     /// Returns the edges one at a time, in the order of their keys. The same key has to be passed
-    /// to each call of `next`. A greater group has greater keys, and its edges have greater left
-    /// ends, so keys are computed for sorting only within a group.
+    /// to each call of `next`. `group` must grow with the keys and with the left ends of edges. So
+    /// edges are first sorted by their left ends, and keys are computed only to sort the edges of a
+    /// group.
     pub fn in_order(
         mut self,
         executor: &dyn Executor,
@@ -153,7 +154,8 @@ impl<'f> Edges<'f> {
         Runs::new(sorted, runs, self.room, executor, key).map(Some)
     }
 
-    /// Returns the edges without repeats and loops. Of equal edges the strongest is kept.
+    /// Returns the edges without repeated edges and loops. Of several edges between the same two
+    /// vertices, the strongest is kept.
     pub fn distinct(mut self, executor: &dyn Executor) -> Result<Self> {
         let mut distinct = Self::new(self.files, self.room * SIZE as usize / 2);
         let mut last = None;

@@ -1,9 +1,10 @@
-//! Rows that are one record of a join: a row that is a pair with one of them is a pair with each of
-//! the others.
+//! Rows that are one record of a join: if another row forms a pair with one of them, it forms a
+//! pair with each of them.
 //!
 //! A group of n such rows has n · (n - 1) / 2 pairs of its own, and two similar groups have as many
 //! pairs as the product of their sizes. None of these pairs is stored. A graph has one edge between
-//! the first rows of the two groups, and code that walks the graph counts the edge as many pairs.
+//! the first rows of the two groups, and code that walks the graph counts this edge as that many
+//! pairs.
 
 use crate::error::Result;
 use crate::memory;
@@ -65,14 +66,14 @@ impl EqualRows {
         self.number(*vertex).map_or(std::slice::from_ref(vertex), |number| self.rows.get(number))
     }
 
-    /// Returns where the rows of a vertex's group begin among the rows of all groups, or `None` if
-    /// the vertex is alone.
+    /// Returns the place where the rows of a vertex's group begin among the rows of all groups, or
+    /// `None` if the vertex is alone.
     #[inline]
     pub fn place(&self, vertex: u32) -> Option<usize> {
         self.number(vertex).map(|number| self.rows.range(number).start)
     }
 
-    /// Returns the vertex that stands for a group: its first one.
+    /// Returns the vertex that represents the group of a vertex: the first vertex of the group.
     #[inline]
     pub fn first(&self, vertex: u32) -> u32 {
         self.rows(&vertex)[0]
@@ -89,13 +90,14 @@ impl EqualRows {
         self.number(vertex).is_some_and(|number| self.are_pairs[number])
     }
 
-    /// Returns the groups of two or more vertices, each with whether its vertices are pairs with
-    /// each other.
+    /// Returns the groups of two or more vertices, and for each group whether its vertices are
+    /// pairs with each other.
     pub fn groups(&self) -> impl Iterator<Item = (&[u32], bool)> {
         self.rows.iter().zip(self.are_pairs.iter().copied())
     }
 
-    /// Computes a value for each of these groups, by the number of the group.
+    /// Computes a value for each group of two or more vertices. Returns the values in the order of
+    /// the groups' numbers.
     pub fn each_group<T>(&self, of: impl Fn(&[u32]) -> T) -> Result<Vec<T>> {
         let mut all = Vec::new();
         memory::reserve(&mut all, self.rows.len(), DOING)?;
@@ -103,7 +105,7 @@ impl EqualRows {
         Ok(all)
     }
 
-    /// Returns the bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         memory::bytes(&self.group) + self.rows.bytes() + memory::bytes(&self.are_pairs)
     }

@@ -1,4 +1,4 @@
-//! A graph of rows. Each edge stands for the pairs between two groups of equal rows.
+//! A graph of rows. Each edge represents the pairs between two groups of equal rows.
 
 use super::edge::Edge;
 use super::edges::Edges;
@@ -26,8 +26,8 @@ impl<'f> Graph<'f> {
         Self { vertices, edges, equal: EqualRows::default() }
     }
 
-    /// Calls `each` with similarities and numbers of pairs with that similarity, until all pairs
-    /// are covered. O(edges + groups).
+    /// Calls `each` with a similarity and a number of pairs that have it, until all pairs are
+    /// counted. The same similarity may come several times. O(edges + groups).
     pub fn for_each_similarity(
         &mut self,
         executor: &dyn Executor,

@@ -1,5 +1,5 @@
 //! Clusters: the rows that belong together, the representative of each cluster, and the similarity
-//! of each row to it.
+//! of each row to the representative.
 
 use std::ops::Range;
 
@@ -65,7 +65,7 @@ pub struct Cluster<'a> {
 }
 
 impl Clusters {
-    /// Builds clusters of the pairs of a graph. `largest` bounds the size of connected clusters.
+    /// Builds clusters from the pairs of a graph. `largest` bounds the size of connected clusters.
     /// O(edges · log edges).
     #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn new(
@@ -113,8 +113,9 @@ impl Clusters {
         Ok(clusters)
     }
 
-    /// Builds clusters from representatives and their members, themselves included, each with its
-    /// similarity. A vertex represents at most one cluster.
+    /// Builds clusters from triples of a representative, a member and their similarity. A
+    /// representative is also listed as a member of its own cluster. A vertex represents at most
+    /// one cluster.
     #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn of_sets(members: Vec<(u32, u32, f64)>, executor: &dyn Executor) -> Result<Self> {
         let mut memberships = Vec::new();
@@ -173,7 +174,8 @@ impl Clusters {
             let all = self.representatives.iter().zip(0u32..);
             all.map(|(&representative, cluster)| (equal.first(representative) as usize, cluster))
         };
-        // By the first row of the representative's group.
+        // The clusters by the first row of the group of equal rows that contains the
+        // representative.
         let represented = Ragged::dealt(*vertices, represented, DOING)?;
         for cluster in 0..self.len() {
             let representative = self.representatives[cluster];
@@ -193,7 +195,8 @@ impl Clusters {
         })
     }
 
-    /// Sets the similarity of those of `rows`, which are in ascending order, that are members.
+    /// Sets the similarity of those `rows` that are members of a cluster. `rows` are in ascending
+    /// order.
     fn set_equal(&mut self, cluster: usize, rows: &[u32], similarity: f64) {
         let range = self.range(cluster);
         if rows.len() <= range.len() {
@@ -277,7 +280,7 @@ impl Clusters {
         (0..self.len()).map(|cluster| self.get(cluster))
     }
 
-    /// Returns the bytes on the heap.
+    /// Returns the number of bytes on the heap.
     #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn bytes(&self) -> usize {
         self.members.bytes() + memory::bytes(&self.similarity) + memory::bytes(&self.representatives)

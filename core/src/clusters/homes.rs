@@ -1,4 +1,4 @@
-//! The clusters of rows, or of groups of equal rows.
+//! Finds the clusters that contain each row, or each group of equal rows.
 
 use super::edge::Edge;
 use super::equal_rows::EqualRows;
@@ -9,16 +9,16 @@ use crate::ragged::Ragged;
 
 const DOING: &str = "describing clusters";
 
-/// A cluster that a vertex, or its group, is in, and how many rows of the group are in it.
+/// A cluster that contains a vertex, or rows of its group, and the number of these rows.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Home {
     /// The number of the cluster.
     pub cluster: u32,
-    /// The number of rows.
+    /// The number of rows of the group that are in the cluster.
     pub rows: u32,
 }
 
-/// The clusters that every vertex is in, in ascending order.
+/// For each vertex, the clusters that contain it, in ascending order.
 #[derive(Debug)]
 pub struct Homes(pub(super) Ragged<Home>);
 
@@ -51,8 +51,8 @@ impl Homes {
         Ok(Self(homes))
     }
 
-    /// Calls `each` with the clusters that contain both ends of an edge, and with the number of its
-    /// pairs that they contain.
+    /// Calls `each` with every cluster that contains both ends of an edge, and with the number of
+    /// pairs of the edge that are in the cluster.
     pub fn for_each_common(&self, edge: Edge, mut each: impl FnMut(u32, u64) -> Result<()>) -> Result<()> {
         let [mut a, mut b] = [edge.left, edge.right].map(|vertex| self.0.get(vertex as usize));
         while let (Some(x), Some(y)) = (a.first(), b.first()) {

@@ -16,8 +16,8 @@ use crate::joins::pairs::Pair;
 
 const EXECUTOR: &PlainThreads = &PlainThreads(1);
 
-/// Returns the graph of the pairs of one table. Of repeated pairs the most similar one counts; a
-/// pair of a row with itself does not.
+/// Returns the graph of the pairs of one table. Of repeated pairs, only the most similar one
+/// counts. A pair of a row with itself does not count.
 fn graph(pairs: &[Pair], documents: usize) -> Result<Graph<'static>> {
     if u32::try_from(documents).is_err() {
         return Err(Error::TooMany { what: "documents", limit: u32::MAX.into() });

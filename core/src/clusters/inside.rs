@@ -1,5 +1,5 @@
-//! The diameter of a cluster: the most steps from pair to pair that the shortest way between two of
-//! its rows takes.
+//! The diameter of a cluster: the greatest number of pairs (steps) on a shortest path between two
+//! of its rows.
 
 use super::equal_rows::EqualRows;
 use super::grouping::Clusters;
@@ -11,15 +11,15 @@ use crate::ragged::Ragged;
 
 const DOING: &str = "describing clusters";
 
-/// The pairs inside all clusters. Vertices are places of groups of equal rows, or of single rows;
-/// steps between rows are the steps between their groups.
+/// The pairs inside all clusters. A vertex is the place of a group of equal rows, or of a single
+/// row. The distance between two rows is the distance between their groups.
 pub(super) struct Inside {
-    /// The groups of each cluster, by their first rows, in ascending order.
+    /// The groups of each cluster, given by their first rows, in ascending order.
     groups: Ragged<u32>,
     /// For each cluster, whether some of its rows are equal but not pairs.
     apart: Vec<bool>,
     neighbours: Ragged<u32>,
-    /// The number of steps from the start of a search, by place.
+    /// For each place, the number of steps from the start of a search.
     distance: Vec<u32>,
     queue: Vec<u32>,
     steps: u64,
@@ -62,8 +62,8 @@ impl Inside {
         Ok(Self { groups, apart, neighbours, distance, queue: Vec::new(), steps: 0 })
     }
 
-    /// Searches breadth-first from a place. Returns the place found last and its distance. The
-    /// places that were reached are in the queue.
+    /// Searches breadth-first from a place. Returns the place found last and its distance.
+    /// Afterwards, the queue contains the places that were reached.
     fn search(&mut self, cluster: usize, from: usize, executor: &dyn Executor) -> Result<(usize, u32)> {
         self.distance[self.groups.range(cluster)].fill(FAR);
         self.queue.clear();
@@ -100,7 +100,7 @@ impl Inside {
         match self.groups.range(cluster).len() {
             // Equal rows that are not pairs are in one cluster only if another row connects them.
             1 => Ok(None),
-            // So they are two steps apart, even if all other rows are one step apart.
+            // So such rows are two steps apart, even if all other rows are one step apart.
             _ => {
                 let between = self.between_groups(cluster, effort, executor)?;
                 Ok(between.map(|steps| if self.apart[cluster] { steps.max(2) } else { steps }))
@@ -108,9 +108,9 @@ impl Inside {
         }
     }
 
-    /// Computes the most steps between two groups by iFUB (Crescenzi et al. 2013). Starting from
-    /// the middle of a long way, searches begin at vertices from the farthest to the nearest, until
-    /// the nearer ones cannot yield a greater distance.
+    /// Computes the greatest distance between two groups with iFUB (Crescenzi et al. 2013).
+    /// Searches start at the vertices one after another, in descending order of their distance from
+    /// the middle of a long path, until nearer vertices cannot yield a greater distance.
     fn between_groups(
         &mut self,
         cluster: usize,
@@ -122,8 +122,9 @@ impl Inside {
         let hub = range.clone().max_by_key(|&place| (self.degree(place), std::cmp::Reverse(place)));
         let Some(hub) = hub else { return Ok(None) };
         if self.degree(hub) + 1 == range.len() {
-            // All others are a pair with the hub. If all were pairs with each other too, the
-            // cluster would be complete, or have equal rows that are not pairs.
+            // All other vertices are neighbours of the hub. If all of them were also neighbours of
+            // each other, the cluster would be complete, or it would have equal rows that are not
+            // pairs.
             return Ok(Some(2));
         }
         let (end, _) = self.search(cluster, hub, executor)?;
@@ -131,7 +132,7 @@ impl Inside {
             return Ok(None);
         }
         let (mut middle, mut longest) = self.search(cluster, end, executor)?;
-        // Go back half of the way.
+        // Go back half of the path.
         for distance in (longest / 2..longest).rev() {
             let back =
                 self.neighbours.get(middle).iter().find(|&&place| self.distance[place as usize] == distance);
@@ -143,7 +144,8 @@ impl Inside {
         memory::reserve(&mut levels, farthest_first.len(), DOING)?;
         levels.extend(farthest_first.iter().rev().map(|&p| (p as usize, self.distance[p as usize])));
         for (place, level) in levels {
-            // Two vertices at this level or nearer are at most 2 · level apart.
+            // Two vertices that are at most `level` steps from the middle are at most 2 · level
+            // steps apart.
             if longest >= 2 * level {
                 return Ok(Some(longest));
             }

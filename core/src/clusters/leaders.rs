@@ -1,5 +1,5 @@
-//! Rows such that every other row is a pair with one of them: the representatives of stars, or the
-//! rows to keep.
+//! Chooses rows such that every other row forms a pair with one of them: the representatives of
+//! stars, or the rows to keep.
 
 use super::edge::Edge;
 use super::graph::Graph;
@@ -45,20 +45,22 @@ impl Leaders {
 }
 
 /// Goes through the vertices from rank 0 on. A vertex that is not a pair with a leader becomes a
-/// leader. Other vertices follow the leader that they are most similar to, of equally similar ones
-/// the leader of the smaller rank. So no two leaders are a pair, and every other row is a pair with
-/// its leader.
+/// leader. Every other vertex follows the leader that it is most similar to; of several equally
+/// similar leaders, the one with the smallest rank. So no two leaders form a pair, and every other
+/// row forms a pair with its leader.
 ///
-/// `rank` contains the place of each vertex, each place once. O(edges · log edges): the edges are
-/// walked once in the order of their later vertex, and the edges of equal rows once more.
+/// `rank` contains the place of each vertex in this order; no two vertices have the same place.
+/// O(edges · log edges): the edges are walked once in the order of their later vertex, and the
+/// edges of equal rows once more.
 pub fn leaders(graph: &mut Graph<'_>, rank: &[u32], executor: &dyn Executor) -> Result<Leaders> {
     let Graph { edges, equal, .. } = graph;
     let mut of = Vec::new();
     memory::reserve(&mut of, rank.len(), DOING)?;
     of.extend(0..rank.len() as u32);
     let mut similarity = memory::filled(1.0, rank.len(), DOING)?;
-    // In a group of equal rows that are pairs, either the row of the smallest rank leads or none
-    // does; if they are not pairs, either all rows lead or none does.
+    // If the equal rows of a group are pairs with each other, either the row with the smallest rank
+    // leads or no row does. If they are not pairs, either all rows of the group lead or no row
+    // does.
     let first_of_rule = |rows: &[u32]| rows.iter().copied().min_by_key(|&row| rank[row as usize]);
     let best = equal.each_group(first_of_rule)?;
     let best_of = |row: u32| equal.number(row).and_then(|number| best[number]).unwrap_or(row);
@@ -72,7 +74,8 @@ pub fn leaders(graph: &mut Graph<'_>, rank: &[u32], executor: &dyn Executor) -> 
             // known whether it leads.
             if of[earlier as usize] == earlier {
                 let place = later as usize;
-                // Leaders come in the order of rank, so an equally similar one does not take over.
+                // Leaders come in the order of their ranks, so a later leader that is only equally
+                // similar does not replace the first one.
                 if of[place] == later || edge.similarity > similarity[place] {
                     (of[place], similarity[place]) = (earlier, edge.similarity);
                 }
@@ -87,8 +90,8 @@ pub fn leaders(graph: &mut Graph<'_>, rank: &[u32], executor: &dyn Executor) -> 
             rows.iter().for_each(|&row| of[row as usize] = best);
         }
     }
-    // The other rows of a group that follows have the same leaders as its first row. A row follows
-    // only leaders of a smaller rank than its own.
+    // If the first row of a group follows a leader, all rows of the group form pairs with the same
+    // leaders. But a row follows only leaders whose rank is smaller than its own.
     let led = |edge: Edge| {
         let best = of_best(edge);
         let leads = |vertex: u32| of[vertex as usize] == vertex;
@@ -125,7 +128,8 @@ pub fn leaders(graph: &mut Graph<'_>, rank: &[u32], executor: &dyn Executor) -> 
     Ok(Leaders { of, similarity })
 }
 
-/// Equal rows that follow, in the order of their ranks, and the best leader so far.
+/// The equal rows of a group that follows other rows, in the order of their ranks, and the best
+/// leader found so far.
 #[derive(Default)]
 struct Followers {
     first: Option<u32>,
@@ -161,7 +165,8 @@ pub fn in_order(edge: Edge, rank: &[u32]) -> (u32, u32) {
     if rank[left as usize] < rank[right as usize] { (left, right) } else { (right, left) }
 }
 
-/// Returns the key that orders edges by their later vertex, then by their earlier one.
+/// Returns the key function that orders edges by the rank of their later vertex, then by the rank
+/// of their earlier vertex.
 pub fn later_first(rank: &[u32]) -> impl Fn(Edge) -> (u64, u64) + Sync {
     |edge| {
         let (earlier, later) = in_order(edge, rank);
@@ -175,7 +180,7 @@ pub fn later_first(rank: &[u32]) -> impl Fn(Edge) -> (u64, u64) + Sync {
 pub struct Degrees {
     /// The number of pairs of each vertex.
     pub pairs: Vec<u32>,
-    /// The sums in units of 2⁻³¹, so that 2³² terms fit.
+    /// The sum of the similarities of each vertex, in units of 2⁻³¹, so 2³² terms fit.
     weight: Vec<u64>,
 }
 
@@ -211,8 +216,9 @@ impl Degrees {
         Ok(Self { pairs, weight })
     }
 
-    /// Reports whether `a` represents a cluster rather than `b`: it has more pairs, or equally many
-    /// of greater similarity, or is the smaller vertex.
+    /// Reports whether `a` is preferred to `b` as the representative of a cluster: `a` has more
+    /// pairs, or equally many pairs with a greater sum of similarities, or is the smaller vertex if
+    /// both are equal.
     pub fn is_before(&self, a: u32, b: u32) -> bool {
         self.key(a) < self.key(b)
     }

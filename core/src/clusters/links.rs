@@ -15,13 +15,14 @@ const DOING: &str = "finding weak links";
 pub struct Link {
     /// The pair.
     pub edge: Edge,
-    /// The sizes of the parts on its left and its right, which more similar pairs hold together.
+    /// The sizes of the two parts that contain the left and the right row of the pair. Each part is
+    /// held together by pairs that are more similar, or equally similar and earlier.
     pub parts: [u32; 2],
 }
 
 /// Returns the links of a spanning forest of greatest similarity (Kruskal), the strongest first. At
-/// any threshold, the components are those that the links of at least that similarity connect. A
-/// component of n vertices has n - 1 links. O(edges · log edges).
+/// any threshold, the links of at least this similarity connect the same components as all pairs of
+/// at least this similarity. A component of n vertices has n - 1 links. O(edges · log edges).
 pub fn links(graph: &mut Graph<'_>, executor: &dyn Executor) -> Result<Vec<Link>> {
     let mut components = Components::new(graph.vertices)?;
     let mut links = Vec::new();

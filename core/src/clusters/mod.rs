@@ -9,8 +9,8 @@
 //!   between them
 //! * [`connected`]: connected components ([`components`]), complete or of bounded size
 //! * [`strongest`]: the union of rows by all pairs, the strongest first
-//! * [`leaders`]: rows such that every other row is a pair with one of them: stars, and the rows to
-//!   keep
+//! * [`leaders`]: rows such that every other row forms a pair with one of them, for stars and for
+//!   the rows to keep
 //! * [`perhaps_similar`]: sets that share a representative, built from pairs or from signatures
 //! * [`grouping`]: the clusters, with the similarity of every row to its representative
 //! * [`elimination`]: the rows eliminated by the repeatability of their feature codes, without
@@ -20,7 +20,7 @@
 //! * [`links`]: the weakest links that hold a cluster together
 //! * [`curve`]: the result of every threshold
 //! * [`samples`]: some pairs to look at
-//! * [`in_memory`]: all this from a list of pairs
+//! * [`in_memory`]: clusters, rows to keep and results of thresholds from a list of pairs in memory
 
 pub mod components;
 pub mod connected;

@@ -20,7 +20,7 @@ pub(super) struct Runs {
     runs: Vec<Range<u64>>,
     /// The number of edges that are read at one time.
     piece: u64,
-    /// The edges read of each run, and the index of the next one.
+    /// For each run, the edges that were read last, and the index of the next edge among them.
     buffers: Vec<(Vec<Packed>, usize)>,
     /// The next edge of each run, by its key.
     heads: BinaryHeap<Reverse<(Key, usize)>>,
@@ -77,7 +77,7 @@ impl Runs {
     }
 }
 
-/// Edges in an order, one at a time.
+/// Sorted edges, which are returned one at a time.
 pub struct InOrder {
     held: Vec<Packed>,
     next: usize,
@@ -91,7 +91,7 @@ impl std::fmt::Debug for InOrder {
 }
 
 impl InOrder {
-    /// Takes sorted edges, in memory or, if there are runs, in a file.
+    /// Takes sorted edges from memory, or from a file if there are runs.
     pub(super) fn new(held: Vec<Packed>, runs: Option<Runs>) -> Self {
         Self { held, next: 0, runs }
     }
@@ -106,7 +106,7 @@ impl InOrder {
         Ok(edge)
     }
 
-    /// Returns the bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         let buffered =
             self.runs.iter().flat_map(|runs| &runs.buffers).map(|(buffer, _)| memory::bytes(buffer));

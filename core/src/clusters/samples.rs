@@ -1,9 +1,9 @@
-//! Some pairs to look at before choosing a threshold: the least similar, the most similar, and a
-//! sample between.
+//! Some pairs to look at before choosing a threshold: the least similar pairs, the most similar
+//! pairs, and a sample of the pairs between these.
 //!
-//! The choice does not depend on the order in which pairs arrive. Of equally similar pairs, those
-//! of the least hash are taken, and where possible no row is in two of them, so that a large
-//! cluster does not fill the sample. O(pairs).
+//! The choice does not depend on the order in which pairs arrive. Of equally similar pairs, the
+//! pairs with the least hashes are taken. Where possible, no row is in two of the taken pairs, so a
+//! large cluster does not fill the sample. O(pairs).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,8 @@ use crate::hash;
 pub struct Samples {
     /// The least similar pairs.
     pub least: Vec<Edge>,
-    /// One pair for each of equal steps of similarity between the least and the greatest.
+    /// One pair from each of several equal steps of similarity, from the least similarity to the
+    /// greatest.
     pub between: Vec<Edge>,
     /// The most similar pairs.
     pub most: Vec<Edge>,
@@ -46,8 +47,8 @@ impl First {
         }
     }
 
-    /// Takes the first `most` edges. Edges whose rows are not in an edge already taken come before
-    /// the others.
+    /// Takes the first `most` edges. Edges whose rows are in no edge taken so far are preferred to
+    /// other edges.
     fn take(self, most: usize, taken: &mut BTreeSet<u64>) -> Vec<Edge> {
         let (mut chosen, mut others, mut rows) = (Vec::new(), Vec::new(), BTreeSet::new());
         for edge in self.edges.into_values().filter(|edge| !taken.contains(&edge.vertices())) {
@@ -67,9 +68,10 @@ impl First {
     }
 }
 
-/// Calls `each` with the pairs that an edge between groups stands for, or with the pairs of a group
-/// of equal rows. If there are very many pairs, only pairs of their rows in order are used. These
-/// are enough to choose from, and all have the same similarity.
+/// Calls `each` with the pairs that an edge between groups represents, or with the pairs of a group
+/// of equal rows. If there are very many pairs, only some of them are used, which are formed from
+/// the rows in order. These are enough to choose from, because all pairs of an edge have the same
+/// similarity.
 fn pairs_of(edge: Edge, equal: &EqualRows, mut each: impl FnMut(Edge)) {
     const MANY: usize = 256;
     let [lefts, rights] = [&edge.left, &edge.right].map(|first| equal.rows(first));
@@ -88,8 +90,8 @@ fn pairs_of(edge: Edge, equal: &EqualRows, mut each: impl FnMut(Edge)) {
     }
 }
 
-/// Samples at most `most` pairs of each kind, from all pairs. Their similarities are within
-/// `range`.
+/// Samples at most `most` pairs of each kind from all pairs. The similarities of all pairs are
+/// within `range`.
 pub fn samples(
     graph: &mut Graph<'_>,
     most: usize,
@@ -103,7 +105,8 @@ pub fn samples(
         return Ok(Samples::default());
     }
     let (mut least, mut greatest) = (First::new(most * CHOICE), First::new(most * CHOICE));
-    // If all pairs are equally similar, there is nothing between.
+    // If all pairs are equally similar, there are no pairs between the least and the most similar
+    // ones.
     let steps = if to > from { most } else { 0 };
     let mut between: Vec<First> = (0..steps).map(|_| First::new(CHOICE)).collect();
     let mut add = |edge: Edge| {

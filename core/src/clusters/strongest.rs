@@ -2,11 +2,12 @@
 //! unite anything.
 //!
 //! This is Kruskal's algorithm over all pairs of rows; equally similar pairs are ordered by their
-//! rows ([`Edge::strongest_first`]). The pairs that an edge between groups stands for are walked by
-//! their left rows, and for each left row by the right rows. Most pairs unite nothing, and it is
-//! known which: parts that were too large together remain so, and parts that are one remain one. So
-//! of the last rows of a group that are in one part (or in full parts, which accept no more rows),
-//! only one is examined.
+//! rows ([`Edge::strongest_first`]). An edge between two groups represents many pairs. They are
+//! walked in the order of their left rows, and for each left row in the order of the right rows.
+//! Most pairs unite nothing, and it is known in advance which ones: two parts that were too large
+//! to be united remain so, and rows that are in one part remain in one part. So if all rows of a
+//! group from some place on are in one part, or in full parts, which accept no more rows, only one
+//! of these rows is examined.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -23,7 +24,7 @@ const DOING: &str = "connecting pairs";
 
 /// Unites rows by all pairs, the strongest first, unless that makes a part larger than `largest`.
 /// Calls `united` with each pair that united two parts, and with the sizes of these parts. O(edges
-/// · log edges + rows · log rows) where nearly all parts are full or whole groups.
+/// · log edges + rows · log rows) if nearly all parts are full or are whole groups.
 pub fn unite(
     graph: &mut Graph<'_>,
     components: &mut Components,
@@ -60,18 +61,18 @@ pub fn unite(
     walk.go(None)
 }
 
-/// The pairs of the rows of one group, as left rows, with greater rows of another group or the same
-/// one.
+/// The pairs whose left rows are in one group, and whose right rows are greater rows of another
+/// group or of the same group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Task {
-    /// The next left row, its place among the rows of its group, and the first row of the other
-    /// group.
+    /// The next left row. `place` is its place among the rows of its group, and `other` is the
+    /// first row of the group of the right rows.
     left: u32,
     place: usize,
     other: u32,
 }
 
-/// The right rows of a left row that is being walked.
+/// The right rows of one task for the left row that is being walked.
 struct Rights {
     task: Task,
     /// The place of the first right row.
@@ -91,10 +92,10 @@ struct Walk<'a, F> {
     /// The similarity of all tasks.
     similarity: f64,
     tasks: BinaryHeap<Reverse<Task>>,
-    /// For each row of a group, by its place among the rows of all groups: a later row if the row
-    /// is in a full part, else itself.
+    /// For each place among the rows of all groups: the place of a later row if the row there is in
+    /// a full part, else the place itself.
     open: Vec<u32>,
-    /// For each group, the place from which its rows are in one part, apart from those in full
+    /// For each group, a place from which on all its rows are in one part, except rows in full
     /// parts.
     one_from: Vec<usize>,
     steps: usize,
@@ -131,7 +132,7 @@ impl<'a, F: FnMut(Edge, [u32; 2]) -> Result<()>> Walk<'a, F> {
         self.tasks.push(Reverse(Task { left: first, place: 0, other }));
     }
 
-    /// Walks the pairs of all left rows before this one, or of all left rows.
+    /// Walks the pairs of all left rows less than `before`, or of all left rows if it is `None`.
     fn go(&mut self, before: Option<u32>) -> Result<()> {
         while let Some(&Reverse(task)) = self.tasks.peek()
             && before.is_none_or(|before| task.left < before)
@@ -183,14 +184,15 @@ impl<'a, F: FnMut(Edge, [u32; 2]) -> Result<()>> Walk<'a, F> {
             let first = self.equal.first(left);
             let others = self.equal.rows(&task.other).len();
             if !is_full && !too_large {
-                // All right rows are now in the left row's part. If they are of the left row's
-                // group, that includes the left row itself.
+                // All right rows are now in the part of the left row. If they are in the same group
+                // as the left row, the rows of this group that are in one part begin with the left
+                // row itself.
                 let from = if first == task.other { task.place } else { from };
                 if let Some(number) = self.equal.number(task.other) {
                     self.one_from[number] = from.min(self.one_from[number]);
                 }
             }
-            // Later pairs would be pairs of the same two parts.
+            // The pairs of later left rows would be pairs of the same two parts.
             let is_done = !is_full && self.one_from(first) <= task.place && self.one_from(task.other) <= from;
             if from < others && !is_done {
                 let next = self.open_row(first, task.place + 1);
@@ -204,8 +206,8 @@ impl<'a, F: FnMut(Edge, [u32; 2]) -> Result<()>> Walk<'a, F> {
         self.equal.number(first).map_or(0, |number| self.one_from[number])
     }
 
-    /// Returns the first row of a group, from a place on, that is not in a full part, and its
-    /// place.
+    /// Returns the first row of a group at or after the place `from` that is not in a full part,
+    /// and the place of this row.
     fn open_row(&mut self, first: u32, from: usize) -> Option<(u32, usize)> {
         let equal = self.equal;
         let rows = equal.rows(&first);

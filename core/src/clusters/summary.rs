@@ -20,15 +20,14 @@ pub struct Summary {
     pub least: f64,
     /// The mean similarity of the pairs.
     pub mean: f64,
-    /// The most steps from pair to pair that the shortest way from one member to another takes.
-    /// `None` if some parts are not connected inside the cluster, or if the computation would take
-    /// too long.
+    /// The greatest number of pairs on a shortest path between two members. `None` if some parts
+    /// are not connected inside the cluster, or if the computation would take too long.
     pub diameter: Option<u32>,
 }
 
 /// Computes the summaries of all clusters. `effort` bounds the steps for the diameter of one
-/// cluster. O(edges), and for each cluster that is neither complete nor around a hub O(its edges ·
-/// some searches).
+/// cluster. O(edges), plus, for each cluster that is neither complete nor a star around one row,
+/// several searches over its edges.
 pub fn summaries(
     graph: &mut Graph<'_>,
     clusters: &Clusters,
@@ -76,7 +75,7 @@ pub fn summaries(
         } else {
             None
         };
-        // Rounding must not put the mean below the least.
+        // Rounding must not make the mean less than the least similarity.
         summaries.push(Summary { pairs, least, mean: mean.max(least), diameter });
     }
     Ok(summaries)

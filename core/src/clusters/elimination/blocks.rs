@@ -1,5 +1,5 @@
-//! Elimination by repeatability with one suffix automaton, which is emptied and refilled where it
-//! does not fit a budget.
+//! Elimination by repeatability with one suffix automaton, which is emptied and refilled if it does
+//! not fit a budget.
 
 use super::codes::Codes;
 use crate::error::Result;
@@ -16,24 +16,24 @@ pub const CHECK_EVERY: usize = 1 << 6;
 pub const STAYS: Match = Match { length: 0, text: u32::MAX };
 
 /// An elimination in blocks, in progress. Codes are taken, and the automaton is filled with the
-/// codes that stay. When it no longer fits the budget, all remaining codes are looked up in it, it
-/// is emptied, and the work goes on.
+/// codes that stay. When the automaton no longer fits the budget, all remaining codes are looked up
+/// in it, it is emptied, and further codes are taken.
 ///
-/// O(characters) while it fits. Otherwise it is that times the number of blocks, and most of it is
-/// done by all threads. The outcome is the same.
+/// O(characters) if the automaton fits the budget. Otherwise, the time is O(characters · blocks),
+/// and all threads do most of the work. The result is the same.
 #[derive(Debug)]
 pub struct Blocks {
     threshold: f64,
     budget: usize,
     automaton: SuffixAutomaton,
-    /// The longest match of each code with the codes that stay, as far as it is known; of length 0
-    /// while none is long enough.
+    /// The longest match of each code with the codes that stay, as far as it is known. Its length
+    /// is 0 as long as no match is long enough.
     pub best: Vec<Match>,
-    /// The place of the first code that was not taken.
+    /// The place of the first code that has not been taken yet.
     pub next: usize,
-    /// True if the code at that place is being added to the automaton.
+    /// True if the code at the place `next` is being added to the automaton.
     adding: bool,
-    /// If the automaton is full, the place of the first code that was not looked up in it.
+    /// If the automaton is full, the place of the first code that has not been looked up in it yet.
     looked_up: Option<usize>,
 }
 
@@ -90,15 +90,16 @@ impl Blocks {
         Ok(true)
     }
 
-    /// Takes codes up to a place or until the automaton is full, at least one that stays.
+    /// Takes codes up to the place `to`, or until the automaton is full. The automaton takes at
+    /// least one code before it counts as full.
     fn fill<C: Codes + ?Sized>(&mut self, codes: &C, to: usize, stop: &Stop) -> Result<()> {
         while self.next < to {
             if self.next.is_multiple_of(CHECK_EVERY) {
                 stop.check()?;
             }
             let found = &mut self.best[self.next];
-            // A code that was interrupted while it was added is already partly in the automaton,
-            // and stays.
+            // If an interrupt came while the code was being added, the code is already partly in
+            // the automaton, and it stays.
             if !self.adding {
                 improve(found, codes, self.next, self.threshold, &self.automaton, stop)?;
             }
@@ -118,14 +119,15 @@ impl Blocks {
         Ok(())
     }
 
-    /// Returns the bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         memory::bytes(&self.best) + self.automaton.bytes()
     }
 }
 
-/// Looks up the code at a place. Of two long enough matches the longer one is better, of equally
-/// long ones the match with the code that stayed first.
+/// Looks up the code at a place in the automaton, and replaces `best` if it finds a better match.
+/// Of two matches that are long enough, the longer one is better; of equally long matches, the one
+/// with the code that stayed first.
 pub fn improve<C: Codes + ?Sized>(
     best: &mut Match,
     codes: &C,
@@ -135,8 +137,8 @@ pub fn improve<C: Codes + ?Sized>(
     stop: &Stop,
 ) -> Result<()> {
     let length = codes.length(place);
-    // Codes of former blocks stayed before all codes of this one, so no match here is better than
-    // one of the whole code.
+    // The codes of former blocks stayed before all codes of this block, so no match in this block
+    // is better than a former match of the whole code.
     if best.length == length {
         return Ok(());
     }

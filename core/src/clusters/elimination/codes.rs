@@ -1,6 +1,7 @@
 //! The codes to eliminate or keep.
 
-/// Codes in the order in which they are taken: by descending length, ties by id.
+/// Codes in the order in which elimination takes them: by descending length, and codes of the same
+/// length by id.
 ///
 /// A slice of strings is one, if it is sorted like that; a program whose codes are elsewhere
 /// implements it.
@@ -55,7 +56,7 @@ impl Codes for [String] {
 pub struct Survivor {
     /// The place of the code that stays.
     pub place: u32,
-    /// The repeatability of the eliminated code over it.
+    /// The repeatability of the eliminated code with respect to the code that stays.
     pub similarity: f64,
 }
 
@@ -63,7 +64,7 @@ pub struct Survivor {
 pub struct Subset<'a, C: ?Sized> {
     /// All codes.
     pub codes: &'a C,
-    /// The places of the subset in the order of all.
+    /// The places of the subset's codes in the order of all codes.
     pub places: &'a [u32],
 }
 

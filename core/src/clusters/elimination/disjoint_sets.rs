@@ -8,7 +8,7 @@ use crate::memory;
 /// Disjoint sets of the numbers below a bound.
 #[derive(Debug)]
 pub struct DisjointSets(
-    /// The parent of each number, which is less, or the number itself.
+    /// The parent of each number: a lesser number of the same set, or the number itself.
     Vec<AtomicU32>,
 );
 
@@ -33,7 +33,8 @@ impl DisjointSets {
             if parent == member {
                 return member;
             }
-            // Paths are halved. Whichever thread writes last, the value is a member further up.
+            // Paths are halved. No matter which thread writes last, the value is an ancestor of the
+            // member.
             let above = self.0[parent as usize].load(Ordering::Relaxed);
             self.0[member as usize].store(above, Ordering::Relaxed);
             member = above;
@@ -52,7 +53,7 @@ impl DisjointSets {
         }
     }
 
-    /// Returns the bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         memory::bytes(&self.0)
     }

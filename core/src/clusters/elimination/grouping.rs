@@ -1,11 +1,13 @@
 //! Groups of feature codes such that codes of different groups have no long substring in common.
 //!
-//! A code that is eliminated has at least l characters in common with one that stays, where l
-//! depends on its length. Of each run of l characters some grams are selected by their own content
-//! ([winnowing](crate::features::winnowing)), the same ones wherever the run occurs. So codes that
-//! share a selected gram are united. Most codes remain alone and need no further work. Lengths l
-//! are divided into classes, and the grams of a class are nearly as long as its least l. Codes of a
-//! class meet each other and all longer codes.
+//! A code that is eliminated has a common substring of at least l characters with a code that
+//! stays, where l depends on the length of the eliminated code. In each run of l characters, at
+//! least one gram is selected ([winnowing](crate::features::winnowing)). The selection depends only
+//! on the characters of the run, so it is the same wherever the run occurs. So codes that share a
+//! selected gram are united. Most codes remain alone and need no further work. The lengths l are
+//! divided into classes, and the grams of a class are more than two thirds as long as the least l
+//! of the class. The grams of the codes of a class are compared with each other and with those of
+//! all longer codes.
 //!
 //! O(characters) for a class, and there are O(log of the greatest length) classes. Groups may be
 //! too large, but never too small.
@@ -31,7 +33,7 @@ const DOING: &str = "grouping feature codes";
 /// everywhere.
 pub const SHORTEST: u32 = 5;
 
-/// Codes whose least common substrings are about equally long.
+/// Codes that require a common substring of about the same least length.
 #[derive(Debug, Clone)]
 struct LengthClass {
     members: Range<usize>,
@@ -39,20 +41,21 @@ struct LengthClass {
 }
 
 impl LengthClass {
-    /// Creates the class of all codes whose least common substring has at least `least` characters,
-    /// and fewer than the next class.
+    /// Creates the class of the codes `members`, which require a common substring of at least
+    /// `least` characters, and of fewer characters than the codes of the next class.
     fn new(members: Range<usize>, least: u32) -> Self {
         let window = (least / 3).max(1);
         Self { members, grams: Winnowing { gram: least - window + 1, window: window as usize } }
     }
 
-    /// Estimates how many selected grams all members have. Mostly there are fewer.
+    /// Estimates the number of selected grams of all members. Usually there are fewer.
     fn expected_grams<C: Codes + ?Sized>(&self, codes: &C) -> usize {
         let characters: usize = self.members.clone().map(|place| codes.length(place) as usize).sum();
         2 * characters / (self.grams.window + 1)
     }
 
-    /// Returns the least length of common substrings in the class of `length`.
+    /// Returns the least required length of a common substring in the class to which `length`
+    /// belongs.
     fn least(length: u32) -> u32 {
         let mut least = SHORTEST;
         loop {
@@ -75,19 +78,21 @@ pub struct Grouping {
     /// The number of parts into which the grams of the class are divided.
     parts: u64,
     part: u64,
-    /// How many codes are done with this part: the members of the class, then the longer codes.
+    /// The number of codes that are processed for this part. The members of the class are processed
+    /// first, then the longer codes.
     done: usize,
-    /// The grams of this part that members have, each in the table of the thread that added it.
+    /// The grams of the members that are in this part. Each gram is in the table of the thread that
+    /// adds it.
     tables: Vec<HashTable<Gram>>,
 }
 
 impl Grouping {
-    /// Starts with each code alone, for codes of which at least [`SHORTEST`] characters have to be
-    /// common.
+    /// Starts with each code in a group of its own. Only codes that require a common substring of
+    /// at least [`SHORTEST`] characters are grouped.
     pub fn new<C: Codes + ?Sized>(codes: &C, threshold: f64) -> Result<Self> {
         let least = |place: usize| least_common(codes.length(place), threshold);
-        // Returns the first place after `from` with fewer than `bound` common characters. Lengths
-        // are in descending order.
+        // Returns the first place from `from` on whose code requires fewer than `bound` common
+        // characters. Lengths are in descending order.
         let behind = |from: usize, bound: u32| {
             let (mut low, mut high) = (from, codes.len());
             while low < high {
@@ -109,10 +114,10 @@ impl Grouping {
         Ok(Self { sets, classes, class: 0, parts: 0, part: 0, done: 0, tables: Vec::new() })
     }
 
-    /// Makes the tables of the next part, one a thread, for the grams of a class; on the first
-    /// part, decides how many parts there are.
+    /// Makes the tables of the next part of a class, one for each thread. Before the first part,
+    /// decides how many parts there are.
     fn begin_part(&mut self, expected: usize, count: usize, budget: usize) -> Result<()> {
-        // A full table has 7/8 of its buckets in use; buckets are powers of two.
+        // A full table has 7/8 of its buckets in use; the number of buckets is a power of two.
         let buckets = budget / (count * (size_of::<Gram>() + 1));
         let room = (1 << buckets.max(1 << 12).ilog2()) / 8 * 7;
         if self.part == 0 {
@@ -128,7 +133,7 @@ impl Grouping {
     }
 
     /// Works for a fraction of a second. Returns false if nothing is left to do. Takes about
-    /// `budget` bytes, however little that is.
+    /// `budget` bytes; a smaller budget means more parts.
     pub fn advance<C: Codes + ?Sized>(
         &mut self,
         codes: &C,
@@ -209,12 +214,12 @@ impl Grouping {
         (self.class as f64 + of_class) / self.classes.len().max(1) as f64
     }
 
-    /// Returns the bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.sets.bytes() + self.tables.iter().map(HashTable::allocation_size).sum::<usize>()
     }
 
-    /// Returns the number of codes that may be in groups: the first ones.
+    /// Returns the number of codes that may be in groups. These are the first codes of the order.
     pub fn grouped(&self) -> usize {
         self.sets.numbers()
     }
@@ -260,7 +265,8 @@ impl Gram {
     }
 }
 
-/// Some codes of a class and the longer codes: a unit of work for a thread.
+/// Some of the codes that are processed for a class, which are its members and the longer codes: a
+/// unit of work for a thread.
 struct Chunk {
     todo: Range<usize>,
     windows: Windows,
@@ -275,8 +281,9 @@ impl Chunk {
         Self { todo, windows: Windows::default(), hashes: Vec::new(), found }
     }
 
-    /// Calls `each` for the selected grams of the codes, with their hashes and the code. After an
-    /// interrupt it is called again for the grams of the code at which it was interrupted.
+    /// Calls `each` with the hash of every selected gram of the codes, and with the place of the
+    /// gram's code. After an interrupt, the next call starts again with the code at which it was
+    /// interrupted.
     fn for_each<C: Codes + ?Sized>(
         &mut self,
         codes: &C,

@@ -1,4 +1,4 @@
-//! Groups of feature codes, and elimination within the small ones.
+//! Groups of feature codes, and elimination within small groups.
 
 use super::blocks::{CHECK_EVERY, STAYS, improve};
 use super::codes::Codes;
@@ -16,7 +16,7 @@ const DOING: &str = "eliminating repeated documents";
 pub struct Groups {
     /// The codes of each group, by place.
     groups: Ragged<u32>,
-    /// The next group.
+    /// The number of the next group.
     next: usize,
     /// The number of places that are done.
     pub done: usize,
@@ -24,9 +24,9 @@ pub struct Groups {
     pub short: usize,
 }
 
-/// The next work.
+/// The next task.
 pub enum Taken {
-    /// Small groups, for some threads.
+    /// Small groups, divided among some threads.
     Small(Vec<SmallGroups>),
     /// The codes of a group that is too large for a thread.
     Large(Vec<u32>),
@@ -48,7 +48,7 @@ impl Groups {
         }
         let mut starts: Vec<usize> = Vec::new();
         memory::push(&mut starts, 0, DOING)?;
-        // The position for the next code of the group, by its first code.
+        // For each group, given by its first code, the position for its next code.
         let mut next = memory::filled(0u32, short, DOING)?;
         let mut end = 0;
         for (first, &size) in sizes.iter().enumerate().filter(|(_, size)| **size > 1) {
@@ -73,13 +73,13 @@ impl Groups {
         Self { groups: Ragged::new(places, starts), short, ..Self::default() }
     }
 
-    /// Returns the codes of all groups.
+    /// Returns the places of the codes of all groups.
     pub fn places(&self) -> &[u32] {
         &self.groups.values
     }
 
-    /// Takes the next groups: for each of `threads` threads groups of at most `most` characters
-    /// together, or one larger group.
+    /// Takes the next groups. For each of at most `threads` threads, these are groups that have at
+    /// most `most` characters together. If the next group is larger, only this group is taken.
     pub fn take<C: Codes + ?Sized>(&mut self, codes: &C, most: usize, threads: usize) -> Result<Taken> {
         let mut work: Vec<SmallGroups> = Vec::new();
         let mut characters = most;
@@ -113,7 +113,7 @@ impl Groups {
         Ok(if work.is_empty() { Taken::Nothing } else { Taken::Small(work) })
     }
 
-    /// Returns the bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.groups.bytes()
     }
@@ -122,7 +122,7 @@ impl Groups {
 /// Consecutive small groups: a unit of work for a thread.
 #[derive(Debug)]
 pub struct SmallGroups {
-    /// The start of each group among the places of groups, and its size.
+    /// The start of each group among the places of all groups, and the size of the group.
     groups: Vec<(usize, usize)>,
     next: usize,
     automaton: SuffixAutomaton,
@@ -138,7 +138,7 @@ impl SmallGroups {
         Ok(Self { groups: Vec::new(), next: 0, automaton, adding: false, best: Vec::new() })
     }
 
-    /// Returns where the codes begin among the places of groups.
+    /// Returns where these codes begin among the places of all groups.
     pub fn from(&self) -> usize {
         self.groups.first().map_or(0, |group| group.0)
     }
@@ -151,19 +151,19 @@ impl SmallGroups {
         threshold: f64,
         stop: &Stop,
     ) -> Result<()> {
-        /// An automaton of more bytes takes longer to clear than to create again.
+        /// Clearing an automaton of more bytes takes longer than creating a new one.
         const SMALL: usize = 1 << 16;
         let begin = self.from();
         while let Some(&(from, size)) = self.groups.get(self.next) {
-            // After an interrupt it goes on within the group.
+            // After an interrupt, the next call goes on within the group.
             for &place in &places[begin + self.best.len()..from + size] {
                 if self.best.len().is_multiple_of(CHECK_EVERY) {
                     stop.check()?;
                 }
                 let place = place as usize;
                 let mut found = STAYS;
-                // A code that was interrupted while it was added is already partly in the
-                // automaton, and stays.
+                // If an interrupt came while the code was being added, the code is already partly
+                // in the automaton, and it stays.
                 if !self.adding {
                     improve(&mut found, codes, place, threshold, &self.automaton, stop)?;
                 }

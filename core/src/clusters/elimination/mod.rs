@@ -2,14 +2,15 @@
 //! page is eliminated if a page that stays repeats enough of its feature code.
 //!
 //! Codes are taken in descending length. A code that has a long enough substring in common with a
-//! code that stays is eliminated in favour of the one with the longest common substring (of several
-//! the first that stayed). Otherwise it stays, and its substrings are added to a suffix automaton.
-//! So each code takes time in proportion to its length, however many codes stay.
+//! code that stays is eliminated in favour of the code with the longest common substring (if there
+//! are several such codes, the one that stayed first). Otherwise it stays, and its substrings are
+//! added to a suffix automaton. So the time for each code is proportional to its length and does
+//! not depend on the number of codes that stay.
 //!
 //! One automaton of all codes would be far larger than any cache, and each character would cost a
-//! few cache misses. But most codes have no long substring in common with any other. So codes are
-//! first divided into [groups](grouping), and each group has its own automaton. [Short
-//! codes](short), whose substrings occur everywhere, come last in any case and are handled
+//! few cache misses. But most codes have no long substring in common with any other code. So codes
+//! are first divided into [groups](grouping), and each group has its own automaton. The substrings
+//! of [short codes](short) occur everywhere. Short codes come last in the order and are handled
 //! separately.
 
 pub mod blocks;
@@ -64,9 +65,8 @@ pub fn eliminate_repeated<C: Codes + ?Sized>(
 
 /// An elimination in progress.
 ///
-/// O(characters), except for a group whose automaton does not fit the budget. For such a group it
-/// is that times the number of blocks, and most of it is done by all threads. The outcome is the
-/// same.
+/// O(characters), except for a group whose automaton does not fit the budget. For such a group, the
+/// time is O(characters · blocks), and all threads do most of the work. The result is the same.
 #[derive(Debug)]
 pub struct Elimination<'a, C: ?Sized> {
     codes: &'a C,
@@ -146,7 +146,7 @@ impl<'a, C: Codes + ?Sized> Elimination<'a, C> {
     /// group.
     fn next_groups(&mut self, mut groups: Groups, executor: &dyn Executor) -> Result<Step> {
         const CHARACTERS: usize = 1 << 19;
-        /// The most bytes of an automaton for each character of a code.
+        /// The greatest number of bytes that an automaton takes for each character of a code.
         const AUTOMATON: usize = 87;
         let Self { codes, threshold, budget, .. } = *self;
         let most = CHARACTERS.min(budget / (2 * AUTOMATON * executor.count()));
@@ -187,7 +187,7 @@ impl<'a, C: Codes + ?Sized> Elimination<'a, C> {
         }
     }
 
-    /// Returns the bytes on the heap, without the memory that a step takes temporarily.
+    /// Returns the number of bytes on the heap, without the memory that a step takes temporarily.
     pub fn bytes(&self) -> usize {
         memory::bytes(&self.best)
             + match &self.state {
@@ -200,7 +200,8 @@ impl<'a, C: Codes + ?Sized> Elimination<'a, C> {
             }
     }
 
-    /// Returns the survivors for which codes were eliminated, by place, after all steps.
+    /// Returns for each place the survivor for which its code was eliminated, or `None` if the code
+    /// stays. It is called after all steps.
     pub fn kept(&self) -> Result<Vec<Option<Survivor>>> {
         let mut kept = Vec::new();
         memory::reserve(&mut kept, self.best.len(), DOING)?;

@@ -21,8 +21,8 @@ pub struct RowCodes<'a> {
 }
 
 impl<'a> RowCodes<'a> {
-    /// Orders the codes of a table. `vertex` is the number of each row in the order of the ids. O(n
-    /// log n).
+    /// Orders the codes of a table. `vertex` contains for each row its number in the order of the
+    /// ids. O(n log n).
     pub fn new(codes: &'a Distinct, vertex: &[u32], executor: &dyn Executor) -> Result<Self> {
         let Distinct { texts, left, .. } = codes;
         let mut places = Vec::new();
@@ -53,7 +53,7 @@ impl<'a> RowCodes<'a> {
         Ok(Leaders { of, similarity })
     }
 
-    /// Returns the bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         memory::bytes(&self.places)
     }

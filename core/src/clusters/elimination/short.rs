@@ -1,5 +1,5 @@
-//! Elimination of short feature codes. They come last, and each of their few substrings is searched
-//! in all codes that stay.
+//! Elimination of short feature codes. Short codes come last, and each of their few substrings is
+//! searched in all codes that stay.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -29,7 +29,7 @@ struct Substring<'a> {
 #[derive(Debug, Default)]
 struct Substrings<'a> {
     table: HashTable<Substring<'a>>,
-    /// The lengths that occur.
+    /// The distinct lengths of these substrings.
     lengths: Vec<u32>,
 }
 
@@ -38,7 +38,7 @@ struct Substrings<'a> {
 struct Text<'a> {
     text: &'a str,
     windows: Windows,
-    /// The start of each character, and the end of the last.
+    /// The start of each character, and the end of the last character, in bytes.
     bounds: Vec<usize>,
 }
 
@@ -88,7 +88,7 @@ impl<'a> Substrings<'a> {
         Ok(())
     }
 
-    /// Records that a code stays. After an interrupt this can be repeated.
+    /// Records that a code stays. After an interrupt, the call can be repeated.
     fn keep(&self, code: &Text<'_>, place: usize, stop: &Stop) -> Result<()> {
         const CHECK_EVERY: u32 = 1 << 14;
         for &length in self.lengths.iter().filter(|&&length| length <= code.length()) {
@@ -104,7 +104,7 @@ impl<'a> Substrings<'a> {
         Ok(())
     }
 
-    /// Returns the longest substring of a short code that a code which stays has.
+    /// Returns the longest substring that a short code has in common with a code that stays.
     fn longest(&self, code: &Text<'_>, threshold: f64) -> Match {
         for length in (least_common(code.length(), threshold)..=code.length()).rev() {
             let parts = (0..=code.length() - length).filter_map(|at| self.find(code.part(at, length)));
@@ -117,7 +117,8 @@ impl<'a> Substrings<'a> {
     }
 }
 
-/// Returns the most bytes that the substrings of the codes from `from` on take.
+/// Returns an upper bound for the number of bytes that the substrings of the codes from `from` on
+/// take.
 pub fn bytes<C: Codes + ?Sized>(codes: &C, from: usize, threshold: f64) -> usize {
     const ENTRY: usize = (size_of::<Substring<'_>>() + 1) * 16 / 7;
     let substrings = |place: usize| {
@@ -128,8 +129,8 @@ pub fn bytes<C: Codes + ?Sized>(codes: &C, from: usize, threshold: f64) -> usize
     (from..codes.len()).map(substrings).sum::<usize>() * ENTRY
 }
 
-/// Takes the codes from `from` on, once `best` is known for the codes before. O(characters ·
-/// lengths of short codes).
+/// Decides on the codes from `from` on. `best` must already contain the results of all codes before
+/// them. O(characters · lengths of short codes).
 pub fn eliminate_short<C: Codes + ?Sized>(
     codes: &C,
     from: usize,

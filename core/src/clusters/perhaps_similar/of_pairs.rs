@@ -2,11 +2,11 @@
 //! built from pairs.
 //!
 //! Each pair is a list of two rows, and the weight of a row is the number of its pairs. The key of
-//! a row is its weight, then its place in the order of ids. In each list the row of the largest key
-//! is the representative, and lists of the same representative are one list. In descending order of
-//! the representatives, each list absorbs the lists whose representative is one of its members,
-//! including members that it gained this way. The remaining lists are the sets. A row may be in
-//! several sets.
+//! a row is its weight, then its place in the order of ids. In each list, the row with the largest
+//! key is the representative. Lists with the same representative are merged into one list. In
+//! descending order of the representatives, each list absorbs the lists whose representative is one
+//! of its members, including members that it gained in this way. The remaining lists are the sets.
+//! A row may be in several sets.
 
 use std::collections::BTreeMap;
 
@@ -20,16 +20,17 @@ use crate::memory;
 
 const DOING: &str = "making perhaps-similar sets";
 
-/// Returns the sets as (representative, member), the representatives themselves included, in no
-/// particular order. O(edges · log edges + memberships).
+/// Returns the sets as pairs of a representative and a member, in no particular order. A
+/// representative is also a member of its set. O(edges · log edges + memberships).
 ///
-/// A set contains the rows that are reached from its representative by going from larger keys to
-/// smaller ones, and a row's list is taken by the first set that reaches the row. So in the order
-/// of keys, each row's list belongs to the first of the sets that contain one of the larger rows
-/// that it is a pair with.
+/// A set contains the rows that are reached from its representative through pairs, each time from a
+/// larger key to a smaller one. The first set that reaches a row takes the row's list. So rows are
+/// processed in descending order of their keys: of the sets that contain a row with a larger key
+/// that forms a pair with the current row, the first set takes the current row's list.
 ///
-/// Equal rows have one weight, and of them the row with the greatest number comes first. Rows of
-/// other groups may come between them; such groups tell each other which sets they are in.
+/// Equal rows have the same weight; among them, the row with the greatest number comes first. Rows
+/// of other groups may come between them. Then each of the groups adds the sets that take its lists
+/// to the other groups that are similar to it.
 pub fn perhaps_similar(
     graph: &mut Graph<'_>,
     degrees: &Degrees,
@@ -38,7 +39,7 @@ pub fn perhaps_similar(
     let Graph { vertices, edges, equal } = graph;
     let key = |vertex: u32| (u32::MAX - degrees.pairs[vertex as usize], u32::MAX - vertex);
     let rank = rank_by(*vertices, key, executor)?;
-    // Of a group, the last row comes first.
+    // The last row of a group comes first in the order of keys.
     let head = |vertex: u32| equal.rows(&vertex).last().copied().unwrap_or(vertex);
     let of_heads = |edge: Edge| Edge { left: head(edge.left), right: head(edge.right), ..edge };
     let mut sets = Sets::new(equal, degrees, &rank)?;
@@ -61,14 +62,15 @@ pub fn perhaps_similar(
     Ok(members)
 }
 
-/// A group of equal rows, or a row alone whose turn comes next.
+/// A group of equal rows, or a single row that is processed next.
 #[derive(Default)]
 struct Group {
-    /// The sets that contain earlier rows which are pairs with the rows of the group.
+    /// The sets that contain an earlier row that forms pairs with the rows of this group.
     around: Vec<u32>,
     /// The sets that took the lists of the group's own rows.
     own: Vec<u32>,
-    /// The groups of the same weight that have to be told of further such sets.
+    /// The similar groups of the same weight, to whose `around` every further set in `own` is
+    /// added.
     told: Vec<u32>,
 }
 
@@ -76,13 +78,13 @@ struct Sets<'a> {
     equal: &'a EqualRows,
     degrees: &'a Degrees,
     rank: &'a [u32],
-    /// The vertices by rank, and how many are done.
+    /// The vertices in the order of their ranks. The first `done` vertices are processed.
     order: Vec<u32>,
     done: usize,
-    /// The set that took the list of each row; at first the row's own.
+    /// For each row, the set that took its list. At first, this is the row's own set.
     owner: Vec<u32>,
     members: Vec<(u32, u32)>,
-    /// The groups by their first row.
+    /// The groups, by their first rows.
     groups: BTreeMap<u32, Group>,
 }
 
@@ -104,8 +106,8 @@ impl<'a> Sets<'a> {
         Ok(Self { equal, degrees, rank, order, done: 0, owner, members: Vec::new(), groups: BTreeMap::new() })
     }
 
-    /// Processes the vertices of smaller ranks. All edges whose later group begins there have been
-    /// met.
+    /// Processes the vertices whose ranks are smaller than `rank`. All edges whose later group
+    /// begins at one of these vertices must have been passed to `meet`.
     fn go(&mut self, rank: u32, executor: &dyn Executor) -> Result<()> {
         while self.done < rank as usize {
             if self.done.is_multiple_of(1 << 10) {
@@ -133,14 +135,15 @@ impl<'a> Sets<'a> {
                     add(&mut group.around, set)?;
                 }
                 for other in &group.told {
-                    // The first row of the other group comes last in it.
+                    // The first row of the other group is the last one to be processed in that
+                    // group.
                     if self.rank[*other as usize] as usize >= self.done {
                         add(&mut self.groups.entry(*other).or_default().around, set)?;
                     }
                 }
             }
             if rows.len() > 1 {
-                // Later groups read its own sets.
+                // The group is done. Only `own` is kept, because later groups read it.
                 if vertex == first {
                     group = Group { own: group.own, ..Group::default() };
                 }
@@ -150,7 +153,8 @@ impl<'a> Sets<'a> {
         Ok(())
     }
 
-    /// Records that two groups are similar, when the second one is about to begin.
+    /// Records that two groups are similar. This is called when the group of `later` is about to
+    /// begin.
     fn meet(&mut self, earlier: u32, later: u32) -> Result<()> {
         let [first, other] = [earlier, later].map(|vertex| self.equal.first(vertex));
         let mut around = std::mem::take(&mut self.groups.entry(other).or_default().around);
@@ -161,8 +165,8 @@ impl<'a> Sets<'a> {
             for &set in &group.own {
                 add(&mut around, set)?;
             }
-            // The remaining rows of the earlier group come among those of the later group or after
-            // them.
+            // The remaining rows of the earlier group are processed between the rows of the later
+            // group or after them.
             if self.degrees.pairs[earlier as usize] == self.degrees.pairs[later as usize] {
                 memory::push(&mut group.told, other, DOING)?;
                 let group = self.groups.entry(other).or_default();

@@ -2,9 +2,10 @@
 //! al., CIKM 2008; docs/design/algorithms.md section 5), and the similarity of each member to the
 //! representative of its set.
 //!
-//! Rows with one text have the same signatures, so the sets are built from texts. A text stands for
-//! that row of it that comes last by weight and order. A text that several rows have and that
-//! shares nothing with others is a set of its own. As in [`crate::clusters::grouping`], vertices
+//! Rows with the same text have the same signatures, so the sets are built from texts. Of the rows
+//! with a text, the row with the greatest weight represents the text; if there are several such
+//! rows, the one with the greatest number. A text that several rows have and that shares no
+//! signature with other texts forms a set by itself. As in [`crate::clusters::grouping`], vertices
 //! are rows numbered in the order of their ids, which serves as the order of arrival here.
 
 use super::of_signatures::{Set, signature_sets};
@@ -26,11 +27,12 @@ const DOING: &str = "making perhaps-similar sets";
 pub struct SentenceSets {
     /// The sets of texts.
     sets: Vec<Set>,
-    /// The similarity of each member to the representative, NaN if they are not a pair.
+    /// The similarity of each member to the representative of its set, or NaN if they are not a
+    /// pair.
     similarity: Vec<Vec<f64>>,
-    /// The set that each text represents.
+    /// The number of the set that each text represents.
     represents: Vec<u32>,
-    /// The vertex of each row, and the vertex that stands for each text.
+    /// The vertex of each row. `standing` contains the vertex that represents each text.
     vertices: Vec<u32>,
     standing: Vec<u32>,
     rows: Members,
@@ -40,8 +42,9 @@ pub struct SentenceSets {
 }
 
 impl SentenceSets {
-    /// Builds the sets of one table. `vertices` contains the vertex of each row. `weights`, by
-    /// vertex, replaces the number of signatures. O(postings + texts·log texts).
+    /// Builds the sets of one table. `vertices` contains the vertex of each row. `weights` contains
+    /// a weight for each vertex, which replaces the number of signatures. O(postings + texts·log
+    /// texts).
     pub fn new(
         distinct: Distinct,
         lists: SignatureLists,
@@ -63,7 +66,7 @@ impl SentenceSets {
         memory::reserve(&mut ranks, texts, DOING)?;
         for text in 0..texts {
             let of_rows = || distinct.left.rows(text).iter().map(|&row| vertices[row as usize]);
-            // Each text has a row.
+            // Each text has at least one row.
             let best = of_rows().max_by_key(|&vertex| (weight(text, vertex), vertex)).unwrap_or(0);
             heaviest.push(weight(text, best));
             standing.push(best);
@@ -121,8 +124,8 @@ impl SentenceSets {
         self.join.counts()
     }
 
-    /// Returns how many rows were found similar to their representatives so far, counted once for
-    /// each set.
+    /// Returns the number of rows that were found similar to their representatives so far. A row
+    /// counts once for each set.
     pub fn pairs(&self) -> u64 {
         self.pairs
     }
@@ -132,10 +135,10 @@ impl SentenceSets {
         self.join.progress()
     }
 
-    /// Returns the bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         let of_sets: usize = self.sets.iter().map(|set| memory::bytes(&set.documents)).sum();
-        // There are as many similarities as members, of twice their length.
+        // There is one similarity for each member, of twice the size.
         3 * of_sets
             + memory::bytes(&self.sets)
             + memory::bytes(&self.represents)

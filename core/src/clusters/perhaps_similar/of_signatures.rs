@@ -3,11 +3,12 @@
 //! each group around a representative. [`super::of_pairs`] builds such sets from pairs that were
 //! found.
 //!
-//! The representative of a signature's list is its document with the most signatures, of several
-//! such documents the one that arrived last. Lists of one representative are one list. From the
-//! greatest representative on, every list whose representative is in the current set is merged into
-//! it, including representatives gained by such a merge. A document may be in several sets.
-//! O(postings + documents·log documents).
+//! The representative of a signature's list is the document in the list that has the most
+//! signatures; if there are several, the one that arrived last. Lists with the same representative
+//! are merged into one list. Sets are built from the greatest representative down: every list whose
+//! representative is in the current set is merged into the set, and this is repeated for
+//! representatives that a merge adds. A document may be in several sets. O(postings + documents·log
+//! documents).
 
 use crate::error::Result;
 use crate::executor::Stop;
@@ -21,12 +22,13 @@ const DOING: &str = "making perhaps-similar sets";
 pub struct Set {
     /// The document around which the set was built.
     pub representative: u32,
-    /// All documents of the set, the representative included, in ascending order.
+    /// All documents of the set, including the representative, in ascending order.
     pub documents: Vec<u32>,
 }
 
-/// Returns the sets, those with the greatest representatives first. `arrival` numbers the documents
-/// in the order in which they arrived. `weights` are the weights of the lists or others.
+/// Returns the sets in descending order of their representatives. `arrival` numbers the documents
+/// in the order in which they arrived. `weights` contains the weight of each document, which may be
+/// that of the lists or another one.
 pub fn signature_sets<W: Ord>(
     lists: &SignatureLists,
     weights: &[W],
