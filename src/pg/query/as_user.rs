@@ -1,5 +1,5 @@
-//! Runs our own SQL as another user: work on users' tables as their owner, and work on the registry
-//! of jobs as its owner.
+//! Runs SQL of this extension as another user: work on a user's table as the owner of the table,
+//! and work on the registry of jobs as the owner of the registry.
 
 use std::ffi::CStr;
 
@@ -13,22 +13,22 @@ use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::version;
 
-/// The extension that a called function belongs to.
+/// The extension to which a called function belongs.
 #[derive(Debug)]
 pub(crate) struct Extension {
     /// The schema, quoted for SQL text.
     pub schema: String,
     extension: pg_sys::Oid,
-    /// The OID of that schema.
+    /// The OID of the schema.
     pub namespace: pg_sys::Oid,
-    /// The last argument of internal functions, with a leading comma; others may not declare
-    /// functions with its type.
+    /// The SQL text of the last argument of internal functions, with a leading comma. Other users
+    /// may not declare functions with the type of this argument.
     pub internal: String,
 }
 
 impl Extension {
-    /// Returns the extension of the called function, which is found by its OID, whatever the search
-    /// path.
+    /// Returns the extension of the called function. The function is looked up by its OID, so the
+    /// result does not depend on the search path.
     pub(crate) fn of(call: Call) -> Result<Self> {
         // SAFETY: set by the function manager; the schema of a function has a name.
         let (extension, namespace, schema) = unsafe {
@@ -42,8 +42,9 @@ impl Extension {
         Ok(Self { schema, extension, namespace, internal })
     }
 
-    /// Returns the version of its SQL definitions; none if the function belongs to no extension.
-    /// While a script of the extension runs, this is the version that the script leads to.
+    /// Returns the version of the extension's SQL definitions, or `None` if the function belongs to
+    /// no extension. While a script of the extension runs, this is the version to which the script
+    /// leads.
     pub(crate) fn version(&self) -> Result<Option<String>> {
         let table = pg_sys::ExtensionRelationId;
         let read = |[_, _, _, _, _, version, _, _]: [Option<Datum>; 8]| {
@@ -58,8 +59,8 @@ impl Extension {
         }
     }
 
-    /// Fails if the SQL of the extension is of another version than the library. Called before SQL
-    /// that names objects of the extension.
+    /// Fails if the SQL definitions of the extension and the library have different versions.
+    /// Called before SQL that names objects of the extension is run.
     pub(crate) fn check_version(&self, function: &str) -> Result<()> {
         let library = version::LIBRARY;
         let Some(sql) = self.version()?.filter(|sql| sql != library) else { return Ok(()) };
@@ -85,7 +86,7 @@ impl Extension {
         Err(Self::gone(name))
     }
 
-    /// Returns the OID of a type of the extension; 0 if there is none with that name.
+    /// Returns the OID of the extension's type with the name `name`, or 0 if there is no such type.
     pub(crate) fn type_named(&self, name: &CStr) -> pg_sys::Oid {
         // SAFETY: reads the catalogs; the name of a type is a C string.
         unsafe {
@@ -98,7 +99,7 @@ impl Extension {
         }
     }
 
-    /// Returns the error if a table of the extension is missing.
+    /// Returns the error for a missing table of the extension.
     pub(crate) fn gone(name: &CStr) -> SqlError {
         let message = format!("the table {} of the extension is gone", name.to_string_lossy());
         SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE, message)
@@ -113,8 +114,9 @@ pub(crate) const PATH: &CStr = c"pg_catalog, pg_temp";
 /// be run later.
 const RESTRICTED: i32 = (pg_sys::SECURITY_LOCAL_USERID_CHANGE | pg_sys::SECURITY_RESTRICTED_OPERATION) as i32;
 
-/// Runs work as `user`, with `pg_catalog` as the only schema to find objects in; the work cannot
-/// switch to another user. After an error the server itself restores the previous user.
+/// Runs work as `user`. Except for temporary objects, the work finds only objects of `pg_catalog`
+/// by an unqualified name. The work cannot switch to another user. After an error the server itself
+/// restores the previous user.
 pub(crate) fn as_user<T>(user: pg_sys::Oid, work: impl FnOnce() -> Result<T>) -> Result<T> {
     let mut before = pg_sys::InvalidOid;
     let mut context = 0;
@@ -144,7 +146,7 @@ pub(crate) fn as_user<T>(user: pg_sys::Oid, work: impl FnOnce() -> Result<T>) ->
     }
 }
 
-/// Runs work as `user`, from whom the work cannot switch. The work must not read or run SQL text,
+/// Runs work as `user`. The work cannot switch to another user, and must not read or run SQL text,
 /// whose meaning depends on settings. After an error the server itself restores the previous user.
 pub(crate) fn without_sql_as<T>(user: pg_sys::Oid, work: impl FnOnce() -> Result<T>) -> Result<T> {
     let mut before = pg_sys::InvalidOid;
@@ -167,8 +169,8 @@ pub(crate) fn acts_for(role: pg_sys::Oid) -> bool {
 
 /// Changes a setting for the rest of the work that runs as another user ([`as_user`]).
 pub(crate) fn set(name: &CStr, value: &CStr) {
-    // SAFETY: C strings of a setting that every user may change; the nesting level of settings is
-    // that of the work.
+    // SAFETY: C strings of a setting that every user may change; the change is made at the nesting
+    // level of settings that was opened for the work.
     unsafe {
         pg_sys::set_config_option(
             name.as_ptr(),

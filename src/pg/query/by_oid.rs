@@ -1,6 +1,7 @@
-//! Reads and writes rows of tables by the OID of the table. SQL text would need its name, which the
-//! owner of the schema can change between two lookups, and a write that notes its changes must not
-//! fail because of that.
+//! Reads and writes rows of tables by the OID of the table. SQL text would need the name of the
+//! table, which the owner of the schema can change between two lookups. When a user writes to a
+//! table of a job, a trigger notes the changes by this code, and the user's write must not fail
+//! because of a rename.
 
 use pgrx::pg_sys::{self, Datum, Oid};
 
@@ -8,7 +9,7 @@ use crate::pg::compat;
 use crate::pg::server::call::declared_otherwise;
 use crate::pg::server::error::Result;
 
-/// Inserts rows into a table without triggers, policies and computed columns.
+/// Inserts rows into a table that has no triggers, policies or computed columns.
 pub(crate) struct Inserter {
     relation: pg_sys::Relation,
     state: *mut pg_sys::EState,
@@ -19,8 +20,9 @@ pub(crate) struct Inserter {
 impl Inserter {
     /// Prepares to insert into a table that is locked for this.
     pub(crate) fn new(table: Oid) -> Self {
-        // SAFETY: a locked table stays; everything is released in drop, or by the server after an
-        // error. The table has no place in a query, so an error about a row names no columns.
+        // SAFETY: a locked table cannot be dropped; everything is released in drop, or by the
+        // server after an error. The table is not part of a query, so an error about a row names no
+        // columns.
         unsafe {
             let relation = pg_sys::table_open(table, pg_sys::NoLock as i32);
             let state = pg_sys::CreateExecutorState();
@@ -73,8 +75,9 @@ impl Drop for Inserter {
     }
 }
 
-/// Calls `read` with the first `N` columns of the row with this primary key, in its current state,
-/// whatever the transaction's snapshot shows.
+/// Calls `read` with the first `N` columns of the row whose primary key is `key`. The row is in its
+/// current state, even if the transaction's snapshot shows another state. Returns `None` if there
+/// is no such row.
 ///
 /// # Safety
 /// The table is locked, none of its first `N` columns was dropped, and the first one is its primary
@@ -97,8 +100,8 @@ pub(crate) unsafe fn read<const N: usize, T>(
         let (equals, key) = (Oid::from(pg_sys::F_OIDEQ), Datum::from(key));
         pg_sys::ScanKeyInit(&raw mut wanted, 1, pg_sys::BTEqualStrategyNumber as u16, equals, key);
         let index = compat::primary_key(relation);
-        // Rows of a catalog are read in their current state without a snapshot, also where a
-        // parallel plan allows no other one.
+        // Rows of a catalog can be read in their current state without a new snapshot, which a
+        // parallel plan does not allow.
         let snapshot = if table.to_u32() < pg_sys::FirstNormalObjectId {
             std::ptr::null_mut()
         } else {

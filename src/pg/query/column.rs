@@ -16,7 +16,7 @@ pub(crate) struct Column {
     pub name: String,
     /// The type; for a domain, the base type.
     pub base_type: pg_sys::Oid,
-    /// The category of that type: `S` for strings.
+    /// The category of the base type: `S` for strings.
     category: u8,
     /// The attribute number in the relation, which counts dropped columns and is not changed by a
     /// rename.
@@ -48,23 +48,23 @@ impl Column {
         }
     }
 
-    /// Reports whether it holds texts, of any type.
+    /// Reports whether the column holds texts of any string type.
     pub(crate) fn is_text(&self) -> bool {
         self.category == pg_sys::TYPCATEGORY_STRING
     }
 
-    /// Reports whether it holds texts of the server's own types, which need no function to be read
-    /// as such.
+    /// Reports whether the column holds texts of the server's own types, which can be read as texts
+    /// without a function.
     pub(crate) fn is_plain_text(&self) -> bool {
         [pg_sys::TEXTOID, pg_sys::VARCHAROID, pg_sys::BPCHAROID].contains(&self.base_type)
     }
 
-    /// Reports whether its name is usual for a column of documents.
+    /// Reports whether the column has a usual name for a column of documents.
     pub(crate) fn is_usual(&self) -> bool {
         USUAL.contains(&&*self.name)
     }
 
-    /// Reports whether it holds whole numbers that fit into bigint.
+    /// Reports whether the column holds integers that fit into bigint.
     pub(crate) fn is_integer(&self) -> bool {
         [pg_sys::INT2OID, pg_sys::INT4OID, pg_sys::INT8OID].contains(&self.base_type)
     }
@@ -74,15 +74,15 @@ impl Column {
         quote_identifier(&self.name)
     }
 
-    /// Returns the name of its type, as users write it.
+    /// Returns the name of the column's base type, as users write it.
     pub(crate) fn type_name(&self) -> String {
         type_name(self.base_type)
     }
 
-    /// Returns the clause that converts the column to the collation of its type, in which ids are
-    /// compared whatever the collation of the column: values that a case-insensitive collation
-    /// treats as equal are distinct ids. Empty if the column already has this collation, so that
-    /// indexes can be used.
+    /// Returns the clause that converts the column to the collation of its type. Ids are compared
+    /// in this collation even if the column has another one: values that a case-insensitive
+    /// collation treats as equal are distinct ids. The clause is empty if the column already has
+    /// this collation, so that indexes can be used.
     pub(crate) fn collated(&self) -> &'static str {
         // SAFETY: looks up the type.
         match unsafe { pg_sys::get_typcollation(self.base_type) } {

@@ -1,4 +1,4 @@
-//! Columns of results, which must have the types that are read or returned.
+//! Columns of results. Their types must be the types that are read or returned.
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
@@ -10,10 +10,11 @@ use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::{Store, wants_all};
 
-/// Checks that a result has columns of exactly these types; none if it returns no rows.
+/// Checks that the columns of a result have exactly the types `types`. The result of a statement
+/// that never returns rows has no columns.
 ///
 /// # Safety
-/// The descriptor is null or one of the server's.
+/// The descriptor is null or was made by the server.
 pub(super) unsafe fn check_columns(descriptor: pg_sys::TupleDesc, types: &[pg_sys::Oid]) -> Result<()> {
     // SAFETY: the caller's promise; there are as many attributes as the descriptor says.
     let columns = unsafe { if descriptor.is_null() { &[] } else { attributes(descriptor) } };
@@ -52,12 +53,12 @@ pub(super) unsafe fn values_of<const N: usize>(
 }
 
 impl Store {
-    /// Makes the store for a call that declares its columns itself, `AS f(…)`; they must have these
-    /// types.
+    /// Makes the store for a call in a query that declares the columns of the result itself, as in
+    /// `AS f(…)`. The declared columns must have the types `types`.
     pub(crate) fn expected(call: Call, types: &[pg_sys::Oid]) -> Result<Self> {
         wants_all(call)?;
-        // SAFETY: `wants_all` says that this is a ReturnSetInfo; its descriptor is null or one of
-        // the server's.
+        // SAFETY: `wants_all` has checked that this is a ReturnSetInfo; its descriptor is null or
+        // was made by the server.
         unsafe {
             let result: *mut pg_sys::ReturnSetInfo = (*call.info).resultinfo.cast();
             if (*result).expectedDesc.is_null() {

@@ -1,5 +1,5 @@
-//! A cursor over a query of a few columns. The next fetch frees the rows of the last one, so memory
-//! does not grow with the number of rows.
+//! A cursor over a query of a few columns. Each fetch frees the rows of the previous fetch, so
+//! memory does not grow with the number of rows.
 
 use std::ffi::{c_char, c_long};
 use std::ptr;
@@ -12,7 +12,7 @@ use super::prepared::{Prepared, cleans_up, in_session};
 use super::statement::Query;
 use crate::pg::server::error::{Result, catch};
 
-// The query may run user-defined functions, whose errors must be returned whole.
+// The query may run user-defined functions, whose errors must be returned with all details.
 unsafe extern "C-unwind" {
     fn SPI_cursor_open(
         name: *const c_char,
@@ -31,7 +31,7 @@ pub(crate) struct Cursor<const N: usize> {
     portal: pg_sys::Portal,
     table: *mut pg_sys::SPITupleTable,
     types: [pg_sys::Oid; N],
-    /// Dropped last: it ends the session.
+    /// Must be dropped last, because dropping it ends the session.
     _prepared: Prepared,
 }
 
@@ -43,7 +43,7 @@ impl<const N: usize> Cursor<N> {
         prepared.check(&types)?;
         let Prepared { plan, values, nulls, read_only, .. } = &mut prepared;
         let (values, nulls) = (values.as_mut_ptr(), nulls.as_ptr());
-        // SAFETY: the plan has as many parameters; everything is copied.
+        // SAFETY: the plan has as many parameters as there are values; everything is copied.
         let portal = in_session(|| unsafe {
             catch(|| SPI_cursor_open(ptr::null(), *plan, values, nulls, *read_only))
         })?;
@@ -53,8 +53,8 @@ impl<const N: usize> Cursor<N> {
         Ok(cursor)
     }
 
-    /// Fetches the next rows, at most `rows`; none after the last one. Their values live until the
-    /// next fetch.
+    /// Fetches the next rows, at most `rows` of them. The result is empty after the last row. The
+    /// values of the rows live until the next fetch.
     pub(crate) fn fetch(&mut self, rows: usize) -> Result<impl Iterator<Item = [Option<Datum>; N]> + '_> {
         self.free();
         let portal = self.portal;

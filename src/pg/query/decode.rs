@@ -24,12 +24,12 @@ pub(crate) enum Kind {
     Numbers,
     /// `tsvector`: lexemes with positions.
     Vector,
-    /// Sketches that were made before, and their type.
+    /// Stored sketches: their kind and their SQL type.
     Sketches(SketchKind, pg_sys::Oid),
 }
 
 impl Kind {
-    /// Returns the content of a column of this type, which is no domain.
+    /// Returns the content of a column with the type `base_type`, which must not be a domain.
     pub(crate) fn of(base_type: pg_sys::Oid) -> Self {
         if base_type == pg_sys::TSVECTOROID {
             return Self::Vector;
@@ -69,8 +69,8 @@ impl Kind {
     }
 }
 
-/// Returns the kind of sketches if a type is one of ours, that is, if it belongs to the extension,
-/// in any schema, and has this name.
+/// Returns the kind of sketches that a type holds, or `None` if it is no sketch type. A sketch type
+/// has the name of one and belongs to this extension, in any schema.
 fn sketches(of: pg_sys::Oid) -> Option<SketchKind> {
     // SAFETY: any OID may be looked up; the row is read before it is released.
     let kind = unsafe {
@@ -93,7 +93,8 @@ fn sketches(of: pg_sys::Oid) -> Option<SketchKind> {
     (!extension.is_null() && unsafe { c_string(extension) } == "neardup").then_some(kind)
 }
 
-/// Decodes a document from a value of its kind; none if it holds bytes that are not text.
+/// Decodes a document from a value of the kind `kind`. Returns `None` if the value contains bytes
+/// that are not valid text.
 ///
 /// # Safety
 /// `value` is a text, `text[]`, array of integers, tsvector or sketch, as `kind` says. Intermediate
@@ -140,7 +141,7 @@ fn text(bytes: &[u8]) -> Result<Option<String>> {
     })
 }
 
-/// Returns the element type of an array; for a domain, its base type.
+/// Returns the element type of an array, or its base type if it is a domain.
 ///
 /// # Safety
 /// The array is not toasted.
@@ -153,10 +154,10 @@ pub(crate) unsafe fn element_type(array: *mut pg_sys::ArrayType) -> pg_sys::Oid 
     }
 }
 
-/// Returns the elements of an array that are not NULL, whatever its dimensions.
+/// Returns the elements of an array that are not NULL. The array may have any number of dimensions.
 ///
 /// # Safety
-/// The datum is an array of that type.
+/// The datum is an array whose elements have the type `element_type`.
 pub(crate) unsafe fn elements(array: Datum, element_type: pg_sys::Oid) -> Result<Vec<Datum>> {
     let mut elements = Vec::new();
     let (mut length, mut by_value, mut align) = (0, false, 0);
@@ -180,16 +181,17 @@ pub(crate) unsafe fn elements(array: Datum, element_type: pg_sys::Oid) -> Result
     Ok(elements)
 }
 
-/// Returns the lexemes of a tsvector in the order of their positions, each once for each position;
-/// a lexeme without positions counts once. The layout is in tsearch/ts_type.h.
+/// Returns the lexemes of a tsvector in the order of their positions. Each lexeme is returned once
+/// for each of its positions; a lexeme without positions is returned once. The layout of a tsvector
+/// is defined in tsearch/ts_type.h.
 ///
 /// # Safety
 /// The datum is a tsvector.
 unsafe fn vector(value: Datum) -> Result<Option<Document>> {
     let mut lexemes: Vec<(u16, String)> = Vec::new();
-    // SAFETY: a detoasted tsvector has `size` entries, followed by the lexemes that they point to.
-    // Each lexeme is followed, if its flag says so and after alignment, by the number of its
-    // positions and the positions.
+    // SAFETY: a detoasted tsvector has `size` entries, followed by the lexemes to which they point.
+    // If the flag of an entry says so, its lexeme is followed, after alignment, by the number of
+    // its positions and the positions.
     unsafe {
         let vector: *const pg_sys::TSVectorData = pg_sys::pg_detoast_datum(value.cast_mut_ptr()).cast();
         let count = (*vector).size as usize;

@@ -14,9 +14,10 @@ const DOING: &str = "keeping ids";
 pub(crate) struct Values {
     /// The type of the ids.
     pub type_oid: pg_sys::Oid,
-    /// The server's entry for the type, with its comparison; it lives as long as the session.
+    /// The server's cache entry for the type, with its comparison function. The entry lives as long
+    /// as the session.
     cache: *mut pg_sys::TypeCacheEntry,
-    /// The values of a type that is passed by value, or the places in `arena` of the others.
+    /// The values themselves if the type is passed by value, and otherwise their places in `arena`.
     places: Vec<usize>,
     /// Consists of words, so that every value has the alignment that any type may need.
     arena: Vec<u64>,
@@ -24,14 +25,14 @@ pub(crate) struct Values {
     pub rank: Vec<u32>,
 }
 
-/// Returns the server's entry for a type, with its comparison if it has one.
+/// Returns the server's cache entry for a type, with the comparison function of the type, if any.
 pub(super) fn cache(type_oid: pg_sys::Oid) -> *mut pg_sys::TypeCacheEntry {
     // SAFETY: any type may be looked up; the entry is never freed.
     unsafe { pg_sys::lookup_type_cache(type_oid, pg_sys::TYPECACHE_CMP_PROC_FINFO as i32) }
 }
 
 impl Values {
-    /// Starts without ids, for a type that has an order.
+    /// Makes an empty store for ids of the type `type_oid`, which must have an order.
     pub(crate) fn new(type_oid: pg_sys::Oid) -> Self {
         let cache = cache(type_oid);
         Self { type_oid, cache, places: Vec::new(), arena: Vec::new(), rank: Vec::new() }
@@ -93,16 +94,17 @@ impl Values {
     pub(crate) fn show(&self, row: usize) -> String {
         let mut output = pg_sys::InvalidOid;
         let mut varlena = false;
-        // SAFETY: the type has an output function, which takes its values.
+        // SAFETY: the type has an output function, which takes values of the type.
         unsafe {
             pg_sys::getTypeOutputInfo(self.type_oid, &raw mut output, &raw mut varlena);
             c_string(pg_sys::OidOutputFunctionCall(output, self.datum(row)))
         }
     }
 
-    /// Compares two values of the type.
+    /// Compares two ids of this type.
     pub(crate) fn compare(&self, a: Datum, b: Datum) -> std::cmp::Ordering {
-        // SAFETY: both are values of the type whose comparison this is; it frees nothing of ours.
+        // SAFETY: both values have the type to which this comparison function belongs; the function
+        // frees nothing of ours.
         unsafe {
             let function = &raw mut (*self.cache).cmp_proc_finfo;
             let order = pg_sys::FunctionCall2Coll(function, (*self.cache).typcollation, a, b);
@@ -110,7 +112,7 @@ impl Values {
         }
     }
 
-    /// Ranks the rows; returns the row of an id that another row has too, if there is one.
+    /// Ranks the rows by their ids. If two rows have the same id, returns one of these rows.
     pub(crate) fn sort(&mut self) -> Result<Option<u32>> {
         let compare = |a: u32, b: u32| self.compare(self.datum(a as usize), self.datum(b as usize));
         let count = self.places.len();
@@ -140,11 +142,11 @@ impl Values {
     }
 }
 
-/// Appends the bytes of a value that is passed by reference, in words, so that it has the alignment
-/// that any type may need.
+/// Appends the bytes of a value that is passed by reference. They are stored in words, so the value
+/// has the alignment that any type may need.
 ///
 /// # Safety
-/// The datum is of the type whose entry this is.
+/// `cache` is the entry of the datum's type.
 unsafe fn append(cache: *mut pg_sys::TypeCacheEntry, id: Datum, words: &mut Vec<u64>) -> Result<()> {
     // SAFETY: the entry lives as long as the session; a datum by reference is a varlena (-1), a C
     // string (-2), or has a fixed length.

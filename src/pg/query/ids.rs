@@ -1,7 +1,7 @@
 //! Ids of documents: numbers, or values of any type that has a default ordering.
 //!
-//! Rows are numbered as they are read. This module stores the id of each row, finds NULL and double
-//! ids, and reports which of two rows comes first.
+//! Rows are numbered as they are read. This module stores the id of each row, finds ids that occur
+//! twice, and reports which of two rows comes first.
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
@@ -14,7 +14,7 @@ use neardup_core::simd::prefetch::prefetch;
 
 const DOING: &str = "keeping ids";
 
-/// The ids of one table, by number of the row.
+/// The ids of the rows of one table, by row number.
 #[derive(Debug)]
 pub(crate) enum Ids {
     /// smallint, int and bigint.
@@ -29,8 +29,8 @@ pub(crate) fn exists(type_oid: pg_sys::Oid) -> bool {
     unsafe { pg_sys::get_typisdefined(type_oid) }
 }
 
-/// Reports whether values of a type can be ids: the type has a default ordering, and is no
-/// pseudo-type, whose values belong to other types.
+/// Reports whether values of a type can be ids: the type must have a default ordering, and must not
+/// be a pseudo-type, whose values belong to other types.
 pub(crate) fn has_order(type_oid: pg_sys::Oid) -> bool {
     // SAFETY: any OID may be looked up; the entry of a type that exists lives as long as the
     // session.
@@ -42,7 +42,7 @@ pub(crate) fn has_order(type_oid: pg_sys::Oid) -> bool {
 }
 
 impl Ids {
-    /// Starts without ids, for a type that has an order.
+    /// Makes an empty store for ids of the type `type_oid`, which must have an order.
     pub(crate) fn new(type_oid: pg_sys::Oid) -> Self {
         if type_oid == pg_sys::INT8OID {
             return Self::Integers(Vec::new());
@@ -104,7 +104,7 @@ impl Ids {
         }
     }
 
-    /// Reports whether the id of row `a` comes before that of `b`.
+    /// Reports whether the id of row `a` comes before the id of row `b`.
     #[inline]
     pub(crate) fn before(&self, a: u32, b: u32) -> bool {
         match self {
@@ -122,7 +122,7 @@ impl Ids {
     }
 
     /// Sorts the rows by their ids. Fails if two rows have the same id; the error names the
-    /// relation and the argument for the column.
+    /// relation and the argument that selects the column of the ids.
     pub(crate) fn sort(&mut self, relation: &str, argument: &str, executor: &dyn Executor) -> Result<()> {
         let double = match self {
             Self::Integers(ids) => double_integer(ids, executor)?,
@@ -142,7 +142,8 @@ impl Ids {
 }
 
 impl Ids {
-    /// Returns the rows in the order of their ids, which must be sorted before. O(n · log n).
+    /// Returns the rows in the order of their ids. Ids that are not integers must be ranked before,
+    /// as by [`Ids::sort`]. Takes O(n · log n) time.
     pub(crate) fn in_order(&self, executor: &dyn Executor) -> Result<Vec<u32>> {
         let mut order = Vec::new();
         memory::reserve(&mut order, self.len(), DOING)?;
@@ -163,7 +164,7 @@ impl Ids {
         Ok(order)
     }
 
-    /// Returns the place of each row in such an order.
+    /// Returns the place of each row in an order from [`Ids::in_order`].
     pub(crate) fn places(order: &[u32]) -> Result<Vec<u32>> {
         let mut places = memory::filled(0, order.len(), DOING)?;
         // Row numbers have 32 bits.
@@ -171,8 +172,8 @@ impl Ids {
         Ok(places)
     }
 
-    /// Numbers distinct ids in their order: returns the number of each row, and one row for each
-    /// number.
+    /// Numbers the distinct ids in their order. Returns the number of the id of each row, and for
+    /// each number one row with this id.
     pub(crate) fn numbered(&mut self, executor: &dyn Executor) -> Result<(Vec<u32>, Vec<u32>)> {
         if let Self::Values(values) = self {
             values.sort()?;
@@ -209,7 +210,7 @@ impl Ids {
         }
     }
 
-    /// Compares two ids of the type.
+    /// Compares two ids of this type.
     pub(crate) fn compare(&self, a: Datum, b: Datum) -> std::cmp::Ordering {
         match self {
             Self::Integers(_) => (a.value() as i64).cmp(&(b.value() as i64)),
@@ -226,8 +227,8 @@ impl Ids {
         }
     }
 
-    /// Returns the place of an id in the order from [`Ids::in_order`]; none if it is not there.
-    /// O(log n).
+    /// Returns the place of an id in the order from [`Ids::in_order`], or `None` if no row has the
+    /// id. Makes O(log n) comparisons.
     ///
     /// # Safety
     /// `id` is a datum of the type that [`Ids::new`] was given.
@@ -242,7 +243,7 @@ impl Ids {
 }
 
 fn double_integer(ids: &[i64], executor: &dyn Executor) -> Result<Option<u32>> {
-    // In the usual case they were read in order.
+    // In the usual case the ids were read in order.
     if ids.is_sorted_by(|a, b| a < b) {
         return Ok(None);
     }

@@ -1,6 +1,6 @@
-//! Our own SQL, or a user's, as a single statement. It is prepared and checked before any of it is
-//! run or read: it refers to the relations that were locked, and its columns have the types that
-//! are read.
+//! A single SQL statement of this extension or of a user. It is prepared and checked before it is
+//! run or its rows are read: it must refer to the relations that were locked, and its columns must
+//! have the types that are read.
 
 pub(super) mod as_user;
 pub(super) mod by_oid;

@@ -1,5 +1,5 @@
-//! A snapshot that several statements share, so that all of them see the same commits of others. By
-//! default each statement takes a new snapshot.
+//! A snapshot that several statements share, so that all of them see the same commits of other
+//! transactions. By default each statement takes a new snapshot.
 
 use std::cell::Cell;
 
@@ -12,8 +12,9 @@ thread_local! {
     static CURRENT: Cell<Option<Snapshot>> = const { Cell::new(None) };
 }
 
-/// A registered snapshot. Statements see its contents, and the writes of their own transaction up
-/// to then. Functions that they call see the same, as far as they only read.
+/// A registered snapshot. A statement that uses it sees the contents of the snapshot, and all
+/// earlier writes of its own transaction. A function that the statement calls sees the same if it
+/// only reads.
 #[derive(Debug)]
 pub(crate) struct Moment(Snapshot);
 
@@ -24,7 +25,8 @@ impl Moment {
         Self(unsafe { pg_sys::RegisterSnapshot(pg_sys::GetTransactionSnapshot()) })
     }
 
-    /// Takes a snapshot of the current state, whatever the transaction sees otherwise.
+    /// Takes a snapshot of the current state, even if the transaction's other statements see an
+    /// earlier state.
     pub(crate) fn latest() -> Self {
         // SAFETY: as above.
         Self(unsafe { pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot()) })

@@ -18,8 +18,8 @@ impl<S> Drop for Held<S> {
     }
 }
 
-/// Returns the state in argument 0 of a transition function. If there is no state yet, makes it in a
-/// memory context that lives as long as the state.
+/// Returns the state in argument 0 of a transition function. If there is no state yet, makes it in
+/// a memory context that lives as long as the state.
 pub(crate) fn state<S: 'static>(
     call: Call,
     make: impl FnOnce() -> Result<S>,

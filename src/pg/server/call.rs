@@ -94,7 +94,8 @@ impl Call {
         unsafe { pg_getarg_datum(self.info, n) }
     }
 
-    /// Returns the bytes of argument `n`, whose type has a variable length, or `None` if it is NULL.
+    /// Returns the bytes of argument `n`, whose type has a variable length, or `None` if the
+    /// argument is NULL.
     pub(crate) fn bytes(self, n: usize) -> Option<&'static [u8]> {
         // SAFETY: the bytes live as long as the call; detoasted copies live in its memory context.
         self.datum(n).map(|datum| unsafe { varlena_bytes(datum) })

@@ -79,8 +79,8 @@ pub(crate) fn short(text: &str) -> String {
 /// Called when a query starts.
 unsafe extern "C-unwind" fn start(query: *mut QueryDesc, flags: c_int) {
     PRINTED.set(std::ptr::null_mut());
-    // SAFETY: does what the server was about to do; nothing here has to be dropped if an error jumps
-    // over this frame.
+    // SAFETY: does what the server was about to do; nothing here has to be dropped if an error
+    // jumps over this frame.
     unsafe {
         match START.get() {
             Some(next) => next(query, flags),

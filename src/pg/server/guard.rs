@@ -53,8 +53,8 @@ pub(crate) unsafe fn guard<T>(body: impl FnOnce() -> Result<T>) -> T {
     };
     allocator::fill();
     settled();
-    // SAFETY: the caller's promise; nothing in this frame has to be dropped, either, when the server
-    // jumps over it.
+    // SAFETY: the caller's promise; nothing in this frame has to be dropped, either, when the
+    // server jumps over it.
     unsafe {
         let result = pgrx_extern_c_guard(ended);
         settled();
