@@ -4,9 +4,10 @@
 //! A refresh is a sequence of transactions, each of which processes a batch of changed rows. A
 //! transaction collects its knowledge in a [`State`](state::State), [`plan`](plan::plan) derives
 //! [`Step`](step::Step)s from it, and `src/pg/jobs` executes them. Some steps report facts on which
-//! later steps depend, such as the number of changed rows. A plan ends with such a step, or with
-//! the last step of all, and planning continues with the new facts.
-//! [`Turns`](neardup_core::turns::Turns) refuses to continue if there are none.
+//! later steps depend, such as the number of changed rows. A plan ends with the first such step,
+//! and then planning continues with the new facts; or it ends with the last step of the
+//! transaction. [`Turns`](neardup_core::turns::Turns) refuses to continue if a plan brought no new
+//! facts.
 
 pub mod plan;
 pub mod state;

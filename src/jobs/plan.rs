@@ -3,8 +3,8 @@
 use super::state::{Batch, Contents, Present, Removed, State, Upkeep};
 use super::step::{Clusters, Join, Rows, Step};
 
-/// Returns the next steps: up to the first one that reports facts on which the others depend, or to
-/// the end.
+/// Returns the next steps: up to the first step that reports facts on which the further steps
+/// depend, or up to the end of the transaction.
 pub fn plan(state: &State) -> Vec<Step> {
     let Some(rows) = state.rows else { return take(state) };
     if rows == 0 {
@@ -40,8 +40,8 @@ pub fn plan(state: &State) -> Vec<Step> {
     end(state, batch.most, more)
 }
 
-/// Selects the rows to bring up to date: the rows that triggers noted; or the rows found by a
-/// comparison, if not all changes were noted or no row has been seen yet.
+/// Returns the steps that select the rows to bring up to date: the rows that triggers noted or, if
+/// not all changes were noted or no row has been seen yet, the rows that a look at all rows finds.
 fn take(state: &State) -> Vec<Step> {
     let limit = state.limit();
     if state.job.other_type {
@@ -52,7 +52,8 @@ fn take(state: &State) -> Vec<Step> {
     }
     let untold = state.job.first && (state.unnoted.is_none() || state.contents.is_none());
     if state.noted.is_none() || untold {
-        // The order matters: a change whose note is forgotten is seen by the later steps.
+        // The order matters: if a step deletes the note of a change, the later steps see the change
+        // itself.
         return if state.job.first {
             vec![Step::TakeUnnoted, Step::Look, Step::LookAtRows { limit }]
         } else {
@@ -67,13 +68,14 @@ fn take(state: &State) -> Vec<Step> {
     }
 }
 
-/// Returns the results of [`make_room`]. If all rows are new, they were read when they were taken.
+/// Returns the results of the steps of [`make_room`], or `None` as long as they are not known. If
+/// all rows are new, they were read when they were taken.
 fn room(state: &State, batch: &Batch) -> Option<(Removed, Present)> {
     let all = batch.everything.then_some(Present { alone: true, rows: batch.rows });
     state.removed.zip(all.or(state.present))
 }
 
-/// Removes the known data of the batch, and reads the batch again.
+/// Returns the steps that remove the known data of the batch and read the batch again.
 fn make_room(state: &State, batch: &Batch) -> Vec<Step> {
     let job = &state.job;
     let mut steps = Vec::new();
@@ -106,12 +108,12 @@ fn pairs(state: &State, batch: &Batch, present: Present, segment: Option<i64>) -
     } else if present.alone {
         Join::Batch
     } else {
-        // Where most rows are new, all others are read.
+        // Without lists, or if the batch is not small, all known rows are read.
         Join::BatchWithKnown
     })
 }
 
-/// Returns how the clusters are updated after the pairs.
+/// Returns the way in which the clusters are updated after the pairs.
 fn clusters(state: &State, batch: &Batch, removed: Removed) -> Clusters {
     match state.job.upkeep {
         Upkeep::Signatures => Clusters::OfSignatures,

@@ -6,7 +6,7 @@
 pub enum Upkeep {
     /// Token sets: the pairs of changed rows are looked up in lists of all rows.
     Sets,
-    /// For each pair its two documents: changed rows are joined with all rows.
+    /// The two documents of each pair: changed rows are joined with all rows.
     Pairs,
     /// All rows: all pairs are recomputed.
     Whole,
@@ -24,28 +24,28 @@ impl Upkeep {
 /// Facts about a job from the registry, the catalog and the settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Job {
-    /// The data on which its pairs depend.
+    /// The data on which the pairs of the job depend.
     pub upkeep: Upkeep,
-    /// True if its clusters are everything that pairs connect.
+    /// True if each cluster of the job consists of all rows that pairs connect.
     pub whole_clusters: bool,
-    /// The most rows of a batch, at least 1.
+    /// The largest number of rows of a batch, at least 1.
     pub batch_rows: i64,
     /// True if this is the first transaction of the refresh.
     pub first: bool,
     /// True if the ids of the relation have a different type from those of the job's tables.
     pub other_type: bool,
-    /// True if the rows as seen are stored at a place other than where they belong.
+    /// True if the data about rows as they were seen is not stored where it belongs.
     pub misplaced: bool,
     /// True if triggers saw every change since the relation got its present definition.
     pub told: bool,
-    /// True if the last comparison of all rows took place with the present definition of the
-    /// relation, as far as triggers see its changes.
+    /// True if the relation had the same definition when all rows were last compared. All
+    /// definitions under which triggers do not see every change count as the same.
     pub same_definition: bool,
     /// True if columns have other names or numbers than in the registry.
     pub renewed: bool,
 }
 
-/// The knowledge about rows before some are taken.
+/// The knowledge about rows before rows are taken into the batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Contents {
     /// No row has been seen yet.
@@ -60,7 +60,7 @@ pub enum Contents {
 /// The pairs that were removed to make room for the pairs of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Removed {
-    /// The number of pairs.
+    /// The number of removed pairs.
     pub pairs: i64,
     /// True if rows of the batch can have been in pairs.
     pub had_pairs: bool,
@@ -71,7 +71,7 @@ pub struct Removed {
 pub struct Present {
     /// True if there are no rows other than those of the batch.
     pub alone: bool,
-    /// The number of rows of the batch that exist. The others were deleted.
+    /// The number of rows of the batch that still exist. The other rows of the batch were deleted.
     pub rows: i64,
 }
 
@@ -84,7 +84,7 @@ pub struct BatchPairs {
     pub listed: bool,
 }
 
-/// All known facts. `None` means not yet asked.
+/// All known facts. `None` means that a fact is not known yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct State {
     /// The facts known from the beginning.
@@ -93,7 +93,7 @@ pub struct State {
     pub unnoted: Option<bool>,
     /// True if triggers noted every row that differs from what was seen.
     pub noted: Option<bool>,
-    /// The knowledge about rows.
+    /// The knowledge about rows before rows are taken into the batch.
     pub contents: Option<Contents>,
     /// The number of changed rows that were taken.
     pub rows: Option<i64>,
@@ -103,10 +103,10 @@ pub struct State {
     pub removed: Option<Removed>,
     /// The present rows among those that were taken.
     pub present: Option<Present>,
-    /// The number of the segment of the lists that these rows become; the inner `None` means that
-    /// the lists have to be rebuilt.
+    /// The number of the segment of the lists that the rows of the batch become; the inner `None`
+    /// means that the lists have to be rebuilt.
     pub segment: Option<Option<i64>>,
-    /// The pairs of these rows.
+    /// The pairs of the rows of the batch that were found.
     pub found: Option<BatchPairs>,
     /// True if the lists turned out to be damaged.
     pub damaged: Option<bool>,
@@ -133,15 +133,15 @@ impl State {
         }
     }
 
-    /// Records that the tables were emptied and have the type of the ids. Everything is rebuilt, as
-    /// in a first transaction.
+    /// Records that the tables were emptied and now have the type of the ids. Everything is
+    /// rebuilt, as in a first transaction.
     pub fn emptied(&mut self) {
         self.job.other_type = false;
         self.job.first = true;
     }
 
-    /// Returns the most rows that are taken. A method that recomputes all pairs takes all changes
-    /// at once.
+    /// Returns the largest number of rows that are taken. A method that recomputes all pairs takes
+    /// all changes at once.
     pub fn limit(&self) -> i64 {
         if self.job.upkeep.is_whole() { i64::MAX - 1 } else { self.job.batch_rows }
     }
@@ -153,8 +153,8 @@ impl State {
         unknown && (self.job.first || self.job.upkeep.is_whole())
     }
 
-    /// Reports whether rows that are joined with the batch may differ from what was seen, without a
-    /// mark that says so.
+    /// Reports whether rows that are joined with the batch may differ from the rows as they were
+    /// seen without a mark that says so.
     pub fn doubts(&self) -> bool {
         self.noted == Some(false) && !self.compares()
     }
@@ -178,7 +178,7 @@ impl State {
 pub struct Batch {
     /// The number of rows.
     pub rows: i64,
-    /// True if these are all existing rows, and none was known before.
+    /// True if the batch consists of all existing rows, and no row was known before.
     pub everything: bool,
     /// The number of known rows, counted up to [`Batch::limit`], because only the ratio matters.
     pub known: i64,
@@ -192,13 +192,14 @@ impl Batch {
         rows.saturating_mul(20).saturating_add(1)
     }
 
-    /// Reports whether there are many rows, and they are not a small part of the known ones. In
-    /// that case indexes are of no use.
+    /// Reports whether the batch has many rows, and these are not few in comparison with the known
+    /// rows. In that case indexes are of no use.
     pub fn is_large(&self) -> bool {
         self.rows > 1000 && self.rows.saturating_mul(20) > self.known
     }
 
-    /// Reports whether there are few enough rows to be looked up in lists of the others.
+    /// Reports whether the rows of the batch are so few, in comparison with the known rows, that
+    /// they are looked up in lists.
     pub fn is_small(&self) -> bool {
         self.rows.saturating_mul(4) < self.known
     }

@@ -14,7 +14,7 @@ pub enum Rows {
 pub enum Join {
     /// All rows with each other.
     All,
-    /// The rows of the batch with each other, because there are no others.
+    /// The rows of the batch with each other, because there are no other rows.
     Batch,
     /// The rows of the batch with all known rows.
     BatchWithKnown,
@@ -23,12 +23,12 @@ pub enum Join {
 /// The way in which clusters are brought up to date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Clusters {
-    /// Rebuild all from the signatures of all rows.
+    /// Rebuild all clusters from the signatures of all rows.
     OfSignatures,
-    /// Rebuild all from all pairs.
+    /// Rebuild all clusters from all pairs.
     OfPairs,
-    /// Update the clusters that rows of the batch or their partners were or are in. Rows without
-    /// pairs were in no cluster.
+    /// Update the clusters that contained or contain rows of the batch or their partners. Rows
+    /// without pairs were in no cluster.
     Touched {
         /// True if rows of the batch can have been in pairs.
         had_pairs: bool,
@@ -37,22 +37,23 @@ pub enum Clusters {
     Reached,
 }
 
-/// A step in the transaction of its batch.
+/// A step of a transaction of a refresh, which processes one batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// Empties the tables and gives them the type of the ids. Then planning starts from scratch.
     Retype,
-    /// Moves rows, as they were seen, to the place where they belong. Nothing known is lost.
+    /// Moves the data about rows as they were seen to the place where it belongs. No known data is
+    /// lost.
     Move,
     /// Clears the note that rows changed whose ids triggers did not record, and reports whether
-    /// there was one. This happens before rows are compared, so that later changes are not
-    /// forgotten.
+    /// there was one. This happens before rows are compared, so that the note of a later change is
+    /// not lost.
     TakeUnnoted,
     /// Looks at the relation: up to [`Step::EndBatch`], steps see all rows and their marks as they
     /// are now. Reports whether triggers noted every row that differs from what was seen.
     ///
-    /// So the known contents of the rows of the batch are those from which their pairs, their
-    /// clusters and their list entries are made.
+    /// So the pairs, clusters and list entries of the rows of the batch are made from the same
+    /// contents that become the known contents of these rows.
     Look,
     /// Reports whether rows have been seen and, if not, whether at most `limit` rows exist.
     LookAtRows {
@@ -61,14 +62,14 @@ pub enum Step {
     },
     /// Deletes the marks of waiting rows, because all rows are taken.
     ForgetWaiting,
-    /// Puts all rows into the batch as seen, and reports their number.
+    /// Puts all rows into the batch, stores them as seen, and reports their number.
     TakeAll,
     /// Compares all rows with their known contents, by hash. The rows that differ and the rows that
     /// waited are put into the batch, or wait for the next one. Reports the number of rows in the
     /// batch.
     ///
-    /// A row that waited may be what it was before, but a batch in between can have been joined
-    /// with its contents at that time. Rows that are in doubt wait too.
+    /// A row that waited may have its known contents again, but a batch in between can have been
+    /// joined with other contents of this row. Rows that are in doubt count as rows that waited.
     CompareAll {
         /// The most rows of the batch.
         limit: i64,
@@ -90,7 +91,8 @@ pub enum Step {
     /// Removes the pairs of the batch, and reports their number and whether there can have been
     /// any.
     RemovePairs {
-        /// True to look only for pairs of rows that are in clusters. Every row of a pair is in one.
+        /// True to look for pairs only if rows of the batch are in clusters. Every row of a pair is
+        /// in a cluster.
         by_clusters: bool,
     },
     /// Reads the rows of the batch again and updates their known contents. Reports whether there
@@ -107,8 +109,8 @@ pub enum Step {
     LookUp {
         /// The segment that the rows become.
         segment: Option<i64>,
-        /// True if rows found in the lists, similar or not, are put in doubt if they differ from
-        /// what was seen.
+        /// True if rows that are found in the lists, whether similar or not, are put in doubt when
+        /// they differ from the rows as they were seen.
         doubts: bool,
     },
     /// Joins rows, and reports the number of new pairs.
@@ -120,18 +122,19 @@ pub enum Step {
     },
     /// Merges small segments of the lists, and reports whether the lists are damaged.
     MergeSegments,
-    /// Rebuilds the lists, from these rows or from all.
+    /// Rebuilds the lists, from these rows or from all rows.
     MakeLists(Option<Rows>),
     /// Compares all rows that have been seen with their known contents. Rows that differ are put in
-    /// doubt. They can have been joined, or put into lists, with contents that were never seen, and
-    /// have their former contents again when rows are compared next.
+    /// doubt. Such rows can have been joined, or put into lists, with contents that were never
+    /// stored as seen, and can have their former contents again when all rows are compared the next
+    /// time.
     Doubt,
     /// Brings the clusters up to date.
     Cluster(Clusters),
     /// Ends the batch and deletes its marks. Reports whether rows wait for another batch.
     EndBatch,
-    /// Runs ANALYZE on the job's tables. Otherwise the next batch would be planned as if they were
-    /// empty.
+    /// Runs ANALYZE on the job's tables. Otherwise the statements of the next batch would be
+    /// planned as if the tables were empty.
     Analyze,
     /// Writes the facts that this refresh found out about the relation into the registry.
     WriteEntry,
