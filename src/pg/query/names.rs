@@ -5,15 +5,15 @@ use pgrx::pg_sys;
 use crate::pg::server::encoding::{self, c_string};
 use crate::pg::server::error::Result;
 
-/// Returns the name of a type, as users write it; `???` for an OID that no type has, because
-/// callers may pass any OID.
+/// Returns the name of a type, as users write it. Callers may pass any OID; if no type has it, the
+/// result is `???`.
 pub(crate) fn type_name(oid: pg_sys::Oid) -> String {
     // SAFETY: returns a C string for any OID.
     unsafe { c_string(pg_sys::format_type_extended(oid, -1, pg_sys::FORMAT_TYPE_ALLOW_INVALID as u16)) }
 }
 
-/// Returns the name of a type with its schema, quoted for SQL text. It has no length, so that a
-/// cast to char or bit does not cut values to a length of one.
+/// Returns the name of a type with its schema, quoted for SQL text. The name implies no length, so
+/// a cast to char or bit does not cut values to a length of one.
 pub(crate) fn qualified_type(oid: pg_sys::Oid) -> String {
     let plain = pg_sys::FORMAT_TYPE_FORCE_QUALIFY | pg_sys::FORMAT_TYPE_TYPEMOD_GIVEN;
     // SAFETY: returns a C string for any type.

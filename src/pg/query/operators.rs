@@ -1,4 +1,4 @@
-//! Operators by type, quoted for SQL text.
+//! The operators of types, quoted for SQL text.
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
@@ -7,9 +7,9 @@ use super::names::{quote_identifier, type_name};
 use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::{Result, SqlError};
 
-/// Returns the equality operator that belongs to the order of a type, with its schema, so that
-/// another `=` in the search path is not used. It is looked up in the server's cache, because a
-/// query could assign a transaction id, which is impossible on a standby.
+/// Returns the equality operator that belongs to the order of a type. The schema of the operator is
+/// included, so that another `=` in the search path is not used. The operator is looked up in the
+/// server's cache, because a query could assign a transaction id, which is impossible on a standby.
 pub(crate) fn equality(of: Oid) -> Result<String> {
     // SAFETY: the entry of the type lives as long as the session; the row of an operator is
     // released after its name was copied.

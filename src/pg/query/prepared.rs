@@ -10,7 +10,8 @@ use super::statement::Query;
 use crate::pg::server::encoding::{self, c_string};
 use crate::pg::server::error::{Result, SqlError, catch, is_failing};
 
-// Parsing a statement may run user-defined functions, whose errors must be returned whole.
+// Parsing a statement may run user-defined functions, whose errors must be returned with all
+// details.
 unsafe extern "C-unwind" {
     fn SPI_prepare_cursor(
         source: *const c_char,
@@ -60,18 +61,18 @@ pub(super) fn in_session<T>(call: impl FnOnce() -> T) -> T {
     }
 }
 
-/// A prepared statement in its own SPI session, whose end frees it.
+/// A prepared statement in its own SPI session. The end of the session frees the statement.
 #[derive(Debug)]
 pub(super) struct Prepared {
     /// The plan, as SPI stores it.
     pub plan: pg_sys::SPIPlanPtr,
-    /// The values of its parameters.
+    /// The values of the statement's parameters.
     pub values: Vec<Datum>,
     /// The null flags in the form that the server expects: `n` for NULL.
     pub nulls: Vec<c_char>,
-    /// Set if it may change nothing.
+    /// Set if the statement must not change anything.
     pub read_only: bool,
-    /// The text, in the server's encoding.
+    /// The text of the statement, in the server's encoding.
     pub sql: CString,
     relations: Vec<pg_sys::Oid>,
     _session: Session,
@@ -97,10 +98,10 @@ impl Prepared {
         Ok(Self { plan, values, nulls, read_only, sql, relations, _session: session })
     }
 
-    /// Checks that it is a single statement, refers to the relations that are locked, and returns
-    /// columns of these types.
+    /// Checks that there is a single statement, that it refers to the locked relations, and that it
+    /// returns columns with the types `types`.
     pub(super) fn check(&self, types: &[pg_sys::Oid]) -> Result<()> {
-        // SAFETY: the source lives as long as the plan; its list is one of OIDs.
+        // SAFETY: the source lives as long as the plan; its list contains OIDs.
         unsafe {
             let source = self.source()?;
             let here = (*source).relationOids;
@@ -111,9 +112,9 @@ impl Prepared {
         }
     }
 
-    /// Checks that it is a single SELECT.
+    /// Checks that there is a single statement, a SELECT.
     pub(super) fn select(&self) -> Result<()> {
-        // SAFETY: the source lives as long as the plan; its list is one of queries.
+        // SAFETY: the source lives as long as the plan; its list contains queries.
         let is_select = unsafe {
             let queries = (*self.source()?).query_list;
             match if queries.is_null() { 0 } else { (*queries).length } {
@@ -146,7 +147,7 @@ fn not_one(message: &str) -> SqlError {
         .hint("Give one query that reads, as SELECT, VALUES, TABLE or WITH begins it.")
 }
 
-/// Returns the error if a name refers to another relation than before.
+/// Returns the error for a locked relation to which a statement no longer refers.
 fn no_longer(relation: pg_sys::Oid) -> SqlError {
     // SAFETY: any OID may be looked up.
     let name = unsafe {

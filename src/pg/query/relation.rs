@@ -1,4 +1,4 @@
-//! The relation of the documents, and the columns that hold them and their ids.
+//! The relation of the documents, and the columns that hold the documents and their ids.
 
 use pgrx::{PgSqlErrorCode, pg_sys};
 
@@ -23,13 +23,14 @@ pub(crate) struct Relation {
     pub qualified: String,
     /// The name as messages and hints show it.
     pub shown: String,
-    /// Set for a plain, independent table, whose rows are the same for all roles.
+    /// Set for a table or materialized view without policies and without child tables. Its rows are
+    /// the same for all roles.
     pub is_plain: bool,
     columns: Vec<Column>,
     primary_key: Vec<i16>,
 }
 
-/// An open relation. Closing it leaves its lock to the transaction, so that the columns do not
+/// An open relation. When it is closed, the transaction keeps the lock, so the columns do not
 /// change.
 struct Opened(pg_sys::Relation);
 
@@ -43,8 +44,8 @@ impl Drop for Opened {
 }
 
 impl Relation {
-    /// Looks up a relation. It must have rows: a table, a view, or another relation that is read
-    /// like these.
+    /// Looks up a relation. It must be one with rows: a table, a view, or another relation that can
+    /// be read like a table.
     pub(crate) fn open(oid: pg_sys::Oid) -> Result<Self> {
         // SAFETY: any OID may be looked up; the result is null if it is no relation.
         let relation = unsafe { pg_sys::try_relation_open(oid, pg_sys::AccessShareLock as i32) };
@@ -53,8 +54,8 @@ impl Relation {
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE, message));
         }
         let relation = Opened(relation);
-        // SAFETY: an open relation has its catalog row and its tuple descriptor, with as many
-        // attributes as it says; everything that is read is copied before the relation is closed.
+        // SAFETY: an open relation has its catalog row and its tuple descriptor, which has `natts`
+        // attributes; everything that is read is copied before the relation is closed.
         unsafe {
             let class = &*(*relation.0).rd_rel;
             let name = c_string(class.relname.data.as_ptr());
@@ -85,8 +86,8 @@ impl Relation {
         }
     }
 
-    /// Returns the column of the ids: the one that `argument` names, or the only one of the primary
-    /// key.
+    /// Returns the column of the ids: the column with the name `named`, or the only column of the
+    /// primary key. `argument` is the SQL argument that names the column, for the error.
     pub(crate) fn id_column(&self, named: Option<&str>, argument: &str) -> Result<&Column> {
         if let Some(name) = named {
             return self.named(name, argument);
@@ -104,8 +105,9 @@ impl Relation {
         })
     }
 
-    /// Returns the column of the documents: the one that `argument` names, the only text column
-    /// that is not the id, or the only one of these that has a usual name.
+    /// Returns the column of the documents: the column with the name `named`, or else the only text
+    /// column that is not the id, or else the only such column with a usual name. `argument` is the
+    /// SQL argument that names the column, for the error.
     pub(crate) fn text_column(&self, named: Option<&str>, argument: &str, id: &Column) -> Result<&Column> {
         if let Some(name) = named {
             return self.named(name, argument);
@@ -122,8 +124,8 @@ impl Relation {
         })
     }
 
-    /// Returns columns that could hold the ids and the documents, for hints: the named ones if they
-    /// exist, otherwise those that need no name, otherwise likely ones.
+    /// Returns columns that could hold the ids and the documents, for hints: the named columns if
+    /// they exist, otherwise the columns that are used without a name, otherwise likely columns.
     pub(crate) fn likely_columns(&self, id: Option<&str>, text: Option<&str>) -> Option<(&Column, &Column)> {
         let named = |name: Option<&str>| self.columns.iter().find(|column| Some(&*column.name) == name);
         let likely_text = |id: &Column| {
@@ -160,7 +162,7 @@ impl Relation {
         self.key().is_some_and(|key| key.number == column.number)
     }
 
-    /// Returns the only column of the primary key.
+    /// Returns the column of the primary key, if the key has only one.
     fn key(&self) -> Option<&Column> {
         let [number] = self.primary_key[..] else { return None };
         self.columns.iter().find(|column| column.number == number)
@@ -172,17 +174,18 @@ impl Relation {
         self.columns.iter().filter(move |column| column.is_text() && column.number != id)
     }
 
-    /// Returns the text column other than the id that need not be named.
+    /// Returns the text column, other than the id, that is used if the caller names none.
     fn only_text(&self, id: &Column) -> Option<&Column> {
         only(self.texts(id)).or_else(|| only(self.texts(id).filter(|column| column.is_usual())))
     }
 
-    /// Returns the column with a number, unless it was dropped.
+    /// Returns the column with the number `number`, unless it was dropped.
     pub(crate) fn numbered(&self, number: i16) -> Option<&Column> {
         self.columns.iter().find(|column| column.number == number)
     }
 
-    /// Returns the column that `argument` names.
+    /// Returns the column with the name `name`. `argument` is the SQL argument that names the
+    /// column, for the error.
     pub(crate) fn named(&self, name: &str, argument: &str) -> Result<&Column> {
         self.columns.iter().find(|column| column.name == name).ok_or_else(|| {
             SqlError::new(
@@ -193,13 +196,13 @@ impl Relation {
     }
 }
 
-/// Returns the item if there is only one.
+/// Returns the only item, or `None` if there are more items or none.
 fn only<T>(mut items: impl Iterator<Item = T>) -> Option<T> {
     let item = items.next()?;
     items.next().is_none().then_some(item)
 }
 
-/// Lists the names of columns; if there are very many, only the first.
+/// Lists the names of columns. If there are very many columns, lists only the first ones.
 fn names<'a>(columns: impl Iterator<Item = &'a Column>) -> String {
     const MOST: usize = 30;
     let mut names: Vec<&str> = columns.take(MOST + 1).map(|column| column.name.as_str()).collect();
@@ -209,13 +212,12 @@ fn names<'a>(columns: impl Iterator<Item = &'a Column>) -> String {
     names.join(", ")
 }
 
-/// Returns the columns of the primary key.
+/// Returns the numbers of the columns of the primary key.
 ///
 /// # Safety
 /// The relation is open.
 unsafe fn primary_key(relation: pg_sys::Relation) -> Vec<i16> {
-    // SAFETY: the caller's promise; an index has a row in pg_index with as many keys as the row
-    // says.
+    // SAFETY: the caller's promise; an index has a row in pg_index with `indnkeyatts` keys.
     unsafe {
         let index = compat::primary_key(relation);
         if index == pg_sys::InvalidOid {

@@ -14,7 +14,7 @@ use crate::pg::compat::attributes;
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError, catch};
 
-// The statement may run user-defined functions, whose errors must be returned whole.
+// The statement may run user-defined functions, whose errors must be returned with all details.
 unsafe extern "C-unwind" {
     fn SPI_execute_plan(
         plan: pg_sys::SPIPlanPtr,
@@ -38,23 +38,24 @@ unsafe extern "C-unwind" {
 /// The result of a statement.
 #[derive(Debug)]
 pub(crate) struct Done<const N: usize> {
-    /// The number of rows that it returned or changed.
+    /// The number of rows that the statement returned or changed.
     pub rows: u64,
-    /// The first row that it returned, copied into the memory context of the caller.
+    /// The first row that the statement returned, copied into the memory context of the caller.
     pub first: Option<[Option<Datum>; N]>,
 }
 
 impl Query<'_> {
-    /// Runs the statement to its end, with the current [moment](super::moment) if it may write. It
-    /// must return columns of exactly these types, and few rows: all of them are in memory at once.
+    /// Runs the statement to its end. If it may write, it uses the current
+    /// [moment](super::moment). It must return columns of exactly the types `types`, and only a few
+    /// rows, because all rows are in memory at once.
     pub(crate) fn run<const N: usize>(&self, types: [pg_sys::Oid; N]) -> Result<Done<N>> {
         let mut prepared = Prepared::new(self)?;
         prepared.check(&types)?;
         let Prepared { plan, values, nulls, read_only, .. } = &mut prepared;
         let (plan, values, nulls, read_only) = (*plan, values.as_mut_ptr(), nulls.as_ptr(), *read_only);
-        // SAFETY: the plan has as many parameters, and everything stays in place until it was run.
-        // The snapshot is registered; the server makes a copy of it that shows the writes of this
-        // transaction.
+        // SAFETY: the plan has as many parameters as there are values, and everything stays in
+        // place until the plan was run. The snapshot is registered; the server makes a copy of it
+        // that shows the writes of this transaction.
         let run = |moment| unsafe {
             catch(|| match moment {
                 Some(moment) if !read_only => {
@@ -72,8 +73,8 @@ impl Query<'_> {
         }
         // The statement may have been parsed again.
         prepared.check(&types)?;
-        // SAFETY: set by the call; the table is null or holds `numvals` rows of columns that are
-        // checked first.
+        // SAFETY: the call set these variables; the table is null or holds `numvals` rows, whose
+        // columns are checked first.
         unsafe {
             let (rows, table) = (pg_sys::SPI_processed, pg_sys::SPI_tuptable);
             if table.is_null() {
@@ -90,13 +91,13 @@ impl Query<'_> {
         }
     }
 
-    /// Returns the statement without its terminator, so that it can be put in parentheses. Fails if
-    /// it is not exactly one SELECT.
+    /// Returns the text of the statement without its terminator, so that it can be put in
+    /// parentheses. Fails if the text is not exactly one SELECT.
     pub(crate) fn only_select(&self) -> Result<String> {
         let prepared = Prepared::new(self)?;
         let text = prepared.sql.as_bytes();
         prepared.select()?;
-        // SAFETY: a source that has a query keeps its tree, which says where in the text the
+        // SAFETY: a source that has a query keeps its parse tree, which says where in the text the
         // statement is.
         let (start, length) = unsafe {
             let tree = (*prepared.source()?).raw_parse_tree;
@@ -116,7 +117,7 @@ impl Query<'_> {
 /// Copies a value into the current memory context.
 ///
 /// # Safety
-/// The value is one of the column.
+/// The value belongs to the column.
 unsafe fn copy(value: Datum, column: &pg_sys::FormData_pg_attribute) -> Datum {
     // SAFETY: the caller's promise: the value is in the datum itself, or is a varlena (-1), a C
     // string (-2), or of a fixed length.

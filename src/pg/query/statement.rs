@@ -10,12 +10,13 @@ pub(crate) type Parameter = (pg_sys::Oid, Option<Datum>);
 pub(crate) struct Query<'a> {
     /// The text.
     pub sql: &'a str,
-    /// The values of its parameters.
+    /// The types and values of the statement's parameters.
     pub parameters: &'a [Parameter],
-    /// Relations that it names and that the caller has locked. A name may refer to another relation
-    /// than before, because the owner of a schema can rename relations.
+    /// Relations that the statement names and that the caller has locked. Whether the names still
+    /// refer to these relations is checked, because the owner of a schema can rename relations.
     pub relations: &'a [pg_sys::Oid],
-    /// Set if it has the snapshot of the calling statement, and may change nothing.
+    /// Set if the statement uses the snapshot of the calling statement and must not change
+    /// anything.
     pub read_only: bool,
 }
 

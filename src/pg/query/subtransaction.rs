@@ -4,8 +4,8 @@ use pgrx::{PgSqlErrorCode, pg_sys};
 
 use crate::pg::server::error::{Result, SqlError, settled};
 
-/// Runs work in a subtransaction; returns none if a value in it is invalid. The rules of [`apart`]
-/// apply to the work.
+/// Runs work in a subtransaction. Returns `None` if the work fails because of an invalid value. The
+/// rules of [`apart`] apply to the work.
 pub(crate) fn attempt<T>(work: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
     match apart(work) {
         Ok(done) => Ok(Some(done)),
@@ -16,8 +16,8 @@ pub(crate) fn attempt<T>(work: impl FnOnce() -> Result<T>) -> Result<Option<T>> 
 }
 
 /// Runs work in a subtransaction, which is rolled back after an error. The work must call the
-/// server only through [`catch`](crate::pg::server::error::catch), and its allocations are freed
-/// with its memory context.
+/// server only through [`catch`](crate::pg::server::error::catch). The memory that it allocates
+/// from the server is freed with the current memory context.
 pub(crate) fn apart<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     // SAFETY: the same steps as PL/pgSQL takes around a block with EXCEPTION; the work does not
     // unwind.

@@ -14,17 +14,17 @@ pub(crate) struct Rows {
     done: bool,
 }
 
-/// A row of a transition table, valid until the next one is read.
+/// A row of a transition table, valid until the next row is read.
 pub(crate) struct Row {
     slot: *mut pg_sys::TupleTableSlot,
 }
 
 impl Rows {
-    /// Starts at the first row; none if there is no such table.
+    /// Starts at the first row. Returns `None` if `store` is null: the trigger has no such table.
     ///
     /// # Safety
-    /// The store is null, or holds rows of the relation, which is open; both live as long as this
-    /// value.
+    /// The store is null, or holds rows of the relation, which is open; the store and the relation
+    /// live as long as this value.
     pub(crate) unsafe fn new(
         store: *mut pg_sys::Tuplestorestate,
         relation: pg_sys::Relation,
@@ -32,7 +32,8 @@ impl Rows {
         if store.is_null() {
             return None;
         }
-        // SAFETY: the caller's promise. Others read the same store through their own pointers.
+        // SAFETY: the caller's promise. Other readers of the same store have their own read
+        // pointers.
         unsafe {
             let pointer = pg_sys::tuplestore_alloc_read_pointer(store, pg_sys::EXEC_FLAG_REWIND as i32);
             pg_sys::tuplestore_select_read_pointer(store, pointer);
@@ -43,7 +44,7 @@ impl Rows {
         }
     }
 
-    /// Returns the next row; none after the last one.
+    /// Returns the next row, or `None` after the last row.
     pub(crate) fn next(&mut self) -> Option<Row> {
         // SAFETY: by the promise of `new`.
         unsafe {
@@ -70,8 +71,8 @@ impl Drop for Rows {
 }
 
 impl Row {
-    /// Returns the value of a column, by its number; none for a column that is computed only when
-    /// it is read.
+    /// Returns the value of the column with the number `number`, or `None` if it is NULL or is
+    /// computed only when it is read.
     pub(crate) fn get(&self, number: i16) -> Option<Datum> {
         let mut null = false;
         // SAFETY: a row of a relation that has the column.
@@ -79,8 +80,9 @@ impl Row {
         (!null).then_some(value)
     }
 
-    /// Reports whether two rows have the same bytes in a column: different words may be equal under
-    /// a collation. Leaves detoasted copies in the current memory context.
+    /// Reports whether two rows have the same bytes in a column. Bytes are compared because a
+    /// collation may treat different words as equal. Leaves detoasted copies in the current memory
+    /// context.
     pub(crate) fn same(a: &Self, b: &Self, number: i16) -> bool {
         match (a.get(number), b.get(number)) {
             (None, None) => true,
@@ -99,12 +101,13 @@ impl Row {
 /// Reports whether two values have the same bytes.
 ///
 /// # Safety
-/// Both are values of a type of this length.
+/// Both are values of a type with the length `length`, which is passed by value if `by_value` says
+/// so.
 unsafe fn same_bytes(a: Datum, b: Datum, by_value: bool, length: i16) -> bool {
     if by_value {
         return a.value() == b.value();
     }
-    // SAFETY: the caller's promise: a varlena (-1), a C string (-2), or that many bytes.
+    // SAFETY: the caller's promise: a varlena (-1), a C string (-2), or `length` bytes.
     unsafe {
         match length {
             -1 => {
@@ -112,7 +115,7 @@ unsafe fn same_bytes(a: Datum, b: Datum, by_value: bool, length: i16) -> bool {
                     let varlena: *const pg_sys::varlena = datum.cast_mut_ptr();
                     std::slice::from_raw_parts(varlena.cast::<u8>(), pgrx::varsize_any(varlena))
                 };
-                // An unchanged value has the same pointer to out-of-line storage.
+                // If an out-of-line value is unchanged, both rows have the same pointer to it.
                 stored(a) == stored(b)
                     || (pg_sys::toast_raw_datum_size(a) == pg_sys::toast_raw_datum_size(b)
                         && varlena_bytes(a) == varlena_bytes(b))

@@ -1,4 +1,4 @@
-//! Ids that are read back from texts, and ids as arrays for queries.
+//! Reads ids back from texts, and makes arrays of ids for queries.
 
 use pgrx::check_for_interrupts;
 use pgrx::pg_sys::{self, Datum};
@@ -12,7 +12,7 @@ use neardup_core::memory;
 
 const DOING: &str = "reading ids";
 
-// Input functions may be user-defined; their errors must be returned whole.
+// Input functions may be user-defined; their errors must be returned with all details.
 unsafe extern "C-unwind" {
     fn InputFunctionCall(
         function: *mut pg_sys::FmgrInfo,
@@ -23,7 +23,8 @@ unsafe extern "C-unwind" {
 }
 
 impl Ids {
-    /// Reads ids as [`Ids::show`] wrote them; none if one is not of the type.
+    /// Reads ids from the texts that [`Ids::show`] wrote. Returns `None` if a text is not a valid
+    /// value of the type.
     pub(crate) fn read<'a>(
         type_oid: pg_sys::Oid,
         written: impl IntoIterator<Item = &'a str>,
@@ -68,15 +69,14 @@ impl Ids {
         }
     }
 
-    /// Returns all ids as an array, in the current memory context; none if their type has no array
-    /// type.
+    /// Returns all ids as an array in the current memory context, or `None` if their type has no
+    /// array type.
     pub(crate) fn array(&self) -> Result<Option<Parameter>> {
         let type_oid = self.type_oid();
         let mut values = Vec::new();
         memory::reserve(&mut values, self.len(), DOING)?;
         values.extend((0..self.len() as u32).map(|row| self.datum(row)));
-        // SAFETY: any type may be looked up; there are as many values of it as the call says, and
-        // they are copied.
+        // SAFETY: any type may be looked up; there are `count` values of it, and they are copied.
         unsafe {
             let array_type = pg_sys::get_array_type(type_oid);
             if array_type == pg_sys::InvalidOid {

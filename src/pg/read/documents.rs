@@ -22,14 +22,14 @@ use neardup_core::methods::sites::Sites;
 use neardup_core::resources::Resources;
 use neardup_core::sketches::stored::SketchReader;
 
-/// Documents that come through cursors. An error of the server is stored here while it passes
-/// through the core.
+/// Documents that come through cursors. An error of the server is stored here while the core
+/// returns [`Error::Source`] in its place.
 struct Tables<'a> {
     sources: [Option<&'a Source>; 2],
-    /// The ids of both tables that have been read so far.
+    /// The ids that have been read so far, for each of the two tables.
     ids: [Ids; 2],
     sites: Option<Sites>,
-    /// The reader for sketches of both tables, if the documents are sketches.
+    /// The reader of the sketches in both tables, if the documents are sketches.
     sketches: SketchReader,
     /// The SQL expression for the weight of rows of the left table.
     weight: Option<String>,
@@ -133,19 +133,19 @@ impl Told for Progress {
     }
 }
 
-/// A reading inside the server: with its threads, its temporary files, and the memory that the
-/// settings allow.
+/// A reading of documents inside the server, with the threads and the memory that the settings
+/// allow, and with temporary files of the server.
 pub(crate) struct ServerReading<'a> {
     tables: Tables<'a>,
     /// The executor that provides the threads.
     pub executor: BackendExecutor,
     files: ServerFiles,
-    /// The bytes of memory to use, including ids.
+    /// The number of bytes of memory to use, including the memory for ids.
     pub memory: usize,
     progress: Progress,
 }
 
-/// The remaining data after a reading.
+/// The data that remains after the documents have been read.
 pub(crate) struct Finished {
     /// The ids of the only or left table.
     pub left: Ids,
@@ -158,8 +158,9 @@ pub(crate) struct Finished {
 }
 
 impl Finished {
-    /// Returns the ids of a row of the left table and of a row of the right table, whose numbers
-    /// continue those of the left one; or of two rows of the only table.
+    /// Returns the ids of two rows: of a row of the left table and a row of the right table, or of
+    /// two rows of the only table. The row numbers of the right table continue those of the left
+    /// table.
     pub(crate) fn ids(&self, left: u32, right: u32) -> [pg_sys::Datum; 2] {
         let right = match &self.right {
             Some((ids, from)) => ids.datum(right - from),
@@ -180,8 +181,8 @@ impl Finished {
 }
 
 impl<'a> ServerReading<'a> {
-    /// Prepares the documents that `name` reads; none is read yet. The current memory context
-    /// outlives the call.
+    /// Prepares to read the documents for a call of the SQL function `name`. No document is read
+    /// yet. The current memory context must outlive the call.
     pub(crate) fn of(
         name: &'static str,
         left: &'a Source,
@@ -207,14 +208,14 @@ impl<'a> ServerReading<'a> {
         }
     }
 
-    /// Sets the weight of rows as an expression relative to the alias `d`, for methods that need
-    /// weights.
+    /// Sets the weight of rows as an SQL expression relative to the alias `d`, for methods that
+    /// need weights.
     pub(crate) fn weigh_by(&mut self, weight: Option<String>) {
         self.tables.weight = weight;
     }
 
-    /// Lets `work` read; returns its result and its account. An error of the server is returned
-    /// unchanged.
+    /// Lets `work` read the documents. Returns the result of `work` and the account of the reading.
+    /// An error of the server is returned unchanged.
     pub(crate) fn run<T, E: Into<SqlError>>(
         &mut self,
         work: impl FnOnce(&mut Reading<'_>) -> std::result::Result<T, E>,
@@ -234,7 +235,7 @@ impl<'a> ServerReading<'a> {
         &self.tables.ids[Side::Left as usize]
     }
 
-    /// Returns the ids of all rows when nothing more is to be read.
+    /// Ends the reading and returns the ids of all rows.
     pub(crate) fn finish(self) -> Finished {
         let has_right = self.tables.has_right();
         let [left, right] = self.tables.ids;

@@ -12,7 +12,7 @@ use neardup_core::text::packed::{Packed, Packing};
 /// decompressed.
 ///
 /// # Safety
-/// It is a varlena. A copy, if one is needed, is left in the current memory context.
+/// The value is a varlena. A copy, if one is needed, is left in the current memory context.
 pub(super) unsafe fn fetched(value: Datum) -> Datum {
     // SAFETY: the caller's promise.
     unsafe {
@@ -21,17 +21,17 @@ pub(super) unsafe fn fetched(value: Datum) -> Datum {
     }
 }
 
-/// Copies a compressed value; none if the value is not compressed, or in a way that is not known
-/// here.
+/// Copies a compressed value. Returns `None` if the value is not compressed, or if its compression
+/// method is unknown.
 ///
 /// # Safety
-/// It is a varlena, and a text.
+/// The value is a varlena that holds a text.
 pub(super) unsafe fn packed(value: Datum) -> Result<Option<Packed>, Error> {
-    /// The length with its flags, and the length of the text with the compression method:
-    /// varattrib_4b of varatt.h.
+    /// The number of bytes of the header (varattrib_4b of varatt.h): the length of the value with
+    /// its flags, and the length of the text with the compression method.
     const HEADER: usize = 2 * size_of::<u32>();
-    // SAFETY: the caller's promise; such a value begins with both numbers, and is as long as the
-    // first one says.
+    // SAFETY: the caller's promise; a compressed value begins with both numbers of the header, and
+    // is as long as the first number says.
     let (info, stored) = unsafe {
         let varlena: *const pg_sys::varlena = value.cast_mut_ptr();
         if !pgrx::varatt_is_4b_c(varlena) {

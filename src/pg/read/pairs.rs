@@ -38,8 +38,9 @@ pub(crate) struct Pairs<'f> {
 }
 
 impl<'f> Pairs<'f> {
-    /// Reads the pairs from the query in argument 0. The query must refer to these relations, which
-    /// are already locked, and perhaps to others. Errors of the call have the hint.
+    /// Reads the pairs from the query in argument 0. The query must refer to `relations`, which are
+    /// already locked, and may refer to other relations. Errors in the caller's arguments have the
+    /// hint `hint`.
     pub(crate) fn read(
         call: Call,
         typed: Option<pg_sys::Oid>,
@@ -59,8 +60,8 @@ impl<'f> Pairs<'f> {
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_FUNCTION, message).hint(hint));
         }
         let id_name = qualified_type(id_type);
-        // The query is checked alone, so that it is a complete query in any context; a line break
-        // ends a comment at its end.
+        // The query is checked on its own, so it is also a complete query inside another query. The
+        // line break after it ends a comment at its end.
         let query = Query::new(&query).only_select().map_err(|error| error.hint(hint.to_owned()))?;
         let sql = format!(
             "SELECT p.left_id::{id_name}, p.right_id::{id_name}, p.similarity::pg_catalog.float8 \

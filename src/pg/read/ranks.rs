@@ -9,7 +9,8 @@ use crate::pg::query::ids::Ids;
 use crate::pg::server::error::Result;
 use crate::pg::server::values::value;
 
-/// Reads the rank of each row from a query on a source that returns the ids with the ranks.
+/// Reads the ranks of rows from the query `sql` on `source`, which returns ids and ranks. `order`
+/// lists the rows in the order of their ids, and `best` receives the ranks in the same order.
 pub(crate) fn read_ranks(
     sql: &str,
     source: &Source,

@@ -1,4 +1,4 @@
-//! Reads documents through a cursor of SPI, with the privileges and policies of any query.
+//! Reads documents through a cursor of SPI, with the same privileges and policies as any query.
 
 use std::borrow::Cow;
 
@@ -23,7 +23,7 @@ use neardup_core::methods::sites::Sites;
 use neardup_core::sketches::stored::SketchReader;
 
 const DOING: &str = "reading documents";
-/// The column of sites, or of URLs, if none is requested.
+/// The SQL expression for sites or URLs if no column of sites or URLs is requested.
 const NONE: &str = "NULL::pg_catalog.text";
 
 /// A query for ids and documents.
@@ -33,18 +33,19 @@ pub(crate) struct Source {
     /// The values of the query's parameters, and further relations that it names.
     parameters: Vec<Parameter>,
     relations: Vec<pg_sys::Oid>,
-    /// The type by which the query identifies rows: their ids, or numbers.
+    /// The type of the values by which the query identifies rows: ids or numbers.
     id_type: pg_sys::Oid,
     /// Set if the query identifies rows by numbers, which start at 1 and have no gaps.
     is_listed: bool,
     /// The relation.
     pub oid: pg_sys::Oid,
-    /// The documents, relative to the alias `d`.
+    /// The SQL expression for the document of a row, relative to the alias `d`.
     pub document: String,
-    /// The id of a row, cast to the ids' type, relative to the alias `d`.
+    /// The SQL expression for the id of a row, cast to the type of the ids, relative to the alias
+    /// `d`.
     pub id: String,
-    /// The id in a form that indexes can use: integers of any length are compared with each other
-    /// without a cast.
+    /// The SQL expression for the id in a form that indexes can use: an integer column has no cast,
+    /// because integers of different lengths can be compared with each other.
     pub key: String,
     /// The column of the documents without a conversion.
     pub column: String,
@@ -54,16 +55,17 @@ pub(crate) struct Source {
     pub kind: Kind,
     /// The name of the relation, for messages.
     pub relation: String,
-    /// Set if rows come without delay: from a table itself, and without user-defined functions.
+    /// Set if rows come without delay: they come directly from a table, and no user-defined
+    /// function is called.
     pub is_quick: bool,
-    /// Set if the ids are the primary key, so that rows are found by them quickly.
+    /// Set if the ids are the primary key, so that a row is found quickly by its id.
     has_key: bool,
     id_column: String,
     text_column: String,
     site_column: Option<String>,
     /// Set if the documents are HTML pages whose text is wanted.
     are_pages: bool,
-    /// The column of their URLs, with its name.
+    /// The SQL expression for the URLs of the pages, and the name of their column.
     url: Option<[String; 2]>,
     /// The argument that names the column of the ids.
     pub id_argument: &'static str,
@@ -74,13 +76,13 @@ pub(crate) struct Source {
 pub(crate) struct ColumnRequest<'a> {
     /// The column of the ids.
     pub id: &'a Column,
-    /// The argument that names it.
+    /// The SQL argument that names the column of the ids.
     pub id_argument: &'static str,
     /// The requested type of the ids.
     pub id_type: pg_sys::Oid,
     /// The column of the documents.
     pub text: &'a Column,
-    /// A text-search configuration that parses them.
+    /// A text-search configuration that parses the documents.
     pub tsearch: Option<pg_sys::Oid>,
     /// The column of sites.
     pub site: Option<&'a Column>,
@@ -114,8 +116,8 @@ impl Source {
         let url =
             pages.flatten().map(|url| Ok::<_, SqlError>([as_text(url)?, url.name.clone()])).transpose()?;
         let url_value = url.as_ref().map_or(NONE, |[value, _]| value);
-        // Ids are compared by the collation of their type, whatever values the column's collation
-        // treats as equal.
+        // Ids are compared in the collation of their type, because the column's collation may treat
+        // distinct ids as equal.
         let quoted = format!("d.{}::{}{}", id.quoted()?, qualified_type(id_type), id.collated());
         Ok(Self {
             sql: format!(
@@ -135,7 +137,7 @@ impl Source {
             table: relation.qualified.clone(),
             kind: if tsearch.is_some() { Kind::Vector } else { kind },
             relation: relation.shown.clone(),
-            // An index has the collation of the column.
+            // The index of the primary key has the collation of the column.
             has_key: relation.is_key(id) && id.collated().is_empty(),
             is_quick: relation.is_plain
                 && tsearch.is_none()
@@ -151,8 +153,9 @@ impl Source {
         })
     }
 
-    /// Restricts the documents to a condition on the alias `d`, with its parameters and the
-    /// relations it names. The condition is our own text and contains nothing from a caller.
+    /// Restricts the documents to the rows that satisfy a condition on the alias `d`. `parameters`
+    /// are the parameters of the condition, and `relations` are the relations that it names. The
+    /// condition is our own text and contains nothing from a caller.
     #[must_use]
     pub(crate) fn only(&self, condition: &str, parameters: &[Parameter], relations: &[pg_sys::Oid]) -> Self {
         let mut only = self.clone();
@@ -162,10 +165,11 @@ impl Source {
         only
     }
 
-    /// Returns the documents of the rows whose keys are in an array, numbered by their place in it,
-    /// starting at 1: one row for each place, in order, whether there is a document or not.
-    /// `equals` is the operator. If Citus distributes the relation, the rows are a separate query,
-    /// because Citus does not join others with data in another place.
+    /// Returns a source of the documents of the rows whose keys are in an array. Its query returns
+    /// one row for each place in the array, in order, whether there is a document or not; the rows
+    /// are numbered by their places, starting at 1. `equals` is the equality operator. If Citus
+    /// distributes the relation, a separate subquery reads its rows, because Citus joins only the
+    /// result of such a subquery with data in another place.
     #[must_use]
     pub(crate) fn listed(&self, keys: Parameter, equals: &str, is_spread: bool) -> Self {
         let Self { document, table, key, .. } = self;
@@ -185,8 +189,8 @@ impl Source {
                  FROM {table} AS d WHERE {key} {equals} ANY ($1) OFFSET 0) AS d ON d.key {equals} x.id ORDER BY x.n"
             )
         } else if self.has_key {
-            // Each row is looked up through the index; otherwise a planner might read the whole
-            // table.
+            // Each row is looked up through the index. With a join, the planner might read the
+            // whole table.
             format!(
                 "SELECT x.n, (SELECT {document} FROM {table} AS d WHERE {key} {equals} x.id), {NONE}, {url} FROM {keys}"
             )
@@ -213,7 +217,7 @@ impl Source {
         self.site_column.is_some()
     }
 
-    /// Reads a site or a URL from the column with this name.
+    /// Reads a site or a URL. `column` is the name of its column, for the error.
     ///
     /// # Safety
     /// `value` is a text that lives as long as the result.
@@ -234,11 +238,11 @@ impl Source {
         })
     }
 
-    /// Reads a document; none if it holds bytes that are not text.
+    /// Reads a document. Returns `None` if it contains bytes that are not valid text.
     ///
     /// # Safety
-    /// `value` is of the documents' kind and `url` a text. Intermediate copies are left in the
-    /// current memory context.
+    /// `value` has the kind of the documents, and `url` is a text. Intermediate copies are left in
+    /// the current memory context.
     unsafe fn document(
         &self,
         mut value: pg_sys::Datum,
@@ -291,7 +295,7 @@ impl Source {
         ))
     }
 
-    /// Returns the error for a sketch that is not comparable with earlier ones.
+    /// Returns the error for a sketch that is not comparable with the sketches before it.
     fn not_comparable(&self, error: Error, id: &str) -> SqlError {
         let Error::Unlike { a, b, .. } = error else { return error.into() };
         let Self { text_column, relation, .. } = self;
@@ -329,7 +333,7 @@ impl Source {
 /// The documents of a source in the order in which they arrive.
 pub(crate) struct Stream<'a> {
     source: &'a Source,
-    /// The context of detoasted copies, which are freed once their rows are done.
+    /// The memory context of detoasted copies, which are freed when their rows are done.
     context: PgMemoryContexts,
     cursor: Cursor<4>,
     rows: usize,
@@ -338,10 +342,11 @@ pub(crate) struct Stream<'a> {
 }
 
 impl Stream<'_> {
-    /// Reads a few more documents, each with the number of its row within this source, and returns
-    /// their approximate size in bytes. NULL documents have only an id. Adds the ids to `ids`; a
-    /// NULL id is an error. Adds sites if they are wanted. Sketches must be comparable with those
-    /// that `sketches` read before.
+    /// Reads a few more documents and the number of each document's row within this source.
+    /// Returns the approximate size of the documents in bytes. A NULL document is not added to
+    /// `documents`, but its id is added to `ids`. A NULL id is an error. If `sites` is given, the
+    /// sites of the documents are added to it. Sketches must be comparable with the sketches that
+    /// `sketches` read before.
     pub(crate) fn fetch(
         &mut self,
         documents: &mut Vec<(u32, SourceDocument)>,
@@ -349,7 +354,7 @@ impl Stream<'_> {
         sites: &mut Option<Sites>,
         sketches: &mut SketchReader,
     ) -> Result<usize> {
-        /// The limits on the number of rows that the server fetches at a time; a fetch should fill
+        /// The range of the number of rows that the server fetches at a time. A fetch should fill
         /// about a megabyte.
         const ROWS_A_FETCH: std::ops::RangeInclusive<usize> = 1..=256;
         check_for_interrupts!();
