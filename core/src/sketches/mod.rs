@@ -1,11 +1,11 @@
 //! Fixed-size summaries of documents (docs/design/algorithms.md sections 2 and 3).
 //!
 //! There are minhash ([`minhash`]) with supershingles and megashingles ([`supershingles`]), simhash
-//! ([`simhash`]), signatures of sentences ([`sentence`]; section 5), and sketches that users have
-//! already stored ([`stored`]). [`of_documents`] makes whole sketches. [`pigeonhole`] has the bands
-//! and blocks by which they are searched, [`wire`] and [`balls`] their bytes. Their inner loops are
-//! in [`crate::simd`]. A [`recipe`] says which sketches make up a signature. [`sign`] makes the
-//! signature, with a [`checksum`] of the text on request.
+//! ([`simhash`]), signatures of sentences ([`sentence`], [`sentence_parameters`]; section 5), and
+//! sketches that users have already stored ([`stored`]). [`of_documents`] makes whole sketches.
+//! [`pigeonhole`] has the bands and blocks by which they are searched, [`wire`] and [`balls`] their
+//! bytes. Their inner loops are in [`crate::simd`]. A [`recipe`] says which sketches make up a
+//! signature. [`sign`] makes the signature, with a [`checksum`] of the text on request.
 
 pub mod balls;
 pub mod checksum;
@@ -14,6 +14,7 @@ pub mod of_documents;
 pub mod pigeonhole;
 pub mod recipe;
 pub mod sentence;
+pub mod sentence_parameters;
 pub mod sign;
 pub mod simhash;
 pub mod stored;

@@ -9,21 +9,11 @@
 //! over the document, each is the least one that is far enough from the ones before it, and a part
 //! with fewer than s of them makes no signature. O(bytes) and, for each sentence, O(n), or O(n ·
 //! log sentences) if dispersed.
-//!
-//! ```
-//! use neardup_core::sketches::sentence::{Parameters, SentenceSigner};
-//! use neardup_core::executor::Stop;
-//!
-//! let (stop, mut signatures) = (Stop::default(), SentenceSigner::new(Parameters::default())?);
-//! let a = signatures.of("A sentence that is long enough. Another one of some length!", &stop)?.to_vec();
-//! let b = signatures.of("another  one of SOME length", &stop)?.to_vec();
-//! assert!(a.iter().any(|signature| b.contains(signature)));
-//! # Ok::<(), neardup_core::error::Error>(())
-//! ```
 
 use md5::{Digest, Md5};
 
-use crate::error::{Error, Result};
+pub use super::sentence_parameters::Parameters;
+use crate::error::Result;
 use crate::executor::Stop;
 use crate::memory;
 use crate::text::sentences::for_each_sentence;
@@ -31,56 +21,6 @@ use crate::text::width::width;
 use crate::text::words::{Space, for_each_word};
 
 const DOING: &str = "making sentence signatures";
-
-/// The parameters of signatures. Only signatures made with the same parameters are comparable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Parameters {
-    /// m: the number of parts into which the derivatives of one kind are divided.
-    pub parts: u32,
-    /// n: the number of kinds of derivatives.
-    pub kinds: u32,
-    /// s: the number of fingerprints that vote on a signature. 1 finds the most pairs; 2 is not
-    /// allowed.
-    pub smallest: u32,
-    /// The width that a sentence must exceed.
-    pub wider_than: u32,
-    /// The least distance of the sentences that vote on a signature, in thousandths of the
-    /// document's sentences; 0 for any distance.
-    pub dispersed: u32,
-}
-
-impl Default for Parameters {
-    fn default() -> Self {
-        Self { parts: 7, kinds: 16, smallest: 3, wider_than: 16, dispersed: 0 }
-    }
-}
-
-impl Parameters {
-    /// Fails for values outside their ranges.
-    pub fn check(&self) -> Result<()> {
-        let wrong =
-            |name, value: u32, allowed| Err(Error::Parameter { name, value: value.to_string(), allowed });
-        match *self {
-            Self { parts, .. } if !(1..=64).contains(&parts) => wrong("m", parts, "between 1 and 64"),
-            Self { kinds, .. } if !(1..=16).contains(&kinds) => wrong("n", kinds, "between 1 and 16"),
-            // With two, the heavier one decides every bit: the signature would depend on one
-            // sentence only.
-            Self { smallest, .. } if smallest == 2 || !(1..=64).contains(&smallest) => {
-                wrong("s", smallest, "1 or between 3 and 64")
-            }
-            // Three sentences need twice the distance.
-            Self { dispersed, .. } if dispersed > 500 => {
-                wrong("dispersed", dispersed, "between 0 and 500 thousandths")
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Returns the greatest number of signatures of a document, m · n.
-    pub fn most(&self) -> usize {
-        (self.parts * self.kinds) as usize
-    }
-}
 
 /// A fingerprint and the weight of its vote.
 type Weighted = (u128, u64);
@@ -97,6 +37,19 @@ struct Fingerprint {
 }
 
 /// Makes signatures. Its memory is reused.
+///
+/// Texts that share long sentences are likely to share a signature (Huang, Wang, Li, CIKM 2008).
+///
+/// ```
+/// use neardup_core::{SentenceParameters, SentenceSigner, Stop};
+///
+/// let mut signer = SentenceSigner::new(SentenceParameters::default())?;
+/// let stop = Stop::default();
+/// let a = signer.of("A sentence of some length. Another one that is long!", &stop)?.to_vec();
+/// let b = signer.of("another  one that is LONG", &stop)?;
+/// assert!(a.iter().any(|signature| b.contains(signature)));
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct SentenceSigner {
     parameters: Parameters,
@@ -114,6 +67,15 @@ pub struct SentenceSigner {
 
 impl SentenceSigner {
     /// Creates a signer with these parameters.
+    ///
+    /// Fails if they are out of their ranges.
+    ///
+    /// ```
+    /// use neardup_core::{SentenceParameters, SentenceSigner};
+    ///
+    /// let none = SentenceParameters { parts: 0, ..Default::default() };
+    /// assert!(SentenceSigner::new(none).is_err());
+    /// ```
     pub fn new(parameters: Parameters) -> Result<Self> {
         parameters.check()?;
         Ok(Self { parameters, ..Self::default() })
@@ -122,6 +84,15 @@ impl SentenceSigner {
     /// Returns the signatures of a text, grouped by kind, at most m · n. The last four bits of each
     /// are its kind, so that signatures of different kinds are never equal. A text without
     /// sentences that are wide enough has none.
+    ///
+    /// ```
+    /// use neardup_core::{SentenceSigner, Stop};
+    ///
+    /// let mut signer = SentenceSigner::new(Default::default())?;
+    /// assert!(signer.of("Too short.", &Stop::default())?.is_empty());
+    /// assert_eq!(signer.of("One sentence that is long enough.", &Stop::default())?.len(), 16);
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     pub fn of(&mut self, text: &str, stop: &Stop) -> Result<&[u128]> {
         self.fingerprint(text, stop)?;
         self.signatures.clear();

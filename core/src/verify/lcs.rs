@@ -12,24 +12,15 @@
 //!
 //! This is our own code because no crate at hand can be stopped, gives an alignment by a stated
 //! rule, and bounds its memory.
-//!
-//! ```
-//! use neardup_core::verify::lcs::{Bounds, Lcs, symbols};
-//! use neardup_core::executor::Stop;
-//!
-//! let (a, b) = (symbols("abcabba")?, symbols("cbabac")?);
-//! assert_eq!(Lcs::default().length(&a, &b, Bounds::default(), &Stop::default())?, Some(4));
-//! assert_eq!(Lcs::default().length(&a, &b, Bounds::least(5), &Stop::default())?, None);
-//! # Ok::<(), neardup_core::error::Error>(())
-//! ```
 
-use super::column::{DOING, WORD};
+use super::column::WORD;
 use super::lcs_band::Band;
 pub use super::lcs_bounds::Bounds;
 use super::lcs_greedy::{Greedy, Reached, common_prefix, common_suffix};
+pub use super::lcs_shares::{containment, resemblance};
+pub use super::lcs_symbols::symbols;
 use crate::error::{Error, Result};
 use crate::executor::Stop;
-use crate::memory;
 
 /// The greatest number of insertions and deletions that are followed one by one before the band is
 /// filled. It is lower if the whole table takes no longer.
@@ -46,35 +37,6 @@ const MOST_STEPS: usize = 1 << 38;
 /// The words of the columns that are kept to read an alignment from: 32 MB.
 const KEPT_WORDS: usize = 1 << 22;
 
-/// Returns the characters of a text as numbers.
-pub fn symbols(text: &str) -> Result<Vec<u32>> {
-    let mut symbols = Vec::new();
-    if text.is_ascii() {
-        memory::reserve(&mut symbols, text.len(), DOING)?;
-        symbols.extend(text.bytes().map(u32::from));
-    } else {
-        memory::reserve(&mut symbols, text.chars().count(), DOING)?;
-        symbols.extend(text.chars().map(u32::from));
-    }
-    Ok(symbols)
-}
-
-/// Returns the resemblance: 2·|LCS| / (|A| + |B|), 0 to 1; 0 if both texts are empty.
-pub fn resemblance(shared: usize, a: usize, b: usize) -> f64 {
-    ratio(2 * shared, a + b)
-}
-
-/// Returns the share of a text of `contained` characters that is in the common subsequence, 0 to 1;
-/// 0 if the text is empty.
-pub fn containment(shared: usize, contained: usize) -> f64 {
-    ratio(shared, contained)
-}
-
-/// Divides once, correctly rounded. No text has more characters than a float8 holds exactly.
-fn ratio(part: usize, whole: usize) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
-}
-
 /// The way in which a distance was found.
 #[derive(Debug, Clone, Copy)]
 enum DistanceBy {
@@ -87,6 +49,15 @@ enum DistanceBy {
 }
 
 /// Compares texts. It reuses its space.
+///
+/// ```
+/// use neardup_core::{Lcs, LcsBounds, Stop, lcs_symbols};
+///
+/// let (a, b) = (lcs_symbols("abcabba")?, lcs_symbols("cbabac")?);
+/// let mut lcs = Lcs::default();
+/// assert_eq!(lcs.length(&a, &b, LcsBounds::default(), &Stop::default())?, Some(4));
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct Lcs {
     greedy: Greedy,
@@ -97,6 +68,17 @@ impl Lcs {
     /// Returns the length of the longest common subsequence, if that is long enough. Reacts to
     /// `stop` within milliseconds. Fails for texts of many megabytes that have little in common
     /// ([`Error::TooDifferent`]), because they would take hours.
+    ///
+    /// O(N + D²) for D differences; many differences cost O(N·D / 64).
+    ///
+    /// ```
+    /// use neardup_core::{Lcs, LcsBounds, Stop, lcs_symbols};
+    ///
+    /// let (a, b) = (lcs_symbols("harbour")?, lcs_symbols("arbor")?);
+    /// let of = |bounds| Lcs::default().length(&a, &b, bounds, &Stop::default());
+    /// assert_eq!((of(LcsBounds::default())?, of(LcsBounds::least(6))?), (Some(5), None));
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     pub fn length(&mut self, a: &[u32], b: &[u32], bounds: Bounds, stop: &Stop) -> Result<Option<usize>> {
         let shorter = a.len().min(b.len());
         if bounds.least > shorter {
@@ -173,6 +155,16 @@ impl Lcs {
     /// If there are several, the choice depends only on the texts. They are read from their ends:
     /// equal last characters are matched; of unequal ones the character of `a` is left out if this
     /// does not shorten the subsequence, and otherwise the character of `b`.
+    ///
+    /// ```
+    /// use neardup_core::{Lcs, LcsBounds, Stop};
+    ///
+    /// let (mut places, any) = (Vec::new(), LcsBounds::default());
+    /// let each = |a, b| places.push((a, b));
+    /// Lcs::default().matches(&[7, 8, 9], &[8, 5, 9], any, &Stop::default(), each)?;
+    /// assert_eq!(places, [(2, 2), (1, 0)]);
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     pub fn matches(
         &mut self,
         a: &[u32],

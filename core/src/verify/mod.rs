@@ -5,10 +5,11 @@
 //! Similarity of two texts, character by character: [`edit`], by the distance of [`levenshtein`]
 //! ([`mod@column`]). The longest common subsequence ([`lcs`]) is found greedily ([`lcs_greedy`]) if
 //! little differs, and bit-parallel ([`lcs_band`]) otherwise, in no more of the table than known
-//! bounds leave ([`lcs_bounds`]). Its trustable part ([`tlcs`]) uses filtered sketches ([`filter`])
-//! of the texts' windows ([`windows`]), the runs that both texts have for certain ([`runs`]), and
-//! the region ([`region`]) in which the texts agree. [`repeatability`] uses the longest common
-//! substring of feature codes ([`automaton`]).
+//! bounds leave ([`lcs_bounds`]); [`lcs_symbols`] are its characters,
+//! [`lcs_shares`] its similarities. Its trustable part
+//! ([`tlcs`]) uses filtered sketches ([`filter`]) of the texts' windows ([`windows`]), the runs
+//! that both texts have for certain ([`runs`]), and the region ([`region`]) in which the texts
+//! agree. [`repeatability`] uses the longest common substring of feature codes ([`automaton`]).
 
 pub mod automaton;
 pub mod column;
@@ -18,6 +19,8 @@ pub mod lcs;
 pub mod lcs_band;
 pub mod lcs_bounds;
 pub mod lcs_greedy;
+pub mod lcs_shares;
+pub mod lcs_symbols;
 pub mod levenshtein;
 pub mod measure;
 pub mod overlap;

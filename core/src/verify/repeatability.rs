@@ -19,6 +19,18 @@ use crate::executor::Stop;
 
 /// Returns the repeatability of code `contained` over code `container`: 0 to 1, and 0 if one is
 /// empty. O(characters).
+///
+/// That is the length of their longest common substring as a share of the length of `contained`
+/// (Guo and others, section III.B). Fails only if memory is short, and after a request to stop.
+///
+/// ```
+/// use neardup_core::{Stop, repeatability};
+///
+/// let stop = Stop::default();
+/// assert_eq!(repeatability("xabcx", "abc", &stop)?, 1.0);
+/// assert_eq!(repeatability("abc", "xabcx", &stop)?, 0.6);
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 pub fn repeatability(container: &str, contained: &str, stop: &Stop) -> Result<f64> {
     let lengths = [container, contained].map(|code| code.chars().count() as u32);
     let mut automaton = SuffixAutomaton::new()?;

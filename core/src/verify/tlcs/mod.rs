@@ -82,8 +82,8 @@ impl Comparer {
     /// use neardup_core::{Stop, TlcsComparer, TlcsParameters, TlcsThresholds};
     ///
     /// let mut comparer = TlcsComparer::new(TlcsParameters::default())?;
-    /// let thresholds = TlcsThresholds { resemblance: 0.5, containment: None };
-    /// let found = comparer.compare("red crane", "blue whale", Some(&thresholds), &Stop::default())?;
+    /// let thresholds = Some(&TlcsThresholds { resemblance: 0.5, containment: None });
+    /// let found = comparer.compare("red crane", "blue whale", thresholds, &Stop::default())?;
     /// assert!(found.is_none());
     /// # Ok::<(), neardup_core::Error>(())
     /// ```
