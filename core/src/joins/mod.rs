@@ -30,7 +30,7 @@ use crate::error::Result;
 use crate::executor::Executor;
 
 /// A pair of records that passes. In a self-join both records are of the only table, and `right`
-/// comes first in the order of sizes.
+/// comes before `left` in the order of sizes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RecordPair {
     /// The record that probed the index.
@@ -41,7 +41,7 @@ pub struct RecordPair {
     pub similarity: f64,
 }
 
-/// The counters of the filters, in pairs of distinct records unless stated otherwise.
+/// The counters of the filters. They count pairs of distinct records unless stated otherwise.
 ///
 /// ```
 /// use neardup_core::account::Counts;

@@ -16,8 +16,8 @@ use crate::verify::predicate::Predicate;
 
 /// Two rows and their similarity.
 ///
-/// Rows are numbered from 0. A similarity is above 0 and at most 1; what it is the share of, the
-/// method says. Of one collection the smaller row is the left one.
+/// Rows are numbered from 0. A similarity is above 0 and at most 1; the method defines what it
+/// measures. If there is only one collection, the left row is the smaller one.
 ///
 /// ```
 /// use neardup_core::{Pair, near_duplicates};
@@ -28,28 +28,29 @@ use crate::verify::predicate::Predicate;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pair {
-    /// A row of the left table, or of the only one.
+    /// A row of the left table, or of the only table.
     pub left: u32,
-    /// A row of the right table, or another row of the only one.
+    /// A row of the right table, or another row of the only table.
     pub right: u32,
     /// The similarity of the two rows.
     pub similarity: f64,
 }
 
-/// The row pairs of a join. In a self-join each pair comes once, its rows in either order.
+/// The row pairs of a join. In a self-join each pair comes once, with its rows in either order.
 #[derive(Debug)]
 pub struct Pairs {
     join: Box<dyn RecordJoin>,
     left: Members,
     /// The rows of the right table, if there are two tables.
     right: Option<Members>,
-    /// The records of more than one row whose rows pair with each other, and the index of the next
-    /// one.
+    /// The records that have more than one row and whose rows form pairs with each other.
+    /// `next_equal` is the index of the next of these records.
     equal: Vec<u32>,
     next_equal: usize,
     batch: Vec<RecordPair>,
     next_in_batch: usize,
-    /// The pair of records that is being expanded. For equal rows it is a record with itself.
+    /// The pair of records that is being expanded. To expand equal rows, a record is paired with
+    /// itself.
     current: Option<RecordPair>,
     /// The next positions in the row lists of the two records.
     at: (usize, usize),
@@ -95,7 +96,7 @@ impl Pairs {
         }
     }
 
-    /// Returns the number of pairs of equal rows. These are certain before the join runs.
+    /// Returns the number of pairs of equal rows. These pairs are known before the join runs.
     pub fn certain(&self) -> u64 {
         let pairs = self.equal.iter().map(|&record| {
             let rows = self.left.rows(record as usize).len() as u64;
@@ -139,7 +140,8 @@ impl Pairs {
     }
 
     /// Returns the groups of two or more rows of the only table that are one record, and for each
-    /// group whether its rows pair with each other. [`Pairs::take_group`] leaves these groups out.
+    /// group whether its rows form pairs with each other. [`Pairs::take_group`] leaves these groups
+    /// out.
     pub fn equal_rows(&self) -> impl Iterator<Item = (&[u32], bool)> {
         let mut equal = self.equal.iter().peekable();
         (0..self.left.len()).filter(|&record| self.left.rows(record).len() > 1).map(move |record| {
@@ -150,8 +152,8 @@ impl Pairs {
 
     /// Returns the next pair of records that is already joined, as a pair of their first rows that
     /// represents all pairs of their rows. It is used in place of [`Pairs::take`]. Returns `None`
-    /// when [`Pairs::advance`] has to be called. All row pairs count as given; those of equal rows
-    /// count on the first call.
+    /// when [`Pairs::advance`] has to be called. All row pairs that are represented count as given;
+    /// the pairs of equal rows count as given on the first call.
     pub fn take_group(&mut self) -> Option<Pair> {
         if self.next_equal < self.equal.len() {
             self.given = self.given.saturating_add(self.certain());
@@ -180,7 +182,7 @@ impl Pairs {
         }
     }
 
-    /// How many pairs of records in advance [`Pairs::coming`] announces them.
+    /// How many pairs of records [`Pairs::coming`] looks ahead.
     const AHEAD: usize = 8;
 
     /// Returns the first rows of two records whose pairs come soon, if there are any, so that a

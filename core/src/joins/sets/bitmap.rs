@@ -1,7 +1,7 @@
 //! The parity bitmaps of records in memory, and the comparison of one bitmap with many.
 //!
 //! [`crate::joins::set_index::bitmap`] explains parity bitmaps. The bitmaps here are never stored,
-//! so a token's number can select the bit that it flips.
+//! so a token's number can select the bit that the token flips.
 
 use crate::features::sets::records::Records;
 use crate::hash;
@@ -36,7 +36,7 @@ impl<const W: usize> BitmapComparer<W> {
     }
 
     /// Appends to `near` the positions of the bitmaps that differ from `probe` in at most `allowed`
-    /// bits. Positions count from `first`.
+    /// bits. `first` is the position of the first of the bitmaps.
     #[inline]
     pub fn near(
         &self,

@@ -44,11 +44,11 @@ pub struct ProbeScratch {
     pub touched: Vec<u32>,
     /// The posting lists of the current probe.
     pub lists: Vec<PostingRange>,
-    /// The positions of bitmaps that are near.
+    /// The positions of the bitmaps that are near the current probe's bitmap.
     pub near: Vec<u32>,
     /// The bitmaps of a list, concatenated.
     pub bitmaps: Vec<u64>,
-    /// Probes and postings of the same token that are near and still to be checked.
+    /// Pairs of a probe and a posting of the same token that are near and still to be checked.
     pub pairs: NearPairs,
 }
 

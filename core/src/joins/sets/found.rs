@@ -12,7 +12,8 @@ pub struct FoundPairs {
 }
 
 impl FoundPairs {
-    /// Reports whether there are so many pairs that they should be handed on first.
+    /// Reports whether there are so many pairs that they should be handed on before more are
+    /// searched.
     #[inline]
     pub fn is_enough(&self) -> bool {
         const ENOUGH: usize = 1 << 16;

@@ -30,7 +30,7 @@ pub struct Inputs {
     reaches: Vec<Reach>,
 }
 
-/// The records that a record may be paired with, by size alone.
+/// The indexed records that a record may be paired with, as far as their sizes alone decide.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Reach {
     /// The first of these indexed records.
@@ -48,13 +48,13 @@ pub struct Reach {
 pub struct Prefix<'a> {
     /// The tokens.
     pub tokens: &'a [u32],
-    /// The number of rarer tokens before them, which no other record has.
+    /// The number of rarer tokens before these tokens, which no other record has.
     pub lone: u32,
 }
 
 impl Inputs {
     /// Takes the records of a join, whose shared tokens have numbers below `shared_tokens`. The
-    /// right records are indexed, or the only ones.
+    /// right records are indexed or, if there is only one table, its records.
     pub fn new(
         left: Records,
         right: Option<Records>,
@@ -74,7 +74,7 @@ impl Inputs {
                         .partner_sizes(Side::Right, size, largest_left)
                         .map(|partners| smallest_left.max(*partners.start()))
                         .filter(|&least| bounds.least_overlap(Side::Right, size, least).is_some()),
-                    // The record that probes is not smaller.
+                    // A record that probes is not smaller than the indexed record.
                     None => Some(size),
                 };
                 let prefix = least_partner.map_or(0, |least| bounds.prefix(Side::Right, size, least));
@@ -115,9 +115,9 @@ impl Inputs {
         Reach { first, end, differ: self.most_difference(size, &partners), prefix }
     }
 
-    /// Returns the maximum number of tokens in which a record of this size and one of the
-    /// `partners` may differ. The maximum is at one of the ends or at the record's own size, except
-    /// for a ripple ([`Predicate::ripple`]).
+    /// Returns the maximum number of tokens in which a record of this size and a record with one of
+    /// the sizes `partners` may differ. The maximum is at one of the ends of the range of sizes or
+    /// at the record's own size, except for a ripple ([`Predicate::ripple`]).
     fn most_difference(&self, size: u32, partners: &RangeInclusive<u32>) -> u32 {
         let largest = if self.is_self_join() { size } else { *partners.end() };
         let differ = |other: u32| {
@@ -129,7 +129,7 @@ impl Inputs {
         most.saturating_add(self.bounds.predicate().ripple())
     }
 
-    /// Returns the records that probe, and the indexed ones unless they are the same.
+    /// Returns the records that probe, and the indexed records unless they are the same records.
     pub(super) fn into_records(self) -> (Records, Option<Records>) {
         (self.left, self.right)
     }
@@ -207,10 +207,11 @@ fn prefix(records: &Records, record: usize, length: u32) -> Prefix<'_> {
 
 /// The least overlaps that probes of one size need with their possible partners. They are computed
 /// once for all probes of that size, which are consecutive, and only for the partner sizes that
-/// these meet.
+/// these probes meet.
 #[derive(Debug, Default)]
 pub struct Needs {
-    /// The least overlap with each of [`Inputs::sizes`]; [`u32::MAX`] where no overlap is enough.
+    /// The least overlap with a partner of each of [`Inputs::sizes`]; [`u32::MAX`] where no overlap
+    /// is enough.
     least: Vec<u32>,
     size: u32,
 }
@@ -220,7 +221,7 @@ pub struct Needs {
 const UNKNOWN: u32 = u32::MAX - 1;
 
 impl Needs {
-    /// Creates the needs of no probe yet.
+    /// Creates needs that are not prepared for any probe yet.
     pub fn new(inputs: &Inputs) -> Result<Self> {
         Ok(Self { least: memory::filled(UNKNOWN, inputs.sizes.len(), DOING)?, size: 0 })
     }
@@ -232,7 +233,7 @@ impl Needs {
         }
         self.size = size;
         let last = if inputs.is_self_join() {
-            // Later probes of this size may meet earlier ones of the same size.
+            // Later probes of this size may meet earlier records of the same size.
             inputs.sizes.partition_point(|&other| other < size)
         } else {
             inputs.size_of[partners.end as usize - 1] as usize
