@@ -1,12 +1,12 @@
-//! The join token by token: all records that probe with a token against all records that are
-//! indexed under it.
+//! The join token by token: all records that probe with a token are compared with all records that
+//! are indexed under this token.
 //!
 //! PPJoin spends its time on random reads: of the counters and sizes of records that a probe meets
-//! once and never again, and of the tokens of the records that pass. Here the records of a token's
-//! list are gathered once, with a parity bitmap each, and all probes of that token run along them.
-//! A comparison is a few instructions on memory in the cache and rules out nearly every record. A
-//! pair that remains is examined only at the rarest token that both records share, so once, and
-//! without a counter.
+//! once and never again, and of the tokens of the records that pass. Here the parity bitmaps of the
+//! records in a token's list are gathered once, and the bitmaps of all probes of that token are
+//! compared with them. A comparison is a few instructions on memory in the cache and rules out
+//! nearly every record. A pair that remains is examined only at the rarest token that both records
+//! share, so it is examined only once, and no counter is needed.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -32,7 +32,7 @@ const DOING: &str = "joining by bitmaps";
 pub struct BitmapJoin<const W: usize> {
     near: Kernel<W>,
     indexed: Postings,
-    /// In a self-join, indexed postings probe too and are not repeated here.
+    /// In a self-join, the indexed postings probe, too, and are not repeated here.
     probing: Postings,
     left_bitmaps: Vec<Bitmap<W>>,
     /// The bitmaps of the right table, if there is one.
@@ -44,9 +44,9 @@ pub struct BitmapJoin<const W: usize> {
 pub struct Sample {
     /// The number of postings that probe.
     pub postings: f64,
-    /// The number of postings that they meet.
+    /// The number of indexed postings that the probing postings meet.
     pub comparisons: f64,
-    /// The number of met postings whose bitmaps do not rule the pair out.
+    /// The number of these meetings in which the bitmaps do not rule the pair out.
     pub near: f64,
 }
 
@@ -68,7 +68,7 @@ impl<const W: usize> BitmapJoin<W> {
         const MOST_PROBES: usize = 1024;
         const PROBES_A_PIECE: usize = 64;
         let all = inputs.left().len();
-        // The sample is a small share of the work, however large that is.
+        // The sample is a small share of the work, however large the work is.
         let probes = (all / 64).clamp(1, MOST_PROBES).min(all);
         let mut pieces: Vec<_> = (0..probes)
             .step_by(PROBES_A_PIECE)
@@ -113,8 +113,8 @@ impl<const W: usize> BitmapJoin<W> {
                 met += to - from;
                 lists.push(&list[from..to]);
             }
-            // Compare postings evenly spaced among all that the probe meets, because most are in
-            // the longest lists.
+            // Compare postings that are evenly spaced among all postings that the probe meets,
+            // because most of these are in the longest lists.
             let step = met.div_ceil(COMPARISONS_A_PROBE).max(1);
             let bitmap: Bitmap<W> = of_record(inputs.left(), probe);
             near.clear();
@@ -143,7 +143,7 @@ impl<const W: usize> BitmapJoin<W> {
         self.indexed_probes(token) + self.probing.start(token)
     }
 
-    /// Returns how many of these probes are indexed postings.
+    /// Returns how many of the probes of all tokens before this one are indexed postings.
     fn indexed_probes(&self, token: usize) -> usize {
         if self.right_bitmaps.is_none() { self.indexed.start(token) } else { 0 }
     }
@@ -199,7 +199,7 @@ impl<const W: usize> Engine for BitmapJoin<W> {
     /// Splits the probing postings into ranges of about equal work.
     fn plan(&self, inputs: &Inputs) -> Result<VecDeque<Range<usize>>> {
         const COMPARISONS_A_UNIT: usize = 1 << 20;
-        /// The cost of a posting in addition to its comparisons, in comparisons.
+        /// The cost of a posting in addition to its comparisons, given as a number of comparisons.
         const POSTING: usize = 16;
         let mut units = VecDeque::new();
         let (mut from, mut work) = (0, 0);
@@ -269,8 +269,8 @@ impl<const W: usize> Engine for BitmapJoin<W> {
 }
 
 impl<const W: usize> BitmapJoin<W> {
-    /// Gathers the bitmaps of a token's list: the first words of all, then the second words, and so
-    /// on.
+    /// Gathers the bitmaps of a token's list: the first words of all bitmaps, then the second
+    /// words, and so on.
     fn gather(&self, token: usize, words: &mut Vec<u64>) -> Result<()> {
         /// How many postings in advance a bitmap is prefetched, also across lists.
         const AHEAD: usize = 16;
@@ -292,7 +292,7 @@ impl<const W: usize> BitmapJoin<W> {
     }
 
     /// Compares the probes of one token one after the other with the token's list of indexed
-    /// records, until there are enough pairs. The bitmaps of the list are those of `scratch`.
+    /// records, until there are enough pairs. The bitmaps of the list are in `scratch`.
     fn join_lists(
         &self,
         inputs: &Inputs,
@@ -306,7 +306,8 @@ impl<const W: usize> BitmapJoin<W> {
         let ProbeScratch { near, bitmaps, pairs, .. } = scratch;
         let planes: [&[u64]; W] = std::array::from_fn(|w| &bitmaps[w * list.len()..][..list.len()]);
         memory::reserve(near, list.len() + planes::IN_ADVANCE, DOING)?;
-        // As probes grow, both ends of the range of possible partners move up.
+        // Each probe is at least as large as the one before it, so both ends of the range of
+        // possible partners move up.
         let (mut from, mut to) = (0, 0);
         let mut stopped = Ok(());
         while probes.start < probes.end && !found.is_enough() {
@@ -335,8 +336,8 @@ impl<const W: usize> BitmapJoin<W> {
             let before = probe.before_probe();
             for &place in near.iter() {
                 let posting = list[place as usize];
-                // A pair that shares a rarer token is found there. Similar records mostly share one
-                // of the tokens just before.
+                // A pair that shares a rarer token is found at that token. Similar records mostly
+                // share one of the tokens just before this token, too.
                 pairs.put(probe, posting, !posting.met_before(&before));
                 if pairs.is_full() {
                     pairs.check(inputs, token, found)?;

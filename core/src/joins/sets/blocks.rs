@@ -29,7 +29,7 @@ pub struct BlockJoin {
     /// The pairs of blocks that are still to be joined: the block that probes, and the block that
     /// is indexed.
     todo: VecDeque<[Range<usize>; 2]>,
-    /// The number of pairs of blocks at first.
+    /// The number of pairs of blocks when the join began.
     total: usize,
     current: Option<Current>,
     /// The last indexed block and its records, which the next pair of blocks can reuse.
@@ -113,7 +113,7 @@ impl BlockJoin {
         &self.predicate
     }
 
-    /// Loads the records that probe, and the indexed ones unless they are the same.
+    /// Loads the records that probe, and the indexed records unless they are the same records.
     fn load(&mut self, [probes, found]: &[Range<usize>; 2]) -> Result<(Records, Option<Records>)> {
         let (mut known, only) = (None, self.total == 1);
         if let Some((block, records)) = self.found.take() {
@@ -138,7 +138,7 @@ impl BlockJoin {
     }
 
     /// Ends the join of two blocks, and keeps the indexed records, because the next pair of blocks
-    /// mostly uses the same ones.
+    /// usually has the same indexed block.
     fn end_current(&mut self) {
         if let Some(Current { join, blocks: [_, found] }) = self.current.take() {
             let (left, right) = join.into_records();
@@ -153,7 +153,7 @@ impl BlockJoin {
 }
 
 impl RecordJoin for BlockJoin {
-    /// The order depends only on the records and the budget.
+    /// The order of the pairs depends only on the records and the budget.
     fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<RecordPair>>> {
         loop {
             if let Some(Current { join, blocks: [probes, found] }) = &mut self.current {
@@ -205,9 +205,10 @@ fn reach(bounds: &Bounds, probe: u32, largest: u32) -> bool {
 
 /// Cuts records into blocks whose joins take about `budget` bytes each.
 fn blocks(store: &Store, bounds: &Bounds, side: Side, budget: usize) -> Vec<Range<usize>> {
-    /// The bytes of a record apart from its tokens: sizes, positions, bitmap, bounds, marks.
+    /// The number of bytes of a record apart from its tokens: sizes, positions, bitmap, bounds,
+    /// marks.
     const RECORD: usize = 96;
-    /// The bytes of a token, and of a posting in the lists of both inputs.
+    /// The number of bytes of a token, and of the postings of a token in the lists of both inputs.
     const TOKEN: usize = 4;
     const POSTINGS: usize = 24;
     let sizes = store.sizes();

@@ -2,7 +2,7 @@
 //! 2, 3, 4.3 and 6; docs/design/algorithms.md section 8).
 //!
 //! All bounds are found by searching with the predicate itself, never by a floating point formula.
-//! So the bounds let every pair pass that the predicate lets pass. The searches rely on a property
+//! So every pair that passes the predicate also passes the bounds. The searches rely on a property
 //! of every measure: at full containment, similarity falls as sizes move apart.
 
 use std::ops::RangeInclusive;
@@ -60,8 +60,8 @@ impl Bounds {
         Some(least..=most)
     }
 
-    /// Returns the length of a set's prefix: the number of its rarest tokens of which it shares at
-    /// least one with any partner of size `least_partner` or more.
+    /// Returns the length of a set's prefix: so many of its rarest tokens that every partner of
+    /// size `least_partner` or more shares at least one of them.
     pub fn prefix(&self, side: Side, size: u32, least_partner: u32) -> u32 {
         let least = match side {
             Side::Left => self.predicate.least_overlap_from(size, least_partner),
@@ -72,7 +72,7 @@ impl Bounds {
 }
 
 /// Returns the first number in `from..=to` for which `holds` is false, or `to + 1` if there is
-/// none. `holds` must change at most once.
+/// none. `holds` may change from true to false, at most once.
 pub fn partition(from: u32, to: u32, holds: impl Fn(u32) -> bool) -> u32 {
     let (mut low, mut high) = (u64::from(from), u64::from(to) + 1);
     while low < high {

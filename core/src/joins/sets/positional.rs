@@ -1,5 +1,5 @@
 //! Probing as in All-Pairs, PPJoin and PPJoin+: posting lists with positions, a counter for each
-//! record met, then verification (Xiao et al., PPJoin+ (WWW 2008), sections 3 to 5).
+//! record that a probe meets, then verification (Xiao et al., PPJoin+ (WWW 2008), sections 3 to 5).
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -168,8 +168,9 @@ impl Positional {
         Ok(())
     }
 
-    /// Counts one shared token for every posting, unless the tokens after it cannot bring the
-    /// overlap to the needed one. `tokens` are the probe's tokens from this one on.
+    /// Counts one more shared token for the record of every posting, unless the tokens after the
+    /// shared token cannot bring the overlap to the least overlap that is needed. `tokens` are the
+    /// probe's tokens from the shared token on.
     fn count_shared(
         &self,
         inputs: &Inputs,
@@ -206,8 +207,8 @@ impl Positional {
                     continue;
                 }
                 if let (Filters::Suffix(depth), true) = (self.filters, first) {
-                    // The rests of both records may differ in `most` tokens; the current token is
-                    // shared.
+                    // The tokens after the current token, which is shared, may differ in at most
+                    // `most` tokens.
                     let most = (rest + other_rest).saturating_sub(2 * least);
                     let others = inputs.indexed().tokens(posting.record as usize);
                     let others = &others[others.len() - other_rest as usize + 1..];

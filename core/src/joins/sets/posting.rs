@@ -11,7 +11,8 @@ use crate::features::sets::records::Records;
 pub struct Posting {
     /// The record.
     pub record: u32,
-    /// The position in the upper bits, and the distance to the token before in the lower bits.
+    /// The position of the token in the upper bits, and the distance to the token before it in the
+    /// lower bits.
     place_and_distance: u32,
     /// The distances between the three tokens before the posting's token, the nearest ones first.
     distances: [u16; 2],
@@ -26,12 +27,12 @@ pub type Before = [u32; KNOWN_BEFORE];
 impl Posting {
     const DISTANCE_BITS: u32 = 20;
     /// These values mean that a distance or a position is too large to store, or that there is no
-    /// token.
+    /// token before.
     const FAR: u32 = (1 << Self::DISTANCE_BITS) - 1;
     const FAR_BEHIND: u32 = u32::MAX >> Self::DISTANCE_BITS;
 
-    /// Creates the posting of the token at position `place` of a record, which is the `n`-th token
-    /// of `prefix`.
+    /// Creates the posting of the token with index `n` in `prefix`, which has the position `place`
+    /// in the record.
     #[inline]
     pub fn new(record: u32, prefix: &[u32], n: usize, place: u32) -> Self {
         let distance = |back: usize, most: u32| match n.checked_sub(back) {
@@ -46,8 +47,8 @@ impl Posting {
         }
     }
 
-    /// Returns the number of tokens of the record before this one, including tokens that no other
-    /// record has. `token` is the posting's token.
+    /// Returns the number of tokens of the record before the posting's token, including tokens that
+    /// no other record has. `token` is the posting's token.
     #[inline]
     pub fn place(&self, records: &Records, token: u32) -> u32 {
         match self.place_and_distance >> Self::DISTANCE_BITS {
@@ -82,8 +83,8 @@ impl Posting {
         self.before(u32::MAX)
     }
 
-    /// Reports whether a probe with the same token is known to share one of the tokens before it as
-    /// well. If so, the pair is found at that earlier token.
+    /// Reports whether a probe with the same token is known to share one of the tokens before that
+    /// token as well. If so, the pair is found at that earlier token.
     #[inline]
     pub fn met_before(&self, probe: &Before) -> bool {
         let own = self.before(u32::MAX - 1);

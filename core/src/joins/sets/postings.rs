@@ -12,7 +12,7 @@ use crate::memory;
 /// For each token, the records that have it in their prefix, smallest record first.
 #[derive(Debug)]
 pub struct Postings {
-    /// The heads of the lists by token, and one more after the last.
+    /// The heads of the lists by token, and one more head after the last list.
     heads: Vec<Head>,
     /// All lists, concatenated.
     pub postings: Vec<Posting>,
@@ -47,7 +47,7 @@ impl Postings {
         self.start(token)..self.start(token + 1)
     }
 
-    /// Returns the range of the list of a token if its first record comes before `end`.
+    /// Returns the range of the list of a token if the first record of the list comes before `end`.
     #[inline]
     pub fn range_before(&self, token: u32, end: u32) -> Option<Range<usize>> {
         let token = token as usize;
@@ -60,7 +60,8 @@ impl Postings {
         &self.postings[self.range(token as usize)]
     }
 
-    /// Returns the start of the list of a token. The number after the last token is valid, too.
+    /// Returns the start of the list of a token. `token` may also be the number after the last
+    /// token.
     #[inline]
     pub fn start(&self, token: usize) -> usize {
         self.heads[token].start as usize
