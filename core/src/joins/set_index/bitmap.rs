@@ -8,8 +8,9 @@
 
 use crate::hash;
 
-/// Sets the parity bitmap of a set of hashes, which ascend. The k-th occurrence of a hash is a
-/// separate element. Which bit an element flips is part of stored and sent formats.
+/// Sets `bitmap` to the parity bitmap of a set of hashes. The hashes must ascend. The k-th
+/// occurrence of a hash is a separate element. Which bit an element flips is part of stored and
+/// sent formats.
 #[inline]
 pub fn of_hashes(hashes: impl Iterator<Item = u64>, bitmap: &mut [u64]) {
     bitmap.fill(0);
@@ -23,12 +24,13 @@ pub fn of_hashes(hashes: impl Iterator<Item = u64>, bitmap: &mut [u64]) {
     }
 }
 
-/// A rule for the width of a join's bitmaps: the smallest power of two of words with which sets
-/// that have little in common clearly differ in more bits than similar sets may.
+/// A rule for the width of a join's bitmaps. The number of words is the smallest power of two with
+/// which sets that have little in common clearly differ in more bits than similar sets may.
 #[derive(Debug, Clone, Copy)]
 pub struct Width {
-    /// The number of standard deviations by which dissimilar sets must differ in more bits. A
-    /// larger number costs memory; a smaller one lets more candidates pass.
+    /// By how many standard deviations the number of bits in which dissimilar sets differ must
+    /// exceed the number of bits in which similar sets may differ. A larger number costs memory; a
+    /// smaller one lets more candidates pass.
     deviations: f64,
     /// The maximum number of words.
     most: usize,
@@ -42,14 +44,15 @@ impl Width {
     /// both sets.
     pub const IN_MEMORY: Self = Self { deviations: 3.0, most: 8, by_size: false };
     /// For bitmaps in an index, where the bitmap of each row takes space on disk for ever, and the
-    /// hits already rule out most rows of a list. This rule is part of the format on disk.
+    /// number of looked-up tokens that a row has already rules out most rows of a list. This rule
+    /// is part of the format on disk.
     pub const STORED: Self = Self { deviations: 2.4, most: 8, by_size: true };
     /// For bitmaps sent from machine to machine, where a candidate that passes moves a whole set.
     pub const SENT: Self = Self { deviations: 6.0, most: 256, by_size: true };
 
     /// Returns the number of words for sets of `size` elements that may differ in `allowed` bits.
-    /// If the maximum number of words is not enough, returns that maximum when the size bounds the
-    /// width, and `None` otherwise.
+    /// If no permitted number of words is enough, returns the greatest permitted number if
+    /// `by_size` is set, and `None` otherwise.
     pub fn words(self, size: u32, allowed: u32) -> Option<usize> {
         let Self { deviations, most, by_size } = self;
         let enough = |words: usize| {

@@ -25,8 +25,8 @@ pub struct TokenCounts<K> {
 }
 
 impl<K: Copy + Ord> TokenCounts<K> {
-    /// The maximum number of bytes per counted token: two counts, and one more token while it
-    /// waits.
+    /// The maximum number of bytes per counted token: two tokens with their counts, and one waiting
+    /// token.
     pub const ENTRY: usize = 2 * size_of::<(K, u32)>() + size_of::<K>();
 
     /// Creates a counter of at most `most` tokens. It takes no memory until tokens come.
@@ -38,8 +38,8 @@ impl<K: Copy + Ord> TokenCounts<K> {
     /// the token is not counted. O(1), apart from sorting and merging `most` tokens at a time.
     #[inline]
     pub fn add(&mut self, token: K, stop: &Stop) -> Result<()> {
-        // At least as many tokens wait as there are counts, so the work of merging grows with the
-        // number of tokens alone.
+        // Tokens are merged only when at least as many tokens wait as there are counts, so the work
+        // of merging grows only with the number of tokens.
         if self.waiting.len() >= self.counts.len().clamp(1 << 10, self.most) {
             self.count(stop)?;
         }
@@ -72,8 +72,8 @@ impl<K: Copy + Ord> TokenCounts<K> {
     }
 
     /// Returns the `keep` most frequent of the tokens that more than one set has, ascending by
-    /// token, each with its rank. Rank 1 is the rarest of them. Of two equally frequent tokens the
-    /// greater one has the greater rank.
+    /// token, together with their ranks. The rarest of these tokens has rank 1. If two tokens are
+    /// equally frequent, the greater token has the greater rank.
     pub fn ranks(&mut self, keep: usize, stop: &Stop) -> Result<Vec<(K, u32)>> {
         self.count(stop)?;
         let mut kept = Vec::new();
@@ -102,7 +102,8 @@ impl<K: Copy + Ord> TokenCounts<K> {
         Ok(())
     }
 
-    /// Adds counts, ascending by token, and drops the rarest if there are too many.
+    /// Adds tokens and their counts, ascending by token, and drops the rarest tokens if there are
+    /// too many.
     fn merge(&mut self, more: impl Iterator<Item = (K, u32)>) -> Result<()> {
         let Self { counts, merged, most, .. } = self;
         merged.clear();

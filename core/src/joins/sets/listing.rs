@@ -1,9 +1,9 @@
 //! Builds posting lists: reorders the postings from record order into token order.
 //!
-//! Writing each posting directly to its list would write at random to memory that is larger than
-//! the caches, where threads would also collide. So postings first go to *pieces*, each for a range
-//! of consecutive tokens. Each thread takes some of the records and appends their postings to each
-//! piece. Then one thread sorts each piece, which fits into a cache.
+//! Writing each posting directly to its list would mean random writes to memory that is larger than
+//! the caches, and the writes of several threads would collide. So postings first go to *pieces*,
+//! each for a range of consecutive tokens. Each thread takes some of the records and appends their
+//! postings to each piece. Then each piece, which fits into a cache, is sorted by one thread.
 
 use std::ops::Range;
 
@@ -15,8 +15,8 @@ use crate::memory;
 
 const DOING: &str = "building the posting lists";
 
-/// The start of a posting list, and its first record, so that probes which end before that record
-/// can skip the list.
+/// The start of a posting list, and its first record. Probes whose possible partners end before
+/// that record skip the list.
 #[derive(Debug, Clone, Copy)]
 pub struct Head {
     /// The index of the first posting among all postings.
@@ -56,9 +56,10 @@ struct Piece<'a> {
 }
 
 /// Builds the lists of all tokens below `tokens`, concatenated, and the head of each list, with one
-/// more head after the last. A record contributes the tokens of its `prefix` from some position on.
-/// Lists are in the order of the records. Takes 12 bytes a posting and 8 bytes a token, and about
-/// 18 more bytes a posting while building. O(tokens + postings).
+/// more head after the last. `prefix` returns the prefix of a record, and the position in it from
+/// which on its tokens are listed. The postings of each list are in the order of the records. Takes
+/// 12 bytes per posting and 8 bytes per token, and about 18 more bytes per posting while the lists
+/// are built. O(tokens + postings).
 pub fn lists<'a>(
     records: &Records,
     tokens: usize,
@@ -128,8 +129,8 @@ struct Cut {
 }
 
 impl Cut {
-    /// Cuts the tokens by a sample of the prefixes. A piece should fit into a cache, but there must
-    /// not be more pieces than the processor can write to at a time.
+    /// Cuts the tokens into pieces, according to a sample of the prefixes. A piece should fit into
+    /// a cache, but there must not be more pieces than the processor can write to at the same time.
     fn new<'a>(
         records: usize,
         tokens: usize,
@@ -208,7 +209,7 @@ fn shares(
 }
 
 impl Piece<'_> {
-    /// Fills the lists of the piece. If it is stopped, it starts again from the beginning.
+    /// Fills the lists of the piece. After a stop, the next call starts again from the beginning.
     fn fill(&mut self, stop: &Stop) -> Result<()> {
         const CHECK_EVERY: usize = 1 << 14;
         let entries = || self.entries.iter().flat_map(|entries| entries.chunks(CHECK_EVERY));
@@ -236,7 +237,7 @@ impl Piece<'_> {
         }
         let mut start = self.before as u32;
         self.heads.iter_mut().for_each(|head| start = std::mem::replace(&mut head.start, start));
-        // Frees the memory for the pieces that come later.
+        // This frees memory for the pieces that come later.
         self.entries = Vec::new();
         Ok(())
     }

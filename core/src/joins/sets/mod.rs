@@ -52,7 +52,7 @@ const DOING: &str = "joining";
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Algorithm {
-    /// Uses bitmaps if they tell records apart, and otherwise what suits the data.
+    /// Uses bitmaps if they rule out enough pairs of the data, and otherwise the positional filter.
     #[default]
     Auto,
     /// Uses the prefix and size filters (Bayardo, Ma, Srikant, WWW 2007).
@@ -70,7 +70,7 @@ pub struct PrefixJoin {
     engine: Box<dyn Engine>,
     /// The tasks that are still to be done.
     todo: VecDeque<Range<usize>>,
-    /// The amount of work at first.
+    /// The amount of work when the join began.
     total: usize,
     /// The number of tasks of the last batch.
     units: usize,
@@ -87,7 +87,7 @@ impl PrefixJoin {
         Ok(Self { inputs, engine, todo, total, units: 2, spare: Vec::new(), counts: Counts::default() })
     }
 
-    /// Returns the next pairs, in an order that depends on the records alone, or `None` when the
+    /// Returns the next pairs, in an order that depends only on the records, or `None` when the
     /// join is done. A batch may be empty. Its size is bounded regardless of the number of pairs: a
     /// few million pairs at most.
     pub fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<RecordPair>>> {
@@ -95,8 +95,8 @@ impl PrefixJoin {
         if self.todo.is_empty() {
             return Ok(None);
         }
-        // Small batches at first, so that the first pairs come soon; larger ones later, because
-        // they cost less.
+        // The first batches are small, so that the first pairs come soon. Later batches are larger,
+        // because larger batches cost less per pair.
         self.units = (2 * self.units).min(LARGEST_BATCH);
         let units = self.todo.len().min(self.units);
         let mut units: Vec<(Range<usize>, FoundPairs)> =
@@ -135,7 +135,7 @@ impl PrefixJoin {
         1.0 - todo as f64 / self.total.max(1) as f64
     }
 
-    /// Returns the records that probe, and the indexed ones unless they are the same.
+    /// Returns the records that probe, and the indexed records unless they are the same records.
     pub fn into_records(self) -> (Records, Option<Records>) {
         self.inputs.into_records()
     }
@@ -177,8 +177,8 @@ fn bitmap_join<const W: usize>(
     const TOO_MANY_NEAR: f64 = 0.2;
     /// Records that probe with fewer tokens do not meet the same partners often.
     const SHORT_PREFIX: f64 = 8.0;
-    /// The costs of computing the bitmaps, for a token, and of building the lists of probes, for a
-    /// posting, in comparisons.
+    /// The cost per token of computing the bitmaps, and the cost per posting of building the lists
+    /// of probes, each given as a number of comparisons.
     const A_TOKEN: f64 = 0.03;
     const A_POSTING: f64 = 0.1;
     let sample = BitmapJoin::<W>::sample(inputs, &indexed, executor)?;
@@ -191,9 +191,9 @@ fn bitmap_join<const W: usize>(
     Ok(Box::new(BitmapJoin::<W>::new(inputs, indexed, executor)?))
 }
 
-/// Returns how wide bitmaps have to be to rule out unrelated records, for the record sizes of
-/// nearly all postings; `None` if no bitmap would. Larger sets may differ in more tokens and need
-/// wider bitmaps.
+/// Returns the number of words that bitmaps need to rule out unrelated records, for the record
+/// sizes of nearly all postings, or `None` if no bitmap is wide enough. Larger sets may differ in
+/// more tokens and need wider bitmaps.
 fn bitmap_words(inputs: &Inputs) -> Option<usize> {
     let records = inputs.indexed();
     let postings = |record: usize| inputs.indexing_prefix(record).tokens.len() as u64;

@@ -1,6 +1,6 @@
 //! Pairs of a probe and a posting of the same token whose bitmaps are near. They are checked in
 //! groups, because their tokens are scattered over memory. A pair that shares a rarer token is
-//! skipped, because it is found there.
+//! skipped, because it is found at that token.
 
 use super::found::FoundPairs;
 use super::inputs::Inputs;
@@ -25,7 +25,7 @@ pub struct NearPairs {
 }
 
 impl NearPairs {
-    /// Appends a pair if it `counts`. Nothing predicts `counts`, so there is no branch on it.
+    /// Appends a pair if `counts` is true. The value is unpredictable, so no branch depends on it.
     #[inline]
     pub fn put(&mut self, probe: Posting, posting: Posting, counts: bool) {
         self.pairs[self.count % TOGETHER] = [probe, posting];
@@ -39,7 +39,7 @@ impl NearPairs {
     }
 
     /// Checks all pairs, which are of this token, and removes them. The memory that a step reads
-    /// for all pairs is prefetched before the first pair needs it.
+    /// for all pairs is prefetched before the step begins.
     pub fn check(&mut self, inputs: &Inputs, token: u32, found: &mut FoundPairs) -> Result<()> {
         let pairs = &self.pairs[..std::mem::take(&mut self.count)];
         for [probe, posting] in pairs {
@@ -104,7 +104,8 @@ impl<'a> Part<'a> {
 /// The number of tokens in a cache line.
 const LINE: usize = 64 / size_of::<u32>();
 
-/// Counts the shared tokens of a pair that meets for the first time.
+/// Counts the shared tokens of a pair that shares no rarer token, and adds the pair to `found` if
+/// it passes.
 fn verify(inputs: &Inputs, left: &Part<'_>, right: &Part<'_>, found: &mut FoundPairs) -> Result<()> {
     found.counts.candidates += 1;
     let predicate = inputs.bounds().predicate();

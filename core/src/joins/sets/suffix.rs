@@ -3,8 +3,8 @@
 //! docs/design/algorithms.md section 8).
 
 /// Returns a lower bound of the number of tokens in which two ascending lists differ. If the bound
-/// exceeds `most`, the result is any number over `most`. Splits `depth` times. O(2^depth · log
-/// length).
+/// exceeds `most`, the result may be any number greater than `most`. Splits the lists `depth`
+/// times. O(2^depth · log length).
 pub fn hamming_at_least(x: &[u32], y: &[u32], most: u32, depth: u32) -> u32 {
     let by_length = x.len().abs_diff(y.len()) as u32;
     if depth == 0 || by_length > most || x.is_empty() || y.is_empty() {
