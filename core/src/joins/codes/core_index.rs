@@ -13,9 +13,10 @@ pub(super) const DOING: &str = "joining feature codes";
 pub(super) struct CoreIndex {
     /// The distinct lengths of the grams, ascending.
     lengths: Vec<u32>,
-    /// Hashes of grams with the positions of their codes in the order, sorted.
+    /// The hash of each gram, and the position of its code in the order of the codes; sorted.
     entries: Vec<(u64, u32)>,
-    /// For each value of the uppermost bits, where its entries begin; and where the last ones end.
+    /// For each value of the uppermost bits of a hash, where the entries with that value begin. The
+    /// last element is where the last entries end.
     starts: Vec<u32>,
 }
 
@@ -94,7 +95,8 @@ fn gram_length(length: u32) -> u32 {
     if power > 1 && half <= length { half } else { power }
 }
 
-/// The cores of a code. Every run of as many characters as have to be common contains one of them.
+/// The cores of a code. If a run of characters of the code is long enough for the code to pass, it
+/// contains one of the cores.
 struct Cores {
     /// Where the first core begins.
     first: u32,

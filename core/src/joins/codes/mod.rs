@@ -2,12 +2,13 @@
 //! the other (docs/design/algorithms.md section 7). The join is exact and does not compare all
 //! pairs.
 //!
-//! A code of n characters passes if it has a common substring of at least l characters. If the
-//! middle 2 l - n characters of the code exist, every run of l characters covers them. Otherwise
-//! every such run covers one of the blocks of (l + 1) / 2 characters that the code is cut into.
-//! Each of these pieces is called a *core*. The index holds a hash of a gram of each core, and
-//! codes that are not shorter look up their own grams in it. Each candidate is verified with the
-//! suffix automaton of the longer code. Cores are indexed in blocks that fit a budget.
+//! A code of n characters passes if it has a common substring of at least l characters. Every run
+//! of l characters covers the middle 2 l - n characters of the code, if there are that many, and at
+//! least one of the blocks of (l + 1) / 2 characters that the code is cut into. The *cores* of the
+//! code are the middle characters if they are at least as many as a block has, and the blocks
+//! otherwise. The index holds a hash of a gram of each core, and codes that are not shorter look up
+//! their own grams in it. Each candidate is verified with the suffix automaton of the longer code.
+//! The cores of some codes at a time are indexed, so that the index fits a budget.
 //!
 //! ```
 //! use neardup_core::joins::codes::code_pairs;
@@ -77,7 +78,7 @@ struct OrderedCodes {
     texts: Texts,
     /// All codes, shorter ones first.
     order: Vec<u32>,
-    /// The number of the first code of the right table.
+    /// The number of the first code of the right table; [`u32::MAX`] if there is only one table.
     split: u32,
     threshold: f64,
 }
@@ -157,7 +158,8 @@ impl RecordJoin for CodeJoin {
             self.counts.verified += unit.candidates;
         }
         self.probes = to;
-        // Batches grow so that they are worth the threads, until one returns too many pairs.
+        // Batches grow, so that they are worth the cost of threads, until a batch returns too many
+        // pairs.
         self.batch = if batch.len() < PAIRS_A_BATCH {
             (2 * self.batch).min(LARGEST_BATCH)
         } else {
@@ -234,7 +236,7 @@ impl Probes {
         Ok(())
     }
 
-    /// Compares a code with candidates that are not longer.
+    /// Compares a code with candidates that are not longer than the code.
     fn verify(
         &mut self,
         codes: &OrderedCodes,

@@ -1,5 +1,5 @@
-//! The rules by which sentence signatures say nothing about the documents that have them (Huang et
-//! al., TLCS (CIKM 2008), section 3.2; docs/design/algorithms.md section 5).
+//! The rules that tell which sentence signatures say nothing about the documents that have them
+//! (Huang et al., TLCS (CIKM 2008), section 3.2; docs/design/algorithms.md section 5).
 
 /// The rules by which signatures are dropped.
 ///
@@ -16,19 +16,20 @@
 pub struct StopRules {
     /// A signature of more documents than this is dropped.
     pub most_documents: u64,
-    /// A signature of more documents than this is dropped if more than half of them are of one
-    /// site.
+    /// A signature of more documents than this is dropped if more than half of these documents are
+    /// of one site.
     pub most_of_a_site: u64,
-    /// A signature is tried if it has more documents than this, and also more than the square root
-    /// of the number of all documents or, if more than half are of one site, of the documents of
-    /// this site. A trial compares some pairs, and the signature is dropped if hardly any is
-    /// similar. `None` means that no signature is tried.
+    /// A signature is tried if it has more documents than this, and also more documents than the
+    /// square root of the number of all documents. If more than half of its documents are of one
+    /// site, only the documents of this site are counted as all documents. A trial compares some
+    /// pairs, and the signature is dropped if hardly any is similar. `None` means that no signature
+    /// is tried.
     pub tried_beyond: Option<u64>,
 }
 
 impl Default for StopRules {
-    /// The published limits apply to 430 million pages. Smaller tables and small sites also have
-    /// frames.
+    /// Returns the published limits, which are for 430 million pages. Because smaller tables and
+    /// small sites have pages with frames, too, frequent signatures are also tried.
     fn default() -> Self {
         Self { most_documents: 10_000, most_of_a_site: 400, tried_beyond: Some(64) }
     }
@@ -36,9 +37,9 @@ impl Default for StopRules {
 
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 impl StopRules {
-    /// Reports whether a signature of `documents` of `all` documents, those of the table or of a
-    /// site, is tried. If there are few `pairs` of different texts among them, comparing these is
-    /// cheap and no trial is needed.
+    /// Reports whether a signature is tried that `documents` of `all` documents have. `all` are the
+    /// documents of the table or of a site. If the signature gives few `pairs` of different texts,
+    /// comparing all these pairs is cheap, and no trial is needed.
     pub fn is_tried(&self, documents: u64, all: u64, pairs: u64) -> bool {
         self.tried_beyond.is_some_and(|beyond| {
             documents > beyond.max(all.isqrt()) && pairs > beyond.saturating_mul(beyond) / 2
@@ -46,7 +47,7 @@ impl StopRules {
     }
 }
 
-/// The site of each row, `u32::MAX` for rows without one.
+/// The site of each row, `u32::MAX` for rows without a site.
 pub type Sites<'a> = Option<&'a [u32]>;
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
-//! The trial whether the documents of a frequent signature are near duplicates, or only have a
-//! frame or a formula in common.
+//! A trial finds out whether the documents of a frequent signature are near duplicates, or only
+//! have a frame or a formula in common.
 //!
 //! The time to compare all documents with each other grows as the square of their number. So only
-//! some pairs are compared, which depend on the texts alone: neighbours in the order of the hashes
-//! of the texts. If hardly any pair is similar, the signature is dropped. Similar documents usually
-//! share other signatures that dissimilar documents do not have.
+//! some pairs are compared. They depend only on the texts: they are neighbours in the order of the
+//! hashes of the texts. If hardly any pair is similar, the signature is dropped. Similar documents
+//! usually share other signatures that dissimilar documents do not have.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -19,15 +19,15 @@ use crate::verify::tlcs::{Comparer, Parameters, Thresholds};
 
 /// The number of pairs that are compared.
 const PAIRS: usize = 64;
-/// The number of these pairs that have to be similar. If one pair in ten is similar, that many are
-/// found 24 times out of 25; if the documents are pages in a frame and each is similar to one
-/// other, hardly ever.
+/// The number of these pairs that have to be similar. If one pair in ten is similar, that many
+/// similar pairs are found 24 times out of 25. If the documents are pages in a frame, and each of
+/// them is similar to one other page, that many are hardly ever found.
 const LEAST: u32 = 3;
 
-/// A signature that is not simply kept.
+/// A signature that is not kept without a trial: it is dropped or tried.
 #[derive(Debug)]
 pub(super) struct Frequent {
-    /// The range of its entries.
+    /// The range of the signature's entries.
     pub entries: Range<usize>,
     /// The decision on the signature.
     pub verdict: Verdict,
@@ -133,7 +133,8 @@ impl<'a> Trials<'a> {
     }
 }
 
-/// Returns which of `all` documents the `n`th pair begins with, and its round.
+/// Returns the first document of the `n`th pair, as an index among `all` documents, and the round
+/// of the pair.
 fn round(n: usize, all: usize) -> (usize, usize) {
     let at_a_time = all.min(PAIRS);
     (n % at_a_time * all / at_a_time, n / at_a_time)

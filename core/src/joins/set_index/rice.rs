@@ -1,13 +1,13 @@
-//! Ascending row numbers as bits: the gaps between them in the code of Rice (R. F. Rice, JPL 79-22;
-//! S. W. Golomb, IEEE Trans. IT 12(3), 1966).
+//! Ascending row numbers as bits: the gaps between the numbers are stored in the code of Rice (R.
+//! F. Rice, JPL 79-22; S. W. Golomb, IEEE Trans. IT 12(3), 1966).
 //!
 //! A gap is the number of rows between a row and the row before it. The gap of the first row is the
 //! number of rows before it. With parameter k, a gap g is coded as g >> k zeros, a one, and the
 //! lower k bits of g. Bits fill each byte from the lowest to the highest. The unused bits of the
 //! last byte are 0.
 //!
-//! Bytes on disk can be anything. Whatever is read, the decoder returns ascending rows below the
-//! limit or an error.
+//! Bytes on disk can be anything. For any bytes that are read, the decoder returns ascending rows
+//! below the limit or an error.
 
 use crate::error::{Error, Result};
 use crate::memory;
@@ -16,8 +16,8 @@ use crate::memory;
 pub const MOST_BITS: u8 = 31;
 const DOING: &str = "packing rows";
 
-/// Appends the code of ascending rows and returns its parameter, the one that needs the fewest
-/// bits. O(rows).
+/// Appends the code of ascending rows and returns its parameter, which is the one that needs the
+/// fewest bits. O(rows).
 pub fn encode(rows: &[u32], out: &mut Vec<u8>) -> Result<u8> {
     let k = parameter(rows);
     let mut writer = Writer { out, bits: 0, have: 0 };
@@ -45,7 +45,8 @@ fn gaps(rows: &[u32]) -> impl Iterator<Item = u32> + '_ {
     })
 }
 
-/// Returns the parameter with which the code of the rows has the fewest bits; the least of several.
+/// Returns the parameter with which the code of the rows has the fewest bits. If several have
+/// equally few, it is the least of them.
 fn parameter(rows: &[u32]) -> u8 {
     let Some(&last) = rows.last() else { return 0 };
     let bits = |k: u8| {
@@ -53,8 +54,8 @@ fn parameter(rows: &[u32]) -> u8 {
         zeros + (u64::from(k) + 1) * rows.len() as u64
     };
     // The best parameter is near the number of bits of the mean gap. A larger parameter adds one
-    // bit to each gap and saves less than one; a parameter smaller by four gives seven or more
-    // zeros a gap.
+    // bit to each gap and saves less than one; a parameter that is smaller by four gives seven or
+    // more zeros per gap.
     let mean = (u64::from(last) + 1 - rows.len() as u64) / rows.len() as u64;
     let most = (u64::BITS - mean.leading_zeros()).min(MOST_BITS.into()) as u8;
     (most.saturating_sub(3)..=most).min_by_key(|&k| bits(k)).unwrap_or(0)
@@ -68,7 +69,8 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Appends the lower `count` bits, at most 32, of a number that has no other bits set.
+    /// Appends the lower `count` bits of a number that has no other bits set. `count` is at most
+    /// 32.
     #[inline]
     fn put(&mut self, bits: u32, count: u32) -> Result<()> {
         self.bits |= u64::from(bits) << self.have;
@@ -102,17 +104,19 @@ pub enum Until {
 #[derive(Debug, Clone)]
 pub struct Decoder {
     k: u8,
-    /// The number of rows still to be decoded, and of bytes still to be supplied.
+    /// The number of rows still to be decoded. `bytes` is the number of bytes still to be supplied.
     rows: u32,
     bytes: u32,
-    /// The least value that the next row can have, and the exclusive upper limit of rows.
+    /// The least value that the next row can have. `limit` is the exclusive upper limit of all
+    /// rows.
     least: u64,
     limit: u64,
-    /// The buffered bits, lowest first, and how many of them count. Bits from the `have`-th on are
+    /// The buffered bits, lowest first. Only the lowest `have` bits count; the bits above them are
     /// read again later.
     bits: u64,
     have: u32,
-    /// The number of zeros of the next gap read so far, and whether the one after them was read.
+    /// The number of zeros of the next gap that were read so far. `is_ended` is true if the one
+    /// after these zeros was read, too.
     zeros: u64,
     is_ended: bool,
 }
@@ -146,8 +150,8 @@ impl Decoder {
         self.bytes
     }
 
-    /// Appends the next rows, at most `most`, and removes the bytes it reads from `piece`, which
-    /// may continue after the code. If more bytes are needed, the piece is used up.
+    /// Appends the next rows, at most `most`. The bytes that are read are removed from the start of
+    /// `piece`, which may continue after the code. If more bytes are needed, the piece is used up.
     pub fn read(&mut self, piece: &mut &[u8], most: usize, out: &mut Vec<u32>) -> Result<Until> {
         let end = out.len().saturating_add(most);
         while self.rows > 0 {
@@ -228,7 +232,8 @@ impl Decoder {
         if self.bytes == 0 { Err(bad("it ends too early")) } else { Ok(None) }
     }
 
-    /// Fails if anything but the rest of the last byte, which must be 0, follows the last row.
+    /// Fails if anything follows the last row, except for the unused bits of the last byte, which
+    /// must be 0.
     fn check_end(&self) -> Result<()> {
         let rest = self.bits & ((1 << self.have) - 1);
         if self.bytes > 0 || self.have >= 8 || rest != 0 {

@@ -5,10 +5,10 @@
 //! have them. All other tokens come before them, ordered by their keys. Any fixed order would be
 //! correct; this one makes posting lists short.
 //!
-//! | bytes, once a token, ascending by key, little-endian | |
+//! | bytes of each token, ascending by key, little-endian | |
 //! | --- | --- |
 //! | 0 to 3 | the key of a token: the upper half of its hash |
-//! | 4, 5 | its rank, from 1 on: the most frequent token has the greatest |
+//! | 4, 5 | its rank, from 1 on; the most frequent token has the greatest rank |
 
 use super::token_counts::TokenCounts;
 use crate::error::{Error, Result};
@@ -29,7 +29,8 @@ pub struct TokenOrder {
     /// The keys of the tokens that have a rank, ascending.
     keys: Vec<u32>,
     ranks: Vec<u16>,
-    /// For each value of the upper bits, where its keys begin; and where the last ones end.
+    /// For each value of the upper bits of a key, where the keys with that value begin. The last
+    /// element is where the last keys end.
     buckets: Vec<u16>,
 }
 
@@ -63,7 +64,7 @@ impl TokenOrder {
     }
 
     /// Returns the position of a token in the order, by its key: the rank in the upper bits and the
-    /// key in the lower ones.
+    /// key in the lower bits.
     #[inline]
     pub fn place(&self, key: u32) -> u64 {
         let bucket = (key >> (u32::BITS - BUCKET_BITS)) as usize;
