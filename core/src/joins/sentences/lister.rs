@@ -8,8 +8,8 @@ use crate::error::{Error, Result};
 use crate::features::texts::Distinct;
 use crate::memory;
 
-/// The hash of a signature, and its document. For a whole text, [`WHOLE`] is set in addition to the
-/// document's number.
+/// The hash of a signature, and the number of a document that has the signature. If the hash is
+/// that of a whole text, [`WHOLE`] is set in addition to the document's number.
 pub(super) type SignedDocument = [u64; 2];
 /// Marks the hash as that of a whole text.
 pub(super) const WHOLE: u64 = 1 << 32;
@@ -17,11 +17,11 @@ pub(super) const WHOLE: u64 = 1 << 32;
 /// The decision on a signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// Its documents form a list.
+    /// The documents of the signature form a list.
     Kept,
-    /// It has too many documents and is dropped.
+    /// The signature has too many documents and is dropped.
     Dropped,
-    /// It has many documents, which form a list only if enough of them are similar.
+    /// The signature has many documents, which form a list only if enough of them are similar.
     Tried,
 }
 
@@ -30,7 +30,8 @@ pub(super) struct ListMaker<'a> {
     distinct: &'a Distinct,
     rules: StopRules,
     sites: Sites<'a>,
-    /// The number of rows of all tables that have a text, and the number of rows of each site.
+    /// The number of rows of all tables that have a text. `rows_of_site` has the number of rows of
+    /// each site.
     rows: u64,
     rows_of_site: Vec<u64>,
 }
@@ -66,7 +67,7 @@ impl<'a> ListMaker<'a> {
         entries.iter().map(|entry| self.rows(entry[1] as u32).len() as u64).sum()
     }
 
-    /// Splits entries into those of the left table and the others.
+    /// Splits entries into those of the left table and those of the right table.
     pub(super) fn sides<'e>(&self, entries: &'e [SignedDocument]) -> [&'e [SignedDocument]; 2] {
         // Entries are sorted by document; those of whole texts come last.
         let split = self.distinct.left.len() as u64;
@@ -90,7 +91,7 @@ impl<'a> ListMaker<'a> {
         if documents > rules.most_documents {
             return Ok(Verdict::Dropped);
         }
-        // A site has no more rows than all sites together.
+        // With at most this many documents, none of the rules that depend on the site applies.
         let least = rules.most_of_a_site.min(rules.tried_beyond.unwrap_or(u64::MAX));
         let site = if documents > least { self.site(entries, documents)? } else { None };
         let all = site.map_or(self.rows, |site| self.rows_of_site[site]);
@@ -137,7 +138,7 @@ impl<'a> ListMaker<'a> {
         let split = self.distinct.left.len() as u32;
         let document = |entry: &SignedDocument| entry[1] as u32;
         let lefts = entries.iter().filter(|entry| document(entry) < split).count();
-        // With two tables, both must occur in the list.
+        // With two tables, the list must have documents of both.
         let useful =
             if self.distinct.right.is_some() { 0 < lefts && lefts < entries.len() } else { lefts > 1 };
         if !useful {

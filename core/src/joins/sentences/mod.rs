@@ -4,10 +4,10 @@
 //!
 //! The perhaps-similar sets of the representatives
 //! ([`crate::clusters::perhaps_similar::of_signatures`]) yield the same candidates, because
-//! documents with a signature in common are always in one set. So nothing is lost by going from
-//! document to document here and pairing each with the later documents that share a list with it.
-//! Where the sets themselves are wanted, only representatives are compared, with all documents that
-//! share a list with them.
+//! documents with a signature in common are always in one set. So no pair is lost although the join
+//! goes from document to document here, and pairs each document with the later documents that share
+//! a list with it. If the sets themselves are wanted, the join compares only representatives, with
+//! all documents that share a list with them.
 
 mod lister;
 pub mod signature_lists;
@@ -107,7 +107,7 @@ struct TextComparison {
     /// The number of documents of the only or left table.
     split: u32,
     two: bool,
-    /// The documents that are compared with others, or `None` if all are.
+    /// For each document, whether it is compared with others; `None` if all documents are.
     representatives: Option<Vec<bool>>,
 }
 
@@ -131,8 +131,8 @@ struct ComparerScratch {
 #[derive(Debug, Default)]
 struct DocumentRange {
     documents: std::ops::Range<u32>,
-    /// The partners of the first document, once they are known. Those still to be compared are
-    /// taken from the end.
+    /// The partners of the first document that are still to be compared, once they are known. They
+    /// are taken from the end.
     partners: Option<Vec<u32>>,
     found: Vec<RecordPair>,
     counts: Counts,
@@ -196,7 +196,7 @@ impl RecordJoin for SentenceJoin {
         while to < comparison.split && (all < BATCH || units.len() < UNITS) {
             let postings: usize =
                 comparison.lists.of(to).iter().map(|&list| comparison.others(to, list).len()).sum();
-            // The search itself has a cost too.
+            // The search for partners itself has a cost, too.
             all += postings + 1;
             own += postings + 1;
             to += 1;

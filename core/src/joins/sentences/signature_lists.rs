@@ -14,20 +14,21 @@ pub(super) const DOING: &str = "listing signatures";
 pub struct Dropped {
     /// The number of dropped signatures.
     pub signatures: u64,
-    /// The number of their documents, each counted once for each dropped signature.
+    /// The number of documents that have dropped signatures. A document counts once for each of its
+    /// dropped signatures.
     pub documents: u64,
 }
 
-/// Lists of documents that have a signature in common. Documents are numbered as the distinct
-/// texts.
+/// Lists of documents that have a signature in common. The number of a document is the number of
+/// its distinct text.
 #[derive(Debug, Default)]
 pub struct SignatureLists {
     /// The documents of each list, in ascending order.
     documents: Ragged<u32>,
     /// The lists of each document.
     lists: Ragged<u32>,
-    /// The number of signatures of each document that were not dropped, including those that no
-    /// other document has.
+    /// For each document, the number of its signatures that were not dropped, including those that
+    /// no other document has.
     weights: Vec<u32>,
     /// The signatures that were dropped.
     pub dropped: Dropped,
@@ -68,12 +69,12 @@ impl SignatureLists {
         self.lists.get(document as usize)
     }
 
-    /// Returns the number of signatures of each document.
+    /// Returns, for each document, the number of its signatures that were not dropped.
     pub fn weights(&self) -> &[u32] {
         &self.weights
     }
 
-    /// Returns the bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.documents.bytes() + self.lists.bytes() + memory::bytes(&self.weights)
     }
@@ -83,7 +84,7 @@ impl SignatureLists {
         Ok(Self { weights: memory::filled(0, documents, DOING)?, ..Self::default() })
     }
 
-    /// Counts one more signature of a document that was not dropped.
+    /// Counts one more signature of a document. The signature was not dropped.
     pub(super) fn weigh(&mut self, document: u32) {
         self.weights[document as usize] += 1;
     }
@@ -116,8 +117,8 @@ impl SignatureLists {
         Ok(())
     }
 
-    /// Creates given lists for documents of given weights: for tests, and for signatures of other
-    /// kinds.
+    /// Creates the given lists of documents with the given weights. This is for tests, and for
+    /// signatures of other kinds.
     pub fn of_documents(lists: &[Vec<u32>], weights: Vec<u32>) -> Result<Self> {
         let mut made = Self { weights, ..Self::default() };
         lists.iter().try_for_each(|list| made.documents.push(list, DOING))?;

@@ -2,9 +2,9 @@
 //! et al., TLCS (CIKM 2008), section 3.2; docs/design/algorithms.md section 5).
 //!
 //! Pairs of signature and document are divided into parts by the signature, and each part is
-//! sorted. Where memory does not hold all parts, they are kept in temporary files. The result is
-//! the lists of two or more documents. A text without its white space counts as one more signature,
-//! which no rule drops, so texts that differ only in white space are always candidates.
+//! sorted. If the parts do not fit in memory, they are kept in temporary files. The result is the
+//! lists that have two or more documents. A text without its white space counts as one more
+//! signature, which no rule drops, so texts that differ only in white space are always candidates.
 
 use std::ops::Range;
 
@@ -51,8 +51,8 @@ pub struct Signing<'a> {
 }
 
 impl<'a> Signing<'a> {
-    /// Prepares the construction. `compared` gives the comparison of pairs and its thresholds.
-    /// Entries take about `budget` bytes at a time.
+    /// Prepares the construction. `compared` has the parameters and the thresholds of the
+    /// comparison of pairs. Entries take about `budget` bytes at a time.
     pub fn new(
         distinct: &'a Distinct,
         parameters: Parameters,
@@ -108,7 +108,8 @@ impl<'a> Signing<'a> {
         0.9 * texts + 0.1 * self.next_part as f64 / self.parts.len() as f64
     }
 
-    /// Finishes the work and returns the lists and the most bytes that were held at one time.
+    /// Finishes the work and returns the lists and the greatest number of bytes that were held at
+    /// one time.
     pub fn finish(mut self, executor: &dyn Executor) -> Result<(SignatureLists, usize)> {
         while self.step(executor)? {}
         let Self { mut lists, peak_bytes, .. } = self;
@@ -117,7 +118,7 @@ impl<'a> Signing<'a> {
     }
 
     fn sign(&mut self, executor: &dyn Executor) -> Result<()> {
-        /// The number of texts of a unit of work, and of bytes of texts of a step.
+        /// The number of texts in a unit of work, and the number of bytes of texts in a step.
         const TEXTS: u32 = 256;
         const BYTES: usize = 8 << 20;
         let texts = &self.distinct.texts;
@@ -217,7 +218,8 @@ impl<'a> Signing<'a> {
     }
 }
 
-/// Calls `each` with the entries of every signature from `at` on, and advances `at` past them.
+/// Calls `each` with the range of the entries of every signature from `at` on and with these
+/// entries, and advances `at` past them.
 fn for_each_signature(
     all: &[SignedDocument],
     at: &mut usize,
@@ -238,7 +240,7 @@ fn for_each_signature(
     Ok(())
 }
 
-/// The texts of a unit that are still to be signed, and the entries so far.
+/// The texts of a unit of work that are still to be signed, and the entries made so far.
 struct UnsignedTexts {
     texts: Range<u32>,
     entries: Vec<SignedDocument>,
