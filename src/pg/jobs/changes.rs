@@ -1,8 +1,8 @@
 //! The trigger that notes the ids of changed rows.
 //!
 //! A job must never make a write fail. So no code here raises an error, except the errors that
-//! would end any statement. If a change cannot be noted, whatever the state of the job's tables and
-//! columns, the relation is marked so that the next refresh compares all of its rows.
+//! would end any statement. If a change cannot be noted in the present state of the job's tables
+//! and columns, the relation is marked instead, so that the next refresh compares all of its rows.
 //! No code here waits for a refresh or for another writer.
 
 use pgrx::pg_sys::{self, Datum, Oid};
@@ -46,8 +46,8 @@ fn note_changes(call: Call) -> Result<()> {
     // SAFETY: a trigger's relation is open.
     let docs = unsafe { (*trigger.tg_relation).rd_id };
     let registry = remembered::registry(call)?;
-    // The trigger was left behind, or it comes from a restored dump whose job is not in the
-    // registry yet. That job will compare all rows.
+    // Without a job in the registry, the trigger was left behind, or it comes from a restored dump
+    // whose job is not in the registry yet. The first refresh of such a job compares all rows.
     let Some(job) = registry.noted(docs)? else { return Ok(()) };
     let noted = match remembered::way(docs, &job, || find_way(docs, &job))? {
         Some(way) => note(trigger, &way)?,
@@ -59,8 +59,8 @@ fn note_changes(call: Call) -> Result<()> {
     Ok(())
 }
 
-/// Finds how to note changes in the table of states, and locks this table; none if changes cannot
-/// be noted.
+/// Finds the way to note changes in the table of states, and locks this table. Returns None if
+/// changes cannot be noted.
 fn find_way(docs: Oid, job: &TriggerEntry) -> Result<Option<TriggerPlan>> {
     let relation = Relation::open(docs)?;
     let Ok(settings) = job.settings() else { return Ok(None) };
@@ -102,8 +102,8 @@ fn note(trigger: &pg_sys::TriggerData, way: &TriggerPlan) -> Result<bool> {
     }
 }
 
-/// Reads the changes of a statement from the transition tables; returns false if these are not as
-/// expected.
+/// Reads the changes of a statement from the transition tables; returns false if the transition
+/// tables are not as expected.
 fn read(trigger: &pg_sys::TriggerData, way: &TriggerPlan, marks: &mut Marks) -> Result<bool> {
     // SAFETY: the trigger's relation is open; its transition tables are null or tuple stores of
     // rows of this relation.

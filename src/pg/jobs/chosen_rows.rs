@@ -1,4 +1,4 @@
-//! Conditions that select rows of a relation by what its job has stored about them.
+//! Conditions that select rows of a relation by the data that its job has stored about them.
 
 use pgrx::pg_sys::{self, Datum};
 
@@ -10,7 +10,7 @@ use crate::pg::read::source::Source;
 use crate::pg::request::Request;
 use crate::pg::server::error::Result;
 
-/// A condition on rows, relative to the alias `d`, and the table that it names.
+/// A condition on rows, relative to the alias `d`, and the table that the condition names.
 #[derive(Debug)]
 pub(super) struct Condition {
     sql: String,
@@ -18,7 +18,8 @@ pub(super) struct Condition {
 }
 
 impl Condition {
-    /// Selects the rows of a request's documents that are in a batch, or that have been seen.
+    /// Makes the condition that a row of a request's documents is in the batch, or that it has been
+    /// seen.
     pub(super) fn new(tables: &Tables, rows: Rows, request: &Request) -> Result<Self> {
         let (equals, key) = (equality(request.id_type)?, &request.left.key);
         let seen = tables.hashes.as_ref().filter(|_| rows == Rows::Known);
@@ -36,8 +37,8 @@ impl Condition {
         source.only(&self.sql, &[], &[self.table])
     }
 
-    /// Restricts a source to the rows for which this condition holds, or a further one with a value
-    /// for `$1`.
+    /// Restricts a source to the rows for which this condition or the condition `further` holds. In
+    /// `further`, `$1` has the value `value`.
     pub(super) fn or(&self, source: &Source, further: &str, value: (pg_sys::Oid, Option<Datum>)) -> Source {
         source.only(&format!("({further} OR {})", self.sql), &[value], &[self.table])
     }

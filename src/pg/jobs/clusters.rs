@@ -17,13 +17,13 @@ use crate::pg::server::temp_file::ServerFiles;
 use neardup_core::clusters::Clustering;
 use neardup_core::clusters::grouping::Clusters;
 
-/// Returns the types of the columns, for ids of a type.
+/// Returns the types of the columns, where `id` is the type of ids.
 pub(super) fn columns(id: Oid) -> [Oid; 3] {
     [id, id, pg_sys::BOOLOID]
 }
 
-/// Stores the clusters of pairs. The query in argument 0 of a call returns the pairs, from the
-/// job's table of pairs.
+/// Stores the clusters of pairs. The query in argument 0 of `call` reads the pairs from the job's
+/// table of pairs.
 pub(super) fn of_pairs(names: &Names, call: Call, store: &mut Store) -> Result<()> {
     let how = names.clustering;
     let files = ServerFiles::in_current_context();
@@ -37,7 +37,7 @@ pub(super) fn of_pairs(names: &Names, call: Call, store: &mut Store) -> Result<(
     Ok(())
 }
 
-/// Stores the clusters that the method makes of the signatures of all rows instead of pairs.
+/// Stores the clusters that the method makes from the signatures of all rows instead of from pairs.
 pub(super) fn of_signatures(names: &Names, store: &mut Store) -> Result<()> {
     let request = names.request()?;
     let Some(grouping) = names.clustering.grouping(&request) else {
@@ -50,7 +50,8 @@ pub(super) fn of_signatures(names: &Names, store: &mut Store) -> Result<()> {
     Ok(())
 }
 
-/// Stores the members of all clusters. The id of a vertex is at its place in `ids`.
+/// Stores the members of all clusters. The id of a vertex is in `ids`, at the place that `places`
+/// holds for the vertex.
 fn put(store: &mut Store, ids: &Ids, places: &[u32], clusters: &Clusters) {
     let id = |vertex: u32| ids.datum(places[vertex as usize]);
     for cluster in clusters.iter() {

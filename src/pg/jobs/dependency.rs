@@ -1,5 +1,5 @@
-//! The dependency of a job's tables on the watched relation: they are dropped with it, so that
-//! nothing is left behind.
+//! The dependency of a job's tables on the watched relation: the tables are dropped with the
+//! relation, so that nothing is left behind.
 
 use pgrx::pg_sys::{self, ObjectAddress, Oid};
 
@@ -27,16 +27,16 @@ pub(super) fn depend(table: Oid, docs: Oid) {
     }
 }
 
-/// Does the same for a table that Citus distributes. If a table is dropped only because of such a
-/// dependency, Citus takes it for a partition and leaves its shards. So a normal dependency is
-/// added, which alone would require CASCADE.
+/// Does the same as [`depend`] for a table that Citus distributes. If a table is dropped only
+/// because of such a dependency, Citus takes the table for a partition and does not drop its
+/// shards. So a normal dependency is added, which by itself would require CASCADE.
 pub(super) fn depend_with_shards(table: Oid, docs: Oid) {
     depend(table, docs);
     if !can_be_ours(table) {
         return;
     }
-    // The dependency exists only once, so a table that has the relation as its parent, and is no
-    // table of ours, depends on it as before.
+    // The dependency is removed and recorded again, so it exists only once. A table that is not one
+    // of ours and has the relation as its parent depends on the relation as before.
     forget_kind(table, docs, pg_sys::DependencyType::DEPENDENCY_NORMAL);
     let (table, docs) = (address(table), address(docs));
     // SAFETY: both are relations that are locked.
@@ -52,7 +52,7 @@ pub(super) fn depend_with_shards(table: Oid, docs: Oid) {
 
 /// Reports whether an OID belongs to a table that a job can have made. Only such a table depends on
 /// another relation because of us. Indexes, sequences and partitions have such dependencies anyway,
-/// and these must not be removed.
+/// and their dependencies must not be removed.
 fn can_be_ours(table: Oid) -> bool {
     // SAFETY: any OID may be looked up.
     unsafe {

@@ -1,8 +1,8 @@
 //! The check that a job's tables belong to this job and run no functions of other owners.
 //!
 //! A table whose owner changed keeps its triggers, defaults, checks and indexes. Work on the table
-//! would run their functions as the new owner, who does not own them. And the registry of a
-//! restored dump may name any tables of the owner.
+//! would run the functions in these as the new owner, who does not own the functions. And the
+//! registry of a restored dump may name any tables of the owner.
 
 use pgrx::pg_sys::{self, Oid};
 

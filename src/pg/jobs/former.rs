@@ -1,13 +1,13 @@
-//! Functions of 0.1.0 that refreshes no longer call. The SQL of 0.1.0 declares them with these
-//! symbols, and the server looks for the symbols when this SQL is installed, restored or upgraded
-//! with this library.
+//! Functions of version 0.1.0 that refreshes no longer call. The SQL definitions of that version
+//! declare them with these symbols, and the server looks for the symbols when these definitions are
+//! installed, restored or upgraded with this library.
 
 use pgrx::pg_sys::Datum;
 
 use crate::pg::server::call::{Call, declared_otherwise, sql_function};
 use crate::pg::server::error::Result;
 
-/// Refuses a call, which only an older SQL makes.
+/// Refuses a call, which only the SQL definitions of an older version make.
 fn refuse(_: Call) -> Result<Datum> {
     Err(declared_otherwise("neardup has no such function any more".to_owned()))
 }

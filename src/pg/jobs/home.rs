@@ -1,6 +1,7 @@
-//! The place of rows as they were seen: next to the marks of waiting rows, or, if Citus distributes
-//! the documents so that a table can be colocated with them, in such a table. In the second case
-//! the nodes compare the rows, and only the changes reach the coordinator.
+//! The place of the data about rows as they were seen: in the table of states, next to the marks of
+//! waiting rows; or in a table that is colocated with the documents, if Citus distributes the
+//! documents in a way that allows such a table. In the second case the nodes compare the rows, and
+//! only the changes reach the coordinator.
 
 use pgrx::pg_sys;
 
@@ -32,7 +33,8 @@ pub(super) enum Home {
 /// the owner of the relation.
 pub(super) fn of(job: &Job, columns: &Columns<'_>) -> Result<Option<Home>> {
     let docs = job.relation.oid;
-    // Asks nothing on a server without Citus, and little for a relation that is not distributed.
+    // This runs no query on a server without Citus, and one query for a relation that is not
+    // distributed.
     if !is_spread(docs)? || !citus::is_there().holds()? {
         return Ok(None);
     }
@@ -47,8 +49,8 @@ pub(super) fn of(job: &Job, columns: &Columns<'_>) -> Result<Option<Home>> {
     Ok(goes.then_some(if by_id { Home::Ids } else { Home::Node }))
 }
 
-/// Reports whether rows as they were seen are in another place than they should be. Runs as the
-/// owner of the relation.
+/// Reports whether the data about rows as they were seen is in another place than it should be.
+/// Runs as the owner of the relation.
 pub(super) fn is_left(job: &Job, home: Option<Home>, hashes: Option<&Table>) -> Result<bool> {
     Ok(match (home, hashes) {
         (None, hashes) => hashes.is_some(),
@@ -57,7 +59,8 @@ pub(super) fn is_left(job: &Job, home: Option<Home>, hashes: Option<&Table>) -> 
     })
 }
 
-/// Makes the table of a home, for the ids of these columns. Runs as the owner of the relation.
+/// Makes the table for rows as they were seen, distributed as `home` says, for ids of the type
+/// `id_type`. Runs as the owner of the relation.
 pub(super) fn make(job: &Job, home: Home, id_type: pg_sys::Oid) -> Result<Table> {
     let relation = &job.relation;
     let name = job.name_of(Kind::Hashes)?;
@@ -86,7 +89,7 @@ pub(super) fn make(job: &Job, home: Home, id_type: pg_sys::Oid) -> Result<Table>
     Ok(table)
 }
 
-/// Records the current table, and makes it depend on the relation.
+/// Records the current table in the registry, and makes the table depend on the relation.
 pub(super) fn keep(job: &Job, entry: &mut Entry, table: Option<&Table>) -> Result<()> {
     entry.hashes = table.map(|table| table.oid);
     if let Some(table) = table {

@@ -1,4 +1,5 @@
-//! A locked relation with the data about its job: the first argument of every function of jobs.
+//! A locked relation with the data about its job. The relation is the first argument of every
+//! function of jobs.
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys;
@@ -44,7 +45,7 @@ impl Job {
                 .hint("Jobs run as the owner of the relation; watch a view of your own on it."));
         }
         let extension = Extension::of(call)?;
-        // Ending a job works with any version.
+        // A job can be ended with SQL definitions of any version.
         if function != "neardup_unwatch" {
             extension.check_version(function)?;
         }
@@ -57,7 +58,7 @@ impl Job {
         catalog::has_trigger(self.relation.oid, event)?.holds()
     }
 
-    /// Returns the error if there is no job.
+    /// Returns the error for a relation that has no job.
     pub(super) fn not_watched(&self) -> SqlError {
         let shown = &self.relation.shown;
         SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, format!("{shown} is not watched"))

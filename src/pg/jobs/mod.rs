@@ -2,16 +2,16 @@
 //! `neardup_unwatch`.
 //!
 //! A [`job`] is a locked relation with its entry in the [`registry`] of the extension and its
-//! [`settings`]. The tables that it works on are found and checked in [`tables`], [`foreign_code`]
-//! and [`dependency`]; one of them has a [`home`] next to the documents if Citus distributes these.
-//! [`watch`] sets up a job, and [`unwatch`] ends it. In between, [`changes`] notes changed rows
-//! with the data that the session has [`remembered`], if triggers see all changes under the
-//! [`definition`] of the relation.
-//! [`refresh`] carries out the plan of `crate::jobs`, one of the [`steps`] after the other, in only
-//! one session at a time ([`session_lock`](crate::pg::procedure::session_lock)).
-//! The parts that SQL cannot do ([`pairs`], [`clusters`], stored [`lists`] of rows) are Rust code,
-//! whose rows a statement stores ([`supplied_rows`](crate::pg::procedure::supplied_rows)).
-//! [`former`] has symbols for an older SQL.
+//! [`settings`]. The tables that a job works on are found and checked in [`tables`],
+//! [`foreign_code`] and [`dependency`]; one of these tables has a [`home`] next to the documents if
+//! Citus distributes the documents. [`watch`] sets up a job, and [`unwatch`] ends it. In between,
+//! [`changes`] notes changed rows with the data that the session has [`remembered`], if triggers
+//! see all changes under the [`definition`] of the relation. [`refresh`] carries out the plan of
+//! `crate::jobs`, one of the [`steps`] after the other, in only one session at a time
+//! ([`session_lock`](crate::pg::procedure::session_lock)). The parts that SQL cannot do ([`pairs`],
+//! [`clusters`], stored [`lists`] of rows) are Rust code, whose rows a statement stores
+//! ([`supplied_rows`](crate::pg::procedure::supplied_rows)). [`former`] has the symbols that the
+//! SQL definitions of an older version need.
 //!
 //! Work on users' tables runs as the owner of the watched relation; work on the registry runs as
 //! the owner of the extension. SQL text is never stored: [`statements`] makes it each time from the

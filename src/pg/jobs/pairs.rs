@@ -52,9 +52,10 @@ pub(super) fn join(names: &Names, rows: Join, store: &mut Store) -> Result<()> {
 pub(super) struct Lookup<'a> {
     /// The table of lists.
     pub lists: &'a Table,
-    /// The number of the segment that the batch becomes, if it goes into the lists.
+    /// The number of the segment that the batch becomes, if the batch is added to the lists.
     pub segment: Option<i64>,
-    /// Set if the caller also wants the rows that were read, similar or not.
+    /// Set if the caller also wants the candidates, that is, the rows that were read, whether
+    /// similar or not.
     pub candidates: bool,
 }
 

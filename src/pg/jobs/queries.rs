@@ -4,13 +4,13 @@
 use crate::jobs::step::Rows;
 
 /// Returns the condition that the key of a row is in a table of rows as they were seen. Citus
-/// evaluates it next to the rows.
+/// evaluates the condition on the nodes that have the rows.
 pub(super) fn was_seen(hashes: &str, equals: &str, key: &str) -> String {
     format!("{key} {equals} ANY (SELECT b.id FROM {hashes} AS b)")
 }
 
-/// Returns the condition that the key of a row is in the table of states with one of these marks.
-/// The ids are a separate query, because Citus does not join its rows with a table in another
+/// Returns the condition that the key of a row is in the table of states, as one of these rows. A
+/// separate query selects the ids, because Citus does not join its rows with a table in another
 /// place.
 pub(super) fn has_row(state: &str, rows: Rows, equals: &str, key: &str) -> String {
     let marks = match rows {
@@ -40,7 +40,7 @@ pub(super) fn in_segment(kind: char, segment: i64) -> String {
     format!("{} AND segment OPERATOR(pg_catalog.=) '{segment}'::pg_catalog.int8", is_kind(kind))
 }
 
-/// Returns the further condition that the part is one of these; empty for all parts.
+/// Returns the further condition that the part is one of `parts`, or an empty text for all parts.
 pub(super) fn is_among(parts: Option<&[u32]>) -> String {
     let Some(parts) = parts else { return String::new() };
     let list: Vec<String> = parts.iter().map(u32::to_string).collect();

@@ -34,8 +34,8 @@ sql_function! {
 }
 
 impl Job {
-    /// Does one batch of a refresh that began at `started`. Returns whether there is more to do, or
-    /// another session is already doing it.
+    /// Does one batch of a refresh that began at `started`. Returns `more` if there is more to do,
+    /// `done` if there is not, and `skipped` if another session is already doing it.
     fn refresh(&self, started: Datum, batch_rows: i32) -> Result<&'static str> {
         let Self { relation, registry, .. } = self;
         let shown = &relation.shown;
@@ -64,7 +64,7 @@ impl Job {
         if transaction::run(&mut work)? {
             return Ok("more");
         }
-        // Until this transaction ends, its lock on the job's row keeps others out.
+        // Until this transaction ends, its lock on the job's row keeps other sessions out.
         lock.release();
         Ok("done")
     }
@@ -150,7 +150,7 @@ impl Transaction for Work<'_> {
             Step::Look => registry::look(self),
             Step::WriteEntry => registry::write_entry(self),
             Step::Log { more } => registry::log(self, more),
-            // Changes that were noted meanwhile wait.
+            // Rows whose changes were noted meanwhile wait for another batch.
             Step::EndBatch => as_owner(self, rows::end_batch),
             Step::Analyze => as_owner(self, tables::analyze),
             Step::LookAtRows { limit } => at_moment(self, |work| rows::look(work, limit)),
@@ -214,8 +214,8 @@ fn as_owner<'a>(work: &mut Work<'a>, step: impl FnOnce(&mut Work<'a>) -> Result<
     })
 }
 
-/// Carries out such a step with the snapshot in which the relation was read, so that it also sees
-/// other sessions' changes to the job's tables as of that snapshot.
+/// Carries out a step like [`as_owner`], but with the snapshot in which the relation was read, so
+/// that the step also sees other sessions' changes to the job's tables as of that snapshot.
 fn at_moment<'a>(work: &mut Work<'a>, step: impl FnOnce(&mut Work<'a>) -> Result<()>) -> Result<()> {
     as_owner(work, |work| {
         let moment = work.moment.take().unwrap_or_else(Moment::of_transaction);

@@ -1,8 +1,9 @@
 //! The registry of the extension: the watched relations, the log of runs, and the changes that
 //! could not be noted.
 //!
-//! Only the owner of its tables writes them, and all code here runs as this owner. So a statement
-//! must refer to exactly these tables, whatever the owner of a schema puts in their place.
+//! Only the owner of the registry's tables writes to them, and all code here runs as this owner. So
+//! a statement must refer to exactly these tables, even if the owner of a schema puts other tables
+//! in their place.
 
 use std::ffi::CStr;
 
@@ -20,20 +21,20 @@ use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::settings;
 
-/// The tables, found by the extension that they belong to.
+/// The tables of the registry, found by the extension that they belong to.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Registry {
     /// The table of jobs.
     pub jobs: Oid,
-    /// Set if the table of jobs has the column for tables of hashes, which was added in 0.2: jobs
-    /// of an older version can be ended, too.
+    /// Set if the table of jobs has the column for tables of hashes, which was added in version
+    /// 0.2. Jobs of an older version, which has no such column, can be ended, too.
     has_hashes: bool,
     unnoted: Oid,
     owner: Oid,
 }
 
-/// A job, as its row describes it. A restored dump brings such rows, so the tables may be any
-/// tables.
+/// A job, as its row in the registry describes it. The row may come from a restored dump, so the
+/// tables may be any tables.
 #[derive(Debug)]
 pub(super) struct Entry {
     /// The settings of the job, or the reason why they cannot be read.
@@ -145,7 +146,8 @@ impl Registry {
         as_user(self.owner, || statement()?.run())
     }
 
-    /// Reads the job of a relation in its current state, whatever the transaction's snapshot shows.
+    /// Reads the job of a relation in its current state, which may be newer than the transaction's
+    /// snapshot.
     pub(super) fn entry(&self, docs: Oid) -> Result<Option<Entry>> {
         let entry = |row: [Option<Datum>; 8], hashes: Option<Datum>| {
             let [_, pairs, clusters, state, lists, settings, _, seen] = row;
@@ -224,13 +226,14 @@ impl Registry {
         self.run(|| statements::clean(self.unnoted, "docs")).map(|_| ())
     }
 
-    /// Does the same for the log, which may be long.
+    /// Removes the entries of dropped relations from the log, which may be long.
     pub(super) fn clean_log(&self, extension: &Extension) -> Result<()> {
         let runs = extension.table(RUNS)?;
         self.run(|| statements::clean(runs, "docs::oid")).map(|_| ())
     }
 
-    /// Records that rows changed which no trigger noted. Never waits: it only inserts rows.
+    /// Records that rows changed without a note by a trigger. Never waits, because it only inserts
+    /// rows.
     pub(super) fn add_unnoted(&self, docs: Oid) {
         // SAFETY: a table of the extension with this single column.
         unsafe {
@@ -239,13 +242,13 @@ impl Registry {
         }
     }
 
-    /// Reports whether there was such a change.
+    /// Reports whether [`Self::add_unnoted`] recorded a change.
     pub(super) fn is_unnoted(&self, docs: Oid) -> Result<bool> {
         as_user(self.owner, || statements::is_unnoted(self.unnoted, docs)?.holds())
     }
 
-    /// Reports whether there was such a change, and removes the record. Must be called before rows
-    /// are compared: a record that is added later stays for the next time.
+    /// Reports whether [`Self::add_unnoted`] recorded a change, and removes the record. Must be
+    /// called before rows are compared: a record that is added later stays for the next time.
     pub(super) fn take_unnoted(&self, docs: Oid) -> Result<bool> {
         Ok(self.run(|| statements::take_unnoted(self.unnoted, docs))? > 0)
     }

@@ -1,11 +1,11 @@
 //! The data that a session remembers for the triggers of jobs. Without it, the insert of a single
-//! row would need a dozen catalog lookups, which took twice as long as writing its mark.
+//! row would need a dozen catalog lookups, which took twice as long as writing the row's mark.
 //!
 //! Only data that follows from the catalogs and from the settings of a job is remembered; the job's
-//! row itself is read each time.
-//! All of it is discarded as soon as the server reports a change of a relation that it refers to,
-//! or of any function, schema or role. The server reports changes by other sessions when the
-//! session acquires a lock that it did not hold: so locks come first.
+//! row itself is read each time. All of it is discarded as soon as the server reports a change of a
+//! relation that it refers to, or of any function, schema or role. The server reports changes by
+//! other sessions when the session acquires a lock that it did not hold, so the functions here
+//! acquire locks before they use the data.
 
 use std::cell::{Cell, RefCell};
 
@@ -21,7 +21,7 @@ use crate::pg::server::error::Result;
 pub(super) struct TriggerPlan {
     /// The relation.
     pub docs: Oid,
-    /// The owner.
+    /// The owner of the relation.
     pub owner: Oid,
     /// The table of states.
     pub state: Oid,
@@ -33,16 +33,17 @@ pub(super) struct TriggerPlan {
     pub text: i16,
     /// The number of the site column, if there is one.
     pub site: Option<i16>,
-    /// Set if rows store the values of these columns: a virtual column may change with any update.
+    /// Set if rows store the values of the text column and the site column: the value of a virtual
+    /// column may change with any update.
     pub shows_changes: bool,
 }
 
 /// All remembered data.
 #[derive(Default)]
 struct Memory {
-    /// The tables of the extension that a function belongs to.
+    /// The OID of a function, and the registry of the extension that the function belongs to.
     registry: Option<(Oid, Registry)>,
-    /// The plans, with the settings that they follow from.
+    /// The plans, each with the stored settings that it follows from.
     ways: Vec<(TriggerPlan, Vec<u8>)>,
 }
 
@@ -50,9 +51,9 @@ thread_local! {
     static MEMORY: RefCell<Memory> = const { RefCell::new(Memory { registry: None, ways: Vec::new() }) };
     /// The relations that the data refers to.
     static ABOUT: RefCell<Vec<Oid>> = const { RefCell::new(Vec::new()) };
-    /// Set if something has changed since.
+    /// Set if something has changed since the data was remembered.
     static STALE: Cell<bool> = const { Cell::new(false) };
-    /// Set while something is being looked up: then the data may refer to any relation.
+    /// Set during a lookup, whose result may refer to any relation.
     static LEARNING: Cell<bool> = const { Cell::new(false) };
     /// Set once the callbacks are registered with the server.
     static TOLD: Cell<bool> = const { Cell::new(false) };
@@ -78,8 +79,9 @@ pub(super) fn registry(call: Call) -> Result<Registry> {
     Ok(registry)
 }
 
-/// Returns the way to note changes of a relation for this job; its table of states is locked. If
-/// none is remembered, or it may be out of date, calls `find`, which also locks the table.
+/// Returns the way to note changes of a relation for this job; the job's table of states is locked.
+/// If no way is remembered, or the remembered way may be out of date, calls `find`, which also
+/// locks the table.
 pub(super) fn way(
     docs: Oid,
     job: &TriggerEntry,
@@ -99,7 +101,8 @@ pub(super) fn way(
             return Ok(Some(way));
         }
     }
-    /// More relations than a session usually writes to in turn.
+    /// The largest number of plans that are remembered: more than the number of watched relations
+    /// that a session usually writes to in turn.
     const MOST: usize = 64;
     let (found, keep) = learn(find)?;
     if let Some(way) = found.filter(|_| keep) {
@@ -159,8 +162,9 @@ fn be_told() {
     if TOLD.replace(true) {
         return;
     }
-    // SAFETY: functions that stay. A session has room for ten callbacks for relations, for all
-    // libraries together; one more would end the session, here as in any other library.
+    // SAFETY: the callbacks are functions that exist until the session ends. A session has room for
+    // ten callbacks for relations, for all libraries together; one more would end the session, here
+    // as in any other library.
     unsafe {
         pg_sys::CacheRegisterRelcacheCallback(Some(relation_changed), Datum::null());
         for cache in [

@@ -1,6 +1,6 @@
 //! The settings of a job in the registry: JSON that may come from a restored dump and so is not
 //! trusted. It holds arguments of `near_duplicates`, which are checked like those of any call, and
-//! numbers and names of columns; no SQL.
+//! numbers and names of columns, but no SQL.
 
 use pgrx::{PgSqlErrorCode, pg_sys};
 use serde::{Deserialize, Serialize};
@@ -43,7 +43,7 @@ pub(super) struct Settings {
     /// The way to detect changes; always set in the registry.
     pub detect: Option<Detect>,
     /// The OID of the relation that the column numbers refer to. After a restore it differs from
-    /// the job's relation; then columns are found by their names.
+    /// the OID of the job's relation, and then columns are found by their names.
     relation: Option<u32>,
     columns: Option<Numbers>,
 }
@@ -52,7 +52,7 @@ pub(super) struct Settings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Detect {
-    /// Triggers note them.
+    /// Triggers note changes.
     Triggers,
     /// Each refresh compares all rows with the stored data about them.
     Compare,
@@ -148,8 +148,8 @@ impl Settings {
         });
     }
 
-    /// Returns the columns of the relation as they are now, even if they were renamed; none if one
-    /// of them was dropped.
+    /// Returns the columns of the relation as they are now, even if they were renamed, or None if
+    /// one of them was dropped.
     pub(super) fn columns<'a>(&self, relation: &'a Relation) -> Option<Columns<'a>> {
         let here = self.relation == Some(relation.oid.to_u32());
         match self.columns.filter(|_| here) {
@@ -172,8 +172,9 @@ impl Settings {
         }
     }
 
-    /// Returns the columns, or an error that names the missing ones. Also reports whether their
-    /// names or numbers changed since they were stored; then the new ones are stored.
+    /// Returns the columns, or an error that names the columns of the job if one of them is
+    /// missing. Also reports whether the names or numbers of the columns changed since they were
+    /// stored. If so, stores the new names and numbers.
     pub(super) fn renew_columns<'a>(&mut self, relation: &'a Relation) -> Result<(Columns<'a>, bool)> {
         let Some(columns) = self.columns(relation) else {
             let names = [&self.id_column, &self.text_column, &self.site_column];

@@ -1,5 +1,5 @@
-//! Ends a job. This always works for the owner of the relation, whatever the state of the job's
-//! tables, triggers and settings.
+//! Ends a job. This always works for the owner of the relation, even if the job's tables, triggers
+//! and settings are missing or were changed.
 
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::pg_sys::{self, Datum, Oid};
@@ -25,7 +25,8 @@ sql_function! {
 }
 
 impl Job {
-    /// Drops the triggers and the tables of the job, or keeps its results.
+    /// Drops the triggers and the tables of the job. If `keep_results` is true, keeps the pairs and
+    /// the clusters.
     pub(super) fn unwatch(&self, keep_results: bool) -> Result<()> {
         let Self { relation, registry, .. } = self;
         let LockedJob::Job(job) = registry.lock(relation.oid, Wait::Wait)? else {
@@ -72,7 +73,7 @@ impl Job {
         let docs = relation.oid;
         let depends = as_user(relation.owner, || dependency::is_there(table, docs))?;
         let may = |owner| acts_for(owner) && (depends || owner == relation.owner);
-        // A table that may not belong to the job is not locked against others.
+        // A table that may not belong to the job is not locked against other sessions' use.
         let lock = if depends { pg_sys::AccessExclusiveLock } else { pg_sys::AccessShareLock };
         match Table::open(table, lock, may)? {
             Opened::Gone => return Ok(None),

@@ -1,5 +1,5 @@
-//! The data that the pairs of a job depend on, by its method, and the rule for making clusters of
-//! them.
+//! The data that the pairs of a job depend on, which follows from the job's method, and the rule
+//! for making clusters of pairs.
 
 use super::job::Job;
 use super::settings::{Columns, Settings};
@@ -8,8 +8,8 @@ use crate::pg::request::{ClusteringArguments, Request};
 use crate::pg::server::error::Result;
 use neardup_core::methods::Update;
 
-/// Checks the arguments of a job, and returns what its pairs depend on. Runs as the owner of the
-/// relation.
+/// Checks the arguments of a job, and returns the data that its pairs depend on and the rule for
+/// its clusters. Runs as the owner of the relation.
 pub(super) fn of(
     job: &Job,
     settings: &Settings,
@@ -22,7 +22,7 @@ pub(super) fn of(
         &request.example,
     )?;
     let upkeep = match request.method.update() {
-        // Sets that are not made of pairs depend on all rows.
+        // Clusters that are not made of pairs depend on all rows.
         _ if how.grouping(&request).is_some() => Upkeep::Signatures,
         Update::Sets(..) => Upkeep::Sets,
         Update::Pairs => Upkeep::Pairs,

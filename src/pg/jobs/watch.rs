@@ -141,8 +141,8 @@ impl Job {
         Ok(())
     }
 
-    /// Drops the tables that an earlier job left behind, when a restore brought nothing else of
-    /// that job, or fails if other relations have their names.
+    /// Drops the tables that an earlier job left behind, of which a restore brought nothing but the
+    /// tables. Fails if other relations have the names of the tables.
     fn take_over(&self, names: &[String; 4], tables: &[Option<Oid>; 4], in_use: bool) -> Result<()> {
         let Self { relation, .. } = self;
         let mut ours = !in_use && tables[..3].iter().all(Option::is_some);
@@ -169,8 +169,8 @@ impl Job {
         Ok(())
     }
 
-    /// Returns the table of hashes that an earlier job left behind; none if there is none or it
-    /// belongs to another relation.
+    /// Returns the name of the table of hashes that an earlier job left behind, or None if there is
+    /// no such table or it belongs to the job of another relation.
     fn left_hashes(&self) -> Result<Option<String>> {
         let Self { relation, registry, .. } = self;
         // SAFETY: looks up the relation.
@@ -188,7 +188,7 @@ impl Job {
     fn make_triggers(&self) -> Result<()> {
         let (docs, schema) = (&self.relation.qualified, &self.extension.schema);
         for event in EVENTS {
-            // Left behind by a job that the registry no longer knows.
+            // Such a trigger was left behind by a job that the registry no longer knows.
             if self.has_trigger(event)? {
                 definitions::drop_trigger(docs, event).run()?;
             }
