@@ -43,7 +43,7 @@ pub(super) struct TriggerPlan {
 struct Memory {
     /// The OID of a function, and the registry of the extension that the function belongs to.
     registry: Option<(Oid, Registry)>,
-    /// The plans, each with the stored settings that it follows from.
+    /// The plans, and for each of them the stored settings that it follows from.
     ways: Vec<(TriggerPlan, Vec<u8>)>,
 }
 

@@ -1,4 +1,4 @@
-//! The rows to read and compare with changed ones.
+//! The rows that are read and compared with changed rows.
 
 use super::stored::{DOING, damaged};
 use crate::pg::query::ids::Ids;
@@ -41,7 +41,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The rows to compare with changed ones. Changed rows are not among them.
+/// The rows that are compared with changed rows. Changed rows are not among them.
 pub(crate) struct CandidateIds<'a> {
     /// The ids of the rows.
     ids: RaggedText,
@@ -65,9 +65,9 @@ impl<'a> CandidateIds<'a> {
         Ok(self.partners.push(partners)?)
     }
 
-    /// Returns the distinct ids, and the partners of each. The ids are ordered by length and then
-    /// by text, so that ids that are natural numbers ascend: rows with consecutive ids are often
-    /// stored close to each other, and are then read faster.
+    /// Returns the distinct ids, and the partners of the row with each id. The ids are ordered by
+    /// length and then by text, so that ids that are natural numbers ascend: rows with consecutive
+    /// ids are often stored close to each other, and are then read faster.
     pub(crate) fn finish(self, executor: &dyn Executor) -> Result<(Ids, Partners)> {
         let Self { ids, partners, changed } = self;
         let id = |n: u32| ids.get(n as usize);

@@ -15,8 +15,8 @@ use neardup_core::joins::incremental::digest::Digests;
 use neardup_core::joins::incremental::segment::{PART, Segment};
 use neardup_core::memory;
 
-/// Stores the last segments as one if that is worthwhile, and a row of kind `x` for each of them.
-/// If the lists are damaged, stores one row of kind `!` instead.
+/// Stores the last segments as one segment if that is worthwhile, and a row of kind `x` for each of
+/// the merged segments. If the lists are damaged, stores one row of kind `!` instead.
 pub(in crate::pg::jobs) fn merged(lists: &Table, store: &mut Store) -> Result<()> {
     if unless_damaged(merge(lists, store))?.is_none() {
         store.clear();
@@ -70,8 +70,9 @@ fn merge(lists: &Table, store: &mut Store) -> Result<()> {
 }
 
 /// Returns how many of the last segments to merge: so many that each remaining segment is more than
-/// twice as large as the next one. Then the number of merges of a row and the number of segments to
-/// search are both logarithmic. Excludes segments that would not fit into memory.
+/// twice as large as the next one. Then the number of merges that a row takes part in and the
+/// number of segments to search both grow logarithmically. Excludes segments that would not fit
+/// into memory.
 fn worth_merging(headers: &[Header], memory: usize) -> usize {
     /// The number of bytes in memory for each stored byte.
     const TIMES: usize = 8;

@@ -1,4 +1,5 @@
-//! Uses the lists to find the rows that may be similar to changed ones, and then the rows that are.
+//! Uses the lists to find the rows that may be similar to changed rows, and then the rows that are
+//! similar.
 
 use pgrx::pg_sys::{self, Datum};
 
@@ -26,14 +27,14 @@ use neardup_core::joins::incremental::segment::Segment;
 use neardup_core::joins::sets::bounds::Bounds;
 use neardup_core::verify::predicate::Predicate;
 
-/// Pairs that may be similar take at most one part in this many of the memory.
+/// Pairs that may be similar take at most the memory divided by this number.
 const MEMORY_SHARE: usize = 16;
 
 /// Changed rows, and the rows of the lists that may be similar to them.
 pub(crate) struct Neighbours {
     /// The ids of the changed rows.
     ids: Ids,
-    /// The changed rows in memory; none if they are too many.
+    /// The changed rows in memory, or None if there are too many.
     matcher: Option<Matcher>,
     /// The ids of the other rows, and an array of these ids.
     others: Ids,
@@ -42,9 +43,10 @@ pub(crate) struct Neighbours {
     equals: String,
 }
 
-/// Finds the rows that may be similar to the rows of a request; none if the lists are unusable. If
-/// a number for it is given, the rows of the request become a new segment, whose rows have `N`
-/// columns. The segment may be written even if the lists turn out to be damaged.
+/// Finds the rows that may be similar to the rows of a request, or returns None if the lists are
+/// unusable. If the number of a segment is given, the rows of the request become that segment,
+/// which is written as rows of `N` columns. The segment may be written even if the lists turn out
+/// to be damaged.
 pub(crate) fn neighbours<const N: usize>(
     lists: &Table,
     request: &Request,
@@ -117,8 +119,9 @@ impl Neighbours {
         self.matcher.is_some()
     }
 
-    /// Calls `pair` with the ids of each changed row and of one row similar to it, changed or not,
-    /// and their similarity. It also pairs a row with itself, and gives some pairs more than once.
+    /// Calls `pair` with the ids and the similarity of a changed row and a row that is similar to
+    /// it, for all such pairs, whether or not the other row is changed, too. Also passes pairs of a
+    /// row with itself, and passes some pairs more than once.
     pub(crate) fn pairs(
         &self,
         request: &mut Request,
@@ -130,7 +133,8 @@ impl Neighbours {
         request.id_type = pg_sys::INT8OID;
         let mut reading = request.reading();
         let mut matches: Vec<Matches> = (0..reading.executor.count()).map(|_| Matches::default()).collect();
-        // For each part: the progress so far, and the matches found since.
+        // For each part: its number, the progress so far, whether the part is done, and the matches
+        // that were not passed on yet.
         let mut shares: Vec<_> =
             (0..matcher.parts()).map(|part| (part, 0, false, Matches::default())).collect();
         while shares.iter().any(|(_, _, ended, _)| !ended) {

@@ -21,8 +21,8 @@ use neardup_core::methods::reading::Reading;
 use neardup_core::verify::predicate::Predicate;
 
 /// Stores the outlines of rows as rows of the table of lists, in segments numbered from `segment`,
-/// by the order of tokens in the table. If that is damaged, or of another version, stores one row
-/// of kind `!`.
+/// by the order of tokens in the table. If this order is missing, damaged or of another version,
+/// stores one row of kind `!`.
 pub(in crate::pg::jobs) fn in_order(
     names: &Names,
     (lists, segment): (&Table, i64),
@@ -35,7 +35,8 @@ pub(in crate::pg::jobs) fn in_order(
     }
 }
 
-/// Stores the outlines of some rows, or of all, and an order of tokens that is made of them.
+/// Stores the outlines of some rows, or of all rows, and an order of tokens that is made from these
+/// rows.
 pub(in crate::pg::jobs) fn with_order(names: &Names, rows: Option<Rows>, store: &mut Store) -> Result<()> {
     const FIRST: i64 = 1;
     outlines(names, rows, (None, FIRST), store)
@@ -57,7 +58,7 @@ fn outlines(
     let mut writer = Writer::<COLUMNS>::new(store, segment);
     let mut reading = request.reading();
     // Until an order is made, tokens take far more memory than outlines, and applying the order
-    // takes twice their size in addition.
+    // takes twice the size of the tokens in addition.
     let enough = reading.memory / 4;
     let new = order.is_none();
     let (order, _) = reading.run(|reading| {
@@ -76,7 +77,7 @@ fn outlines(
 }
 
 /// Outlines the documents of a reading by an order of tokens, which is made if there is none.
-/// `done` takes about `enough` bytes of outlines at a time.
+/// `done` is called with outlines of about half of `enough` bytes at a time.
 fn outline(
     reading: &mut Reading<'_>,
     (spec, predicate): (&FeatureSpec, Predicate),

@@ -1,4 +1,5 @@
-//! The search of a segment of the table of lists for documents that may be similar to changed ones.
+//! The search of a segment of the table of lists for documents that may be similar to changed
+//! documents.
 
 use super::candidates::CandidateIds;
 use super::stored::{DOING, Header, damaged, documents, ids, parts};
@@ -14,8 +15,8 @@ use neardup_core::joins::incremental::partners::{Candidates, together};
 use neardup_core::joins::incremental::segment::BLOCK;
 use neardup_core::memory;
 
-/// Adds the documents of a segment that may be similar to a changed one. Each thread keeps at most
-/// `most` bytes of pairs.
+/// Adds the documents of a segment that may be similar to a changed document. Each thread keeps at
+/// most `most` bytes of pairs.
 pub(crate) fn search(
     lists: &Table,
     header: Header,

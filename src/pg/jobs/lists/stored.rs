@@ -35,8 +35,8 @@ pub(crate) fn damaged(why: &str) -> SqlError {
     SqlError::new(PgSqlErrorCode::ERRCODE_DATA_CORRUPTED, message).hint(ANEW)
 }
 
-/// Returns none if the lists are damaged. No other code here gives an error of this kind: the
-/// server's own errors are another variant.
+/// Returns the result, or None if it is the error for damaged lists. No other code here returns an
+/// error with this code: the server's own errors are another variant.
 pub(crate) fn unless_damaged<T>(result: Result<T>) -> Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),
@@ -45,7 +45,7 @@ pub(crate) fn unless_damaged<T>(result: Result<T>) -> Result<Option<T>> {
     }
 }
 
-/// Reads the order of tokens from a table of lists; none if it has no usable one.
+/// Reads the order of tokens from a table of lists. Returns None if the table has no usable order.
 pub(crate) fn read_order(lists: &Table) -> Result<Option<OutlineOrder>> {
     let Table { oid, name, .. } = lists;
     let sql = queries::of_lists(name, &["data"], &format!("{} LIMIT 2", queries::in_segment('o', 0)));
@@ -58,8 +58,8 @@ pub(crate) fn read_order(lists: &Table) -> Result<Option<OutlineOrder>> {
     }
 }
 
-/// Reads the rows of a table of lists for a condition and an order, and calls `each` with every
-/// row.
+/// Calls `each` with every row of a table of lists that `rest` selects. `rest` is a condition,
+/// which may be followed by an ORDER BY clause.
 fn read<const N: usize>(
     lists: &Table,
     columns: [(&str, pg_sys::Oid); N],
@@ -78,7 +78,7 @@ fn read<const N: usize>(
     })
 }
 
-/// Checks that numbers follow each other, starting at 0.
+/// Checks that the numbers of successive rows follow each other, starting at 0.
 fn expect(next: &mut usize, part: Datum) -> Result<()> {
     // SAFETY: an int; the cursor checked this.
     let part = unsafe { value::<i32>(part) };
@@ -145,8 +145,8 @@ pub(crate) fn documents(lists: &Table, header: Header, words: usize) -> Result<S
     Ok(documents)
 }
 
-/// Calls `each` with the ids of a segment's documents by block: the number of the block, and text
-/// datums.
+/// Calls `each` with every block of a segment's documents, or with the blocks in `blocks`: the
+/// number of the block, and the ids of its documents as text datums.
 pub(crate) fn ids(
     lists: &Table,
     segment: i64,
@@ -182,8 +182,8 @@ pub(crate) fn ids(
     Ok(())
 }
 
-/// Calls `each` with the parts of a segment that are not empty: those with the numbers in `parts`,
-/// in any order, or all.
+/// Calls `each` with the parts of a segment that are not empty: the parts with the numbers in
+/// `parts`, in any order, or all parts.
 pub(crate) fn parts(
     lists: &Table,
     segment: i64,

@@ -80,8 +80,8 @@ impl<'a, const N: usize> Writer<'a, N> {
         Ok(())
     }
 
-    /// Writes the ids of rows that may be similar to changed ones. These rows are not stored in any
-    /// table.
+    /// Writes, as rows of kind `c`, the ids of rows that may be similar to changed rows. Rows of
+    /// kind `c` are not stored in any table.
     pub(crate) fn candidates(&mut self, ids: &Ids) -> Result<()> {
         let rows = ids.len() as u32;
         (0..rows).step_by(BLOCK).try_for_each(|from| {
@@ -90,7 +90,7 @@ impl<'a, const N: usize> Writer<'a, N> {
         })
     }
 
-    /// Writes the ids of all segments.
+    /// Writes the ids of all segments that were written.
     pub(crate) fn ids(&mut self, show: impl Fn(u32) -> String) -> Result<()> {
         for (segment, rows) in std::mem::take(&mut self.rows) {
             for (block, n) in rows.chunks(BLOCK).zip(0..) {

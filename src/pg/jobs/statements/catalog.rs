@@ -12,13 +12,14 @@ pub(crate) fn has_trigger(docs: Oid, event: &str) -> Result<Statement> {
     Ok(Statement::new(sql).with([oid(docs), text(&format!("neardup_{event}"))?]))
 }
 
-/// The condition that Citus distributes the table `c`; Citus makes no triggers of others on it.
+/// The condition that Citus distributes the table `c`. Citus does not support triggers of others on
+/// such a table.
 const IS_SPREAD: &str = "EXISTS (SELECT FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid WHERE t.tgrelid = c.oid \
      AND p.proname = 'citus_truncate_trigger' AND p.pronamespace = 'pg_catalog'::regnamespace)";
 
-/// Reads the definition of a relation: whether it is a plain table, whether all triggers of a job,
-/// whose function is in a schema, always fire, and a text that differs whenever one of these
-/// changes.
+/// Reads the definition of a relation: whether it is a plain table; whether it has all triggers of
+/// a job, whose function is in the schema `namespace`, and all of them always fire; and a text that
+/// differs whenever the definition of the table, of its columns or of these triggers changes.
 pub(crate) fn definition(docs: Oid, namespace: Oid) -> Statement {
     let sql = format!(
         "SELECT c.relkind = 'r' AND c.relpersistence = 'p' AND NOT c.relispartition AND NOT {IS_SPREAD} \
@@ -39,7 +40,7 @@ pub(crate) fn definition(docs: Oid, namespace: Oid) -> Statement {
     Statement::new(sql).with([oid(docs), oid(namespace)])
 }
 
-/// Reports whether a table depends on a relation like tables of a job.
+/// Reports whether a table depends on a relation in the way in which tables of a job depend on it.
 pub(crate) fn depends(table: Oid, docs: Oid) -> Statement {
     let sql = "SELECT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = $1 \
                AND d.refclassid = 'pg_class'::regclass AND d.refobjid = $2 AND d.deptype = 'a')";
@@ -60,8 +61,8 @@ pub(crate) fn independent(tables: &[Oid], docs: Oid) -> Statement {
 /// Finds a function that runs when one of the tables is written to, and whose owner is neither
 /// their owner nor a superuser: returns the table, and the function's name and owner. Some
 /// functions of the server, like `query_to_xml`, run code that `pg_depend` does not show. So
-/// conditions of triggers are refused, as are arguments for functions of others; a table with
-/// defaults or checks cannot belong to a job.
+/// conditions of triggers are refused, and so are arguments for trigger functions of others; a
+/// table with defaults or checks cannot belong to a job.
 pub(crate) fn foreign_function(tables: &[Oid], owner: Oid) -> Statement {
     let tables = oid_array(tables);
     let sql = format!(

@@ -5,7 +5,8 @@ use crate::pg::procedure::statement::Statement;
 use crate::pg::query::Parameter;
 use crate::pg::request::example::literal;
 
-/// Marks the rows that pairs connect with the rows of certain marks.
+/// Adds the mark `mark` to the rows whose marks are in `from` and to all rows that pairs connect
+/// with these.
 pub(crate) fn reach(names: &Names, mark: i16, from: &[i16]) -> Statement {
     let (state, pairs, equals) = (&names.tables.state, &names.tables.pairs, &names.equals);
     let from: Vec<String> = from.iter().map(i16::to_string).collect();
@@ -23,8 +24,8 @@ pub(crate) fn reach(names: &Names, mark: i16, from: &[i16]) -> Statement {
     Statement::new(sql).about([state.oid, pairs.oid])
 }
 
-/// Returns the clusters that the library makes: of the pairs from a query, which is an SQL
-/// expression, or of signatures.
+/// Returns the clusters that the library makes: from the pairs that a query returns, if there is
+/// one, or else from signatures. The text of the query is an SQL expression.
 fn supplied(names: &Names, query: Option<&str>) -> String {
     let id = &names.id;
     names.supplied(query, &format!("cluster_id {id}, id {id}, representative bool"))
@@ -72,7 +73,8 @@ pub(crate) fn of_reached(names: &Names) -> Statement {
 }
 
 /// Rebuilds the clusters that contain rows of the batch or their partners, before or after the
-/// change. Most of their rows stay unchanged. Finds the partners if they are not given as an array.
+/// change. Most rows of these clusters stay unchanged. Finds the partners if they are not given as
+/// an array.
 pub(crate) fn of_touched(names: &Names, had_pairs: bool, near: Option<Parameter>) -> Statement {
     let (clusters, state, pairs) = (&names.tables.clusters, &names.tables.state, &names.tables.pairs);
     let Names { equals, column, .. } = names;
@@ -91,7 +93,8 @@ pub(crate) fn of_touched(names: &Names, had_pairs: bool, near: Option<Parameter>
     } else {
         format!("SELECT id FROM near EXCEPT SELECT id FROM {} WHERE change = 0", state.name)
     };
-    // Selects the pairs of all reached rows; their ids are inserted once they are known.
+    // Selects the pairs of all reached rows. The ids of these rows are inserted into the query once
+    // they are known.
     let start =
         format!("SELECT left_id, right_id, similarity FROM {} WHERE left_id {equals} ANY (", pairs.name);
     let query = format!(

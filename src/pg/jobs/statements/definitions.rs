@@ -11,9 +11,10 @@ pub(crate) enum Kind {
     Pairs,
     /// The clusters.
     Clusters,
-    /// A row of the relation as it was last seen (change is NULL), or a mark: 1 waits for a
-    /// refresh, 2 is in doubt until all rows are compared; within a refresh, 0 is in its batch, -1
-    /// and -2 are near such a row before and after, and 3 is set aside.
+    /// The rows of the relation as they were last seen (change is NULL), and marks of rows: 1 if a
+    /// row waits for a refresh, and 2 if it is in doubt until all rows are compared. Within a
+    /// refresh, 0 marks a row of the batch, -1 and -2 mark a row that pairs connect with the batch
+    /// before and after the change, and 3 marks a row that is set aside.
     State,
     /// The outlines of all rows, used to find the rows that may be similar to a changed one without
     /// reading all rows.
@@ -38,7 +39,7 @@ impl Kind {
         }
     }
 
-    /// Returns the columns and the primary key, for ids of a type.
+    /// Returns the columns and the primary key, where `id` is the type of ids.
     fn columns(self, id: &str) -> String {
         match self {
             Self::Pairs => format!(
@@ -55,8 +56,8 @@ impl Kind {
         }
     }
 
-    /// Returns statements for indexes and storage; `{}` stands for the table. A part of the lists
-    /// is stored and read with its row.
+    /// Returns statements for indexes and storage; `{}` represents the table. A part of the lists
+    /// is stored in its row and read with it.
     fn further(self) -> &'static [&'static str] {
         match self {
             Self::Pairs => &["CREATE INDEX ON {} (right_id)"],
@@ -85,7 +86,8 @@ impl Kind {
     }
 }
 
-/// Makes a table of a job, for ids of a type and for the relation with this displayed name.
+/// Makes a table of a job, where `id` is the type of ids and `shown` is the displayed name of the
+/// relation.
 pub(crate) fn create(kind: Kind, table: &str, id: &str, shown: &str) -> Vec<Statement> {
     let mut statements = vec![Statement::new(format!("CREATE TABLE {table} ({})", kind.columns(id)))];
     statements.extend(kind.further().iter().map(|further| Statement::new(further.replace("{}", table))));
@@ -120,8 +122,8 @@ pub(crate) fn drop_trigger(docs: &str, event: &str) -> Statement {
     Statement::new(format!("DROP TRIGGER neardup_{event} ON {docs}"))
 }
 
-/// Makes the trigger of a job for an event, with a function in the schema of the extension. It
-/// always fires; otherwise each refresh would have to compare all rows.
+/// Makes the trigger of a job for an event, with a function in the schema of the extension. The
+/// trigger always fires; otherwise each refresh would have to compare all rows.
 pub(crate) fn create_trigger(docs: &str, event: &str, schema: &str) -> [Statement; 2] {
     let [old, new] = [" OLD TABLE AS old_rows", " NEW TABLE AS new_rows"];
     let [old, new] = [if event == "insert" { "" } else { old }, if event == "delete" { "" } else { new }];

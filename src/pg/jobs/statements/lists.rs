@@ -9,9 +9,9 @@ const COLUMNS: &str = "kind, segment, part, documents, data, ids";
 pub(super) const COLUMNS_WITH_TYPES: &str =
     "kind \"char\", segment int8, part int4, documents int4, data bytea, ids text[]";
 
-/// Returns the number of the next segment, which has this many documents. Returns none if it is
-/// better to rebuild the lists, by the order of the tokens that are rare now and without rows that
-/// no longer exist, or if their order is of another version.
+/// Returns the number of the next segment, which has this many documents. Returns NULL if it is
+/// better to rebuild the lists, with an order that fits the tokens that are rare now and without
+/// rows that no longer exist. Also returns NULL if the order of the lists is of another version.
 pub(crate) fn next_segment(lists: &Table, documents: i64, version: i64) -> Statement {
     let sql = format!(
         "SELECT max(segment) + 1 FROM {name} WHERE $1 + (SELECT sum(documents) FROM {name} WHERE kind = 's') \

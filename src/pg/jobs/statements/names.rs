@@ -120,7 +120,8 @@ fn id_expression(columns: &Columns<'_>) -> Result<String> {
     })
 }
 
-/// Returns all content of a row that its pairs depend on, as one text, relative to the alias `d`.
+/// Returns an expression for all content of a row that the pairs of the row depend on, as one text,
+/// relative to the alias `d`.
 fn content(columns: &Columns<'_>) -> Result<String> {
     let body = format!("d.{}::pg_catalog.text", columns.text.quoted()?);
     Ok(match columns.site {

@@ -11,7 +11,7 @@ fn in_batch(names: &Names) -> String {
 }
 
 /// Reports whether rows of the batch are in clusters. Connected clusters contain all rows with
-/// pairs, so a single lookup shows whether rows have any.
+/// pairs, so a single lookup shows whether rows have any pairs.
 pub(crate) fn are_in_clusters(names: &Names) -> Statement {
     let (clusters, state) = (&names.tables.clusters, &names.tables.state);
     Statement::new(format!("SELECT EXISTS (SELECT FROM {} WHERE id {})", clusters.name, in_batch(names)))
@@ -48,10 +48,10 @@ pub(crate) fn store(names: &Names) -> Statement {
 }
 
 /// Stores the pairs of the batch that are found with the lists, and rows of the lists if the batch
-/// becomes a segment. Returns the number of pairs, with `keep` also the ids in these pairs as an
-/// array, and whether anything was added to the lists. With `doubts`, candidates, similar or not,
-/// are marked as in doubt if they are not as they were seen, unless they wait; for a relation that
-/// Citus distributes, they are set aside for that check.
+/// becomes a segment. Returns the number of pairs; the ids in these pairs as an array, if `keep` is
+/// true; and whether anything was added to the lists. If `doubts` is true, the candidates, whether
+/// similar or not, are marked as in doubt if they are not as they were seen and do not wait. For a
+/// relation that Citus distributes, the candidates are only set aside for this check.
 pub(crate) fn look_up(names: &Names, lists: &Table, [keep, doubts]: [bool; 2]) -> Statement {
     let Names { tables, column, .. } = names;
     let pairs = &tables.pairs;

@@ -1,4 +1,4 @@
-//! Statements on the tables of the extension, run as its owner.
+//! Statements on the tables of the extension, run as the owner of these tables.
 
 use pgrx::IntoDatum;
 use pgrx::pg_sys::{self, Datum, Oid};
@@ -13,8 +13,8 @@ fn on(table: Oid, sql: &str, parameters: impl Into<Vec<Parameter>>) -> Result<St
     Ok(Statement::new(sql.replace("{}", &name_of(table)?)).with(parameters).about([table]))
 }
 
-/// Locks the row of a job, and returns a number if there is one; with `skip`, returns none if
-/// another session has locked it.
+/// Locks the row of a job, and returns a number if there is such a row. With `skip`, returns no
+/// number if another session has locked the row.
 pub(crate) fn lock(jobs: Oid, docs: Oid, skip: bool) -> Result<Statement> {
     let skip = if skip { " SKIP LOCKED" } else { "" };
     let sql = format!("SELECT 1::int8 FROM {{}} WHERE docs = $1::regclass FOR UPDATE{skip}");
@@ -72,7 +72,7 @@ pub(crate) fn remove(jobs: Oid, docs: Oid) -> Result<Statement> {
 }
 
 /// Deletes the rows of relations that no longer exist, except rows that another session has locked;
-/// `docs` is the column, as an OID.
+/// `docs` is the SQL expression for the OID of the relation in a row.
 pub(crate) fn clean(table: Oid, docs: &str) -> Result<Statement> {
     let sql = format!(
         "DELETE FROM {{}} WHERE ctid = ANY (ARRAY(SELECT b.ctid FROM {{}} b \
@@ -91,7 +91,7 @@ pub(crate) fn take_unnoted(unnoted: Oid, docs: Oid) -> Result<Statement> {
     on(unnoted, "DELETE FROM {} WHERE docs = $1", [oid(docs)])
 }
 
-/// Marks runs that began at other times as interrupted.
+/// Marks as interrupted the running runs of a relation that began at other times.
 pub(crate) fn interrupt(runs: Oid, docs: Oid, started: Datum) -> Result<Statement> {
     let sql = "UPDATE {} SET status = 'interrupted' \
                WHERE docs = $1::regclass AND status = 'running' AND started <> $2";

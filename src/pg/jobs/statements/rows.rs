@@ -1,5 +1,5 @@
 //! Statements on the table of states: the changed rows, and the stored data about rows. Rows as
-//! they were seen are also in that table, or in one next to the documents
+//! they were seen are also in that table, or in a table next to the documents
 //! ([`home`](crate::pg::jobs::home)), where Citus compares them.
 
 use super::names::Names;
@@ -48,8 +48,8 @@ pub(crate) fn take_all(names: &Names) -> Statement {
 /// The mark of rows that are set aside within a transaction.
 const ASIDE: i16 = 3;
 
-/// Sets aside the marks of rows that wait or are in doubt, where [`compare_all`] cannot delete them
-/// itself.
+/// Sets aside the marks of rows that wait or are in doubt, for a relation for which [`compare_all`]
+/// cannot delete the marks itself.
 pub(crate) fn set_aside(names: &Names) -> Statement {
     let state = &names.tables.state;
     Statement::new(format!("UPDATE {} SET change = {ASIDE} WHERE change > 0", state.name)).about([state.oid])
@@ -61,9 +61,10 @@ pub(crate) fn forget_aside(names: &Names) -> Statement {
     Statement::new(format!("DELETE FROM {} WHERE change = {ASIDE}", state.name)).about([state.oid])
 }
 
-/// Selects the ids of rows that are not as they were seen, where the nodes have both versions; only
-/// these ids are sent to the coordinator. Compares all rows that exist or were seen (`FULL`), or
-/// those that were seen (`RIGHT`); only rows whose ids a query returns, if there is one.
+/// Selects the ids of rows that are not as they were seen. The nodes have both versions of a row,
+/// so only these ids are sent to the coordinator. With the join `FULL`, compares all rows that
+/// exist or were seen; with `RIGHT`, the rows that were seen. If there is a query `among`, compares
+/// only rows whose ids it returns.
 fn differing(names: &Names, hashes: &Table, join: &str, among: Option<&str>) -> String {
     let (source, equals) = (names.source(), &names.equals);
     let among = |id: &str| match among {
@@ -80,8 +81,9 @@ fn differing(names: &Names, hashes: &Table, join: &str, among: Option<&str>) -> 
     )
 }
 
-/// Marks the rows that are not as they were seen, and those that waited or were in doubt, even if
-/// the row no longer exists: at most `limit` rows as part of the batch, the others as waiting.
+/// Marks the rows that are not as they were seen and the rows that waited or were in doubt, even if
+/// they no longer exist: at most `limit` of these rows as part of the batch, and the rest as
+/// waiting.
 pub(crate) fn compare_all(names: &Names, limit: i64) -> Statement {
     let Names { tables, equals, is_spread, .. } = names;
     let waiting = if *is_spread {
@@ -123,7 +125,7 @@ pub(crate) fn take_marks(names: &Names, limit: i64) -> Statement {
     Statement::new(sql).with([int8(limit)]).about([state.oid])
 }
 
-/// Returns a limit if the server estimates that far more rows than that are known.
+/// Returns `limit` if the server estimates that far more rows than `limit` are known.
 pub(crate) fn far_more_than(names: &Names, limit: i64) -> Statement {
     let sql = "SELECT CASE WHEN reltuples > $1 * 4 THEN $1 END FROM pg_class WHERE oid = $2";
     Statement::new(sql).with([int8(limit), oid(names.tables.state.oid)])
@@ -173,7 +175,7 @@ pub(crate) fn reread(names: &Names) -> Statement {
     Statement::new(sql).about([tables.state.oid, names.docs])
 }
 
-/// Marks rows that have been seen as in doubt if they are not as they were seen, unless they wait.
+/// Marks as in doubt the rows that have been seen but are not as they were seen, unless they wait.
 pub(crate) fn doubt(names: &Names) -> Statement {
     let Names { tables, equals, .. } = names;
     if let Some(hashes) = &tables.hashes {
@@ -189,7 +191,7 @@ pub(crate) fn doubt(names: &Names) -> Statement {
     Statement::new(sql).about([tables.state.oid, names.docs])
 }
 
-/// Marks rows that [`differing`] finds as in doubt, unless they wait.
+/// Marks as in doubt the rows that [`differing`] finds, unless they wait.
 fn doubt_differing(names: &Names, hashes: &Table, join: &str, among: Option<&str>) -> Statement {
     let Names { tables, equals, .. } = names;
     let sql = format!(
@@ -201,8 +203,8 @@ fn doubt_differing(names: &Names, hashes: &Table, join: &str, among: Option<&str
     Statement::new(sql).about([tables.state.oid, hashes.oid, names.docs])
 }
 
-/// Marks the rows whose ids a query returns as `id` as in doubt if they are not as they were seen,
-/// unless they wait.
+/// Marks as in doubt the rows whose ids the query `candidates` returns in its column `id`, if they
+/// are not as they were seen and do not wait.
 pub(super) fn doubt_among(names: &Names, candidates: &str) -> String {
     let Names { tables, equals, .. } = names;
     let source = names.source();
@@ -216,12 +218,14 @@ pub(super) fn doubt_among(names: &Names, candidates: &str) -> String {
     )
 }
 
-/// Sets such rows aside if the same statement cannot check them.
+/// Sets aside the rows whose ids the query `candidates` returns in its column `id`, because the
+/// same statement cannot check them.
 pub(super) fn set_among_aside(names: &Names, candidates: &str) -> String {
     format!("INSERT INTO {} (id, change) SELECT c.id, {ASIDE} FROM ({candidates}) c", names.tables.state.name)
 }
 
-/// Marks rows that were set aside as in doubt if they are not as they were seen, unless they wait.
+/// Marks as in doubt the rows that were set aside, if they are not as they were seen and do not
+/// wait.
 pub(crate) fn doubt_aside(names: &Names) -> Statement {
     let state = &names.tables.state;
     let aside = format!("SELECT id FROM {} WHERE change = {ASIDE}", state.name);

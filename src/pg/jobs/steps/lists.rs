@@ -39,7 +39,7 @@ pub(crate) fn make(work: &mut Work<'_>, rows: Option<Rows>) -> Result<()> {
     store(work, |store| outline::with_order(&work.names, rows, store))
 }
 
-/// Stores the rows that `supply` gives in the table of lists.
+/// Runs `supply`, and stores the rows from it in the table of lists.
 fn store(work: &Work<'_>, mut supply: impl FnMut(&mut Store) -> Result<()>) -> Result<()> {
     let statement = lists::store(&work.names, work.lists()?);
     supplying(&TYPES, &mut |_, store| supply(store), || statement.run()).map(|_| ())

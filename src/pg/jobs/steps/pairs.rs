@@ -31,7 +31,8 @@ pub(crate) fn remove(work: &mut Work<'_>, by_clusters: bool) -> Result<()> {
     Ok(())
 }
 
-/// Looks up the rows of the batch in the lists. Keeps their partners if clusters follow from them.
+/// Looks up the rows of the batch in the lists. Keeps the ids in the pairs that were found if the
+/// clusters are updated from these ids.
 pub(crate) fn look_up(work: &mut Work<'_>, segment: Option<i64>, doubts: bool) -> Result<()> {
     let keep = work.state.job.whole_clusters;
     let array = work.names.array_oid();

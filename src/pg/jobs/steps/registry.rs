@@ -6,14 +6,15 @@ use crate::pg::jobs::{definition, dependency};
 use crate::pg::query::moment::Moment;
 use crate::pg::server::error::Result;
 
-/// Removes the record that rows changed unnoted.
+/// Removes the record that rows changed without a note by a trigger.
 pub(crate) fn take_unnoted(work: &mut Work<'_>) -> Result<()> {
     work.state.unnoted = Some(work.job.registry.take_unnoted(work.job.relation.oid)?);
     Ok(())
 }
 
 /// Takes the snapshot of the relation, and only then reads the noted changes and the definition of
-/// the relation. So every change in the snapshot is covered, and a later one may be noticed, too.
+/// the relation. So every change in the snapshot is covered, and a later change may be noticed,
+/// too.
 pub(crate) fn look(work: &mut Work<'_>) -> Result<()> {
     work.moment = Some(Moment::of_transaction());
     let told = work.state.job.told && work.state.job.same_definition;
@@ -29,7 +30,8 @@ fn is_still_told(work: &Work<'_>) -> Result<bool> {
     Ok(same && !job.registry.is_unnoted(job.relation.oid)?)
 }
 
-/// Writes the new data about the relation. Also adds the dependencies, which a restored dump lacks.
+/// Writes the new data about the relation into the registry. Also adds the dependencies, which a
+/// restored dump lacks.
 pub(crate) fn write_entry(work: &mut Work<'_>) -> Result<()> {
     let docs = work.job.relation.oid;
     let tables = &work.names.tables;

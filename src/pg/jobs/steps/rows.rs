@@ -47,8 +47,8 @@ pub(crate) fn take_marks(work: &mut Work<'_>, limit: i64) -> Result<()> {
     Ok(())
 }
 
-/// Determines the number of known rows: by the server's estimate if that is far more than the
-/// limit.
+/// Determines the number of known rows: by the server's estimate if the estimate is far more than
+/// the limit.
 pub(crate) fn count_known(work: &mut Work<'_>, limit: i64) -> Result<()> {
     // The server has no estimate of the rows in shards.
     let here = work.names.tables.hashes.is_none();
@@ -70,7 +70,7 @@ pub(crate) fn reread(work: &mut Work<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Marks rows that are not as they were seen as in doubt.
+/// Marks as in doubt the rows that are not as they were seen.
 pub(crate) fn doubt(work: &mut Work<'_>) -> Result<()> {
     rows::doubt(&work.names).run().map(|_| ())
 }

@@ -11,7 +11,7 @@ use crate::pg::query::as_user::as_user;
 use crate::pg::query::names::type_name;
 use crate::pg::server::error::Result;
 
-/// Changes the tables, which are emptied, to the current type of the ids.
+/// Empties the tables and changes their columns of ids to the current type of the ids.
 pub(crate) fn retype(work: &mut Work<'_>) -> Result<()> {
     let relation = &work.job.relation;
     let shown = &relation.shown;
@@ -49,8 +49,8 @@ pub(crate) fn retype(work: &mut Work<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Moves rows as they were seen to their new place: next to the documents, to where the documents
-/// are now, or back to the table of states.
+/// Moves the data about rows as they were seen to its new place: to a table next to the documents,
+/// where the documents are now, or back to the table of states.
 pub(crate) fn move_hashes(work: &mut Work<'_>) -> Result<()> {
     let (job, home, id_type) = (work.job, work.home, work.names.column_oid);
     let shown = &job.relation.shown;

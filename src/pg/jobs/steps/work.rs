@@ -30,21 +30,24 @@ pub(crate) struct Work<'a> {
     pub started: Datum,
     /// The names for statements.
     pub names: Names,
-    /// The place where rows as they were seen should be; none means next to their marks.
+    /// The place where the data about rows as they were seen should be; None means the table of
+    /// states, next to the marks.
     pub home: Option<Home>,
     /// The snapshot in which the relation was read.
     pub moment: Option<Moment>,
     /// The state so far.
     pub state: State,
-    /// The number of rows that wait for the next batch; counted only in the first one, because
+    /// The number of rows that wait for the next batch; counted only in the first batch, because
     /// there may be many batches.
     pub waiting: i64,
-    /// The rows of the found pairs, as an array, if they are few and wanted.
+    /// The ids in the pairs that were found, as an array, if the rows of the batch were looked up
+    /// and the clusters are updated from these ids.
     pub near: Option<Parameter>,
 }
 
 impl Work<'_> {
-    /// Returns the table of lists. It was checked that a method that needs one has it.
+    /// Returns the table of lists. It was checked before that the job has this table if its method
+    /// needs it.
     pub(crate) fn lists(&self) -> Result<&Table> {
         self.names.tables.lists.as_ref().ok_or_else(|| SqlError::parameter("this method has no lists"))
     }

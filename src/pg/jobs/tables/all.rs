@@ -31,7 +31,7 @@ pub(crate) struct Tables {
 }
 
 impl Tables {
-    /// Locks the tables of a job, all of which must belong to the owner.
+    /// Locks the tables of a job, all of which must belong to `owner`.
     pub(crate) fn open(entry: &Entry, docs: &str, owner: Oid) -> Result<Self> {
         let mut missing = Vec::new();
         let mut open = |oid: Oid, what: &'static str| -> Result<Option<Table>> {
@@ -66,7 +66,7 @@ impl Tables {
     }
 
     /// Checks that the tables have the form that a job makes, except for the type of the ids.
-    /// Returns this type, which should be `wanted`.
+    /// Returns the type of the ids, which should be `wanted`.
     pub(crate) fn check(&self, docs: &str, wanted: Oid) -> Result<Oid> {
         let id_type = self.state.type_of("id").unwrap_or(wanted);
         let wrong = [

@@ -49,14 +49,15 @@ impl Table {
             || self.has_hashes(of("id"))
     }
 
-    /// Reports whether it is a table of only ids and hashes of rows, so that it may be dropped: a
-    /// user's table may well have an id and a hash among other columns.
+    /// Reports whether the table has only ids and hashes of rows, and so may be dropped. A user's
+    /// table may well have an id and a hash among other columns.
     pub(crate) fn has_hashes(&self, id_type: Oid) -> bool {
         self.has(&hash_columns(id_type))
     }
 
-    /// Reports whether a trigger can insert marks into it without running code or an error, that
-    /// is, whether it is a table of states exactly as a job makes it, for ids of this type.
+    /// Reports whether a trigger can insert marks into the table without running other code and
+    /// without an error, that is, whether it is a table of states exactly as a job makes it, where
+    /// `id_type` is the type of ids.
     pub(crate) fn takes_marks(&self, id_type: Oid) -> bool {
         self.takes_any_row(&state_columns(id_type))
     }
