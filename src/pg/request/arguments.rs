@@ -13,15 +13,15 @@ use crate::pg::server::error::{Result, SqlError};
 use neardup_core::features::FeatureSpec;
 use neardup_core::verify::measure::check_threshold;
 
-/// The arguments of a method. The method reads each one it knows, in the order of their position in
-/// SQL; a valid argument becomes part of the example for later hints.
+/// The arguments of a method. The method reads each argument that it knows, in the order of the
+/// arguments in SQL. Each valid argument is added to the example in the hints of later errors.
 #[derive(Debug)]
 pub(crate) struct Arguments<'a> {
     /// The name of the method.
     pub method: &'static str,
     /// The number of tables, one or two.
     pub relations: usize,
-    /// The column that holds tokens or sketches made beforehand instead of texts.
+    /// The name of a column that holds ready-made tokens or sketches instead of texts.
     pub made: Option<String>,
     pub(crate) has_sites: bool,
     pub(crate) sites_are_used: bool,
@@ -69,7 +69,8 @@ impl Arguments<'static> {
 }
 
 impl Arguments<'_> {
-    /// Returns the threshold, above 0 and at most 1, or the default one.
+    /// Returns the given threshold or, if there is none, the default. Fails if the threshold is not
+    /// above 0 and at most 1.
     pub(crate) fn threshold(&mut self, default: f64) -> Result<f64> {
         let threshold = self.threshold.unwrap_or(default);
         check_threshold(threshold).map_err(|error| SqlError::from(error).hint(such_as(&self.example)))?;
@@ -78,8 +79,8 @@ impl Arguments<'_> {
         Ok(threshold)
     }
 
-    /// Refuses a threshold other than 1 for a method whose pairs are equal; `how` is a clause that
-    /// says in what.
+    /// Refuses a threshold other than 1 for a method whose pairs are equal. `how` is a clause of
+    /// the message that says what is equal in them.
     pub(crate) fn only_threshold_one(&mut self, how: &str) -> Result<()> {
         self.threshold(1.0)?;
         if self.threshold.is_some_and(|threshold| threshold != 1.0) {
@@ -91,13 +92,14 @@ impl Arguments<'_> {
         Ok(())
     }
 
-    /// Reads the options of the method and those that all methods have. Once they are found valid,
-    /// [`Arguments::accept`] takes them.
+    /// Reads the options of the method and the options that all methods have. When the method has
+    /// found its options valid, it calls [`Arguments::accept`].
     pub(crate) fn options<T: Options>(&mut self) -> Result<T> {
         self.options_of(options::names::<T>())
     }
 
-    /// Does the same for a method that knows only some of them.
+    /// Reads the options like [`Arguments::options`], for a method that knows only the options of
+    /// `T` whose names are in `known`.
     pub(crate) fn options_of<T: Options>(&mut self, known: &[&str]) -> Result<T> {
         let of_all = options::names::<OfAll>();
         let given = std::mem::replace(&mut self.options, Ok(None));
@@ -121,7 +123,7 @@ impl Arguments<'_> {
         self.accept_without(&[]);
     }
 
-    /// Does the same without the options that are not known to be valid.
+    /// Adds the options to the example, except the options in `names`, which may be invalid.
     pub(crate) fn accept_without(&mut self, names: &[&str]) {
         let mut given = std::mem::take(&mut self.given);
         given.retain(|name, _| !names.contains(&&**name));
@@ -130,13 +132,15 @@ impl Arguments<'_> {
         }
     }
 
-    /// Returns the name of a given option for which `is` holds, before the options are read.
+    /// Returns the name of a given option for which `is` holds, if there is one. Must be called
+    /// before the options are read.
     pub(crate) fn given_option(&self, is: impl Fn(&str) -> bool) -> Option<&str> {
         let Ok(Some(Value::Object(given))) = &self.options else { return None };
         given.keys().map(String::as_str).find(|name| is(name))
     }
 
-    /// Returns the name of a given argument that determines how texts are cut, if there is one.
+    /// Returns the name of a given argument that determines how texts are cut into tokens, if there
+    /// is one.
     pub(crate) fn cutting(&self) -> Option<&'static str> {
         let given = [
             ("tokenizer", self.tokenizer.is_some()),
@@ -162,12 +166,12 @@ impl Arguments<'_> {
         self.shingle
     }
 
-    /// Returns the requested setting for repeats.
+    /// Returns the requested setting for repeated tokens.
     pub(crate) fn asked_multiset(&self) -> Option<bool> {
         self.multiset
     }
 
-    /// Sets how documents are cut if the call does not say.
+    /// Sets how documents are cut into tokens if the call does not say so.
     pub(crate) fn cut_by_default(&mut self, tokenizer: Option<&'static str>, shingle: i32) {
         if self.tokenizer.is_none() && self.made.is_none() {
             self.tokenizer = tokenizer.map(Cow::Borrowed);
@@ -198,9 +202,9 @@ impl Arguments<'_> {
         Ok(spec)
     }
 
-    /// Treats documents as HTML pages if the call says so, for a method that compares texts as they
-    /// are; `how` is a clause that says what the method does, and `url` is the column of the pages'
-    /// URLs.
+    /// Treats documents as HTML pages if the call says so. This is for a method that compares texts
+    /// as they are. `how` is a clause of the message that says what the method does, and `url` is
+    /// the column with the URLs of the pages.
     pub(crate) fn pages(&mut self, url: Option<ColumnName>, how: &str) -> Result<()> {
         let example = self.example.with("tokenizer", literal(HTML));
         let asked = self.tokenizer.take();
@@ -216,9 +220,9 @@ impl Arguments<'_> {
         Ok(())
     }
 
-    /// Refuses arguments that have no meaning for a method that compares texts as they are (`how`
-    /// is a clause that says what the method does): arguments that determine how texts are cut, and
-    /// columns that hold no texts.
+    /// Refuses arguments that have no meaning for a method that compares texts as they are:
+    /// arguments that determine how texts are cut into tokens, and columns that hold no texts.
+    /// `how` is a clause of the message that says what the method does.
     pub(crate) fn whole_texts(&mut self, how: &str) -> Result<()> {
         if let Some(name) = self.cutting() {
             let message = format!("method \"{}\" {how}: {name} is not used", self.method);

@@ -2,7 +2,7 @@
 
 use crate::pg::server::error::{Result, SqlError};
 
-/// Reads two shares of a text's length.
+/// Reads the bounds of this part: two shares of the text's length.
 pub(crate) fn centre(values: &[Option<f64>]) -> Result<[f64; 2]> {
     if let [Some(from), Some(to)] = *values {
         return Ok([from, to]);

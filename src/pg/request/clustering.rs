@@ -4,7 +4,7 @@ use super::example::{Example, literal, such_as};
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::clusters::Clustering;
 
-/// The rule for making clusters of pairs, and its limit.
+/// The rule for making clusters from pairs, and the limit on the size of clusters.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ClusteringArguments {
     /// The rule.

@@ -1,5 +1,5 @@
-//! Example calls of our functions for hints. The part that was wrong is corrected in them, so that
-//! they work.
+//! Example calls of our functions, for hints. An example corrects the part of the caller's call
+//! that was wrong, so the example works.
 
 use std::fmt;
 
@@ -9,16 +9,16 @@ pub(crate) struct Example {
     function: &'static str,
     /// The names of the relations, quoted for SQL text.
     relations: Vec<String>,
-    /// The threshold; none for the function's default.
+    /// The threshold, or `None` for the default of the function.
     pub threshold: Option<f64>,
-    /// The name of the type of ids that are not integers.
+    /// The name of the type of the ids, if they are not integers.
     pub id_type: Option<String>,
-    /// Arguments by name, each with an SQL literal.
+    /// The names and values of named arguments. The values are SQL text.
     named: Vec<(&'static str, String)>,
 }
 
 impl Example {
-    /// Makes a call of `function` with a common threshold.
+    /// Makes a call of `function` with a usual threshold.
     pub(crate) fn new(function: &'static str, relations: impl IntoIterator<Item = String>) -> Self {
         Self {
             function,

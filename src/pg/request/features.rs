@@ -13,8 +13,9 @@ use neardup_core::features::units::signatures::Features;
 use neardup_core::features::{FeatureSpec, Tokenizer};
 use neardup_core::passages::Parameters;
 
-/// Returns the rules that turn documents into sets of tokens, completed with defaults: single
-/// words, with repeats. `words` is the default number of words in a shingle.
+/// Returns the rules that turn documents into sets of tokens. The default number of words in a
+/// shingle is `words`. Repeated tokens count by default if a shingle is a single word or consists
+/// of characters.
 pub(crate) fn spec_of(
     tokenizer: Tokenizer,
     shingle: Option<i32>,
@@ -88,9 +89,9 @@ pub(super) fn idf_range(lo: Option<Bound>, hi: Option<Bound>) -> Result<IdfRange
 /// Options of the signatures of sentences, and of passages.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct PassageOptions {
-    /// The maximum number of sentences that may be similar to one.
+    /// The maximum number of sentences that may be similar to one sentence.
     pub max_similar: Option<options::Count>,
-    /// The number of differing characters that passages grow over.
+    /// The maximum number of differing characters across which a passage can grow at one place.
     pub max_gap: Option<Whole<0, 100>>,
     /// The minimum width of a passage.
     pub min_width: Option<options::Number>,
@@ -107,7 +108,7 @@ impl Options for PassageOptions {
     fn good(key: &str) -> Option<String> {
         Some(match key {
             "max_similar" => "{\"max_similar\": 1000}".to_owned(),
-            // It is not known whether there is such a column.
+            // It is not known here whether the relation has such a column.
             "url" => return None,
             "min_width" => format!("{{\"min_width\": {}}}", Parameters::MIN_WIDTH),
             "lo" => "{\"lo\":0.1}".to_owned(),
@@ -117,7 +118,7 @@ impl Options for PassageOptions {
     }
 }
 
-/// Returns the options that apply to the signatures of this name.
+/// Returns the names of the options for the signatures with the name `name`.
 pub(super) fn known(name: &str, example: &Example) -> Result<&'static [&'static str]> {
     match name {
         "shingles" => Ok(&["max_similar", "max_gap", "min_width", "url"]),
@@ -131,7 +132,7 @@ pub(super) fn known(name: &str, example: &Example) -> Result<&'static [&'static 
 }
 
 impl PassageOptions {
-    /// Returns the signatures of this name.
+    /// Returns the signatures with the name `name`, made with these options.
     pub(super) fn features(self, name: &str, shingle: Option<i32>, example: &Example) -> Result<Features> {
         const SHINGLE: i64 = 4;
         if name != "shingles" && shingle.is_some() {

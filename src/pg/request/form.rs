@@ -1,6 +1,6 @@
 //! The positions of the arguments of SQL functions. A test compares every list here with the SQL
-//! declaration (pg_test/arguments.rs), so that an argument inserted there cannot silently shift the
-//! ones here.
+//! declaration (pg_test/arguments.rs), so an argument that is inserted in an SQL declaration cannot
+//! silently shift the positions here.
 
 use std::borrow::Cow;
 
@@ -75,14 +75,14 @@ use Argument::*;
 pub(crate) struct Form {
     /// The name of the function, for messages.
     pub name: &'static str,
-    /// All arguments, including the one for the type of the ids.
+    /// All arguments, including the argument for the type of the ids.
     arguments: &'static [Argument],
-    /// Set for the one of the two functions of this name that has an argument for the type of the
-    /// ids.
+    /// Set if the function has an argument for the type of the ids. There are two functions with
+    /// the same name: one with and one without this argument.
     is_typed: bool,
 }
 
-/// Declares functions, and the list of all.
+/// Declares functions, and the list of all functions.
 macro_rules! forms {
     ($($form:ident = $name:literal [$($argument:ident),* $(,)?],)*) => {
         $(
@@ -134,7 +134,7 @@ forms! {
 }
 
 impl Form {
-    /// Returns the function of the same name that has an argument for the type of the ids.
+    /// Returns the function with the same name that has an argument for the type of the ids.
     #[must_use]
     pub(crate) const fn typed(self) -> Self {
         Self { is_typed: true, ..self }
@@ -150,7 +150,7 @@ impl Form {
         if self.arguments.contains(&Right) { &[Left, Right] } else { &[Docs] }
     }
 
-    /// Returns the position of an argument; none if the function does not have it.
+    /// Returns the position of an argument, or `None` if the function does not have the argument.
     fn place(self, argument: Argument) -> Option<usize> {
         self.arguments().position(|here| here == argument)
     }
@@ -170,8 +170,8 @@ impl Form {
     }
 }
 
-/// Arguments of `near_duplicates` that do not come from a call of it: a job has stored them, or
-/// `near_duplicates_into` passes them on.
+/// Arguments for `near_duplicates` that do not come from a call of this function: a job has stored
+/// them, or `near_duplicates_into` passes them on.
 #[derive(Debug, Clone)]
 pub(crate) struct KeptArguments {
     /// The relation.
@@ -208,7 +208,7 @@ impl KeptArguments {
     }
 }
 
-/// The source of the values of arguments.
+/// The source from which the values of arguments are read.
 #[derive(Debug, Clone, Copy)]
 enum Values<'a> {
     Call(Call),
@@ -245,7 +245,7 @@ impl Named<'_> {
         }
     }
 
-    /// Returns an argument of the function that must not be NULL.
+    /// Returns an argument that the function has and that must not be NULL.
     pub(crate) fn need<T: FromDatum>(self, argument: Argument) -> Result<T> {
         self.get(argument).ok_or_else(|| is_null(argument.name()))
     }
@@ -259,8 +259,8 @@ impl Named<'_> {
         }
     }
 
-    /// Returns the type of the ids if the function has an argument for it; this argument is
-    /// polymorphic.
+    /// Returns the type of the ids, if the function has an argument for it. This is the actual type
+    /// of the argument, which is polymorphic.
     pub(crate) fn id_type(self) -> Option<pg_sys::Oid> {
         let Values::Call(call) = self.values else { return None };
         self.form.place(IdType).map(|place| call.type_of(place as i32))

@@ -1,5 +1,5 @@
-//! The parameters of a join: `near_duplicates` and the functions whose arguments begin in the same
-//! way.
+//! The parameters of a join, for `near_duplicates` and the functions whose lists of arguments begin
+//! in the same way.
 
 use std::borrow::Cow;
 
@@ -23,7 +23,7 @@ use neardup_core::methods::Method;
 pub(crate) struct Request {
     /// The name of the function, for messages.
     pub name: &'static str,
-    /// The documents of the only table, or of the left one.
+    /// The documents of the only table, or of the left table.
     pub left: Source,
     /// The documents of the right table.
     pub right: Option<Source>,
@@ -33,7 +33,7 @@ pub(crate) struct Request {
     pub method: Box<dyn Method>,
     /// The maximum number of pairs to return, if the caller gave it.
     pub max_pairs: Option<u64>,
-    /// This call without its limit, for hints.
+    /// This call without `max_pairs`, for hints.
     pub example: Example,
 }
 
@@ -45,8 +45,8 @@ impl Request {
         Self::of_named(given, form, given.id_type())
     }
 
-    /// Makes the request for arguments of `near_duplicates` that do not come from a call, with ids
-    /// of a type.
+    /// Makes the request for arguments of `near_duplicates` that do not come from a call. The ids
+    /// have the type `id_type`.
     pub(crate) fn of_kept(arguments: &KeptArguments, id_type: pg_sys::Oid) -> Result<Self> {
         Self::of_named(NEAR_DUPLICATES.with(arguments), NEAR_DUPLICATES, Some(id_type))
     }
@@ -59,7 +59,8 @@ impl Request {
 
         let mut sites: Vec<Option<(Cow<'static, str>, Argument)>> = Vec::new();
         for (_, argument) in form.relations().iter().zip([Argument::SiteColumn, Argument::RightSiteColumn]) {
-            // The right table's column has the left one's name unless the caller names it.
+            // Unless the caller names the column of the right table, it has the same name as the
+            // column of the left table.
             let name = given.text(argument)?.map(|name| (name, argument));
             sites.push(name.or_else(|| sites.last().cloned().flatten()));
         }

@@ -1,5 +1,6 @@
 //! The `options` argument: a method's parameters by name, which serde reads into a struct. The
-//! names are the names of its fields, and the type of each field defines the allowed values.
+//! names are the names of the struct's fields, and the type of each field defines the allowed
+//! values.
 
 use serde::de::value::Error as Nothing;
 use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
@@ -14,7 +15,7 @@ pub(super) type ByName = Map<String, Value>;
 
 /// Options as a struct in which every field is optional.
 pub(crate) trait Options: DeserializeOwned {
-    /// Returns options with a valid value for this key, for the hint; none if the hint shows the
+    /// Returns options with a valid value for `key`, for the hint, or `None` if the hint shows the
     /// call without options.
     fn good(key: &str) -> Option<String> {
         let value = match key {
@@ -28,7 +29,7 @@ pub(crate) trait Options: DeserializeOwned {
     }
 }
 
-/// Returns the given options, which must be an object or missing.
+/// Returns the given options, which must be a JSON object or missing.
 pub(super) fn given(options: Result<Option<Value>>, example: impl Fn() -> String) -> Result<ByName> {
     match options.map_err(|error| error.hint(example()))? {
         None | Some(Value::Null) => Ok(ByName::new()),
@@ -39,7 +40,7 @@ pub(super) fn given(options: Result<Option<Value>>, example: impl Fn() -> String
     }
 }
 
-/// Lists the names of all options of a kind, in the order in which hints list them.
+/// Lists the names of all options of the struct `T`, in the order in which hints list them.
 pub(super) fn names<T: Options>() -> &'static [&'static str] {
     let mut names: &'static [&'static str] = &[];
     // The deserializer always fails after it has recorded the names.
@@ -47,7 +48,7 @@ pub(super) fn names<T: Options>() -> &'static [&'static str] {
     names
 }
 
-/// Refuses unknown names.
+/// Refuses options whose names are not in `known`.
 pub(super) fn only_known(options: &ByName, known: &[&str], example: &Example) -> Result<()> {
     let Some(key) = options.keys().find(|key| !known.contains(&&***key)) else { return Ok(()) };
     let first = known.first().copied().unwrap_or_default();
@@ -58,9 +59,9 @@ pub(super) fn only_known(options: &ByName, known: &[&str], example: &Example) ->
     )))
 }
 
-/// Reads the options into a struct; all names are known.
+/// Reads the options into a struct. The struct must have a field for each name.
 pub(super) fn read<T: Options>(options: &ByName, example: &Example) -> Result<T> {
-    // Reads them one by one first, so that the error names the wrong one.
+    // The options are first read one by one, so that the error names the wrong option.
     for (key, value) in options {
         let alone = ByName::from_iter([(key.clone(), value.clone())]);
         if let Err(error) = T::deserialize(Value::Object(alone)) {
@@ -86,7 +87,7 @@ pub(super) fn refused<T: Options>(key: &str, value: &Value, allowed: &str, examp
     }
 }
 
-/// Returns the hint with an allowed value.
+/// Returns the hint that shows an allowed value for `key`.
 pub(super) fn hint<T: Options>(key: &str, example: &Example) -> String {
     T::good(key).map_or_else(|| such_as(example), |good| such_as(&with(example, &good)))
 }
@@ -94,7 +95,7 @@ pub(super) fn hint<T: Options>(key: &str, example: &Example) -> String {
 /// A list of antecedents.
 pub(super) const LISTED: &str = "{\"antecedents\":[\"the\",\"a\",\"is\"]}";
 
-/// Returns the call with options.
+/// Returns the call with the argument `options`.
 pub(super) fn with(example: &Example, options: &str) -> Example {
     example.with("options", literal(options))
 }
@@ -134,13 +135,14 @@ impl<'de> Deserializer<'de> for Fields<'_> {
     }
 }
 
-/// Reads a whole number. 1000.0 is one too; a number that is too great becomes the greatest one
-/// that fits.
+/// Reads a whole number. 1000.0 counts as a whole number, too. A number that is too large for 64
+/// bits becomes the largest number that fits.
 pub(super) fn whole(value: &Value) -> Option<i64> {
     value.as_i64().or_else(|| value.as_f64().filter(|n| n.fract() == 0.0).map(|n| n as i64))
 }
 
-/// Declares types of values: each is read from JSON, or describes the allowed values in words.
+/// Declares types of values. A value is read from JSON; if it is not allowed, the error describes
+/// the allowed values in words.
 macro_rules! values {
     ($($(#[$about:meta])* $name:ident($inner:ty): $allowed:expr, $read:expr;)*) => {$(
         $(#[$about])*
@@ -166,11 +168,11 @@ values! {
     Number(u32): "a whole number of at least 0", |value| whole(value).and_then(|n| u32::try_from(n).ok());
     /// Any number.
     Real(f64): "a number", Value::as_f64;
-    /// A bound of frequencies.
+    /// A bound of a range of frequencies.
     Bound(f64): "a number from 0 to 1", Value::as_f64;
-    /// A share, possibly 1.
+    /// A share that may be 1.
     Share(f64): "greater than 0 and at most 1", |value| value.as_f64().filter(|&n| n > 0.0 && n <= 1.0);
-    /// A share, always less than 1.
+    /// A share that is less than 1.
     OpenShare(f64): "greater than 0 and less than 1", |value| value.as_f64().filter(|&n| n > 0.0 && n < 1.0);
     /// A flag.
     Flag(bool): "true or false", Value::as_bool;

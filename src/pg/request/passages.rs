@@ -1,4 +1,4 @@
-//! The arguments of `partial_duplicates` and its relatives.
+//! The arguments of `partial_duplicates`, `partial_duplicates_between` and `shared_passages`.
 
 use std::borrow::Cow;
 
@@ -22,7 +22,7 @@ use neardup_core::passages::Parameters;
 pub(crate) struct PassageRequest {
     /// The name of the function, for messages.
     pub name: &'static str,
-    /// The documents of the only table, or of the left one.
+    /// The documents of the only table, or of the left table.
     pub left: Source,
     /// The documents of the right table.
     pub right: Option<Source>,
@@ -32,11 +32,11 @@ pub(crate) struct PassageRequest {
     pub parameters: Parameters,
     /// The maximum number of passages to return, if the caller gave it.
     pub max_passages: Option<u64>,
-    /// This call without its limit, for hints.
+    /// This call without `max_passages`, for hints.
     pub example: Example,
 }
 
-/// The default threshold of similar sentences.
+/// The default minimum similarity of similar sentences.
 pub(super) const THRESHOLD: f64 = 0.9;
 
 impl PassageRequest {
@@ -68,17 +68,17 @@ impl PassageRequest {
     }
 }
 
-/// Arguments as given.
+/// The arguments as the caller gave them.
 pub(crate) struct RawArguments {
     /// The minimum similarity of sentences.
     pub threshold: Option<f64>,
-    /// Parameters by name.
+    /// The option values by name.
     pub options: Result<Option<Value>>,
     /// The kind of signatures.
     pub features: Option<Cow<'static, str>>,
-    /// The minimum number of sentences.
+    /// The minimum number of sentences in a passage.
     pub min_sentences: Option<i32>,
-    /// The setting for growing passages.
+    /// Whether passages grow beyond their sentences.
     pub extend: Option<bool>,
     /// The number of words in a shingle.
     pub shingle: Option<i32>,
@@ -109,7 +109,7 @@ pub(crate) struct Arguments {
     pub pages: Option<Pages>,
 }
 
-/// Checks the arguments; valid ones become part of the example.
+/// Checks the arguments, and adds the valid ones to the example.
 pub(crate) fn wanted(given: RawArguments, example: &mut Example) -> Result<Arguments> {
     let default = Parameters::default();
     let threshold = given.threshold.unwrap_or(THRESHOLD);
@@ -148,7 +148,7 @@ pub(crate) fn wanted(given: RawArguments, example: &mut Example) -> Result<Argum
         if tokenizer.is_some() { example.clone() } else { example.with("tokenizer", literal(HTML)) };
     let pages = Pages::of(tokenizer, read.url.clone(), &with_html)?;
     let features = read.features(&name, given.shingle, example)?;
-    // It is not known yet whether there is such a column.
+    // It is not known yet whether the relation has such a column.
     by_name.remove("url");
     if !by_name.is_empty() {
         *example = example.with("options", literal(&Value::Object(by_name).to_string()));

@@ -18,13 +18,13 @@ use crate::pg::server::error::{Result, SqlError};
 #[derive(Debug)]
 pub(super) struct Tables {
     function: &'static str,
-    /// The only relation, or the left and the right one.
+    /// The only relation, or the left and the right relation.
     pub tables: Vec<Table>,
     /// The type of the ids, if the caller gave one.
     pub id_type: Option<pg_sys::Oid>,
 }
 
-/// A relation and the column names that the caller gave, with the arguments that gave them.
+/// A relation, the names of its columns that the caller gave, and the arguments for these names.
 #[derive(Debug)]
 pub(super) struct Table {
     /// The relation.
@@ -34,7 +34,7 @@ pub(super) struct Table {
 }
 
 /// The arguments that name the columns of ids and documents: for the only or left table, and for
-/// the right one.
+/// the right table.
 const COLUMNS: [[Argument; 2]; 2] =
     [[Argument::IdColumn, Argument::TextColumn], [Argument::RightIdColumn, Argument::RightTextColumn]];
 
@@ -48,7 +48,8 @@ impl Tables {
                 let names = arguments.iter().map(|argument| argument.name().to_owned());
                 error.hint(such_as(&Example::new(form.name, names)))
             })?;
-            // The right table's columns have the left one's names unless the caller names them.
+            // Unless the caller names a column of the right table, it has the same name as the
+            // column of the left table.
             let mut named = Vec::new();
             for (argument, left) in columns.into_iter().zip(COLUMNS[0]) {
                 named.push(match given.text(argument)? {
@@ -57,7 +58,7 @@ impl Tables {
                 });
             }
             let (mut text, id) = (named.remove(1), named.remove(0));
-            // The method `title` uses the column of that name.
+            // The method `title` uses the column with the name `title`, if there is one.
             let is_title = given.text(Argument::Method)?.is_some_and(|method| method == "title");
             if is_title && text.1.is_none() && relation.named("title", "").is_ok() {
                 text.1 = Some(Cow::Borrowed("title"));
@@ -72,7 +73,7 @@ impl Tables {
         Ok(Self { function: form.name, tables, id_type })
     }
 
-    /// Returns the columns of ids and documents of each relation.
+    /// Returns the column of the ids and the column of the documents for each relation.
     pub(super) fn columns(&self) -> Result<Vec<(&Column, &Column)>> {
         self.tables.iter().map(|table| self.columns_of(table)).collect()
     }
@@ -123,9 +124,10 @@ impl Tables {
         Ok((id, text))
     }
 
-    /// Returns the documents of the only or left relation, and of the right one. `site` returns the
-    /// column of sites for a relation, by its position. `tsearch` is a text-search configuration
-    /// that parses the texts; `pages` says that they are HTML pages.
+    /// Returns the documents of the only or left relation, and of the right relation. `site`
+    /// returns the column of sites of a relation, whose position it also receives. `tsearch` is a
+    /// text-search configuration that parses the texts. `pages` is given if the texts are HTML
+    /// pages.
     pub(super) fn sources<'a>(
         &'a self,
         columns: Vec<(&Column, &Column)>,
@@ -150,7 +152,7 @@ impl Tables {
     }
 
     /// Returns the call with the columns that the caller named or, if these do not exist, with
-    /// likely ones; none if there are no likely ones.
+    /// likely columns. Returns `None` if there are no likely columns.
     pub(super) fn example(&self) -> Option<Example> {
         let mut example = self.bare_example();
         let mut types = Vec::new();
@@ -158,8 +160,8 @@ impl Tables {
         for (table, [id_argument, text_argument]) in self.tables.iter().zip(COLUMNS) {
             let relation = &table.relation;
             let (id, text) = relation.likely_columns(table.id.1.as_deref(), table.text.1.as_deref())?;
-            // Adds only the columns that would not be found without a name, or by the name in the
-            // left table.
+            // A column is added only if it would not be found without a name or, in the right
+            // table, by the name of the left table's column.
             if !relation.id_column(named.0, "").is_ok_and(|found| found.name == id.name) {
                 example = example.with(id_argument.name(), literal(&id.name));
                 named.0 = named.0.or(Some(&*id.name));

@@ -1,4 +1,4 @@
-//! The arguments that determine how texts are cut.
+//! The arguments that determine how texts are cut into tokens.
 
 use pgrx::{PgSqlErrorCode, pg_sys};
 
@@ -14,13 +14,13 @@ pub(super) const HTML: &str = "html";
 /// HTML pages whose text is compared like other texts.
 #[derive(Debug, Clone)]
 pub(crate) struct Pages {
-    /// The column of their URLs.
+    /// The name of the column with the URLs of the pages.
     pub url: Option<String>,
 }
 
 impl Pages {
-    /// Returns the pages that a tokenizer of this name stands for; none unless it is `html`, and
-    /// then a column of URLs is refused. `example` is a call that names the tokenizer.
+    /// Returns `Pages` if the name of the tokenizer is `html`. Otherwise, returns `None` and
+    /// refuses a column of URLs. `example` is a call with the tokenizer `html`.
     pub(super) fn of(
         tokenizer: Option<&str>,
         url: Option<ColumnName>,
@@ -36,7 +36,8 @@ impl Pages {
     }
 }
 
-/// Returns the units that a tokenizer makes, and the text-search configuration if the name is one.
+/// Returns the tokenizer with the name `name`, and the text-search configuration if the name
+/// contains one.
 pub(super) fn parse_tokenizer(
     name: Option<&str>,
     example: &Example,

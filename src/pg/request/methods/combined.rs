@@ -1,4 +1,4 @@
-//! Method `combined`: JSON combinations of the techniques that compare signatures.
+//! Method `combined`: combinations, given as JSON, of techniques that compare signatures or sets.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -26,8 +26,9 @@ struct CombinedOptions {
 
 impl Options for CombinedOptions {}
 
-/// A technique by its name; an object with its name and options; an array, which is a chain; an
-/// object with `all` or `any` and an array.
+/// A rule as given: the name of a technique; an object with the name and the options of a
+/// technique; an array of rules, which is a chain; or an object with the key `all` or `any` and an
+/// array of rules.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum RuleGiven {
@@ -60,8 +61,8 @@ struct Stage {
     options: ByName,
 }
 
-/// The rule for pairs on the same site or on different sites: `none`, another last threshold of the
-/// chain, or a rule.
+/// The rule for pairs on the same site or on different sites: `none`, another threshold for the
+/// last technique of the chain, or another rule.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum SiteRule {
@@ -69,7 +70,8 @@ enum SiteRule {
     Rule(RuleGiven),
 }
 
-/// The setting for pairs that only simhash finds: excluded, or included from this share of bits.
+/// The setting for pairs that only simhash finds: they are excluded, or they are included if at
+/// least this share of their bits agrees.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(try_from = "Value")]
 enum HighRecall {
@@ -89,8 +91,8 @@ impl TryFrom<Value> for HighRecall {
     }
 }
 
-/// The number of simhash bits, and the share of agreeing bits that counts as much as the result of
-/// a chain, in Henzinger's method (SIGIR 2006).
+/// The parameters of Henzinger's method (SIGIR 2006): the number of simhash bits, and the share of
+/// agreeing bits with which two documents form a pair even if the chain does not find them.
 const PAPER_BITS: u16 = 384;
 const PAPER_SHARE: f64 = 0.97;
 
@@ -118,7 +120,7 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
             let mut other = |given: Option<SiteRule>| match given {
                 None => Ok(Some(Box::new(rule.clone()))),
                 Some(SiteRule::Rule(RuleGiven::Name(none))) if none == "none" => Ok(None),
-                // The chain with another last threshold.
+                // The chain with another threshold for its last technique.
                 Some(SiteRule::Share(share)) => {
                     reader.rule(&chain, Some(share), true).map(|rule| Some(Box::new(rule)))
                 }
@@ -166,8 +168,8 @@ struct RuleReader<'a, 'b> {
 }
 
 impl RuleReader<'_, '_> {
-    /// Reads a rule. The `threshold` applies to the last technique unless that has its own; if
-    /// `firm`, it applies in any case.
+    /// Reads a rule. `threshold` applies to the last technique, unless that technique has its own
+    /// threshold. If `firm` is set, `threshold` applies even then.
     fn rule(&mut self, given: &RuleGiven, threshold: Option<f64>, firm: bool) -> Result<Rule> {
         match given {
             RuleGiven::Name(name) => self.technique(name, &ByName::new(), threshold, firm),
@@ -207,10 +209,11 @@ impl RuleReader<'_, '_> {
         let own: TechniqueOptions = options::read(own, example)?;
         let own_threshold = own.threshold.map(|threshold| threshold.0);
         let threshold = if firm { threshold.or(own_threshold) } else { own_threshold.or(threshold) };
-        // The shingle length of the call applies to the techniques that make shingles anyway.
+        // The shingle length of the call applies only to the techniques that make shingles by
+        // default.
         let of_call = self.arguments.asked_shingle().map(i64::from);
         let of_call = of_call.filter(|_| matches!(name, "shingling" | "minhash"));
-        // All techniques that compare sets cut them in the same way: that of the first one.
+        // All techniques that compare sets cut documents in the same way as the first of them.
         let of_sets = match name {
             "simhash" | "shingling" | "exact_text" => None,
             _ => self.techniques.iter().find_map(|technique| match technique {
@@ -243,7 +246,8 @@ impl RuleReader<'_, '_> {
         }))
     }
 
-    /// Returns the simhash rule of the chain, or Henzinger's, with another threshold.
+    /// Returns the simhash rule of the chain with another threshold. If the chain has none, returns
+    /// the rule with the number of bits of Henzinger's method.
     fn simhash(&mut self, share: f64) -> Result<Rule> {
         let known = self.techniques.iter().find_map(|technique| match *technique {
             TechniqueSpec::Simhash { feature, bits, frequency, .. } => {

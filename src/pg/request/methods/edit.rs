@@ -29,7 +29,7 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     if distance.is_some() {
         arguments.example.threshold = given;
     }
-    // If only one of the two limits is given, only that one applies.
+    // If only one of the two limits is given, only this limit applies.
     let predicate = match (given, distance) {
         (None, Some(distance)) => EditPredicate::within(distance.0),
         (_, Some(distance)) => EditPredicate::new(threshold)?.and_within(distance.0),

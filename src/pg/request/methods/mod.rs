@@ -1,4 +1,4 @@
-//! The methods of `near_duplicates` by name; each reads its parameters from the arguments.
+//! The methods of `near_duplicates` by name. Each method reads its parameters from the arguments.
 
 pub(crate) mod codes;
 pub(crate) mod combined;
@@ -43,12 +43,12 @@ const METHODS: &[(&str, Parse)] = &[
 /// The method of a call that names none.
 pub(crate) const DEFAULT: &str = "jaccard";
 
-/// Returns the method of this name.
+/// Returns the name of the method `name`, and the function that reads the method's parameters.
 pub(crate) fn find(name: &str) -> Option<(&'static str, Parse)> {
     METHODS.iter().find(|(known, _)| *known == name).copied()
 }
 
-/// Returns all methods with their default parameters, in the order of hints.
+/// Returns all methods with their default parameters, in the order in which hints list them.
 pub(crate) fn with_defaults() -> Result<Vec<(&'static str, Box<dyn Method>)>> {
     METHODS.iter().map(|&(name, parse)| Ok((name, parse(&mut Arguments::of_defaults(name))?))).collect()
 }

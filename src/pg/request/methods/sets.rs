@@ -32,7 +32,7 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     let algorithm = candidates.algorithm();
     arguments.accept();
     let spec = arguments.feature_spec(1)?;
-    // If only one of the two limits is given, only that one applies.
+    // If only one of the two limits is given, only this limit applies.
     let least = least.map(|least| u32::try_from(least.0).unwrap_or(u32::MAX));
     let predicate = match (given, least) {
         (None, Some(least)) => Predicate::shared(measure, least),
@@ -44,14 +44,14 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     Ok(Box::new(Sets { spec, predicate, algorithm }))
 }
 
-/// Returns the measure of this name.
+/// Returns the measure of the method with the name `method`. `relations` is the number of tables.
 pub(crate) fn measure(method: &str, relations: usize) -> Measure {
     match method {
         "cosine" => Measure::Cosine,
         "dice" => Measure::Dice,
         "overlap" => Measure::Overlap,
-        // Within one table the documents of a pair have no order, so the greater of both directions
-        // counts.
+        // Within one table the documents of a pair have no order, so the greater containment of the
+        // two directions counts.
         "containment" if relations == 1 => Measure::Overlap,
         "containment" => Measure::Containment,
         _ => Measure::Jaccard,
@@ -67,13 +67,13 @@ pub(crate) enum AlgorithmName {
     /// The best algorithm is chosen automatically.
     #[serde(rename = "auto")]
     Auto,
-    /// Uses prefixes.
+    /// Finds candidates by the prefixes of sets.
     #[serde(rename = "allpairs")]
     AllPairs,
-    /// Uses prefixes and positions.
+    /// Finds candidates by prefixes and positions.
     #[serde(rename = "ppjoin")]
     PpJoin,
-    /// Also uses suffixes.
+    /// Finds candidates by prefixes, positions and suffixes.
     #[serde(rename = "ppjoin+")]
     PpJoinPlus,
 }

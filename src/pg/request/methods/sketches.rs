@@ -10,7 +10,7 @@ use neardup_core::joins::sketches::rule::Rule;
 use neardup_core::methods::Method;
 use neardup_core::methods::sketches::Sketches;
 
-/// Larger buckets of minhash bands are only partly expanded.
+/// A bucket of a minhash band with more documents than this is expanded only in part.
 const MOST_IN_A_BUCKET: u32 = 10_000;
 /// The number of sampled documents whose pairs are found exactly.
 const SAMPLE: usize = 1000;
@@ -52,7 +52,7 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     Ok(Box::new(Sketches { combination, sites: false, safeguards }))
 }
 
-/// Reads the parameters of `title`: texts that are exactly equal.
+/// Reads the parameters of `title`, which finds texts that are exactly equal.
 pub(crate) fn parse_title(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     arguments.options_of::<TechniqueOptions>(&[])?;
     arguments.only_threshold_one("has equal titles only")?;
@@ -63,7 +63,8 @@ pub(crate) fn parse_title(arguments: &mut Arguments<'_>) -> Result<Box<dyn Metho
     Ok(Box::new(Sketches { combination, sites: false, safeguards: Safeguards::default() }))
 }
 
-/// Returns how documents are cut; the default is single tokens.
+/// Returns the rules for cutting documents. By default a shingle is a single token or, for
+/// `minhash`, five tokens.
 fn feature(arguments: &mut Arguments<'_>, method: &str) -> Result<FeatureSpec> {
     if method == "exact_text" {
         if arguments.tokenizer_name() != Some("html") {

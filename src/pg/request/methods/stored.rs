@@ -14,7 +14,7 @@ use neardup_core::sketches::simhash::MOST_BITS;
 use neardup_core::sketches::stored::SketchKind;
 
 /// Returns the kind of the sketches in the document columns of a call, and one of these columns, or
-/// None if the columns hold no sketches.
+/// `None` if the columns hold no sketches.
 pub(crate) fn kind_of<'a>(columns: &[(&'a Column, &'a Column)]) -> Result<Option<(SketchKind, &'a Column)>> {
     let kind = |column: &Column| Kind::of(column.base_type).sketches();
     let Some(&(_, first)) = columns.first() else { return Ok(None) };

@@ -31,11 +31,12 @@ pub(crate) struct TechniqueArguments<'a> {
     pub options: &'a TechniqueOptions,
     /// The threshold, if it was given.
     pub threshold: Option<f64>,
-    /// The rules for cutting documents, with the shingle length of single tokens by default.
+    /// The rules for cutting documents. Each technique sets the shingle length and the setting for
+    /// repeats itself.
     pub feature: FeatureSpec,
     /// The requested number of tokens in a shingle.
     pub shingle: Option<i64>,
-    /// The requested setting for repeats.
+    /// The requested setting for repeated tokens.
     pub multiset: Option<bool>,
     /// The number of tables, one or two.
     pub relations: usize,
@@ -45,11 +46,11 @@ pub(crate) struct TechniqueArguments<'a> {
     pub example: &'a Example,
 }
 
-/// Options of techniques; each technique knows some of them ([`known`]).
+/// The options of all techniques. Each technique knows some of them ([`known`]).
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(crate) struct TechniqueOptions {
     bits: Option<Whole<1, 1024>>,
-    /// The maximum distance, which cannot exceed the number of bits.
+    /// The maximum distance, which must be less than the number of bits.
     pub distance: Option<Value>,
     values: Option<Whole<1, 2048>>,
     groups: Option<Whole<1, 2048>>,
@@ -62,17 +63,17 @@ pub(crate) struct TechniqueOptions {
     rows: Option<Whole<1, MOST_VALUES>>,
     clean: Option<Flag>,
     preset: Option<Value>,
-    /// The bucket size above which buckets are only partly expanded.
+    /// A bucket with more documents than this is expanded only in part.
     pub max_bucket: Option<Whole<1, 4_294_967_295>>,
     /// The number of sampled documents whose pairs are found exactly.
     pub sample: Option<Whole<0, 1_000_000>>,
-    /// Set if the exact join may take over where it is less work.
+    /// Set if the exact join may take over when it is less work.
     pub hand_over: Option<Flag>,
-    /// The threshold of a stage.
+    /// The threshold of a stage of `combined`.
     pub threshold: Option<Share>,
-    /// The number of tokens in a shingle of a stage.
+    /// The number of tokens in a shingle of a stage of `combined`.
     pub shingle: Option<Whole<1, 1000>>,
-    /// The setting for repeats in a stage.
+    /// The setting for repeated tokens in a stage of `combined`.
     pub multiset: Option<Flag>,
 }
 
@@ -92,7 +93,7 @@ pub(crate) fn known(name: &str) -> &'static [&'static str] {
 }
 
 impl TechniqueArguments<'_> {
-    /// Makes the technique of this name, which is one of [`NAMES`].
+    /// Makes the technique with the name `name`, which is one of [`NAMES`].
     pub(crate) fn technique(&self, name: &str) -> Result<TechniqueSpec> {
         match name {
             "simhash" => self.simhash(),
@@ -117,8 +118,8 @@ impl TechniqueArguments<'_> {
         Ok(threshold)
     }
 
-    /// Returns how documents are cut: `shingle` is the default number of tokens in a shingle, and
-    /// `multiset` the default setting for repeats.
+    /// Returns the rules for cutting documents. `shingle` is the default number of tokens in a
+    /// shingle. `multiset`, if given, replaces the requested setting for repeated tokens.
     fn feature(&self, shingle: i64, multiset: Option<bool>) -> Result<FeatureSpec> {
         let chars = self.feature.tokenizer == Tokenizer::Chars;
         let default = if chars { 3 } else { shingle };
@@ -139,7 +140,7 @@ impl TechniqueArguments<'_> {
             Some(distance) => simhash::similarity(distance, bits),
             None => self.threshold(usual_share(bits))?,
         };
-        // Every occurrence of a token adds its vector unless the option says no.
+        // Every occurrence of a token adds its vector, unless the caller sets `multiset` to false.
         let frequency = self.multiset.unwrap_or(true);
         Ok(TechniqueSpec::Simhash { feature: self.feature(1, Some(false))?, bits, frequency, threshold })
     }
@@ -218,7 +219,7 @@ pub(crate) fn distance_of(
     Ok(Some(distance))
 }
 
-/// Returns the preset that the options name for this method.
+/// Returns the preset of the method `method` that the options name, if they name one.
 pub(crate) fn preset(
     options: &TechniqueOptions,
     method: &str,

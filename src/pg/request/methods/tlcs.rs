@@ -20,7 +20,7 @@ use neardup_core::verify::tlcs::{Parameters, Thresholds};
 const RESEMBLANCE: f64 = 0.28;
 const CONTAINMENT: f64 = 0.7;
 
-/// Options of both methods, followed by those of `tlcs` alone.
+/// The options of both methods, followed by the options of `tlcs` only.
 #[derive(Debug, Default, Deserialize)]
 struct TlcsOptions {
     containment: Option<LeastContainment>,
@@ -44,7 +44,7 @@ const OF_BOTH: usize = 12;
 impl Options for TlcsOptions {
     fn good(key: &str) -> Option<String> {
         let value = match key {
-            // It is not known whether there are such columns.
+            // It is not known here whether the relation has such columns.
             "weight" | "url" => return None,
             "containment" => json!(CONTAINMENT),
             "slope" => json!(0.1),
@@ -59,7 +59,7 @@ impl Options for TlcsOptions {
     }
 }
 
-/// The minimum containment, or none.
+/// The minimum containment, or `None` if the caller gave `false`.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(try_from = "Value")]
 struct LeastContainment(Option<f64>);
@@ -77,7 +77,8 @@ impl TryFrom<Value> for LeastContainment {
     }
 }
 
-/// The share of a document's sentences that lies between some of its sentences, in thousandths.
+/// The minimum distance between the sentences from which a signature is made. It is a share of the
+/// number of the document's sentences, in thousandths.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(try_from = "Value")]
 struct Distance(u32);
@@ -125,7 +126,8 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     let rules = StopRules {
         most_documents: count(options.stop_documents, rules.most_documents),
         most_of_a_site: count(options.stop_site_documents, rules.most_of_a_site),
-        // A caller who says how many documents are too many means that fewer are acceptable.
+        // If the caller says how many documents are too many for a signature, a signature with
+        // fewer documents is used without a trial.
         tried_beyond: rules.tried_beyond.filter(|_| options.stop_documents.is_none()),
     };
     let parameters = Parameters::default();
@@ -138,7 +140,7 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
         least_part: number(options.min_part, parameters.least_part),
         ..parameters
     };
-    // A caller who gives only one of the two thresholds wants only that one.
+    // If the caller gives only one of the two thresholds, only this threshold applies.
     let containment = match options.containment {
         Some(LeastContainment(containment)) => containment,
         None => given.is_none().then_some(CONTAINMENT),
@@ -146,7 +148,8 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     let hint = |error: Error| SqlError::from(error).hint(such_as(&arguments.example));
     signatures.check().map_err(hint)?;
     parameters.check().map_err(hint)?;
-    // It is not known yet whether there are such columns, and hints show calls that work.
+    // It is not known yet whether the relation has such columns, and hints must show calls that
+    // work.
     arguments.accept_without(&["weight", "url"]);
     arguments.pages(options.url, "compares sentences and characters")?;
     arguments.whole_texts("compares sentences and characters")?;
