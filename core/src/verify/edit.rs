@@ -3,8 +3,9 @@
 //!
 //! Characters are the Unicode code points of the unchanged text: case, punctuation and white space
 //! count. The similarity is one correctly rounded division, (longer - distance) / longer, and a
-//! pair is similar exactly if that float8 is >= the threshold's. All bounds are found by searching
-//! with this predicate. An empty text is similar to nothing, not even to another empty text.
+//! pair is similar exactly if that float8 is >= the float8 of the threshold. All bounds are found
+//! by searching with this predicate. An empty text is similar to no text, not even to another empty
+//! text.
 
 use super::levenshtein::Pattern;
 use super::measure;
@@ -13,7 +14,7 @@ use crate::executor::Stop;
 
 /// Returns the similarity, 0 to 1, of two texts of which the longer one has `longer` characters.
 ///
-/// A `distance` of more than `longer` does not occur. O(1).
+/// `distance` must not exceed `longer`. O(1).
 ///
 /// ```
 /// assert_eq!(neardup_core::edit_similarity(1, 5), 0.8);
@@ -62,12 +63,12 @@ pub fn distance(a: &str, b: &str, stop: &Stop) -> Result<(u32, u32)> {
 pub struct EditPredicate {
     /// The threshold; 0 if the distance alone decides.
     threshold: f64,
-    /// The greatest distance, whatever the similarity.
+    /// The greatest distance. It applies to pairs of any similarity.
     most: u32,
 }
 
 impl EditPredicate {
-    /// Accepts pairs with a similarity `>= threshold`, in (0, 1].
+    /// Accepts pairs with a similarity `>= threshold`, which is in (0, 1].
     ///
     /// Fails for other thresholds.
     ///
@@ -82,7 +83,7 @@ impl EditPredicate {
         Ok(Self { threshold, most: u32::MAX })
     }
 
-    /// Accepts pairs that are at most `distance` edits apart, whatever their similarity.
+    /// Accepts pairs that are at most `distance` edits apart. Their similarity does not matter.
     ///
     /// ```
     /// use neardup_core::EditPredicate;
@@ -105,15 +106,15 @@ impl EditPredicate {
         (self.threshold == 0.0).then_some(self.most)
     }
 
-    /// Reports whether a pair passes whose longer text has `longer` characters.
+    /// Reports whether a pair with this distance passes if its longer text has `longer` characters.
     #[inline]
     pub fn passes(&self, distance: u32, longer: u32) -> bool {
         distance <= self.most && similarity(distance, longer) >= self.threshold
     }
 
     /// Returns the greatest distance of a pair whose longer text has `longer` characters; 0 if only
-    /// equal texts are pairs. Neither this nor `longer - most_distance(longer)` ever falls when
-    /// `longer` grows. O(1).
+    /// equal texts are pairs. Neither this distance nor `longer - most_distance(longer)` ever falls
+    /// when `longer` grows. O(1).
     ///
     /// ```
     /// assert_eq!(neardup_core::EditPredicate::new(0.8)?.most_distance(11), 2);
@@ -121,7 +122,7 @@ impl EditPredicate {
     /// ```
     #[inline]
     pub fn most_distance(&self, longer: u32) -> u32 {
-        // The search starts here, right to within rounding.
+        // The search starts at this value, which is exact except for rounding.
         let start = (1.0 - self.threshold) * f64::from(longer);
         let mut most = (start as u32).min(longer).min(self.most);
         while most < longer && self.passes(most + 1, longer) {
@@ -133,8 +134,8 @@ impl EditPredicate {
         most
     }
 
-    /// Returns the least length of a longer text that may have this distance from another text, or
-    /// `None` if no text is that long. O(1).
+    /// Returns the least length that the longer text of a pair with this distance may have, or
+    /// `None` if there is no such length. O(1).
     #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn first_length(&self, distance: u32) -> Option<u32> {
         if distance > self.most {
@@ -159,12 +160,13 @@ impl EditPredicate {
     }
 }
 
-/// The number of q-grams of characters that similar texts share, counting repeats.
+/// The least number of q-grams of characters that similar texts share, counting repeats.
 ///
-/// An edit changes at most q grams of a text: texts at distance d share at least max(|x|, |y|) -
-/// q·d of their |x| and |y| grams (Jokinen, Ukkonen, MFCS 1991; Gravano and others, VLDB 2001). A
-/// text of n characters has n - q + 1 grams. A text of fewer than q characters has a single gram,
-/// which only equal texts share. That is right, because texts so short are similar to no others.
+/// An edit changes at most q grams of a text: two texts that have |x| and |y| grams and are at
+/// distance d share at least max(|x|, |y|) - q·d grams (Jokinen, Ukkonen, MFCS 1991; Gravano and
+/// others, VLDB 2001). A text of n characters has n - q + 1 grams. A text of fewer than q
+/// characters has a single gram, which only equal texts share. No pair is lost, because so short a
+/// text is similar to no other text.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GramBound {
     edit: EditPredicate,
@@ -172,20 +174,21 @@ pub struct GramBound {
 }
 
 impl GramBound {
-    /// Returns the bound for grams of two characters or, if these would miss a pair, of one.
+    /// Returns the bound for grams of two characters or, if these would miss a pair, of one
+    /// character.
     ///
     /// Longer grams are hardly better for long texts (tried: 1 to 6), and with them short texts may
     /// be similar without a common gram: aaac and aabc at q = 3. If the shortest text that may have
-    /// distance 1 has 2q characters or more, two similar texts that differ always share a gram: the
-    /// bound is 1 or more there, and each step of the distance is at least q lengths after the step
-    /// before, so that the bound never falls below that.
+    /// distance 1 has 2q characters or more, two similar texts that differ always share a gram: at
+    /// this length the bound is 1 or more, and the text must grow by at least q characters before
+    /// the distance can grow by one, so the bound never falls below 1.
     pub fn new(edit: EditPredicate) -> Self {
         let q = if edit.first_length(1).is_none_or(|first| first >= 4) { 2 } else { 1 };
         Self { edit, q }
     }
 
     /// Returns the bound for grams of `q` characters. It finds the pairs whose longer text has more
-    /// than q - 1 + q·d characters, if d is the distance that such a pair may have.
+    /// than q - 1 + q·d characters, where d is the greatest distance that such a pair may have.
     pub fn with_grams_of(edit: EditPredicate, q: u32) -> Self {
         Self { edit, q }
     }
@@ -195,8 +198,8 @@ impl GramBound {
         self.q
     }
 
-    /// Returns the least number of grams that a pair shares whose longer text has `longer`
-    /// characters.
+    /// Returns the least number of grams that two texts at this distance share if the longer text
+    /// has `longer` characters.
     fn least(&self, longer: u32, distance: u32) -> i64 {
         let (longer, distance, q) = (i64::from(longer), i64::from(distance), i64::from(self.q));
         longer - q + 1 - q * distance
@@ -213,11 +216,12 @@ impl GramBound {
     }
 
     /// Returns the least overlap of a text of `size` grams with any partner that has `partner` or
-    /// more. O(1).
+    /// more grams. O(1).
     ///
     /// While the greatest distance stays the same, the least overlap grows with the length. When
-    /// the distance goes up by one, the overlap falls by less than q. Since each such step ends no
-    /// lower than the one before, the next step gives the lowest overlap to come.
+    /// the distance goes up by one, the overlap falls by less than q. After each such step, the
+    /// overlap is no lower than after the previous step. So the overlap after the next step is the
+    /// lowest one to come.
     pub fn least_overlap_from(&self, size: u32, partner: u32) -> u32 {
         let longer = size.max(partner).saturating_add(self.q - 1);
         let distance = self.edit.most_distance(longer);
@@ -234,10 +238,10 @@ impl GramBound {
         (least * 1.25) as u32
     }
 
-    /// Returns how far |x| + |y| - 2·overlap may exceed its values at both ends of a range of |y|
-    /// that begins or ends at |x|. The overlap varies by less than q about a straight line. If a
-    /// greatest distance bends that line, the range has at most that many lengths more, and each
-    /// changes the sum by one.
+    /// Returns the number by which |x| + |y| - 2·overlap, in a range of |y| that begins or ends at
+    /// |x|, may exceed its values at both ends of the range. The overlap differs from a straight
+    /// line by less than q. If a greatest distance bends that line, the range has at most that many
+    /// further lengths, and each of them changes the sum by one.
     pub fn ripple(&self) -> u32 {
         let bent = if self.edit.most == u32::MAX { 0 } else { self.edit.most.saturating_add(1) };
         (2 * self.q).saturating_add(bent)

@@ -1,7 +1,8 @@
 //! Filtered sketches (Huang et al., TLCS (CIKM 2008), section 3.3; docs/design/algorithms.md
-//! section 5): what two texts have in common in runs of some width, and nothing else. A character
-//! of A is kept if it is covered by a window that occurs in B, and the other way round for B. Time
-//! and space are linear. Hardly anything is left of texts that have little in common.
+//! section 5): they keep only what two texts have in common in runs of a given width. A character
+//! of A is kept if it is covered by a window that occurs in B, and a character of B if it is
+//! covered by a window that occurs in A. Time and space are linear. Hardly anything is left of
+//! texts that have little in common.
 
 use std::ops::Range;
 
@@ -15,9 +16,9 @@ use crate::memory;
 /// The characters of a text that are kept.
 #[derive(Debug, Default)]
 pub struct Sketch {
-    /// The numbers of the characters, ascending.
+    /// The numbers of the kept characters in the text, ascending.
     pub places: Vec<u32>,
-    /// The characters themselves.
+    /// The kept characters.
     pub symbols: Vec<u32>,
 }
 
@@ -26,16 +27,16 @@ pub struct Sketch {
 pub struct Filter {
     /// A bitmap of the polynomials that occur. It rejects most windows of other texts.
     bits: Vec<u64>,
-    /// A hash table of windows. The lower half of a slot is the number of the window from 1, the
-    /// upper half is the upper half of its fingerprint; 0 is a free slot.
+    /// A hash table of windows. The lower half of a slot is the number of a window, counted from 1,
+    /// and the upper half is the upper half of the window's fingerprint; 0 is a free slot.
     slots: Vec<u64>,
-    /// The windows that repeat the content of an earlier one, each with the first window of that
+    /// Each window that repeats the content of an earlier window, and the first window with that
     /// content.
     repeats: Vec<[u32; 2]>,
-    /// One bit per window, set if the other text of this comparison has it.
+    /// One bit per window, set if the other text of this comparison has the window.
     found: Vec<u64>,
     polynomials: Polynomials,
-    /// The runs that both texts have, each found in one piece.
+    /// The runs of characters that both texts have. Each run is covered by consecutive windows.
     pub runs: Runs,
     /// The sketch of the text that the filter was set to.
     pub left: Sketch,
@@ -43,10 +44,10 @@ pub struct Filter {
     pub right: Sketch,
 }
 
-/// The number of bits that select a bit of the bitmap.
+/// The number of bits of a polynomial that select a bit of the bitmap.
 const BITS: u32 = 17;
 
-/// The words of the bitmap.
+/// The number of words of the bitmap.
 const BIT_WORDS: usize = 1 << (BITS - 6);
 
 /// The number of windows between two checks for a stop.
@@ -55,13 +56,14 @@ const CHECK_EVERY: usize = 1 << 14;
 /// The half of a slot that holds a part of the fingerprint.
 const TAG: u64 = u64::MAX << 32;
 
-/// Returns the part of a fingerprint that is stored in a slot. Slots are found by the lower half.
+/// Returns the part of a fingerprint that is stored in a slot. Slots are found by the lower half of
+/// the fingerprint.
 #[inline]
 fn tag(fingerprint: u64) -> u64 {
     fingerprint & TAG
 }
 
-/// Returns the word and the bit of a polynomial.
+/// Returns the word and the bit of the bitmap that belong to a polynomial.
 #[inline]
 fn bit_of(polynomial: u64) -> (usize, u64) {
     let bit = polynomial >> (64 - BITS);
@@ -117,8 +119,8 @@ impl Filter {
         slot
     }
 
-    /// Returns the first of some windows of another text that may be in the filter, and its
-    /// polynomial.
+    /// Returns the first of the given windows of another text that may be in the filter, and the
+    /// window's polynomial.
     #[inline]
     fn next(&mut self, right: &WindowedText, windows: Range<usize>) -> Result<Option<(usize, u64)>> {
         let Some(bits) = self.bits.first_chunk::<BIT_WORDS>() else { return Ok(None) };
@@ -137,7 +139,7 @@ impl Filter {
         Ok(None)
     }
 
-    /// Makes the sketches of the filter's text and another one.
+    /// Makes the sketches of the filter's text and of another text.
     pub fn sketch(&mut self, left: &WindowedText, right: &WindowedText, stop: &Stop) -> Result<()> {
         self.runs.clear();
         self.found.clear();
@@ -156,7 +158,8 @@ impl Filter {
                 start = next + 1;
                 let slot = self.slot(left, fingerprint(polynomial), right.content(next));
                 let Some(window) = (self.slots[slot] as u32).checked_sub(1) else { continue };
-                // After a window that is found, the next ones mostly match too, and need no lookup.
+                // After a window that is found, the next windows mostly match, too. They are
+                // compared directly and need no lookup.
                 let more = right.run(next + 1, left, window as usize + 1);
                 mark(&mut self.found, window as usize..window as usize + more + 1);
                 let end_of_run = right.end(next + more);
@@ -173,7 +176,7 @@ impl Filter {
         if self.right.places.is_empty() {
             return Ok(());
         }
-        // A mark on one of several windows with the same content holds for all of them.
+        // If one of several windows with the same content is marked, all of them have to be.
         for of_first in [true, false] {
             for &[window, first] in &self.repeats {
                 let (from, to) = if of_first { (window, first) } else { (first, window) };
@@ -216,8 +219,8 @@ impl Sketch {
         memory::reserve(&mut self.symbols, text.symbols.len(), DOING)
     }
 
-    /// Adds those characters of the windows `start..end` that are not covered yet. Windows come in
-    /// order.
+    /// Adds those of the characters `start..end` that are not covered yet. Ranges are added in the
+    /// order of the text.
     #[inline]
     fn cover(&mut self, text: &WindowedText, covered: &mut usize, start: usize, end: usize) {
         let start = start.max(*covered);
@@ -238,8 +241,8 @@ fn mark(bits: &mut [u64], range: Range<usize>) {
     }
 }
 
-/// Returns the first bit from `start` on that is set, or the first that is clear if `turned` is all
-/// ones.
+/// Returns the first bit from `start` on that is set, or the first bit that is clear if `turned` is
+/// all ones.
 fn next_of(bits: &[u64], start: usize, turned: u64) -> Option<usize> {
     let mut at = start / 64;
     let mut word = (bits.get(at)? ^ turned) & u64::MAX << (start % 64);

@@ -1,14 +1,15 @@
 //! Levenshtein distance up to a limit: insertions, deletions and substitutions of characters.
 //!
-//! Bit-parallel: 64 cells of a column of the table are a few machine words (Myers, JACM 1999;
-//! Hyyrö, Nordic J. Computing 2003). Only cells near the diagonal that a distance within the limit
-//! can pass through are computed (Ukkonen, 1985), and only between the common prefix and the common
-//! suffix. O(|x|·d/64) for texts at distance d, since limits double until one is enough. The memory
-//! is for 64 cells of a column, and for the part of one text that they stand for.
+//! Bit-parallel: 64 cells of a column of the table are stored in a few machine words (Myers, JACM
+//! 1999; Hyyrö, Nordic J. Computing 2003). Only the cells near the diagonal that a path with a
+//! distance within the limit can pass through are computed (Ukkonen, 1985), and only between the
+//! common prefix and the common suffix. O(|x|·d/64) for texts at distance d, since the limit
+//! doubles until it is enough. Memory is needed for one column of the table, and for the text of
+//! the rows with the places of its symbols.
 //!
-//! This is our own code because no crate at hand can be stopped: rapidfuzz (MIT, last release 2023)
-//! works in much the same way, but takes minutes for two texts of some megabytes, and a server has
-//! to end such a call within a second of a cancel.
+//! This is our own code because we know no crate that can be stopped: rapidfuzz (MIT, last
+//! release 2023) works in much the same way, but takes minutes for two texts of some megabytes, and
+//! a server has to end such a call within a second after a request to cancel it.
 
 use std::ops::Range;
 
@@ -24,13 +25,14 @@ struct Inner {
     columns: Range<usize>,
 }
 
-/// A text that others are compared with. Its characters are the rows of the table.
+/// A text that other texts are compared with. Its characters are the rows of the table.
 #[derive(Debug, Default)]
 pub struct Pattern {
     symbols: Vec<u32>,
     /// The rows of each symbol. A page is built when the band first reaches it.
     pages: Vec<SymbolPage>,
-    /// The rows that are one more, and one less, than the row above.
+    /// The rows whose value is one more than that of the row above, and in `less` the rows whose
+    /// value is one less.
     more: Vec<u64>,
     less: Vec<u64>,
 }
@@ -57,8 +59,8 @@ impl Pattern {
     }
 
     /// Returns the distance of a text of `characters` characters, if it is at most `most`. It is
-    /// fastest if the distance is not much over `guess`. Reacts to `stop` within milliseconds; the
-    /// caller then has to call again.
+    /// fastest if the distance is not much greater than `guess`. It reacts to `stop` within
+    /// milliseconds; after a stop, the caller has to call it again.
     pub fn distance(
         &mut self,
         text: &str,
@@ -70,7 +72,7 @@ impl Pattern {
         let columns = characters as usize;
         let (rows, most, guess) = (self.symbols.len(), most as usize, guess as usize);
         let apart = rows.abs_diff(columns);
-        // No distance is greater than the longer text.
+        // No distance is greater than the length of the longer text.
         let most = most.min(rows.max(columns));
         if apart > most {
             return Ok(None);
@@ -92,7 +94,7 @@ impl Pattern {
         }
         let mut limit = guess.max(apart) + WORD;
         loop {
-            // A pass with most of the greatest limit would save nothing.
+            // A pass with a limit close to the greatest one would save nothing.
             limit = if limit + limit / 2 >= most { most } else { limit };
             let found = match ascii {
                 true => {
@@ -111,15 +113,15 @@ impl Pattern {
         }
     }
 
-    /// Returns the table without the common prefix and suffix, which change no distance. One side
-    /// of it is empty if one text is within the other in this way.
+    /// Returns the table without the common prefix and suffix, which do not change the distance. If
+    /// the prefix and the suffix are all of one text, the table has no rows or no columns.
     fn inner(&self, text: &str, columns: usize) -> Inner {
         let rows = self.symbols.len();
         let is_equal = |(row, symbol): &(&u32, char)| **row == u32::from(*symbol);
         let first = self.symbols.iter().zip(text.chars()).take_while(is_equal).count();
         let behind = self.symbols[first..].iter().rev().zip(text.chars().rev().take(columns - first));
         let last = behind.take_while(is_equal).count();
-        // The range begins at a word of rows, unless nothing is left of the shorter text.
+        // The range begins at the first row of a word, unless nothing is left of the shorter text.
         let begin = if first + last == rows.min(columns) { first } else { first - first % WORD };
         Inner { rows: begin..rows - last, columns: begin..columns - last }
     }
@@ -139,7 +141,7 @@ impl Pattern {
         for (symbol, left) in text.zip((0..columns).rev()) {
             let carry = step(self.pages[0].rows_of(symbol)[0], &mut more, &mut less, Carry::TOP, last);
             score = score + carry.more as usize - carry.less as usize;
-            // The last row falls by at most one a column.
+            // The value of the last row falls by at most one per column.
             if score > most + left {
                 return Ok(None);
             }
@@ -148,12 +150,12 @@ impl Pattern {
     }
 
     /// Returns the distance of a text whose symbols begin with the first column of `inner`, if it
-    /// is at most `most`. `most` is not less than the difference between the numbers of rows and
-    /// columns. The first row begins a word.
+    /// is at most `most`. `most` must not be less than the difference between the numbers of rows
+    /// and columns. The first row of `inner` must be the first of a word.
     ///
-    /// Cells outside the band count as reached by insertions or deletions along its edge. That is
-    /// never too little, and it is right for every path through the table that stays inside, as
-    /// paths within the limit do.
+    /// Cells outside the band have the values that insertions or deletions along the edge of the
+    /// band would give. These values are never too small, and they are right for every path through
+    /// the table that stays inside the band, as all paths within the limit do.
     fn within_band(
         &mut self,
         mut text: impl Iterator<Item = u32>,
@@ -166,7 +168,8 @@ impl Pattern {
         const LOOK_EVERY: usize = 64;
         let (rows, columns) = (inner.rows.len(), inner.columns.len());
         let begin = inner.rows.start / WORD;
-        // A path through a cell costs at least its distance from the diagonals of both corners.
+        // A path through a cell costs at least the sum of the cell's distances from the diagonals
+        // of both corners.
         let (below, above) = ((most + rows - columns) / 2, (most + columns - rows) / 2);
         let word_of = |row: usize| begin + (row - 1) / WORD;
         // The words of the band, and the value of the last row of the last word.
@@ -175,7 +178,7 @@ impl Pattern {
         let mut column = 0;
         while column < columns {
             // Several columns advance at a time, within the bounds of the first and the last of
-            // them, so that work on one does not wait for the one before.
+            // them, so that the work on one column does not wait for the previous one.
             let symbols: [u32; COLUMNS] = std::array::from_fn(|_| text.next().unwrap_or(SymbolPage::NONE));
             let to = columns.min(column + COLUMNS);
             while end <= word_of((to + below).min(rows)) {
@@ -217,8 +220,8 @@ impl Pattern {
         Ok((score <= most).then_some(score))
     }
 
-    /// Advances the words `first..end` by `N` columns, which have these symbols. Returns the
-    /// carries of the last row.
+    /// Advances the words `first..end` by `N` columns, which have these symbols. Returns the carry
+    /// of the last row in each column.
     #[inline]
     fn advance<const N: usize>(&mut self, symbols: [u32; N], first: usize, end: usize) -> [Carry; N] {
         let mut carries = [Carry::TOP; N];
@@ -249,9 +252,10 @@ impl Pattern {
         for word in words.rev() {
             let rise = i64::from(self.more[word].count_ones()) - i64::from(self.less[word].count_ones());
             let top = bottom - rise;
-            // The row n above the last one differs from it by at most n, and from the row above the
-            // word by at most 64 - n. The first bound falls with n and the other rises. The least
-            // cost is where they meet, and includes the way to the end of the last column.
+            // The value of the row that is n above the last row of the word differs from the value
+            // of the last row by at most n, and from that of the row above the word by at most 64 -
+            // n. The first bound falls with n and the second rises. The least cost is where they
+            // meet. It includes the way to the end of the last column.
             let apart = rows as i64 - ((word + 1) * WORD) as i64 - columns_left as i64;
             let cost = |n: i64| (bottom - n).max(top - WORD as i64 + n) + (apart + n).abs();
             let meet = ((WORD as i64 + rise) / 2).clamp(0, WORD as i64 - 2);

@@ -3,13 +3,14 @@
 //!
 //! Each measure is one correctly rounded division (cosine: by a correctly rounded square root), so
 //! that its float8 is the same everywhere. A pair is similar exactly if that float8 is >= the
-//! threshold's: [`Predicate`](super::predicate::Predicate) never decides by anything else.
+//! float8 of the threshold: [`Predicate`](super::predicate::Predicate) never decides by anything
+//! else.
 
 use crate::error::{Error, Result};
 
 /// A similarity measure of sets.
 ///
-/// Of one collection, the larger set of a pair counts as the left one.
+/// If both sets of a pair are from one collection, the larger one counts as the left set.
 ///
 /// ```
 /// use neardup_core::{Corpus, Measure, Sets};
@@ -38,7 +39,7 @@ pub enum Measure {
 
 impl Measure {
     /// Returns the similarity, 0 to 1, of a left and a right set that share `shared` tokens; 0 if a
-    /// set is empty. It never falls when `shared` grows, and never grows with a size.
+    /// set is empty. It never falls when `shared` grows, and never grows when a set grows.
     ///
     /// ```
     /// assert_eq!(neardup_core::Measure::Dice.similarity(2, 3, 5), 0.5);
@@ -56,8 +57,8 @@ impl Measure {
         if shared == 0 { 0.0 } else { o / divisor }
     }
 
-    /// Returns the real-valued least overlap for threshold `t`, right to within rounding: the place
-    /// to start a search.
+    /// Returns the least overlap for threshold `t` as a real number, exact except for rounding. A
+    /// search starts at this value.
     pub(super) fn estimate(self, t: f64, left: u32, right: u32) -> f64 {
         let (x, y) = (f64::from(left), f64::from(right));
         match self {
@@ -70,7 +71,7 @@ impl Measure {
     }
 }
 
-/// Checks a threshold that a user gave: in (0, 1].
+/// Checks that a threshold that a user gave is in (0, 1].
 pub fn check_threshold(threshold: f64) -> Result<()> {
     if threshold > 0.0 && threshold <= 1.0 {
         return Ok(());

@@ -21,7 +21,8 @@ pub enum Predicate {
     /// The similarity and the shared tokens reach their thresholds.
     #[cfg_attr(not(feature = "internals"), doc(hidden))]
     Sets(SetPredicate),
-    /// The sets share as many grams as similar texts do. Such pairs are verified later.
+    /// The sets of grams of two texts share as many grams as similar texts do. The texts of such
+    /// pairs are compared later.
     #[cfg_attr(not(feature = "internals"), doc(hidden))]
     Grams(GramBound),
 }
@@ -63,7 +64,7 @@ impl SetPredicate {
 }
 
 impl Predicate {
-    /// Accepts pairs with `measure >= threshold`, in (0, 1].
+    /// Accepts pairs whose similarity by `measure` is at least `threshold`, which is in (0, 1].
     ///
     /// Fails if the threshold is not above 0 and at most 1.
     ///
@@ -79,8 +80,8 @@ impl Predicate {
         Ok(Self::Sets(SetPredicate { measure, similarity: threshold, shared: 1 }))
     }
 
-    /// Accepts pairs with at least `min_overlap` shared tokens (at least 1), whatever their
-    /// similarity by `measure`.
+    /// Accepts pairs with at least `min_overlap` shared tokens, and at least 1. Their similarity by
+    /// `measure` does not matter.
     ///
     /// ```
     /// use neardup_core::{Measure, Predicate};
@@ -92,7 +93,8 @@ impl Predicate {
         Self::Sets(SetPredicate { measure, similarity: 0.0, shared: min_overlap.max(1) })
     }
 
-    /// Adds the condition of at least `min_overlap` shared tokens. A bound of grams stays as it is.
+    /// Adds the condition of at least `min_overlap` shared tokens. A predicate for grams stays as
+    /// it is.
     ///
     /// ```
     /// use neardup_core::{Measure, Predicate};
@@ -145,7 +147,7 @@ impl Predicate {
     }
 
     /// Returns the least number of shared tokens with which sets of these sizes pass, or `None` if
-    /// not even a subset would pass. O(1).
+    /// the sets do not even pass if one is a subset of the other. O(1).
     ///
     /// ```
     /// use neardup_core::{Measure, Predicate};
@@ -162,9 +164,8 @@ impl Predicate {
         }
     }
 
-    /// Returns the least number of shared tokens with which sets of these sizes pass, or a set of
-    /// size `left` and any set larger than `right`. Returns `None` if sets of exactly these sizes
-    /// do not pass. O(1).
+    /// Returns the least number of shared tokens with which a set of size `left` and any set of
+    /// size `right` or more pass. Returns `None` if sets of exactly these sizes do not pass. O(1).
     #[inline]
     #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn least_overlap_from(&self, left: u32, right: u32) -> Option<u32> {
@@ -176,9 +177,10 @@ impl Predicate {
         })
     }
 
-    /// Returns how far |x| + |y| - 2·(least overlap), as a function of one size, may exceed the
-    /// greater of its values at two sizes on either side. For every measure the function is convex,
-    /// except that the overlap is a whole number, at most one and a rounding away from its formula.
+    /// Returns the number by which |x| + |y| - 2·(least overlap), as a function of one size, may
+    /// exceed the greater of its values at a smaller and at a greater size. For every measure the
+    /// function is convex, except that the overlap is a whole number, which differs from its
+    /// formula by at most one and a rounding error.
     #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn ripple(&self) -> u32 {
         const ROUNDED: u32 = 4;

@@ -3,10 +3,11 @@
 //! unbroken.
 //!
 //! The edit curve counts insertions and deletions from the start of the text. A region is trustable
-//! if its slope is small. The text is cut into blocks, and runs of blocks are tried, first those
-//! that hold the middle. The best run is extended at both ends within one block. The result is the
-//! longest region to within two blocks, because the curve is not examined elsewhere. O(characters +
-//! blocks²).
+//! if the slope of the curve in it is small. The text is cut into blocks, and runs of blocks are
+//! tried. The best run is the one with the greatest weight, where a block in the middle of the text
+//! has more weight than a block near its ends. The best run is extended at both ends by up to one
+//! block. The result may miss up to two blocks of a longer region, because the curve is not
+//! examined elsewhere. O(characters + blocks²).
 
 use std::ops::Range;
 
@@ -22,15 +23,15 @@ pub const BLOCKS: usize = 16;
 pub struct Curve {
     /// The number of deletions before each character.
     deletions: Vec<u32>,
-    /// The number of insertions in the gaps before each gap. Gap n is before character n, and the
-    /// last gap is at the end.
+    /// For each gap, the number of insertions in all gaps before it. Gap n is before character n,
+    /// and the last gap is at the end.
     insertions: Vec<u32>,
 }
 
 impl Curve {
-    /// Sets the curve for a text of `length` characters. `matched` are, in order, its characters
-    /// that are matched with those of a text of `other` characters. An insertion lies in the gap
-    /// before the next matched character.
+    /// Sets the curve for a text of `length` characters. `matched` lists, in order, its characters
+    /// that are matched and the characters of the other text that they are matched with. The other
+    /// text has `other` characters. An insertion lies in the gap before the next matched character.
     pub fn set(&mut self, length: usize, other: usize, matched: &[(u32, u32)]) -> Result<()> {
         let Self { deletions, insertions } = self;
         deletions.clear();
@@ -42,7 +43,7 @@ impl Curve {
         deletions.push(0);
         for &(a, b) in matched {
             let a = a as usize;
-            // Mostly the character before is matched, too.
+            // Mostly the previous character is matched, too.
             if deletions.len() <= a {
                 let gap = (a + 1 - deletions.len()) as u32;
                 deletions.extend(deleted + 1..=deleted + gap);
@@ -86,13 +87,13 @@ impl Curve {
 
     /// Returns the trustable region, whose slope is at most `slope`, found with `blocks` blocks.
     /// Returns `None` if no run of blocks has such a slope, or if the region does not touch the
-    /// part of the text that `centre` gives, in shares of its length.
+    /// part of the text that `centre` gives, as shares of the text's length.
     pub fn trustable(&self, slope: f64, blocks: usize, centre: [f64; 2]) -> Option<Range<usize>> {
         let length = self.length();
         let blocks = blocks.min(length);
         let start = |block: usize| block * length / blocks;
         let mut best: Vec<(usize, usize)> = Vec::new();
-        // The weight comes first, then fewer blocks before more.
+        // A greater weight is better. If weights are equal, fewer blocks are better.
         let mut most = (0, 0);
         for from in 0..blocks {
             let mut weight = 0;

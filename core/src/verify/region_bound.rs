@@ -1,18 +1,19 @@
-//! An upper bound of what a trustable region can hold, before the alignment is known
-//! (docs/design/algorithms.md section 5).
+//! An upper bound of the number of matched characters in a trustable region, found before the
+//! alignment is known (docs/design/algorithms.md section 5).
 //!
 //! A character of A that the filter removed is a deletion in every alignment. So a run of blocks
-//! whose slope is too great by these deletions alone is not a base region, and the region extends
-//! at most one block beyond its base region on either side. Most pages of one site, whose sketches
-//! are their common frame, are rejected here: nothing of the frame is trustable and touches the
-//! centre. O(blocks² + blocks · log of the sketch).
+//! whose slope is too great because of these deletions alone cannot be a base region, which is a
+//! run that is extended to a trustable region. A trustable region extends at most one block beyond
+//! its base region on either side. Most pairs of pages of one site have only their common frame in
+//! their sketches. They are rejected here, because no part of the frame is trustable and touches
+//! the centre. O(blocks² + blocks · log of the length of the sketch).
 
 use crate::error::Result;
 use crate::memory;
 
 /// Reports whether a trustable region of a text of `length` characters may hold `least` matched
-/// characters. All matched characters are among `kept`, ascending. The other parameters are as in
-/// [`super::region::Curve::trustable`].
+/// characters. All matched characters are among those in `kept`, which are in ascending order. The
+/// other parameters are as in [`super::region::Curve::trustable`].
 pub fn may_hold(
     kept: &[u32],
     length: usize,

@@ -1,5 +1,5 @@
-//! Common text that is certain: runs of equal characters that follow one another in both texts.
-//! They bound the width of the table of the longest common subsequence.
+//! Finds common text that is certain: runs of equal characters that come in the same order in both
+//! texts. Their length limits the width of the table of the longest common subsequence.
 
 use super::column::DOING;
 use crate::error::Result;
@@ -11,7 +11,7 @@ struct Run {
     left: u32,
     right: u32,
     length: u32,
-    /// The characters of the longest chain of runs that ends with this one.
+    /// The number of characters of the longest known chain of runs that ends with this run.
     chained: u32,
 }
 
@@ -25,16 +25,16 @@ impl Runs {
         self.0.clear();
     }
 
-    /// Adds a run, which begins and ends after the runs before it in the right text. No text has
+    /// Adds a run, which must begin and end after all earlier runs in the right text. No text has
     /// more characters than 32 bits can count.
     pub fn add(&mut self, left: usize, right: usize, length: usize) -> Result<()> {
         let run = Run { left: left as u32, right: right as u32, length: length as u32, chained: 0 };
         memory::push(&mut self.0, run, DOING)
     }
 
-    /// Returns the number of characters of a long chain of runs that ascends in both texts. It is
-    /// no more than the longest common subsequence has. O(runs), since only a few runs before each
-    /// one are examined.
+    /// Returns the number of characters of a long chain of runs whose places ascend in both texts.
+    /// The longest common subsequence has at least this many characters. O(runs), since only a few
+    /// runs before each run are examined.
     pub fn common(&mut self) -> usize {
         const BEFORE: usize = 32;
         let mut most = 0;
