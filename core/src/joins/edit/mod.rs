@@ -1,22 +1,24 @@
 //! The exact join by edit distance (docs/design/algorithms.md section 8). It finds texts that share
 //! as many q-grams as similar texts do, then computes their true distance.
 //!
-//! The join of gram sets is the one for words and shingles, with its prefixes, bitmaps and
-//! positions. Only its bound differs ([`edit::GramBound`]). Equal texts are one record, and only
-//! distinct texts are compared.
+//! The join of gram sets is the same as the join of sets of words or shingles, with the same
+//! prefixes, bitmaps and positions. Only the bound differs ([`edit::GramBound`]). Equal texts are
+//! one record, and only distinct texts are compared.
 //!
-//! Similar texts may have no gram in common if they are short for the length of a gram: aaac and
-//! aabc at q = 3. So the threshold determines q, small enough that similar texts always share a
-//! gram ([`edit::GramBound::new`]), and no pair without a common gram has to be tried.
+//! Similar texts may have no gram in common if they are short compared with a gram, for example
+//! aaac and aabc at q = 3. So the threshold determines q, which is small enough that similar texts
+//! always share a gram ([`edit::GramBound::new`]), and no pair without a common gram has to be
+//! tried.
 //!
-//! Long texts in an alphabet have most of their grams of two characters in common, whatever they
-//! say. If a sample shows this (`sample`), the join compares such texts by the counts of their
-//! grams instead (`profiles`). If the counts do not distinguish them well, as with pages of a
-//! template, it compares them by pieces that both have at about the same position (`segments`).
+//! Long texts that are written in an alphabet have most of their grams of two characters in common,
+//! even if the texts are unrelated. If a sample shows this (`sample`), the join compares such texts
+//! by the counts of their grams instead (`profiles`). If the counts do not distinguish them well,
+//! as with pages of a template, it compares them by pieces that both have at about the same
+//! position (`segments`).
 //!
 //! With an absolute distance limit, short texts can be similar without a common gram. Then there
 //! are several joins, one for each range of lengths of the longer text (`stages`): by pairs of
-//! characters for long texts and by single characters for shorter ones. Texts no longer than the
+//! characters for long texts and by single characters for shorter texts. Texts no longer than the
 //! distance are all similar to each other, so all their pairs are taken.
 //!
 //! ```
@@ -74,7 +76,7 @@ pub struct Prepared {
     pub distinct_grams: u64,
     /// The number of distinct texts, of both tables.
     pub distinct_texts: u64,
-    /// The most bytes that were held at one time.
+    /// The greatest number of bytes that were held at one time.
     pub peak_bytes: usize,
 }
 
@@ -99,7 +101,7 @@ pub fn edit_pairs(
         Prepared { grams: 0, distinct_grams: 0, distinct_texts: texts.len() as u64, peak_bytes: 0 };
     let mut stages = Vec::new();
     for span in spans {
-        // Texts are ordered by length, so this takes the shorter ones.
+        // Texts are ordered by length, so this takes the texts that are short enough for the span.
         let [lefts, rights] = all.clone().map(|range| {
             let range = range?;
             let lengths = &texts.lengths()[range.start as usize..range.end as usize];
@@ -176,13 +178,14 @@ struct EditComparison {
 }
 
 impl EditJoin {
-    /// Returns the next pairs to compare, as many as take a fraction of a second, perhaps none;
-    /// `None` when there are no more. Pairs with the same left text are adjacent.
+    /// Returns the next pairs to compare, so many that comparing them takes a fraction of a second.
+    /// The result may be empty, and it is `None` when there are no more pairs. Pairs with the same
+    /// left text are adjacent.
     fn candidates(&mut self, executor: &dyn Executor) -> Result<Option<Vec<Pair>>> {
         const LARGEST_BATCH: usize = 1 << 16;
         const MOST_WORK: u64 = 1 << 26;
-        // Small batches at first, so that the first pairs come soon; larger ones later, because
-        // they cost less.
+        // The first batches are small, so that the first pairs come soon. Later batches are larger,
+        // because larger batches cost less per pair.
         self.batch = (2 * self.batch).min(LARGEST_BATCH);
         let (mut candidates, mut work, mut waited) = (Vec::new(), 0, false);
         let Some(stage) = self.stages.get_mut(self.at) else { return Ok(None) };
@@ -262,7 +265,7 @@ impl RecordJoin for EditJoin {
     }
 }
 
-/// Some pairs to compare, and the pairs of them that pass.
+/// Some pairs that are still to be compared, and the pairs that were found to pass.
 #[derive(Debug, Default)]
 struct Comparisons<'a> {
     todo: &'a [Pair],

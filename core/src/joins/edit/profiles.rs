@@ -1,13 +1,13 @@
 //! Finds candidates among long texts by how often each gram occurs in them.
 //!
-//! Prefixes of grams tell short texts apart. In long texts of an alphabet most grams of two
-//! characters are frequent, so any two texts share many of them. But an edit removes at most q
-//! grams of q characters from a text and adds at most as many. So texts at distance d whose lengths
-//! differ by i differ by at most 2qd - i in the counts of all their grams together (Ukkonen, TCS
-//! 1992). These counts are a text's *profile*. Here, grams whose hashes collide are counted
-//! together, and counts stop at 255; both can only make the difference smaller, never larger.
-//! Comparing two profiles takes tens of nanoseconds, so all pairs whose lengths are compatible are
-//! compared.
+//! Prefixes of grams tell short texts apart. In long texts that are written in an alphabet, most
+//! grams of two characters are frequent, so any two texts share many grams. But an edit removes at
+//! most q grams of q characters from a text and adds at most as many. So texts at distance d whose
+//! lengths differ by i differ by at most 2qd - i in the counts of all their grams together
+//! (Ukkonen, TCS 1992). These counts are a text's *profile*. Here, grams whose hashes collide are
+//! counted together, and counts stop at 255; both can only make the difference smaller, never
+//! larger. Comparing two profiles takes tens of nanoseconds, so all pairs whose lengths are
+//! compatible are compared.
 
 use std::ops::Range;
 
@@ -21,10 +21,10 @@ use crate::memory;
 use crate::verify::edit::EditPredicate;
 
 const DOING: &str = "comparing counts of grams";
-/// The hash bits of grams of two characters, and of grams of three, which tell more but take
-/// longer.
+/// The number of hash bits for grams of two characters, and for grams of three. Grams of three
+/// characters distinguish more texts, but comparing their counts takes longer.
 const BITS: [u32; 2] = [9, 12];
-/// The bytes of a profile.
+/// The number of bytes of a profile.
 const PROFILE: usize = (1 << BITS[0]) + (1 << BITS[1]);
 
 /// The profiles of some consecutive texts.
@@ -114,7 +114,7 @@ impl TextRange<'_> {
             let [pairs, triples] = &mut self.grams;
             let pairs = &mut pairs[at << BITS[0]..][..1 << BITS[0]];
             let triples = &mut triples[at << BITS[1]..][..1 << BITS[1]];
-            // A share that was stopped starts again from the beginning.
+            // After a stop, the share starts again from the beginning.
             pairs.fill(0);
             triples.fill(0);
             let (mut before, mut last) = (None, None);
@@ -195,7 +195,8 @@ impl ByProfiles {
         rights: Option<Range<u32>>,
         budget: usize,
     ) -> Self {
-        /// A block this small takes little memory, whatever the budget.
+        /// A block may have this many texts even if the budget is smaller, because it takes little
+        /// memory.
         const LEAST_BLOCK: usize = 64;
         Self {
             edit,
@@ -284,7 +285,7 @@ impl ByProfiles {
         self.counts
     }
 
-    /// Returns the share of the texts that are done.
+    /// Returns the share of the texts that is done.
     pub(super) fn progress(&self, texts: &Texts) -> f64 {
         let all = self.rights.as_ref().map_or(texts.len() as u32, |rights| rights.start);
         1.0 - f64::from(self.lefts.len() as u32) / f64::from(all.max(1))

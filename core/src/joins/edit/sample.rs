@@ -17,11 +17,12 @@ const DOING: &str = "looking at a sample of texts";
 const TEXTS: usize = 64;
 /// The maximum length of a sampled text.
 const MOST_CHARACTERS: u32 = 1 << 14;
-/// The cost of comparing a pair of profiles, in places where two texts share a gram.
+/// The cost of comparing a pair of profiles, given as a number of places where two texts share a
+/// gram.
 const PLACES_A_PAIR: u64 = 8;
 
-/// Samples texts of all lengths from `shortest` on, equally many from each side. Returns `None` if
-/// there are too few texts.
+/// Samples texts of all lengths that are at least `shortest`, the same number from each side.
+/// Returns `None` if there are too few texts.
 pub(super) fn sample(texts: &Texts, sides: &[Range<u32>], shortest: u32) -> Option<Vec<u32>> {
     let mut sample = Vec::new();
     for side in sides {
@@ -39,7 +40,8 @@ pub(super) fn sample(texts: &Texts, sides: &[Range<u32>], shortest: u32) -> Opti
 
 /// Reports whether comparing the profiles of all pairs with compatible lengths is less work than
 /// comparing the texts that share a rare gram. It considers texts of at least `shortest`
-/// characters. `sides` are the texts of each table, by length.
+/// characters. `sides` has the range of texts of each table; the texts of a table are ordered by
+/// length.
 pub(super) fn meet_in_vain(
     texts: &Texts,
     sides: &[Range<u32>],

@@ -42,8 +42,8 @@ pub(super) enum By {
     All,
 }
 
-/// Returns the spans for a predicate; each pair belongs to exactly one of them. `sides` are the
-/// texts of each table.
+/// Returns the spans for a predicate; each pair belongs to exactly one of the spans. `sides` has
+/// the range of texts of each table.
 pub(super) fn spans(
     texts: &Texts,
     sides: &[Range<u32>],
@@ -66,7 +66,8 @@ pub(super) fn spans(
             Span { longer: ByProfiles::SHORTEST..=u32::MAX, by: shape.map_or(By::Profiles, By::Segments) },
         ]);
     };
-    // Similar texts of n characters share at least n - q + 1 - q·distance grams.
+    // If the longer of two similar texts has n characters, they share at least n - q + 1 -
+    // q·distance grams.
     let (single, double) = (distance.saturating_add(1), distance.saturating_mul(2).saturating_add(2));
     let span = |longer, q| Span { longer, by: By::Grams(GramBound::with_grams_of(edit, q)) };
     Ok(vec![
@@ -119,7 +120,8 @@ pub(super) struct Stage {
 /// A source of candidates.
 #[derive(Debug)]
 pub(super) enum Source {
-    /// Pairs of texts, in place of rows, that share enough grams; and the bound.
+    /// Pairs of texts that share enough grams, and the bound. The rows of these pairs are the
+    /// texts.
     Grams(Pairs, GramBound),
     /// Pairs of texts with compatible profiles.
     Profiles(ByProfiles),

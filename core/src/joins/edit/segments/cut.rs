@@ -26,8 +26,8 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// The bytes of an entry while an index is built: the entry as it was cut, the sorted entry,
-    /// the sort buffer, the number of matches and the start.
+    /// The number of bytes per entry while an index is built: the entry as it was cut, the sorted
+    /// entry, the sort buffer, the number of matches and the start.
     pub(super) const BYTES: usize = 3 * size_of::<Self>() + 2 * size_of::<u32>();
     /// The value of `others` before the pieces are chosen: more than the edits that any entry
     /// allows.
@@ -60,9 +60,9 @@ pub(super) struct Member {
 /// The pieces that one thread cuts from some texts.
 #[derive(Debug)]
 pub(super) struct Share {
-    /// The texts, each with the greatest distance of a pair that it may be in.
+    /// The texts, and for each of them the greatest distance of a pair that the text may be in.
     pub todo: Vec<(u32, u32)>,
-    /// The number of the first text in the index.
+    /// The number that the first of these texts has in the index.
     first: u32,
     pub entries: Vec<Entry>,
     pub members: Vec<Member>,
@@ -76,7 +76,7 @@ impl Share {
 
     /// Cuts the texts of the share.
     pub(super) fn cut(&mut self, texts: &Texts, shape: Shape, stop: &Stop) -> Result<()> {
-        // A share that was stopped starts again from the beginning.
+        // After a stop, the share starts again from the beginning.
         self.entries.clear();
         self.members.clear();
         let Self { todo, first, entries, members } = self;
@@ -85,7 +85,7 @@ impl Share {
             let length = texts.length(text);
             let pieces = (length as usize / shape.length()).min(Entry::MOST_PIECES) as u32;
             let changed = distance / shape.edits();
-            // In a text with fewer pieces, similar texts may lack all of them.
+            // If a text has no more pieces than this, a similar text may lack all of them.
             if pieces > changed {
                 memory::reserve(entries, pieces as usize * shape.keys(), DOING)?;
                 let end = pieces * shape.length() as u32;

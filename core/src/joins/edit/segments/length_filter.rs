@@ -9,12 +9,12 @@ use crate::verify::edit::EditPredicate;
 /// The texts of each side of the comparison.
 #[derive(Debug, Clone)]
 pub(super) struct Sides {
-    /// The rule by which pairs are similar.
+    /// The rule that decides whether a pair is similar.
     pub edit: EditPredicate,
     /// The texts whose segments are indexed.
     pub lefts: Range<u32>,
-    /// The texts of another table. If there is none, the partners of a text are the shorter texts
-    /// of the same table.
+    /// The texts of another table. If there is only one table, the partners of a text are the texts
+    /// before it in this table, which are not longer.
     pub rights: Option<Range<u32>>,
 }
 
