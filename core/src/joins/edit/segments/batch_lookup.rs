@@ -72,15 +72,16 @@ impl Rooms {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the bytes on the heap of the free buffers.
+    /// Returns the number of bytes on the heap that the free buffers take.
     pub(super) fn bytes(&self) -> usize {
         self.free().iter().map(|room| memory::bytes(&room.looks) + memory::bytes(&room.other)).sum()
     }
 }
 
 impl Index {
-    /// Counts, for each text of the index, the pieces that the query has where they may have moved
-    /// to. A piece that the query has twice there counts twice. The tally must be empty before.
+    /// Counts, for each text of the index, those of its pieces that the query has at a position to
+    /// which they may have moved. A piece that the query has at two such positions counts twice.
+    /// The tally must be empty before the call.
     pub(super) fn count(
         &self,
         query: &Query<'_>,
@@ -95,9 +96,9 @@ impl Index {
         Ok(())
     }
 
-    /// Calls `each` with the number of a query and an entry that the query has at a position where
-    /// it may have moved to, as long as `each` returns true. Returns false if `each` stopped the
-    /// search.
+    /// Calls `each` with the number of a query and an entry whose key the query has at a position
+    /// to which it may have moved, as long as `each` returns true. Returns false if `each` stopped
+    /// the search.
     pub(super) fn meet(
         &self,
         queries: &[Query<'_>],
@@ -162,7 +163,7 @@ impl Index {
         each: &mut impl FnMut(usize, &Entry) -> Result<bool>,
     ) -> Result<bool> {
         const CHECK_EVERY: usize = 1 << 6;
-        /// The number of entries a key up to which nearly all entries are read.
+        /// With up to this many entries per key, nearly all entries are read.
         const DENSE: usize = 8;
         /// With up to 2^12 entries, the order of the lookups does not matter.
         const SMALL: u32 = 12;
@@ -198,15 +199,16 @@ impl Index {
                         break;
                     }
                     *seen += 1;
-                    // Most matching keys are there by chance.
+                    // Most matching keys match by chance.
                     let may_follow = following
                         .is_none_or(|following| following.may_follow(entry.follows, follows, entry.behind));
                     if !may_follow || entry.member.wrapping_sub(window.first) >= window.count {
                         continue;
                     }
                     let (moved, left) = (entry.place.abs_diff(place), entry.behind.abs_diff(behind));
-                    // The edits before and after the piece must not exceed the greatest distance
-                    // together, nor the maximum on either side.
+                    // The edits before and after the piece together must not exceed the greatest
+                    // distance, and the edits on each side must not exceed the maximum of that
+                    // side.
                     if moved + left <= self.reach
                         && moved <= shape.most_edits_beside(entry.others[0])
                         && left <= shape.most_edits_beside(entry.others[1])

@@ -1,10 +1,10 @@
 //! Checks whether two texts continue alike after a piece that both have. Comparing a few characters
-//! after the piece rules out texts that have it by chance.
+//! after the piece rules out texts that have the piece by chance.
 //!
-//! Of the pieces of a text in the index, a similar text has the needed number of pieces with never
-//! more than one edit a piece after them (docs/design/algorithms.md section 8), so at most one edit
-//! in the next piece. Each piece is stored with some bits of the characters that follow it. Nearly
-//! all chance matches are ruled out by these bits, without reading a text.
+//! The needed number of the pieces of an indexed text that a similar text has are each followed by
+//! at most one edit per piece (docs/design/algorithms.md section 8), so by at most one edit in the
+//! next piece. Each piece is stored with some bits of the characters that follow it. Nearly all
+//! chance matches are ruled out by these bits, without reading a text.
 
 use super::shape::Shape;
 use crate::error::Result;
@@ -39,8 +39,8 @@ impl Codes {
         Ok(())
     }
 
-    /// Returns the codes from a position on, which must not be after the end of the text. Codes
-    /// after the end are 0.
+    /// Returns the codes of the characters from a position on. The position must not be after the
+    /// end of the text. Codes after the end are 0.
     #[inline]
     pub(super) fn from(&self, place: u32) -> u32 {
         let (at, shift) = ((place / CHARACTERS) as usize, place % CHARACTERS * BITS);
@@ -51,7 +51,7 @@ impl Codes {
 /// The condition on the characters that follow a piece of a shape.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Following {
-    /// The bits of the characters that must agree except for an edit.
+    /// A mask of the bits of the characters that must agree except for an edit.
     all: u32,
     /// A text with this many characters from the beginning of the piece on has enough characters to
     /// compare after the piece.
@@ -106,7 +106,7 @@ mod tests {
 
     proptest! {
         /// The check passes texts of as many characters as are compared if some beginning of the
-        /// other text is one edit away. It passes no others whose codes differ.
+        /// other text is one edit away. It passes no other texts whose codes differ.
         #[test]
         fn one_edit_passes(own in "[a-c]{8}", other in "[a-c]{8,12}", at in 0..4usize) {
             let ahead: String = "b".repeat(at);

@@ -22,14 +22,15 @@ pub(super) struct Index {
     pub(super) shape: Shape,
     /// The entries, sorted by hash and, for equal hashes, by position.
     pub(super) entries: Vec<Entry>,
-    /// For each value of the first hash bits, where its entries begin; and where the last ones end.
+    /// For each value of the first bits of a hash, where the entries with that value begin. The
+    /// last element is where the last entries end.
     starts: Vec<u32>,
-    /// The number of these first bits.
+    /// The number of first bits of a hash that select an element of `starts`.
     bits: u32,
     /// A bitmap of the hashes that occur, by their last bits.
     present: Vec<u64>,
-    /// For each text, the least number of pieces that a similar text has; 0 if the index cannot
-    /// rule the text out.
+    /// For each text, the least number of its indexed pieces that a similar text has; 0 if the
+    /// index cannot rule the text out.
     needed: Vec<u16>,
     /// The texts that the index cannot rule out.
     unknown: Vec<u32>,
@@ -46,7 +47,8 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Counts one more piece, or a piece that the other text has twice where it may have moved to.
+    /// Counts one more piece of a text of the index. If the other text has a piece twice at
+    /// positions to which it may have moved, the piece counts twice.
     #[inline]
     pub(super) fn add(&mut self, member: u32) -> Result<()> {
         let count = &mut self.counts[member as usize];
@@ -96,9 +98,10 @@ impl Index {
         Ok(index)
     }
 
-    /// Counts for each entry how many of `others` have the same key where it may have moved to, and
-    /// also returns the number of others. A piece of a template has as many entries as there are
-    /// texts, so each key of another text only marks where its run of entries begins and ends.
+    /// Counts for each entry how many of the texts `others` have the same key at a position to
+    /// which it may have moved. Also returns the number of these texts. A piece of a template has
+    /// as many entries as there are texts, so each key of another text only marks where the run of
+    /// matching entries begins and ends.
     fn hits<'a>(
         &self,
         others: impl Iterator<Item = Query<'a>>,
@@ -138,7 +141,7 @@ impl Index {
 
     /// Finds where the entries of each bucket begin, and which hashes occur.
     fn find_starts(&mut self, stop: &Stop) -> Result<()> {
-        /// The bits of `present` for each entry.
+        /// The number of bits of `present` for each entry.
         const BITS_AN_ENTRY: usize = 8;
         const MOST_WORDS: usize = 1 << 22;
         const MOST_BITS: u32 = 24;
@@ -222,11 +225,12 @@ impl Index {
     }
 
     /// Removes the keys of all pieces except the rarest of each text, as measured by how often a
-    /// sample of `size` texts has each.
+    /// sample of `size` texts has each piece.
     ///
-    /// Of any m pieces a similar text has at least m - c, where c is how many pieces its edits may
-    /// change. The index keeps so many pieces that m - c exceeds what texts have in common by
-    /// chance. It keeps no more than that, because every match of a piece costs time.
+    /// A similar text has at least m - c of any m pieces, where c is how many pieces its edits may
+    /// change. The index keeps so many pieces that m - c exceeds the number of pieces that texts
+    /// have in common by chance. It keeps no more than that, because every match of a piece costs
+    /// time.
     fn keep_rarest(&mut self, members: &[Member], hits: &[u32], size: u64, stop: &Stop) -> Result<()> {
         const LEFT_OUT: u16 = u16::MAX;
         let mut firsts = Vec::new();
@@ -248,7 +252,8 @@ impl Index {
                 *sum = sum.saturating_add(hits);
             }
         }
-        // The number of kept pieces before each piece of the same text.
+        // For each kept piece, the number of kept pieces of the same text before it; `LEFT_OUT` for
+        // a piece that is not kept.
         let mut before = memory::filled(LEFT_OUT, all, DOING)?;
         let mut kept: Vec<u16> = Vec::new();
         memory::reserve(&mut kept, members.len(), DOING)?;
@@ -327,13 +332,16 @@ fn present_at(hash: u32, words: usize) -> (usize, u64) {
     ((hash / u64::BITS) as usize & (words - 1), 1 << (hash % u64::BITS))
 }
 
-/// How many pieces of a text to take, from the one with the fewest chance matches on, and how many
-/// of these a similar text must have, where `changed` of them may differ. `order` has the chance
-/// matches of each piece, ascending, of `size` texts.
+/// Returns how many pieces of a text to take, beginning with the piece that has the fewest chance
+/// matches, and how many of the taken pieces a similar text must have if `changed` of them may
+/// differ. `order` has, for each piece, its number of chance matches with `size` texts, in
+/// ascending order.
 fn taken_and_needed(order: &[(u32, u32)], changed: u64, size: u64) -> (u64, u64) {
-    /// How many more pieces must be needed than chance matches explain.
+    /// By how many the needed pieces must exceed the number that chance matches explain.
     const MARGIN: u64 = 8;
-    // The excess of the needed pieces over the chance matches, in units of 1 / `size`.
+    // `best` is the greatest excess of the needed pieces over twice the mean number of chance
+    // matches, in units of 1 / `size`, then the number of pieces to take, and the number of needed
+    // pieces. `met` is the number of chance matches so far.
     let (mut best, mut met): (Option<(i64, u64, u64)>, u64) = (None, 0);
     for (taken, &(hits, _)) in (1u64..).zip(order) {
         met += u64::from(hits);

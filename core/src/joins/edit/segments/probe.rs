@@ -19,14 +19,15 @@ pub(super) struct Probe {
     pub found: Vec<Pair>,
     /// The number of pairs with a piece in common.
     pub met: u64,
-    /// About how many bytes the looked-up keys take, and the matches the same again.
+    /// About how many bytes the keys that are looked up may take. The matches may take as many
+    /// bytes again.
     pub room: usize,
 }
 
 impl Probe {
     /// Looks up as many of the partners at a time as there is room for. The matches are stored by
-    /// partner, then counted partner by partner. If they exceed the room, fewer partners are looked
-    /// up together. With a single partner the matches are counted directly.
+    /// partner, then counted partner by partner. If the matches do not fit in `room`, fewer
+    /// partners are looked up together. With a single partner the matches are counted directly.
     pub(super) fn compare<'a>(
         &mut self,
         index: &Index,
@@ -35,7 +36,7 @@ impl Probe {
         rooms: &Rooms,
         stop: &Stop,
     ) -> Result<()> {
-        /// After this many found pairs, they are compared first.
+        /// When so many pairs are found, they are compared before more are searched.
         const MOST_FOUND: usize = 1 << 16;
         let (mut tally, mut looks) = (index.tally()?, rooms.take(self.room));
         let mut met: Vec<Vec<u32>> = Vec::new();

@@ -6,13 +6,13 @@ use std::ops::Range;
 #[derive(Debug, Clone)]
 pub(super) struct Query<'a> {
     pub text: &'a str,
-    /// The number of its characters.
+    /// The number of characters of the text.
     pub length: u32,
-    /// The texts of the index that it is compared with.
+    /// The texts of the index that the text is compared with.
     pub among: Range<u32>,
     /// The least and the greatest length of these texts.
     pub others: (u32, u32),
-    /// Its own number in the index, if the index contains it.
+    /// The number of the text itself in the index, if the index contains it.
     pub own: Option<u32>,
 }
 
@@ -22,7 +22,7 @@ pub(super) struct Window {
     pub length: u32,
     down: u32,
     up: u32,
-    /// The first of the texts it is compared with, and their number.
+    /// The first of the texts that the text is compared with. `count` is the number of these texts.
     pub first: u32,
     pub count: u32,
 }
@@ -32,9 +32,9 @@ impl Window {
     /// `None` if all of them are too far away.
     pub(super) fn new(query: &Query<'_>, reach: u32) -> Option<Self> {
         let reach = i64::from(reach);
-        // `least` and `most` bound i, by how much the text is longer than the others. If a piece
-        // moved by s, at least s of the edits are before it and |i - s| after it, so s is between
-        // half of i - d and half of i + d.
+        // `least` and `most` are the bounds of i, by how many characters the text is longer than a
+        // compared text. If a piece moved by s characters, at least |s| of the d edits are before
+        // it and at least |i - s| after it, so s is between half of i - d and half of i + d.
         let [least, most] =
             [query.others.1, query.others.0].map(|other| i64::from(query.length) - i64::from(other));
         let [down, up] = [most.min(reach) + reach, reach - least.max(-reach)].map(|twice| (twice + 1) / 2);
@@ -52,8 +52,8 @@ impl Window {
         })
     }
 
-    /// Returns the range in which an equal key may begin: its first position, and the position
-    /// after its last.
+    /// Returns the range in which an equal key may begin: the first position, and the position
+    /// after the last one.
     #[inline]
     pub(super) fn places(&self, place: u32) -> [u32; 2] {
         [place.saturating_sub(self.down), place + self.up + 1]

@@ -4,8 +4,8 @@
 //! by all parts but one, so it takes two edits to change it. Then lookups can use more characters,
 //! and a text can have more edits. One edit changes one part, or adds a character between two
 //! parts, which is the same as adding it to one of them. If the changed part is the first or the
-//! last, the others remain adjacent. Otherwise they are as far apart as the part is long, or one
-//! character more or less.
+//! last, the other parts remain adjacent. Otherwise the parts before and after the changed part are
+//! as far apart as that part is long, or one character more or less.
 
 use std::ops::Range;
 
@@ -52,9 +52,9 @@ impl Shape {
         if self.parts == 1 { 1 } else { 2 }
     }
 
-    /// Returns the maximum number of edits on one side of a key, and so how far the key has moved
-    /// at most, if `pieces` indexed pieces are on that side. The limit holds for at least as many
-    /// found pieces of a similar text as are needed (`index`).
+    /// Returns the maximum number of edits on one side of a key, if `pieces` indexed pieces are on
+    /// that side. So this is also how far the key has moved at most. The limit holds for at least
+    /// the needed number of the pieces that are found in a similar text (`index`).
     #[inline]
     pub(super) fn most_edits_beside(self, pieces: u16) -> u32 {
         let edits = self.edits();
@@ -71,19 +71,19 @@ impl Shape {
         if self.parts == 1 { 1 } else { 1 + 3 * (self.parts - 2) }
     }
 
-    /// Returns the number of characters of a run that is a key alone.
+    /// Returns the number of characters of a key that consists of one run.
     fn run(self) -> usize {
         self.width * (self.parts - 1).max(1)
     }
 
-    /// Returns the indices of the parts between others that may change.
+    /// Returns the indices of the parts that may change and have other parts on both sides.
     fn between(self) -> Range<usize> {
         1..self.parts.saturating_sub(1).max(1)
     }
 
     /// Calls `each` with the keys of the pieces of a text. Each key comes with its range: the
-    /// position of its first character and the position after its last. A piece begins every
-    /// [`length`](Self::length) characters; a key lies within its piece.
+    /// position of its first character and the position after its last character. A piece begins
+    /// every [`length`](Self::length) characters; a key lies within its piece.
     pub(super) fn for_each_key(
         self,
         text: &str,
@@ -111,7 +111,7 @@ impl Shape {
 
     /// Calls `each` with all keys that pieces of other texts may have in common with this text.
     /// Each key comes with its range: the position of its first character and the position after
-    /// its last.
+    /// its last character.
     pub(super) fn for_each_look(
         self,
         text: &str,
