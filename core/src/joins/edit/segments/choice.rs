@@ -24,7 +24,8 @@ mod cost {
     pub(super) const LOOK: f64 = 30.0;
     /// A key of the index.
     pub(super) const KEY: f64 = 100.0;
-    /// A comparison of the counts of grams of two characters, and of three.
+    /// A comparison of the counts of grams of two characters. `TRIPLES` is the cost for three
+    /// characters.
     pub(super) const PAIRS: f64 = 20.0;
     pub(super) const TRIPLES: f64 = 150.0;
     /// A step in the comparison of two texts.
@@ -36,9 +37,9 @@ pub(super) fn bytes_of(length: u32, shape: Shape) -> usize {
     (length as usize / shape.length()).min(Entry::MOST_PIECES) * shape.keys() * Entry::BYTES
 }
 
-/// Returns the best shape of pieces, if pieces are less work than profiles. `sides` are the texts
-/// of each table; sampled texts have at least `shortest` characters. The index of the pieces has
-/// `budget` bytes.
+/// Returns the best shape of pieces, or `None` if profiles are less work than pieces. `sides` has
+/// the range of texts of each table. Sampled texts have at least `shortest` characters. A join by
+/// pieces may take about `budget` bytes.
 pub(in super::super) fn best_shape(
     texts: &Texts,
     sides: &[Range<u32>],
@@ -68,10 +69,11 @@ pub(in super::super) fn best_shape(
 struct Sample<'a> {
     texts: &'a Texts,
     sides: &'a Sides,
-    /// The sampled texts that are indexed by their pieces, and the ones they are compared with.
+    /// The sampled texts whose pieces are indexed. `rights` are the sampled texts that they are
+    /// compared with.
     lefts: &'a [u32],
     rights: &'a [u32],
-    /// The number of texts of each side, and the mean number of partners of a left text.
+    /// The number of texts of each side. `partners` is the mean number of partners of a left text.
     all: [f64; 2],
     partners: f64,
     budget: usize,
@@ -133,7 +135,8 @@ impl<'a> Sample<'a> {
         Ok(sum * self.weight())
     }
 
-    /// Estimates the cost of pieces of a shape. Returns `None` if it is not less than `least`.
+    /// Estimates the cost of pieces of a shape. Returns `None` if the cost is not less than
+    /// `least`, or if most texts have too few pieces.
     fn of_pieces(&self, shape: Shape, least: f64, stop: &Stop) -> Result<Option<f64>> {
         let mean = |side: &[u32]| {
             side.iter().map(|&text| f64::from(self.texts.length(text))).sum::<f64>() / side.len() as f64

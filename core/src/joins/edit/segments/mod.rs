@@ -1,15 +1,16 @@
 //! Finds candidates among long texts that mostly share content, such as pages of one template, by
 //! pieces that both texts have at about the same position.
 //!
-//! A text is cut into pieces of some characters. Each edit changes at most one piece. So of any m
-//! pieces of a text, a text at distance d has at least m - d, moved by no more than the edits
-//! before and after them allow: by s characters in a text that is longer by i, where |s| + |i - s|
-//! <= d (Li, Deng, Wang, Feng: Pass-Join, PVLDB 2011, who cut a text into d + 1 pieces and look for
-//! one). The choice of the m pieces is free. The index takes the rarest ones: pieces of the
-//! template, which most texts have, are left out, and the pieces that differ count. Pieces can be
-//! built so that it takes two edits to change one (`shape`). Texts also match in pieces they share
-//! by chance, but longer pieces hardly ever match by chance. How long pieces can be depends on how
-//! many edits are allowed in the text outside the template.
+//! A text is cut into pieces of the same number of characters. Each edit changes at most one piece.
+//! So another text at distance d has at least m - d of any m pieces of the text. These pieces have
+//! moved by no more than the edits before and after them allow: if the other text is longer by i
+//! characters, a piece moves by s characters with |s| + |i - s| <= d (Li, Deng, Wang, Feng:
+//! Pass-Join, PVLDB 2011, who cut a text into d + 1 pieces and look for one). The choice of the m
+//! pieces is free. The index takes the rarest ones: pieces of the template, which most texts have,
+//! are left out, and the pieces in which the texts differ count. Pieces can be built so that it
+//! takes two edits to change one (`shape`). Texts also match in pieces that they share by chance,
+//! but long pieces hardly ever match by chance. How long pieces can be depends on how many edits
+//! are allowed in the text outside the template.
 
 mod batch_lookup;
 pub(in super::super) mod choice;
@@ -49,7 +50,8 @@ pub(super) struct BySegments {
     todo: Range<u32>,
     /// The memory budget in bytes; the index takes about half of it.
     budget: usize,
-    /// The current block, its index, and the partners of its texts that are still to be looked up.
+    /// The texts of the current block. `index` is the index of their pieces, and `partners` are the
+    /// partners of these texts that are still to be looked up.
     block: Range<u32>,
     index: Option<Index>,
     partners: Range<u32>,
@@ -106,7 +108,8 @@ impl BySegments {
     /// Builds the index of the next block of texts.
     fn next_block(&mut self, texts: &Texts, executor: &dyn Executor) -> Result<()> {
         const TEXTS_A_SHARE: usize = 64;
-        /// A block this small takes little memory, whatever the budget.
+        /// A block may have this many texts even if the budget is smaller, because it takes little
+        /// memory.
         const LEAST_TEXTS: u32 = 8;
         self.index = None;
         self.rooms = Rooms::default();
@@ -155,8 +158,8 @@ impl BySegments {
         all.step_by(step)
     }
 
-    /// Returns the texts of the block that a partner is compared with; in a self-join only the
-    /// texts after it.
+    /// Returns the texts of the block that a partner is compared with; in a self-join these are
+    /// only texts after the partner.
     fn among(&self, texts: &Texts, partner: u32) -> Range<u32> {
         let (length, block) = (texts.length(partner), &self.block);
         let first = if self.sides.rights.is_none() { block.start.max(partner + 1) } else { block.start };
@@ -198,7 +201,7 @@ impl BySegments {
                 characters += u64::from(texts.length(end));
                 end += 1;
             }
-            // Each probe has its own counts for the whole block.
+            // Each probe has its own counts for the whole block, so there are few probes.
             let all = self.partners.start..end;
             let share = all.len().div_ceil(4 * executor.count()).max(1);
             probes.extend(
