@@ -41,8 +41,7 @@ pub(crate) struct Source {
     pub oid: pg_sys::Oid,
     /// The SQL expression for the document of a row, relative to the alias `d`.
     pub document: String,
-    /// The SQL expression for the id of a row, cast to the type of the ids, relative to the alias
-    /// `d`.
+    /// The SQL expression for the id of a row, with a cast to its type, relative to the alias `d`.
     pub id: String,
     /// The SQL expression for the id in a form that indexes can use: an integer column has no cast,
     /// because integers of different lengths can be compared with each other.
@@ -55,8 +54,7 @@ pub(crate) struct Source {
     pub kind: Kind,
     /// The name of the relation, for messages.
     pub relation: String,
-    /// Set if rows come without delay: they come directly from a table, and no user-defined
-    /// function is called.
+    /// Set if rows come without delay: directly from a table, with no call of a user's function.
     pub is_quick: bool,
     /// Set if the ids are the primary key, so that a row is found quickly by its id.
     has_key: bool,
@@ -153,9 +151,8 @@ impl Source {
         })
     }
 
-    /// Restricts the documents to the rows that satisfy a condition on the alias `d`. `parameters`
-    /// are the parameters of the condition, and `relations` are the relations that it names. The
-    /// condition is our own text and contains nothing from a caller.
+    /// Restricts the documents to those that satisfy a condition on the alias `d`. The condition
+    /// has these parameters, names these relations, and contains no text from a caller.
     #[must_use]
     pub(crate) fn only(&self, condition: &str, parameters: &[Parameter], relations: &[pg_sys::Oid]) -> Self {
         let mut only = self.clone();
@@ -189,8 +186,7 @@ impl Source {
                  FROM {table} AS d WHERE {key} {equals} ANY ($1) OFFSET 0) AS d ON d.key {equals} x.id ORDER BY x.n"
             )
         } else if self.has_key {
-            // Each row is looked up through the index. With a join, the planner might read the
-            // whole table.
+            // Each row is looked up through the index; a join might read the whole table.
             format!(
                 "SELECT x.n, (SELECT {document} FROM {table} AS d WHERE {key} {equals} x.id), {NONE}, {url} FROM {keys}"
             )
@@ -342,11 +338,10 @@ pub(crate) struct Stream<'a> {
 }
 
 impl Stream<'_> {
-    /// Reads a few more documents and the number of each document's row within this source.
-    /// Returns the approximate size of the documents in bytes. A NULL document is not added to
-    /// `documents`, but its id is added to `ids`. A NULL id is an error. If `sites` is given, the
-    /// sites of the documents are added to it. Sketches must be comparable with the sketches that
-    /// `sketches` read before.
+    /// Reads a few more documents and the number of each document's row within this source, and
+    /// returns the approximate size of the documents in bytes. A NULL document is not added to
+    /// `documents`, but its id is added to `ids`. A NULL id is an error. Sites are added to `sites`
+    /// if it is given. Sketches must be comparable with those that `sketches` read before.
     pub(crate) fn fetch(
         &mut self,
         documents: &mut Vec<(u32, SourceDocument)>,
