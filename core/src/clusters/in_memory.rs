@@ -33,9 +33,9 @@ fn graph(pairs: &[Pair], documents: usize) -> Result<Graph<'static>> {
     Ok(Graph::new(edges.distinct(EXECUTOR)?, documents))
 }
 
-/// Returns the clusters of the pairs of one corpus of so many documents.
+/// Returns the clusters of the pairs of one corpus of `documents` documents.
 ///
-/// Repeats of a pair count once, the strongest of them. Fails if a row of a pair is not less than
+/// Of repeated pairs, only the strongest one counts. Fails if a row of a pair is not less than
 /// `documents`. O(pairs · log pairs).
 ///
 /// ```
@@ -52,12 +52,13 @@ pub fn cluster_pairs(pairs: &[Pair], documents: usize, clustering: Clustering) -
     Clusters::new(&mut graph(pairs, documents)?, clustering, None, EXECUTOR)
 }
 
-/// Chooses the rows to keep from the pairs of one corpus, so that every other row is a pair with
-/// one of them, and no two of them are a pair.
+/// Chooses the rows to keep from the pairs of one corpus, such that every other row forms a pair
+/// with one of them, and no two of them form a pair.
 ///
-/// Rows with a lesser key are preferred, and of equal ones the smaller row. So a constant keeps the
-/// first row, and the descending length the longest text. Fails if a row of a pair is not less than
-/// `documents`. O(pairs · log pairs + documents · log documents).
+/// Rows with a lesser key are preferred; among rows with equal keys, the smaller row is preferred.
+/// So a constant key keeps the first row, and a key that descends with the length keeps the longest
+/// text. Fails if a row of a pair is not less than `documents`. O(pairs · log pairs + documents ·
+/// log documents).
 ///
 /// ```
 /// use neardup_core::{keep_by, near_duplicates};
@@ -78,10 +79,10 @@ pub fn keep_by<K: Ord>(pairs: &[Pair], documents: usize, key: impl Fn(u32) -> K 
 }
 
 /// Returns the numbers of pairs and connected clusters that each threshold would give, from the
-/// pairs of the lowest one.
+/// pairs of the lowest threshold.
 ///
-/// `thresholds` are in ascending order; otherwise it fails, as it does if a row of a pair is not
-/// less than `documents`. O(pairs · log pairs).
+/// Fails if `thresholds` are not in ascending order, or if a row of a pair is not less than
+/// `documents`. O(pairs · log pairs).
 ///
 /// ```
 /// use neardup_core::{near_duplicates, threshold_curve};

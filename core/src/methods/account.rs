@@ -8,7 +8,7 @@ use crate::joins::sketches::hamming::Hamming;
 
 /// The account of one call.
 ///
-/// It is for people and for logs: how much was read, skipped, compared and found, and how long it
+/// It shows people and logs how much was read, skipped, compared and found, and how long the call
 /// took.
 ///
 /// ```
@@ -38,17 +38,17 @@ pub struct Account {
     pub counts: Counts,
     /// The number of pairs returned so far.
     pub pairs: u64,
-    /// The most bytes held at a time, outside the server's own memory.
+    /// The greatest number of bytes held at a time, outside the server's own memory.
     pub peak_memory: u64,
     /// The number of threads used.
     pub threads: u64,
-    /// The recall of minhash at the threshold that the plan promises.
+    /// The recall of minhash that the plan promises at the threshold.
     pub promised_recall: Option<f64>,
     /// The recall measured on a sample.
     pub measured_recall: Option<f64>,
     /// The number of similar pairs in the sample.
     pub measured_by: u64,
-    /// True if the exact join found the pairs of minhash.
+    /// True if the exact join took over from minhash and found the pairs.
     pub handed_over: bool,
     /// The codes of `repeatability`.
     pub codes: WeakCodes,
@@ -56,15 +56,16 @@ pub struct Account {
     pub unsigned: Unsigned,
     /// The texts of `edit`.
     pub compared: ComparedTexts,
-    /// The simhashes that are all compared with all.
+    /// The simhashes, if each of them is compared with all others.
     pub all_with_all: AllWithAll,
-    /// The milliseconds of reading and tokenising, of ordering, and of joining so far.
+    /// The number of milliseconds that reading and tokenising, ordering, and joining have taken so
+    /// far.
     pub phases: [f64; 3],
 }
 
 impl Account {
-    /// Returns the promised and the measured recall if the measured one is lower by more than
-    /// chance explains: three standard errors of the sample.
+    /// Returns the promised and the measured recall if the measured recall is lower by more than
+    /// chance explains: by more than three standard errors of the sample.
     ///
     /// ```
     /// use neardup_core::Account;
@@ -87,7 +88,7 @@ pub fn milliseconds(since: Instant) -> f64 {
     since.elapsed().as_secs_f64() * 1000.0
 }
 
-/// Documents or sentences that have words but no signature, so that a method does not compare them.
+/// Documents or sentences that have words but no signature, so a method does not compare them.
 ///
 /// ```
 /// use neardup_core::account::Unsigned;
@@ -106,13 +107,13 @@ pub struct Unsigned {
     pub units: &'static str,
     /// The part that signatures are made of and that these units lack.
     pub without: &'static str,
-    /// The statement about what is nevertheless similar to them.
+    /// A phrase that says what is nevertheless similar to these units.
     pub found: &'static str,
 }
 
 impl Unsigned {
-    /// Reports whether they are so many that the caller has to be informed: more than one in a
-    /// hundred.
+    /// Reports whether so many units have no signature that the caller has to be informed: more
+    /// than one in a hundred.
     pub fn are_many(&self) -> bool {
         self.count > self.of / 100
     }
@@ -125,7 +126,7 @@ impl Display for Unsigned {
     }
 }
 
-/// Distinct texts that are compared character by character, which takes long if they are long.
+/// Distinct texts that are compared character by character. This takes long for long texts.
 ///
 /// ```
 /// use neardup_core::account::ComparedTexts;
@@ -163,8 +164,8 @@ impl Display for ComparedTexts {
     }
 }
 
-/// Distinct simhashes that are all compared with all, because the distance is so great that blocks
-/// do not distinguish them.
+/// Distinct simhashes, each of which is compared with all others, because the distance is so great
+/// that nearly all of them have a block in common.
 ///
 /// ```
 /// use neardup_core::account::AllWithAll;
@@ -183,7 +184,7 @@ pub struct AllWithAll {
 }
 
 impl AllWithAll {
-    /// Describes a join if it compares all with all.
+    /// Describes a join, if it compares each simhash with all others.
     #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn new(vectors: Option<Hamming>, sketches: u64) -> Self {
         vectors.map_or_else(Self::default, |Hamming { bits, most, .. }| Self {
@@ -212,8 +213,8 @@ impl Display for AllWithAll {
     }
 }
 
-/// Feature codes that many documents share in part although the documents have nothing in common:
-/// short codes, and codes of letters, of which there are only a few.
+/// Feature codes that have parts in common although their documents have nothing in common: short
+/// codes, and codes that consist of the few letters of an alphabet.
 ///
 /// ```
 /// use neardup_core::account::WeakCodes;
@@ -268,7 +269,7 @@ impl WeakCodes {
         }
     }
 
-    /// Reports whether the caller has to be informed: weak codes are more than half of all.
+    /// Reports whether the caller has to be informed: weak codes are more than half of all codes.
     pub fn are_many(&self) -> bool {
         2 * (self.short + self.alphabetic) > self.codes
     }

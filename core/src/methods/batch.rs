@@ -15,9 +15,10 @@ pub struct Batch<'a> {
     pub(super) from: u32,
     pub(super) begins_right: bool,
     pub(super) executor: &'a dyn Executor,
-    /// The bytes held in addition to the method's own: these documents and all ids.
+    /// The number of bytes held in addition to those of the method: the bytes of these documents
+    /// and of all ids.
     pub held: usize,
-    /// The work of the leader while workers are busy: reading on.
+    /// The work of the leader while workers are busy: it reads further documents.
     pub(super) beside: RefCell<&'a mut dyn FnMut()>,
     pub(super) unreadable: Unreadable,
 }
@@ -87,9 +88,9 @@ impl<'a> Batch<'a> {
     }
 
     /// Distributes the documents. `add` is called for each document on some thread, with the state
-    /// of that thread and the row. Rows of a state are in ascending order. After an interrupt `add`
-    /// is called again for the document at which it was interrupted, so in that case it must leave
-    /// the state unchanged.
+    /// of that thread and the number of the row. Each state gets its rows in ascending order. After
+    /// an interrupt, `add` is called again for the document at which it was interrupted, so a call
+    /// that is interrupted must leave the state unchanged.
     pub fn share_out<S: Send>(
         &self,
         states: &mut [S],
@@ -98,15 +99,16 @@ impl<'a> Batch<'a> {
         self.share_out_to(usize::MAX, states, add)
     }
 
-    /// Distributes the documents of at most `long` bytes.
+    /// Distributes the documents of at most `long` bytes, like [`Batch::share_out`].
     pub fn share_out_to<S: Send>(
         &self,
         long: usize,
         states: &mut [S],
         add: impl Fn(&mut S, u32, &Document, &Stop) -> Result<()> + Sync,
     ) -> Result<()> {
-        /// The number of times a thread takes more of a large batch. The leader meanwhile reads on,
-        /// on the processor of one of the threads, and others have their own work there.
+        /// The number of times that a thread takes a share of a large batch. Threads are not
+        /// equally fast: the leader meanwhile reads on, on the processor of one of the threads, and
+        /// other programs also use the processors.
         const TURNS: usize = 16;
         /// The size below which more turns are not worth while.
         const FEW_BYTES: usize = 1 << 16;

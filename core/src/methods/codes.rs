@@ -24,7 +24,8 @@ use crate::verify::repeatability::repeatability;
 /// Compares documents by their feature codes ([`feature_code`](crate::feature_code)): by
 /// repeatability, or for equality (Guo and others, section III).
 ///
-/// All such pairs are found. Of two codes, the similarity is the greater of both repeatabilities.
+/// All such pairs are found. The similarity of two codes is the greater of their two
+/// repeatabilities.
 ///
 /// ```
 /// use neardup_core::{ByCodes, CodeSpec, Corpus};

@@ -16,7 +16,7 @@ use crate::memory;
 use crate::passages::{Parameters, Passage};
 use crate::resources::Resources;
 
-/// Two threads and a gigabyte.
+/// Resources of two threads and a gigabyte.
 const USUAL: Resources<'static> =
     Resources { files: &MemoryFiles, budget: 1 << 30, executor: &PlainThreads(2) };
 
@@ -25,8 +25,8 @@ type Make<'a> = Box<dyn Fn(usize) -> Option<SourceDocument> + 'a>;
 
 /// Documents of one table or of two. The id of a row is its number.
 ///
-/// Documents are made when they are read, one at a time, so that a corpus takes no memory for them.
-/// All calls with the same documents and method return the same pairs.
+/// Documents are made when they are read, one at a time, so a corpus takes no memory for them. All
+/// calls with the same documents and method return the same pairs.
 ///
 /// ```
 /// use neardup_core::{Corpus, Measure, Sets};
@@ -45,7 +45,7 @@ pub struct Corpus<'a> {
     make: Make<'a>,
     sites: Option<Sites>,
     weights: Option<Vec<i64>>,
-    /// The table that is being read, and the number of its rows read so far.
+    /// The table that is being read. `read` is the number of its rows that were read so far.
     side: Side,
     read: usize,
 }
@@ -53,8 +53,8 @@ pub struct Corpus<'a> {
 impl<'a> Corpus<'a> {
     /// Creates one table of `rows` rows.
     ///
-    /// `make` is called once for each row and call, in order. Rows for which it returns `None` are
-    /// in no pair.
+    /// Each call of [`Corpus::pairs`] or [`Corpus::passages`] calls `make` once for each row, in
+    /// order. Rows for which it returns `None` are in no pair.
     ///
     /// ```
     /// use neardup_core::{Corpus, Document, Edit};
@@ -115,9 +115,8 @@ impl<'a> Corpus<'a> {
 
     /// Splits the rows into two tables, the second one from `right_from` on.
     ///
-    /// Pairs then have a row of each table, and no pair is of two rows of the same table. Rows keep
-    /// their numbers: those of the right table begin with `right_from`. With `None` there is one
-    /// table.
+    /// Each pair then has one row of each table. Rows keep their numbers: the numbers of the right
+    /// table begin with `right_from`. With `None` there is one table.
     ///
     /// ```
     /// use neardup_core::{Corpus, Edit};
@@ -137,8 +136,8 @@ impl<'a> Corpus<'a> {
 
     /// Sets the site of each row, `None` if it is unknown.
     ///
-    /// A [`Rule::BySite`](crate::Rule::BySite) distinguishes pairs of one site, and the rules of
-    /// [`Tlcs`](crate::Tlcs) count by site. Fails only if memory is short.
+    /// A [`Rule::BySite`](crate::Rule::BySite) distinguishes pairs of the same site from other
+    /// pairs, and the rules of [`Tlcs`](crate::Tlcs) count by site. Fails only if memory is short.
     ///
     /// ```
     /// use neardup_core::{Corpus, Rule, Sketches, TechniqueSpec};
@@ -169,7 +168,7 @@ impl<'a> Corpus<'a> {
     /// Returns all pairs that a method finds, using two threads and a gigabyte, in the order of
     /// their rows.
     ///
-    /// Fails if a parameter of the method is out of its range, and if memory is short.
+    /// Fails if a parameter of the method is out of its range, or if memory is short.
     ///
     /// ```
     /// use neardup_core::{Corpus, Measure, Sets};
@@ -222,9 +221,9 @@ impl<'a> Corpus<'a> {
 
     /// Returns the passages that documents share, using two threads and a gigabyte.
     ///
-    /// Passages are in the order of their documents, and then of their sentences in the left one.
-    /// With two tables, rows are numbered as in pairs. Words that nearly all documents have do not
-    /// count, if the [features](crate::SentenceFeatures) say so.
+    /// Passages are in the order of their documents, and then in the order of their sentences in
+    /// the left document. With two tables, rows are numbered as in pairs. Words that nearly all
+    /// documents have do not count if the [features](crate::SentenceFeatures) leave them out.
     ///
     /// ```
     /// use neardup_core::{Corpus, PassageParameters, SentenceFeatures};
@@ -322,8 +321,8 @@ impl Documents for Corpus<'_> {
 /// their rows.
 ///
 /// Words are lower-cased runs of letters and numbers ([`words`](crate::words)), and each occurrence
-/// of a word counts. Every such pair is found, and no other. Fails if the threshold is not above 0
-/// and at most 1. For other measures and methods see [`Corpus::pairs`].
+/// of a word counts. Every such pair is found, and no other. Fails unless the threshold is greater
+/// than 0 and at most 1. For other measures and methods see [`Corpus::pairs`].
 ///
 /// ```
 /// let texts = ["red crane, north quay", "Red crane; north quay!", "red crane"];

@@ -30,8 +30,8 @@ pub trait Documents {
     /// approximate size in bytes. Rows without a text are only counted.
     fn fetch(&mut self, documents: &mut Vec<(u32, SourceDocument)>) -> Result<usize>;
 
-    /// Is called if the packed document of a row of this table cannot be read. Returns the error of
-    /// the call.
+    /// Is called if the packed document of a row of this table cannot be read. Returns the error
+    /// with which the call fails.
     fn unreadable(&mut self, _row: u32, why: Error) -> Error {
         why
     }
@@ -46,27 +46,27 @@ pub trait Documents {
     /// Ends reading a table. Fails if two rows have the same id.
     fn end(&mut self, side: Side, executor: &dyn Executor) -> Result<()>;
 
-    /// Returns how many rows of a table were read.
+    /// Returns the number of rows of a table that were read.
     fn rows(&self, side: Side) -> usize;
 
-    /// Returns the bytes of the ids of all rows.
+    /// Returns the number of bytes that the ids of all rows take.
     fn ids_bytes(&self) -> usize;
 
     /// Returns the rows of a table in the order of their ids, once the table has been read.
     fn order(&mut self, side: Side, executor: &dyn Executor) -> Result<Vec<u32>>;
 
-    /// Returns the sites of all rows if they are known, those of the right table after those of the
-    /// left one.
+    /// Returns the sites of all rows if they are known. The sites of the right table follow those
+    /// of the left table.
     fn sites(&self) -> Option<&Sites>;
 
-    /// Returns the weights of the left table's rows in this order, if there are weights.
+    /// Returns the weights of the left table's rows in the order `order`, if there are weights.
     fn weights(&mut self, order: &[u32]) -> Result<Option<Vec<i64>>>;
 }
 
 /// A receiver of progress reports from a long call. It is never called while workers run.
 pub trait Progress {
-    /// Reports the progress of the call. `state` describes it in words and is only called if they
-    /// are wanted.
+    /// Reports the progress of the call. `state` describes the progress in words, and is called
+    /// only if these words are wanted.
     fn report(&mut self, state: &dyn Fn() -> String);
 }
 

@@ -17,8 +17,8 @@ use crate::verify::edit::{self, EditPredicate};
 /// predicate accepts is found, and no other.
 ///
 /// Case, punctuation and white space count. Candidates share runs of characters (Gravano and
-/// others, VLDB 2001; Li, Deng, Wang, Feng, PVLDB 2011). Meant for lines such as names and titles:
-/// with long texts the time grows with the square of their length.
+/// others, VLDB 2001; Li, Deng, Wang, Feng, PVLDB 2011). The method is meant for lines such as
+/// names and titles: with long texts, the time grows with the square of their length.
 ///
 /// ```
 /// use neardup_core::{Algorithm, Corpus, Edit, EditPredicate};
@@ -38,10 +38,10 @@ pub struct Edit {
 }
 
 impl Edit {
-    /// Finds texts that are at least so similar.
+    /// Finds texts whose similarity is at least `threshold`.
     ///
-    /// Similarity is 1 - distance / characters of the longer text. Fails if the threshold is not
-    /// above 0 and at most 1.
+    /// The similarity is 1 - distance / characters of the longer text. Fails unless the threshold
+    /// is greater than 0 and at most 1.
     ///
     /// ```
     /// use neardup_core::{Corpus, Edit};
@@ -54,7 +54,7 @@ impl Edit {
         Ok(Self { predicate: EditPredicate::new(threshold)?, algorithm: Algorithm::Auto })
     }
 
-    /// Finds texts that are at most so many edits apart.
+    /// Finds texts that are at most `distance` edits apart.
     ///
     /// ```
     /// use neardup_core::{Corpus, Edit};
@@ -70,7 +70,8 @@ impl Edit {
 
 impl Method for Edit {
     fn explain(&self, pair: &TwoTexts<'_>, stop: &Stop) -> Result<Explanation> {
-        /// The greatest product of lengths; greater ones take more than a few seconds.
+        /// The greatest product of the two lengths. Texts with a greater product take more than a
+        /// few seconds.
         const MOST: usize = 1 << 36;
         let [a, b] = pair.texts;
         if a != b && a.chars().count().saturating_mul(b.chars().count()) > MOST {

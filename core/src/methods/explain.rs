@@ -27,8 +27,8 @@ pub struct Explanation {
 
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 impl Explanation {
-    /// Creates an explanation with the similarity, and with whether `near_duplicates` returns the
-    /// pair when called with only the method's name.
+    /// Creates an explanation with the similarity. `pair` is true if `near_duplicates` returns the
+    /// pair when it is called with only the name of the method.
     pub fn new(similarity: f64, pair: bool) -> Self {
         let evidence = Evidence { pair: Some(pair), ..Evidence::default() };
         Self { similarity: Some(similarity), evidence }
@@ -54,7 +54,7 @@ impl Explanation {
         self
     }
 
-    /// Adds the number of tokens that both share, and the number of tokens of each.
+    /// Adds the number of tokens that both texts share, and the number of tokens of each text.
     #[must_use]
     pub fn with_shared(self, counts: [u32; 3]) -> Self {
         self.with(Details::Sets(SharedTokens::from(counts)))
@@ -63,7 +63,7 @@ impl Explanation {
 
 /// The evidence for a similarity.
 ///
-/// It is serialised (serde) without what is unknown.
+/// It is serialised (with serde) without the fields that are unknown.
 ///
 /// ```
 /// use neardup_core::{Imatch, FeatureSpec, IdfRange, Method, Stop, TwoTexts};
@@ -76,10 +76,11 @@ impl Explanation {
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Evidence {
-    /// True if the two are a pair; `None` if that is unknown.
+    /// True if the two texts are a pair; `None` if that is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pair: Option<bool>,
-    /// The condition on which that depends, if the two texts alone do not determine it.
+    /// The condition on which it depends whether the texts are a pair, if the two texts alone do
+    /// not determine it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub depends: Option<&'static str>,
     /// The reason why the similarity was not computed.
@@ -143,7 +144,7 @@ pub struct Common {
     pub regions: Option<Vec<Region>>,
 }
 
-/// A part of two texts. Spans are as in SQL: half open, from 1.
+/// A part of two texts. Spans are as in SQL: half-open ranges that count from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Region {
     /// The characters in the left text.
@@ -175,7 +176,7 @@ pub struct TechniqueSays {
     pub technique: &'static str,
     /// The similarity, even if it is below the threshold.
     pub similarity: f64,
-    /// True if the technique considers the two similar.
+    /// True if the technique considers the two documents similar.
     pub agrees: bool,
     /// The number of parts that agree.
     #[serde(flatten)]

@@ -12,16 +12,16 @@ use crate::features::units::signatures::{Features, Maker};
 use crate::features::units::text_store::TextStore;
 
 impl<'a> Reading<'a> {
-    /// Reads all documents, builds their sets, and records them in the account. With `files`, sets
-    /// are moved to temporary files if they do not all fit in memory.
+    /// Reads all documents, builds their sets, and records them in the account. If `files`, sets
+    /// are moved to temporary files when they do not all fit in memory.
     pub fn read_sets(&mut self, spec: FeatureSpec, files: bool) -> Result<SetBuilder<'a>> {
         let memory = self.memory;
         let mut builder = SetBuilder::new(spec, self.executor.count()).within(memory);
         if files {
             builder = builder.with_files(self.files);
         }
-        // Words are mostly known to the worker that meets them and take a few bytes each; shingles
-        // take 48.
+        // Most words are already known to the worker that reads them, so each word takes a few
+        // bytes. Each shingle takes 48 bytes.
         if spec.shingle == 1 {
             self.batch_bytes = 16 << 20;
         }

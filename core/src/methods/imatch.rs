@@ -14,10 +14,10 @@ use crate::joins::sketches::rule::Rule;
 use crate::joins::sketches::technique::Technique;
 use crate::joins::sketches::{Comparison, sketch_pairs};
 
-/// Finds documents with equal I-Match signatures: their terms, without those that nearly all
-/// documents have, are the same set (Chowdhury, Frieder, Grossman, McCabe, TOIS 2002).
+/// Finds documents with equal I-Match signatures: without the terms that nearly all documents have,
+/// the sets of their terms are equal (Chowdhury, Frieder, Grossman, McCabe, TOIS 2002).
 ///
-/// All such pairs are found; each has the similarity 1. O(words).
+/// All such pairs are found. Each pair has similarity 1. O(words).
 ///
 /// ```
 /// use neardup_core::{Corpus, FeatureSpec, IdfRange, Imatch};
@@ -32,13 +32,13 @@ use crate::joins::sketches::{Comparison, sketch_pairs};
 pub struct Imatch {
     /// The definition of a term. Repeats do not count.
     pub spec: FeatureSpec,
-    /// The range of terms that are used.
+    /// The range of the idf of the terms that are used.
     pub range: IdfRange,
 }
 
 impl Method for Imatch {
     /// The terms that are used depend on all documents of a table, so the result is known only if
-    /// all terms of the two documents are the same, or if one has none.
+    /// all terms of the two documents are the same, or if one of the two has no terms.
     fn explain(&self, pair: &TwoTexts<'_>, stop: &Stop) -> Result<Explanation> {
         let counts = pair.shared(self.spec, stop)?;
         let [shared, left, right] = counts;

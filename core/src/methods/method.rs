@@ -14,10 +14,11 @@ use crate::joins::pairs::Pairs;
 use crate::joins::sketches::banding::Banding;
 use crate::verify::predicate::Predicate;
 
-/// A method with its parameters: what documents are compared by, and when two are similar.
+/// A method with its parameters: it defines how documents are compared, and when two documents are
+/// similar.
 ///
-/// The methods of this crate implement it. Programs use it to hold one of them; they are not
-/// expected to implement it, since what else it asks for is not documented.
+/// The methods of this crate implement it. Programs use it to hold a method. They are not expected
+/// to implement it, because its other functions are not documented.
 ///
 /// ```
 /// use neardup_core::{Corpus, Edit, Measure, Method, Sets};
@@ -30,25 +31,26 @@ use crate::verify::predicate::Predicate;
 /// # Ok::<(), neardup_core::Error>(())
 /// ```
 pub trait Method: Debug + Sync {
-    /// Reads the documents and prepares the search for their pairs, as rows of the one table or of
-    /// the two.
+    /// Reads the documents and prepares the search for their pairs. A pair has two rows of the only
+    /// table, or a row of each of two tables.
     #[cfg_attr(not(feature = "internals"), doc(hidden))]
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs>;
 
-    /// Reads the documents and finds the rows to eliminate when the longest are to stay, for a
-    /// method that does not need pairs for that. Returns the rows in the order of their ids, and
-    /// the leader of each. Other methods read nothing.
+    /// Reads the documents and finds the rows to eliminate if the longest documents are to stay,
+    /// for a method that needs no pairs for this. Returns the rows in the order of their ids, and
+    /// the leader of each row. Other methods read nothing and return `None`.
     #[cfg_attr(not(feature = "internals"), doc(hidden))]
     fn eliminate(&self, _reading: &mut Reading<'_>) -> Result<Option<(Vec<u32>, Leaders)>> {
         Ok(None)
     }
 
-    /// Explains one pair: its similarity, whether it is a pair or not, and the evidence.
+    /// Explains the result for two texts: their similarity, whether they are a pair, and the
+    /// evidence.
     ///
-    /// The similarity is the one that a join returns for the pair, and also given for texts that
-    /// are no pair. Takes as long as the comparison of the two texts. Fails if they were not given
-    /// as the method expects (sketches in their text form, for instance) and after a request to
-    /// stop.
+    /// The similarity is the one that a join returns for the pair. It is also given for texts that
+    /// are not a pair. Takes as long as the comparison of the two texts. Fails if the texts do not
+    /// have the form that the method expects (for instance, the text form of sketches), or after a
+    /// request to stop.
     ///
     /// ```
     /// use neardup_core::{Measure, Method, Sets, Stop, TwoTexts};
@@ -67,8 +69,8 @@ pub trait Method: Debug + Sync {
         None
     }
 
-    /// Returns the bands, if two similar documents are those that share a band and have similar
-    /// sets; `None` for other methods.
+    /// Returns the bands, if two documents are similar for this method when they share a band and
+    /// have similar sets; `None` for other methods.
     #[cfg_attr(not(feature = "internals"), doc(hidden))]
     fn bands(&self) -> Option<Bands> {
         None
@@ -99,8 +101,8 @@ pub enum Update {
     Whole,
     /// For each pair, its two documents alone.
     Pairs,
-    /// For each pair, the token sets of its two documents, by this predicate, which is the same in
-    /// both directions.
+    /// For each pair, the token sets of its two documents, compared by this predicate, which gives
+    /// the same result in both directions.
     Sets(FeatureSpec, Predicate),
 }
 

@@ -1,7 +1,7 @@
 //! Methods, which find pairs of documents. Each is a plain struct of parameters. It reads its
 //! documents ([`reading`]) from any source ([`documents`]), converts them to the form that it
-//! compares, and passes them to a join ([`crate::joins`]). The [`account`] records what it did. The
-//! tables of a server are one source of documents, a [`corpus`] in memory is another.
+//! compares, and passes them to a join ([`crate::joins`]). The [`account`] records what the method
+//! did. The tables of a server are one source of documents, a [`corpus`] in memory is another.
 //!
 //! ```
 //! use neardup_core::methods::corpus::Corpus;

@@ -13,7 +13,7 @@ use crate::verify::overlap::shared_at_least;
 
 /// Two texts, the one with the lesser id first.
 ///
-/// What several methods need of them is made once.
+/// Data that several methods need from the texts is computed only once.
 ///
 /// ```
 /// use neardup_core::{Edit, Method, Stop, TwoTexts};
@@ -33,7 +33,7 @@ pub struct TwoTexts<'a> {
 }
 
 impl<'a> TwoTexts<'a> {
-    /// Takes two texts as the columns of a table contain them.
+    /// Takes two texts in the form in which the columns of a table contain them.
     ///
     /// Fails only if memory is short. O(bytes).
     ///
@@ -53,9 +53,9 @@ impl<'a> TwoTexts<'a> {
         self.documents.each_ref()
     }
 
-    /// Returns the number of tokens that the texts share, and the number of tokens of each.
+    /// Returns the number of tokens that the texts share, and the number of tokens of each text.
     ///
-    /// Fails only if memory is short, and after a request to stop. O(bytes · shingle) the first
+    /// Fails only if memory is short, or after a request to stop. O(bytes · shingle) the first
     /// time.
     ///
     /// ```

@@ -1,5 +1,5 @@
 //! Reads the documents of one or two tables in batches, within a memory budget. The next batch is
-//! read while workers process the last one.
+//! read while workers process the current one.
 
 use std::cell::RefCell;
 use std::time::Instant;
@@ -23,13 +23,13 @@ pub struct Reading<'a> {
     pub executor: &'a dyn Executor,
     /// The source of temporary files.
     pub files: &'a dyn TempFiles,
-    /// The bytes to work with, including ids.
+    /// The number of bytes to work with, including the bytes of ids.
     pub memory: usize,
     /// The account of the call.
     pub account: Account,
-    /// The approximate bytes of documents in a batch, or less if memory is small. With large
-    /// batches, threads wait for each other less often. The data derived from a batch must not be
-    /// much larger than the batch.
+    /// The approximate number of bytes of the documents in a batch. Batches are smaller if there is
+    /// little memory. With large batches, threads wait for each other less often. The data derived
+    /// from a batch must not be much larger than the batch.
     pub batch_bytes: usize,
     /// The number of the right table's first row, once that table has been read.
     right_from: Option<u32>,
@@ -63,13 +63,13 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Reads all documents. `batch` receives some of them at a time and returns the bytes that it
-    /// holds. It is also called when the right table begins if that table has no rows.
+    /// Reads all documents. `batch` is called with some of them at a time, and returns the number
+    /// of bytes that it holds. It is also called once for a right table without rows.
     pub fn read(&mut self, batch: impl FnMut(&Batch<'_>) -> Result<usize>) -> Result<()> {
         self.read_with(batch)
     }
 
-    /// Reads all documents, for a caller that has its own type of errors.
+    /// Reads all documents like [`Reading::read`], for a caller that has its own type of errors.
     pub fn read_with<E: From<Error>>(
         &mut self,
         mut batch: impl FnMut(&Batch<'_>) -> std::result::Result<usize, E>,
@@ -112,13 +112,14 @@ impl<'a> Reading<'a> {
                 return Err(Error::TooMany { what: "documents", limit: u32::MAX.into() }.into());
             }
             let Ahead { documents, bytes } = std::mem::take(&mut next);
-            // The documents of this batch and those that are read meanwhile.
+            // The bytes of the documents of this batch, of as many documents that are read
+            // meanwhile, and of all ids.
             let held = 2 * bytes + source.ids_bytes();
             let last = source.ended();
             let mut fetched = Ok(());
             let mut read_on = || {
-                // Freeing so many texts also takes time, so it is done here, while the workers are
-                // busy.
+                // Freeing the texts of the previous batch takes time, so it is done here, while the
+                // workers are busy.
                 done.clear();
                 while source.is_ready() && next.bytes < enough && !source.ended() && fetched.is_ok() {
                     fetched = source.fetch(&mut next.documents).map(|more| next.bytes += more);
@@ -156,7 +157,7 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
-    /// Returns how many documents were read, without rows that have no text.
+    /// Returns the number of documents that were read. Rows without a text do not count.
     pub fn texts(&self) -> u64 {
         self.account.documents - self.account.skipped_null
     }
@@ -171,7 +172,7 @@ impl<'a> Reading<'a> {
         self.right_from
     }
 
-    /// Returns the rows of the only or left table in the order of their ids.
+    /// Returns the rows of the only table, or of the left table, in the order of their ids.
     pub fn order(&mut self) -> Result<Vec<u32>> {
         self.documents.order(Side::Left, self.executor)
     }
@@ -195,7 +196,7 @@ impl<'a> Reading<'a> {
         (self.documents.sites().map(Sites::numbers), self.progress)
     }
 
-    /// Returns the weights of rows in this order, if a column of weights was given.
+    /// Returns the weights of the rows in the order `order`, if a column of weights was given.
     pub fn weights(&mut self, order: &[u32]) -> Result<Option<Vec<i64>>> {
         self.documents.weights(order)
     }
@@ -205,15 +206,16 @@ impl<'a> Reading<'a> {
         self.progress.report(&state);
     }
 
-    /// Returns the bytes to work with in addition to the ids and `others`, which stay in memory. At
-    /// least a quarter of the memory is returned. An eighth is reserved for memory that is not
-    /// counted: memory that the allocator does not release at once, and the server's own.
+    /// Returns the number of bytes to work with in addition to the ids and `others` bytes, which
+    /// stay in memory. The result is at least a quarter of the memory. An eighth is reserved for
+    /// memory that is not counted: memory that the allocator does not release at once, and the
+    /// server's own memory.
     pub fn left_after(&self, others: usize) -> usize {
         let all = self.memory - self.memory / 8;
         all.saturating_sub(self.ids_bytes() + others).max(self.memory / 4)
     }
 
-    /// Returns the threads, the files, and the memory that is left after `others`.
+    /// Returns the threads, the files, and the memory that is left after `others` bytes.
     pub fn resources_after(&self, others: usize) -> Resources<'a> {
         Resources { files: self.files, budget: self.left_after(others), executor: self.executor }
     }

@@ -17,8 +17,8 @@ use crate::verify::predicate::Predicate;
 /// is found, and no other.
 ///
 /// The join is a prefix filter with bitmaps or positions (Bayardo, Ma, Srikant, WWW 2007; Xiao and
-/// others, WWW 2008). Its time depends on how many pairs share a rare token; a higher threshold is
-/// faster.
+/// others, WWW 2008). The time depends on the number of pairs that share a rare token; it is
+/// shorter with a higher threshold.
 ///
 /// ```
 /// use neardup_core::{Corpus, Measure, Predicate, Sets};
@@ -41,9 +41,9 @@ pub struct Sets {
 }
 
 impl Sets {
-    /// Finds sets of words, with repeats counted, that are at least so similar.
+    /// Finds sets of words whose similarity is at least `threshold`. Repeated words count.
     ///
-    /// Fails if the threshold is not above 0 and at most 1.
+    /// Fails unless the threshold is greater than 0 and at most 1.
     ///
     /// ```
     /// use neardup_core::{Corpus, Measure, Sets};

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::error::{Error, Result};
 use crate::memory;
 
-/// The sites by row. Rows of a right table follow those of the left one.
+/// The site of each row. The rows of a right table follow those of the left table.
 #[derive(Debug, Default)]
 pub struct Sites {
     numbers: HashMap<String, u32>,
@@ -35,13 +35,14 @@ impl Sites {
         Ok(())
     }
 
-    /// Returns the numbers of the rows' sites. Equal sites have equal numbers. A NULL site has the
-    /// number `u32::MAX`; it is not a site and equals no other.
+    /// Returns the numbers of the rows' sites. Equal sites have equal numbers. A row whose site is
+    /// NULL has the number `u32::MAX`, which is not a site; two such rows do not count as rows of
+    /// the same site.
     pub fn numbers(&self) -> &[u32] {
         &self.of
     }
 
-    /// Returns the bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         memory::bytes(&self.of)
             + self.numbers.keys().map(String::capacity).sum::<usize>()

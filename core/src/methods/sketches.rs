@@ -15,12 +15,13 @@ use crate::joins::sketches::explain::{Said, TwoDocuments, two_documents};
 use crate::joins::sketches::rule::Rule;
 use crate::sketches::sign::Signer;
 
-/// Compares sketches that are made on the way, by one technique or by a combination of several
-/// (Henzinger, SIGIR 2006).
+/// Makes sketches of the documents and compares these, by one technique or by a combination of
+/// several techniques (Henzinger, SIGIR 2006).
 ///
-/// Simhash, supershingles and equal texts lose no pair that their sketches accept. Minhash finds a
-/// pair by its bands with the probability of [`Banding::detection`](crate::Banding::detection), and
-/// then compares the sets: it returns no pair below the threshold.
+/// Simhash, supershingles and equal texts miss no pair whose sketches are similar enough. Minhash
+/// finds a pair by its bands with the probability of
+/// [`Banding::detection`](crate::Banding::detection), and then compares the sets: it returns no
+/// pair below the threshold.
 ///
 /// ```
 /// use neardup_core::{Banding, Corpus, FeatureSpec, Sketches, TechniqueSpec};
@@ -91,7 +92,8 @@ impl Method for Sketches {
     }
 
     fn update(&self) -> Update {
-        // Which pairs of a too large bucket are compared depends on all documents in it.
+        // If a bucket is too large, it depends on all documents in the bucket which of its pairs
+        // are compared.
         if self.combination.most.is_none() { Update::Pairs } else { Update::Whole }
     }
 
@@ -104,8 +106,8 @@ impl Method for Sketches {
             batch.share_out(&mut signers, |signer, row, document, stop| signer.add(row, document, stop))?;
             let held: usize = signers.iter().map(Signer::bytes).sum();
             let of_sets: usize = signers.iter().map(|signer| signer.sets.bytes()).sum();
-            // Sets are moved out of memory if it is not enough for everything. Signatures stay, and
-            // are copied later.
+            // Sets are moved to files if memory is not enough for everything. Signatures stay in
+            // memory, and are copied later.
             if 2 * held - of_sets + batch.held > memory && of_sets > memory / 8 {
                 let mut own: Vec<SetCollector> =
                     signers.iter_mut().map(|signer| std::mem::take(&mut signer.sets)).collect();
@@ -133,19 +135,19 @@ impl Method for Sketches {
     }
 }
 
-/// The condition on which a pair of minhash depends if no band finds it.
+/// The condition on which it depends whether minhash finds a pair that shares no band.
 const BY_EXACT_JOIN: &str = "no band is alike: it is found where the exact join takes over, as handed_over of \
                              near_duplicates_stats() says";
 
-/// Reports whether two documents share no band but would be a pair of minhash, by their sets, if
-/// they did.
+/// Reports whether two documents share no band, but have sets that are similar enough: if they
+/// shared a band, minhash would return the pair.
 fn is_similar_without_a_band(compared: &TwoDocuments) -> bool {
     let [Said { technique, similarity, alike: Some((0, _)), .. }] = compared.said[..] else { return false };
     matches!(technique, TechniqueSpec::Minhash { verify: true, threshold, .. } if similarity >= threshold)
 }
 
-/// Explains the results of techniques for two documents. If the two are not a pair, the similarity
-/// is that of the last technique.
+/// Explains the results of techniques for two documents. If the documents are not a pair, the
+/// similarity is that of the last technique.
 fn explanation(compared: &TwoDocuments) -> Explanation {
     let last = compared.said.last().map_or(0.0, |said| said.similarity);
     let explained = Explanation::new(compared.similarity.unwrap_or(last), compared.similarity.is_some());

@@ -21,8 +21,8 @@ pub(super) const NO_SPOT: &str = "antecedent that a telling word follows";
 /// Compares sets of spot signatures: chains of telling words that follow common words such as *the*
 /// and *is* (Theobald, Siddharth, Paepcke, SIGIR 2008).
 ///
-/// Running text has them, menus and captions do not, so that the same article is found under other
-/// frames. The join is exact.
+/// Running text has such chains, but menus and captions do not. So the same article is found in
+/// pages with different frames. The join is exact.
 ///
 /// ```
 /// use neardup_core::{Corpus, Measure, Predicate, SpotSigs, SpotSpec};
@@ -51,7 +51,7 @@ impl Method for SpotSigs {
         let (mut left, mut right) = (Vec::new(), Vec::new());
         spots.of_text(pair.texts[0], &mut left, stop)?;
         spots.of_text(pair.texts[1], &mut right, stop)?;
-        // Both are in ascending order.
+        // Both lists are in ascending order.
         let shared = left.iter().filter(|signature| right.binary_search(signature).is_ok()).count();
         // A document has at most `u32::MAX` words.
         let [shared, left, right] = [shared, left.len(), right.len()].map(|count| count as u32);

@@ -1,6 +1,6 @@
 //! Methods `minhash` and `simhash` on sketches that were computed and stored earlier
-//! ([`crate::sketches::stored`]). They find all pairs by the similarity estimated from the
-//! sketches, which the functions `minhash_similarity` and `simhash_similarity` return.
+//! ([`crate::sketches::stored`]). They find all pairs by the estimated similarity of the sketches,
+//! which is the result of the functions `minhash_similarity` and `simhash_similarity`.
 //!
 //! No pair is lost ([`crate::joins::stored`], [`crate::joins::sketches::hamming`]). Sketches stay
 //! in memory.
@@ -26,7 +26,7 @@ use crate::sketches::wire::{Minhash, Simhash};
 use crate::sketches::{minhash, simhash};
 use crate::verify::measure::check_threshold;
 
-/// Finds minhash sketches of which at least this share of the values agrees.
+/// Finds pairs of minhash sketches in which at least the share `threshold` of the values agrees.
 ///
 /// All such pairs are found; the similarity is the share of agreeing values, which estimates the
 /// Jaccard similarity. The documents are made by [`SketchReader`](crate::SketchReader).
@@ -49,7 +49,7 @@ use crate::verify::measure::check_threshold;
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct StoredMinhash {
-    /// The least share.
+    /// The least share of agreeing values.
     pub threshold: f64,
 }
 
@@ -115,11 +115,11 @@ impl Method for StoredMinhash {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum NearBits {
-    /// Simhashes that are usually near duplicates.
+    /// Simhashes whose documents are usually near duplicates.
     Usual,
-    /// Simhashes of which at least this share of the bits agrees.
+    /// Simhashes that agree in at least this share of their bits.
     Share(f64),
-    /// Simhashes that differ in at most so many bits.
+    /// Simhashes that differ in at most this number of bits.
     Distance(u32),
 }
 
@@ -145,15 +145,15 @@ pub enum NearBits {
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct StoredSimhash {
-    /// The definition of near.
+    /// The definition of similar simhashes.
     pub near: NearBits,
 }
 
 impl StoredSimhash {
     /// Explains the result for two sketches.
     ///
-    /// Fails if the sketches are of different kinds, or if a distance is not less than their bits.
-    /// O(bits).
+    /// Fails if the sketches are of different kinds, or if a distance is not less than the number
+    /// of their bits. O(bits).
     ///
     /// ```
     /// use neardup_core::{NearBits, Simhash, SimhashHeader, SketchSource, StoredSimhash};
@@ -213,8 +213,8 @@ impl Method for StoredSimhash {
     }
 }
 
-/// Reads sketches and records them in the account. Returns the distinct ones, and their number of
-/// values or bits. Each sketch counts as one token.
+/// Reads sketches and records them in the account. Returns the distinct sketches, and the number of
+/// values or bits of each sketch. Each sketch counts as one token.
 fn read(kind: SketchKind, reading: &mut Reading<'_>) -> Result<(Signatures, u16)> {
     /// The number of values or bits for a table without any sketch.
     const NONE: u16 = 64;

@@ -27,9 +27,10 @@ use crate::verify::tlcs::{Comparer, Found, Parameters, Part, Thresholds};
 /// Compares pages by their longest common subsequence, or by the trustable part of it (Huang, Wang,
 /// Li, CIKM 2008).
 ///
-/// Candidates are pages that share a signature of long sentences, so that some pairs may be missed;
-/// of the candidates every pair that passes is found. The same article is found under another
-/// frame, and other articles under the same frame are told apart.
+/// Candidates are pages that share a signature of long sentences, so some pairs may be missed.
+/// Among the candidates, every pair that reaches the thresholds is found. The method finds the same
+/// article in pages with different frames, and distinguishes different articles in pages with the
+/// same frame.
 ///
 /// ```
 /// use neardup_core::{Corpus, SentenceParameters, StopRules, Tlcs, TlcsParameters, TlcsThresholds};
@@ -62,7 +63,7 @@ pub struct Tlcs {
 }
 
 impl Tlcs {
-    /// Reads the documents, and lists those that have signatures in common.
+    /// Reads the documents, and lists the documents that have each signature.
     fn lists(&self, reading: &mut Reading<'_>) -> Result<(Distinct, SignatureLists)> {
         let collectors = reading.read_texts()?;
         let distinct = distinct(collectors, reading.right_from(), reading.executor)?;
@@ -106,7 +107,7 @@ impl Method for Tlcs {
             Some(found) => {
                 let Found { shared, left, right, .. } = found;
                 let passes = candidates && self.thresholds.pass(shared, left, right);
-                // Spans are as in SQL: half open, from 1.
+                // Spans are as in SQL: half-open ranges that count from 1.
                 let span = |range: &Range<usize>| [range.start + 1, range.end + 1];
                 let region = |part: &Part| Region {
                     left_span: span(&part.left),
@@ -151,8 +152,8 @@ impl Grouping for Tlcs {
     }
 }
 
-/// Returns the position of each text in the order of the ids, which is that of the first of its
-/// rows.
+/// Returns the position of each text in the order of the ids. The position of a text is that of the
+/// first of its rows.
 fn ranks(distinct: &Distinct, order: &[u32]) -> Result<Vec<u32>> {
     let of_row = places(order)?;
     let first = |text| distinct.left.rows(text).iter().map(|&row| of_row[row as usize]).min().unwrap_or(0);

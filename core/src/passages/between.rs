@@ -12,7 +12,7 @@ use crate::resources::Resources;
 /// Returns the passages that two texts share, in the order of the left text. Words have no document
 /// frequency here, so all words count.
 ///
-/// The rows of the passages are 0 and 1. Fails if parameters are out of range, and after a request
+/// The rows of the passages are 0 and 1. Fails if parameters are out of range, or after a request
 /// to stop.
 ///
 /// ```

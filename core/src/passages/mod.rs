@@ -44,8 +44,8 @@ pub use between::{between, between_documents};
 
 /// The parameters that define a passage.
 ///
-/// Sentences are similar if their sets of signatures are; runs of similar sentences are passages
-/// (Zhang and others, SIGIR 2010).
+/// Sentences are similar if their sets of signatures are similar. Runs of similar sentences are
+/// passages (Zhang and others, SIGIR 2010).
 ///
 /// ```
 /// use neardup_core::PassageParameters;
@@ -123,7 +123,7 @@ impl Parameters {
 
 /// A passage of two documents.
 ///
-/// Spans are characters of each text, from 0 and half open.
+/// Spans are half-open ranges of the characters of each text, counted from 0.
 ///
 /// ```
 /// use neardup_core::{PassageParameters, Stop, passages_between};

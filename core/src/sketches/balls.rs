@@ -1,5 +1,5 @@
-//! Balls: a sketch in the middle and how near other sketches have to be. Searches use them as
-//! queries.
+//! A ball has a sketch in its middle, and a limit for how near to it other sketches have to be.
+//! Searches use balls as queries.
 //!
 //! | bytes | |
 //! | --- | --- |
@@ -21,8 +21,8 @@ pub const BYTES: usize = 16;
 
 const _: () = assert!(BYTES == size_of::<u64>() + size_of::<f64>());
 
-/// The minhash sketches whose similarity to the sketch in the middle is at least a given one. A
-/// `text_ball` is a ball of this kind, too: its middle is the sketch of a text.
+/// The minhash sketches whose similarity to the sketch in the middle is at least a given
+/// similarity. A `text_ball` is a ball of this kind, too: its middle is the sketch of a text.
 #[derive(Debug, Clone, Copy)]
 pub struct MinhashBall<'a> {
     /// The sketch in the middle.
@@ -50,7 +50,8 @@ impl<'a> MinhashBall<'a> {
     }
 
     /// Reports whether the ball contains a sketch of its kind: exactly if [`minhash::similarity`]
-    /// of the agreeing values is at least the ball's. Fails for a sketch of another kind.
+    /// of the agreeing values is at least the similarity of the ball. Fails for a sketch of another
+    /// kind.
     pub fn contains(&self, sketch: &Minhash<'_>) -> Result<bool> {
         Ok(self.middle.agreeing(sketch)? >= self.least_agreeing)
     }
@@ -67,7 +68,8 @@ impl<'a> MinhashBall<'a> {
     }
 }
 
-/// The simhash sketches whose Hamming distance to the sketch in the middle is at most a given one.
+/// The simhash sketches whose Hamming distance to the sketch in the middle is at most a given
+/// distance.
 #[derive(Debug, Clone, Copy)]
 pub struct SimhashBall<'a> {
     /// The sketch in the middle.
@@ -80,7 +82,7 @@ impl<'a> SimhashBall<'a> {
     const NAME: &'static str = "simhash_ball";
 
     /// Builds the bytes of the ball around a sketch. Fails unless the distance is a whole number
-    /// from 0 to less than the number of bits.
+    /// that is at least 0 and less than the number of bits.
     pub fn build(middle: &[u8], distance: f64) -> Result<Vec<u8>> {
         let bits = Simhash::parse(middle)?.header.bits;
         Ok(build(middle, simhash::check_distance(distance, bits)?.into()))
@@ -114,7 +116,7 @@ impl<'a> SimhashBall<'a> {
 fn build(middle: &[u8], limit: f64) -> Vec<u8> {
     let mut bytes = vec![0; BYTES];
     bytes[0] = VERSION;
-    // Adding 0.0 turns -0.0 into 0.0, so that equal balls have equal bytes.
+    // Adding 0.0 turns -0.0 into 0.0, so equal balls have equal bytes.
     bytes[8..].copy_from_slice(&(limit + 0.0).to_le_bytes());
     bytes.extend_from_slice(middle);
     bytes

@@ -2,8 +2,8 @@
 //! completely (pigeonhole; docs/design/algorithms.md sections 2 and 3). Positions are values of a
 //! minhash sketch or bits of a simhash.
 //!
-//! A search among sketches that were divided into many bands may look up fewer: a query that allows
-//! d differences needs any d + 1 of the bands.
+//! A search among sketches that were divided into many bands may look up fewer bands: a query that
+//! allows d differences needs only d + 1 of them, and any of them will do.
 
 use std::ops::Range;
 
@@ -20,8 +20,8 @@ pub struct Bands {
 
 impl Bands {
     /// Creates bands that find all pairs that differ in at most `differ` of `positions` positions;
-    /// `positions` is at least 1. There are no more bands than positions: if `differ` is as great
-    /// as that, nothing need agree.
+    /// `positions` is at least 1. There are no more bands than positions. So if `differ` is not
+    /// less than `positions`, pairs in which no position agrees are not found.
     pub fn new(positions: u16, differ: u32) -> Self {
         let positions = usize::from(positions).max(1);
         Self { positions, bands: (differ as usize).saturating_add(1).min(positions) }
@@ -49,15 +49,16 @@ impl Bands {
     }
 
     /// Returns the probability that two sketches share a signature if each position agrees with
-    /// probability `agree`, as the values of minhash do for documents of that resemblance. It is
-    /// the share of rows that an index has to read.
+    /// probability `agree`, as the values of minhash do for documents whose resemblance is `agree`.
+    /// This probability is the share of rows that an index has to read.
     pub fn share_one(&self, agree: f64) -> f64 {
         let none = (0..self.bands).map(|n| 1.0 - agree.powf(self.range(n).len() as f64));
         1.0 - none.product::<f64>()
     }
 
-    /// Calls `each` with a signature for every band of a sketch, in order. Signatures are equal if
-    /// the band's values are, and hardly ever otherwise. An empty document has none. O(m).
+    /// Calls `each` with a signature for every band of a sketch, in order. Two signatures of a band
+    /// are equal if the values of the band are equal, and hardly ever otherwise. An empty document
+    /// has no signatures. O(m).
     pub fn of_minhash(&self, sketch: &Minhash<'_>, each: impl FnMut(u64)) {
         if !sketch.header.empty {
             self.signatures(each, |range, bytes| {
@@ -66,8 +67,8 @@ impl Bands {
         }
     }
 
-    /// Calls `each` with a signature for every block of bits of a simhash, in the same way.
-    /// O(bits).
+    /// Calls `each` with a signature for every block of bits of a simhash, like
+    /// [`Bands::of_minhash`]. O(bits).
     pub fn of_simhash(&self, sketch: &Simhash<'_>, each: impl FnMut(u64)) {
         if sketch.header.empty {
             return;
@@ -83,7 +84,7 @@ impl Bands {
         });
     }
 
-    /// Hashes the number of each band and the content of its positions, which `append` gives.
+    /// Hashes the number of each band and the content of its positions, which `append` writes.
     fn signatures(&self, mut each: impl FnMut(u64), append: impl Fn(Range<usize>, &mut Vec<u8>)) {
         let mut bytes = Vec::new();
         for n in 0..self.bands {

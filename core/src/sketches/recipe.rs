@@ -2,7 +2,7 @@
 
 use crate::features::tokens::FeatureSpec;
 
-/// A part of a signature. `feature` is the number of a kind of tokens in its [`Recipe`].
+/// A part of a signature. `feature` is the number of a kind of tokens in the [`Recipe`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     /// A simhash.
@@ -25,7 +25,7 @@ pub enum Part {
         rows: u16,
         /// The seed of the hash functions.
         seed: i64,
-        /// Whether the values themselves follow the keys, two in a number.
+        /// Whether the values themselves follow the keys, two values in each number.
         keep_values: bool,
     },
     /// The MD5 of the text.
@@ -58,8 +58,8 @@ pub struct Recipe {
     pub features: Vec<FeatureSpec>,
     /// The parts, in the order of the signature.
     pub parts: Vec<Part>,
-    /// The kind of tokens whose sets are kept. If there is one, each signature begins with their
-    /// number and two numbers that are equal for equal sets.
+    /// The kind of tokens whose sets are kept. If there is one, each signature begins with the
+    /// number of tokens in the document's set and with two numbers that are equal for equal sets.
     pub sets: Option<usize>,
     /// Whether each signature ends with a number for the site.
     pub site: bool,
@@ -91,12 +91,12 @@ impl Recipe {
         of_set + self.parts[..part].iter().map(Part::width).sum::<usize>()
     }
 
-    /// Returns the place of the number of tokens.
+    /// Returns the place of the number of tokens in a signature, if sets are kept.
     pub fn sizes(&self) -> Option<usize> {
         self.sets.map(|_| 0)
     }
 
-    /// Returns the place of the site.
+    /// Returns the place of the site in a signature.
     pub fn site_at(&self) -> usize {
         self.at(self.parts.len())
     }

@@ -2,7 +2,8 @@
 //! of numbers.
 //!
 //! A [`Recipe`] says which sketches are made of which tokens. Each document is cut once for each
-//! kind of tokens, however many sketches are made of these tokens. Its text is not kept.
+//! kind of tokens, even if several sketches are made of these tokens. The text of a document is not
+//! kept.
 
 use super::checksum::checksum;
 use super::for_each_hash;
@@ -43,7 +44,8 @@ pub struct Signer {
     pub tokens: u64,
     scratch: Scratch,
     page: String,
-    /// For each kind of tokens, the hashes of all occurrences, and below of the distinct ones.
+    /// For each kind of tokens, the hashes of all occurrences. `different` contains the hashes of
+    /// the distinct tokens.
     hashes: Vec<Vec<u64>>,
     different: Vec<Vec<u64>>,
     words: Vec<u64>,
@@ -76,8 +78,8 @@ impl Signer {
         }
     }
 
-    /// Adds the signature of a document. After an error, including a stop, everything is as it was
-    /// before.
+    /// Adds the signature of a document. After an error, including a stop, the signer is as it was
+    /// before the call.
     pub fn add(&mut self, row: u32, document: &Document, stop: &Stop) -> Result<()> {
         self.cut(document, stop)?;
         self.words.clear();
@@ -127,7 +129,8 @@ impl Signer {
         if let Some(feature) = recipe.sets {
             let set = &different[feature];
             let sum = |salt: u64| set.iter().fold(0u64, |sum, &hash| sum.wrapping_add(mix(hash ^ salt)));
-            // Equal sets have equal sums, distinct ones only with probability 2^-128.
+            // Equal sets have equal sums. Distinct sets have equal sums only with probability
+            // 2^-128.
             words.extend([set.len() as u64, sum(0), sum(mix(set.len() as u64))]);
         }
         for (part, maker) in recipe.parts.iter().zip(makers) {
@@ -135,8 +138,8 @@ impl Signer {
                 Part::Simhash { feature, frequency: true, .. } => &hashes[feature],
                 Part::Simhash { feature, frequency: false, .. } => &different[feature],
                 Part::Bands { feature, .. } => {
-                    // Repeats do not change minhash values. With multisets, occurrences are
-                    // distinct elements.
+                    // Repeats do not change minhash values. With multisets, each occurrence of a
+                    // token is an element of its own.
                     if recipe.features[feature].multiset { &different[feature] } else { &hashes[feature] }
                 }
                 Part::Checksum { .. } => &Vec::new(),
@@ -190,7 +193,7 @@ impl Signer {
 /// Calls `each` with the keys of bands of `rows` values each. `bytes` is scratch memory.
 pub fn band_keys(values: &[u32], rows: usize, bytes: &mut Vec<u8>, mut each: impl FnMut(u64)) {
     for (band, values) in (0u64..).zip(values.chunks(rows)) {
-        // The key includes the band, so that the keys of two bands are never equal.
+        // The key includes the number of the band, so the keys of two bands are never equal.
         bytes.clear();
         bytes.extend_from_slice(&band.to_le_bytes());
         values.iter().for_each(|value| bytes.extend_from_slice(&value.to_le_bytes()));

@@ -3,8 +3,8 @@
 /// Codes in the order in which elimination takes them: by descending length, and codes of the same
 /// length by id.
 ///
-/// A slice of strings is one, if it is sorted like that; a program whose codes are elsewhere
-/// implements it.
+/// A slice of strings implements this trait; it must be sorted in this order. A program that holds
+/// its codes in another form implements the trait for that form.
 ///
 /// ```
 /// use neardup_core::Codes;

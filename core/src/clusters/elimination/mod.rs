@@ -35,13 +35,14 @@ use short::eliminate_short;
 
 const DOING: &str = "eliminating repeated documents";
 
-/// Returns the code that repeats each code, by place, or `None` for codes that stay (Guo and
-/// others, section III.C).
+/// Returns for each place the code that repeats the code at this place, or `None` if the code stays
+/// (Guo and others, section III.C).
 ///
-/// Codes are in descending length. A code is eliminated if at least the share `threshold` of it is
-/// in one piece in a code that stays; several such codes share it in favour of the longest common
-/// piece, and then of the first code. Data that grows with the codes takes about `budget` bytes at
-/// a time. O(characters) if that is enough.
+/// Codes are in descending order of their lengths. A code is eliminated if at least the share
+/// `threshold` of it occurs in one piece in a code that stays. If there are several such codes, the
+/// one with the longest common piece is returned, and of several with equally long pieces the first
+/// one. Data that grows with the codes takes about `budget` bytes at a time. O(characters) if that
+/// is enough.
 ///
 /// ```
 /// use neardup_core::{PlainThreads, eliminate_repeated};
