@@ -1,10 +1,10 @@
-//! A generalised suffix automaton: all substrings of the texts added so far (Blumer et al. 1985; it
-//! takes several texts by starting each at the root).
+//! A generalised suffix automaton: all substrings of the texts added so far (Blumer et al. 1985;
+//! several texts are added by starting each at the root).
 //!
 //! A text of n characters adds at most 2 n states of 24 bytes, each of which holds its first edge,
-//! and n + 1 further edges of 19 to 39 bytes in a table. So it takes at most 87 bytes a character,
-//! and about 50 on Chinese feature codes, most of whose states have one edge. Adding a text and
-//! finding the longest match of one take O(n).
+//! and n + 1 further edges of 19 to 39 bytes in a table. So it takes at most 87 bytes per
+//! character, and about 50 on Chinese feature codes, most of whose states have one edge. Adding a
+//! text and finding the longest match of a text take O(n).
 
 use hashbrown::HashTable;
 
@@ -21,13 +21,13 @@ const NONE: u32 = u32::MAX;
 const NO_CHARACTER: u32 = u32::MAX;
 const ROOT: u32 = 0;
 
-/// The substrings that end at the same places: all suffixes of the longest of them that are longer
-/// than those of the link.
+/// The substrings that end at the same places. They are those suffixes of the longest substring
+/// that are longer than all substrings of the linked state.
 #[derive(Debug, Clone, Copy)]
 struct State {
     /// The length of the longest substring.
     length: u32,
-    /// The state of the longest suffix that also ends elsewhere.
+    /// The state of the longest suffix that also ends at other places.
     link: u32,
     /// The first text that contains the substrings.
     text: u32,
@@ -35,7 +35,8 @@ struct State {
     character: u32,
     /// The target of the first edge.
     to: u32,
-    /// The character of the last edge that was added after the first.
+    /// The character of the last edge that was added after the first edge; `NO_CHARACTER` if there
+    /// is none.
     others: u32,
 }
 
@@ -86,9 +87,9 @@ impl SuffixAutomaton {
         self.edges.clear();
     }
 
-    /// Adds a text under a number that is greater than those of the texts before. If memory runs
-    /// out or a stop is requested, a part of the text may be indexed; it can be added again with
-    /// the same number.
+    /// Adds a text under a number that is greater than the numbers of all earlier texts. If memory
+    /// runs out or a stop is requested, a part of the text may be indexed; the text can be added
+    /// again with the same number.
     pub fn add(&mut self, text: &str, number: u32, stop: &Stop) -> Result<()> {
         let mut last = ROOT;
         for (n, c) in text.chars().enumerate() {
@@ -101,8 +102,8 @@ impl SuffixAutomaton {
     }
 
     /// Returns the longest substring that `text`, which has `characters` characters, has in common
-    /// with any of the texts, or `None` if no common substring has at least `least` characters.
-    /// Stops as soon as the result is certain.
+    /// with any of the added texts, or `None` if no common substring has at least `least`
+    /// characters. Stops as soon as the result is certain.
     pub fn longest_match(
         &self,
         text: &str,
@@ -161,7 +162,7 @@ impl SuffixAutomaton {
         move |edge| edge.from == from && edge.character == character
     }
 
-    /// Returns the state that a character leads to.
+    /// Returns the state that a character leads to from the state `from`.
     #[inline]
     fn step(&self, from: u32, character: u32) -> Option<u32> {
         let state = &self.states[from as usize];
@@ -213,7 +214,7 @@ impl SuffixAutomaton {
         Ok(self.states.len() as u32 - 1)
     }
 
-    /// Returns the state of the text that `c` appended to the text of state `last` makes.
+    /// Returns the state of the text of state `last` with `c` appended.
     fn append(&mut self, last: u32, c: u32, text: u32) -> Result<u32> {
         let length = self.states[last as usize].length + 1;
         if let Some(to) = self.step(last, c) {
@@ -234,8 +235,9 @@ impl SuffixAutomaton {
         Ok(new)
     }
 
-    /// Moves some substrings of the state `whole` to a new state: those that are no longer than the
-    /// ones that `from` and the character `c`, which leads to `whole`, make.
+    /// Moves the shorter substrings of the state `whole` to a new state: those that are no longer
+    /// than the longest substring of `from` with `c` appended. The edge of `c` leads from `from` to
+    /// `whole`.
     fn split(&mut self, from: u32, c: u32, whole: u32) -> Result<u32> {
         let length = self.states[from as usize].length + 1;
         let original = self.states[whole as usize];

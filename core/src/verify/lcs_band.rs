@@ -1,19 +1,21 @@
 //! The longest common subsequence of two texts, bit-parallel: 64 cells of a column of the table are
-//! a machine word (Crochemore, Iliopoulos, Pinzon, Reid, IPL 80, 2001; Hyyrö, 2004). Only cells
-//! near the diagonal that few enough insertions and deletions can pass through are computed.
+//! stored in a machine word (Crochemore, Iliopoulos, Pinzon, Reid, IPL 80, 2001; Hyyrö, 2004). Only
+//! the cells near the diagonal that a path with few enough insertions and deletions can pass
+//! through are computed.
 //!
-//! A set bit of a column means that its cell is no more than the one above; a 0 adds one to the
-//! length. O(|x|·d/64) for texts at distance d. Rows above the band stay as they were, and rows
-//! below it count as equal to the one above. So the result is the length of some common
-//! subsequence, and of the longest one whenever a shortest script stays within the band.
+//! A set bit of a column means that the value of its cell equals the value of the cell above. A
+//! clear bit means that the value is one more, so each clear bit adds one to the length.
+//! O(|x|·d/64) for texts at distance d. Rows above the band stay as they were, and a row below the
+//! band is taken to be equal to the row above it. So the result is the length of some common
+//! subsequence, and of the longest one whenever a shortest edit script stays within the band.
 
 use super::column::{DOING, SymbolPage, WORD};
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::memory;
 
-/// The number of columns that advance together, so that work on one does not wait for the one
-/// before.
+/// The number of columns that advance together, so that the work on one column does not wait for
+/// the previous one.
 const COLUMNS: usize = 8;
 
 /// The state of a comparison. Its space is reused.
@@ -34,7 +36,8 @@ struct WordRange {
     end: usize,
 }
 
-/// Kept columns: their first word, their width in words, and the place of the first column.
+/// Kept columns: their first word, their width in words, and the place of the first column in
+/// `Band::kept`.
 #[derive(Debug, Clone, Copy)]
 struct KeptColumns {
     first: usize,
@@ -42,7 +45,7 @@ struct KeptColumns {
     place: usize,
 }
 
-/// A column to start from again.
+/// A saved column, from which the computation can start again.
 #[derive(Debug)]
 struct Saved {
     column: usize,
@@ -54,7 +57,7 @@ struct Saved {
 struct Trace<'a> {
     /// The current row.
     row: usize,
-    /// The words that kept columns may take.
+    /// The number of words that kept columns may take.
     budget: usize,
     stop: &'a Stop,
     /// Receives the places of each pair of matched symbols.
@@ -66,7 +69,7 @@ struct Trace<'a> {
 struct Matrix<'a> {
     a: &'a [u32],
     b: &'a [u32],
-    /// The least and the greatest row - column.
+    /// The least and the greatest difference row - column in the band.
     diagonals: (i64, i64),
     limit: usize,
 }
@@ -96,8 +99,8 @@ impl Band {
         self.measure::<false>(&Matrix::new(a, b, limit), stop)
     }
 
-    /// Does the same and keeps all columns, so that [`Band::read_kept`] can read an alignment from
-    /// them.
+    /// Does the same as [`Band::distance`] and keeps all columns, so that [`Band::read_kept`] can
+    /// read an alignment from them.
     pub fn distance_kept(
         &mut self,
         a: &[u32],
@@ -136,7 +139,7 @@ impl Band {
 
     /// Reads an alignment of two texts that are at most `limit` apart, by the rule of
     /// [`super::lcs::Lcs::matches`]. Columns are kept in about `budget` words; if that is too
-    /// little, all but some are computed again.
+    /// little, only some columns are kept and the rest are computed again.
     pub fn trace(
         &mut self,
         a: &[u32],
@@ -238,8 +241,8 @@ impl Band {
         Ok(())
     }
 
-    /// Reads the part of an alignment from the column `to`, where it is now, back to the column of
-    /// `start`.
+    /// Reads the part of an alignment from the column `to`, where the trace is now, back to the
+    /// column of `start`.
     fn trace_part(
         &mut self,
         table: &Matrix<'_>,
@@ -247,10 +250,10 @@ impl Band {
         to: usize,
         trace: &mut Trace<'_>,
     ) -> Result<()> {
-        /// The number of columns to start from again at each level.
+        /// The number of columns that are saved at each level, to start from again.
         const STARTS: usize = 16;
         let Saved { column: from, mut words, flat } = start;
-        // Restores the column of the start; rows below it are as at the beginning.
+        // Restores the column of the start. Rows below its words are as at the beginning.
         self.flat[words.end..].fill(u64::MAX);
         self.flat[words.first..words.end].copy_from_slice(&flat);
         if Self::words(table.a, &table.b[from..to], table.limit) <= trace.budget || to - from <= COLUMNS {
@@ -308,8 +311,8 @@ impl Band {
     }
 }
 
-/// Advances some words by the columns that have these symbols. [`SymbolPage::NONE`] leaves a column
-/// as it was. With `KEEP` it keeps each word as it was in each column.
+/// Advances some words by the columns that have these symbols. The symbol [`SymbolPage::NONE`]
+/// leaves the words as they were. With `KEEP` it keeps the words of each column.
 #[inline]
 fn go_on<const KEEP: bool>(
     pages: &[SymbolPage],
@@ -338,8 +341,8 @@ fn go_on<const KEEP: bool>(
 /// With `KEEP` it also keeps the column word by word, as most columns have few words.
 #[inline]
 fn column<const KEEP: bool>(rows: &[u64], flat: &mut [u64], mut carry: bool, kept: &mut [u64]) -> bool {
-    // The sums of several words follow one another directly, so that nothing between them changes
-    // the carry flag.
+    // The additions of several words follow one another directly, so that nothing between them
+    // changes the carry flag.
     const TOGETHER: usize = 4;
     let (rows, _) = rows.split_at(flat.len());
     let (row_chunks, row_rest) = rows.as_chunks::<TOGETHER>();

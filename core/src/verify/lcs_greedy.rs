@@ -16,8 +16,8 @@ use crate::memory;
 pub enum Reached {
     /// The texts are this many insertions and deletions apart.
     End(usize),
-    /// The texts are more than the allowed number of steps apart. The value is the number of
-    /// characters of both texts that were passed.
+    /// The texts are more than the allowed number of steps apart. The value is the greatest number
+    /// of characters of both texts together that a path passed.
     Far(usize),
 }
 
@@ -41,7 +41,7 @@ impl Greedy {
             let before = d * d.saturating_sub(1) / 2;
             for n in 0..=d {
                 let k = 2 * n as i64 - d as i64;
-                // A place before the first one is invalid: a large negative number.
+                // A place that does not exist is a large negative number.
                 let deleted = if n > 0 { self.furthest[before + n - 1] + 1 } else { i64::MIN / 2 };
                 let inserted = if n < d { self.furthest[before + n] } else { i64::MIN / 2 };
                 let start = if d == 0 { 0 } else { deleted.max(inserted) };
@@ -111,7 +111,8 @@ pub fn common_suffix(a: &[u32], b: &[u32]) -> usize {
     at + a.iter().rev().zip(b.iter().rev()).take_while(|(x, y)| x == y).count()
 }
 
-/// Reports whether some symbols are equal. For so few a call would cost too much.
+/// Reports whether two short runs of symbols are equal. For so few symbols, a call of a library
+/// function would cost too much.
 #[inline]
 fn are_equal<const LANES: usize>(a: &[u32; LANES], b: &[u32; LANES]) -> bool {
     a.iter().zip(b).fold(0, |any, (x, y)| any | (x ^ y)) == 0

@@ -29,8 +29,8 @@ impl From<[u32; 3]> for SharedTokens {
 }
 
 /// Returns the number of shared tokens of two ascending lists without repeats, or `None` as soon as
-/// it is certain that there are fewer than `need`. O(|a| + |b|), or O(|a|·log |b|) if one list is
-/// far shorter.
+/// it is certain that they share fewer than `need` tokens. O(|a| + |b|), or O(|a|·log |b|) if one
+/// list is far shorter.
 #[inline]
 pub fn shared_at_least(a: &[u32], b: &[u32], need: usize) -> Option<usize> {
     let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
@@ -45,8 +45,9 @@ pub fn shared_at_least(a: &[u32], b: &[u32], need: usize) -> Option<usize> {
     (found >= need).then_some(found)
 }
 
-/// Reports whether two ascending lists share nothing. It compares from the ends, because records of
-/// a join have their more frequent tokens there, and so most of the shared ones. O(|a| + |b|).
+/// Reports whether two ascending lists share no token. It compares from the ends, because records
+/// of a join have their more frequent tokens there, and so most of the tokens that they share.
+/// O(|a| + |b|).
 #[inline]
 pub fn disjoint(a: &[u32], b: &[u32]) -> bool {
     let Some([mut i, mut j]) = shared_blocks::kernel_from_behind()(a, b) else { return false };
@@ -72,8 +73,8 @@ fn merge(a: &[u32], b: &[u32], need: usize) -> Option<usize> {
         let steps = (a.len() - i).min(b.len() - j).min(BLOCK);
         for _ in 0..steps {
             let (x, y) = (a[i], b[j]);
-            // Whether the tokens are equal is mostly the same as the time before; which one is less
-            // is not.
+            // A branch on whether the tokens are equal can be predicted, because the answer is
+            // mostly the same as in the previous step. A branch on which token is less cannot.
             if x == y {
                 (i, j, shared) = (i + 1, j + 1, shared + 1);
             } else {

@@ -1,6 +1,7 @@
-//! A text as filtered sketches see it (docs/design/algorithms.md section 5): runs of white space
-//! are one space. At every character a window begins, the shortest run of a given width, and it has
-//! a fingerprint.
+//! A text in the form that filtered sketches use (docs/design/algorithms.md section 5). A run of
+//! white space is one space. A window begins at every character that is followed by enough text:
+//! the shortest run of characters that is at least as wide as a given width. Each window has a
+//! fingerprint.
 
 use std::ops::Range;
 
@@ -13,8 +14,9 @@ use crate::memory;
 use crate::text::characters::is_space as is_white;
 use crate::text::width::width_of;
 
-/// The base of the fingerprints of windows (Rabin, Karp, 1987): a polynomial of the characters at
-/// this odd number, modulo 2^64. Equal fingerprints are verified: a collision costs time, not
+/// The base of the fingerprints of windows (Rabin, Karp, 1987). A fingerprint is made from the
+/// value of a polynomial, whose coefficients are the characters, at this odd number, modulo 2^64.
+/// If fingerprints are equal, the windows are compared, so a collision costs time, but not
 /// correctness.
 const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
 /// The number of characters that are read between two checks for a stop.
@@ -27,22 +29,23 @@ const SPACE: u32 = b' ' as u32;
 pub struct WindowedText {
     /// The characters.
     pub symbols: Vec<u32>,
-    /// Pairs of a character number and a shift: from that character on, the place in the text, in
-    /// characters, exceeds the number by the shift. Most characters have the same shift as the one
-    /// before.
+    /// Pairs of a character number and a shift: from that character on, the place of a character in
+    /// the text, in characters, exceeds its number by the shift. Most characters have the same
+    /// shift as the previous character.
     shifts: Vec<[u32; 2]>,
     /// The number of windows. There are fewer windows than characters.
     count: usize,
-    /// The number of characters of each window, if all have as many.
+    /// The number of characters of each window, if all windows have the same number.
     even: Option<usize>,
-    /// The end of each window, if they differ in length.
+    /// The end of each window, if windows may differ in length.
     ends: Vec<u32>,
-    /// The powers of the base for the polynomials, up to that of the longest window.
+    /// The powers of the base for the polynomials, up to the power for the longest window.
     powers: Vec<u64>,
 }
 
 impl WindowedText {
-    /// Reads the first `first` columns of a text, 0 for all, with windows `width` wide. O(bytes).
+    /// Reads the first `first` display columns of a text, or all columns if `first` is 0. Windows
+    /// are `width` columns wide. O(bytes).
     pub fn read(&mut self, text: &str, first: u64, width: u32, stop: &Stop) -> Result<()> {
         self.symbols.clear();
         self.shifts.clear();
@@ -67,7 +70,7 @@ impl WindowedText {
                 stop.check()?;
                 checked = place;
             }
-            // Most of most texts is ASCII in which no white space follows other white space.
+            // Most parts of most texts are ASCII in which no white space follows other white space.
             if let Some(block) = rest.as_bytes().first_chunk::<BLOCK>()
                 && columns + BLOCK as u64 <= most
                 && is_plain(block, space)
@@ -116,8 +119,8 @@ impl WindowedText {
         self.cut(width, from.even.is_some())
     }
 
-    /// Makes the windows, at least one column wide. `is_even` says that each character is one
-    /// column wide.
+    /// Makes windows of `width` columns, which is at least 1. `is_even` is true if each character
+    /// is one column wide.
     fn cut(&mut self, width: u32, is_even: bool) -> Result<()> {
         let Self { symbols, count, even, ends, powers, .. } = self;
         let width = width as usize;
@@ -150,12 +153,13 @@ impl WindowedText {
         Ok(())
     }
 
-    /// Returns the range in the text, in characters, of a part that is not empty.
+    /// Returns the range of a part in the text that was read, in characters. The part must not be
+    /// empty.
     pub fn span(&self, part: Range<usize>) -> Range<usize> {
         self.place(part.start)..self.place(part.end - 1) + 1
     }
 
-    /// Returns the place of a character in the text, in characters.
+    /// Returns the place of a character in the text that was read, in characters.
     fn place(&self, number: usize) -> usize {
         let behind = self.shifts.partition_point(|&[from, _]| from as usize <= number);
         number + behind.checked_sub(1).map_or(0, |last| self.shifts[last][1] as usize)
@@ -181,8 +185,8 @@ impl WindowedText {
         }
     }
 
-    /// Computes the polynomials of the characters of some windows. If only the last characters
-    /// differ, the upper bits may be equal to those of other windows more often than by chance.
+    /// Computes the polynomials of the characters of some windows. If windows differ only in their
+    /// last characters, the upper bits of their polynomials may be equal more often than by chance.
     /// [`fingerprint`] makes all bits depend on all characters.
     fn polynomials(&self, windows: Range<usize>, into: &mut Polynomials) -> Result<()> {
         let Polynomials { sums, values, first } = into;
@@ -219,14 +223,14 @@ impl WindowedText {
         &self.symbols[start..self.end(start)]
     }
 
-    /// Returns how many windows from `start` on equal consecutive windows of another text from
-    /// `other` on, given that the windows before them are equal.
+    /// Returns the number of consecutive windows from `start` on that are equal to the windows of
+    /// another text from `other` on. The windows before `start` and before `other` must be equal.
     pub fn run(&self, start: usize, of: &Self, other: usize) -> usize {
         if start == 0 || other == 0 || start >= self.count || other >= of.count {
             return 0;
         }
-        // The windows share their first characters, so they are equal as far as the characters that
-        // follow are.
+        // All windows from here on are equal as far as the characters after the previous two
+        // windows are, because these two windows are equal.
         let (from, to) = (self.end(start - 1), of.end(other - 1));
         let equal = from + common_prefix(&self.symbols[from..], &of.symbols[to..]);
         match self.even {
@@ -244,7 +248,7 @@ impl WindowedText {
     }
 }
 
-/// Notes the place of a character.
+/// Records the place of a character.
 #[inline]
 fn shift_to(shifts: &mut Vec<[u32; 2]>, number: u32, place: u32) -> Result<()> {
     let shift = place - number;
@@ -255,10 +259,10 @@ fn shift_to(shifts: &mut Vec<[u32; 2]>, number: u32, place: u32) -> Result<()> {
 }
 
 /// The polynomials of some consecutive windows. They are computed only for windows that are looked
-/// up, since many never are.
+/// up, since many windows never are.
 #[derive(Debug, Default)]
 pub struct Polynomials {
-    /// The polynomials of the characters from the first one up to each.
+    /// For each character, the polynomial of the characters from the first one up to it.
     sums: Vec<u64>,
     values: Vec<u64>,
     /// The window of the first value.
@@ -269,12 +273,13 @@ impl Polynomials {
     /// The number of windows whose polynomials are computed at once.
     const TOGETHER: usize = 64;
 
-    /// Removes the polynomials of another text.
+    /// Discards the polynomials, before those of another text are computed.
     pub fn clear(&mut self) {
         self.values.clear();
     }
 
-    /// Returns the polynomials of a window of a text and some that follow it, before `end`.
+    /// Returns the polynomials of a window of a text and of some windows that follow it, before
+    /// `end`.
     #[inline]
     pub fn from(&mut self, text: &WindowedText, start: usize, end: usize) -> Result<&[u64]> {
         if start < self.first || start >= self.first + self.values.len() {
@@ -291,9 +296,9 @@ pub fn fingerprint(polynomial: u64) -> u64 {
     hash::mix(polynomial)
 }
 
-/// Computes the polynomials of all symbols up to each. Within a group of consecutive symbols they
-/// are computed apart from the sum before it, so that no multiplication waits for that of its
-/// neighbour.
+/// Computes, for each symbol, the polynomial of all symbols up to it. Within a group of consecutive
+/// symbols, the polynomials are first computed without the symbols before the group, so that the
+/// multiplications of a group need not wait for those of the previous one.
 fn add_up(symbols: &[u32], sums: &mut [u64]) {
     const TOGETHER: usize = 8;
     let mut powers = [BASE; TOGETHER];
@@ -327,13 +332,13 @@ fn is_space(byte: u8) -> bool {
 /// Replaces white space with a space.
 #[inline]
 fn symbol_of(byte: u8) -> u8 {
-    // Without a branch, so that compilers vectorise it.
+    // There is no branch, so that compilers vectorise this code.
     let space = 0u8.wrapping_sub(u8::from(is_space(byte)));
     byte & !space | b' ' & space
 }
 
-/// Reports whether all bytes are ASCII and no white space follows white space. `before` says
-/// whether the text before ends with white space.
+/// Reports whether all bytes are ASCII and no white space follows white space. `before` is true if
+/// the text before these bytes ends with white space.
 #[inline]
 fn is_plain<const BLOCK: usize>(block: &[u8; BLOCK], before: bool) -> bool {
     let mut spaces = [0; BLOCK];
