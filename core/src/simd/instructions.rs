@@ -1,10 +1,11 @@
-//! Chooses the instructions that kernels may use. A kernel that needs special instructions is
-//! listed with others that return the same answers; the first kernel of the list needs none. The
-//! program chooses among them when it runs.
+//! Chooses the instructions that kernels may use. A kernel that needs special instructions is in a
+//! list of kernels that return the same answers; the first kernel of the list needs no special
+//! instructions. The program chooses a kernel from the list when it runs.
 //!
 //! The environment variable `NEARDUP_TEST_INSTRUCTIONS` is for tests: it names the greatest
-//! instruction set that may be used, of those that the processor has. So one machine can test the
-//! paths of lesser machines. Answers depend neither on the variable nor on the processor.
+//! instruction set that may be used, even if the processor has a greater one. So one machine can
+//! test the code that runs on machines with fewer instructions. Answers depend neither on the
+//! variable nor on the processor.
 
 use std::sync::OnceLock;
 
@@ -30,7 +31,7 @@ impl Instructions {
     /// All sets of instructions, the least first.
     pub const ALL: [Self; 5] = [Self::Portable, Self::Popcnt, Self::Avx2, Self::Avx512, Self::Avx512Popcnt];
 
-    /// Returns the name, as in `NEARDUP_TEST_INSTRUCTIONS` and elsewhere.
+    /// Returns the name of the set, as it is used in `NEARDUP_TEST_INSTRUCTIONS` and elsewhere.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Portable => "portable",
@@ -92,7 +93,8 @@ fn chosen(limit: Option<&str>, has: impl Fn(Instructions) -> bool) -> u8 {
 }
 
 /// Returns the last kernel whose instructions are [available](Instructions::available). It is the
-/// fastest of a list that begins with the kernel that needs nothing.
+/// fastest one, because a list begins with the kernel that needs no special instructions and ends
+/// with the fastest kernel.
 #[inline]
 pub fn fastest<K: Copy>(kinds: &[Kind<K>]) -> K {
     let mut fastest = kinds[0].1;
@@ -104,8 +106,8 @@ pub fn fastest<K: Copy>(kinds: &[Kind<K>]) -> K {
     fastest
 }
 
-/// Returns the kernels that this processor can run, with their names, whatever limit a test sets.
-/// Tests compare them with the first kernel, and benchmarks measure them.
+/// Returns the kernels that this processor can run, with their names, even if a test sets a lower
+/// limit. Tests compare them with the first kernel, and benchmarks measure them.
 pub fn runnable<K: Copy>(kinds: &[Kind<K>]) -> impl Iterator<Item = (&'static str, K)> {
     let can_run = kinds.iter().filter(|(needs, _)| needs.is_of_processor());
     can_run.map(|&(needs, kernel)| (needs.name(), kernel))

@@ -1,6 +1,6 @@
-//! The loops that are written or compiled for instructions which not every processor has. Each is
-//! listed with a portable one that returns the same answers; [`instructions`] chooses among them
-//! when the program runs.
+//! The loops that are written or compiled for instructions which not every processor has. Each loop
+//! is listed with a portable loop that returns the same answers; [`instructions`] chooses one of
+//! them when the program runs.
 
 pub mod ascii;
 pub mod instructions;

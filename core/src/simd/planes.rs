@@ -5,13 +5,14 @@
 
 use crate::simd::instructions::{Instructions, Kind, fastest};
 
-/// How many positions beyond the number of bitmaps a kernel may need room for, because it writes
-/// some in advance.
+/// A kernel may need room for this many more positions than there are bitmaps, because it writes
+/// some positions in advance.
 pub const IN_ADVANCE: usize = 16;
 
 /// Appends to the last argument the positions of the bitmaps that differ from the first argument in
-/// at most as many bits as the third argument says. Positions count from the fourth argument. The
-/// second argument has the words of the bitmaps: a slice for each word, all of the same length.
+/// at most as many bits as the third argument says. The fourth argument is the position of the
+/// first bitmap. The second argument has the words of the bitmaps: a slice for each word, all of
+/// the same length.
 pub type Kernel<const W: usize> = fn(&[u64; W], &[&[u64]; W], u32, u32, &mut Vec<u32>);
 
 /// Returns the fastest kernel for this processor.
@@ -94,9 +95,9 @@ mod x86 {
         const LANES: usize = 8;
         const { assert!(super::IN_ADVANCE == 2 * LANES) };
 
-        /// Nothing predicts which of eight bitmaps are near, so there is no branch on it. The
-        /// positions of the near ones are packed to the front of a register, the whole register is
-        /// written, and the next write overwrites the rest.
+        /// It is unpredictable which of eight bitmaps are near, so no branch depends on it. The
+        /// positions of the near bitmaps are packed to the front of a register, the whole register
+        /// is written, and the next write overwrites the rest.
         #[target_feature(enable = "avx512f,avx512vpopcntdq,popcnt")]
         fn run<const W: usize>(
             probe: &[u64; W],

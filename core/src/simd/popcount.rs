@@ -4,7 +4,8 @@
 use crate::simd::instructions::{Instructions, Kind, fastest};
 
 /// Appends to the last argument the positions of the bitmaps that differ from the first argument in
-/// at most as many bits as the third argument says. Positions count from the fourth argument.
+/// at most as many bits as the third argument says. The fourth argument is the position of the
+/// first bitmap.
 pub type Kernel<const W: usize> = fn(&[u64; W], &[[u64; W]], u32, u32, &mut Vec<u32>);
 
 /// Returns the fastest kernel for this processor.
@@ -26,9 +27,9 @@ pub fn kinds<const W: usize>() -> &'static [Kind<Kernel<W>>] {
 }
 
 /// Appends to the last argument those positions of the fourth argument whose bitmaps differ from
-/// the first argument in no more bits than the sizes of both sets allow. The fifth argument is the
-/// probe's own size minus twice the least overlap; the third argument has the sizes of the other
-/// sets.
+/// the first argument in no more bits than the sizes of both sets allow. The second argument has
+/// the bitmaps of the other sets, and the third argument their sizes. The fifth argument is the
+/// size of the probe's set minus twice the least overlap.
 pub type Scattered<const W: usize> = fn(&[u64; W], &[[u64; W]], &[u32], &[u32], i64, &mut Vec<u32>);
 
 /// Returns the fastest kernel for scattered positions.
@@ -128,8 +129,8 @@ mod x86 {
             allowed: i64,
             near: &mut Vec<u32>,
         ) {
-            /// How many positions in advance a bitmap is prefetched, because most are far away in
-            /// memory.
+            /// A bitmap is prefetched this many positions in advance, because most bitmaps are far
+            /// away in memory.
             const AHEAD: usize = 12;
             for (n, place) in places.iter().enumerate() {
                 if let Some(&next) = places.get(n + AHEAD) {

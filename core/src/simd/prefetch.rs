@@ -1,4 +1,4 @@
-//! Prefetches memory, so that the processor need not wait for one place after the other.
+//! Prefetches memory, so that the processor need not wait for one memory access after the other.
 #![allow(unsafe_code)] // A processor instruction, which reads nothing.
 
 /// Prefetches the item at index `at`, if there is one. On processors without prefetch it does

@@ -1,16 +1,17 @@
-//! SIMD kernels that count the numbers that two ascending lists share, a block of both at a time.
-//! The program chooses the kernel when it runs.
+//! SIMD kernels that count the numbers that two ascending lists share. They compare a block of one
+//! list with a block of the other. The program chooses the kernel when it runs.
 //!
 //! Every number of a block is compared with every number of the other list's block, in eight
-//! rotations of one of them. Then the block that ends first is finished, or both are. No branch
-//! depends on which number is less, since such a branch cannot be predicted (Schlegel, Willhalm,
-//! Lehner: Fast Sorted-Set Intersection using SIMD Instructions, ADMS 2011).
+//! rotations of one block. Then the block with the lesser last number is finished, or both blocks
+//! if their last numbers are equal. No branch depends on which number is less, since such a branch
+//! cannot be predicted (Schlegel, Willhalm, Lehner: Fast Sorted-Set Intersection using SIMD
+//! Instructions, ADMS 2011).
 #![allow(unsafe_code)] // Not every processor has these instructions; each use says why it is sound.
 
 use crate::simd::instructions::{Instructions, Kind, fastest};
 
-/// The progress of a comparison of two lists: the places up to which they are compared, and how
-/// many numbers are shared before them.
+/// The progress of a comparison of two lists: the places up to which they are compared, and the
+/// number of shared numbers before these places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Compared {
     /// The place in the first list.
@@ -22,7 +23,7 @@ pub struct Compared {
 }
 
 /// Compares two ascending lists without repeats as far as both have whole blocks. Returns `None` as
-/// soon as it is certain that they share fewer numbers than the last argument.
+/// soon as it is certain that they share fewer numbers than the last argument requires.
 pub type Kernel = fn(&[u32], &[u32], usize) -> Option<Compared>;
 
 /// Returns the fastest kernel for this processor. It costs one load.
@@ -31,7 +32,7 @@ pub fn kernel() -> Kernel {
     fastest(KINDS)
 }
 
-/// All kernels. The first one leaves everything to the caller.
+/// All kernels. The first one compares nothing and leaves everything to the caller.
 pub const KINDS: &[Kind<Kernel>] = &[
     (Instructions::Portable, |_, _, _| Some(Compared { left: 0, right: 0, shared: 0 })),
     #[cfg(target_arch = "x86_64")]
@@ -39,7 +40,8 @@ pub const KINDS: &[Kind<Kernel>] = &[
 ];
 
 /// Compares two ascending lists from their ends as far as both have whole blocks. Returns `None` if
-/// they share a number, and otherwise how much of each list is left to be compared.
+/// it finds a shared number, and otherwise how many numbers at the start of each list are left to
+/// be compared.
 pub type KernelFromBehind = fn(&[u32], &[u32]) -> Option<[usize; 2]>;
 
 /// Returns the fastest kernel for this processor. It costs one load.
@@ -48,7 +50,8 @@ pub fn kernel_from_behind() -> KernelFromBehind {
     fastest(KINDS_FROM_BEHIND)
 }
 
-/// All kernels that compare from the ends. The first one leaves everything to the caller.
+/// All kernels that compare from the ends. The first one compares nothing and leaves everything to
+/// the caller.
 pub const KINDS_FROM_BEHIND: &[Kind<KernelFromBehind>] = &[
     (Instructions::Portable, |left, right| Some([left.len(), right.len()])),
     #[cfg(target_arch = "x86_64")]
@@ -107,7 +110,7 @@ mod x86 {
         unsafe { run(left, right) }
     }
 
-    /// Returns one bit per number of the first block, set if it is in the second.
+    /// Returns one bit per number of the first block, set if the number is in the second block.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn equal(a: __m256i, b: __m256i) -> u32 {

@@ -1,6 +1,6 @@
-//! The inner loops of sketches. Each is written once, in lanes that the compiler vectorises, and
-//! compiled for several instruction sets. One of them is chosen at run time. So all of them give
-//! equal results.
+//! The inner loops of sketches. Each loop is written once, in lanes that the compiler vectorises,
+//! and compiled for several instruction sets. So all compiled versions give equal results. One
+//! version is chosen at run time.
 #![allow(unsafe_code)] // Calls functions for instructions that the processor is known to have.
 
 use std::sync::OnceLock;
@@ -13,8 +13,9 @@ use crate::simd::instructions::{Instructions, Kind, fastest};
 pub struct Kernels {
     /// The name of the instruction set.
     pub name: &'static str,
-    /// Lowers each of `minima` to the least of `element * factor + addend` modulo 2^32. There are
-    /// as many factors and addends as minima, a multiple of [`PERMUTATION_LANES`].
+    /// Lowers each minimum to the least value of `element * factor + addend` modulo 2^32 over all
+    /// elements, if that is less. Each minimum has a factor and an addend. The number of minima is
+    /// a multiple of [`PERMUTATION_LANES`].
     pub minima: Minima,
     /// Counts the 4-byte values that agree, up to the length of the shorter argument.
     pub agreeing: fn(&[u8], &[u8]) -> u32,
