@@ -44,7 +44,7 @@ pub enum Error {
         /// How the second value was made.
         b: String,
     },
-    /// Bytes or a text are not a valid value of one of our types.
+    /// Bytes or a text do not form a valid value of one of our types.
     #[error("not a value of type {what}: {why}")]
     Malformed {
         /// The type of the value.

@@ -1,10 +1,10 @@
 //! Threads that work on shared data and can be stopped and started again.
 //!
-//! The core does not know what runs its work: the caller passes an [`Executor`]. In tests it runs
-//! plain threads. Inside a server its threads have all signals blocked, and a leader watches them
-//! and checks for cancel requests (src/pg/server/executor.rs). Work is written so that it may
-//! return [`Error::Stopped`] at any check; when it is called again later, it goes on where it
-//! stopped.
+//! The core does not know what runs its work: the caller passes an [`Executor`]. In tests the
+//! executor runs plain threads. Inside a server its threads have all signals blocked, and a leader
+//! watches them and checks for cancel requests (src/pg/server/executor.rs). Work is written so that
+//! it may return [`Error::Stopped`] at any check; when it is called again later, it goes on where
+//! it stopped.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,7 +30,7 @@ pub struct Stop(AtomicBool);
 impl Stop {
     /// Asks every worker that holds this flag to return.
     ///
-    /// It cannot be taken back. O(1).
+    /// A request cannot be undone. O(1).
     ///
     /// ```
     /// use neardup_core::{Error, Stop, feature_code};
@@ -44,7 +44,7 @@ impl Stop {
     }
 
     /// Returns [`Error::Stopped`] once a stop was requested, and an error while memory is short. It
-    /// costs two relaxed loads: cheap in inner loops, but too much for every byte.
+    /// costs two relaxed loads, which is cheap enough for inner loops, but too much for each byte.
     ///
     /// ```
     /// let stop = neardup_core::Stop::default();
@@ -75,7 +75,7 @@ pub type Task<'a> = dyn Fn(usize, &Stop) -> Result<()> + Sync + 'a;
 
 /// Runs work on a number of threads.
 ///
-/// A program that has a pool of threads of its own implements it. The results of a call do not
+/// A program that has its own pool of threads implements this trait. The results of a call do not
 /// depend on the number of threads.
 ///
 /// ```
@@ -99,7 +99,7 @@ pub trait Executor {
     /// Returns the number of threads, at least 1.
     fn count(&self) -> usize;
 
-    /// Returns the number of threads that the user allows, which may be more than are of use.
+    /// Returns the number of threads that the user allows, which may be more than are worth using.
     fn allowed(&self) -> usize {
         self.count()
     }
@@ -109,14 +109,15 @@ pub trait Executor {
     /// return. It returns the first error that is not a stop.
     fn run(&self, threads: usize, work: &Task<'_>) -> Result<()>;
 
-    /// Does the same, and calls `beside` once in the calling thread, before or during the work.
+    /// Does the same as [`Executor::run`], and calls `beside` once in the calling thread, before or
+    /// during the work.
     fn run_beside(&self, threads: usize, work: &Task<'_>, beside: &mut dyn FnMut()) -> Result<()> {
         beside();
         self.run(threads, work)
     }
 
-    /// Lets the leader, which works too, check for requests to stop. Inside a server the call does
-    /// not return if there is one.
+    /// Lets the leader, which also works, check for requests to stop. Inside a server the call does
+    /// not return if there is such a request.
     fn check_interrupts(&self) -> Result<()> {
         Ok(())
     }
@@ -124,7 +125,8 @@ pub trait Executor {
 
 /// Plain threads that are never interrupted: for tests, benchmarks and programs.
 ///
-/// The number is that of threads; 0 means 1. Threads are started for each task and end with it.
+/// The field is the number of threads; 0 means 1. Threads are started for each task and end with
+/// it.
 ///
 /// ```
 /// use neardup_core::{Executor, PlainThreads};
@@ -152,8 +154,8 @@ impl Executor for PlainThreads {
     }
 }
 
-/// Completes every item of `items`: some thread calls `work` on each item, and calls it again if it
-/// was stopped. Threads take the items in order. The results do not depend on the number of
+/// Completes every item of `items`: `work` is called for each item on one of the threads, and again
+/// if it was stopped. Threads take the items in order. The results do not depend on the number of
 /// threads.
 pub fn each<T: Send>(
     executor: &dyn Executor,
@@ -163,7 +165,7 @@ pub fn each<T: Send>(
     each_beside(executor, items, work, &mut || {})
 }
 
-/// Does the same, and calls `beside` in the calling thread, unless there are no items.
+/// Does the same as [`each`], and calls `beside` in the calling thread, unless there are no items.
 pub fn each_beside<T: Send>(
     executor: &dyn Executor,
     items: &mut [T],
@@ -200,7 +202,7 @@ pub fn one<T: Send>(
     each(executor, std::slice::from_mut(item), work)
 }
 
-/// Sorts in slices, so that a stop request is answered between them. The sort is in place, takes
+/// Sorts in slices, and reacts to a stop request between two slices. The sort is in place, takes
 /// O(n log n) and is not stable.
 pub fn sort_unstable_by<T, F>(items: &mut [T], stop: &Stop, compare: &F) -> Result<()>
 where

@@ -19,14 +19,14 @@ pub trait TempFile {
     /// Appends bytes.
     fn write(&mut self, bytes: &[u8]) -> Result<()>;
 
-    /// Reads bytes that were written, starting at offset `at`.
+    /// Fills `bytes` with written bytes, starting at offset `at` of the file.
     fn read(&mut self, at: u64, bytes: &mut [u8]) -> Result<()>;
 }
 
 /// A factory of temporary files.
 ///
-/// A program that writes to disk implements it. Files are made only when the memory of a call is
-/// not enough for its sets, texts or pairs.
+/// A program that writes to disk implements this trait. Files are made only when the memory of a
+/// call is not enough for its sets, texts or pairs.
 ///
 /// ```
 /// use neardup_core::{MemoryFiles, NoFiles, TempFiles};
@@ -62,7 +62,7 @@ impl TempFiles for NoFiles {
 /// A factory of files that are kept in memory, for tests and for programs that have nowhere to
 /// write.
 ///
-/// What they hold does not count as memory of the call.
+/// The bytes in these files do not count as memory of the call.
 ///
 /// ```
 /// use neardup_core::{MemoryFiles, TempFiles};

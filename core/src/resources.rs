@@ -5,7 +5,7 @@ use crate::files::TempFiles;
 
 /// The resources of a task.
 ///
-/// Results do not depend on them, as long as they suffice; only time and memory do.
+/// Results do not depend on the resources, as long as these suffice; only time and memory do.
 ///
 /// ```
 /// use neardup_core::{MemoryFiles, PlainThreads, Resources};

@@ -1,17 +1,18 @@
-//! The longest common subsequence of two texts, exactly: its length, up to an optional limit, and
-//! the characters that it consists of (docs/design/algorithms.md section 5).
+//! Computes the longest common subsequence of two texts exactly: its length, unless it is below an
+//! optional limit, and the characters that it consists of (docs/design/algorithms.md section 5).
 //!
 //! Two texts differ by |SES| = |A| + |B| - 2·|LCS| insertions and deletions. Up to some tens of
-//! them are followed greedily ([`super::lcs_greedy`]: O(N + D²)). Beyond that, a band of the table
-//! that is wide enough for the expected number is filled 64 cells at a time ([`super::lcs_band`]:
-//! O(N·D/64)), and then a wider band if more are needed. Neither is wider than the known common
-//! part allows ([`Bounds`]). An alignment, if the caller asks for one and the columns are not too
-//! many, is read from the columns that the distance was found by. Measured on 10 KB texts
-//! (benches/lcs.rs), the band is faster from about a hundred operations on; after half of them it
-//! shows whether there are that many.
+//! these operations are followed greedily ([`super::lcs_greedy`]: O(N + D²)). If there are more, a
+//! band of the table that is wide enough for the expected number of operations is filled 64 cells
+//! at a time ([`super::lcs_band`]: O(N·D/64)), and then a wider band if even more are needed.
+//! Neither algorithm tries more operations than the known common part allows ([`Bounds`]). If the
+//! caller asks for an alignment, it is read from the columns of the band that gave the distance,
+//! unless these are too many to be kept. Measured on 10 KB texts (benches/lcs.rs), the band is
+//! faster from about a hundred operations on; after half that number, the greedy algorithm shows
+//! whether so many are to be expected.
 //!
-//! This is our own code because no crate at hand can be stopped, gives an alignment by a stated
-//! rule, and bounds its memory.
+//! This is our own code because we know no crate that can be stopped, gives an alignment by a
+//! stated rule, and bounds its memory.
 
 use super::column::WORD;
 use super::lcs_band::Band;
@@ -23,24 +24,24 @@ use crate::error::{Error, Result};
 use crate::executor::Stop;
 
 /// The greatest number of insertions and deletions that are followed one by one before the band is
-/// filled. It is lower if the whole table takes no longer.
+/// filled. Fewer are followed if the whole table would be filled in the same time.
 const FEW: usize = 48;
-/// The words of a table that are filled at once. For so few it would save nothing to try a narrower
+/// A table of at most this many words is filled as a whole. It would save nothing to try a narrower
 /// band first.
 const AT_ONCE: usize = 1 << 10;
-/// If a caller allows no more operations than this, all of them are followed: the band's tables
-/// would take longer to build.
+/// If a caller allows no more operations than this, all of them are followed one by one: the band's
+/// tables would take longer to build.
 const FEW_IN_ALL: usize = 160;
-/// The greatest number of columns times words of a table that are filled: some minutes of one
-/// processor. Texts of 4 MB each without anything in common are just within.
+/// The greatest number of words in all columns of a table that is filled. They take some minutes on
+/// one processor. Two texts of 4 MB each that have nothing in common are just within this limit.
 const MOST_STEPS: usize = 1 << 38;
-/// The words of the columns that are kept to read an alignment from: 32 MB.
+/// The greatest number of words of columns that are kept to read an alignment from: 32 MB.
 const KEPT_WORDS: usize = 1 << 22;
 
 /// The way in which a distance was found.
 #[derive(Debug, Clone, Copy)]
 enum DistanceBy {
-    /// By following it, or immediately.
+    /// By the greedy algorithm, or because one text is empty.
     Greedy,
     /// By a band whose columns are kept.
     Kept,
@@ -65,9 +66,9 @@ pub struct Lcs {
 }
 
 impl Lcs {
-    /// Returns the length of the longest common subsequence, if that is long enough. Reacts to
-    /// `stop` within milliseconds. Fails for texts of many megabytes that have little in common
-    /// ([`Error::TooDifferent`]), because they would take hours.
+    /// Returns the length of the longest common subsequence, if it is at least `bounds.least`.
+    /// Reacts to `stop` within milliseconds. Fails for texts of many megabytes that have little in
+    /// common ([`Error::TooDifferent`]), because they would take hours.
     ///
     /// O(N + D²) for D differences; many differences cost O(N·D / 64).
     ///
@@ -96,8 +97,8 @@ impl Lcs {
     }
 
     /// Returns the number of insertions and deletions between two texts, if it is at most `most`,
-    /// and the way in which it was found. With `keep` it keeps the columns if they are not too
-    /// many.
+    /// and the way in which it was found. If `keep` is set, it keeps the columns of the band unless
+    /// they are too many.
     fn distance(
         &mut self,
         a: &[u32],
@@ -122,20 +123,20 @@ impl Lcs {
             Reached::Far(_) if few == most => return Ok(None),
             Reached::Far(passed) => passed,
         };
-        // Assumes that the other characters differ as much as those at the start, and adds a
+        // Assumes that the remaining characters differ as much as those at the start, and adds a
         // margin.
         let expected = (few as f64 * (a.len() + b.len()) as f64 / passed.max(1) as f64 * 1.2) as usize;
         let mut limit = if whole <= AT_ONCE { most } else { expected.max(apart + WORD) };
         loop {
-            // A pass with most of the greatest limit would save nothing.
+            // A pass with a limit close to the greatest one would save nothing.
             limit = if limit >= most - most / 3 { most } else { limit };
             check_steps(a, b, limit)?;
             let keeps = keep && Band::words(a, b, limit) <= KEPT_WORDS;
             let found = match keeps {
                 true => self.band.distance_kept(a, b, limit, stop)?,
                 false => {
-                    // The shorter text supplies the columns: there are fewer of them, and the band
-                    // is as wide.
+                    // The shorter text supplies the columns: then there are fewer columns, and the
+                    // band is no wider.
                     let (rows, columns) = if a.len() >= b.len() { (a, b) } else { (b, a) };
                     self.band.distance(rows, columns, limit, stop)?
                 }
@@ -148,13 +149,14 @@ impl Lcs {
         }
     }
 
-    /// Passes the characters of a longest common subsequence to `each`, if the subsequence is long
-    /// enough, as places in both texts, from the last to the first. Returns whether it is long
+    /// If the longest common subsequence is long enough, passes the places of its characters in
+    /// both texts to `each`, from the last character to the first. Reports whether it is long
     /// enough.
     ///
-    /// If there are several, the choice depends only on the texts. They are read from their ends:
-    /// equal last characters are matched; of unequal ones the character of `a` is left out if this
-    /// does not shorten the subsequence, and otherwise the character of `b`.
+    /// If there are several longest subsequences, the choice depends only on the texts. The texts
+    /// are read from their ends. If their last characters are equal, these are matched. Otherwise
+    /// the last character of `a` is left out if this does not shorten the subsequence, or else the
+    /// last character of `b`.
     ///
     /// ```
     /// use neardup_core::{Lcs, LcsBounds, Stop};

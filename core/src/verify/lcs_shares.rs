@@ -1,4 +1,4 @@
-//! How much of two texts is in their common subsequence.
+//! Shares of two texts that are in their common subsequence.
 
 /// Returns the resemblance: 2·|LCS| / (|A| + |B|), 0 to 1; 0 if both texts are empty.
 ///
@@ -19,7 +19,8 @@ pub fn containment(shared: usize, contained: usize) -> f64 {
     ratio(shared, contained)
 }
 
-/// Divides once, correctly rounded. No text has more characters than a float8 holds exactly.
+/// Divides once, correctly rounded. No text has more characters than a float8 can represent
+/// exactly.
 fn ratio(part: usize, whole: usize) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }

@@ -1,15 +1,16 @@
-//! Similarity of two sets: the measures ([`measure`]), the condition on pairs ([`predicate`]), and
-//! the number of shared tokens ([`overlap`]), which is counted block by block
+//! Similarity of two sets: the measures ([`measure`]), the condition that a pair must meet
+//! ([`predicate`]), and the number of shared tokens ([`overlap`]), which is counted block by block
 //! ([`crate::simd::shared_blocks`]).
 //!
-//! Similarity of two texts, character by character: [`edit`], by the distance of [`levenshtein`]
-//! ([`mod@column`]). The longest common subsequence ([`lcs`]) is found greedily ([`lcs_greedy`]) if
-//! little differs, and bit-parallel ([`lcs_band`]) otherwise, in no more of the table than known
-//! bounds leave ([`lcs_bounds`]); [`lcs_symbols`] are its characters,
-//! [`lcs_shares`] its similarities. Its trustable part
-//! ([`tlcs`]) uses filtered sketches ([`filter`]) of the texts' windows ([`windows`]), the runs
-//! that both texts have for certain ([`runs`]), and the region ([`region`]) in which the texts
-//! agree. [`repeatability`] uses the longest common substring of feature codes ([`automaton`]).
+//! Similarity of two texts, character by character: [`edit`] uses the distance of [`levenshtein`],
+//! which advances column by column ([`mod@column`]). The longest common subsequence ([`lcs`]) is
+//! found greedily ([`lcs_greedy`]) if the texts differ little, and bit-parallel ([`lcs_band`])
+//! otherwise, in no more of the table than known bounds require ([`lcs_bounds`]). [`lcs_symbols`]
+//! reads the characters of a text, and [`lcs_shares`] returns similarities. The trustable part of
+//! the subsequence ([`tlcs`]) uses filtered sketches ([`filter`]) of the texts' windows
+//! ([`windows`]), the runs that both texts certainly have ([`runs`]), and the region ([`region`])
+//! in which the texts agree. [`repeatability`] uses the longest common substring of feature codes
+//! ([`automaton`]).
 
 pub mod automaton;
 pub mod column;

@@ -1,6 +1,6 @@
 //! Repeatability (Guo et al., section III.B; docs/design/algorithms.md section 7): the length of
-//! the longest common substring of two feature codes / the length of the code that may be a part of
-//! the other one.
+//! the longest common substring of two feature codes, divided by the length of the code that may be
+//! a part of the other code.
 //!
 //! ```
 //! use neardup_core::verify::repeatability::repeatability;
@@ -20,8 +20,9 @@ use crate::executor::Stop;
 /// Returns the repeatability of code `contained` over code `container`: 0 to 1, and 0 if one is
 /// empty. O(characters).
 ///
-/// That is the length of their longest common substring as a share of the length of `contained`
-/// (Guo and others, section III.B). Fails only if memory is short, and after a request to stop.
+/// Repeatability is the length of the longest common substring of both codes, as a share of the
+/// length of `contained` (Guo and others, section III.B). Fails only if memory is short, and after
+/// a request to stop.
 ///
 /// ```
 /// use neardup_core::{Stop, repeatability};
