@@ -9,6 +9,16 @@ use super::numbers::{Number, Time};
 use crate::clusters::curve::Point;
 
 /// Facts about the whole table.
+///
+/// All of them are only shown. Texts may have any content.
+///
+/// ```
+/// use neardup_core::{ReportFacts, ReportPage};
+///
+/// let facts = ReportFacts { relation: "a<b".into(), documents: 7, ..Default::default() };
+/// let html = ReportPage::new(None).finish(&facts);
+/// assert!(html.contains("Near duplicates in <bdi>a&lt;b</bdi>"));
+/// ```
 #[derive(Debug, Default)]
 pub struct Facts {
     /// The name of the relation.

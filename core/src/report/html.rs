@@ -41,6 +41,11 @@ impl fmt::Display for Beginning<'_> {
 
 /// The CSS rules of pages and of their parts. The names of CSS classes begin with `nd`, so that a
 /// part can be embedded in another page.
+///
+/// ```
+/// let style = format!("<style>{}</style>", neardup_core::HTML_STYLE);
+/// assert!(style.contains(".nd-diff"));
+/// ```
 pub const STYLE: &str = include_str!("style.css");
 
 #[cfg(test)]

@@ -15,11 +15,27 @@ const PLACE: &str = "{id}";
 const LONGEST: usize = 2_000;
 
 /// A pattern for links.
+///
+/// ```
+/// use neardup_core::ReportLink;
+///
+/// assert_eq!(ReportLink::new("/notes/{id}")?.to("a b"), "/notes/a%20b");
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link(String);
 
 impl Link {
     /// Checks a pattern.
+    ///
+    /// It has `{id}` in it, and is relative or of http or https. Fails for others.
+    ///
+    /// ```
+    /// use neardup_core::ReportLink;
+    ///
+    /// assert!(ReportLink::new("https://example.org/?note={id}").is_ok());
+    /// assert!(ReportLink::new("javascript:{id}").is_err());
+    /// ```
     pub fn new(pattern: &str) -> Result<Self> {
         let wrong = |allowed| {
             let value: String = pattern.chars().take(100).collect();
@@ -44,6 +60,15 @@ impl Link {
     }
 
     /// Returns the address of a document.
+    ///
+    /// Nothing of the id becomes a part of the address that is not the id.
+    ///
+    /// ```
+    /// use neardup_core::ReportLink;
+    ///
+    /// assert_eq!(ReportLink::new("{id}.txt")?.to("../7"), "..%2F7.txt");
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     pub fn to(&self, id: &str) -> String {
         let mut encoded = String::new();
         for byte in id.bytes() {

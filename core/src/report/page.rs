@@ -20,6 +20,14 @@ use crate::executor::Stop;
 pub const MOST_BYTES: usize = 2_000_000;
 
 /// The kinds of pairs that a page shows.
+///
+/// Pairs of a kind are shown together.
+///
+/// ```
+/// use neardup_core::ReportPairs;
+///
+/// assert_ne!(ReportPairs::Least, ReportPairs::Most);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// The least similar pairs.
@@ -31,6 +39,22 @@ pub enum Kind {
 }
 
 /// A page that is being made.
+///
+/// The page is one file without scripts that loads nothing, of at most 2 MB; documents are escaped.
+///
+/// ```
+/// use neardup_core::{ReportDocument, ReportFacts, ReportPage, ReportPairs, Stop};
+///
+/// let document = |id: &str, text: &str| ReportDocument {
+///     id: id.into(), text: text.into(), ..Default::default()
+/// };
+/// let (a, b) = (document("1", "The red crane."), document("2", "The <b>blue</b> crane."));
+/// let mut page = ReportPage::new(None);
+/// page.add_pair(ReportPairs::Between, [&a, &b], 0.5, &Stop::default())?;
+/// let html = page.finish(&ReportFacts::default());
+/// assert!(html.contains("&lt;b&gt;") && !html.contains("<script"));
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Page {
     link: Option<Link>,
@@ -51,6 +75,14 @@ pub struct Page {
 
 impl Page {
     /// Creates an empty page. Ids become links by the pattern `link`, if there is one.
+    ///
+    /// ```
+    /// use neardup_core::{ReportFacts, ReportLink, ReportPage};
+    ///
+    /// let page = ReportPage::new(Some(ReportLink::new("/notes/{id}")?));
+    /// assert!(page.finish(&ReportFacts::default()).starts_with("<!DOCTYPE html>"));
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     pub fn new(link: Option<Link>) -> Self {
         Self {
             link,
@@ -74,6 +106,10 @@ impl Page {
 
     /// Reports whether there is room for more pairs side by side. Pairs may take a quarter of the
     /// page.
+    ///
+    /// ```
+    /// assert!(neardup_core::ReportPage::new(None).has_room_for_pairs());
+    /// ```
     pub fn has_room_for_pairs(&self) -> bool {
         self.bytes() < MOST_BYTES / 4
     }
@@ -96,6 +132,19 @@ impl Page {
     }
 
     /// Adds a pair of the table, or counts it if there is no room.
+    ///
+    /// The page compares the two texts as [`html_of_pair`](crate::html_of_pair) does. Fails only if
+    /// memory is short, and after a request to stop.
+    ///
+    /// ```
+    /// use neardup_core::{ReportDocument, ReportFacts, ReportPage, ReportPairs, Stop};
+    ///
+    /// let document = ReportDocument { id: "7".into(), text: "A note.".into(), ..Default::default() };
+    /// let mut page = ReportPage::new(None);
+    /// page.add_pair(ReportPairs::Most, [&document, &document], 1.0, &Stop::default())?;
+    /// assert!(page.finish(&ReportFacts::default()).contains("the texts are the same"));
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     pub fn add_pair(&mut self, kind: Kind, of: [&Document; 2], similarity: f64, stop: &Stop) -> Result<()> {
         if !self.has_room_for_pairs() {
             self.pairs_left += 1;
@@ -149,6 +198,13 @@ impl Page {
     }
 
     /// Returns the whole page.
+    ///
+    /// ```
+    /// use neardup_core::{ReportFacts, ReportPage};
+    ///
+    /// let facts = ReportFacts { call: "near_duplicates(&notes, 0.8)".into(), ..Default::default() };
+    /// assert!(ReportPage::new(None).finish(&facts).contains("near_duplicates(&amp;notes, 0.8)"));
+    /// ```
     pub fn finish(self, facts: &Facts) -> String {
         let mut sections: Vec<(&str, String, String)> = Vec::new();
         let mut add = |id: &'static str, title: String, content: String| {

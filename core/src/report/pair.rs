@@ -12,6 +12,14 @@ use crate::executor::Stop;
 pub const MOST_CHARACTERS: usize = 20_000;
 
 /// A document to show.
+///
+/// ```
+/// use neardup_core::ReportDocument;
+///
+/// let title = Some("Of cranes & quays".to_owned());
+/// let document = ReportDocument { id: "7".into(), title, ..Default::default() };
+/// assert!(document.name(None).contains("Of cranes &amp; quays"));
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Document {
     /// The id as text.
@@ -26,6 +34,16 @@ pub struct Document {
 
 impl Document {
     /// Returns the id and the title as HTML.
+    ///
+    /// With a link, the id is linked.
+    ///
+    /// ```
+    /// use neardup_core::{ReportDocument, ReportLink};
+    ///
+    /// let document = ReportDocument { id: "7".into(), ..Default::default() };
+    /// assert!(document.name(Some(&ReportLink::new("/{id}")?)).contains("href=\"/7\""));
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     pub fn name(&self, link: Option<&Link>) -> String {
         let id = linked(&self.id, link);
         match &self.title {
@@ -43,6 +61,23 @@ pub fn titled(title: &str) -> String {
 
 /// Returns a summary of the differences of two documents in one line, and HTML with their texts
 /// side by side. `name` distinguishes the pair from other pairs on a page.
+///
+/// Both are parts of a page that has the style [`HTML_STYLE`](crate::HTML_STYLE). Fails only if
+/// memory is short, and after a request to stop. O(words · log words), and O(sentences²) for a plot
+/// of long texts.
+///
+/// ```
+/// use neardup_core::{ReportDocument, Stop, html_of_pair};
+///
+/// let of = |id: &str, text: &str| ReportDocument {
+///     id: id.into(), text: text.into(), ..Default::default()
+/// };
+/// let (a, b) = (of("1", "The red crane left the quay."), of("2", "The crane left the quay."));
+/// let (line, html) = html_of_pair([&a, &b], "p0", None, &Stop::default())?;
+/// assert_eq!(line, "1 word only on the left, 0 only on the right");
+/// assert!(html.starts_with("<div class=\"nd-pair"));
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 pub fn pair(
     documents: [&Document; 2],
     name: &str,

@@ -1,12 +1,12 @@
-//! Minhash: m values, each the least hash of any shingle under its own hash function (Broder,
-//! SEQUENCES 1997; docs/design/algorithms.md section 2).
+//! Minhash: m values, each of which is the least hash of all shingles under a hash function of its
+//! own (Broder, SEQUENCES 1997; docs/design/algorithms.md section 2).
 //!
 //! Function i maps an element's 64-bit hash h to `(a_i * x + b_i) mod 2^32`, where x is the upper
 //! half of `mix(h)`, a_i is odd, and a_i and b_i are drawn from the seed. This is a bijection of
 //! 32-bit numbers. x is as good as random, so all elements are equally likely to have the least
 //! value. Hence the share of agreeing values is an unbiased estimate of the resemblance J with the
-//! standard error sqrt(J(1-J)/m). Two elements share an x once in 2^32: sets of a million elements
-//! seem more alike by 0.0001.
+//! standard error sqrt(J(1-J)/m). Two elements have the same x with probability 1 in 2^32, so sets
+//! of a million elements seem more similar than they are by 0.0001.
 
 use crate::error::{Error, Result};
 use crate::hash;
@@ -40,6 +40,23 @@ pub fn check_similarity(similarity: f64) -> Result<f64> {
 }
 
 /// Computes minhash values, one document at a time.
+///
+/// The share of agreeing values of two documents estimates their resemblance J, with the standard
+/// error sqrt(J(1-J)/m) (Broder, SEQUENCES 1997).
+///
+/// ```
+/// use neardup_core::{Minhasher, hash_bytes};
+///
+/// let mut minhasher = Minhasher::new(64, 1);
+/// let mut of = |words: &[&str]| {
+///     minhasher.clear();
+///     words.iter().for_each(|word| minhasher.add(hash_bytes(word.as_bytes())));
+///     minhasher.values().map(<[u32]>::to_vec)
+/// };
+/// // A set: neither order nor repeats count.
+/// assert_eq!(of(&["red", "crane"]), of(&["crane", "red", "crane"]));
+/// assert_eq!(of(&[]), None);
+/// ```
 #[derive(Debug, Clone)]
 pub struct Minhasher {
     permutations: usize,
@@ -52,11 +69,24 @@ pub struct Minhasher {
 }
 
 impl Minhasher {
-    /// The number of elements that are processed together; they stay in the first-level cache.
+    /// The number of elements that are processed together. A block of them stays in the first-level
+    /// cache.
     const BLOCK: usize = 512;
 
     /// Creates a hasher with `permutations` hash functions ([`check_permutations`]) drawn from
-    /// `seed`. A smaller number of functions gives the first of a greater number.
+    /// `seed`. A hasher with fewer functions has the first functions of a hasher with more
+    /// functions.
+    ///
+    /// ```
+    /// use neardup_core::Minhasher;
+    ///
+    /// let values = |m| {
+    ///     let mut minhasher = Minhasher::new(m, 7);
+    ///     minhasher.add(42);
+    ///     minhasher.values().map(<[u32]>::to_vec)
+    /// };
+    /// assert_eq!(values(4), values(9).map(|values| values[..4].to_vec()));
+    /// ```
     pub fn new(permutations: u16, seed: i64) -> Self {
         let permutations = usize::from(permutations);
         let lanes = permutations.next_multiple_of(PERMUTATION_LANES);
@@ -73,6 +103,13 @@ impl Minhasher {
     }
 
     /// Starts a new document.
+    ///
+    /// ```
+    /// let mut minhasher = neardup_core::Minhasher::new(4, 1);
+    /// minhasher.add(42);
+    /// minhasher.clear();
+    /// assert_eq!(minhasher.values(), None);
+    /// ```
     pub fn clear(&mut self) {
         self.minima.fill(u32::MAX);
         self.block.clear();
@@ -80,6 +117,14 @@ impl Minhasher {
     }
 
     /// Adds an element by its 64-bit hash (or number). Repeats change nothing. O(m).
+    ///
+    /// ```
+    /// let mut minhasher = neardup_core::Minhasher::new(4, 1);
+    /// minhasher.add(42);
+    /// let one = minhasher.values().map(<[u32]>::to_vec);
+    /// minhasher.add(42);
+    /// assert_eq!(minhasher.values().map(<[u32]>::to_vec), one);
+    /// ```
     #[inline]
     pub fn add(&mut self, element: u64) {
         if self.block.len() == Self::BLOCK {
@@ -96,23 +141,35 @@ impl Minhasher {
 
     /// Returns the m values. Returns `None` if nothing was added, because an empty set has no least
     /// hash.
+    ///
+    /// ```
+    /// let mut minhasher = neardup_core::Minhasher::new(16, 1);
+    /// minhasher.add(42);
+    /// assert_eq!(minhasher.values().map(<[u32]>::len), Some(16));
+    /// ```
     pub fn values(&mut self) -> Option<&[u32]> {
         self.flush();
         (!self.empty).then_some(&self.minima[..self.permutations])
     }
 }
 
-/// Counts the agreeing values of two sketches of one kind, in their stored form ([`super::wire`]).
+/// Counts the agreeing values of two sketches of the same kind, in their stored form
+/// ([`super::wire`]).
 pub fn agreeing(a: &[u8], b: &[u8]) -> u32 {
     (kernels().agreeing)(a, b)
 }
 
-/// Returns the estimated resemblance: the share of values that agree, rounded once.
+/// Returns the estimated resemblance: the share of values that agree. It is rounded only once.
+///
+/// ```
+/// assert_eq!(neardup_core::minhash_similarity(96, 128), 0.75);
+/// ```
 pub fn similarity(agreeing: u32, permutations: u16) -> f64 {
     f64::from(agreeing) / f64::from(permutations)
 }
 
-/// Returns the estimated Jaccard distance: the share of values that differ, rounded once.
+/// Returns the estimated Jaccard distance: the share of values that differ. It is rounded only
+/// once.
 pub fn distance(agreeing: u32, permutations: u16) -> f64 {
     f64::from(u32::from(permutations) - agreeing) / f64::from(permutations)
 }
@@ -120,7 +177,7 @@ pub fn distance(agreeing: u32, permutations: u16) -> f64 {
 /// Returns the least number of agreeing values whose [`similarity`] is at least `least`, which is
 /// in (0, 1]: ceil(t · m), judged by the rounded similarity. O(1).
 pub fn least_agreeing(least: f64, permutations: u16) -> u32 {
-    // This is within one of the result; the reported similarity decides.
+    // This number differs from the result by at most one. The similarity that is reported decides.
     let mut agreeing = (least * f64::from(permutations)).ceil() as u32;
     agreeing = agreeing.clamp(1, u32::from(permutations));
     while agreeing > 1 && similarity(agreeing - 1, permutations) >= least {

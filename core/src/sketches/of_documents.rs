@@ -18,7 +18,21 @@ fn spec(source: Source, k: u16) -> FeatureSpec {
     FeatureSpec { tokenizer, shingle: k.into(), multiset: false, wrap: false }
 }
 
-/// Makes the minhash sketch of a document with the parameters in a header.
+/// Makes the minhash sketch of a document with the parameters in a header: the kind of its
+/// elements, the words in a shingle, the number of values, the seed.
+///
+/// The header's source says how a text is cut; for tokens and numbers, use a header of that source.
+/// Returns bytes to store, which [`Minhash::parse`](crate::Minhash::parse) reads. Fails only if
+/// memory is short, and after a request to stop. O(bytes · k + elements · values).
+///
+/// ```
+/// use neardup_core::{Document, Minhash, MinhashHeader, SketchSource, Stop, minhash_sketch};
+///
+/// let header = MinhashHeader::new(SketchSource::Words, 2, 128, 1);
+/// let sketch = minhash_sketch(&Document::from("to be or not"), &header, &Stop::default())?;
+/// assert_eq!((sketch.len(), Minhash::parse(&sketch)?.header), (20 + 4 * 128, header));
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 pub fn minhash_sketch(document: &Document, header: &MinhashHeader, stop: &Stop) -> Result<Vec<u8>> {
     let mut hasher = Minhasher::new(header.permutations, header.seed);
     let spec = spec(header.source, header.k);
@@ -26,7 +40,22 @@ pub fn minhash_sketch(document: &Document, header: &MinhashHeader, stop: &Stop) 
     Ok(header.sketch(hasher.values()))
 }
 
-/// Makes the simhash sketch of a document with the parameters in a header.
+/// Makes the simhash sketch of a document with the parameters in a header: the kind of its
+/// elements, the words in a shingle, the number of bits.
+///
+/// Each occurrence of an element counts. Returns bytes to store, which
+/// [`Simhash::parse`](crate::Simhash::parse) reads. Fails only if memory is short, and after a
+/// request to stop. O(bytes · k + elements · bits).
+///
+/// ```
+/// use neardup_core::{Document, Simhash, SimhashHeader, SketchSource, Stop, simhash_sketch};
+///
+/// let header = SimhashHeader::new(SketchSource::Words, 1, 64);
+/// let of = |text: &str| simhash_sketch(&Document::from(text), &header, &Stop::default());
+/// let (a, b) = (of("to be or not to be")?, of("not to be, or to be")?);
+/// assert_eq!(Simhash::parse(&a)?.distance(&Simhash::parse(&b)?)?, 0);
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 pub fn simhash_sketch(document: &Document, header: &SimhashHeader, stop: &Stop) -> Result<Vec<u8>> {
     let mut hasher = Simhasher::new(header.bits);
     let spec = spec(header.source, header.k);

@@ -1,11 +1,10 @@
-//! Simhash: every element adds its vector of ±1, drawn from its hash; a bit is 1 if the sum is
-//! greater than 0 (Charikar, STOC 2002; Henzinger, SIGIR 2006; docs/design/algorithms.md section
-//! 3).
+//! Simhash: every element adds a vector of ±1 that is drawn from its hash; a bit of the sketch is 1
+//! if the sum at its place is greater than 0 (Charikar, STOC 2002; Henzinger, SIGIR 2006;
+//! docs/design/algorithms.md section 3).
 //!
 //! Bits 64 j to 64 j + 63 of the vector are the word `mix(h + j * G)`, where h is the element's
 //! 64-bit hash and G is the golden ratio in 64 bits: the sequence of SplitMix64 from h on. Bit 0 is
-//! the most significant bit of the first word, so that the bytes of a sketch are those of a bit
-//! string.
+//! the most significant bit of the first word, so the bytes of a sketch are those of a bit string.
 
 use crate::error::{Error, Result};
 use crate::simd::sketch_loops::kernels;
@@ -13,7 +12,8 @@ use crate::simd::sketch_loops::kernels;
 /// The greatest number of bits of a sketch.
 pub const MOST_BITS: u16 = 1024;
 
-/// Checks a number of bits from a user: a whole number of hexadecimal digits, at least a byte.
+/// Checks a number of bits from a user: the bits must fill whole hexadecimal digits and at least a
+/// byte.
 pub fn check_bits(bits: i64) -> Result<u16> {
     match u16::try_from(bits) {
         Ok(size) if (8..=MOST_BITS).contains(&size) && size.is_multiple_of(4) => Ok(size),
@@ -30,8 +30,8 @@ pub const fn bytes(bits: u16) -> usize {
     bits.div_ceil(8) as usize
 }
 
-/// Returns the bits as words, with the first bit the most significant. The last word holds its bits
-/// in its least significant ones.
+/// Returns the bits as words of 64 bits. The first bit is the most significant bit of the first
+/// word. If the last word is not full, its bits are the least significant ones.
 pub fn words(bits: &[u8], count: u16) -> impl Iterator<Item = u64> {
     let last = u32::from(count).div_ceil(64) * 64 - u32::from(count);
     let words = usize::from(count).div_ceil(64);
@@ -43,8 +43,8 @@ pub fn words(bits: &[u8], count: u16) -> impl Iterator<Item = u64> {
 }
 
 /// Checks a greatest distance from a user for sketches of `bits` bits. The distance must be less
-/// than `bits`, the distance of an empty document to any other: sketches that far apart are never
-/// near.
+/// than `bits`, because `bits` is the distance between an empty document and any other document,
+/// and these are never near each other.
 pub fn check_distance(distance: f64, bits: u16) -> Result<u16> {
     if distance >= 0.0 && distance < f64::from(bits) && distance.fract() == 0.0 {
         return Ok(distance as u16);
@@ -57,11 +57,22 @@ pub fn check_distance(distance: f64, bits: u16) -> Result<u16> {
 }
 
 /// Computes simhashes, one document at a time.
+///
+/// The share of agreeing bits estimates the angle between the vectors of occurrences (Charikar,
+/// STOC 2002): texts without anything in common agree in about half of the bits.
+///
+/// ```
+/// use neardup_core::{Simhasher, hash_bytes};
+///
+/// let mut simhasher = Simhasher::new(64);
+/// ["red", "crane"].iter().for_each(|word| simhasher.add(hash_bytes(word.as_bytes())));
+/// assert_eq!(simhasher.bits().map(|bits| bits.len()), Some(8));
+/// ```
 #[derive(Debug, Clone)]
 pub struct Simhasher {
     bits: u16,
-    /// The number of elements that have each bit, for whole words; the bits of each word start with
-    /// the least significant one.
+    /// For each bit of whole words, the number of elements whose vector has it. The bits of each
+    /// word start with the least significant one.
     ones: Vec<u64>,
     elements: u64,
     /// Elements that are collected until there are enough for a block.
@@ -69,18 +80,35 @@ pub struct Simhasher {
 }
 
 impl Simhasher {
-    /// The number of elements whose bits are counted together; they stay in the first-level cache.
+    /// The number of elements whose bits are counted together. A block of them stays in the
+    /// first-level cache.
     const BLOCK: usize = 1020;
     const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
 
     /// Creates a hasher for sketches of `bits` bits ([`check_bits`]). A shorter sketch consists of
     /// the first bits of a longer one.
+    ///
+    /// ```
+    /// use neardup_core::Simhasher;
+    ///
+    /// let (mut short, mut long) = (Simhasher::new(64), Simhasher::new(128));
+    /// short.add(42);
+    /// long.add(42);
+    /// assert_eq!(short.bits(), long.bits().map(|bits| bits[..8].to_vec()));
+    /// ```
     pub fn new(bits: u16) -> Self {
         let ones = vec![0; usize::from(bits).next_multiple_of(64)];
         Self { bits, ones, elements: 0, block: Vec::with_capacity(Self::BLOCK) }
     }
 
     /// Starts a new document.
+    ///
+    /// ```
+    /// let mut simhasher = neardup_core::Simhasher::new(64);
+    /// simhasher.add(42);
+    /// simhasher.clear();
+    /// assert_eq!(simhasher.bits(), None);
+    /// ```
     pub fn clear(&mut self) {
         self.ones.fill(0);
         self.elements = 0;
@@ -88,6 +116,16 @@ impl Simhasher {
     }
 
     /// Adds an occurrence of an element by its 64-bit hash. O(bits).
+    ///
+    /// ```
+    /// let mut simhasher = neardup_core::Simhasher::new(64);
+    /// [1, 1, 1, 2].iter().for_each(|&element| simhasher.add(element));
+    /// let bits = simhasher.bits();
+    /// simhasher.clear();
+    /// simhasher.add(1);
+    /// // The three occurrences outvote the other one.
+    /// assert_eq!(simhasher.bits(), bits);
+    /// ```
     #[inline]
     pub fn add(&mut self, element: u64) {
         if self.block.len() == Self::BLOCK {
@@ -107,8 +145,14 @@ impl Simhasher {
         self.block.clear();
     }
 
-    /// Returns the bits, the first one as the most significant of the first byte. Returns `None` if
-    /// nothing was added.
+    /// Returns the bits of the sketch. The first bit is the most significant bit of the first byte.
+    /// Returns `None` if nothing was added.
+    ///
+    /// ```
+    /// let mut simhasher = neardup_core::Simhasher::new(128);
+    /// simhasher.add(42);
+    /// assert_eq!(simhasher.bits().map(|bits| bits.len()), Some(16));
+    /// ```
     pub fn bits(&mut self) -> Option<Vec<u8>> {
         self.flush();
         if self.elements == 0 {
@@ -127,9 +171,9 @@ impl Simhasher {
     }
 }
 
-/// Returns the share of agreeing bits from which documents are usually taken for near duplicates:
-/// 61 of 64 (Manku, Jain, Das Sarma, WWW 2007), and for other sizes the share that corresponds to
-/// 372 of 384 (Henzinger, SIGIR 2006).
+/// Returns the least share of agreeing bits at which documents are usually considered near
+/// duplicates: 61 of 64 (Manku, Jain, Das Sarma, WWW 2007), and for other sizes the share that
+/// corresponds to 372 of 384 (Henzinger, SIGIR 2006).
 pub fn usual_share(bits: u16) -> f64 {
     match bits {
         64 => 61.0 / 64.0,
@@ -137,12 +181,18 @@ pub fn usual_share(bits: u16) -> f64 {
     }
 }
 
-/// Counts the bits in which two sketches of one size differ.
+/// Counts the bits in which two sketches of the same size differ.
 pub fn hamming(a: &[u8], b: &[u8]) -> u32 {
     (kernels().hamming)(a, b)
 }
 
-/// Returns the share of agreeing bits, rounded once.
+/// Returns the share of agreeing bits. It is rounded only once.
+///
+/// `distance` is at most `bits`.
+///
+/// ```
+/// assert_eq!(neardup_core::simhash_similarity(3, 64), 61.0 / 64.0);
+/// ```
 pub fn similarity(distance: u32, bits: u16) -> f64 {
     f64::from(u32::from(bits) - distance) / f64::from(bits)
 }

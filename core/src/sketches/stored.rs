@@ -1,6 +1,7 @@
-//! Sketches that were made and stored before, as documents of numbers. The first number is the
-//! count of values or bits of the sketch; each of the others has two values, or 64 bits. The sketch
-//! of an empty document has no numbers: it is similar to nothing.
+//! Sketches that were made and stored earlier, as documents of numbers. The first number is the
+//! count of values or bits of the sketch. Each further number holds two values of a minhash sketch,
+//! or 64 bits of a simhash sketch. The sketch of an empty document has no numbers: it is similar to
+//! nothing.
 
 use super::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader, Source};
 use crate::error::{Error, Result};
@@ -11,6 +12,12 @@ use crate::sketches::{minhash, simhash};
 const DOING: &str = "reading a sketch";
 
 /// The kind of the sketches of a column.
+///
+/// ```
+/// use neardup_core::{SketchKind, SketchReader};
+///
+/// assert!(SketchReader::default().read(SketchKind::Minhash, b"no sketch").is_err());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SketchKind {
     /// Minhash sketches.
@@ -29,7 +36,7 @@ impl SketchKind {
         }
     }
 
-    /// Returns the name of their type.
+    /// Returns the name of the SQL type of the sketches.
     pub fn type_name(self) -> &'static str {
         match self {
             Self::Minhash => "minhash_sketch",
@@ -38,8 +45,21 @@ impl SketchKind {
     }
 }
 
-/// Reads sketches that are to be compared with each other and must therefore be made in the same
-/// way.
+/// Reads sketches that are to be compared with each other and must therefore have been made in the
+/// same way.
+///
+/// The documents are for [`StoredMinhash`](crate::StoredMinhash) and
+/// [`StoredSimhash`](crate::StoredSimhash).
+///
+/// ```
+/// use neardup_core::{Document, MinhashHeader, SketchKind, SketchReader, SketchSource};
+///
+/// let header = MinhashHeader::new(SketchSource::Words, 1, 2, 1);
+/// let mut reader = SketchReader::default();
+/// let document = reader.read(SketchKind::Minhash, &header.sketch(Some(&[7, 8])))?;
+/// assert_eq!(document, Document::Numbers(vec![2, 8 << 32 | 7]));
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct SketchReader {
     minhash: Option<MinhashHeader>,
@@ -48,7 +68,20 @@ pub struct SketchReader {
 
 impl SketchReader {
     /// Reads a sketch as a document. Fails if the bytes are malformed, or if the sketch is not
-    /// comparable with the sketches before.
+    /// comparable with the sketches that were read before.
+    ///
+    /// O(bytes).
+    ///
+    /// ```
+    /// use neardup_core::{Error, MinhashHeader, SketchKind, SketchReader, SketchSource};
+    ///
+    /// let header = |seed| MinhashHeader::new(SketchSource::Words, 1, 2, seed);
+    /// let sketch = |seed| header(seed).sketch(Some(&[7, 8]));
+    /// let mut reader = SketchReader::default();
+    /// assert!(reader.read(SketchKind::Minhash, &sketch(1)).is_ok());
+    /// let other = reader.read(SketchKind::Minhash, &sketch(2));
+    /// assert!(matches!(other, Err(Error::Unlike { .. })));
+    /// ```
     pub fn read(&mut self, kind: SketchKind, bytes: &[u8]) -> Result<Document> {
         match kind {
             SketchKind::Minhash => self.minhash(&Minhash::parse(bytes)?),
@@ -74,8 +107,8 @@ impl SketchReader {
     fn simhash(&mut self, sketch: &Simhash<'_>) -> Result<Document> {
         let known = self.simhash.get_or_insert(sketch.header);
         known.check_like(&sketch.header)?;
-        // Bits that were made elsewhere are comparable with any. Later sketches must be comparable
-        // with the others, too.
+        // Bits that were made elsewhere are comparable with any sketch. If there are other sketches
+        // as well, later sketches must also be comparable with these.
         if known.source == Source::Bits {
             *known = sketch.header;
         }
@@ -99,9 +132,9 @@ impl SketchKind {
         }
     }
 
-    /// Returns the count of values or bits of a sketch that [`SketchReader::read`] made a document
-    /// of, and the numbers that hold them. Returns `None` for the sketch of an empty document.
-    /// Fails for a document that is not such a sketch.
+    /// Takes a document that [`SketchReader::read`] made from a sketch. Returns the count of values
+    /// or bits of the sketch, and the numbers that hold these. Returns `None` for the sketch of an
+    /// empty document. Fails for a document that is not such a sketch.
     pub fn parts(self, document: &Document) -> Result<Option<(u16, &[i64])>> {
         let wrong = || Error::Malformed {
             what: self.type_name(),

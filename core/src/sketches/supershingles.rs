@@ -7,11 +7,25 @@ use crate::error::{Error, Result};
 use crate::hash;
 
 /// Returns a fingerprint for each of `groups` groups of consecutive values. The groups are equally
-/// large; values that are left over are in no group. Two sketches of one kind share fingerprint i
-/// exactly if all values of group i agree (or once in 2^64). Sketches of different kinds and other
-/// groups share none. An empty document has none.
+/// large; values that are left over are in no group. Two sketches of the same kind share
+/// fingerprint i exactly if all values of group i agree (or by chance, once in 2^64). Sketches of
+/// different kinds share no fingerprints, nor do different groups. An empty document has no
+/// fingerprints.
 ///
 /// Fails if there are more groups than values. O(m).
+///
+/// ```
+/// use neardup_core::{Minhash, MinhashHeader, SketchSource, supershingles};
+///
+/// let header = MinhashHeader::new(SketchSource::Words, 8, 4, 1);
+/// let of = |values| {
+///     let bytes = header.sketch(Some(values));
+///     Minhash::parse(&bytes).and_then(|sketch| supershingles(&sketch, 2))
+/// };
+/// let (a, b) = (of(&[1, 2, 3, 4])?, of(&[1, 2, 3, 9])?);
+/// assert_eq!((a[0] == b[0], a[1] == b[1]), (true, false));
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 pub fn supershingles(sketch: &Minhash<'_>, groups: i64) -> Result<Vec<u64>> {
     let permutations = usize::from(sketch.header.permutations);
     let Some(groups) = usize::try_from(groups).ok().filter(|groups| (1..=permutations).contains(groups))
@@ -38,8 +52,17 @@ pub fn supershingles(sketch: &Minhash<'_>, groups: i64) -> Result<Vec<u64>> {
     Ok((0..).zip(sketch.values.chunks_exact(size)).take(groups).map(fingerprint).collect())
 }
 
-/// Returns a fingerprint of each pair of supershingles. n supershingles give n (n - 1) / 2, and two
-/// documents share one exactly if they share two supershingles.
+/// Returns a fingerprint of each pair of supershingles. n supershingles give n (n - 1) / 2
+/// megashingles, and two documents share a megashingle exactly if they share two supershingles.
+///
+/// O(n²).
+///
+/// ```
+/// use neardup_core::megashingles;
+///
+/// assert_eq!(megashingles(&[1, 2, 3]).len(), 3);
+/// assert_eq!(megashingles(&[1, 2, 3])[0], megashingles(&[1, 2])[0]);
+/// ```
 pub fn megashingles(supershingles: &[u64]) -> Vec<u64> {
     let mut scratch = Vec::new();
     let pairs = supershingles

@@ -2,14 +2,6 @@
 //!
 //! Paragraphs are separated by blank lines. If there is no blank line between lines of text, every
 //! line is a paragraph. O(bytes).
-//!
-//! ```
-//! use neardup_core::text::paragraphs::paragraphs;
-//!
-//! let of = |text: &str| paragraphs(text).iter().map(|p| p.of(text).to_owned()).collect::<Vec<_>>();
-//! assert_eq!(of("One\ntwo\n\n \n三\n"), ["One\ntwo", "三"]);
-//! assert_eq!(of("One\ntwo\n三\n"), ["One", "two", "三"]);
-//! ```
 
 use super::characters::{is_space, trim};
 use super::lines::{is_break, lines};
@@ -56,6 +48,14 @@ pub fn for_each_paragraph(text: &str, stop: &Stop, mut each: impl FnMut(Span) ->
 }
 
 /// Returns the places of the paragraphs of a text.
+///
+/// Paragraphs are separated by blank lines; if there is none, every line is one. O(bytes).
+///
+/// ```
+/// let text = "One\ntwo\n\n三\n";
+/// let all: Vec<&str> = neardup_core::paragraphs(text).iter().map(|span| span.of(text)).collect();
+/// assert_eq!(all, ["One\ntwo", "三"]);
+/// ```
 pub fn paragraphs(text: &str) -> Vec<Span> {
     let mut all = Vec::new();
     let done = for_each_paragraph(text, &Stop::default(), |span| {

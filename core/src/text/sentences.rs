@@ -133,6 +133,15 @@ fn plain_run(bytes: &[u8]) -> usize {
 }
 
 /// Returns the places of the sentences of a text.
+///
+/// Knows abbreviations, numbers, quotation marks and lists, in English and Chinese. A line break
+/// ends a sentence only if the text is not hard-wrapped. O(bytes).
+///
+/// ```
+/// let text = "Mr. Smith paid $3.50 at 5 p.m. for it. \"Too much!\" he said. 好吗？";
+/// let all: Vec<&str> = neardup_core::sentences(text).iter().map(|span| span.of(text)).collect();
+/// assert_eq!(all, ["Mr. Smith paid $3.50 at 5 p.m. for it.", "\"Too much!\" he said.", "好吗？"]);
+/// ```
 pub fn sentences(text: &str) -> Vec<Span> {
     let mut all = Vec::new();
     let done = for_each_sentence(text, &Stop::default(), |span| {

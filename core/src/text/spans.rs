@@ -3,6 +3,11 @@
 use std::ops::Range;
 
 /// The place of a unit in its text, as half-open ranges that count from 0.
+///
+/// ```
+/// let spans = neardup_core::sentences("好吗？ Yes.");
+/// assert_eq!((spans[1].bytes.clone(), spans[1].chars.clone()), (10..14, 4..8));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span {
     /// The place in bytes.
@@ -13,6 +18,13 @@ pub struct Span {
 
 impl Span {
     /// Returns the text of the unit.
+    ///
+    /// Panics for another text in which the bytes of the span are not at hand.
+    ///
+    /// ```
+    /// let text = "One. Two.";
+    /// assert_eq!(neardup_core::sentences(text)[1].of(text), "Two.");
+    /// ```
     pub fn of<'a>(&self, text: &'a str) -> &'a str {
         &text[self.bytes.clone()]
     }

@@ -117,6 +117,13 @@ fn long_word(text: &str, word: &mut Vec<u8>, places: &mut Places, stop: &Stop) -
 }
 
 /// Returns the words of a text as separate strings.
+///
+/// Words are lower-cased runs of letters and numbers with their combining marks; each character of
+/// a script without spaces, such as Han, is one. O(bytes).
+///
+/// ```
+/// assert_eq!(neardup_core::words("The 3rd 漢字, naïve…"), ["the", "3rd", "漢", "字", "naïve"]);
+/// ```
 pub fn words(text: &str) -> Vec<String> {
     let mut all = Vec::new();
     let done = for_each_word(text, &mut Space::default(), &Stop::default(), |word| {

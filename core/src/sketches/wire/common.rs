@@ -9,6 +9,13 @@ use crate::{hash, memory, text};
 pub const VERSION: u8 = 1;
 
 /// The kind of elements of a sketch. The numbers are stored.
+///
+/// ```
+/// use neardup_core::{MinhashHeader, SketchSource};
+///
+/// let header = MinhashHeader::new(SketchSource::Chars, 3, 8, 1);
+/// assert_eq!((header.source, header.k), (SketchSource::Chars, 3));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Source {
@@ -40,6 +47,10 @@ impl Source {
     ];
 
     /// Returns the name of the source.
+    ///
+    /// ```
+    /// assert_eq!(neardup_core::SketchSource::Whitespace.name(), "whitespace");
+    /// ```
     pub fn name(self) -> &'static str {
         Self::NAMES[self as usize].1
     }
@@ -140,7 +151,7 @@ pub(super) fn common_from_text(what: &'static str, kind: &str, fields: [&str; 5]
     Ok(Common { hash_version, text_version, source, empty: false, k, size: 0 })
 }
 
-/// Returns the number that follows a name.
+/// Returns the number that follows a name in a field.
 pub fn number<T: std::str::FromStr>(field: &str, name: &str) -> Option<T> {
     field.strip_prefix(name)?.parse().ok()
 }

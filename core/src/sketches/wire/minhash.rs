@@ -7,6 +7,15 @@ use crate::sketches::minhash;
 use crate::{hash, text};
 
 /// The header of a minhash sketch.
+///
+/// Only sketches of equal headers are comparable, whether empty or not.
+///
+/// ```
+/// use neardup_core::{MinhashHeader, SketchSource};
+///
+/// let header = MinhashHeader::new(SketchSource::Words, 5, 128, 1);
+/// assert_eq!((header.k, header.permutations, header.seed, header.empty), (5, 128, 1, false));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MinhashHeader {
     /// The version of [`crate::hash`].
@@ -27,9 +36,21 @@ pub struct MinhashHeader {
 
 impl MinhashHeader {
     /// The number of bytes before the values.
+    ///
+    /// ```
+    /// assert_eq!(neardup_core::MinhashHeader::BYTES, 20);
+    /// ```
     pub const BYTES: usize = 20;
 
     /// Creates a header with the current versions, for a document that is not empty.
+    ///
+    /// `k` is from 1 to 1000 and `permutations` from 1 to 2048; reading a sketch of others fails.
+    ///
+    /// ```
+    /// use neardup_core::{MinhashHeader, SketchSource};
+    ///
+    /// assert_eq!(MinhashHeader::new(SketchSource::Tokens, 1, 64, 7).source.name(), "tokens");
+    /// ```
     pub fn new(source: Source, k: u16, permutations: u16, seed: i64) -> Self {
         let (hash_version, text_version) = (hash::VERSION, text::VERSION);
         Self { hash_version, text_version, source, empty: false, k, permutations, seed }
@@ -47,14 +68,24 @@ impl MinhashHeader {
         bytes
     }
 
-    /// Returns the header's bytes without the part that depends on the document. They are equal
-    /// exactly for comparable sketches.
+    /// Returns the header's bytes without the part that depends on the document. These bytes are
+    /// equal exactly if the sketches are comparable.
     #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn kind_bytes(&self) -> [u8; Self::BYTES] {
         Self { empty: false, ..*self }.bytes()
     }
 
-    /// Makes a sketch of these values; `None` stands for an empty document.
+    /// Makes a sketch of these values; `None` means an empty document.
+    ///
+    /// There are as many values as the header says. O(m).
+    ///
+    /// ```
+    /// use neardup_core::{MinhashHeader, SketchSource};
+    ///
+    /// let header = MinhashHeader::new(SketchSource::Words, 5, 2, 1);
+    /// assert_eq!(header.sketch(Some(&[0x0102_0304, 5]))[20..], [4, 3, 2, 1, 5, 0, 0, 0]);
+    /// assert_eq!(header.sketch(None)[20..], [0xff; 8]);
+    /// ```
     pub fn sketch(&self, values: Option<&[u32]>) -> Vec<u8> {
         debug_assert!(values.is_none_or(|values| values.len() == usize::from(self.permutations)));
         let mut bytes = Vec::with_capacity(Self::BYTES + 4 * usize::from(self.permutations));
@@ -67,11 +98,26 @@ impl MinhashHeader {
     }
 
     /// Describes the kind of sketch in words, for messages.
+    ///
+    /// ```
+    /// use neardup_core::{MinhashHeader, SketchSource};
+    ///
+    /// let said = MinhashHeader::new(SketchSource::Words, 5, 128, 1).describe();
+    /// assert_eq!(said, "128 permutations of words, k 5, version 1.1, seed 1");
+    /// ```
     pub fn describe(&self) -> String {
         format!("{}, seed {}", self.common().describe("permutations"), self.seed)
     }
 
     /// Fails if sketches of the two kinds are not comparable; the error says what differs.
+    ///
+    /// ```
+    /// use neardup_core::{MinhashHeader, SketchSource};
+    ///
+    /// let header = MinhashHeader::new(SketchSource::Words, 5, 128, 1);
+    /// assert!(header.check_like(&header).is_ok());
+    /// assert!(header.check_like(&MinhashHeader { seed: 2, ..header }).is_err());
+    /// ```
     pub fn check_like(&self, other: &Self) -> Result<()> {
         if self.kind_bytes() == other.kind_bytes() {
             return Ok(());
@@ -81,6 +127,15 @@ impl MinhashHeader {
 }
 
 /// A minhash sketch read from its bytes.
+///
+/// ```
+/// use neardup_core::{Minhash, MinhashHeader, SketchSource};
+///
+/// let bytes = MinhashHeader::new(SketchSource::Words, 5, 2, 1).sketch(Some(&[7, 8]));
+/// let sketch = Minhash::parse(&bytes)?;
+/// assert_eq!((sketch.header.permutations, sketch.values), (2, &[7, 0, 0, 0, 8, 0, 0, 0][..]));
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Minhash<'a> {
     /// The header.
@@ -93,6 +148,12 @@ impl<'a> Minhash<'a> {
     const NAME: &'static str = "minhash_sketch";
 
     /// Reads a sketch. Fails for malformed bytes. O(1), or O(m) for an empty document.
+    ///
+    /// ```
+    /// use neardup_core::Minhash;
+    ///
+    /// assert!(Minhash::parse(b"no sketch").is_err());
+    /// ```
     pub fn parse(bytes: &'a [u8]) -> Result<Self> {
         let bad = |why: String| Error::Malformed { what: Self::NAME, why };
         let common = Common::parse(bytes, Self::NAME)?;
@@ -117,6 +178,17 @@ impl<'a> Minhash<'a> {
 
     /// Returns the sketch as text: `minhash:v1:words:h1.1:k5:seed1:m128:` and the values in
     /// hexadecimal digits, or `empty`.
+    ///
+    /// Fails only if memory is short.
+    ///
+    /// ```
+    /// use neardup_core::{Minhash, MinhashHeader, SketchSource};
+    ///
+    /// let bytes = MinhashHeader::new(SketchSource::Words, 5, 2, 1).sketch(Some(&[7, 0xab]));
+    /// let text = Minhash::parse(&bytes)?.to_text()?;
+    /// assert_eq!(text, "minhash:v1:words:h1.1:k5:seed1:m2:00000007000000ab");
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     pub fn to_text(&self) -> Result<String> {
         let MinhashHeader { hash_version, text_version, source, empty, k, permutations, seed } = self.header;
         let source = source.name();
@@ -135,6 +207,16 @@ impl<'a> Minhash<'a> {
     }
 
     /// Reads the output of [`Minhash::to_text`] and returns the sketch's bytes.
+    ///
+    /// Fails for other texts. O(m).
+    ///
+    /// ```
+    /// use neardup_core::Minhash;
+    ///
+    /// let text = "minhash:v1:words:h1.1:k5:seed1:m2:empty";
+    /// assert_eq!(Minhash::parse(&Minhash::from_text(text)?)?.to_text()?, text);
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     pub fn from_text(text: &str) -> Result<Vec<u8>> {
         let bad = |why: &str| Error::Malformed { what: Self::NAME, why: why.to_owned() };
         let fields: Vec<&str> = text.trim().splitn(9, ':').collect();
@@ -163,9 +245,20 @@ impl<'a> Minhash<'a> {
         Ok(bytes)
     }
 
-    /// Counts the values that agree with those of a sketch of the same kind. Returns 0 if either is
-    /// of an empty document, which is similar to nothing. Fails if the sketches are of different
-    /// kinds.
+    /// Counts the values that agree with those of a sketch of the same kind. Returns 0 if either
+    /// sketch is of an empty document, which is similar to nothing. Fails if the sketches are of
+    /// different kinds.
+    ///
+    /// O(m).
+    ///
+    /// ```
+    /// use neardup_core::{Minhash, MinhashHeader, SketchSource};
+    ///
+    /// let header = MinhashHeader::new(SketchSource::Words, 5, 3, 1);
+    /// let (a, b) = (header.sketch(Some(&[7, 8, 9])), header.sketch(Some(&[7, 8, 1])));
+    /// assert_eq!(Minhash::parse(&a)?.agreeing(&Minhash::parse(&b)?)?, 2);
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     pub fn agreeing(&self, other: &Minhash<'_>) -> Result<u32> {
         self.header.check_like(&other.header)?;
         if self.header.empty || other.header.empty {

@@ -8,6 +8,13 @@ use crate::executor::Stop;
 use crate::sketches::simhash;
 
 /// The header of a simhash sketch.
+///
+/// ```
+/// use neardup_core::{SimhashHeader, SketchSource};
+///
+/// let header = SimhashHeader::new(SketchSource::Words, 1, 64);
+/// assert_eq!((header.k, header.bits, header.empty), (1, 64, false));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SimhashHeader {
     /// The version of [`crate::hash`].
@@ -26,9 +33,22 @@ pub struct SimhashHeader {
 
 impl SimhashHeader {
     /// The number of bytes before the bits.
+    ///
+    /// ```
+    /// assert_eq!(neardup_core::SimhashHeader::BYTES, 12);
+    /// ```
     pub const BYTES: usize = Common::BYTES;
 
     /// Creates a header with the current versions, for a document that is not empty.
+    ///
+    /// `k` is from 1 to 1000, and `bits` a multiple of 4 from 8 to 1024; reading a sketch of others
+    /// fails.
+    ///
+    /// ```
+    /// use neardup_core::{SimhashHeader, SketchSource};
+    ///
+    /// assert_eq!(SimhashHeader::new(SketchSource::Bits, 1, 64).source, SketchSource::Bits);
+    /// ```
     pub fn new(source: Source, k: u16, bits: u16) -> Self {
         let Common { hash_version, text_version, .. } = Common::new(source, k, bits);
         Self { hash_version, text_version, source, empty: false, k, bits }
@@ -45,7 +65,16 @@ impl SimhashHeader {
         Self { empty: false, ..*self }.common().bytes()
     }
 
-    /// Makes a sketch of these bits; `None` stands for an empty document.
+    /// Makes a sketch of these bits; `None` means an empty document.
+    ///
+    /// There are as many bits as the header says. O(bits).
+    ///
+    /// ```
+    /// use neardup_core::{SimhashHeader, SketchSource};
+    ///
+    /// let header = SimhashHeader::new(SketchSource::Bits, 1, 16);
+    /// assert_eq!(header.sketch(Some(&[0xab, 0xcd]))[12..], [0xab, 0xcd]);
+    /// ```
     pub fn sketch(&self, bits: Option<&[u8]>) -> Vec<u8> {
         let size = Self::BYTES + simhash::bytes(self.bits);
         debug_assert!(bits.is_none_or(|bits| Self::BYTES + bits.len() == size));
@@ -59,12 +88,28 @@ impl SimhashHeader {
     }
 
     /// Describes the kind of sketch in words, for messages.
+    ///
+    /// ```
+    /// use neardup_core::{SimhashHeader, SketchSource};
+    ///
+    /// let said = SimhashHeader::new(SketchSource::Words, 2, 64).describe();
+    /// assert_eq!(said, "64 bits of words, k 2, version 1.1");
+    /// ```
     pub fn describe(&self) -> String {
         self.common().describe("bits")
     }
 
     /// Fails if sketches of the two kinds are not comparable; the error says what differs. Bits
     /// that were made elsewhere are comparable with any sketch of the same number of bits.
+    ///
+    /// ```
+    /// use neardup_core::{SimhashHeader, SketchSource};
+    ///
+    /// let of = |source, k| SimhashHeader::new(source, k, 64);
+    /// let words = of(SketchSource::Words, 1);
+    /// assert!(words.check_like(&of(SketchSource::Words, 2)).is_err());
+    /// assert!(words.check_like(&of(SketchSource::Bits, 1)).is_ok());
+    /// ```
     pub fn check_like(&self, other: &Self) -> Result<()> {
         let given = [self, other].iter().any(|header| header.source == Source::Bits);
         if self.kind_bytes() == other.kind_bytes() || given && self.bits == other.bits {
@@ -76,6 +121,15 @@ impl SimhashHeader {
 }
 
 /// A simhash sketch read from its bytes.
+///
+/// ```
+/// use neardup_core::{Simhash, SimhashHeader, SketchSource};
+///
+/// let bytes = SimhashHeader::new(SketchSource::Bits, 1, 16).sketch(Some(&[0xab, 0xcd]));
+/// let sketch = Simhash::parse(&bytes)?;
+/// assert_eq!((sketch.header.bits, sketch.bits), (16, &[0xab, 0xcd][..]));
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Simhash<'a> {
     /// The header.
@@ -88,6 +142,12 @@ impl<'a> Simhash<'a> {
     const NAME: &'static str = "simhash_sketch";
 
     /// Reads a sketch. Fails for malformed bytes. O(1).
+    ///
+    /// ```
+    /// use neardup_core::Simhash;
+    ///
+    /// assert!(Simhash::parse(b"no sketch").is_err());
+    /// ```
     pub fn parse(bytes: &'a [u8]) -> Result<Self> {
         let bad = |why: String| Error::Malformed { what: Self::NAME, why };
         let common = Common::parse(bytes, Self::NAME)?;
@@ -110,6 +170,16 @@ impl<'a> Simhash<'a> {
 
     /// Returns the sketch as text: `simhash:v1:words:h1.1:k1:` and the bits in hexadecimal digits,
     /// or `emptyB` for the sketch of an empty document with B bits.
+    ///
+    /// Fails only if memory is short.
+    ///
+    /// ```
+    /// use neardup_core::{Simhash, SimhashHeader, SketchSource};
+    ///
+    /// let bytes = SimhashHeader::new(SketchSource::Bits, 1, 16).sketch(Some(&[0xab, 0xcd]));
+    /// assert_eq!(Simhash::parse(&bytes)?.to_text()?, "simhash:v1:bits:h1.1:k1:abcd");
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     pub fn to_text(&self) -> Result<String> {
         let SimhashHeader { hash_version, text_version, source, empty, k, bits } = self.header;
         let mut text = format!("simhash:v{VERSION}:{}:h{hash_version}.{text_version}:k{k}:", source.name());
@@ -126,6 +196,16 @@ impl<'a> Simhash<'a> {
     }
 
     /// Reads the output of [`Simhash::to_text`] and returns the sketch's bytes.
+    ///
+    /// Fails for other texts. O(bits).
+    ///
+    /// ```
+    /// use neardup_core::Simhash;
+    ///
+    /// let text = "simhash:v1:words:h1.1:k1:empty64";
+    /// assert_eq!(Simhash::parse(&Simhash::from_text(text)?)?.to_text()?, text);
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     pub fn from_text(text: &str) -> Result<Vec<u8>> {
         let bad = |why: &str| Error::Malformed { what: Self::NAME, why: why.to_owned() };
         let fields: Vec<&str> = text.trim().splitn(7, ':').collect();
@@ -152,9 +232,20 @@ impl<'a> Simhash<'a> {
         Ok(bytes)
     }
 
-    /// Counts the bits that differ from those of a sketch of the same kind. Returns all bits if
-    /// either is of an empty document, which is similar to nothing. Fails if the sketches are of
-    /// different kinds.
+    /// Counts the bits that differ from those of a sketch of the same kind. Returns the number of
+    /// all bits if either sketch is of an empty document, which is similar to nothing. Fails if the
+    /// sketches are of different kinds.
+    ///
+    /// O(bits).
+    ///
+    /// ```
+    /// use neardup_core::{Simhash, SimhashHeader, SketchSource};
+    ///
+    /// let header = SimhashHeader::new(SketchSource::Bits, 1, 8);
+    /// let (a, b) = (header.sketch(Some(&[0b1110])), header.sketch(Some(&[0b0111])));
+    /// assert_eq!(Simhash::parse(&a)?.distance(&Simhash::parse(&b)?)?, 2);
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     pub fn distance(&self, other: &Simhash<'_>) -> Result<u32> {
         self.header.check_like(&other.header)?;
         if self.header.empty || other.header.empty {

@@ -9,11 +9,6 @@
 //!
 //! No tree is built, so a million open tags cost nothing. For nested elements, only their depth is
 //! counted. One pass, O(bytes).
-//!
-//! ```
-//! let page = "<title>Port</title><p>Caf&eacute;<br>open<script>x()</script> <img src='/a/quay.jpg'>";
-//! assert_eq!(neardup_core::text::html::html_text(page, None), "Port\n\nCafé\n\nopen quay.jpg");
-//! ```
 
 mod elements;
 mod emitter;
@@ -33,6 +28,17 @@ use urls::page_host;
 
 /// Returns the text of a page. `url` is the address of the page; an image on its host gives only
 /// its file name.
+///
+/// No input fails: what a browser would show is text. O(bytes).
+///
+/// ```
+/// use neardup_core::html_text;
+///
+/// let page = "<title>Port</title><p>Caf&eacute;<br>open<script>x()</script> <img src='/a/quay.jpg'>";
+/// assert_eq!(html_text(page, None), "Port\n\nCafé\n\nopen quay.jpg");
+/// let image = "<img src='http://a.org/b/quay.jpg'>";
+/// assert_eq!(html_text(image, Some("http://a.org/")), "quay.jpg");
+/// ```
 pub fn html_text(html: &str, url: Option<&str>) -> String {
     let mut text = String::new();
     let done = read_text(html, url, &mut text, &Stop::default());
