@@ -1,5 +1,6 @@
 //! Feature codes (Guo et al., section III.A; docs/design/algorithms.md section 7): a short string
-//! of characters of a text that stays the same if little of the text changes.
+//! of characters that are taken from a text. The string stays the same if little of the text
+//! changes.
 //!
 //! The *anchored code* of a text consists of the characters left and right of every punctuation
 //! mark. The code of a document is the anchored code of its long paragraphs. If it has only short
@@ -46,7 +47,7 @@ pub struct CodeSpec {
     /// A paragraph that has at least this share of the text, in (0, 1], is an extraction unit, too.
     pub unit_share: f64,
     /// If there is no extraction unit, and there are at least this many paragraphs, the ends of
-    /// some paragraphs represent all.
+    /// some paragraphs represent the whole text.
     pub paragraphs: usize,
     /// The number of paragraphs at the start of the text, and likewise at its end, whose first and
     /// last characters are used.

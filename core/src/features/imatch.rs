@@ -32,8 +32,8 @@ pub type Signature = [u8; 20];
 
 /// The range of the normalised idf of the terms that are kept, both ends included.
 ///
-/// The normalised idf of a term is ln(N / df) / ln(N): 0 if all N documents have it, 1 if one has
-/// it.
+/// The normalised idf of a term is ln(N / df) / ln(N): 0 if all N documents have the term, 1 if
+/// only one document has it.
 ///
 /// ```
 /// let range = neardup_core::IdfRange::default();
@@ -135,7 +135,7 @@ pub fn of_documents(
     executor: &dyn Executor,
 ) -> Result<Vec<SignatureCollector>> {
     collectors.iter_mut().for_each(|collector| collector.settle(&mut dictionary));
-    // The kept terms in the order of their bytes, and the place of each in this order.
+    // The kept terms in the order of their bytes, and the place of each term in this order.
     let numbering = dictionary.numbering();
     let mut kept = Vec::new();
     for (number, shard) in dictionary.shards().iter().enumerate() {

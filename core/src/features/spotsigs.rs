@@ -1,4 +1,4 @@
-//! SpotSigs: chains of significant words that follow common ones (Theobald, Siddharth, Paepcke,
+//! SpotSigs: chains of significant words that follow common words (Theobald, Siddharth, Paepcke,
 //! SIGIR 2008; docs/design/algorithms.md section 6).
 //!
 //! An antecedent is a word that is frequent in running text but not in menus and captions. Each
@@ -129,7 +129,7 @@ impl SpotSpec {
 
 /// Makes spot signatures.
 ///
-/// Its memory is a list of stop words; it may be shared by threads.
+/// A maker takes the memory of a list of stop words, and threads may share it.
 ///
 /// ```
 /// use neardup_core::{SpotSpec, Spots};

@@ -40,7 +40,7 @@ pub enum Tokenizer {
 /// The way in which a document becomes a set.
 ///
 /// A *shingle* is a run of consecutive tokens (Broder, SEQUENCES 1997); a text of fewer tokens has
-/// one shingle of all of them.
+/// one shingle of all its tokens.
 ///
 /// ```
 /// use neardup_core::{Corpus, FeatureSpec, Measure, Sets};
@@ -103,7 +103,7 @@ impl FeatureSpec {
     }
 }
 
-/// A document: a text, a page, or what the caller has cut it into.
+/// A document: a text, a page, or the tokens or numbers that the caller has made of it.
 ///
 /// A document without a token is similar to nothing.
 ///
@@ -133,7 +133,7 @@ pub enum Document {
 
 /// An HTML page.
 ///
-/// Its text is that of [`html_text`](crate::html_text).
+/// Its text is the text that [`html_text`](crate::html_text) returns.
 ///
 /// ```
 /// use neardup_core::{Corpus, Document, HtmlPage, Measure, Sets};

@@ -37,7 +37,7 @@ impl Ranks {
     }
 }
 
-/// Tokens of at least this frequency are ranked for all shards together; the many rarer ones are
+/// Tokens of at least this frequency are ranked for all shards together; the many rarer tokens are
 /// ranked shard by shard.
 const FREQUENT: u32 = 256;
 
@@ -53,9 +53,9 @@ struct Ranking<'a> {
 }
 
 /// Ranks the tokens that can be shared by the number of documents they are in. With one table, a
-/// token can be shared if it is in at least two documents, with two tables, if it is in both. Ties
-/// are broken by shard and hash, so the order does not depend on how the tokens were numbered. O(n
-/// log n) for n tokens.
+/// token can be shared if it is in at least two documents; with two tables, if it is in documents
+/// of both tables. Ties are broken by shard and hash, so the order does not depend on how the
+/// tokens were numbered. O(n log n) for n tokens.
 pub fn rank(dictionary: &Dictionary, two_tables: bool, executor: &dyn Executor) -> Result<Ranks> {
     let mut of = memory::filled(LONE, dictionary.len(), DOING)?;
     let (mut starts, mut rankings, mut rest) = (Vec::new(), Vec::new(), of.as_mut_slice());

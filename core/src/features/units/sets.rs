@@ -50,7 +50,7 @@ impl Reader {
         let Self { spans, page, .. } = self;
         let is_long = document.bytes() > SetBuilder::LONG;
         let document = document.read(page, stop)?;
-        // Columns of other types are refused.
+        // There are no other documents here: columns of other types are refused.
         let Document::Text(text) = document else { return Ok(()) };
         spans.clear();
         match self.unit {
