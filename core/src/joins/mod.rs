@@ -6,8 +6,9 @@
 //! * [`stored`]: joins minhash sketches that are already stored, by agreeing values
 //! * [`sentences`]: joins documents that share sentence signatures
 //! * [`codes`]: joins feature codes by common substrings
-//! * [`incremental`]: joins few changed sets with digests of many others
-//! * [`parts`]: joins sets in separate parts that do not know each other, on one machine or many
+//! * [`incremental`]: joins few changed sets with digests of many other sets
+//! * [`parts`]: joins sets in separate parts that are independent of each other, on one machine or
+//!   on many
 //! * [`search`]: finds sets by an index of their prefixes
 //! * [`set_index`]: the building blocks of all stored and sent forms of sets
 //! * [`pairs`]: expands pairs of records into pairs of rows, for all of these joins
@@ -71,7 +72,7 @@ pub struct Counts {
     pub stop_signatures: u64,
     /// The number of documents that have a dropped signature.
     pub stop_documents: u64,
-    /// Buckets of signatures that too many records share; these are only partly expanded.
+    /// Buckets of signatures that too many records share; these buckets are only partly expanded.
     pub hot_buckets: u64,
     /// Documents in hot buckets, each counted once.
     pub hot_documents: u64,

@@ -118,8 +118,8 @@ impl Pairs {
         }
     }
 
-    /// Returns the next pair that is already joined, or `None` when [`Pairs::advance`] has to be
-    /// called. O(1) amortised.
+    /// Returns the next pair that the join has already found, or `None` when [`Pairs::advance`] has
+    /// to be called. O(1) amortised.
     #[inline]
     pub fn take(&mut self) -> Option<Pair> {
         loop {
@@ -150,10 +150,10 @@ impl Pairs {
         })
     }
 
-    /// Returns the next pair of records that is already joined, as a pair of their first rows that
-    /// represents all pairs of their rows. It is used in place of [`Pairs::take`]. Returns `None`
-    /// when [`Pairs::advance`] has to be called. All row pairs that are represented count as given;
-    /// the pairs of equal rows count as given on the first call.
+    /// Returns the next pair of records that the join has already found, as the pair of their first
+    /// rows, which represents all pairs of their rows. It is used in place of [`Pairs::take`].
+    /// Returns `None` when [`Pairs::advance`] has to be called. All row pairs that are represented
+    /// count as given; the pairs of equal rows count as given on the first call.
     pub fn take_group(&mut self) -> Option<Pair> {
         if self.next_equal < self.equal.len() {
             self.given = self.given.saturating_add(self.certain());

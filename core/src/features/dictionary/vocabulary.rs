@@ -27,7 +27,8 @@ const DOING: &str = "numbering words";
 struct Word {
     /// The content, as in a lookup.
     content: [u64; 2],
-    /// The last document that had the word, and the number of times it occurred there.
+    /// The last document that had the word. `times` is the number of times that the word occurred
+    /// there.
     document: u32,
     times: u32,
     /// The number of documents of each table that the word is in.
@@ -59,15 +60,15 @@ pub struct Vocabulary {
     /// is room for the greatest number of words.
     numbered: Vec<u32>,
     documents: u32,
-    /// The number of words that were looked up, and how many of these words were not known and did
-    /// not fit.
+    /// The number of words that were looked up. `unknown` is how many of these words were not known
+    /// and did not fit.
     met: u64,
     unknown: u64,
 }
 
 impl Vocabulary {
     /// Returns a number for a new document, to distinguish its words from those of the previous
-    /// one.
+    /// document.
     pub fn begin_document(&mut self) -> Result<u32> {
         // `NONE` marks words that no document has had yet, so it must not be the number of a
         // document.

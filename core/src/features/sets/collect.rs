@@ -94,7 +94,7 @@ pub struct Collector {
     pub tokens: u64,
     /// The number of documents without any token. They are similar to nothing and have no set.
     pub empty: u64,
-    /// The table of the documents that are added: 0 for the left one, 1 for the right one.
+    /// The table of the documents that are added: 0 for the left table, 1 for the right table.
     pub(crate) table: usize,
     /// The progress of making sets of the pending documents: how many documents are done, how many
     /// tokens they have, and how many of these tokens were looked up in the dictionary.

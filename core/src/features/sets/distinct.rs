@@ -30,7 +30,7 @@ pub(super) fn sets_in(words: &[u32]) -> impl Iterator<Item = std::ops::Range<usi
 #[derive(Default)]
 pub(super) struct Distinct {
     table: HashTable<u32>,
-    /// The sets, concatenated, and the start of each.
+    /// The sets, concatenated. `starts` has the start of each set.
     words: Vec<u32>,
     starts: Vec<usize>,
     /// For each row, the number of its set, and the row.

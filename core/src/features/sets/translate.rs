@@ -1,5 +1,5 @@
-//! Replaces the numbers of tokens by ranks in place: a set is written when it is made and never
-//! copied.
+//! Replaces the numbers of tokens by ranks in place: the tokens of a set are written when the set
+//! is made, and are not copied to other memory later.
 
 use super::collect::Sets;
 use crate::error::Result;
