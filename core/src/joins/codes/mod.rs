@@ -45,7 +45,7 @@ use core_index::{CoreIndex, DOING};
 /// Prepares to find all pairs of rows whose codes reach `threshold` in the direction with the
 /// greater similarity. Codes stay in memory; the index takes about `budget` bytes at a time.
 pub fn code_pairs(distinct: Distinct, threshold: f64, budget: usize) -> Result<Pairs> {
-    /// The bytes of an index entry.
+    /// The number of bytes of an index entry.
     const ENTRY: usize = 24;
     let Distinct { texts, left, right } = distinct;
     let split = if right.is_some() { left.len() as u32 } else { u32::MAX };
@@ -99,7 +99,7 @@ struct CodeJoin {
 }
 
 impl CodeJoin {
-    /// Indexes the next block of codes. Returns false if there are no more.
+    /// Indexes the next block of codes. Returns false if there are no more codes.
     fn index(&mut self, executor: &dyn Executor) -> Result<bool> {
         let OrderedCodes { texts, order, threshold, .. } = &self.codes;
         let from = self.indexed.end;

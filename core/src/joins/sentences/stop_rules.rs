@@ -3,8 +3,8 @@
 
 /// The rules by which signatures are dropped.
 ///
-/// Such signatures are those of the frames of sites: their documents are no candidates by them
-/// alone.
+/// Such signatures are those of the frames of sites. Documents that share only such signatures are
+/// not candidates.
 ///
 /// ```
 /// use neardup_core::StopRules;

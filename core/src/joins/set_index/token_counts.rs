@@ -10,8 +10,8 @@ const DOING: &str = "counting tokens";
 /// Counts tokens by their keys or hashes, in bounded memory for any input.
 ///
 /// When there are more distinct tokens than may be counted, the counter drops the rarest ones from
-/// time to time. The counts of rare tokens are then too low; those of frequent tokens are nearly
-/// right (Manku, Motwani: Approximate frequency counts over data streams, VLDB 2002).
+/// time to time. The counts of rare tokens are then too low; the counts of frequent tokens are
+/// nearly right (Manku, Motwani: Approximate frequency counts over data streams, VLDB 2002).
 #[derive(Debug)]
 pub struct TokenCounts<K> {
     /// Tokens that are not counted yet.

@@ -1,5 +1,5 @@
-//! The frozen order of tokens from which prefixes are taken, rare tokens first. A signature index
-//! and the lists of a job each have one.
+//! The frozen order of tokens from which prefixes are taken, rare tokens first. Each signature
+//! index has such an order, and so do the lists of each job.
 //!
 //! The most frequent tokens of a sample come last, ordered by how many of the sample's documents
 //! have them. All other tokens come before them, ordered by their keys. Any fixed order would be
@@ -17,7 +17,7 @@ use crate::hash;
 use crate::memory;
 
 const DOING: &str = "ordering tokens";
-/// The bytes of a stored token.
+/// The number of bytes of a stored token.
 const ENTRY: usize = size_of::<u32>() + size_of::<u16>();
 /// The number of upper key bits that select a bucket.
 const BUCKET_BITS: u32 = 13;

@@ -208,7 +208,8 @@ fn blocks(store: &Store, bounds: &Bounds, side: Side, budget: usize) -> Vec<Rang
     /// The number of bytes of a record apart from its tokens: sizes, positions, bitmap, bounds,
     /// marks.
     const RECORD: usize = 96;
-    /// The number of bytes of a token, and of the postings of a token in the lists of both inputs.
+    /// The number of bytes of a token. `POSTINGS` is the number of bytes of the postings of a token
+    /// in the lists of both inputs.
     const TOKEN: usize = 4;
     const POSTINGS: usize = 24;
     let sizes = store.sizes();

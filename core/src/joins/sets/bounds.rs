@@ -50,8 +50,8 @@ impl Bounds {
     pub fn partner_sizes(&self, side: Side, size: u32, largest: u32) -> Option<RangeInclusive<u32>> {
         let possible = |partner: u32| self.least_overlap(side, size, partner).is_some();
         let middle = size.min(largest);
-        // A partner smaller than the set has to be large enough; a larger one has to be small
-        // enough.
+        // A partner that is smaller than the set has to be large enough; a larger partner has to be
+        // small enough.
         let least = partition(1, middle, |partner| !possible(partner));
         if least > middle {
             return None;
