@@ -18,8 +18,8 @@
 //!
 //! With an absolute distance limit, short texts can be similar without a common gram. Then there
 //! are several joins, one for each range of lengths of the longer text (`stages`): by pairs of
-//! characters for long texts and by single characters for shorter texts. Texts no longer than the
-//! distance are all similar to each other, so all their pairs are taken.
+//! characters for long texts and by single characters for shorter texts. Texts that are no longer
+//! than the distance limit are all similar to each other, so all their pairs are taken.
 //!
 //! ```
 //! use neardup_core::joins::edit::edit_pairs;

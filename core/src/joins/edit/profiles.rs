@@ -5,8 +5,8 @@
 //! most q grams of q characters from a text and adds at most as many. So texts at distance d whose
 //! lengths differ by i differ by at most 2qd - i in the counts of all their grams together
 //! (Ukkonen, TCS 1992). These counts are a text's *profile*. Here, grams whose hashes collide are
-//! counted together, and counts stop at 255; both can only make the difference smaller, never
-//! larger. Comparing two profiles takes tens of nanoseconds, so all pairs whose lengths are
+//! counted together, and counts stop at 255; both of these can only make the difference smaller,
+//! never larger. Comparing two profiles takes tens of nanoseconds, so all pairs whose lengths are
 //! compatible are compared.
 
 use std::ops::Range;

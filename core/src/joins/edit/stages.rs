@@ -27,7 +27,7 @@ pub(super) struct Span {
     pub by: By,
 }
 
-/// A method to find candidates.
+/// A method to find candidates, named by what the texts of a candidate have in common.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum By {
     /// Texts that share enough grams.

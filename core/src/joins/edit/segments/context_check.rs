@@ -13,7 +13,7 @@ use crate::memory;
 const DOING: &str = "looking for pieces in common";
 /// The number of characters whose bits are stored.
 const CHARACTERS: u32 = 8;
-/// The stored bits of each character.
+/// The number of bits that are stored of each character.
 const BITS: u32 = u32::BITS / CHARACTERS;
 
 /// Some bits of each character of a text.

@@ -53,7 +53,7 @@ impl Entry {
 pub(super) struct Member {
     /// The number of pieces that the text was cut into.
     pub pieces: u32,
-    /// The number of its pieces that a similar text may lack.
+    /// The number of the text's pieces that a similar text may lack.
     pub changed: u32,
 }
 

@@ -185,7 +185,7 @@ impl Index {
         prefetch(&self.starts, self.bucket(hash));
     }
 
-    /// Returns the first entry whose hash begins with this value in its first `bits` bits, or the
+    /// Returns the first entry whose hash has at least this value in its first `bits` bits, or the
     /// end of the entries.
     #[inline]
     pub(super) fn first_of(&self, value: u64, bits: u32) -> usize {
@@ -196,7 +196,7 @@ impl Index {
     /// Prefetches these entries.
     #[inline]
     pub(super) fn prefetch_entries(&self, entries: Range<usize>) {
-        /// The bytes of a cache line.
+        /// The number of bytes of a cache line.
         const LINE: usize = 64;
         entries.step_by(LINE / size_of::<Entry>()).for_each(|entry| prefetch(&self.entries, entry));
     }
