@@ -135,7 +135,7 @@ impl SymbolPage {
         let start = match self.ascii.get(symbol as usize) {
             Some(&start) => start,
             None if self.slots.is_empty() => 0,
-            // A free slot holds 0.
+            // A free slot has the offset 0.
             None => self.slots[self.slot(symbol)].1,
         };
         self.rows[start as usize..].first_chunk().unwrap_or(&[0; Self::WORDS])

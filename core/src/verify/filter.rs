@@ -25,7 +25,7 @@ pub struct Sketch {
 /// The windows of one text, for lookups, and the sketches of the last comparison.
 #[derive(Debug, Default)]
 pub struct Filter {
-    /// A bitmap of the polynomials that occur. It rejects most windows of other texts.
+    /// A bitmap of the polynomials that occur in this text. It rejects most windows of other texts.
     bits: Vec<u64>,
     /// A hash table of windows. The lower half of a slot is the number of a window, counted from 1,
     /// and the upper half is the upper half of the window's fingerprint; 0 is a free slot.

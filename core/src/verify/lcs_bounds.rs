@@ -3,7 +3,7 @@
 
 /// The required and the known length of a longest common subsequence.
 ///
-/// They save time and change no length that is returned.
+/// The bounds save time and do not change any length that is returned.
 ///
 /// ```
 /// use neardup_core::{Lcs, LcsBounds, Stop};

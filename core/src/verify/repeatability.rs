@@ -35,7 +35,7 @@ use crate::executor::Stop;
 pub fn repeatability(container: &str, contained: &str, stop: &Stop) -> Result<f64> {
     let lengths = [container, contained].map(|code| code.chars().count() as u32);
     let mut automaton = SuffixAutomaton::new()?;
-    // The common substring is the same whichever code is indexed.
+    // The length of the common substring does not depend on which code is indexed.
     let (indexed, other, length) = if lengths[0] < lengths[1] {
         (container, contained, lengths[1])
     } else {

@@ -33,7 +33,7 @@ pub struct WindowedText {
     /// the text, in characters, exceeds its number by the shift. Most characters have the same
     /// shift as the previous character.
     shifts: Vec<[u32; 2]>,
-    /// The number of windows. There are fewer windows than characters.
+    /// The number of windows. There are no more windows than characters.
     count: usize,
     /// The number of characters of each window, if all windows have the same number.
     even: Option<usize>,

@@ -7,8 +7,8 @@
 //! row an index stores the size of its set, a bitmap, and the classes of the first l(n) of its n
 //! elements, in an [order](super::set_index::token_order) that never changes ([`prefix`] defines
 //! l(n)). Each class has one posting list of rows ([code](super::set_index::rice)). A search looks
-//! up the first p of the q elements of the ball's set, in the same order ([`keys`]), and counts for
-//! each row the lists of these elements that it is in.
+//! up the first p of the q elements of the ball's set, in the same order ([`keys`]), and counts,
+//! for each row, in how many of the lists of these elements the row is.
 //!
 //! # Nothing is lost
 //!

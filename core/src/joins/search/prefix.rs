@@ -51,11 +51,11 @@ impl SetSpec {
         Ok(Self { measure, least, features, bounds, known: BySize::default() })
     }
 
-    /// Returns the number of elements that an index stores at least of a row of this size: this
-    /// many of the first elements in the order. This is one more than are needed to share one
-    /// element with each similar set. So they share two elements with a similar set if the row
-    /// does. The number is a rule of the format on disk and depends on the measure and the least
-    /// similarity. O(log size), for small sets O(1).
+    /// Returns the least number of elements that an index stores of a row of this size. They are
+    /// the first elements in the order. The number is one more than is needed to share one element
+    /// with each similar set. So the stored elements share two elements with a similar set if the
+    /// row shares two with it. It is a rule of the format on disk and depends on the measure and
+    /// the least similarity. O(log size), for small sets O(1).
     pub fn indexed(&self, size: u32) -> u32 {
         self.known.get(size, || self.count(size))
     }
@@ -70,8 +70,8 @@ impl SetSpec {
 
     /// Returns the length of bitmaps, in words, for rows of this size. This is the smallest of 1,
     /// 2, 4 and 8 with which sets that have little in common mostly differ in more bits than
-    /// similar sets may. A bitmap is made no longer once it has four times as many bits as its set
-    /// has elements.
+    /// similar sets may. The length does not grow further once a bitmap has four times as many bits
+    /// as its set has elements.
     pub fn bitmap_words(&self, size: u32) -> usize {
         let shared = self.bounds.least_overlap(Side::Left, size, size).unwrap_or(size);
         Width::STORED.words(size, (size - shared).saturating_mul(2)).unwrap_or(1)
@@ -114,7 +114,7 @@ impl Reach {
         &self.sizes
     }
 
-    /// Returns the number of elements of the ball's set that are looked up: this many of the first
+    /// Returns the number of elements of the ball's set that are looked up. They are the first
     /// elements in the order.
     pub fn probes(&self) -> u32 {
         self.probes

@@ -19,8 +19,8 @@ pub struct TokenSample {
     documents: u64,
 }
 
-/// Each size below this is a size class. Above it, the sizes between two consecutive powers of two
-/// have half as many classes.
+/// Each size below this is a size class of its own. Above it, the sizes between two consecutive
+/// powers of two have half as many classes.
 const SMALL: u32 = 128;
 const SIZE_CLASSES: usize = SMALL as usize + (u32::BITS - SMALL.ilog2()) as usize * SMALL as usize / 2;
 

@@ -67,7 +67,8 @@ impl Banding {
     /// least `recall`, which is below 1. The cost is made up of the values that are computed for
     /// each shingle and the pairs that are found but not similar.
     ///
-    /// Fails if no plan of 2048 values is that good, and for shares outside (0, 1).
+    /// Fails if no plan of at most 2048 values reaches the recall, if `recall` is outside (0, 1),
+    /// or if `threshold` is outside (0, 1].
     ///
     /// ```
     /// use neardup_core::Banding;

@@ -1,4 +1,4 @@
-//! A combination of techniques, from documents to pairs (Henzinger; docs/design/algorithms.md
+//! Runs a combination of techniques, from documents to pairs (Henzinger; docs/design/algorithms.md
 //! sections 2 to 4).
 //!
 //! ```
@@ -256,7 +256,7 @@ pub struct SignedDocuments<'a> {
 
 /// The safeguards of a join by minhash.
 ///
-/// By default neither is done.
+/// By default neither safeguard is used.
 ///
 /// ```
 /// use neardup_core::Safeguards;

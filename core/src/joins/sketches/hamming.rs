@@ -1,5 +1,5 @@
-//! All pairs of bit vectors within a Hamming distance, exactly (Manku, Jain, Das Sarma, WWW 2007;
-//! docs/design/algorithms.md section 3).
+//! Finds all pairs of bit vectors within a Hamming distance exactly (Manku, Jain, Das Sarma, WWW
+//! 2007; docs/design/algorithms.md section 3).
 //!
 //! Two vectors that differ in at most d bits agree completely in at least one of d + 1 blocks. So
 //! only vectors that share a block are compared, by counting the bits in which they differ, and no

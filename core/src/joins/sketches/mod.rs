@@ -278,8 +278,8 @@ impl SketchJoin {
         Ok(None)
     }
 
-    /// Returns the range of the last pending pairs, as many as have sets that fit into half of the
-    /// budget together.
+    /// Returns the range of the last pending pairs, as many as there are whose sets together fit
+    /// into half of the budget.
     fn fits(&self, sets: &HashSets) -> Range<usize> {
         let mut hashes = 0;
         let count = self.pending.iter().rev().take_while(|&&(left, right)| {

@@ -247,7 +247,7 @@ pub fn measured_recall(
         }
         _ => Windows::default(),
     };
-    // Includes a key and its count for each token.
+    // This includes a key and its count for each token.
     let held = 3 * own.bytes() + postings.bytes() + windows.bytes();
     let is_found = |asked: u32, record: u32| {
         let own = |record| &signatures.get(record)[minhash.at..][..minhash.bands];

@@ -122,9 +122,9 @@ impl Rule {
         }
     }
 
-    /// Returns the techniques that find the candidates, each once: for a chain the sources of its
-    /// first rule that has any, for other rules the sources of all their members. Returns `None` if
-    /// an alternative has no such technique.
+    /// Returns the sources: the techniques that find the candidates, each of them once. The sources
+    /// of a chain are those of its first rule that has any. The sources of other rules are those of
+    /// all their members. Returns `None` if an alternative has no source.
     pub fn sources(&self, techniques: &[Technique]) -> Option<Vec<usize>> {
         let mut all = match self {
             Self::Technique(n) => {

@@ -56,7 +56,7 @@ pub struct Comparer {
 impl Comparer {
     /// Creates a comparer with these parameters.
     ///
-    /// Fails if they are out of their ranges.
+    /// Fails if the parameters are out of their ranges.
     ///
     /// ```
     /// use neardup_core::{TlcsComparer, TlcsParameters};

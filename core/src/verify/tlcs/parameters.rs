@@ -27,7 +27,7 @@ pub struct Parameters {
     pub slope: f64,
     /// The number of blocks that the text is cut into to find the region.
     pub blocks: u32,
-    /// The part of the shorter text that the region must touch, in shares of its length.
+    /// The part of the shorter text that the region must touch, as shares of the text's length.
     pub centre: [f64; 2],
     /// The number of display columns at the start of each text that count; 0 for all.
     pub first: u64,
