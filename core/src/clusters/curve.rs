@@ -2,8 +2,8 @@
 //! pairs, clusters and redundant rows.
 //!
 //! A spanning forest of greatest similarity ([`super::links`]) contains the connected clusters of
-//! all thresholds, so one walk over it, the strongest link first, counts them exactly. O(pairs ·
-//! log thresholds).
+//! all thresholds, so one walk over it, the strongest link first, counts the clusters exactly.
+//! O(pairs · log thresholds).
 
 use super::graph::Graph;
 use super::links::Link;

@@ -99,10 +99,10 @@ impl<'f> Edges<'f> {
         Ok(())
     }
 
-    /// Returns the edges one at a time, in the order of their keys. The same key has to be passed
-    /// to each call of `next`. `group` must grow with the keys and with the left ends of edges. So
-    /// edges are first sorted by their left ends, and keys are computed only to sort the edges of a
-    /// group.
+    /// Returns the edges one at a time, in the order of their keys. The same function `key` has to
+    /// be passed to each call of `next`. An edge of a greater group must have a greater key and a
+    /// greater left end. So edges are first sorted by their left ends, and keys are computed only
+    /// to sort the edges of a group.
     pub fn in_order(
         mut self,
         executor: &dyn Executor,

@@ -59,8 +59,8 @@ pub struct Cluster<'a> {
     pub representative: u32,
     /// The rows of the cluster, in ascending order.
     pub members: &'a [u32],
-    /// The similarity of each row to the representative: 1 for itself, NaN if the two are not a
-    /// pair.
+    /// The similarity of each row to the representative: 1 for the representative itself, NaN if
+    /// the two rows are not a pair.
     pub similarity: &'a [f64],
 }
 

@@ -98,7 +98,8 @@ impl Inside {
         executor: &dyn Executor,
     ) -> Result<Option<u32>> {
         match self.groups.range(cluster).len() {
-            // Equal rows that are not pairs are in one cluster only if another row connects them.
+            // Equal rows that are not pairs can be in the same cluster only if another row connects
+            // them.
             1 => Ok(None),
             // So such rows are two steps apart, even if all other rows are one step apart.
             _ => {

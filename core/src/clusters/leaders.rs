@@ -146,8 +146,8 @@ impl Followers {
         Ok(Self { first: Some(first), rows: own, next: 0, best: None })
     }
 
-    /// Records the leaders of the rows whose rank is smaller than `before`: later leaders have
-    /// greater ranks.
+    /// Records the leaders of the rows whose rank is smaller than `before`. Their leaders are
+    /// final, because later leaders have greater ranks.
     fn finish(&mut self, before: u32, rank: &[u32], found: &mut Vec<(u32, u32, f64)>) -> Result<()> {
         while let Some(&row) = self.rows.get(self.next).filter(|&&row| rank[row as usize] < before)
             && let Some((leader, similarity)) = self.best

@@ -10,7 +10,7 @@ use crate::memory;
 
 const DOING: &str = "finding weak links";
 
-/// A pair that connects two parts. No other connection between them is stronger.
+/// A pair that connects two parts. No other connection between these parts is stronger.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Link {
     /// The pair.

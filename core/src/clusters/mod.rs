@@ -49,7 +49,7 @@ mod tests_of_equal_rows;
 
 /// The way in which pairs become clusters.
 ///
-/// Each has a representative: the row with the most pairs.
+/// Each cluster has a representative: the row with the most pairs.
 ///
 /// ```
 /// use neardup_core::{Clustering, Pair, cluster_pairs};

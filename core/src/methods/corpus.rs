@@ -53,8 +53,8 @@ pub struct Corpus<'a> {
 impl<'a> Corpus<'a> {
     /// Creates one table of `rows` rows.
     ///
-    /// Each call of [`Corpus::pairs`] or [`Corpus::passages`] calls `make` once for each row, in
-    /// order. Rows for which it returns `None` are in no pair.
+    /// Each search, such as [`Corpus::pairs`], calls `make` once for each row, in order. Rows for
+    /// which it returns `None` are in no pair.
     ///
     /// ```
     /// use neardup_core::{Corpus, Document, Edit};

@@ -18,7 +18,7 @@ use crate::verify::predicate::Predicate;
 /// similar.
 ///
 /// The methods of this crate implement it. Programs use it to hold a method. They are not expected
-/// to implement it, because its other functions are not documented.
+/// to implement it, because most of its functions are not documented.
 ///
 /// ```
 /// use neardup_core::{Corpus, Edit, Measure, Method, Sets};

@@ -98,10 +98,10 @@ impl Part {
 
 /// The classes of the records of a part.
 pub(super) enum PartClasses {
-    /// The part has all classes, and records are numbered like their classes.
+    /// The part has all classes, and the records of each table are in the order of their classes.
     Whole,
-    /// The part has some classes: for each record, its class. If `right` is `None`, right records
-    /// are those of the left side.
+    /// The part has some of the classes. `left` and `right` contain the class of each left and each
+    /// right record. If `right` is `None`, the left records are joined with each other.
     Some { left: Vec<u32>, right: Option<Vec<u32>> },
 }
 

@@ -16,7 +16,7 @@ use crate::memory;
 /// A run of similar sentences of two documents, consecutive in both.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Diagonal {
-    /// The first sentence in each document. Sentences are numbered across all documents.
+    /// The first sentence of the run in each document. Sentences are numbered across all documents.
     pub left: u32,
     /// See `left`.
     pub right: u32,

@@ -29,7 +29,7 @@ pub struct ClassStores<'a> {
     pub stores: &'a mut [Store],
     /// Returns the number of sentences of a class.
     pub size: &'a dyn Fn(u32) -> u32,
-    /// The number of tokens that two records can share. Their numbers are below this number.
+    /// Tokens that several records can share have numbers less than this.
     pub shared_tokens: usize,
 }
 
@@ -95,9 +95,9 @@ impl ClassStores<'_> {
             core.clear();
             memory::reserve(&mut core, tokens.len(), DOING)?;
             core.extend(tokens.iter().filter(|&&token| sentences[token as usize] > most));
-            // Then the core is large enough for each partner that is not larger. Of two sentences,
-            // a core that is large enough for the larger one is also large enough for the smaller
-            // one.
+            // A core that is large enough for two sentences of this size is also large enough if
+            // one of them is smaller. So for two sentences with the same core, it is enough to look
+            // at the larger one.
             let suffices =
                 predicate.least_overlap(size, size).is_some_and(|least| core.len() as u32 >= least);
             if suffices && !core.is_empty() {

@@ -3,10 +3,11 @@
 //! expanded to the pairs of sentences that it represents.
 //!
 //! A sentence to which very many sentences are similar, such as a copyright notice, would give far
-//! too many pairs. So a sentence to which more sentences than a limit are similar gives no pairs,
-//! which also limits the number of pairs per sentence. Such a sentence still counts where a passage
-//! reaches it from another sentence ([`Bridges`]). Some of these sentences can be recognised before
-//! the join ([`super::frequent_sentences`]); they are not compared with each other.
+//! too many pairs. So if more sentences than a limit are similar to a sentence, this sentence gives
+//! no pairs. This also limits the number of pairs per sentence. Such a sentence still counts where
+//! a passage reaches it from another sentence ([`Bridges`]). Some of these sentences can be
+//! recognised before the join ([`super::frequent_sentences`]); they are not compared with each
+//! other.
 
 use std::collections::HashMap;
 
@@ -100,8 +101,8 @@ pub fn sentence_pairs<'f>(
 struct Joined<'a, 'f> {
     classes: &'a Classes,
     executor: &'a dyn Executor,
-    /// For each class, the number of sentences known so far to be similar to its sentences; the
-    /// greatest possible number for hot classes.
+    /// For each class, the number of sentences that are known so far to be similar to its
+    /// sentences; the greatest possible number for hot classes.
     degrees: Vec<u32>,
     /// A class whose degree is greater than this gives no pairs.
     most: u32,

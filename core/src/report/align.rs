@@ -225,9 +225,9 @@ impl Aligner<'_> {
     }
 }
 
-/// Returns the indexes of those runs that form the heaviest chain that is in the same order in both
-/// texts. `runs` are in the order of the right text, and no word is in two of them. O(n log n),
-/// with a Fenwick tree of the heaviest chains up to each end of a run in the left text.
+/// Returns the indexes of the runs of the heaviest chain whose order is the same in both texts.
+/// `runs` are in the order of the right text, and no word is in two of them. O(n log n), with a
+/// Fenwick tree of the heaviest chains up to each end of a run in the left text.
 fn chain(runs: &[WordRun], stop: &Stop) -> Result<Vec<usize>> {
     const NONE: usize = usize::MAX;
     let mut ends = Vec::new();

@@ -25,7 +25,8 @@ pub struct Compared<'a> {
 }
 
 impl<'a> Compared<'a> {
-    /// Compares two texts. In texts shorter than a passage, all equal words count.
+    /// Compares two texts. A passage has at least [`SHORTEST`] words, or as many words as the
+    /// shorter text if this has fewer.
     pub fn new(left: &'a str, right: &'a str, stop: &Stop) -> Result<Self> {
         let words = [words(left, stop)?, words(right, stop)?];
         let least = SHORTEST.min(words[0].len()).min(words[1].len());
@@ -75,7 +76,7 @@ impl<'a> Compared<'a> {
 pub(super) enum State {
     /// The word is in the other text, too.
     Common,
-    /// The word is in the other text in another case.
+    /// The word is in the other text, with other upper-case and lower-case letters.
     Edited,
     /// The word is part of a passage that is elsewhere in the other text.
     Moved,

@@ -53,8 +53,9 @@ pub struct DotPlot {
 }
 
 impl DotPlot {
-    /// Compares the sentences of two texts, or the first 400 of long ones. A square is dark if two
-    /// of its sentences share words (Jaccard of at least 0.3). O(sentences² in the worst case).
+    /// Compares the sentences of two texts, or the first 400 sentences of each long text. A square
+    /// is dark if two of its sentences share words (Jaccard of at least 0.3). O(sentences² in the
+    /// worst case).
     pub fn new(left: &str, right: &str, stop: &Stop) -> Result<Self> {
         const LEAST: f32 = 0.3;
         let (a, b) = (sentences(left, stop)?, sentences(right, stop)?);

@@ -6,7 +6,7 @@
 //! and clusters ([`cluster`]).
 //!
 //! The output is self-contained HTML: it has no scripts and loads nothing. Content of documents is
-//! escaped ([`html`]), also in links to them ([`link`]). For terminals there is plain text
+//! escaped ([`html`]), also in links to documents ([`link`]). For terminals there is plain text
 //! ([`terminal`]).
 
 pub mod align;

@@ -29,7 +29,7 @@ impl fmt::Display for Count {
     }
 }
 
-/// A similarity or a threshold with three digits. Only 1 itself is shown as 1.
+/// A similarity or a threshold with three decimals. A number below 1 is never rounded up to 1.
 #[derive(Debug, Clone, Copy)]
 pub struct Ratio(pub f64);
 

@@ -10,7 +10,7 @@ use super::diff::{Diff, NONE, State, of};
 use super::html::Escaped;
 use super::numbers::Count;
 
-/// The extent of the texts that is shown.
+/// The part of the texts that is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
     /// The whole texts.

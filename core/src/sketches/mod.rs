@@ -3,9 +3,10 @@
 //! There are minhash ([`minhash`]) with supershingles and megashingles ([`supershingles`]), simhash
 //! ([`simhash`]), signatures of sentences ([`sentence`], [`sentence_parameters`]; section 5), and
 //! sketches that users have already stored ([`stored`]). [`of_documents`] makes whole sketches.
-//! [`pigeonhole`] has the bands and blocks by which they are searched, [`wire`] and [`balls`] their
-//! bytes. Their inner loops are in [`crate::simd`]. A [`recipe`] says which sketches make up a
-//! signature. [`sign`] makes the signature, with a [`checksum`] of the text on request.
+//! [`pigeonhole`] has the bands and blocks by which sketches are searched. [`wire`] and [`balls`]
+//! have their stored forms. The inner loops of sketches are in [`crate::simd`]. A [`recipe`] says
+//! which sketches make up a signature. [`sign`] makes the signature, with a [`checksum`] of the
+//! text on request.
 
 pub mod balls;
 pub mod checksum;
@@ -27,7 +28,8 @@ use crate::features::tokens::{Document, FeatureSpec, Scratch, Token, for_each_to
 use crate::hash;
 
 /// Calls `each` with the 64-bit hash of every shingle of a document, including repeats. Sketches
-/// are made of these hashes. Numbers in shingles of one are not hashed. O(bytes · shingle).
+/// are made of these hashes. If a shingle is a single number, the number takes the place of the
+/// hash. O(bytes · shingle).
 pub fn for_each_hash(
     document: &Document,
     spec: &FeatureSpec,

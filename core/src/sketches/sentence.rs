@@ -2,13 +2,14 @@
 //! section 5): documents that have long sentences in common are likely to have a signature in
 //! common.
 //!
-//! Each sentence, as its words joined by single spaces, has an MD5 fingerprint of 16 bytes. It has
-//! 16 derivatives: the ring of bytes read from each of its bytes on. The derivatives of one kind
-//! are divided into parts by their remainder modulo m. In each part, the s least ones vote, bit by
-//! bit, with the weight 1 + ln(width of the sentence). If the voting sentences are to be dispersed
-//! over the document, each is the least one that is far enough from the ones before it, and a part
-//! with fewer than s of them makes no signature. O(bytes) and, for each sentence, O(n), or O(n ·
-//! log sentences) if dispersed.
+//! Each sentence, written as its words joined by single spaces, has an MD5 fingerprint of 16 bytes.
+//! A fingerprint has 16 derivatives: its bytes form a ring, which is read from each of the bytes
+//! on. The derivatives of each kind are divided into m parts by their remainder modulo m. In each
+//! part, the s least derivatives vote on each bit of the signature, with the weight 1 + ln(width of
+//! the sentence). If the voting sentences are to be dispersed over the document, derivatives are
+//! chosen in ascending order, each only if its sentence is far enough from the sentences chosen
+//! before it; a part with fewer than s such derivatives makes no signature. O(bytes) and, for each
+//! sentence, O(n), or O(n · log sentences) if dispersed.
 
 use md5::{Digest, Md5};
 
@@ -30,13 +31,13 @@ type Weighted = (u128, u64);
 struct Fingerprint {
     /// The fingerprint, or a derivative of it.
     value: u128,
-    /// The place of its first occurrence, counted in sentences that are wide enough.
+    /// The place of the sentence's first occurrence among the sentences that are wide enough.
     place: u32,
     /// The weight of its vote.
     weight: u64,
 }
 
-/// Makes signatures. Its memory is reused.
+/// Makes the sentence signatures of texts. Its memory is reused for further texts.
 ///
 /// Texts that share long sentences are likely to share a signature (Huang, Wang, Li, CIKM 2008).
 ///
@@ -68,7 +69,7 @@ pub struct SentenceSigner {
 impl SentenceSigner {
     /// Creates a signer with these parameters.
     ///
-    /// Fails if they are out of their ranges.
+    /// Fails if parameters are out of their ranges.
     ///
     /// ```
     /// use neardup_core::{SentenceParameters, SentenceSigner};
@@ -81,9 +82,9 @@ impl SentenceSigner {
         Ok(Self { parameters, ..Self::default() })
     }
 
-    /// Returns the signatures of a text, grouped by kind, at most m · n. The last four bits of each
-    /// are its kind, so that signatures of different kinds are never equal. A text without
-    /// sentences that are wide enough has none.
+    /// Returns the signatures of a text, grouped by kind. There are at most m · n signatures. The
+    /// last four bits of a signature are its kind, so signatures of different kinds are never
+    /// equal. A text without sentences that are wide enough has no signatures.
     ///
     /// ```
     /// use neardup_core::{SentenceSigner, Stop};
@@ -102,7 +103,7 @@ impl SentenceSigner {
         for kind in 0..self.parameters.kinds {
             stop.check()?;
             self.least.iter_mut().for_each(Vec::clear);
-            // No two sentences have the same place, so a distance of 1 is always met.
+            // No two sentences have the same place, so all sentences have at least a distance of 1.
             if apart > 1 {
                 self.choose_dispersed(kind, apart, stop)?;
             } else {
@@ -132,7 +133,7 @@ impl SentenceSigner {
     }
 
     /// Finds the least derivatives of a kind whose sentences are at least `apart` places apart. A
-    /// part that has too few of them gets none.
+    /// part that has too few of them gets no derivatives.
     fn choose_dispersed(&mut self, kind: u32, apart: u64, stop: &Stop) -> Result<()> {
         let Self { parameters, fingerprints, derivatives, least, places, .. } = self;
         let enough = parameters.smallest as usize;
@@ -158,7 +159,7 @@ impl SentenceSigner {
         Ok(())
     }
 
-    /// Computes the fingerprints of the text's sentences, each once.
+    /// Computes the fingerprints of the text's sentences. Equal fingerprints are kept once.
     fn fingerprint(&mut self, text: &str, stop: &Stop) -> Result<()> {
         let Self { parameters, word, sentence, fingerprints, .. } = self;
         fingerprints.clear();
@@ -189,12 +190,12 @@ impl SentenceSigner {
     }
 }
 
-/// Returns 1 + ln(width) as a whole number, so that sums do not depend on their order.
+/// Returns 1 + ln(width) as a whole number, so sums do not depend on the order of their terms.
 fn weight(width: u32) -> u64 {
     (65536.0 * (1.0 + f64::from(width).ln())).round() as u64
 }
 
-/// Returns a 128-bit number modulo a small one.
+/// Returns a 128-bit number modulo a small number.
 fn remainder(number: u128, modulus: u32) -> usize {
     let modulus = u64::from(modulus);
     let (high, low) = ((number >> 64) as u64 % modulus, number as u64 % modulus);
@@ -203,9 +204,10 @@ fn remainder(number: u128, modulus: u32) -> usize {
     ((high * power + low) % modulus) as usize
 }
 
-/// Returns the bits for which the votes in favour weigh more than those against.
+/// Returns the bits for which the votes in favour weigh more than the votes against.
 fn vote(fingerprints: &[Weighted]) -> u128 {
-    /// The greatest number of fingerprints with fewer winning groups than bits.
+    /// Up to this number of fingerprints, there are fewer groups of fingerprints that can win than
+    /// bits.
     const FEW: usize = 4;
     let all: u64 = fingerprints.iter().map(|&(_, weight)| weight).sum();
     if fingerprints.len() <= FEW {

@@ -23,7 +23,7 @@ pub struct Parameters {
     /// The width that a sentence must exceed.
     pub wider_than: u32,
     /// The least distance of the sentences that vote on a signature, in thousandths of the
-    /// document's sentences; 0 for any distance.
+    /// document's sentences; 0 allows any distance.
     pub dispersed: u32,
 }
 
@@ -48,12 +48,13 @@ impl Parameters {
         match *self {
             Self { parts, .. } if !(1..=64).contains(&parts) => wrong("m", parts, "between 1 and 64"),
             Self { kinds, .. } if !(1..=16).contains(&kinds) => wrong("n", kinds, "between 1 and 16"),
-            // With two, the heavier one decides every bit: the signature would depend on one
-            // sentence only.
+            // If two fingerprints vote, the heavier one decides every bit: the signature would
+            // depend on one sentence only.
             Self { smallest, .. } if smallest == 2 || !(1..=64).contains(&smallest) => {
                 wrong("s", smallest, "1 or between 3 and 64")
             }
-            // Three sentences need twice the distance.
+            // Three voting sentences extend over twice the distance, which cannot be more than the
+            // document.
             Self { dispersed, .. } if dispersed > 500 => {
                 wrong("dispersed", dispersed, "between 0 and 500 thousandths")
             }

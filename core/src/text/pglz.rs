@@ -1,5 +1,5 @@
 //! Unpacks pglz, the server's packing of long values. Any thread may unpack a value, and can be
-//! stopped meanwhile.
+//! stopped while it does so.
 //!
 //! The format is defined by `src/common/pg_lzcompress.c` and is the same in tables of every
 //! version. The server's own function is not called: in many releases it reads up to two bytes
@@ -51,7 +51,7 @@ pub fn unpack(mut packed: &[u8], bytes: &mut [u8], stop: &Stop) -> Result<bool> 
             if back == 0 || back > at {
                 return Ok(false);
             }
-            // The server ignores bytes beyond the end.
+            // The server ignores the bytes of a copy that are beyond the end.
             let length = length.min(bytes.len() - at);
             repeat(bytes, at, back, length);
             at += length;

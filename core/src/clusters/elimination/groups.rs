@@ -14,7 +14,7 @@ const DOING: &str = "eliminating repeated documents";
 /// Groups of at least two codes.
 #[derive(Debug, Default)]
 pub struct Groups {
-    /// The codes of each group, by place.
+    /// The places of the codes of each group.
     groups: Ragged<u32>,
     /// The number of the next group.
     next: usize,

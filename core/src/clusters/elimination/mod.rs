@@ -1,11 +1,11 @@
 //! Elimination by repeatability (Guo et al., section III.C; docs/design/algorithms.md section 7): a
 //! page is eliminated if a page that stays repeats enough of its feature code.
 //!
-//! Codes are taken in descending length. A code that has a long enough substring in common with a
-//! code that stays is eliminated in favour of the code with the longest common substring (if there
-//! are several such codes, the one that stayed first). Otherwise it stays, and its substrings are
-//! added to a suffix automaton. So the time for each code is proportional to its length and does
-//! not depend on the number of codes that stay.
+//! Codes are taken in descending order of their lengths. A code that has a long enough substring in
+//! common with a code that stays is eliminated in favour of the code with the longest common
+//! substring (if there are several such codes, the one that stayed first). Otherwise it stays, and
+//! its substrings are added to a suffix automaton. So the time for each code is proportional to its
+//! length and does not depend on the number of codes that stay.
 //!
 //! One automaton of all codes would be far larger than any cache, and each character would cost a
 //! few cache misses. But most codes have no long substring in common with any other code. So codes

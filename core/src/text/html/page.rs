@@ -70,7 +70,7 @@ pub struct Tag {
     pub self_closing: bool,
     /// The attribute that is being read.
     pub attribute: Name,
-    /// The number of `src` attributes so far; only the first counts.
+    /// The number of `src` attributes so far; only the first one counts.
     pub sources: usize,
     /// The value of the first `src` attribute.
     pub source: Vec<u8>,
@@ -96,7 +96,8 @@ pub struct Page<'a> {
     /// `pre`.
     templates: u64,
     preformatted: u64,
-    /// The depth of `svg` and `math`, in which `style` and `title` are elements like any others.
+    /// The depth of open `svg` and `math` elements, in which `style` and `title` are elements like
+    /// all others.
     pub foreign: u64,
     /// The element in `svg` or `math` that hides its text.
     hidden: Option<Name>,
