@@ -159,8 +159,8 @@ impl<T: Copy> Ragged<T> {
         T: Default,
     {
         // At first, the number of items of each row is stored at the row's index plus 2. After the
-        // summation, the start of each row is at its index plus 1. While items are placed, it
-        // advances until it is the start of the next row.
+        // summation, the start of each row is at its index plus 1. While items are placed, this
+        // start advances until it is the start of the next row.
         let mut starts = memory::filled(0, rows + 2, doing)?;
         items().for_each(|(row, _)| starts[row + 2] += 1);
         (1..starts.len()).for_each(|row| starts[row] += starts[row - 1]);

@@ -128,8 +128,8 @@ mod x86 {
                 }
                 let is_near = _mm512_cmple_epu64_mask(bits, most) & valid;
                 let packed = _mm512_maskz_compress_epi32(is_near.into(), places);
-                // SAFETY: fewer positions are found than were examined, of `count`, and there is
-                // room for `count` positions and one more register.
+                // SAFETY: no more positions were found than bitmaps were examined, which are fewer
+                // than `count`, and there is room for `count` positions and one more register.
                 unsafe { _mm512_storeu_si512(near.as_mut_ptr().add(found).cast(), packed) };
                 found += is_near.count_ones() as usize;
                 places = _mm512_add_epi32(places, next);

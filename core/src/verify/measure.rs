@@ -1,10 +1,10 @@
 //! Similarity of two sets from their sizes and the number of shared tokens
 //! (docs/design/algorithms.md section 8).
 //!
-//! Each measure is one correctly rounded division (cosine: by a correctly rounded square root), so
-//! that its float8 is the same everywhere. A pair is similar exactly if that float8 is >= the
-//! float8 of the threshold: [`Predicate`](super::predicate::Predicate) never decides by anything
-//! else.
+//! Each measure is computed by one correctly rounded division (for cosine, by a correctly rounded
+//! square root), so that its float8 is the same everywhere. A pair is similar exactly if that
+//! float8 is >= the float8 of the threshold: [`Predicate`](super::predicate::Predicate) never
+//! decides by anything else.
 
 use crate::error::{Error, Result};
 

@@ -1,4 +1,5 @@
-//! The JSON of documents in the text of a ball: a string, a list of strings, or a list of numbers.
+//! Reads and writes the JSON of a document in the text form of a ball: a string, a list of strings,
+//! or a list of numbers.
 
 use crate::error::{Error, Result};
 use crate::executor::Stop;
