@@ -4,13 +4,14 @@
 //! A call is a sequence of transactions. Each of them collects its knowledge in a
 //! [`State`](state::State), [`plan`](plan::plan) derives [`Step`](step::Step)s from it, and
 //! `src/pg/into` executes them. Some steps report facts on which later steps depend. A plan ends
-//! with such a step, or with the last step of the transaction, and planning continues with the new
-//! facts. [`Turns`](neardup_core::turns::Turns) refuses to continue if there are none.
+//! with the first such step, and then planning continues with the new facts; or it ends with the
+//! last step of the transaction. [`Turns`](neardup_core::turns::Turns) refuses to continue if a
+//! plan brought no new facts.
 //!
 //! Completed stages are recorded in a log, so that a further call can continue after a crash.
 //! Working tables on other servers are created and dropped there at once, even if the transaction
-//! here is rolled back. So the log is created before any of them and dropped after the last one,
-//! and a table is dropped before it is created.
+//! here is rolled back. So the log is created before any working table, and dropped after the last
+//! working table. Before a working table is created, an existing table of its name is dropped.
 
 pub mod plan;
 pub mod state;

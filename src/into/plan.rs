@@ -5,8 +5,8 @@ use super::step::{End, Refusal, Stage, Step, Table};
 
 const MORE: Step = Step::Done(End::More);
 
-/// Returns the next steps: up to the first one that reports facts on which the others depend, or to
-/// the end of the transaction.
+/// Returns the next steps: up to the first step that reports facts on which the further steps
+/// depend, or up to the end of the transaction.
 pub fn plan(state: &State) -> Vec<Step> {
     let drop_tables = state.left.then_some(Step::DropTables);
     if state.refused {
@@ -31,7 +31,8 @@ pub fn plan(state: &State) -> Vec<Step> {
     }
 }
 
-/// Plans the next stage, if the tables that it reads still exist.
+/// Plans the next stage. If tables that it reads are missing or have lost rows, plans to repeat the
+/// stages from the first of these tables on.
 fn go_on(state: &State, progress: &Progress) -> Vec<Step> {
     let stage = progress.next(state.call.by_stars);
     let inputs = inputs(stage, state.call.members_have_sets, state.call.by_stars && progress.is_settled());
@@ -98,11 +99,11 @@ fn refuse(why: Refusal) -> Vec<Step> {
     vec![Step::Refuse(why), MORE]
 }
 
-/// Creates and fills a table, and checks its contents.
+/// Returns the steps that create and fill a table and check its contents.
 fn fill(state: &State, progress: &Progress, table: Table) -> Vec<Step> {
     let Some(rows) = state.filled else {
         return match (table, state.call.max_pairs, state.total) {
-            // Checked before any work on clusters.
+            // The number of pairs is checked before any work on clusters.
             (Table::Edges, Some(_), None) => vec![Step::CountPairs],
             (Table::Edges, Some(_), Some(total)) if state.too_many(total) => refuse(Refusal::Pairs),
             _ => vec![Step::Make(table), Step::Fill(table)],
@@ -131,7 +132,8 @@ fn fill(state: &State, progress: &Progress, table: Table) -> Vec<Step> {
     done(Stage::Table(table))
 }
 
-/// Creates the result, if it is as small as the caller wants.
+/// Returns the steps that create the result, or that refuse it if it has more pairs than the caller
+/// wants.
 fn result(state: &State, progress: &Progress) -> Vec<Step> {
     match (state.filled, state.total) {
         (None, None) if state.call.max_pairs.is_some() => vec![Step::CountPairs],

@@ -9,17 +9,17 @@ pub struct Call {
     pub in_parts: bool,
     /// True if this is the first transaction.
     pub first: bool,
-    /// The most pairs that the caller wants.
+    /// The largest number of pairs that the caller wants.
     pub max_pairs: Option<i64>,
     /// True if clusters are wanted.
     pub clusters: bool,
     /// True if clusters are computed where the pairs are, by stars.
     pub by_stars: bool,
-    /// True if the sets are moved to [`Table::Members`] when that is filled, and [`Table::Sets`] is
-    /// then dropped.
+    /// True if the sets are moved to [`Table::Members`] when that table is filled, and
+    /// [`Table::Sets`] is then dropped.
     pub members_have_sets: bool,
-    /// The approximate number of bytes of sets that may be in [`Table::Halves`], if it is more than
-    /// the sets in [`Table::Sets`] have.
+    /// The approximate number of bytes of sets that may be in [`Table::Halves`], if this is more
+    /// than the number of bytes of all sets.
     pub allowance: i64,
 }
 
@@ -34,7 +34,8 @@ pub struct Sizes {
 
 impl Sizes {
     /// Returns how many rows with a set are fetched at a time, given the number of all sets. These
-    /// are about as many as fill a few megabytes, and never many of the largest.
+    /// are about as many rows as fill 8 MB, but at most as many as fill 64 MB if all of them have
+    /// the largest set.
     pub fn rows_a_fetch(&self, sets: i64) -> i64 {
         const USUAL: i64 = 8 << 20;
         const MOST: i64 = 64 << 20;
@@ -56,8 +57,9 @@ pub struct Progress {
     pub unsettled: Vec<i64>,
 }
 
-/// The most star rounds. A chain of 100000 takes 13, and a chain twice as long about one more. If
-/// more rounds than this are needed, clusters are computed on one server.
+/// The largest number of star rounds. A chain of 100000 sets takes 13 rounds, and a chain twice as
+/// long takes about one round more. If more rounds than this are needed, clusters are computed on
+/// one server.
 pub const MOST_STARS: usize = 100;
 
 impl Progress {
@@ -119,7 +121,7 @@ impl Progress {
             }
             // These tables are refilled in each round.
             Table::Halves | Table::Larger => 0,
-            // The rows that the last round left.
+            // The table has the rows that the last round left.
             Table::Edges => rows((self.compared() + self.unsettled.len()).saturating_sub(1)),
             table => rows(self.before(table)),
         }
@@ -138,11 +140,11 @@ impl Progress {
 pub enum Log {
     /// There is no log.
     None,
-    /// The log of a call that this one does not continue.
+    /// The log of a call that this call does not continue.
     Other,
     /// The log of a call that has created its result.
     Finished,
-    /// The log of this call, or of one that it continues.
+    /// The log of this call, or of an earlier call that it continues.
     Ours(Progress),
 }
 
@@ -166,7 +168,7 @@ pub enum Ids {
     Double,
 }
 
-/// All known facts. `None` means not yet asked.
+/// All known facts. `None` means that a fact is not known yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct State {
     /// The request of the caller.
@@ -225,19 +227,21 @@ impl State {
     }
 }
 
-/// Returns the most candidates for this many documents. More would fill the disks of the servers.
+/// Returns the largest allowed number of candidates for this many documents. More would fill the
+/// disks of the servers.
 pub fn most_candidates(documents: i64) -> i64 {
     const ALWAYS: i64 = 100_000_000;
     const EACH: i64 = 100;
     documents.saturating_mul(EACH).saturating_add(ALWAYS)
 }
 
-/// Returns the number of rounds in which this many candidates are compared. The sets transferred in
-/// one round are no more than all sets, or than the allowance.
+/// Returns the number of rounds in which this many candidates are compared. The sets that are
+/// transferred in one round have at most about as many bytes as all sets, or as `allowance` if that
+/// is more.
 pub fn rounds(candidates: i64, documents: i64, sizes: Sizes, allowance: i64) -> i64 {
     let mean = i128::from(sizes.bytes) / i128::from(documents.max(1)) + 1;
     let room = i128::from(sizes.bytes.max(allowance).max(1));
     let rounds = (i128::from(candidates) * mean).div_euclid(room) + 1;
-    // Each round has to scan all candidates.
+    // The number of rounds is limited because each round has to scan all candidates.
     i64::try_from(rounds).unwrap_or(i64::MAX).clamp(1, 1000)
 }

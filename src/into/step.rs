@@ -5,31 +5,32 @@
 pub enum Table {
     /// The set of each document, with a number and a digest by which equal sets are found.
     Sets,
-    /// Each document whose set has tokens, by its number, with the least number that has an equal
-    /// set. That number represents all documents with this set.
+    /// Each document whose set has tokens, by its number, and the least number of a document with
+    /// an equal set. That number represents all documents with this set.
     Members,
     /// The order of tokens.
     Ranks,
-    /// The rows of the parts. One document represents all that have an equal set.
+    /// The rows of the parts in which candidates are found. One document represents all documents
+    /// that have an equal set.
     Routes,
     /// Pairs of numbers whose sets may be similar.
     Candidates,
-    /// Candidates of a round with the set of the first of the two.
+    /// The candidates of a round, and for each of them the set of its first number.
     Halves,
     /// Pairs of numbers whose sets are similar.
     Pairs,
-    /// The greater ends of edges in a star round, each with the least end that is known to be
-    /// connected with it.
+    /// The greater ends of edges in a star round, and for each of them the least number that is
+    /// known to be connected with it.
     Larger,
     /// The edges between numbers whose sets are in one cluster, stored from both ends. Each round
-    /// leaves fewer of them, until they lead from the least number of a cluster to all its other
+    /// leaves fewer edges, until the edges lead from the least number of a cluster to all its other
     /// numbers.
     Edges,
-    /// Each number with every other number whose set is similar, the similarity, and the number of
-    /// documents with that set.
+    /// For each number, every other number whose set is similar, the similarity, and the number of
+    /// documents with the set of that other number.
     Neighbours,
-    /// Each set that is in a cluster, by its number, with the cluster's name, size and
-    /// representative.
+    /// Each set that is in a cluster, by its number, and the id, the size and the representative of
+    /// the cluster.
     Clusters,
 }
 
@@ -119,9 +120,9 @@ pub enum Step {
     DropLog,
     /// Reports the number of rows of a table, if it exists.
     Count(Table),
-    /// Removes the stages from a position on from the log.
+    /// Removes all stages after the first `keep` from the log.
     Forget {
-        /// The number of log rows that stay.
+        /// The number of stages that stay in the log.
         keep: usize,
     },
     /// Creates a table without rows. A table with that name is dropped first.
@@ -138,14 +139,15 @@ pub enum Step {
     CountPairs,
     /// Creates the result, and reports the number of its pairs.
     MakeResult,
-    /// Reports how many numbers the edges do not yet connect only with the least number of their
-    /// cluster.
+    /// Reports how many numbers have a lesser neighbour and yet another neighbour. There are none
+    /// once all edges lead to the least number of a cluster.
     CountUnsettled,
     /// Creates the clusters of the result from the working tables.
     MakeClusters,
     /// Writes the completed stage into the log.
     Log(Stage),
-    /// Remembers why the call has to end. It ends once the tables that it created are dropped.
+    /// Remembers why the call has to end. The call ends once the tables that it created are
+    /// dropped.
     Refuse(Refusal),
     /// Ends the transaction.
     Done(End),

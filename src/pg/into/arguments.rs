@@ -23,8 +23,8 @@ use neardup_core::features::{FeatureSpec, Tokenizer};
 use neardup_core::methods::{Update, method};
 use neardup_core::verify::predicate::Predicate;
 
-/// The arguments of `near_duplicates_into`, which the procedure passes on in one JSON object, but
-/// for the first, the threshold and the options.
+/// The arguments of `near_duplicates_into` except the relation, the threshold and the options. The
+/// procedure passes them on in one JSON object.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Others {
@@ -157,7 +157,7 @@ pub(super) struct JoinArguments {
     pub max_pairs: Option<i64>,
     /// The parameters of the join in parts, if it is made in parts.
     pub in_parts: Option<InParts>,
-    /// Set if documents are on servers but the join cannot be made in parts.
+    /// Set if documents are on servers or in Citus, but the join cannot be made in parts.
     pub is_elsewhere: bool,
 }
 
@@ -174,7 +174,7 @@ impl JoinArguments {
         let relation = Relation::open(docs)?;
         let id = relation.id_column(given.text(Argument::IdColumn)?.as_deref(), Argument::IdColumn.name());
         // The type is the one that near_duplicates uses if no type is given; near_duplicates
-        // reports the error if there is no such column.
+        // reports the error if there is no id column.
         let id_oid =
             id.map_or(pg_sys::INT8OID, |id| if id.is_integer() { pg_sys::INT8OID } else { id.base_type });
         let request = Request::of_kept(&arguments.join, id_oid)?;
@@ -242,7 +242,7 @@ struct Exactly {
     bands: Option<Bands>,
 }
 
-/// Returns the parameters of a join that can be made in parts; none for any other join.
+/// Returns the parameters of a join that can be made in parts, or None for any other join.
 fn in_parts(request: &Request, method: &str) -> Option<Exactly> {
     if method == "minhash" {
         let method::Bands { feature: spec, plan, seed, threshold } = request.method.bands()?;
@@ -258,7 +258,7 @@ fn in_parts(request: &Request, method: &str) -> Option<Exactly> {
         "jaccard" => "jaccard",
         "cosine" => "cosine",
         "dice" => "dice",
-        // Within one table the greater containment counts.
+        // Within one table, the greater one of the two containments of a pair counts.
         "overlap" | "containment" => "overlap",
         _ => return None,
     };
@@ -269,7 +269,7 @@ fn in_parts(request: &Request, method: &str) -> Option<Exactly> {
     (predicate == plain).then_some(Exactly { spec, measure: name, threshold, bands: None })
 }
 
-/// Returns the set of a document as SQL, relative to the alias `d`.
+/// Returns the SQL expression for the set of a document, relative to the alias `d`.
 fn tokens(schema: &str, source: &Source, spec: &FeatureSpec) -> String {
     let FeatureSpec { tokenizer, shingle, multiset, .. } = spec;
     let document = &source.document;

@@ -10,7 +10,7 @@ pub(super) struct Documents {
     pub table: String,
     /// The id of a row.
     pub id: String,
-    /// The set of its document.
+    /// The set of the document in a row.
     pub set: String,
 }
 

@@ -1,4 +1,4 @@
-//! Fills the working tables of Citus. Nodes send rows directly to each other; only the order of
+//! Fills the working tables in Citus. Nodes send rows directly to each other; only the order of
 //! tokens passes through the coordinator.
 
 use pgrx::PgSqlErrorCode;
@@ -36,7 +36,7 @@ impl Backend for InShards {
     fn read_documents(&self, work: &Work, sets: &str) -> Result<(String, Option<Oid>)> {
         let spread = work.spread()?;
         let in_parts = work.in_parts()?;
-        // The token has twelve digits.
+        // The token has twelve hexadecimal digits, so it fits.
         let salt = i64::from_str_radix(spread.token, 16).unwrap_or_default();
         let slots = match spread.citus {
             Some(layout) if layout.how == Distribution::Reference => {
@@ -134,7 +134,7 @@ impl Backend for InShards {
                 let [candidates, members] = [of(Table::Candidates)?, of(Table::Members)?];
                 let from = [(candidates.0.as_str(), candidates.1), (&members.0, members.1)];
                 citus::halves(to, from, (round, progress.rounds)).run()?;
-                // The rows that halves become are counted, not the halves themselves.
+                // The log counts the pairs that are made from halves, not the halves themselves.
                 work.moved = citus::moved(to, &["l", "r", "set"]).number()?.unwrap_or_default();
                 return Ok(());
             }

@@ -1,5 +1,5 @@
 //! The distribution of the documents by Citus, and so of the working tables: all work runs on the
-//! nodes that hold them.
+//! nodes that hold the documents.
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
@@ -35,7 +35,7 @@ pub(super) struct CitusLayout {
     pub how: Distribution,
     /// The number of shards of working tables.
     pub shards: i64,
-    /// The table of the documents.
+    /// The OID of the table of the documents.
     docs: u32,
     /// Set if the schema of the result is one whose tables are on one node.
     home_is_sharded: bool,
@@ -53,8 +53,8 @@ struct CatalogRow {
 }
 
 impl CitusLayout {
-    /// Reads the layout of a table whose pairs go to `result`; none if Citus does not know the
-    /// table, or has it only on the coordinator.
+    /// Reads the layout of a table whose pairs go to `result`. Returns None if Citus does not know
+    /// the table, or has it only on the coordinator.
     pub(super) fn of(docs: Oid, result: &Place) -> Result<Option<Self>> {
         if !spreading::is_there().holds()? {
             return Ok(None);
@@ -79,8 +79,9 @@ impl CitusLayout {
         Ok(Some(Self { how, shards: shards.max(1), docs: docs.to_u32(), home_is_sharded }))
     }
 
-    /// Distributes a table: by a column, or to all nodes; colocated with another table, or
-    /// independently.
+    /// Distributes a table by the column `by` or, without a column, to all nodes. The table is
+    /// colocated with the table `like` or, without such a table, is distributed independently. If
+    /// one node has all documents, the table is put on the same node instead.
     pub(super) fn spread(&self, place: &Place, by: Option<&str>, like: Option<&str>) -> Result<()> {
         let Some(table) = place.relation()? else { return Ok(()) };
         match (self.how, by) {
@@ -93,14 +94,16 @@ impl CitusLayout {
         }
     }
 
-    /// Reports whether the tables of a result are distributed by ids of a type.
+    /// Reports whether the tables of a result are distributed by their ids, where `id` is the type
+    /// of ids.
     pub(super) fn spreads_results(&self, id: Oid) -> Result<bool> {
         let is_on_one_node = self.how == Distribution::Single || self.home_is_sharded;
         Ok(!is_on_one_node && citus::is_hashable(id).holds()?)
     }
 
-    /// Distributes the table of a result by its column of ids, if their type allows it. Colocates
-    /// it with the documents if these are distributed by a column of that type.
+    /// Distributes the table of a result by its column of ids, if the type of the ids allows this.
+    /// Colocates the table with the documents if these are distributed by a column of the same
+    /// type.
     pub(super) fn spread_result(&self, place: &Place, by: &str, id: Oid) -> Result<()> {
         let Some(table) = place.relation()? else { return Ok(()) };
         if citus::is_known(table).holds()? || !self.spreads_results(id)? {
@@ -112,8 +115,8 @@ impl CitusLayout {
         spreading::distribute(table, Some(by), is_like.then_some(&*docs), self.shards)?.run().map(|_| ())
     }
 
-    /// Returns keys of a table as an array: for each shard in turn, as many as it has parts.
-    /// Returns none if all rows are on one node.
+    /// Returns keys of a table as an array, one key for each part. Successive keys belong to the
+    /// shards in turn. Returns None if all rows are on one node.
     pub(super) fn keys(&self, table: Oid, parts: i64) -> Result<Option<String>> {
         if self.how == Distribution::Single {
             return Ok(None);
@@ -127,8 +130,8 @@ impl CitusLayout {
         // there at a time. SAFETY: an int that only this thread writes.
         let own = usize::try_from(unsafe { pg_sys::work_mem }).unwrap_or_default();
         let kilobytes = own.max(settings::memory() / 2048);
-        // Citus sends settings of only this transaction to the nodes with it; nothing else is set
-        // while this is on.
+        // With this setting, Citus sends settings that are local to the transaction to the nodes.
+        // Nothing but the settings for the nodes is set while it is on.
         set(c"citus.propagate_set_commands", c"local");
         let done = citus::suited(kilobytes).iter().try_for_each(|statement| statement.run().map(|_| ()));
         set(c"citus.propagate_set_commands", c"none");

@@ -21,7 +21,7 @@ use crate::pg::server::error::{Result, SqlError};
 pub(super) struct Arguments {
     /// The OID of the relation.
     pub docs: u32,
-    /// The query for its sets.
+    /// The query for the ids and the sets of the documents.
     pub documents: String,
     /// The measure.
     pub measure: String,
@@ -43,7 +43,7 @@ pub(super) struct Arguments {
     pub citus: Option<CitusLayout>,
 }
 
-/// The content of the first row.
+/// The content of the first row of the log.
 #[derive(Debug, Serialize, Deserialize)]
 struct About {
     token: String,
@@ -88,8 +88,8 @@ struct Row {
 pub(super) struct LogTable {
     name: String,
     oid: Oid,
-    /// The common part of the names of working tables, and the parameters of the call; none if the
-    /// first row cannot be read.
+    /// The common part of the names of working tables, and the parameters of the call, or None if
+    /// the first row cannot be read.
     pub call: Option<(String, Arguments)>,
     /// The work that has been done.
     pub progress: Progress,
@@ -97,11 +97,11 @@ pub(super) struct LogTable {
     pub is_finished: bool,
     /// The number of bytes in rows that moved between shards.
     pub moved: i64,
-    /// The time when documents were read, and whether that is recent.
+    /// The time when the documents were read, and whether that time is recent.
     pub read: Option<(String, bool)>,
 }
 
-/// The name of the last row.
+/// The name of the last row of a finished log.
 const RESULT: &str = "result";
 
 impl LogTable {
@@ -114,8 +114,8 @@ impl LogTable {
         ("about", pg_sys::JSONBOID),
     ];
 
-    /// Opens the log of a place, if there is one. Fails, and leaves the table as it is, if it is
-    /// not a log that this role made.
+    /// Opens the log of a place, if there is one. Fails, and leaves the table as it is, if the
+    /// table is not a log that this role made.
     pub(super) fn open(place: &Place, caller: Oid) -> Result<Option<Self>> {
         let Some(oid) = place.relation()? else { return Ok(None) };
         let table = match Table::open(oid, pg_sys::RowExclusiveLock, |owner| owner == caller)? {
@@ -192,7 +192,7 @@ impl LogTable {
         statements::drop(&self.name).run().map(|_| ())
     }
 
-    /// Deletes the rows from a stage on.
+    /// Deletes the rows of all stages after the first `keep`.
     pub(super) fn forget(&self, keep: usize) -> Result<()> {
         statements::forget(&self.name, self.oid, keep as i64).run().map(|_| ())
     }

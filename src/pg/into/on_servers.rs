@@ -37,7 +37,7 @@ impl Backend for OnServers {
         let to = (name.as_str(), oid);
         let documents = progress.expected(Table::Sets);
         let statement = match table {
-            // Clusters are made locally.
+            // The table of sets is filled elsewhere, and clusters are made locally.
             Table::Sets | Table::Larger | Table::Edges | Table::Neighbours | Table::Clusters => {
                 return Err(not_here(table));
             }
@@ -69,7 +69,7 @@ impl Backend for OnServers {
             }
         };
         let rows = statement.run()?;
-        // The rows that halves become are counted, not the halves themselves.
+        // The log counts the pairs that are made from halves, not the halves themselves.
         if table != Table::Halves {
             work.state.filled = Some(rows);
         }

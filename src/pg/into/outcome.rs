@@ -56,7 +56,7 @@ pub(super) fn join_here(work: &mut Work) -> Result<()> {
     Ok(())
 }
 
-/// Stores the pairs of `near_duplicates`, with ids of a type.
+/// Stores the pairs of `near_duplicates`, where `id` is the type of ids.
 fn pairs_here(join: &KeptArguments, id: Oid, store: &mut Store) -> Result<()> {
     let request = Request::of_kept(join, id)?;
     let mut run = Run::new(&request)?;

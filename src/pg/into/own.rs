@@ -1,9 +1,10 @@
 //! Tables that a call made, checked each time they are used.
 //!
 //! The owner of the schema can drop such a table and put another relation with its name in its
-//! place, and a table whose owner changed keeps its triggers, defaults and domains. Work on either
-//! would run the functions of others as the caller. So each use looks up the table again, locks it,
-//! and accepts it only if it belongs to the caller and is exactly as it was made.
+//! place, and a table whose owner changed keeps its triggers, defaults and domains. Work on such a
+//! relation or table would run the functions of others as the caller. So each use looks up the
+//! table again, locks it, and accepts it only if it belongs to the caller and is exactly as it was
+//! made.
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
@@ -52,7 +53,7 @@ impl Owned<'_> {
 }
 
 /// Opens a relation that belongs to the caller, and locks it against new triggers until the end of
-/// the transaction; none if it was dropped meanwhile.
+/// the transaction. Returns None if it was dropped meanwhile.
 pub(super) fn open(oid: Oid, caller: Oid) -> Result<Option<Table>> {
     match Table::open(oid, pg_sys::RowExclusiveLock, |owner| owner == caller)? {
         Opened::Gone => Ok(None),

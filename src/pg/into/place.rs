@@ -104,8 +104,8 @@ impl Place {
         ))
     }
 
-    /// Returns the place of the log for this table. A long name is cut, and a hash distinguishes it
-    /// from others.
+    /// Returns the place of the log for the table at this place. A long name is cut, and a hash
+    /// distinguishes it from other cut names.
     pub(super) fn log(&self) -> Result<Self> {
         const SUFFIX: &str = "_log";
         let length = |name: &str| -> Result<usize> { Ok(encoding::to_server(name)?.as_bytes().len()) };
@@ -138,7 +138,7 @@ fn first_schema() -> Option<Oid> {
     }
 }
 
-/// Returns the error if a relation already has the name of a table to make.
+/// Returns the error for the case that a relation already has the name of a table to make.
 pub(super) fn taken(place: &Place) -> Result<(PgSqlErrorCode, String, String)> {
     let name = place.qualified()?;
     let message = format!("relation {name} already exists");

@@ -9,7 +9,7 @@ use crate::into::step::Refusal;
 use crate::pg::request::example::literal;
 use crate::pg::server::error::Result;
 
-/// Returns the error for a refusal; none if an error is already remembered.
+/// Returns the error for a refusal, or None if an error is already remembered.
 pub(super) fn reason(work: &Work, why: Refusal) -> Result<Option<Why>> {
     let docs = &work.asked.shown;
     let limit = PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED;

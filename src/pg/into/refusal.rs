@@ -1,4 +1,5 @@
-//! An error that is raised once the tables of the call are dropped, which must be committed first.
+//! An error that is raised once the tables of the call are dropped. The transaction that drops them
+//! must commit first.
 
 use std::cell::RefCell;
 
@@ -9,7 +10,8 @@ use crate::pg::server::error::SqlError;
 /// SQLSTATE, message and hint.
 pub(super) type Why = (PgSqlErrorCode, String, String);
 
-/// The error with which a call that began at `began` ends, and whether nothing else is left to do.
+/// The error with which a call that began at `began` ends. `settled` is true if nothing else is
+/// left to do.
 struct Refusal {
     began: i64,
     why: Why,
@@ -34,9 +36,9 @@ pub(super) fn settle() {
     });
 }
 
-/// The task that earlier transactions left to this one.
+/// The task that earlier transactions of the call left to this transaction.
 pub(super) enum Pending {
-    /// There is none: the call goes on.
+    /// There is no such task, and the call goes on.
     Nothing,
     /// Drop the tables of the call.
     Drop,

@@ -118,8 +118,9 @@ impl Dblink {
         Ok(Some(read_text(answer)?.into_owned()))
     }
 
-    /// Checks that the extension there is the same, in a schema of the same name; otherwise sets of
-    /// both could not be compared, or calls could not be sent.
+    /// Checks that a server has the same version of the extension, in a schema of the same name.
+    /// Otherwise sets from there could not be compared with sets from here, or calls could not be
+    /// sent.
     pub(super) fn check_version(&self, server: &Server, extension: &Extension) -> Result<()> {
         let expected = format!("{} {}", version::LIBRARY, extension.schema);
         let found = self.ask(server, remote::VERSION)?;
@@ -137,8 +138,9 @@ impl Dblink {
             .hint("Sets of tokens are compared with each other: all servers need the same version in a schema of the same name."))
     }
 
-    /// Returns the schema of the working tables of a server. The role there owns it and nobody else
-    /// can make anything in it; it is made if it is missing. Its name needs no quotes.
+    /// Returns the schema of the working tables of a server. The role there owns the schema, and
+    /// nobody else can make anything in it. The schema is made if it is missing. Its name needs no
+    /// quotes.
     pub(super) fn home(&self, server: &Server) -> Result<String> {
         if let Some(home) = self.homes.borrow().get(&server.name) {
             return Ok(home.clone());
@@ -153,7 +155,7 @@ impl Dblink {
         {
             let made = self.run(server, &remote::create_home(home));
             answer = ask()?;
-            // If two calls make it at the same time, one of them finds it already made.
+            // If two calls make the schema at the same time, one of them finds it already made.
             if let (Err(error), true) = (made, answer.get(1).is_some_and(|state| state == "none"))
                 && code(&error) != Some(PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE as i32)
             {
@@ -186,18 +188,19 @@ impl Dblink {
         }
     }
 
-    /// Makes a table on a server without rows, in place of an existing one.
+    /// Makes a table without rows on a server, in place of an existing table of this name.
     pub(super) fn create(&self, server: &Server, table: &str, columns: &str) -> Result<()> {
         self.run(server, &remote::create(&self.home(server)?, table, columns))
     }
 
-    /// Reports whether a table is there as the role made it.
+    /// Reports whether a server has a table as the role made it.
     pub(super) fn has(&self, server: &Server, table: &str) -> Result<bool> {
         let (home, table) = (literal(&self.home(server)?), literal(table));
         Ok(self.ask(server, &remote::is_there(&home, &table))?.as_deref() == Some("1"))
     }
 
-    /// Drops tables of a server. If the server is gone, tells the caller which tables remain there.
+    /// Drops tables of a server. If the server cannot be reached or fails to drop them, tells the
+    /// caller which tables may remain there.
     pub(super) fn drop(&self, server: &Server, tables: &[String]) -> Result<()> {
         let mut names = tables.to_vec();
         let dropped = self.home(server).and_then(|home| {
@@ -222,8 +225,8 @@ impl Dblink {
     }
 }
 
-/// Checks that a name is that of a server: dblink takes any other name for a connection string, and
-/// a name from a log may be anything.
+/// Checks that a name is the name of a server: dblink takes any other name for a connection string,
+/// and a name from a log may be anything.
 fn check_name(server: &Server) -> Result<()> {
     if catalog::is_server(&server.name)?.holds()? {
         return Ok(());

@@ -17,9 +17,9 @@ use crate::pg::server::error::{Result, SqlError};
 /// The working tables of a call.
 #[derive(Debug)]
 pub(super) struct Spread<'a> {
-    /// A place in their schema.
+    /// A place in the schema of the tables.
     pub home: &'a Place,
-    /// The common part of their names.
+    /// The common part of the names of the tables.
     pub token: &'a str,
     /// The servers.
     pub servers: &'a [Server],
@@ -80,7 +80,7 @@ impl Spread<'_> {
         self.home.beside(self.name(table))
     }
 
-    /// Returns the place of the partition on a server, by its number, starting at 0.
+    /// Returns the place of the partition on the server with this number. Numbers start at 0.
     fn partition(&self, table: Table, n: usize) -> Place {
         self.home.beside(format!("{}_{}", self.name(table), n + 1))
     }
@@ -189,12 +189,13 @@ impl Spread<'_> {
         let ranges = (table == Table::Routes).then_some(parts);
         definitions::create_spread(&name, &columns, by, ranges.is_some()).run()?;
         let rows = match table {
-            // Each row holds the candidates of a whole part.
+            // Each row that is fetched holds the candidates of a whole part.
             Table::Routes => (1, SENT),
             // This applies until the size of sets is known.
             Table::Sets => (SETS_SENT, SETS_SENT),
             Table::Halves => (fetched, fetched.min(SETS_SENT)),
-            // The server uses the greater number of the two tables that it joins.
+            // For a join of two tables on a server, postgres_fdw uses the greater of their two
+            // numbers.
             _ => (fetched, SENT),
         };
         for (n, server) in self.servers.iter().enumerate() {
@@ -230,7 +231,8 @@ impl Spread<'_> {
         Ok(false)
     }
 
-    /// Drops all tables: those on servers first, because dropping local tables can be rolled back.
+    /// Drops all tables: the tables on servers first, because dropping local tables can be rolled
+    /// back.
     pub(super) fn drop_all(&self) -> Result<()> {
         let spread = |table: &Table| definitions::spread_by(*table).is_some();
         let far: Vec<String> = Table::ALL.into_iter().filter(spread).map(|table| self.name(table)).collect();
@@ -267,8 +269,8 @@ impl Spread<'_> {
         layout.spread(&place, citus::spread_by(table), like.as_deref())
     }
 
-    /// Makes a table of one step in place of one that is left, colocated with another table;
-    /// returns its name and its OID.
+    /// Makes a table of one step, in place of a table that was left behind, and colocated with the
+    /// table `like`. Returns its name and its OID.
     pub(super) fn make_scratch(
         &self,
         scratch: Scratch,

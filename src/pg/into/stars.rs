@@ -1,5 +1,6 @@
 //! Makes clusters of similar sets on the nodes of Citus. Each number of a set finds the least
-//! number of its cluster by [stars], and the data about a cluster is computed where that number is.
+//! number of its cluster by [stars], and the data about a cluster is computed on the node that has
+//! that number.
 
 use pgrx::pg_sys::{self, Oid};
 
@@ -30,7 +31,7 @@ pub(super) fn fill(work: &mut Work, table: Table) -> Result<()> {
     let (rows, moved) = match table {
         Table::Larger => {
             let rows = stars::larger(to, named(&of(Table::Edges)?)).run()?;
-            // The rows that are made of these are counted, not these.
+            // The log counts the edges that are made from these rows, not these rows themselves.
             work.moved += rows.saturating_mul(TWO_NUMBERS);
             return Ok(());
         }

@@ -58,7 +58,7 @@ fn step(call: Call) -> Result<&'static str> {
     let arguments = CallArguments::new(call, docs)?;
     let places = Places::new(&arguments, caller, &shown)?;
     // The server takes no object locks in the class of relations, so this lock cannot collide with
-    // one of its own.
+    // a lock of the server.
     let lock = SessionLock { class: pg_sys::RelationRelationId, object: places.pairs.number() };
     let first = !lock.is_held_since(began);
     if !lock.take(began) {
@@ -136,7 +136,7 @@ fn begin(
 }
 
 /// Returns the number of bytes in rows that moved between shards in all steps, and the number of
-/// documents; none if there are no shards.
+/// documents, or None if there are no shards.
 fn moved(work: &Work) -> Option<(i64, i64)> {
     let log = work.log.as_ref()?;
     work.asked.in_parts.as_ref()?.citus.as_ref()?;
@@ -199,7 +199,7 @@ fn look_around(work: &mut Work) -> Result<()> {
     Ok(())
 }
 
-/// Reports whether a call continues the work of an earlier one, and tells the caller when the
+/// Reports whether a call continues the work of an earlier call, and tells the caller when the
 /// documents were read.
 fn goes_on(work: &Work, log: &LogTable) -> bool {
     let Some((read, fresh)) = &log.read else { return true };
@@ -222,7 +222,7 @@ fn goes_on(work: &Work, log: &LogTable) -> bool {
     goes_on
 }
 
-/// Returns the parameters of the call for the log; none if the join is not made in parts.
+/// Returns the parameters of the call for the log, or None if the join is not made in parts.
 fn arguments(work: &Work) -> Result<Option<Arguments>> {
     let Some(in_parts) = &work.asked.in_parts else { return Ok(None) };
     let InParts { documents, measure, threshold, bands, parts, servers, citus } = in_parts;
@@ -303,8 +303,8 @@ impl Transaction for Work {
     }
 }
 
-/// Looks for ids that are in two rows. The plan ends the call if there is one; the message is
-/// remembered here, because the plan carries no message.
+/// Looks for ids that are in two rows. The plan ends the call if there is such an id; the message
+/// is remembered here, because the plan carries no message.
 fn check_ids(work: &mut Work) -> Result<()> {
     if let Some(id) = work.backend.check_ids(work)? {
         let message = format!("id {id} stands in more than one row of {}", work.asked.shown);

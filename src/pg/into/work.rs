@@ -43,7 +43,8 @@ pub(super) struct Work {
     pub began: i64,
     /// The number of bytes in rows that moved between shards in this transaction.
     pub moved: i64,
-    /// The number of distinct candidates, if a table contains some more than once.
+    /// The number of distinct candidates, if the table of candidates contains some of them more
+    /// than once.
     pub distinct: Option<i64>,
     /// The state so far.
     pub state: State,
@@ -51,19 +52,20 @@ pub(super) struct Work {
 
 /// A way to fill the working tables in their place: on servers, or in shards of Citus.
 pub(super) trait Backend {
-    /// Adds the other tables that the table of documents' sets needs, once it is made.
+    /// Makes the further tables that are needed to fill the table of the documents' sets, after
+    /// that table was made.
     fn complete_sets(&self, _work: &Work) -> Result<()> {
         Ok(())
     }
 
-    /// Returns the query that reads the documents into the table of sets, and a further table that
-    /// it reads.
+    /// Returns the query that reads the documents into the table of sets, and the OID of a further
+    /// table that the query reads, if there is one.
     fn read_documents(&self, work: &Work, sets: &str) -> Result<(String, Option<Oid>)>;
 
-    /// Fills a table from others.
+    /// Fills a table from other working tables.
     fn fill(&self, work: &mut Work, table: Table) -> Result<()>;
 
-    /// Looks for ids that are NULL, or in two rows; returns such an id.
+    /// Looks for ids that are NULL or in two rows, and returns an id that is in two rows.
     fn check_ids(&self, work: &mut Work) -> Result<Option<String>>;
 
     /// Returns the statement that counts the pairs of equal sets.
@@ -72,7 +74,7 @@ pub(super) trait Backend {
     /// Counts all pairs; the count may stop at one more than the caller wants.
     fn count_pairs(&self, work: &mut Work) -> Result<()>;
 
-    /// Fills the table of pairs, and returns their number.
+    /// Fills the table of pairs, and returns the number of pairs.
     fn fill_result(&self, work: &Work, result: Named<'_>) -> Result<i64>;
 }
 

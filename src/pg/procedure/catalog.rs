@@ -14,7 +14,7 @@ pub(crate) fn role(oid: Oid) -> Result<String> {
     if name.is_null() { Ok(oid.to_u32().to_string()) } else { quote_identifier(&unsafe { c_string(name) }) }
 }
 
-/// Returns the owner of a relation; none if there is no such relation.
+/// Returns the owner of a relation, or None if there is no such relation.
 pub(crate) fn owner_of(relation: Oid) -> Option<Oid> {
     // SAFETY: any OID may be looked up; the row is read before it is released.
     unsafe {

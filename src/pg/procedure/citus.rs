@@ -14,8 +14,8 @@ pub(crate) fn is_there() -> Statement {
     )
 }
 
-/// Distributes a table: by a column, or on a single node; colocated with another table, or in
-/// `shards` shards.
+/// Distributes a table by the column `by` or, without a column, on a single node. The table is
+/// colocated with the table `like` or, without such a table, has `shards` shards.
 pub(crate) fn distribute(table: Oid, by: Option<&str>, like: Option<&str>, shards: i64) -> Result<Statement> {
     let by = by.map_or("NULL".to_owned(), literal);
     let how = match like {
@@ -28,10 +28,11 @@ pub(crate) fn distribute(table: Oid, by: Option<&str>, like: Option<&str>, shard
     )))
 }
 
-/// Reports whether a relation is distributed by the column with this number, whose type must be
-/// exactly this one and no domain over it. Returns false if the relation is on a single node, and
-/// no row if neither holds. In a schema that is on a single node, a function can neither make
-/// tables nor make tables elsewhere that are colocated with the relation.
+/// Returns true if a relation is distributed by the column with this number, and the column has
+/// exactly this type and not a domain over it. Returns false if the relation is on a single node,
+/// and no row if neither is the case. Also returns no row if the whole schema of the relation is on
+/// a single node: a function can make no tables in such a schema, nor tables elsewhere that are
+/// colocated with the relation.
 pub(crate) fn home(docs: Oid, column: i16, of: Oid) -> Statement {
     Statement::new(
         "SELECT p.partmethod = 'h' FROM pg_dist_partition p JOIN pg_class c ON c.oid = p.logicalrelid \
@@ -44,8 +45,8 @@ pub(crate) fn home(docs: Oid, column: i16, of: Oid) -> Statement {
     .with([oid(docs), int8(column.into()), oid(of)])
 }
 
-/// Reports whether a table is distributed by its ids, or on a single node, in the same place as a
-/// relation that has such a home.
+/// Reports whether a table is colocated with a relation, and is distributed by its ids or is on a
+/// single node.
 pub(crate) fn is_beside(docs: Oid, table: Oid) -> Statement {
     Statement::new(
         "SELECT EXISTS (SELECT FROM pg_dist_partition d JOIN pg_dist_partition t USING (colocationid, partmethod, repmodel) \

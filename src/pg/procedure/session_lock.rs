@@ -1,5 +1,5 @@
-//! One session at a time: a lock that the session keeps between the transactions of a procedure
-//! that works in steps.
+//! A lock that a session keeps between the transactions of a procedure that works in steps, so that
+//! only one session at a time does the work.
 //!
 //! The lock is on an object that no SQL statement can name, so no outsider can hold it. If a
 //! transaction fails, the server itself releases the locks of its session; it also does so at the
@@ -48,8 +48,8 @@ impl SessionLock {
         HELD.get().is_some_and(|(held, _)| held == self)
     }
 
-    /// Reports whether this session has held the lock since the call with that start time, of which
-    /// this is a further step.
+    /// Reports whether an earlier step of the call with this start time took the lock, and this
+    /// session still holds it.
     pub(crate) fn is_held_since(self, started: i64) -> bool {
         HELD.get() == Some((self, started))
     }

@@ -1,10 +1,11 @@
 //! A statement of a job, or of another procedure that works in steps: its text, its parameters, and
 //! the relations that it must refer to.
 //!
-//! It runs only inside [`as_user`](crate::pg::query::as_user::as_user), with `pg_catalog` as the
-//! only schema in which functions, operators and types are found.
-//! So the modules next to this one qualify only the names of relations and of our functions with a
-//! schema; and only these modules and those of `src/pg/into/statements` make statements.
+//! A statement runs only inside [`as_user`](crate::pg::query::as_user::as_user), with `pg_catalog`
+//! as the only schema in which functions, operators and types are found. So the modules that make
+//! statements qualify only the names of relations and of our functions with a schema. Only
+//! [`citus`](super::citus) and the modules of `src/pg/jobs/statements` and `src/pg/into/statements`
+//! make statements.
 
 use std::borrow::Cow;
 use std::ffi::CStr;
@@ -38,8 +39,8 @@ impl Statement {
         Self { parameters: parameters.into(), ..self }
     }
 
-    /// Sets the relations that the statement must refer to, possibly among others. They are locked,
-    /// but their names may refer to other relations by now.
+    /// Sets the relations that the statement must refer to, possibly among others. These relations
+    /// are locked, but their names may refer to other relations by now.
     pub(crate) fn about(self, relations: impl Into<Vec<Oid>>) -> Self {
         Self { relations: relations.into(), ..self }
     }

@@ -11,8 +11,8 @@ use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::Store;
 
-/// A function that puts rows into a store; the call is the call of `neardup_rows`, whose argument
-/// the statement gives.
+/// A function that puts rows into a store. Its first argument is the call of `neardup_rows`, which
+/// the statement makes with an argument.
 type Supply<'a> = dyn FnMut(Call, &mut Store) -> Result<()> + 'a;
 
 struct Supplier<'a> {
@@ -44,9 +44,9 @@ pub(crate) fn supplying<T>(
     work()
 }
 
-/// Returns the supplied rows for FROM, for a query if there is one, as an SQL expression, with
-/// columns of these names and types. The schema of the extension and the last argument of its
-/// internal functions come first.
+/// Returns the SQL expression by which a FROM clause reads the supplied rows, with columns of these
+/// names and types. `query` is the argument of the call of `neardup_rows`, if it has one. The first
+/// parameter holds the schema of the extension and the last argument of its internal functions.
 pub(crate) fn supplied((schema, internal): (&str, &str), query: Option<&str>, columns: &str) -> String {
     format!("{schema}.neardup_rows(({})::pg_catalog.text{internal}) AS f({columns})", query.unwrap_or("NULL"))
 }

@@ -17,10 +17,11 @@ pub(crate) struct Table {
     pub name: String,
     /// The owner.
     pub owner: Oid,
-    /// Set for a plain, independent table without rules, triggers, forced policies, constraints or
-    /// partitions.
+    /// Set for a plain, independent table without rules, triggers, policies, constraints or
+    /// partitions, into which its owner may insert.
     is_bare: bool,
-    /// The same, but triggers are allowed: its owner may have made some.
+    /// Set for a plain, independent table without rules, forced policies or partitions. Triggers
+    /// are allowed, because the owner may have made some.
     is_plain: bool,
     /// The kind of relation, as in the catalog.
     kind: u8,
@@ -35,10 +36,10 @@ pub(crate) struct Table {
     has_children: bool,
     /// Set if it has triggers.
     has_triggers: bool,
-    /// The columns, without dropped ones.
+    /// The names and types of the columns, without dropped columns.
     columns: Vec<(String, Oid)>,
-    /// Set if columns were dropped, so that positions among the other columns differ from the
-    /// stored attribute numbers.
+    /// Set if columns were dropped, so that the positions of the remaining columns differ from
+    /// their stored attribute numbers.
     has_gaps: bool,
     /// The indexes.
     indexes: Vec<Index>,
@@ -49,7 +50,8 @@ pub(crate) struct Table {
 pub(crate) enum Opened {
     /// There is no such relation: it was dropped.
     Gone,
-    /// A relation of an owner who is not accepted. It is not locked for long.
+    /// A relation whose owner is not accepted. It is not locked, unless its owner changed while it
+    /// was opened.
     Others(Oid),
     /// A table.
     Table(Table),
@@ -174,8 +176,8 @@ impl Table {
         self.columns.iter().find(|(name, _)| name == column).map(|&(_, of)| of)
     }
 
-    /// Reports whether any row of these columns, two of which are indexed, can be inserted without
-    /// running code or an error: the table is exactly as it was made.
+    /// Reports whether any row of these columns can be inserted without running other code and
+    /// without an error, because the table and its two indexes are exactly as they were made.
     pub(crate) fn takes_any_row(&self, columns: &[(&str, Oid)]) -> bool {
         self.is_bare
             && self.indexes.len() == 2
@@ -185,7 +187,7 @@ impl Table {
     }
 }
 
-/// Reports whether an owner can insert rows into a table: owners, too, can revoke their own rights.
+/// Reports whether an owner can insert rows into a table. Owners can revoke their own rights.
 fn may_insert(table: Oid, schema: Oid, owner: Oid) -> bool {
     // SAFETY: functions of the server that take these types and return a bool.
     let has = |function: u32, object: Oid, right: &std::ffi::CStr| unsafe {

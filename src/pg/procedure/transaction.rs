@@ -37,16 +37,16 @@ pub(crate) trait Transaction {
     /// Returns the current state.
     fn state(&self) -> &Self::State;
 
-    /// Plans the next steps, up to the first one whose result the following steps depend on, or to
-    /// the end.
+    /// Plans the next steps, up to the first step on whose result the following steps depend, or up
+    /// to the end.
     fn plan(state: &Self::State) -> Vec<Self::Step>;
 
     /// Carries out a step, and returns the result of the transaction if the step ends it.
     fn carry_out(&mut self, step: Self::Step) -> Result<Option<Self::End>>;
 }
 
-/// Plans and carries out steps until the transaction is done. A repeated plan for a state that was
-/// there before is an error ([`Turns`]). Interrupts are checked at each turn.
+/// Plans and carries out steps until the transaction is done. It is an error if a plan is to be
+/// made for a state that was planned for before ([`Turns`]). Interrupts are checked at each turn.
 pub(crate) fn run<T: Transaction>(transaction: &mut T) -> Result<T::End> {
     let mut turns = Turns::default();
     loop {
