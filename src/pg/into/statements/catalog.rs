@@ -5,8 +5,8 @@ use pgrx::pg_sys::Oid;
 use crate::pg::procedure::statement::{Statement, oid, oid_array, text};
 use crate::pg::server::error::Result;
 
-/// Returns the servers of the partitions of a table, ordered by name, as JSON: the schema of the
-/// tables there, and whether the server is declared to have the extension.
+/// Returns the servers of the partitions of a table, ordered by name, as JSON: for each server its
+/// name, the schema of the tables there, and whether the server is declared to have the extension.
 pub(crate) fn servers(docs: Oid) -> Statement {
     let sql = "SELECT COALESCE(jsonb_agg(jsonb_build_object('name', f.server, 'schema', f.home, 'listed', f.listed) ORDER BY f.server), '[]')::text \
                FROM (SELECT s.srvname::text AS server, \
@@ -46,7 +46,8 @@ pub(crate) fn has_partitions(table: Oid, partitions: &[Oid]) -> Statement {
     Statement::new(sql).with([oid(table)])
 }
 
-/// Reports whether a foreign table refers to a table of a server of postgres_fdw.
+/// Reports whether a foreign table refers to the table with this name and schema on this server of
+/// postgres_fdw.
 pub(crate) fn stands_for(foreign: Oid, server: &str, schema: &str, table: &str) -> Result<Statement> {
     let sql = "SELECT EXISTS (SELECT FROM pg_foreign_table t JOIN pg_foreign_server s ON s.oid = t.ftserver \
          JOIN pg_foreign_data_wrapper w ON w.oid = s.srvfdw \

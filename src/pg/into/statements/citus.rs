@@ -52,7 +52,7 @@ pub(crate) fn is_known(table: Oid) -> Statement {
         .with([oid(table)])
 }
 
-/// Reports whether a table can be distributed by a column of a type.
+/// Reports whether a table can be distributed by a column of this type.
 pub(crate) fn is_hashable(by: Oid) -> Statement {
     Statement::new(
         "SELECT EXISTS (SELECT FROM pg_type t \
@@ -75,8 +75,8 @@ pub(crate) fn is_spread_alike(docs: Oid, table: Oid, by: &str) -> Result<Stateme
     .with([oid(docs), oid(table), text(by)?]))
 }
 
-/// Returns keys of a table that is distributed by an int4 or int8: as many as there are parts, from
-/// each shard in turn.
+/// Returns keys of a table that is distributed by an int4 or int8: as many keys as there are parts,
+/// which belong to the shards in turn.
 pub(crate) fn keys(table: Oid, parts: i64, shards: i64) -> Statement {
     let tried = 16 * parts + 32 * shards;
     Statement::new(format!(
@@ -88,7 +88,7 @@ pub(crate) fn keys(table: Oid, parts: i64, shards: i64) -> Statement {
     ))
 }
 
-/// Returns the version of the extension on a node that has another one.
+/// Returns the version of the extension on a node that has another version than the expected one.
 pub(crate) fn other_version(schema: &str, expected: &str) -> Result<Statement> {
     let ask = format!(
         "SELECT pg_catalog.concat(v.library, ' ', pg_catalog.quote_ident(n.nspname::pg_catalog.text)) FROM {schema}.neardup_version() v, \
@@ -102,7 +102,7 @@ pub(crate) fn other_version(schema: &str, expected: &str) -> Result<Statement> {
     .with([text(&ask)?, text(expected)?]))
 }
 
-/// Returns the column by which a working table is distributed; none for a table that all nodes
+/// Returns the column by which a working table is distributed, or None for a table that all nodes
 /// have.
 pub(crate) fn spread_by(table: Table) -> Option<&'static str> {
     match table {
@@ -145,7 +145,8 @@ pub(crate) fn uncompressed(table: &str, columns: &[&str]) -> Vec<Statement> {
     columns.iter().map(|column| Statement::new(set(column))).collect()
 }
 
-/// Numbers the shards by the keys of an array.
+/// Inserts the keys of an array, and for each of them a number, starting at 0. There is one key for
+/// each shard.
 pub(crate) fn slots(slots: Named<'_>, keys: &str) -> Statement {
     Statement::new(format!(
         "INSERT INTO {} SELECT k.key, k.nth - 1 FROM unnest({}::int8[]) WITH ORDINALITY k(key, nth)",
@@ -155,12 +156,14 @@ pub(crate) fn slots(slots: Named<'_>, keys: &str) -> Statement {
     .about([slots.1])
 }
 
-/// Inserts the sets of the documents, which are cut where they are stored. Runs with the search
-/// path of the caller, like all reading of documents, and so qualifies all names with their
-/// schemas. If all nodes have the documents, each shard of `slots` reads a share of them.
+/// Inserts the sets of the documents. The documents are cut into tokens where they are stored. Runs
+/// with the search path of the caller, like all reading of documents, and so qualifies all names
+/// with their schemas. If all nodes have the documents, each shard of `slots` reads a share of
+/// them.
 ///
-/// Each function of a row whose result is needed more than once is in `FROM`, so that it is called
-/// only once. Nobody knows the salt beforehand, so nobody can make sets with the same number.
+/// A function whose result is needed more than once for a row is in `FROM`, so that it is called
+/// only once for each row. Nobody knows the salt beforehand, so nobody can make sets with the same
+/// number.
 pub(crate) fn sets(
     table: &str,
     documents: &Documents,
@@ -172,7 +175,7 @@ pub(crate) fn sets(
     let empty = token_set::HEADER;
     let (from, set) = match slots {
         None => (format!("{docs} AS d"), format!("ARRAY[{set}]")),
-        // The test comes before the document is cut.
+        // The test of the slot comes first, so that only one shard cuts a document into tokens.
         Some((slots, shards)) => (
             format!("{slots} AS o, {docs} AS d"),
             format!(
@@ -190,13 +193,13 @@ pub(crate) fn sets(
     )
 }
 
-/// Returns the size in bytes of the columns of a row `t`.
+/// Returns the SQL expression for the size in bytes of these columns of a row `t`.
 fn size_of_row(columns: &[&str]) -> String {
     let sizes: Vec<String> = columns.iter().map(|column| format!("pg_column_size(t.{column})")).collect();
     sizes.join(" + ")
 }
 
-/// Returns the bytes of the rows that were moved into a table.
+/// Returns the number of bytes of the rows that were moved into a table.
 pub(crate) fn moved(table: Named<'_>, columns: &[&str]) -> Statement {
     let bytes = size_of_row(columns);
     Statement::new(format!("SELECT COALESCE(sum({bytes}), 0)::int8 FROM {} t", table.0)).about([table.1])
@@ -212,7 +215,7 @@ pub(crate) fn null_ids(sets: Named<'_>) -> Statement {
     .about([sets.1])
 }
 
-/// Counts the numbers that stand for more than one set.
+/// Counts the numbers that more than one set has.
 pub(crate) fn collisions(sets: Named<'_>) -> Statement {
     Statement::new(format!(
         "SELECT count(*) FROM (SELECT s.n FROM {} s WHERE s.digest IS NOT NULL GROUP BY s.n HAVING count(DISTINCT s.digest) > 1) s",
@@ -242,7 +245,7 @@ pub(crate) fn distinct(members: Named<'_>) -> Statement {
     Statement::new(format!("SELECT count(*) FROM {} m WHERE m.r = 1::int8", members.0)).about([members.1])
 }
 
-/// Takes a sample of the sets, of which there are `count`, to one shard.
+/// Moves a sample of the distinct sets to one shard. `count` is the number of distinct sets.
 pub(crate) fn samples(samples: Named<'_>, members: Named<'_>, count: i64) -> Statement {
     const SAMPLE: i64 = 20_000;
     let each = (count / SAMPLE).max(1);
@@ -262,7 +265,7 @@ pub(crate) fn ranks(join: &Join, ranks: Named<'_>, samples: Named<'_>) -> Statem
     .about([ranks.1, samples.1])
 }
 
-/// Makes the rows of the parts, each part with the key of a shard.
+/// Makes the rows of the parts. Each part has a key, which determines its shard.
 pub(crate) fn routes(
     join: &Join,
     routes: Named<'_>,
@@ -279,7 +282,7 @@ pub(crate) fn routes(
     .about([routes.1, members.1, ranks.1])
 }
 
-/// Finds candidates in each part; they stay in the part.
+/// Finds candidates in each part. The candidates stay where the part is.
 pub(crate) fn joined(join: &Join, joined: Named<'_>, routes: Named<'_>) -> Statement {
     Statement::new(format!(
         "INSERT INTO {} SELECT p.part, {} FROM {} p GROUP BY p.part",
@@ -290,14 +293,14 @@ pub(crate) fn joined(join: &Join, joined: Named<'_>, routes: Named<'_>) -> State
     .about([joined.1, routes.1])
 }
 
-/// Counts these candidates.
+/// Counts the candidates that [`joined`] found.
 pub(crate) fn count_joined(joined: Named<'_>) -> Statement {
     Statement::new(format!("SELECT COALESCE(sum(cardinality(j.ids) / 2), 0)::int8 FROM {} j", joined.0))
         .about([joined.1])
 }
 
-/// Moves the candidates, pair by pair, to the set of the left one; a pair may come from several
-/// parts.
+/// Moves the candidates, pair by pair, to where the left set of the pair is. A pair may come from
+/// several parts.
 pub(crate) fn candidates(join: &Join, candidates: Named<'_>, joined: Named<'_>) -> Statement {
     let Join { schema, internal, .. } = join;
     Statement::new(format!(
@@ -316,7 +319,7 @@ pub(crate) fn distinct_candidates(candidates: Named<'_>) -> Statement {
     .about([candidates.1])
 }
 
-/// Returns the distinct candidates of a round, with the set of the left one.
+/// Inserts the distinct candidates of a round, with their left sets.
 pub(crate) fn halves(
     halves: Named<'_>,
     [candidates, members]: [Named<'_>; 2],
@@ -330,7 +333,7 @@ pub(crate) fn halves(
     .about([halves.1, candidates.1, members.1])
 }
 
-/// Returns the similar pairs of a round.
+/// Inserts the similar pairs of a round.
 pub(crate) fn pairs(join: &Join, pairs: Named<'_>, [halves, members]: [Named<'_>; 2]) -> Statement {
     let Join { schema, measure, threshold, .. } = join;
     let similarity = format!("{schema}.token_similarity(h.set, m.set, {measure})");
@@ -360,7 +363,7 @@ pub(crate) fn count_right(named: Named<'_>, [pairs, members]: [Named<'_>; 2]) ->
     .about([named.1, pairs.1, members.1])
 }
 
-/// Counts the pairs of documents in these pairs of sets.
+/// Counts the pairs of documents in the pairs of sets that [`count_right`] inserted.
 pub(crate) fn count_both(named: Named<'_>, members: Named<'_>) -> Statement {
     Statement::new(format!(
         "SELECT LEAST(COALESCE(sum(x.count::numeric * a.count::numeric), 0), 9223372036854775807)::int8 \
@@ -370,7 +373,7 @@ pub(crate) fn count_both(named: Named<'_>, members: Named<'_>) -> Statement {
     .about([named.1, members.1])
 }
 
-/// Inserts the pairs of sets, for each document that has the right set.
+/// Inserts each pair of sets once for each document that has the right set.
 pub(crate) fn name_right(named: Named<'_>, [pairs, members]: [Named<'_>; 2]) -> Statement {
     Statement::new(format!(
         "INSERT INTO {} SELECT p.l, b.id, p.similarity FROM {} p JOIN {} b ON b.n = p.r",
@@ -379,7 +382,8 @@ pub(crate) fn name_right(named: Named<'_>, [pairs, members]: [Named<'_>; 2]) -> 
     .about([named.1, pairs.1, members.1])
 }
 
-/// Inserts the pairs of documents for these pairs of sets, with the lesser id first.
+/// Inserts the pairs of documents for the pairs that [`name_right`] inserted, with the lesser id
+/// first.
 pub(crate) fn name_both(result: Named<'_>, [named, members]: [Named<'_>; 2]) -> Statement {
     Statement::new(format!(
         "INSERT INTO {} SELECT LEAST(a.id, x.id), GREATEST(a.id, x.id), x.similarity FROM {} x JOIN {} a ON a.n = x.l",

@@ -7,9 +7,9 @@ use crate::pg::into::columns::{Column, Type};
 use crate::pg::procedure::statement::Statement;
 use crate::pg::request::example::literal;
 
-/// Returns the column by whose hash the rows of a table are distributed over the servers; none for
-/// a local table. The parts of [`Table::Routes`] have about the same size, and so are distributed
-/// in ranges.
+/// Returns the column by whose hash the rows of a table are distributed over the servers, or None
+/// for a table that is not on servers. The parts of [`Table::Routes`] have about the same size, and
+/// so are distributed in ranges.
 pub(crate) fn spread_by(table: Table) -> Option<&'static str> {
     match table {
         Table::Sets | Table::Members => Some("n"),
@@ -75,9 +75,9 @@ pub(crate) struct Partition<'a> {
     pub name: &'a str,
     /// The server, quoted for SQL text.
     pub server: &'a str,
-    /// The schema there.
+    /// The schema of the table on the server.
     pub schema: &'a str,
-    /// The name there.
+    /// The name of the table on the server.
     pub far_name: &'a str,
     /// The number of this partition, starting at 0, and the number of partitions.
     pub number: (usize, usize),
@@ -85,7 +85,8 @@ pub(crate) struct Partition<'a> {
     pub rows: (i64, i64),
 }
 
-/// Makes a partition: by the hash, or in ranges of equal length over `parts` parts.
+/// Makes a partition: by the hash or, if `parts` is given, for a range of the parts. The ranges
+/// have equal lengths.
 pub(crate) fn create_partition(of: &str, partition: Partition<'_>, parts: Option<i64>) -> Statement {
     let Partition { name, server, schema, far_name, number: (n, count), rows: (fetched, sent) } = partition;
     let bounds = match parts {

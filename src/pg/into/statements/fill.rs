@@ -1,4 +1,4 @@
-//! Statements that fill the working tables, each from earlier ones.
+//! Statements that fill the working tables, each from earlier working tables.
 
 use pgrx::pg_sys::Oid;
 
@@ -46,7 +46,7 @@ impl Join {
         }
     }
 
-    /// Returns the rows of the parts of a set, by the order `o.ranks`.
+    /// Returns the SQL expression for the rows that a set adds to parts, by the order `o.ranks`.
     pub(crate) fn groups(&self, set: &str) -> String {
         let Self { schema, internal, measure, threshold, parts, bands } = self;
         match bands {
@@ -59,7 +59,7 @@ impl Join {
         }
     }
 
-    /// Returns the candidates among the rows `p` of a part.
+    /// Returns the SQL expression for the candidates among the rows `p` of a part.
     pub(crate) fn joined(&self) -> String {
         let Self { schema, internal, measure, threshold, bands, .. } = self;
         let join = if bands.is_some() { "neardup_join_bands" } else { "neardup_join_part" };
@@ -71,8 +71,8 @@ impl Join {
 /// path of the caller, like all reading of documents, and so qualifies all names with their
 /// schemas.
 ///
-/// A set without tokens is similar to no other. Equal sets are found by a digest for which nobody
-/// can construct a collision.
+/// A set without tokens is similar to no other set. Equal sets are found by a digest for which
+/// nobody can construct a collision.
 pub(crate) fn sets(table: &str, documents: &str, schema: &str) -> String {
     let bytes = format!("{schema}.token_set_send(s.set)");
     let length = format!("pg_catalog.octet_length({bytes})");
@@ -83,7 +83,7 @@ pub(crate) fn sets(table: &str, documents: &str, schema: &str) -> String {
     )
 }
 
-/// Chooses the document that stands for all documents with an equal set.
+/// Chooses, for all documents with an equal set, the document that represents them.
 pub(crate) fn members(members: Named<'_>, sets: Named<'_>) -> Statement {
     Statement::new(format!(
         "INSERT INTO {} SELECT s.n, min(s.n) OVER (PARTITION BY s.digest), s.id FROM {} s WHERE s.digest IS NOT NULL",
@@ -127,7 +127,7 @@ pub(crate) fn routes(join: &Join, routes: Named<'_>, [sets, members, ranks]: [Na
     .about([routes.1, sets.1, members.1, ranks.1])
 }
 
-/// Finds the candidates among this number of documents, with a limit of one more than is allowed.
+/// Finds the candidates among this number of documents, up to one candidate more than is allowed.
 /// The join of the parts is planned separately: it costs least if each server joins its own parts.
 pub(crate) fn candidates(join: &Join, candidates: Named<'_>, routes: Named<'_>, documents: i64) -> Statement {
     let Join { schema, internal, .. } = join;
@@ -140,7 +140,7 @@ pub(crate) fn candidates(join: &Join, candidates: Named<'_>, routes: Named<'_>, 
     .about([routes.1, candidates.1])
 }
 
-/// Returns the candidates of a round with the set of the left one, which is on the same server.
+/// Inserts the candidates of a round with their left sets, which are on the same servers.
 pub(crate) fn halves(
     halves: Named<'_>,
     [candidates, sets]: [Named<'_>; 2],
@@ -153,7 +153,7 @@ pub(crate) fn halves(
     .about([halves.1, candidates.1, sets.1])
 }
 
-/// Returns the similar pairs of a round.
+/// Inserts the similar pairs of a round.
 pub(crate) fn pairs(join: &Join, pairs: Named<'_>, [halves, sets]: [Named<'_>; 2]) -> Statement {
     let Join { schema, measure, threshold, .. } = join;
     let similarity = format!("{schema}.token_similarity(h.set, s.set, {measure})");

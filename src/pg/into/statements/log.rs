@@ -1,4 +1,4 @@
-//! The log of a call: a table next to the result, which stays.
+//! Statements on the log of a call: a table next to the result, which stays after the call.
 
 use pgrx::pg_sys::{self, Oid};
 

@@ -3,8 +3,8 @@
 //!
 //! [`catalog`] asks the server's catalog, [`log`] reads and writes the log, [`definitions`] makes
 //! and drops local tables, [`remote`] has the statements that run on the servers. [`fill`] fills
-//! the working tables, [`outcome`] makes the result of them, [`citus`] does both if the documents
-//! are in Citus, and [`stars`] makes clusters there.
+//! the working tables, [`outcome`] makes the result from these, [`citus`] does both if the
+//! documents are in Citus, and [`stars`] makes clusters there.
 
 pub(super) mod catalog;
 pub(super) mod citus;

@@ -10,13 +10,13 @@ pub(crate) fn null_id(sets: Named<'_>) -> Statement {
     Statement::new(format!("SELECT EXISTS (SELECT FROM {} s WHERE s.id IS NULL)", sets.0)).about([sets.1])
 }
 
-/// Returns an id, as text, that two documents have; no row if there is none.
+/// Returns, as text, an id that two documents have, or no row if there is no such id.
 pub(crate) fn double_id(sets: Named<'_>) -> Statement {
     Statement::new(format!("SELECT s.id::text FROM {} s GROUP BY s.id HAVING count(*) > 1 LIMIT 1", sets.0))
         .about([sets.1])
 }
 
-/// Returns the bytes of all sets, and of the largest one.
+/// Returns the number of bytes of all sets, and of the largest set.
 pub(crate) fn measure(sets: Named<'_>) -> Statement {
     Statement::new(format!(
         "SELECT COALESCE(sum(s.bytes), 0)::int8, COALESCE(max(s.bytes), 0)::int8 FROM {} s",
@@ -82,7 +82,7 @@ pub(crate) fn create_clusters(name: &str, id: &str) -> Statement {
     ))
 }
 
-/// Fills the table of clusters with those that the library makes of the pairs.
+/// Fills the table of clusters with the clusters that the library makes of the pairs.
 pub(crate) fn clusters(
     extension: (&str, &str),
     clusters: Named<'_>,

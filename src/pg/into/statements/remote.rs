@@ -1,8 +1,8 @@
 //! Statements that run on a server through dblink, independent of the local transaction.
 //!
-//! Their texts qualify all names with their schemas, because the search path there is that of the
-//! role there. None of them waits for a lock for long: a wait inside dblink does not react to a
-//! cancel.
+//! Their texts qualify all names with their schemas, because they run with the search path of the
+//! role on the server. None of them waits for a lock for long: a wait inside dblink does not react
+//! to a cancel.
 
 use pgrx::pg_sys;
 
@@ -34,9 +34,9 @@ pub(crate) const VERSION: &str = "SELECT pg_catalog.concat(e.extversion, ' ', pg
      FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace \
      WHERE e.extname OPERATOR(pg_catalog.=) 'neardup'::pg_catalog.name";
 
-/// The schema of a role for working tables, which the role makes and owns. In a schema of others,
-/// the owner can replace tables: a table with a trigger in place of ours would run code as the
-/// role.
+/// The name of the schema of a role for working tables, which the role makes and owns. In a schema
+/// of another owner, that owner could replace tables, and a table with a trigger in place of ours
+/// would run code as the role.
 const HOME: &str = "pg_catalog.concat('neardup_into_', r.oid)";
 
 /// The condition that schema `n` belongs to role `r` and nobody else can make anything in it.
@@ -54,7 +54,7 @@ pub(crate) fn home() -> String {
     )
 }
 
-/// Makes that schema.
+/// Makes the schema of the role for working tables.
 pub(crate) fn create_home(home: &str) -> String {
     format!("CREATE SCHEMA {home}")
 }
@@ -72,8 +72,9 @@ pub(crate) fn is_there(home: &str, table: &str) -> String {
     )
 }
 
-/// Makes a table in place of an existing one, in a schema that belongs to the role, with types that
-/// run no code: one of these schemas may have been replaced by now. All of this is one transaction.
+/// Makes a table in place of an existing table. Fails unless the schema of the table belongs to the
+/// role and the types of the columns run no code, because the schema of the table or of the types
+/// may have been replaced by now. All of this is one transaction.
 pub(crate) fn create(home: &str, table: &str, columns: &str) -> String {
     let name = format!("{home}.{table}");
     let [home, of] = [literal(home), literal(&name)];
@@ -94,7 +95,7 @@ pub(crate) fn create(home: &str, table: &str, columns: &str) -> String {
     )
 }
 
-/// Drops those of some tables that exist.
+/// Drops the tables that exist among these.
 pub(crate) fn drop(tables: &[String]) -> String {
     format!("DROP TABLE IF EXISTS {}", tables.join(", "))
 }

@@ -1,9 +1,9 @@
 //! Clusters of similar sets, by large star and small star (Kiveris, Lattanzi, Mirrokni, Rastogi,
-//! Vassilvitskii: *Connected components in MapReduce and beyond*, SoCC 2014). Each of them is one
-//! statement whose rows go from node to node.
+//! Vassilvitskii: *Connected components in MapReduce and beyond*, SoCC 2014). Large star and small
+//! star are one statement each, whose rows go from node to node.
 //!
-//! The result of a round may contain edges more than once. They are made distinct when they are
-//! read, where all copies are in the same place.
+//! The result of a round may contain edges more than once. The edges are made distinct when they
+//! are read, because all copies of an edge are in the same place.
 
 use super::fill::Named;
 use crate::pg::functions::clusters::Chains;
@@ -18,7 +18,7 @@ pub(crate) fn edges(edges: Named<'_>, pairs: Named<'_>) -> Statement {
     .about([edges.1, pairs.1])
 }
 
-/// Returns the distinct edges.
+/// Returns the SQL expression for the distinct edges.
 fn once(edges: &str) -> String {
     format!("(SELECT DISTINCT e.u, e.v FROM {edges} e) e")
 }
@@ -35,8 +35,8 @@ pub(crate) fn larger(larger: Named<'_>, edges: Named<'_>) -> Statement {
     .about([larger.1, edges.1])
 }
 
-/// Small star: connects a number and its lesser neighbours, for which alone there are rows, with
-/// the least of these; in both directions.
+/// Small star: connects a number and its lesser neighbours with the least of these, in both
+/// directions. The table `larger` has rows only for lesser neighbours.
 pub(crate) fn smaller(edges: Named<'_>, larger: Named<'_>) -> Statement {
     Statement::new(format!(
         "INSERT INTO {} SELECT y.u, y.v FROM \
@@ -49,8 +49,8 @@ pub(crate) fn smaller(edges: Named<'_>, larger: Named<'_>) -> Statement {
     .about([edges.1, larger.1])
 }
 
-/// Counts the numbers that have a lesser neighbour and another one: there are none if all edges
-/// lead to the least number of a cluster.
+/// Counts the numbers that have a lesser neighbour and another neighbour. There are no such numbers
+/// if all edges lead to the least number of a cluster.
 pub(crate) fn unsettled(edges: Named<'_>) -> Statement {
     Statement::new(format!(
         "SELECT count(*) FROM (SELECT e.u FROM {} e GROUP BY e.u HAVING min(e.v) < e.u AND min(e.v) <> max(e.v)) e",
@@ -59,7 +59,7 @@ pub(crate) fn unsettled(edges: Named<'_>) -> Statement {
     .about([edges.1])
 }
 
-/// Counts the documents that have each set.
+/// Returns the SQL expression for the number of documents that have each set.
 fn counts(members: &str) -> String {
     format!("(SELECT m.n, count(*) AS count FROM {members} m GROUP BY m.n)")
 }
@@ -75,7 +75,7 @@ pub(crate) fn right_neighbours(neighbours: Named<'_>, [pairs, members]: [Named<'
     .about([neighbours.1, pairs.1, members.1])
 }
 
-/// Inserts the left neighbours, from the right ones.
+/// Inserts the left neighbours of sets, which follow from the right neighbours.
 pub(crate) fn left_neighbours(neighbours: Named<'_>, members: Named<'_>) -> Statement {
     Statement::new(format!(
         "INSERT INTO {0} SELECT k.other, k.n, k.similarity, c.count FROM {0} k JOIN {1} c ON c.n = k.n",
@@ -85,9 +85,9 @@ pub(crate) fn left_neighbours(neighbours: Named<'_>, members: Named<'_>) -> Stat
     .about([neighbours.1, members.1])
 }
 
-/// Inserts the sets of clusters, each with its first document and the values that decide which one
-/// is the representative: the number of pairs of its documents, and the sum of their similarities,
-/// in the units of [`Degrees`](neardup_core::clusters::leaders::Degrees).
+/// Inserts the sets of clusters, and for each set its first document and the values that decide
+/// which set has the representative: the number of pairs of its documents, and the sum of their
+/// similarities, in the units of [`Degrees`](neardup_core::clusters::leaders::Degrees).
 pub(crate) fn vertices(vertices: Named<'_>, [members, neighbours, edges]: [Named<'_>; 3]) -> Statement {
     const UNIT: &str = "2147483648";
     Statement::new(format!(
@@ -107,8 +107,8 @@ pub(crate) fn vertices(vertices: Named<'_>, [members, neighbours, edges]: [Named
     .about([vertices.1, members.1, neighbours.1, edges.1])
 }
 
-/// Counts the clusters; the large ones in which most documents form no pair with the
-/// representative; and the size of the largest of these.
+/// Counts the clusters, and the large clusters in which most documents form no pair with the
+/// representative. Also returns the size of the largest of these large clusters.
 pub(crate) fn chains(vertices: Named<'_>) -> Statement {
     const LARGE: usize = Chains::LARGE;
     // The representative is the set with the most pairs.
@@ -133,8 +133,8 @@ pub(crate) fn clusters(clusters: Named<'_>, vertices: Named<'_>) -> Statement {
     .about([clusters.1, vertices.1])
 }
 
-/// Inserts the clusters of documents. The first of the documents with the same set stands for all
-/// of them.
+/// Inserts the clusters of documents. Only the first of the documents with the same set can be the
+/// representative.
 pub(crate) fn result(result: Named<'_>, [clusters, members, neighbours]: [Named<'_>; 3]) -> Statement {
     Statement::new(format!(
         "INSERT INTO {} SELECT c.id, m.id, m.n = c.representative AND m.r = 1::int8, c.size, \
