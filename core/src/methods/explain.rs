@@ -1,5 +1,5 @@
-//! The explanation of a pair by a method. The evidence is one struct for each kind of method, which
-//! a caller serialises.
+//! The explanation of a pair by a method. For each kind of method there is a struct for its
+//! evidence, which a caller can serialise.
 
 use serde::Serialize;
 
@@ -40,7 +40,7 @@ impl Explanation {
         Self { similarity: None, evidence }
     }
 
-    /// Adds the condition on which it depends whether the two are a pair.
+    /// Adds the condition on which it depends whether the two texts are a pair.
     #[must_use]
     pub fn depending(mut self, on: &'static str) -> Self {
         (self.evidence.pair, self.evidence.depends) = (None, Some(on));

@@ -147,7 +147,7 @@ pub struct Passage {
     pub right_sentence: u32,
     /// The number of consecutive similar sentences.
     pub sentences: u32,
-    /// The range of its characters in each text.
+    /// The range of the passage's characters in each text.
     pub left_span: Range<usize>,
     /// See `left_span`.
     pub right_span: Range<usize>,

@@ -10,7 +10,7 @@ use crate::clusters::curve::Point;
 
 /// Facts about the whole table.
 ///
-/// All of them are only shown. Texts may have any content.
+/// The page only shows these facts. The texts among them may have any content.
 ///
 /// ```
 /// use neardup_core::{ReportFacts, ReportPage};

@@ -28,7 +28,8 @@ pub struct Link(String);
 impl Link {
     /// Checks a pattern.
     ///
-    /// It has `{id}` in it, and is relative or of http or https. Fails for others.
+    /// A pattern contains `{id}`, and is a relative address or an address of http or https. Fails
+    /// for other patterns.
     ///
     /// ```
     /// use neardup_core::ReportLink;
@@ -61,7 +62,7 @@ impl Link {
 
     /// Returns the address of a document.
     ///
-    /// Nothing of the id becomes a part of the address that is not the id.
+    /// No part of the id can change the rest of the address.
     ///
     /// ```
     /// use neardup_core::ReportLink;

@@ -35,7 +35,7 @@ pub struct Document {
 impl Document {
     /// Returns the id and the title as HTML.
     ///
-    /// With a link, the id is linked.
+    /// If there is a pattern for links, the id becomes a link.
     ///
     /// ```
     /// use neardup_core::{ReportDocument, ReportLink};
@@ -63,7 +63,7 @@ pub fn titled(title: &str) -> String {
 /// side by side. `name` distinguishes the pair from other pairs on a page.
 ///
 /// Both are parts of a page that has the style [`HTML_STYLE`](crate::HTML_STYLE). Fails only if
-/// memory is short, and after a request to stop. O(words · log words), and O(sentences²) for a plot
+/// memory is short, or after a request to stop. O(words · log words), and O(sentences²) for a plot
 /// of long texts.
 ///
 /// ```

@@ -21,9 +21,9 @@ fn spec(source: Source, k: u16) -> FeatureSpec {
 /// Makes the minhash sketch of a document with the parameters in a header: the kind of its
 /// elements, the words in a shingle, the number of values, the seed.
 ///
-/// The header's source says how a text is cut; for tokens and numbers, use a header of that source.
-/// Returns bytes to store, which [`Minhash::parse`](crate::Minhash::parse) reads. Fails only if
-/// memory is short, and after a request to stop. O(bytes · k + elements · values).
+/// The source in the header says how a text is cut; for tokens and numbers, use a header with that
+/// source. Returns bytes to store, which [`Minhash::parse`](crate::Minhash::parse) reads. Fails
+/// only if memory is short, or after a request to stop. O(bytes · k + elements · values).
 ///
 /// ```
 /// use neardup_core::{Document, Minhash, MinhashHeader, SketchSource, Stop, minhash_sketch};
@@ -44,7 +44,7 @@ pub fn minhash_sketch(document: &Document, header: &MinhashHeader, stop: &Stop) 
 /// elements, the words in a shingle, the number of bits.
 ///
 /// Each occurrence of an element counts. Returns bytes to store, which
-/// [`Simhash::parse`](crate::Simhash::parse) reads. Fails only if memory is short, and after a
+/// [`Simhash::parse`](crate::Simhash::parse) reads. Fails only if memory is short, or after a
 /// request to stop. O(bytes · k + elements · bits).
 ///
 /// ```

@@ -48,7 +48,7 @@ impl SketchKind {
 /// Reads sketches that are to be compared with each other and must therefore have been made in the
 /// same way.
 ///
-/// The documents are for [`StoredMinhash`](crate::StoredMinhash) and
+/// The documents are meant for [`StoredMinhash`](crate::StoredMinhash) and
 /// [`StoredSimhash`](crate::StoredSimhash).
 ///
 /// ```

@@ -49,7 +49,8 @@ pub fn for_each_paragraph(text: &str, stop: &Stop, mut each: impl FnMut(Span) ->
 
 /// Returns the places of the paragraphs of a text.
 ///
-/// Paragraphs are separated by blank lines; if there is none, every line is one. O(bytes).
+/// Paragraphs are separated by blank lines; if there is no blank line, every line is a paragraph.
+/// O(bytes).
 ///
 /// ```
 /// let text = "One\ntwo\n\n三\n";

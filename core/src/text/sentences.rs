@@ -2,12 +2,12 @@
 //! English and Chinese.
 //!
 //! A sentence ends at `. ! ? ; …` and the corresponding marks of other scripts. It includes the
-//! closing quotation marks and brackets after the mark. It also ends at the end of a block. A full
-//! stop does not end a sentence inside a number or a URL, in an ellipsis after which the sentence
-//! goes on, after an abbreviation or an initial, or before a lower-case letter. A line break ends a
-//! sentence at a blank line, before an indented line or a list item, and everywhere in a text that
-//! is not hard-wrapped ([`super::lines`]). Text without a letter or a number is not a sentence.
-//! O(bytes): two passes over the lines, then one pass over the characters.
+//! closing quotation marks and brackets after the mark. A sentence also ends at the end of a block.
+//! A full stop does not end a sentence inside a number or a URL, in an ellipsis after which the
+//! sentence goes on, after an abbreviation or an initial, or before a lower-case letter. A line
+//! break ends a sentence at a blank line, before an indented line or a list item, and everywhere in
+//! a text that is not hard-wrapped ([`super::lines`]). Text without a letter or a number is not a
+//! sentence. O(bytes): two passes over the lines, then one pass over the characters.
 //!
 //! We do not follow Unicode's own rules (UAX 29): they end a sentence at every line break and know
 //! no abbreviations.
@@ -134,8 +134,8 @@ fn plain_run(bytes: &[u8]) -> usize {
 
 /// Returns the places of the sentences of a text.
 ///
-/// Knows abbreviations, numbers, quotation marks and lists, in English and Chinese. A line break
-/// ends a sentence only if the text is not hard-wrapped. O(bytes).
+/// The rules cover abbreviations, numbers, quotation marks and lists, in English and Chinese. A
+/// line break ends a sentence only if the text is not hard-wrapped. O(bytes).
 ///
 /// ```
 /// let text = "Mr. Smith paid $3.50 at 5 p.m. for it. \"Too much!\" he said. 好吗？";

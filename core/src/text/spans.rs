@@ -19,7 +19,7 @@ pub struct Span {
 impl Span {
     /// Returns the text of the unit.
     ///
-    /// Panics for another text in which the bytes of the span are not at hand.
+    /// Panics if `text` is another text in which the span is out of range or splits a character.
     ///
     /// ```
     /// let text = "One. Two.";

@@ -119,7 +119,7 @@ fn long_word(text: &str, word: &mut Vec<u8>, places: &mut Places, stop: &Stop) -
 /// Returns the words of a text as separate strings.
 ///
 /// Words are lower-cased runs of letters and numbers with their combining marks; each character of
-/// a script without spaces, such as Han, is one. O(bytes).
+/// a script without spaces, such as Han, is a word. O(bytes).
 ///
 /// ```
 /// assert_eq!(neardup_core::words("The 3rd 漢字, naïve…"), ["the", "3rd", "漢", "字", "naïve"]);

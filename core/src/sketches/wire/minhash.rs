@@ -8,7 +8,7 @@ use crate::{hash, text};
 
 /// The header of a minhash sketch.
 ///
-/// Only sketches of equal headers are comparable, whether empty or not.
+/// Only sketches with equal headers are comparable, apart from `empty`.
 ///
 /// ```
 /// use neardup_core::{MinhashHeader, SketchSource};
@@ -44,7 +44,8 @@ impl MinhashHeader {
 
     /// Creates a header with the current versions, for a document that is not empty.
     ///
-    /// `k` is from 1 to 1000 and `permutations` from 1 to 2048; reading a sketch of others fails.
+    /// `k` is from 1 to 1000 and `permutations` from 1 to 2048; reading a sketch with other numbers
+    /// fails.
     ///
     /// ```
     /// use neardup_core::{MinhashHeader, SketchSource};

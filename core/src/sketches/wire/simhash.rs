@@ -41,8 +41,8 @@ impl SimhashHeader {
 
     /// Creates a header with the current versions, for a document that is not empty.
     ///
-    /// `k` is from 1 to 1000, and `bits` a multiple of 4 from 8 to 1024; reading a sketch of others
-    /// fails.
+    /// `k` is from 1 to 1000, and `bits` a multiple of 4 from 8 to 1024; reading a sketch with
+    /// other numbers fails.
     ///
     /// ```
     /// use neardup_core::{SimhashHeader, SketchSource};
