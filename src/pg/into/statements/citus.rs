@@ -145,8 +145,7 @@ pub(crate) fn uncompressed(table: &str, columns: &[&str]) -> Vec<Statement> {
     columns.iter().map(|column| Statement::new(set(column))).collect()
 }
 
-/// Inserts the keys of an array, and for each of them a number, starting at 0. There is one key for
-/// each shard.
+/// Inserts the keys of an array, one key for each shard, with numbers that start at 0.
 pub(crate) fn slots(slots: Named<'_>, keys: &str) -> Statement {
     Statement::new(format!(
         "INSERT INTO {} SELECT k.key, k.nth - 1 FROM unnest({}::int8[]) WITH ORDINALITY k(key, nth)",
@@ -156,14 +155,12 @@ pub(crate) fn slots(slots: Named<'_>, keys: &str) -> Statement {
     .about([slots.1])
 }
 
-/// Inserts the sets of the documents. The documents are cut into tokens where they are stored. Runs
-/// with the search path of the caller, like all reading of documents, and so qualifies all names
-/// with their schemas. If all nodes have the documents, each shard of `slots` reads a share of
-/// them.
+/// Inserts the sets of the documents, which are cut into tokens where they are stored. Runs with
+/// the search path of the caller, like all reading of documents, and so qualifies all names with
+/// their schemas. If all nodes have the documents, each shard of `slots` reads a share of them.
 ///
-/// A function whose result is needed more than once for a row is in `FROM`, so that it is called
-/// only once for each row. Nobody knows the salt beforehand, so nobody can make sets with the same
-/// number.
+/// A function whose result is needed more than once for a row is in `FROM`, so it is called once
+/// for each row. Nobody knows the salt beforehand, so nobody can make sets with the same number.
 pub(crate) fn sets(
     table: &str,
     documents: &Documents,
@@ -382,8 +379,7 @@ pub(crate) fn name_right(named: Named<'_>, [pairs, members]: [Named<'_>; 2]) -> 
     .about([named.1, pairs.1, members.1])
 }
 
-/// Inserts the pairs of documents for the pairs that [`name_right`] inserted, with the lesser id
-/// first.
+/// Inserts the pairs of documents for the pairs of [`name_right`], with the lesser id first.
 pub(crate) fn name_both(result: Named<'_>, [named, members]: [Named<'_>; 2]) -> Statement {
     Statement::new(format!(
         "INSERT INTO {} SELECT LEAST(a.id, x.id), GREATEST(a.id, x.id), x.similarity FROM {} x JOIN {} a ON a.n = x.l",
