@@ -156,8 +156,9 @@
 //! let mut page = ReportPage::new(None);
 //! let (a, b) = (of("1", "The red crane."), of("2", "The blue crane."));
 //! page.add_pair(ReportPairs::Least, [&a, &b], 0.5, &Stop::default())?;
-//! let html = page.finish(&ReportFacts { relation: "notes".into(), ..Default::default() });
-//! assert!(html.contains("Near duplicates in <bdi>notes</bdi>"));
+//! let facts = ReportFacts { relation: "notes".into(), pairs: 1, ..Default::default() };
+//! let html = page.finish(&facts);
+//! assert!(html.contains("Near duplicates in <bdi>notes</bdi>") && html.contains("blue"));
 //! # Ok::<(), neardup_core::Error>(())
 //! ```
 //!

@@ -29,13 +29,13 @@ use urls::page_host;
 /// Returns the text of a page. `url` is the address of the page; an image on its host gives only
 /// its file name.
 ///
-/// No input fails: what a browser would show is text. O(bytes).
+/// No input fails: the result is the text that a browser would show. O(bytes).
 ///
 /// ```
 /// use neardup_core::html_text;
 ///
-/// let page = "<title>Port</title><p>Caf&eacute;<br>open<script>x()</script> <img src='/a/quay.jpg'>";
-/// assert_eq!(html_text(page, None), "Port\n\nCafé\n\nopen quay.jpg");
+/// let page = "<title>Port</title><p>Caf&eacute;<br>open<script>x()</script>";
+/// assert_eq!(html_text(page, None), "Port\n\nCafé\n\nopen");
 /// let image = "<img src='http://a.org/b/quay.jpg'>";
 /// assert_eq!(html_text(image, Some("http://a.org/")), "quay.jpg");
 /// ```
