@@ -101,7 +101,7 @@ pub struct State {
     pub known: Option<i64>,
     /// The pairs that were removed.
     pub removed: Option<Removed>,
-    /// The present rows among those that were taken.
+    /// The rows that were taken and still exist.
     pub present: Option<Present>,
     /// The number of the segment of the lists that the rows of the batch become; the inner `None`
     /// means that the lists have to be rebuilt.

@@ -37,7 +37,7 @@ pub enum Clusters {
     Reached,
 }
 
-/// A step of a transaction of a refresh, which processes one batch.
+/// A step of a transaction of a refresh. Each such transaction processes one batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// Empties the tables and gives them the type of the ids. Then planning starts from scratch.
@@ -65,7 +65,7 @@ pub enum Step {
     /// Puts all rows into the batch, stores them as seen, and reports their number.
     TakeAll,
     /// Compares all rows with their known contents, by hash. The rows that differ and the rows that
-    /// waited are put into the batch, or wait for the next one. Reports the number of rows in the
+    /// waited are put into the batch, or wait for the next batch. Reports the number of rows in the
     /// batch.
     ///
     /// A row that waited may have its known contents again, but a batch in between can have been

@@ -29,7 +29,7 @@ pub(super) fn columns(id: Oid) -> [Oid; COLUMNS] {
     [id, id, pg_sys::FLOAT8OID, kind, segment, part, documents, data, ids]
 }
 
-/// Stores the pairs of a join, each with the lesser id first; some pairs are stored twice.
+/// Stores the pairs of a join with the lesser id first; some pairs are stored twice.
 pub(super) fn join(names: &Names, rows: Join, store: &mut Store) -> Result<()> {
     let mut request = names.request()?;
     let all = request.left.clone();

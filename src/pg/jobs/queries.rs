@@ -9,9 +9,9 @@ pub(super) fn was_seen(hashes: &str, equals: &str, key: &str) -> String {
     format!("{key} {equals} ANY (SELECT b.id FROM {hashes} AS b)")
 }
 
-/// Returns the condition that the key of a row is in the table of states, as one of these rows. A
-/// separate query selects the ids, because Citus does not join its rows with a table in another
-/// place.
+/// Returns the condition that the key of a row is in the table of states, as the key of a row of
+/// the batch or of a known row. A separate query selects the ids, because Citus does not join its
+/// rows with a table in another place.
 pub(super) fn has_row(state: &str, rows: Rows, equals: &str, key: &str) -> String {
     let marks = match rows {
         Rows::Batch => "b.change OPERATOR(pg_catalog.=) 0::pg_catalog.int2",

@@ -39,8 +39,8 @@ impl Job {
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message)
                 .hint(format!("Without a job: SELECT * FROM near_duplicates({}, 0.8);", literal(shown))));
         }
-        // Only one session at a time sets up a job, without waiting for writers. SAFETY: a relation
-        // that is open; the lock stays until the transaction ends.
+        // The lock lets only one session at a time set up a job, and does not wait for writers.
+        // SAFETY: a relation that is open; the lock stays until the transaction ends.
         unsafe { pg_sys::LockRelationOid(relation.oid, pg_sys::ShareUpdateExclusiveLock as i32) };
         registry.clean()?;
         if registry.entry(relation.oid)?.is_some() {

@@ -157,7 +157,8 @@ impl Index {
         page.is(kind, id, number).then_some(page).ok_or(Moved { block })
     }
 
-    /// Returns a page that is not in use, locked for writing: a free one, or a new one at the end.
+    /// Returns a page that is not in use, locked for writing: a free page, or a new page at the
+    /// end.
     pub(crate) fn new_page(self) -> Page {
         // SAFETY: an open relation. The free space map may name any block: only empty and deleted
         // pages are taken, and only if no other backend holds a lock on them.

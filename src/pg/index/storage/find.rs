@@ -25,8 +25,8 @@ impl SignatureRows {
 }
 
 impl Segment {
-    /// Finds the rows of a signature: some row numbers, or a list. It reads one or two pages,
-    /// rarely more.
+    /// Finds the rows of a signature: some row numbers, or a list. Reads one or two pages, rarely
+    /// more.
     pub(crate) fn find(&self, signature: u64) -> Looked<Option<SignatureRows>> {
         if self.about.signature_pages == 0 {
             return Ok(None);

@@ -126,8 +126,8 @@ pub(crate) struct Merge {
     /// The rest of the current part in memory.
     part: IntoIter<(u64, u32)>,
     sources: Vec<Run>,
-    /// The next pair of each run and the next pair in memory, each with the number of its source.
-    /// The pairs in memory are the source after the last run.
+    /// The next pair of each run and the next pair in memory, and for each of them the number of
+    /// its source. The pairs in memory are the source after the last run.
     heads: BinaryHeap<Reverse<((u64, u32), usize)>>,
 }
 

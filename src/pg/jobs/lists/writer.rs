@@ -13,8 +13,8 @@ use crate::pg::server::values::{Strings, text_array};
 use neardup_core::joins::incremental::segment::{BLOCK, Segment};
 use neardup_core::memory;
 
-/// Writes segments as rows of `N` columns. The last six columns are those of the table; the others
-/// are NULL.
+/// Writes segments as rows of `N` columns. The last six columns are those of the table; the columns
+/// before them are NULL.
 pub(crate) struct Writer<'a, const N: usize> {
     store: &'a mut Store,
     segment: i64,

@@ -16,7 +16,7 @@ pub(crate) enum Kind {
     /// refresh, 0 marks a row of the batch, -1 and -2 mark a row that pairs connect with the batch
     /// before and after the change, and 3 marks a row that is set aside.
     State,
-    /// The outlines of all rows, used to find the rows that may be similar to a changed one without
+    /// The outlines of all rows, used to find the rows that may be similar to a changed row without
     /// reading all rows.
     Lists,
     /// The rows of the relation as they were last seen, if Citus stores them next to the documents;

@@ -95,8 +95,8 @@ impl Names {
         Request::of_kept(&self.join, self.id_oid)
     }
 
-    /// Returns the rows that the library supplies, for a query if there is one, with columns of
-    /// these names and types.
+    /// Returns the SQL expression for the rows that the library supplies, from the result of a
+    /// query if there is one, with columns of these names and types.
     pub(crate) fn supplied(&self, query: Option<&str>, columns: &str) -> String {
         supplied((&self.schema, &self.internal), query, columns)
     }

@@ -8,7 +8,7 @@ use crate::pg::query::Parameter;
 use crate::pg::query::names::name_of;
 use crate::pg::server::error::Result;
 
-/// Makes a statement on one of the tables; `{}` stands for its name.
+/// Makes a statement on one of the tables; `{}` represents the name of the table.
 fn on(table: Oid, sql: &str, parameters: impl Into<Vec<Parameter>>) -> Result<Statement> {
     Ok(Statement::new(sql.replace("{}", &name_of(table)?)).with(parameters).about([table]))
 }
@@ -114,7 +114,7 @@ pub(crate) fn log(runs: Oid, docs: Oid, started: Datum, more: bool, counts: [i64
     on(runs, sql, [oid(docs), started, more, rows, removed, added, waiting])
 }
 
-/// Deletes all runs of a relation except the last ones.
+/// Deletes all runs of a relation except the last `keep` runs.
 pub(crate) fn forget_runs(runs: Oid, docs: Oid, keep: i64) -> Result<Statement> {
     let sql = "DELETE FROM {} WHERE docs = $1::regclass AND started < \
                (SELECT started FROM {} WHERE docs = $1::regclass ORDER BY started DESC OFFSET $2 - 1 LIMIT 1)";
