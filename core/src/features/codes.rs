@@ -9,13 +9,12 @@
 //! of the whole text.
 //!
 //! ```
-//! use neardup_core::features::codes::{CodeSpec, feature_code};
-//! use neardup_core::executor::Stop;
+//! use neardup_core::{CodeSpec, Stop, feature_code};
 //!
 //! let text = "系统采用的特征码提取算法是基于语法获取特征的方法。这种方法将网页内容看成字符流，以一些标点符号和\
 //!             常用汉字作为锚点，从网页内容中抽取文字作为网页特征码。";
 //! assert_eq!(feature_code(text, &CodeSpec::default(), &Stop::default())?, "系法这流以点从码");
-//! # Ok::<(), neardup_core::error::Error>(())
+//! # Ok::<(), neardup_core::Error>(())
 //! ```
 
 use crate::error::{Error, Result};

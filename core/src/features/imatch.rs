@@ -6,15 +6,6 @@
 //! would be kept, all its terms are: among few or equal documents, no word is rare. The terms are
 //! sorted and hashed with SHA-1; documents with equal signatures are duplicates. N is the number of
 //! documents, and df the number of those that have the term.
-//!
-//! ```
-//! use neardup_core::features::imatch::{IdfRange, signature};
-//! let range = IdfRange::default();
-//! // All of ten documents have "the", and two of them have "quay".
-//! assert!(!range.keeps(10, 10) && range.keeps(2, 10));
-//! assert_eq!(signature(["crane", "quay"].map(str::as_bytes)), signature(["crane", "quay"].map(str::as_bytes)));
-//! assert_eq!(signature(std::iter::empty()), None);
-//! ```
 
 use sha1::{Digest, Sha1};
 

@@ -6,16 +6,6 @@
 //! only words that are not stop words are counted. Near the end of the text, a chain may be
 //! shorter. An antecedent that is followed by fewer than d counted words has no signature. O(words
 //! · c).
-//!
-//! ```
-//! use neardup_core::features::spotsigs::{SpotSpec, Spots};
-//!
-//! let spots = Spots::new(&SpotSpec::default(), None).unwrap();
-//! let of = |text: &str| spots.signatures(text);
-//! // the:boat:left, in:rain, the:rain
-//! assert_eq!(of("The boat left in the rain."), of("the boat (left; in the) rain"));
-//! assert!(of("Boats, harbours, cranes").is_empty());
-//! ```
 
 use crate::error::{Error, Result};
 use crate::executor::Stop;

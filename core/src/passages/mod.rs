@@ -5,21 +5,6 @@
 //! `classes.rs` divides the join into parts. The similar sentences of two documents form a matrix
 //! of pairs. Its maximal diagonals are the passages ([`diagonals`]), which may grow beyond whole
 //! sentences ([`grow`]).
-//!
-//! ```
-//! use neardup_core::features::units::signatures::Features;
-//! use neardup_core::passages::{Parameters, between};
-//! use neardup_core::executor::Stop;
-//!
-//! let a = "A plain start. The crane moved to the north quay in March. Nobody saw it happen.";
-//! let b = "Other words. More of them. The crane moved to the\n  north quay in March. Nobody saw it happen. End.";
-//! let parameters = Parameters { features: Features::Shingles(4), min_sentences: 1, ..Parameters::default() };
-//! let passages = between(a, b, &parameters, &Stop::default()).unwrap();
-//! assert_eq!(passages.len(), 1);
-//! // The last sentence is found whole, and grows back over the one that is broken there.
-//! let left: String = a.chars().skip(15).collect();
-//! assert_eq!((passages[0].sentences, passages[0].left_span.clone()), (1, 15..15 + left.chars().count()));
-//! ```
 
 mod between;
 mod classes;

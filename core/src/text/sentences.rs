@@ -11,17 +11,6 @@
 //!
 //! We do not follow Unicode's own rules (UAX 29): they end a sentence at every line break and know
 //! no abbreviations.
-//!
-//! ```
-//! use neardup_core::text::sentences::sentences;
-//!
-//! let text = "Mr. Smith paid $3.50 at 5 p.m. for it. \"Too much!\" he said. 好吗？“很好。”";
-//! let all: Vec<&str> = sentences(text).iter().map(|span| span.of(text)).collect();
-//! assert_eq!(
-//!     all,
-//!     ["Mr. Smith paid $3.50 at 5 p.m. for it.", "\"Too much!\" he said.", "好吗？", "“很好。”"]
-//! );
-//! ```
 
 use super::characters::is_space;
 use super::lines::{Line, LineLayout, is_break, lines};

@@ -3,11 +3,6 @@
 //!
 //! Each character of a script that is written without spaces (Han, kana, Thai, Lao, Khmer, Myanmar)
 //! is a word. Combining marks belong to the character before them. One pass, O(bytes).
-//!
-//! ```
-//! let words = neardup_core::text::words::words("The 3rd 漢字, naïve…");
-//! assert_eq!(words, ["the", "3rd", "漢", "字", "naïve"]);
-//! ```
 
 use super::characters::{Class, Known, known};
 use super::word_blocks::{BEHIND, Blocks, Cut, MOST_WORDS, Places};

@@ -3,14 +3,13 @@
 //! a part of the other code.
 //!
 //! ```
-//! use neardup_core::verify::repeatability::repeatability;
-//! use neardup_core::executor::Stop;
+//! use neardup_core::{Stop, repeatability};
 //!
 //! let stop = Stop::default();
 //! let [a, b] = ["王示一差站高只事就示对题最机给害严府形象", "在中哈服地统学责水造和海一七最座成架人"];
 //! assert_eq!(repeatability(a, b, &stop)?, 1.0 / 19.0);
 //! assert_eq!(repeatability(b, a, &stop)?, 1.0 / 20.0);
-//! # Ok::<(), neardup_core::error::Error>(())
+//! # Ok::<(), neardup_core::Error>(())
 //! ```
 
 use super::automaton::SuffixAutomaton;

@@ -22,7 +22,8 @@
 //! let codes = distinct(vec![collector], None, &PlainThreads(1))?;
 //! let mut pairs = code_pairs(codes, 0.75, usize::MAX)?;
 //! let pair = pairs.next(&PlainThreads(1))?.expect("a pair");
-//! assert_eq!((pair.left.min(pair.right), pair.left.max(pair.right), pair.similarity), (0, 1, 1.0));
+//! let (left, right) = (pair.left.min(pair.right), pair.left.max(pair.right));
+//! assert_eq!((left, right, pair.similarity), (0, 1, 1.0));
 //! assert_eq!(pairs.next(&PlainThreads(1))?, None);
 //! # Ok::<(), neardup_core::error::Error>(())
 //! ```

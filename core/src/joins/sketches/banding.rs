@@ -6,13 +6,6 @@
 //! least the requested recall at the threshold, hence above it too. Most tools choose b and r
 //! differently, by the areas under the curve of this probability left and right of the threshold,
 //! and find only about half of the pairs whose similarity is exactly at the threshold.
-//!
-//! ```
-//! use neardup_core::joins::sketches::banding::Banding;
-//! let plan = Banding::for_recall(0.8, 0.95)?;
-//! assert!(plan.detection(0.8) >= 0.95);
-//! # Ok::<(), neardup_core::error::Error>(())
-//! ```
 
 use crate::error::{Error, Result};
 use crate::sketches::minhash::MOST_PERMUTATIONS;

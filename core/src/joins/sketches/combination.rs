@@ -2,16 +2,13 @@
 //! sections 2 to 4).
 //!
 //! ```
-//! use neardup_core::joins::sketches::combination::{Combination, Safeguards, SignedDocuments, TechniqueSpec, join};
-//! use neardup_core::joins::sketches::rule::Rule;
-//! use neardup_core::features::FeatureSpec;
-//! use neardup_core::files::NoFiles;
-//! use neardup_core::features::tokens::Document;
-//! use neardup_core::resources::Resources;
+//! use neardup_core::joins::sketches::combination::{SignedDocuments, join};
 //! use neardup_core::sketches::sign::Signer;
-//! use neardup_core::executor::{PlainThreads, Stop};
+//! use neardup_core::{Combination, Document, FeatureSpec, NoFiles, PlainThreads, Resources};
+//! use neardup_core::{Rule, Safeguards, Stop, TechniqueSpec};
 //!
-//! let spec = TechniqueSpec::Simhash { feature: FeatureSpec::WORDS, bits: 64, frequency: true, threshold: 0.9 };
+//! let feature = FeatureSpec::WORDS;
+//! let spec = TechniqueSpec::Simhash { feature, bits: 64, frequency: true, threshold: 0.9 };
 //! let combination = Combination { techniques: vec![spec], rule: Rule::Technique(0), most: None };
 //! let (recipe, comparison) = combination.compile(false)?;
 //! let mut signer = Signer::new(&recipe);
@@ -25,7 +22,7 @@
 //! let pair = pairs.next(&executor)?.expect("the first two have the same words");
 //! assert_eq!((pair.left, pair.right, pair.similarity), (0, 1, 1.0));
 //! assert_eq!(pairs.next(&executor)?, None);
-//! # Ok::<(), neardup_core::error::Error>(())
+//! # Ok::<(), neardup_core::Error>(())
 //! ```
 
 use super::banding::Banding;

@@ -1,22 +1,6 @@
 //! The trustable longest common subsequence of two texts (Huang, Wang, Li, CIKM 2008;
 //! docs/design/algorithms.md section 5): the filtered sketches of the texts, bounds that rule out
 //! pairs early, the LCS of the sketches, and its part in the trustable region.
-//!
-//! ```
-//! use neardup_core::verify::tlcs::{Comparer, Parameters};
-//! use neardup_core::executor::Stop;
-//!
-//! let article = "The bridge over the Ill was closed on Monday after the flood. ".repeat(9);
-//! let (a, b) = (format!("Home | News {article}"), format!("{article} Imprint, contact, search"));
-//! let mut comparer = Comparer::new(Parameters::default())?;
-//! let stop = Stop::default();
-//! let found = comparer.compare(&a, &b, None, &stop)?.expect("no threshold");
-//! assert!(found.resemblance() > 0.9);
-//! let part = &found.parts[0];
-//! // The article, and no more of the frame than the slope allows.
-//! assert!((540..600).contains(&part.left.len()) && part.left.end <= a.chars().count());
-//! # Ok::<(), neardup_core::error::Error>(())
-//! ```
 
 mod found;
 mod moved_regions;
