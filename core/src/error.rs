@@ -64,7 +64,7 @@ pub enum Error {
         /// The number of characters of both texts without their common prefix and suffix.
         characters: u64,
     },
-    /// The call was asked to stop (see [`crate::executor::Stop`]). Its work can be resumed.
+    /// The call was asked to stop (see [`Stop`](crate::Stop)). Its work can be resumed.
     #[error("stopped")]
     Stopped,
     /// An operation on a temporary file failed.
@@ -74,7 +74,7 @@ pub enum Error {
         doing: &'static str,
     },
     /// The source of the documents failed for a reason of its own, which it keeps for the caller
-    /// (see [`crate::methods::documents::Documents`]).
+    /// (the extension, when a query fails).
     #[error("documents could not be read")]
     Source,
     /// A transaction that plans steps, carries them out and plans again came back to an earlier

@@ -23,9 +23,10 @@ use crate::text::{grams, html, words};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tokenizer {
-    /// Words ([`crate::text::words`]).
+    /// Words, as [`words`](crate::words) cuts them.
     Words,
-    /// q-grams of characters ([`crate::text::grams`]); the shingle length is q.
+    /// q-grams of characters of the lower-cased text, in which each run of white space is one
+    /// space; the shingle length is q.
     Chars,
     /// Hashes of the q-grams of characters of the unchanged text; the shingle length is q.
     RawChars,
@@ -33,7 +34,7 @@ pub enum Tokenizer {
     Whole,
     /// Runs between white space, unchanged.
     Whitespace,
-    /// Words of the text of an HTML page ([`crate::text::html`]).
+    /// Words of the text of an HTML page ([`html_text`](crate::html_text)).
     Html,
 }
 

@@ -80,6 +80,14 @@ pub struct Counts {
 
 impl Counts {
     /// Adds the counts of another part of the work.
+    ///
+    /// ```
+    /// use neardup_core::account::Counts;
+    ///
+    /// let mut counts = Counts::default();
+    /// counts.add(&Counts { verified: 2, ..Counts::default() });
+    /// assert_eq!(counts.verified, 2);
+    /// ```
     pub fn add(&mut self, other: &Self) {
         self.candidates += other.candidates;
         self.pruned_by_size += other.pruned_by_size;

@@ -21,7 +21,7 @@ use crate::memory;
 use crate::verify::edit::EditPredicate;
 use crate::verify::repeatability::repeatability;
 
-/// Compares documents by their feature codes ([`feature_code`](crate::feature_code)): by
+/// Compares documents by their feature codes ([`feature_code`]): by
 /// repeatability, or for equality (Guo and others, section III).
 ///
 /// All such pairs are found. The similarity of two codes is the greater of their two

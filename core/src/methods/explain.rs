@@ -92,6 +92,17 @@ pub struct Evidence {
 }
 
 /// The details of a kind of method.
+///
+/// ```
+/// use neardup_core::explain::{Details, SharedTokens};
+/// use neardup_core::{Measure, Method, Sets, Stop, TwoTexts};
+///
+/// let texts = TwoTexts::new(["to be or not", "to be"])?;
+/// let explained = Sets::of_words(Measure::Jaccard, 0.8)?.explain(&texts, &Stop::default())?;
+/// let expected = Details::Sets(SharedTokens { shared: 2, left: 4, right: 2 });
+/// assert_eq!(explained.evidence.details, Some(expected));
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Details {
@@ -108,6 +119,16 @@ pub enum Details {
 }
 
 /// A Levenshtein distance.
+///
+/// ```
+/// use neardup_core::explain::{Details, Distance};
+/// use neardup_core::{Edit, Method, Stop, TwoTexts};
+///
+/// let texts = TwoTexts::new(["harbour", "arbor"])?;
+/// let evidence = Edit::new(0.8)?.explain(&texts, &Stop::default())?.evidence;
+/// assert_eq!(evidence.details, Some(Details::Edit(Distance { distance: 2, longer: 7 })));
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Distance {
     /// The number of characters to change.
@@ -117,6 +138,25 @@ pub struct Distance {
 }
 
 /// A longest common subsequence, and the facts that make the two texts candidates.
+///
+/// ```
+/// use neardup_core::explain::Details;
+/// use neardup_core::{Method, Stop, StopRules, Tlcs, TlcsThresholds, TwoTexts};
+///
+/// let method = Tlcs {
+///     signatures: Default::default(),
+///     rules: StopRules::default(),
+///     parameters: Default::default(),
+///     thresholds: TlcsThresholds { resemblance: 0.5, containment: None },
+///     weight: None,
+/// };
+/// let texts = TwoTexts::new(["The crane left on Monday.", "The crane left on Monday."])?;
+/// let evidence = method.explain(&texts, &Stop::default())?.evidence;
+/// let Some(Details::Tlcs(subsequence)) = evidence.details else { panic!("details of tlcs") };
+/// assert_eq!((subsequence.shared_signatures, subsequence.signatures), (16, [16, 16]));
+/// assert_eq!(subsequence.found.map(|common| common.shared), Some(25));
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Subsequence {
     /// The common subsequence, if there is one.
@@ -129,6 +169,13 @@ pub struct Subsequence {
 }
 
 /// The common part of two texts.
+///
+/// ```
+/// use neardup_core::explain::Common;
+///
+/// let common = Common { containment: 0.5, shared: 6, left: 20, right: 12, regions: None };
+/// assert_eq!(common.shared as f64 / common.right as f64, common.containment);
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Common {
     /// The length of the subsequence as a share of the shorter text.
@@ -145,6 +192,14 @@ pub struct Common {
 }
 
 /// A part of two texts. Spans are as in SQL: half-open ranges that count from 1.
+///
+/// ```
+/// use neardup_core::explain::Region;
+///
+/// // The third to the sixth character of the left text are the first four of the right one.
+/// let region = Region { left_span: [3, 7], right_span: [1, 5], length: 4 };
+/// assert_eq!(region.left_span[1] - region.left_span[0], region.length);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Region {
     /// The characters in the left text.
@@ -156,6 +211,20 @@ pub struct Region {
 }
 
 /// The agreement of two sketches.
+///
+/// ```
+/// use neardup_core::explain::Details;
+/// use neardup_core::{FeatureSpec, Method, Sketches, Stop, TechniqueSpec, TwoTexts};
+///
+/// let feature = FeatureSpec::WORDS;
+/// let simhash = TechniqueSpec::Simhash { feature, bits: 64, frequency: true, threshold: 0.9 };
+/// let texts = TwoTexts::new(["to be or not", "not to be, or"])?;
+/// let evidence = Sketches::of(simhash).explain(&texts, &Stop::default())?.evidence;
+/// let Some(Details::Sketches(agreement)) = evidence.details else { panic!("of sketches") };
+/// let alike = agreement.alike.map(|alike| (alike.alike, alike.bits));
+/// assert_eq!(alike, Some((64, Some(64))));
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Agreement {
     /// The number of parts that agree, for a single technique.
@@ -170,6 +239,13 @@ pub struct Agreement {
 }
 
 /// The result of one of several techniques.
+///
+/// ```
+/// use neardup_core::explain::TechniqueSays;
+///
+/// let says = TechniqueSays { technique: "minhash", similarity: 0.4, agrees: false, alike: None };
+/// assert!(!says.agrees);
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TechniqueSays {
     /// The name of the technique.
@@ -185,6 +261,14 @@ pub struct TechniqueSays {
 
 /// The number of parts that agree, and the number of all parts: bits, supershingles, bands or
 /// values.
+///
+/// ```
+/// use neardup_core::explain::Alike;
+///
+/// // Five of six supershingles agree.
+/// let alike = Alike { alike: 5, supershingles: Some(6), ..Alike::default() };
+/// assert_eq!((alike.alike, alike.supershingles, alike.bits), (5, Some(6), None));
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Alike {
     /// The number of parts that agree.
@@ -204,6 +288,20 @@ pub struct Alike {
 }
 
 /// Feature codes.
+///
+/// ```
+/// use neardup_core::explain::Details;
+/// use neardup_core::{ByCodes, CodeSpec, Method, Stop, TwoTexts};
+///
+/// let spec = CodeSpec { min_length: 1, ..CodeSpec::default() };
+/// let texts = TwoTexts::new(["甲乙，丙丁。", "甲乙。"])?;
+/// let method = ByCodes { spec, threshold: Some(0.5) };
+/// let evidence = method.explain(&texts, &Stop::default())?.evidence;
+/// let Some(Details::Codes(codes)) = evidence.details else { panic!("details of codes") };
+/// assert_eq!((&*codes.left_code, &*codes.right_code), ("甲乙丙丁", "甲乙"));
+/// assert_eq!((codes.left_in_right, codes.right_in_left), (Some(0.5), Some(1.0)));
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TwoCodes {
     /// The share of the left code that is in the right one.

@@ -73,7 +73,7 @@ impl Minhasher {
     /// cache.
     const BLOCK: usize = 512;
 
-    /// Creates a hasher with `permutations` hash functions ([`check_permutations`]) drawn from
+    /// Creates a hasher with `permutations` hash functions (1 to 2048) drawn from
     /// `seed`. A hasher with fewer functions has the first functions of a hasher with more
     /// functions.
     ///

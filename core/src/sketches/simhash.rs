@@ -85,8 +85,8 @@ impl Simhasher {
     const BLOCK: usize = 1020;
     const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
 
-    /// Creates a hasher for sketches of `bits` bits ([`check_bits`]). A shorter sketch consists of
-    /// the first bits of a longer one.
+    /// Creates a hasher for sketches of `bits` bits (a multiple of 4 from 8 to 1024). A shorter
+    /// sketch consists of the first bits of a longer one.
     ///
     /// ```
     /// use neardup_core::Simhasher;

@@ -112,6 +112,12 @@ impl Predicate {
     }
 
     /// Returns the least similarity; 0 if shared tokens alone decide.
+    ///
+    /// ```
+    /// use neardup_core::{Measure, Predicate};
+    ///
+    /// assert_eq!(Predicate::shared(Measure::Jaccard, 3).threshold(), 0.0);
+    /// ```
     pub fn threshold(&self) -> f64 {
         match self {
             Self::Sets(sets) => sets.similarity,
@@ -138,6 +144,14 @@ impl Predicate {
     }
 
     /// Reports whether a pair passes.
+    ///
+    /// ```
+    /// use neardup_core::{Measure, Predicate};
+    ///
+    /// let predicate = Predicate::new(Measure::Containment, 0.75)?;
+    /// assert!(predicate.passes(3, 4, 900) && !predicate.passes(3, 5, 3));
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
     #[inline]
     pub fn passes(&self, shared: u32, left: u32, right: u32) -> bool {
         match self {

@@ -135,6 +135,10 @@ impl Banding {
     }
 
     /// Returns the number of values of a sketch.
+    ///
+    /// ```
+    /// assert_eq!(neardup_core::Banding { bands: 26, rows: 11 }.values(), 286);
+    /// ```
     pub fn values(&self) -> usize {
         self.bands * self.rows
     }

@@ -18,9 +18,9 @@ use crate::{hash, text};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MinhashHeader {
-    /// The version of [`crate::hash`].
+    /// The version of the hash of elements ([`hash_bytes`](crate::hash_bytes)).
     pub hash_version: u8,
-    /// The version of [`crate::text`].
+    /// The version of the rules by which texts are cut.
     pub text_version: u8,
     /// The kind of elements.
     pub source: Source,

@@ -59,8 +59,8 @@ impl Comparer {
     }
 
     /// Compares two texts. If `thresholds` are given and the texts are not near duplicates, returns
-    /// `None` with as little work as possible. Takes O(|A| + |B|), plus the time of [`super::lcs`]
-    /// for the sketches. Reacts to `stop` within milliseconds.
+    /// `None` with as little work as possible. Takes O(|A| + |B|), plus the time of
+    /// [`Lcs`](crate::Lcs) for the sketches. Reacts to `stop` within milliseconds.
     ///
     /// ```
     /// use neardup_core::{Stop, TlcsComparer, TlcsParameters, TlcsThresholds};
