@@ -1,4 +1,4 @@
-//! The extension: PostgreSQL calls [`neardup_core`].
+//! The extension, through which PostgreSQL calls [`neardup_core`].
 //!
 //! * [`jobs`], [`into`]: decide, without a server, the next step of a refresh of a job and of a
 //!   call of `near_duplicates_into`
@@ -17,7 +17,7 @@ mod pg;
 ))]
 compile_error!("pg_test is of a server: --no-default-features --features pg17,pg_test, for example");
 
-// scripts/pgrx_test.sh calls these tests. The program of the unit tests has no server.
+// scripts/pgrx_test.sh calls these tests. The program that runs the unit tests has no server.
 #[cfg(all(feature = "pg_test", not(test)))]
 #[path = "../pg_test/mod.rs"]
 mod pg_tests;

@@ -1,8 +1,8 @@
 //! The differences between the supported versions of PostgreSQL: the rest of `src/pg` uses the
 //! names in this file, and no other code checks the version.
 //!
-//! Functions that the library declares itself, as in C, have the same signature in all of these
-//! versions.
+//! Functions of the server that this library declares itself have the same signature in all of
+//! these versions.
 
 use pgrx::pg_sys::{self, Oid};
 

@@ -105,8 +105,8 @@ sql_function! {
 }
 
 /// Computes a similarity measure of two texts. Repeated words count if `repeats` is true and single
-/// words are compared (`k` is 1). `repeats` is true for the measures of `near_duplicates`, which
-/// has the same default.
+/// words are compared (`k` is 1). `repeats` is true for the measures that `near_duplicates` also
+/// has, because there, too, repeated single words count by default.
 fn measure(call: Call, measure: Measure, repeats: bool) -> Result<Datum> {
     let Some([a, b]) = call.two_texts()? else { return Ok(call.give::<f64>(None)) };
     let shingle = checks::k(i64::from(call.need::<i32>(2, "k")?))?.into();

@@ -85,7 +85,7 @@ pub(crate) struct Grouped {
 }
 
 impl Grouped {
-    /// Makes the perhaps-similar sets of the table of a request, which has only one.
+    /// Makes the perhaps-similar sets of a request, which must have only one table.
     pub(crate) fn new(request: &Request, grouping: &dyn Grouping) -> Result<Self> {
         let began = Instant::now();
         let weight = match grouping.weight() {

@@ -36,7 +36,7 @@ sql_function! {
     neardup_near_duplicates_between_typed, pg_finfo_neardup_near_duplicates_between_typed, |call| answer(call, form::NEAR_DUPLICATES_BETWEEN.typed())
 }
 
-/// The default of `max_pairs` for a call whose pairs the server stores before it uses the first.
+/// The default of `max_pairs` for a call whose pairs the server stores before it uses them.
 const DEFAULT_MAX_PAIRS: u64 = 100_000_000;
 
 fn answer(call: Call, form: Form) -> Result<Datum> {
@@ -52,7 +52,7 @@ fn answer(call: Call, form: Form) -> Result<Datum> {
 /// A running join that returns its pairs.
 pub(crate) struct Run {
     name: &'static str,
-    /// What the preparation of the join has left: the ids and the executor.
+    /// The result of the preparation of the join: the ids and the executor.
     pub finished: Finished,
     pairs: Pairs,
     max_pairs: Option<u64>,

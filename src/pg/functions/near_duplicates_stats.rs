@@ -75,7 +75,7 @@ impl Drop for StoredAccount {
 }
 
 sql_function! {
-    /// `near_duplicates_stats()`: returns one row, or none if the current role has made no call.
+    /// `near_duplicates_stats()`: returns one row, or no row if the current role has made no call.
     neardup_near_duplicates_stats, pg_finfo_neardup_near_duplicates_stats, |call| {
         // SAFETY: reads a variable of the session.
         let role = unsafe { pg_sys::GetUserId() };

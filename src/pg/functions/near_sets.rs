@@ -157,8 +157,8 @@ fn measure(call: Call, n: usize) -> Result<Measure> {
     })
 }
 
-/// Refuses a text that is the text form of a sketch if it is a literal or a parameter of the query:
-/// the caller meant a sketch and left out its type. A text from a table may have any form.
+/// Refuses a literal or a parameter of the query that is a text in the form of a sketch: the caller
+/// meant a sketch and left out its type. A text from a table may have any form.
 fn refuse_sketch(call: Call) -> Result<()> {
     // SAFETY: `flinfo` is set by the function manager.
     if !unsafe { pg_sys::get_fn_expr_arg_stable((*call.info).flinfo, 0) } {

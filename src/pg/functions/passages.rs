@@ -40,8 +40,7 @@ sql_function! {
     neardup_partial_duplicates_between_typed, pg_finfo_neardup_partial_duplicates_between_typed, |call| answer(call, form::PARTIAL_DUPLICATES_BETWEEN.typed())
 }
 
-/// The default of `max_passages` for a call whose passages the server stores before it uses the
-/// first.
+/// The default of `max_passages` for a call whose passages the server stores before it uses them.
 const DEFAULT_MAX_PASSAGES: u64 = 100_000_000;
 
 fn answer(call: Call, form: Form) -> Result<Datum> {

@@ -134,8 +134,8 @@ sql_function! {
     }
 }
 
-/// Returns the tokenizer that argument `n` names, by default that for words, and the origin of its
-/// tokens. `lexemes` is an example call with lexemes, for the hint of an error.
+/// Returns the tokenizer that argument `n` names (by default the tokenizer for words), and the
+/// origin of its tokens. `lexemes` is an example call with lexemes, for the hint of an error.
 pub(super) fn cut(call: Call, n: usize, lexemes: &str) -> Result<(Tokenizer, Origin)> {
     let name = call.text(n)?;
     Ok(match name.as_deref() {

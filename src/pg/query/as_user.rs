@@ -110,8 +110,8 @@ impl Extension {
 /// The search path while work runs as another user.
 pub(crate) const PATH: &CStr = c"pg_catalog, pg_temp";
 
-/// The restrictions on work as another user: it may not become a third user, or leave anything to
-/// be run later.
+/// The restrictions on work as another user: the work cannot switch to a third user, and cannot
+/// leave anything that is run later.
 const RESTRICTED: i32 = (pg_sys::SECURITY_LOCAL_USERID_CHANGE | pg_sys::SECURITY_RESTRICTED_OPERATION) as i32;
 
 /// Runs work as `user`. Except for temporary objects, the work finds only objects of `pg_catalog`

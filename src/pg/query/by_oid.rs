@@ -1,7 +1,7 @@
 //! Reads and writes rows of tables by the OID of the table. SQL text would need the name of the
 //! table, which the owner of the schema can change between two lookups. When a user writes to a
-//! table of a job, a trigger notes the changes by this code, and the user's write must not fail
-//! because of a rename.
+//! table that a job watches, a trigger notes the changes by this code, and the user's write must
+//! not fail because of a rename.
 
 use pgrx::pg_sys::{self, Datum, Oid};
 

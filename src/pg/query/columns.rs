@@ -16,7 +16,7 @@ use crate::pg::server::set_returning::{Store, wants_all};
 /// # Safety
 /// The descriptor is null or was made by the server.
 pub(super) unsafe fn check_columns(descriptor: pg_sys::TupleDesc, types: &[pg_sys::Oid]) -> Result<()> {
-    // SAFETY: the caller's promise; there are as many attributes as the descriptor says.
+    // SAFETY: the caller's promise; the descriptor has `natts` attributes.
     let columns = unsafe { if descriptor.is_null() { &[] } else { attributes(descriptor) } };
     let mismatch = |message| Err(SqlError::new(PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH, message));
     if columns.len() != types.len() {

@@ -69,8 +69,8 @@ impl Kind {
     }
 }
 
-/// Returns the kind of sketches that a type holds, or `None` if it is no sketch type. A sketch type
-/// has the name of one and belongs to this extension, in any schema.
+/// Returns the kind of the sketches of a type, or `None` if the type is not a sketch type. A type
+/// is a sketch type if it has one of the two names and belongs to this extension, in any schema.
 fn sketches(of: pg_sys::Oid) -> Option<SketchKind> {
     // SAFETY: any OID may be looked up; the row is read before it is released.
     let kind = unsafe {

@@ -25,7 +25,7 @@ const DOING: &str = "reading pairs";
 const MOST_PAIRS: usize = (u32::MAX / 2) as usize;
 const ROWS_A_FETCH: usize = 1 << 10;
 
-/// Pairs as a graph; vertices are distinct ids in their order.
+/// Pairs as a graph. The vertices are the distinct ids, in the order of the ids.
 pub(crate) struct Pairs<'f> {
     /// The ids of all pairs.
     pub ids: Ids,

@@ -171,7 +171,7 @@ impl Arguments<'_> {
         self.multiset
     }
 
-    /// Sets how documents are cut into tokens if the call does not say so.
+    /// Sets how documents are cut into tokens, unless the call says so itself.
     pub(crate) fn cut_by_default(&mut self, tokenizer: Option<&'static str>, shingle: i32) {
         if self.tokenizer.is_none() && self.made.is_none() {
             self.tokenizer = tokenizer.map(Cow::Borrowed);

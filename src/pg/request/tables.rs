@@ -124,8 +124,8 @@ impl Tables {
         Ok((id, text))
     }
 
-    /// Returns the documents of the only or left relation, and of the right relation. `site`
-    /// returns the column of sites of a relation, whose position it also receives. `tsearch` is a
+    /// Returns the documents of the only or left relation, and of the right relation. `site` takes
+    /// a relation and its position, and returns the relation's column of sites. `tsearch` is a
     /// text-search configuration that parses the texts. `pages` is given if the texts are HTML
     /// pages.
     pub(super) fn sources<'a>(

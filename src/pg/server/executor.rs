@@ -251,8 +251,8 @@ impl<F: Fn()> Drop for OnDrop<F> {
     }
 }
 
-/// Blocks all signals in this thread, so that threads it starts inherit the mask. Dropping it
-/// restores the previous mask.
+/// Blocks all signals in this thread, so that threads it starts inherit the mask. When this value
+/// is dropped, the previous mask is restored.
 struct SignalsBlocked(libc::sigset_t);
 
 impl SignalsBlocked {

@@ -77,7 +77,7 @@ pub(crate) fn memory() -> usize {
     usize::try_from(kilobytes).unwrap_or(0).max(LEAST) << 10
 }
 
-/// Returns how many runs of a job its log keeps: at least 1.
+/// Returns the maximum number of runs in the log of a job, at least 1.
 pub(crate) fn keep_runs() -> i64 {
     KEEP_RUNS.get().into()
 }

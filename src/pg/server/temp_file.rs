@@ -1,5 +1,5 @@
 //! The server's temporary files: they are in its temporary tablespaces, counted in temp_file_limit,
-//! and removed by the server however the transaction ends.
+//! and removed by the server, no matter how the transaction ends.
 
 use std::cell::Cell;
 

@@ -14,7 +14,7 @@ use neardup_core::report::cluster::{Entry, Line, Shown, Version};
 use neardup_core::report::page::Page;
 use neardup_core::report::pair::Document;
 
-/// The maximum number of listed documents over all clusters of a page, and the range of that number
+/// The maximum number of listed documents over all clusters of a page, and the range of the maximum
 /// for a single cluster.
 const LISTED: usize = 4_000;
 const LISTED_OF_ONE: [usize; 2] = [20, 1_000];

@@ -24,7 +24,7 @@ pub(super) struct Documents<'a> {
     title: Option<&'a str>,
 }
 
-/// A digest that distinguishes a text from all others.
+/// A digest that distinguishes a text from all other texts.
 pub(super) type Digest = Vec<u8>;
 
 /// A title and the digest of a text.

@@ -31,8 +31,8 @@ pub(crate) struct TechniqueArguments<'a> {
     pub options: &'a TechniqueOptions,
     /// The threshold, if it was given.
     pub threshold: Option<f64>,
-    /// The rules for cutting documents. Each technique sets the shingle length and the setting for
-    /// repeats itself.
+    /// The rules for cutting documents. Each technique replaces the shingle length and the setting
+    /// for repeated tokens.
     pub feature: FeatureSpec,
     /// The requested number of tokens in a shingle.
     pub shingle: Option<i64>,
