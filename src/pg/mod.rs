@@ -2,7 +2,7 @@
 //!
 //! The SQL objects are declared in `sql/*.sql`; each C function that these files name is defined in
 //! this module.
-#![allow(unsafe_code)] // The one door to the server's C interface; every use says why it is sound.
+#![allow(unsafe_code)] // Only this module calls the server; every use says why it is sound.
 
 mod compat;
 pub(crate) mod functions;
