@@ -213,6 +213,7 @@ pub mod turns;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod verify;
 
+// Documents and their pairs.
 pub use error::{Error, Result};
 pub use features::tokens::{Document, Page as HtmlPage};
 pub use joins::pairs::Pair;
@@ -222,6 +223,7 @@ pub use methods::explain::{self, Explanation};
 pub use methods::method::Method;
 pub use methods::pair::TwoTexts;
 
+// Methods.
 pub use methods::codes::ByCodes;
 pub use methods::edit::Edit;
 pub use methods::imatch::Imatch;
@@ -231,6 +233,7 @@ pub use methods::spotsigs::SpotSigs;
 pub use methods::stored::{NearBits, StoredMinhash, StoredSimhash};
 pub use methods::tlcs::Tlcs;
 
+// Parameters of methods, and the signatures that some of them compare.
 pub use features::codes::{CodeSpec, feature_code};
 pub use features::imatch::IdfRange;
 pub use features::spotsigs::{Antecedents, SpotSpec, Spots};
@@ -246,6 +249,7 @@ pub use verify::edit::EditPredicate;
 pub use verify::measure::Measure;
 pub use verify::predicate::Predicate;
 
+// Clusters, and what to keep.
 pub use clusters::Clustering;
 pub use clusters::curve::Point as CurvePoint;
 pub use clusters::elimination::{Codes, Survivor, eliminate_repeated};
@@ -253,9 +257,11 @@ pub use clusters::grouping::{Cluster, Clusters};
 pub use clusters::in_memory::{cluster_pairs, keep_by, threshold_curve};
 pub use clusters::leaders::Leaders;
 
+// Passages.
 pub use features::units::signatures::Features as SentenceFeatures;
 pub use passages::{Parameters as PassageParameters, Passage, between as passages_between};
 
+// Two texts.
 pub use verify::edit::{distance as edit_distance, similarity as edit_similarity};
 pub use verify::lcs::{Bounds as LcsBounds, Lcs, symbols as lcs_symbols};
 pub use verify::lcs::{containment as lcs_containment, resemblance as lcs_resemblance};
@@ -263,6 +269,7 @@ pub use verify::repeatability::repeatability;
 pub use verify::tlcs::{Comparer as TlcsComparer, Found as TlcsFound, Part as TlcsPart};
 pub use verify::tlcs::{Parameters as TlcsParameters, Thresholds as TlcsThresholds};
 
+// Sketches.
 pub use hash::hash_bytes;
 pub use sketches::minhash::{Minhasher, similarity as minhash_similarity};
 pub use sketches::of_documents::{minhash_sketch, simhash_sketch};
@@ -271,18 +278,21 @@ pub use sketches::stored::{SketchKind, SketchReader};
 pub use sketches::supershingles::{megashingles, supershingles};
 pub use sketches::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader, Source as SketchSource};
 
+// Units of texts.
 pub use text::html::html_text;
 pub use text::paragraphs::paragraphs;
 pub use text::sentences::sentences;
 pub use text::spans::Span;
 pub use text::words::words;
 
+// Pages for people to look at.
 pub use report::facts::Facts as ReportFacts;
 pub use report::html::STYLE as HTML_STYLE;
 pub use report::link::Link as ReportLink;
 pub use report::page::{Kind as ReportPairs, Page as ReportPage};
 pub use report::pair::{Document as ReportDocument, pair as html_of_pair};
 
+// Threads, memory and files.
 pub use executor::{Executor, PlainThreads, Stop, Task};
 pub use files::{MemoryFiles, NoFiles, TempFile, TempFiles};
 pub use resources::Resources;

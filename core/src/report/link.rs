@@ -67,7 +67,7 @@ impl Link {
     /// ```
     /// use neardup_core::ReportLink;
     ///
-    /// assert_eq!(ReportLink::new("{id}.txt")?.to("../7"), "..%2F7.txt");
+    /// assert_eq!(ReportLink::new("/{id}/")?.to("../7"), "/..%2F7/");
     /// # Ok::<(), neardup_core::Error>(())
     /// ```
     pub fn to(&self, id: &str) -> String {

@@ -6,7 +6,7 @@ use crate::verify::region::BLOCKS;
 
 /// The parameters of a comparison.
 ///
-/// The defaults are those of Huang, Wang and Li (CIKM 2008) for pages.
+/// The defaults suit pages of the web.
 ///
 /// ```
 /// use neardup_core::{Stop, TlcsComparer, TlcsParameters};
