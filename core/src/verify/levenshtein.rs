@@ -7,9 +7,9 @@
 //! doubles until it is enough. Memory is needed for one column of the table, and for the text of
 //! the rows with the places of its symbols.
 //!
-//! This is our own code because we know no crate that can be stopped: rapidfuzz (MIT, last
-//! release 2023) works in much the same way, but takes minutes for two texts of some megabytes, and
-//! a server has to end such a call within a second after a request to cancel it.
+//! This is our own code because we know no crate that can be stopped: rapidfuzz (MIT, last release
+//! 2023) works in much the same way, but takes minutes for two texts of some megabytes, and a
+//! server has to end such a call within a second after a request to cancel it.
 
 use std::ops::Range;
 
@@ -31,8 +31,7 @@ pub struct Pattern {
     symbols: Vec<u32>,
     /// The rows of each symbol. A page is built when the band first reaches it.
     pages: Vec<SymbolPage>,
-    /// The rows whose value is one more than that of the row above, and in `less` the rows whose
-    /// value is one less.
+    /// The rows whose value is one more than that of the row above; in `less`, one less.
     more: Vec<u64>,
     less: Vec<u64>,
 }
@@ -59,8 +58,7 @@ impl Pattern {
     }
 
     /// Returns the distance of a text of `characters` characters, if it is at most `most`. It is
-    /// fastest if the distance is not much greater than `guess`. It reacts to `stop` within
-    /// milliseconds; after a stop, the caller has to call it again.
+    /// fastest if the distance is not much greater than `guess`. After a stop, call it again.
     pub fn distance(
         &mut self,
         text: &str,
@@ -154,8 +152,7 @@ impl Pattern {
     /// and columns. The first row of `inner` must be the first of a word.
     ///
     /// Cells outside the band have the values that insertions or deletions along the edge of the
-    /// band would give. These values are never too small, and they are right for every path through
-    /// the table that stays inside the band, as all paths within the limit do.
+    /// band would give: never too small, and right for every path that stays inside the band.
     fn within_band(
         &mut self,
         mut text: impl Iterator<Item = u32>,
