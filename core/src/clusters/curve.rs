@@ -37,8 +37,8 @@ pub struct Point {
 /// The number of steps from the lowest threshold to 1.
 pub const STEPS: usize = 20;
 
-/// Returns thresholds in equal steps from `from`, or from 0.95 if `from` is greater, to 1. They are
-/// rounded to numbers that people would write.
+/// Returns thresholds from `from` to 1 in equal steps. If `from` is greater than 0.95, they begin
+/// at 0.95. They are rounded to numbers that people would write.
 pub fn thresholds(from: f64) -> [f64; STEPS + 1] {
     let from = from.clamp(0.0, 0.95);
     std::array::from_fn(|n| {

@@ -9,7 +9,8 @@ use crate::ragged::Ragged;
 
 const DOING: &str = "describing clusters";
 
-/// A cluster that contains a vertex, or rows of its group, and the number of these rows.
+/// A cluster that contains at least one row of a group of equal rows, and the number of rows of
+/// this group that it contains. A row that equals no other is its own group.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Home {
     /// The number of the cluster.

@@ -11,8 +11,8 @@ use crate::ragged::Ragged;
 
 const DOING: &str = "describing clusters";
 
-/// The pairs inside all clusters. A vertex is the place of a group of equal rows, or of a single
-/// row. The distance between two rows is the distance between their groups.
+/// The pairs inside all clusters. A vertex is a place in `groups`, and stands for a group of equal
+/// rows or for a single row. The distance between two rows is the distance between their groups.
 pub(super) struct Inside {
     /// The groups of each cluster, given by their first rows, in ascending order.
     groups: Ragged<u32>,

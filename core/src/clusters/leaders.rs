@@ -44,7 +44,7 @@ impl Leaders {
     }
 }
 
-/// Goes through the vertices from rank 0 on. A vertex that is not a pair with a leader becomes a
+/// Goes through the vertices from rank 0 on. A vertex that forms no pair with a leader becomes a
 /// leader. Every other vertex follows the leader that it is most similar to; of several equally
 /// similar leaders, the one with the smallest rank. So no two leaders form a pair, and every other
 /// row forms a pair with its leader.
@@ -90,8 +90,9 @@ pub fn leaders(graph: &mut Graph<'_>, rank: &[u32], executor: &dyn Executor) -> 
             rows.iter().for_each(|&row| of[row as usize] = best);
         }
     }
-    // If the first row of a group follows a leader, all rows of the group form pairs with the same
-    // leaders. But a row follows only leaders whose rank is smaller than its own.
+    // If the row with the smallest rank in a group follows a leader, all rows of the group form
+    // pairs with the same leaders. But a row follows only leaders whose rank is smaller than its
+    // own.
     let led = |edge: Edge| {
         let best = of_best(edge);
         let leads = |vertex: u32| of[vertex as usize] == vertex;

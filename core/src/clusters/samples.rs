@@ -69,9 +69,9 @@ impl First {
 }
 
 /// Calls `each` with the pairs that an edge between groups represents, or with the pairs of a group
-/// of equal rows. If there are very many pairs, only some of them are used, which are formed from
-/// the rows in order. These are enough to choose from, because all pairs of an edge have the same
-/// similarity.
+/// of equal rows. If there are very many pairs, `each` is called with only some of them: the rows
+/// are paired one after another, in their order. These pairs are enough to choose from, because all
+/// pairs of an edge have the same similarity.
 fn pairs_of(edge: Edge, equal: &EqualRows, mut each: impl FnMut(Edge)) {
     const MANY: usize = 256;
     let [lefts, rights] = [&edge.left, &edge.right].map(|first| equal.rows(first));

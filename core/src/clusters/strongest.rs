@@ -5,9 +5,9 @@
 //! rows ([`Edge::strongest_first`]). An edge between two groups represents many pairs. They are
 //! walked in the order of their left rows, and for each left row in the order of the right rows.
 //! Most pairs unite nothing, and it is known in advance which ones: two parts that were too large
-//! to be united remain so, and rows that are in one part remain in one part. So if all rows of a
-//! group from some place on are in one part, or in full parts, which accept no more rows, only one
-//! of these rows is examined.
+//! to be united remain so, and rows that are in one part remain in one part. A part that accepts no
+//! more rows is full. So if all rows of a group from some place on are in full parts or in one
+//! other part, only one of these rows is examined.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

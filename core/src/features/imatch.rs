@@ -2,10 +2,10 @@
 //! TOIS 2002; docs/design/algorithms.md section 6).
 //!
 //! A distinct term of a document or a sentence is kept if its normalised idf, ln(N / df) / ln(N),
-//! is within a range. This excludes the words that nearly all documents have. If no term of a text
-//! would be kept, all its terms are: among few or equal documents, no word is rare. The terms are
-//! sorted and hashed with SHA-1; documents with equal signatures are duplicates. N is the number of
-//! documents, and df the number of those that have the term.
+//! is within a range. This excludes the words that nearly all documents have. If the range keeps no
+//! term of a text, all terms of the text are kept: among few or equal documents, no word is rare.
+//! The terms are sorted and hashed with SHA-1; documents with equal signatures are duplicates. N is
+//! the number of documents, and df the number of those that have the term.
 
 use sha1::{Digest, Sha1};
 

@@ -16,12 +16,12 @@ pub(super) const BEHIND: &[u8] = &[b' '; 16];
 /// The least number of ASCII bytes for which a block of ASCII is made.
 const WORTH: usize = 32;
 
-/// The number of places that are written at a time, even if fewer changes remain.
+/// The number of places that are written at a time, even if fewer remain.
 const AT_ONCE: usize = 16;
 
-/// The greatest number of words passed on together. Their places have room for a whole block, which
-/// has at most as many changes as bytes, and for the excess places that are written after the last
-/// change.
+/// The greatest number of words passed on together. A block has at most [`BLOCK`] beginnings and
+/// ends of words. So [`Places`] has room for all of them, and for the excess places that are
+/// written after the last one.
 pub(super) const MOST_WORDS: usize = (BLOCK + AT_ONCE) / 2;
 
 /// The beginning and the end of each word in a text.
@@ -95,8 +95,8 @@ impl Blocks {
         let mut count = 0;
         let mut before = 0u64;
         for (n, bits) in self.bits[..bytes.div_ceil(ascii::CHARACTERS)].iter().enumerate() {
-            // Clears the bits after the end of the block, where letters may remain from the part
-            // that was cut off.
+            // Clears the bits after the end of the block, because the kernels do not promise that
+            // these bits are zero.
             let bits = bits & u64::MAX >> (ascii::CHARACTERS * (n + 1)).saturating_sub(bytes);
             let mut left = bits ^ (bits << 1 | before);
             before = bits >> 63;

@@ -52,7 +52,8 @@ fn example(given: Named<'_>, form: Form) -> Example {
     let mut example = Example::new(form.name, ["SELECT * FROM near_duplicates('docs', 0.8)".to_owned()]);
     example.threshold = None;
     match given.id_type() {
-        // The type is passed by name, because there is no threshold, which would come before it.
+        // The type is passed by name: an example that passes it by position puts a threshold before
+        // it, and these functions have no threshold.
         Some(id_type) => example.with(Argument::IdType.name(), format!("NULL::{}", type_name(id_type))),
         None => example,
     }

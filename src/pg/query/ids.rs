@@ -142,8 +142,8 @@ impl Ids {
 }
 
 impl Ids {
-    /// Returns the rows in the order of their ids. Ids that are not integers must be ranked before,
-    /// as by [`Ids::sort`]. Takes O(n · log n) time.
+    /// Returns the rows in the order of their ids. Ids that are not integers must already have
+    /// ranks, which [`Ids::sort`] computes. Takes O(n · log n) time.
     pub(crate) fn in_order(&self, executor: &dyn Executor) -> Result<Vec<u32>> {
         let mut order = Vec::new();
         memory::reserve(&mut order, self.len(), DOING)?;

@@ -86,8 +86,9 @@ pub(crate) fn executor_for(bytes: usize) -> &'static dyn Executor {
 /// `beside` ends.
 fn run_until_interrupt(threads: usize, work: &Task<'_>, beside: Option<&mut dyn FnMut()>) -> Result<()> {
     const LOOK_EVERY: Duration = Duration::from_millis(5);
-    // Called before the first thread starts: a thread that found no room for its own heap would get
-    // nothing from the freed memory that the C library keeps.
+    // Called before the first thread starts, because the call may make all threads share one heap.
+    // A thread that found no room for a heap of its own could not use the freed memory that the C
+    // library keeps.
     allocator::keep_little();
     let stop = &Stop::default();
     let running = &AtomicUsize::new(0);
@@ -163,8 +164,8 @@ fn run_until_interrupt(threads: usize, work: &Task<'_>, beside: Option<&mut dyn 
 
 /// If the system has at least this many free bytes, starting threads cannot use up all of them.
 const ROOM_OF_THREADS: usize = 1 << 30;
-/// More bytes than the stack of a thread takes. The C library keeps some memory of stacks for later
-/// threads.
+/// More bytes than the stack of a thread takes. If the system has this many free bytes and a thread
+/// does not start, the reason is not a lack of memory.
 const ROOM_OF_A_STACK: usize = 4 << 20;
 
 /// Reports whether the system would currently provide this many bytes.

@@ -78,8 +78,9 @@ impl Groups {
         &self.groups.values
     }
 
-    /// Takes the next groups. For each of at most `threads` threads, these are groups that have at
-    /// most `most` characters together. If the next group is larger, only this group is taken.
+    /// Takes the next groups, and divides them among at most `threads` threads. The groups of a
+    /// thread have at most `most` characters together. If the next group alone has more, only this
+    /// group is taken.
     pub fn take<C: Codes + ?Sized>(&mut self, codes: &C, most: usize, threads: usize) -> Result<Taken> {
         let mut work: Vec<SmallGroups> = Vec::new();
         let mut characters = most;

@@ -117,8 +117,8 @@ impl<'a> Substrings<'a> {
     }
 }
 
-/// Returns an upper bound for the number of bytes that the substrings of the codes from `from` on
-/// take.
+/// Returns an upper bound for the number of bytes that [`eliminate_short`] takes for substrings of
+/// the codes at the place `from` and after it.
 pub fn bytes<C: Codes + ?Sized>(codes: &C, from: usize, threshold: f64) -> usize {
     const ENTRY: usize = (size_of::<Substring<'_>>() + 1) * 16 / 7;
     let substrings = |place: usize| {
@@ -129,8 +129,8 @@ pub fn bytes<C: Codes + ?Sized>(codes: &C, from: usize, threshold: f64) -> usize
     (from..codes.len()).map(substrings).sum::<usize>() * ENTRY
 }
 
-/// Decides on the codes from `from` on. `best` must already contain the results of all codes before
-/// them. O(characters · lengths of short codes).
+/// Decides for each code at the place `from` and after it whether it stays. `best` must already
+/// contain the results of all codes before `from`. O(characters · lengths of short codes).
 pub fn eliminate_short<C: Codes + ?Sized>(
     codes: &C,
     from: usize,

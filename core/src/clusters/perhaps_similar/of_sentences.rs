@@ -2,11 +2,11 @@
 //! al., CIKM 2008; docs/design/algorithms.md section 5), and the similarity of each member to the
 //! representative of its set.
 //!
-//! Rows with the same text have the same signatures, so the sets are built from texts. Of the rows
-//! with a text, the row with the greatest weight represents the text; if there are several such
-//! rows, the one with the greatest number. A text that several rows have and that shares no
-//! signature with other texts forms a set by itself. As in [`crate::clusters::grouping`], vertices
-//! are rows numbered in the order of their ids, which serves as the order of arrival here.
+//! Rows with the same text have the same signatures, so the sets are built from texts. A text is
+//! represented by the row with the greatest weight among the rows that have this text; if there are
+//! several such rows, by the one with the greatest number. A text that several rows have and that
+//! shares no signature with other texts forms a set by itself. As in [`crate::clusters::grouping`],
+//! vertices are rows numbered in the order of their ids, which serves as the order of arrival here.
 
 use super::of_signatures::{Set, signature_sets};
 use crate::clusters::grouping::Clusters;

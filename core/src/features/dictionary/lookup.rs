@@ -57,13 +57,14 @@ pub(crate) fn short_bytes([first, last]: [u64; 2]) -> Vec<u8> {
     bytes
 }
 
-/// Returns the hash of a short string, given as the numbers of [`short`]: their product, folded, as
-/// XXH3 hashes strings of this length. The hash differs from [`hash::hash_bytes`], which is allowed
-/// because the hash need not outlive the call. No branch depends on the length of the string.
+/// Returns the hash of a short string from the two numbers that [`short`] returns for it. As in
+/// XXH3 for strings of this length, it is a product of 128 bits whose halves are combined. The hash
+/// differs from [`hash::hash_bytes`], which is allowed because the hash need not outlive the call.
+/// No branch depends on the length of the string.
 #[inline]
 pub(crate) fn short_hash([first, last]: [u64; 2]) -> u64 {
-    // Digits of e, together with bytes that no text has. So no text equals one of these numbers,
-    // which would make a factor of the product zero.
+    // Nearly all digits are digits of e. The most significant byte is 0xff, which no text contains.
+    // So neither number of a text equals its constant here, and no factor of the product is zero.
     const FACTORS: [u64; 2] = [0xff8a_ed2a_6abf_7158, 0xff84_f3c7_62e7_160f];
     let product = u128::from(first ^ FACTORS[0]) * u128::from(last ^ FACTORS[1]);
     product as u64 ^ (product >> 64) as u64
@@ -113,7 +114,7 @@ pub(crate) fn short_word(text: &[u8], word: Range<usize>) -> Option<[u64; 2]> {
     Some([bits as u64, (bits >> 64) as u64])
 }
 
-/// For each number of bytes from 0 to 16, a mask that keeps that many first bytes of sixteen.
+/// For each n from 0 to 16, a mask that keeps the first n of sixteen bytes.
 const MASKS: [u128; SHORT + 1] = {
     let mut masks = [0; SHORT + 1];
     let mut length = 1;

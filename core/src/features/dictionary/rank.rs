@@ -47,8 +47,8 @@ struct Ranking<'a> {
     of: &'a mut [u32],
     /// The frequency, hash and place of each token, ascending.
     order: Vec<(u32, u64, u32)>,
-    /// For each lower frequency, at first the number of tokens of the shard that have it, and later
-    /// the rank of the next of these tokens.
+    /// For each frequency less than [`FREQUENT`]: at first the number of tokens of the shard that
+    /// have this frequency, later the rank of the next one of them.
     ranks: Vec<u32>,
 }
 

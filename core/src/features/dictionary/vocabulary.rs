@@ -56,8 +56,8 @@ pub struct Vocabulary {
     ends: Vec<[u32; 2]>,
     /// The number of words that are numbered.
     numbered_words: usize,
-    /// The numbers in the dictionary, by place, of all words and repeats that are numbered; there
-    /// is room for the greatest number of words.
+    /// For the place of each word or repeat that is numbered, its number in the dictionary. The
+    /// first [`FULL`] places are for words, and repeats follow.
     numbered: Vec<u32>,
     documents: u32,
     /// The number of words that were looked up. `unknown` is how many of these words were not known
@@ -151,9 +151,9 @@ impl Vocabulary {
         Ok(place as u32)
     }
 
-    /// Appends the places of the further occurrences of a word that occurred more than once in the
-    /// document that ends. Returns the last of these places, which the caller must pass to
-    /// [`Vocabulary::count_last`].
+    /// At the end of a document, appends the places of all occurrences but the first of a word that
+    /// the document has more than once. Returns the last of these places, which the caller must
+    /// pass to [`Vocabulary::count_last`].
     pub fn repeat(&mut self, place: u32, places: &mut Vec<u32>, stop: &Stop) -> Result<u32> {
         const CHECK_EVERY: u32 = 1 << 12;
         let (mut last, mut next) = (place, self.second[place as usize]);

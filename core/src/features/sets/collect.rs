@@ -102,7 +102,7 @@ pub struct Collector {
     scratch: Scratch,
     /// Scratch memory for the words that a document has more than once.
     repeated: Vec<u32>,
-    /// Scratch memory for the texts of pages that are kept.
+    /// If texts are wanted instead of sets, scratch memory for the text of a page.
     page: Document,
 }
 

@@ -56,9 +56,9 @@ impl Distinct {
             stop.check()?;
             let set = &piece[self.done..][set];
             let fingerprint = u64::from(set[1]) | u64::from(set[2]) << 32;
-            // A file has only the number of the tokens of a set that cannot be shared, not these
-            // tokens. So it is not known whether two sets with such tokens are equal, and they
-            // hardly ever are.
+            // The tokens that cannot be shared are not in the file, only their number in each set.
+            // So it is not known whether two sets with such tokens are equal, and they hardly ever
+            // are.
             let whole = set[3] == set[4];
             let found =
                 self.table.find(fingerprint, |&other| whole && self.content(other) == &set[3..]).copied();

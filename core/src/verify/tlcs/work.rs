@@ -25,7 +25,8 @@ pub(super) struct Workspace {
     /// The places of matched characters in the shorter and in the longer text.
     matched: Vec<(u32, u32)>,
     curve: Curve,
-    /// True if A is the right one of two texts of the same length.
+    /// Decides which of two texts of the same length counts as A, the shorter text: the right text
+    /// if this is true, else the left text.
     pub right_first: bool,
     /// The counters so far.
     pub steps: Steps,
@@ -38,8 +39,8 @@ impl Workspace {
         x > y || (x == y && self.right_first)
     }
 
-    /// Returns the part that two texts have in common, as numbers of their symbols, or `None` if it
-    /// is shorter than `least`. The filter must have been set to the left text.
+    /// Returns the part that two texts have in common, or `None` if it is shorter than `least`. The
+    /// ranges of the part are indices of symbols. The filter must have been set to the left text.
     pub(super) fn part(
         &mut self,
         parameters: &Parameters,
