@@ -55,6 +55,12 @@ pub(crate) fn short_bytes([first, last]: [u64; 2]) -> Vec<u8> {
     bytes
 }
 
+/// Returns a long string of an arena.
+#[inline]
+pub(crate) fn long_bytes(arena: &[u8], [start, length]: [u64; 2]) -> &[u8] {
+    &arena[start as usize..][..length as usize]
+}
+
 /// Hashes a string by its numbers: their product, folded, as XXH3 does with strings of this length.
 /// The hash differs from [`hash::hash_bytes`], as it need not outlive the call. It takes no branch
 /// on the length.
