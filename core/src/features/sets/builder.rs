@@ -64,12 +64,17 @@ impl<'a> SetBuilder<'a> {
     }
 
     /// Starts the right table: rows from `from` on are in it. No document may be pending.
-    pub fn go_right(&mut self, from: u32) {
+    pub fn go_right(&mut self, from: u32) -> Result<()> {
         self.right_from = Some(from);
         if let Some(spill) = &mut self.spill {
+            // Tokens that are counted in files tell the tables apart by the order of the sets.
+            if self.dictionary.is_frozen() {
+                spill.take(&mut self.collectors)?;
+            }
             spill.go_right(from);
         }
         self.collectors.iter_mut().for_each(Collector::go_right);
+        Ok(())
     }
 
     /// Makes the sets of all collected documents. Returns the number of bytes that the collectors
