@@ -28,7 +28,7 @@ impl<'a> Reading<'a> {
         let long = builder.long();
         self.read(|batch| {
             if let Some(from) = batch.begins_right() {
-                builder.go_right(from);
+                builder.go_right(from)?;
             }
             batch.share_out_to(long, &mut builder.collectors, |collector, row, document, stop| {
                 collector.add(row, document, stop)

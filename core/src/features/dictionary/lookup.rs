@@ -57,6 +57,12 @@ pub(crate) fn short_bytes([first, last]: [u64; 2]) -> Vec<u8> {
     bytes
 }
 
+/// Returns a long string of an arena.
+#[inline]
+pub(crate) fn long_bytes(arena: &[u8], [start, length]: [u64; 2]) -> &[u8] {
+    &arena[start as usize..][..length as usize]
+}
+
 /// Returns the hash of a short string from the two numbers that [`short`] returns for it. As in
 /// XXH3 for strings of this length, it is a product of 128 bits whose halves are combined. The hash
 /// differs from [`hash::hash_bytes`], which is allowed because the hash need not outlive the call.

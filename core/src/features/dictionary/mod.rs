@@ -15,7 +15,7 @@ pub mod vocabulary;
 
 use crate::error::{Error, Result};
 use lookup::Lookup;
-use shard::{REPEAT, Shard};
+use shard::{Shard, is_place};
 
 /// The way in which the number of a token combines its shard and its place in the shard.
 #[derive(Debug, Clone, Copy)]
@@ -43,6 +43,7 @@ pub struct Dictionary {
     bits: u32,
     /// The number of document stamps given so far.
     documents: u32,
+    is_frozen: bool,
 }
 
 impl Default for Dictionary {
@@ -64,7 +65,19 @@ impl Dictionary {
     fn new(bits: u32) -> Self {
         // The greatest numbers have other meanings.
         let most = (u32::MAX >> bits) as usize - 1;
-        Self { shards: (0..1 << bits).map(|_| Shard::new(most)).collect(), bits, documents: 0 }
+        let shards = (0..1 << bits).map(|_| Shard::new(most)).collect();
+        Self { shards, bits, documents: 0, is_frozen: false }
+    }
+
+    /// Lets no token be added from now on. New tokens are counted and numbered elsewhere.
+    pub(crate) fn freeze(&mut self) {
+        self.shards.iter_mut().for_each(Shard::freeze);
+        self.is_frozen = true;
+    }
+
+    /// Reports whether no token can be added.
+    pub fn is_frozen(&self) -> bool {
+        self.is_frozen
     }
 
     /// Returns the shard of a hash.
@@ -83,8 +96,8 @@ impl Dictionary {
         Ok(first)
     }
 
-    /// Returns the number of a token of the document with this stamp ([`Shard::place`]), or `None`
-    /// for a repeat that does not count.
+    /// Returns the number of a token of the document with this stamp, or a result of
+    /// [`Shard::place`] that is not a place.
     #[inline]
     pub(crate) fn number(
         &mut self,
@@ -93,10 +106,10 @@ impl Dictionary {
         stamp: u32,
         table: usize,
         repeats_count: bool,
-    ) -> Result<Option<u32>> {
+    ) -> Result<u32> {
         let (shard, numbering) = (self.shard_of(lookup.hash), self.numbering());
         let place = self.shards[shard].place(lookup, long, stamp, table, repeats_count)?;
-        Ok((place != REPEAT).then(|| numbering.number(shard, place)))
+        Ok(if is_place(place) { numbering.number(shard, place) } else { place })
     }
 
     /// Returns the number of a short token, without counting a document for it.

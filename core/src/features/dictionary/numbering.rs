@@ -6,7 +6,7 @@
 //! number of workers.
 
 use super::pending::Pending;
-use super::shard::{REPEAT, Shard, TOGETHER};
+use super::shard::{REPEAT, Shard, TOGETHER, is_place};
 use super::{Dictionary, Numbering};
 use crate::error::{Error, Result};
 use crate::executor::{self, Executor, Stop};
@@ -185,7 +185,7 @@ impl Filling<'_> {
                     let document = part.stamp + lookup.document;
                     let place =
                         self.shard.place(lookup, &part.pending.long, document, part.table, repeats_count)?;
-                    *number = if place == REPEAT { REPEAT } else { numbering.number(self.number, place) };
+                    *number = if is_place(place) { numbering.number(self.number, place) } else { place };
                 }
                 self.done = to;
             }

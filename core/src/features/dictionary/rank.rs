@@ -41,6 +41,49 @@ impl Ranks {
 /// ranked shard by shard.
 const FREQUENT: u32 = 256;
 
+/// Tokens that are counted elsewhere and ranked together with those of the dictionary.
+#[derive(Debug)]
+pub struct OtherTokens {
+    /// For each lower frequency, at first the number of tokens that have it, and later the rank of
+    /// the next of these tokens.
+    ranks: Vec<u32>,
+    /// The frequencies of the others, in the order in which they were added, and later their ranks.
+    frequent: Vec<u32>,
+    /// The number of frequent tokens whose ranks were asked for.
+    next: usize,
+}
+
+impl Default for OtherTokens {
+    fn default() -> Self {
+        Self { ranks: vec![0; FREQUENT as usize], frequent: Vec::new(), next: 0 }
+    }
+}
+
+impl OtherTokens {
+    /// Adds a token that this many documents have.
+    pub(crate) fn add(&mut self, frequency: u32) -> Result<()> {
+        match self.ranks.get_mut(frequency as usize) {
+            Some(count) => *count += 1,
+            None => memory::push(&mut self.frequent, frequency, DOING)?,
+        }
+        Ok(())
+    }
+
+    /// Returns the rank of the next token with this frequency, after [`rank`]. Tokens must come in
+    /// the order in which they were added.
+    pub(crate) fn next_rank(&mut self, frequency: u32) -> u32 {
+        let next = match self.ranks.get_mut(frequency as usize) {
+            Some(rank) => rank,
+            None => {
+                self.next += 1;
+                return self.frequent[self.next - 1];
+            }
+        };
+        *next += 1;
+        *next - 1
+    }
+}
+
 /// The tokens of a shard that can be shared, while they are ranked.
 struct Ranking<'a> {
     shard: &'a Shard,
@@ -55,8 +98,16 @@ struct Ranking<'a> {
 /// Ranks the tokens that can be shared by the number of documents they are in. With one table, a
 /// token can be shared if it is in at least two documents; with two tables, if it is in documents
 /// of both tables. Ties are broken by shard and hash, so the order does not depend on how the
-/// tokens were numbered. O(n log n) for n tokens.
-pub fn rank(dictionary: &Dictionary, two_tables: bool, executor: &dyn Executor) -> Result<Ranks> {
+/// tokens were numbered; of tokens with the same frequency, `others` come first. O(n log n) for n
+/// tokens.
+pub fn rank(
+    dictionary: &Dictionary,
+    others: Option<&mut OtherTokens>,
+    two_tables: bool,
+    executor: &dyn Executor,
+) -> Result<Ranks> {
+    let mut none = OtherTokens::default();
+    let others = others.unwrap_or(&mut none);
     let mut of = memory::filled(LONE, dictionary.len(), DOING)?;
     let (mut starts, mut rankings, mut rest) = (Vec::new(), Vec::new(), of.as_mut_slice());
     for shard in dictionary.shards() {
@@ -90,6 +141,7 @@ pub fn rank(dictionary: &Dictionary, two_tables: bool, executor: &dyn Executor) 
     })?;
     let mut shared = 0;
     for frequency in 0..FREQUENT as usize {
+        shared += std::mem::replace(&mut others.ranks[frequency], shared);
         for ranking in &mut rankings {
             shared += std::mem::replace(&mut ranking.ranks[frequency], shared);
         }
@@ -105,7 +157,11 @@ pub fn rank(dictionary: &Dictionary, two_tables: bool, executor: &dyn Executor) 
         ranking.order.drain(..rare);
         Ok(())
     })?;
+    /// Stands for the shard of other tokens.
+    const OTHERS: usize = usize::MAX;
     let mut frequent = Vec::new();
+    memory::reserve(&mut frequent, others.frequent.len(), DOING)?;
+    frequent.extend((0..).zip(&others.frequent).map(|(place, &frequency)| (frequency, 0, OTHERS, place)));
     for (shard, ranking) in rankings.iter().enumerate() {
         memory::reserve(&mut frequent, ranking.order.len(), DOING)?;
         frequent
@@ -115,7 +171,10 @@ pub fn rank(dictionary: &Dictionary, two_tables: bool, executor: &dyn Executor) 
         executor::sort_unstable_by(frequent, stop, &Ord::cmp)
     })?;
     for (_, _, shard, place) in frequent {
-        rankings[shard].of[place as usize] = shared;
+        match shard {
+            OTHERS => others.frequent[place as usize] = shared,
+            _ => rankings[shard].of[place as usize] = shared,
+        }
         shared += 1;
     }
     Ok(Ranks { of, starts, numbering: dictionary.numbering(), shared: shared as usize })

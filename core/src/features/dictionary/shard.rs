@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::lookup::{ContentKind, Lookup, short_bytes};
+use super::lookup::{ContentKind, Lookup, long_bytes, short_bytes};
 use super::slots::Slots;
 use crate::error::{Error, Result};
 use crate::hash;
@@ -44,16 +44,32 @@ pub struct Shard {
     slots: Slots,
     entries: Vec<KnownToken>,
     arena: Vec<u8>,
+    /// Set if no token may be added.
+    is_frozen: bool,
 }
 
 /// The result of [`Shard::place`] for a token that the document already has, if repeats do not
 /// count.
 pub const REPEAT: u32 = u32::MAX;
 
+/// The result for a token that a frozen dictionary does not have.
+pub const OVERFLOW: u32 = u32::MAX - 1;
+
+/// Reports whether a result of [`Shard::place`] is a place.
+#[inline]
+pub(crate) const fn is_place(place: u32) -> bool {
+    place < OVERFLOW
+}
+
 impl Shard {
     /// Creates a shard without tokens, for at most `most` tokens.
     pub(crate) const fn new(most: usize) -> Self {
-        Self { most, slots: Slots::new(), entries: Vec::new(), arena: Vec::new() }
+        Self { most, slots: Slots::new(), entries: Vec::new(), arena: Vec::new(), is_frozen: false }
+    }
+
+    /// Lets no token be added from now on.
+    pub(crate) fn freeze(&mut self) {
+        self.is_frozen = true;
     }
 
     /// Prefetches the memory that [`Shard::place`] reads first for each of some lookups, before any
@@ -64,9 +80,9 @@ impl Shard {
         lookups.for_each(|lookup| prefetch(&self.entries, self.slots.first(lookup.hash)));
     }
 
-    /// Returns the place of a token of `document`, and adds the token if it is new. `table` is the
-    /// table of the document. If repeats count, the k-th occurrence of a token in a document is a
-    /// separate token.
+    /// Returns the place of a token of `document`, and adds the token if it is new; if it is new
+    /// and the shard is frozen, returns [`OVERFLOW`]. `table` is the table of the document. If
+    /// repeats count, the k-th occurrence of a token in a document is a separate token.
     #[inline]
     pub fn place(
         &mut self,
@@ -77,6 +93,9 @@ impl Shard {
         repeats_count: bool,
     ) -> Result<u32> {
         let place = self.find_or_add(lookup, long)?;
+        if place == OVERFLOW {
+            return Ok(OVERFLOW);
+        }
         self.occur(place, document, table, repeats_count)
     }
 
@@ -86,6 +105,7 @@ impl Shard {
     pub(crate) fn find_or_add(&mut self, lookup: &Lookup, long: &[u8]) -> Result<u32> {
         match self.find(lookup, long) {
             Some(place) => Ok(place),
+            None if self.is_frozen => Ok(OVERFLOW),
             None => self.add_new(lookup, long),
         }
     }
@@ -105,6 +125,9 @@ impl Shard {
         }
         let current = entry.current;
         let next = self.occurrence_after(current)?;
+        if next == OVERFLOW {
+            return Ok(OVERFLOW);
+        }
         self.entries[place as usize].current = next;
         self.entries[next as usize].documents[table] += 1;
         Ok(next)
@@ -116,7 +139,9 @@ impl Shard {
             let entry = &self.entries[place as usize];
             entry.kind == lookup.kind
                 && match entry.kind {
-                    ContentKind::Long => part(&self.arena, entry.content) == part(long, lookup.content),
+                    ContentKind::Long => {
+                        long_bytes(&self.arena, entry.content) == long_bytes(long, lookup.content)
+                    }
                     _ => entry.content == lookup.content,
                 }
         })
@@ -126,7 +151,7 @@ impl Shard {
     fn add_new(&mut self, lookup: &Lookup, long: &[u8]) -> Result<u32> {
         let mut content = lookup.content;
         if lookup.kind == ContentKind::Long {
-            let bytes = part(long, content);
+            let bytes = long_bytes(long, content);
             content[0] = self.arena.len() as u64;
             memory::extend(&mut self.arena, bytes, DOING)?;
         }
@@ -155,6 +180,9 @@ impl Shard {
         let KnownToken { next, hash, .. } = self.entries[place as usize];
         if next != NONE {
             return Ok(next);
+        }
+        if self.is_frozen {
+            return Ok(OVERFLOW);
         }
         let next = self.add(hash::mix(hash.wrapping_add(1)), ContentKind::Occurrence, [place.into(), 0])?;
         self.entries[place as usize].next = next;
@@ -205,14 +233,8 @@ impl Shard {
         let KnownToken { kind, content, .. } = &self.entries[place];
         match kind {
             ContentKind::Short => Cow::Owned(short_bytes(*content)),
-            ContentKind::Long => Cow::Borrowed(part(&self.arena, *content)),
+            ContentKind::Long => Cow::Borrowed(long_bytes(&self.arena, *content)),
             ContentKind::Number | ContentKind::Occurrence => Cow::Owned(content[0].to_be_bytes().to_vec()),
         }
     }
-}
-
-/// Returns a string of an arena.
-#[inline]
-fn part(arena: &[u8], [start, length]: [u64; 2]) -> &[u8] {
-    &arena[start as usize..][..length as usize]
 }

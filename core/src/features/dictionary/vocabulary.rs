@@ -60,6 +60,8 @@ pub struct Vocabulary {
     /// first [`FULL`] places are for words, and repeats follow.
     numbered: Vec<u32>,
     documents: u32,
+    /// Set if no word may be added.
+    is_closed: bool,
     /// The number of words that were looked up. `unknown` is how many of these words were not known
     /// and did not fit.
     met: u64,
@@ -116,7 +118,7 @@ impl Vocabulary {
 
     #[cold]
     fn add_new(&mut self, hash: u64, content: [u64; 2]) -> Result<u32> {
-        if self.words.len() >= FULL {
+        if self.words.len() >= FULL || self.is_closed {
             self.unknown += 1;
             return Ok(UNKNOWN);
         }
@@ -221,7 +223,13 @@ impl Vocabulary {
         }
         let words = self.words[..self.numbered_words].iter().zip(&self.numbered);
         words.for_each(|(word, &number)| dictionary.count_documents(number, word.documents));
-        *self = Self::default();
+        *self = Self { is_closed: self.is_closed, ..Self::default() };
+    }
+
+    /// Starts over, and knows no word from now on: the dictionary numbers no further ones.
+    pub fn close(&mut self, dictionary: &mut Dictionary) {
+        self.is_closed = true;
+        self.settle(dictionary);
     }
 
     /// Starts over if the vocabulary has become too large or knew less than half of the words since

@@ -16,6 +16,9 @@ use crate::features::dictionary::numbering::number;
 use crate::features::tokens::Document;
 use crate::files::TempFiles;
 
+/// The part of the memory that the tokens and their numbers may take: one of so many.
+const DICTIONARY_SHARE: usize = 4;
+
 /// The sets of documents, while the documents are read.
 pub struct SetBuilder<'a> {
     /// The collectors, one for each worker. [`SetBuilder::number`] numbers their tokens.
@@ -62,12 +65,17 @@ impl<'a> SetBuilder<'a> {
 
     /// Starts the right table: the rows from number `from` on are in it. No document may be
     /// pending.
-    pub fn go_right(&mut self, from: u32) {
+    pub fn go_right(&mut self, from: u32) -> Result<()> {
         self.right_from = Some(from);
         if let Some(spill) = &mut self.spill {
+            // Tokens that are counted in files tell the tables apart by the order of the sets.
+            if self.dictionary.is_frozen() {
+                spill.take(&mut self.collectors)?;
+            }
             spill.go_right(from);
         }
         self.collectors.iter_mut().for_each(Collector::go_right);
+        Ok(())
     }
 
     /// Makes the sets of all collected documents. Returns the number of bytes that the collectors
@@ -90,12 +98,16 @@ impl<'a> SetBuilder<'a> {
     /// take more than `memory` bytes. Returns the number of bytes that were held before that.
     pub fn spill(&mut self, others: usize, memory: usize) -> Result<usize> {
         let (held, sets) = (self.bytes(), self.sets_bytes());
+        let Some(spill) = &mut self.spill else { return Ok(held) };
+        let Self { dictionary, collectors, .. } = self;
+        // A full table of tokens grows by as much again.
+        if dictionary.bytes() > memory / DICTIONARY_SHARE && !dictionary.is_frozen() {
+            collectors.iter_mut().for_each(|collector| collector.freeze(dictionary));
+            dictionary.freeze();
+        }
         // The index of a join takes about as much memory as the sets.
-        if let Some(spill) = &mut self.spill
-            && held + sets + others > memory
-            && sets > memory / 8
-        {
-            spill.take(&mut self.collectors)?;
+        if dictionary.is_frozen() || (held + sets + others > memory && sets > memory / 8) {
+            spill.take(collectors)?;
         }
         Ok(held)
     }

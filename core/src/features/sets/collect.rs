@@ -4,13 +4,14 @@
 //! If repeats count, the k-th occurrence of a token is a separate token (docs/design/algorithms.md
 //! section 1, *Multiset to set*), so that all later steps see plain sets.
 
+use super::overflow::{OverflowToken, settle_document};
 use super::vocabulary_batch::Meeting;
 use crate::error::{Error, Result};
 use crate::executor::{self, Stop};
 use crate::features::dictionary::Dictionary;
 use crate::features::dictionary::lookup::{Lookup, short_word};
 use crate::features::dictionary::pending::{Pending, PendingDocument, UNKNOWN};
-use crate::features::dictionary::shard::REPEAT;
+use crate::features::dictionary::shard::{OVERFLOW, REPEAT};
 use crate::features::dictionary::vocabulary::Vocabulary;
 use crate::features::texts::TextCollector;
 use crate::features::tokens::{Document, FeatureSpec, Scratch, Token, Tokenizer, for_each_token};
@@ -31,6 +32,8 @@ pub struct Sets {
     /// For each set, the sum of the hashes of its tokens. It does not depend on the order of the
     /// tokens, so it is the same for equal sets.
     pub fingerprints: Vec<u64>,
+    /// Further tokens, which the dictionary has no number for, by set.
+    pub(super) overflow: Vec<OverflowToken>,
 }
 
 impl Sets {
@@ -48,6 +51,13 @@ impl Sets {
         self.rows.push(row);
         self.ends.push(self.tokens.len());
         Ok(())
+    }
+
+    /// Makes the overflow tokens from index `from` on, which are those of the next set, distinct.
+    /// Returns the sum of their hashes.
+    fn settle_overflow(&mut self, from: usize, repeats_count: bool) -> u64 {
+        // Sets are numbered like rows.
+        settle_document(&mut self.overflow, from, self.rows.len() as u32, repeats_count)
     }
 
     /// Splits off the sets of the rows from number `row` on. These sets come after all other sets.
@@ -74,6 +84,7 @@ impl Sets {
             + memory::bytes(&self.ends)
             + memory::bytes(&self.rows)
             + memory::bytes(&self.fingerprints)
+            + memory::bytes(&self.overflow)
     }
 }
 
@@ -214,7 +225,8 @@ impl Collector {
     ) -> Result<()> {
         let Self { spec, sets, table, scratch, .. } = self;
         let stamp = dictionary.stamps(1)?;
-        let (start, mut fingerprint, mut long) = (sets.tokens.len(), 0u64, Vec::new());
+        let (start, overflow) = (sets.tokens.len(), sets.overflow.len());
+        let (mut fingerprint, mut long) = (0u64, Vec::new());
         let mut count = 0usize;
         let added = for_each_token(document, spec, scratch, stop, |token: Token<'_>| {
             if count.is_multiple_of(CHECK_EVERY) {
@@ -223,14 +235,20 @@ impl Collector {
             count += 1;
             long.clear();
             let lookup = Lookup::new(token, 0, &mut long)?;
-            if let Some(number) = dictionary.number(&lookup, &long, stamp, *table, spec.multiset)? {
-                memory::push(&mut sets.tokens, number, DOING)?;
-                fingerprint = fingerprint.wrapping_add(lookup.hash);
+            match dictionary.number(&lookup, &long, stamp, *table, spec.multiset)? {
+                REPEAT => {}
+                OVERFLOW => memory::push(&mut sets.overflow, OverflowToken::new(&lookup, &long), DOING)?,
+                number => {
+                    memory::push(&mut sets.tokens, number, DOING)?;
+                    fingerprint = fingerprint.wrapping_add(lookup.hash);
+                }
             }
             Ok(())
         });
         let added = added.and_then(|()| {
-            let size = check_size(sets.tokens.len() - start)?;
+            let hashes = sets.settle_overflow(overflow, spec.multiset);
+            fingerprint = fingerprint.wrapping_add(hashes);
+            let size = check_size(sets.tokens.len() - start + sets.overflow.len() - overflow)?;
             match size {
                 0 => self.empty += 1,
                 _ => sets.close(row, fingerprint)?,
@@ -242,6 +260,7 @@ impl Collector {
             for token in sets.tokens.drain(start..) {
                 dictionary.forget(token, *table);
             }
+            sets.overflow.truncate(overflow);
         }
         added
     }
@@ -263,6 +282,11 @@ impl Collector {
         self.vocabulary.settle(dictionary);
     }
 
+    /// Prepares for a dictionary that will be frozen. No document may be pending.
+    pub(super) fn freeze(&mut self, dictionary: &mut Dictionary) {
+        self.vocabulary.close(dictionary);
+    }
+
     /// Numbers the pending tokens that have to be looked up in the dictionary, in this thread. It
     /// is meant for few tokens.
     pub(crate) fn number_here(&mut self, dictionary: &mut Dictionary) -> Result<()> {
@@ -270,7 +294,7 @@ impl Collector {
         let stamp = dictionary.stamps(documents.len())?;
         for lookup in lookups.iter() {
             let number = dictionary.number(lookup, long, stamp + lookup.document, *table, spec.multiset)?;
-            memory::push(numbers, number.unwrap_or(REPEAT), DOING)?;
+            memory::push(numbers, number, DOING)?;
         }
         Ok(())
     }
@@ -278,12 +302,14 @@ impl Collector {
     /// Makes the sets of the pending documents, whose tokens must be numbered. After a stop, the
     /// next call goes on from there.
     pub(crate) fn make_sets(&mut self, stop: &Stop) -> Result<()> {
-        let Self { pending, vocabulary, sets, made: (done, from, looked_up), .. } = self;
+        let Self { pending, vocabulary, sets, made: (done, from, looked_up), spec, .. } = self;
+        let repeats_count = &spec.multiset;
         let words = vocabulary.numbered();
         while let Some(&PendingDocument { row, end, mut fingerprint }) = pending.documents.get(*done) {
             stop.check()?;
             memory::reserve(&mut sets.tokens, end - *from, DOING)?;
             let (start, mut next) = (sets.tokens.len(), *looked_up);
+            let overflow = sets.overflow.len();
             let mut runs = pending.tokens[*from..end].split(|&place| place == UNKNOWN);
             let mut run = runs.next();
             while let Some(known) = run {
@@ -291,16 +317,24 @@ impl Collector {
                 run = runs.next();
                 if run.is_some() {
                     // The token between two runs.
-                    let number = pending.numbers[next];
-                    if number != REPEAT {
-                        fingerprint = fingerprint.wrapping_add(pending.lookups[next].hash);
-                        sets.tokens.push(number);
+                    let lookup = &pending.lookups[next];
+                    match pending.numbers[next] {
+                        REPEAT => {}
+                        OVERFLOW => {
+                            let token = OverflowToken::new(lookup, &pending.long);
+                            memory::push(&mut sets.overflow, token, DOING)?;
+                        }
+                        number => {
+                            fingerprint = fingerprint.wrapping_add(lookup.hash);
+                            sets.tokens.push(number);
+                        }
                     }
                     next += 1;
                 }
             }
-            sets.close(row, fingerprint)?;
-            self.tokens += (sets.tokens.len() - start) as u64;
+            let hashes = sets.settle_overflow(overflow, *repeats_count);
+            sets.close(row, fingerprint.wrapping_add(hashes))?;
+            self.tokens += (sets.tokens.len() - start + sets.overflow.len() - overflow) as u64;
             (*done, *from, *looked_up) = (*done + 1, end, next);
         }
         (*done, *from, *looked_up) = (0, 0, 0);

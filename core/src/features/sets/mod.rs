@@ -6,6 +6,8 @@ mod distinct;
 pub mod exact;
 pub mod grams;
 pub mod order;
+mod overflow;
+mod overflow_ranks;
 pub mod records;
 pub mod spill;
 pub mod store;

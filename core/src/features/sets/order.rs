@@ -61,7 +61,7 @@ pub fn order(
     }
     let mut groups = group_equal_sets(&mut parts, lefts, executor)?;
     let split = groups.starts.partition_point(|&start| (groups.entries[start].part as usize) < lefts);
-    let ranks = rank(&dictionary, right_from.is_some(), executor)?;
+    let ranks = rank(&dictionary, None, right_from.is_some(), executor)?;
     let distinct_tokens = dictionary.len();
     let groups_bytes = memory::bytes(&groups.entries) + memory::bytes(&groups.starts);
     let sets_bytes = |parts: &[Sets]| parts.iter().map(Sets::bytes).sum::<usize>();
@@ -286,6 +286,7 @@ mod tests {
             ends: vec![2, 4, 6],
             rows: vec![0, 1, 2],
             fingerprints: vec![9, 9, 9],
+            ..Sets::default()
         }];
         let groups = group_equal_sets(&mut parts, 1, &PlainThreads(1)).unwrap();
         assert_eq!(groups.starts, [0, 2]);

@@ -11,6 +11,8 @@ use std::collections::BTreeMap;
 use super::collect::Collector;
 use super::distinct::{Distinct, HEAD, sets_in};
 use super::order::Ordered;
+use super::overflow::{Overflow, SharedTokens};
+use super::overflow_ranks::{OverflowRanks, SetRank};
 use super::records::Members;
 use super::store::{Store, Table};
 use super::translate::order_ranks;
@@ -38,13 +40,26 @@ pub struct Spill<'a> {
     /// The number of sets of each size in each table. The key has true for the right table.
     sizes: BTreeMap<(bool, u32), u64>,
     right_from: Option<u32>,
+    /// The number of sets in the file.
+    sets: u32,
+    /// The tokens of these sets that the dictionary has no number for, if there are any.
+    overflow: Option<Overflow<'a>>,
 }
 
 impl<'a> Spill<'a> {
     /// Creates an empty spill. All rows belong to the only table, or to the left one until
     /// [`Spill::go_right`] is called.
     pub fn new(files: &'a dyn TempFiles) -> Self {
-        Self { files, file: None, runs: Vec::new(), written: 0, sizes: BTreeMap::new(), right_from: None }
+        Self {
+            files,
+            file: None,
+            runs: Vec::new(),
+            written: 0,
+            sizes: BTreeMap::new(),
+            right_from: None,
+            sets: 0,
+            overflow: None,
+        }
     }
 
     /// Reports whether anything was spilled.
@@ -65,12 +80,24 @@ impl<'a> Spill<'a> {
         let Some(file) = &mut self.file else { return Ok(()) };
         for collector in collectors {
             let sets = std::mem::take(&mut collector.sets);
+            let mut overflow = sets.overflow.as_slice();
+            if !overflow.is_empty() && self.overflow.is_none() {
+                self.overflow = Some(Overflow::new(self.files)?);
+            }
             let mut words = Vec::new();
             let mut length = 0;
             for (set, &row) in sets.rows.iter().enumerate() {
                 let tokens = &sets.tokens[sets.range(set)];
-                let size = tokens.len() as u32;
                 let right = self.right_from.is_some_and(|from| row >= from);
+                let own = overflow.iter().take_while(|token| token.set as usize == set).count();
+                if let Some(all) = &mut self.overflow {
+                    for &token in &overflow[..own] {
+                        all.push(token, self.sets, right)?;
+                    }
+                }
+                overflow = &overflow[own..];
+                self.sets += 1;
+                let size = (tokens.len() + own) as u32;
                 *self.sizes.entry((right, size)).or_insert(0) += 1;
                 push_set(&mut words, row, sets.fingerprints[set], size, tokens.iter().copied())?;
                 if words.len() >= PIECE || set + 1 == sets.rows.len() {
@@ -99,14 +126,22 @@ impl<'a> Spill<'a> {
         self.take(&mut collectors)?;
         collectors.iter_mut().for_each(|collector| collector.settle(&mut dictionary));
         drop(collectors);
-        let ranks = rank(&dictionary, self.right_from.is_some(), executor)?;
-        let (distinct_tokens, dictionary_bytes) = (dictionary.len(), dictionary.bytes());
+        let two_tables = self.right_from.is_some();
+        let overflow = self.overflow.take();
+        let mut others = overflow.map(|overflow| overflow.count(two_tables, budget, executor)).transpose()?;
+        let frequencies = others.as_mut().map(|others| &mut others.frequencies);
+        let ranks = rank(&dictionary, frequencies, two_tables, executor)?;
+        let overflow_tokens = others.as_ref().map_or(0, |others| others.distinct);
+        let (distinct_tokens, dictionary_bytes) =
+            (dictionary.len() + overflow_tokens as usize, dictionary.bytes());
         drop(dictionary);
+        let by_set = |others: SharedTokens<'_>| others.by_set(self.sets, budget, executor);
+        let mut overflow = others.map(by_set).transpose()?;
         let (ranks_bytes, shared_tokens) = (ranks.bytes(), ranks.shared);
 
         let ranges = SizeRanges::new(&self.sizes, budget);
-        let mut files = self.distribute(&ranges, &ranks, budget, executor)?;
-        drop((ranks, self.file.take()));
+        let mut files = self.distribute(&ranges, (&ranks, overflow.as_mut()), budget, executor)?;
+        drop((ranks, overflow, self.file.take()));
         let right_files = files.split_off(ranges.first_right.min(files.len()));
         let left = write_records(self.files, files, executor)?;
         let right = match self.right_from {
@@ -123,7 +158,7 @@ impl<'a> Spill<'a> {
     fn distribute(
         &mut self,
         ranges: &SizeRanges,
-        ranks: &Ranks,
+        (ranks, mut overflow): (&Ranks, Option<&mut OverflowRanks>),
         budget: usize,
         executor: &dyn Executor,
     ) -> Result<Vec<RangeFile>> {
@@ -135,10 +170,17 @@ impl<'a> Spill<'a> {
         let share = (budget / 8 / size_of::<u32>()).clamp(PIECE / 64, PIECE * 16);
         let Some(file) = &mut self.file else { return Ok(files) };
         let mut space = Vec::new();
+        let mut sets = 0;
         for &(at, length) in &self.runs {
             let mut reader = Reader::new(at, length, share);
             while reader.fill(&mut **file)? {
-                let mut pieces = reader.split(executor.count(), ranges.count, &mut space);
+                let from = sets;
+                sets += reader.sets;
+                let others = match &mut overflow {
+                    Some(overflow) => overflow.take_until(sets, executor)?,
+                    None => Vec::new(),
+                };
+                let mut pieces = reader.split(executor.count(), ranges.count, (from, &others), &mut space);
                 executor::each(executor, &mut pieces, |piece, stop| {
                     piece.translate(ranges, ranks, right_from, sort, stop)
                 })?;
@@ -232,11 +274,13 @@ struct Reader {
     words: Vec<u32>,
     /// The end of the last complete set in `words`.
     whole: usize,
+    /// The number of complete sets in `words`.
+    sets: u32,
 }
 
 impl Reader {
     fn new(at: u64, length: usize, share: usize) -> Self {
-        Self { at, left: length, share, words: Vec::new(), whole: 0 }
+        Self { at, left: length, share, words: Vec::new(), whole: 0, sets: 0 }
     }
 
     /// Reads on until `words` has at least one complete set. Returns false at the end.
@@ -249,21 +293,31 @@ impl Reader {
             file.read(self.at * size_of::<u32>() as u64, bytemuck::cast_slice_mut(&mut self.words[start..]))?;
             self.at += more as u64;
             self.left -= more;
-            self.whole = sets_in(&self.words).last().map_or(0, |set| set.end);
+            (self.whole, self.sets) = sets_in(&self.words).fold((0, 0), |(_, sets), set| (set.end, sets + 1));
         }
         Ok(self.whole > 0)
     }
 
     /// Returns the complete sets in about equal shares, with memory for their output.
-    fn split(&self, shares: usize, ranges: usize, space: &mut Vec<Vec<Vec<u32>>>) -> Vec<Piece<'_>> {
+    /// The first set has the number `first`, and `overflow` has the ranks of further tokens of all
+    /// of them.
+    fn split<'a>(
+        &'a self,
+        shares: usize,
+        ranges: usize,
+        (first, overflow): (u32, &'a [SetRank]),
+        space: &mut Vec<Vec<Vec<u32>>>,
+    ) -> Vec<Piece<'a>> {
         let most = self.whole.div_ceil(shares);
         let mut pieces = Vec::new();
-        let mut from = 0;
-        for set in sets_in(&self.words[..self.whole]) {
+        let (mut from, mut begun) = (0, first);
+        for (set, number) in sets_in(&self.words[..self.whole]).zip(first..) {
             if set.end - from >= most || set.end == self.whole {
                 let out = space.pop().unwrap_or_else(|| vec![Vec::new(); ranges]);
-                pieces.push(Piece { words: &self.words[from..set.end], out });
-                from = set.end;
+                let after = overflow.partition_point(|rank| rank.set < begun);
+                let (words, overflow) = (&self.words[from..set.end], &overflow[after..]);
+                pieces.push(Piece { words, set: begun, overflow, out });
+                (from, begun) = (set.end, number + 1);
             }
         }
         pieces
@@ -279,6 +333,10 @@ impl Reader {
 /// Some sets, and their output for each size range.
 struct Piece<'a> {
     words: &'a [u32],
+    /// The number of the first set.
+    set: u32,
+    /// The ranks of further tokens of these sets, and of later sets.
+    overflow: &'a [SetRank],
     out: Vec<Vec<u32>>,
 }
 
@@ -291,7 +349,7 @@ impl Piece<'_> {
         sort: sorting_network::Kernel,
         stop: &Stop,
     ) -> Result<()> {
-        let Self { words, out } = self;
+        let Self { words, set: number, overflow, out } = self;
         while let Some(set) = sets_in(words).next() {
             stop.check()?;
             let (head, tokens) = words[set.clone()].split_at(HEAD);
@@ -300,13 +358,17 @@ impl Piece<'_> {
             let right = right_from.is_some_and(|from| row >= from);
             let out = &mut out[ranges.of(right, size, fingerprint)];
             let start = out.len();
-            push_set(out, row, fingerprint, size, tokens.iter().map(|&token| ranks.of(token)))?;
+            let own = overflow.iter().take_while(|rank| rank.set == *number).count();
+            let others = overflow[..own].iter().map(|rank| rank.rank);
+            let ranks = tokens.iter().map(|&token| ranks.of(token)).chain(others);
+            push_set(out, row, fingerprint, size, ranks)?;
             // After a stop, the set is written again.
             let kept = order_ranks(&mut out[start + HEAD..], sort, stop);
             out.truncate(kept.as_ref().map_or(start, |&kept| start + HEAD + kept as usize));
             let kept = kept?;
             out[start + HEAD - 1] = kept;
-            *words = &words[set.end..];
+            (*words, *overflow) = (&words[set.end..], &overflow[own..]);
+            *number += 1;
         }
         Ok(())
     }

@@ -44,7 +44,7 @@ pub(super) fn exact_pairs(
     let sides = [Some(0..if two { split } else { all }), two.then_some(split..all)];
     for (side, records) in sides.into_iter().flatten().enumerate() {
         if side == 1 {
-            builder.go_right(split);
+            builder.go_right(split)?;
         }
         let mut done = records.start;
         while done < records.end {

@@ -1,0 +1,416 @@
+//! Tokens that a full dictionary has no number for, in temporary files.
+//!
+//! Once the dictionary takes its share of the memory it is frozen: it numbers no further tokens. A
+//! token that it does not have goes to a file with the number of its set. At the end equal tokens
+//! are brought together, part by part of their hashes, and counted. So sets can have any number of
+//! distinct tokens in any memory.
+//!
+//! A short string or a number is compared whole, a longer string by a hash of 128 bits.
+
+use bytemuck::{Pod, Zeroable};
+
+use super::overflow_ranks::{OverflowRanks, SetRank};
+use crate::error::Result;
+use crate::executor::{self, Executor};
+use crate::features::dictionary::lookup::{ContentKind, Lookup, long_bytes};
+use crate::features::dictionary::rank::OtherTokens;
+use crate::files::{TempFile, TempFiles};
+use crate::hash;
+use crate::memory;
+
+const DOING: &str = "spilling tokens";
+
+/// A token of a set that the dictionary has no number for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
+#[repr(C)]
+pub(super) struct OverflowToken {
+    /// The content of a short string or a number, or a hash of a long string.
+    content: [u64; 2],
+    /// The kind of the content in the lowest two bits, and above them, if repeats count, the number
+    /// of earlier occurrences in the document.
+    tag: u32,
+    /// The number of the set.
+    pub(super) set: u32,
+}
+
+impl OverflowToken {
+    /// Takes a token that was looked up; `long` has the long strings. The number of its set is
+    /// given later.
+    pub(super) fn new(lookup: &Lookup, long: &[u8]) -> Self {
+        let content = match lookup.kind {
+            ContentKind::Long => {
+                let hash = hash::hash_bytes_128(long_bytes(long, lookup.content));
+                [hash as u64, (hash >> 64) as u64]
+            }
+            _ => lookup.content,
+        };
+        Self { content, tag: lookup.kind as u32, set: 0 }
+    }
+
+    /// Returns a hash of the token.
+    fn hash(&self) -> u64 {
+        hash::mix(self.content[0] ^ hash::mix(self.content[1] ^ u64::from(self.tag)))
+    }
+
+    fn is_like(&self, other: &Self) -> bool {
+        (self.content, self.tag) == (other.content, other.tag)
+    }
+}
+
+/// Makes the tokens from `from` on, which are those of one document, distinct: repeats are removed
+/// or, if they count, become tokens of their own. Gives them the number of their set. Returns the
+/// sum of their hashes.
+pub(super) fn settle_document(
+    tokens: &mut Vec<OverflowToken>,
+    from: usize,
+    set: u32,
+    repeats_count: bool,
+) -> u64 {
+    let own = &mut tokens[from..];
+    own.sort_unstable();
+    let mut kept = 0;
+    let mut repeats = 0;
+    for n in 0..own.len() {
+        repeats = if n > 0 && own[n].is_like(&own[n - 1]) { repeats + 1 } else { 0 };
+        if repeats > 0 && !repeats_count {
+            continue;
+        }
+        // The tag stays as it is for now: tokens are compared by it.
+        own[kept] = OverflowToken { set: repeats, ..own[n] };
+        kept += 1;
+    }
+    tokens.truncate(from + kept);
+    let mut hashes = 0u64;
+    for token in &mut tokens[from..] {
+        let repeats = std::mem::replace(&mut token.set, set);
+        token.tag |= repeats << KIND_BITS;
+        hashes = hashes.wrapping_add(token.hash());
+    }
+    hashes
+}
+
+/// The number of bits of [`OverflowToken::tag`] that have the kind.
+const KIND_BITS: u32 = 2;
+
+/// The number of bits of a hash that choose among the files.
+const PART_BITS: u32 = 6;
+/// The number of tokens that are written at one time. In tests it is so small that parts are split.
+const PIECE: usize = if cfg!(test) { 2 } else { 1 << 10 };
+
+/// Tokens with hashes of some range.
+struct Part {
+    file: Box<dyn TempFile>,
+    /// The number of tokens in the file.
+    length: u64,
+    held: Vec<OverflowToken>,
+}
+
+impl Part {
+    fn push(&mut self, token: OverflowToken) -> Result<()> {
+        memory::push(&mut self.held, token, DOING)?;
+        if self.held.len() == PIECE { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.file.write(bytemuck::cast_slice(&self.held))?;
+        self.length += self.held.len() as u64;
+        self.held.clear();
+        Ok(())
+    }
+
+    /// Reads the tokens from a place on.
+    fn read(&mut self, at: u64, tokens: &mut [OverflowToken]) -> Result<()> {
+        self.file.read(at * size_of::<OverflowToken>() as u64, bytemuck::cast_slice_mut(tokens))
+    }
+}
+
+/// Opens one file for each value of some bits of the hash.
+fn parts(files: &dyn TempFiles) -> Result<Vec<Part>> {
+    (0..1 << PART_BITS).map(|_| Ok(Part { file: files.create()?, length: 0, held: Vec::new() })).collect()
+}
+
+fn part_of(token: &OverflowToken, depth: u32) -> usize {
+    (token.hash() >> (64 - PART_BITS * (depth + 1))) as usize & ((1 << PART_BITS) - 1)
+}
+
+/// The tokens of all sets, in files.
+pub(super) struct Overflow<'a> {
+    files: &'a dyn TempFiles,
+    parts: Vec<Part>,
+    /// The first set of the right table.
+    right_from: u32,
+}
+
+impl<'a> Overflow<'a> {
+    /// Creates files without tokens.
+    pub(super) fn new(files: &'a dyn TempFiles) -> Result<Self> {
+        Ok(Self { files, parts: parts(files)?, right_from: u32::MAX })
+    }
+
+    /// Adds a token of the set with this number; sets come in ascending order.
+    pub(super) fn push(&mut self, token: OverflowToken, set: u32, is_right: bool) -> Result<()> {
+        if is_right {
+            self.right_from = self.right_from.min(set);
+        }
+        self.parts[part_of(&token, 0)].push(OverflowToken { set, ..token })
+    }
+
+    /// Counts the tokens, with about `budget` bytes. O(n log n) for n tokens.
+    pub(super) fn count(
+        self,
+        two_tables: bool,
+        budget: usize,
+        executor: &dyn Executor,
+    ) -> Result<SharedTokens<'a>> {
+        let Self { files, parts, right_from } = self;
+        let most = (budget / 2 / executor.count().max(1) / size_of::<OverflowToken>()).max(PIECE);
+        let mut shared = SharedTokens::new(files, two_tables.then_some(right_from))?;
+        let mut todo: Vec<(Part, u32)> = Vec::new();
+        for part in parts.into_iter().rev() {
+            memory::push(&mut todo, (part, 0), DOING)?;
+        }
+        let mut counting: Vec<Counting> = Vec::new();
+        while let Some((mut part, depth)) = todo.pop() {
+            part.flush()?;
+            if part.length > most as u64 && depth < MOST_DEPTH {
+                // Parts that are all of one token stay as they are, however deep.
+                let smaller = split(part, depth + 1, files, most)?;
+                todo.extend(smaller.into_iter().rev().map(|part| (part, depth + 1)));
+                continue;
+            }
+            let mut tokens = Vec::new();
+            memory::reserve(&mut tokens, part.length as usize, DOING)?;
+            tokens.resize(part.length as usize, OverflowToken::zeroed());
+            part.read(0, &mut tokens)?;
+            counting.push(Counting { tokens, ..Counting::default() });
+            if counting.len() >= executor.count() || todo.is_empty() {
+                shared.take(&mut counting, executor)?;
+            }
+        }
+        shared.take(&mut counting, executor)?;
+        Ok(shared)
+    }
+}
+
+/// The number of times that a part is split again.
+const MOST_DEPTH: u32 = 4;
+
+/// Splits a part by the next bits of the hash.
+fn split(mut part: Part, depth: u32, files: &dyn TempFiles, most: usize) -> Result<Vec<Part>> {
+    let mut smaller = parts(files)?;
+    let mut tokens = Vec::new();
+    let mut at = 0;
+    while at < part.length {
+        let length = (part.length - at).min(most as u64);
+        memory::reserve(&mut tokens, length as usize, DOING)?;
+        tokens.resize(length as usize, OverflowToken::zeroed());
+        part.read(at, &mut tokens)?;
+        for token in tokens.drain(..) {
+            smaller[part_of(&token, depth)].push(token)?;
+        }
+        at += length;
+    }
+    Ok(smaller)
+}
+
+/// Tokens of a part that are being counted.
+#[derive(Default)]
+struct Counting {
+    tokens: Vec<OverflowToken>,
+    /// The shared tokens, as [`SharedTokens::file`] has them.
+    words: Vec<u32>,
+    distinct: u64,
+    /// The number of tokens that are done.
+    done: usize,
+}
+
+impl Counting {
+    /// Sorts the tokens and finds those that can be shared. After a stop, the next call goes on.
+    fn count(&mut self, right_from: Option<u32>, stop: &executor::Stop) -> Result<()> {
+        if self.done == 0 {
+            executor::sort_unstable_by(&mut self.tokens, stop, &Ord::cmp)?;
+        }
+        while self.done < self.tokens.len() {
+            stop.check()?;
+            let rest = &self.tokens[self.done..];
+            let sets = rest.iter().take_while(|token| token.is_like(&rest[0])).count();
+            // Sets are in ascending order, those of the right table last.
+            let shared = match right_from {
+                Some(from) => rest[0].set < from && rest[sets - 1].set >= from,
+                None => sets > 1,
+            };
+            if shared {
+                memory::reserve(&mut self.words, sets + 1, DOING)?;
+                self.words.push(sets as u32);
+                self.words.extend(rest[..sets].iter().map(|token| token.set));
+            }
+            self.distinct += 1;
+            self.done += sets;
+        }
+        memory::clear(&mut self.tokens);
+        self.tokens = Vec::new();
+        Ok(())
+    }
+}
+
+/// The tokens that can be shared, with their sets.
+pub(super) struct SharedTokens<'a> {
+    files: &'a dyn TempFiles,
+    /// The first set of the right table, if there are two tables.
+    right_from: Option<u32>,
+    /// For each token the number of its sets, and these.
+    file: Box<dyn TempFile>,
+    /// The number of 32-bit values in the file.
+    length: u64,
+    /// The frequencies of the tokens, by which they are ranked.
+    pub(super) frequencies: OtherTokens,
+    /// The number of distinct tokens, shared or not.
+    pub(super) distinct: u64,
+}
+
+impl<'a> SharedTokens<'a> {
+    fn new(files: &'a dyn TempFiles, right_from: Option<u32>) -> Result<Self> {
+        let (file, frequencies) = (files.create()?, OtherTokens::default());
+        Ok(Self { files, right_from, file, length: 0, frequencies, distinct: 0 })
+    }
+
+    /// Counts the tokens of some parts.
+    fn take(&mut self, counting: &mut Vec<Counting>, executor: &dyn Executor) -> Result<()> {
+        let right_from = self.right_from;
+        executor::each(executor, counting, |counting, stop| counting.count(right_from, stop))?;
+        for Counting { words, distinct, .. } in counting.drain(..) {
+            self.distinct += distinct;
+            let mut at = 0;
+            while let Some(&sets) = words.get(at) {
+                self.frequencies.add(sets)?;
+                at += 1 + sets as usize;
+            }
+            self.file.write(bytemuck::cast_slice(&words))?;
+            self.length += words.len() as u64;
+        }
+        executor.check_interrupts()
+    }
+
+    /// Returns the ranks of these tokens by set. Ranks must have been given to the frequencies.
+    /// About `budget` bytes are in memory at a time.
+    pub(super) fn by_set(
+        mut self,
+        sets: u32,
+        budget: usize,
+        executor: &dyn Executor,
+    ) -> Result<OverflowRanks> {
+        const READ: usize = 1 << 16;
+        let mut ranks = OverflowRanks::new(self.files, sets, self.length, budget)?;
+        let (mut words, mut at) = (Vec::new(), 0);
+        // The rank of the token whose sets are being read, and the number of sets left.
+        let (mut rank, mut left) = (0, 0);
+        while at < self.length {
+            executor.check_interrupts()?;
+            let length = (self.length - at).min(READ as u64) as usize;
+            words.resize(length, 0u32);
+            self.file.read(at * size_of::<u32>() as u64, bytemuck::cast_slice_mut(&mut words))?;
+            at += length as u64;
+            for &word in &words {
+                if left == 0 {
+                    (rank, left) = (self.frequencies.next_rank(word), word);
+                } else {
+                    ranks.push(SetRank { set: word, rank })?;
+                    left -= 1;
+                }
+            }
+        }
+        ranks.flush()?;
+        Ok(ranks)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::executor::PlainThreads;
+    use crate::features::FeatureSpec;
+    use crate::features::sets::builder::SetBuilder;
+    use crate::features::sets::order::Ordered;
+    use crate::features::sets::store::Table;
+    use crate::features::tokens::Document;
+    use crate::files::MemoryFiles;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    /// Builds the sets of documents, a batch of some documents at a time, within so much memory.
+    fn ordered(documents: &[Document], spec: FeatureSpec, right: Option<u32>, memory: usize) -> Ordered {
+        let executor = PlainThreads(2);
+        let mut builder = SetBuilder::new(spec, 2).within(memory).with_files(&MemoryFiles);
+        for (row, document) in (0..).zip(documents) {
+            if right == Some(row) {
+                builder.number(&executor).unwrap();
+                builder.go_right(row).unwrap();
+            }
+            if row % 5 == 4 {
+                builder.number(&executor).unwrap();
+                builder.add_long(row, document, &executor).unwrap();
+            } else {
+                builder.collectors[row as usize % 2].add(row, document, &executor::Stop::default()).unwrap();
+            }
+            if row % 3 == 2 {
+                builder.number(&executor).unwrap();
+                builder.spill(0, memory).unwrap();
+            }
+        }
+        builder.number(&executor).unwrap();
+        builder.spill(0, memory).unwrap();
+        builder.order(memory, &executor).unwrap()
+    }
+
+    /// Returns for each row the size of its set, and the ranks of the tokens that can be shared.
+    fn by_row(table: &mut Table) -> BTreeMap<u32, (u32, Vec<u32>)> {
+        let mut rows = BTreeMap::new();
+        let members = &table.members;
+        table
+            .store
+            .for_each(1 << 10, |record, size, tokens| {
+                for &row in members.rows(record) {
+                    assert!(tokens.is_sorted_by(|a, b| a < b), "{tokens:?}");
+                    assert_eq!(rows.insert(row, (size, tokens.to_vec())), None);
+                }
+                Ok(())
+            })
+            .unwrap();
+        rows
+    }
+
+    proptest! {
+        /// Ranks may differ, but not which rows share how many tokens, nor how often a token is.
+        #[test]
+        fn sets_are_the_same_in_any_memory(
+            texts in prop::collection::vec("([a-e]|[a-z]{2}|[ab]{17,18})( ([a-e]|[a-z]{2}|[ab]{17,18})){0,12}", 1..30),
+            shingle in 1..3usize, multiset: bool, right in prop::option::of(0..30u32), memory in 0..4000usize,
+        ) {
+            let documents: Vec<Document> = texts.into_iter().map(Document::Text).collect();
+            let right = right.filter(|&right| (right as usize) < documents.len());
+            let spec = FeatureSpec { shingle, multiset, ..FeatureSpec::WORDS };
+            let describe = |memory| {
+                let mut ordered = ordered(&documents, spec, right, memory);
+                let mut rows = by_row(&mut ordered.left);
+                if let Some(right) = &mut ordered.right {
+                    rows.extend(by_row(right));
+                }
+                let mut frequencies = vec![0; ordered.shared_tokens];
+                rows.values().flat_map(|(_, ranks)| ranks).for_each(|&rank| frequencies[rank as usize] += 1);
+                assert!(frequencies.is_sorted(), "{frequencies:?}");
+                let shared = |a: &[u32], b: &[u32]| a.iter().filter(|rank| b.contains(rank)).count();
+                let all: Vec<_> = rows.values().map(|(_, ranks)| ranks).collect();
+                let overlaps: Vec<usize> =
+                    all.iter().flat_map(|a| all.iter().map(move |b| shared(a, b))).collect();
+                let sizes: Vec<(u32, u32)> = rows.iter().map(|(&row, &(size, _))| (row, size)).collect();
+                (sizes, overlaps, frequencies, ordered.distinct_tokens, ordered.is_in_files())
+            };
+            let (large, small) = (describe(1 << 30), describe(memory));
+            prop_assert_eq!(&large.0, &small.0);
+            prop_assert_eq!(&large.1, &small.1);
+            prop_assert_eq!(&large.2, &small.2);
+            prop_assert_eq!(large.3, small.3);
+            prop_assert!(!large.4);
+        }
+    }
+}

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# bench_memory.sh [documents=N] [words=90] [memory=64MB,256MB,1GB,4GB] [methods=NAME,…]: the peak resident memory of the backend,
+# as the system tells it (VmHWM of /proc, with the shared memory that it touched), beside neardup.memory, for each method.
+#
+# methods: words, shingle, minhash, simhash, tlcs, partial, edit; all of them where none is named.
+# The table goes to the output and to target/bench_memory.md. The documents are made by make_docs.py beside the folder NEARDUP_DATA, once.
+# shellcheck disable=SC2154 # variables of what is sourced
+set -euo pipefail
+source "$(dirname "$0")/common.sh"
+source "$project/scripts/bench_tables.sh"
+source "$project/scripts/bench_server.sh"
+source "$project/scripts/server.sh"
+cd "$project"
+
+documents=1000000 words=90 memory=64MB,256MB,1GB,4GB methods=words,shingle,minhash,simhash,tlcs,partial,edit
+for option in "$@"; do
+    case $option in
+        documents=[1-9]*) documents=${option#*=} ;;
+        words=[1-9]*) words=${option#*=} ;;
+        memory=?*) memory=${option#*=} ;;
+        methods=?*) methods=${option#*=} ;;
+        *) sed -n '2,6s/^# //p' "$0" >&2; exit 1 ;;
+    esac
+done
+kept=$(mkdir -p "${CARGO_TARGET_DIR:-target}/bench" && cd "${CARGO_TARGET_DIR:-target}/bench" && pwd)
+corpora=$kept/made
+mkdir -p "$corpora"
+large=docs_${documents}_$words small=docs_${documents}_$words
+if [[ ! -f $corpora/$large.tsv ]]; then
+    progress "make $documents documents of $words words"
+    python3 "$NEARDUP_DATA/../bench/make_docs.py" "$documents" "$words" "$corpora/$large.part" >&2
+    mv "$corpora/$large.part" "$corpora/$large.tsv"
+fi
+report=${CARGO_TARGET_DIR:-target}/bench_memory.md
+: >"$report"
+dir=$(private_dir)
+trap 'bench_server_stop; rm -rf "$dir"' EXIT
+bench_server_start
+q -c "ALTER SYSTEM SET shared_buffers = '64MB'" -c "ALTER SYSTEM SET statement_timeout = 0"
+server_down "$bench_server"
+server_up
+
+# call METHOD: the call.
+call() {
+    case $1 in
+        words) echo "near_duplicates('$large', 0.8)" ;;
+        shingle) echo "near_duplicates('$large', 0.8, shingle => 5)" ;;
+        minhash | simhash | tlcs) echo "near_duplicates('$large', method => '$1')" ;;
+        partial) echo "partial_duplicates('$large', 0.9)" ;;
+        edit) echo "near_duplicates('$large', 0.9, method => 'edit')" ;;
+        *) echo "no method $1" >&2; exit 1 ;;
+    esac
+}
+
+for method in ${methods//,/ }; do
+    for limit in ${memory//,/ }; do
+        progress "$method, $limit"
+        # One backend a call, so that its peak is that of the call.
+        q <<SQL || echo "$method|$limit|failed"
+SET client_min_messages = error;
+SET neardup.memory = '$limit';
+SET neardup.threads = 2;
+SELECT clock_timestamp() AS began \gset
+SELECT count(*) AS pairs FROM $(call "$method") \gset
+SELECT round(extract(epoch FROM clock_timestamp() - :'began'), 1) AS seconds,
+    (regexp_match(pg_read_file('/proc/self/status'), 'VmHWM:\s+(\d+)'))[1]::int / 1024 AS peak,
+    pg_size_bytes('$limit') / 1048576 AS allowed \gset
+SELECT concat_ws('|', '$method', '$limit', :pairs, :seconds, :peak, :peak - :allowed, candidates) FROM near_duplicates_stats();
+SQL
+    done
+done | tee /dev/stderr | table "method, $documents documents|neardup.memory|pairs|seconds|peak MB|above the setting MB|candidates"
