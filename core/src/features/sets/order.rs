@@ -8,7 +8,8 @@
 
 use std::ops::Range;
 
-use super::collect::{Collector, Sets};
+use super::collect::Collector;
+use super::number_sets::Sets;
 use super::records::{Members, Place, Records};
 use super::store::{Store, Table};
 use super::translate::{Translated, translate};

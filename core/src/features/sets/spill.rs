@@ -14,6 +14,7 @@ use super::order::Ordered;
 use super::overflow::{Overflow, SharedTokens};
 use super::overflow_ranks::{OverflowRanks, SetRank};
 use super::records::Members;
+use super::size_ranges::SizeRanges;
 use super::store::{Store, Table};
 use super::translate::order_ranks;
 use crate::error::Result;
@@ -213,51 +214,6 @@ fn push_set(
     let written = words.len() - start - HEAD;
     words[start + HEAD - 1] = written as u32;
     Ok(())
-}
-
-/// The assignment of sets to files. A file is for the sets of one table with a range of sizes, or,
-/// if there are too many sets of one size, for a part of these, chosen by fingerprint.
-struct SizeRanges {
-    /// For each size in each table, in ascending order, its first range, and the number of bits of
-    /// the fingerprint that choose among the ranges of this size.
-    first_of: BTreeMap<(bool, u32), (usize, u32)>,
-    count: usize,
-    first_right: usize,
-}
-
-impl SizeRanges {
-    fn new(sizes: &BTreeMap<(bool, u32), u64>, budget: usize) -> Self {
-        const MOST_FILES: u64 = 128;
-        let words = |(&(_, size), &count): (&(bool, u32), &u64)| (u64::from(size) + HEAD as u64) * count;
-        let total: u64 = sizes.iter().map(words).sum();
-        let most = ((budget / 8 / size_of::<u32>()) as u64).max(total / MOST_FILES).max(1);
-        let mut ranges = Self { first_of: BTreeMap::new(), count: 0, first_right: usize::MAX };
-        let mut filled = most;
-        for (key, count) in sizes {
-            let length = words((key, count));
-            let begins_right = key.0 && ranges.first_right == usize::MAX;
-            let bits = (length / most).checked_ilog2().map_or(0, |bits| bits + 1).min(6);
-            if filled + length > most || begins_right {
-                ranges.count += 1;
-                filled = 0;
-            }
-            if begins_right {
-                ranges.first_right = ranges.count - 1;
-            }
-            filled += length;
-            ranges.first_of.insert(*key, (ranges.count - 1, bits));
-            if bits > 0 {
-                ranges.count += (1 << bits) - 1;
-                filled = most;
-            }
-        }
-        ranges
-    }
-
-    fn of(&self, right: bool, size: u32, fingerprint: u64) -> usize {
-        let (first, bits) = self.first_of[&(right, size)];
-        first + fingerprint.checked_shr(64 - bits).unwrap_or(0) as usize
-    }
 }
 
 /// The sets of a size range.

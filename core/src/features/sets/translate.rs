@@ -1,7 +1,7 @@
 //! Replaces the numbers of tokens by ranks in place: the tokens of a set are written when the set
 //! is made, and are not copied to other memory later.
 
-use super::collect::Sets;
+use super::number_sets::Sets;
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
 use crate::features::dictionary::rank::{LONE, Ranks};
