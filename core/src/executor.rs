@@ -17,7 +17,8 @@ use crate::memory;
 /// Long functions check it often, so that they return within milliseconds.
 ///
 /// ```
-/// use neardup_core::{Error, Stop, edit_distance};
+/// use neardup_core::compare::edit_distance;
+/// use neardup_core::{Error, Stop};
 ///
 /// let stop = Stop::default();
 /// assert_eq!(edit_distance("quay", "quays", &stop), Ok((1, 5)));
@@ -33,7 +34,8 @@ impl Stop {
     /// A request cannot be undone. O(1).
     ///
     /// ```
-    /// use neardup_core::{Error, Stop, feature_code};
+    /// use neardup_core::sketch::feature_code;
+    /// use neardup_core::{Error, Stop};
     ///
     /// let stop = Stop::default();
     /// stop.request();

@@ -14,7 +14,7 @@ pub const VERSION: u8 = 1;
 /// Its results are the same on every machine and in every release. O(bytes).
 ///
 /// ```
-/// assert_eq!(neardup_core::hash_bytes(b""), 0x2d06_8005_38d3_94c2);
+/// assert_eq!(neardup_core::sketch::hash_bytes(b""), 0x2d06_8005_38d3_94c2);
 /// ```
 #[inline]
 pub fn hash_bytes(bytes: &[u8]) -> u64 {

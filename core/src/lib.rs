@@ -58,14 +58,8 @@
 //! Why two texts are a pair, a method says in an [`Explanation`] of [`TwoTexts`]; its parts are in
 //! [`explain`].
 //!
-//! # Parameters of methods
-//!
-//! * of sets: [`FeatureSpec`], [`Tokenizer`], [`Predicate`], [`Algorithm`]; of texts:
-//!   [`EditPredicate`]
-//! * of sketches: [`TechniqueSpec`], [`Banding`], [`Combination`], [`Rule`], [`Safeguards`],
-//!   [`MostNeighbours`], [`NearBits`]
-//! * of the others: [`TlcsParameters`], [`TlcsThresholds`], [`SentenceParameters`], [`StopRules`],
-//!   [`SpotSpec`], [`Antecedents`], [`IdfRange`], [`CodeSpec`]
+//! A [`FeatureSpec`] and its [`Tokenizer`] say what sets are made of. The other parameters of
+//! methods are in [`parameters`].
 //!
 //! # From pairs to clusters
 //!
@@ -90,7 +84,7 @@
 //! # Passages that documents share
 //!
 //! [`passages_between`] finds each [`Passage`] of two texts, [`Corpus::passages`] those of many, by
-//! [`PassageParameters`] and [`SentenceFeatures`].
+//! [`PassageParameters`].
 //!
 //! ```
 //! use neardup_core::{PassageParameters, Stop, passages_between};
@@ -106,23 +100,16 @@
 //!
 //! # Two texts
 //!
-//! [`edit_distance`] and [`edit_similarity`]; the longest common subsequence ([`Lcs`],
-//! [`LcsBounds`], [`lcs_symbols`], [`lcs_resemblance`], [`lcs_containment`]) and its trustable part
-//! ([`TlcsComparer`], [`TlcsFound`], [`TlcsPart`]); the [`repeatability`] of feature codes.
+//! Distances of two texts, and what they have in common, are in [`compare`].
 //!
 //! # Sketches
 //!
-//! [`minhash_sketch`] and [`simhash_sketch`] make sketches of documents, with a [`MinhashHeader`]
-//! or [`SimhashHeader`] that names a [`SketchSource`]. They are bytes to store, which [`Minhash`]
-//! and [`Simhash`] read and [`SketchReader`] turns into documents of a [`SketchKind`].
-//! [`minhash_similarity`] and [`simhash_similarity`] compare two of them; [`supershingles`] and
-//! [`megashingles`] summarise them. Below these are [`Minhasher`], [`Simhasher`] and
-//! [`hash_bytes`]. Signatures of other methods are made by [`SentenceSigner`], [`Spots`] and
-//! [`feature_code`].
+//! [`minhash_sketch`] and [`simhash_sketch`] make sketches of documents. They are bytes to store;
+//! [`sketch`] has the parameters, and what reads and compares sketches.
 //!
 //! ```
-//! use neardup_core::{Document, Minhash, MinhashHeader, SketchSource, Stop};
-//! use neardup_core::{minhash_similarity, minhash_sketch};
+//! use neardup_core::sketch::{Minhash, MinhashHeader, SketchSource, minhash_similarity};
+//! use neardup_core::{Document, Stop, minhash_sketch};
 //!
 //! let header = MinhashHeader::new(SketchSource::Words, 1, 128, 1);
 //! let of = |text: &str| minhash_sketch(&Document::from(text), &header, &Stop::default());
@@ -143,12 +130,11 @@
 //!
 //! # Pages for people to look at
 //!
-//! [`html_of_pair`] shows two texts side by side, with the style [`HTML_STYLE`]; a [`ReportPage`]
-//! is a whole page of pairs ([`ReportDocument`], [`ReportPairs`], [`ReportLink`]) and
-//! [`ReportFacts`].
+//! Two texts side by side, and whole pages of pairs, are made by [`html_report`].
 //!
 //! ```
-//! use neardup_core::{ReportDocument, ReportFacts, ReportPage, ReportPairs, Stop};
+//! use neardup_core::Stop;
+//! use neardup_core::html_report::{ReportDocument, ReportFacts, ReportPage, ReportPairs};
 //!
 //! let of = |id: &str, text: &str| {
 //!     ReportDocument { id: id.into(), text: text.into(), ..Default::default() }
@@ -230,24 +216,12 @@ pub use methods::imatch::Imatch;
 pub use methods::sets::Sets;
 pub use methods::sketches::Sketches;
 pub use methods::spotsigs::SpotSigs;
-pub use methods::stored::{NearBits, StoredMinhash, StoredSimhash};
+pub use methods::stored::{StoredMinhash, StoredSimhash};
 pub use methods::tlcs::Tlcs;
 
-// Parameters of methods, and the signatures that some of them compare.
-pub use features::codes::{CodeSpec, feature_code};
-pub use features::imatch::IdfRange;
-pub use features::spotsigs::{Antecedents, SpotSpec, Spots};
+// What sets are made of, and how they are compared.
 pub use features::tokens::{FeatureSpec, Tokenizer};
-pub use joins::sentences::stop_rules::StopRules;
-pub use joins::sets::Algorithm;
-pub use joins::sketches::banding::Banding;
-pub use joins::sketches::buckets::MostNeighbours;
-pub use joins::sketches::combination::{Combination, Safeguards, TechniqueSpec};
-pub use joins::sketches::rule::Rule;
-pub use sketches::sentence::{Parameters as SentenceParameters, SentenceSigner};
-pub use verify::edit::EditPredicate;
 pub use verify::measure::Measure;
-pub use verify::predicate::Predicate;
 
 // Clusters, and what to keep.
 pub use clusters::Clustering;
@@ -258,25 +232,10 @@ pub use clusters::in_memory::{cluster_pairs, keep_by, threshold_curve};
 pub use clusters::leaders::Leaders;
 
 // Passages.
-pub use features::units::signatures::Features as SentenceFeatures;
 pub use passages::{Parameters as PassageParameters, Passage, between as passages_between};
 
-// Two texts.
-pub use verify::edit::{distance as edit_distance, similarity as edit_similarity};
-pub use verify::lcs::{Bounds as LcsBounds, Lcs, symbols as lcs_symbols};
-pub use verify::lcs::{containment as lcs_containment, resemblance as lcs_resemblance};
-pub use verify::repeatability::repeatability;
-pub use verify::tlcs::{Comparer as TlcsComparer, Found as TlcsFound, Part as TlcsPart};
-pub use verify::tlcs::{Parameters as TlcsParameters, Thresholds as TlcsThresholds};
-
 // Sketches.
-pub use hash::hash_bytes;
-pub use sketches::minhash::{Minhasher, similarity as minhash_similarity};
 pub use sketches::of_documents::{minhash_sketch, simhash_sketch};
-pub use sketches::simhash::{Simhasher, similarity as simhash_similarity};
-pub use sketches::stored::{SketchKind, SketchReader};
-pub use sketches::supershingles::{megashingles, supershingles};
-pub use sketches::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader, Source as SketchSource};
 
 // Units of texts.
 pub use text::html::html_text;
@@ -285,17 +244,94 @@ pub use text::sentences::sentences;
 pub use text::spans::Span;
 pub use text::words::words;
 
-// Pages for people to look at.
-pub use report::facts::Facts as ReportFacts;
-pub use report::html::STYLE as HTML_STYLE;
-pub use report::link::Link as ReportLink;
-pub use report::page::{Kind as ReportPairs, Page as ReportPage};
-pub use report::pair::{Document as ReportDocument, pair as html_of_pair};
-
 // Threads, memory and files.
 pub use executor::{Executor, PlainThreads, Stop, Task};
 pub use files::{MemoryFiles, NoFiles, TempFile, TempFiles};
 pub use resources::Resources;
+
+// What fewer programs need.
+pub mod parameters {
+    //! The parameters of methods, next to [`FeatureSpec`](crate::FeatureSpec) and
+    //! [`Measure`](crate::Measure).
+    //!
+    //! * of sets: [`Predicate`], [`Algorithm`]; of texts: [`EditPredicate`]
+    //! * of sketches: [`TechniqueSpec`], [`Banding`], [`Combination`], [`Rule`], [`Safeguards`],
+    //!   [`MostNeighbours`], [`NearBits`]
+    //! * of [`Tlcs`](crate::Tlcs): [`TlcsParameters`], [`TlcsThresholds`], [`SentenceParameters`],
+    //!   [`StopRules`]
+    //! * of the other methods: [`SpotSpec`], [`Antecedents`], [`IdfRange`], [`CodeSpec`]
+    //! * of passages: [`SentenceFeatures`]
+
+    pub use crate::features::codes::CodeSpec;
+    pub use crate::features::imatch::IdfRange;
+    pub use crate::features::spotsigs::{Antecedents, SpotSpec};
+    pub use crate::features::units::signatures::Features as SentenceFeatures;
+    pub use crate::joins::sentences::stop_rules::StopRules;
+    pub use crate::joins::sets::Algorithm;
+    pub use crate::joins::sketches::banding::Banding;
+    pub use crate::joins::sketches::buckets::MostNeighbours;
+    pub use crate::joins::sketches::combination::{Combination, Safeguards, TechniqueSpec};
+    pub use crate::joins::sketches::rule::Rule;
+    pub use crate::methods::stored::NearBits;
+    pub use crate::sketches::sentence::Parameters as SentenceParameters;
+    pub use crate::verify::edit::EditPredicate;
+    pub use crate::verify::predicate::Predicate;
+    pub use crate::verify::tlcs::{Parameters as TlcsParameters, Thresholds as TlcsThresholds};
+}
+
+pub mod compare {
+    //! Comparisons of two texts.
+    //!
+    //! * the edit distance of characters: [`edit_distance`], [`edit_similarity`]
+    //! * the longest common subsequence: [`Lcs`], [`LcsBounds`], [`lcs_symbols`],
+    //!   [`lcs_resemblance`], [`lcs_containment`]
+    //! * its trustable part: [`TlcsComparer`], [`TlcsFound`], [`TlcsPart`]
+    //! * of feature codes: [`repeatability`]
+
+    pub use crate::verify::edit::{distance as edit_distance, similarity as edit_similarity};
+    pub use crate::verify::lcs::{Bounds as LcsBounds, Lcs, symbols as lcs_symbols};
+    pub use crate::verify::lcs::{containment as lcs_containment, resemblance as lcs_resemblance};
+    pub use crate::verify::repeatability::repeatability;
+    pub use crate::verify::tlcs::{Comparer as TlcsComparer, Found as TlcsFound, Part as TlcsPart};
+}
+
+pub mod sketch {
+    //! Parameters, readers and comparisons of sketches, and signatures.
+    //!
+    //! [`minhash_sketch`](crate::minhash_sketch) and [`simhash_sketch`](crate::simhash_sketch) make
+    //! sketches with a [`MinhashHeader`] or [`SimhashHeader`] that names a [`SketchSource`]. They
+    //! are bytes to store, which [`Minhash`] and [`Simhash`] read and [`SketchReader`] turns into
+    //! documents of a [`SketchKind`]. [`minhash_similarity`] and [`simhash_similarity`] compare two
+    //! of them; [`supershingles`] and [`megashingles`] summarise them. Below these are
+    //! [`Minhasher`], [`Simhasher`] and [`hash_bytes`].
+    //!
+    //! Signatures of other methods are made by [`SentenceSigner`], [`Spots`] and [`feature_code`].
+
+    pub use crate::features::codes::feature_code;
+    pub use crate::features::spotsigs::Spots;
+    pub use crate::hash::hash_bytes;
+    pub use crate::sketches::minhash::{Minhasher, similarity as minhash_similarity};
+    pub use crate::sketches::sentence::SentenceSigner;
+    pub use crate::sketches::simhash::{Simhasher, similarity as simhash_similarity};
+    pub use crate::sketches::stored::{SketchKind, SketchReader};
+    pub use crate::sketches::supershingles::{megashingles, supershingles};
+    pub use crate::sketches::wire::Source as SketchSource;
+    pub use crate::sketches::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader};
+}
+
+pub mod html_report {
+    //! Pages in HTML that show pairs to people.
+    //!
+    //! [`html_of_pair`] shows two texts side by side, with the style [`HTML_STYLE`]; a
+    //! [`ReportPage`] is a whole page of pairs ([`ReportDocument`], [`ReportPairs`],
+    //! [`ReportLink`]) and [`ReportFacts`].
+
+    pub use crate::report::facts::Facts as ReportFacts;
+    pub use crate::report::html::STYLE as HTML_STYLE;
+    pub use crate::report::link::Link as ReportLink;
+    pub use crate::report::page::{Kind as ReportPairs, Page as ReportPage};
+    pub use crate::report::pair::{Document as ReportDocument, pair as html_of_pair};
+}
 
 /// The examples of the README.
 #[cfg(doctest)]

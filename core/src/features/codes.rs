@@ -9,7 +9,9 @@
 //! of the whole text.
 //!
 //! ```
-//! use neardup_core::{CodeSpec, Stop, feature_code};
+//! use neardup_core::Stop;
+//! use neardup_core::parameters::CodeSpec;
+//! use neardup_core::sketch::feature_code;
 //!
 //! let text = "系统采用的特征码提取算法是基于语法获取特征的方法。这种方法将网页内容看成字符流，以一些标点符号和\
 //!             常用汉字作为锚点，从网页内容中抽取文字作为网页特征码。";
@@ -28,7 +30,9 @@ const DOING: &str = "making a feature code";
 /// The parameters of codes. The defaults are those of Guo et al. where the paper gives them.
 ///
 /// ```
-/// use neardup_core::{CodeSpec, Stop, feature_code};
+/// use neardup_core::Stop;
+/// use neardup_core::parameters::CodeSpec;
+/// use neardup_core::sketch::feature_code;
 ///
 /// let spec = CodeSpec { anchors: vec!['的'], min_length: 1, ..CodeSpec::default() };
 /// assert_eq!(feature_code("甲乙的丙丁", &spec, &Stop::default())?, "甲乙丙丁");
@@ -77,7 +81,7 @@ impl CodeSpec {
     /// The greatest number of characters that may be read.
     ///
     /// ```
-    /// assert_eq!(neardup_core::CodeSpec::LONGEST_CUT, 1_000_000);
+    /// assert_eq!(neardup_core::parameters::CodeSpec::LONGEST_CUT, 1_000_000);
     /// ```
     pub const LONGEST_CUT: usize = 1_000_000;
 
@@ -86,7 +90,7 @@ impl CodeSpec {
     /// Fails for values outside their ranges.
     ///
     /// ```
-    /// use neardup_core::CodeSpec;
+    /// use neardup_core::parameters::CodeSpec;
     ///
     /// assert!(CodeSpec::default().check().is_ok());
     /// assert!(CodeSpec { cut: 0, ..CodeSpec::default() }.check().is_err());
@@ -120,7 +124,9 @@ impl CodeSpec {
 /// Fails only if memory is short, and after a request to stop.
 ///
 /// ```
-/// use neardup_core::{CodeSpec, Stop, feature_code};
+/// use neardup_core::Stop;
+/// use neardup_core::parameters::CodeSpec;
+/// use neardup_core::sketch::feature_code;
 ///
 /// // The characters beside each punctuation mark; two characters at each end.
 /// let text = "系统采用的特征码，是基于语法。这种方法、将网页。";

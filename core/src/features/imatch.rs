@@ -27,7 +27,7 @@ pub type Signature = [u8; 20];
 /// only one document has it.
 ///
 /// ```
-/// let range = neardup_core::IdfRange::default();
+/// let range = neardup_core::parameters::IdfRange::default();
 /// // Of ten documents all have "the", two have "quay".
 /// assert!(!range.keeps(10, 10) && range.keeps(2, 10));
 /// ```
@@ -50,7 +50,7 @@ impl IdfRange {
     /// Fails for other bounds.
     ///
     /// ```
-    /// use neardup_core::IdfRange;
+    /// use neardup_core::parameters::IdfRange;
     ///
     /// assert!(IdfRange::new(0.0, 1.0)?.keeps(10, 10));
     /// assert!(IdfRange::new(0.8, 0.2).is_err());
@@ -73,7 +73,7 @@ impl IdfRange {
     ///
     /// ```
     /// // Neither the most frequent words nor the rarest.
-    /// let middle = neardup_core::IdfRange::new(0.2, 0.8)?;
+    /// let middle = neardup_core::parameters::IdfRange::new(0.2, 0.8)?;
     /// assert_eq!([1, 10, 100].map(|df| middle.keeps(df, 100)), [false, true, false]);
     /// # Ok::<(), neardup_core::Error>(())
     /// ```

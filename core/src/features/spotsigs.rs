@@ -31,7 +31,8 @@ const STOP_WORDS: &str = "a about after again all also although am an and any ar
 /// The words that begin a chain.
 ///
 /// ```
-/// use neardup_core::{Antecedents, SpotSpec, Spots};
+/// use neardup_core::parameters::{Antecedents, SpotSpec};
+/// use neardup_core::sketch::Spots;
 ///
 /// let antecedents = Antecedents::Listed(vec!["the".into()]);
 /// let spots = Spots::new(&SpotSpec { antecedents, ..SpotSpec::default() }, None)?;
@@ -53,7 +54,8 @@ pub enum Antecedents {
 /// The parameters of spot signatures.
 ///
 /// ```
-/// use neardup_core::{SpotSpec, Spots};
+/// use neardup_core::parameters::SpotSpec;
+/// use neardup_core::sketch::Spots;
 ///
 /// // A chain of two words is the same, one of three is not.
 /// for (chain, same) in [(2, true), (3, false)] {
@@ -88,7 +90,7 @@ impl SpotSpec {
     /// Fails for values outside their ranges.
     ///
     /// ```
-    /// use neardup_core::SpotSpec;
+    /// use neardup_core::parameters::SpotSpec;
     ///
     /// assert!(SpotSpec::default().check().is_ok());
     /// assert!(SpotSpec { chain: 101, ..SpotSpec::default() }.check().is_err());
@@ -122,7 +124,8 @@ impl SpotSpec {
 /// A maker takes the memory of a list of stop words, and threads may share it.
 ///
 /// ```
-/// use neardup_core::{SpotSpec, Spots};
+/// use neardup_core::parameters::SpotSpec;
+/// use neardup_core::sketch::Spots;
 ///
 /// let spots = Spots::new(&SpotSpec::default(), None)?;
 /// // the:boat:left, in:rain, the:rain
@@ -158,7 +161,8 @@ impl Spots {
     /// Fails if the parameters are out of range.
     ///
     /// ```
-    /// use neardup_core::{Antecedents, SpotSpec, Spots, hash_bytes};
+    /// use neardup_core::parameters::{Antecedents, SpotSpec};
+    /// use neardup_core::sketch::{Spots, hash_bytes};
     ///
     /// let counted = SpotSpec { antecedents: Antecedents::Counted(1), ..SpotSpec::default() };
     /// let spots = Spots::new(&counted, Some(vec![hash_bytes(b"crane")]))?;
@@ -233,7 +237,7 @@ impl Spots {
     /// O(words · chain).
     ///
     /// ```
-    /// let spots = neardup_core::Spots::new(&Default::default(), None)?;
+    /// let spots = neardup_core::sketch::Spots::new(&Default::default(), None)?;
     /// let of = |text: &str| spots.signatures(text);
     /// assert_eq!(of("the boat (left; in the) rain"), of("The boat left in the rain"));
     /// # Ok::<(), neardup_core::Error>(())

@@ -28,7 +28,8 @@ use crate::verify::repeatability::repeatability;
 /// repeatabilities.
 ///
 /// ```
-/// use neardup_core::{ByCodes, CodeSpec, Corpus};
+/// use neardup_core::parameters::CodeSpec;
+/// use neardup_core::{ByCodes, Corpus};
 ///
 /// let spec = CodeSpec { min_length: 1, ..CodeSpec::default() };
 /// let method = ByCodes { spec, threshold: Some(0.7) };

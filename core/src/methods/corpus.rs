@@ -136,11 +136,13 @@ impl<'a> Corpus<'a> {
 
     /// Sets the site of each row, `None` if it is unknown.
     ///
-    /// A [`Rule::BySite`](crate::Rule::BySite) distinguishes pairs of the same site from other
-    /// pairs, and the rules of [`Tlcs`](crate::Tlcs) count by site. Fails only if memory is short.
+    /// A [`Rule::BySite`](crate::parameters::Rule::BySite) distinguishes pairs of the same site
+    /// from other pairs, and the rules of [`Tlcs`](crate::Tlcs) count by site. Fails only if memory
+    /// is short.
     ///
     /// ```
-    /// use neardup_core::{Corpus, Rule, Sketches, TechniqueSpec};
+    /// use neardup_core::parameters::{Rule, TechniqueSpec};
+    /// use neardup_core::{Corpus, Sketches};
     ///
     /// let technique = TechniqueSpec::ExactText { clean: false, html: false };
     /// let mut method = Sketches { sites: true, ..Sketches::of(technique) };
@@ -223,10 +225,12 @@ impl<'a> Corpus<'a> {
     ///
     /// Passages are in the order of their documents, and then in the order of their sentences in
     /// the left document. With two tables, rows are numbered as in pairs. Words that nearly all
-    /// documents have do not count if the [features](crate::SentenceFeatures) leave them out.
+    /// documents have do not count if the [features](crate::parameters::SentenceFeatures) leave
+    /// them out.
     ///
     /// ```
-    /// use neardup_core::{Corpus, PassageParameters, SentenceFeatures};
+    /// use neardup_core::parameters::SentenceFeatures;
+    /// use neardup_core::{Corpus, PassageParameters};
     ///
     /// let texts = ["One. The crane moved to the quay.", "The crane moved to the quay! Two."];
     /// let features = SentenceFeatures::Shingles(3);

@@ -21,7 +21,8 @@ use crate::verify::edit::{self, EditPredicate};
 /// names and titles: with long texts, the time grows with the square of their length.
 ///
 /// ```
-/// use neardup_core::{Algorithm, Corpus, Edit, EditPredicate};
+/// use neardup_core::parameters::{Algorithm, EditPredicate};
+/// use neardup_core::{Corpus, Edit};
 ///
 /// let predicate = EditPredicate::new(0.5)?.and_within(2);
 /// let method = Edit { predicate, algorithm: Algorithm::Auto };

@@ -66,7 +66,8 @@ impl Explanation {
 /// It is serialised (with serde) without the fields that are unknown.
 ///
 /// ```
-/// use neardup_core::{Imatch, FeatureSpec, IdfRange, Method, Stop, TwoTexts};
+/// use neardup_core::parameters::IdfRange;
+/// use neardup_core::{FeatureSpec, Imatch, Method, Stop, TwoTexts};
 ///
 /// let texts = TwoTexts::new(["red crane", "blue crane"])?;
 /// let method = Imatch { spec: FeatureSpec::WORDS, range: IdfRange::default() };
@@ -141,7 +142,8 @@ pub struct Distance {
 ///
 /// ```
 /// use neardup_core::explain::Details;
-/// use neardup_core::{Method, Stop, StopRules, Tlcs, TlcsThresholds, TwoTexts};
+/// use neardup_core::parameters::{StopRules, TlcsThresholds};
+/// use neardup_core::{Method, Stop, Tlcs, TwoTexts};
 ///
 /// let method = Tlcs {
 ///     signatures: Default::default(),
@@ -214,7 +216,8 @@ pub struct Region {
 ///
 /// ```
 /// use neardup_core::explain::Details;
-/// use neardup_core::{FeatureSpec, Method, Sketches, Stop, TechniqueSpec, TwoTexts};
+/// use neardup_core::parameters::TechniqueSpec;
+/// use neardup_core::{FeatureSpec, Method, Sketches, Stop, TwoTexts};
 ///
 /// let feature = FeatureSpec::WORDS;
 /// let simhash = TechniqueSpec::Simhash { feature, bits: 64, frequency: true, threshold: 0.9 };
@@ -291,7 +294,8 @@ pub struct Alike {
 ///
 /// ```
 /// use neardup_core::explain::Details;
-/// use neardup_core::{ByCodes, CodeSpec, Method, Stop, TwoTexts};
+/// use neardup_core::parameters::CodeSpec;
+/// use neardup_core::{ByCodes, Method, Stop, TwoTexts};
 ///
 /// let spec = CodeSpec { min_length: 1, ..CodeSpec::default() };
 /// let texts = TwoTexts::new(["甲乙，丙丁。", "甲乙。"])?;

@@ -20,7 +20,8 @@ use crate::joins::sketches::{Comparison, sketch_pairs};
 /// All such pairs are found. Each pair has similarity 1. O(words).
 ///
 /// ```
-/// use neardup_core::{Corpus, FeatureSpec, IdfRange, Imatch};
+/// use neardup_core::parameters::IdfRange;
+/// use neardup_core::{Corpus, FeatureSpec, Imatch};
 ///
 /// let method = Imatch { spec: FeatureSpec::WORDS, range: IdfRange::default() };
 /// let texts = ["the red crane", "Crane, the red", "the quay"];

@@ -21,7 +21,8 @@ use crate::verify::predicate::Predicate;
 /// shorter with a higher threshold.
 ///
 /// ```
-/// use neardup_core::{Corpus, Measure, Predicate, Sets};
+/// use neardup_core::parameters::Predicate;
+/// use neardup_core::{Corpus, Measure, Sets};
 ///
 /// // At least two common words, whatever else the texts have.
 /// let predicate = Predicate::shared(Measure::Jaccard, 2);

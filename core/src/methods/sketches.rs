@@ -20,11 +20,12 @@ use crate::sketches::sign::Signer;
 ///
 /// Simhash, supershingles and equal texts miss no pair whose sketches are similar enough. Minhash
 /// finds a pair by its bands with the probability of
-/// [`Banding::detection`](crate::Banding::detection), and then compares the sets: it returns no
-/// pair below the threshold.
+/// [`Banding::detection`](crate::parameters::Banding::detection), and then compares the sets: it
+/// returns no pair below the threshold.
 ///
 /// ```
-/// use neardup_core::{Banding, Corpus, FeatureSpec, Sketches, TechniqueSpec};
+/// use neardup_core::parameters::{Banding, TechniqueSpec};
+/// use neardup_core::{Corpus, FeatureSpec, Sketches};
 ///
 /// let feature = FeatureSpec { shingle: 2, multiset: false, ..FeatureSpec::WORDS };
 /// let plan = Banding::for_recall(0.5, 0.99)?;
@@ -48,7 +49,8 @@ impl Sketches {
     /// Creates a combination of one technique.
     ///
     /// ```
-    /// use neardup_core::{Corpus, FeatureSpec, Sketches, TechniqueSpec};
+    /// use neardup_core::parameters::TechniqueSpec;
+    /// use neardup_core::{Corpus, FeatureSpec, Sketches};
     ///
     /// let feature = FeatureSpec::WORDS;
     /// let simhash = TechniqueSpec::Simhash { feature, bits: 64, frequency: true, threshold: 0.9 };

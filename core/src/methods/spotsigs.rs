@@ -25,7 +25,8 @@ pub(super) const NO_SPOT: &str = "antecedent that a telling word follows";
 /// pages with different frames. The join is exact.
 ///
 /// ```
-/// use neardup_core::{Corpus, Measure, Predicate, SpotSigs, SpotSpec};
+/// use neardup_core::parameters::{Predicate, SpotSpec};
+/// use neardup_core::{Corpus, Measure, SpotSigs};
 ///
 /// let predicate = Predicate::new(Measure::Jaccard, 0.6)?;
 /// let method = SpotSigs { spec: SpotSpec::default(), predicate };

@@ -29,11 +29,11 @@ use crate::verify::measure::check_threshold;
 /// Finds pairs of minhash sketches in which at least the share `threshold` of the values agrees.
 ///
 /// All such pairs are found; the similarity is the share of agreeing values, which estimates the
-/// Jaccard similarity. The documents are made by [`SketchReader`](crate::SketchReader).
+/// Jaccard similarity. The documents are made by [`SketchReader`](crate::sketch::SketchReader).
 ///
 /// ```
-/// use neardup_core::{Corpus, Document, MinhashHeader, SketchKind, SketchReader, SketchSource};
-/// use neardup_core::{Stop, StoredMinhash, minhash_sketch};
+/// use neardup_core::sketch::{MinhashHeader, SketchKind, SketchReader, SketchSource};
+/// use neardup_core::{Corpus, Document, Stop, StoredMinhash, minhash_sketch};
 ///
 /// let header = MinhashHeader::new(SketchSource::Words, 1, 64, 1);
 /// let mut reader = SketchReader::default();
@@ -59,7 +59,8 @@ impl StoredMinhash {
     /// Fails if the sketches are of different kinds. O(values).
     ///
     /// ```
-    /// use neardup_core::{Minhash, MinhashHeader, SketchSource, StoredMinhash};
+    /// use neardup_core::StoredMinhash;
+    /// use neardup_core::sketch::{Minhash, MinhashHeader, SketchSource};
     ///
     /// let header = MinhashHeader::new(SketchSource::Words, 1, 4, 1);
     /// let (a, b) = (header.sketch(Some(&[1, 2, 3, 4])), header.sketch(Some(&[1, 2, 3, 9])));
@@ -107,7 +108,8 @@ impl Method for StoredMinhash {
 /// The definition of similar simhashes.
 ///
 /// ```
-/// use neardup_core::{NearBits, StoredSimhash};
+/// use neardup_core::StoredSimhash;
+/// use neardup_core::parameters::NearBits;
 ///
 /// // 61 of 64 bits agree.
 /// let usual = StoredSimhash { near: NearBits::Usual };
@@ -126,11 +128,12 @@ pub enum NearBits {
 /// Finds simhashes that are near each other.
 ///
 /// All such pairs are found; the similarity is the share of agreeing bits. The documents are made
-/// by [`SketchReader`](crate::SketchReader).
+/// by [`SketchReader`](crate::sketch::SketchReader).
 ///
 /// ```
-/// use neardup_core::{Corpus, NearBits, SimhashHeader, SketchKind, SketchReader, SketchSource};
-/// use neardup_core::StoredSimhash;
+/// use neardup_core::parameters::NearBits;
+/// use neardup_core::sketch::{SimhashHeader, SketchKind, SketchReader, SketchSource};
+/// use neardup_core::{Corpus, StoredSimhash};
 ///
 /// let header = SimhashHeader::new(SketchSource::Bits, 1, 64);
 /// let mut reader = SketchReader::default();
@@ -156,7 +159,9 @@ impl StoredSimhash {
     /// of their bits. O(bits).
     ///
     /// ```
-    /// use neardup_core::{NearBits, Simhash, SimhashHeader, SketchSource, StoredSimhash};
+    /// use neardup_core::StoredSimhash;
+    /// use neardup_core::parameters::NearBits;
+    /// use neardup_core::sketch::{Simhash, SimhashHeader, SketchSource};
     ///
     /// let header = SimhashHeader::new(SketchSource::Bits, 1, 8);
     /// let (a, b) = (header.sketch(Some(&[0b1111_0000])), header.sketch(Some(&[0b1111_0001])));

@@ -33,7 +33,8 @@ use crate::verify::tlcs::{Comparer, Found, Parameters, Part, Thresholds};
 /// same frame.
 ///
 /// ```
-/// use neardup_core::{Corpus, SentenceParameters, StopRules, Tlcs, TlcsParameters, TlcsThresholds};
+/// use neardup_core::parameters::{SentenceParameters, StopRules, TlcsParameters, TlcsThresholds};
+/// use neardup_core::{Corpus, Tlcs};
 ///
 /// let method = Tlcs {
 ///     signatures: SentenceParameters::default(),

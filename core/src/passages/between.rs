@@ -16,7 +16,8 @@ use crate::resources::Resources;
 /// to stop.
 ///
 /// ```
-/// use neardup_core::{PassageParameters, SentenceFeatures, Stop, passages_between};
+/// use neardup_core::parameters::SentenceFeatures;
+/// use neardup_core::{PassageParameters, Stop, passages_between};
 ///
 /// let a = "A plain start. The crane moved to the north quay in March. Nobody saw it happen.";
 /// let b = "More words. The crane moved to the\nnorth quay in March. Nobody saw it happen. End.";

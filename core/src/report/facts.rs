@@ -13,7 +13,7 @@ use crate::clusters::curve::Point;
 /// The page only shows these facts. The texts among them may have any content.
 ///
 /// ```
-/// use neardup_core::{ReportFacts, ReportPage};
+/// use neardup_core::html_report::{ReportFacts, ReportPage};
 ///
 /// let facts = ReportFacts { relation: "a<b".into(), documents: 7, ..Default::default() };
 /// let html = ReportPage::new(None).finish(&facts);

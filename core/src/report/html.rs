@@ -43,7 +43,7 @@ impl fmt::Display for Beginning<'_> {
 /// part can be embedded in another page.
 ///
 /// ```
-/// let style = format!("<style>{}</style>", neardup_core::HTML_STYLE);
+/// let style = format!("<style>{}</style>", neardup_core::html_report::HTML_STYLE);
 /// assert!(style.contains(".nd-diff"));
 /// ```
 pub const STYLE: &str = include_str!("style.css");

@@ -17,7 +17,7 @@ const LONGEST: usize = 2_000;
 /// A pattern for links.
 ///
 /// ```
-/// use neardup_core::ReportLink;
+/// use neardup_core::html_report::ReportLink;
 ///
 /// assert_eq!(ReportLink::new("/notes/{id}")?.to("a b"), "/notes/a%20b");
 /// # Ok::<(), neardup_core::Error>(())
@@ -32,7 +32,7 @@ impl Link {
     /// for other patterns.
     ///
     /// ```
-    /// use neardup_core::ReportLink;
+    /// use neardup_core::html_report::ReportLink;
     ///
     /// assert!(ReportLink::new("https://example.org/?note={id}").is_ok());
     /// assert!(ReportLink::new("javascript:{id}").is_err());
@@ -65,7 +65,7 @@ impl Link {
     /// No part of the id can change the rest of the address.
     ///
     /// ```
-    /// use neardup_core::ReportLink;
+    /// use neardup_core::html_report::ReportLink;
     ///
     /// assert_eq!(ReportLink::new("/{id}/")?.to("../7"), "/..%2F7/");
     /// # Ok::<(), neardup_core::Error>(())

@@ -24,7 +24,7 @@ pub const MOST_BYTES: usize = 2_000_000;
 /// Pairs of a kind are shown together.
 ///
 /// ```
-/// use neardup_core::ReportPairs;
+/// use neardup_core::html_report::ReportPairs;
 ///
 /// assert_ne!(ReportPairs::Least, ReportPairs::Most);
 /// ```
@@ -43,7 +43,8 @@ pub enum Kind {
 /// The page is one file without scripts that loads nothing, of at most 2 MB; documents are escaped.
 ///
 /// ```
-/// use neardup_core::{ReportDocument, ReportFacts, ReportPage, ReportPairs, Stop};
+/// use neardup_core::Stop;
+/// use neardup_core::html_report::{ReportDocument, ReportFacts, ReportPage, ReportPairs};
 ///
 /// let document = |id: &str, text: &str| ReportDocument {
 ///     id: id.into(), text: text.into(), ..Default::default()
@@ -77,7 +78,7 @@ impl Page {
     /// Creates an empty page. Ids become links by the pattern `link`, if there is one.
     ///
     /// ```
-    /// use neardup_core::{ReportFacts, ReportLink, ReportPage};
+    /// use neardup_core::html_report::{ReportFacts, ReportLink, ReportPage};
     ///
     /// let page = ReportPage::new(Some(ReportLink::new("/notes/{id}")?));
     /// assert!(page.finish(&ReportFacts::default()).starts_with("<!DOCTYPE html>"));
@@ -108,7 +109,7 @@ impl Page {
     /// page.
     ///
     /// ```
-    /// assert!(neardup_core::ReportPage::new(None).has_room_for_pairs());
+    /// assert!(neardup_core::html_report::ReportPage::new(None).has_room_for_pairs());
     /// ```
     pub fn has_room_for_pairs(&self) -> bool {
         self.bytes() < MOST_BYTES / 4
@@ -133,11 +134,12 @@ impl Page {
 
     /// Adds a pair of the table, or counts it if there is no room.
     ///
-    /// The page compares the two texts as [`html_of_pair`](crate::html_of_pair) does. Fails only if
-    /// memory is short, or after a request to stop.
+    /// The page compares the two texts as [`html_of_pair`](crate::html_report::html_of_pair)
+    /// does. Fails only if memory is short, or after a request to stop.
     ///
     /// ```
-    /// use neardup_core::{ReportDocument, ReportFacts, ReportPage, ReportPairs, Stop};
+    /// use neardup_core::Stop;
+    /// use neardup_core::html_report::{ReportDocument, ReportFacts, ReportPage, ReportPairs};
     ///
     /// let note = ReportDocument { id: "7".into(), text: "A note.".into(), ..Default::default() };
     /// let mut page = ReportPage::new(None);
@@ -201,7 +203,7 @@ impl Page {
     /// Returns the whole page.
     ///
     /// ```
-    /// use neardup_core::{ReportFacts, ReportPage};
+    /// use neardup_core::html_report::{ReportFacts, ReportPage};
     ///
     /// let facts = ReportFacts { call: "near_duplicates(&notes)".into(), ..Default::default() };
     /// assert!(ReportPage::new(None).finish(&facts).contains("near_duplicates(&amp;notes)"));

@@ -14,7 +14,7 @@ pub const MOST_CHARACTERS: usize = 20_000;
 /// A document to show.
 ///
 /// ```
-/// use neardup_core::ReportDocument;
+/// use neardup_core::html_report::ReportDocument;
 ///
 /// let title = Some("Of cranes & quays".to_owned());
 /// let document = ReportDocument { id: "7".into(), title, ..Default::default() };
@@ -38,7 +38,7 @@ impl Document {
     /// If there is a pattern for links, the id becomes a link.
     ///
     /// ```
-    /// use neardup_core::{ReportDocument, ReportLink};
+    /// use neardup_core::html_report::{ReportDocument, ReportLink};
     ///
     /// let document = ReportDocument { id: "7".into(), ..Default::default() };
     /// assert!(document.name(Some(&ReportLink::new("/{id}")?)).contains("href=\"/7\""));
@@ -62,12 +62,13 @@ pub fn titled(title: &str) -> String {
 /// Returns a summary of the differences of two documents in one line, and HTML with their texts
 /// side by side. `name` distinguishes the pair from other pairs on a page.
 ///
-/// Both are parts of a page that has the style [`HTML_STYLE`](crate::HTML_STYLE). Fails only if
-/// memory is short, or after a request to stop. O(words · log words), and O(sentences²) for a plot
-/// of long texts.
+/// Both are parts of a page that has the style [`HTML_STYLE`](crate::html_report::HTML_STYLE).
+/// Fails only if memory is short, or after a request to stop. O(words · log words), and
+/// O(sentences²) for a plot of long texts.
 ///
 /// ```
-/// use neardup_core::{ReportDocument, Stop, html_of_pair};
+/// use neardup_core::Stop;
+/// use neardup_core::html_report::{ReportDocument, html_of_pair};
 ///
 /// let of = |id: &str, text: &str| ReportDocument {
 ///     id: id.into(), text: text.into(), ..Default::default()

@@ -45,7 +45,7 @@ pub fn check_similarity(similarity: f64) -> Result<f64> {
 /// error sqrt(J(1-J)/m) (Broder, SEQUENCES 1997).
 ///
 /// ```
-/// use neardup_core::{Minhasher, hash_bytes};
+/// use neardup_core::sketch::{Minhasher, hash_bytes};
 ///
 /// let mut minhasher = Minhasher::new(64, 1);
 /// let mut of = |words: &[&str]| {
@@ -78,7 +78,7 @@ impl Minhasher {
     /// functions.
     ///
     /// ```
-    /// use neardup_core::Minhasher;
+    /// use neardup_core::sketch::Minhasher;
     ///
     /// let values = |m| {
     ///     let mut minhasher = Minhasher::new(m, 7);
@@ -105,7 +105,7 @@ impl Minhasher {
     /// Starts a new document.
     ///
     /// ```
-    /// let mut minhasher = neardup_core::Minhasher::new(4, 1);
+    /// let mut minhasher = neardup_core::sketch::Minhasher::new(4, 1);
     /// minhasher.add(42);
     /// minhasher.clear();
     /// assert_eq!(minhasher.values(), None);
@@ -119,7 +119,7 @@ impl Minhasher {
     /// Adds an element by its 64-bit hash (or number). Repeats change nothing. O(m).
     ///
     /// ```
-    /// let mut minhasher = neardup_core::Minhasher::new(4, 1);
+    /// let mut minhasher = neardup_core::sketch::Minhasher::new(4, 1);
     /// minhasher.add(42);
     /// let one = minhasher.values().map(<[u32]>::to_vec);
     /// minhasher.add(42);
@@ -143,7 +143,7 @@ impl Minhasher {
     /// hash.
     ///
     /// ```
-    /// let mut minhasher = neardup_core::Minhasher::new(16, 1);
+    /// let mut minhasher = neardup_core::sketch::Minhasher::new(16, 1);
     /// minhasher.add(42);
     /// assert_eq!(minhasher.values().map(<[u32]>::len), Some(16));
     /// ```
@@ -162,7 +162,7 @@ pub fn agreeing(a: &[u8], b: &[u8]) -> u32 {
 /// Returns the estimated resemblance: the share of values that agree. It is rounded only once.
 ///
 /// ```
-/// assert_eq!(neardup_core::minhash_similarity(96, 128), 0.75);
+/// assert_eq!(neardup_core::sketch::minhash_similarity(96, 128), 0.75);
 /// ```
 pub fn similarity(agreeing: u32, permutations: u16) -> f64 {
     f64::from(agreeing) / f64::from(permutations)

@@ -22,11 +22,12 @@ fn spec(source: Source, k: u16) -> FeatureSpec {
 /// elements, the words in a shingle, the number of values, the seed.
 ///
 /// The source in the header says how a text is cut; for tokens and numbers, use a header with that
-/// source. Returns bytes to store, which [`Minhash::parse`](crate::Minhash::parse) reads. Fails
-/// only if memory is short, or after a request to stop. O(bytes · k + elements · values).
+/// source. Returns bytes to store, which [`Minhash::parse`](crate::sketch::Minhash::parse) reads.
+/// Fails only if memory is short, or after a request to stop. O(bytes · k + elements · values).
 ///
 /// ```
-/// use neardup_core::{Document, Minhash, MinhashHeader, SketchSource, Stop, minhash_sketch};
+/// use neardup_core::sketch::{Minhash, MinhashHeader, SketchSource};
+/// use neardup_core::{Document, Stop, minhash_sketch};
 ///
 /// let header = MinhashHeader::new(SketchSource::Words, 2, 128, 1);
 /// let sketch = minhash_sketch(&Document::from("to be or not"), &header, &Stop::default())?;
@@ -44,11 +45,12 @@ pub fn minhash_sketch(document: &Document, header: &MinhashHeader, stop: &Stop) 
 /// elements, the words in a shingle, the number of bits.
 ///
 /// Each occurrence of an element counts. Returns bytes to store, which
-/// [`Simhash::parse`](crate::Simhash::parse) reads. Fails only if memory is short, or after a
-/// request to stop. O(bytes · k + elements · bits).
+/// [`Simhash::parse`](crate::sketch::Simhash::parse) reads. Fails only if memory is short, or after
+/// a request to stop. O(bytes · k + elements · bits).
 ///
 /// ```
-/// use neardup_core::{Document, Simhash, SimhashHeader, SketchSource, Stop, simhash_sketch};
+/// use neardup_core::sketch::{Simhash, SimhashHeader, SketchSource};
+/// use neardup_core::{Document, Stop, simhash_sketch};
 ///
 /// let header = SimhashHeader::new(SketchSource::Words, 1, 64);
 /// let of = |text: &str| simhash_sketch(&Document::from(text), &header, &Stop::default());

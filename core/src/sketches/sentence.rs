@@ -42,7 +42,9 @@ struct Fingerprint {
 /// Texts that share long sentences are likely to share a signature (Huang, Wang, Li, CIKM 2008).
 ///
 /// ```
-/// use neardup_core::{SentenceParameters, SentenceSigner, Stop};
+/// use neardup_core::Stop;
+/// use neardup_core::parameters::SentenceParameters;
+/// use neardup_core::sketch::SentenceSigner;
 ///
 /// let mut signer = SentenceSigner::new(SentenceParameters::default())?;
 /// let stop = Stop::default();
@@ -72,7 +74,8 @@ impl SentenceSigner {
     /// Fails if parameters are out of their ranges.
     ///
     /// ```
-    /// use neardup_core::{SentenceParameters, SentenceSigner};
+    /// use neardup_core::parameters::SentenceParameters;
+    /// use neardup_core::sketch::SentenceSigner;
     ///
     /// let none = SentenceParameters { parts: 0, ..Default::default() };
     /// assert!(SentenceSigner::new(none).is_err());
@@ -87,7 +90,8 @@ impl SentenceSigner {
     /// equal. A text without sentences that are wide enough has no signatures.
     ///
     /// ```
-    /// use neardup_core::{SentenceSigner, Stop};
+    /// use neardup_core::Stop;
+    /// use neardup_core::sketch::SentenceSigner;
     ///
     /// let mut signer = SentenceSigner::new(Default::default())?;
     /// assert!(signer.of("Too short.", &Stop::default())?.is_empty());

@@ -5,7 +5,8 @@ use crate::error::{Error, Result};
 /// The parameters of signatures. Only signatures made with the same parameters are comparable.
 ///
 /// ```
-/// use neardup_core::{SentenceParameters, SentenceSigner};
+/// use neardup_core::parameters::SentenceParameters;
+/// use neardup_core::sketch::SentenceSigner;
 ///
 /// let dispersed = SentenceParameters { dispersed: 100, ..Default::default() };
 /// assert_eq!(dispersed.most(), 7 * 16);
@@ -37,7 +38,7 @@ impl Parameters {
     /// Fails for values outside their ranges.
     ///
     /// ```
-    /// use neardup_core::SentenceParameters;
+    /// use neardup_core::parameters::SentenceParameters;
     ///
     /// assert!(SentenceParameters::default().check().is_ok());
     /// assert!(SentenceParameters { smallest: 2, ..Default::default() }.check().is_err());
@@ -65,7 +66,7 @@ impl Parameters {
     /// Returns the greatest number of signatures of a document, m · n.
     ///
     /// ```
-    /// assert_eq!(neardup_core::SentenceParameters::default().most(), 112);
+    /// assert_eq!(neardup_core::parameters::SentenceParameters::default().most(), 112);
     /// ```
     pub fn most(&self) -> usize {
         (self.parts * self.kinds) as usize

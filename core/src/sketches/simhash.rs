@@ -62,7 +62,7 @@ pub fn check_distance(distance: f64, bits: u16) -> Result<u16> {
 /// STOC 2002): texts without anything in common agree in about half of the bits.
 ///
 /// ```
-/// use neardup_core::{Simhasher, hash_bytes};
+/// use neardup_core::sketch::{Simhasher, hash_bytes};
 ///
 /// let mut simhasher = Simhasher::new(64);
 /// ["red", "crane"].iter().for_each(|word| simhasher.add(hash_bytes(word.as_bytes())));
@@ -89,7 +89,7 @@ impl Simhasher {
     /// sketch consists of the first bits of a longer one.
     ///
     /// ```
-    /// use neardup_core::Simhasher;
+    /// use neardup_core::sketch::Simhasher;
     ///
     /// let (mut short, mut long) = (Simhasher::new(64), Simhasher::new(128));
     /// short.add(42);
@@ -104,7 +104,7 @@ impl Simhasher {
     /// Starts a new document.
     ///
     /// ```
-    /// let mut simhasher = neardup_core::Simhasher::new(64);
+    /// let mut simhasher = neardup_core::sketch::Simhasher::new(64);
     /// simhasher.add(42);
     /// simhasher.clear();
     /// assert_eq!(simhasher.bits(), None);
@@ -118,7 +118,7 @@ impl Simhasher {
     /// Adds an occurrence of an element by its 64-bit hash. O(bits).
     ///
     /// ```
-    /// let mut simhasher = neardup_core::Simhasher::new(64);
+    /// let mut simhasher = neardup_core::sketch::Simhasher::new(64);
     /// [1, 1, 1, 2].iter().for_each(|&element| simhasher.add(element));
     /// let bits = simhasher.bits();
     /// simhasher.clear();
@@ -149,7 +149,7 @@ impl Simhasher {
     /// Returns `None` if nothing was added.
     ///
     /// ```
-    /// let mut simhasher = neardup_core::Simhasher::new(128);
+    /// let mut simhasher = neardup_core::sketch::Simhasher::new(128);
     /// simhasher.add(42);
     /// assert_eq!(simhasher.bits().map(|bits| bits.len()), Some(16));
     /// ```
@@ -191,7 +191,7 @@ pub fn hamming(a: &[u8], b: &[u8]) -> u32 {
 /// `distance` is at most `bits`.
 ///
 /// ```
-/// assert_eq!(neardup_core::simhash_similarity(3, 64), 61.0 / 64.0);
+/// assert_eq!(neardup_core::sketch::simhash_similarity(3, 64), 61.0 / 64.0);
 /// ```
 pub fn similarity(distance: u32, bits: u16) -> f64 {
     f64::from(u32::from(bits) - distance) / f64::from(bits)

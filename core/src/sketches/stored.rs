@@ -14,7 +14,7 @@ const DOING: &str = "reading a sketch";
 /// The kind of the sketches of a column.
 ///
 /// ```
-/// use neardup_core::{SketchKind, SketchReader};
+/// use neardup_core::sketch::{SketchKind, SketchReader};
 ///
 /// assert!(SketchReader::default().read(SketchKind::Minhash, b"no sketch").is_err());
 /// ```
@@ -52,7 +52,8 @@ impl SketchKind {
 /// [`StoredSimhash`](crate::StoredSimhash).
 ///
 /// ```
-/// use neardup_core::{Document, MinhashHeader, SketchKind, SketchReader, SketchSource};
+/// use neardup_core::Document;
+/// use neardup_core::sketch::{MinhashHeader, SketchKind, SketchReader, SketchSource};
 ///
 /// let header = MinhashHeader::new(SketchSource::Words, 1, 2, 1);
 /// let mut reader = SketchReader::default();
@@ -73,7 +74,8 @@ impl SketchReader {
     /// O(bytes).
     ///
     /// ```
-    /// use neardup_core::{Error, MinhashHeader, SketchKind, SketchReader, SketchSource};
+    /// use neardup_core::Error;
+    /// use neardup_core::sketch::{MinhashHeader, SketchKind, SketchReader, SketchSource};
     ///
     /// let header = |seed| MinhashHeader::new(SketchSource::Words, 1, 2, seed);
     /// let sketch = |seed| header(seed).sketch(Some(&[7, 8]));

@@ -15,7 +15,7 @@ use crate::hash;
 /// Fails if there are more groups than values. O(m).
 ///
 /// ```
-/// use neardup_core::{Minhash, MinhashHeader, SketchSource, supershingles};
+/// use neardup_core::sketch::{Minhash, MinhashHeader, SketchSource, supershingles};
 ///
 /// let header = MinhashHeader::new(SketchSource::Words, 8, 4, 1);
 /// let of = |values| {
@@ -58,7 +58,7 @@ pub fn supershingles(sketch: &Minhash<'_>, groups: i64) -> Result<Vec<u64>> {
 /// O(n²).
 ///
 /// ```
-/// use neardup_core::megashingles;
+/// use neardup_core::sketch::megashingles;
 ///
 /// assert_eq!(megashingles(&[1, 2, 3]).len(), 3);
 /// assert_eq!(megashingles(&[1, 2, 3])[0], megashingles(&[1, 2])[0]);

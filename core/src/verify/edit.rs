@@ -17,7 +17,7 @@ use crate::executor::Stop;
 /// `distance` must not exceed `longer`. O(1).
 ///
 /// ```
-/// assert_eq!(neardup_core::edit_similarity(1, 5), 0.8);
+/// assert_eq!(neardup_core::compare::edit_similarity(1, 5), 0.8);
 /// ```
 #[inline]
 pub fn similarity(distance: u32, longer: u32) -> f64 {
@@ -31,7 +31,8 @@ pub fn similarity(distance: u32, longer: u32) -> f64 {
 /// only if memory is short, and after a request to stop.
 ///
 /// ```
-/// use neardup_core::{Stop, edit_distance, edit_similarity};
+/// use neardup_core::Stop;
+/// use neardup_core::compare::{edit_distance, edit_similarity};
 ///
 /// let (distance, longer) = edit_distance("harbour", "harbor", &Stop::default())?;
 /// assert_eq!((distance, longer, edit_similarity(distance, longer)), (1, 7, 6.0 / 7.0));
@@ -53,7 +54,7 @@ pub fn distance(a: &str, b: &str, stop: &Stop) -> Result<(u32, u32)> {
 /// The condition that a pair of texts must meet.
 ///
 /// ```
-/// use neardup_core::EditPredicate;
+/// use neardup_core::parameters::EditPredicate;
 ///
 /// let predicate = EditPredicate::new(0.8)?.and_within(3);
 /// assert!(predicate.passes(2, 10) && !predicate.passes(3, 10) && !predicate.passes(4, 100));
@@ -73,7 +74,7 @@ impl EditPredicate {
     /// Fails for other thresholds.
     ///
     /// ```
-    /// use neardup_core::EditPredicate;
+    /// use neardup_core::parameters::EditPredicate;
     ///
     /// assert!(EditPredicate::new(0.8)?.passes(1, 5) && EditPredicate::new(1.1).is_err());
     /// # Ok::<(), neardup_core::Error>(())
@@ -86,7 +87,7 @@ impl EditPredicate {
     /// Accepts pairs that are at most `distance` edits apart. Their similarity does not matter.
     ///
     /// ```
-    /// use neardup_core::EditPredicate;
+    /// use neardup_core::parameters::EditPredicate;
     ///
     /// assert!(EditPredicate::within(2).passes(2, 2) && !EditPredicate::within(2).passes(3, 900));
     /// ```
@@ -117,7 +118,7 @@ impl EditPredicate {
     /// when `longer` grows. O(1).
     ///
     /// ```
-    /// assert_eq!(neardup_core::EditPredicate::new(0.8)?.most_distance(11), 2);
+    /// assert_eq!(neardup_core::parameters::EditPredicate::new(0.8)?.most_distance(11), 2);
     /// # Ok::<(), neardup_core::Error>(())
     /// ```
     #[inline]

@@ -52,7 +52,8 @@ enum DistanceBy {
 /// Compares texts. It reuses its space.
 ///
 /// ```
-/// use neardup_core::{Lcs, LcsBounds, Stop, lcs_symbols};
+/// use neardup_core::Stop;
+/// use neardup_core::compare::{Lcs, LcsBounds, lcs_symbols};
 ///
 /// let (a, b) = (lcs_symbols("abcabba")?, lcs_symbols("cbabac")?);
 /// let mut lcs = Lcs::default();
@@ -73,7 +74,8 @@ impl Lcs {
     /// O(N + D²) for D differences; many differences cost O(N·D / 64).
     ///
     /// ```
-    /// use neardup_core::{Lcs, LcsBounds, Stop, lcs_symbols};
+    /// use neardup_core::Stop;
+    /// use neardup_core::compare::{Lcs, LcsBounds, lcs_symbols};
     ///
     /// let (a, b) = (lcs_symbols("harbour")?, lcs_symbols("arbor")?);
     /// let of = |bounds| Lcs::default().length(&a, &b, bounds, &Stop::default());
@@ -159,7 +161,8 @@ impl Lcs {
     /// last character of `b`.
     ///
     /// ```
-    /// use neardup_core::{Lcs, LcsBounds, Stop};
+    /// use neardup_core::Stop;
+    /// use neardup_core::compare::{Lcs, LcsBounds};
     ///
     /// let (mut places, any) = (Vec::new(), LcsBounds::default());
     /// let each = |a, b| places.push((a, b));

@@ -6,7 +6,8 @@
 /// The bounds save time and do not change any length that is returned.
 ///
 /// ```
-/// use neardup_core::{Lcs, LcsBounds, Stop};
+/// use neardup_core::Stop;
+/// use neardup_core::compare::{Lcs, LcsBounds};
 ///
 /// let bounds = LcsBounds { least: 2, known: 1 };
 /// assert_eq!(Lcs::default().length(&[1, 2, 3], &[1, 3], bounds, &Stop::default())?, Some(2));
@@ -24,7 +25,7 @@ impl Bounds {
     /// Requires `least` characters; nothing is known.
     ///
     /// ```
-    /// use neardup_core::LcsBounds;
+    /// use neardup_core::compare::LcsBounds;
     ///
     /// let bounds = LcsBounds::least(9);
     /// assert_eq!((bounds.least, bounds.known), (9, 0));

@@ -3,7 +3,7 @@
 /// Returns the resemblance: 2·|LCS| / (|A| + |B|), 0 to 1; 0 if both texts are empty.
 ///
 /// ```
-/// assert_eq!(neardup_core::lcs_resemblance(5, 7, 5), 10.0 / 12.0);
+/// assert_eq!(neardup_core::compare::lcs_resemblance(5, 7, 5), 10.0 / 12.0);
 /// ```
 pub fn resemblance(shared: usize, a: usize, b: usize) -> f64 {
     ratio(2 * shared, a + b)
@@ -13,7 +13,7 @@ pub fn resemblance(shared: usize, a: usize, b: usize) -> f64 {
 /// 0 if the text is empty.
 ///
 /// ```
-/// assert_eq!(neardup_core::lcs_containment(3, 4), 0.75);
+/// assert_eq!(neardup_core::compare::lcs_containment(3, 4), 0.75);
 /// ```
 pub fn containment(shared: usize, contained: usize) -> f64 {
     ratio(shared, contained)

@@ -9,7 +9,7 @@ use crate::memory;
 /// O(bytes).
 ///
 /// ```
-/// assert_eq!(neardup_core::lcs_symbols("a漢")?, [97, 0x6f22]);
+/// assert_eq!(neardup_core::compare::lcs_symbols("a漢")?, [97, 0x6f22]);
 /// # Ok::<(), neardup_core::Error>(())
 /// ```
 pub fn symbols(text: &str) -> Result<Vec<u32>> {

@@ -10,7 +10,8 @@ use crate::error::Result;
 /// Similarities are compared as they are reported, so that no pair is lost by rounding.
 ///
 /// ```
-/// use neardup_core::{Measure, Predicate};
+/// use neardup_core::Measure;
+/// use neardup_core::parameters::Predicate;
 ///
 /// let predicate = Predicate::new(Measure::Jaccard, 0.5)?.and_shared(3);
 /// assert!(predicate.passes(3, 4, 5) && !predicate.passes(2, 3, 3));
@@ -69,7 +70,8 @@ impl Predicate {
     /// Fails if the threshold is not above 0 and at most 1.
     ///
     /// ```
-    /// use neardup_core::{Measure, Predicate};
+    /// use neardup_core::Measure;
+    /// use neardup_core::parameters::Predicate;
     ///
     /// assert_eq!(Predicate::new(Measure::Cosine, 0.7)?.threshold(), 0.7);
     /// assert!(Predicate::new(Measure::Cosine, 0.0).is_err());
@@ -84,7 +86,8 @@ impl Predicate {
     /// `measure` does not matter.
     ///
     /// ```
-    /// use neardup_core::{Measure, Predicate};
+    /// use neardup_core::Measure;
+    /// use neardup_core::parameters::Predicate;
     ///
     /// let predicate = Predicate::shared(Measure::Jaccard, 2);
     /// assert!(predicate.passes(2, 2, 900) && !predicate.passes(1, 1, 1));
@@ -97,7 +100,8 @@ impl Predicate {
     /// it is.
     ///
     /// ```
-    /// use neardup_core::{Measure, Predicate};
+    /// use neardup_core::Measure;
+    /// use neardup_core::parameters::Predicate;
     ///
     /// let both = Predicate::new(Measure::Overlap, 1.0)?.and_shared(2);
     /// assert!(both.passes(2, 2, 9) && !both.passes(1, 1, 9));
@@ -114,7 +118,8 @@ impl Predicate {
     /// Returns the least similarity; 0 if shared tokens alone decide.
     ///
     /// ```
-    /// use neardup_core::{Measure, Predicate};
+    /// use neardup_core::Measure;
+    /// use neardup_core::parameters::Predicate;
     ///
     /// assert_eq!(Predicate::shared(Measure::Jaccard, 3).threshold(), 0.0);
     /// ```
@@ -129,7 +134,8 @@ impl Predicate {
     /// similarity.
     ///
     /// ```
-    /// use neardup_core::{Measure, Predicate};
+    /// use neardup_core::Measure;
+    /// use neardup_core::parameters::Predicate;
     ///
     /// assert_eq!(Predicate::new(Measure::Jaccard, 0.9)?.similarity(1, 2, 3), 0.25);
     /// # Ok::<(), neardup_core::Error>(())
@@ -146,7 +152,8 @@ impl Predicate {
     /// Reports whether a pair passes.
     ///
     /// ```
-    /// use neardup_core::{Measure, Predicate};
+    /// use neardup_core::Measure;
+    /// use neardup_core::parameters::Predicate;
     ///
     /// let predicate = Predicate::new(Measure::Containment, 0.75)?;
     /// assert!(predicate.passes(3, 4, 900) && !predicate.passes(3, 5, 3));
@@ -164,7 +171,8 @@ impl Predicate {
     /// the sets do not even pass if one is a subset of the other. O(1).
     ///
     /// ```
-    /// use neardup_core::{Measure, Predicate};
+    /// use neardup_core::Measure;
+    /// use neardup_core::parameters::Predicate;
     ///
     /// let predicate = Predicate::new(Measure::Jaccard, 0.5)?;
     /// assert_eq!((predicate.least_overlap(4, 5), predicate.least_overlap(1, 5)), (Some(3), None));

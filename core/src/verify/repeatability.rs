@@ -3,7 +3,8 @@
 //! a part of the other code.
 //!
 //! ```
-//! use neardup_core::{Stop, repeatability};
+//! use neardup_core::Stop;
+//! use neardup_core::compare::repeatability;
 //!
 //! let stop = Stop::default();
 //! let [a, b] = ["王示一差站高只事就示对题最机给害严府形象", "在中哈服地统学责水造和海一七最座成架人"];
@@ -24,7 +25,8 @@ use crate::executor::Stop;
 /// a request to stop.
 ///
 /// ```
-/// use neardup_core::{Stop, repeatability};
+/// use neardup_core::Stop;
+/// use neardup_core::compare::repeatability;
 ///
 /// let stop = Stop::default();
 /// assert_eq!(repeatability("xabcx", "abc", &stop)?, 1.0);

@@ -17,7 +17,8 @@ const DOING: &str = "making signatures";
 /// The kind of signatures.
 ///
 /// ```
-/// use neardup_core::{IdfRange, PassageParameters, SentenceFeatures};
+/// use neardup_core::PassageParameters;
+/// use neardup_core::parameters::{IdfRange, SentenceFeatures};
 ///
 /// let usual = SentenceFeatures::Imatch(IdfRange::default());
 /// assert_eq!(PassageParameters::default().features, usual);
@@ -39,7 +40,7 @@ impl Features {
     /// Fails for values outside their ranges.
     ///
     /// ```
-    /// use neardup_core::SentenceFeatures;
+    /// use neardup_core::parameters::SentenceFeatures;
     ///
     /// assert!(SentenceFeatures::Shingles(3).check().is_ok());
     /// assert!(SentenceFeatures::Shingles(0).check().is_err());

@@ -7,7 +7,7 @@
 /// not candidates.
 ///
 /// ```
-/// use neardup_core::StopRules;
+/// use neardup_core::parameters::StopRules;
 ///
 /// let never_tried = StopRules { tried_beyond: None, ..StopRules::default() };
 /// assert_eq!((never_tried.most_documents, never_tried.most_of_a_site), (10_000, 400));

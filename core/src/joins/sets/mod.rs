@@ -42,7 +42,8 @@ const DOING: &str = "joining";
 /// The algorithm that finds candidates. All algorithms give the same pairs.
 ///
 /// ```
-/// use neardup_core::{Algorithm, Corpus, Measure, Sets};
+/// use neardup_core::parameters::Algorithm;
+/// use neardup_core::{Corpus, Measure, Sets};
 ///
 /// let usual = Sets::of_words(Measure::Jaccard, 0.5)?;
 /// let plus = Sets { algorithm: Algorithm::PpJoinPlus(2), ..usual };

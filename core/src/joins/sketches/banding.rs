@@ -16,7 +16,7 @@ use crate::sketches::minhash::MOST_PERMUTATIONS;
 /// SEQUENCES 1997; Leskovec, Rajaraman, Ullman, *Mining of Massive Datasets*, section 3.4).
 ///
 /// ```
-/// let plan = neardup_core::Banding { bands: 14, rows: 8 };
+/// let plan = neardup_core::parameters::Banding { bands: 14, rows: 8 };
 /// assert_eq!(plan.values(), 112);
 /// assert!(plan.detection(0.9) > 0.99 && plan.detection(0.5) < 0.06);
 /// ```
@@ -36,7 +36,7 @@ impl Banding {
     /// and their product is at most [`Banding::MOST_VALUES`].
     ///
     /// ```
-    /// use neardup_core::Banding;
+    /// use neardup_core::parameters::Banding;
     ///
     /// assert_eq!(Banding::new(20, 5)?.values(), 100);
     /// assert!(Banding::new(0, 5).is_err() && Banding::new(1000, 5).is_err());
@@ -64,7 +64,7 @@ impl Banding {
     /// or if `threshold` is outside (0, 1].
     ///
     /// ```
-    /// use neardup_core::Banding;
+    /// use neardup_core::parameters::Banding;
     ///
     /// let plan = Banding::for_recall(0.8, 0.95)?;
     /// assert!(plan.detection(0.8) >= 0.95 && plan.values() < 300);
@@ -137,7 +137,7 @@ impl Banding {
     /// Returns the number of values of a sketch.
     ///
     /// ```
-    /// assert_eq!(neardup_core::Banding { bands: 26, rows: 11 }.values(), 286);
+    /// assert_eq!(neardup_core::parameters::Banding { bands: 26, rows: 11 }.values(), 286);
     /// ```
     pub fn values(&self) -> usize {
         self.bands * self.rows
@@ -146,7 +146,7 @@ impl Banding {
     /// Returns the probability that a pair of this resemblance is found.
     ///
     /// ```
-    /// let plan = neardup_core::Banding { bands: 2, rows: 1 };
+    /// let plan = neardup_core::parameters::Banding { bands: 2, rows: 1 };
     /// assert!((plan.detection(0.5) - 0.75).abs() < 1e-12);
     /// ```
     pub fn detection(&self, resemblance: f64) -> f64 {

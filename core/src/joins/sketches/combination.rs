@@ -4,8 +4,8 @@
 //! ```
 //! use neardup_core::joins::sketches::combination::{SignedDocuments, join};
 //! use neardup_core::sketches::sign::Signer;
-//! use neardup_core::{Combination, Document, FeatureSpec, NoFiles, PlainThreads, Resources};
-//! use neardup_core::{Rule, Safeguards, Stop, TechniqueSpec};
+//! use neardup_core::parameters::{Combination, Rule, Safeguards, TechniqueSpec};
+//! use neardup_core::{Document, FeatureSpec, NoFiles, PlainThreads, Resources, Stop};
 //!
 //! let feature = FeatureSpec::WORDS;
 //! let spec = TechniqueSpec::Simhash { feature, bits: 64, frequency: true, threshold: 0.9 };
@@ -51,7 +51,8 @@ use crate::verify::predicate::Predicate;
 /// 2002).
 ///
 /// ```
-/// use neardup_core::{Corpus, Sketches, TechniqueSpec};
+/// use neardup_core::parameters::TechniqueSpec;
+/// use neardup_core::{Corpus, Sketches};
 ///
 /// let equal = Sketches::of(TechniqueSpec::ExactText { clean: true, html: false });
 /// let pairs = Corpus::of_texts(&["north  quay", "northquay", "Northquay"]).pairs(&equal)?;
@@ -119,7 +120,8 @@ pub enum TechniqueSpec {
 /// The definition of similar documents.
 ///
 /// ```
-/// use neardup_core::{Combination, Corpus, FeatureSpec, Rule, Sketches, TechniqueSpec};
+/// use neardup_core::parameters::{Combination, Rule, TechniqueSpec};
+/// use neardup_core::{Corpus, FeatureSpec, Sketches};
 ///
 /// // Both must agree, as Henzinger combines them; the similarity is that of simhash.
 /// let feature = FeatureSpec { multiset: false, ..FeatureSpec::WORDS };
@@ -256,7 +258,7 @@ pub struct SignedDocuments<'a> {
 /// By default neither safeguard is used.
 ///
 /// ```
-/// use neardup_core::Safeguards;
+/// use neardup_core::parameters::Safeguards;
 ///
 /// assert_eq!(Safeguards::default(), Safeguards { sample: 0, hand_over: false });
 /// ```

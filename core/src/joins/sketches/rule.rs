@@ -12,7 +12,8 @@ use super::technique::{Compare, Technique};
 /// combination.
 ///
 /// ```
-/// use neardup_core::{Combination, Corpus, FeatureSpec, Rule, Sketches, TechniqueSpec};
+/// use neardup_core::parameters::{Combination, Rule, TechniqueSpec};
+/// use neardup_core::{Corpus, FeatureSpec, Sketches};
 ///
 /// // Equal texts, or similar ones.
 /// let techniques = vec![

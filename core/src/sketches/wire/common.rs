@@ -11,7 +11,7 @@ pub const VERSION: u8 = 1;
 /// The kind of elements of a sketch. The numbers are stored.
 ///
 /// ```
-/// use neardup_core::{MinhashHeader, SketchSource};
+/// use neardup_core::sketch::{MinhashHeader, SketchSource};
 ///
 /// let header = MinhashHeader::new(SketchSource::Chars, 3, 8, 1);
 /// assert_eq!((header.source, header.k), (SketchSource::Chars, 3));
@@ -49,7 +49,7 @@ impl Source {
     /// Returns the name of the source.
     ///
     /// ```
-    /// assert_eq!(neardup_core::SketchSource::Whitespace.name(), "whitespace");
+    /// assert_eq!(neardup_core::sketch::SketchSource::Whitespace.name(), "whitespace");
     /// ```
     pub fn name(self) -> &'static str {
         Self::NAMES[self as usize].1

@@ -11,14 +11,14 @@ use crate::{hash, text};
 /// Only sketches with equal headers are comparable, apart from `empty`.
 ///
 /// ```
-/// use neardup_core::{MinhashHeader, SketchSource};
+/// use neardup_core::sketch::{MinhashHeader, SketchSource};
 ///
 /// let header = MinhashHeader::new(SketchSource::Words, 5, 128, 1);
 /// assert_eq!((header.k, header.permutations, header.seed, header.empty), (5, 128, 1, false));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MinhashHeader {
-    /// The version of the hash of elements ([`hash_bytes`](crate::hash_bytes)).
+    /// The version of the hash of elements ([`hash_bytes`](crate::sketch::hash_bytes)).
     pub hash_version: u8,
     /// The version of the rules by which texts are cut.
     pub text_version: u8,
@@ -38,7 +38,7 @@ impl MinhashHeader {
     /// The number of bytes before the values.
     ///
     /// ```
-    /// assert_eq!(neardup_core::MinhashHeader::BYTES, 20);
+    /// assert_eq!(neardup_core::sketch::MinhashHeader::BYTES, 20);
     /// ```
     pub const BYTES: usize = 20;
 
@@ -48,7 +48,7 @@ impl MinhashHeader {
     /// fails.
     ///
     /// ```
-    /// use neardup_core::{MinhashHeader, SketchSource};
+    /// use neardup_core::sketch::{MinhashHeader, SketchSource};
     ///
     /// assert_eq!(MinhashHeader::new(SketchSource::Tokens, 1, 64, 7).source.name(), "tokens");
     /// ```
@@ -81,7 +81,7 @@ impl MinhashHeader {
     /// There are as many values as the header says. O(m).
     ///
     /// ```
-    /// use neardup_core::{MinhashHeader, SketchSource};
+    /// use neardup_core::sketch::{MinhashHeader, SketchSource};
     ///
     /// let header = MinhashHeader::new(SketchSource::Words, 5, 2, 1);
     /// assert_eq!(header.sketch(Some(&[0x0102_0304, 5]))[20..], [4, 3, 2, 1, 5, 0, 0, 0]);
@@ -101,7 +101,7 @@ impl MinhashHeader {
     /// Describes the kind of sketch in words, for messages.
     ///
     /// ```
-    /// use neardup_core::{MinhashHeader, SketchSource};
+    /// use neardup_core::sketch::{MinhashHeader, SketchSource};
     ///
     /// let said = MinhashHeader::new(SketchSource::Words, 5, 128, 1).describe();
     /// assert_eq!(said, "128 permutations of words, k 5, version 1.1, seed 1");
@@ -113,7 +113,7 @@ impl MinhashHeader {
     /// Fails if sketches of the two kinds are not comparable; the error says what differs.
     ///
     /// ```
-    /// use neardup_core::{MinhashHeader, SketchSource};
+    /// use neardup_core::sketch::{MinhashHeader, SketchSource};
     ///
     /// let header = MinhashHeader::new(SketchSource::Words, 5, 128, 1);
     /// assert!(header.check_like(&header).is_ok());
@@ -130,7 +130,7 @@ impl MinhashHeader {
 /// A minhash sketch read from its bytes.
 ///
 /// ```
-/// use neardup_core::{Minhash, MinhashHeader, SketchSource};
+/// use neardup_core::sketch::{Minhash, MinhashHeader, SketchSource};
 ///
 /// let bytes = MinhashHeader::new(SketchSource::Words, 5, 2, 1).sketch(Some(&[7, 8]));
 /// let sketch = Minhash::parse(&bytes)?;
@@ -151,7 +151,7 @@ impl<'a> Minhash<'a> {
     /// Reads a sketch. Fails for malformed bytes. O(1), or O(m) for an empty document.
     ///
     /// ```
-    /// use neardup_core::Minhash;
+    /// use neardup_core::sketch::Minhash;
     ///
     /// assert!(Minhash::parse(b"no sketch").is_err());
     /// ```
@@ -183,7 +183,7 @@ impl<'a> Minhash<'a> {
     /// Fails only if memory is short.
     ///
     /// ```
-    /// use neardup_core::{Minhash, MinhashHeader, SketchSource};
+    /// use neardup_core::sketch::{Minhash, MinhashHeader, SketchSource};
     ///
     /// let bytes = MinhashHeader::new(SketchSource::Words, 5, 2, 1).sketch(Some(&[7, 0xab]));
     /// let text = Minhash::parse(&bytes)?.to_text()?;
@@ -212,7 +212,7 @@ impl<'a> Minhash<'a> {
     /// Fails for other texts. O(m).
     ///
     /// ```
-    /// use neardup_core::Minhash;
+    /// use neardup_core::sketch::Minhash;
     ///
     /// let text = "minhash:v1:words:h1.1:k5:seed1:m2:empty";
     /// assert_eq!(Minhash::parse(&Minhash::from_text(text)?)?.to_text()?, text);
@@ -253,7 +253,7 @@ impl<'a> Minhash<'a> {
     /// O(m).
     ///
     /// ```
-    /// use neardup_core::{Minhash, MinhashHeader, SketchSource};
+    /// use neardup_core::sketch::{Minhash, MinhashHeader, SketchSource};
     ///
     /// let header = MinhashHeader::new(SketchSource::Words, 5, 3, 1);
     /// let (a, b) = (header.sketch(Some(&[7, 8, 9])), header.sketch(Some(&[7, 8, 1])));

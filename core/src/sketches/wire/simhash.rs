@@ -10,14 +10,14 @@ use crate::sketches::simhash;
 /// The header of a simhash sketch.
 ///
 /// ```
-/// use neardup_core::{SimhashHeader, SketchSource};
+/// use neardup_core::sketch::{SimhashHeader, SketchSource};
 ///
 /// let header = SimhashHeader::new(SketchSource::Words, 1, 64);
 /// assert_eq!((header.k, header.bits, header.empty), (1, 64, false));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SimhashHeader {
-    /// The version of the hash of elements ([`hash_bytes`](crate::hash_bytes)).
+    /// The version of the hash of elements ([`hash_bytes`](crate::sketch::hash_bytes)).
     pub hash_version: u8,
     /// The version of the rules by which texts are cut.
     pub text_version: u8,
@@ -35,7 +35,7 @@ impl SimhashHeader {
     /// The number of bytes before the bits.
     ///
     /// ```
-    /// assert_eq!(neardup_core::SimhashHeader::BYTES, 12);
+    /// assert_eq!(neardup_core::sketch::SimhashHeader::BYTES, 12);
     /// ```
     pub const BYTES: usize = Common::BYTES;
 
@@ -45,7 +45,7 @@ impl SimhashHeader {
     /// other numbers fails.
     ///
     /// ```
-    /// use neardup_core::{SimhashHeader, SketchSource};
+    /// use neardup_core::sketch::{SimhashHeader, SketchSource};
     ///
     /// assert_eq!(SimhashHeader::new(SketchSource::Bits, 1, 64).source, SketchSource::Bits);
     /// ```
@@ -70,7 +70,7 @@ impl SimhashHeader {
     /// There are as many bits as the header says. O(bits).
     ///
     /// ```
-    /// use neardup_core::{SimhashHeader, SketchSource};
+    /// use neardup_core::sketch::{SimhashHeader, SketchSource};
     ///
     /// let header = SimhashHeader::new(SketchSource::Bits, 1, 16);
     /// assert_eq!(header.sketch(Some(&[0xab, 0xcd]))[12..], [0xab, 0xcd]);
@@ -90,7 +90,7 @@ impl SimhashHeader {
     /// Describes the kind of sketch in words, for messages.
     ///
     /// ```
-    /// use neardup_core::{SimhashHeader, SketchSource};
+    /// use neardup_core::sketch::{SimhashHeader, SketchSource};
     ///
     /// let said = SimhashHeader::new(SketchSource::Words, 2, 64).describe();
     /// assert_eq!(said, "64 bits of words, k 2, version 1.1");
@@ -103,7 +103,7 @@ impl SimhashHeader {
     /// that were made elsewhere are comparable with any sketch of the same number of bits.
     ///
     /// ```
-    /// use neardup_core::{SimhashHeader, SketchSource};
+    /// use neardup_core::sketch::{SimhashHeader, SketchSource};
     ///
     /// let of = |source, k| SimhashHeader::new(source, k, 64);
     /// let words = of(SketchSource::Words, 1);
@@ -123,7 +123,7 @@ impl SimhashHeader {
 /// A simhash sketch read from its bytes.
 ///
 /// ```
-/// use neardup_core::{Simhash, SimhashHeader, SketchSource};
+/// use neardup_core::sketch::{Simhash, SimhashHeader, SketchSource};
 ///
 /// let bytes = SimhashHeader::new(SketchSource::Bits, 1, 16).sketch(Some(&[0xab, 0xcd]));
 /// let sketch = Simhash::parse(&bytes)?;
@@ -144,7 +144,7 @@ impl<'a> Simhash<'a> {
     /// Reads a sketch. Fails for malformed bytes. O(1).
     ///
     /// ```
-    /// use neardup_core::Simhash;
+    /// use neardup_core::sketch::Simhash;
     ///
     /// assert!(Simhash::parse(b"no sketch").is_err());
     /// ```
@@ -174,7 +174,7 @@ impl<'a> Simhash<'a> {
     /// Fails only if memory is short.
     ///
     /// ```
-    /// use neardup_core::{Simhash, SimhashHeader, SketchSource};
+    /// use neardup_core::sketch::{Simhash, SimhashHeader, SketchSource};
     ///
     /// let bytes = SimhashHeader::new(SketchSource::Bits, 1, 16).sketch(Some(&[0xab, 0xcd]));
     /// assert_eq!(Simhash::parse(&bytes)?.to_text()?, "simhash:v1:bits:h1.1:k1:abcd");
@@ -200,7 +200,7 @@ impl<'a> Simhash<'a> {
     /// Fails for other texts. O(bits).
     ///
     /// ```
-    /// use neardup_core::Simhash;
+    /// use neardup_core::sketch::Simhash;
     ///
     /// let text = "simhash:v1:words:h1.1:k1:empty64";
     /// assert_eq!(Simhash::parse(&Simhash::from_text(text)?)?.to_text()?, text);
@@ -239,7 +239,7 @@ impl<'a> Simhash<'a> {
     /// O(bits).
     ///
     /// ```
-    /// use neardup_core::{Simhash, SimhashHeader, SketchSource};
+    /// use neardup_core::sketch::{Simhash, SimhashHeader, SketchSource};
     ///
     /// let header = SimhashHeader::new(SketchSource::Bits, 1, 8);
     /// let (a, b) = (header.sketch(Some(&[0b1110])), header.sketch(Some(&[0b0111])));

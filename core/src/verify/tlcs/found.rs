@@ -7,7 +7,8 @@ use crate::verify::lcs::{containment, resemblance};
 /// A part of both texts that counts as shared.
 ///
 /// ```
-/// use neardup_core::{Stop, TlcsComparer, TlcsPart};
+/// use neardup_core::Stop;
+/// use neardup_core::compare::{TlcsComparer, TlcsPart};
 ///
 /// let mut comparer = TlcsComparer::new(Default::default())?;
 /// let found = comparer.compare("quay", "quay", None, &Stop::default())?.expect("no threshold");
@@ -27,7 +28,7 @@ pub struct Part {
 /// The common parts of two texts.
 ///
 /// ```
-/// use neardup_core::TlcsFound;
+/// use neardup_core::compare::TlcsFound;
 ///
 /// let found = TlcsFound { shared: 6, left: 12, right: 6, parts: Vec::new() };
 /// assert_eq!((found.resemblance(), found.containment()), (12.0 / 18.0, 1.0));
@@ -50,7 +51,9 @@ impl Found {
     /// It is from 0 to 1.
     ///
     /// ```
-    /// let found = neardup_core::TlcsFound { shared: 3, left: 4, right: 4, parts: Vec::new() };
+    /// use neardup_core::compare::TlcsFound;
+    ///
+    /// let found = TlcsFound { shared: 3, left: 4, right: 4, parts: Vec::new() };
     /// assert_eq!(found.resemblance(), 0.75);
     /// ```
     pub fn resemblance(&self) -> f64 {
@@ -62,7 +65,9 @@ impl Found {
     /// It is from 0 to 1.
     ///
     /// ```
-    /// let found = neardup_core::TlcsFound { shared: 3, left: 9, right: 4, parts: Vec::new() };
+    /// use neardup_core::compare::TlcsFound;
+    ///
+    /// let found = TlcsFound { shared: 3, left: 9, right: 4, parts: Vec::new() };
     /// assert_eq!(found.containment(), 0.75);
     /// ```
     pub fn containment(&self) -> f64 {

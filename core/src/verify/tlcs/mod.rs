@@ -18,7 +18,9 @@ use work::Workspace;
 /// Compares texts. A left text is prepared once and can be compared with many right texts.
 ///
 /// ```
-/// use neardup_core::{Stop, TlcsComparer, TlcsParameters};
+/// use neardup_core::Stop;
+/// use neardup_core::compare::TlcsComparer;
+/// use neardup_core::parameters::TlcsParameters;
 ///
 /// let story = "The bridge over the Ill was closed on Monday after the flood. ".repeat(9);
 /// let (a, b) = (format!("Home | News {story}"), format!("{story} Imprint, contact, search"));
@@ -43,7 +45,8 @@ impl Comparer {
     /// Fails if the parameters are out of their ranges.
     ///
     /// ```
-    /// use neardup_core::{TlcsComparer, TlcsParameters};
+    /// use neardup_core::compare::TlcsComparer;
+    /// use neardup_core::parameters::TlcsParameters;
     ///
     /// assert!(TlcsComparer::new(TlcsParameters { slope: 1.0, ..Default::default() }).is_err());
     /// ```
@@ -60,10 +63,12 @@ impl Comparer {
 
     /// Compares two texts. If `thresholds` are given and the texts are not near duplicates, returns
     /// `None` with as little work as possible. Takes O(|A| + |B|), plus the time of
-    /// [`Lcs`](crate::Lcs) for the sketches. Reacts to `stop` within milliseconds.
+    /// [`Lcs`](crate::compare::Lcs) for the sketches. Reacts to `stop` within milliseconds.
     ///
     /// ```
-    /// use neardup_core::{Stop, TlcsComparer, TlcsParameters, TlcsThresholds};
+    /// use neardup_core::Stop;
+    /// use neardup_core::compare::TlcsComparer;
+    /// use neardup_core::parameters::{TlcsParameters, TlcsThresholds};
     ///
     /// let mut comparer = TlcsComparer::new(TlcsParameters::default())?;
     /// let thresholds = Some(&TlcsThresholds { resemblance: 0.5, containment: None });
@@ -85,7 +90,9 @@ impl Comparer {
     /// Prepares to compare a text with other texts.
     ///
     /// ```
-    /// use neardup_core::{Stop, TlcsComparer, TlcsParameters};
+    /// use neardup_core::Stop;
+    /// use neardup_core::compare::TlcsComparer;
+    /// use neardup_core::parameters::TlcsParameters;
     ///
     /// let (mut comparer, stop) = (TlcsComparer::new(TlcsParameters::default())?, Stop::default());
     /// comparer.set_left("the red crane", &stop)?;
@@ -105,7 +112,9 @@ impl Comparer {
     /// `right_first` is set.
     ///
     /// ```
-    /// use neardup_core::{Stop, TlcsComparer, TlcsParameters};
+    /// use neardup_core::Stop;
+    /// use neardup_core::compare::TlcsComparer;
+    /// use neardup_core::parameters::TlcsParameters;
     ///
     /// let (mut comparer, stop) = (TlcsComparer::new(TlcsParameters::default())?, Stop::default());
     /// comparer.set_left("a  b", &stop)?;

@@ -9,7 +9,9 @@ use crate::verify::region::BLOCKS;
 /// The defaults suit pages of the web.
 ///
 /// ```
-/// use neardup_core::{Stop, TlcsComparer, TlcsParameters};
+/// use neardup_core::Stop;
+/// use neardup_core::compare::TlcsComparer;
+/// use neardup_core::parameters::TlcsParameters;
 ///
 /// // The plain longest common subsequence.
 /// let plain = TlcsParameters { window: 0, trustable: false, first: 0, ..Default::default() };
@@ -55,7 +57,7 @@ impl Parameters {
     /// Fails for values outside their ranges.
     ///
     /// ```
-    /// use neardup_core::TlcsParameters;
+    /// use neardup_core::parameters::TlcsParameters;
     ///
     /// assert!(TlcsParameters::default().check().is_ok());
     /// assert!(TlcsParameters { blocks: 0, ..Default::default() }.check().is_err());
@@ -83,7 +85,9 @@ impl Parameters {
 /// The thresholds of near duplicates: a pair must reach one of the two.
 ///
 /// ```
-/// let thresholds = neardup_core::TlcsThresholds { resemblance: 0.28, containment: Some(0.7) };
+/// use neardup_core::parameters::TlcsThresholds;
+///
+/// let thresholds = TlcsThresholds { resemblance: 0.28, containment: Some(0.7) };
 /// assert!(thresholds.pass(70, 1000, 100) && !thresholds.pass(69, 1000, 100));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -100,7 +104,9 @@ impl Thresholds {
     /// duplicates.
     ///
     /// ```
-    /// let thresholds = neardup_core::TlcsThresholds { resemblance: 0.5, containment: None };
+    /// use neardup_core::parameters::TlcsThresholds;
+    ///
+    /// let thresholds = TlcsThresholds { resemblance: 0.5, containment: None };
     /// assert!(thresholds.pass(2, 4, 4) && !thresholds.pass(1, 4, 4));
     /// ```
     pub fn pass(&self, shared: usize, left: usize, right: usize) -> bool {

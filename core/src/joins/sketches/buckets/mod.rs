@@ -37,7 +37,8 @@ use crate::radix;
 /// expanded completely.
 ///
 /// ```
-/// use neardup_core::{MostNeighbours, Sketches, TechniqueSpec};
+/// use neardup_core::Sketches;
+/// use neardup_core::parameters::{MostNeighbours, TechniqueSpec};
 ///
 /// let most: MostNeighbours = Some(10_000);
 /// let mut method = Sketches::of(TechniqueSpec::ExactText { clean: false, html: false });
