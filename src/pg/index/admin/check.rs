@@ -12,12 +12,13 @@ use crate::pg::index::am::search::undisturbed;
 use crate::pg::index::am::user_index::{Opened, on_index};
 use crate::pg::index::layout::format::{Descriptor, NONE};
 use crate::pg::index::layout::items::Row;
-use crate::pg::index::layout::meta::{Directory, Lock};
+use crate::pg::index::layout::meta::Directory;
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::posted::Posted;
 use crate::pg::index::opclass::sets::item::Outline;
 use crate::pg::index::pages::buffer::{Index, Looked, Moved};
 use crate::pg::index::storage::cursor::Cursor;
+use crate::pg::index::storage::maintenance::Maintenance;
 use crate::pg::index::storage::order;
 use crate::pg::index::storage::pending::{self, Pages};
 use crate::pg::index::storage::segment::Segment;
@@ -44,7 +45,7 @@ fn check(opened: Opened, heap: bool) -> Result<()> {
     // On a standby, no lock keeps the pages in place. If replay removes pages that the check is
     // reading, the check starts over.
     // SAFETY: reads the state of the server.
-    let lock = (!unsafe { pg_sys::RecoveryInProgress() }).then(|| Lock::maintenance(index));
+    let lock = (!unsafe { pg_sys::RecoveryInProgress() }).then(|| Maintenance::begin(index));
     let mut seen = Seen::default();
     let mut failed = None;
     undisturbed(index, || {

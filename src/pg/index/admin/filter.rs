@@ -2,7 +2,7 @@
 
 use crate::pg::index::layout::meta::Directory;
 use crate::pg::index::pages::buffer::Index;
-use crate::pg::index::storage::merge::budget;
+use crate::pg::index::storage::maintenance::budget;
 use neardup_core::{error, hash, memory};
 
 /// The mark of a row whose value is NULL. Such a row has no signatures.

@@ -11,12 +11,12 @@ use crate::pg::index::am::user_index::on_index;
 use crate::pg::index::am::vacuum;
 use crate::pg::index::layout::format::Descriptor;
 use crate::pg::index::layout::items::Row;
-use crate::pg::index::layout::meta::{Directory, Lock};
+use crate::pg::index::layout::meta::Directory;
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::options::Options;
 use crate::pg::index::pages::buffer::{Index, Looked};
 use crate::pg::index::storage::cursor::Cursor;
-use crate::pg::index::storage::merge;
+use crate::pg::index::storage::maintenance::Maintenance;
 use crate::pg::index::storage::pending::{self, Pages};
 use crate::pg::index::storage::segment::Segment;
 use crate::pg::server::call::sql_function;
@@ -34,11 +34,11 @@ sql_function! {
         let segments = on_index(call, pg_sys::RowExclusiveLock, |opened| {
             shards::refuse(&opened, "signature_index_merge(c.oid)", "s")?;
             let index = opened.index;
-            let lock = Lock::maintenance(index);
-            merge::flush(index, &lock, true)?;
-            merge::merge_all(index, &lock)?;
-            vacuum::sweep(index, &lock);
-            drop(lock);
+            let maintenance = Maintenance::begin(index);
+            maintenance.flush(true)?;
+            maintenance.merge_all()?;
+            vacuum::sweep(index, &maintenance);
+            drop(maintenance);
             Ok(Directory::read(index).segments.len() as i32)
         })?;
         Ok(call.give(Some(segments)))

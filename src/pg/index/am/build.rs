@@ -19,7 +19,7 @@ use crate::pg::index::opclass::texts::{Sketcher, Texts};
 use crate::pg::index::opclass::values::{StoredValue, text_of};
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::index::pages::record::Logging;
-use crate::pg::index::storage::merge::budget;
+use crate::pg::index::storage::maintenance::budget;
 use crate::pg::index::storage::order;
 use crate::pg::index::storage::sort::Sorter;
 use crate::pg::index::storage::writer::Writer;

@@ -8,7 +8,7 @@ use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::options;
 use crate::pg::index::opclass::values::StoredValue;
 use crate::pg::index::pages::buffer::Index;
-use crate::pg::index::storage::merge;
+use crate::pg::index::storage::flush;
 use crate::pg::index::storage::pending;
 use crate::pg::server::error::Result;
 use crate::pg::server::guard::guard;
@@ -62,7 +62,7 @@ unsafe fn insert_value(index: Index, value: Option<pg_sys::Datum>, tid: u64) -> 
         }
     }
     if grown && Directory::read(index).pending_pages() > options::pending_pages(index) {
-        merge::after_insert(index)?;
+        flush::after_insert(index)?;
     }
     Ok(())
 }

@@ -8,10 +8,10 @@ use roaring::RoaringBitmap;
 use crate::pg::compat::vacuum_delay;
 use crate::pg::index::layout::format::Kind;
 use crate::pg::index::layout::items::Row;
-use crate::pg::index::layout::meta::{Directory, Lock, address_of};
+use crate::pg::index::layout::meta::{Directory, address_of};
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::pages::buffer::Index;
-use crate::pg::index::storage::merge::{self, count_dead, sure};
+use crate::pg::index::storage::maintenance::{Maintenance, sure};
 use crate::pg::index::storage::order;
 use crate::pg::index::storage::pending::Pages;
 use crate::pg::index::storage::segment::Segment;
@@ -57,7 +57,7 @@ pub(crate) unsafe extern "C-unwind" fn bulk_delete(
 
 /// Flags dead rows. Returns the number of live rows and the number of rows that it flagged.
 fn mark(index: Index, is_dead: &mut dyn FnMut(Row) -> bool) -> [u64; 2] {
-    let lock = Lock::maintenance(index);
+    let maintenance = Maintenance::begin(index);
     let directory = Directory::read(index);
     let keys = Keys::of(index, &directory.meta);
     let (mut alive, mut marked) = (0, 0);
@@ -74,8 +74,7 @@ fn mark(index: Index, is_dead: &mut dyn FnMut(Row) -> bool) -> [u64; 2] {
         marked += u64::from(flagged);
         counts.push((about.id, dead));
     }
-    count_dead(index, &counts);
-    drop(lock);
+    maintenance.count_dead(&counts);
     [alive, marked]
 }
 
@@ -110,14 +109,14 @@ pub(crate) unsafe extern "C-unwind" fn cleanup(
 /// Flushes the pending pages, merges the segments that are due, and frees pages. Returns the number
 /// of free pages.
 fn tidy(index: Index) -> Result<u32> {
-    let lock = Lock::maintenance(index);
-    merge::flush(index, &lock, true)?;
-    merge::merge_due(index, &lock)?;
-    Ok(sweep(index, &lock))
+    let maintenance = Maintenance::begin(index);
+    maintenance.flush(true)?;
+    maintenance.merge_due()?;
+    Ok(sweep(index, &maintenance))
 }
 
 /// Frees all pages to which nothing refers and reports them to the free space map.
-pub(crate) fn sweep(index: Index, _lock: &Lock) -> u32 {
+pub(crate) fn sweep(index: Index, _right: &Maintenance) -> u32 {
     // The number of blocks is read before the directory. Pages that are added later belong to
     // inserts, or nothing refers to them.
     let blocks = index.blocks();

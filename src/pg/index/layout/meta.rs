@@ -9,6 +9,7 @@ use super::items::Row;
 use crate::pg::compat;
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::index::pages::page::{Image, Page};
+use crate::pg::index::pages::record::Record;
 use crate::pg::server::error::SqlError;
 use neardup_core::hash;
 
@@ -98,6 +99,20 @@ impl Directory {
     /// Returns the tail of the metapage.
     pub(crate) fn tail() -> Tail {
         Tail::new(Kind::Meta, 0, 0)
+    }
+
+    /// Changes the directory on the metapage; a directory that stays as it was is not written.
+    pub(crate) fn update<T>(index: Index, change: impl FnOnce(&mut Self) -> T) -> T {
+        let page = index.write(0);
+        let mut directory = Self::of(index, &page);
+        let before = directory.clone();
+        let result = change(&mut directory);
+        if directory != before {
+            let mut record = Record::new(index);
+            record.change(&page, |image| directory.put(image));
+            record.commit();
+        }
+        result
     }
 
     /// Returns the number of pages of the pending area.

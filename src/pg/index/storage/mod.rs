@@ -4,9 +4,11 @@
 pub(crate) mod choice;
 pub(crate) mod cursor;
 pub(crate) mod find;
+pub(crate) mod flush;
 pub(crate) mod list_reader;
 mod lists;
-pub(crate) mod merge;
+pub(crate) mod maintenance;
+mod merge;
 pub(crate) mod order;
 pub(crate) mod pending;
 pub(crate) mod segment;
