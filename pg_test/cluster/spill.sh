@@ -112,4 +112,22 @@ expect_sql 'the account of memory is near the limit' t "
     SELECT peak_memory < 1.1 * 8 * 1024 * 1024 FROM near_duplicates_stats()"
 expect 'the server had nothing to warn of' '' \
     "$(grep -E 'WARNING|PANIC|leak|panicked|terminated by signal' "$server/log" || true)"
+# Texts of which nearly each word, and nearly each run of words, is new: the dictionary of tokens alone would take 20 times
+# the setting. The peak is what the system says of the backend, with the shared memory that it touched.
+q <<'SQL'
+CREATE TABLE new_words AS SELECT i AS id, (SELECT string_agg(substr(md5(format('%s %s', i - i % 5 / 4, j)), 1, 8), ' ' ORDER BY j)
+    FROM generate_series(1, 60) j WHERE i > 0) || ' ' || i % 7 AS body FROM generate_series(1, 60000) i;
+ALTER TABLE new_words ADD PRIMARY KEY (id);
+CREATE VIEW first_words AS SELECT * FROM new_words WHERE id % 2 = 0;
+CREATE VIEW second_words AS SELECT * FROM new_words WHERE id % 2 = 1;
+SQL
+peak="SELECT substring(pg_read_file('/proc/self/status') FROM 'VmHWM:\s+(\d+)')::int / 1024"
+for call in "near_duplicates('new_words', 0.8)" "near_duplicates('new_words', 0.8, shingle => 5)" \
+    "near_duplicates_between('first_words', 'second_words', 0.8, id_column => 'id')"; do
+    found="SELECT count(*), sum(left_id * 31 + right_id), sum(similarity::numeric) FROM $call"
+    mapfile -t said < <(q -c "SET neardup.memory = '16MB'" -c "$found" -c "$peak")
+    expect "$call: the same pairs at 16 MB" "$(q -c "$found")" "${said[0]}"
+    expect "$call: 12,000 of them" 12000 "${said[0]%%|*}"
+    expect "$call: at most 16 MB and 100 more" t "$([[ ${said[1]} -le 116 ]] && echo t || echo "${said[1]} MB")"
+done
 finish
