@@ -20,7 +20,8 @@ while ahead:
         continue
     linked.add(one)
     ahead += [dep["pkg"] for dep in nodes[one]["deps"] if any(kind["kind"] is None for kind in dep["dep_kinds"])]
-for package in sorted((packages[one] for one in linked - {top}), key=lambda package: (package["name"], package["version"])):
+# What has no source is of this project.
+for package in sorted((packages[one] for one in linked if packages[one]["source"]), key=lambda package: (package["name"], package["version"])):
     folder = pathlib.Path(package["manifest_path"]).parent
     names = (name for name in folder.iterdir() if name.is_file() and name.name.upper().startswith(("LICEN", "COPYING", "COPYRIGHT")))
     authors = ", ".join(package["authors"]) or "the authors of " + package["name"]
