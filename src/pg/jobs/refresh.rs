@@ -20,109 +20,103 @@ use crate::pg::query::as_user::{as_user, set};
 use crate::pg::query::moment::Moment;
 use crate::pg::request::example::literal;
 use crate::pg::server::activity::Activity;
-use crate::pg::server::call::sql_function;
+use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 
 sql_function! {
     /// `neardup_refresh_step(docs, started, batch_rows)`: does one batch of a refresh and returns
     /// what to do next.
     neardup_refresh_step, pg_finfo_neardup_refresh_step, |call| {
-        let job = Job::of(call, "neardup_refresh")?;
-        let status = job.refresh(call.need(1, "started")?, call.need(2, "batch_rows")?)?;
+        let status = step(call)?;
         Ok(call.give(Some(status)))
     }
 }
 
-impl Job {
-    /// Does one batch of a refresh that began at `started`. Returns `more` if there is more to do,
-    /// `done` if there is not, and `skipped` if another session is already doing it.
-    fn refresh(&self, started: Datum, batch_rows: i32) -> Result<&'static str> {
-        let Self { relation, registry, .. } = self;
-        let shown = &relation.shown;
-        if batch_rows < 1 {
-            return Err(SqlError::parameter(format!("batch_rows must be at least 1, not {batch_rows}"))
-                .hint(format!("CALL neardup_refresh({}, batch_rows => 100000);", literal(shown))));
-        }
-        check_can_commit(
-            "neardup_refresh",
-            "batches",
-            &format!("CALL neardup_refresh({});", literal(shown)),
-        )?;
-        registry.clean()?;
-        let lock = SessionLock { class: registry.jobs, object: relation.oid };
-        let began = started.value() as i64;
-        let first = !lock.is_held_since(began);
-        let mut entry = match registry.lock(relation.oid, Wait::Skip)? {
-            LockedJob::None => return Err(self.not_watched()),
-            LockedJob::Job(entry) if lock.take(began) => entry,
-            LockedJob::Job(_) | LockedJob::Busy => {
-                lock.release();
-                return Ok("skipped");
-            }
-        };
-        let mut work = self.begin(&mut entry, started, first, batch_rows.into())?;
-        if transaction::run(&mut work)? {
-            return Ok("more");
-        }
-        // Until this transaction ends, its lock on the job's row keeps other sessions out.
-        lock.release();
-        Ok("done")
+/// Does one batch of a refresh. Returns `more` if there is more to do, `done` if there is not, and
+/// `skipped` if another session is already doing it.
+fn step(call: Call) -> Result<&'static str> {
+    let job = Job::of(call, "neardup_refresh")?;
+    let (started, batch_rows): (Datum, i32) = (call.need(1, "started")?, call.need(2, "batch_rows")?);
+    let shown = literal(&job.relation.shown);
+    if batch_rows < 1 {
+        return Err(SqlError::parameter(format!("batch_rows must be at least 1, not {batch_rows}"))
+            .hint(format!("CALL neardup_refresh({shown}, batch_rows => 100000);")));
     }
+    check_can_commit("neardup_refresh", "batches", &format!("CALL neardup_refresh({shown});"))?;
+    job.registry.clean()?;
+    let lock = SessionLock { class: job.registry.jobs, object: job.relation.oid };
+    let began = started.value() as i64;
+    let first = !lock.is_held_since(began);
+    let mut entry = match job.registry.lock(job.relation.oid, Wait::Skip)? {
+        LockedJob::None => return Err(job.not_watched()),
+        LockedJob::Job(entry) if lock.take(began) => entry,
+        LockedJob::Job(_) | LockedJob::Busy => {
+            lock.release();
+            return Ok("skipped");
+        }
+    };
+    let mut work = begin(&job, &mut entry, started, first, batch_rows.into())?;
+    if transaction::run(&mut work)? {
+        return Ok("more");
+    }
+    // Until this transaction ends, its lock on the job's row keeps other sessions out.
+    lock.release();
+    Ok("done")
+}
 
-    /// Reads the initial state.
-    fn begin<'a>(
-        &'a self,
-        entry: &'a mut Entry,
-        started: Datum,
-        first: bool,
-        batch_rows: i64,
-    ) -> Result<Work<'a>> {
-        let Self { relation, .. } = self;
-        let shown = &relation.shown;
-        let mut settings = entry.settings.clone().map_err(|why| {
-            not_now(format!("the settings of the job of {shown} cannot be read: {why}"), anew(shown))
-        })?;
-        let (columns, renewed) = settings.renew_columns(relation)?;
-        let definition = definition::of(self)?;
-        let tables = Tables::open(entry, shown, relation.owner)?;
-        foreign_code::check(self, &tables)?;
-        let other_type = tables.check(shown, columns.id.base_type)? != columns.id.base_type;
-        let ((upkeep, how), home, misplaced) = as_user(relation.owner, || {
-            let home = home::of(self, &columns)?;
-            let misplaced = home::is_left(self, home, tables.hashes.as_ref())?;
-            Ok((upkeep::of(self, &settings, &columns)?, home, misplaced))
-        })?;
-        if upkeep == Upkeep::Sets && tables.lists.is_none() {
-            return Err(not_now(format!("the job of {shown} has no table of lists"), anew(shown)));
-        }
-        let names = as_user(relation.owner, || Names::new(self, (&settings, &columns), how, tables))?;
-        let seen = definition.if_told(&settings);
-        let state = State::new(state::Job {
-            upkeep,
-            whole_clusters: settings.whole_clusters(),
-            batch_rows,
-            first,
-            other_type,
-            misplaced,
-            told: seen.is_some(),
-            same_definition: seen == entry.seen,
-            renewed,
-        });
-        Ok(Work {
-            job: self,
-            activity: Activity,
-            entry,
-            settings,
-            seen,
-            started,
-            names,
-            home,
-            moment: None,
-            state,
-            waiting: 0,
-            near: None,
-        })
+/// Reads the initial state.
+fn begin<'a>(
+    job: &'a Job,
+    entry: &'a mut Entry,
+    started: Datum,
+    first: bool,
+    batch_rows: i64,
+) -> Result<Work<'a>> {
+    let relation = &job.relation;
+    let shown = &relation.shown;
+    let mut settings = entry.settings.clone().map_err(|why| {
+        not_now(format!("the settings of the job of {shown} cannot be read: {why}"), anew(shown))
+    })?;
+    let (columns, renewed) = settings.renew_columns(relation)?;
+    let definition = definition::of(job)?;
+    let tables = Tables::open(entry, shown, relation.owner)?;
+    foreign_code::check(job, &tables)?;
+    let other_type = tables.check(shown, columns.id.base_type)? != columns.id.base_type;
+    let ((upkeep, how), home, misplaced) = as_user(relation.owner, || {
+        let home = home::of(job, &columns)?;
+        let misplaced = home::is_left(job, home, tables.hashes.as_ref())?;
+        Ok((upkeep::of(job, &settings, &columns)?, home, misplaced))
+    })?;
+    if upkeep == Upkeep::Sets && tables.lists.is_none() {
+        return Err(not_now(format!("the job of {shown} has no table of lists"), anew(shown)));
     }
+    let names = as_user(relation.owner, || Names::new(job, (&settings, &columns), how, tables))?;
+    let seen = definition.if_told(&settings);
+    let state = State::new(state::Job {
+        upkeep,
+        whole_clusters: settings.whole_clusters(),
+        batch_rows,
+        first,
+        other_type,
+        misplaced,
+        told: seen.is_some(),
+        same_definition: seen == entry.seen,
+        renewed,
+    });
+    Ok(Work {
+        job,
+        activity: Activity,
+        entry,
+        settings,
+        seen,
+        started,
+        names,
+        home,
+        moment: None,
+        state,
+        waiting: 0,
+        near: None,
+    })
 }
 
 impl Transaction for Work<'_> {
