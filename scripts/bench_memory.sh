@@ -45,7 +45,8 @@ call() {
     case $1 in
         words) echo "near_duplicates('$large', 0.8)" ;;
         shingle) echo "near_duplicates('$large', 0.8, shingle => 5)" ;;
-        minhash | simhash | tlcs) echo "near_duplicates('$large', method => '$1')" ;;
+        simhash) echo "near_duplicates('$large', method => 'simhash', options => '{\"distance\": 3}')" ;;
+        minhash | tlcs) echo "near_duplicates('$large', method => '$1')" ;;
         partial) echo "partial_duplicates('$large', 0.9)" ;;
         edit) echo "near_duplicates('$large', 0.9, method => 'edit')" ;;
         *) echo "no method $1" >&2; exit 1 ;;
