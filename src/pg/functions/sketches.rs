@@ -11,13 +11,11 @@ use crate::pg::server::checks;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
 use neardup_core::executor;
-use neardup_core::features::tokens::{Document, Scratch};
-use neardup_core::features::{FeatureSpec, Tokenizer};
-use neardup_core::sketches::for_each_hash;
-use neardup_core::sketches::minhash::{self, Minhasher};
-use neardup_core::sketches::simhash::{self, Simhasher};
+use neardup_core::features::tokens::Document;
+use neardup_core::sketches::of_documents::{minhash_sketch, simhash_sketch};
 use neardup_core::sketches::supershingles;
 use neardup_core::sketches::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader, Source};
+use neardup_core::sketches::{minhash, simhash};
 
 sql_function! {
     /// `minhash(text, k, permutations, seed, tokenizer) → minhash_sketch`
@@ -131,27 +129,25 @@ fn minhash(call: Call, kind: Kind, source: Source) -> Result<Datum> {
 
 /// Makes the sketch of a document with the parameters in a header.
 pub(crate) fn minhash_of(document: &Document, header: &MinhashHeader) -> Result<Vec<u8>> {
-    let spec = spec(header.source, header.k);
-    let mut hasher = Minhasher::new(header.permutations, header.seed);
-    executor::one(executor_for(document.bytes()), &mut hasher, |hasher, stop| {
-        hasher.clear();
-        for_each_hash(document, &spec, &mut Scratch::default(), stop, |hash| hasher.add(hash))
+    let mut sketch = Vec::new();
+    executor::one(executor_for(document.bytes()), &mut sketch, |sketch, stop| {
+        *sketch = minhash_sketch(document, header, stop)?;
+        Ok(())
     })?;
-    Ok(header.sketch(hasher.values()))
+    Ok(sketch)
 }
 
 fn simhash(call: Call, kind: Kind, source: Source) -> Result<Datum> {
     let Some(document) = document_of(call, kind)? else { return Ok(call.give::<i32>(None)) };
     let bits = checks::bits(i64::from(call.need::<i32>(1, "bits")?))?;
     let k = checks::k(i64::from(call.need::<i32>(2, "k")?))?;
-    let spec = spec(source, k);
-    let mut hasher = Simhasher::new(bits);
-    executor::one(executor_for(document.bytes()), &mut hasher, |hasher, stop| {
-        hasher.clear();
-        for_each_hash(&document, &spec, &mut Scratch::default(), stop, |hash| hasher.add(hash))
-    })?;
     let header = SimhashHeader::new(source, k, bits);
-    Ok(call.give(Some(header.sketch(hasher.bits().as_deref()))))
+    let mut sketch = Vec::new();
+    executor::one(executor_for(document.bytes()), &mut sketch, |sketch, stop| {
+        *sketch = simhash_sketch(&document, &header, stop)?;
+        Ok(())
+    })?;
+    Ok(call.give(Some(sketch)))
 }
 
 /// Reads argument 0 as a document. Returns `None` if the argument is NULL.
@@ -185,15 +181,6 @@ fn tokenizer(call: Call, n: usize) -> Result<Source> {
         _ => Err(SqlError::parameter(format!("tokenizer must be words, chars or whitespace, not {name}"))
             .hint("The words of a text are cut like this: tokenizer => 'words'")),
     }
-}
-
-fn spec(source: Source, k: u16) -> FeatureSpec {
-    let tokenizer = match source {
-        Source::Chars => Tokenizer::Chars,
-        Source::Whitespace => Tokenizer::Whitespace,
-        _ => Tokenizer::Words,
-    };
-    FeatureSpec { tokenizer, shingle: k.into(), multiset: false, wrap: false }
 }
 
 fn agreeing(call: Call, report: fn(u32, u16) -> f64) -> Result<Datum> {
