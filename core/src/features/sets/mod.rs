@@ -12,6 +12,7 @@ mod overflow_ranks;
 pub mod records;
 mod size_ranges;
 pub mod spill;
+mod spool;
 pub mod store;
 mod translate;
 mod vocabulary_batch;

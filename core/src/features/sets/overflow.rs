@@ -10,6 +10,7 @@
 use bytemuck::{Pod, Zeroable};
 
 use super::overflow_ranks::{OverflowRanks, SetRank};
+use super::spool::Spool;
 use crate::error::Result;
 use crate::executor::{self, Executor};
 use crate::features::dictionary::lookup::{ContentKind, Lookup, long_bytes};
@@ -98,35 +99,11 @@ const PART_BITS: u32 = 6;
 const PIECE: usize = if cfg!(test) { 2 } else { 1 << 10 };
 
 /// Tokens with hashes of some range.
-struct Part {
-    file: Box<dyn TempFile>,
-    /// The number of tokens in the file.
-    length: u64,
-    held: Vec<OverflowToken>,
-}
-
-impl Part {
-    fn push(&mut self, token: OverflowToken) -> Result<()> {
-        memory::push(&mut self.held, token, DOING)?;
-        if self.held.len() == PIECE { self.flush() } else { Ok(()) }
-    }
-
-    fn flush(&mut self) -> Result<()> {
-        self.file.write(bytemuck::cast_slice(&self.held))?;
-        self.length += self.held.len() as u64;
-        self.held.clear();
-        Ok(())
-    }
-
-    /// Reads the tokens from a place on.
-    fn read(&mut self, at: u64, tokens: &mut [OverflowToken]) -> Result<()> {
-        self.file.read(at * size_of::<OverflowToken>() as u64, bytemuck::cast_slice_mut(tokens))
-    }
-}
+type Part = Spool<OverflowToken>;
 
 /// Opens one file for each value of some bits of the hash.
 fn parts(files: &dyn TempFiles) -> Result<Vec<Part>> {
-    (0..1 << PART_BITS).map(|_| Ok(Part { file: files.create()?, length: 0, held: Vec::new() })).collect()
+    (0..1 << PART_BITS).map(|_| Part::new(files)).collect()
 }
 
 fn part_of(token: &OverflowToken, depth: u32) -> usize {
@@ -152,7 +129,7 @@ impl<'a> Overflow<'a> {
         if is_right {
             self.right_from = self.right_from.min(set);
         }
-        self.parts[part_of(&token, 0)].push(OverflowToken { set, ..token })
+        self.parts[part_of(&token, 0)].push(OverflowToken { set, ..token }, PIECE)
     }
 
     /// Counts the tokens, with about `budget` bytes. O(n log n) for n tokens.
@@ -171,19 +148,17 @@ impl<'a> Overflow<'a> {
         }
         let mut counting: Vec<Counting> = Vec::new();
         while let Some((mut part, depth)) = todo.pop() {
-            part.flush()?;
-            if part.length > most as u64 && depth < MOST_DEPTH {
-                // Parts that are all of one token stay as they are, however deep.
+            part.finish()?;
+            // Splitting does not help if the tokens are all equal, so it ends at some depth.
+            if part.len() > most && depth < MOST_DEPTH {
                 let smaller = split(part, depth + 1, files, most)?;
                 todo.extend(smaller.into_iter().rev().map(|part| (part, depth + 1)));
                 continue;
             }
             let mut tokens = Vec::new();
-            memory::reserve(&mut tokens, part.length as usize, DOING)?;
-            tokens.resize(part.length as usize, OverflowToken::zeroed());
-            part.read(0, &mut tokens)?;
+            part.read(0, part.len(), &mut tokens)?;
             counting.push(Counting { tokens, ..Counting::default() });
-            if counting.len() >= executor.count() || todo.is_empty() {
+            if counting.len() >= executor.count() {
                 shared.take(&mut counting, executor)?;
             }
         }
@@ -200,15 +175,13 @@ fn split(mut part: Part, depth: u32, files: &dyn TempFiles, most: usize) -> Resu
     let mut smaller = parts(files)?;
     let mut tokens = Vec::new();
     let mut at = 0;
-    while at < part.length {
-        let length = (part.length - at).min(most as u64);
-        memory::reserve(&mut tokens, length as usize, DOING)?;
-        tokens.resize(length as usize, OverflowToken::zeroed());
-        part.read(at, &mut tokens)?;
+    while at < part.len() {
+        let count = (part.len() - at).min(most);
+        part.read(at, count, &mut tokens)?;
         for token in tokens.drain(..) {
-            smaller[part_of(&token, depth)].push(token)?;
+            smaller[part_of(&token, depth)].push(token, PIECE)?;
         }
-        at += length;
+        at += count;
     }
     Ok(smaller)
 }
@@ -247,7 +220,6 @@ impl Counting {
             self.distinct += 1;
             self.done += sets;
         }
-        memory::clear(&mut self.tokens);
         self.tokens = Vec::new();
         Ok(())
     }

@@ -2,12 +2,10 @@
 
 use bytemuck::{Pod, Zeroable};
 
+use super::spool::Spool;
 use crate::error::Result;
 use crate::executor::{self, Executor};
-use crate::files::{TempFile, TempFiles};
-use crate::memory;
-
-const DOING: &str = "ordering tokens";
+use crate::files::TempFiles;
 
 /// The rank of a token of a set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
@@ -18,19 +16,16 @@ pub(super) struct SetRank {
 }
 
 /// The ranks of the sets of a range.
-struct Stretch {
-    file: Box<dyn TempFile>,
-    length: u64,
-    held: Vec<SetRank>,
-}
+type Stretch = Spool<SetRank>;
 
 /// The ranks of all sets, in files for ranges of sets.
 pub(super) struct OverflowRanks {
     stretches: Vec<Stretch>,
     /// The number of sets of a range.
     sets: u32,
-    /// The ranks that were loaded and not yet taken, by set.
+    /// The ranks that were loaded, by set, and how many of them were taken.
     loaded: Vec<SetRank>,
+    taken: usize,
     /// The next range to load.
     next: usize,
 }
@@ -45,55 +40,36 @@ impl OverflowRanks {
         const MOST: u64 = 256;
         let room = (budget / 4 / size_of::<SetRank>()).max(PIECE) as u64;
         let count = ranks.div_ceil(room).clamp(1, MOST);
-        let stretch = || Ok(Stretch { file: files.create()?, length: 0, held: Vec::new() });
-        let stretches = (0..count).map(|_| stretch()).collect::<Result<_>>()?;
+        let stretches = (0..count).map(|_| Stretch::new(files)).collect::<Result<_>>()?;
         // There are at most as many ranges as a u32 has values.
         let sets = sets.div_ceil(count as u32).max(1);
-        Ok(Self { stretches, sets, loaded: Vec::new(), next: 0 })
+        Ok(Self { stretches, sets, loaded: Vec::new(), taken: 0, next: 0 })
     }
 
     /// Adds a rank of a set, in any order.
     pub(super) fn push(&mut self, rank: SetRank) -> Result<()> {
-        let stretch = &mut self.stretches[(rank.set / self.sets) as usize];
-        memory::push(&mut stretch.held, rank, DOING)?;
-        if stretch.held.len() == PIECE { stretch.flush() } else { Ok(()) }
+        self.stretches[(rank.set / self.sets) as usize].push(rank, PIECE)
     }
 
     /// Writes what is still held. Must be called before ranks are taken.
     pub(super) fn flush(&mut self) -> Result<()> {
-        self.stretches.iter_mut().try_for_each(|stretch| {
-            stretch.flush()?;
-            stretch.held = Vec::new();
-            Ok(())
-        })
+        self.stretches.iter_mut().try_for_each(Stretch::finish)
     }
 
     /// Takes the ranks of the sets before `end` that are not taken yet, by set.
-    pub(super) fn take_until(&mut self, end: u32, executor: &dyn Executor) -> Result<Vec<SetRank>> {
+    pub(super) fn take_until(&mut self, end: u32, executor: &dyn Executor) -> Result<&[SetRank]> {
         while self.next < self.stretches.len() && self.next as u64 * u64::from(self.sets) < u64::from(end) {
+            self.loaded.drain(..std::mem::take(&mut self.taken));
             let stretch = &mut self.stretches[self.next];
-            let (from, length) = (self.loaded.len(), stretch.length as usize);
-            memory::reserve(&mut self.loaded, length, DOING)?;
-            self.loaded.resize(from + length, SetRank::zeroed());
-            stretch.file.read(0, bytemuck::cast_slice_mut(&mut self.loaded[from..]))?;
+            let from = self.loaded.len();
+            stretch.read(0, stretch.len(), &mut self.loaded)?;
             executor::one(executor, &mut self.loaded, |loaded, stop| {
                 executor::sort_unstable_by(&mut loaded[from..], stop, &Ord::cmp)
             })?;
             self.next += 1;
         }
-        let taken = self.loaded.partition_point(|rank| rank.set < end);
-        let mut ranks = Vec::new();
-        memory::extend(&mut ranks, &self.loaded[..taken], DOING)?;
-        self.loaded.drain(..taken);
-        Ok(ranks)
-    }
-}
-
-impl Stretch {
-    fn flush(&mut self) -> Result<()> {
-        self.file.write(bytemuck::cast_slice(&self.held))?;
-        self.length += self.held.len() as u64;
-        self.held.clear();
-        Ok(())
+        let from = self.taken;
+        self.taken += self.loaded[from..].partition_point(|rank| rank.set < end);
+        Ok(&self.loaded[from..self.taken])
     }
 }

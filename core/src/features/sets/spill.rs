@@ -179,9 +179,9 @@ impl<'a> Spill<'a> {
                 sets += reader.sets;
                 let others = match &mut overflow {
                     Some(overflow) => overflow.take_until(sets, executor)?,
-                    None => Vec::new(),
+                    None => &[],
                 };
-                let mut pieces = reader.split(executor.count(), ranges.count, (from, &others), &mut space);
+                let mut pieces = reader.split(executor.count(), ranges.count, (from, others), &mut space);
                 executor::each(executor, &mut pieces, |piece, stop| {
                     piece.translate(ranges, ranks, right_from, sort, stop)
                 })?;
