@@ -25,6 +25,67 @@ pub struct SharedRun {
     pub tokens: u32,
 }
 
+/// The side of a pair whose tokens are counted.
+///
+/// ```
+/// use neardup_core::parameters::RunShare;
+///
+/// // Six of eight tokens of the left text, and six of twenty of the right one.
+/// let of = |share: RunShare| share.share([6, 6], [8, 20]);
+/// assert_eq!((of(RunShare::Left), of(RunShare::Larger)), (0.75, 0.3));
+/// assert_eq!((of(RunShare::Smaller), of(RunShare::Both)), (0.75, 12.0 / 28.0));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunShare {
+    /// The text of the left table.
+    Left,
+    /// The text of the right table.
+    Right,
+    /// The text with fewer tokens; of two texts with as many, the one with the greater share.
+    Smaller,
+    /// The text with more tokens; of two texts with as many, the one with the lesser share.
+    Larger,
+    /// Both texts together.
+    Both,
+}
+
+impl RunShare {
+    /// Returns the share of tokens in common runs, for texts of these numbers of such tokens and of
+    /// all tokens.
+    ///
+    /// ```
+    /// use neardup_core::parameters::RunShare;
+    ///
+    /// assert_eq!(RunShare::Both.share([0, 0], [0, 0]), 0.0);
+    /// ```
+    pub fn share(self, shared: [u32; 2], tokens: [u32; 2]) -> f64 {
+        let of = |n: usize| f64::from(shared[n]) / f64::from(tokens[n].max(1));
+        let [a, b] = tokens;
+        match self {
+            Self::Left => of(0),
+            Self::Right => of(1),
+            Self::Smaller if a == b => of(0).max(of(1)),
+            Self::Smaller => of(usize::from(b < a)),
+            Self::Larger if a == b => of(0).min(of(1)),
+            Self::Larger => of(usize::from(b > a)),
+            Self::Both => {
+                let [shared, all] = [shared, tokens].map(|[a, b]| f64::from(a) + f64::from(b));
+                shared / all.max(1.0)
+            }
+        }
+    }
+
+    /// Reports whether the share of a pair may be that of its left or right text. If a pair passes,
+    /// a text of one of these sides has the share that is asked for.
+    pub(crate) fn counts(self, is_right: bool) -> bool {
+        match self {
+            Self::Left => !is_right,
+            Self::Right => is_right,
+            _ => true,
+        }
+    }
+}
+
 /// The windows of a text in the order of their contents.
 #[derive(Debug, Default)]
 pub struct SortedWindows(Vec<(u128, u32)>);

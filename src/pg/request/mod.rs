@@ -11,6 +11,7 @@ mod join;
 pub(crate) mod methods;
 mod options;
 mod passages;
+pub(crate) mod runs;
 mod tables;
 mod tokenizer;
 
@@ -18,4 +19,5 @@ pub(crate) use clustering::ClusteringArguments;
 pub(crate) use example::such_as;
 pub(crate) use join::Request;
 pub(crate) use passages::{Arguments, PassageRequest, RawArguments, wanted};
+pub(crate) use runs::{RunsRequest, plain_tokenizer};
 pub(crate) use tokenizer::Pages;
