@@ -39,6 +39,7 @@ extension_sql_file!("../../sql/token_sets.sql", name = "token_sets");
 extension_sql_file!("../../sql/parts.sql", name = "parts", requires = ["token_sets"]);
 extension_sql_file!("../../sql/near_duplicates.sql", name = "near_duplicates");
 extension_sql_file!("../../sql/near_duplicates_stats.sql", name = "near_duplicates_stats");
+extension_sql_file!("../../sql/near_duplicates_plan.sql", name = "near_duplicates_plan");
 extension_sql_file!("../../sql/passages.sql", name = "passages");
 extension_sql_file!("../../sql/clusters.sql", name = "clusters");
 extension_sql_file!("../../sql/clusters_of_pairs.sql", name = "clusters_of_pairs");

@@ -11,6 +11,7 @@ pub(crate) mod html;
 pub(crate) mod lcs;
 pub(crate) mod near;
 pub(crate) mod near_duplicates;
+pub(crate) mod near_duplicates_plan;
 pub(crate) mod near_duplicates_stats;
 pub(crate) mod near_minhash_text;
 pub(crate) mod near_sets;

@@ -29,6 +29,8 @@ pub(crate) struct Request {
     pub right: Option<Source>,
     /// The type of the ids.
     pub id_type: pg_sys::Oid,
+    /// The name of the method.
+    pub method_name: &'static str,
     /// The method, which defines the similar pairs and finds them.
     pub method: Box<dyn Method>,
     /// The maximum number of pairs to return, if the caller gave it.
@@ -49,6 +51,12 @@ impl Request {
     /// have the type `id_type`.
     pub(crate) fn of_kept(arguments: &KeptArguments, id_type: pg_sys::Oid) -> Result<Self> {
         Self::of_named(NEAR_DUPLICATES.with(arguments), NEAR_DUPLICATES, Some(id_type))
+    }
+
+    /// Reads the arguments of a call of a function that takes ids of any type, such as
+    /// `near_duplicates_plan`.
+    pub(crate) fn of_any_id(given: Named<'_>, form: Form) -> Result<Self> {
+        Self::of_named(given, form, None)
     }
 
     fn of_named(given: Named<'_>, form: Form, id_type: Option<pg_sys::Oid>) -> Result<Self> {
@@ -129,7 +137,13 @@ impl Request {
             let site = sites.get(number).and_then(Option::as_ref);
             site.map(|(name, argument)| table.relation.named(name, argument.name())).transpose()
         })?;
-        Ok(Self { name: form.name, left, right, id_type, method, max_pairs, example })
+        let method_name = sketches.map_or(name, |(kind, _)| kind.method());
+        Ok(Self { name: form.name, left, right, id_type, method_name, method, max_pairs, example })
+    }
+
+    /// Prepares to read documents in place of those of the only table.
+    pub(crate) fn reading_of<'a>(&self, documents: &'a Source) -> ServerReading<'a> {
+        ServerReading::of(self.name, documents, None, self.id_type)
     }
 
     /// Prepares to read the documents of the request.

@@ -17,5 +17,6 @@ mod tokenizer;
 pub(crate) use clustering::ClusteringArguments;
 pub(crate) use example::such_as;
 pub(crate) use join::Request;
+pub(crate) use options::at_least_one;
 pub(crate) use passages::{Arguments, PassageRequest, RawArguments, wanted};
 pub(crate) use tokenizer::Pages;
