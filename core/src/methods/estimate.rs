@@ -12,7 +12,7 @@
 
 use super::account::Account;
 
-/// The seconds that the filters take for one pair: the comparison of two bitmaps or of two positions.
+/// The seconds that the filters take for one pair: a comparison of two bitmaps or two positions.
 const FILTERED: f64 = 2e-9;
 /// The seconds that the comparison of two sets or of two sketches takes.
 const COMPARED: f64 = 100e-9;

@@ -1,8 +1,8 @@
 //! The estimate before the run: `near_duplicates_plan` (docs/reference/functions.md, *Pairs*).
 //!
 //! The method is run on a sample of the documents, and its work is scaled to all of them
-//! (core/src/methods/estimate.rs). The rows of the sample are chosen by a hash of their ids, so that
-//! they do not depend on the order of the rows, and views and foreign tables can be sampled too.
+//! (core/src/methods/estimate.rs). A hash of the ids chooses the rows of the sample, so the sample
+//! does not depend on the order of the rows, and views and foreign tables can be sampled, too.
 
 use std::num::NonZeroU64;
 

@@ -65,13 +65,7 @@ impl Request {
         let id_type = tables.id_type.unwrap_or(pg_sys::INT8OID);
         let mut example = tables.example().unwrap_or_else(|| tables.bare_example());
 
-        let mut sites: Vec<Option<(Cow<'static, str>, Argument)>> = Vec::new();
-        for (_, argument) in form.relations().iter().zip([Argument::SiteColumn, Argument::RightSiteColumn]) {
-            // Unless the caller names the column of the right table, it has the same name as the
-            // column of the left table.
-            let name = given.text(argument)?.map(|name| (name, argument));
-            sites.push(name.or_else(|| sites.last().cloned().flatten()));
-        }
+        let sites = columns_of_sites(given, form)?;
         let without_sites = example.clone();
         if let Some((name, argument)) = &sites[0] {
             example = example.with(argument.name(), literal(name));
@@ -150,4 +144,19 @@ impl Request {
     pub(crate) fn reading(&self) -> ServerReading<'_> {
         ServerReading::of(self.name, &self.left, self.right.as_ref(), self.id_type)
     }
+}
+
+/// The name of a column, and the argument that gives it.
+type NamedColumn = (Cow<'static, str>, Argument);
+
+/// Returns the column of sites of each relation, if there is one.
+fn columns_of_sites(given: Named<'_>, form: Form) -> Result<Vec<Option<NamedColumn>>> {
+    let mut sites: Vec<Option<NamedColumn>> = Vec::new();
+    for (_, argument) in form.relations().iter().zip([Argument::SiteColumn, Argument::RightSiteColumn]) {
+        // Unless the caller names the column of the right table, it has the same name as the column
+        // of the left table.
+        let name = given.text(argument)?.map(|name| (name, argument));
+        sites.push(name.or_else(|| sites.last().cloned().flatten()));
+    }
+    Ok(sites)
 }

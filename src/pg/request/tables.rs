@@ -79,8 +79,8 @@ impl Tables {
         Ok(opened)
     }
 
-    /// Returns the type of the left table's ids, or `None` for integers, which need no type, and for
-    /// a column that does not exist, which is refused later.
+    /// Returns the type of the left table's ids. Returns `None` for integers, which need no type,
+    /// and for a column that does not exist, which is refused later.
     fn id_type_of_column(&self) -> Option<pg_sys::Oid> {
         let Table { relation, id: (argument, name), .. } = self.tables.first()?;
         let id = relation.id_column(name.as_deref(), argument.name()).ok()?;
