@@ -163,7 +163,7 @@ DECLARE
     step pg_catalog.text;
     began pg_catalog.timestamptz := pg_catalog.clock_timestamp();
 BEGIN
-    SELECT pg_catalog.format('SELECT %1$I.neardup_refresh_step($1::pg_catalog.regclass, $2::pg_catalog.timestamptz, $3::pg_catalog.int4, NULL::%1$I.neardup_internal)'::pg_catalog.text, n.nspname) INTO STRICT step
+    SELECT pg_catalog.format('SELECT neardup_internal.neardup_refresh_step($1::pg_catalog.regclass, $2::pg_catalog.timestamptz, $3::pg_catalog.int4, NULL::%1$I.neardup_internal)'::pg_catalog.text, n.nspname) INTO STRICT step
     FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace
     WHERE e.extname OPERATOR(pg_catalog.=) 'neardup'::pg_catalog.name;
     LOOP

@@ -46,6 +46,7 @@ extension_sql_file!("../../sql/eliminate.sql", name = "eliminate");
 extension_sql_file!("../../sql/report.sql", name = "report");
 extension_sql_file!("../../sql/jobs.sql", name = "jobs");
 extension_sql_file!("../../sql/into.sql", name = "into", requires = ["parts", "jobs"]);
+extension_sql_file!("../../sql/internal.sql", name = "internal", finalize);
 
 /// Called once when the library is loaded into a backend.
 #[pg_guard]

@@ -8,6 +8,7 @@ pub(crate) mod codes;
 pub(crate) mod eliminate;
 pub(crate) mod explain;
 pub(crate) mod html;
+pub(crate) mod internal;
 pub(crate) mod lcs;
 pub(crate) mod near;
 pub(crate) mod near_duplicates;
