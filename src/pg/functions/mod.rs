@@ -12,6 +12,7 @@ pub(crate) mod internal;
 pub(crate) mod lcs;
 pub(crate) mod near;
 pub(crate) mod near_duplicates;
+pub(crate) mod near_duplicates_rows;
 pub(crate) mod near_duplicates_stats;
 pub(crate) mod near_minhash_text;
 pub(crate) mod near_sets;

@@ -9,8 +9,10 @@ use super::arguments::Arguments;
 use super::example::{Example, literal, such_as};
 use super::form::{Argument, Form, KeptArguments, NEAR_DUPLICATES, Named};
 use super::methods::{self, stored};
+use super::nearest::did_you_mean;
 use super::options::{ByName, at_least_one};
 use super::tables::Tables;
+use crate::pg::query::column::Column;
 use crate::pg::query::decode::Kind;
 use crate::pg::read::documents::ServerReading;
 use crate::pg::read::source::Source;
@@ -69,6 +71,9 @@ impl Request {
             example = example.with(argument.name(), literal(name));
         }
 
+        for (_, text) in columns.iter().filter(|(_, text)| text.is_json() && given.is_call()) {
+            tell_json(text);
+        }
         let sketches = stored::kind_of(&columns)?;
         if let Some((kind, _)) = sketches {
             example = example.with("method", literal(kind.method()));
@@ -76,7 +81,8 @@ impl Request {
         let asked = given.text(Argument::Method)?.unwrap_or(Cow::Borrowed(methods::DEFAULT));
         let Some((name, parse)) = methods::find(&asked) else {
             return Err(SqlError::parameter(format!("unknown method \"{asked}\"")).hint(format!(
-                "Methods: {}. {}",
+                "{}Methods: {}. {}",
+                did_you_mean(&asked, methods::all()),
                 methods::names(),
                 such_as(&match sketches {
                     Some(_) => example,
@@ -97,6 +103,7 @@ impl Request {
                 _ => example,
             },
             threshold: given.get(Argument::Threshold),
+            is_null: given.is_null(Argument::Threshold, form.is_typed),
             options: given.json(Argument::Options).map_err(Some),
             given: ByName::new(),
             tokenizer: given.text(Argument::Tokenizer)?,
@@ -136,4 +143,14 @@ impl Request {
     pub(crate) fn reading(&self) -> ServerReading<'_> {
         ServerReading::of(self.name, &self.left, self.right.as_ref(), self.id_type)
     }
+}
+
+/// Tells the caller that keys and values of JSON are compared alike.
+fn tell_json(column: &Column) {
+    let (name, of) = (&column.name, column.type_name());
+    pgrx::notice!(
+        "column \"{name}\" is of type {of}: its keys are compared as words, like its values; \
+         a view can take the text out: {} ->> 'body' AS body",
+        column.quoted().unwrap_or_default()
+    );
 }
