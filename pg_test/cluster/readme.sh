@@ -87,6 +87,7 @@ page README.md readme
 while read -r file; do
     # Tables that a program wrote.
     if [[ $file == docs/evaluation.md || $file == docs/evaluation/* ]]; then continue; fi
+    if [[ $file != docs/${ONLY:-*}.md ]]; then continue; fi
     name=${file%.md}
     page "$file" "${name//[^a-z]/_}"
 done < <(cd "$project" && find docs -name '*.md' | sort)

@@ -68,7 +68,7 @@ def test_files(dsn: str, folder: Path, kind: str, to: str) -> None:
     assert run(dsn, source, out, "--removed", gone) == 0
     kept, removed = read(out), read(gone)
     assert [row["url"] for row in kept] == ["u1", "u3", "u5"]
-    assert [(int(row["row"]), int(row["duplicate_of"])) for row in removed] == GONE
+    assert [(int(row["row"]), int(row["kept_id"])) for row in removed] == GONE
     assert [row["body"] for row in removed] == [TEXTS[2], TEXTS[4]]
     assert float(removed[1]["similarity"]) == 1
     if kind == to:
@@ -183,10 +183,10 @@ def test_a_private_server_and_many_rows(tmp_path: Path, dsn: str) -> None:
         with connection.cursor().copy("COPY docs FROM STDIN") as copy:
             for number, body in enumerate(pq.read_table(source)["text"].to_pylist(), 1):
                 copy.write_row((number, body))
-        expected = connection.execute("SELECT id, duplicate_of, similarity FROM eliminate('docs', 0.8)").fetchall()
+        expected = connection.execute("SELECT id, kept_id, similarity FROM eliminate('docs', 0.8)").fetchall()
     assert len(expected) > 5000
-    assert removed.select(["row", "duplicate_of", "similarity"]).to_pydict() == dict(
-        zip(("row", "duplicate_of", "similarity"), map(list, zip(*expected, strict=True)), strict=True)
+    assert removed.select(["row", "kept_id", "similarity"]).to_pydict() == dict(
+        zip(("row", "kept_id", "similarity"), map(list, zip(*expected, strict=True)), strict=True)
     )
     going = {number for number, *_ in expected}
     assert kept["url"].to_pylist() == [f"u{n - 1}" for n in range(1, 20_001) if n not in going]

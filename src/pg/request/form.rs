@@ -80,7 +80,7 @@ pub(crate) struct Form {
     arguments: &'static [Argument],
     /// Set if the function has an argument for the type of the ids. There are two functions with
     /// the same name: one with and one without this argument.
-    is_typed: bool,
+    pub is_typed: bool,
 }
 
 /// Declares functions, and the list of all functions.
@@ -271,6 +271,20 @@ impl Named<'_> {
             Values::Call(call) => call.text(place),
             Values::Kept(kept) => Ok(kept.text(argument).map(|text| Cow::Owned(text.to_owned()))),
         }
+    }
+
+    /// Reports whether the arguments come from a call of the function.
+    pub(crate) fn is_call(self) -> bool {
+        matches!(self.values, Values::Call(_))
+    }
+
+    /// Reports whether the caller gave an argument whose value is NULL. If `unless_literal` is set,
+    /// a NULL that is written as such does not count: it may be needed to reach a later argument.
+    pub(crate) fn is_null(self, argument: Argument, unless_literal: bool) -> bool {
+        let (Some(place), Values::Call(call)) = (self.form.place(argument), self.values) else {
+            return false;
+        };
+        call.datum(place).is_none() && call.is_given(place, unless_literal)
     }
 
     /// Returns an argument that the function has and that must not be NULL.

@@ -9,8 +9,10 @@ use super::arguments::Arguments;
 use super::example::{Example, literal, such_as};
 use super::form::{Argument, Form, KeptArguments, NEAR_DUPLICATES, Named};
 use super::methods::{self, stored};
+use super::nearest::did_you_mean;
 use super::options::{ByName, at_least_one};
 use super::tables::Tables;
+use crate::pg::query::column::Column;
 use crate::pg::query::decode::Kind;
 use crate::pg::read::documents::ServerReading;
 use crate::pg::read::source::Source;
@@ -71,6 +73,9 @@ impl Request {
             example = example.with(argument.name(), literal(name));
         }
 
+        for (_, text) in columns.iter().filter(|(_, text)| text.is_json() && given.is_call()) {
+            tell_json(text);
+        }
         let sketches = stored::kind_of(&columns)?;
         if let Some((kind, _)) = sketches {
             example = example.with("method", literal(kind.method()));
@@ -78,7 +83,8 @@ impl Request {
         let asked = given.text(Argument::Method)?.unwrap_or(Cow::Borrowed(methods::DEFAULT));
         let Some((name, parse)) = methods::find(&asked) else {
             return Err(SqlError::parameter(format!("unknown method \"{asked}\"")).hint(format!(
-                "Methods: {}. {}",
+                "{}Methods: {}. {}",
+                did_you_mean(&asked, methods::all()),
                 methods::names(),
                 such_as(&match sketches {
                     Some(_) => example,
@@ -99,6 +105,7 @@ impl Request {
                 _ => example,
             },
             threshold: given.get(Argument::Threshold),
+            is_null: given.is_null(Argument::Threshold, form.is_typed),
             options: given.json(Argument::Options).map_err(Some),
             given: ByName::new(),
             tokenizer: given.text(Argument::Tokenizer)?,
@@ -159,4 +166,14 @@ fn columns_of_sites(given: Named<'_>, form: Form) -> Result<Vec<Option<NamedColu
         sites.push(name.or_else(|| sites.last().cloned().flatten()));
     }
     Ok(sites)
+}
+
+/// Tells the caller that keys and values of JSON are compared alike.
+fn tell_json(column: &Column) {
+    let (name, of) = (&column.name, column.type_name());
+    pgrx::notice!(
+        "column \"{name}\" is of type {of}: its keys are compared as words, like its values; \
+         a view can take the text out: {} ->> 'body' AS body",
+        column.quoted().unwrap_or_default()
+    );
 }

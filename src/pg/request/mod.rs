@@ -9,6 +9,7 @@ pub(crate) mod features;
 pub(crate) mod form;
 mod join;
 pub(crate) mod methods;
+pub(crate) mod nearest;
 mod options;
 mod passages;
 mod tables;

@@ -8,6 +8,7 @@ use serde::{Deserialize, forward_to_deserialize_any};
 use serde_json::{Map, Value};
 
 use super::example::{Example, literal, such_as};
+use super::nearest::did_you_mean;
 use crate::pg::server::error::{Result, SqlError};
 
 /// Options by name, as given.
@@ -53,7 +54,8 @@ pub(super) fn only_known(options: &ByName, known: &[&str], example: &Example) ->
     let Some(key) = options.keys().find(|key| !known.contains(&&***key)) else { return Ok(()) };
     let first = known.first().copied().unwrap_or_default();
     Err(SqlError::parameter(format!("unknown option \"{key}\"")).hint(format!(
-        "Options of this method: {}. {}",
+        "{}Options of this method: {}. {}",
+        did_you_mean(key, known.iter().copied()),
         known.join(", "),
         such_as(&with(example, &format!("{{\"{first}\": 1000}}")))
     )))

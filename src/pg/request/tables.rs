@@ -95,6 +95,12 @@ impl Tables {
     fn columns_of<'a>(&self, table: &'a Table) -> Result<(&'a Column, &'a Column)> {
         let Table { relation, id, text, .. } = table;
         let with_hint = |error: SqlError| {
+            if id.1.is_none() && relation.has_key_of_several() {
+                return error.hint(self.key_of_several(table));
+            }
+            if let Some(hint) = relation.json_view() {
+                return error.hint(hint);
+            }
             error.hint(match self.example() {
                 Some(example) => {
                     let names = relation.column_names();
@@ -136,6 +142,29 @@ impl Tables {
         }
         let text = relation.text_column(text.1.as_deref(), text.0.name(), id).map_err(with_hint)?;
         Ok((id, text))
+    }
+
+    /// Returns the hint for a relation whose primary key has several columns: a view that makes one
+    /// id of them.
+    fn key_of_several(&self, table: &Table) -> String {
+        let relation = &table.relation;
+        let quoted = |column: &Column| column.quoted().ok();
+        let keys: Option<Vec<String>> = relation.keys().map(quoted).collect();
+        let document = relation.document_beside_key().and_then(quoted);
+        let (Some(keys), Some(document)) = (keys, document) else {
+            return "A view can make one id of the columns of the key: (a, b)::text.".to_owned();
+        };
+        let mut example = Example::new(self.function, self.tables.iter().map(|_| "one_key".to_owned()))
+            .with("id_column", literal("id"))
+            .with("text_column", literal("body"));
+        example.id_type = Some("text".to_owned());
+        format!(
+            "A view can make one id of them: CREATE TEMP VIEW one_key AS SELECT ({})::text AS id, {document} AS body FROM {}; \
+             SELECT * FROM {example}; or name a column that is unique alone; columns: {}.",
+            keys.join(", "),
+            relation.shown,
+            relation.column_names()
+        )
     }
 
     /// Returns the documents of the only or left relation, and of the right relation. `site` takes

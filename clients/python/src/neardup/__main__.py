@@ -56,7 +56,7 @@ def parser() -> argparse.ArgumentParser:
     dedup.add_argument("--mark", action="store_true", help="write all rows to OUT, and what became of each")
     dedup.add_argument("--threshold", type=float, help="the least similarity; 0.8 for most methods")
     dedup.add_argument("--text-column", metavar="NAME", help="body, content, text or document, whichever there is")
-    dedup.add_argument("--id-column", metavar="NAME", help="what duplicate_of says; the number of the row else")
+    dedup.add_argument("--id-column", metavar="NAME", help="what kept_id says; the number of the row else")
     dedup.add_argument("--prefix", default="", help="put before the names of added columns")
     dedup.add_argument(
         "--method", default="jaccard", help="jaccard, minhash, edit, containment, …; default: %(default)s"

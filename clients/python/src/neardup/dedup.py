@@ -29,9 +29,9 @@ _DOCS: Final = "CREATE TEMP TABLE neardup_docs (id pg_catalog.int8, key pg_catal
 _COPY: Final = "COPY pg_temp.neardup_docs (id, key, body) FROM STDIN"
 _INDEX: Final = "ALTER TABLE pg_temp.neardup_docs ADD PRIMARY KEY (id)"
 _GONE: Final = """
-    SELECT g.id, g.duplicate_of, d.key, g.similarity
+    SELECT g.id, g.kept_id, d.key, g.similarity
     FROM pg_temp.neardup_gone g
-    JOIN pg_temp.neardup_docs d ON d.id OPERATOR(pg_catalog.=) g.duplicate_of
+    JOIN pg_temp.neardup_docs d ON d.id OPERATOR(pg_catalog.=) g.kept_id
     ORDER BY g.id
 """
 
@@ -53,7 +53,7 @@ class Task:
     threshold: float | None = 0.8
     text_column: str | None = None
     id_column: str | None = None
-    """What stands for a row in `duplicate_of`; its number in the file where there is none."""
+    """What stands for a row in `kept_id`; its number in the file where there is none."""
     prefix: str = ""
     """Of the names of added columns."""
     force: bool = False
@@ -222,7 +222,7 @@ def _compare(task: Task, connection: psycopg.Connection[Any], result: Result) ->
 
 def _names(task: Task, *, marked: bool) -> list[str]:
     names = (["row"] if task.id_column is None else []) + (["kept"] if marked else [])
-    return [task.prefix + name for name in (*names, "duplicate_of", "similarity")]
+    return [task.prefix + name for name in (*names, "kept_id", "similarity")]
 
 
 def _types(task: Task, *, marked: bool) -> dict[str, str]:
