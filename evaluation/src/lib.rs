@@ -1,5 +1,6 @@
-//! What the evaluations share: corpora with labels, made pages, tables and plots.
+//! What the evaluations share: corpora with labels, made pages, intervals, tables and plots.
 
+pub mod bootstrap;
 #[path = "../../core/tests/common/corpora.rs"]
 pub mod corpora;
 pub mod log_plot;
@@ -11,3 +12,4 @@ pub mod processor;
 #[path = "../../core/tests/common/sites/mod.rs"]
 pub mod sites;
 pub mod small;
+pub mod unlabelled;
