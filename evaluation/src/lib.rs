@@ -4,6 +4,7 @@ pub mod bootstrap;
 #[path = "../../core/tests/common/corpora.rs"]
 pub mod corpora;
 pub mod log_plot;
+pub mod made_corpora;
 #[path = "../../core/tests/common/pages.rs"]
 pub mod pages;
 pub mod plot;

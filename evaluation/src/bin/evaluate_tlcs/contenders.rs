@@ -22,6 +22,8 @@ use crate::inputs::Input;
 use crate::measure::all_with_all;
 use crate::processor;
 
+/// Documents of which all pairs are compared by the LCS, at most.
+const ALL_WITH_ALL: usize = 1000;
 /// No threshold below is tried.
 const LEAST: f64 = 0.05;
 
@@ -63,11 +65,13 @@ pub fn for_each(input: &Input, each: &mut dyn FnMut(Contender)) {
         let all_pairs = found(texts, &method(any), 2).0;
         give(Contender { name, at: "0.28 or 0.7", published, seconds, all: all_pairs });
     }
-    let of_all = all_with_all(&input.corpus, Parameters::default(), LEAST);
-    let published =
-        of_all.iter().filter(|pair| pair.1 >= THRESHOLDS.resemblance).map(|pair| pair.0).collect();
-    // All with all are compared by all threads.
-    give(Contender { name: "TLCS of all", at: "0.28", published, seconds: None, all: of_all });
+    if input.corpus.texts.len() <= ALL_WITH_ALL {
+        let of_all = all_with_all(&input.corpus, Parameters::default(), LEAST);
+        let published =
+            of_all.iter().filter(|pair| pair.1 >= THRESHOLDS.resemblance).map(|pair| pair.0).collect();
+        // All with all are compared by all threads.
+        give(Contender { name: "TLCS of all", at: "0.28", published, seconds: None, all: of_all });
+    }
 
     let shingles = FeatureSpec { shingle: 5, multiset: false, ..FeatureSpec::WORDS };
     let sets = |spec, measure, threshold| Sets {

@@ -86,6 +86,19 @@ impl Input {
         Self { corpus, sites, unknown, candidates, labelled_with }
     }
 
+    /// The same with some of the documents, those with a label first, where pairs of all would be
+    /// more than memory is for.
+    pub fn of_memory(&self) -> Option<Self> {
+        const MOST: usize = 2000;
+        const SOME: usize = 500;
+        let Corpus { name, texts, labelled } = &self.corpus;
+        (texts.len() > MOST && self.sites.is_none()).then(|| {
+            let name = format!("{SOME} of {name}");
+            let corpus = Corpus { name, texts: texts.clone(), labelled: labelled.clone() };
+            Self::of(cut(corpus, SOME), None)
+        })
+    }
+
     /// Whether a pair is right; none where it is not known.
     pub fn is_right(&self, pair: Pair) -> Option<bool> {
         match self.corpus.labelled.contains(&pair) {

@@ -37,6 +37,8 @@ pub fn tables(inputs: &[Input], pages: &Input) {
         });
     };
     for input in inputs.iter().filter(|input| input.sites.is_none()) {
+        let some = input.of_memory();
+        let input = some.as_ref().unwrap_or(input);
         all(input, &input.corpus.name, &mut |_| {});
     }
     let mut of_pages = OfPages::default();
