@@ -9,7 +9,7 @@
 # shellcheck disable=SC2154 # server and project, of server.sh
 set -euo pipefail
 source "$(dirname "$0")/../../scripts/expect.sh"
-server_start
+server_start 'wal_level = logical'
 
 # One line, with single blanks.
 flat() { tr -s '[:space:]' ' ' | sed -E 's/^ //; s/ $//'; }
