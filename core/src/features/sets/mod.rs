@@ -11,6 +11,7 @@ mod overflow;
 mod overflow_ranks;
 pub mod records;
 mod size_ranges;
+pub mod size_runs;
 pub mod spill;
 mod spool;
 pub mod store;

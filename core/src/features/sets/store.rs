@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::records::{Members, Records};
 use crate::error::Result;
+use crate::executor::Executor;
 use crate::files::{TempFile, TempFiles};
 use crate::memory;
 
@@ -86,6 +87,73 @@ impl Store {
                 memory::extend(&mut own_sizes, &sizes[range], DOING)?;
                 Records::new(tokens, &places, own_sizes)
             }
+        }
+    }
+
+    /// Returns the end of the first records of a range whose tokens take at most `bytes` bytes, but
+    /// at least one record.
+    pub fn fitting(&self, records: Range<usize>, bytes: usize) -> usize {
+        let most = bytes / size_of::<u32>();
+        let mut tokens = 0;
+        let fit = records.clone().take_while(|&record| {
+            tokens += self.shared(record);
+            tokens <= most
+        });
+        (records.start + fit.count()).max(records.start + 1).min(records.end)
+    }
+
+    /// Returns a copy of some records, whose numbers ascend. Records that are near each other in
+    /// the file are read together.
+    pub fn fetch(&mut self, wanted: &[u32], executor: &dyn Executor) -> Result<Records> {
+        /// Fewer tokens than this between two records are read as well.
+        const GAP: u64 = 1 << 11;
+        /// The number of tokens that are read together, unless a single record has more.
+        const PIECE: u64 = 1 << 18;
+        let (mut tokens, mut places, mut sizes) = (Vec::new(), vec![0], Vec::new());
+        memory::reserve(&mut places, wanted.len(), DOING)?;
+        memory::reserve(&mut sizes, wanted.len(), DOING)?;
+        let mut space: Vec<u32> = Vec::new();
+        let mut rest = wanted;
+        while let Some(&first) = rest.first() {
+            let range = |record: u32| self.range(record as usize);
+            let from = range(first).start;
+            let mut end = from;
+            let near = rest.iter().take_while(|&&record| {
+                let Range { start, end: own } = range(record);
+                let near = start <= end + GAP && (own <= from + PIECE || record == first);
+                end = if near { own } else { end };
+                near
+            });
+            let (together, later) = rest.split_at(near.count());
+            if let Self::File { file, .. } = self {
+                executor.check_interrupts()?;
+                space.clear();
+                memory::reserve(&mut space, (end - from) as usize, DOING)?;
+                space.resize((end - from) as usize, 0);
+                file.read(from * size_of::<u32>() as u64, bytemuck::cast_slice_mut(&mut space))?;
+            }
+            for &record in together {
+                let own = match self {
+                    Self::Memory(records) => records.tokens(record as usize),
+                    Self::File { .. } => {
+                        let Range { start, end } = self.range(record as usize);
+                        &space[(start - from) as usize..(end - from) as usize]
+                    }
+                };
+                memory::extend(&mut tokens, own, DOING)?;
+                places.push(tokens.len());
+                sizes.push(self.sizes()[record as usize]);
+            }
+            rest = later;
+        }
+        Records::new(tokens, &places, sizes)
+    }
+
+    /// Returns the range of a record's tokens in the file. A record in memory has none.
+    fn range(&self, record: usize) -> Range<u64> {
+        match self {
+            Self::Memory(_) => 0..0,
+            Self::File { starts, .. } => starts[record]..starts[record + 1],
         }
     }
 

@@ -108,11 +108,6 @@ impl BlockJoin {
         join
     }
 
-    /// Returns the predicate that decides which pairs pass.
-    pub fn predicate(&self) -> &Predicate {
-        &self.predicate
-    }
-
     /// Loads the records that probe, and the indexed records unless they are the same records.
     fn load(&mut self, [probes, found]: &[Range<usize>; 2]) -> Result<(Records, Option<Records>)> {
         let (mut known, only) = (None, self.total == 1);
@@ -201,6 +196,18 @@ impl RecordJoin for BlockJoin {
 /// A record that is too small for any partner does not exclude larger records.
 fn reach(bounds: &Bounds, probe: u32, largest: u32) -> bool {
     bounds.partner_sizes(Side::Left, probe, probe).is_none_or(|partners| *partners.start() <= largest)
+}
+
+/// Reports whether all records and their index take about `budget` bytes at most.
+pub fn is_one(left: &Store, right: Option<&Store>, predicate: Predicate, budget: usize) -> bool {
+    let bounds = Bounds::new(predicate);
+    match right {
+        None => blocks(left, &bounds, Side::Left, budget).len() <= 1,
+        Some(right) => {
+            let lefts = blocks(left, &bounds, Side::Left, budget / 2);
+            lefts.len() <= 1 && blocks(right, &bounds, Side::Right, budget / 2).len() <= 1
+        }
+    }
 }
 
 /// Cuts records into blocks whose joins take about `budget` bytes each.
