@@ -70,8 +70,10 @@ impl Pairs {
         let Ordered { left, right, shared_tokens, .. } = ordered;
         let mut equal = Vec::new();
         if right.is_none() {
-            for (record, &size) in left.store.sizes().iter().enumerate() {
-                if left.members.rows(record).len() > 1 && predicate.passes(size, size, size) {
+            for record in 0..left.store.len() {
+                let several = left.members.rows(record).len() > 1;
+                let size = if several { left.store.size(record) } else { 0 };
+                if several && predicate.passes(size, size, size) {
                     memory::push(&mut equal, record as u32, "listing equal documents")?;
                 }
             }

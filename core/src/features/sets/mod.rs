@@ -9,6 +9,7 @@ pub mod number_sets;
 pub mod order;
 mod overflow;
 mod overflow_ranks;
+mod record_places;
 pub mod records;
 mod size_ranges;
 pub mod size_runs;

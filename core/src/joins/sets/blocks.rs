@@ -75,15 +75,14 @@ impl BlockJoin {
         };
         join.todo = match &join.right {
             None => {
-                let sizes = join.left.sizes();
                 let one = blocks(&join.left, &bounds, Side::Left, budget);
                 let blocks =
                     if one.len() > 1 { blocks(&join.left, &bounds, Side::Left, budget / 2) } else { one };
                 let after = |n: usize| {
                     blocks[n..].iter().take_while({
-                        let largest = sizes[blocks[n].end - 1];
-                        let bounds = &bounds;
-                        move |probes| reach(bounds, sizes[probes.start], largest)
+                        let (left, bounds) = (&join.left, &bounds);
+                        let largest = left.size(blocks[n].end - 1);
+                        move |probes| reach(bounds, left.size(probes.start), largest)
                     })
                 };
                 let of_block = |n: usize| after(n).map(move |probes| (n, probes.clone()));
@@ -219,11 +218,11 @@ fn blocks(store: &Store, bounds: &Bounds, side: Side, budget: usize) -> Vec<Rang
     /// in the lists of both inputs.
     const TOKEN: usize = 4;
     const POSTINGS: usize = 24;
-    let sizes = store.sizes();
     let mut blocks = Vec::new();
     let (mut from, mut bytes) = (0, 0usize);
     let (mut size, mut prefix) = (0, 0);
-    for (record, &own) in sizes.iter().enumerate() {
+    for record in 0..store.len() {
+        let own = store.size(record);
         if own != size {
             size = own;
             let partners = bounds.partner_sizes(side, size, u32::MAX);
@@ -238,8 +237,8 @@ fn blocks(store: &Store, bounds: &Bounds, side: Side, budget: usize) -> Vec<Rang
         }
         bytes += cost;
     }
-    if from < sizes.len() {
-        blocks.push(from..sizes.len());
+    if from < store.len() {
+        blocks.push(from..store.len());
     }
     blocks
 }

@@ -31,7 +31,7 @@ impl SetJoin {
     ) -> Result<Self> {
         let words = match algorithm {
             Algorithm::Auto if !blocks::is_one(&left, right.as_ref(), predicate, budget) => {
-                let indexed = SizeRuns::of(right.as_ref().unwrap_or(&left).sizes())?;
+                let indexed = right.as_ref().unwrap_or(&left).runs()?;
                 bitmap_words_of_runs(&indexed, &Bounds::new(predicate))
             }
             _ => None,

@@ -18,13 +18,13 @@ mod streams;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use super::bounds::Bounds;
 use super::reach::SizesOfJoin;
 use crate::error::{Error, Result};
 use crate::executor::{self, Executor};
-use crate::features::sets::size_runs::SizeRuns;
 use crate::features::sets::store::Store;
 use crate::files::TempFiles;
 use crate::joins::{Counts, RecordJoin, RecordPair};
@@ -82,8 +82,8 @@ impl<const W: usize> PartitionJoin<W> {
         budget: usize,
     ) -> Result<Self> {
         let bounds = Bounds::new(predicate);
-        let runs = SizeRuns::of(left.sizes())?;
-        let right_runs = right.as_ref().map(|right| SizeRuns::of(right.sizes())).transpose()?;
+        let runs = left.runs()?.into_owned();
+        let right_runs = right.as_ref().map(Store::runs).transpose()?.map(Cow::into_owned);
         let of_join = SizesOfJoin { bounds: &bounds, left: &runs, right: right_runs.as_ref() };
         let (reaches, indexing) = (of_join.reaches()?, of_join.indexing_prefixes()?);
         let none = |indexing: &[u32]| memory::filled(0, indexing.len(), DOING);

@@ -53,7 +53,7 @@ pub(super) fn parts<const W: usize>(
             push(&mut parts, Part { partition, streams, with_itself: is_self_join })?;
             continue;
         }
-        let chunk = ((most / 2 / size_of::<u64>()) as u64).next_multiple_of(entry_words(W) as u64);
+        let chunk = ((most / 2 / size_of::<u64>()) as u64).max(1).next_multiple_of(entry_words(W) as u64);
         let chunks =
             |length: u64| (0..length).step_by(chunk as usize).map(move |at| at..length.min(at + chunk));
         for own in chunks(lengths[0]) {
