@@ -259,7 +259,7 @@ impl<const W: usize> RecordJoin for PartitionJoin<W> {
             }
             State::Comparing { todo, total, .. } => {
                 let left: u64 = todo.iter().map(Part::words).sum();
-                1.0 - (1.0 - WRITING) * left as f64 / (*total).max(1) as f64
+                WRITING + (1.0 - WRITING) * (total - left) as f64 / (*total).max(1) as f64
             }
         }
     }
