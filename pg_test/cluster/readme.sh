@@ -89,6 +89,7 @@ while read -r file; do
     if [[ $file != *${ONLY:-}* ]]; then continue; fi
     # Tables that a program wrote.
     if [[ $file == docs/evaluation.md || $file == docs/evaluation/* ]]; then continue; fi
+    if [[ $file != docs/${ONLY:-*}.md ]]; then continue; fi
     name=${file%.md}
     page "$file" "${name//[^a-z]/_}"
 done < <(cd "$project" && find docs -name '*.md' | sort)
