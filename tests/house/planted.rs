@@ -210,7 +210,7 @@ fn figures_of_the_prose() {
     let fine = [
         "It finds 0.84 or 0.85 of 3,430, which is 84.5 %, and 0.25.",
         "| the paper says | we find |\n| --- | --- |\n| 0.123 | 0.5 |",
-        "See [that](page9.md) of en_9_a, `k = 77` and 2-shingles4.",
+        "See [that](../9) of en_9_a, `k = 77` and 2-shingles4.",
     ];
     for prose in &fine[..2] {
         assert_eq!(figure_faults(prose, &[]), Vec::<String>::new(), "{prose}");
