@@ -21,6 +21,7 @@ pub(crate) mod parts;
 pub(crate) mod passages;
 pub(crate) mod plan;
 pub(crate) mod report;
+pub(crate) mod runs;
 pub(crate) mod shares;
 pub(crate) mod signatures;
 pub(crate) mod sketch_types;
