@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::anchors::Anchor;
 use crate::error::Result;
+use crate::features::runs::anchors::Anchor;
 use crate::memory;
 
 const DOING: &str = "choosing the anchors to follow";
@@ -39,9 +39,9 @@ impl QueryAnchors {
         let mut first = 0;
         for n in 1..=count {
             // The last row of windows that ends before anchor `n` (or the end) begins here.
-            let end = self.anchors.get(n).map_or(self.windows, |anchor| anchor.window);
+            let end = self.anchors.get(n).map_or(self.windows, |anchor| anchor.first);
             if let Some(start) = end.checked_sub(self.shared) {
-                while self.anchors.get(first + 1).is_some_and(|next| next.window <= start) {
+                while self.anchors.get(first + 1).is_some_and(|next| next.first <= start) {
                     first += 1;
                 }
                 needs.push(first + 1);
@@ -94,7 +94,7 @@ mod tests {
     fn covers(query: &QueryAnchors, chosen: &[usize]) -> bool {
         (0..=query.windows - query.shared).all(|start| {
             (start..start + query.shared).any(|window| {
-                let here = query.anchors.partition_point(|anchor| anchor.window <= window) - 1;
+                let here = query.anchors.partition_point(|anchor| anchor.first <= window) - 1;
                 chosen.contains(&here)
             })
         })
@@ -111,7 +111,7 @@ mod tests {
             let mut window = 0;
             let mut anchors = Vec::new();
             for step in steps {
-                anchors.push(Anchor { hash: 0, window });
+                anchors.push(Anchor { hash: 0, place: window, first: window, windows: step });
                 window += step;
             }
             let query = QueryAnchors { anchors, windows: window, shared };

@@ -3,9 +3,9 @@
 //!
 //! A [`query`] is a text and the least length of a run. A [`verifier`] decides whether a text has
 //! such a run in common with it. The other modules find the texts that are worth verifying. An
-//! index stores the [`anchors`] of each text: hashes of some grams, chosen so that two texts with
-//! `least` tokens in common, one after the other, have an anchor in common. A search follows the
-//! lists of some anchors of the query only ([`cover`]).
+//! index stores the [anchors](crate::features::runs::anchors) of each text: hashes of some grams,
+//! chosen so that two texts with `least` tokens in common, one after the other, have an anchor in
+//! common. A search follows the lists of some anchors of the query only ([`cover`]).
 //!
 //! # Nothing is lost
 //!
@@ -16,7 +16,6 @@
 //! a set of anchors with one of each range, and the set with the fewest rows is the best one.
 //! Equal hashes of different grams only add texts to verify.
 
-pub mod anchors;
 pub mod cover;
 pub mod query;
 pub mod verifier;

@@ -12,12 +12,12 @@
 //! A query stores the text itself and no hash of it, so what it finds never depends on a version of
 //! the hash or of anything else.
 
-use super::anchors::{AnchorScratch, AnchorSpec};
 use super::cover::QueryAnchors;
 use crate::error::{Error, Result};
 use crate::executor::Stop;
-use crate::features::FeatureSpec;
-use crate::features::tokens::Document;
+use crate::features::runs::anchors::Anchors;
+use crate::features::runs::tokens::read_tokens;
+use crate::features::tokens::{Document, Scratch};
 use crate::joins::parts::token_set::Origin;
 use crate::joins::search::json::{Reader, Writer};
 use crate::memory;
@@ -39,12 +39,9 @@ pub fn check_min_run(min_run: i64) -> Result<u32> {
     }
 }
 
-/// Returns the rules by which texts of an origin are cut: every token counts, one by one. None if
-/// the origin is not one of texts.
-pub fn features_of(origin: Origin) -> Option<FeatureSpec> {
-    let tokenizer = origin.tokenizer();
-    let is_of_texts = Origin::of_text(tokenizer) == Some(origin);
-    is_of_texts.then_some(FeatureSpec { tokenizer, ..FeatureSpec::WORDS })
+/// Reports whether tokens of an origin are those of texts.
+pub fn is_of_texts(origin: Origin) -> bool {
+    Origin::of_text(origin.tokenizer()) == Some(origin)
 }
 
 /// A text, and the least length of a run that the texts that are looked for have in common with it.
@@ -74,7 +71,7 @@ impl<'a> RunQuery<'a> {
         let Some((&[_, origin, z0, z1, min_run @ ..], text)) = bytes.split_first_chunk::<HEADER>() else {
             return Err(bad(format!("{} bytes are too few", bytes.len())));
         };
-        let known = Origin::from_byte(origin).filter(|&origin| features_of(origin).is_some());
+        let known = Origin::from_byte(origin).filter(|&origin| is_of_texts(origin));
         let origin = known.ok_or_else(|| bad(format!("origin {origin} is not known")))?;
         if z0 != 0 || z1 != 0 {
             return Err(bad("reserved bytes are not 0"));
@@ -94,15 +91,12 @@ impl<'a> RunQuery<'a> {
     }
 
     /// Returns the anchors of the text, for an index of windows of `least` tokens, which must not
-    /// be more than the run has. O(bytes + tokens · least).
+    /// be more than the run has. O(bytes).
     pub fn anchors(&self, least: u32, stop: &Stop) -> Result<QueryAnchors> {
-        let features = features_of(self.origin).ok_or_else(|| bad("it is not of a text"))?;
-        let spec = AnchorSpec { features, least };
-        let mut anchors = Vec::new();
-        let windows =
-            spec.for_each_anchor(&self.document()?, &mut AnchorScratch::default(), stop, |anchor| {
-                memory::push(&mut anchors, anchor, DOING)
-            })?;
+        let (mut tokens, mut anchors) = (Vec::new(), Vec::new());
+        read_tokens(&self.document()?, self.origin.tokenizer(), &mut Scratch::default(), &mut tokens, stop)?;
+        Anchors::new(least as usize).choose(&tokens, stop, &mut anchors)?;
+        let windows = anchors.iter().map(|anchor| anchor.windows).sum();
         Ok(QueryAnchors { anchors, windows, shared: self.min_run.saturating_sub(least) + 1 })
     }
 
@@ -146,7 +140,7 @@ impl<'a> RunQuery<'a> {
 }
 
 fn header(origin: Origin, min_run: u32) -> Result<Vec<u8>> {
-    if features_of(origin).is_none() {
+    if !is_of_texts(origin) {
         return Err(bad(format!("runs are of texts, not of {}", origin.name())));
     }
     let mut bytes = Vec::new();
@@ -213,6 +207,10 @@ mod tests {
         for wrong in ["", "<words:16>", "<tokens:16:\"a\">", "<words:0:\"a\">", "<words:16:a>"] {
             assert!(RunQuery::from_text(wrong, &stop).is_err());
         }
+        // An index stores these hashes, so they never change.
+        let anchors = RunQuery { text: "To be, or not to be", ..query }.anchors(4, &stop).unwrap();
+        let hashes: Vec<u64> = anchors.anchors.iter().map(|anchor| anchor.hash).collect();
+        assert_eq!((hashes, anchors.windows, anchors.shared), (vec![728_981_464_076_579_704], 3, 297));
         assert!(RunQuery { origin: Origin::Numbers, ..query }.to_bytes().is_err());
         assert!(RunQuery::parse(&[1, 1, 0, 0, 0, 0, 0, 0]).is_err());
     }

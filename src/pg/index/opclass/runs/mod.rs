@@ -16,12 +16,13 @@ use crate::pg::server::error::Result;
 use crate::pg::server::executor::executor_for;
 use neardup_core::error;
 use neardup_core::executor::{self, Stop};
-use neardup_core::features::tokens::Document;
+use neardup_core::features::runs::anchors::Anchors;
+use neardup_core::features::runs::tokens::read_tokens;
+use neardup_core::features::tokens::{Document, Scratch};
 use neardup_core::joins::parts::token_set::Origin;
-use neardup_core::joins::search::runs::anchors::{AnchorScratch, AnchorSpec, LONGEST};
-use neardup_core::joins::search::runs::query::{RunQuery, features_of};
+use neardup_core::joins::search::runs::query::{RunQuery, is_of_texts};
 use neardup_core::{memory, text};
-use options::RunOptions;
+use options::{GREATEST, RunOptions};
 
 /// The number of bits of an anchor. With 32 bits a million texts of 60 words, which have 14 million
 /// anchors, give one wrong row for each 300 anchors that are looked up.
@@ -35,8 +36,8 @@ const DOING: &str = "indexing the runs of a text";
 pub(crate) struct RunKeys {
     /// The origin of the tokens.
     origin: Origin,
-    /// The choice of anchors.
-    spec: AnchorSpec,
+    /// The number of tokens of the windows that have anchors.
+    least: u32,
 }
 
 /// Returns the metapage of a new index.
@@ -45,7 +46,7 @@ pub(super) fn choose(index: Index) -> Result<Meta> {
     let example = format!("least = {}", options.least());
     refuse_storage_parameters(index, Class::TextRuns, "The least run", &example)?;
     let keys = RunKeys::new(options.origin(), options.least());
-    let gram = keys.map_or(0, |keys| keys.spec.gram() as u32);
+    let gram = keys.map_or(0, |keys| keys.gram());
     Ok(Meta {
         version: VERSION_ANCHORS.into(),
         class: Class::TextRuns as u8,
@@ -67,13 +68,18 @@ impl RunKeys {
     /// Returns the parameters in a metapage, or None if the metapage contradicts itself.
     pub(super) fn of(meta: &Meta) -> Option<Self> {
         let keys = Self::new(Origin::from_byte(meta.tokenizer)?, meta.distance)?;
-        let right = meta.bands == BITS && meta.k as usize == keys.spec.gram() && meta.payload == 0;
+        let right = meta.bands == BITS && meta.k == keys.gram() && meta.payload == 0;
         right.then_some(keys)
     }
 
     fn new(origin: Origin, least: u32) -> Option<Self> {
-        let features = features_of(origin)?;
-        (1..=LONGEST).contains(&least).then_some(Self { origin, spec: AnchorSpec { features, least } })
+        let right = is_of_texts(origin) && (1..=GREATEST).contains(&least);
+        right.then_some(Self { origin, least })
+    }
+
+    /// Returns the number of tokens of an anchor.
+    fn gram(&self) -> u32 {
+        Anchors::gram(self.least as usize) as u32
     }
 
     /// Returns the stored form of a value.
@@ -94,12 +100,16 @@ impl RunKeys {
     /// Returns a function that makes the stored form of a document: its signatures, in ascending
     /// order. The function may be called again after a stop.
     pub(crate) fn cutter(&self) -> impl FnMut(&Document, &Stop) -> error::Result<StoredValue> + use<> {
-        let (spec, mut scratch, mut signatures) = (self.spec, AnchorScratch::default(), Vec::new());
+        let tokenizer = self.origin.tokenizer();
+        let mut choice = Anchors::new(self.least as usize);
+        let (mut scratch, mut tokens, mut anchors) = (Scratch::default(), Vec::new(), Vec::new());
+        let mut signatures = Vec::new();
         move |document, stop| {
+            read_tokens(document, tokenizer, &mut scratch, &mut tokens, stop)?;
+            choice.choose(&tokens, stop, &mut anchors)?;
             signatures.clear();
-            spec.for_each_anchor(document, &mut scratch, stop, |anchor| {
-                memory::push(&mut signatures, signature_of(anchor.hash), DOING)
-            })?;
+            memory::reserve(&mut signatures, anchors.len(), DOING)?;
+            signatures.extend(anchors.iter().map(|anchor| signature_of(anchor.hash)));
             signatures.sort_unstable();
             signatures.dedup();
             let mut bytes = Vec::new();
@@ -112,12 +122,12 @@ impl RunKeys {
     /// Makes a probe of the condition that a row has a run in common with a query.
     pub(super) fn probe(&self, bytes: &[u8]) -> Result<Probe> {
         let query = RunQuery::parse(bytes)?;
-        if query.origin != self.origin || query.min_run < self.spec.least {
+        if query.origin != self.origin || query.min_run < self.least {
             return Ok(Probe::Everything);
         }
         let mut anchors = None;
         executor::one(executor_for(bytes.len()), &mut anchors, |anchors, stop| {
-            *anchors = Some(query.anchors(self.spec.least, stop)?);
+            *anchors = Some(query.anchors(self.least, stop)?);
             Ok(())
         })?;
         let mut anchors = anchors.expect("done where there was no error");
@@ -135,8 +145,7 @@ impl RunKeys {
 
     /// Describes the class with its options.
     pub(super) fn describe(&self) -> String {
-        let AnchorSpec { least, .. } = self.spec;
-        let (name, gram) = (Class::TextRuns.name(), self.spec.gram());
-        format!("{name}: {}; least {least}; anchors of {gram} tokens", self.origin.name())
+        let (name, gram) = (Class::TextRuns.name(), self.gram());
+        format!("{name}: {}; least {}; anchors of {gram} tokens", self.origin.name(), self.least)
     }
 }

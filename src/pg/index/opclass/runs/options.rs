@@ -8,10 +8,11 @@ use crate::pg::index::opclass::sets::options::{add_enum, element};
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::server::call::Call;
 use neardup_core::joins::parts::token_set::Origin;
-use neardup_core::joins::search::runs::anchors::LONGEST;
 
 /// The default of the least run that an index finds, in tokens.
 const LEAST: i32 = 12;
+/// The greatest one.
+pub(super) const GREATEST: u32 = 1000;
 
 /// The options of the class, as the server keeps them.
 #[repr(C)]
@@ -67,7 +68,7 @@ pub(crate) fn declare(call: Call) -> pg_sys::Datum {
             c"Least number of tokens of a run that the index finds.".as_ptr(),
             LEAST,
             1,
-            LONGEST as i32,
+            GREATEST as i32,
             offset_of!(RunOptions, least) as i32,
         );
         add_enum(
