@@ -26,7 +26,9 @@ sql_function! {
         let min_run = check_min_run(call.get::<i32>(1).unwrap_or(MIN_RUN).into()).map_err(|error| {
             SqlError::from(error).hint("Sixteen words in a row: runs('some text', 16)")
         })?;
-        let (_, origin) = cut(call, 2, "text_runs are of texts")?;
+        let (_, origin) = cut(call, 2, "near(to_tsvector('english', body), 0.8)").map_err(|error| {
+            error.hint("Tokenizers: words, chars, whitespace, html. Six characters in a row: runs('some text', 6, 'chars')")
+        })?;
         let query = RunQuery { origin, min_run, text: &text }.to_bytes()?;
         if query.len() > LARGEST - size_of::<i32>() {
             return Err(too_large("a query for runs"));
