@@ -40,13 +40,15 @@ extension_sql_file!("../../sql/token_sets.sql", name = "token_sets");
 extension_sql_file!("../../sql/parts.sql", name = "parts", requires = ["token_sets"]);
 extension_sql_file!("../../sql/near_duplicates.sql", name = "near_duplicates");
 extension_sql_file!("../../sql/near_duplicates_stats.sql", name = "near_duplicates_stats");
-extension_sql_file!("../../sql/passages.sql", name = "passages");
-extension_sql_file!("../../sql/clusters.sql", name = "clusters");
+extension_sql_file!("../../sql/near_duplicates_plan.sql", name = "near_duplicates_plan");
+extension_sql_file!("../../sql/passages.sql", name = "passages", requires = ["near_duplicates"]);
+extension_sql_file!("../../sql/clusters.sql", name = "clusters", requires = ["near_duplicates"]);
 extension_sql_file!("../../sql/clusters_of_pairs.sql", name = "clusters_of_pairs");
-extension_sql_file!("../../sql/eliminate.sql", name = "eliminate");
+extension_sql_file!("../../sql/eliminate.sql", name = "eliminate", requires = ["near_duplicates"]);
 extension_sql_file!("../../sql/report.sql", name = "report");
 extension_sql_file!("../../sql/jobs.sql", name = "jobs");
 extension_sql_file!("../../sql/into.sql", name = "into", requires = ["parts", "jobs"]);
+extension_sql_file!("../../sql/internal.sql", name = "internal", finalize);
 
 /// Called once when the library is loaded into a backend.
 #[pg_guard]

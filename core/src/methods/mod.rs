@@ -9,6 +9,7 @@ pub mod codes;
 pub mod corpus;
 pub mod documents;
 pub mod edit;
+pub mod estimate;
 pub mod explain;
 pub mod gather;
 pub mod imatch;

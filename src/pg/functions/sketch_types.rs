@@ -206,10 +206,19 @@ pub(super) fn input(call: Call, form: &Form) -> Result<Datum> {
             shown.push('…');
         }
         let message = format!("invalid input syntax for type {}: \"{shown}\": {}", form.name, why(error));
-        SqlError::new(PgSqlErrorCode::ERRCODE_INVALID_TEXT_REPRESENTATION, message)
-            .hint(format!("A value looks like this: {}", form.example))
+        SqlError::new(PgSqlErrorCode::ERRCODE_INVALID_TEXT_REPRESENTATION, message).hint(hint(form, &text))
     })?;
     Ok(call.give(Some(bytes)))
+}
+
+/// Returns the hint for a text that is no value of the type.
+fn hint(form: &Form, text: &str) -> String {
+    // An operator takes the text of a string for a ball.
+    if form.name == ball::NAME && !text.trim_start().starts_with('<') {
+        return "To compare with a text, make a ball around it: body <@ near('some text', 0.8), body <-> near('some text', 0.3)"
+            .to_owned();
+    }
+    format!("A value looks like this: {}", form.example)
 }
 
 pub(super) fn output(call: Call, form: &Form) -> Result<Datum> {

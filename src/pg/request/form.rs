@@ -59,6 +59,7 @@ arguments! {
     RightIdColumn = "right_id_column",
     RightSiteColumn = "right_site_column",
     RightTextColumn = "right_text_column",
+    Sample = "sample",
     Shingle = "shingle",
     SiteColumn = "site_column",
     TextColumn = "text_column",
@@ -79,7 +80,7 @@ pub(crate) struct Form {
     arguments: &'static [Argument],
     /// Set if the function has an argument for the type of the ids. There are two functions with
     /// the same name: one with and one without this argument.
-    is_typed: bool,
+    pub is_typed: bool,
 }
 
 /// Declares functions, and the list of all functions.
@@ -104,6 +105,9 @@ forms! {
     NEAR_DUPLICATES_BETWEEN = "near_duplicates_between" [
         Left, Right, Threshold, IdType, Options, IdColumn, TextColumn, Method, Tokenizer, Shingle, Multiset, MaxPairs,
         RightIdColumn, RightTextColumn, SiteColumn, RightSiteColumn,
+    ],
+    NEAR_DUPLICATES_PLAN = "near_duplicates_plan" [
+        Docs, Threshold, Options, IdColumn, TextColumn, Method, Tokenizer, Shingle, Multiset, SiteColumn, Sample,
     ],
     NEAR_DUPLICATE_CLUSTERS = "near_duplicate_clusters" [
         Docs, Threshold, IdType, Options, IdColumn, TextColumn, Method, Tokenizer, Shingle, Multiset, MaxPairs, SiteColumn,
@@ -140,6 +144,19 @@ impl Form {
         Self { is_typed: true, ..self }
     }
 
+    /// Reports whether the function takes ids of any type and has no argument for their type,
+    /// because it returns no ids.
+    pub(crate) const fn takes_any_id(self) -> bool {
+        let mut n = 0;
+        while n < self.arguments.len() {
+            if matches!(self.arguments[n], IdType) {
+                return false;
+            }
+            n += 1;
+        }
+        true
+    }
+
     /// Lists the arguments in order.
     pub(crate) fn arguments(self) -> impl Iterator<Item = Argument> {
         self.arguments.iter().copied().filter(move |&argument| self.is_typed || argument != IdType)
@@ -157,7 +174,7 @@ impl Form {
 
     /// Wraps arguments that do not come from a call.
     pub(crate) const fn with(self, kept: &KeptArguments) -> Named<'_> {
-        Named { values: Values::Kept(kept), form: self }
+        Named { values: Values::Kept(kept), form: self, method: None }
     }
 
     /// Wraps a call of the function.
@@ -166,7 +183,7 @@ impl Form {
         if declared != has {
             declared_otherwise(format!("{name} has {has} arguments, declared with {declared}")).raise();
         }
-        Named { values: Values::Call(call), form: self }
+        Named { values: Values::Call(call), form: self, method: None }
     }
 }
 
@@ -220,9 +237,17 @@ enum Values<'a> {
 pub(crate) struct Named<'a> {
     values: Values<'a>,
     form: Form,
+    /// The method that replaces the given one and its options, if there is one.
+    method: Option<&'static str>,
 }
 
 impl Named<'_> {
+    /// Returns the same arguments with another method, which has its default options.
+    #[must_use]
+    pub(crate) const fn with_method(self, method: &'static str) -> Self {
+        Self { method: Some(method), ..self }
+    }
+
     /// Returns an argument. `T` is its type in the SQL declaration.
     pub(crate) fn get<T: FromDatum>(self, argument: Argument) -> Option<T> {
         let place = self.form.place(argument)?;
@@ -239,10 +264,27 @@ impl Named<'_> {
     /// Returns a text argument.
     pub(crate) fn text(self, argument: Argument) -> Result<Option<Cow<'static, str>>> {
         let Some(place) = self.form.place(argument) else { return Ok(None) };
+        if argument == Method && self.method.is_some() {
+            return Ok(self.method.map(Cow::Borrowed));
+        }
         match self.values {
             Values::Call(call) => call.text(place),
             Values::Kept(kept) => Ok(kept.text(argument).map(|text| Cow::Owned(text.to_owned()))),
         }
+    }
+
+    /// Reports whether the arguments come from a call of the function.
+    pub(crate) fn is_call(self) -> bool {
+        matches!(self.values, Values::Call(_))
+    }
+
+    /// Reports whether the caller gave an argument whose value is NULL. If `unless_literal` is set,
+    /// a NULL that is written as such does not count: it may be needed to reach a later argument.
+    pub(crate) fn is_null(self, argument: Argument, unless_literal: bool) -> bool {
+        let (Some(place), Values::Call(call)) = (self.form.place(argument), self.values) else {
+            return false;
+        };
+        call.datum(place).is_none() && call.is_given(place, unless_literal)
     }
 
     /// Returns an argument that the function has and that must not be NULL.
@@ -252,7 +294,9 @@ impl Named<'_> {
 
     /// Returns a JSON argument.
     pub(crate) fn json(self, argument: Argument) -> Result<Option<Value>> {
-        let Some(place) = self.form.place(argument) else { return Ok(None) };
+        let Some(place) = self.form.place(argument).filter(|_| self.method.is_none()) else {
+            return Ok(None);
+        };
         match self.values {
             Values::Call(call) => call.json(place, argument.name()),
             Values::Kept(kept) => Ok(kept.options.clone().filter(|_| argument == Options)),

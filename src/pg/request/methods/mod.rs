@@ -53,7 +53,12 @@ pub(crate) fn with_defaults() -> Result<Vec<(&'static str, Box<dyn Method>)>> {
     METHODS.iter().map(|&(name, parse)| Ok((name, parse(&mut Arguments::of_defaults(name))?))).collect()
 }
 
+/// Returns the names of all methods.
+pub(crate) fn all() -> impl Iterator<Item = &'static str> {
+    METHODS.iter().map(|(name, _)| *name)
+}
+
 /// Lists the names of all methods, for hints.
 pub(crate) fn names() -> String {
-    METHODS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+    all().collect::<Vec<_>>().join(", ")
 }
