@@ -46,7 +46,7 @@ impl fmt::Display for Message {
             Self::Text(text) => f.write_str(text),
             Self::Core(Error::BeyondAllowance { doing, needed, allowed }) => {
                 let [needed, allowed] = [needed, allowed].map(|bytes| bytes.div_ceil(MEGABYTE));
-                write!(f, "{doing} needs about {needed} MB of memory, and neardup.memory is {allowed} MB")
+                write!(f, "{doing} may need {needed} MB of memory, and neardup.memory is {allowed} MB")
             }
             Self::Core(error) => error.fmt(f),
         }
@@ -98,7 +98,9 @@ impl SqlError {
     #[must_use]
     pub(crate) fn for_more_data(self, times: f64) -> Self {
         match self {
-            Self::Own { message: Message::Core(Error::BeyondAllowance { doing, needed, allowed }), .. } => {
+            Self::Own {
+                message: Message::Core(Error::BeyondAllowance { doing, needed, allowed }), ..
+            } => {
                 let needed = (needed as f64 * times.max(1.0)) as usize;
                 Error::BeyondAllowance { doing, needed, allowed }.into()
             }
