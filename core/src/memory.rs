@@ -58,10 +58,11 @@ pub fn reserve<T>(vec: &mut Vec<T>, more: usize, doing: &'static str) -> Result<
     grow(vec, more, doing)
 }
 
+/// The size of a large vector, in bytes.
+const MANY: usize = 16 << 20;
+
 #[cold]
 fn grow<T>(vec: &mut Vec<T>, more: usize, doing: &'static str) -> Result<()> {
-    /// The size of a large vector, in bytes.
-    const MANY: usize = 16 << 20;
     let refused = |_: TryReserveError| Error::OutOfMemory { doing };
     if bytes(vec) < MANY {
         allowance::has_room(more.saturating_mul(size_of::<T>()), doing)?;
@@ -86,12 +87,28 @@ pub fn clear<T>(vec: &mut Vec<T>) {
     }
 }
 
-/// Makes room for `more` further bytes of a text.
+/// Makes room for `more` further bytes of a text, which grows like a vector.
 #[inline]
 pub fn reserve_text(text: &mut String, more: usize, doing: &'static str) -> Result<()> {
     suffices(doing)?;
+    if text.capacity() - text.len() >= more {
+        return Ok(());
+    }
+    grow_text(text, more, doing)
+}
+
+#[cold]
+fn grow_text(text: &mut String, more: usize, doing: &'static str) -> Result<()> {
+    let refused = |_: TryReserveError| Error::OutOfMemory { doing };
     allowance::has_room(more, doing)?;
-    text.try_reserve(more).map_err(|_| Error::OutOfMemory { doing })
+    if text.capacity() < MANY {
+        return text.try_reserve(more).map_err(refused);
+    }
+    let eighth = more.max(text.capacity() / 8);
+    match allowance::has_room(eighth, doing).is_ok() && text.try_reserve_exact(eighth).is_ok() {
+        true => Ok(()),
+        false => text.try_reserve_exact(more).map_err(refused),
+    }
 }
 
 /// Returns a vector of `len` copies of `value`.

@@ -1,13 +1,16 @@
 //! Texts kept unchanged for comparisons character by character: each distinct text once, with the
-//! rows that have it.
+//! rows that have it. The texts are in memory, or in a file if they take too much of it.
 
 use super::sets::records::Members;
+use super::text_file::TextFile;
 use crate::error::{Error, Result};
 use crate::executor::{self, Executor, Stop};
+use crate::files::TempFiles;
 use crate::hash;
 use crate::memory;
 use crate::ragged::RaggedText;
 use crate::simd::prefetch::prefetch;
+use crate::text::characters::is_space;
 
 const DOING: &str = "collecting texts";
 
@@ -19,6 +22,11 @@ pub struct TextCollector {
     lengths: Vec<u32>,
     hashes: Vec<u64>,
     rows: Vec<u32>,
+    /// The texts that are in the file: as soon as one is, all before it are. The number of bytes of
+    /// a text is at most four times that of its characters.
+    written: Vec<(u64, u32)>,
+    /// Those of them that are only white space, ascending.
+    blank: Vec<u32>,
 }
 
 impl TextCollector {
@@ -39,13 +47,38 @@ impl TextCollector {
         Ok(())
     }
 
+    /// Moves the texts to the file. Once some are there, all others have to follow before
+    /// [`distinct_in`] is called.
+    pub fn spill(&mut self, file: &mut TextFile, files: &dyn TempFiles) -> Result<()> {
+        let texts = std::mem::take(&mut self.texts);
+        memory::reserve(&mut self.written, texts.len(), DOING)?;
+        let mut start = file.write(texts.all(), files)?;
+        for text in (0..texts.len()).map(|n| texts.get(n)) {
+            if text.chars().all(is_space) {
+                memory::push(&mut self.blank, self.written.len() as u32, DOING)?;
+            }
+            let bytes = u32::try_from(text.len())
+                .map_err(|_| Error::TooMany { what: "bytes in a text", limit: u32::MAX.into() })?;
+            self.written.push((start, bytes));
+            start += text.len() as u64;
+        }
+        Ok(())
+    }
+
     fn text(&self, n: usize) -> &str {
         self.texts.get(n)
+    }
+
+    /// Returns the number of bytes of texts on the heap.
+    pub fn text_bytes(&self) -> usize {
+        self.texts.bytes()
     }
 
     /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.texts.bytes()
+            + memory::bytes(&self.written)
+            + memory::bytes(&self.blank)
             + memory::bytes(&self.lengths)
             + memory::bytes(&self.hashes)
             + memory::bytes(&self.rows)
@@ -73,11 +106,40 @@ impl Texts {
         self.places.is_empty()
     }
 
-    /// Returns a text.
+    /// Returns a text. The texts must be in memory.
     #[inline]
     pub fn text(&self, text: u32) -> &str {
         let (part, n) = self.places[text as usize];
         self.parts[part as usize].text(n as usize)
+    }
+
+    /// Reports whether the texts are in a file.
+    #[inline]
+    pub fn are_in_file(&self) -> bool {
+        self.parts.iter().any(|part| !part.written.is_empty())
+    }
+
+    /// Returns the number of bytes of a text.
+    pub fn size(&self, text: u32) -> usize {
+        let (part, n) = self.places[text as usize];
+        let part = &self.parts[part as usize];
+        part.written.get(n as usize).map_or_else(|| part.text(n as usize).len(), |&(_, bytes)| bytes as usize)
+    }
+
+    /// Returns the place of a text in the file, or 0 if the texts are in memory.
+    pub fn start(&self, text: u32) -> u64 {
+        let (part, n) = self.places[text as usize];
+        self.parts[part as usize].written.get(n as usize).map_or(0, |&(start, _)| start)
+    }
+
+    /// Reports whether a text is only white space.
+    pub fn is_blank(&self, text: u32) -> bool {
+        let (part, n) = self.places[text as usize];
+        let part = &self.parts[part as usize];
+        match part.written.is_empty() {
+            true => part.text(n as usize).chars().all(is_space),
+            false => part.blank.binary_search(&n).is_ok(),
+        }
     }
 
     /// Prefetches the beginning of a text that is needed soon.
@@ -149,35 +211,56 @@ impl TextEntry {
     }
 }
 
-/// Groups equal texts of all workers. With `right_from`, the rows from that row number on are in
-/// the right table. O(n log n) for n texts. The result does not depend on the number of workers.
+/// Groups equal texts of all workers, which are in memory. With `right_from`, the rows from that row
+/// number on are in the right table. O(n log n) for n texts. The result does not depend on the
+/// number of workers.
 pub fn distinct(
     parts: Vec<TextCollector>,
     right_from: Option<u32>,
     executor: &dyn Executor,
 ) -> Result<Distinct> {
+    distinct_in(parts, &mut TextFile::default(), right_from, executor)
+}
+
+/// Does the same as [`distinct`] for texts that are in memory or, all of them, in a file. Of texts in
+/// the file, those that have the same length and hash are read.
+pub fn distinct_in(
+    mut parts: Vec<TextCollector>,
+    file: &mut TextFile,
+    right_from: Option<u32>,
+    executor: &dyn Executor,
+) -> Result<Distinct> {
     let mut entries = Vec::new();
     memory::reserve(&mut entries, parts.iter().map(|part| part.rows.len()).sum(), DOING)?;
-    for (number, part) in parts.iter().enumerate() {
-        entries.extend(part.rows.iter().enumerate().map(|(n, &row)| TextEntry {
+    for (number, part) in parts.iter_mut().enumerate() {
+        let rows = std::mem::take(&mut part.rows);
+        entries.extend(rows.iter().enumerate().map(|(n, &row)| TextEntry {
             right: right_from.is_some_and(|from| row >= from),
             length: part.lengths[n],
             hash: part.hashes[n],
             row,
             place: (number as u32, n as u32),
         }));
+        part.lengths = Vec::new();
     }
     executor::one(executor, &mut entries, |entries, stop| {
         executor::sort_unstable_by(entries, stop, &|a, b| (a.key(), a.row).cmp(&(b.key(), b.row)))
     })?;
-    let mut state = (entries, Vec::new(), 0);
-    executor::one(executor, &mut state, |(entries, starts, next), stop| {
-        while *next < entries.len() {
-            *next = split_run(&parts, entries, *next, starts, stop)?;
+    let (entries, mut starts) = match file.is_used() {
+        true => split_in_file(&parts, file, entries, executor)?,
+        false => {
+            let mut state = (entries, Vec::new(), 0);
+            executor::one(executor, &mut state, |(entries, starts, next), stop| {
+                let text = |entry: &TextEntry| parts[entry.place.0 as usize].text(entry.place.1 as usize);
+                let mut equal = |a: &TextEntry, b: &TextEntry| Ok(text(a) == text(b));
+                while *next < entries.len() {
+                    *next = split_run(&mut equal, entries, *next, starts, stop)?;
+                }
+                Ok(())
+            })?;
+            (state.0, state.1)
         }
-        Ok(())
-    })?;
-    let (entries, mut starts, _) = state;
+    };
     let mut places = Vec::new();
     memory::reserve(&mut places, starts.len(), DOING)?;
     places.extend(starts.iter().map(|&start: &usize| entries[start].place));
@@ -191,40 +274,68 @@ pub fn distinct(
     Ok(Distinct { texts: Texts { parts, places, lengths }, left, right })
 }
 
+/// Splits all runs of entries of texts that are in a file, in the leader's thread.
+fn split_in_file(
+    parts: &[TextCollector],
+    file: &mut TextFile,
+    mut entries: Vec<TextEntry>,
+    executor: &dyn Executor,
+) -> Result<(Vec<TextEntry>, Vec<usize>)> {
+    let mut starts = Vec::new();
+    let (mut first, mut other) = ((None, Vec::new()), Vec::new());
+    let mut equal = |a: &TextEntry, b: &TextEntry| {
+        executor.check_interrupts()?;
+        let mut read = |entry: &TextEntry, space: &mut Vec<u8>| {
+            let (start, bytes) = parts[entry.place.0 as usize].written[entry.place.1 as usize];
+            space.clear();
+            file.read(start, bytes as usize, space)
+        };
+        if first.0 != Some(a.place) {
+            read(a, &mut first.1)?;
+            first.0 = Some(a.place);
+        }
+        read(b, &mut other)?;
+        Ok(first.1 == other)
+    };
+    let mut next = 0;
+    while next < entries.len() {
+        next = split_run(&mut equal, &mut entries, next, &mut starts, &Stop::default())?;
+    }
+    Ok((entries, starts))
+}
+
 /// Reorders the run of entries that begins at `from` and has equal keys, so that equal texts are
 /// next to each other. Adds the start of each group of equal texts to `starts`, and returns the
-/// place after the run.
+/// place after the run. `equal` compares the texts of two entries.
 fn split_run(
-    parts: &[TextCollector],
+    equal: &mut dyn FnMut(&TextEntry, &TextEntry) -> Result<bool>,
     entries: &mut [TextEntry],
     from: usize,
     starts: &mut Vec<usize>,
     stop: &Stop,
 ) -> Result<usize> {
     const CHECK_EVERY: usize = 1 << 20;
-    let text = |entry: &TextEntry| parts[entry.place.0 as usize].text(entry.place.1 as usize);
     let key = entries[from].key();
     let end = from + entries[from..].iter().take_while(|entry| entry.key() == key).count();
     let (mut begun, known) = (from, starts.len());
     let mut compared = CHECK_EVERY;
     while begun < end {
         memory::push(starts, begun, DOING)?;
-        let first = text(&entries[begun]);
-        let mut equal = begun + 1;
+        let mut next = begun + 1;
         for n in begun + 1..end {
             if compared >= CHECK_EVERY {
                 compared = 0;
                 // After a stop, the run is processed again from its beginning.
                 stop.check().inspect_err(|_| starts.truncate(known))?;
             }
-            compared += first.len();
-            if text(&entries[n]) == first {
-                entries.swap(equal, n);
-                equal += 1;
+            compared += entries[begun].length as usize;
+            if equal(&entries[begun], &entries[n])? {
+                entries.swap(next, n);
+                next += 1;
             }
         }
-        entries[begun..equal].sort_unstable_by_key(|entry| entry.row);
-        begun = equal;
+        entries[begun..next].sort_unstable_by_key(|entry| entry.row);
+        begun = next;
     }
     Ok(end)
 }
