@@ -20,6 +20,7 @@ pub mod shingles;
 pub mod signatures;
 pub mod source_document;
 pub mod spotsigs;
+pub mod text_collector;
 pub mod text_file;
 pub mod texts;
 pub mod tokens;

@@ -2,88 +2,15 @@
 //! rows that have it. The texts are in memory, or in a file if they take too much of it.
 
 use super::sets::records::Members;
+pub use super::text_collector::TextCollector;
 use super::text_file::TextFile;
 use crate::error::{Error, Result};
 use crate::executor::{self, Executor, Stop};
-use crate::files::TempFiles;
-use crate::hash;
 use crate::memory;
-use crate::ragged::RaggedText;
 use crate::simd::prefetch::prefetch;
 use crate::text::characters::is_space;
 
 const DOING: &str = "collecting texts";
-
-/// The texts of one worker, and the row of each text.
-#[derive(Debug, Default)]
-pub struct TextCollector {
-    texts: RaggedText,
-    /// The number of characters of each text.
-    lengths: Vec<u32>,
-    hashes: Vec<u64>,
-    rows: Vec<u32>,
-    /// The texts that are in the file: as soon as one is, all before it are. The number of bytes of
-    /// a text is at most four times that of its characters.
-    written: Vec<(u64, u32)>,
-    /// Those of them that are only white space, ascending.
-    blank: Vec<u32>,
-}
-
-impl TextCollector {
-    /// Adds the text of a row. Texts without any character are similar to nothing and are not kept.
-    pub fn add(&mut self, row: u32, text: &str) -> Result<()> {
-        if text.is_empty() {
-            return Ok(());
-        }
-        let length = u32::try_from(text.chars().count())
-            .map_err(|_| Error::TooMany { what: "characters in a text", limit: u32::MAX.into() })?;
-        memory::reserve(&mut self.lengths, 1, DOING)?;
-        memory::reserve(&mut self.hashes, 1, DOING)?;
-        memory::reserve(&mut self.rows, 1, DOING)?;
-        self.texts.push(text, DOING)?;
-        self.lengths.push(length);
-        self.hashes.push(hash::hash_bytes(text.as_bytes()));
-        self.rows.push(row);
-        Ok(())
-    }
-
-    /// Moves the texts to the file. Once some are there, all others have to follow before
-    /// [`distinct_in`] is called.
-    pub fn spill(&mut self, file: &mut TextFile, files: &dyn TempFiles) -> Result<()> {
-        let texts = std::mem::take(&mut self.texts);
-        memory::reserve(&mut self.written, texts.len(), DOING)?;
-        let mut start = file.write(texts.all(), files)?;
-        for text in (0..texts.len()).map(|n| texts.get(n)) {
-            if text.chars().all(is_space) {
-                memory::push(&mut self.blank, self.written.len() as u32, DOING)?;
-            }
-            let bytes = u32::try_from(text.len())
-                .map_err(|_| Error::TooMany { what: "bytes in a text", limit: u32::MAX.into() })?;
-            self.written.push((start, bytes));
-            start += text.len() as u64;
-        }
-        Ok(())
-    }
-
-    fn text(&self, n: usize) -> &str {
-        self.texts.get(n)
-    }
-
-    /// Returns the number of bytes of texts on the heap.
-    pub fn text_bytes(&self) -> usize {
-        self.texts.bytes()
-    }
-
-    /// Returns the number of bytes on the heap.
-    pub fn bytes(&self) -> usize {
-        self.texts.bytes()
-            + memory::bytes(&self.written)
-            + memory::bytes(&self.blank)
-            + memory::bytes(&self.lengths)
-            + memory::bytes(&self.hashes)
-            + memory::bytes(&self.rows)
-    }
-}
 
 /// Distinct texts: first the texts of the left table, then those of the right table. Within a
 /// table, shorter texts come first.
@@ -359,6 +286,7 @@ fn members(entries: &[TextEntry], starts: &[usize]) -> Result<Members> {
 mod tests {
     use super::*;
     use crate::executor::PlainThreads;
+    use crate::files::MemoryFiles;
     use proptest::prelude::*;
 
     fn collect(texts: &[String], threads: usize) -> Vec<TextCollector> {
@@ -369,8 +297,32 @@ mod tests {
         collectors
     }
 
+    /// Does what [`distinct`] does, by a file, and returns it described.
+    fn in_file(mut parts: Vec<TextCollector>, right: Option<u32>) -> Vec<(String, u32, Vec<u32>)> {
+        let mut file = TextFile::default();
+        // Some are written first, and the others follow.
+        for part in parts.iter_mut().rev().chain(&mut [TextCollector::default()]) {
+            part.spill(&mut file, &MemoryFiles).unwrap();
+        }
+        let found = distinct_in(parts, &mut file, right, &PlainThreads(2)).unwrap();
+        let mut all: Vec<u32> = (0..found.texts.len() as u32).rev().collect();
+        all.extend_from_within(..);
+        let open = found.texts.open(&mut all, &mut file).unwrap();
+        let spaces = |text: &str| text.chars().all(char::is_whitespace);
+        for n in 0..found.texts.len() as u32 {
+            assert_eq!(found.texts.size(n), open.text(n).len());
+            assert_eq!(found.texts.is_blank(n), spaces(open.text(n)));
+            assert_eq!(found.texts.hash(n), crate::hash::hash_bytes(open.text(n).as_bytes()));
+        }
+        describe_by(&found, |n| open.text(n).to_owned())
+    }
+
     /// Returns the texts with their lengths and rows.
     fn describe(distinct: &Distinct) -> Vec<(String, u32, Vec<u32>)> {
+        describe_by(distinct, |n| distinct.texts.text(n).to_owned())
+    }
+
+    fn describe_by(distinct: &Distinct, text: impl Fn(u32) -> String) -> Vec<(String, u32, Vec<u32>)> {
         let Distinct { texts, left, right } = distinct;
         (0..texts.len() as u32)
             .map(|n| {
@@ -379,7 +331,7 @@ mod tests {
                 } else {
                     right.as_ref().unwrap().rows(n as usize - left.len())
                 };
-                (texts.text(n).to_owned(), texts.length(n), members.to_vec())
+                (text(n), texts.length(n), members.to_vec())
             })
             .collect()
     }
@@ -389,20 +341,29 @@ mod tests {
         let mut parts = collect(&["ab", "ba", "ab", "", "é"].map(str::to_owned), 1);
         assert_eq!(parts[0].rows, [0, 1, 2, 4]);
         parts[0].hashes.fill(9);
-        let distinct = distinct(parts, None, &PlainThreads(1)).unwrap();
-        let expected = [("é", 1, vec![4]), ("ab", 2, vec![0, 2]), ("ba", 2, vec![1])];
-        assert_eq!(describe(&distinct), expected.map(|(text, length, rows)| (text.to_owned(), length, rows)));
+        let found = distinct(parts, None, &PlainThreads(1)).unwrap();
+        let expected = [("é", 1, vec![4]), ("ab", 2, vec![0, 2]), ("ba", 2, vec![1])]
+            .map(|(text, length, rows)| (text.to_owned(), length, rows));
+        assert_eq!(describe(&found), expected);
+        let mut parts = collect(&["ab", "ba", "ab", "", "é"].map(str::to_owned), 1);
+        parts[0].hashes.fill(9);
+        let mut file = TextFile::default();
+        parts[0].spill(&mut file, &MemoryFiles).unwrap();
+        let found = distinct_in(parts, &mut file, None, &PlainThreads(1)).unwrap();
+        let open = found.texts.open(&mut vec![0, 1, 2], &mut file).unwrap();
+        assert_eq!(describe_by(&found, |n| open.text(n).to_owned()), expected);
     }
 
     proptest! {
         #[test]
         fn texts_do_not_depend_on_workers(
-            texts in prop::collection::vec("[ab字]{0,3}", 0..30),
+            texts in prop::collection::vec("[ab字 ]{0,3}", 0..30),
             right in prop::option::of(0..30u32),
         ) {
             let one = distinct(collect(&texts, 1), right, &PlainThreads(1)).unwrap();
             let many = distinct(collect(&texts, 3), right, &PlainThreads(3)).unwrap();
             prop_assert_eq!(describe(&one), describe(&many));
+            prop_assert_eq!(describe(&one), in_file(collect(&texts, 3), right));
             let rows: usize = describe(&one).iter().map(|(.., rows)| rows.len()).sum();
             prop_assert_eq!(rows, texts.iter().filter(|text| !text.is_empty()).count());
             for (text, length, rows) in describe(&one) {

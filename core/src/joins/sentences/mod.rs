@@ -9,6 +9,7 @@
 //! a list with it. If the sets themselves are wanted, the join compares only representatives, with
 //! all documents that share a list with them.
 
+mod comparison;
 mod lister;
 pub mod signature_lists;
 pub mod signing;
@@ -21,11 +22,11 @@ use super::pairs::Pairs;
 use super::{Counts, RecordJoin, RecordPair};
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
-use crate::features::open_texts::OpenTexts;
 use crate::features::text_file::TextFile;
 use crate::features::texts::{Distinct, Texts};
 use crate::memory;
-use crate::verify::tlcs::{Comparer, Parameters, Thresholds};
+use crate::verify::tlcs::{Parameters, Thresholds};
+use comparison::{ComparerScratch, DocumentRange, TextComparison};
 use signature_lists::SignatureLists;
 
 const DOING: &str = "joining by sentence signatures";
@@ -92,21 +93,6 @@ struct SentenceJoin {
     /// The first document whose partners have not been searched.
     next: u32,
     counts: Counts,
-}
-
-/// The documents to compare, and the parameters of the comparison.
-#[derive(Debug)]
-struct TextComparison {
-    texts: Texts,
-    lists: SignatureLists,
-    ranks: Vec<u32>,
-    parameters: Parameters,
-    thresholds: Thresholds,
-    /// The number of documents of the only or left table.
-    split: u32,
-    two: bool,
-    /// For each document, whether it is compared with others; `None` if all documents are.
-    representatives: Option<Vec<bool>>,
 }
 
 impl SentenceJoin {
@@ -191,12 +177,7 @@ impl SentenceJoin {
         let (scratch, parameters) = (&self.scratch, self.comparison.parameters);
         executor::each(executor, units, |unit, stop| {
             let kept = scratch.lock().ok().and_then(|mut scratch| scratch.pop());
-            let mut own = match kept {
-                Some(own) => own,
-                None => {
-                    ComparerScratch { comparer: Comparer::new(parameters)?, ..ComparerScratch::default() }
-                }
-            };
+            let mut own = kept.map_or_else(|| ComparerScratch::new(parameters), Ok)?;
             let done = work(unit, &mut own, stop);
             if let Ok(mut scratch) = scratch.lock() {
                 scratch.push(own);
@@ -204,28 +185,6 @@ impl SentenceJoin {
             done
         })
     }
-}
-
-/// The scratch space of a worker.
-#[derive(Debug, Default)]
-struct ComparerScratch {
-    comparer: Comparer,
-    /// For each document, the number of the last search for partners that met it.
-    seen: Vec<u32>,
-    looks: u32,
-}
-
-/// A range of documents, and the pairs found for them.
-#[derive(Debug, Default)]
-struct DocumentRange {
-    documents: std::ops::Range<u32>,
-    /// The partners of the first document that are still to be compared, once they are known. They
-    /// are taken from the end.
-    partners: Option<Vec<u32>>,
-    /// The documents that have partners, and these in ascending order, if the texts are in a file.
-    listed: Vec<(u32, Vec<u32>)>,
-    found: Vec<RecordPair>,
-    counts: Counts,
 }
 
 /// Texts to be read from a file.
@@ -248,48 +207,6 @@ impl Wanted {
         self.texts.dedup();
         self.bytes = self.texts.iter().map(|&text| all.size(text)).sum();
         Ok(2 * self.bytes > budget)
-    }
-}
-
-impl TextComparison {
-    /// Returns the documents that share a list with a document and are paired with it, each once,
-    /// in ascending order.
-    fn partners(&self, document: u32, scratch: &mut ComparerScratch, stop: &Stop) -> Result<Vec<u32>> {
-        let ComparerScratch { seen, looks, .. } = scratch;
-        if *looks == u32::MAX {
-            seen.fill(0);
-            *looks = 0;
-        }
-        *looks += 1;
-        if seen.len() < self.texts.len() {
-            memory::reserve(seen, self.texts.len() - seen.len(), DOING)?;
-            seen.resize(self.texts.len(), 0);
-        }
-        seen[document as usize] = *looks;
-        let mut partners = Vec::new();
-        for &list in self.lists.of(document) {
-            stop.check()?;
-            for &other in self.others(document, list) {
-                if seen[other as usize] != *looks {
-                    seen[other as usize] = *looks;
-                    memory::push(&mut partners, other, DOING)?;
-                }
-            }
-        }
-        partners.sort_unstable();
-        Ok(partners)
-    }
-
-    /// Returns the documents of a list that a document is paired with, possibly including itself.
-    fn others(&self, document: u32, list: u32) -> &[u32] {
-        let documents = self.lists.documents(list as usize);
-        let first = match &self.representatives {
-            Some(representatives) if representatives[document as usize] => 0,
-            Some(_) => self.texts.len() as u32,
-            None if self.two => self.split,
-            None => document + 1,
-        };
-        &documents[documents.partition_point(|&other| other < first)..]
     }
 }
 
@@ -341,73 +258,5 @@ impl RecordJoin for SentenceJoin {
 
     fn bytes(&self) -> usize {
         self.comparison.texts.bytes() + self.comparison.lists.bytes() + memory::bytes(&self.comparison.ranks)
-    }
-}
-
-impl DocumentRange {
-    /// Lists the partners of the remaining documents.
-    fn list(
-        &mut self,
-        comparison: &TextComparison,
-        scratch: &mut ComparerScratch,
-        stop: &Stop,
-    ) -> Result<()> {
-        while let Some(document) = self.documents.clone().next() {
-            let partners = comparison.partners(document, scratch, stop)?;
-            self.counts.candidates += partners.len() as u64;
-            if !partners.is_empty() {
-                memory::push(&mut self.listed, (document, partners), DOING)?;
-            }
-            self.documents.start += 1;
-        }
-        Ok(())
-    }
-
-    /// Compares the remaining pairs, whose texts are open.
-    fn work(
-        &mut self,
-        comparison: &TextComparison,
-        texts: &OpenTexts<'_>,
-        scratch: &mut ComparerScratch,
-        stop: &Stop,
-    ) -> Result<()> {
-        let TextComparison { ranks, thresholds, split, two, .. } = comparison;
-        while let Some(document) = self.documents.clone().next() {
-            let partners = match &mut self.partners {
-                Some(partners) => partners,
-                none => {
-                    let mut partners = comparison.partners(document, scratch, stop)?;
-                    self.counts.candidates += partners.len() as u64;
-                    partners.reverse();
-                    none.insert(partners)
-                }
-            };
-            if !partners.is_empty() {
-                scratch.comparer.set_left(texts.text(document), stop)?;
-            }
-            while let Some(&other) = partners.last() {
-                stop.check()?;
-                if let [.., after, next, _] = partners[..] {
-                    texts.prefetch_place(after);
-                    texts.prefetch(next);
-                }
-                let before = scratch.comparer.steps();
-                let first = !two && ranks[other as usize] < ranks[document as usize];
-                let found =
-                    scratch.comparer.compare_right(texts.text(other), first, Some(thresholds), stop)?;
-                let steps = scratch.comparer.steps();
-                self.counts.verified += steps.aligned - before.aligned;
-                self.counts.pruned_by_sketch += steps.filtered - before.filtered;
-                if let Some(found) = found {
-                    let right = if *two { other - split } else { other };
-                    let pair = RecordPair { left: document, right, similarity: found.resemblance() };
-                    memory::push(&mut self.found, pair, DOING)?;
-                }
-                partners.pop();
-            }
-            self.partners = None;
-            self.documents.start += 1;
-        }
-        Ok(())
     }
 }
