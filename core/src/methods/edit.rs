@@ -70,6 +70,10 @@ impl Edit {
 }
 
 impl Method for Edit {
+    fn compares_texts(&self) -> bool {
+        true
+    }
+
     fn explain(&self, pair: &TwoTexts<'_>, stop: &Stop) -> Result<Explanation> {
         /// The greatest product of the two lengths. Texts with a greater product take more than a
         /// few seconds.
@@ -89,7 +93,7 @@ impl Method for Edit {
     }
 
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
-        let collectors = reading.read_texts()?;
+        let (collectors, _) = reading.read_texts(false)?;
         let distinct = distinct(collectors, reading.right_from(), reading.executor)?;
         reading.account.compared = ComparedTexts {
             texts: distinct.texts.len() as u64,

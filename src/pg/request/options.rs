@@ -208,7 +208,7 @@ impl TryFrom<Value> for ColumnName {
 }
 
 /// Returns a number that must be at least 1.
-pub(super) fn at_least_one(name: &str, number: i64) -> Result<u64> {
+pub(crate) fn at_least_one(name: &str, number: i64) -> Result<u64> {
     u64::try_from(number).ok().filter(|&n| n > 0).ok_or_else(|| {
         SqlError::parameter(format!("{name} must be a whole number of at least 1, not {number}"))
     })

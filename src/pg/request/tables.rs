@@ -22,6 +22,8 @@ pub(super) struct Tables {
     pub tables: Vec<Table>,
     /// The type of the ids, if the caller gave one.
     pub id_type: Option<pg_sys::Oid>,
+    /// Set if the function takes ids of any type and has no argument for their type.
+    takes_any_id: bool,
 }
 
 /// A relation, the names of its columns that the caller gave, and the arguments for these names.
@@ -70,7 +72,19 @@ impl Tables {
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, message)
                 .hint("Give a NULL of the type of the ids: NULL::text"));
         }
-        Ok(Self { function: form.name, tables, id_type })
+        let mut opened = Self { function: form.name, tables, id_type, takes_any_id: form.takes_any_id() };
+        if opened.takes_any_id {
+            opened.id_type = opened.id_type_of_column();
+        }
+        Ok(opened)
+    }
+
+    /// Returns the type of the left table's ids. Returns `None` for integers, which need no type,
+    /// and for a column that does not exist, which is refused later.
+    fn id_type_of_column(&self) -> Option<pg_sys::Oid> {
+        let Table { relation, id: (argument, name), .. } = self.tables.first()?;
+        let id = relation.id_column(name.as_deref(), argument.name()).ok()?;
+        (!id.is_integer()).then_some(id.base_type)
     }
 
     /// Returns the column of the ids and the column of the documents for each relation.
@@ -201,7 +215,7 @@ impl Tables {
             }
             types.push(id);
         }
-        if !types.iter().all(|id| id.is_integer()) {
+        if !self.takes_any_id && !types.iter().all(|id| id.is_integer()) {
             let all_become = |&wanted: &pg_sys::Oid| types.iter().all(|id| becomes(id.base_type, wanted));
             let candidates = self.id_type.into_iter().chain(types.iter().map(|id| id.base_type));
             example.id_type = Some(type_name(candidates.filter(|&t| ids::has_order(t)).find(all_become)?));
