@@ -76,7 +76,11 @@ fn of_times(times: &[(String, &str, Option<f64>)]) {
             let tlcs = seconds(METHODS[0]).unwrap_or(f64::NAN);
             let mut cells = vec![of_one[0].0.clone()];
             cells.extend(METHODS.map(|name| number(seconds(name).unwrap_or(f64::NAN))));
-            cells.extend([1, 3].map(|n| format!("{:.1}", tlcs / seconds(METHODS[n]).unwrap_or(f64::NAN))));
+            let ratio = |n: usize| match seconds(METHODS[n]) {
+                Some(other) if tlcs >= MEASURABLE && other > 0.0 => format!("{:.1}", tlcs / other),
+                _ => "-".to_owned(),
+            };
+            cells.extend([1, 3].map(ratio));
             cells
         })
         .collect();
