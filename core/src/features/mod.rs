@@ -7,18 +7,23 @@
 //! ([`imatch`]). For comparisons by characters, texts are kept whole ([`texts`]) or reduced to
 //! feature codes ([`codes`]). Units of documents, such as sentences ([`units`]), have sets of
 //! signatures, such as the chains of SpotSigs ([`spotsigs`]). Runs of characters are hashed by
-//! [`windows`], and some of them are selected by [`winnowing`]. Documents from a source may be
+//! [`windows`], and some of them are selected by [`winnowing`]. What texts say word for word is found
+//! by runs of tokens ([`runs`]). Documents from a source may be
 //! packed ([`source_document`]).
 
 pub mod codes;
 pub mod dictionary;
 pub mod hash_sets;
 pub mod imatch;
+pub mod open_texts;
+pub mod runs;
 pub mod sets;
 pub mod shingles;
 pub mod signatures;
 pub mod source_document;
 pub mod spotsigs;
+pub mod text_collector;
+pub mod text_file;
 pub mod texts;
 pub mod tokens;
 pub mod units;

@@ -17,6 +17,8 @@ pub mod method;
 pub mod pair;
 pub mod passages;
 pub mod reading;
+pub mod repeats;
+pub mod runs;
 pub mod sets;
 pub mod sites;
 pub mod sketches;

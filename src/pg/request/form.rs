@@ -51,7 +51,13 @@ arguments! {
     MaxPassages = "max_passages",
     MaxSamples = "max_samples",
     Method = "method",
+    MinDocuments = "min_documents",
+    MinLeft = "min_left",
+    MinLength = "min_length",
+    MinRun = "min_run",
     MinSentences = "min_sentences",
+    MinShare = "min_share",
+    MinTokens = "min_tokens",
     Multiset = "multiset",
     Options = "options",
     Pairs = "pairs",
@@ -62,11 +68,15 @@ arguments! {
     Sample = "sample",
     Shingle = "shingle",
     SiteColumn = "site_column",
+    Snap = "snap",
     TextColumn = "text_column",
     Threshold = "threshold",
     Thresholds = "thresholds",
     TitleColumn = "title_column",
     Tokenizer = "tokenizer",
+    Unit = "unit",
+    Within = "within",
+    WithinDocuments = "within_documents",
 }
 
 use Argument::*;
@@ -132,6 +142,15 @@ forms! {
     SHARED_PASSAGES = "shared_passages" [
         A, B, Threshold, Options, Features, MinSentences, Extend, Shingle, Tokenizer,
     ],
+    REPEATED_RUNS = "repeated_runs" [
+        Docs, MinLength, IdType, Unit, Keep, Within, MinDocuments, MinShare, IdColumn, TextColumn, Tokenizer,
+        WithinDocuments, MinTokens,
+    ],
+    CUT_REPEATS = "cut_repeats" [
+        Docs, MinLength, IdType, Unit, Keep, Within, MinDocuments, MinShare, IdColumn, TextColumn, Tokenizer,
+        WithinDocuments, MinTokens, Snap, MinLeft,
+    ],
+    SHARED_RUNS = "shared_runs" [A, B, MinRun, Tokenizer],
     CLUSTERS_OF_PAIRS = "clusters_of_pairs" [Pairs, IdType, MaxClusterSize, Clustering, Thresholds],
     CLUSTER_STATS = "cluster_stats" [Pairs, IdType, MaxClusterSize, Clustering],
     CLUSTER_LINKS = "cluster_links" [Pairs, IdType, Links],

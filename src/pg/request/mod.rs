@@ -12,6 +12,7 @@ pub(crate) mod methods;
 pub(crate) mod nearest;
 mod options;
 mod passages;
+pub(crate) mod runs;
 mod tables;
 mod tokenizer;
 
@@ -20,4 +21,5 @@ pub(crate) use example::such_as;
 pub(crate) use join::Request;
 pub(crate) use options::at_least_one;
 pub(crate) use passages::{Arguments, PassageRequest, RawArguments, wanted};
+pub(crate) use runs::{RunsRequest, plain_tokenizer};
 pub(crate) use tokenizer::Pages;

@@ -4,6 +4,7 @@ pub(crate) mod codes;
 pub(crate) mod combined;
 pub(crate) mod edit;
 pub(crate) mod imatch;
+pub(crate) mod runs;
 pub(crate) mod sets;
 pub(crate) mod sketches;
 pub(crate) mod spotsigs;
@@ -28,6 +29,7 @@ const METHODS: &[(&str, Parse)] = &[
     ("edit", edit::parse),
     ("tlcs", tlcs::parse),
     ("lcs", tlcs::parse),
+    ("runs", runs::parse),
     ("minhash", sketches::parse),
     ("simhash", sketches::parse),
     ("shingling", sketches::parse),
