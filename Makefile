@@ -1,5 +1,5 @@
 # Thin wrappers: each target is a script. PG_CONFIG names another PostgreSQL, as does PG=16.
-.PHONY: all setup install uninstall demo test test-all test-packages bench evaluate deb pgxn clean help
+.PHONY: all setup install uninstall demo test test-all test-packages bench evaluate deb wheel pgxn clean help
 .NOTPARALLEL:
 
 all: ## build the extension for the PostgreSQL of PG_CONFIG
@@ -34,6 +34,9 @@ evaluate: ## make the tables and plots of docs/evaluation (NEARDUP_DATA=folder o
 
 deb: ## make the Debian package for that PostgreSQL, in target/packages
 	@packaging/deb.sh
+
+wheel: ## make the wheel that brings the extension to a PostgreSQL of PyPI, in target/packages
+	@packaging/wheel.sh
 
 pgxn: ## make the zip for PGXN, in target/packages
 	@packaging/pgxn.sh

@@ -5,7 +5,10 @@ cd "$(dirname "$0")/.."
 source scripts/common.sh
 
 passed=0 failed=0 skipped=0
-for script in packaging/deb_test.sh packaging/pgxn_test.sh; do
+scripts=(packaging/deb_test.sh packaging/pgxn_test.sh)
+# The wheel is for a 16, whatever PostgreSQL is here.
+if [[ $(pg_feature) == pg16 ]]; then scripts+=(packaging/wheel_test.sh); fi
+for script in "${scripts[@]}"; do
     status=0
     step "$script (a release build, 2 to 4 min the first time)" "$script" || status=$?
     case $status in

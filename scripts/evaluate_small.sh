@@ -1,15 +1,12 @@
 #!/usr/bin/env bash
 # evaluate_small.sh [NAME…]: runs all evaluations, evaluation/src/bin/evaluate_*, in their small form (NEARDUP_EVALUATE=small: a share of
 # the corpora, within seconds), and compares key figures of their tables with evaluation/bounds.tsv, in which each has at least one
-# line. Takes programs as `make test` has compiled them. Exit 77: skipped, there are no corpora.
+# line. Takes programs as `make test` has compiled them. Without corpora they run on made texts, for which there are no bounds:
+# each has to end well, and to print tables.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 cd "$project"
 
-if [[ ! -d ${NEARDUP_DATA:-} ]]; then
-    echo 'evaluate_small.sh: skipped: no corpora; NEARDUP_DATA names their folder'
-    exit 77
-fi
 if (($# == 0)); then
     mapfile -t names < <(find evaluation/src/bin -mindepth 1 -maxdepth 1 -name 'evaluate_*' | sed 's/.*evaluate_//; s/\.rs$//' | sort)
     set -- "${names[@]}"
@@ -18,10 +15,17 @@ cargo build --quiet --profile quick --package neardup-evaluation --bins
 plots=$(mktemp -d)
 trap 'rm -rf "$plots"' EXIT
 export NEARDUP_EVALUATE=small
+programs=${CARGO_TARGET_DIR:-target}/quick
+made=f
+if [[ ! -d ${NEARDUP_DATA:-} ]]; then
+    echo '   no corpora, NEARDUP_DATA names their folder: made texts take their place'
+    made=t NEARDUP_DATA=$plots/corpora
+    "$programs/make_corpora" "$NEARDUP_DATA"
+fi
 
 # within NAME: compares the tables on standard input with the bounds of that program.
 within() {
-    awk -F'\t' -v program="$1" '
+    awk -F'\t' -v program="$1" -v made="$made" '
         function trimmed(text) { gsub(/^ +| +$/, "", text); return text }
         # A bound of a row: a number, another column of it after "=", or "-" for none.
         function bound(text) { return text ~ /^=/ ? value(substr(text, 2)) : text }
@@ -55,12 +59,14 @@ within() {
             for (n = 1; n <= columns; n++) cells[n] = trimmed(cells[n + 1])
             if (++inside == 1) { for (n = 1; n <= columns; n++) head[n] = cells[n]; tables++ }
             if (inside < 3) next
+            if (made == "t") next
             for (b = 1; b <= bounds; b++) if (index(title, table[b]) == 1 || index(heading, table[b]) == 1)
                 if (row[b] == "*" || row[b] == cells[1] || row[b] == cells[1] " | " cells[2]) check(b)
         }
         END {
             if (!bounds) fail("no line in evaluation/bounds.tsv")
             if (!tables) fail("no table")
+            if (made == "t") bounds = 0
             for (b = 1; b <= bounds; b++) if (!found[b]) fail("no such figure: " table[b] ", " row[b])
             print "   " tables + 0 " tables, " bounds + 0 " bounds, " failed + 0 " failed"
             exit failed > 0
@@ -70,7 +76,7 @@ within() {
 # one NAME: runs it, and looks at what it says.
 one() {
     local said=$plots/said
-    "${CARGO_TARGET_DIR:-target}/quick/evaluate_$1" "$NEARDUP_DATA" "$plots" >"$said" && within "$1" <"$said"
+    "$programs/evaluate_$1" "$NEARDUP_DATA" "$plots" >"$said" && within "$1" <"$said"
 }
 
 failed=() number=0

@@ -129,6 +129,8 @@ sub check {
         my $word = word($tokens->[$at]);
         my ($before, $after) = (word($at ? $tokens->[$at - 1] : undef), word($tokens->[$at + 1]));
         my $qualified = $before eq '.';
+        # CREATE EVENT TRIGGER … WHEN TAG IN (…) is no expression.
+        next if $word eq 'in' && $before eq 'tag';
         if ($text eq '(') { $depth++ }
         if ($text eq ')') { pop @set while @set && $set[-1] >= $depth; $depth-- }
         if ($word eq 'operator' && $after eq '(') {

@@ -13,9 +13,9 @@ CREATE FUNCTION eliminate(
     max_pairs bigint DEFAULT NULL,
     site_column text DEFAULT NULL,
     keep text DEFAULT 'longest'
-) RETURNS TABLE(id bigint, duplicate_of bigint, similarity float8)
+) RETURNS TABLE(id bigint, kept_id bigint, similarity float8)
     AS 'MODULE_PATHNAME', 'neardup_eliminate'
-    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 SUPPORT near_duplicates_rows;
 COMMENT ON FUNCTION eliminate(
     regclass, float8, jsonb, text, text, text, text, int, bool, bigint, text, text
 ) IS 'rows that would be removed as near duplicates, each with the kept row that it is near; removes nothing, for ids that are integers';
@@ -34,9 +34,9 @@ CREATE FUNCTION eliminate(
     max_pairs bigint DEFAULT NULL,
     site_column text DEFAULT NULL,
     keep text DEFAULT 'longest'
-) RETURNS TABLE(id anyelement, duplicate_of anyelement, similarity float8)
+) RETURNS TABLE(id anyelement, kept_id anyelement, similarity float8)
     AS 'MODULE_PATHNAME', 'neardup_eliminate_typed'
-    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 SUPPORT near_duplicates_rows;
 COMMENT ON FUNCTION eliminate(
     regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text, text
 ) IS 'rows that would be removed as near duplicates, each with the kept row that it is near; removes nothing, for ids of the given type';

@@ -97,7 +97,7 @@ DECLARE
     began pg_catalog.timestamptz := pg_catalog.clock_timestamp();
 BEGIN
     -- Errors show this text: it is short. The last argument lets no other function be meant.
-    SELECT pg_catalog.format('SELECT %1$I.neardup_into_step($1, $2, $3, $4, $5, NULL::%1$I.neardup_internal)'::pg_catalog.text, n.nspname) INTO STRICT step
+    SELECT pg_catalog.format('SELECT neardup_internal.neardup_into_step($1, $2, $3, $4, $5, NULL::%1$I.neardup_internal)'::pg_catalog.text, n.nspname) INTO STRICT step
     FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace
     WHERE e.extname OPERATOR(pg_catalog.=) 'neardup'::pg_catalog.name;
     LOOP

@@ -90,25 +90,28 @@ COMMENT ON VIEW neardup_progress IS 'where the refresh of each job is, or how it
 CREATE VIEW neardup_activity WITH (security_barrier) AS
     WITH calls AS (
         SELECT a.pid, a.usename AS role, a.query_start,
-            pg_catalog.regexp_match(a.query, '/\* neardup:(?: ([0-9]{1,12}) kB)? \*/ /\* ([a-z_]{1,63}): ([^*]{0,200}) \*/$'::pg_catalog.text) AS said
+            pg_catalog.regexp_match(a.query, '/\* neardup:(?: ([0-9]{1,12}) kB)?(?: docs ([0-9]{1,10}))? \*/ /\* ([a-z_]{1,63}): ([^*]{0,200}) \*/$'::pg_catalog.text) AS said
         FROM pg_catalog.pg_stat_activity a
         WHERE a.datname OPERATOR(pg_catalog.=) pg_catalog.current_database() AND a.state OPERATOR(pg_catalog.=) 'active'::pg_catalog.text
     ), running AS (
-        SELECT c.pid, c.role, c.query_start, c.said[2] AS call, c.said[3] AS phase,
+        SELECT c.pid, c.role, c.query_start, c.said[3] AS call, c.said[4] AS phase,
+            CASE WHEN c.said[2]::pg_catalog.int8 OPERATOR(pg_catalog.<=) 4294967295 THEN c.said[2]::pg_catalog.int8::pg_catalog.oid::pg_catalog.regclass END AS docs,
             c.said[1]::pg_catalog.int8 OPERATOR(pg_catalog.*) 1024 AS memory,
-            pg_catalog."substring"(c.said[3], '(?:^|[^0-9])([0-9]{1,3}) %'::pg_catalog.text)::pg_catalog.int4 AS percent
+            pg_catalog."substring"(c.said[4], '(?:^|[^0-9])([0-9]{1,3}) %'::pg_catalog.text)::pg_catalog.int4 AS percent
         FROM calls c
     )
-    SELECT c.pid, c.role, c.call, NULL::pg_catalog.regclass AS docs, 'running'::pg_catalog.text AS status, c.phase, c.percent,
+    SELECT c.pid, c.role, c.call, c.docs, 'running'::pg_catalog.text AS status, c.phase, c.percent,
         pg_catalog.date_trunc('second'::pg_catalog.text, pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) c.query_start) AS elapsed,
-        c.memory, NULL::pg_catalog.timestamptz AS last_finished, NULL::pg_catalog.interval AS last_took
+        c.memory, NULL::pg_catalog.timestamptz AS last_finished, NULL::pg_catalog.interval AS last_took,
+        pg_catalog.pg_size_pretty(c.memory) AS memory_shown
     FROM running c
     WHERE c.call IS NOT NULL AND NOT EXISTS (SELECT FROM neardup_progress p WHERE p.pid OPERATOR(pg_catalog.=) c.pid)
     UNION ALL
     SELECT p.pid, c.role, 'neardup_refresh'::pg_catalog.text, p.docs, p.status, p.step, c.percent,
         CASE WHEN p.pid IS NOT NULL THEN
             pg_catalog.date_trunc('second'::pg_catalog.text, pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) p.started) END,
-        c.memory, p.last_finished, pg_catalog.date_trunc('second'::pg_catalog.text, l.took)
+        c.memory, p.last_finished, pg_catalog.date_trunc('second'::pg_catalog.text, l.took),
+        pg_catalog.pg_size_pretty(c.memory)
     FROM neardup_progress p
         LEFT JOIN running c ON c.pid OPERATOR(pg_catalog.=) p.pid
         LEFT JOIN LATERAL (SELECT o.finished OPERATOR(pg_catalog.-) o.started AS took FROM neardup_all_runs o
@@ -163,7 +166,7 @@ DECLARE
     step pg_catalog.text;
     began pg_catalog.timestamptz := pg_catalog.clock_timestamp();
 BEGIN
-    SELECT pg_catalog.format('SELECT %1$I.neardup_refresh_step($1::pg_catalog.regclass, $2::pg_catalog.timestamptz, $3::pg_catalog.int4, NULL::%1$I.neardup_internal)'::pg_catalog.text, n.nspname) INTO STRICT step
+    SELECT pg_catalog.format('SELECT neardup_internal.neardup_refresh_step($1::pg_catalog.regclass, $2::pg_catalog.timestamptz, $3::pg_catalog.int4, NULL::%1$I.neardup_internal)'::pg_catalog.text, n.nspname) INTO STRICT step
     FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace
     WHERE e.extname OPERATOR(pg_catalog.=) 'neardup'::pg_catalog.name;
     LOOP

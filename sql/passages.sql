@@ -23,7 +23,7 @@ CREATE FUNCTION partial_duplicates(
     similarity float8
 )
     AS 'MODULE_PATHNAME', 'neardup_partial_duplicates'
-    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 SUPPORT near_duplicates_rows;
 COMMENT ON FUNCTION partial_duplicates(
     regclass, float8, jsonb, text, text, text, int, bool, int, bigint, text
 ) IS 'the passages that two rows of a table share, with their places in both texts, for ids that are integers';
@@ -52,7 +52,7 @@ CREATE FUNCTION partial_duplicates(
     similarity float8
 )
     AS 'MODULE_PATHNAME', 'neardup_partial_duplicates_typed'
-    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 SUPPORT near_duplicates_rows;
 COMMENT ON FUNCTION partial_duplicates(
     regclass, float8, anyelement, jsonb, text, text, text, int, bool, int, bigint, text
 ) IS 'the passages that two rows of a table share, with their places in both texts, for ids of the given type';
@@ -83,7 +83,7 @@ CREATE FUNCTION partial_duplicates_between(
     similarity float8
 )
     AS 'MODULE_PATHNAME', 'neardup_partial_duplicates_between'
-    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 SUPPORT near_duplicates_rows;
 COMMENT ON FUNCTION partial_duplicates_between(
     regclass, regclass, float8, jsonb, text, text, text, int, bool, int, bigint, text, text, text
 ) IS 'the passages that a row of the left and a row of the right table share, with their places in both texts, for ids that are integers';
@@ -115,7 +115,7 @@ CREATE FUNCTION partial_duplicates_between(
     similarity float8
 )
     AS 'MODULE_PATHNAME', 'neardup_partial_duplicates_between_typed'
-    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 SUPPORT near_duplicates_rows;
 COMMENT ON FUNCTION partial_duplicates_between(
     regclass, regclass, float8, anyelement, jsonb, text, text, text, int, bool, int, bigint, text, text, text
 ) IS 'the passages that a row of the left and a row of the right table share, with their places in both texts, for ids of the given type';

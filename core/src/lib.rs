@@ -44,6 +44,7 @@
 //! * [`Tlcs`]: long common parts of pages, whatever frame is around them
 //! * [`SpotSigs`]: chains of words that follow common words, robust to menus and advertisements
 //! * [`Imatch`]: equal sets of telling words
+//! * [`Runs`]: shares of tokens that two texts have word for word, exact
 //! * [`ByCodes`]: short feature codes, for Chinese above all
 //!
 //! ```
@@ -167,6 +168,8 @@ pub mod error;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod executor;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
+pub mod external_sort;
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod features;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod files;
@@ -190,6 +193,8 @@ pub mod ragged;
 pub mod report;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod resources;
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
+pub mod runs;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod simd;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
@@ -215,6 +220,7 @@ pub use methods::pair::TwoTexts;
 pub use methods::codes::ByCodes;
 pub use methods::edit::Edit;
 pub use methods::imatch::Imatch;
+pub use methods::runs::Runs;
 pub use methods::sets::Sets;
 pub use methods::sketches::Sketches;
 pub use methods::spotsigs::SpotSigs;
@@ -262,6 +268,7 @@ pub mod parameters {
     //! * of [`Tlcs`](crate::Tlcs): [`TlcsParameters`], [`TlcsThresholds`], [`SentenceParameters`],
     //!   [`StopRules`]
     //! * of the other methods: [`SpotSpec`], [`Antecedents`], [`IdfRange`], [`CodeSpec`]
+    //! * of [`Runs`](crate::Runs): [`RunShare`]
     //! * of passages: [`SentenceFeatures`]
 
     pub use crate::features::codes::CodeSpec;
@@ -278,6 +285,7 @@ pub mod parameters {
     pub use crate::sketches::sentence::Parameters as SentenceParameters;
     pub use crate::verify::edit::EditPredicate;
     pub use crate::verify::predicate::Predicate;
+    pub use crate::verify::shared_runs::RunShare;
     pub use crate::verify::tlcs::{Parameters as TlcsParameters, Thresholds as TlcsThresholds};
 }
 

@@ -1,8 +1,10 @@
-//! What the evaluations share: corpora with labels, made pages, tables and plots.
+//! What the evaluations share: corpora with labels, made pages, intervals, tables and plots.
 
+pub mod bootstrap;
 #[path = "../../core/tests/common/corpora.rs"]
 pub mod corpora;
 pub mod log_plot;
+pub mod made_corpora;
 #[path = "../../core/tests/common/pages.rs"]
 pub mod pages;
 pub mod plot;
@@ -11,3 +13,4 @@ pub mod processor;
 #[path = "../../core/tests/common/sites/mod.rs"]
 pub mod sites;
 pub mod small;
+pub mod unlabelled;

@@ -12,14 +12,14 @@ FROM generate_series(1, 400) i;
 CREATE EXTENSION neardup;
 
 -- 2. docs/recipes/rag.md
-SELECT e.id, e.duplicate_of, c.document, c.version
+SELECT e.id, e.kept_id, c.document, c.version
 FROM eliminate('chunks', 0.85, method => 'containment', text_column => 'body', keep => 'max:version') e
 JOIN chunks c USING (id)
 ORDER BY e.id;
 
 -- 3. docs/recipes/rag.md
 CREATE TABLE left_out AS
-SELECT id, duplicate_of FROM eliminate('chunks', 0.85, method => 'containment', text_column => 'body', keep => 'max:version');
+SELECT id, kept_id FROM eliminate('chunks', 0.85, method => 'containment', text_column => 'body', keep => 'max:version');
 
 -- 4. docs/recipes/rag.md
 ALTER TABLE left_out ADD PRIMARY KEY (id);
@@ -31,4 +31,4 @@ SELECT c.* FROM chunks c WHERE NOT EXISTS (SELECT FROM left_out l WHERE l.id = c
 -- Reached: 201 chunks, 0 pairs among them, 199 stood for
 SELECT format('%s chunks, %s pairs among them, %s stood for', (SELECT count(*) FROM to_embed),
     (SELECT count(*) FROM near_duplicates('to_embed', 0.85, id_column => 'id', text_column => 'body', method => 'containment')),
-    (SELECT count(*) FROM left_out l JOIN to_embed e ON e.id = l.duplicate_of));
+    (SELECT count(*) FROM left_out l JOIN to_embed e ON e.id = l.kept_id));

@@ -23,7 +23,7 @@ SELECT add('(edit_similarity|tlcs_\w+|repeatability|diff_html|explain_pair_text)
 SELECT add('lcs_\w+\(text,text.*\)', '54000: SELECT {f}(text, other) FROM big', '54000: SELECT {f}(short, one) FROM big', 'SELECT {f}(one, one || ''b'') FROM big', 'SELECT {f}(left(text, 4000000), reverse(left(text, 4000000))) FROM big');
 -- Codes are short.
 SELECT add('code_repeatability\(.*\)', '22023: SELECT {f}(text, other) FROM big', 'SELECT count({f}(''abc'' || i, ''bc'' || i)) FROM generate_series(1, 1000000) i');
-SELECT add('(tlcs|shared_passages|explain_pair)\(text,text.*\)',
+SELECT add('(tlcs|shared_passages|shared_runs|explain_pair)\(text,text.*\)',
     'SELECT count(*) FROM big, {f}(text, other)', 'SELECT count(*) FROM big, {f}(short, one)', 'SELECT count(*) FROM big, {f}(short, short || ''b'')');
 -- Types.
 SELECT add('\w+_(in\(cstring\)|out\(\w+\))', 'SELECT pg_column_size({t}::text::{t}) FROM big', '22P02: SELECT one::{t} FROM big', '22P02: SELECT repeat('':'', 50000000)::{t}');
@@ -72,6 +72,8 @@ SELECT add('near_duplicates_between\(regclass,regclass,double precision,jsonb.*\
 SELECT add('near_duplicates_between\(regclass,regclass,double precision,anyelement.*\)', 'SELECT count(*) FROM {f}(''same'', ''mixed'', 0.8, NULL::int, id_column => ''id'', right_text_column => ''body'', max_pairs => 100000000000)');
 SELECT add('partial_duplicates(_between)?\((regclass,)+double precision,jsonb.*\)', 'SELECT count(*) FROM {f}({docs}, id_column => ''id'', text_column => ''body'', min_sentences => 1, features => ''shingles'', options => ''{"max_similar": 1000000}'', max_passages => 4000000000)');
 SELECT add('partial_duplicates(_between)?\((regclass,)+double precision,anyelement.*\)', 'SELECT count(*) FROM {f}({docs}, 0.9, NULL::int, id_column => ''id'', text_column => ''body'', min_sentences => 1, max_passages => 4000000000)');
+SELECT add('(repeated_runs|cut_repeats)\(regclass,integer,text.*\)', 'SELECT count(*) FROM {f}(''same'', 3, id_column => ''id'')', 'SELECT count(*) FROM {f}(''mixed'', 3, id_column => ''id'', text_column => ''body'', unit => ''line'')');
+SELECT add('(repeated_runs|cut_repeats)\(regclass,integer,anyelement.*\)', 'SELECT count(*) FROM {f}(''same'', 3, NULL::int, id_column => ''id'')');
 -- Pairs.
 SELECT add('(clusters_of_pairs|cluster_stats|cluster_links)\(text,(integer.*)\)', 'SELECT count(*) FROM {f}(''TABLE pairs'')');
 SELECT add('(clusters_of_pairs|cluster_stats|cluster_links)\(text,(anyelement.*)\)', 'SELECT count(*) FROM {f}(''TABLE pairs'', NULL::int)');

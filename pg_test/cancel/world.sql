@@ -1,5 +1,8 @@
 -- What takes long: equal rows, pairs, one text of 50 MB and what is made of it, in columns named by their types.
 CREATE EXTENSION neardup;
+-- Internal functions are called by their names, too.
+ALTER DATABASE postgres SET search_path = public, neardup_internal;
+SET search_path = public, neardup_internal;
 CREATE TABLE same AS SELECT i AS id, 'The quick brown fox jumps over the lazy dog near the old harbour'::text AS body FROM generate_series(1, 300000) i;
 CREATE TABLE million AS SELECT i AS id, 'The quick brown fox jumps over the lazy dog near the old harbour'::text AS body FROM generate_series(1, 1000000) i;
 -- Equal rows among others that are near them, and these near each other.

@@ -32,7 +32,7 @@ running() {
     q -U owner -c "SET neardup.memory = '16MB'" -c "$1" >"$server/said" 2>&1 &
     local session=$! pid
     until_is 1 "SELECT count(*) FROM neardup_activity WHERE phase IS NOT NULL"
-    as owner "$2: what is told of it" "owner|$2||running|t|t|t|t" "SELECT role, call, docs, status, phase ~ '^reading, [0-9]+ documents$', percent IS NULL, elapsed >= '0', memory > 1024 FROM neardup_activity"
+    as owner "$2: what is told of it" "owner|$2|endless|running|t|t|t|t|t" "SELECT role, call, docs, status, phase ~ '^reading, [0-9]+ documents$', percent IS NULL, elapsed >= '0', memory > 1024, memory_shown = pg_size_pretty(memory) FROM neardup_activity"
     as watcher "$2: who may see all queries sees it" 1 "SELECT count(*) FROM neardup_activity WHERE call = '$2'"
     as stranger "$2: others do not" 0 'SELECT count(*) FROM neardup_activity'
     pid=$(q -c "SELECT pid FROM neardup_activity")

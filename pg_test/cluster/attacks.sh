@@ -55,11 +55,11 @@ INSERT INTO docs SELECT i, 'a b c d e f g ' || i / 2 FROM generate_series(1, 300
 SELECT neardup_watch('docs', 0.8);
 CALL neardup_refresh('docs');
 SQL
-for rows in "neardup_rows('SELECT 1', NULL) AS f(a bigint)" "neardup_rows(NULL) AS f(a bigint, b bigint, c float8)" \
-    "neardup_rows((SELECT 'SELECT 1, 2, 0.5')) AS f(a text)"; do
+for rows in "neardup_internal.neardup_rows('SELECT 1', NULL) AS f(a bigint)" "neardup_internal.neardup_rows(NULL) AS f(a bigint, b bigint, c float8)" \
+    "neardup_internal.neardup_rows((SELECT 'SELECT 1, 2, 0.5')) AS f(a text)"; do
     expect_code "rows for nobody: $rows" 0A000 "SELECT * FROM $rows" 'statements of neardup only'
 done
-expect_code 'rows in a list of columns' 0A000 'SELECT neardup_rows(NULL)' 'statements of neardup only'
+expect_code 'rows in a list of columns' 0A000 'SELECT neardup_internal.neardup_rows(NULL)' 'statements of neardup only'
 expect_code 'rows with an argument of somebody else' 42501 "CREATE FUNCTION mallory.f(neardup_internal) RETURNS int LANGUAGE sql AS 'SELECT 1'" 'permission denied for type'
 
 # Whoever owns a job can write anything into its tables: lists that are damaged are made anew.

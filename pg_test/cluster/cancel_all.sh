@@ -77,7 +77,7 @@ done
 # A million equal rows, to the end.
 ends() { PGOPTIONS='-c statement_timeout=5min -c client_min_messages=warning' expect_sql "$1" "$2" "$1"; }
 ends "SELECT count(*), max(size), count(DISTINCT cluster_id), bool_and(similarity = 1) FROM near_duplicate_clusters('million', 0.8, id_column => 'id')" '1000000|1000000|1|t'
-ends "SELECT count(*), bool_and(duplicate_of = 1) FROM eliminate('million', 0.8, id_column => 'id', keep => 'first')" '999999|t'
+ends "SELECT count(*), bool_and(kept_id = 1) FROM eliminate('million', 0.8, id_column => 'id', keep => 'first')" '999999|t'
 ends "SELECT duplicates_report('million', 0.8, id_column => 'id') LIKE '%499,999,500,000%'" t
 ends "SELECT count(*), bool_and(similarity = 1) FROM (SELECT (near_duplicates('million', 0.8, id_column => 'id')).* LIMIT 10) p" '10|t'
 for method in edit exact_text exact_code minhash simhash imatch repeatability tlcs; do

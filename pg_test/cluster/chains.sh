@@ -36,7 +36,7 @@ expect_sql 'it is as long as it looks' '9999|9999' \
     "SET client_min_messages = error; SELECT pairs, diameter FROM cluster_stats(\$\$SELECT * FROM near_duplicates('chain', 0.9, id_column => 'id')\$\$)"
 expect_sql 'elimination keeps what is not near anything kept' '0|5000' "
     WITH gone AS (SELECT * FROM eliminate('chain', 0.9, id_column => 'id', keep => 'first'))
-    SELECT count(*) FILTER (WHERE jaccard(a.body, b.body) < 0.9), count(*) FROM gone JOIN chain a ON a.id = gone.id JOIN chain b ON b.id = gone.duplicate_of"
+    SELECT count(*) FILTER (WHERE jaccard(a.body, b.body) < 0.9), count(*) FROM gone JOIN chain a ON a.id = gone.id JOIN chain b ON b.id = gone.kept_id"
 expect_sql 'a template is one star' '0|1|4000' "SELECT wrong_stars('template', 0.8), count(DISTINCT cluster_id), max(size) FROM near_duplicate_clusters('template', 0.8, id_column => 'id', clustering => 'star')"
 expect_sql 'the report warns of the chain' t "SELECT html LIKE '%of up to 10,000 documents, hold together by chains%' FROM duplicates_report('chain', 0.9, id_column => 'id') html"
 expect_sql 'and of the template' t "SELECT html LIKE '%has 4,000 of 4,000 documents%' FROM duplicates_report('template', 0.8, id_column => 'id') html"

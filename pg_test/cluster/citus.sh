@@ -142,12 +142,12 @@ seen=$(q -c "CALL near_duplicates_into('docs', 0.8, 'found', max_pairs => 100000
 # parts make of them on one server, where ROW is what a row of a part has.
 model() {
     q -c "CREATE TEMPORARY TABLE sets AS SELECT id, tokens(body, shingle => $1, multiset => $1 = 1) AS set FROM base WHERE body IS NOT NULL" \
-        -c 'CREATE TEMPORARY TABLE once AS SELECT DISTINCT ON (token_set_send(set)) id AS n, set FROM sets ORDER BY token_set_send(set), id' \
+        -c 'CREATE TEMPORARY TABLE once AS SELECT DISTINCT ON (neardup_internal.token_set_send(set)) id AS n, set FROM sets ORDER BY neardup_internal.token_set_send(set), id' \
         -c 'CREATE TEMPORARY TABLE ranks AS SELECT token_order(set, 200000) AS ranks FROM once' \
         -c "CREATE TEMPORARY TABLE routes AS SELECT g.part, s.n, g.size, g.bitmap, g.prefix FROM once s, ranks r, $2 g" \
         -c "CREATE TEMPORARY TABLE candidates AS SELECT p.left_id, p.right_id FROM (SELECT $3 AS ids FROM routes p GROUP BY part) j, candidate_pairs(j.ids) p" \
-        -c "SELECT ((SELECT sum(octet_length(token_set_send(set)) + 56) FROM sets) + (SELECT sum($4) FROM routes) + 16 * (SELECT count(*) FROM candidates)
-            + (SELECT sum(octet_length(token_set_send(set)) + 20) FROM (SELECT DISTINCT left_id, right_id FROM candidates) c JOIN once s ON s.n = c.left_id))::bigint"
+        -c "SELECT ((SELECT sum(octet_length(neardup_internal.token_set_send(set)) + 56) FROM sets) + (SELECT sum($4) FROM routes) + 16 * (SELECT count(*) FROM candidates)
+            + (SELECT sum(octet_length(neardup_internal.token_set_send(set)) + 20) FROM (SELECT DISTINCT left_id, right_id FROM candidates) c JOIN once s ON s.n = c.left_id))::bigint"
 }
 # is_near SAID MODEL: whether a call says that it moved as much, or a fifth more or less.
 is_near() {
@@ -161,8 +161,8 @@ expect 'pairs are where the documents are' t "$(q -c "SELECT count(*) = 1 FROM (
 q -c 'DROP TABLE found, found_log'
 seen=$(q -c "CALL near_duplicates_into('docs', 0.8, 'found', method => 'minhash', options => '{\"hand_over\": false}')" 2>&1)
 bands=$(q -c "SELECT concat_ws(', ', about->'bands'->'bands', about->'bands'->'rows', about->'bands'->'seed') FROM found_log WHERE step = 0")
-expect 'bytes are told by minhash, too' near "$(is_near "$seen" "$(model 5 "neardup_band_groups(s.set, $bands, 'jaccard', 0.8, 6)" \
-    "neardup_join_bands(p.n, p.size, p.bitmap, p.prefix, 'jaccard', 0.8, NULL)" '46 + 8 * ((octet_length(prefix) - 1) / 8)')")"
+expect 'bytes are told by minhash, too' near "$(is_near "$seen" "$(model 5 "neardup_internal.neardup_band_groups(s.set, $bands, 'jaccard', 0.8, 6)" \
+    "neardup_internal.neardup_join_bands(p.n, p.size, p.bitmap, p.prefix, 'jaccard', 0.8, NULL)" '46 + 8 * ((octet_length(prefix) - 1) / 8)')")"
 q -c 'DROP TABLE found, found_log'
 expect 'pairs in such a schema' 0 "$(q -c 'SET client_min_messages = warning' -c "CALL near_duplicates_into('docs', 0.8, 'tenant.found')" \
     -c "SELECT count(*) FROM tenant.found f FULL JOIN near_duplicates('base', 0.8, id_column => 'id', text_column => 'body') p USING (left_id, right_id)

@@ -56,8 +56,8 @@ expect_sql 'no kept page repeats a kept one' 0 "
     SELECT count(*) FROM near_duplicates('rest', 0.75, method => 'repeatability', id_column => 'id')"
 expect_sql 'what goes has one that stays' 0 "
     CREATE TEMP TABLE gone AS SELECT * FROM eliminate('docs', 0.75, method => 'repeatability');
-    SELECT count(*) FROM gone WHERE duplicate_of IN (SELECT id FROM gone) OR similarity < 0.75
-        OR similarity <> (SELECT repeatability(k.body, d.body) FROM docs k, docs d WHERE k.id = duplicate_of AND d.id = gone.id)"
+    SELECT count(*) FROM gone WHERE kept_id IN (SELECT id FROM gone) OR similarity < 0.75
+        OR similarity <> (SELECT repeatability(k.body, d.body) FROM docs k, docs d WHERE k.id = kept_id AND d.id = gone.id)"
 
 # Too little address space, in MB: the call ends in an error or not at all, and the session goes on.
 for limit in 240 260 300 400; do

@@ -404,15 +404,15 @@ q -c 'ALTER ROLE alice RESET ALL'
 
 # The step by hand: as refused as the whole in the wrong place, and it leaves no lock behind.
 for call in "'alices.compared', now(), 1" "'alices.compared', '-infinity', 2147483647"; do
-    expect_refused "a step by hand: $call" 2D000 "$hint" alice "SELECT neardup_refresh_step($call)"
+    expect_refused "a step by hand: $call" 2D000 "$hint" alice "SELECT neardup_internal.neardup_refresh_step($call)"
 done
-expect_refused 'of too few rows' 22023 'batch_rows must be at least 1, not -5' alice "SELECT neardup_refresh_step('alices.compared', now(), -5)"
+expect_refused 'of too few rows' 22023 'batch_rows must be at least 1, not -5' alice "SELECT neardup_internal.neardup_refresh_step('alices.compared', now(), -5)"
 for call in "NULL, now(), 1" "'alices.compared', NULL, 1" "'alices.compared', now(), NULL"; do
-    expect_refused "a step of nothing: $call" 22004 'must not be NULL' alice "SELECT neardup_refresh_step($call)"
+    expect_refused "a step of nothing: $call" 22004 'must not be NULL' alice "SELECT neardup_internal.neardup_refresh_step($call)"
 done
-expect_refused "of somebody else's" 42501 'must be owner' bob "SELECT neardup_refresh_step('alices.compared', now(), 1)"
-expect_refused 'of no relation' 42P01 'does not exist' alice 'SELECT neardup_refresh_step(4000000000::oid::regclass, now(), 1)'
-expect_refused 'of an index' 42809 'is not a table' alice "SELECT neardup_refresh_step('alices.compared_pkey', now(), 1)"
+expect_refused "of somebody else's" 42501 'must be owner' bob "SELECT neardup_internal.neardup_refresh_step('alices.compared', now(), 1)"
+expect_refused 'of no relation' 42P01 'does not exist' alice 'SELECT neardup_internal.neardup_refresh_step(4000000000::oid::regclass, now(), 1)'
+expect_refused 'of an index' 42809 'is not a table' alice "SELECT neardup_internal.neardup_refresh_step('alices.compared_pkey', now(), 1)"
 expect_refused 'the trigger by hand' 39P01 'is a trigger of neardup_watch' alice 'SELECT neardup_changed()'
 expect_sql 'no lock is left' 0 "SELECT count(*) FROM pg_locks WHERE locktype = 'object' AND classid = 'neardup_all_jobs'::regclass"
 

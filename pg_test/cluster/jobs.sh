@@ -284,7 +284,7 @@ SELECT neardup_watch('alices.docs', 0.8);
 CALL neardup_refresh('alices.docs');
 SQL
 for call in "SELECT neardup_watch('alices.docs', 0.8)" "SELECT neardup_unwatch('alices.docs')" "CALL neardup_refresh('alices.docs')" \
-    "SELECT neardup_refresh_step('alices.docs', now(), 1000)"; do
+    "SELECT neardup_internal.neardup_refresh_step('alices.docs', now(), 1000)"; do
     expect_error "not bob: $call" 42501 'must be owner of (alices\.)?docs' "SET ROLE bob; $call"
 done
 expect_script 'others change the table without rights on the tables of the job' '' \
@@ -371,7 +371,7 @@ INSERT INTO meanwhile VALUES (1, 'one two three four five'), (2, 'six seven eigh
 SELECT neardup_watch('meanwhile', 0.8) \\g /dev/null
 CALL neardup_refresh('meanwhile') \\g /dev/null
 UPDATE meanwhile SET body = 'the same words in both rows';
-DO \$\$BEGIN PERFORM neardup_refresh_step('meanwhile', clock_timestamp(), 1); COMMIT; END\$\$;
+DO \$\$BEGIN PERFORM neardup_internal.neardup_refresh_step('meanwhile', clock_timestamp(), 1); COMMIT; END\$\$;
 SELECT count(*) FROM meanwhile_pairs;
 UPDATE meanwhile SET body = CASE id WHEN 1 THEN 'one two three four five' ELSE 'six seven eight nine ten' END
     WHERE id IN (SELECT id FROM meanwhile_neardup WHERE change = 1);

@@ -160,10 +160,10 @@ expect_sql 'one word in all documents makes no pair' 0 "SELECT count(*) FROM nea
 expect_sql 'a chain has one pair a link' '9999|t|t' \
     "SELECT count(*), bool_and(right_id = left_id + 1), bool_and(similarity = 9 / 11::float8) FROM near_duplicates('nasty_chain', 0.8)"
 expect_sql 'of equal documents the first stays' '49999|1|1|1' "
-    SELECT count(*), min(duplicate_of), max(duplicate_of), min(similarity) FROM eliminate('nasty_same', method => 'repeatability')"
+    SELECT count(*), min(kept_id), max(kept_id), min(similarity) FROM eliminate('nasty_same', method => 'repeatability')"
 expect_sql 'a part of a code of 200,000 characters' $'marks_part|marks|1' "
     INSERT INTO nasty VALUES ('marks_part', repeat('a,b.', 40000));
-    SELECT id, duplicate_of, similarity FROM eliminate('nasty', 0.75, NULL::text, method => 'repeatability', $whole) WHERE id LIKE 'marks%'"
+    SELECT id, kept_id, similarity FROM eliminate('nasty', 0.75, NULL::text, method => 'repeatability', $whole) WHERE id LIKE 'marks%'"
 expect_sql '10,000 pairs at the threshold' '10000|t|t' \
     "SELECT count(*), bool_and(right_id = left_id + 1), bool_and(similarity = 0.8) FROM near_duplicates('nasty_boundary', 0.8)"
 expect_error 'a thousand million pairs are refused' 54000 'max_pairs' "SELECT count(*) FROM near_duplicates('nasty_same', 0.8)"

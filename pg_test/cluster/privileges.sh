@@ -82,6 +82,16 @@ for path in pg_catalog mine "''" 'mine, pg_catalog'; do
 done
 expect_sql 'moved to another schema' '1|2|0.8' "CREATE SCHEMA moved; ALTER EXTENSION neardup SET SCHEMA moved;
     SELECT * FROM moved.near_duplicates('mine.docs', 0.8)" -d apart
+expect_sql 'internal functions are in their schema again' neardup_internal "SELECT n.nspname
+    FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE proname = 'token_set_in'" -d apart
+expect_sql 'not into its own schema' 'ERROR:  cannot move extension "neardup" into schema "neardup_internal" because the extension contains the schema' \
+    'ALTER EXTENSION neardup SET SCHEMA neardup_internal' -d apart
+q -d apart -c 'GRANT CREATE ON DATABASE apart TO maker'
+expect_error 'a role that may not move it' 42501 'must be owner of extension neardup' 'CREATE SCHEMA theirs; ALTER EXTENSION neardup SET SCHEMA theirs' -d apart -U maker
+# The server asks for the ownership of each object: those of a trusted extension belong to the superuser.
+expect_error 'its owner, who is no superuser, may not move it' 42501 'must be owner of function' \
+    'CREATE SCHEMA theirs; ALTER EXTENSION neardup SET SCHEMA theirs' -d made -U maker
+expect_sql 'a superuser may' '0.8' "CREATE SCHEMA theirs; ALTER EXTENSION neardup SET SCHEMA theirs; SELECT theirs.jaccard('a b c d', 'a b c d e')" -d made
 expect_sql 'dropped without a trace' 0 "DROP EXTENSION neardup;
     SELECT count(*) FROM pg_proc WHERE pronamespace = 'moved'::regnamespace" -d apart
 finish

@@ -33,4 +33,5 @@ step 'pip install (1 min)' "${pip[@]}" install -q --no-compile -c "$client/const
 rm -r "$place/neardup/src"
 export NEARDUP_PROJECT=$project
 unset PYTHONPATH PGHOST PGHOSTADDR PGPORT PGUSER PGDATABASE PGSERVICE PGOPTIONS
+step 'first visits with files' env PATH="$place/venv/bin:$PATH" "$project/pg_test/cluster/visits.sh" sh
 step 'tests (1 min)' env -C "$place/neardup" "$place/venv/bin/python" -m pytest

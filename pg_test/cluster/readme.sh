@@ -5,7 +5,8 @@
 # and HINT lines count, and only such a block may fail.
 set -euo pipefail
 source "$(dirname "$0")/../../scripts/expect.sh"
-server_start
+# Pages on replication subscribe to tables. ONLY=replication runs the pages whose path contains this.
+server_start 'wal_level = logical'
 
 # Spaces at the ends of lines and empty lines at the end are nothing a reader sees.
 tidy() {
@@ -82,9 +83,10 @@ page() {
 }
 
 # Pages that may have nothing to run.
-prose='^docs/(README|SUMMARY|limits|benchmarks|design/.*)\.md$'
-page README.md readme
+prose='^docs/(README|SUMMARY|limits|benchmarks|recipes/files|design/.*)\.md$'
+if [[ README.md == *${ONLY:-}* ]]; then page README.md readme; fi
 while read -r file; do
+    if [[ $file != *${ONLY:-}* ]]; then continue; fi
     # Tables that a program wrote.
     if [[ $file == docs/evaluation.md || $file == docs/evaluation/* ]]; then continue; fi
     name=${file%.md}

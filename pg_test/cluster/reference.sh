@@ -16,7 +16,7 @@ set -euo pipefail
 source "$(dirname "$0")/../../scripts/expect.sh"
 server_start
 q -c 'CREATE EXTENSION neardup'
-kinds='function procedure support internal type operator class family cast method relation setting column'
+kinds='function procedure support internal type operator class family cast method schema trigger relation setting column'
 # Whose columns have a table of their own.
 described="near_duplicates_stats neardup_version signature_index_stats neardup_jobs neardup_runs neardup_progress neardup_activity"
 
@@ -69,6 +69,10 @@ SELECT 'cast', format('%s AS %s', castsource::regtype, casttarget::regtype)
 FROM members JOIN pg_cast c ON classid = 'pg_cast'::regclass AND c.oid = objid;
 
 SELECT 'method', amname, NULL, comment FROM members JOIN pg_am a ON classid = 'pg_am'::regclass AND a.oid = objid;
+
+SELECT 'schema', nspname, NULL, comment FROM members JOIN pg_namespace n ON classid = 'pg_namespace'::regclass AND n.oid = objid;
+
+SELECT 'trigger', evtname, NULL, comment FROM members JOIN pg_event_trigger t ON classid = 'pg_event_trigger'::regclass AND t.oid = objid;
 
 CREATE TEMP VIEW columns AS
     SELECT relname AS of, attname AS name, format_type(atttypid, atttypmod) AS type, attnum::int AS number
@@ -138,7 +142,7 @@ expect_sql 'everything has a comment' '' "SELECT pg_describe_object(classid, obj
     AND obj_description(objid, classid::regclass::name) IS NULL"
 expect_sql 'nothing is of a kind that this test does not know' '' "SELECT pg_describe_object(classid, objid, objsubid) $members
     AND classid NOT IN ('pg_proc'::regclass, 'pg_type'::regclass, 'pg_operator'::regclass, 'pg_opclass'::regclass,
-        'pg_opfamily'::regclass, 'pg_cast'::regclass, 'pg_am'::regclass, 'pg_class'::regclass)"
+        'pg_opfamily'::regclass, 'pg_cast'::regclass, 'pg_am'::regclass, 'pg_class'::regclass, 'pg_namespace'::regclass, 'pg_event_trigger'::regclass)"
 
 # Errors by the names that the sources give them, and the SQLSTATEs that the page of errors explains. Those that are only
 # compared with, and what a notice or a warning has, are no errors of ours.

@@ -66,7 +66,7 @@ expect 'minhash of single words' 0 "$(differ named name 0.5 minhash "options => 
 expect_error 'minhash by values' 0A000 'not made in parts' \
     "CALL near_duplicates_into('docs', 0.8, 'found', id_column => 'id', method => 'minhash', options => '{\"verify\": false}')"
 for n in 1 2 3; do
-    expect "server $n joins parts" t "$(grep -aq 'SELECT .*public.neardup_join_part(' "${workers[n - 1]}/log" && echo t)"
+    expect "server $n joins parts" t "$(grep -aq 'SELECT .*neardup_internal.neardup_join_part(' "${workers[n - 1]}/log" && echo t)"
     expect "server $n compares sets" t "$(grep -aq 'SELECT .*public.token_similarity(' "${workers[n - 1]}/log" && echo t)"
 done
 left_behind methods

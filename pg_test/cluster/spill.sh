@@ -118,6 +118,10 @@ q <<'SQL'
 CREATE TABLE new_words AS SELECT i AS id, (SELECT string_agg(substr(md5(format('%s %s', i - i % 5 / 4, j)), 1, 8), ' ' ORDER BY j)
     FROM generate_series(1, 60) j WHERE i > 0) || ' ' || i % 7 AS body FROM generate_series(1, 60000) i;
 ALTER TABLE new_words ADD PRIMARY KEY (id);
+-- Many short texts of frequent words, so that entries of partitions take most of the memory.
+CREATE TABLE short AS SELECT i AS id, (SELECT string_agg('w' || (hashint8extended(i - i % 5 / 4, j) & 1023), ' ' ORDER BY j)
+    FROM generate_series(1, 12) j WHERE i > 0) || ' ' || i % 7 AS body FROM generate_series(1, 100000) i;
+ALTER TABLE short ADD PRIMARY KEY (id);
 CREATE VIEW first_words AS SELECT * FROM new_words WHERE id % 2 = 0;
 CREATE VIEW second_words AS SELECT * FROM new_words WHERE id % 2 = 1;
 SQL
@@ -130,4 +134,9 @@ for call in "near_duplicates('new_words', 0.8)" "near_duplicates('new_words', 0.
     expect "$call: 12,000 of them" 12000 "${said[0]%%|*}"
     expect "$call: at most 16 MB and 100 more" t "$([[ ${said[1]} -le 116 ]] && echo t || echo "${said[1]} MB")"
 done
+found="SELECT count(*), sum(left_id * 31 + right_id), sum(similarity::numeric) FROM near_duplicates('short', 0.8)"
+mapfile -t said < <(q -c "SET neardup.memory = '4MB'" -c "$found" -c "$peak")
+expect 'short texts: the same pairs at 4 MB' "$(q -c "$found")" "${said[0]}"
+expect 'short texts: a fifth of them has one' t "$([[ ${said[0]%%|*} -ge 20000 ]] && echo t || echo "${said[0]}")"
+expect 'short texts: at most 4 MB and 100 more' t "$([[ ${said[1]} -le 104 ]] && echo t || echo "${said[1]} MB")"
 finish

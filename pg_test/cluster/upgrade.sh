@@ -227,7 +227,7 @@ if [[ -n $old ]]; then
     q -d owners -c "CREATE TABLE docs (id int PRIMARY KEY, body text); INSERT INTO docs VALUES (1, 'a b c'), (2, 'c b a')" -c "SELECT neardup_watch('docs', 0.8)" >/dev/null
     expect_sql 'and jobs work' done "CALL neardup_refresh('docs')" -d owners
     # Also where only the functions are another one's.
-    q -d owners -c 'ALTER FUNCTION neardup_refresh_step OWNER TO updater' -c 'ALTER FUNCTION neardup_changed OWNER TO updater' -c "INSERT INTO docs VALUES (3, 'b a c')"
+    q -d owners -c 'ALTER FUNCTION neardup_internal.neardup_refresh_step OWNER TO updater' -c 'ALTER FUNCTION neardup_changed OWNER TO updater' -c "INSERT INTO docs VALUES (3, 'b a c')"
     expect_sql 'whoever owns the functions' done "CALL neardup_refresh('docs')" -d owners
     expect_sql 'and has what there is' '3|done' "SELECT (SELECT count(*) FROM docs_pairs), (SELECT status FROM neardup_progress)" -d owners
 fi

@@ -92,7 +92,7 @@ SELECT t, k, v FROM (VALUES
     ('minhash_sketch', 'good', ARRAY['minhash(''one two three four'', 2, 16)', 'minhash(''one two three five'', 2, 16)', 'minhash('''', 2, 16)']),
     ('minhash_sketch', 'odd', ARRAY['minhash(''a'', 1, 1)', 'minhash(''one two three four'')', 'minhash(''{1,2,3}''::bigint[], 1, 2048)', 'minhash(''a:1''::tsvector, 1000)', 'minhash(''{}''::text[], 1, 2, -9223372036854775808)', '''minhash:v1:words:h255.255:k5:seed1:m2:01020304ffffffff''']),
     ('simhash_sketch', 'good', ARRAY['simhash(''one two three four'')', 'simhash(''one two three five'')', 'simhash('''')']),
-    ('simhash_sketch', 'odd', ARRAY['simhash(''a'', 1024)', 'simhash(''{1,2}''::bigint[], 128)', 'simhash_from_bits(repeat(''1'', 64)::bit(64))', '''simhash:v1:words:h9.9:k1000:0123456789abcdef''']),
+    ('simhash_sketch', 'odd', ARRAY['simhash(''a'', 1024)', 'simhash(''{1,2}''::bigint[], 128)', 'neardup_internal.simhash_from_bits(repeat(''1'', 64)::bit(64))', '''simhash:v1:words:h9.9:k1000:0123456789abcdef''']),
     ('minhash_ball', 'good', ARRAY['near(minhash(''one two three four'', 2, 16), 0.5)']),
     ('minhash_ball', 'odd', ARRAY['near(minhash(''a'', 1, 1), 5e-320)', 'near(minhash('''', 2, 16), 1)', 'near(minhash(''one two'', 1, 2048), 0.0001)']),
     ('simhash_ball', 'good', ARRAY['near(simhash(''one two three four''), 3)']),

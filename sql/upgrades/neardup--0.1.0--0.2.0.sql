@@ -47,7 +47,7 @@ BEGIN
         JOIN pg_catalog.pg_proc p ON p.oid OPERATOR(pg_catalog.=) d.objid
     WHERE e.extname OPERATOR(pg_catalog.=) 'neardup'::pg_catalog.name AND p.proacl IS NOT NULL
         AND (p.proname OPERATOR(pg_catalog.=) 'near'::pg_catalog.name AND p.pronargs OPERATOR(pg_catalog.=) 4
-            OR p.proname OPERATOR(pg_catalog.=) ANY ('{near_duplicates_stats,neardup_refresh_step,neardup_job_hash,partial_duplicates,partial_duplicates_between,shared_passages,duplicates_report}'::pg_catalog.name[]));
+            OR p.proname OPERATOR(pg_catalog.=) ANY ('{near_duplicates_stats,neardup_refresh_step,neardup_job_hash,partial_duplicates,partial_duplicates_between,shared_passages,duplicates_report,eliminate}'::pg_catalog.name[]));
     IF changed IS NOT NULL THEN
         RAISE WARNING USING MESSAGE := pg_catalog.format('these functions are made anew, without the privileges that were granted or revoked: %s'::pg_catalog.text, changed),
             HINT := 'Grant and revoke them again.';
@@ -85,7 +85,7 @@ DECLARE
     step pg_catalog.text;
     began pg_catalog.timestamptz := pg_catalog.clock_timestamp();
 BEGIN
-    SELECT pg_catalog.format('SELECT %1$I.neardup_refresh_step($1::pg_catalog.regclass, $2::pg_catalog.timestamptz, $3::pg_catalog.int4, NULL::%1$I.neardup_internal)'::pg_catalog.text, n.nspname) INTO STRICT step
+    SELECT pg_catalog.format('SELECT neardup_internal.neardup_refresh_step($1::pg_catalog.regclass, $2::pg_catalog.timestamptz, $3::pg_catalog.int4, NULL::%1$I.neardup_internal)'::pg_catalog.text, n.nspname) INTO STRICT step
     FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace
     WHERE e.extname OPERATOR(pg_catalog.=) 'neardup'::pg_catalog.name;
     LOOP
@@ -162,6 +162,39 @@ CREATE FUNCTION near_duplicates_stats() RETURNS TABLE(
     LANGUAGE c VOLATILE PARALLEL RESTRICTED ROWS 1;
 COMMENT ON FUNCTION near_duplicates_stats() IS
     'what the last call of near_duplicates or near_duplicates_between in this session by this role did';
+
+-- An estimate before the run. Body: src/pg/functions/near_duplicates_plan.rs.
+CREATE FUNCTION near_duplicates_plan(
+    docs regclass,
+    threshold float8 DEFAULT NULL,
+    options jsonb DEFAULT '{}',
+    id_column text DEFAULT NULL,
+    text_column text DEFAULT NULL,
+    method text DEFAULT 'jaccard',
+    tokenizer text DEFAULT NULL,
+    shingle int DEFAULT NULL,
+    multiset bool DEFAULT NULL,
+    site_column text DEFAULT NULL,
+    sample bigint DEFAULT NULL
+) RETURNS TABLE(
+    using_method text,
+    documents bigint,
+    sampled bigint,
+    sampled_pairs bigint,
+    pairs bigint,
+    candidates bigint,
+    document_bytes bigint,
+    memory bigint,
+    temporary bigint,
+    cpu_seconds float8,
+    cheapest boolean,
+    call text
+)
+    AS 'MODULE_PATHNAME', 'neardup_near_duplicates_plan'
+    LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 2 COST 10000;
+COMMENT ON FUNCTION near_duplicates_plan(
+    regclass, float8, jsonb, text, text, text, text, int, bool, text, bigint
+) IS 'what near_duplicates with the same arguments will take, estimated from a sample of the documents';
 
 -- Sets of tokens as values, and orders of tokens. Bodies: src/pg/functions/token_sets.rs.
 
@@ -443,7 +476,7 @@ DECLARE
     began pg_catalog.timestamptz := pg_catalog.clock_timestamp();
 BEGIN
     -- Errors show this text: it is short. The last argument lets no other function be meant.
-    SELECT pg_catalog.format('SELECT %1$I.neardup_into_step($1, $2, $3, $4, $5, NULL::%1$I.neardup_internal)'::pg_catalog.text, n.nspname) INTO STRICT step
+    SELECT pg_catalog.format('SELECT neardup_internal.neardup_into_step($1, $2, $3, $4, $5, NULL::%1$I.neardup_internal)'::pg_catalog.text, n.nspname) INTO STRICT step
     FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace
     WHERE e.extname OPERATOR(pg_catalog.=) 'neardup'::pg_catalog.name;
     LOOP
@@ -456,6 +489,19 @@ $$;
 COMMENT ON PROCEDURE near_duplicates_into(
     regclass, float8, text, jsonb, text, text, text, text, int, bool, bigint, text, int, text, bool
 ) IS 'near_duplicates as a table; of a table partitioned over servers made on these, in steps that commit';
+
+-- How many rows a call returns.
+CREATE FUNCTION near_duplicates_rows(internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'neardup_near_duplicates_rows'
+    LANGUAGE c STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION near_duplicates_rows(internal) IS 'tells the planner how many rows a call returns, by the statistics of the relation';
+
+ALTER FUNCTION near_duplicates(regclass, float8, jsonb, text, text, text, text, int, bool, bigint, text) SUPPORT near_duplicates_rows;
+ALTER FUNCTION near_duplicates(regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text) SUPPORT near_duplicates_rows;
+ALTER FUNCTION near_duplicates_between(regclass, regclass, float8, jsonb, text, text, text, text, int, bool, bigint, text, text, text, text) SUPPORT near_duplicates_rows;
+ALTER FUNCTION near_duplicates_between(regclass, regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text, text, text, text) SUPPORT near_duplicates_rows;
+ALTER FUNCTION near_duplicate_clusters(regclass, float8, jsonb, text, text, text, text, int, bool, bigint, text, text, int) SUPPORT near_duplicates_rows;
+ALTER FUNCTION near_duplicate_clusters(regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text, text, int) SUPPORT near_duplicates_rows;
 
 -- Passages of HTML pages: partial_duplicates and its relatives have a tokenizer.
 DROP FUNCTION partial_duplicates(regclass, float8, jsonb, text, text, text, int, bool, int, bigint);
@@ -486,7 +532,7 @@ CREATE FUNCTION partial_duplicates(
     similarity float8
 )
     AS 'MODULE_PATHNAME', 'neardup_partial_duplicates'
-    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 SUPPORT near_duplicates_rows;
 COMMENT ON FUNCTION partial_duplicates(
     regclass, float8, jsonb, text, text, text, int, bool, int, bigint, text
 ) IS 'the passages that two rows of a table share, with their places in both texts, for ids that are integers';
@@ -515,7 +561,7 @@ CREATE FUNCTION partial_duplicates(
     similarity float8
 )
     AS 'MODULE_PATHNAME', 'neardup_partial_duplicates_typed'
-    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 SUPPORT near_duplicates_rows;
 COMMENT ON FUNCTION partial_duplicates(
     regclass, float8, anyelement, jsonb, text, text, text, int, bool, int, bigint, text
 ) IS 'the passages that two rows of a table share, with their places in both texts, for ids of the given type';
@@ -546,7 +592,7 @@ CREATE FUNCTION partial_duplicates_between(
     similarity float8
 )
     AS 'MODULE_PATHNAME', 'neardup_partial_duplicates_between'
-    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 SUPPORT near_duplicates_rows;
 COMMENT ON FUNCTION partial_duplicates_between(
     regclass, regclass, float8, jsonb, text, text, text, int, bool, int, bigint, text, text, text
 ) IS 'the passages that a row of the left and a row of the right table share, with their places in both texts, for ids that are integers';
@@ -578,7 +624,7 @@ CREATE FUNCTION partial_duplicates_between(
     similarity float8
 )
     AS 'MODULE_PATHNAME', 'neardup_partial_duplicates_between_typed'
-    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 SUPPORT near_duplicates_rows;
 COMMENT ON FUNCTION partial_duplicates_between(
     regclass, regclass, float8, anyelement, jsonb, text, text, text, int, bool, int, bigint, text, text, text
 ) IS 'the passages that a row of the left and a row of the right table share, with their places in both texts, for ids of the given type';
@@ -717,6 +763,52 @@ COMMENT ON FUNCTION duplicates_report(
 COMMENT ON FUNCTION diff_html(text, text) IS
     'two texts side by side as HTML: what differs is marked, passages in common are shaded by a switch, with a dot plot of their sentences';
 
+-- The kept row of a pair is called so: the server's hint for a column that does not exist led from duplicate_id to duplicate_of,
+-- which names rows that stay.
+DROP FUNCTION eliminate(regclass, float8, jsonb, text, text, text, text, int, bool, bigint, text, text);
+DROP FUNCTION eliminate(regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text, text);
+
+CREATE FUNCTION eliminate(
+    docs regclass,
+    threshold float8 DEFAULT NULL,
+    options jsonb DEFAULT '{}',
+    id_column text DEFAULT NULL,
+    text_column text DEFAULT NULL,
+    method text DEFAULT 'jaccard',
+    tokenizer text DEFAULT NULL,
+    shingle int DEFAULT NULL,
+    multiset bool DEFAULT NULL,
+    max_pairs bigint DEFAULT NULL,
+    site_column text DEFAULT NULL,
+    keep text DEFAULT 'longest'
+) RETURNS TABLE(id bigint, kept_id bigint, similarity float8)
+    AS 'MODULE_PATHNAME', 'neardup_eliminate'
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 SUPPORT near_duplicates_rows;
+COMMENT ON FUNCTION eliminate(
+    regclass, float8, jsonb, text, text, text, text, int, bool, bigint, text, text
+) IS 'rows that would be removed as near duplicates, each with the kept row that it is near; removes nothing, for ids that are integers';
+
+CREATE FUNCTION eliminate(
+    docs regclass,
+    threshold float8,
+    id_type anyelement,
+    options jsonb DEFAULT '{}',
+    id_column text DEFAULT NULL,
+    text_column text DEFAULT NULL,
+    method text DEFAULT 'jaccard',
+    tokenizer text DEFAULT NULL,
+    shingle int DEFAULT NULL,
+    multiset bool DEFAULT NULL,
+    max_pairs bigint DEFAULT NULL,
+    site_column text DEFAULT NULL,
+    keep text DEFAULT 'longest'
+) RETURNS TABLE(id anyelement, kept_id anyelement, similarity float8)
+    AS 'MODULE_PATHNAME', 'neardup_eliminate_typed'
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 SUPPORT near_duplicates_rows;
+COMMENT ON FUNCTION eliminate(
+    regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text, text
+) IS 'rows that would be removed as near duplicates, each with the kept row that it is near; removes nothing, for ids of the given type';
+
 -- Explaining in a terminal, and what is running.
 CREATE FUNCTION explain_pair_text(a text, b text, width int DEFAULT 80) RETURNS text
     AS 'MODULE_PATHNAME', 'neardup_explain_pair_text'
@@ -742,25 +834,28 @@ COMMENT ON FUNCTION explain_pair(simhash_sketch, simhash_sketch) IS
 CREATE VIEW neardup_activity WITH (security_barrier) AS
     WITH calls AS (
         SELECT a.pid, a.usename AS role, a.query_start,
-            pg_catalog.regexp_match(a.query, '/\* neardup:(?: ([0-9]{1,12}) kB)? \*/ /\* ([a-z_]{1,63}): ([^*]{0,200}) \*/$'::pg_catalog.text) AS said
+            pg_catalog.regexp_match(a.query, '/\* neardup:(?: ([0-9]{1,12}) kB)?(?: docs ([0-9]{1,10}))? \*/ /\* ([a-z_]{1,63}): ([^*]{0,200}) \*/$'::pg_catalog.text) AS said
         FROM pg_catalog.pg_stat_activity a
         WHERE a.datname OPERATOR(pg_catalog.=) pg_catalog.current_database() AND a.state OPERATOR(pg_catalog.=) 'active'::pg_catalog.text
     ), running AS (
-        SELECT c.pid, c.role, c.query_start, c.said[2] AS call, c.said[3] AS phase,
+        SELECT c.pid, c.role, c.query_start, c.said[3] AS call, c.said[4] AS phase,
+            CASE WHEN c.said[2]::pg_catalog.int8 OPERATOR(pg_catalog.<=) 4294967295 THEN c.said[2]::pg_catalog.int8::pg_catalog.oid::pg_catalog.regclass END AS docs,
             c.said[1]::pg_catalog.int8 OPERATOR(pg_catalog.*) 1024 AS memory,
-            pg_catalog."substring"(c.said[3], '(?:^|[^0-9])([0-9]{1,3}) %'::pg_catalog.text)::pg_catalog.int4 AS percent
+            pg_catalog."substring"(c.said[4], '(?:^|[^0-9])([0-9]{1,3}) %'::pg_catalog.text)::pg_catalog.int4 AS percent
         FROM calls c
     )
-    SELECT c.pid, c.role, c.call, NULL::pg_catalog.regclass AS docs, 'running'::pg_catalog.text AS status, c.phase, c.percent,
+    SELECT c.pid, c.role, c.call, c.docs, 'running'::pg_catalog.text AS status, c.phase, c.percent,
         pg_catalog.date_trunc('second'::pg_catalog.text, pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) c.query_start) AS elapsed,
-        c.memory, NULL::pg_catalog.timestamptz AS last_finished, NULL::pg_catalog.interval AS last_took
+        c.memory, NULL::pg_catalog.timestamptz AS last_finished, NULL::pg_catalog.interval AS last_took,
+        pg_catalog.pg_size_pretty(c.memory) AS memory_shown
     FROM running c
     WHERE c.call IS NOT NULL AND NOT EXISTS (SELECT FROM neardup_progress p WHERE p.pid OPERATOR(pg_catalog.=) c.pid)
     UNION ALL
     SELECT p.pid, c.role, 'neardup_refresh'::pg_catalog.text, p.docs, p.status, p.step, c.percent,
         CASE WHEN p.pid IS NOT NULL THEN
             pg_catalog.date_trunc('second'::pg_catalog.text, pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) p.started) END,
-        c.memory, p.last_finished, pg_catalog.date_trunc('second'::pg_catalog.text, l.took)
+        c.memory, p.last_finished, pg_catalog.date_trunc('second'::pg_catalog.text, l.took),
+        pg_catalog.pg_size_pretty(c.memory)
     FROM neardup_progress p
         LEFT JOIN running c ON c.pid OPERATOR(pg_catalog.=) p.pid
         LEFT JOIN LATERAL (SELECT o.finished OPERATOR(pg_catalog.-) o.started AS took FROM neardup_all_runs o
@@ -1051,6 +1146,229 @@ CREATE OPERATOR CLASS text_ball_set_ops DEFAULT FOR TYPE text_ball USING signatu
 COMMENT ON OPERATOR CLASS text_ball_set_ops USING signature IS
     'balls: EXCLUDE USING signature (near(body, 0.8) WITH &&) lets no two near texts in';
 
+-- Runs: the type of queries, the operator, and the class.
+CREATE TYPE text_runs;
+
+CREATE FUNCTION text_runs_in(cstring) RETURNS text_runs
+    AS 'MODULE_PATHNAME', 'neardup_text_runs_in'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION text_runs_in(cstring) IS 'reads a text_runs from text';
+
+CREATE FUNCTION text_runs_out(text_runs) RETURNS cstring
+    AS 'MODULE_PATHNAME', 'neardup_text_runs_out'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION text_runs_out(text_runs) IS 'a text_runs as text';
+
+CREATE FUNCTION text_runs_recv(internal) RETURNS text_runs
+    AS 'MODULE_PATHNAME', 'neardup_text_runs_recv'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION text_runs_recv(internal) IS 'reads a text_runs in binary form';
+
+CREATE FUNCTION text_runs_send(text_runs) RETURNS bytea
+    AS 'byteasend'
+    LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION text_runs_send(text_runs) IS 'a text_runs in binary form';
+
+-- Hashes do not compress: where a row is long they go out of line as they are.
+CREATE TYPE text_runs (
+    INPUT = text_runs_in,
+    OUTPUT = text_runs_out,
+    RECEIVE = text_runs_recv,
+    SEND = text_runs_send,
+    INTERNALLENGTH = VARIABLE,
+    ALIGNMENT = int4,
+    STORAGE = external
+);
+
+CREATE FUNCTION text_runs_eq(a text_runs, b text_runs) RETURNS bool
+    AS 'byteaeq'
+    LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION text_runs_eq(text_runs, text_runs) IS 'implementation of the = operator';
+
+CREATE FUNCTION text_runs_ne(a text_runs, b text_runs) RETURNS bool
+    AS 'byteane'
+    LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION text_runs_ne(text_runs, text_runs) IS 'implementation of the <> operator';
+
+CREATE FUNCTION text_runs_lt(a text_runs, b text_runs) RETURNS bool
+    AS 'bytealt'
+    LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION text_runs_lt(text_runs, text_runs) IS 'implementation of the < operator';
+
+CREATE FUNCTION text_runs_le(a text_runs, b text_runs) RETURNS bool
+    AS 'byteale'
+    LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION text_runs_le(text_runs, text_runs) IS 'implementation of the <= operator';
+
+CREATE FUNCTION text_runs_gt(a text_runs, b text_runs) RETURNS bool
+    AS 'byteagt'
+    LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION text_runs_gt(text_runs, text_runs) IS 'implementation of the > operator';
+
+CREATE FUNCTION text_runs_ge(a text_runs, b text_runs) RETURNS bool
+    AS 'byteage'
+    LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION text_runs_ge(text_runs, text_runs) IS 'implementation of the >= operator';
+
+CREATE FUNCTION text_runs_cmp(a text_runs, b text_runs) RETURNS int
+    AS 'byteacmp'
+    LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION text_runs_cmp(text_runs, text_runs) IS 'compares bytes: less than, equal to or greater than 0';
+
+CREATE FUNCTION text_runs_hash(a text_runs) RETURNS int
+    AS 'hashvarlena'
+    LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION text_runs_hash(text_runs) IS 'hash for joins and groups';
+
+CREATE FUNCTION text_runs_hash_extended(a text_runs, salt bigint) RETURNS bigint
+    AS 'hashvarlenaextended'
+    LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION text_runs_hash_extended(text_runs, bigint) IS '64-bit hash with a salt';
+
+CREATE OPERATOR = (
+    LEFTARG = text_runs,
+    RIGHTARG = text_runs,
+    FUNCTION = text_runs_eq,
+    COMMUTATOR = =,
+    NEGATOR = <>,
+    RESTRICT = eqsel,
+    JOIN = eqjoinsel,
+    HASHES,
+    MERGES
+);
+COMMENT ON OPERATOR = (text_runs, text_runs) IS 'same bytes: made in the same way of equal values';
+
+CREATE OPERATOR <> (
+    LEFTARG = text_runs,
+    RIGHTARG = text_runs,
+    FUNCTION = text_runs_ne,
+    COMMUTATOR = <>,
+    NEGATOR = =,
+    RESTRICT = neqsel,
+    JOIN = neqjoinsel
+);
+COMMENT ON OPERATOR <> (text_runs, text_runs) IS 'not the same bytes';
+
+CREATE OPERATOR < (
+    LEFTARG = text_runs,
+    RIGHTARG = text_runs,
+    FUNCTION = text_runs_lt,
+    COMMUTATOR = >,
+    NEGATOR = >=,
+    RESTRICT = scalarltsel,
+    JOIN = scalarltjoinsel
+);
+COMMENT ON OPERATOR < (text_runs, text_runs) IS 'first by bytes, in an order that only serves to sort';
+
+CREATE OPERATOR <= (
+    LEFTARG = text_runs,
+    RIGHTARG = text_runs,
+    FUNCTION = text_runs_le,
+    COMMUTATOR = >=,
+    NEGATOR = >,
+    RESTRICT = scalarlesel,
+    JOIN = scalarlejoinsel
+);
+COMMENT ON OPERATOR <= (text_runs, text_runs) IS 'first by bytes or the same';
+
+CREATE OPERATOR > (
+    LEFTARG = text_runs,
+    RIGHTARG = text_runs,
+    FUNCTION = text_runs_gt,
+    COMMUTATOR = <,
+    NEGATOR = <=,
+    RESTRICT = scalargtsel,
+    JOIN = scalargtjoinsel
+);
+COMMENT ON OPERATOR > (text_runs, text_runs) IS 'last by bytes';
+
+CREATE OPERATOR >= (
+    LEFTARG = text_runs,
+    RIGHTARG = text_runs,
+    FUNCTION = text_runs_ge,
+    COMMUTATOR = <=,
+    NEGATOR = <,
+    RESTRICT = scalargesel,
+    JOIN = scalargejoinsel
+);
+COMMENT ON OPERATOR >= (text_runs, text_runs) IS 'last by bytes or the same';
+
+CREATE OPERATOR CLASS text_runs_ops DEFAULT FOR TYPE text_runs USING btree AS
+    OPERATOR 1 <,
+    OPERATOR 2 <=,
+    OPERATOR 3 =,
+    OPERATOR 4 >=,
+    OPERATOR 5 >,
+    FUNCTION 1 text_runs_cmp(text_runs, text_runs),
+    FUNCTION 2 bytea_sortsupport(internal);
+COMMENT ON OPERATOR CLASS text_runs_ops USING btree IS 'order of bytes';
+COMMENT ON OPERATOR FAMILY text_runs_ops USING btree IS 'order of bytes';
+
+CREATE OPERATOR CLASS text_runs_ops DEFAULT FOR TYPE text_runs USING hash AS
+    OPERATOR 1 =,
+    FUNCTION 1 text_runs_hash(text_runs),
+    FUNCTION 2 text_runs_hash_extended(text_runs, bigint);
+COMMENT ON OPERATOR CLASS text_runs_ops USING hash IS 'equality of bytes';
+COMMENT ON OPERATOR FAMILY text_runs_ops USING hash IS 'equality of bytes';
+
+COMMENT ON TYPE text_runs IS 'all texts that have a run of tokens in common with one; made by runs()';
+
+CREATE FUNCTION runs(text text, min_run int DEFAULT 12, tokenizer text DEFAULT NULL) RETURNS text_runs
+    AS 'MODULE_PATHNAME', 'neardup_runs'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION runs(text, int, text) IS
+    'all texts that have so many words in a row in common with this one: WHERE body && runs(...)';
+
+CREATE FUNCTION text_shares_run(value text, query text_runs) RETURNS bool
+    AS 'MODULE_PATHNAME', 'neardup_text_shares_run'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION text_shares_run(text, text_runs) IS
+    'whether a text has a run in common with that of a query';
+
+CREATE FUNCTION text_runs_shared(query text_runs, value text) RETURNS bool
+    AS 'MODULE_PATHNAME', 'neardup_text_runs_shared'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION text_runs_shared(text_runs, text) IS
+    'whether the text of a query has a run in common with a text';
+
+CREATE OPERATOR && (
+    LEFTARG = text,
+    RIGHTARG = text_runs,
+    FUNCTION = text_shares_run,
+    COMMUTATOR = &&,
+    RESTRICT = near_selectivity,
+    JOIN = near_join_selectivity
+);
+COMMENT ON OPERATOR && (text, text_runs) IS 'has a run in common';
+
+CREATE OPERATOR && (
+    LEFTARG = text_runs,
+    RIGHTARG = text,
+    FUNCTION = text_runs_shared,
+    COMMUTATOR = &&,
+    RESTRICT = near_selectivity,
+    JOIN = near_join_selectivity
+);
+COMMENT ON OPERATOR && (text_runs, text) IS 'has a run in common';
+
+-- The class of runs: what has so many tokens in a row in common.
+CREATE FUNCTION signature_runs_class(text) RETURNS int
+    AS 'MODULE_PATHNAME', 'neardup_signature_class_text_runs'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION signature_runs_class(text) IS 'support function of text_runs_ops';
+CREATE FUNCTION signature_options_runs(internal) RETURNS void
+    AS 'MODULE_PATHNAME', 'neardup_signature_options_runs'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION signature_options_runs(internal) IS 'options of text_runs_ops: least, tokenizer';
+CREATE OPERATOR FAMILY text_runs_ops USING signature;
+COMMENT ON OPERATOR FAMILY text_runs_ops USING signature IS 'texts by the runs of tokens that they have in common';
+CREATE OPERATOR CLASS text_runs_ops FOR TYPE text USING signature FAMILY text_runs_ops AS
+    OPERATOR 2 && (text, text_runs),
+    FUNCTION 1 signature_runs_class(text),
+    FUNCTION 2 signature_options_runs(internal);
+COMMENT ON OPERATOR CLASS text_runs_ops USING signature IS
+    'texts that have a run of tokens in common: body && runs(text, 16)';
+
 CREATE FUNCTION signature_index_fits(index regclass, ball text_ball) RETURNS text
     AS 'MODULE_PATHNAME', 'neardup_signature_index_fits'
     LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED COST 1000;
@@ -1066,6 +1384,50 @@ CREATE OR REPLACE VIEW neardup_jobs WITH (security_barrier) AS
     FROM neardup_all_jobs j
     WHERE pg_catalog.pg_has_role((SELECT c.relowner FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) j.docs::pg_catalog.oid),
         'USAGE'::pg_catalog.text);
+
+-- What only the server and neardup's own statements call, in a schema that is in no search path. Body: src/pg/functions/internal.rs.
+
+CREATE SCHEMA neardup_internal;
+COMMENT ON SCHEMA neardup_internal IS 'functions of neardup that users do not call: they implement types, operators, indexes and jobs';
+-- Statements of jobs call some of them as the owner of the watched table.
+GRANT USAGE ON SCHEMA neardup_internal TO PUBLIC;
+
+-- The server moves an extension only if all of its objects are in one schema.
+CREATE FUNCTION neardup_moves() RETURNS event_trigger
+    AS 'MODULE_PATHNAME', 'neardup_moves'
+    LANGUAGE c VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION neardup_moves() IS
+    'internal: before ALTER EXTENSION neardup SET SCHEMA moves the internal functions to the others, and back afterwards';
+CREATE EVENT TRIGGER neardup_moves_before ON ddl_command_start WHEN TAG IN ('ALTER EXTENSION') EXECUTE FUNCTION neardup_moves();
+COMMENT ON EVENT TRIGGER neardup_moves_before IS 'ALTER EXTENSION neardup SET SCHEMA: gathers all functions in one schema';
+CREATE EVENT TRIGGER neardup_moves_after ON ddl_command_end WHEN TAG IN ('ALTER EXTENSION') EXECUTE FUNCTION neardup_moves();
+COMMENT ON EVENT TRIGGER neardup_moves_after IS 'ALTER EXTENSION neardup SET SCHEMA: internal functions out of sight again';
+
+-- Functions of types, operators, casts, indexes and aggregates, and what a comment calls internal. The trigger function of jobs
+-- stays with the tables of jobs: dumps of 0.1.0 name them with their schema.
+DO $$
+DECLARE
+    moved pg_catalog.text;
+BEGIN
+    FOR moved IN
+        SELECT p.oid::pg_catalog.regprocedure::pg_catalog.text
+        FROM pg_catalog.pg_extension e
+            JOIN pg_catalog.pg_depend d ON d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::pg_catalog.regclass::pg_catalog.oid
+                AND d.refobjid OPERATOR(pg_catalog.=) e.oid AND d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid
+            JOIN pg_catalog.pg_proc p ON p.oid OPERATOR(pg_catalog.=) d.objid
+        WHERE e.extname OPERATOR(pg_catalog.=) 'neardup'::pg_catalog.name AND p.proname OPERATOR(pg_catalog.<>) 'neardup_changed'::pg_catalog.name
+            AND (pg_catalog.starts_with(pg_catalog.obj_description(p.oid, 'pg_proc'::pg_catalog.name), 'internal: '::pg_catalog.text)
+                OR EXISTS (SELECT FROM pg_catalog.pg_type t WHERE p.oid OPERATOR(pg_catalog.=) ANY (ARRAY[t.typinput, t.typoutput, t.typreceive, t.typsend]::pg_catalog.oid[]))
+                OR EXISTS (SELECT FROM pg_catalog.pg_operator o WHERE p.oid OPERATOR(pg_catalog.=) ANY (ARRAY[o.oprcode, o.oprrest, o.oprjoin]::pg_catalog.oid[]))
+                OR EXISTS (SELECT FROM pg_catalog.pg_amproc s WHERE s.amproc::pg_catalog.oid OPERATOR(pg_catalog.=) p.oid)
+                OR EXISTS (SELECT FROM pg_catalog.pg_am a WHERE a.amhandler::pg_catalog.oid OPERATOR(pg_catalog.=) p.oid)
+                OR EXISTS (SELECT FROM pg_catalog.pg_cast c WHERE c.castfunc OPERATOR(pg_catalog.=) p.oid)
+                OR EXISTS (SELECT FROM pg_catalog.pg_proc f WHERE f.prosupport::pg_catalog.oid OPERATOR(pg_catalog.=) p.oid))
+    LOOP
+        EXECUTE pg_catalog.format('ALTER ROUTINE %s SET SCHEMA neardup_internal'::pg_catalog.text, moved);
+    END LOOP;
+END
+$$;
 
 -- The last statement: where another superuser updates the extension than the one who made it, what is new belongs to who owns
 -- the registry of jobs, which some of it reads.
@@ -1115,8 +1477,130 @@ BEGIN
             JOIN pg_catalog.pg_opfamily f ON f.oid OPERATOR(pg_catalog.=) m.objid
             JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) f.opfnamespace
         WHERE m.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_opfamily'::pg_catalog.regclass::pg_catalog.oid
+        UNION ALL
+        SELECT pg_catalog.format('ALTER SCHEMA %s OWNER TO %I'::pg_catalog.text, m.objid::pg_catalog.regnamespace, keeper_name)
+        FROM mine m WHERE m.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_namespace'::pg_catalog.regclass::pg_catalog.oid
+        UNION ALL
+        -- Event triggers belong to superusers only.
+        SELECT pg_catalog.format('ALTER EVENT TRIGGER %I OWNER TO %I'::pg_catalog.text, t.evtname, keeper_name)
+        FROM mine m
+            JOIN pg_catalog.pg_event_trigger t ON t.oid OPERATOR(pg_catalog.=) m.objid
+            JOIN pg_catalog.pg_roles r ON r.oid OPERATOR(pg_catalog.=) keeper AND r.rolsuper
+        WHERE m.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_event_trigger'::pg_catalog.regclass::pg_catalog.oid
     LOOP
         EXECUTE change;
     END LOOP;
 END
 $$;
+
+-- What a whole table says again, word for word.
+CREATE FUNCTION repeated_runs(
+    docs regclass,
+    min_length int DEFAULT 50,
+    unit text DEFAULT 'window',
+    keep text DEFAULT 'first',
+    within text DEFAULT NULL,
+    min_documents int DEFAULT 2,
+    min_share float8 DEFAULT NULL,
+    id_column text DEFAULT NULL,
+    text_column text DEFAULT NULL,
+    tokenizer text DEFAULT NULL,
+    within_documents bool DEFAULT NULL,
+    min_tokens int DEFAULT 3
+) RETURNS TABLE(
+    id bigint,
+    span int4range,
+    tokens int,
+    of_id bigint,
+    of_span int4range,
+    documents bigint
+)
+    AS 'MODULE_PATHNAME', 'neardup_repeated_runs'
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION repeated_runs(
+    regclass, int, text, text, text, int, float8, text, text, text, bool, int
+) IS 'the runs of words that a table says again, with the place where each stands first, for ids that are integers';
+
+CREATE FUNCTION repeated_runs(
+    docs regclass,
+    min_length int,
+    id_type anyelement,
+    unit text DEFAULT 'window',
+    keep text DEFAULT 'first',
+    within text DEFAULT NULL,
+    min_documents int DEFAULT 2,
+    min_share float8 DEFAULT NULL,
+    id_column text DEFAULT NULL,
+    text_column text DEFAULT NULL,
+    tokenizer text DEFAULT NULL,
+    within_documents bool DEFAULT NULL,
+    min_tokens int DEFAULT 3
+) RETURNS TABLE(
+    id anyelement,
+    span int4range,
+    tokens int,
+    of_id anyelement,
+    of_span int4range,
+    documents bigint
+)
+    AS 'MODULE_PATHNAME', 'neardup_repeated_runs_typed'
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION repeated_runs(
+    regclass, int, anyelement, text, text, text, int, float8, text, text, text, bool, int
+) IS 'the runs of words that a table says again, with the place where each stands first, for ids of the given type';
+
+CREATE FUNCTION cut_repeats(
+    docs regclass,
+    min_length int DEFAULT 50,
+    unit text DEFAULT 'window',
+    keep text DEFAULT 'first',
+    within text DEFAULT NULL,
+    min_documents int DEFAULT 2,
+    min_share float8 DEFAULT NULL,
+    id_column text DEFAULT NULL,
+    text_column text DEFAULT NULL,
+    tokenizer text DEFAULT NULL,
+    within_documents bool DEFAULT NULL,
+    min_tokens int DEFAULT 3,
+    snap text DEFAULT 'none',
+    min_left int DEFAULT 0
+) RETURNS TABLE(id bigint, body text, cut_characters int, cut_tokens int)
+    AS 'MODULE_PATHNAME', 'neardup_cut_repeats'
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION cut_repeats(
+    regclass, int, text, text, text, int, float8, text, text, text, bool, int, text, int
+) IS 'the texts of a table without what the table says again, for ids that are integers';
+
+CREATE FUNCTION cut_repeats(
+    docs regclass,
+    min_length int,
+    id_type anyelement,
+    unit text DEFAULT 'window',
+    keep text DEFAULT 'first',
+    within text DEFAULT NULL,
+    min_documents int DEFAULT 2,
+    min_share float8 DEFAULT NULL,
+    id_column text DEFAULT NULL,
+    text_column text DEFAULT NULL,
+    tokenizer text DEFAULT NULL,
+    within_documents bool DEFAULT NULL,
+    min_tokens int DEFAULT 3,
+    snap text DEFAULT 'none',
+    min_left int DEFAULT 0
+) RETURNS TABLE(id anyelement, body text, cut_characters int, cut_tokens int)
+    AS 'MODULE_PATHNAME', 'neardup_cut_repeats_typed'
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION cut_repeats(
+    regclass, int, anyelement, text, text, text, int, float8, text, text, text, bool, int, text, int
+) IS 'the texts of a table without what the table says again, for ids of the given type';
+
+CREATE FUNCTION shared_runs(
+    a text,
+    b text,
+    min_run int DEFAULT 12,
+    tokenizer text DEFAULT NULL
+) RETURNS TABLE(left_span int4range, right_span int4range, tokens int)
+    AS 'MODULE_PATHNAME', 'neardup_shared_runs'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE COST 5000 ROWS 5;
+COMMENT ON FUNCTION shared_runs(text, text, int, text) IS
+    'the runs of words that two texts share and that are longer in neither direction, with their places in both';

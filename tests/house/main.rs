@@ -6,6 +6,7 @@ mod arrows;
 mod circles;
 mod declarations;
 mod documents;
+mod figures;
 mod lengths;
 mod modules;
 mod planted;
@@ -305,4 +306,42 @@ fn nowhere(text: &str, is_there: impl Fn(&str) -> bool) -> Vec<String> {
 fn the_walk_leads_somewhere() {
     let walk = fs::read_to_string("ARCHITECTURE.md").expect("ARCHITECTURE.md");
     none(nowhere(&walk, |place| Path::new(place).exists()));
+}
+
+/// The lines of evaluation/figures.tsv for a page: numbers that stand in no table, and their
+/// sources.
+fn sources_of<'a>(list: &'a str, page: &str) -> Vec<(&'a str, &'a str)> {
+    let lines = list.lines().filter(|line| !line.starts_with('#'));
+    let fields = lines.map(|line| {
+        let mut fields = line.splitn(3, '\t');
+        [fields.next(), fields.next(), fields.next()].map(Option::unwrap_or_default)
+    });
+    fields.filter(|[of, ..]| *of == page).map(|[_, number, source]| (number, source)).collect()
+}
+
+/// Each figure in the prose of the evaluation stands in a table, or its source is named. The page
+/// that sums up has the tables of all.
+#[test]
+fn figures_stand_in_tables() {
+    let list = fs::read_to_string("evaluation/figures.tsv").expect("the list of sources");
+    let pages = sources(&["docs/evaluation", "docs/evaluation.md"], ".md");
+    let parts: Vec<_> = pages.iter().map(|(path, page)| (path, figures::parts(page))).collect();
+    let all: String = parts.iter().map(|(_, (tables, _))| tables.as_str()).collect();
+    let mut found = Vec::new();
+    for (path, (tables, prose)) in &parts {
+        // A page without tables of programs, that of the data, reports no results.
+        if tables.is_empty() && *path != "docs/evaluation.md" {
+            continue;
+        }
+        let pool = figures::pool(if *path == "docs/evaluation.md" { &all } else { tables });
+        found.extend(figures::faults(path, prose, &pool, &sources_of(&list, path)));
+    }
+    let strange =
+        list.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split('\t').next());
+    found.extend(
+        strange
+            .filter(|page| !pages.contains_key(*page))
+            .map(|page| format!("figures.tsv: no page {page:?}")),
+    );
+    none(found);
 }

@@ -68,7 +68,7 @@ def test_files(dsn: str, folder: Path, kind: str, to: str) -> None:
     assert run(dsn, source, out, "--removed", gone) == 0
     kept, removed = read(out), read(gone)
     assert [row["url"] for row in kept] == ["u1", "u3", "u5"]
-    assert [(int(row["row"]), int(row["duplicate_of"])) for row in removed] == GONE
+    assert [(int(row["row"]), int(row["kept_id"])) for row in removed] == GONE
     assert [row["body"] for row in removed] == [TEXTS[2], TEXTS[4]]
     assert float(removed[1]["similarity"]) == 1
     if kind == to:
@@ -84,9 +84,9 @@ def test_marked_rows(dsn: str, folder: Path) -> None:
         rows = read(out)
         assert [row["url"] for row in rows] == [row["url"] for row in ROWS]
         assert [str(row["nd_kept"]).lower() for row in rows] == ["true", "false", "true", "false", "true"]
-        assert rows[1]["nd_duplicate_of"] == expected
+        assert rows[1]["nd_kept_id"] == expected
         assert rows[0]["nd_similarity"] in (None, "")
-    assert pq.read_schema(folder / "marked.parquet").field("nd_duplicate_of").type == pa.int64()
+    assert pq.read_schema(folder / "marked.parquet").field("nd_kept_id").type == pa.int64()
 
 
 def test_texts_that_postgresql_does_not_have(dsn: str, folder: Path) -> None:
@@ -115,7 +115,7 @@ def test_what_is_wrong_with_files(dsn: str, folder: Path, capsys: pytest.Capture
     assert "row 1: 'n' is int" in wrong(capsys, dsn, folder / "in.jsonl", out, "--text-column", "n")
     assert "cannot be read" in wrong(capsys, dsn, folder / "missing.jsonl", out)
     assert "the name should end with .parquet" in wrong(capsys, dsn, folder / "in.jsonl", folder / "out.txt")
-    assert "is the file that is read" in wrong(capsys, dsn, folder / "in.csv", folder / "in.csv", "--force")
+    assert "is a file that is read" in wrong(capsys, dsn, folder / "in.csv", folder / "in.csv", "--force")
     (folder / "two.csv").write_text("body,text\na,b\n")
     assert "it has more than one" in wrong(capsys, dsn, folder / "two.csv", out)
     (folder / "none.csv").write_text("a,b\na,b\n")
@@ -183,10 +183,10 @@ def test_a_private_server_and_many_rows(tmp_path: Path, dsn: str) -> None:
         with connection.cursor().copy("COPY docs FROM STDIN") as copy:
             for number, body in enumerate(pq.read_table(source)["text"].to_pylist(), 1):
                 copy.write_row((number, body))
-        expected = connection.execute("SELECT id, duplicate_of, similarity FROM eliminate('docs', 0.8)").fetchall()
+        expected = connection.execute("SELECT * FROM eliminate('docs', 0.8)").fetchall()
     assert len(expected) > 5000
-    assert removed.select(["row", "duplicate_of", "similarity"]).to_pydict() == dict(
-        zip(("row", "duplicate_of", "similarity"), map(list, zip(*expected, strict=True)), strict=True)
+    assert removed.select(["row", "kept_id", "similarity"]).to_pydict() == dict(
+        zip(("row", "kept_id", "similarity"), map(list, zip(*expected, strict=True)), strict=True)
     )
     going = {number for number, *_ in expected}
     assert kept["url"].to_pylist() == [f"u{n - 1}" for n in range(1, 20_001) if n not in going]

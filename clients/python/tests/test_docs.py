@@ -12,11 +12,13 @@ from typing import Any
 
 import psycopg
 import pytest
+import yaml
 
 from neardup.server import PrivateServer
 
 HERE = Path(__file__).parents[1]
-PAGES = [HERE / "README.md", Path(os.environ.get("NEARDUP_PROJECT", HERE.parents[1])) / "docs/clients/python.md"]
+PROJECT = Path(os.environ.get("NEARDUP_PROJECT", HERE.parents[1]))
+PAGES = [HERE / "README.md", PROJECT / "docs/clients/python.md"]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```\n(?:```text\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL)
 
 
@@ -48,3 +50,22 @@ def run(language: str, code: str, expected: str, names: dict[str, Any]) -> bool:
     elif language == "py":
         compile(code, "page", "exec")
     return language in ("sql", "python")
+
+
+@pytest.mark.skipif(not (PROJECT / "packaging").exists(), reason="not in the repository of the extension")
+def test_compose_file() -> None:
+    """The page shows the files, and what the file of Compose refers to is there."""
+    folder, page = PROJECT / "packaging/compose", (PROJECT / "docs/operations/compose.md").read_text()
+    for file in (folder / "compose.yaml", *sorted((folder / "init").iterdir())):
+        assert f"\n{file.read_text()}```\n" in page, file
+    read = yaml.safe_load((folder / "compose.yaml").read_text())
+    (service,) = read["services"].values()
+    top = (folder / service["build"]["context"]).resolve()
+    assert top == PROJECT.resolve()
+    dockerfile = (top / service["build"]["dockerfile"]).read_text()
+    assert f" AS {service['build']['target']}\n" in dockerfile
+    assert f"ARG PG={service['build']['args']['PG']}\n" in dockerfile
+    for volume in service["volumes"]:
+        source = volume.split(":")[0]
+        assert source in read["volumes"] or (folder / source).is_dir(), volume
+    assert f"cron.database_name={service['environment']['POSTGRES_DB']}" in service["command"]

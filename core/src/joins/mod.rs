@@ -6,6 +6,7 @@
 //! * [`stored`]: joins minhash sketches that are already stored, by agreeing values
 //! * [`sentences`]: joins documents that share sentence signatures
 //! * [`codes`]: joins feature codes by common substrings
+//! * [`runs`]: joins texts by the share of their tokens in common runs
 //! * [`incremental`]: joins few changed sets with digests of many other sets
 //! * [`parts`]: joins sets in separate parts that are independent of each other, on one machine or
 //!   on many
@@ -18,6 +19,7 @@ pub mod edit;
 pub mod incremental;
 pub mod pairs;
 pub mod parts;
+pub mod runs;
 pub mod search;
 pub mod sentences;
 pub mod set_index;

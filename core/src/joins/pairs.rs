@@ -5,13 +5,14 @@
 //! being stored, so memory does not grow with their number.
 
 use super::sets::Algorithm;
-use super::sets::blocks::BlockJoin;
+use super::sets::set_join::SetJoin;
 use super::{Counts, RecordJoin, RecordPair};
 use crate::error::Result;
 use crate::executor::Executor;
 use crate::features::sets::order::Ordered;
 use crate::features::sets::records::Members;
 use crate::memory;
+use crate::resources::Resources;
 use crate::verify::predicate::Predicate;
 
 /// Two rows and their similarity.
@@ -58,20 +59,27 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    /// Prepares to find all pairs that pass, with about `budget` bytes of records and index at a
-    /// time.
-    pub fn new(ordered: Ordered, predicate: Predicate, algorithm: Algorithm, budget: usize) -> Result<Self> {
+    /// Prepares to find all pairs that pass. About as many bytes of records and index as the budget
+    /// says are in memory at a time.
+    pub fn new(
+        ordered: Ordered,
+        predicate: Predicate,
+        algorithm: Algorithm,
+        resources: Resources<'_>,
+    ) -> Result<Self> {
         let Ordered { left, right, shared_tokens, .. } = ordered;
         let mut equal = Vec::new();
         if right.is_none() {
-            for (record, &size) in left.store.sizes().iter().enumerate() {
-                if left.members.rows(record).len() > 1 && predicate.passes(size, size, size) {
+            for record in 0..left.store.len() {
+                let several = left.members.rows(record).len() > 1;
+                let size = if several { left.store.size(record) } else { 0 };
+                if several && predicate.passes(size, size, size) {
                     memory::push(&mut equal, record as u32, "listing equal documents")?;
                 }
             }
         }
         let (right_store, right) = right.map(|right| (right.store, right.members)).unzip();
-        let join = BlockJoin::new(left.store, right_store, shared_tokens, predicate, algorithm, budget);
+        let join = SetJoin::new(left.store, right_store, shared_tokens, predicate, algorithm, resources)?;
         Ok(Self::of_records(Box::new(join), left.members, right, equal))
     }
 

@@ -26,6 +26,9 @@ pub struct Account {
     pub documents: u64,
     /// The number of rows without a text.
     pub skipped_null: u64,
+    /// The size of the documents that were read, in bytes. A text that the server stores compressed
+    /// counts as it is stored.
+    pub bytes: u64,
     /// The number of documents without a token.
     pub skipped_empty: u64,
     /// The number of tokens of all sets.

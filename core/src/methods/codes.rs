@@ -91,6 +91,10 @@ impl ByCodes {
 }
 
 impl Method for ByCodes {
+    fn compares_texts(&self) -> bool {
+        true
+    }
+
     fn explain(&self, pair: &TwoTexts<'_>, stop: &Stop) -> Result<Explanation> {
         let [left, right] = pair.texts.map(|text| feature_code(text, &self.spec, stop));
         let (left_code, right_code) = (left?, right?);

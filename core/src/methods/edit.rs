@@ -70,6 +70,10 @@ impl Edit {
 }
 
 impl Method for Edit {
+    fn compares_texts(&self) -> bool {
+        true
+    }
+
     fn explain(&self, pair: &TwoTexts<'_>, stop: &Stop) -> Result<Explanation> {
         /// The greatest product of the two lengths. Texts with a greater product take more than a
         /// few seconds.

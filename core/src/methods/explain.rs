@@ -117,6 +117,40 @@ pub enum Details {
     Sketches(Agreement),
     /// Details of feature codes.
     Codes(TwoCodes),
+    /// Details of runs of tokens.
+    Runs(RunsOfTwo),
+}
+
+/// The runs of tokens that two texts have.
+///
+/// ```
+/// use neardup_core::explain::Details;
+/// use neardup_core::parameters::RunShare;
+/// use neardup_core::{Method, Runs, Stop, Tokenizer, TwoTexts};
+///
+/// let of = RunShare::Smaller;
+/// let method = Runs { min_run: 3, of, threshold: 0.5, tokenizer: Tokenizer::Words };
+/// let texts = TwoTexts::new(["The red crane left.", "A ship and the red crane."])?;
+/// let evidence = method.explain(&texts, &Stop::default())?.evidence;
+/// let Some(Details::Runs(found)) = evidence.details else { panic!("details of runs") };
+/// assert_eq!((found.shared, found.tokens, found.count), ([3, 3], [4, 6], 1));
+/// assert_eq!((found.runs[0].left_span, found.runs[0].right_span), ([1, 14], [12, 25]));
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RunsOfTwo {
+    /// The least number of tokens of a run.
+    pub min_run: usize,
+    /// The number of tokens of each text that are in a common run.
+    pub shared: [u32; 2],
+    /// The number of tokens of each text.
+    pub tokens: [u32; 2],
+    /// The number of runs that are longer in neither direction.
+    #[serde(rename = "runs")]
+    pub count: usize,
+    /// The places of the first runs; the length of a run is a number of tokens.
+    #[serde(rename = "regions")]
+    pub runs: Vec<Region>,
 }
 
 /// A Levenshtein distance.

@@ -76,6 +76,13 @@ pub trait Method: Debug + Sync {
         None
     }
 
+    /// Reports whether the method compares texts character by character or word by word, so that
+    /// comparing them is most of its work.
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
+    fn compares_texts(&self) -> bool {
+        false
+    }
+
     /// Returns how the pairs of a table can be brought up to date when some of its rows have
     /// changed.
     #[cfg_attr(not(feature = "internals"), doc(hidden))]

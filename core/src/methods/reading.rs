@@ -115,6 +115,7 @@ impl<'a> Reading<'a> {
             // The bytes of the documents of this batch, of as many documents that are read
             // meanwhile, and of all ids.
             let held = 2 * bytes + source.ids_bytes();
+            self.account.bytes += bytes as u64;
             let last = source.ended();
             let mut fetched = Ok(());
             let mut read_on = || {

@@ -82,7 +82,7 @@ impl Method for Sets {
             (ordered.left.members.len() + right.map_or(0, |right| right.members.len())) as u64;
         reading.held(ordered.peak_bytes);
         let places = ordered.left.bytes() + right.map_or(0, Table::bytes);
-        let budget = reading.left_after(if ordered.is_in_files() { places } else { 0 });
-        Pairs::new(ordered, self.predicate, self.algorithm, budget)
+        let resources = reading.resources_after(if ordered.is_in_files() { places } else { 0 });
+        Pairs::new(ordered, self.predicate, self.algorithm, resources)
     }
 }

@@ -96,6 +96,6 @@ impl Method for SpotSigs {
         account.tokens = signatures;
         account.distinct_tokens = ordered.distinct_tokens as u64;
         account.distinct_sets = (ordered.left.members.len() + right) as u64;
-        Pairs::new(ordered, self.predicate, Algorithm::Auto, reading.left_after(0))
+        Pairs::new(ordered, self.predicate, Algorithm::Auto, reading.resources_after(0))
     }
 }

@@ -104,6 +104,10 @@ impl Tlcs {
 }
 
 impl Method for Tlcs {
+    fn compares_texts(&self) -> bool {
+        true
+    }
+
     fn explain(&self, pair: &TwoTexts<'_>, stop: &Stop) -> Result<Explanation> {
         let [a, b] = pair.texts;
         let mut signatures = SentenceSigner::new(self.signatures)?;

@@ -42,7 +42,7 @@ struct Core {
 
 impl ClassStores<'_> {
     fn count(&self) -> usize {
-        self.stores.iter().map(|store| store.sizes().len()).sum()
+        self.stores.iter().map(|store| store.len()).sum()
     }
 
     /// Calls `each` with every class, its number of tokens, and those of its tokens that can be
@@ -110,7 +110,7 @@ impl ClassStores<'_> {
         executor::one(executor, &mut cores, |cores, stop| {
             executor::sort_unstable_by(cores, stop, &|a, b| a.cmp(b))
         })?;
-        let first_right = if two { self.stores[0].sizes().len() as u32 } else { NONE };
+        let first_right = if two { self.stores[0].len() as u32 } else { NONE };
         let mut hot = memory::filled(false, self.count(), DOING)?;
         let mut any = false;
         for alike in cores.chunk_by(|a, b| a.hash == b.hash) {
@@ -138,9 +138,9 @@ impl ClassStores<'_> {
         files: &dyn TempFiles,
         budget: usize,
     ) -> Result<(Store, Vec<u32>)> {
-        let first = if table == 0 { 0 } else { self.stores[0].sizes().len() };
+        let first = if table == 0 { 0 } else { self.stores[0].len() };
         let store = &mut self.stores[table];
-        let hot = &hot[first..first + store.sizes().len()];
+        let hot = &hot[first..first + store.len()];
         let mut classes = Vec::new();
         for (record, _) in hot.iter().enumerate().filter(|&(_, &is_hot)| is_hot == wanted) {
             memory::push(&mut classes, (first + record) as u32, DOING)?;
@@ -171,8 +171,7 @@ impl HotRecords {
         budget: usize,
     ) -> Result<Option<Self>> {
         const LEAST_ROOM: usize = 1 << 20;
-        let sizes =
-            of.stores.iter().flat_map(|store| (0..store.sizes().len()).map(|record| store.shared(record)));
+        let sizes = of.stores.iter().flat_map(|store| (0..store.len()).map(|record| store.shared(record)));
         let tokens: usize = sizes.zip(hot).filter(|(_, is_hot)| **is_hot).map(|(size, _)| size).sum();
         if tokens.saturating_mul(size_of::<u32>()) > budget.max(LEAST_ROOM) {
             return Ok(None);
@@ -185,7 +184,7 @@ impl HotRecords {
             records.push(store.take()?);
         }
         let first_right = match &*of.stores {
-            [left, _] => u32::try_from(left.sizes().len())
+            [left, _] => u32::try_from(left.len())
                 .map_err(|_| Error::TooMany { what: "sentences", limit: u32::MAX.into() })?,
             _ => NONE,
         };

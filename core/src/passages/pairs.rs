@@ -23,7 +23,7 @@ use crate::executor::Executor;
 use crate::features::sets::order::Ordered;
 use crate::features::sets::store::Store;
 use crate::joins::sets::Algorithm;
-use crate::joins::sets::blocks::BlockJoin;
+use crate::joins::sets::set_join::SetJoin;
 use crate::joins::{Counts, RecordJoin};
 use crate::memory;
 use crate::resources::Resources;
@@ -75,7 +75,8 @@ pub fn sentence_pairs<'f>(
     let parts = Part::of_join(hot.is_some(), classes.two);
     for (n, &part) in parts.iter().enumerate() {
         let (left, right, numbers) = part.take(&mut of, hot.as_deref(), classes.two, resources)?;
-        let mut join = BlockJoin::new(left, right, shared_tokens, predicate, Algorithm::Auto, budget / 2);
+        let of_join = Resources { budget: budget / 2, ..resources };
+        let mut join = SetJoin::new(left, right, shared_tokens, predicate, Algorithm::Auto, of_join)?;
         joined.take(&mut join, &numbers, &mut |done| {
             progress(Phase::Joining, (n as f64 + done) / parts.len() as f64);
         })?;
@@ -141,7 +142,7 @@ impl<'a, 'f> Joined<'a, 'f> {
     /// done.
     fn take(
         &mut self,
-        join: &mut BlockJoin,
+        join: &mut SetJoin,
         numbers: &PartClasses,
         progress: &mut dyn FnMut(f64),
     ) -> Result<()> {

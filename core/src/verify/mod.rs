@@ -10,7 +10,7 @@
 //! the subsequence ([`tlcs`]) uses filtered sketches ([`filter`]) of the texts' windows
 //! ([`windows`]), the runs that both texts certainly have ([`runs`]), and the region ([`region`])
 //! in which the texts agree. [`repeatability`] uses the longest common substring of feature codes
-//! ([`automaton`]).
+//! ([`automaton`]). What two texts say word for word is in [`shared_runs`].
 
 pub mod automaton;
 pub mod column;
@@ -30,6 +30,7 @@ pub mod region;
 pub mod region_bound;
 pub mod repeatability;
 pub mod runs;
+pub mod shared_runs;
 pub mod tlcs;
 pub mod windows;
 

@@ -11,6 +11,7 @@ use crate::pg::query::relation::Relation;
 use crate::pg::read::ranks::read_ranks;
 use crate::pg::request::example::literal;
 use crate::pg::request::form::{self, Argument, Form, Named};
+use crate::pg::request::nearest::did_you_mean;
 use crate::pg::request::{Request, such_as};
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
@@ -74,8 +75,11 @@ fn order_to_keep(arguments: Named<'_>, keep: Option<&str>, request: &Request) ->
             Some(("max", column)) => (column, "DESC"),
             _ => {
                 let example = request.example.with("keep", literal("first"));
-                return Err(SqlError::parameter(format!("unknown keep rule \"{keep}\""))
-                    .hint(format!("Rules: longest, first, min:column, max:column. {}", such_as(&example))));
+                return Err(SqlError::parameter(format!("unknown keep rule \"{keep}\"")).hint(format!(
+                    "{}Rules: longest, first, min:column, max:column. {}",
+                    did_you_mean(keep, ["longest", "first"]),
+                    such_as(&example)
+                )));
             }
         },
     };
@@ -97,7 +101,7 @@ struct Eliminated {
 
 impl Rows<3> for Eliminated {
     fn columns(&self) -> [&'static str; 3] {
-        ["id", "duplicate_of", "similarity"]
+        ["id", "kept_id", "similarity"]
     }
 
     fn next(&mut self) -> Result<Option<[Datum; 3]>> {

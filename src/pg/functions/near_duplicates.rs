@@ -189,8 +189,8 @@ impl Drop for Run {
 fn tell_handed_over(name: &str, account: &Account) {
     if account.handed_over {
         pgrx::notice!(
-            "{name}: documents have so much in common that the exact join finds the pairs, all of them; \
-             options => '{{\"hand_over\": false}}' leaves them to minhash"
+            "{name}: used the exact join: faster here, nothing missed; \
+             options => '{{\"hand_over\": false}}' uses minhash alone"
         );
     }
 }

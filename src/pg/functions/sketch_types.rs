@@ -13,6 +13,7 @@ use crate::pg::server::explaining;
 use neardup_core::error::{Error, Result as CoreResult};
 use neardup_core::executor::{self, Stop};
 use neardup_core::joins::search::ball::{self, SetBall};
+use neardup_core::joins::search::runs::query::{self, RunQuery};
 use neardup_core::sketches::balls::{self, MinhashBall, SimhashBall};
 use neardup_core::sketches::wire::{Minhash, Simhash};
 
@@ -88,6 +89,19 @@ const TEXT_BALL_IN_PLANS: Form = Form {
     ..TEXT_BALL
 };
 
+/// A text and the least length of a run.
+const TEXT_RUNS: Form = Form {
+    name: query::NAME,
+    from_text: RunQuery::from_text,
+    check: |bytes| RunQuery::parse(bytes).map(|_| ()),
+    to_text: |bytes, stop| RunQuery::parse(bytes)?.to_text(stop),
+    example: "<words:16:\"some text\">",
+};
+
+/// The form for plans, which shortens long texts.
+const TEXT_RUNS_IN_PLANS: Form =
+    Form { to_text: |bytes, stop| RunQuery::parse(bytes)?.short(stop), ..TEXT_RUNS };
+
 sql_function! {
     /// `minhash_sketch_in(cstring) → minhash_sketch`
     neardup_minhash_sketch_in, pg_finfo_neardup_minhash_sketch_in, |call| input(call, &MINHASH_SKETCH)
@@ -151,6 +165,21 @@ sql_function! {
     neardup_text_ball_recv, pg_finfo_neardup_text_ball_recv, |call| receive(call, &TEXT_BALL)
 }
 
+sql_function! {
+    /// `text_runs_in(cstring) → text_runs`
+    neardup_text_runs_in, pg_finfo_neardup_text_runs_in, |call| input(call, &TEXT_RUNS)
+}
+sql_function! {
+    /// `text_runs_out(text_runs) → cstring`
+    neardup_text_runs_out, pg_finfo_neardup_text_runs_out, |call| {
+        output(call, if explaining::is_printing() { &TEXT_RUNS_IN_PLANS } else { &TEXT_RUNS })
+    }
+}
+sql_function! {
+    /// `text_runs_recv(internal) → text_runs`
+    neardup_text_runs_recv, pg_finfo_neardup_text_runs_recv, |call| receive(call, &TEXT_RUNS)
+}
+
 /// Reports whether a text_ball is one that version 0.1.0 made around the sketch of a text.
 pub(super) fn is_of_sketch(ball: &[u8]) -> bool {
     ball.first() == Some(&balls::VERSION)
@@ -177,10 +206,19 @@ pub(super) fn input(call: Call, form: &Form) -> Result<Datum> {
             shown.push('…');
         }
         let message = format!("invalid input syntax for type {}: \"{shown}\": {}", form.name, why(error));
-        SqlError::new(PgSqlErrorCode::ERRCODE_INVALID_TEXT_REPRESENTATION, message)
-            .hint(format!("A value looks like this: {}", form.example))
+        SqlError::new(PgSqlErrorCode::ERRCODE_INVALID_TEXT_REPRESENTATION, message).hint(hint(form, &text))
     })?;
     Ok(call.give(Some(bytes)))
+}
+
+/// Returns the hint for a text that is no value of the type.
+fn hint(form: &Form, text: &str) -> String {
+    // An operator takes the text of a string for a ball.
+    if form.name == ball::NAME && !text.trim_start().starts_with('<') {
+        return "To compare with a text, make a ball around it: body <@ near('some text', 0.8), body <-> near('some text', 0.3)"
+            .to_owned();
+    }
+    format!("A value looks like this: {}", form.example)
 }
 
 pub(super) fn output(call: Call, form: &Form) -> Result<Datum> {

@@ -46,7 +46,7 @@ impl Backend for InShards {
             _ => None,
         };
         let of = slots.as_ref().map(|(name, _, shards)| (name.as_str(), *shards));
-        let sql = citus::sets(sets, &in_parts.documents, &work.extension.schema, salt, of);
+        let sql = citus::sets(sets, &in_parts.documents, salt, of);
         Ok((sql, slots.map(|(_, oid, _)| oid)))
     }
 

@@ -19,7 +19,7 @@ pub(super) struct OnServers;
 impl Backend for OnServers {
     fn read_documents(&self, work: &Work, sets: &str) -> Result<(String, Option<Oid>)> {
         let documents = &work.in_parts()?.documents;
-        Ok((fill::sets(sets, &documents.query(), &work.extension.schema), None))
+        Ok((fill::sets(sets, &documents.query()), None))
     }
 
     fn fill(&self, work: &mut Work, table: Table) -> Result<()> {

@@ -48,7 +48,7 @@ pub(super) fn make(work: &mut Work) -> Result<()> {
 pub(super) fn join_here(work: &mut Work) -> Result<()> {
     let (name, oid) = as_user(work.caller, || create(work))?;
     let (join, id) = (&work.arguments.join, work.asked.id_oid);
-    let sql = statements::join_here(work.extension(), &name, &work.asked.id);
+    let sql = statements::join_here(&work.extension.internal, &name, &work.asked.id);
     let query = Query { relations: &[oid], read_only: false, ..Query::new(&sql) };
     let columns = [id, id, pg_sys::FLOAT8OID];
     let inserted = supplying(&columns, &mut |_, store| pairs_here(join, id, store), || query.run([]))?;
@@ -103,7 +103,7 @@ pub(super) fn cluster_here(work: &Work) -> Result<()> {
     let (result, result_oid) = open_result(work)?;
     let id = work.asked.id_oid;
     let statement =
-        statements::clusters(work.extension(), (&name, oid), (&result, result_oid), &work.asked.id);
+        statements::clusters(&work.extension.internal, (&name, oid), (&result, result_oid), &work.asked.id);
     let columns = [id, id, pg_sys::BOOLOID, pg_sys::INT8OID, pg_sys::FLOAT8OID];
     let mut clusters = |call, store: &mut Store| clusters_here(call, (id, result_oid), store);
     supplying(&columns, &mut clusters, || statement.run()).map(|_| ())

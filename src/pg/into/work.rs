@@ -107,11 +107,6 @@ impl Work {
         Owned { caller: self.caller, types: Types { id, extension: &self.extension } }
     }
 
-    /// Returns the schema of the extension, and the last argument of its internal functions.
-    pub(super) fn extension(&self) -> (&str, &str) {
-        (&self.extension.schema, &self.extension.internal)
-    }
-
     /// Returns the log.
     pub(super) fn log(&self) -> Result<&LogTable> {
         self.log.as_ref().ok_or_else(nothing)

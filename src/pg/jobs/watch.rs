@@ -8,13 +8,16 @@ use super::hints::{in_the_way, not_now};
 use super::job::{EVENTS, Job};
 use super::registry::Entry;
 use super::settings::{Columns, Detect, Settings};
+use super::statements::catalog;
 use super::statements::definitions::{self, Kind};
 use super::{definition, dependency, upkeep};
 use crate::jobs::state::Upkeep;
 use crate::pg::procedure::catalog::relation_named;
 use crate::pg::procedure::table::{Opened, Table};
 use crate::pg::query::as_user::as_user;
+use crate::pg::query::column::Column;
 use crate::pg::query::names::{qualified_type, quote_identifier};
+use crate::pg::query::relation::Relation;
 use crate::pg::request::example::literal;
 use crate::pg::server::call::sql_function;
 use crate::pg::server::encoding::{self, c_string};
@@ -67,6 +70,9 @@ impl Job {
             .map(|&table| registry.uses(table, relation.oid))
             .collect::<Result<Vec<bool>>>()?;
         let tables = as_user(relation.owner, || {
+            if plain {
+                self.refuse_repeated_ids(columns.id)?;
+            }
             let has_lists = upkeep::of(self, &settings, &columns)?.0 == Upkeep::Sets;
             if there.iter().any(Option::is_some) {
                 self.take_over(&names, &there, in_use.contains(&true))?;
@@ -88,6 +94,23 @@ impl Job {
         }
         let entry = Entry { settings: Ok(settings), pairs, clusters, state, lists, hashes: None, seen: None };
         registry.put(relation.oid, &entry)
+    }
+
+    /// Fails if several rows of a table have the same id, which a refresh could not store. A table
+    /// without an index that prevents this is read once.
+    fn refuse_repeated_ids(&self, id: &Column) -> Result<()> {
+        let Relation { oid, shown, qualified, .. } = &self.relation;
+        if catalog::is_unique(*oid, id.number).holds()? {
+            return Ok(());
+        }
+        let Some(repeated) = catalog::repeated_id((*oid, qualified), &id.quoted()?).text()? else {
+            return Ok(());
+        };
+        let message = format!("id {repeated} stands in more than one row of {shown}");
+        Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNIQUE_VIOLATION, message).hint(format!(
+            "Every document needs an id of its own: name a column without repeated values with id_column => '…', or add one: \
+             ALTER TABLE {shown} ADD COLUMN neardup_id bigint GENERATED ALWAYS AS IDENTITY UNIQUE;"
+        )))
     }
 
     /// Returns the names of the job's tables, without their schema.

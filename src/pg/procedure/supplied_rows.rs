@@ -7,6 +7,7 @@ use std::ptr;
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{Datum, Oid};
 
+use crate::pg::query::as_user::INTERNAL;
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::Store;
@@ -46,9 +47,12 @@ pub(crate) fn supplying<T>(
 
 /// Returns the SQL expression by which a FROM clause reads the supplied rows, with columns of these
 /// names and types. `query` is the argument of the call of `neardup_rows`, if it has one. The first
-/// parameter holds the schema of the extension and the last argument of its internal functions.
-pub(crate) fn supplied((schema, internal): (&str, &str), query: Option<&str>, columns: &str) -> String {
-    format!("{schema}.neardup_rows(({})::pg_catalog.text{internal}) AS f({columns})", query.unwrap_or("NULL"))
+/// parameter is the last argument of internal functions.
+pub(crate) fn supplied(internal: &str, query: Option<&str>, columns: &str) -> String {
+    format!(
+        "{INTERNAL}.neardup_rows(({})::pg_catalog.text{internal}) AS f({columns})",
+        query.unwrap_or("NULL")
+    )
 }
 
 sql_function! {

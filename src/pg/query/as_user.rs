@@ -13,12 +13,17 @@ use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::version;
 
+/// The schema of the functions that only the server and our own statements call (sql/internal.sql).
+pub(crate) const INTERNAL: &str = "neardup_internal";
+
 /// The extension to which a called function belongs.
 #[derive(Debug)]
 pub(crate) struct Extension {
     /// The schema, quoted for SQL text.
     pub schema: String,
     extension: pg_sys::Oid,
+    /// The role that may alter the extension.
+    pub owner: pg_sys::Oid,
     /// The OID of the schema.
     pub namespace: pg_sys::Oid,
     /// The SQL text of the last argument of internal functions, with a leading comma. Other users
@@ -30,33 +35,49 @@ impl Extension {
     /// Returns the extension of the called function. The function is looked up by its OID, so the
     /// result does not depend on the search path.
     pub(crate) fn of(call: Call) -> Result<Self> {
-        // SAFETY: set by the function manager; the schema of a function has a name.
-        let (extension, namespace, schema) = unsafe {
+        // SAFETY: set by the function manager.
+        let (function, extension) = unsafe {
             let function = (*(*call.info).flinfo).fn_oid;
-            let extension = pg_sys::getExtensionOfObject(pg_sys::ProcedureRelationId, function);
-            let namespace = pg_sys::get_func_namespace(function);
-            (extension, namespace, c_string(pg_sys::get_namespace_name(namespace)))
+            (function, pg_sys::getExtensionOfObject(pg_sys::ProcedureRelationId, function))
+        };
+        let read =
+            |[_, _, owner, namespace, ..]: [Option<Datum>; 8]| Ok((read_oid(owner), read_oid(namespace)));
+        let found = if extension == pg_sys::InvalidOid { None } else { Self::row(extension, read)? };
+        // A function that was declared by hand belongs to no extension.
+        // SAFETY: the function is being called, so it has a schema, and the schema has a name.
+        let (owner, namespace, schema) = unsafe {
+            let none = || (pg_sys::InvalidOid, pg_sys::get_func_namespace(function));
+            let (owner, namespace) = found.unwrap_or_else(none);
+            (owner, namespace, c_string(pg_sys::get_namespace_name(namespace)))
         };
         let schema = quote_identifier(&schema)?;
         let internal = format!(", NULL::{schema}.neardup_internal");
-        Ok(Self { schema, extension, namespace, internal })
+        Ok(Self { schema, extension, owner, namespace, internal })
+    }
+
+    /// Reads the row of an extension, if there is one.
+    fn row<T>(
+        extension: pg_sys::Oid,
+        read: impl FnOnce([Option<Datum>; 8]) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let table = pg_sys::ExtensionRelationId;
+        // SAFETY: the table is locked; it has these columns in every version of the server, and the
+        // first is its key.
+        unsafe {
+            pg_sys::LockRelationOid(table, pg_sys::AccessShareLock as i32);
+            by_oid::read(table, extension, read)
+        }
     }
 
     /// Returns the version of the extension's SQL definitions, or `None` if the function belongs to
     /// no extension. While a script of the extension runs, this is the version to which the script
     /// leads.
     pub(crate) fn version(&self) -> Result<Option<String>> {
-        let table = pg_sys::ExtensionRelationId;
         let read = |[_, _, _, _, _, version, _, _]: [Option<Datum>; 8]| {
             // SAFETY: a text, and a C string made of it.
             Ok(version.map(|version| unsafe { c_string(pg_sys::text_to_cstring(version.cast_mut_ptr())) }))
         };
-        // SAFETY: the table is locked; it has these columns in every version of the server, and the
-        // first is its key.
-        unsafe {
-            pg_sys::LockRelationOid(table, pg_sys::AccessShareLock as i32);
-            Ok(by_oid::read(table, self.extension, read)?.flatten())
-        }
+        Ok(Self::row(self.extension, read)?.flatten())
     }
 
     /// Fails if the SQL definitions of the extension and the library have different versions.
@@ -105,6 +126,11 @@ impl Extension {
         SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE, message)
             .hint("DROP EXTENSION neardup; CREATE EXTENSION neardup;")
     }
+}
+
+/// Reads an OID of a column that is never NULL.
+fn read_oid(value: Option<Datum>) -> pg_sys::Oid {
+    value.map_or(pg_sys::InvalidOid, |value| pg_sys::Oid::from(value.value() as u32))
 }
 
 /// The search path while work runs as another user.

@@ -53,6 +53,11 @@ impl Column {
         self.category == pg_sys::TYPCATEGORY_STRING
     }
 
+    /// Reports whether the column holds JSON.
+    pub(crate) fn is_json(&self) -> bool {
+        [pg_sys::JSONOID, pg_sys::JSONBOID].contains(&self.base_type)
+    }
+
     /// Reports whether the column holds texts of the server's own types, which can be read as texts
     /// without a function.
     pub(crate) fn is_plain_text(&self) -> bool {

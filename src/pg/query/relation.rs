@@ -152,6 +152,45 @@ impl Relation {
         self.columns.iter().find(|column| column.is_text() || holds_tokens(column))
     }
 
+    /// Reports whether the primary key has several columns.
+    pub(crate) fn has_key_of_several(&self) -> bool {
+        self.primary_key.len() > 1
+    }
+
+    /// Lists the columns of the primary key.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &Column> {
+        self.primary_key.iter().filter_map(|&number| self.numbered(number))
+    }
+
+    /// Returns a text column that is not in the primary key, for hints.
+    pub(crate) fn document_beside_key(&self) -> Option<&Column> {
+        let texts = || {
+            let columns = self.columns.iter();
+            columns.filter(|column| column.is_text() && !self.primary_key.contains(&column.number))
+        };
+        texts().find(|column| column.is_usual()).or_else(|| texts().next())
+    }
+
+    /// Returns the hint for a relation whose documents are in a column of JSON, with no text
+    /// column: a view with the text of one key.
+    pub(crate) fn json_view(&self) -> Option<String> {
+        if self
+            .columns
+            .iter()
+            .any(|column| column.is_text() && Some(column.number) != self.key().map(|key| key.number))
+        {
+            return None;
+        }
+        let json = self.columns.iter().find(|column| column.is_json())?;
+        let id = self.key().or_else(|| self.columns.iter().find(|column| column.is_integer()))?;
+        let (id, json) = (id.quoted().ok()?, json.quoted().ok()?);
+        Some(format!(
+            "A view can take the text out of {json}: CREATE TEMP VIEW texts AS SELECT {id} AS id, {json} ->> 'body' AS body FROM {}; \
+             then name texts and id_column => 'id', with the key of your texts instead of 'body'.",
+            self.shown
+        ))
+    }
+
     /// Lists the names of the columns, for hints.
     pub(crate) fn column_names(&self) -> String {
         names(self.columns.iter())

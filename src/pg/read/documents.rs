@@ -201,6 +201,7 @@ impl<'a> ServerReading<'a> {
         id_type: pg_sys::Oid,
     ) -> Self {
         allocator::keep_little();
+        let docs = left.oid;
         Self {
             tables: Tables {
                 sources: [Some(left), right],
@@ -215,7 +216,7 @@ impl<'a> ServerReading<'a> {
             executor: BackendExecutor::new(),
             files: ServerFiles::in_current_context(),
             memory: settings::memory(),
-            progress: Progress::new(name),
+            progress: Progress::new(name, docs),
         }
     }
 

@@ -31,6 +31,8 @@ pub(crate) struct Arguments<'a> {
     pub without_method: Example,
     /// The threshold as given. See [`Arguments::threshold`].
     pub threshold: Option<f64>,
+    /// Set if the caller gave NULL as the threshold, and did not just leave it out.
+    pub is_null: bool,
     pub(crate) options: std::result::Result<Option<Value>, Option<SqlError>>,
     /// The options of the method, as given.
     pub(crate) given: ByName,
@@ -56,6 +58,7 @@ impl Arguments<'static> {
             without_method: example.clone(),
             example: example.with("method", literal(method)),
             threshold: None,
+            is_null: false,
             options: Ok(None),
             given: ByName::new(),
             tokenizer: None,
@@ -73,6 +76,11 @@ impl Arguments<'_> {
     /// above 0 and at most 1.
     pub(crate) fn threshold(&mut self, default: f64) -> Result<f64> {
         let threshold = self.threshold.unwrap_or(default);
+        if self.threshold.is_none() && self.is_null {
+            let method = self.method;
+            pgrx::notice!("the threshold is NULL: method \"{method}\" uses its default, {default}");
+            self.is_null = false;
+        }
         check_threshold(threshold).map_err(|error| SqlError::from(error).hint(such_as(&self.example)))?;
         self.example.threshold = Some(threshold);
         self.without_method.threshold = Some(threshold);

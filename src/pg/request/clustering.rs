@@ -1,6 +1,7 @@
 //! The arguments that control how pairs become clusters.
 
 use super::example::{Example, literal, such_as};
+use super::nearest::did_you_mean;
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::clusters::Clustering;
 
@@ -22,7 +23,8 @@ impl ClusteringArguments {
             Some("perhaps_similar") => Clustering::PerhapsSimilar,
             Some(other) => {
                 return Err(SqlError::parameter(format!("unknown clustering \"{other}\"")).hint(format!(
-                    "Clusterings: connected, star, perhaps_similar. {}",
+                    "{}Clusterings: connected, star, perhaps_similar. {}",
+                    did_you_mean(other, ["connected", "star", "perhaps_similar"]),
                     such_as(&example.with("clustering", literal("star")))
                 )));
             }

@@ -29,6 +29,12 @@ impl Example {
         }
     }
 
+    /// Returns the call of another function with the same arguments and with a type for the ids.
+    #[must_use]
+    pub(crate) fn of(&self, function: &'static str, id_type: Option<String>) -> Self {
+        Self { function, id_type, ..self.clone() }
+    }
+
     /// Returns the call with a further argument.
     #[must_use]
     pub(crate) fn with(&self, name: &'static str, value: impl fmt::Display) -> Self {

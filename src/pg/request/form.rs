@@ -51,7 +51,13 @@ arguments! {
     MaxPassages = "max_passages",
     MaxSamples = "max_samples",
     Method = "method",
+    MinDocuments = "min_documents",
+    MinLeft = "min_left",
+    MinLength = "min_length",
+    MinRun = "min_run",
     MinSentences = "min_sentences",
+    MinShare = "min_share",
+    MinTokens = "min_tokens",
     Multiset = "multiset",
     Options = "options",
     Pairs = "pairs",
@@ -59,13 +65,18 @@ arguments! {
     RightIdColumn = "right_id_column",
     RightSiteColumn = "right_site_column",
     RightTextColumn = "right_text_column",
+    Sample = "sample",
     Shingle = "shingle",
     SiteColumn = "site_column",
+    Snap = "snap",
     TextColumn = "text_column",
     Threshold = "threshold",
     Thresholds = "thresholds",
     TitleColumn = "title_column",
     Tokenizer = "tokenizer",
+    Unit = "unit",
+    Within = "within",
+    WithinDocuments = "within_documents",
 }
 
 use Argument::*;
@@ -79,7 +90,7 @@ pub(crate) struct Form {
     arguments: &'static [Argument],
     /// Set if the function has an argument for the type of the ids. There are two functions with
     /// the same name: one with and one without this argument.
-    is_typed: bool,
+    pub is_typed: bool,
 }
 
 /// Declares functions, and the list of all functions.
@@ -105,6 +116,9 @@ forms! {
         Left, Right, Threshold, IdType, Options, IdColumn, TextColumn, Method, Tokenizer, Shingle, Multiset, MaxPairs,
         RightIdColumn, RightTextColumn, SiteColumn, RightSiteColumn,
     ],
+    NEAR_DUPLICATES_PLAN = "near_duplicates_plan" [
+        Docs, Threshold, Options, IdColumn, TextColumn, Method, Tokenizer, Shingle, Multiset, SiteColumn, Sample,
+    ],
     NEAR_DUPLICATE_CLUSTERS = "near_duplicate_clusters" [
         Docs, Threshold, IdType, Options, IdColumn, TextColumn, Method, Tokenizer, Shingle, Multiset, MaxPairs, SiteColumn,
         Clustering, MaxClusterSize,
@@ -128,6 +142,15 @@ forms! {
     SHARED_PASSAGES = "shared_passages" [
         A, B, Threshold, Options, Features, MinSentences, Extend, Shingle, Tokenizer,
     ],
+    REPEATED_RUNS = "repeated_runs" [
+        Docs, MinLength, IdType, Unit, Keep, Within, MinDocuments, MinShare, IdColumn, TextColumn, Tokenizer,
+        WithinDocuments, MinTokens,
+    ],
+    CUT_REPEATS = "cut_repeats" [
+        Docs, MinLength, IdType, Unit, Keep, Within, MinDocuments, MinShare, IdColumn, TextColumn, Tokenizer,
+        WithinDocuments, MinTokens, Snap, MinLeft,
+    ],
+    SHARED_RUNS = "shared_runs" [A, B, MinRun, Tokenizer],
     CLUSTERS_OF_PAIRS = "clusters_of_pairs" [Pairs, IdType, MaxClusterSize, Clustering, Thresholds],
     CLUSTER_STATS = "cluster_stats" [Pairs, IdType, MaxClusterSize, Clustering],
     CLUSTER_LINKS = "cluster_links" [Pairs, IdType, Links],
@@ -138,6 +161,19 @@ impl Form {
     #[must_use]
     pub(crate) const fn typed(self) -> Self {
         Self { is_typed: true, ..self }
+    }
+
+    /// Reports whether the function takes ids of any type and has no argument for their type,
+    /// because it returns no ids.
+    pub(crate) const fn takes_any_id(self) -> bool {
+        let mut n = 0;
+        while n < self.arguments.len() {
+            if matches!(self.arguments[n], IdType) {
+                return false;
+            }
+            n += 1;
+        }
+        true
     }
 
     /// Lists the arguments in order.
@@ -157,7 +193,7 @@ impl Form {
 
     /// Wraps arguments that do not come from a call.
     pub(crate) const fn with(self, kept: &KeptArguments) -> Named<'_> {
-        Named { values: Values::Kept(kept), form: self }
+        Named { values: Values::Kept(kept), form: self, method: None }
     }
 
     /// Wraps a call of the function.
@@ -166,7 +202,7 @@ impl Form {
         if declared != has {
             declared_otherwise(format!("{name} has {has} arguments, declared with {declared}")).raise();
         }
-        Named { values: Values::Call(call), form: self }
+        Named { values: Values::Call(call), form: self, method: None }
     }
 }
 
@@ -220,9 +256,17 @@ enum Values<'a> {
 pub(crate) struct Named<'a> {
     values: Values<'a>,
     form: Form,
+    /// The method that replaces the given one and its options, if there is one.
+    method: Option<&'static str>,
 }
 
 impl Named<'_> {
+    /// Returns the same arguments with another method, which has its default options.
+    #[must_use]
+    pub(crate) const fn with_method(self, method: &'static str) -> Self {
+        Self { method: Some(method), ..self }
+    }
+
     /// Returns an argument. `T` is its type in the SQL declaration.
     pub(crate) fn get<T: FromDatum>(self, argument: Argument) -> Option<T> {
         let place = self.form.place(argument)?;
@@ -239,10 +283,27 @@ impl Named<'_> {
     /// Returns a text argument.
     pub(crate) fn text(self, argument: Argument) -> Result<Option<Cow<'static, str>>> {
         let Some(place) = self.form.place(argument) else { return Ok(None) };
+        if argument == Method && self.method.is_some() {
+            return Ok(self.method.map(Cow::Borrowed));
+        }
         match self.values {
             Values::Call(call) => call.text(place),
             Values::Kept(kept) => Ok(kept.text(argument).map(|text| Cow::Owned(text.to_owned()))),
         }
+    }
+
+    /// Reports whether the arguments come from a call of the function.
+    pub(crate) fn is_call(self) -> bool {
+        matches!(self.values, Values::Call(_))
+    }
+
+    /// Reports whether the caller gave an argument whose value is NULL. If `unless_literal` is set,
+    /// a NULL that is written as such does not count: it may be needed to reach a later argument.
+    pub(crate) fn is_null(self, argument: Argument, unless_literal: bool) -> bool {
+        let (Some(place), Values::Call(call)) = (self.form.place(argument), self.values) else {
+            return false;
+        };
+        call.datum(place).is_none() && call.is_given(place, unless_literal)
     }
 
     /// Returns an argument that the function has and that must not be NULL.
@@ -252,7 +313,9 @@ impl Named<'_> {
 
     /// Returns a JSON argument.
     pub(crate) fn json(self, argument: Argument) -> Result<Option<Value>> {
-        let Some(place) = self.form.place(argument) else { return Ok(None) };
+        let Some(place) = self.form.place(argument).filter(|_| self.method.is_none()) else {
+            return Ok(None);
+        };
         match self.values {
             Values::Call(call) => call.json(place, argument.name()),
             Values::Kept(kept) => Ok(kept.options.clone().filter(|_| argument == Options)),

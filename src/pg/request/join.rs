@@ -9,8 +9,10 @@ use super::arguments::Arguments;
 use super::example::{Example, literal, such_as};
 use super::form::{Argument, Form, KeptArguments, NEAR_DUPLICATES, Named};
 use super::methods::{self, stored};
+use super::nearest::did_you_mean;
 use super::options::{ByName, at_least_one};
 use super::tables::Tables;
+use crate::pg::query::column::Column;
 use crate::pg::query::decode::Kind;
 use crate::pg::read::documents::ServerReading;
 use crate::pg::read::source::Source;
@@ -29,6 +31,8 @@ pub(crate) struct Request {
     pub right: Option<Source>,
     /// The type of the ids.
     pub id_type: pg_sys::Oid,
+    /// The name of the method.
+    pub method_name: &'static str,
     /// The method, which defines the similar pairs and finds them.
     pub method: Box<dyn Method>,
     /// The maximum number of pairs to return, if the caller gave it.
@@ -51,24 +55,27 @@ impl Request {
         Self::of_named(NEAR_DUPLICATES.with(arguments), NEAR_DUPLICATES, Some(id_type))
     }
 
+    /// Reads the arguments of a call of a function that takes ids of any type, such as
+    /// `near_duplicates_plan`.
+    pub(crate) fn of_any_id(given: Named<'_>, form: Form) -> Result<Self> {
+        Self::of_named(given, form, None)
+    }
+
     fn of_named(given: Named<'_>, form: Form, id_type: Option<pg_sys::Oid>) -> Result<Self> {
         let tables = Tables::open(given, form, id_type)?;
         let columns = tables.columns()?;
         let id_type = tables.id_type.unwrap_or(pg_sys::INT8OID);
         let mut example = tables.example().unwrap_or_else(|| tables.bare_example());
 
-        let mut sites: Vec<Option<(Cow<'static, str>, Argument)>> = Vec::new();
-        for (_, argument) in form.relations().iter().zip([Argument::SiteColumn, Argument::RightSiteColumn]) {
-            // Unless the caller names the column of the right table, it has the same name as the
-            // column of the left table.
-            let name = given.text(argument)?.map(|name| (name, argument));
-            sites.push(name.or_else(|| sites.last().cloned().flatten()));
-        }
+        let sites = columns_of_sites(given, form)?;
         let without_sites = example.clone();
         if let Some((name, argument)) = &sites[0] {
             example = example.with(argument.name(), literal(name));
         }
 
+        for (_, text) in columns.iter().filter(|(_, text)| text.is_json() && given.is_call()) {
+            tell_json(text);
+        }
         let sketches = stored::kind_of(&columns)?;
         if let Some((kind, _)) = sketches {
             example = example.with("method", literal(kind.method()));
@@ -76,7 +83,8 @@ impl Request {
         let asked = given.text(Argument::Method)?.unwrap_or(Cow::Borrowed(methods::DEFAULT));
         let Some((name, parse)) = methods::find(&asked) else {
             return Err(SqlError::parameter(format!("unknown method \"{asked}\"")).hint(format!(
-                "Methods: {}. {}",
+                "{}Methods: {}. {}",
+                did_you_mean(&asked, methods::all()),
                 methods::names(),
                 such_as(&match sketches {
                     Some(_) => example,
@@ -97,6 +105,7 @@ impl Request {
                 _ => example,
             },
             threshold: given.get(Argument::Threshold),
+            is_null: given.is_null(Argument::Threshold, form.is_typed),
             options: given.json(Argument::Options).map_err(Some),
             given: ByName::new(),
             tokenizer: given.text(Argument::Tokenizer)?,
@@ -129,11 +138,42 @@ impl Request {
             let site = sites.get(number).and_then(Option::as_ref);
             site.map(|(name, argument)| table.relation.named(name, argument.name())).transpose()
         })?;
-        Ok(Self { name: form.name, left, right, id_type, method, max_pairs, example })
+        let method_name = sketches.map_or(name, |(kind, _)| kind.method());
+        Ok(Self { name: form.name, left, right, id_type, method_name, method, max_pairs, example })
+    }
+
+    /// Prepares to read documents in place of those of the only table.
+    pub(crate) fn reading_of<'a>(&self, documents: &'a Source) -> ServerReading<'a> {
+        ServerReading::of(self.name, documents, None, self.id_type)
     }
 
     /// Prepares to read the documents of the request.
     pub(crate) fn reading(&self) -> ServerReading<'_> {
         ServerReading::of(self.name, &self.left, self.right.as_ref(), self.id_type)
     }
+}
+
+/// The name of a column, and the argument that gives it.
+type NamedColumn = (Cow<'static, str>, Argument);
+
+/// Returns the column of sites of each relation, if there is one.
+fn columns_of_sites(given: Named<'_>, form: Form) -> Result<Vec<Option<NamedColumn>>> {
+    let mut sites: Vec<Option<NamedColumn>> = Vec::new();
+    for (_, argument) in form.relations().iter().zip([Argument::SiteColumn, Argument::RightSiteColumn]) {
+        // Unless the caller names the column of the right table, it has the same name as the column
+        // of the left table.
+        let name = given.text(argument)?.map(|name| (name, argument));
+        sites.push(name.or_else(|| sites.last().cloned().flatten()));
+    }
+    Ok(sites)
+}
+
+/// Tells the caller that keys and values of JSON are compared alike.
+fn tell_json(column: &Column) {
+    let (name, of) = (&column.name, column.type_name());
+    pgrx::notice!(
+        "column \"{name}\" is of type {of}: its keys are compared as words, like its values; \
+         a view can take the text out: {} ->> 'body' AS body",
+        column.quoted().unwrap_or_default()
+    );
 }

@@ -9,13 +9,17 @@ pub(crate) mod features;
 pub(crate) mod form;
 mod join;
 pub(crate) mod methods;
+pub(crate) mod nearest;
 mod options;
 mod passages;
+pub(crate) mod runs;
 mod tables;
 mod tokenizer;
 
 pub(crate) use clustering::ClusteringArguments;
 pub(crate) use example::such_as;
 pub(crate) use join::Request;
+pub(crate) use options::at_least_one;
 pub(crate) use passages::{Arguments, PassageRequest, RawArguments, wanted};
+pub(crate) use runs::{RunsRequest, plain_tokenizer};
 pub(crate) use tokenizer::Pages;

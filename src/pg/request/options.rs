@@ -8,6 +8,7 @@ use serde::{Deserialize, forward_to_deserialize_any};
 use serde_json::{Map, Value};
 
 use super::example::{Example, literal, such_as};
+use super::nearest::did_you_mean;
 use crate::pg::server::error::{Result, SqlError};
 
 /// Options by name, as given.
@@ -53,7 +54,8 @@ pub(super) fn only_known(options: &ByName, known: &[&str], example: &Example) ->
     let Some(key) = options.keys().find(|key| !known.contains(&&***key)) else { return Ok(()) };
     let first = known.first().copied().unwrap_or_default();
     Err(SqlError::parameter(format!("unknown option \"{key}\"")).hint(format!(
-        "Options of this method: {}. {}",
+        "{}Options of this method: {}. {}",
+        did_you_mean(key, known.iter().copied()),
         known.join(", "),
         such_as(&with(example, &format!("{{\"{first}\": 1000}}")))
     )))
@@ -206,7 +208,7 @@ impl TryFrom<Value> for ColumnName {
 }
 
 /// Returns a number that must be at least 1.
-pub(super) fn at_least_one(name: &str, number: i64) -> Result<u64> {
+pub(crate) fn at_least_one(name: &str, number: i64) -> Result<u64> {
     u64::try_from(number).ok().filter(|&n| n > 0).ok_or_else(|| {
         SqlError::parameter(format!("{name} must be a whole number of at least 1, not {number}"))
     })

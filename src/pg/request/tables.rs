@@ -22,6 +22,8 @@ pub(super) struct Tables {
     pub tables: Vec<Table>,
     /// The type of the ids, if the caller gave one.
     pub id_type: Option<pg_sys::Oid>,
+    /// Set if the function takes ids of any type and has no argument for their type.
+    takes_any_id: bool,
 }
 
 /// A relation, the names of its columns that the caller gave, and the arguments for these names.
@@ -70,7 +72,19 @@ impl Tables {
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, message)
                 .hint("Give a NULL of the type of the ids: NULL::text"));
         }
-        Ok(Self { function: form.name, tables, id_type })
+        let mut opened = Self { function: form.name, tables, id_type, takes_any_id: form.takes_any_id() };
+        if opened.takes_any_id {
+            opened.id_type = opened.id_type_of_column();
+        }
+        Ok(opened)
+    }
+
+    /// Returns the type of the left table's ids. Returns `None` for integers, which need no type,
+    /// and for a column that does not exist, which is refused later.
+    fn id_type_of_column(&self) -> Option<pg_sys::Oid> {
+        let Table { relation, id: (argument, name), .. } = self.tables.first()?;
+        let id = relation.id_column(name.as_deref(), argument.name()).ok()?;
+        (!id.is_integer()).then_some(id.base_type)
     }
 
     /// Returns the column of the ids and the column of the documents for each relation.
@@ -81,6 +95,12 @@ impl Tables {
     fn columns_of<'a>(&self, table: &'a Table) -> Result<(&'a Column, &'a Column)> {
         let Table { relation, id, text, .. } = table;
         let with_hint = |error: SqlError| {
+            if id.1.is_none() && relation.has_key_of_several() {
+                return error.hint(self.key_of_several(table));
+            }
+            if let Some(hint) = relation.json_view() {
+                return error.hint(hint);
+            }
             error.hint(match self.example() {
                 Some(example) => {
                     let names = relation.column_names();
@@ -122,6 +142,29 @@ impl Tables {
         }
         let text = relation.text_column(text.1.as_deref(), text.0.name(), id).map_err(with_hint)?;
         Ok((id, text))
+    }
+
+    /// Returns the hint for a relation whose primary key has several columns: a view that makes one
+    /// id of them.
+    fn key_of_several(&self, table: &Table) -> String {
+        let relation = &table.relation;
+        let quoted = |column: &Column| column.quoted().ok();
+        let keys: Option<Vec<String>> = relation.keys().map(quoted).collect();
+        let document = relation.document_beside_key().and_then(quoted);
+        let (Some(keys), Some(document)) = (keys, document) else {
+            return "A view can make one id of the columns of the key: (a, b)::text.".to_owned();
+        };
+        let mut example = Example::new(self.function, self.tables.iter().map(|_| "one_key".to_owned()))
+            .with("id_column", literal("id"))
+            .with("text_column", literal("body"));
+        example.id_type = Some("text".to_owned());
+        format!(
+            "A view can make one id of them: CREATE TEMP VIEW one_key AS SELECT ({})::text AS id, {document} AS body FROM {}; \
+             SELECT * FROM {example}; or name a column that is unique alone; columns: {}.",
+            keys.join(", "),
+            relation.shown,
+            relation.column_names()
+        )
     }
 
     /// Returns the documents of the only or left relation, and of the right relation. `site` takes
@@ -172,7 +215,7 @@ impl Tables {
             }
             types.push(id);
         }
-        if !types.iter().all(|id| id.is_integer()) {
+        if !self.takes_any_id && !types.iter().all(|id| id.is_integer()) {
             let all_become = |&wanted: &pg_sys::Oid| types.iter().all(|id| becomes(id.base_type, wanted));
             let candidates = self.id_type.into_iter().chain(types.iter().map(|id| id.base_type));
             example.id_type = Some(type_name(candidates.filter(|&t| ids::has_order(t)).find(all_become)?));

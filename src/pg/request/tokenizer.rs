@@ -3,6 +3,7 @@
 use pgrx::{PgSqlErrorCode, pg_sys};
 
 use super::example::{Example, literal, such_as};
+use super::nearest::did_you_mean;
 use super::options::ColumnName;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::values;
@@ -53,7 +54,8 @@ pub(super) fn parse_tokenizer(
             }
             None => {
                 return Err(SqlError::parameter(format!("unknown tokenizer \"{name}\"")).hint(format!(
-                    "Tokenizers: words, chars, whitespace, html, or a text-search configuration such as tsearch:english. {}",
+                    "{}Tokenizers: words, chars, whitespace, html, or a text-search configuration such as tsearch:english. {}",
+                    did_you_mean(name, ["words", "chars", "whitespace", HTML]),
                     such_as(&example.with("tokenizer", literal("words")))
                 )));
             }

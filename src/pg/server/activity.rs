@@ -23,7 +23,7 @@ impl Activity {
     /// Reports the step of the refresh.
     pub(crate) fn step(&self, name: &'static str) {
         STEP.set(Some(name));
-        show(Some(("neardup_refresh", name)));
+        show(Some(("neardup_refresh", None, name)));
     }
 }
 
@@ -36,19 +36,19 @@ impl Drop for Activity {
     }
 }
 
-/// Reports the state of a call: as part of the refresh step if a refresh is running, and otherwise
+/// Reports the state of a call that reads the relation `docs`: as part of the refresh step if a refresh is running, and otherwise
 /// as part of the query.
-pub(crate) fn report(call: &str, state: &str) {
+pub(crate) fn report(call: &str, docs: pg_sys::Oid, state: &str) {
     match STEP.get() {
-        Some(step) => show(Some(("neardup_refresh", &format!("{step}: {call}: {state}")))),
-        None => show(Some((call, state))),
+        Some(step) => show(Some(("neardup_refresh", None, &format!("{step}: {call}: {state}")))),
+        None => show(Some((call, Some(docs), state))),
     }
 }
 
 /// Ends the report of a call: shows the step of the refresh, or the original query.
 pub(crate) fn end() {
     if !is_failing() && !std::thread::panicking() {
-        show(STEP.get().map(|step| ("neardup_refresh", step)));
+        show(STEP.get().map(|step| ("neardup_refresh", None, step)));
     }
 }
 
@@ -61,7 +61,7 @@ fn own_memory() -> Option<u64> {
 
 /// Shows the state, or the original query if there is no state. Does nothing in a process without a
 /// query of a client, such as some of the server's own processes.
-fn show(state: Option<(&str, &str)>) {
+fn show(state: Option<(&str, Option<pg_sys::Oid>, &str)>) {
     // SAFETY: null, or the text of the statement that the client sent.
     let query = unsafe {
         let query = pg_sys::debug_query_string;
@@ -72,9 +72,10 @@ fn show(state: Option<(&str, &str)>) {
     };
     let shown = match state {
         None => query.to_owned(),
-        Some((call, state)) => {
+        Some((call, docs, state)) => {
+            let docs = docs.map(|docs| format!(" docs {}", docs.to_u32())).unwrap_or_default();
             let memory = own_memory().map(|memory| format!(" {memory} kB")).unwrap_or_default();
-            let step = format!(" /* neardup:{memory} */ /* {call}: {state} */");
+            let step = format!(" /* neardup:{memory}{docs} */ /* {call}: {state} */");
             let query = query.to_bytes();
             // SAFETY: a string of that length in the server's encoding; the result is cut at a
             // whole character.

@@ -138,6 +138,26 @@ impl Call {
         Ok(self.text(0)?.zip(self.text(1)?).map(|(a, b)| [a, b]))
     }
 
+    /// Reports whether the statement has argument `n`, or if `unless_literal` is set, has it as
+    /// something other than a constant. The server puts the defaults of missing arguments into the
+    /// call as constants that have no place in the statement.
+    pub(crate) fn is_given(self, n: usize, unless_literal: bool) -> bool {
+        // SAFETY: `flinfo` is set by the function manager; the expression of a call is null or a
+        // node, and a call of a function has its arguments in a list.
+        unsafe {
+            let call: *const pg_sys::FuncExpr = (*(*self.info).flinfo).fn_expr.cast();
+            if call.is_null() || (*call).xpr.type_ != pg_sys::NodeTag::T_FuncExpr {
+                return false;
+            }
+            let arguments = (*call).args;
+            if arguments.is_null() || (*arguments).length as usize <= n {
+                return false;
+            }
+            let argument: *const pg_sys::Const = pg_sys::list_nth(arguments, n as i32).cast();
+            (*argument).xpr.type_ != pg_sys::NodeTag::T_Const || !unless_literal && (*argument).location >= 0
+        }
+    }
+
     /// Returns the type of argument `n` in this call, for polymorphic arguments.
     pub(crate) fn type_of(self, n: i32) -> pg_sys::Oid {
         // SAFETY: `flinfo` is set by the function manager.

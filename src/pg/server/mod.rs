@@ -11,6 +11,7 @@ pub(crate) mod executor;
 pub(crate) mod explaining;
 pub(crate) mod guard;
 pub(crate) mod panics;
+pub(crate) mod processor_time;
 pub(crate) mod progress;
 pub(crate) mod set_returning;
 pub(crate) mod settings;

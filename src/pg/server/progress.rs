@@ -12,14 +12,16 @@ use super::{activity, settings};
 #[derive(Debug)]
 pub(crate) struct Progress {
     name: &'static str,
+    /// The OID of the relation that the call reads.
+    docs: pg_sys::Oid,
     last: Instant,
     shown: bool,
 }
 
 impl Progress {
-    /// Makes the reporter for a call of `name`.
-    pub(crate) fn new(name: &'static str) -> Self {
-        Self { name, last: Instant::now(), shown: false }
+    /// Makes the reporter for a call of `name` on the relation `docs`.
+    pub(crate) fn new(name: &'static str, docs: pg_sys::Oid) -> Self {
+        Self { name, docs, last: Instant::now(), shown: false }
     }
 
     /// Reports the state of the call, unless the last report is too recent. Never called while
@@ -32,7 +34,7 @@ impl Progress {
         self.last = Instant::now();
         let state = state();
         self.shown = true;
-        activity::report(self.name, &state);
+        activity::report(self.name, self.docs, &state);
         if let Ok(title) = CString::new(format!("{}: {state}", self.name)) {
             // SAFETY: a C string that outlives the call.
             unsafe { pg_sys::set_ps_display(title.as_ptr()) };

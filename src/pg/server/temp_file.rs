@@ -9,8 +9,22 @@ use neardup_core::error::{Error, Result};
 use neardup_core::files::{TempFile, TempFiles};
 
 thread_local! {
+    /// The number of bytes in all files, and the greatest number since [`watch_space`].
+    static SPACE: Cell<[u64; 2]> = const { Cell::new([0; 2]) };
     /// Set if the server is ending the transaction and closes the files itself.
     static ABANDONED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Begins to watch the space that temporary files take. Returns the number of bytes in files now.
+pub(crate) fn watch_space() -> u64 {
+    let [bytes, _] = SPACE.get();
+    SPACE.set([bytes; 2]);
+    bytes
+}
+
+/// Returns the greatest number of bytes that were in files at a time since [`watch_space`].
+pub(crate) fn most_space() -> u64 {
+    SPACE.get()[1]
 }
 
 /// Drops a value after an error, when the server itself closes the temporary files that the value
@@ -76,6 +90,9 @@ impl TempFile for ServerFile {
             Ok(())
         })?;
         self.written += bytes.len() as u64;
+        let [all, most] = SPACE.get();
+        let all = all + bytes.len() as u64;
+        SPACE.set([all, most.max(all)]);
         Ok(())
     }
 
@@ -91,6 +108,8 @@ impl TempFile for ServerFile {
 
 impl Drop for ServerFile {
     fn drop(&mut self) {
+        let [all, most] = SPACE.get();
+        SPACE.set([all.saturating_sub(self.written), most]);
         if !std::thread::panicking() && !ABANDONED.get() {
             // SAFETY: an open file, closed once; after an error the server has closed it.
             unsafe { pg_sys::BufFileClose(self.file) };

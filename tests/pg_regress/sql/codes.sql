@@ -58,13 +58,13 @@ SELECT count(*) FROM near_duplicates('docs', method => 'exact_code', options => 
 SELECT count(*) > 0 AS found FROM near_duplicates('docs', 0.9, method => 'repeatability', options => '{"anchors": "听", "unit_length": 200, "unit_share": 0.5, "paragraphs": 5, "ends": 4, "min_length": 3, "fallback": 9}');
 
 -- Elimination: the longest codes first; a page goes for the one that stays and has the longest common substring with its code.
-CREATE FUNCTION naive(at float8) RETURNS TABLE (id int, duplicate_of int, similarity float8) LANGUAGE plpgsql AS $$
+CREATE FUNCTION naive(at float8) RETURNS TABLE (id int, kept_id int, similarity float8) LANGUAGE plpgsql AS $$
 DECLARE
     page record;
 BEGIN
     CREATE TEMP TABLE kept (no serial, id int, code text) ON COMMIT DROP;
     FOR page IN SELECT d.id, feature_code(d.body) AS code FROM docs d WHERE feature_code(d.body) <> '' ORDER BY length(feature_code(d.body)) DESC, d.id LOOP
-        SELECT k.id, code_repeatability(k.code, page.code) INTO duplicate_of, similarity FROM kept k ORDER BY 2 DESC, no LIMIT 1;
+        SELECT k.id, code_repeatability(k.code, page.code) INTO kept_id, similarity FROM kept k ORDER BY 2 DESC, no LIMIT 1;
         IF similarity >= at THEN
             id := page.id;
             RETURN NEXT;
@@ -84,20 +84,20 @@ SET neardup.memory = '1MB';
 SELECT at, c.* FROM unnest(array[0.5, 0.75]) at, check_eliminated(at) c;
 RESET neardup.threads;
 RESET neardup.memory;
-SELECT id, duplicate_of, round(similarity::numeric, 3) AS similarity FROM eliminate('docs', method => 'repeatability') WHERE id > 1000 ORDER BY 1;
+SELECT id, kept_id, round(similarity::numeric, 3) AS similarity FROM eliminate('docs', method => 'repeatability') WHERE id > 1000 ORDER BY 1;
 SELECT documents, skipped_null, skipped_empty, distinct_sets > 0 AS codes, pairs = (SELECT count(*) FROM eliminate('docs', method => 'repeatability')) AS eliminated FROM near_duplicates_stats();
 -- The same by name, by ids of another type, and as a stream; no pair is made, so there are never too many.
 SELECT (SELECT array_agg(e ORDER BY id) FROM eliminate('docs', 0.75, method => 'repeatability', keep => 'longest', max_pairs => 1) e)
     = (SELECT array_agg(e ORDER BY id) FROM (SELECT (eliminate('docs', 0.75, method => 'repeatability')).*) e) AS same;
 CREATE TABLE named AS SELECT 'page ' || to_char(id, 'FM0000') AS name, body FROM docs;
 SELECT count(*) AS differing FROM (
-    SELECT id, duplicate_of, similarity FROM eliminate('named', 0.75, NULL::text, id_column => 'name', method => 'repeatability')
-    EXCEPT SELECT 'page ' || to_char(id, 'FM0000'), 'page ' || to_char(duplicate_of, 'FM0000'), similarity FROM eliminate('docs', 0.75, method => 'repeatability')
+    SELECT id, kept_id, similarity FROM eliminate('named', 0.75, NULL::text, id_column => 'name', method => 'repeatability')
+    EXCEPT SELECT 'page ' || to_char(id, 'FM0000'), 'page ' || to_char(kept_id, 'FM0000'), similarity FROM eliminate('docs', 0.75, method => 'repeatability')
 ) d;
-SELECT e.id, duplicate_of FROM eliminate('docs', 0.75, method => 'repeatability', options => '{"fallback": 1, "min_length": 100}') e WHERE id > 1000 ORDER BY 1;
+SELECT e.id, kept_id FROM eliminate('docs', 0.75, method => 'repeatability', options => '{"fallback": 1, "min_length": 100}') e WHERE id > 1000 ORDER BY 1;
 -- Other rules, and equal codes, choose among pairs.
-SELECT id, duplicate_of, round(similarity::numeric, 3) AS similarity FROM eliminate('docs', method => 'repeatability', keep => 'first') WHERE id > 1000 ORDER BY 1;
-SELECT id, duplicate_of, similarity FROM eliminate('docs', method => 'exact_code') WHERE id > 1000 ORDER BY 1;
+SELECT id, kept_id, round(similarity::numeric, 3) AS similarity FROM eliminate('docs', method => 'repeatability', keep => 'first') WHERE id > 1000 ORDER BY 1;
+SELECT id, kept_id, similarity FROM eliminate('docs', method => 'exact_code') WHERE id > 1000 ORDER BY 1;
 
 -- Nothing to compare.
 CREATE TABLE none (id int PRIMARY KEY, body text);

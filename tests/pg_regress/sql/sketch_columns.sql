@@ -81,8 +81,8 @@ RESET enable_seqscan;
 -- Clusters, and rows to remove: the first of its kind stays, or the one that a column says.
 SELECT count(*) = (SELECT count(*) FROM clusters_of_pairs('SELECT left_id, right_id, similarity FROM near_duplicates(''docs'', text_column => ''m'', method => ''minhash'')')) AS same,
     count(*) > 20 AS many FROM near_duplicate_clusters('docs', text_column => 'm', method => 'minhash');
-SELECT count(*) > 10 AS many, bool_and(id > duplicate_of) AS first FROM eliminate('docs', text_column => 'm', method => 'minhash');
-SELECT count(*) > 10 AS many, bool_and(id < duplicate_of) AS last FROM eliminate('docs', text_column => 'm', method => 'minhash', keep => 'max:id');
+SELECT count(*) > 10 AS many, bool_and(id > kept_id) AS first FROM eliminate('docs', text_column => 'm', method => 'minhash');
+SELECT count(*) > 10 AS many, bool_and(id < kept_id) AS last FROM eliminate('docs', text_column => 'm', method => 'minhash', keep => 'max:id');
 SELECT * FROM eliminate('docs', text_column => 'm', method => 'minhash', keep => 'nonsense');
 
 -- Sketches of 100 bits made by the call are those of the column.

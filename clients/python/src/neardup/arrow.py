@@ -51,7 +51,7 @@ def near_duplicate_clusters(source: Source, docs: str, threshold: float | None =
 
 
 def eliminate(source: Source, docs: str, threshold: float | None = None, **more: Value) -> pa.Table:
-    """Rows that would be removed: `id`, `duplicate_of`, `similarity`. It removes nothing."""
+    """Rows that would be removed: `id`, `kept_id`, `similarity`. It removes nothing."""
     return _table(source, "eliminate", docs, threshold=threshold, **more)
 
 

@@ -31,7 +31,7 @@ def near_duplicate_clusters(source: Source, docs: str, threshold: float | None =
 
 
 def eliminate(source: Source, docs: str, threshold: float | None = None, **more: Value) -> pd.DataFrame:
-    """Rows that would be removed: `id`, `duplicate_of`, `similarity`. It removes nothing."""
+    """Rows that would be removed: `id`, `kept_id`, `similarity`. It removes nothing."""
     return _frame(arrow.eliminate(source, docs, threshold, **more))
 
 

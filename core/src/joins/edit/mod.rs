@@ -58,6 +58,7 @@ use crate::features::sets::grams::{GramSets, gram_sets};
 use crate::features::texts::{Distinct, Texts};
 use crate::files::TempFiles;
 use crate::memory;
+use crate::resources::Resources;
 use crate::verify::edit::{self, EditPredicate};
 use crate::verify::levenshtein::Pattern;
 use crate::verify::predicate::Predicate;
@@ -132,7 +133,12 @@ pub fn edit_pairs(
                 prepared.grams += grams;
                 prepared.distinct_grams += ordered.distinct_tokens as u64;
                 prepared.peak_bytes = prepared.peak_bytes.max(peak_bytes + texts.bytes());
-                let pairs = Pairs::new(ordered, Predicate::Grams(bound), algorithm, budget)?;
+                let pairs = Pairs::new(
+                    ordered,
+                    Predicate::Grams(bound),
+                    algorithm,
+                    Resources { files, budget, executor },
+                )?;
                 Source::Grams(pairs, bound)
             }
         };

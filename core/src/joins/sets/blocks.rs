@@ -75,15 +75,14 @@ impl BlockJoin {
         };
         join.todo = match &join.right {
             None => {
-                let sizes = join.left.sizes();
                 let one = blocks(&join.left, &bounds, Side::Left, budget);
                 let blocks =
                     if one.len() > 1 { blocks(&join.left, &bounds, Side::Left, budget / 2) } else { one };
                 let after = |n: usize| {
                     blocks[n..].iter().take_while({
-                        let largest = sizes[blocks[n].end - 1];
-                        let bounds = &bounds;
-                        move |probes| reach(bounds, sizes[probes.start], largest)
+                        let (left, bounds) = (&join.left, &bounds);
+                        let largest = left.size(blocks[n].end - 1);
+                        move |probes| reach(bounds, left.size(probes.start), largest)
                     })
                 };
                 let of_block = |n: usize| after(n).map(move |probes| (n, probes.clone()));
@@ -106,11 +105,6 @@ impl BlockJoin {
         };
         join.total = join.todo.len();
         join
-    }
-
-    /// Returns the predicate that decides which pairs pass.
-    pub fn predicate(&self) -> &Predicate {
-        &self.predicate
     }
 
     /// Loads the records that probe, and the indexed records unless they are the same records.
@@ -203,6 +197,18 @@ fn reach(bounds: &Bounds, probe: u32, largest: u32) -> bool {
     bounds.partner_sizes(Side::Left, probe, probe).is_none_or(|partners| *partners.start() <= largest)
 }
 
+/// Reports whether all records and their index take about `budget` bytes at most.
+pub fn is_one(left: &Store, right: Option<&Store>, predicate: Predicate, budget: usize) -> bool {
+    let bounds = Bounds::new(predicate);
+    match right {
+        None => blocks(left, &bounds, Side::Left, budget).len() <= 1,
+        Some(right) => {
+            let lefts = blocks(left, &bounds, Side::Left, budget / 2);
+            lefts.len() <= 1 && blocks(right, &bounds, Side::Right, budget / 2).len() <= 1
+        }
+    }
+}
+
 /// Cuts records into blocks whose joins take about `budget` bytes each.
 fn blocks(store: &Store, bounds: &Bounds, side: Side, budget: usize) -> Vec<Range<usize>> {
     /// The number of bytes of a record apart from its tokens: sizes, positions, bitmap, bounds,
@@ -212,11 +218,11 @@ fn blocks(store: &Store, bounds: &Bounds, side: Side, budget: usize) -> Vec<Rang
     /// in the lists of both inputs.
     const TOKEN: usize = 4;
     const POSTINGS: usize = 24;
-    let sizes = store.sizes();
     let mut blocks = Vec::new();
     let (mut from, mut bytes) = (0, 0usize);
     let (mut size, mut prefix) = (0, 0);
-    for (record, &own) in sizes.iter().enumerate() {
+    for record in 0..store.len() {
+        let own = store.size(record);
         if own != size {
             size = own;
             let partners = bounds.partner_sizes(side, size, u32::MAX);
@@ -231,8 +237,8 @@ fn blocks(store: &Store, bounds: &Bounds, side: Side, budget: usize) -> Vec<Rang
         }
         bytes += cost;
     }
-    if from < sizes.len() {
-        blocks.push(from..sizes.len());
+    if from < store.len() {
+        blocks.push(from..store.len());
     }
     blocks
 }

@@ -1,10 +1,12 @@
 //! The records of one table or two, and the bounds that follow from their sizes alone.
 
-use std::ops::{Range, RangeInclusive};
+use std::ops::Range;
 
 use super::bounds::{Bounds, Side};
+use super::reach::{Reach, SizesOfJoin};
 use crate::error::Result;
 use crate::features::sets::records::Records;
+use crate::features::sets::size_runs::SizeRuns;
 use crate::memory;
 use crate::simd::prefetch::prefetch;
 use crate::verify::predicate::Predicate;
@@ -30,19 +32,6 @@ pub struct Inputs {
     reaches: Vec<Reach>,
 }
 
-/// The indexed records that a record may be paired with, as far as their sizes alone decide.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Reach {
-    /// The first of these indexed records.
-    pub first: u32,
-    /// The record after the last of them. In a self-join this is the record itself.
-    pub end: u32,
-    /// The maximum number of tokens in which the record may differ from any of them.
-    pub differ: u32,
-    /// The length of the record's probing prefix.
-    prefix: u32,
-}
-
 /// The prefix of a record, without the tokens that cannot be shared.
 #[derive(Debug, Clone, Copy)]
 pub struct Prefix<'a> {
@@ -62,71 +51,22 @@ impl Inputs {
         predicate: Predicate,
     ) -> Result<Self> {
         let bounds = Bounds::new(predicate);
-        let smallest_left = left.sizes().first().copied().unwrap_or(0);
-        let largest_left = left.sizes().last().copied().unwrap_or(0);
-        let indexed = right.as_ref().unwrap_or(&left);
-        let (mut sizes, mut prefixes, mut size_of) = (Vec::<u32>::new(), Vec::new(), Vec::new());
-        memory::reserve(&mut size_of, indexed.len(), DOING)?;
-        for &size in indexed.sizes() {
-            if sizes.last() != Some(&size) {
-                let least_partner = match right {
-                    Some(_) => bounds
-                        .partner_sizes(Side::Right, size, largest_left)
-                        .map(|partners| smallest_left.max(*partners.start()))
-                        .filter(|&least| bounds.least_overlap(Side::Right, size, least).is_some()),
-                    // A record that probes is not smaller than the indexed record.
-                    None => Some(size),
-                };
-                let prefix = least_partner.map_or(0, |least| bounds.prefix(Side::Right, size, least));
-                memory::push(&mut sizes, size, DOING)?;
-                memory::push(&mut prefixes, prefix, DOING)?;
-            }
-            size_of.push(sizes.len() as u32 - 1);
-        }
-        let reaches = Vec::new();
-        let mut inputs = Self { left, right, bounds, shared_tokens, sizes, size_of, prefixes, reaches };
-        memory::reserve(&mut inputs.reaches, inputs.left.len(), DOING)?;
-        for probe in 0..inputs.left.len() {
-            let reach = match probe.checked_sub(1) {
-                Some(before) if inputs.left.size(before) == inputs.left.size(probe) => inputs.reaches[before],
-                _ => inputs.reach_of_size(inputs.left.size(probe)),
-            };
+        let runs = SizeRuns::of(left.sizes())?;
+        let right_runs = right.as_ref().map(|right| SizeRuns::of(right.sizes())).transpose()?;
+        let sizes_of_join = SizesOfJoin { bounds: &bounds, left: &runs, right: right_runs.as_ref() };
+        let (prefixes, of_sizes) = (sizes_of_join.indexing_prefixes()?, sizes_of_join.reaches()?);
+        let indexed = right_runs.as_ref().unwrap_or(&runs);
+        let (mut sizes, mut size_of, mut reaches) = (Vec::new(), Vec::new(), Vec::new());
+        memory::extend(&mut sizes, indexed.sizes(), DOING)?;
+        memory::reserve(&mut size_of, indexed.records(), DOING)?;
+        (0..sizes.len()).for_each(|run| size_of.extend(indexed.range(run).map(|_| run as u32)));
+        memory::reserve(&mut reaches, left.len(), DOING)?;
+        for (run, &reach) in of_sizes.iter().enumerate() {
             // Records are numbered with 32 bits.
-            let end = if inputs.is_self_join() { probe as u32 } else { reach.end };
-            inputs.reaches.push(Reach { end, ..reach });
+            let end = |probe| if right.is_none() { probe } else { reach.end };
+            reaches.extend(runs.range(run).map(|probe| Reach { end: end(probe), ..reach }));
         }
-        Ok(inputs)
-    }
-
-    /// Returns the reach of a record of this size, as if all records of compatible sizes came
-    /// before it.
-    fn reach_of_size(&self, size: u32) -> Reach {
-        let all = self.indexed().sizes();
-        let largest = all.last().copied().unwrap_or(0);
-        let Some(partners) = self.bounds.partner_sizes(Side::Left, size, largest) else {
-            return Reach::default();
-        };
-        let first = all.partition_point(|other| other < partners.start()) as u32;
-        let end = all.partition_point(|other| other <= partners.end()) as u32;
-        let prefix = match all.get(first as usize) {
-            Some(&least) => self.bounds.prefix(Side::Left, size, least),
-            None => 0,
-        };
-        Reach { first, end, differ: self.most_difference(size, &partners), prefix }
-    }
-
-    /// Returns the maximum number of tokens in which a record of this size and a record with one of
-    /// the sizes `partners` may differ. The maximum is at one of the ends of the range of sizes or
-    /// at the record's own size, except for a ripple ([`Predicate::ripple`]).
-    fn most_difference(&self, size: u32, partners: &RangeInclusive<u32>) -> u32 {
-        let largest = if self.is_self_join() { size } else { *partners.end() };
-        let differ = |other: u32| {
-            let least = self.bounds.least_overlap(Side::Left, size, other).unwrap_or(0);
-            (size - least.min(size)).saturating_add(other - least.min(other))
-        };
-        let own = size.clamp(*partners.start(), largest);
-        let most = differ(*partners.start()).max(differ(own)).max(differ(largest));
-        most.saturating_add(self.bounds.predicate().ripple())
+        Ok(Self { left, right, bounds, shared_tokens, sizes, size_of, prefixes, reaches })
     }
 
     /// Returns the records that probe, and the indexed records unless they are the same records.

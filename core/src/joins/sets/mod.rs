@@ -14,9 +14,12 @@ pub mod found;
 pub mod inputs;
 pub mod listing;
 pub mod near_pairs;
+pub mod partitions;
 pub mod positional;
 pub mod posting;
 pub mod postings;
+pub mod reach;
+pub mod set_join;
 pub mod suffix;
 
 use std::collections::VecDeque;
@@ -30,7 +33,7 @@ use crate::joins::set_index::bitmap::Width;
 use crate::joins::{Counts, RecordPair};
 use crate::memory;
 use bitmap_join::BitmapJoin;
-use bounds::Side;
+use bounds::{Bounds, Side};
 use engine::{Engine, ProbeScratch};
 use found::FoundPairs;
 use inputs::Inputs;
@@ -204,7 +207,12 @@ fn bitmap_words(inputs: &Inputs) -> Option<usize> {
         seen += postings(record);
         seen > nearly_all
     })?;
-    let size = records.size(large);
-    let least = inputs.bounds().least_overlap(Side::Left, size, size)?;
+    bitmap_words_of(records.size(large), inputs.bounds())
+}
+
+/// Returns the number of words that the bitmaps of records of this size need, or `None` if no bitmap
+/// is wide enough.
+fn bitmap_words_of(size: u32, bounds: &Bounds) -> Option<usize> {
+    let least = bounds.least_overlap(Side::Left, size, size)?;
     Width::IN_MEMORY.words(size, 2 * (size - least))
 }

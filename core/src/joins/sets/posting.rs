@@ -47,6 +47,26 @@ impl Posting {
         }
     }
 
+    /// Returns everything but the record, as one number.
+    #[inline]
+    pub fn rest(self) -> u64 {
+        let [second, third] = self.distances;
+        u64::from(self.place_and_distance) << 32 | u64::from(second) << 16 | u64::from(third)
+    }
+
+    /// Creates a posting of a record and the number that [`Posting::rest`] returns.
+    #[inline]
+    pub fn of_rest(record: u32, rest: u64) -> Self {
+        let distances = [(rest >> 16) as u16, rest as u16];
+        Self { record, place_and_distance: (rest >> 32) as u32, distances }
+    }
+
+    /// Returns a number of tokens that the record has before the posting's token; it may have more.
+    #[inline]
+    pub fn place_at_least(&self) -> u32 {
+        self.place_and_distance >> Self::DISTANCE_BITS
+    }
+
     /// Returns the number of tokens of the record before the posting's token, including tokens that
     /// no other record has. `token` is the posting's token.
     #[inline]

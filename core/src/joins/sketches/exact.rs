@@ -31,8 +31,9 @@ pub(super) fn exact_pairs(
     mut signatures: Signatures,
     mut sets: HashSets,
     predicate: Predicate,
-    Resources { files, budget, executor }: Resources<'_>,
+    resources: Resources<'_>,
 ) -> Result<(Pairs, usize)> {
+    let Resources { files, budget, executor } = resources;
     // The tokens are numbers.
     let spec = FeatureSpec { multiset: false, ..FeatureSpec::WORDS };
     let mut builder = SetBuilder::new(spec, executor.count()).within(budget).with_files(files);
@@ -101,7 +102,7 @@ pub(super) fn exact_pairs(
     if let (Some(table), Some(rights)) = (&mut ordered.right, rights) {
         table.members = rows_of(&table.members, |record| rights.rows((record - split) as usize))?;
     }
-    Ok((Pairs::new(ordered, predicate, Algorithm::Auto, left)?, peak))
+    Ok((Pairs::new(ordered, predicate, Algorithm::Auto, Resources { budget: left, ..resources })?, peak))
 }
 
 /// Replaces each record among the members by the rows of this record.

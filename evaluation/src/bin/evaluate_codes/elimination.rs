@@ -40,7 +40,12 @@ pub fn equal<K: Eq + Hash>(keys: impl IntoIterator<Item = Option<K>>) -> (usize,
 
 /// What repeatability eliminates.
 pub fn repeated(texts: &[String], threshold: f64) -> Vec<Eliminated> {
-    let method = ByCodes { spec: CodeSpec::default(), threshold: Some(threshold) };
+    repeated_by(texts, threshold, CodeSpec::default())
+}
+
+/// The same of codes that are made otherwise.
+pub fn repeated_by(texts: &[String], threshold: f64, spec: CodeSpec) -> Vec<Eliminated> {
+    let method = ByCodes { spec, threshold: Some(threshold) };
     let (mut rows, mut quiet) = (Corpus::of_texts(texts), Quiet);
     let mut reading = Reading::new(&mut rows, &mut quiet, RESOURCES);
     let (_, leaders) = method.eliminate(&mut reading).expect("memory").expect("a threshold");

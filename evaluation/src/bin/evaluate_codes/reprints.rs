@@ -1,6 +1,6 @@
 //! Chinese articles on the pages of many sites: what the paper is about. Its tables II to IV.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use neardup_core::executor::Stop;
@@ -14,11 +14,15 @@ use neardup_core::sketches::checksum::checksum;
 use neardup_core::text::html::html_text;
 use neardup_core::verify::measure::Measure;
 
+use crate::bootstrap::{self, Part, numbered, parts};
 use crate::elimination::{Eliminated, equal, of_pairs, repeated, share};
 use crate::sites::articles::Language;
 use crate::sites::changes::Change;
 use crate::sites::{self, Page, SHARES};
 use crate::{periods, plot, processor};
+
+/// A name, how many pages have a key, which go, and seconds.
+type Experiment = (&'static str, usize, Vec<Eliminated>, f64);
 
 /// The threshold of experiment V.
 const THRESHOLD: f64 = 0.75;
@@ -79,7 +83,7 @@ impl Reprints {
     }
 
     /// What goes by each of experiments I to V: how many have a key, which go, seconds.
-    fn experiments(&self, texts: &[String]) -> Vec<(&'static str, usize, Vec<Eliminated>, f64)> {
+    fn experiments(&self, texts: &[String]) -> Vec<Experiment> {
         let stop = Stop::default();
         let sum = |text: &String, clean| checksum(text, clean, &stop).expect("memory");
         let code = |text: &String| feature_code(text, &CodeSpec::default(), &stop).expect("memory");
@@ -125,21 +129,28 @@ pub fn print(data: &Path, count: usize) -> String {
         ("with its title and date", &reprints.nearly),
         ("the whole page", &reprints.whole),
     ];
+    let mut purified = Vec::new();
     for (name, texts) in inputs {
         println!("Texts: {name}: \n");
         let found = reprints.experiments(texts);
         let rows: Vec<_> =
             found.iter().map(|(name, effective, gone, s)| reprints.row(name, *effective, gone, *s)).collect();
         plot::table(&head, &rows);
+        if purified.is_empty() {
+            purified = found;
+        }
     }
-    contenders(&reprints, &head);
-    by_change(&reprints);
-    by_frame(&reprints);
+    let mut decided: Vec<(&str, Vec<Eliminated>)> = Vec::new();
+    decided.extend(purified.iter().rev().map(|(name, _, gone, _)| (*name, gone.clone())));
+    decided.extend(contenders(&reprints, &head));
+    intervals(&reprints, &decided);
+    by_change(&reprints, &purified);
+    by_template(&reprints);
     thresholds(&reprints, &inputs.map(|(name, texts)| (name, texts.as_slice())))
 }
 
 /// Table III: codes of full stops, and methods of neardup that are not made for reprints.
-fn contenders(reprints: &Reprints, head: &[String]) {
+fn contenders(reprints: &Reprints, head: &[String]) -> [(&'static str, Vec<Eliminated>); 4] {
     println!("### Contenders (Table III)\n");
     let texts = &reprints.purified;
     let mut rows = Vec::new();
@@ -171,21 +182,51 @@ fn contenders(reprints: &Reprints, head: &[String]) {
         ("containment 0.9", &containment),
         ("simhash, 61 of 64", &simhash),
     ];
-    for (name, method) in methods {
-        timed(name, &|| (texts.len(), of_pairs(texts, method)));
-    }
+    let found = methods.map(|(name, method)| {
+        let began = processor::seconds();
+        let gone = of_pairs(texts, method);
+        rows.push(reprints.row(name, texts.len(), &gone, processor::seconds() - began));
+        (name, gone)
+    });
     plot::table(head, &rows);
+    found
+}
+
+/// Intervals of precision and recall of the purified texts; articles are drawn, with their pages.
+fn intervals(reprints: &Reprints, decided: &[(&str, Vec<Eliminated>)]) {
+    println!("### Intervals: the article alone\n");
+    println!("Drawn: articles with their pages; the first is repeatability.\n");
+    let (of, groups) = numbered(&reprints.pages.iter().map(|page| page.article).collect::<Vec<_>>());
+    let group = |page: u32| of[page as usize];
+    let (_, later) = equal(reprints.pages.iter().map(|page| Some(page.article)));
+    let mut first: Option<[Vec<Part>; 2]> = None;
+    let rows: Vec<Vec<String>> = decided
+        .iter()
+        .map(|(name, gone)| {
+            let right = |&(a, b): &Eliminated| reprints.article(a) == reprints.article(b);
+            let precision = parts(groups, gone.iter().map(|pair| (group(pair.0), right(pair))));
+            let rightly: HashSet<u32> = gone.iter().filter(|pair| right(pair)).map(|pair| pair.0).collect();
+            let recall = parts(groups, later.iter().map(|&(page, _)| (group(page), rightly.contains(&page))));
+            let both = [precision, recall];
+            let cells = |n: usize| bootstrap::cells(&both[n], first.as_ref().map(|first| &first[n][..]));
+            let row = [vec![(*name).to_owned()], cells(0), cells(1)].concat();
+            first.get_or_insert(both);
+            row
+        })
+        .collect();
+    let head =
+        [vec!["method".to_owned()], bootstrap::heads("precision"), bootstrap::heads("recall")].concat();
+    plot::table(&head, &rows);
 }
 
 /// What goes of the redundant pages, by what was done to their article.
-fn by_change(reprints: &Reprints) {
+fn by_change(reprints: &Reprints, experiments: &[Experiment]) {
     println!("### Recall, by what was done to the article\n");
-    let rows: Vec<Vec<String>> = reprints
-        .experiments(&reprints.purified)
-        .into_iter()
+    let rows: Vec<Vec<String>> = experiments
+        .iter()
         .map(|(name, _, gone, _)| {
-            let of = |change| reprints.recall(&gone, |page| page.change == change);
-            std::iter::once(name.to_owned()).chain(Change::ALL.map(of)).collect()
+            let of = |change| reprints.recall(gone, |page| page.change == change);
+            std::iter::once((*name).to_owned()).chain(Change::ALL.map(of)).collect()
         })
         .collect();
     let head: Vec<String> =
@@ -193,18 +234,18 @@ fn by_change(reprints: &Reprints) {
     plot::table(&head, &rows);
 }
 
-/// Repeatability on whole pages, by how much of them is frame.
-fn by_frame(reprints: &Reprints) {
-    println!("### Whole pages, by the share of the frame: repeatability 0.75\n");
+/// Repeatability on whole pages, by how much of them is template.
+fn by_template(reprints: &Reprints) {
+    println!("### Whole pages, by the share of the template: repeatability 0.75\n");
     let gone = repeated(&reprints.whole, THRESHOLD);
     let share_of = |page: u32| reprints.pages[page as usize].share;
-    let row = |&frame: &u32| {
-        let of: Vec<Eliminated> = gone.iter().filter(|gone| share_of(gone.0) == frame).copied().collect();
-        let recall = reprints.recall(&gone, |page| page.share == frame);
-        vec![format!("{frame} %"), of.len().to_string(), share(reprints.right(&of), of.len()), recall]
+    let row = |&template: &u32| {
+        let of: Vec<Eliminated> = gone.iter().filter(|gone| share_of(gone.0) == template).copied().collect();
+        let recall = reprints.recall(&gone, |page| page.share == template);
+        vec![format!("{template} %"), of.len().to_string(), share(reprints.right(&of), of.len()), recall]
     };
     let rows: Vec<Vec<String>> = SHARES.iter().map(row).collect();
-    plot::table(&["frame", "eliminated", "precision", "recall"].map(str::to_owned), &rows);
+    plot::table(&["template", "eliminated", "precision", "recall"].map(str::to_owned), &rows);
 }
 
 /// Table IV, and its plot.

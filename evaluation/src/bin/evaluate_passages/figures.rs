@@ -8,20 +8,14 @@ use crate::framed::Framed;
 use crate::planted::Planted;
 use crate::plot::{Line, svg};
 use crate::searching::{idf, imatch, shingles, spotsigs};
-use crate::sentences::Sentences;
+use crate::sentences::{ALIKE, Sentences};
 
 /// Pages of sites whose sentences are judged, at most.
 const PAGES: usize = 500;
 
 /// All tables; the plots by their names.
 pub fn figures(planted: &[Planted], framed: &Framed) -> Vec<(&'static str, String)> {
-    let whole = |text: &String| 0..text.len();
-    let mut inputs: Vec<Sentences> = planted
-        .iter()
-        .map(|planted| Sentences::new(planted.name, &planted.texts, |row| whole(&planted.texts[row])))
-        .collect();
-    let pages = &framed.texts[..framed.texts.len().min(PAGES)];
-    inputs.push(Sentences::new("pages of sites", pages, |row| framed.articles[row].clone()));
+    let inputs = inputs(planted, framed, ALIKE);
     println!("### Sentences that are duplicates\n");
     println!(
         "| corpus | documents | sentences judged | pairs of duplicates | equal | planted sentences that are |"
@@ -41,12 +35,55 @@ pub fn figures(planted: &[Planted], framed: &Framed) -> Vec<(&'static str, Strin
         );
     }
     println!();
+    judges(planted, framed);
     let tau = thresholds(&inputs);
     vec![
         ("passages_tau.svg", tau),
         ("passages_idf.svg", idf_ranges(&inputs)),
         ("passages_antecedents.svg", antecedents(&inputs)),
     ]
+}
+
+/// The sentences of the planted corpora and of pages of sites; duplicates are as similar as `alike`.
+fn inputs<'a>(planted: &'a [Planted], framed: &'a Framed, alike: f64) -> Vec<Sentences<'a>> {
+    let whole = |text: &String| 0..text.len();
+    let of = |planted: &'a Planted| {
+        Sentences::new(planted.name, &planted.texts, alike, |row| whole(&planted.texts[row]))
+    };
+    let mut inputs: Vec<Sentences> = planted.iter().map(of).collect();
+    let pages = &framed.texts[..framed.texts.len().min(PAGES)];
+    inputs.push(Sentences::new("pages of sites", pages, alike, |row| framed.articles[row].clone()));
+    inputs
+}
+
+/// What changes with the least similarity that the judge asks for.
+fn judges(planted: &[Planted], framed: &Framed) {
+    println!("### The judge: duplicates, and F1 of signatures, by the least edit similarity of duplicates\n");
+    let settings = [
+        ("2-shingles at 0.5", shingles(2), 0.5),
+        ("2-shingles at 0.9", shingles(2), 0.9),
+        ("4-shingles at 0.9", shingles(4), 0.9),
+        ("I-Match", imatch(), 0.9),
+        ("SpotSigs, 10,000 words, at 0.9", spotsigs(Antecedents::Counted(10_000)), 0.9),
+    ];
+    let names: Vec<&str> = settings.iter().map(|setting| setting.0).collect();
+    println!("| corpus | judge | pairs of duplicates | equal | {} |", names.join(" | "));
+    println!("|---|---:|---:|---:|{}", "---:|".repeat(names.len()));
+    for alike in [0.6, 0.7, ALIKE, 0.9] {
+        for input in inputs(planted, framed, alike) {
+            let f1 = settings.iter().map(|(_, features, threshold)| {
+                format!("{:.3}", input.judge(&parameters(features.clone(), *threshold)).0.f1())
+            });
+            println!(
+                "| {} | {alike} | {} | {:.3} | {} |",
+                input.name,
+                input.pairs,
+                input.equal as f64 / input.pairs.max(1) as f64,
+                f1.collect::<Vec<_>>().join(" | ")
+            );
+        }
+    }
+    println!();
 }
 
 fn parameters(features: Features, threshold: f64) -> Parameters {

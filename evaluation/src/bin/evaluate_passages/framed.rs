@@ -1,4 +1,4 @@
-//! Pages of sites: passages of articles, which are known, and of frames.
+//! Pages of sites: passages of articles, which are known, and of templates.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
@@ -49,6 +49,12 @@ impl Framed {
         )
     }
 
+    /// Whether a passage is of the articles of two pages that have the same one.
+    pub fn is_of_one_article(&self, passage: &Passage, starts: &Starts) -> bool {
+        let [a, b] = [passage.left_row, passage.right_row].map(|row| self.pages[row as usize].article);
+        a == b && self.is_of_articles(passage, starts)
+    }
+
     /// The articles in characters, as passages have their spans.
     pub fn starts(&self) -> Starts {
         let of = |(text, bytes): (&String, &Range<usize>)| {
@@ -69,7 +75,7 @@ pub fn share(part: usize, of: usize) -> String {
 
 /// What passages say of pages: which of them have the same article.
 pub fn table(framed: &Framed) {
-    println!("### Pages of sites: passages of articles and of frames, and pages with the same article\n");
+    println!("### Pages of sites: passages of articles and of templates, and pages with the same article\n");
     let kinds = ["one site", "two sites"].map(str::to_owned).into_iter();
     let kinds: Vec<String> = kinds.chain(Change::ALL.map(|change| change.name().to_owned())).collect();
     println!(

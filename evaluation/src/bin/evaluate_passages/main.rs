@@ -9,7 +9,9 @@
 //! of its articles.
 
 mod beyond;
+use neardup_evaluation::bootstrap;
 mod characters;
+mod content;
 use neardup_evaluation::corpora;
 mod figures;
 mod framed;

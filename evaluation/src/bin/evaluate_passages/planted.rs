@@ -150,6 +150,13 @@ impl Planted {
 
     /// How well passages are located, of some kinds.
     pub fn judge(&self, found: &[Passage], kinds: &[&str]) -> Score {
+        let mut score = Score::default();
+        self.judge_each(found, kinds).into_iter().for_each(|own| score += own);
+        score
+    }
+
+    /// The same of each pair of documents with something planted.
+    pub fn judge_each(&self, found: &[Passage], kinds: &[&str]) -> Vec<Score> {
         let places: Vec<Vec<usize>> = self.texts.iter().map(|text| solid(text)).collect();
         let mut of: BTreeMap<(u32, u32), [HashSet<usize>; 2]> = BTreeMap::new();
         for passage in found {
@@ -163,17 +170,18 @@ impl Planted {
                 own[1].extend(b.clone());
             }
         }
-        let mut score = Score::default();
         let nothing = Default::default();
-        for ((_, host, donor), truth) in self.truth.iter().filter(|(key, _)| kinds.contains(&key.0.as_str()))
-        {
+        let of_kinds = self.truth.iter().filter(|(key, _)| kinds.contains(&key.0.as_str()));
+        let each = of_kinds.map(|((_, host, donor), truth)| {
             let found = of.get(&(*host, *donor)).unwrap_or(&nothing);
+            let mut score = Score::default();
             for side in [0, 1] {
                 let both = truth[side].intersection(&found[side]).count();
                 score += Score { both, found: found[side].len(), truth: truth[side].len() };
             }
-        }
-        score
+            score
+        });
+        each.collect()
     }
 
     /// The share of the planted sentences of which passages have at least half the characters in

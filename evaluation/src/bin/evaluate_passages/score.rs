@@ -2,6 +2,8 @@
 
 use std::ops::AddAssign;
 
+use crate::bootstrap::Part;
+
 /// Characters found and planted.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Score {
@@ -25,6 +27,11 @@ impl Score {
     /// Twice what is found and planted, of both.
     pub fn f1(self) -> f64 {
         2.0 * self.both as f64 / (self.found + self.truth).max(1) as f64
+    }
+
+    /// What it adds to F1, which is a share.
+    pub fn part(self) -> Part {
+        [2.0 * self.both as f64, (self.found + self.truth) as f64]
     }
 
     /// Precision, recall and F1 as cells of a table.

@@ -40,8 +40,13 @@ pub fn letters(text: &str) -> String {
 }
 
 impl<'a> Sentences<'a> {
-    /// Of these texts; `within` says where the sentences of a document are to be for being judged.
-    pub fn new(name: &'static str, texts: &'a [String], within: impl Fn(usize) -> Range<usize>) -> Self {
+    /// Of these texts; duplicates have an edit similarity of `alike`, and `within` says where the sentences of a document are to be for being judged.
+    pub fn new(
+        name: &'static str,
+        texts: &'a [String],
+        alike: f64,
+        within: impl Fn(usize) -> Range<usize>,
+    ) -> Self {
         let mut numbers: HashMap<String, u32> = HashMap::new();
         let mut of = Vec::new();
         for (row, text) in texts.iter().enumerate() {
@@ -61,9 +66,9 @@ impl<'a> Sentences<'a> {
         }
         let mut distinct = vec![String::new(); numbers.len()];
         numbers.into_iter().for_each(|(letters, number)| distinct[number as usize] = letters);
-        let alike = Corpus::of_texts(&distinct).pairs(&Edit::new(ALIKE).expect("a threshold"));
+        let pairs = Corpus::of_texts(&distinct).pairs(&Edit::new(alike).expect("a threshold"));
         let similar: HashSet<(u32, u32)> =
-            alike.expect("memory").into_iter().map(|pair| (pair.left, pair.right)).collect();
+            pairs.expect("memory").into_iter().map(|pair| (pair.left, pair.right)).collect();
         let mut sentences = Self { name, texts, of, similar, pairs: 0, equal: 0 };
         sentences.count(distinct.len());
         sentences

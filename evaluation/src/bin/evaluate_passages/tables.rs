@@ -5,7 +5,10 @@ use std::path::Path;
 use neardup_core::features::spotsigs::Antecedents;
 use neardup_core::passages::Parameters;
 
+use crate::bootstrap::{self, Part};
 use crate::planted::{Planted, RUN};
+use crate::plot::table;
+use crate::score::Score;
 use crate::searching::{few_texts, imatch, kinds_of_features, passages, shingles, spotsigs};
 
 fn head(first: &str, planted: &[Planted], columns: &str) {
@@ -41,6 +44,8 @@ pub fn settings(planted: &[Planted]) {
         "_: precision | recall | F1 | sentences found | runs of {RUN} or more: precision | recall | F1"
     );
     head("setting", planted, &columns);
+    let mut intervals: Vec<Vec<String>> = Vec::new();
+    let mut firsts: Vec<Vec<Part>> = Vec::new();
     for (name, features, threshold, min_sentences) in [
         ("the defaults: I-Match, 3 sentences", imatch(), 0.9, 3),
         ("I-Match, 1 sentence", imatch(), 0.9, 1),
@@ -57,8 +62,23 @@ pub fn settings(planted: &[Planted]) {
                 [planted, &runs].map(|planted| planted.judge(&found, &planted.kinds()).cells());
             format!("{all} | {:.3} | {of_runs}", planted.sentences_found(&found))
         });
+        let mut cells = vec![name.to_owned()];
+        for (n, planted) in planted.iter().enumerate() {
+            let found = passages(&planted.texts, &parameters);
+            let each = planted.judge_each(&found, &planted.kinds());
+            let of_pairs: Vec<Part> = each.into_iter().map(Score::part).collect();
+            cells.extend(bootstrap::cells(&of_pairs, firsts.get(n).map(Vec::as_slice)));
+            if firsts.len() == n {
+                firsts.push(of_pairs);
+            }
+        }
+        intervals.push(cells);
     }
     println!();
+    println!("### Intervals of F1, passages of all kinds\n");
+    println!("Drawn: pairs of documents with planted sentences.\n");
+    let heads = ["en: F1", "zh: F1"].map(bootstrap::heads).concat();
+    table(&[vec!["setting".to_owned()], heads].concat(), &intervals);
 }
 
 /// The least width of a passage: what it keeps of planted passages, and how many it leaves of the

@@ -7,6 +7,7 @@
 //! articles of DATA, as words and as 3-grams of characters. Times are processor seconds of one
 //! thread, from ordered records to the last pair.
 
+use neardup_evaluation::bootstrap;
 use neardup_evaluation::corpora;
 use neardup_evaluation::processor;
 use neardup_evaluation::sites;
@@ -57,7 +58,7 @@ fn main() {
     println!("### Growth (Figures 1 and 3 k, l)\n");
     growth(&inputs[4], &folder);
     println!("### q-grams and shingles (Table 2)\n");
-    quality::table(&[("news", &news), ("pages of sites", &pages)]);
+    quality::table(&[("titles", &titles), ("news", &news), ("pages of sites", &pages)]);
 }
 
 /// What each algorithm looks at, and the time it takes.

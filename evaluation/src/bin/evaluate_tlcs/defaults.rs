@@ -53,7 +53,7 @@ pub fn dispersed(inputs: &[Input]) {
     const SHARES: [u32; 4] = [0, 100, 200, 300];
     println!("### Sentences dispersed over the document: coverage and candidates, by the least distance\n");
     let made = [(400, 30), (400, 60), (1000, 30)].map(|(words, frame)| Corpus {
-        name: format!("300 pages of {words} words, frame {frame} %"),
+        name: format!("300 pages of {words} words, template {frame} %"),
         texts: pages::pages(300, words, frame),
         labelled: (1..=60).map(|n| (5 * n - 2, 5 * n - 1)).collect(),
     });

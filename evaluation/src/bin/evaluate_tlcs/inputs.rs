@@ -4,26 +4,32 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
 use neardup_core::hash::mix;
-use neardup_core::methods::corpus::Corpus as Rows;
-use neardup_core::methods::sets::Sets;
 use neardup_core::sketches::sentence::Parameters as Signing;
 use neardup_core::text::html::html_text;
-use neardup_core::verify::measure::Measure;
 
 use crate::candidates::{Pair, candidates};
 use crate::corpora::Corpus;
 use crate::plot;
+use crate::unlabelled::alike;
 use crate::{sites, small};
 
 const CORPORA: [&str; 6] =
     ["html_kafka_a", "html_readability_a", "en_bible_a", "zh_law_a", "planted_en_a", "planted_zh_a"];
 
+/// Where a page of sites stands.
+pub struct Place {
+    pub site: u32,
+    /// The site, or the one that it mirrors: what has the same template.
+    pub template: u32,
+    /// How much of the page is template, in hundredths.
+    pub share: u32,
+}
+
 /// A corpus, its truth, and what the method compares of it.
 pub struct Input {
     pub corpus: Corpus,
-    /// The site of each document, and how much of its pages is frame, in hundredths, where there
-    /// are sites.
-    pub sites: Option<Vec<(u32, u32)>>,
+    /// Where each document stands, where there are sites.
+    pub sites: Option<Vec<Place>>,
     /// Pairs without a label whose words have a Jaccard similarity of 0.8 or more, where labels are
     /// not complete: neither right nor wrong.
     pub unknown: HashSet<Pair>,
@@ -49,17 +55,23 @@ impl Input {
             texts: made.iter().map(|page| html_text(&page.html, None)).collect(),
             labelled: sites::truth(&made).into_iter().collect(),
         };
-        Self::of(corpus, Some(made.iter().map(|page| (page.site, page.share)).collect()))
+        let mut templates: HashMap<&str, u32> = HashMap::new();
+        let mut places = Vec::new();
+        for page in &made {
+            let host = page.url.split('/').nth(2).unwrap_or_default();
+            let next = templates.len() as u32;
+            let template = *templates.entry(host.trim_start_matches("mirror.")).or_insert(next);
+            places.push(Place { site: page.site, template, share: page.share });
+        }
+        Self::of(corpus, Some(places))
     }
 
-    fn of(corpus: Corpus, sites: Option<Vec<(u32, u32)>>) -> Self {
+    fn of(corpus: Corpus, sites: Option<Vec<Place>>) -> Self {
         let unknown = match sites {
             // What the pages are made of is known.
             Some(_) => HashSet::new(),
             None => {
-                let alike = Sets::of_words(Measure::Jaccard, 0.8).expect("a threshold");
-                let pairs = Rows::of_texts(&corpus.texts).pairs(&alike).expect("memory");
-                let pairs = pairs.into_iter().map(|pair| (pair.left, pair.right));
+                let pairs = alike(&corpus.texts).into_iter();
                 pairs.filter(|pair| !corpus.labelled.contains(pair)).collect()
             }
         };
@@ -74,13 +86,16 @@ impl Input {
         Self { corpus, sites, unknown, candidates, labelled_with }
     }
 
-    /// The same with at most so many documents, where pairs of all with all are compared; those
-    /// with a label first.
-    pub fn at_most(&self, most: usize) -> Option<Self> {
+    /// The same with some of the documents, those with a label first, where pairs of all would be
+    /// more than memory is for.
+    pub fn of_memory(&self) -> Option<Self> {
+        const MOST: usize = 2000;
+        const SOME: usize = 500;
         let Corpus { name, texts, labelled } = &self.corpus;
-        (texts.len() > most && self.sites.is_none()).then(|| {
-            let corpus = Corpus { name: name.clone(), texts: texts.clone(), labelled: labelled.clone() };
-            Self::of(cut(corpus, most), None)
+        (texts.len() > MOST && self.sites.is_none()).then(|| {
+            let name = format!("{SOME} of {name}");
+            let corpus = Corpus { name, texts: texts.clone(), labelled: labelled.clone() };
+            Self::of(cut(corpus, SOME), None)
         })
     }
 

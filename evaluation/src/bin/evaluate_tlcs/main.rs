@@ -5,6 +5,7 @@
 
 mod candidates;
 mod contenders;
+use neardup_evaluation::bootstrap;
 use neardup_evaluation::corpora;
 mod defaults;
 mod inputs;
@@ -17,6 +18,8 @@ use neardup_evaluation::sites;
 mod slopes;
 use neardup_evaluation::small;
 mod steps;
+mod tables;
+use neardup_evaluation::unlabelled;
 mod windows;
 
 use std::path::PathBuf;
@@ -37,7 +40,7 @@ fn main() {
     let inputs = Input::all(&data, pages);
     inputs::table(&inputs);
     step("contenders");
-    contenders::tables(&inputs, &Input::of_pages(&data, pages / 2));
+    tables::tables(&inputs, &Input::of_pages(&data, pages / 2));
     step("steps");
     steps::table(&inputs);
     step("signatures");

@@ -60,13 +60,19 @@ pub fn signatures(inputs: &[Input]) -> String {
                     let labelled = input.labelled_with[&document].iter();
                     labelled.map(|&other| pair(document, other)).filter(|pair| near_labelled[pair])
                 };
-                share(
-                    1.0 + near().filter(|pair| pairs.contains(pair)).count() as f64,
-                    1.0 + near().count() as f64,
-                )
+                // Nothing of a document without a near duplicate can be covered.
+                match near().count() {
+                    0 => f64::NAN,
+                    all => {
+                        let found = near().filter(|pair| pairs.contains(pair)).count();
+                        share(1.0 + found as f64, 1.0 + all as f64)
+                    }
+                }
             })));
             let sets = sets(&documents, pairs.iter().copied());
-            trustable.push(mean(sets.iter().map(|(&document, set)| {
+            // A set of the document alone would be right whatever was compared.
+            let with_others = sets.iter().filter(|(_, set)| !set.is_empty());
+            trustable.push(mean(with_others.map(|(&document, set)| {
                 let near = set.iter().filter(|&&other| accepted.get(&pair(document, other)) == Some(&true));
                 share(1.0 + near.count() as f64, 1.0 + set.len() as f64)
             })));

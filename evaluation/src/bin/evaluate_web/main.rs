@@ -8,12 +8,14 @@
 //! another site would show it. Then PAGES pages of many sites, made of articles of DATA
 //! (core/tests/common/sites).
 
+use neardup_evaluation::bootstrap;
 use neardup_evaluation::corpora;
 use neardup_evaluation::log_plot;
 mod pages;
 use neardup_evaluation::plot;
 use neardup_evaluation::sites;
 use neardup_evaluation::small;
+use neardup_evaluation::unlabelled;
 mod techniques;
 mod templates;
 
@@ -30,14 +32,20 @@ fn main() {
     let count = arguments.next().map_or(usual, |count| count.parse().expect("how many pages"));
     let techniques = techniques::all();
 
-    let mut pages = Pages::default();
-    pages.add(&data, "html_kafka_a", |_| "kafka");
-    // The page as it is, and its readable part elsewhere: pairs of two sites.
-    pages.add(&data, "html_readability_a", |id| if id.starts_with('x') { "elsewhere" } else { "here" });
-    println!("Pages with labels: ");
-    pages.table(&find(&pages, &techniques));
+    // In the second, the page as it is, and its readable part elsewhere: pairs of two sites.
+    let readable = |id: &str| if id.starts_with('x') { "elsewhere" } else { "here" };
+    for pages in [
+        ("html_kafka_a", Pages::read(&data, "html_kafka_a", |_| "kafka")),
+        ("html_readability_a", Pages::read(&data, "html_readability_a", readable)),
+    ] {
+        let (name, pages) = pages;
+        println!("### {name}\n");
+        let found = find(&pages, &techniques);
+        pages.table(&found);
+        pages.intervals(&found);
+    }
 
-    println!("Articles in the frames of sites: ");
+    println!("### Articles in the templates of sites\n");
     for (name, plot) in templates::print(&data, count, &techniques) {
         std::fs::write(folder.join(name), plot).expect("a folder for plots");
     }

@@ -7,7 +7,8 @@ use neardup_core::joins::sketches::combination::{Combination, Safeguards};
 use neardup_core::methods::corpus::Corpus;
 use neardup_core::methods::sketches::Sketches;
 
-use crate::corpora;
+use crate::bootstrap::{self, Part, connected, parts};
+use crate::{corpora, unlabelled};
 
 /// Two pages, the lesser number first.
 pub type Pair = (u32, u32);
@@ -18,22 +19,29 @@ pub struct Pages {
     pub html: Vec<String>,
     pub sites: Vec<Option<String>>,
     pub labelled: HashSet<Pair>,
+    /// Pairs that are neither right nor wrong, where labels are not complete.
+    pub unknown: HashSet<Pair>,
+    /// What is drawn for intervals: the group of each page, and how many there are.
+    pub groups: (Vec<u32>, usize),
 }
 
 impl Pages {
-    /// Adds a corpus; `site` says of an id what its site is.
-    pub fn add(&mut self, data: &Path, name: &str, site: impl Fn(&str) -> &'static str) {
-        let from = self.html.len() as u32;
-        let mut rows = HashMap::new();
+    /// The pages of a corpus; `site` says of an id what its site is.
+    pub fn read(data: &Path, name: &str, site: impl Fn(&str) -> &'static str) -> Self {
+        let (mut pages, mut texts, mut rows) = (Self::default(), Vec::new(), HashMap::new());
         for page in corpora::documents(data, name) {
             let id = corpora::id(&page);
             let html = page["html"].as_str().or(page["text"].as_str()).expect("a page");
-            self.sites.push(Some(site(&id).to_owned()));
-            rows.insert(id, self.html.len() as u32 - from);
-            self.html.push(html.to_owned());
+            pages.sites.push(Some(site(&id).to_owned()));
+            rows.insert(id, pages.html.len() as u32);
+            pages.html.push(html.to_owned());
+            texts.push(corpora::text(&page));
         }
-        let labelled = corpora::labels(data, name, &rows);
-        self.labelled.extend(labelled.into_iter().map(|(a, b)| (a + from, b + from)));
+        pages.labelled = corpora::labels(data, name, &rows);
+        let unlabelled = unlabelled::alike(&texts).into_iter();
+        pages.unknown = unlabelled.filter(|pair| !pages.labelled.contains(pair)).collect();
+        pages.groups = connected(pages.html.len(), pages.labelled.iter().copied());
+        pages
     }
 
     pub fn same_site(&self, (a, b): Pair) -> bool {
@@ -49,11 +57,12 @@ impl Pages {
         pairs.into_iter().map(|pair| (pair.left, pair.right)).collect()
     }
 
-    /// How many pairs of some kind were found, which share of them is right, and which share of the
-    /// labelled ones of that kind was found.
+    /// How many known pairs of some kind were found, which share of them is right, and which share of
+    /// the labelled ones of that kind was found.
     pub fn figures(&self, found: &[Pair], kind: impl Fn(Pair) -> bool) -> [String; 3] {
         let labelled = self.labelled.iter().filter(|&&pair| kind(pair)).count();
-        let found: Vec<_> = found.iter().filter(|&&pair| kind(pair)).collect();
+        let known = |pair: &&Pair| kind(**pair) && !self.unknown.contains(pair);
+        let found: Vec<_> = found.iter().filter(known).collect();
         let right = found.iter().filter(|pair| self.labelled.contains(pair)).count();
         [found.len().to_string(), share(right, found.len()), share(right, labelled)]
     }
@@ -72,6 +81,28 @@ impl Pages {
                 self.figures(found, |pair| same.is_none_or(|same| self.same_site(pair) == same)).join(" | ")
             });
             println!("| {name} | {} |", kinds.join(" | "));
+        }
+        println!();
+    }
+
+    /// The table of intervals of the precision and the recall of all pairs.
+    pub fn intervals(&self, found: &[(&'static str, Vec<Pair>)]) {
+        let group = |pair: Pair| self.groups.0[pair.0 as usize];
+        let columns = [bootstrap::heads("precision"), bootstrap::heads("recall")].concat();
+        println!("Intervals of all pairs, {} groups drawn: ", self.groups.1);
+        println!("| technique | {} |\n|---|{}", columns.join(" | "), "---:|".repeat(columns.len()));
+        let mut first: Option<[Vec<Part>; 2]> = None;
+        for (name, found) in found {
+            let known = found.iter().filter(|pair| !self.unknown.contains(pair));
+            let precision =
+                parts(self.groups.1, known.map(|pair| (group(*pair), self.labelled.contains(pair))));
+            let found: HashSet<&Pair> = found.iter().collect();
+            let recall =
+                parts(self.groups.1, self.labelled.iter().map(|pair| (group(*pair), found.contains(pair))));
+            let both = [precision, recall];
+            let cells = |n: usize| bootstrap::cells(&both[n], first.as_ref().map(|first| &first[n][..]));
+            println!("| {name} | {} |", [cells(0), cells(1)].concat().join(" | "));
+            first.get_or_insert(both);
         }
         println!();
     }

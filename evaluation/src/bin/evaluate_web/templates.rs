@@ -1,13 +1,14 @@
-//! Techniques on pages of many sites whose truth is known: by site, by the share of the frame, by
+//! Techniques on pages of many sites whose truth is known: by site, by the share of the template, by
 //! what was done to the article; how many words the pairs differ in, and how many near duplicates a
 //! page has.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
 use neardup_core::text::html::html_text;
 use neardup_core::text::words::words;
 
+use crate::bootstrap::numbered;
 use crate::pages::{Pages, Pair, share};
 use crate::sites::changes::Change;
 use crate::sites::{self, Page, SHARES};
@@ -24,11 +25,14 @@ pub fn print(data: &Path, count: usize, techniques: &[Named]) -> [(&'static str,
         html: made.iter().map(|page| page.html.clone()).collect(),
         sites: made.iter().map(|page| Some(format!("site{}", page.site))).collect(),
         labelled: sites::truth(&made).into_iter().collect(),
+        unknown: HashSet::new(),
+        groups: numbered(&made.iter().map(|page| page.site).collect::<Vec<_>>()),
     };
     let found = crate::find(&pages, techniques);
     pages.table(&found);
+    pages.intervals(&found);
     let main = &found[..MAIN];
-    let frames = by_frame(&pages, &made, main);
+    let by_share = by_template(&pages, &made, main);
     by_change(&pages, &made, main);
     let read: Vec<Vec<String>> = made.iter().map(|page| sorted_words(&page.html)).collect();
     let differences = differences(&pages, &read, main);
@@ -40,7 +44,7 @@ pub fn print(data: &Path, count: usize, techniques: &[Named]) -> [(&'static str,
         dots: true,
     };
     [
-        ("web_frames.svg", frames),
+        ("web_templates.svg", by_share),
         ("web_differences.svg", differences),
         ("web_degrees.svg", log_plot::svg(&plot, &degrees(main))),
     ]
@@ -60,9 +64,9 @@ fn rows(head: &[String], found: &[(&'static str, Vec<Pair>)], cells: impl Fn(&[P
     println!();
 }
 
-/// Precision and recall of pairs of one site, by how much of its pages is frame; their plot.
-fn by_frame(pages: &Pages, made: &[Page], found: &[(&'static str, Vec<Pair>)]) -> String {
-    println!("Pairs of one site, by the share of its frame: ");
+/// Precision and recall of pairs of one site, by how much of its pages is template; their plot.
+fn by_template(pages: &Pages, made: &[Page], found: &[(&'static str, Vec<Pair>)]) -> String {
+    println!("Pairs of one site, by the share of its template: ");
     let head: Vec<String> =
         SHARES.iter().flat_map(|share| [format!("{share} %: precision"), "recall".to_owned()]).collect();
     let of = |pairs: &[Pair], share: u32| {
@@ -75,7 +79,7 @@ fn by_frame(pages: &Pages, made: &[Page], found: &[(&'static str, Vec<Pair>)]) -
         };
         SHARES.iter().flat_map(cells).collect()
     });
-    println!("![Precision and recall by frame](web_frames.svg)\n");
+    println!("![Precision and recall by template](web_templates.svg)\n");
     let line = |name: &str, pairs: &[Pair], dashed: bool| {
         let point = |&share: &u32| {
             let value = of(pairs, share)[if dashed { 2 } else { 1 }].parse().ok()?;
@@ -87,7 +91,7 @@ fn by_frame(pages: &Pages, made: &[Page], found: &[(&'static str, Vec<Pair>)]) -
         .iter()
         .flat_map(|(name, pairs)| [false, true].map(|dashed| line(name, pairs, dashed)))
         .collect();
-    plot::svg("Pairs of one site: precision, and recall (dashed)", "frame, % of a page", &lines)
+    plot::svg("Pairs of one site: precision, and recall (dashed)", "template, % of a page", &lines)
 }
 
 /// Recall by what was done to one of the two, the other being as it is.

@@ -9,7 +9,11 @@ use super::class::Class;
 use crate::pg::compat::option_at;
 use crate::pg::index::layout::format::PAGE;
 use crate::pg::index::pages::buffer::Index;
+use crate::pg::query::decode::elements;
+use crate::pg::request::nearest::did_you_mean;
 use crate::pg::server::call::Call;
+use crate::pg::server::encoding::c_string;
+use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::guard::guard;
 use neardup_core::sketches::minhash::MOST_PERMUTATIONS;
 use neardup_core::sketches::wire::Source;
@@ -128,8 +132,33 @@ pub(crate) unsafe extern "C-unwind" fn parse(options: pg_sys::Datum, validate: b
     let (kind, size, count) = (KIND.load(Ordering::Relaxed), size_of::<Options>(), table.len() as i32);
     // SAFETY: this is the outermost frame; the table describes the struct, whose size is given.
     unsafe {
-        guard(|| Ok(pg_sys::build_reloptions(options, validate, kind, size, table.as_ptr(), count).cast()))
+        guard(|| {
+            if validate && options.value() != 0 {
+                only_known(options)?;
+            }
+            Ok(pg_sys::build_reloptions(options, validate, kind, size, table.as_ptr(), count).cast())
+        })
     }
+}
+
+/// Refuses storage parameters with unknown names: the server names no others.
+///
+/// # Safety
+/// An array of texts of the form `name=value`.
+unsafe fn only_known(options: pg_sys::Datum) -> Result<()> {
+    const KNOWN: [&str; 4] = ["threshold", "distance", "pending_limit", "stop_signature_limit"];
+    // SAFETY: the caller's promise.
+    for option in unsafe { elements(options, pg_sys::TEXTOID)? } {
+        // SAFETY: a text; the copy lives as long as the call.
+        let option = unsafe { c_string(pg_sys::text_to_cstring(option.cast_mut_ptr())) };
+        let name = option.split('=').next().unwrap_or_default();
+        if !KNOWN.contains(&name) {
+            let meant = did_you_mean(name, KNOWN);
+            return Err(SqlError::parameter(format!("unrecognized parameter \"{name}\""))
+                .hint(format!("{meant}Parameters of signature indexes: {}.", KNOWN.join(", "))));
+        }
+    }
+    Ok(())
 }
 
 /// The options of an operator class, as the server keeps them.

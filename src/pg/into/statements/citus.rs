@@ -12,6 +12,7 @@ use crate::into::step::Table;
 use crate::pg::into::columns::{Column, Type};
 use crate::pg::into::documents::Documents;
 use crate::pg::procedure::statement::{Statement, oid, text};
+use crate::pg::query::as_user::INTERNAL;
 use crate::pg::request::example::literal;
 use crate::pg::server::error::Result;
 use neardup_core::joins::parts::token_set;
@@ -161,13 +162,7 @@ pub(crate) fn slots(slots: Named<'_>, keys: &str) -> Statement {
 ///
 /// A function whose result is needed more than once for a row is in `FROM`, so it is called once
 /// for each row. Nobody knows the salt beforehand, so nobody can make sets with the same number.
-pub(crate) fn sets(
-    table: &str,
-    documents: &Documents,
-    schema: &str,
-    salt: i64,
-    slots: Option<(&str, i64)>,
-) -> String {
+pub(crate) fn sets(table: &str, documents: &Documents, salt: i64, slots: Option<(&str, i64)>) -> String {
     let Documents { table: docs, id, set } = documents;
     let empty = token_set::HEADER;
     let (from, set) = match slots {
@@ -185,7 +180,7 @@ pub(crate) fn sets(
         "INSERT INTO {table} SELECT pg_catalog.hash_array_extended(ARRAY[g.digest], {salt}::pg_catalog.int8), {id}, \
              pg_catalog.octet_length(b.bytes), \
              CASE WHEN pg_catalog.octet_length(b.bytes) OPERATOR(pg_catalog.>) {empty} THEN g.digest END, t.set \
-         FROM {from}, pg_catalog.unnest({set}) AS t(set), pg_catalog.unnest(ARRAY[{schema}.token_set_send(t.set)]) AS b(bytes), \
+         FROM {from}, pg_catalog.unnest({set}) AS t(set), pg_catalog.unnest(ARRAY[{INTERNAL}.token_set_send(t.set)]) AS b(bytes), \
              pg_catalog.unnest(ARRAY[pg_catalog.sha256(b.bytes)]) AS g(digest)"
     )
 }
@@ -299,9 +294,9 @@ pub(crate) fn count_joined(joined: Named<'_>) -> Statement {
 /// Moves the candidates, pair by pair, to where the left set of the pair is. A pair may come from
 /// several parts.
 pub(crate) fn candidates(join: &Join, candidates: Named<'_>, joined: Named<'_>) -> Statement {
-    let Join { schema, internal, .. } = join;
+    let internal = &join.internal;
     Statement::new(format!(
-        "INSERT INTO {} SELECT c.left_id, c.right_id FROM {} j, {schema}.neardup_candidate_pairs(j.ids{internal}) c",
+        "INSERT INTO {} SELECT c.left_id, c.right_id FROM {} j, {INTERNAL}.neardup_candidate_pairs(j.ids{internal}) c",
         candidates.0, joined.0
     ))
     .about([candidates.1, joined.1])

@@ -6,6 +6,7 @@ use crate::into::state::most_candidates;
 use crate::into::step::Table;
 use crate::pg::into::documents::Bands;
 use crate::pg::procedure::statement::Statement;
+use crate::pg::query::as_user::INTERNAL;
 use neardup_core::joins::parts::token_set;
 
 /// An existing table: its name, quoted for SQL text, and its OID.
@@ -54,16 +55,16 @@ impl Join {
                 format!("{schema}.prefix_groups({set}, o.ranks, {measure}, {threshold}, {parts}::int4)")
             }
             Some(Bands { bands, rows, seed }) => format!(
-                "{schema}.neardup_band_groups({set}, {bands}::int4, {rows}::int4, '{seed}'::int8, {measure}, {threshold}, {parts}::int4{internal})"
+                "{INTERNAL}.neardup_band_groups({set}, {bands}::int4, {rows}::int4, '{seed}'::int8, {measure}, {threshold}, {parts}::int4{internal})"
             ),
         }
     }
 
     /// Returns the SQL expression for the candidates among the rows `p` of a part.
     pub(crate) fn joined(&self) -> String {
-        let Self { schema, internal, measure, threshold, bands, .. } = self;
+        let Self { internal, measure, threshold, bands, .. } = self;
         let join = if bands.is_some() { "neardup_join_bands" } else { "neardup_join_part" };
-        format!("{schema}.{join}(p.n, p.size, p.bitmap, p.prefix, {measure}, {threshold}{internal})")
+        format!("{INTERNAL}.{join}(p.n, p.size, p.bitmap, p.prefix, {measure}, {threshold}{internal})")
     }
 }
 
@@ -73,8 +74,8 @@ impl Join {
 ///
 /// A set without tokens is similar to no other set. Equal sets are found by a digest for which
 /// nobody can construct a collision.
-pub(crate) fn sets(table: &str, documents: &str, schema: &str) -> String {
-    let bytes = format!("{schema}.token_set_send(s.set)");
+pub(crate) fn sets(table: &str, documents: &str) -> String {
+    let bytes = format!("{INTERNAL}.token_set_send(s.set)");
     let length = format!("pg_catalog.octet_length({bytes})");
     let empty = token_set::HEADER;
     format!(
@@ -130,11 +131,11 @@ pub(crate) fn routes(join: &Join, routes: Named<'_>, [sets, members, ranks]: [Na
 /// Finds the candidates among this number of documents, up to one candidate more than is allowed.
 /// The join of the parts is planned separately: it costs least if each server joins its own parts.
 pub(crate) fn candidates(join: &Join, candidates: Named<'_>, routes: Named<'_>, documents: i64) -> Statement {
-    let Join { schema, internal, .. } = join;
+    let internal = &join.internal;
     let (joined, most) = (join.joined(), most_candidates(documents).saturating_add(1));
     Statement::new(format!(
         "WITH j AS MATERIALIZED (SELECT {joined} AS ids FROM {} p GROUP BY p.part) \
-         INSERT INTO {} SELECT DISTINCT c.left_id, c.right_id FROM j, {schema}.neardup_candidate_pairs(j.ids{internal}) c LIMIT {most}",
+         INSERT INTO {} SELECT DISTINCT c.left_id, c.right_id FROM j, {INTERNAL}.neardup_candidate_pairs(j.ids{internal}) c LIMIT {most}",
         routes.0, candidates.0
     ))
     .about([routes.1, candidates.1])

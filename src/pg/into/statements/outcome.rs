@@ -69,9 +69,9 @@ pub(crate) fn result(result: Named<'_>, members: Named<'_>, pairs: Named<'_>) ->
 /// Fills the table of pairs with the pairs that one server finds, which the library supplies. Runs
 /// with the search path of the caller, like all reading of documents, and so qualifies all names
 /// with their schemas.
-pub(crate) fn join_here(extension: (&str, &str), result: &str, id: &str) -> String {
+pub(crate) fn join_here(internal: &str, result: &str, id: &str) -> String {
     let columns = format!("left_id {id}, right_id {id}, similarity pg_catalog.float8");
-    let pairs = supplied(extension, None, &columns);
+    let pairs = supplied(internal, None, &columns);
     format!("INSERT INTO {result} SELECT f.left_id, f.right_id, f.similarity FROM {pairs}")
 }
 
@@ -83,15 +83,10 @@ pub(crate) fn create_clusters(name: &str, id: &str) -> Statement {
 }
 
 /// Fills the table of clusters with the clusters that the library makes of the pairs.
-pub(crate) fn clusters(
-    extension: (&str, &str),
-    clusters: Named<'_>,
-    result: Named<'_>,
-    id: &str,
-) -> Statement {
+pub(crate) fn clusters(internal: &str, clusters: Named<'_>, result: Named<'_>, id: &str) -> Statement {
     let query = literal(&format!("SELECT p.left_id, p.right_id, p.similarity FROM {} p", result.0));
     let columns = format!("cluster_id {id}, id {id}, representative bool, size int8, similarity float8");
-    let made = supplied(extension, Some(&query), &columns);
+    let made = supplied(internal, Some(&query), &columns);
     Statement::new(format!(
         "INSERT INTO {} SELECT f.cluster_id, f.id, f.representative, f.size, f.similarity FROM {made}",
         clusters.0

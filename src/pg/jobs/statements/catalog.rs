@@ -40,6 +40,24 @@ pub(crate) fn definition(docs: Oid, namespace: Oid) -> Statement {
     Statement::new(sql).with([oid(docs), oid(namespace)])
 }
 
+/// Reports whether an index of a table keeps the values of a column distinct.
+pub(crate) fn is_unique(docs: Oid, column: i16) -> Statement {
+    let sql = format!(
+        "SELECT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = $1 AND i.indisunique AND i.indisvalid AND i.indimmediate \
+         AND i.indpred IS NULL AND i.indnkeyatts = 1 AND i.indkey[0] = {column})"
+    );
+    Statement::new(sql).with([oid(docs)])
+}
+
+/// Finds an id that several rows of a table have, as text. The column is quoted for SQL text.
+pub(crate) fn repeated_id((docs, name): (Oid, &str), column: &str) -> Statement {
+    let sql = format!(
+        "SELECT d.id::text FROM (SELECT {column} AS id FROM {name} WHERE {column} IS NOT NULL) d GROUP BY d.id \
+         HAVING count(*) > 1 LIMIT 1"
+    );
+    Statement::new(sql).about([docs])
+}
+
 /// Reports whether a table depends on a relation in the way in which tables of a job depend on it.
 pub(crate) fn depends(table: Oid, docs: Oid) -> Statement {
     let sql = "SELECT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = $1 \

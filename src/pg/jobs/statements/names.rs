@@ -6,7 +6,7 @@ use crate::pg::jobs::job::Job;
 use crate::pg::jobs::settings::{Columns, Settings};
 use crate::pg::jobs::tables::all::Tables;
 use crate::pg::procedure::supplied_rows::supplied;
-use crate::pg::query::as_user::Extension;
+use crate::pg::query::as_user::INTERNAL;
 use crate::pg::query::citus::is_spread;
 use crate::pg::query::names::qualified_type;
 use crate::pg::query::operators::equality;
@@ -22,8 +22,6 @@ pub(crate) struct Names {
     pub docs_name: String,
     /// The tables of the job.
     pub tables: Tables,
-    /// The schema of the extension.
-    pub schema: String,
     /// The last argument of internal functions, with a leading comma.
     pub internal: String,
     /// The arguments of the join.
@@ -58,16 +56,15 @@ impl Names {
     ) -> Result<Self> {
         let docs = &job.relation;
         let (id, content, name) = (id_expression(columns)?, content(columns)?, &docs.qualified);
-        let Extension { schema, internal, .. } = &job.extension;
+        let internal = &job.extension.internal;
         let rows = format!(
-            "SELECT {id} AS id, {schema}.neardup_job_hash({content}{internal}) AS hash FROM {name} d WHERE {id} IS NOT NULL"
+            "SELECT {id} AS id, {INTERNAL}.neardup_job_hash({content}{internal}) AS hash FROM {name} d WHERE {id} IS NOT NULL"
         );
         let (id_oid, column_oid) = (columns.id_type(), columns.id.base_type);
         Ok(Self {
             docs: docs.oid,
             docs_name: name.clone(),
             tables,
-            schema: schema.clone(),
             internal: internal.clone(),
             join: settings.join(docs.oid),
             clustering,
@@ -98,7 +95,7 @@ impl Names {
     /// Returns the SQL expression for the rows that the library supplies, from the result of a
     /// query if there is one, with columns of these names and types.
     pub(crate) fn supplied(&self, query: Option<&str>, columns: &str) -> String {
-        supplied((&self.schema, &self.internal), query, columns)
+        supplied(&self.internal, query, columns)
     }
 
     /// Returns the array type for ids of the job's tables.

@@ -4,6 +4,7 @@ pub(crate) mod codes;
 pub(crate) mod combined;
 pub(crate) mod edit;
 pub(crate) mod imatch;
+pub(crate) mod runs;
 pub(crate) mod sets;
 pub(crate) mod sketches;
 pub(crate) mod spotsigs;
@@ -28,6 +29,7 @@ const METHODS: &[(&str, Parse)] = &[
     ("edit", edit::parse),
     ("tlcs", tlcs::parse),
     ("lcs", tlcs::parse),
+    ("runs", runs::parse),
     ("minhash", sketches::parse),
     ("simhash", sketches::parse),
     ("shingling", sketches::parse),
@@ -53,7 +55,12 @@ pub(crate) fn with_defaults() -> Result<Vec<(&'static str, Box<dyn Method>)>> {
     METHODS.iter().map(|&(name, parse)| Ok((name, parse(&mut Arguments::of_defaults(name))?))).collect()
 }
 
+/// Returns the names of all methods.
+pub(crate) fn all() -> impl Iterator<Item = &'static str> {
+    METHODS.iter().map(|(name, _)| *name)
+}
+
 /// Lists the names of all methods, for hints.
 pub(crate) fn names() -> String {
-    METHODS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+    all().collect::<Vec<_>>().join(", ")
 }

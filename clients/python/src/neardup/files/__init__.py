@@ -1,64 +1,64 @@
-"""Files of documents, by the end of their names: .parquet, .jsonl, .ndjson, .csv, .tsv, the last four also with .gz."""
+"""Files of documents, by the end of their names: Parquet, Arrow; JSON Lines, CSV and TSV, these also compressed."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
 
-from neardup.files.chunks import Chunk, FileError, Reader, Writer
+from neardup.files.chunks import Chunk, Columns, FileError, Reader, Writer
+from neardup.files.forms import JSON_LINES, Form, form_of, require_form
 from neardup.files.lines import Csv, CsvWriter, JsonLines, JsonLinesWriter
 
-_KINDS: Final = {".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv"}
-_DELIMITERS: Final = {"csv": ",", "tsv": "\t"}
 
-
-def kind_of(path: Path) -> str:
-    """Which kind of file a name stands for."""
-    plain = path.with_suffix("") if path.suffix == ".gz" else path
-    kind = _KINDS.get(plain.suffix.lower())
-    if kind is None or (kind == "parquet" and path.suffix == ".gz"):
-        raise FileError(f"{path}: the name should end with {', '.join(_KINDS)}, all but the first also with .gz")
-    return kind
-
-
-def reader(path: Path, *, for_parquet: bool = False) -> Reader:
-    """A file to read; `for_parquet`: types of columns are wanted."""
-    kind = kind_of(path)
+def reader(path: Path, name: str | None = None, *, for_arrow: bool = False) -> Reader:
+    """A file to read, which messages call `name`; `for_arrow`: types of columns are wanted."""
+    form = require_form(path)
+    name = name or str(path)
     try:
-        if kind == "parquet":
+        if form.is_arrow:
             _need_arrow()
-            from neardup.files.parquet import Parquet
+            from neardup.files.arrow import Arrow, Parquet
 
-            return Parquet(path)
-        return JsonLines(path, infer=for_parquet) if kind == "jsonl" else Csv(path, _DELIMITERS[kind])
+            return Parquet(path, name) if form.kind == "parquet" else Arrow(path, name)
+        return JsonLines(path, form, name, infer=for_arrow) if form.kind == "jsonl" else Csv(path, form, name)
     except (OSError, UnicodeDecodeError) as error:
-        raise FileError(f"{path} cannot be read: {error}") from error
+        raise FileError(f"{name} cannot be read: {error}") from error
 
 
-def writer(path: Path, kind_from: Path, source: Reader, more: Mapping[str, str]) -> Writer:
-    """A file to write, of the kind that another name stands for; `more`: added columns and their types for Arrow."""
-    kind = kind_of(kind_from)
-    if kind == "jsonl":
-        return JsonLinesWriter(path, kind_from)
-    if kind != "parquet":
-        return CsvWriter(path, kind_from, _DELIMITERS[kind], [*source.fields, *more])
+def writer(path: Path, form: Form, source: Columns, more: Mapping[str, str]) -> Writer:
+    """A file to write with the columns of a source; `more`: added columns and their types for Arrow."""
+    if form.kind == "jsonl":
+        return JsonLinesWriter(path, form)
+    if not form.is_arrow:
+        return CsvWriter(path, form, [*source.fields, *more])
     _need_arrow()
     import pyarrow as pa
 
-    from neardup.files.parquet import ParquetWriter
+    from neardup.files.arrow import ArrowWriter, ParquetWriter
 
     schema = source.schema()
     for name, of in more.items():
         schema = schema.append(pa.field(name, schema.field(of[1:]).type if of.startswith("=") else of))
-    return ParquetWriter(path, schema)
+    return ParquetWriter(path, schema) if form.kind == "parquet" else ArrowWriter(path, schema)
 
 
 def _need_arrow() -> None:
     try:
         import pyarrow  # noqa: F401
     except ImportError as error:
-        raise FileError("Parquet needs pyarrow: pip install 'neardup[command]'") from error
+        raise FileError("Parquet and Arrow need pyarrow: pip install 'neardup[command]'") from error
 
 
-__all__ = ["Chunk", "FileError", "Reader", "Writer", "kind_of", "reader", "writer"]
+__all__ = [
+    "JSON_LINES",
+    "Chunk",
+    "Columns",
+    "FileError",
+    "Form",
+    "Reader",
+    "Writer",
+    "form_of",
+    "reader",
+    "require_form",
+    "writer",
+]

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 CHUNK_ROWS = 5_000
-"""Rows that are held at one time."""
+"""The most rows that are held at one time."""
+CHUNK_BYTES = 16 << 20
+"""About the most bytes of lines that are held at one time, if a row has no more."""
 
 
 class FileError(ValueError):
@@ -40,10 +42,23 @@ class Chunk(Protocol):
         """The rows as Arrow has them."""
 
 
+class Columns(Protocol):
+    """The columns of one file, or of several."""
+
+    @property
+    def fields(self) -> dict[str, None]:
+        """Their names: those that the files say they have, and others as they are seen."""
+
+    def schema(self) -> pa.Schema:
+        """Their types, once all rows have been read."""
+
+
 class Reader(Protocol):
     """A file that can be read more than once."""
 
     path: Path
+    name: str
+    """What messages call it."""
     fields: dict[str, None]
     """Its columns: those it says it has, and others as they are seen."""
     done: float

@@ -1,53 +1,73 @@
-"""JSON Lines and CSV, also compressed by gzip: read and written row by row."""
+"""JSON Lines and CSV, also compressed: read and written row by row."""
 
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Final
 
-from neardup.files.chunks import CHUNK_ROWS, Chunk, FileError, Row, RowsChunk
+from neardup.files.chunks import CHUNK_BYTES, CHUNK_ROWS, Chunk, FileError, Row, RowsChunk
+from neardup.files.forms import Form, compressed, decompressed
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+DELIMITERS: Final = {"csv": ",", "tsv": "\t"}
 
 
 class _Lines:
     """A file of text that knows how much of it is read."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, form: Form, name: str) -> None:
         self.path = path
+        self.name = name
         self.fields: dict[str, None] = {}
         self.done = 0.0
+        self._form = form
 
-    def _open(self) -> IO[str]:
-        self._raw = self.path.open("rb")
-        opened: Any = gzip.GzipFile(fileobj=self._raw) if self.path.suffix == ".gz" else self._raw
-        return io.TextIOWrapper(opened, encoding="utf-8-sig", newline="")
+    @contextmanager
+    def _open(self) -> Iterator[tuple[IO[str], IO[bytes]]]:
+        try:
+            with (
+                self.path.open("rb") as raw,
+                decompressed(raw, self._form, self.name) as plain,
+                io.TextIOWrapper(plain, encoding="utf-8-sig", newline="") as lines,
+            ):
+                yield lines, raw
+        except (UnicodeDecodeError, csv.Error) as error:
+            raise FileError(f"{self.name}: {error}") from error
 
-    def _rows(self, lines: IO[str]) -> Iterator[Row]:
+    def _rows(self, lines: IO[str]) -> Iterator[tuple[Row, int]]:
+        """Each row, and about how many bytes it has."""
         raise NotImplementedError
 
     def chunks(self, only: Sequence[str] | None = None) -> Iterator[Chunk]:  # noqa: ARG002
         """All rows from the first one on."""
         size = max(1, self.path.stat().st_size)
-        with self._open() as lines, self._raw:
-            rows = self._rows(lines)
-            try:
-                while some := list(islice(rows, CHUNK_ROWS)):
-                    for row in some:
-                        self.fields.update(dict.fromkeys(row))
-                    self._seen(some)
-                    self.done = self._raw.tell() / size
-                    yield RowsChunk(some)
-            except (UnicodeDecodeError, EOFError, gzip.BadGzipFile, csv.Error) as error:
-                raise FileError(f"{self.path}: {error}") from error
+        with self._open() as (lines, raw):
+            some: list[Row] = []
+            held = 0
+            for row, length in self._rows(lines):
+                some.append(row)
+                held += length
+                if len(some) == CHUNK_ROWS or held >= CHUNK_BYTES:
+                    self.done = raw.tell() / size
+                    yield self._chunk(some)
+                    some, held = [], 0
+            self.done = 1.0
+            if some:
+                yield self._chunk(some)
+
+    def _chunk(self, rows: list[Row]) -> Chunk:
+        for row in rows:
+            self.fields.update(dict.fromkeys(row))
+        self._seen(rows)
+        return RowsChunk(rows)
 
     def _seen(self, rows: list[Row]) -> None:
         """Looks at rows on their way."""
@@ -62,25 +82,28 @@ class _Lines:
 class JsonLines(_Lines):
     """A JSON object a line."""
 
-    def __init__(self, path: Path, *, infer: bool) -> None:
-        super().__init__(path)
+    def __init__(self, path: Path, form: Form, name: str, *, infer: bool) -> None:
+        super().__init__(path, form, name)
         self._infer = infer
         self._schema: pa.Schema | None = None
         # The keys of the first object are what the file says it has.
-        with self._open() as lines, self._raw:
-            self.fields.update(dict.fromkeys(next(self._rows(lines), {})))
+        with self._open() as (lines, _):
+            first: tuple[Row, int] = next(self._rows(lines), ({}, 0))
+        self.fields.update(dict.fromkeys(first[0]))
 
-    def _rows(self, lines: IO[str]) -> Iterator[Row]:
+    def _rows(self, lines: IO[str]) -> Iterator[tuple[Row, int]]:
         for number, line in enumerate(lines, 1):
             if not line.strip():
                 continue
             try:
                 row = json.loads(line)
             except (ValueError, RecursionError) as error:
-                raise FileError(f"{self.path}, line {number}: {error}") from error
+                pretty = line.strip() in ("{", "[")
+                told = "a JSON value of several lines, where each line should be a JSON object" if pretty else error
+                raise FileError(f"{self.name}, line {number}: {told}") from error
             if not isinstance(row, dict):
-                raise FileError(f"{self.path}, line {number}: {type(row).__name__} where a JSON object should be")
-            yield row
+                raise FileError(f"{self.name}, line {number}: {type(row).__name__} where a JSON object should be")
+            yield row, len(line)
 
     def _seen(self, rows: list[Row]) -> None:
         if not self._infer:
@@ -92,7 +115,7 @@ class JsonLines(_Lines):
             self._schema = pa.unify_schemas(schemas, promote_options="permissive")
         except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
             raise FileError(
-                f"{self.path}: Parquet needs columns of one type: {error}. Write .jsonl or .csv instead."
+                f"{self.name}: Parquet needs columns of one type: {error}. Write .jsonl or .csv instead."
             ) from error
 
     def schema(self) -> pa.Schema:
@@ -112,25 +135,26 @@ def _inferred(rows: list[Row]) -> pa.Schema:
 class Csv(_Lines):
     """Comma-separated values, or tab-separated ones, with a line of names."""
 
-    def __init__(self, path: Path, delimiter: str) -> None:
-        super().__init__(path)
-        self._delimiter = delimiter
+    def __init__(self, path: Path, form: Form, name: str) -> None:
+        super().__init__(path, form, name)
+        self._delimiter = delimiter = DELIMITERS[form.kind]
         csv.field_size_limit(sys.maxsize)
-        with self._open() as lines, self._raw:
+        with self._open() as (lines, _):
             names = next(csv.reader(lines, delimiter=delimiter), [])
         if len(set(names)) < len(names):
-            raise FileError(f"{path}: two columns have one name: {', '.join(names)}")
+            raise FileError(f"{name}: two columns have one name: {', '.join(names)}")
         self.fields.update(dict.fromkeys(names))
 
-    def _rows(self, lines: IO[str]) -> Iterator[Row]:
+    def _rows(self, lines: IO[str]) -> Iterator[tuple[Row, int]]:
         names = list(self.fields)
         read = csv.reader(lines, delimiter=self._delimiter)
         next(read, None)
         for values in read:
             if len(values) > len(names):
-                raise FileError(f"{self.path}, line {read.line_num}: {len(values)} values for {len(names)} columns")
+                raise FileError(f"{self.name}, line {read.line_num}: {len(values)} values for {len(names)} columns")
             if values:
-                yield dict(zip(names, values + [""] * (len(names) - len(values)), strict=True))
+                row = dict(zip(names, values + [""] * (len(names) - len(values)), strict=True))
+                yield row, sum(map(len, values))
 
     def schema(self) -> pa.Schema:
         """All columns are strings."""
@@ -139,18 +163,16 @@ class Csv(_Lines):
         return pa.schema([(name, pa.string()) for name in self.fields])
 
 
-def _create(path: Path, kind: Path) -> IO[str]:
+def _create(path: Path, form: Form) -> IO[str]:
     # Half a character, which JSON can have and UTF-8 cannot, is written as JSON does: \\ud800.
-    if kind.suffix == ".gz":
-        return gzip.open(path, "wt", 6, encoding="utf-8", errors="backslashreplace", newline="")
-    return path.open("w", encoding="utf-8", errors="backslashreplace", newline="")
+    return io.TextIOWrapper(compressed(path, form), encoding="utf-8", errors="backslashreplace", newline="")
 
 
 class JsonLinesWriter:
     """A JSON object a line."""
 
-    def __init__(self, path: Path, kind: Path) -> None:
-        self._out = _create(path, kind)
+    def __init__(self, path: Path, form: Form) -> None:
+        self._out = _create(path, form)
 
     def write(self, chunk: Chunk) -> None:
         """Appends rows; what JSON does not have, such as dates, is written as text."""
@@ -164,9 +186,9 @@ class JsonLinesWriter:
 class CsvWriter:
     """Comma-separated values, or tab-separated ones, with a line of names."""
 
-    def __init__(self, path: Path, kind: Path, delimiter: str, names: Sequence[str]) -> None:
-        self._out = _create(path, kind)
-        self._csv = csv.DictWriter(self._out, names, delimiter=delimiter, lineterminator="\n")
+    def __init__(self, path: Path, form: Form, names: Sequence[str]) -> None:
+        self._out = _create(path, form)
+        self._csv = csv.DictWriter(self._out, names, delimiter=DELIMITERS[form.kind], lineterminator="\n")
         try:
             self._csv.writeheader()
         except BaseException:

@@ -1,0 +1,151 @@
+"""What the end of a name says about a file: its kind and its compression; and files of bytes, compressed or plain."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePath
+from typing import IO, Any, Final, NamedTuple, cast
+
+from neardup.files.chunks import FileError
+
+KINDS: Final = {
+    "parquet": "parquet",
+    "arrow": "arrow",
+    "jsonl": "jsonl",
+    "ndjson": "jsonl",
+    "json": "jsonl",
+    "csv": "csv",
+    "tsv": "tsv",
+}
+"""Kinds of files by the ends of their names."""
+COMPRESSIONS: Final = ("gz", "zst")
+_WHOLE: Final = ("parquet", "arrow")
+"""Kinds that compress by themselves."""
+
+
+class Form(NamedTuple):
+    """How rows are written in a file."""
+
+    kind: str
+    compression: str = ""
+
+    @property
+    def is_arrow(self) -> bool:
+        """Whether pyarrow reads and writes it."""
+        return self.kind in _WHOLE
+
+    @property
+    def suffix(self) -> str:
+        """The end of the name of such a file."""
+        return f".{self.kind}" + (f".{self.compression}" if self.compression else "")
+
+
+JSON_LINES: Final = Form("jsonl")
+
+
+def form_of(path: PurePath) -> Form | None:
+    """The form that the end of a name stands for; None where it stands for none."""
+    suffixes = [suffix[1:].lower() for suffix in path.suffixes]
+    compression = suffixes.pop() if suffixes and suffixes[-1] in COMPRESSIONS else ""
+    kind = KINDS.get(suffixes[-1]) if suffixes else None
+    if kind is None or (compression and kind in _WHOLE):
+        return None
+    return Form(kind, compression)
+
+
+def require_form(path: PurePath) -> Form:
+    """The form of a file, or an error that lists the forms."""
+    form = form_of(path)
+    if form is None:
+        raise FileError(
+            f"{path}: the name should end with {', '.join(f'.{kind}' for kind in KINDS)},"
+            " all but the first two also with .gz or .zst"
+        )
+    return form
+
+
+def without_suffix(path: PurePath) -> PurePath:
+    """A path without the end that says its form."""
+    form = form_of(path)
+    path = path.with_suffix("") if form is not None and form.compression else path
+    return path if form is None else path.with_suffix("")
+
+
+def _zstandard() -> Any:
+    try:
+        import zstandard
+    except ImportError as error:
+        raise FileError("files that end with .zst need zstandard: pip install 'neardup[command]'") from error
+    return zstandard
+
+
+@contextmanager
+def decompressed(raw: IO[bytes], form: Form, name: str) -> Iterator[IO[bytes]]:
+    """The bytes that a file stands for; a fault of its compression is a FileError."""
+    if not form.compression:
+        yield raw
+        return
+    broken: tuple[type[Exception], ...]
+    opened: Any
+    if form.compression == "gz":
+        opened = gzip.GzipFile(fileobj=raw)
+        broken = (EOFError, gzip.BadGzipFile, zlib.error)
+    else:
+        zstandard = _zstandard()
+        opened = io.BufferedReader(_Zst(raw, zstandard))
+        broken = (EOFError, zstandard.ZstdError)
+    try:
+        yield opened
+    except broken as error:
+        raise FileError(f"{name}: {error}") from error
+
+
+def compressed(path: Path, form: Form) -> IO[bytes]:
+    """A file to write."""
+    if form.compression == "gz":
+        return cast("IO[bytes]", gzip.GzipFile(path, "wb", 6))
+    if form.compression == "zst":
+        opened: IO[bytes] = _zstandard().open(path, "wb")
+        return opened
+    return path.open("wb")
+
+
+class _Zst(io.RawIOBase):
+    """What frames of zstd contain; a frame that is cut off is an error, which zstandard's own reader passes over."""
+
+    READ = 4096
+    """Bytes that are read at a time: of so few come at most 128 MB, whoever wrote them."""
+
+    def __init__(self, raw: IO[bytes], zstandard: Any) -> None:
+        self._raw = raw
+        self._zstandard = zstandard
+        self._frame: Any = None
+        self._read = self._out = b""
+        self._at = 0
+
+    def readable(self) -> bool:
+        """It is read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fills a buffer, or the beginning of it; 0 at the end."""
+        while self._at == len(self._out):
+            self._read = self._read or self._raw.read(self.READ)
+            if not self._read:
+                if self._frame is not None:
+                    raise EOFError("Compressed file ended before the end of its last frame was reached")
+                return 0
+            if self._frame is None:
+                self._frame = self._zstandard.ZstdDecompressor().decompressobj()
+            self._out, self._at = self._frame.decompress(self._read), 0
+            self._read = self._frame.unused_data if self._frame.eof else b""
+            if self._frame.eof:
+                self._frame = None
+        some = self._out[self._at : self._at + len(buffer)]
+        buffer[: len(some)] = some
+        self._at += len(some)
+        return len(some)

@@ -1,0 +1,237 @@
+//! Sorts records that may be too many for memory: sorted parts go to a temporary file and are
+//! merged. O(records · log records); each record is written and read at most once.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+use std::ops::Range;
+
+use bytemuck::Pod;
+
+use crate::error::Result;
+use crate::executor::{self, Executor};
+use crate::files::{TempFile, TempFiles};
+use crate::memory;
+
+const DOING: &str = "sorting";
+/// The number of records between two checks for interrupts.
+const PIECE: usize = 1 << 14;
+
+/// Records to be sorted.
+pub struct Sorter<'f, T> {
+    files: &'f dyn TempFiles,
+    /// The number of records that fit in memory.
+    room: usize,
+    held: Vec<T>,
+    file: Option<Box<dyn TempFile>>,
+    /// The sorted parts of the file, in records.
+    parts: Vec<Range<u64>>,
+    written: u64,
+}
+
+impl<'f, T: Pod + Ord + Send> Sorter<'f, T> {
+    /// However little memory there is, so many records are held.
+    const LEAST_ROOM: usize = 256;
+
+    /// Starts without records. About `budget` bytes of records are held in memory.
+    pub fn new(files: &'f dyn TempFiles, budget: usize) -> Self {
+        let room = (budget / size_of::<T>()).max(Self::LEAST_ROOM);
+        Self { files, room, held: Vec::new(), file: None, parts: Vec::new(), written: 0 }
+    }
+
+    /// Returns the number of records.
+    pub fn len(&self) -> u64 {
+        self.written + self.held.len() as u64
+    }
+
+    /// Reports whether there are no records.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Adds a record. O(1), in addition to the sort when memory is full.
+    pub fn push(&mut self, record: T, executor: &dyn Executor) -> Result<()> {
+        if self.held.len() >= self.room {
+            self.write(executor)?;
+        }
+        memory::push(&mut self.held, record, DOING)
+    }
+
+    /// Sorts the records in memory in one part for each thread, and writes the parts to the file.
+    fn write(&mut self, executor: &dyn Executor) -> Result<()> {
+        let part = self.held.len().div_ceil(executor.count()).max(1);
+        let mut parts: Vec<&mut [T]> = self.held.chunks_mut(part).collect();
+        executor::each(executor, &mut parts, |part, stop| executor::sort_unstable_by(part, stop, &Ord::cmp))?;
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => none.insert(self.files.create()?),
+        };
+        for part in self.held.chunks(part) {
+            for piece in part.chunks(PIECE) {
+                file.write(bytemuck::cast_slice(piece))?;
+                executor.check_interrupts()?;
+            }
+            let from = self.written;
+            self.written += part.len() as u64;
+            self.parts.push(from..self.written);
+        }
+        self.held.clear();
+        Ok(())
+    }
+
+    /// Returns the records in order, one at a time.
+    pub fn sorted(mut self, executor: &dyn Executor) -> Result<Sorted<T>> {
+        if self.file.is_some() {
+            self.write(executor)?;
+            self.held = Vec::new();
+        } else {
+            executor::one(executor, &mut &mut *self.held, |held, stop| {
+                executor::sort_unstable_by(held, stop, &Ord::cmp)
+            })?;
+        }
+        let piece = (self.room / 2 / self.parts.len().max(1)).clamp(64, PIECE) as u64;
+        let mut sorted = Sorted {
+            buffers: vec![(Vec::new(), 0); self.parts.len()],
+            held: self.held,
+            next: 0,
+            file: self.file,
+            rest: Vec::new(),
+            parts: self.parts,
+            piece,
+            heads: BinaryHeap::new(),
+        };
+        sorted.rewind(executor)?;
+        Ok(sorted)
+    }
+
+    /// Calls `each` with the records in order, and removes them all.
+    pub fn drain(&mut self, executor: &dyn Executor, mut each: impl FnMut(T) -> Result<()>) -> Result<()> {
+        if self.file.is_none() && self.held.is_sorted() {
+            self.held.iter().try_for_each(|&record| each(record))?;
+            self.held.clear();
+            return Ok(());
+        }
+        let empty = Self::new(self.files, self.room * size_of::<T>());
+        let mut sorted = std::mem::replace(self, empty).sorted(executor)?;
+        while let Some(record) = sorted.next(executor)? {
+            each(record)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the number of bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        memory::bytes(&self.held)
+    }
+}
+
+/// Sorted records, which are returned one at a time.
+pub struct Sorted<T> {
+    /// The records, if all of them are in memory.
+    held: Vec<T>,
+    next: usize,
+    file: Option<Box<dyn TempFile>>,
+    /// The sorted parts of the file, in records.
+    parts: Vec<Range<u64>>,
+    /// The parts of the file that were not read yet.
+    rest: Vec<Range<u64>>,
+    /// The number of records of a part that are read at one time.
+    piece: u64,
+    /// For each part, the records that were read last, and the index of the next one.
+    buffers: Vec<(Vec<T>, usize)>,
+    heads: BinaryHeap<Reverse<(T, usize)>>,
+}
+
+impl<T: Pod + Ord> Sorted<T> {
+    /// Goes back to the first record.
+    pub fn rewind(&mut self, executor: &dyn Executor) -> Result<()> {
+        self.next = 0;
+        self.rest.clone_from(&self.parts);
+        self.heads.clear();
+        for part in 0..self.parts.len() {
+            let (buffer, next) = &mut self.buffers[part];
+            buffer.clear();
+            *next = 0;
+            if let Some(head) = self.advance(part, executor)? {
+                self.heads.push(Reverse((head, part)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the next record of a part.
+    fn advance(&mut self, part: usize, executor: &dyn Executor) -> Result<Option<T>> {
+        let (buffer, next) = &mut self.buffers[part];
+        if *next == buffer.len() {
+            let range = &mut self.rest[part];
+            let length = self.piece.min(range.end - range.start) as usize;
+            buffer.clear();
+            memory::reserve(buffer, length, DOING)?;
+            buffer.resize(length, T::zeroed());
+            if let Some(file) = &mut self.file {
+                file.read(range.start * size_of::<T>() as u64, bytemuck::cast_slice_mut(buffer))?;
+            }
+            range.start += length as u64;
+            *next = 0;
+            executor.check_interrupts()?;
+        }
+        let record = buffer.get(*next).copied();
+        *next += 1;
+        Ok(record)
+    }
+
+    /// Returns the next record, or `None` after the last.
+    pub fn next(&mut self, executor: &dyn Executor) -> Result<Option<T>> {
+        if self.file.is_none() {
+            if self.next.is_multiple_of(PIECE) {
+                executor.check_interrupts()?;
+            }
+            let record = self.held.get(self.next).copied();
+            self.next += 1;
+            return Ok(record);
+        }
+        let Some(&Reverse((record, part))) = self.heads.peek() else { return Ok(None) };
+        let following = self.advance(part, executor)?;
+        if let Some(mut head) = self.heads.peek_mut() {
+            match following {
+                Some(following) => *head = Reverse((following, part)),
+                None => drop(PeekMut::pop(head)),
+            }
+        }
+        Ok(Some(record))
+    }
+
+    /// Returns the number of bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        memory::bytes(&self.held)
+            + self.buffers.iter().map(|(buffer, _)| memory::bytes(buffer)).sum::<usize>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::executor::PlainThreads;
+    use crate::files::MemoryFiles;
+    use crate::hash::mix;
+
+    #[test]
+    fn sorts_as_memory_would() {
+        let executor = &PlainThreads(3);
+        let all: Vec<u64> = (0..100_000).map(|n| mix(n) % 70_000).collect();
+        let mut expected = all.clone();
+        expected.sort_unstable();
+        for budget in [0, 1 << 18, 1 << 24] {
+            let mut sorter = Sorter::new(&MemoryFiles, budget);
+            for _ in 0..2 {
+                all.iter().try_for_each(|&record| sorter.push(record, executor)).unwrap();
+                assert_eq!((sorter.len(), sorter.file.is_some()), (100_000, budget < 1 << 19));
+                let mut found = Vec::new();
+                sorter.drain(executor, |record| memory::push(&mut found, record, "testing")).unwrap();
+                assert!(found == expected && sorter.is_empty());
+            }
+        }
+        let none = Sorter::<u64>::new(&MemoryFiles, 0).sorted(executor).unwrap().next(executor);
+        assert_eq!(none, Ok(None));
+    }
+}

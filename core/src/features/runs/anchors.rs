@@ -1,0 +1,157 @@
+//! Anchors: a few grams of tokens, chosen so that equal windows of tokens choose the same gram at
+//! the same offset (robust winnowing: Schleimer, Wilkerson, Aiken, SIGMOD 2003, section 3.2).
+//!
+//! A window of `least` tokens contains `least - gram + 1` grams. It chooses the gram with the least
+//! hash, and the last of these if several have it. The choice depends on the tokens of the window
+//! alone. Windows beside each other mostly choose the same gram, so that about two in
+//! `least - gram + 2` places are anchors. O(tokens).
+
+use std::collections::VecDeque;
+
+use crate::error::Result;
+use crate::executor::Stop;
+use crate::hash;
+use crate::memory;
+
+const DOING: &str = "choosing the anchors of a text";
+/// The base of the polynomial of which a gram's hash is made (Karp and Rabin, 1987).
+const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// An anchor of a text, and the windows that chose it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Anchor {
+    /// The hash of the gram. Equal grams have equal hashes. Distinct grams hardly ever do, but
+    /// whether windows are equal has to be decided by more than this hash.
+    pub hash: u64,
+    /// The number of the gram's first token.
+    pub place: u32,
+    /// The number of the first token of the first window that chose the gram.
+    pub first: u32,
+    /// The number of windows, one after the other, that chose the gram; at least 1.
+    pub windows: u32,
+}
+
+/// The rule by which windows of a given length choose their anchors.
+///
+/// ```
+/// use neardup_core::Stop;
+/// use neardup_core::features::runs::anchors::Anchors;
+///
+/// let (mut left, mut right) = (Vec::new(), Vec::new());
+/// let mut anchors = Anchors::new(4);
+/// anchors.choose(&[1, 2, 3, 4, 9], &Stop::default(), &mut left)?;
+/// anchors.choose(&[8, 8, 1, 2, 3, 4], &Stop::default(), &mut right)?;
+/// // Both have the window 1, 2, 3, 4, and so they have an anchor in common.
+/// assert!(left.iter().any(|a| right.iter().any(|b| a.hash == b.hash)));
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Anchors {
+    least: usize,
+    gram: usize,
+    /// The power of the base for the token that leaves a gram.
+    leaving: u64,
+    /// Places and hashes of grams, of which no later one is less or equal. The first one is the
+    /// choice of the current window.
+    queue: VecDeque<(u32, u64)>,
+}
+
+impl Anchors {
+    /// Makes the rule for windows of `least` tokens, which is at least 1.
+    pub fn new(least: usize) -> Self {
+        let gram = Self::gram(least);
+        let leaving = (0..gram).fold(1u64, |power, _| power.wrapping_mul(BASE));
+        Self { least: least.max(1), gram, leaving, queue: VecDeque::new() }
+    }
+
+    /// Returns the number of tokens of an anchor of windows of `least` tokens.
+    pub fn gram(least: usize) -> usize {
+        least.div_ceil(2).max(1)
+    }
+
+    /// Replaces the content of `anchors` with the anchors of a text, in the order of their places.
+    /// Their windows are all windows of the text, each once. A text has at most `u32::MAX` tokens.
+    pub fn choose(&mut self, tokens: &[u64], stop: &Stop, anchors: &mut Vec<Anchor>) -> Result<()> {
+        const CHECK_EVERY: usize = 1 << 14;
+        anchors.clear();
+        self.queue.clear();
+        let mut value = 0u64;
+        for (n, &token) in tokens.iter().enumerate() {
+            if n % CHECK_EVERY == 0 {
+                stop.check()?;
+            }
+            value = value.wrapping_mul(BASE).wrapping_add(token);
+            if n >= self.gram {
+                value = value.wrapping_sub(tokens[n - self.gram].wrapping_mul(self.leaving));
+            }
+            if n + 1 < self.gram {
+                continue;
+            }
+            // Without the mix, the least hashes would depend on the tokens' own hashes.
+            let (place, hash) = ((n + 1 - self.gram) as u32, hash::mix(value));
+            while self.queue.back().is_some_and(|&(_, last)| last >= hash) {
+                self.queue.pop_back();
+            }
+            self.queue.try_reserve(1).map_err(|_| crate::Error::OutOfMemory { doing: DOING })?;
+            self.queue.push_back((place, hash));
+            if n + 1 < self.least {
+                continue;
+            }
+            let first = (n + 1 - self.least) as u32;
+            if self.queue.front().is_some_and(|&(place, _)| place < first) {
+                self.queue.pop_front();
+            }
+            let Some(&(place, hash)) = self.queue.front() else { continue };
+            match anchors.last_mut().filter(|last| last.place == place) {
+                Some(last) => last.windows += 1,
+                None => memory::push(anchors, Anchor { hash, place, first, windows: 1 }, DOING)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn anchors(tokens: &[u64], least: usize) -> Vec<Anchor> {
+        let mut all = Vec::new();
+        Anchors::new(least).choose(tokens, &Stop::default(), &mut all).unwrap();
+        all
+    }
+
+    proptest! {
+        /// The choice of a window does not depend on the text around it.
+        #[test]
+        fn each_window_chooses_by_its_own_tokens(
+            tokens in prop::collection::vec(0..3u64, 0..60),
+            least in 1..12usize,
+        ) {
+            let found = anchors(&tokens, least);
+            let mut windows = 0;
+            for anchor in &found {
+                prop_assert_eq!(anchor.first, windows);
+                for first in anchor.first..anchor.first + anchor.windows {
+                    let alone = anchors(&tokens[first as usize..][..least], least);
+                    let expected = Anchor { place: anchor.place - first, first: 0, windows: 1, ..*anchor };
+                    prop_assert_eq!(&alone, &[expected]);
+                }
+                windows += anchor.windows;
+            }
+            prop_assert_eq!(windows as usize, (tokens.len() + 1).saturating_sub(least));
+        }
+    }
+
+    #[test]
+    fn few_places_are_anchors() {
+        let tokens: Vec<u64> = (0..100_000).map(hash::mix).collect();
+        let share = anchors(&tokens, 50).len() as f64 / tokens.len() as f64;
+        assert!((0.07..0.08).contains(&share), "{share}");
+        assert_eq!(anchors(&tokens, 1).len(), tokens.len());
+        assert_eq!(anchors(&tokens[..5], 6), []);
+        // In a row of one token, each window chooses its own last gram.
+        assert_eq!(anchors(&[7; 100], 10).len(), 91);
+    }
+}

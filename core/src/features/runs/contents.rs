@@ -1,0 +1,125 @@
+//! The contents of windows of tokens as hashes: the values of two polynomials modulo the prime
+//! 2^61 - 1 at two fixed bases, whose coefficients are hashes of the tokens. A hash takes constant
+//! time, whatever the length of the window.
+//!
+//! Distinct windows have equal hashes with a probability below 2^-100.
+
+use crate::error::Result;
+use crate::executor::Stop;
+use crate::hash;
+use crate::memory;
+
+const DOING: &str = "hashing windows of tokens";
+/// The prime 2^61 - 1, for which the remainder of a product takes a few additions.
+const PRIME: u64 = (1 << 61) - 1;
+const BASES: [u64; 2] = [0x0e37_79b9_7f4a_7c15, 0x1f58_476d_1ce4_e5b9];
+
+fn reduce(value: u128) -> u64 {
+    // Both parts have at most 64 bits, as factors are less than 2^61 and summands less than 2^64.
+    let sum = (value as u64 & PRIME) + (value >> 61) as u64;
+    let sum = (sum & PRIME) + (sum >> 61);
+    if sum >= PRIME { sum - PRIME } else { sum }
+}
+
+fn multiply_add(a: u64, b: u64, more: u64) -> u64 {
+    reduce(u128::from(a) * u128::from(b) + u128::from(more))
+}
+
+/// The hashes of the windows of `length` tokens of a text.
+#[derive(Debug)]
+pub struct Contents {
+    length: usize,
+    powers: [u64; 2],
+    /// The values of both polynomials for each prefix of the text.
+    prefixes: Vec<[u64; 2]>,
+}
+
+impl Contents {
+    /// Makes room for texts whose windows have `length` tokens. O(length).
+    pub fn new(length: usize) -> Self {
+        let power = |base| (0..length).fold(1, |power, _| multiply_add(power, base, 0));
+        Self { length, powers: BASES.map(power), prefixes: Vec::new() }
+    }
+
+    /// Replaces the text. O(tokens).
+    pub fn set(&mut self, tokens: &[u64], stop: &Stop) -> Result<()> {
+        const CHECK_EVERY: usize = 1 << 14;
+        self.prefixes.clear();
+        memory::reserve(&mut self.prefixes, tokens.len() + 1, DOING)?;
+        let mut last = [0; 2];
+        self.prefixes.push(last);
+        for tokens in tokens.chunks(CHECK_EVERY) {
+            stop.check()?;
+            for &token in tokens {
+                last = [
+                    multiply_add(last[0], BASES[0], token),
+                    multiply_add(last[1], BASES[1], hash::mix(token)),
+                ];
+                self.prefixes.push(last);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the number of windows of the text.
+    pub fn windows(&self) -> usize {
+        self.prefixes.len().saturating_sub(self.length)
+    }
+
+    /// Returns the hash of the window that begins with token number `first`.
+    #[inline]
+    pub fn of(&self, first: usize) -> u128 {
+        let (before, after) = (self.prefixes[first], self.prefixes[first + self.length]);
+        let [a, b] = [0, 1].map(|n| {
+            let lost = multiply_add(before[n], self.powers[n], 0);
+            reduce(u128::from(after[n] + PRIME - lost))
+        });
+        // The upper half selects the part of a sort, so its bits have to be even.
+        u128::from(hash::mix(a)) << 64 | u128::from(b)
+    }
+
+    /// Returns the number of bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        memory::bytes(&self.prefixes)
+    }
+}
+
+/// Returns the hash of a row of tokens of any length. Rows of distinct lengths have distinct
+/// hashes, like rows of distinct tokens.
+pub fn content(tokens: &[u64]) -> u128 {
+    let [a, b] = tokens.iter().fold([1, 1], |[a, b], &token| {
+        [multiply_add(a, BASES[0], token), multiply_add(b, BASES[1], hash::mix(token))]
+    });
+    u128::from(hash::mix(a)) << 64 | u128::from(b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn equal_windows_have_equal_hashes(tokens in prop::collection::vec(0..3u64, 0..40), length in 1..6usize) {
+            let tokens: Vec<u64> = tokens.into_iter().map(|token| u64::MAX - token).collect();
+            let mut contents = Contents::new(length);
+            contents.set(&tokens, &Stop::default()).unwrap();
+            let windows: Vec<&[u64]> = tokens.windows(length).collect();
+            prop_assert_eq!(contents.windows(), windows.len());
+            for (i, a) in windows.iter().enumerate() {
+                for (j, b) in windows.iter().enumerate() {
+                    prop_assert_eq!(contents.of(i) == contents.of(j), a == b);
+                    prop_assert_eq!(content(&tokens[..i]) == content(&tokens[..j]), i == j);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn products_are_reduced() {
+        for (a, b, more) in [(PRIME - 1, PRIME - 1, u64::MAX), (0, 5, PRIME), (1 << 60, 1 << 60, 1)] {
+            let expected = (u128::from(a) * u128::from(b) + u128::from(more)) % u128::from(PRIME);
+            assert_eq!(u128::from(multiply_add(a, b, more)), expected);
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! The places of tokens in their text. O(bytes), one character at a time: for the few texts whose
+//! places are asked for.
+
+use crate::error::Result;
+use crate::executor::Stop;
+use crate::features::tokens::Tokenizer;
+use crate::memory;
+use crate::text::characters::{Class, class, is_space};
+use crate::text::spans::{Position, Span};
+
+const DOING: &str = "locating the tokens of a text";
+
+/// Replaces the content of `places` with the places of the tokens of a text, in order. They are the
+/// tokens that [`super::tokens::read_tokens`] reads, for the tokenizers that cut a text: words,
+/// runs between white space, and single characters, of which a run of white space within the text
+/// is one.
+pub fn token_places(text: &str, tokenizer: Tokenizer, stop: &Stop, places: &mut Vec<Span>) -> Result<()> {
+    const CHECK_EVERY: usize = 1 << 14;
+    places.clear();
+    let mut at = Position::default();
+    let mut last = Class::Separator;
+    // A token can be continued as long as no separator has come.
+    let mut open = false;
+    let mut space: Option<Position> = None;
+    for (n, c) in text.chars().enumerate() {
+        if n % CHECK_EVERY == 0 {
+            stop.check()?;
+        }
+        let end = at.after(c);
+        let token = match tokenizer {
+            Tokenizer::Whitespace => (!is_space(c)).then_some(open),
+            Tokenizer::Chars if is_space(c) => {
+                space = space.or(Some(at)).filter(|_| !places.is_empty());
+                None
+            }
+            Tokenizer::Chars => {
+                if let Some(from) = space.take() {
+                    memory::push(places, from.to(at), DOING)?;
+                }
+                Some(false)
+            }
+            _ => {
+                let class = class(c);
+                let is_mark = matches!(class, Class::Mark | Class::AlphabeticMark);
+                let continues = open && (is_mark || class == Class::Alphanumeric && last != Class::Alone);
+                let begins = !matches!(class, Class::Separator | Class::Mark);
+                if !(open && is_mark) {
+                    last = class;
+                }
+                (continues || begins).then_some(continues)
+            }
+        };
+        match (token, places.last_mut()) {
+            (Some(true), Some(place)) => (place.bytes.end, place.chars.end) = (end.byte, end.char),
+            (Some(_), _) => memory::push(places, at.to(end), DOING)?,
+            (None, _) => {}
+        }
+        open = token.is_some();
+        at = end;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::features::runs::tokens::read_tokens;
+    use crate::features::tokens::{Document, Scratch};
+    use crate::hash::hash_bytes;
+    use crate::text::words::words;
+    use proptest::prelude::*;
+
+    fn check(text: &str) {
+        for tokenizer in [Tokenizer::Words, Tokenizer::Whitespace, Tokenizer::Chars] {
+            let (mut hashes, mut places) = (Vec::new(), Vec::new());
+            let stop = Stop::default();
+            read_tokens(&Document::from(text), tokenizer, &mut Scratch::default(), &mut hashes, &stop)
+                .unwrap();
+            token_places(text, tokenizer, &stop, &mut places).unwrap();
+            let of = |place: &Span| {
+                let token = place.of(text);
+                assert_eq!(text[..place.bytes.start].chars().count(), place.chars.start);
+                assert_eq!(token.chars().count(), place.chars.len());
+                match tokenizer {
+                    Tokenizer::Words => hash_bytes(words(token).concat().as_bytes()),
+                    Tokenizer::Chars if token.chars().all(is_space) => hash_bytes(b" "),
+                    Tokenizer::Chars => {
+                        let lower: String = token.chars().map(crate::text::characters::lower).collect();
+                        hash_bytes(lower.as_bytes())
+                    }
+                    _ => hash_bytes(token.as_bytes()),
+                }
+            };
+            assert_eq!(places.iter().map(of).collect::<Vec<_>>(), hashes, "{tokenizer:?} of {text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn places_are_those_of_the_tokens(text in "\\PC*|[a-cA-C ._漢字か\n\u{301}\u{93f}\u{e34}ก]{0,40}") {
+            check(&text);
+        }
+    }
+
+    #[test]
+    fn places_of_odd_texts() {
+        for text in [
+            "",
+            "  ",
+            " a\u{301}b  C ",
+            "漢\u{301}字a1",
+            "\u{e31}a1 \u{e31}ก",
+            "ก\u{e31}a",
+            "\u{93f}a",
+            "a_b",
+        ] {
+            check(text);
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! The records of one input of the join, and the prefixes of these records.
+
+use crate::features::sets::records::Records;
+use crate::features::sets::size_runs::SizeRuns;
+use crate::features::sets::store::Store;
+use crate::memory;
+
+/// The records of one input.
+#[derive(Debug)]
+pub(super) struct Side {
+    pub(super) store: Store,
+    pub(super) shape: Shape,
+}
+
+/// The sizes of the records of one input, and the lengths of their prefixes.
+#[derive(Debug)]
+pub(super) struct Shape {
+    pub(super) runs: SizeRuns,
+    /// For each run of equal sizes, the length of the prefix under which records are indexed; 0 if
+    /// they are not.
+    pub(super) indexing: Vec<u32>,
+    /// For each run, the length of the prefix with which records probe; 0 if they do not.
+    pub(super) probing: Vec<u32>,
+}
+
+/// The rarest tokens of a record.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Prefixes<'a> {
+    /// The longer one of the two prefixes.
+    tokens: &'a [u32],
+    /// How many of these tokens the record is indexed under. It probes with all of them, unless it
+    /// is a record of the right table.
+    pub(super) indexed: usize,
+    /// The number of still rarer tokens, which no other record has.
+    pub(super) lone: u32,
+}
+
+impl<'a> Prefixes<'a> {
+    /// Returns all tokens of both prefixes.
+    #[inline]
+    pub(super) fn all(&self) -> &'a [u32] {
+        self.tokens
+    }
+}
+
+impl Shape {
+    /// Returns the number of tokens of all records.
+    pub(super) fn tokens(&self) -> u64 {
+        let sizes = self.runs.sizes().iter().enumerate();
+        sizes.map(|(run, &size)| u64::from(size) * self.runs.range(run).len() as u64).sum()
+    }
+
+    /// Returns the prefixes of a record, which is the record `n` of `loaded`.
+    #[inline]
+    pub(super) fn prefixes<'a>(&self, record: u32, loaded: &'a Records, n: usize) -> Prefixes<'a> {
+        let run = self.runs.run_of(record);
+        let tokens = loaded.tokens(n);
+        let lone = loaded.size(n) - tokens.len() as u32;
+        let shared = |length: u32| (length.saturating_sub(lone) as usize).min(tokens.len());
+        let indexed = shared(self.indexing[run]);
+        let tokens = &tokens[..shared(self.probing[run]).max(indexed)];
+        Prefixes { tokens, indexed, lone }
+    }
+
+    /// Returns the number of bytes that the set of a record takes in memory, approximately.
+    pub(super) fn bytes_of(&self, record: u32) -> usize {
+        const RECORD: usize = 32;
+        RECORD + size_of::<u32>() * self.runs.size(record) as usize
+    }
+}
+
+impl Side {
+    /// Returns the number of bytes on the heap.
+    pub(super) fn bytes(&self) -> usize {
+        let Shape { runs, indexing, probing } = &self.shape;
+        self.store.bytes() + runs.bytes() + memory::bytes(indexing) + memory::bytes(probing)
+    }
+}

@@ -1,0 +1,83 @@
+//! The join of sets in memory or, if the records and their index do not fit, in partitions of the
+//! tokens or in blocks of records.
+
+use super::blocks::{self, BlockJoin};
+use super::bounds::Bounds;
+use super::partitions::PartitionJoin;
+use super::{Algorithm, bitmap_words_of};
+use crate::error::Result;
+use crate::executor::Executor;
+use crate::features::sets::size_runs::SizeRuns;
+use crate::features::sets::store::Store;
+use crate::joins::{Counts, RecordJoin, RecordPair};
+use crate::resources::Resources;
+use crate::verify::predicate::Predicate;
+
+/// A join of all records of one store with each other, or of two stores.
+#[derive(Debug)]
+pub struct SetJoin(Box<dyn RecordJoin>);
+
+impl SetJoin {
+    /// Prepares a join that holds about as many bytes as the budget says. In files, partitions need
+    /// bitmaps. If no bitmap is wide enough for the sizes of the records, or if the caller asks for
+    /// an algorithm without bitmaps, the records are joined block by block.
+    pub fn new(
+        left: Store,
+        right: Option<Store>,
+        shared_tokens: usize,
+        predicate: Predicate,
+        algorithm: Algorithm,
+        Resources { files, budget, .. }: Resources<'_>,
+    ) -> Result<Self> {
+        let words = match algorithm {
+            Algorithm::Auto if !blocks::is_one(&left, right.as_ref(), predicate, budget) => {
+                let indexed = right.as_ref().unwrap_or(&left).runs()?;
+                bitmap_words_of_runs(&indexed, &Bounds::new(predicate))
+            }
+            _ => None,
+        };
+        macro_rules! partitions {
+            ($words:literal) => {
+                Box::new(PartitionJoin::<$words>::new(left, right, shared_tokens, predicate, files, budget)?)
+            };
+        }
+        Ok(Self(match words {
+            None => Box::new(BlockJoin::new(left, right, shared_tokens, predicate, algorithm, budget)),
+            Some(1) => partitions!(1),
+            Some(2) => partitions!(2),
+            Some(4) => partitions!(4),
+            Some(_) => partitions!(8),
+        }))
+    }
+}
+
+/// Returns the number of words that bitmaps need for the sizes of nearly all records, weighted by
+/// their tokens, or `None` if no bitmap is wide enough.
+fn bitmap_words_of_runs(indexed: &SizeRuns, bounds: &Bounds) -> Option<usize> {
+    let tokens = |run: usize| indexed.range(run).len() as u64 * u64::from(indexed.sizes()[run]);
+    let nearly_all = (0..indexed.sizes().len()).map(tokens).sum::<u64>() / 20 * 19;
+    let mut seen = 0;
+    let large = (0..indexed.sizes().len()).find(|&run| {
+        seen += tokens(run);
+        seen > nearly_all
+    })?;
+    bitmap_words_of(indexed.sizes()[large], bounds)
+}
+
+impl RecordJoin for SetJoin {
+    fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<RecordPair>>> {
+        self.0.next_batch(executor)
+    }
+
+    fn counts(&self) -> Counts {
+        self.0.counts()
+    }
+
+    fn progress(&self) -> f64 {
+        self.0.progress()
+    }
+
+    fn bytes(&self) -> usize {
+        self.0.bytes()
+    }
+}

@@ -1,0 +1,117 @@
+//! Method `runs`: compares texts by the share of their tokens that both say word for word.
+
+use super::explain::{Details, Explanation, Region, RunsOfTwo};
+use super::method::{Method, Update};
+use super::pair::TwoTexts;
+use super::reading::Reading;
+use crate::error::Result;
+use crate::executor::Stop;
+use crate::features::runs::places::token_places;
+use crate::features::runs::tokens::read_tokens;
+use crate::features::texts::distinct;
+use crate::features::tokens::{Document, Scratch, Tokenizer};
+use crate::joins::pairs::Pairs;
+use crate::joins::runs::{RunRule, run_pairs};
+use crate::memory;
+use crate::text::html;
+use crate::verify::shared_runs::{RunShare, SharedRun, SortedWindows, shared_runs, shared_tokens};
+
+const DOING: &str = "comparing runs of tokens";
+
+/// Compares texts by the share of their tokens that are in runs which both texts have, exactly.
+///
+/// A run is at least `min_run` tokens one after the other, whatever their case and punctuation.
+///
+/// ```
+/// use neardup_core::parameters::RunShare;
+/// use neardup_core::{Corpus, Runs, Tokenizer};
+///
+/// let method = Runs { min_run: 4, of: RunShare::Left, threshold: 0.5, tokenizer: Tokenizer::Words };
+/// let texts = ["Who wrote of the red crane?", "I know who wrote of the grey one."];
+/// let pairs = Corpus::of_texts(&texts).split(Some(1)).pairs(&method)?;
+/// // "who wrote of the", four of six words.
+/// assert_eq!((pairs.len(), pairs[0].similarity), (1, 4.0 / 6.0));
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Runs {
+    /// The least number of tokens of a run, at least 1.
+    pub min_run: usize,
+    /// The text whose tokens are counted.
+    pub of: RunShare,
+    /// The least share, greater than 0.
+    pub threshold: f64,
+    /// How texts are cut into tokens.
+    pub tokenizer: Tokenizer,
+}
+
+impl Method for Runs {
+    fn explain(&self, pair: &TwoTexts<'_>, stop: &Stop) -> Result<Explanation> {
+        /// The number of runs that are shown.
+        const MOST: usize = 100;
+        let (mut tokens, mut places) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
+        let mut scratch = Scratch::default();
+        let tokenizer = of_texts(self.tokenizer);
+        for (n, text) in pair.texts.into_iter().enumerate() {
+            let mut own = String::new();
+            if self.tokenizer == Tokenizer::Html {
+                html::read_text(text, None, &mut own, stop)?;
+            } else {
+                memory::reserve_text(&mut own, text.len(), DOING)?;
+                own.push_str(text);
+            }
+            token_places(&own, tokenizer, stop, &mut places[n])?;
+            read_tokens(&Document::Text(own), tokenizer, &mut scratch, &mut tokens[n], stop)?;
+        }
+        let [a, b] = &tokens;
+        let windows = |tokens: &[u64]| SortedWindows::new(tokens, self.min_run, stop);
+        let shared = shared_tokens(&windows(a)?, &windows(b)?, self.min_run, stop)?;
+        let all = [a.len() as u32, b.len() as u32];
+        let runs = shared_runs(a, b, self.min_run, stop)?;
+        let region = |run: &SharedRun| {
+            // Spans of SQL count from 1.
+            let span = |n: usize, first: u32| {
+                let (first, last) = (first as usize, (first + run.tokens - 1) as usize);
+                [places[n][first].chars.start + 1, places[n][last].chars.end + 1]
+            };
+            Region {
+                left_span: span(0, run.left),
+                right_span: span(1, run.right),
+                length: run.tokens as usize,
+            }
+        };
+        let similarity = self.of.share(shared, all);
+        let details = RunsOfTwo {
+            min_run: self.min_run,
+            shared,
+            tokens: all,
+            count: runs.len(),
+            runs: runs.iter().take(MOST).map(region).collect(),
+        };
+        Ok(Explanation::new(similarity, similarity >= self.threshold).with(Details::Runs(details)))
+    }
+
+    fn update(&self) -> Update {
+        Update::Pairs
+    }
+
+    fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
+        let (collectors, _) = reading.read_texts(false)?;
+        let distinct = distinct(collectors, reading.right_from(), reading.executor)?;
+        let held = distinct.texts.bytes();
+        reading.account.distinct_sets = distinct.texts.len() as u64;
+        let resources = reading.resources_after(held);
+        let Self { min_run, of, threshold, tokenizer } = *self;
+        let rule = RunRule { least: min_run, tokenizer: of_texts(tokenizer), of, threshold };
+        let mut report = |state| reading.report(|| str::to_owned(state));
+        let (pairs, tokens) = run_pairs(distinct, rule, resources, &mut report)?;
+        reading.account.tokens = tokens;
+        reading.held(held + resources.budget / 4);
+        Ok(pairs)
+    }
+}
+
+/// Returns the tokenizer for the texts of pages.
+fn of_texts(tokenizer: Tokenizer) -> Tokenizer {
+    if tokenizer == Tokenizer::Html { Tokenizer::Words } else { tokenizer }
+}

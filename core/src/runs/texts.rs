@@ -1,0 +1,206 @@
+//! Texts that are written once and read again in the order of their rows: in memory as long as they
+//! fit, and then in a temporary file.
+
+use crate::error::{Error, Result};
+use crate::executor::{self, Executor, Stop};
+use crate::files::{TempFile, TempFiles};
+use crate::memory;
+
+const DOING: &str = "keeping texts";
+/// The number of bytes before each text: its row and its length.
+const HEAD: usize = 8;
+
+/// The texts of one worker, until they are stored.
+#[derive(Debug, Default)]
+pub struct NewTexts {
+    bytes: Vec<u8>,
+    /// The row of each text, and where the text ends.
+    rows: Vec<(u32, usize)>,
+}
+
+impl NewTexts {
+    /// Adds a text. If this fails, nothing is added.
+    pub fn add(&mut self, row: u32, text: &str) -> Result<()> {
+        memory::reserve(&mut self.rows, 1, DOING)?;
+        memory::extend(&mut self.bytes, text.as_bytes(), DOING)?;
+        self.rows.push((row, self.bytes.len()));
+        Ok(())
+    }
+
+    /// Returns the rows of the texts.
+    pub fn rows(&self) -> impl Iterator<Item = u32> {
+        self.rows.iter().map(|&(row, _)| row)
+    }
+
+    /// Returns the number of bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        memory::bytes(&self.bytes) + memory::bytes(&self.rows)
+    }
+}
+
+/// Texts in the order of their rows.
+pub struct Texts {
+    held: Vec<u8>,
+    file: Option<Box<dyn TempFile>>,
+    written: u64,
+    /// The number of bytes of texts that are held in memory at most.
+    room: usize,
+    /// The number of texts.
+    pub count: u64,
+}
+
+impl Texts {
+    /// Starts without texts, with about `room` bytes for them in memory.
+    pub fn new(room: usize) -> Self {
+        Self { held: Vec::new(), file: None, written: 0, room, count: 0 }
+    }
+
+    /// Stores the texts of all workers, whose rows come after all rows that are stored.
+    pub fn store<'n>(
+        &mut self,
+        new: impl Iterator<Item = &'n mut NewTexts>,
+        files: &dyn TempFiles,
+    ) -> Result<()> {
+        let new: Vec<&mut NewTexts> = new.collect();
+        let mut order = Vec::new();
+        for (worker, new) in new.iter().enumerate() {
+            let mut from = 0;
+            for &(row, to) in &new.rows {
+                memory::push(&mut order, (row, worker, from..to), DOING)?;
+                from = to;
+            }
+        }
+        order.sort_unstable_by_key(|&(row, ..)| row);
+        for (row, worker, range) in order {
+            let text = &new[worker].bytes[range];
+            let too_long = |_| Error::TooMany { what: "bytes in a text", limit: u32::MAX.into() };
+            let length = u32::try_from(text.len()).map_err(too_long)?;
+            let head = u64::from(row) << 32 | u64::from(length);
+            for bytes in [&head.to_le_bytes(), text] {
+                self.write(bytes, files)?;
+            }
+            self.count += 1;
+        }
+        new.into_iter().for_each(|new| {
+            new.bytes.clear();
+            new.rows.clear();
+        });
+        Ok(())
+    }
+
+    fn write(&mut self, bytes: &[u8], files: &dyn TempFiles) -> Result<()> {
+        if self.file.is_none() && self.held.len() + bytes.len() > self.room {
+            let mut file = files.create()?;
+            file.write(&self.held)?;
+            self.held = Vec::new();
+            self.file = Some(file);
+        }
+        self.written += bytes.len() as u64;
+        match &mut self.file {
+            Some(file) => file.write(bytes),
+            None => memory::extend(&mut self.held, bytes, DOING),
+        }
+    }
+
+    /// Returns the number of bytes of all texts.
+    pub fn size(&self) -> u64 {
+        self.written - self.count * HEAD as u64
+    }
+
+    fn read(&mut self, at: u64, bytes: &mut [u8]) -> Result<()> {
+        match &mut self.file {
+            Some(file) => file.read(at, bytes),
+            None => {
+                bytes.copy_from_slice(&self.held[at as usize..][..bytes.len()]);
+                Ok(())
+            }
+        }
+    }
+
+    /// Returns the number of bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        memory::bytes(&self.held)
+    }
+}
+
+/// A text that was read again, what is given for it, and what is made of it.
+#[derive(Debug)]
+pub struct Task<G, M> {
+    /// The row of the text.
+    pub row: u32,
+    /// The text.
+    pub text: String,
+    /// What is given for the text.
+    pub given: G,
+    /// What is made of the text.
+    pub made: M,
+}
+
+/// A walk over texts, in the order of their rows.
+#[derive(Debug, Default)]
+pub struct Walk {
+    at: u64,
+    texts: u64,
+}
+
+impl Walk {
+    /// The number of bytes of texts that are worked on at one time.
+    const BLOCK: usize = 4 << 20;
+
+    /// Reads some of the texts for which `given` returns a value, and lets `work` work on them, on
+    /// all threads. `work` is called again for a task at which it was stopped. It gets the scratch
+    /// memory of its thread. Returns the tasks in the order of their rows, or `None` after the last
+    /// text.
+    pub fn next<G: Send, M: Send + Default, S: Default>(
+        &mut self,
+        texts: &mut Texts,
+        executor: &dyn Executor,
+        budget: usize,
+        mut given: impl FnMut(u32) -> Result<Option<G>>,
+        work: impl Fn(&mut Task<G, M>, &mut S, &Stop) -> Result<()> + Sync,
+    ) -> Result<Option<Vec<Task<G, M>>>> {
+        let block = Self::BLOCK.min(budget / 16).max(1);
+        let chunk = block.div_ceil(4 * executor.count());
+        if self.texts == texts.count {
+            return Ok(None);
+        }
+        let mut chunks: Vec<Vec<Task<G, M>>> = vec![Vec::new()];
+        let (mut bytes, mut of_chunk) = (0, 0);
+        while self.texts < texts.count && bytes < block {
+            if self.texts.is_multiple_of(1 << 10) {
+                executor.check_interrupts()?;
+            }
+            let mut head = [0; HEAD];
+            texts.read(self.at, &mut head)?;
+            let head = u64::from_le_bytes(head);
+            let (row, length) = ((head >> 32) as u32, head as u32 as usize);
+            if let Some(given) = given(row)? {
+                let mut text = memory::zeroed(length, DOING)?;
+                texts.read(self.at + HEAD as u64, &mut text)?;
+                let text = String::from_utf8(text).map_err(|_| Error::NotText)?;
+                bytes += length + size_of::<Task<G, M>>();
+                of_chunk += length;
+                let task = Task { row, text, given, made: M::default() };
+                if let Some(chunk) = chunks.last_mut() {
+                    memory::push(chunk, task, DOING)?;
+                }
+                if of_chunk >= chunk {
+                    chunks.push(Vec::new());
+                    of_chunk = 0;
+                }
+            }
+            self.at += (HEAD + length) as u64;
+            self.texts += 1;
+        }
+        executor::each(executor, &mut chunks, |tasks, stop| {
+            let mut scratch = S::default();
+            tasks.iter_mut().try_for_each(|task| work(task, &mut scratch, stop))
+        })?;
+        Ok(Some(chunks.into_iter().flatten().collect()))
+    }
+
+    /// Returns the share of the texts that were read.
+    pub fn progress(&self, texts: &Texts) -> f64 {
+        self.texts as f64 / texts.count.max(1) as f64
+    }
+}

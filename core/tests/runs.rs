@@ -1,0 +1,346 @@
+//! Repeated runs against their definition: a dictionary of all windows.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use neardup_core::executor::{PlainThreads, Stop};
+use neardup_core::features::runs::places::token_places;
+use neardup_core::files::MemoryFiles;
+use neardup_core::methods::documents::Quiet;
+use neardup_core::methods::reading::Reading;
+use neardup_core::methods::repeats;
+use neardup_core::resources::Resources;
+use neardup_core::runs::cut::{CutText, Cutting};
+use neardup_core::runs::located::RepeatedRun;
+use neardup_core::runs::units::{Cut, read_units};
+use neardup_core::runs::{Parameters, Unit};
+use neardup_core::{Corpus, Document, Tokenizer, words};
+use proptest::prelude::*;
+
+/// A corpus with the columns that an order and groups are made of.
+#[derive(Debug, Clone, Default)]
+struct Case {
+    texts: Vec<Option<String>>,
+    weights: Option<Vec<i64>>,
+    sites: Option<Vec<Option<String>>>,
+}
+
+impl Case {
+    fn of<T: AsRef<str>>(texts: &[T]) -> Self {
+        Self { texts: texts.iter().map(|text| Some(text.as_ref().to_owned())).collect(), ..Self::default() }
+    }
+
+    fn read<T>(&self, threads: usize, budget: usize, with: impl FnOnce(&mut Reading<'_>) -> T) -> T {
+        let mut corpus = Corpus::new(self.texts.len(), |row| self.texts[row].as_deref().map(Document::from));
+        if let Some(weights) = &self.weights {
+            corpus = corpus.with_weights(weights.clone());
+        }
+        if let Some(sites) = &self.sites {
+            corpus = corpus.with_sites(sites).unwrap();
+        }
+        let resources = Resources { files: &MemoryFiles, budget, executor: &PlainThreads(threads) };
+        with(&mut Reading::new(&mut corpus, &mut Quiet, resources))
+    }
+
+    fn runs(&self, parameters: &Parameters, threads: usize, budget: usize) -> Vec<RepeatedRun> {
+        let mut found = self.read(threads, budget, |reading| repeats::runs(parameters, reading).unwrap());
+        std::iter::from_fn(|| found.next(&PlainThreads(1)).unwrap()).collect()
+    }
+
+    fn cut(&self, parameters: &Parameters, cutting: Cutting, threads: usize, budget: usize) -> Vec<CutText> {
+        let mut found =
+            self.read(threads, budget, |reading| repeats::cut(parameters, cutting, reading).unwrap());
+        std::iter::from_fn(|| found.next_batch(&PlainThreads(1)).unwrap()).flatten().collect()
+    }
+
+    /// The rows from the first to keep to the last.
+    fn order(&self) -> Vec<usize> {
+        let mut rows: Vec<usize> = (0..self.texts.len()).collect();
+        if let Some(weights) = &self.weights {
+            rows.sort_by_key(|&row| std::cmp::Reverse(weights[row]));
+        }
+        rows
+    }
+
+    /// Rows with equal groups are compared.
+    fn group(&self, row: usize) -> Result<Option<&str>, usize> {
+        match &self.sites {
+            None => Ok(None),
+            Some(sites) => sites[row].as_deref().map(Some).ok_or(row),
+        }
+    }
+}
+
+fn tokens(text: &str, tokenizer: Tokenizer) -> Vec<String> {
+    match tokenizer {
+        Tokenizer::Words => words(text),
+        _ => {
+            let mut places = Vec::new();
+            token_places(text, tokenizer, &Stop::default(), &mut places).unwrap();
+            places
+                .iter()
+                .map(|place| place.of(text).to_lowercase())
+                .map(|t| if t.trim().is_empty() { " ".into() } else { t })
+                .collect()
+        }
+    }
+}
+
+/// The contents of a text, each with its place: windows or units.
+fn contents(text: &str, parameters: &Parameters) -> Vec<(usize, Vec<String>)> {
+    let cut = match parameters.unit {
+        Unit::Window(least) => {
+            let all = tokens(text, parameters.tokenizer);
+            return all.windows(least).map(<[String]>::to_vec).enumerate().collect();
+        }
+        unit => Cut::of(unit),
+    };
+    let mut units = Vec::new();
+    read_units(text, cut, &Stop::default(), &mut units).unwrap();
+    let of = units.iter().map(|unit| tokens(unit.of(text), parameters.tokenizer)).enumerate();
+    of.filter(|(_, tokens)| tokens.len() >= parameters.min_tokens).collect()
+}
+
+/// A marked place: its source, and the number of documents that have its content.
+type Marks = BTreeMap<(usize, usize), (usize, usize, usize)>;
+
+/// Marks by the definition.
+fn marks(case: &Case, parameters: &Parameters) -> Marks {
+    let mut by_content: HashMap<_, Vec<(usize, usize)>> = HashMap::new();
+    for row in case.order() {
+        for (place, content) in case.texts[row].iter().flat_map(|text| contents(text, parameters)) {
+            by_content.entry((case.group(row), content)).or_default().push((row, place));
+        }
+    }
+    let mut marks = Marks::new();
+    for ((group, _), places) in by_content {
+        let rows: BTreeSet<usize> = places.iter().map(|&(row, _)| row).collect();
+        let size = (0..case.texts.len())
+            .filter(|&row| case.texts[row].is_some() && case.group(row) == group)
+            .count();
+        let mut repeated = rows.len() >= parameters.min_documents as usize
+            && parameters.min_share.is_none_or(|share| rows.len() as f64 + 1e-9 >= share * size as f64);
+        repeated |= parameters.within_documents && places.len() > rows.len();
+        if repeated {
+            let kept = usize::from(parameters.keeps_first);
+            marks.extend(
+                places.iter().skip(kept).map(|&place| (place, (places[0].0, places[0].1, rows.len()))),
+            );
+        }
+    }
+    marks
+}
+
+/// Runs by the definition: row, first place, last place, row and first place of the source,
+/// documents.
+fn runs_of(marks: &Marks) -> Vec<[usize; 6]> {
+    let mut runs: Vec<[usize; 6]> = Vec::new();
+    for (&(row, place), &(of_row, of_place, documents)) in marks {
+        match runs.last_mut() {
+            Some([r, first, last, of, of_first, least])
+                if *r == row
+                    && *last + 1 == place
+                    && *of == of_row
+                    && *of_first + place - *first == of_place =>
+            {
+                *last = place;
+                *least = documents.min(*least);
+            }
+            _ => runs.push([row, place, place, of_row, of_place, documents]),
+        }
+    }
+    runs
+}
+
+fn places(text: &str, parameters: &Parameters) -> Vec<neardup_core::Span> {
+    let mut places = Vec::new();
+    match parameters.unit {
+        Unit::Window(_) => token_places(text, parameters.tokenizer, &Stop::default(), &mut places).unwrap(),
+        unit => read_units(text, Cut::of(unit), &Stop::default(), &mut places).unwrap(),
+    }
+    places
+}
+
+fn by_definition(case: &Case, parameters: &Parameters) -> Vec<RepeatedRun> {
+    let more = if let Unit::Window(least) = parameters.unit { least - 1 } else { 0 };
+    let span = |row: usize, first: usize, last: usize| {
+        let text = case.texts[row].as_deref().unwrap_or_default();
+        let places = places(text, parameters);
+        let bytes = places[first].bytes.start..places[last + more].bytes.end;
+        (places[first].chars.start..places[last + more].chars.end, text[bytes].to_owned())
+    };
+    let run = |&[row, first, last, of_row, of_first, documents]: &[usize; 6]| {
+        let (chars, _) = span(row, first, last);
+        let count = match parameters.unit {
+            Unit::Window(least) => last - first + least,
+            _ => (first..=last).map(|n| tokens(&span(row, n, n).1, parameters.tokenizer).len()).sum(),
+        };
+        RepeatedRun {
+            row: row as u32,
+            span: chars,
+            tokens: count as u32,
+            of_row: of_row as u32,
+            of_span: span(of_row, of_first, of_first + last - first).0,
+            documents: documents as u32,
+        }
+    };
+    runs_of(&marks(case, parameters)).iter().map(run).collect()
+}
+
+fn cut_by_definition(case: &Case, parameters: &Parameters, cutting: Cutting) -> Vec<CutText> {
+    let more = if let Unit::Window(least) = parameters.unit { least - 1 } else { 0 };
+    let runs = runs_of(&marks(case, parameters));
+    let cut = |row: usize| {
+        let text = case.texts[row].as_deref()?;
+        let places = places(text, parameters);
+        let mut lost: BTreeSet<usize> = BTreeSet::new();
+        let own = runs.iter().filter(|run| run[0] == row);
+        let cut: BTreeSet<usize> = own.clone().flat_map(|run| run[1]..=run[2] + more).collect();
+        if let Some(snap) = cutting.snap {
+            let mut units = Vec::new();
+            read_units(text, snap, &Stop::default(), &mut units).unwrap();
+            for unit in units {
+                let inside = |n: &usize| {
+                    let place = &places[*n].chars;
+                    place.start < unit.chars.end && unit.chars.start < place.end
+                };
+                let tokens: Vec<usize> = (0..places.len()).filter(inside).collect();
+                if !tokens.is_empty() && tokens.iter().all(|token| cut.contains(token)) {
+                    lost.extend(unit.chars);
+                }
+            }
+        } else {
+            for run in own {
+                lost.extend(places[run[1]].chars.start..places[run[2] + more].chars.end);
+            }
+        }
+        let (mut all, mut gone) = (0, 0);
+        for place in &places {
+            let count = match parameters.unit {
+                Unit::Window(_) => 1,
+                _ => tokens(place.of(text), parameters.tokenizer).len(),
+            };
+            all += count;
+            gone += if place.chars.clone().all(|at| lost.contains(&at)) { count } else { 0 };
+        }
+        let is_short = all - gone < cutting.min_left as usize;
+        let body: String =
+            text.chars().enumerate().filter(|(at, _)| !lost.contains(at)).map(|(_, c)| c).collect();
+        (is_short || !lost.is_empty()).then(|| CutText {
+            row: row as u32,
+            body: (!is_short).then_some(body),
+            characters: lost.len() as u32,
+            tokens: gone as u32,
+        })
+    };
+    (0..case.texts.len()).filter_map(cut).collect()
+}
+
+fn check(case: &Case, parameters: &Parameters, cutting: Cutting) {
+    let (runs, cut) = (by_definition(case, parameters), cut_by_definition(case, parameters, cutting));
+    for (threads, budget) in [(1, 1 << 26), (3, 0)] {
+        assert_eq!(case.runs(parameters, threads, budget), runs, "{case:?} {parameters:?}");
+        assert_eq!(
+            case.cut(parameters, cutting, threads, budget),
+            cut,
+            "{case:?} {parameters:?} {cutting:?}"
+        );
+    }
+}
+
+fn cases() -> impl Strategy<Value = Case> {
+    let text = prop_oneof![
+        4 => "([ab][ .,]){0,20}",
+        3 => "([abc]{1,2}[ .\n]){0,30}",
+        2 => "[甲乙 。\n]{0,20}",
+        1 => "(One two\\. |Three four five\\.\n|Six\\.\r\n|\n){0,9}",
+    ];
+    prop::collection::vec((prop::option::weighted(0.95, text), 0..3i64, prop::option::of("[xy]")), 0..7)
+        .prop_flat_map(|rows| {
+            let texts = rows.iter().map(|(text, ..)| text.clone()).collect::<Vec<_>>();
+            let weights = rows.iter().map(|(_, weight, _)| *weight).collect::<Vec<_>>();
+            let sites = rows.iter().map(|(.., site)| site.clone()).collect::<Vec<_>>();
+            let (weights, sites) = (prop::option::of(Just(weights)), prop::option::of(Just(sites)));
+            (Just(texts), weights, sites).prop_map(|(texts, weights, sites)| Case { texts, weights, sites })
+        })
+}
+
+prop_compose! {
+    fn parameters()(
+        unit in prop_oneof![
+            4 => (1..7usize).prop_map(Unit::Window),
+            1 => Just(Unit::Line),
+            1 => Just(Unit::Sentence),
+            1 => Just(Unit::Paragraph),
+        ],
+        tokenizer in prop_oneof![Just(Tokenizer::Words), Just(Tokenizer::Chars)],
+        min_tokens in 1..4usize,
+        min_documents in 1..4u32,
+        min_share in prop::option::weighted(0.3, prop_oneof![Just(0.5), Just(1.0), Just(1.0 / 3.0)]),
+        within_documents: bool,
+        keeps_first: bool,
+    ) -> Parameters {
+        Parameters { unit, tokenizer, min_tokens, min_documents, min_share, within_documents, keeps_first }
+    }
+}
+
+proptest! {
+    #[test]
+    fn runs_and_cuts_are_those_of_the_definition(
+        case in cases(),
+        parameters in parameters(),
+        snap in prop::option::of(prop_oneof![Just(Cut::Words), Just(Cut::Lines), Just(Cut::Sentences), Just(Cut::Paragraphs)]),
+        min_left in prop_oneof![Just(0), 1..6u32],
+    ) {
+        let snap = snap.filter(|_| matches!(parameters.unit, Unit::Window(_)));
+        check(&case, &parameters, Cutting { snap, min_left });
+    }
+}
+
+fn windows(least: usize) -> Parameters {
+    Parameters { unit: Unit::Window(least), ..Parameters::default() }
+}
+
+#[test]
+fn corpora_at_the_edges() {
+    let equal = "one two three four five six";
+    for least in [1, 2, 6, 7, 50] {
+        for texts in [&[equal; 3][..], &[""; 3], &["six", "x five six", "one two"], &[]] {
+            check(&Case::of(texts), &windows(least), Cutting::default());
+        }
+    }
+}
+
+/// The files of a call with little memory are merged from many parts, in several rounds.
+#[test]
+fn one_token_a_million_times() {
+    let case = Case::of(&["a ".repeat(1_000_000)]);
+    let runs = case.runs(&windows(12), 2, 1 << 20);
+    assert_eq!(runs.len(), 1_000_000 - 12, "each window has its source at the first place");
+    let cut = case.cut(&windows(12), Cutting::default(), 2, 1 << 20);
+    assert_eq!((cut[0].tokens, cut[0].body.as_deref()), (999_999, Some("a  ")));
+}
+
+#[test]
+fn two_equal_long_texts() {
+    let text: String = (0..400_000).map(|n| format!("w{n} ")).collect();
+    let case = Case::of(&[&text, &text]);
+    for (threads, budget) in [(1, 1 << 20), (2, 1 << 28)] {
+        let runs = case.runs(&windows(50), threads, budget);
+        assert_eq!(runs.len(), 1);
+        assert_eq!((runs[0].row, runs[0].of_row, runs[0].tokens), (1, 0, 400_000));
+        assert_eq!(runs[0].span, 0..text.len() - 1);
+        let cut = case.cut(&windows(50), Cutting::default(), threads, budget);
+        assert_eq!((cut.len(), cut[0].row, cut[0].body.as_deref()), (1, 1, Some(" ")));
+    }
+}
+
+#[test]
+fn many_equal_short_texts() {
+    let case = Case::of(&vec!["one two three four"; 200_000]);
+    let runs = case.runs(&windows(3), 2, 1 << 20);
+    assert_eq!(runs.len(), 199_999);
+    assert!(runs.iter().all(|run| (run.of_row, run.tokens, run.documents) == (0, 4, 200_000)));
+    let cutting = Cutting { min_left: 1, ..Cutting::default() };
+    let cut = case.cut(&windows(3), cutting, 2, 1 << 20);
+    assert!(cut.len() == 199_999 && cut.iter().all(|cut| cut.body.is_none()));
+}

@@ -1,0 +1,229 @@
+//! The estimate before the run: `near_duplicates_plan` (docs/reference/functions.md, *Pairs*).
+//!
+//! The method is run on a sample of the documents, and its work is scaled to all of them
+//! (core/src/methods/estimate.rs). A hash of the ids chooses the rows of the sample, so the sample
+//! does not depend on the order of the rows, and views and foreign tables can be sampled, too.
+
+use std::num::NonZeroU64;
+
+use pgrx::pg_sys::{self, Datum};
+use pgrx::{FromDatum, IntoDatum, check_for_interrupts};
+
+use crate::pg::query::names::type_name;
+use crate::pg::query::{Parameter, Query};
+use crate::pg::read::source::Source;
+use crate::pg::request::form::{Argument, NEAR_DUPLICATES_PLAN};
+use crate::pg::request::{Request, at_least_one, such_as};
+use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::error::Result;
+use crate::pg::server::processor_time::processor_seconds;
+use crate::pg::server::set_returning::{self, Rows};
+use crate::pg::server::temp_file::{most_space, watch_space};
+use crate::pg::server::values::text;
+use neardup_core::methods::estimate::{Estimate, SampleRun};
+
+sql_function! {
+    /// `near_duplicates_plan(docs, threshold, …)`
+    neardup_near_duplicates_plan, pg_finfo_neardup_near_duplicates_plan, |call| {
+        set_returning::all(call, Plan::new(call)?)
+    }
+}
+
+/// The number of bits of the hash that chooses the rows of a sample.
+const HASH_BITS: u32 = 30;
+
+/// The sample of a call: the number of all documents, and the limit of the hashes of the sampled
+/// documents.
+#[derive(Debug, Clone, Copy)]
+struct Sample {
+    documents: u64,
+    below: i64,
+}
+
+impl Sample {
+    /// Decides on the sample: `asked` documents on average, or the hundredth part, at least 25,000
+    /// and at most 100,000 documents.
+    fn new(documents: u64, asked: Option<NonZeroU64>) -> Self {
+        const LEAST: u64 = 25_000;
+        const MOST: u64 = 100_000;
+        let wanted = asked.map_or((documents / 100).clamp(LEAST, MOST), NonZeroU64::get);
+        let all = 1u64 << HASH_BITS;
+        let below = match documents {
+            few if few <= wanted => all,
+            many => (u128::from(all) * u128::from(wanted) / u128::from(many)).max(1) as u64,
+        };
+        Self { documents, below: below as i64 }
+    }
+
+    /// Restricts a source to the sample.
+    fn of(self, source: &Source) -> Source {
+        if self.below == 1 << HASH_BITS {
+            return source.clone();
+        }
+        let condition = format!(
+            "(pg_catalog.hashtextextended(({})::pg_catalog.text COLLATE pg_catalog.\"C\", 7::pg_catalog.int8) \
+             OPERATOR(pg_catalog.&) {}::pg_catalog.int8) OPERATOR(pg_catalog.<) $1",
+            source.id,
+            (1i64 << HASH_BITS) - 1
+        );
+        let below: Parameter = (pg_sys::INT8OID, self.below.into_datum());
+        source.only(&condition, &[below], &[])
+    }
+
+    /// Returns the part of the memory that the sample may use.
+    fn memory(self, memory: usize) -> usize {
+        const LEAST: usize = 1 << 20;
+        let part = (memory as u128 * self.below as u128) >> HASH_BITS;
+        (part as usize).max(LEAST)
+    }
+}
+
+/// A method and the estimate for it.
+struct Planned {
+    method: &'static str,
+    run: SampleRun,
+    estimate: Estimate,
+    call: String,
+}
+
+/// The planned methods as rows.
+struct Plan {
+    methods: std::vec::IntoIter<Planned>,
+    documents: u64,
+    /// The least number of processor seconds of all methods.
+    least: f64,
+}
+
+impl Plan {
+    fn new(call: Call) -> Result<Self> {
+        let given = NEAR_DUPLICATES_PLAN.of(call);
+        let request = Request::of_any_id(given, NEAR_DUPLICATES_PLAN)?;
+        let asked = given.get(Argument::Sample).map(|asked| at_least_one(Argument::Sample.name(), asked));
+        let asked = asked
+            .transpose()
+            .map_err(|error| error.hint(such_as(&request.example.with(Argument::Sample.name(), 25_000))))?;
+        let sample = Sample::new(count(&request.left)?, asked.and_then(NonZeroU64::new));
+        // The other of the exact join and of minhash is planned as well, if it takes the arguments.
+        let other = match request.method_name {
+            "jaccard" => Request::of_any_id(given.with_method("minhash"), NEAR_DUPLICATES_PLAN).ok(),
+            "minhash" => Request::of_any_id(given.with_method("jaccard"), NEAR_DUPLICATES_PLAN).ok(),
+            _ => None,
+        };
+        let mut methods = vec![plan(&request, sample)?];
+        if let Some(other) = other {
+            methods.push(plan(&other, sample)?);
+        }
+        tell_few_pairs(&methods[0], sample);
+        let least = methods.iter().map(|method| method.estimate.cpu_seconds).fold(f64::INFINITY, f64::min);
+        Ok(Self { methods: methods.into_iter(), documents: sample.documents, least })
+    }
+}
+
+/// Counts the rows of a source.
+fn count(source: &Source) -> Result<u64> {
+    let sql = format!("SELECT pg_catalog.count(*) FROM {} AS d", source.table);
+    let relations = [source.oid];
+    let counted = Query { relations: &relations, ..Query::new(&sql) }.run([pg_sys::INT8OID])?;
+    let rows = counted.first.and_then(|[rows]| rows);
+    // SAFETY: the query was checked to return a bigint.
+    let rows = rows.and_then(|rows| unsafe { i64::from_datum(rows, false) });
+    Ok(rows.map_or(0, i64::unsigned_abs))
+}
+
+/// Runs the method of a request on a sample and estimates its work on all documents.
+fn plan(request: &Request, sample: Sample) -> Result<Planned> {
+    /// The join of the sample ends after this number of pairs.
+    const MOST_PAIRS: u64 = 10_000_000;
+    let sampled = sample.of(&request.left);
+    let mut reading = request.reading_of(&sampled);
+    let memory = reading.memory;
+    reading.memory = sample.memory(memory);
+    let (space, began) = (watch_space(), processor_seconds());
+    let (mut pairs, mut account) = reading.run(|reading| request.method.pairs(reading))?;
+    let mut finished = reading.finish();
+    let read = processor_seconds();
+    loop {
+        while pairs.take_group().is_some() {
+            check_for_interrupts!();
+        }
+        let done = pairs.given() - pairs.certain().min(pairs.given());
+        if done > MOST_PAIRS && pairs.progress() > 0.0 {
+            break;
+        }
+        if !pairs.advance(&finished.executor)? {
+            break;
+        }
+        account.peak_memory = account.peak_memory.max(pairs.bytes() as u64);
+        finished.progress.report(|| format!("joining a sample, {:.0} %", 100.0 * pairs.progress()));
+    }
+    account.counts = pairs.counts();
+    account.pairs = pairs.given();
+    let run = SampleRun {
+        documents: sample.documents,
+        memory: memory as u64,
+        text_bytes: account.bytes,
+        account,
+        certain_pairs: pairs.certain().min(pairs.given()),
+        joined: pairs.progress(),
+        temporary_bytes: most_space() - space,
+        read_seconds: read - began,
+        join_seconds: processor_seconds() - read,
+        compares_texts: request.method.compares_texts(),
+    };
+    let estimate = run.estimate();
+    let id_type = (request.id_type != pg_sys::INT8OID).then(|| type_name(request.id_type));
+    let call = format!("SELECT * FROM {};", request.example.of("near_duplicates", id_type));
+    Ok(Planned { method: request.method_name, run, estimate, call })
+}
+
+/// Tells the caller if the sample has so few pairs that the estimate of the pairs is uncertain.
+fn tell_few_pairs(planned: &Planned, sample: Sample) {
+    const FEW: u64 = 20;
+    let account = &planned.run.account;
+    let (sampled, all) = (account.documents, sample.documents);
+    if sampled < all && account.pairs < FEW {
+        pgrx::notice!(
+            "near_duplicates_plan: the sample of {sampled} of {all} documents has {} pairs, too few for a good estimate of \
+             all pairs; sample => {} reads more documents",
+            account.pairs,
+            sampled.max(1).saturating_mul(4).min(all)
+        );
+    }
+}
+
+impl Rows<12> for Plan {
+    fn columns(&self) -> [&'static str; 12] {
+        [
+            "using_method",
+            "documents",
+            "sampled",
+            "sampled_pairs",
+            "pairs",
+            "candidates",
+            "document_bytes",
+            "memory",
+            "temporary",
+            "cpu_seconds",
+            "cheapest",
+            "call",
+        ]
+    }
+
+    fn next(&mut self) -> Result<Option<[Datum; 12]>> {
+        let Some(Planned { method, run, estimate, call }) = self.methods.next() else { return Ok(None) };
+        Ok(Some([
+            text(method)?,
+            Datum::from(self.documents),
+            Datum::from(run.account.documents),
+            Datum::from(run.account.pairs.min(i64::MAX as u64)),
+            Datum::from(estimate.pairs),
+            Datum::from(estimate.candidates),
+            Datum::from(estimate.text_bytes),
+            Datum::from(estimate.memory),
+            Datum::from(estimate.temporary_bytes),
+            Datum::from(estimate.cpu_seconds.to_bits()),
+            Datum::from(estimate.cpu_seconds <= self.least),
+            text(&call)?,
+        ]))
+    }
+}

@@ -1,0 +1,248 @@
+//! What a whole table says again, and what two texts share, word for word: `repeated_runs`,
+//! `cut_repeats`, `shared_runs` (docs/reference/functions.md, *Repeated runs*).
+
+use std::time::Instant;
+
+use pgrx::PgMemoryContexts;
+use pgrx::pg_sys::Datum;
+
+use super::near_duplicates_stats::StoredAccount;
+use super::spans::range;
+use crate::pg::read::documents::{Finished, ServerReading};
+use crate::pg::request::example::Example;
+use crate::pg::request::form::{self, Argument, Form};
+use crate::pg::request::{RunsRequest, plain_tokenizer, such_as};
+use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::executor::executor_for;
+use crate::pg::server::set_returning::{self, Rows};
+use crate::pg::server::values;
+use neardup_core::error::Result as CoreResult;
+use neardup_core::executor::{self, Stop};
+use neardup_core::features::Tokenizer;
+use neardup_core::features::runs::places::token_places;
+use neardup_core::features::runs::tokens::read_tokens;
+use neardup_core::features::tokens::{Document, Scratch};
+use neardup_core::methods::account::{Account, milliseconds};
+use neardup_core::methods::reading::Reading;
+use neardup_core::methods::repeats;
+use neardup_core::runs::cut::{CutText, CutTexts};
+use neardup_core::runs::located::LocatedRuns;
+use neardup_core::text::html;
+use neardup_core::text::spans::Span;
+use neardup_core::verify::shared_runs::{SharedRun, shared_runs};
+
+sql_function! {
+    /// `repeated_runs(docs, min_length, …)`
+    neardup_repeated_runs, pg_finfo_neardup_repeated_runs, |call| runs(call, form::REPEATED_RUNS)
+}
+sql_function! {
+    /// `repeated_runs(docs, min_length, id_type, …)`
+    neardup_repeated_runs_typed, pg_finfo_neardup_repeated_runs_typed, |call| runs(call, form::REPEATED_RUNS.typed())
+}
+sql_function! {
+    /// `cut_repeats(docs, min_length, …)`
+    neardup_cut_repeats, pg_finfo_neardup_cut_repeats, |call| cut(call, form::CUT_REPEATS)
+}
+sql_function! {
+    /// `cut_repeats(docs, min_length, id_type, …)`
+    neardup_cut_repeats_typed, pg_finfo_neardup_cut_repeats_typed, |call| cut(call, form::CUT_REPEATS.typed())
+}
+
+fn runs(call: Call, form: Form) -> Result<Datum> {
+    set_returning::answer(call, || {
+        let request = RunsRequest::new(call, form)?;
+        let (runs, finished, account) =
+            read(&request, |reading| repeats::runs(&request.parameters, reading))?;
+        Ok(Runs { runs, finished, account: StoredAccount::of(account) })
+    })
+}
+
+fn cut(call: Call, form: Form) -> Result<Datum> {
+    set_returning::answer(call, || {
+        let request = RunsRequest::new(call, form)?;
+        let work = |reading: &mut Reading<'_>| repeats::cut(&request.parameters, request.cutting, reading);
+        let (texts, finished, account) = read(&request, work)?;
+        let context = PgMemoryContexts::new("neardup cut text");
+        let (batch, is_null) = (Vec::new().into_iter(), false);
+        Ok(Texts { texts, batch, context, is_null, finished, account: StoredAccount::of(account) })
+    })
+}
+
+/// Reads the documents, and searches for repeated runs.
+fn read<T>(
+    request: &RunsRequest,
+    work: impl FnOnce(&mut Reading<'_>) -> CoreResult<T>,
+) -> Result<(T, Finished, Account)> {
+    let began = Instant::now();
+    let mut reading = ServerReading::of(request.name, &request.source, None, request.id_type);
+    reading.weigh_by(request.weight.clone());
+    let (found, mut account) = reading.run(work)?;
+    let alone = account.unsigned;
+    if alone.count > 0 {
+        pgrx::notice!(
+            "{}: {} of {} documents are NULL in the column of within: each of them is compared with itself only; see \
+             near_duplicates_stats()",
+            request.name,
+            alone.count,
+            alone.of
+        );
+    }
+    account.phases[1] = milliseconds(began) - account.phases[0];
+    Ok((found, reading.finish(), account))
+}
+
+/// Repeated runs as rows.
+struct Runs {
+    runs: LocatedRuns,
+    finished: Finished,
+    account: StoredAccount,
+}
+
+impl Rows<6> for Runs {
+    fn columns(&self) -> [&'static str; 6] {
+        ["id", "span", "tokens", "of_id", "of_span", "documents"]
+    }
+
+    fn next(&mut self) -> Result<Option<[Datum; 6]>> {
+        let Some(run) = self.runs.next(&self.finished.executor)? else { return Ok(None) };
+        let account = &mut self.account.account;
+        account.pairs += 1;
+        let [id, of_id] = self.finished.ids(run.row, run.of_row);
+        let tokens = Datum::from(run.tokens as i32);
+        Ok(Some([
+            id,
+            range(&run.span)?,
+            tokens,
+            of_id,
+            range(&run.of_span)?,
+            Datum::from(i64::from(run.documents)),
+        ]))
+    }
+}
+
+/// Texts without their repeated runs as rows.
+struct Texts {
+    texts: CutTexts,
+    batch: std::vec::IntoIter<CutText>,
+    /// The memory of the text that was returned last.
+    context: PgMemoryContexts,
+    /// Whether that text has too little left.
+    is_null: bool,
+    finished: Finished,
+    account: StoredAccount,
+}
+
+impl Rows<4> for Texts {
+    fn columns(&self) -> [&'static str; 4] {
+        ["id", "body", "cut_characters", "cut_tokens"]
+    }
+
+    fn next(&mut self) -> Result<Option<[Datum; 4]>> {
+        loop {
+            if let Some(cut) = self.batch.next() {
+                self.account.account.pairs += 1;
+                self.is_null = cut.body.is_none();
+                let [id, _] = self.finished.ids(cut.row, cut.row);
+                // The server has copied the text before.
+                // SAFETY: nothing else is in this context.
+                unsafe { self.context.reset() };
+                let body = cut.body.as_deref();
+                // SAFETY: the closure only makes a text.
+                let body =
+                    unsafe { self.context.switch_to(|_| body.map_or(Ok(Datum::null()), values::text))? };
+                // A text of the server has fewer than 2^31 characters.
+                let [characters, tokens] =
+                    [cut.characters, cut.tokens].map(|count| Datum::from(count as i32));
+                return Ok(Some([id, body, characters, tokens]));
+            }
+            let began = Instant::now();
+            let batch = self.texts.next_batch(&self.finished.executor)?;
+            self.account.account.phases[2] += milliseconds(began);
+            let share = self.texts.progress();
+            self.finished.progress.report(|| format!("cutting, {:.0} %", 100.0 * share));
+            match batch {
+                Some(batch) => self.batch = batch.into_iter(),
+                None => return Ok(None),
+            }
+        }
+    }
+
+    fn nulls(&self) -> [bool; 4] {
+        [false, self.is_null, false, false]
+    }
+}
+
+sql_function! {
+    /// `shared_runs(a, b, min_run, tokenizer)`: returns the runs that two texts share.
+    neardup_shared_runs, pg_finfo_neardup_shared_runs, |call| {
+        set_returning::answer(call, || {
+            let mut example = Example::new("shared_runs", ["…".to_owned(), "…".to_owned()]);
+            example.threshold = Some(12.0);
+            let given = form::SHARED_RUNS.of(call);
+            let least: i32 = given.get(Argument::MinRun).unwrap_or(12);
+            let least = usize::try_from(least).ok().filter(|&least| least > 0).ok_or_else(|| {
+                let message = format!("min_run must be a whole number of at least 1, not {least}");
+                SqlError::parameter(message).hint(such_as(&example))
+            })?;
+            let tokenizer = given.text(Argument::Tokenizer)?;
+            let (tokenizer, _) = plain_tokenizer(tokenizer.as_deref(), &example)?;
+            let mut found = Vec::new();
+            if let Some(texts) = call.two_texts()? {
+                let bytes = texts.iter().map(|text| text.len()).sum();
+                executor::one(executor_for(bytes), &mut found, |found, stop| {
+                    let texts = [Some(&*texts[0]), Some(&*texts[1])].map(Option::unwrap_or_default);
+                    *found = between(texts, tokenizer, least, stop)?;
+                    Ok(())
+                })?;
+            }
+            Ok(OfTwo(found.into_iter()))
+        })
+    }
+}
+
+/// Returns the places of the runs of two texts in both of them, and the number of tokens of each.
+fn between(
+    texts: [&str; 2],
+    tokenizer: Tokenizer,
+    least: usize,
+    stop: &Stop,
+) -> CoreResult<Vec<([Span; 2], u32)>> {
+    let (mut places, mut hashes) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
+    let mut scratch = Scratch::default();
+    for (n, text) in texts.into_iter().enumerate() {
+        let mut own = String::new();
+        let mut of_texts = tokenizer;
+        if tokenizer == Tokenizer::Html {
+            html::read_text(text, None, &mut own, stop)?;
+            of_texts = Tokenizer::Words;
+        } else {
+            text.clone_into(&mut own);
+        }
+        token_places(&own, of_texts, stop, &mut places[n])?;
+        read_tokens(&Document::Text(own), of_texts, &mut scratch, &mut hashes[n], stop)?;
+    }
+    let runs = shared_runs(&hashes[0], &hashes[1], least, stop)?;
+    let locate = |run: SharedRun| {
+        let of = |places: &[Span], first: u32| {
+            let (first, last) = (&places[first as usize], &places[(first + run.tokens - 1) as usize]);
+            Span { bytes: first.bytes.start..last.bytes.end, chars: first.chars.start..last.chars.end }
+        };
+        ([of(&places[0], run.left), of(&places[1], run.right)], run.tokens)
+    };
+    Ok(runs.into_iter().map(locate).collect())
+}
+
+/// The shared runs of two texts as rows.
+struct OfTwo(std::vec::IntoIter<([Span; 2], u32)>);
+
+impl Rows<3> for OfTwo {
+    fn columns(&self) -> [&'static str; 3] {
+        ["left_span", "right_span", "tokens"]
+    }
+
+    fn next(&mut self) -> Result<Option<[Datum; 3]>> {
+        let Some(([left, right], tokens)) = self.0.next() else { return Ok(None) };
+        Ok(Some([range(&left.chars)?, range(&right.chars)?, Datum::from(tokens as i32)]))
+    }
+}

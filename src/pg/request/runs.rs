@@ -1,0 +1,190 @@
+//! The arguments of `repeated_runs` and `cut_repeats`.
+
+use std::borrow::Cow;
+
+use pgrx::pg_sys;
+
+use super::example::{Example, literal, such_as};
+use super::form::{Argument, Form, Named};
+use super::tables::Tables;
+use super::tokenizer::{HTML, Pages, parse_tokenizer};
+use crate::pg::query::decode::Kind;
+use crate::pg::read::source::Source;
+use crate::pg::server::call::Call;
+use crate::pg::server::error::{Result, SqlError};
+use neardup_core::features::Tokenizer;
+use neardup_core::runs::cut::Cutting;
+use neardup_core::runs::units::Cut;
+use neardup_core::runs::{Parameters, Unit};
+
+/// A search for repeated runs.
+#[derive(Debug)]
+pub(crate) struct RunsRequest {
+    /// The name of the function, for messages.
+    pub name: &'static str,
+    /// The documents.
+    pub source: Source,
+    /// The type of the ids.
+    pub id_type: pg_sys::Oid,
+    /// The parameters that say what is repeated.
+    pub parameters: Parameters,
+    /// What is cut out.
+    pub cutting: Cutting,
+    /// The SQL expression for the weight of a row; the place in the row with the greatest weight
+    /// is kept.
+    pub weight: Option<String>,
+}
+
+impl RunsRequest {
+    /// Reads the arguments of a call.
+    pub(crate) fn new(call: Call, form: Form) -> Result<Self> {
+        let given = form.of(call);
+        let tables = Tables::open(given, form, given.id_type())?;
+        let columns = tables.columns()?;
+        let id_type = tables.id_type.unwrap_or(pg_sys::INT8OID);
+        let mut example = tables.example().unwrap_or_else(|| tables.bare_example());
+        // In these functions the second argument is a length, not a threshold.
+        example.threshold = Some(Parameters::LEAST as f64);
+        if let Some((_, made)) = columns.iter().find(|(_, text)| Kind::of(text.base_type) != Kind::Text) {
+            let what = Kind::of(made.base_type).sketches().map_or("tokens", |_| "sketches");
+            let message =
+                format!("column \"{}\" holds {what} already made, which have no places in a text", made.name);
+            return Err(SqlError::parameter(message).hint("Name a column of texts with text_column => '…'."));
+        }
+        let (parameters, pages) = parameters(given, &mut example)?;
+        let cutting = cutting(given, parameters.unit, &mut example)?;
+        let within = given.text(Argument::Within)?;
+        let relation = &tables.tables[0].relation;
+        let named = |name: &str, argument: &str, example: &Example| {
+            let columns = || relation.column_names();
+            relation
+                .named(name, argument)
+                .map_err(|error| error.hint(format!("{} Columns: {}.", such_as(example), columns())))
+        };
+        let keep = given.text(Argument::Keep)?;
+        let weight = match keep.as_deref() {
+            None | Some("first" | "none") => None,
+            Some("longest") => {
+                Some(format!("pg_catalog.length(d.{}::pg_catalog.text)", columns[0].1.quoted()?))
+            }
+            Some(keep) => match keep.split_once(':') {
+                // The greatest weight is kept, and rows without a value come last.
+                Some(("min", name)) => Some(format!("d.{} DESC", named(name, "keep", &example)?.quoted()?)),
+                Some(("max", name)) => Some(format!("d.{} ASC", named(name, "keep", &example)?.quoted()?)),
+                _ => {
+                    let example = such_as(&example.with("keep", literal("longest")));
+                    let rules = "Rules: first, longest, min:column, max:column, none.";
+                    let message = format!("unknown keep rule \"{keep}\"");
+                    return Err(SqlError::parameter(message).hint(format!("{rules} {example}")));
+                }
+            },
+        };
+        if let Some(within) = &within {
+            named(within, "within", &example)?;
+        }
+        let (source, _) = tables.sources(columns, id_type, None, pages.as_ref(), |table, _| {
+            within.as_deref().map(|name| table.relation.named(name, "within")).transpose()
+        })?;
+        Ok(Self { name: form.name, source, id_type, parameters, cutting, weight })
+    }
+}
+
+/// Returns a whole number that must be at least 1, or `default`.
+fn at_least_one(given: Named<'_>, argument: Argument, default: u32, example: &Example) -> Result<u32> {
+    let value: i32 = given.get(argument).unwrap_or(default as i32);
+    match u32::try_from(value) {
+        Ok(value) if value > 0 => Ok(value),
+        _ => {
+            let message = format!("{} must be a whole number of at least 1, not {value}", argument.name());
+            Err(SqlError::parameter(message).hint(such_as(&example.with(argument.name(), default))))
+        }
+    }
+}
+
+/// Reads the parameters that say what is repeated. Valid arguments are added to the example.
+fn parameters(given: Named<'_>, example: &mut Example) -> Result<(Parameters, Option<Pages>)> {
+    let usual = Parameters::default();
+    let length: i32 = given.get(Argument::MinLength).unwrap_or(Parameters::LEAST as i32);
+    // A length below 1 is refused with the other parameters.
+    let least = usize::try_from(length).unwrap_or(0);
+    let unit = match given.text(Argument::Unit)?.as_deref() {
+        None | Some("window") => Unit::Window(least),
+        Some("line") => Unit::Line,
+        Some("sentence") => Unit::Sentence,
+        Some("paragraph") => Unit::Paragraph,
+        Some(other) => {
+            let hint = such_as(&example.with("unit", literal("line")));
+            return Err(SqlError::parameter(format!("unknown unit \"{other}\""))
+                .hint(format!("Units: window, line, sentence, paragraph. {hint}")));
+        }
+    };
+    if let Unit::Window(least) = unit {
+        Parameters { unit, ..usual }.check().map_err(|_| {
+            let message = format!("min_length must be between 1 and {}, not {length}", Parameters::LONGEST);
+            SqlError::parameter(message).hint(such_as(example))
+        })?;
+        example.threshold = Some(least as f64);
+    }
+    let name = given.text(Argument::Tokenizer)?;
+    let (tokenizer, pages) = plain_tokenizer(name.as_deref(), example)?;
+    if let Some(name) = &name {
+        *example = example.with("tokenizer", literal(name));
+    }
+    let keep_none = given.text(Argument::Keep)?.as_deref() == Some("none");
+    let min_documents = at_least_one(given, Argument::MinDocuments, usual.min_documents, example)?;
+    let min_share: Option<f64> = given.get(Argument::MinShare);
+    // Who asks for what many documents have does not ask for what one document has twice.
+    let asks_for_many = keep_none || min_share.is_some() || min_documents > usual.min_documents;
+    let parameters = Parameters {
+        unit,
+        tokenizer,
+        min_tokens: at_least_one(given, Argument::MinTokens, usual.min_tokens as u32, example)? as usize,
+        min_documents,
+        min_share,
+        within_documents: given.get(Argument::WithinDocuments).unwrap_or(!asks_for_many),
+        keeps_first: !keep_none,
+    };
+    parameters
+        .check()
+        .map_err(|error| SqlError::from(error).hint(such_as(&example.with("min_share", 0.3))))?;
+    Ok((parameters, pages))
+}
+
+/// Returns the tokenizer for texts whose tokens have places.
+pub(crate) fn plain_tokenizer(name: Option<&str>, example: &Example) -> Result<(Tokenizer, Option<Pages>)> {
+    let (tokenizer, tsearch) = parse_tokenizer(name, example)?;
+    if tsearch.is_some() {
+        let message = "a text-search configuration tells no places in characters: tokenizer must be words, chars, \
+                       whitespace or html";
+        return Err(SqlError::parameter(message).hint(such_as(&example.with("tokenizer", literal("words")))));
+    }
+    let pages = Pages::of(name.filter(|&name| name == HTML), None, example)?;
+    Ok((tokenizer, pages))
+}
+
+/// Reads what is cut out.
+fn cutting(given: Named<'_>, unit: Unit, example: &mut Example) -> Result<Cutting> {
+    let snap: Option<Cow<'static, str>> = given.text(Argument::Snap)?;
+    let snap = match snap.as_deref() {
+        None | Some("none") => None,
+        Some("word") => Some(Cut::Words),
+        Some("sentence") => Some(Cut::Sentences),
+        Some("line") => Some(Cut::Lines),
+        Some("paragraph") => Some(Cut::Paragraphs),
+        Some(other) => {
+            let hint = such_as(&example.with("snap", literal("sentence")));
+            return Err(SqlError::parameter(format!("unknown value of snap \"{other}\""))
+                .hint(format!("Values: none, word, sentence, line, paragraph. {hint}")));
+        }
+    };
+    if snap.is_some() && !matches!(unit, Unit::Window(_)) {
+        let message = "snap is for windows: other units are cut as a whole";
+        return Err(SqlError::parameter(message).hint(such_as(&example.with("snap", literal("sentence")))));
+    }
+    let left: i32 = given.get(Argument::MinLeft).unwrap_or(0);
+    let min_left = u32::try_from(left).map_err(|_| {
+        let message = format!("min_left must be a whole number of at least 0, not {left}");
+        SqlError::parameter(message).hint(such_as(&example.with("min_left", 20)))
+    })?;
+    Ok(Cutting { snap, min_left })
+}
