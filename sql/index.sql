@@ -140,6 +140,24 @@ CREATE OPERATOR CLASS text_ball_set_ops DEFAULT FOR TYPE text_ball USING signatu
 COMMENT ON OPERATOR CLASS text_ball_set_ops USING signature IS
     'balls: EXCLUDE USING signature (near(body, 0.8) WITH &&) lets no two near texts in';
 
+-- The class of runs: what has so many tokens in a row in common.
+CREATE FUNCTION signature_runs_class(text) RETURNS int
+    AS 'MODULE_PATHNAME', 'neardup_signature_class_text_runs'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION signature_runs_class(text) IS 'support function of text_runs_ops';
+CREATE FUNCTION signature_options_runs(internal) RETURNS void
+    AS 'MODULE_PATHNAME', 'neardup_signature_options_runs'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION signature_options_runs(internal) IS 'options of text_runs_ops: least, tokenizer';
+CREATE OPERATOR FAMILY text_runs_ops USING signature;
+COMMENT ON OPERATOR FAMILY text_runs_ops USING signature IS 'texts by the runs of tokens that they have in common';
+CREATE OPERATOR CLASS text_runs_ops FOR TYPE text USING signature FAMILY text_runs_ops AS
+    OPERATOR 2 && (text, text_runs),
+    FUNCTION 1 signature_runs_class(text),
+    FUNCTION 2 signature_options_runs(internal);
+COMMENT ON OPERATOR CLASS text_runs_ops USING signature IS
+    'texts that have a run of tokens in common: body && runs(text, 16)';
+
 CREATE FUNCTION signature_index_check(index regclass, heapallindexed bool DEFAULT false) RETURNS void
     AS 'MODULE_PATHNAME', 'neardup_signature_index_check'
     LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED COST 100000;

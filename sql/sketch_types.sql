@@ -1,12 +1,12 @@
 -- The types of sketches and of balls about them. Bodies of their input and output: src/pg/functions/sketch_types.rs; they
 -- compare as their bytes do, by the server's own functions.
 
--- All five have the same declarations, %1$I being the name of the type.
+-- All six have the same declarations, %1$I being the name of the type.
 DO $$
 DECLARE
     name pg_catalog.text;
 BEGIN
-    FOREACH name IN ARRAY '{minhash_sketch,simhash_sketch,minhash_ball,simhash_ball,text_ball}'::pg_catalog.text[] LOOP
+    FOREACH name IN ARRAY '{minhash_sketch,simhash_sketch,minhash_ball,simhash_ball,text_ball,text_runs}'::pg_catalog.text[] LOOP
         EXECUTE pg_catalog.format($declarations$
 
         CREATE TYPE %1$I;
@@ -183,3 +183,4 @@ COMMENT ON TYPE simhash_sketch IS 'what simhash() makes: bits that are alike for
 COMMENT ON TYPE minhash_ball IS 'all minhash sketches at least so similar to one; made by near()';
 COMMENT ON TYPE simhash_ball IS 'all simhash sketches at most so many bits from one; made by near()';
 COMMENT ON TYPE text_ball IS 'all documents at least so similar to one, compared as near_duplicates compares them; made by near()';
+COMMENT ON TYPE text_runs IS 'all texts that have a run of tokens in common with one; made by runs()';

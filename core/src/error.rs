@@ -26,6 +26,16 @@ pub enum Error {
         /// The purpose of the memory.
         doing: &'static str,
     },
+    /// The call would hold more memory than it may, in data that has no place in temporary files.
+    #[error("{doing} takes {needed} bytes, and the call may use {allowed}")]
+    BeyondAllowance {
+        /// The purpose of the memory that was refused.
+        doing: &'static str,
+        /// The number of bytes that the call would hold with it.
+        needed: usize,
+        /// The number of bytes that the caller allows.
+        allowed: usize,
+    },
     /// There is more of something than its 32-bit counter can hold.
     #[error("too many {what}: at most {limit} fit into one call")]
     TooMany {

@@ -160,6 +160,8 @@
 // The extension is made of these modules. They are no part of what versions promise, so that the
 // documentation leaves them out: what it shows is what is exported below.
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
+pub mod allowance;
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod clusters;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod error;

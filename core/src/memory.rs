@@ -1,5 +1,5 @@
 //! Grows data-sized vectors without aborting: if the allocator refuses memory, the caller gets an
-//! [`Error`].
+//! [`Error`]. So it does where the call may not hold as much ([`allowance`]).
 //!
 //! Requests that cannot fail, such as the small ones of the standard library, may be served from a
 //! reserve of the allocator (src/pg/server/allocator.rs). From then on memory is *short*, and every
@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bytemuck::Zeroable;
 use bytemuck::allocation::try_zeroed_vec;
 
+use crate::allowance;
 use crate::error::{Error, Result};
 
 static SHORT: AtomicBool = AtomicBool::new(false);
@@ -21,11 +22,11 @@ pub fn set_short(short: bool) {
     SHORT.store(short, Ordering::Relaxed);
 }
 
-/// Fails while memory is short. It costs one load. It is for work in small steps, none of which
-/// fails by itself.
+/// Fails while memory is short, or more of it is held than calls may hold. It costs two loads. It
+/// is for work in small steps, none of which fails by itself.
 #[inline]
 pub fn suffices(doing: &'static str) -> Result<()> {
-    if SHORT.load(Ordering::Relaxed) { Err(Error::OutOfMemory { doing }) } else { Ok(()) }
+    if SHORT.load(Ordering::Relaxed) { Err(Error::OutOfMemory { doing }) } else { allowance::is_kept(doing) }
 }
 
 /// Appends `item`; the vector grows when it is full ([`reserve`]). O(1) amortised.
@@ -54,17 +55,25 @@ pub fn reserve<T>(vec: &mut Vec<T>, more: usize, doing: &'static str) -> Result<
     if vec.capacity() - vec.len() >= more {
         return Ok(());
     }
-    grow(vec, more).map_err(|_| Error::OutOfMemory { doing })
+    grow(vec, more, doing)
 }
 
+/// The size of a large vector, in bytes.
+const MANY: usize = 16 << 20;
+
 #[cold]
-fn grow<T>(vec: &mut Vec<T>, more: usize) -> std::result::Result<(), TryReserveError> {
-    /// The size of a large vector, in bytes.
-    const MANY: usize = 16 << 20;
+fn grow<T>(vec: &mut Vec<T>, more: usize, doing: &'static str) -> Result<()> {
+    let refused = |_: TryReserveError| Error::OutOfMemory { doing };
     if bytes(vec) < MANY {
-        return vec.try_reserve(more);
+        allowance::has_room(more.saturating_mul(size_of::<T>()), doing)?;
+        return vec.try_reserve(more).map_err(refused);
     }
-    vec.try_reserve_exact(more.max(vec.capacity() / 8)).or_else(|_| vec.try_reserve_exact(more))
+    let eighth = more.max(vec.capacity() / 8);
+    let mut exactly = |more: usize| {
+        allowance::has_room(more.saturating_mul(size_of::<T>()), doing)?;
+        vec.try_reserve_exact(more).map_err(refused)
+    };
+    exactly(eighth).or_else(|_| exactly(more))
 }
 
 /// Removes all items. The vector keeps its space, unless the items took only a small part of it:
@@ -78,17 +87,35 @@ pub fn clear<T>(vec: &mut Vec<T>) {
     }
 }
 
-/// Makes room for `more` further bytes of a text.
+/// Makes room for `more` further bytes of a text, which grows like a vector.
 #[inline]
 pub fn reserve_text(text: &mut String, more: usize, doing: &'static str) -> Result<()> {
     suffices(doing)?;
-    text.try_reserve(more).map_err(|_| Error::OutOfMemory { doing })
+    if text.capacity() - text.len() >= more {
+        return Ok(());
+    }
+    grow_text(text, more, doing)
+}
+
+#[cold]
+fn grow_text(text: &mut String, more: usize, doing: &'static str) -> Result<()> {
+    let refused = |_: TryReserveError| Error::OutOfMemory { doing };
+    allowance::has_room(more, doing)?;
+    if text.capacity() < MANY {
+        return text.try_reserve(more).map_err(refused);
+    }
+    let eighth = more.max(text.capacity() / 8);
+    match allowance::has_room(eighth, doing).is_ok() && text.try_reserve_exact(eighth).is_ok() {
+        true => Ok(()),
+        false => text.try_reserve_exact(more).map_err(refused),
+    }
 }
 
 /// Returns a vector of `len` copies of `value`.
 pub fn filled<T: Clone>(value: T, len: usize, doing: &'static str) -> Result<Vec<T>> {
     let mut vec = Vec::new();
     suffices(doing)?;
+    allowance::has_room(len.saturating_mul(size_of::<T>()), doing)?;
     vec.try_reserve_exact(len).map_err(|_| Error::OutOfMemory { doing })?;
     vec.resize(len, value);
     Ok(vec)
@@ -98,6 +125,7 @@ pub fn filled<T: Clone>(value: T, len: usize, doing: &'static str) -> Result<Vec
 /// is not written before it is used.
 pub fn zeroed<T: Zeroable>(len: usize, doing: &'static str) -> Result<Vec<T>> {
     suffices(doing)?;
+    allowance::has_room(len.saturating_mul(size_of::<T>()), doing)?;
     try_zeroed_vec(len).map_err(|()| Error::OutOfMemory { doing })
 }
 

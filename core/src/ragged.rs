@@ -200,6 +200,11 @@ impl RaggedText {
         &self.text[start..self.ends[string]]
     }
 
+    /// Returns all strings, concatenated.
+    pub fn all(&self) -> &str {
+        &self.text
+    }
+
     /// Appends a string.
     pub fn push(&mut self, string: &str, doing: &'static str) -> Result<()> {
         memory::reserve(&mut self.ends, 1, doing)?;

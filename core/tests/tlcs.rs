@@ -150,7 +150,10 @@ proptest! {
             prop_assert!(repeats(one.0) || repeats(one.1), "{one:?} {other:?}");
         }
         for executor in [&PlainThreads(3) as &dyn Executor, &Interrupted::default()] {
-            prop_assert_eq!(&join(&case, &texts, right, sites, executor, 1), &found);
+            // Texts are in files, a few or a pair of them in memory at a time.
+            for budget in [1, 1 << 14] {
+                prop_assert_eq!(&join(&case, &texts, right, sites, executor, budget), &found);
+            }
         }
     }
 }
@@ -318,6 +321,9 @@ fn frames_are_dropped_and_near_duplicates_stay() {
         let (all, before) = run(&trying(None));
         let (found, account) = run(&trying(Some(64)));
         assert_eq!(found, all, "{frame}");
+        let (in_files, counted) =
+            find(&trying(Some(64)), Corpus::of_texts(&texts), &PlainThreads(2), 1 << 16);
+        assert_eq!((in_files, counted.counts), (found, account.counts), "{frame}");
         assert!(account.counts.candidates <= before.counts.candidates);
         if frame == 33 {
             assert!(account.counts.stop_signatures > 0, "{:?}", account.counts);

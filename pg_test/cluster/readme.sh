@@ -83,13 +83,12 @@ page() {
 }
 
 # Pages that may have nothing to run.
-prose='^docs/(README|SUMMARY|limits|benchmarks|design/.*)\.md$'
+prose='^docs/(README|SUMMARY|limits|benchmarks|recipes/files|design/.*)\.md$'
 if [[ README.md == *${ONLY:-}* ]]; then page README.md readme; fi
 while read -r file; do
     if [[ $file != *${ONLY:-}* ]]; then continue; fi
     # Tables that a program wrote.
     if [[ $file == docs/evaluation.md || $file == docs/evaluation/* ]]; then continue; fi
-    if [[ $file != docs/${ONLY:-*}.md ]]; then continue; fi
     name=${file%.md}
     page "$file" "${name//[^a-z]/_}"
 done < <(cd "$project" && find docs -name '*.md' | sort)

@@ -4,7 +4,10 @@ CREATE EXTENSION IF NOT EXISTS neardup;
 SELECT setseed(0.25);
 
 CREATE FUNCTION some_text() RETURNS text LANGUAGE sql VOLATILE AS $$
-    SELECT CASE WHEN random() < 0.02 THEN '' WHEN random() < 0.02 THEN NULL ELSE
+    SELECT CASE WHEN random() < 0.02 THEN '' WHEN random() < 0.02 THEN NULL
+        -- More anchors than one item has room for.
+        WHEN random() < 0.002 THEN (SELECT string_agg('w' || floor(40000 * random())::int, ' ') FROM generate_series(1, 4500))
+        ELSE
         (SELECT string_agg('w' || floor(40 * random() ^ 2)::int, ' ') FROM generate_series(1, 3 + floor(random() * 20)::int)) END
 $$;
 CREATE FUNCTION some_numbers() RETURNS bigint[] LANGUAGE sql VOLATILE AS $$
@@ -52,6 +55,7 @@ CREATE INDEX by_balls ON docs USING signature (near(body, 0.8) text_ball_set_ops
 CREATE INDEX by_minhash ON docs USING signature (minhash minhash_jaccard_ops (k = 2, permutations = 40))
     WITH (threshold = 0.6, pending_limit = 64);
 CREATE INDEX by_simhash ON docs USING signature (simhash) WITH (distance = 6, pending_limit = 64);
+CREATE INDEX by_runs ON docs USING signature (body text_runs_ops (least = 4)) WITH (pending_limit = 64);
 CREATE INDEX by_numbers ON docs USING signature (numbers) WITH (pending_limit = 64);
 CREATE INDEX by_ids ON docs USING signature (ids) WITH (pending_limit = 64);
 
@@ -124,6 +128,11 @@ BEGIN
         ('by_simhash', format('simhash <@ near(simhash(%L), %s)', q, floor(random() * 7)), NULL),
         ('by_simhash', format('simhash <@ near(simhash(%L), %s)', q, 7 + floor(random() * 20)), NULL),
         ('by_simhash', 'true', format('simhash <~> simhash(%L)', q)),
+        ('by_runs', format('body && runs(%L, %s)', q, 4 + floor(random() * 8)), NULL),
+        ('by_runs', format('body && runs(%L, 4)', q || ' ' || some_text()), NULL),
+        ('by_runs', format('runs(%L, %s) && body', q, 1 + floor(random() * 3)), NULL),
+        ('by_runs', format('body && runs(%L, 5, %L)', q, 'chars'), NULL),
+        ('by_runs', format('body && runs(%L, 4) AND body && runs(%L, 6)', q, q), NULL),
         ('by_numbers', format('numbers && %L::bigint[]', few[:5]), NULL),
         ('by_numbers', format('numbers && %L::bigint[]', '{7,NULL,300}'), NULL),
         ('by_numbers', format('shares(numbers, %L::bigint[], %s)', few[:8], 1 + floor(random() * 3)), NULL),

@@ -1146,6 +1146,229 @@ CREATE OPERATOR CLASS text_ball_set_ops DEFAULT FOR TYPE text_ball USING signatu
 COMMENT ON OPERATOR CLASS text_ball_set_ops USING signature IS
     'balls: EXCLUDE USING signature (near(body, 0.8) WITH &&) lets no two near texts in';
 
+-- Runs: the type of queries, the operator, and the class.
+CREATE TYPE text_runs;
+
+CREATE FUNCTION text_runs_in(cstring) RETURNS text_runs
+    AS 'MODULE_PATHNAME', 'neardup_text_runs_in'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION text_runs_in(cstring) IS 'reads a text_runs from text';
+
+CREATE FUNCTION text_runs_out(text_runs) RETURNS cstring
+    AS 'MODULE_PATHNAME', 'neardup_text_runs_out'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION text_runs_out(text_runs) IS 'a text_runs as text';
+
+CREATE FUNCTION text_runs_recv(internal) RETURNS text_runs
+    AS 'MODULE_PATHNAME', 'neardup_text_runs_recv'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION text_runs_recv(internal) IS 'reads a text_runs in binary form';
+
+CREATE FUNCTION text_runs_send(text_runs) RETURNS bytea
+    AS 'byteasend'
+    LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION text_runs_send(text_runs) IS 'a text_runs in binary form';
+
+-- Hashes do not compress: where a row is long they go out of line as they are.
+CREATE TYPE text_runs (
+    INPUT = text_runs_in,
+    OUTPUT = text_runs_out,
+    RECEIVE = text_runs_recv,
+    SEND = text_runs_send,
+    INTERNALLENGTH = VARIABLE,
+    ALIGNMENT = int4,
+    STORAGE = external
+);
+
+CREATE FUNCTION text_runs_eq(a text_runs, b text_runs) RETURNS bool
+    AS 'byteaeq'
+    LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION text_runs_eq(text_runs, text_runs) IS 'implementation of the = operator';
+
+CREATE FUNCTION text_runs_ne(a text_runs, b text_runs) RETURNS bool
+    AS 'byteane'
+    LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION text_runs_ne(text_runs, text_runs) IS 'implementation of the <> operator';
+
+CREATE FUNCTION text_runs_lt(a text_runs, b text_runs) RETURNS bool
+    AS 'bytealt'
+    LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION text_runs_lt(text_runs, text_runs) IS 'implementation of the < operator';
+
+CREATE FUNCTION text_runs_le(a text_runs, b text_runs) RETURNS bool
+    AS 'byteale'
+    LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION text_runs_le(text_runs, text_runs) IS 'implementation of the <= operator';
+
+CREATE FUNCTION text_runs_gt(a text_runs, b text_runs) RETURNS bool
+    AS 'byteagt'
+    LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION text_runs_gt(text_runs, text_runs) IS 'implementation of the > operator';
+
+CREATE FUNCTION text_runs_ge(a text_runs, b text_runs) RETURNS bool
+    AS 'byteage'
+    LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION text_runs_ge(text_runs, text_runs) IS 'implementation of the >= operator';
+
+CREATE FUNCTION text_runs_cmp(a text_runs, b text_runs) RETURNS int
+    AS 'byteacmp'
+    LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION text_runs_cmp(text_runs, text_runs) IS 'compares bytes: less than, equal to or greater than 0';
+
+CREATE FUNCTION text_runs_hash(a text_runs) RETURNS int
+    AS 'hashvarlena'
+    LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION text_runs_hash(text_runs) IS 'hash for joins and groups';
+
+CREATE FUNCTION text_runs_hash_extended(a text_runs, salt bigint) RETURNS bigint
+    AS 'hashvarlenaextended'
+    LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION text_runs_hash_extended(text_runs, bigint) IS '64-bit hash with a salt';
+
+CREATE OPERATOR = (
+    LEFTARG = text_runs,
+    RIGHTARG = text_runs,
+    FUNCTION = text_runs_eq,
+    COMMUTATOR = =,
+    NEGATOR = <>,
+    RESTRICT = eqsel,
+    JOIN = eqjoinsel,
+    HASHES,
+    MERGES
+);
+COMMENT ON OPERATOR = (text_runs, text_runs) IS 'same bytes: made in the same way of equal values';
+
+CREATE OPERATOR <> (
+    LEFTARG = text_runs,
+    RIGHTARG = text_runs,
+    FUNCTION = text_runs_ne,
+    COMMUTATOR = <>,
+    NEGATOR = =,
+    RESTRICT = neqsel,
+    JOIN = neqjoinsel
+);
+COMMENT ON OPERATOR <> (text_runs, text_runs) IS 'not the same bytes';
+
+CREATE OPERATOR < (
+    LEFTARG = text_runs,
+    RIGHTARG = text_runs,
+    FUNCTION = text_runs_lt,
+    COMMUTATOR = >,
+    NEGATOR = >=,
+    RESTRICT = scalarltsel,
+    JOIN = scalarltjoinsel
+);
+COMMENT ON OPERATOR < (text_runs, text_runs) IS 'first by bytes, in an order that only serves to sort';
+
+CREATE OPERATOR <= (
+    LEFTARG = text_runs,
+    RIGHTARG = text_runs,
+    FUNCTION = text_runs_le,
+    COMMUTATOR = >=,
+    NEGATOR = >,
+    RESTRICT = scalarlesel,
+    JOIN = scalarlejoinsel
+);
+COMMENT ON OPERATOR <= (text_runs, text_runs) IS 'first by bytes or the same';
+
+CREATE OPERATOR > (
+    LEFTARG = text_runs,
+    RIGHTARG = text_runs,
+    FUNCTION = text_runs_gt,
+    COMMUTATOR = <,
+    NEGATOR = <=,
+    RESTRICT = scalargtsel,
+    JOIN = scalargtjoinsel
+);
+COMMENT ON OPERATOR > (text_runs, text_runs) IS 'last by bytes';
+
+CREATE OPERATOR >= (
+    LEFTARG = text_runs,
+    RIGHTARG = text_runs,
+    FUNCTION = text_runs_ge,
+    COMMUTATOR = <=,
+    NEGATOR = <,
+    RESTRICT = scalargesel,
+    JOIN = scalargejoinsel
+);
+COMMENT ON OPERATOR >= (text_runs, text_runs) IS 'last by bytes or the same';
+
+CREATE OPERATOR CLASS text_runs_ops DEFAULT FOR TYPE text_runs USING btree AS
+    OPERATOR 1 <,
+    OPERATOR 2 <=,
+    OPERATOR 3 =,
+    OPERATOR 4 >=,
+    OPERATOR 5 >,
+    FUNCTION 1 text_runs_cmp(text_runs, text_runs),
+    FUNCTION 2 bytea_sortsupport(internal);
+COMMENT ON OPERATOR CLASS text_runs_ops USING btree IS 'order of bytes';
+COMMENT ON OPERATOR FAMILY text_runs_ops USING btree IS 'order of bytes';
+
+CREATE OPERATOR CLASS text_runs_ops DEFAULT FOR TYPE text_runs USING hash AS
+    OPERATOR 1 =,
+    FUNCTION 1 text_runs_hash(text_runs),
+    FUNCTION 2 text_runs_hash_extended(text_runs, bigint);
+COMMENT ON OPERATOR CLASS text_runs_ops USING hash IS 'equality of bytes';
+COMMENT ON OPERATOR FAMILY text_runs_ops USING hash IS 'equality of bytes';
+
+COMMENT ON TYPE text_runs IS 'all texts that have a run of tokens in common with one; made by runs()';
+
+CREATE FUNCTION runs(text text, min_run int DEFAULT 12, tokenizer text DEFAULT NULL) RETURNS text_runs
+    AS 'MODULE_PATHNAME', 'neardup_runs'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION runs(text, int, text) IS
+    'all texts that have so many words in a row in common with this one: WHERE body && runs(...)';
+
+CREATE FUNCTION text_shares_run(value text, query text_runs) RETURNS bool
+    AS 'MODULE_PATHNAME', 'neardup_text_shares_run'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION text_shares_run(text, text_runs) IS
+    'whether a text has a run in common with that of a query';
+
+CREATE FUNCTION text_runs_shared(query text_runs, value text) RETURNS bool
+    AS 'MODULE_PATHNAME', 'neardup_text_runs_shared'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION text_runs_shared(text_runs, text) IS
+    'whether the text of a query has a run in common with a text';
+
+CREATE OPERATOR && (
+    LEFTARG = text,
+    RIGHTARG = text_runs,
+    FUNCTION = text_shares_run,
+    COMMUTATOR = &&,
+    RESTRICT = near_selectivity,
+    JOIN = near_join_selectivity
+);
+COMMENT ON OPERATOR && (text, text_runs) IS 'has a run in common';
+
+CREATE OPERATOR && (
+    LEFTARG = text_runs,
+    RIGHTARG = text,
+    FUNCTION = text_runs_shared,
+    COMMUTATOR = &&,
+    RESTRICT = near_selectivity,
+    JOIN = near_join_selectivity
+);
+COMMENT ON OPERATOR && (text_runs, text) IS 'has a run in common';
+
+-- The class of runs: what has so many tokens in a row in common.
+CREATE FUNCTION signature_runs_class(text) RETURNS int
+    AS 'MODULE_PATHNAME', 'neardup_signature_class_text_runs'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION signature_runs_class(text) IS 'support function of text_runs_ops';
+CREATE FUNCTION signature_options_runs(internal) RETURNS void
+    AS 'MODULE_PATHNAME', 'neardup_signature_options_runs'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION signature_options_runs(internal) IS 'options of text_runs_ops: least, tokenizer';
+CREATE OPERATOR FAMILY text_runs_ops USING signature;
+COMMENT ON OPERATOR FAMILY text_runs_ops USING signature IS 'texts by the runs of tokens that they have in common';
+CREATE OPERATOR CLASS text_runs_ops FOR TYPE text USING signature FAMILY text_runs_ops AS
+    OPERATOR 2 && (text, text_runs),
+    FUNCTION 1 signature_runs_class(text),
+    FUNCTION 2 signature_options_runs(internal);
+COMMENT ON OPERATOR CLASS text_runs_ops USING signature IS
+    'texts that have a run of tokens in common: body && runs(text, 16)';
+
 CREATE FUNCTION signature_index_fits(index regclass, ball text_ball) RETURNS text
     AS 'MODULE_PATHNAME', 'neardup_signature_index_fits'
     LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED COST 1000;

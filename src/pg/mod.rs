@@ -33,8 +33,9 @@ extension_sql_file!("../../sql/sketches.sql", name = "sketches", requires = ["sk
 extension_sql_file!("../../sql/near.sql", name = "near", requires = ["sketch_types"]);
 extension_sql_file!("../../sql/explain.sql", name = "explain", requires = ["sketch_types"]);
 extension_sql_file!("../../sql/near_sets.sql", name = "near_sets", requires = ["near"]);
+extension_sql_file!("../../sql/near_runs.sql", name = "near_runs", requires = ["near"]);
 extension_sql_file!("../../sql/shares.sql", name = "shares");
-extension_sql_file!("../../sql/index.sql", name = "index", requires = ["sketches", "near_sets"]);
+extension_sql_file!("../../sql/index.sql", name = "index", requires = ["sketches", "near_sets", "near_runs"]);
 extension_sql_file!("../../sql/token_sets.sql", name = "token_sets");
 extension_sql_file!("../../sql/parts.sql", name = "parts", requires = ["token_sets"]);
 extension_sql_file!("../../sql/near_duplicates.sql", name = "near_duplicates");

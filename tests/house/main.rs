@@ -329,6 +329,10 @@ fn figures_stand_in_tables() {
     let all: String = parts.iter().map(|(_, (tables, _))| tables.as_str()).collect();
     let mut found = Vec::new();
     for (path, (tables, prose)) in &parts {
+        // A page without tables of programs, that of the data, reports no results.
+        if tables.is_empty() && *path != "docs/evaluation.md" {
+            continue;
+        }
         let pool = figures::pool(if *path == "docs/evaluation.md" { &all } else { tables });
         found.extend(figures::faults(path, prose, &pool, &sources_of(&list, path)));
     }

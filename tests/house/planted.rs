@@ -195,3 +195,36 @@ fn nine_arguments_of_an_internal_function() {
     assert_eq!(found(&declared(12, "d pg_catalog.int4")).len(), 0);
     assert_eq!(found(&declared(9, internal)), ["sql/f.sql: f has 9 arguments, at most 8 are allowed"]);
 }
+
+/// A page with one table and this prose: its faults with a list of sources.
+fn figure_faults(prose: &str, sources: &[(&str, &str)]) -> Vec<String> {
+    let page = format!(
+        "{prose}\n<!-- joins -->\nMade at commit 0123 on 2026-01-01.\n\n| pairs | recall |\n|---|---|\n| 3430 | 0.845 |\n| 6085 | 0.5 / 0.25 |\n<!-- /joins -->\n"
+    );
+    let (tables, prose) = crate::figures::parts(&page);
+    crate::figures::faults("page", &prose, &crate::figures::pool(&tables), sources)
+}
+
+#[test]
+fn figures_of_the_prose() {
+    let fine = [
+        "It finds 0.84 or 0.85 of 3,430, which is 84.5 %, and 0.25.",
+        "| the paper says | we find |\n| --- | --- |\n| 0.123 | 0.5 |",
+        "See [that](../9) of en_9_a, `k = 77` and 2-shingles4.",
+    ];
+    for prose in &fine[..2] {
+        assert_eq!(figure_faults(prose, &[]), Vec::<String>::new(), "{prose}");
+    }
+    assert_eq!(figure_faults(fine[2], &[("2", "a name")]), Vec::<String>::new());
+    for stale in
+        ["It finds 0.86.", "It finds 3,431.", "It finds 0.8450.", "Commit 0123.", "It finds 85 of 9."]
+    {
+        assert!(!figure_faults(stale, &[]).is_empty(), "{stale}");
+    }
+    let ratio = "It has 0.56 of them.";
+    assert_eq!(figure_faults(ratio, &[("0.56", "=3430/6085")]), Vec::<String>::new());
+    assert!(figure_faults(ratio, &[("0.56", "=3430/6086")])[0].contains("6086 stands in no table"));
+    assert!(figure_faults(ratio, &[("0.56", "=6085/3430")])[0].contains("which is 1.77"));
+    assert!(figure_faults(ratio, &[("0.56", " ")])[0].contains("without a source"));
+    assert!(figure_faults("No figure.", &[("0.56", "paper")])[0].contains("the page has not"));
+}

@@ -1,56 +1,16 @@
 //! Texts kept unchanged for comparisons character by character: each distinct text once, with the
-//! rows that have it.
+//! rows that have it. The texts are in memory, or in a file if they take too much of it.
 
 use super::sets::records::Members;
+pub use super::text_collector::TextCollector;
+use super::text_file::TextFile;
 use crate::error::{Error, Result};
 use crate::executor::{self, Executor, Stop};
-use crate::hash;
 use crate::memory;
-use crate::ragged::RaggedText;
 use crate::simd::prefetch::prefetch;
+use crate::text::characters::is_space;
 
 const DOING: &str = "collecting texts";
-
-/// The texts of one worker, and the row of each text.
-#[derive(Debug, Default)]
-pub struct TextCollector {
-    texts: RaggedText,
-    /// The number of characters of each text.
-    lengths: Vec<u32>,
-    hashes: Vec<u64>,
-    rows: Vec<u32>,
-}
-
-impl TextCollector {
-    /// Adds the text of a row. Texts without any character are similar to nothing and are not kept.
-    pub fn add(&mut self, row: u32, text: &str) -> Result<()> {
-        if text.is_empty() {
-            return Ok(());
-        }
-        let length = u32::try_from(text.chars().count())
-            .map_err(|_| Error::TooMany { what: "characters in a text", limit: u32::MAX.into() })?;
-        memory::reserve(&mut self.lengths, 1, DOING)?;
-        memory::reserve(&mut self.hashes, 1, DOING)?;
-        memory::reserve(&mut self.rows, 1, DOING)?;
-        self.texts.push(text, DOING)?;
-        self.lengths.push(length);
-        self.hashes.push(hash::hash_bytes(text.as_bytes()));
-        self.rows.push(row);
-        Ok(())
-    }
-
-    fn text(&self, n: usize) -> &str {
-        self.texts.get(n)
-    }
-
-    /// Returns the number of bytes on the heap.
-    pub fn bytes(&self) -> usize {
-        self.texts.bytes()
-            + memory::bytes(&self.lengths)
-            + memory::bytes(&self.hashes)
-            + memory::bytes(&self.rows)
-    }
-}
 
 /// Distinct texts: first the texts of the left table, then those of the right table. Within a
 /// table, shorter texts come first.
@@ -73,11 +33,40 @@ impl Texts {
         self.places.is_empty()
     }
 
-    /// Returns a text.
+    /// Returns a text. The texts must be in memory.
     #[inline]
     pub fn text(&self, text: u32) -> &str {
         let (part, n) = self.places[text as usize];
         self.parts[part as usize].text(n as usize)
+    }
+
+    /// Reports whether the texts are in a file.
+    #[inline]
+    pub fn are_in_file(&self) -> bool {
+        self.parts.iter().any(|part| !part.written.is_empty())
+    }
+
+    /// Returns the number of bytes of a text.
+    pub fn size(&self, text: u32) -> usize {
+        let (part, n) = self.places[text as usize];
+        let part = &self.parts[part as usize];
+        part.written.get(n as usize).map_or_else(|| part.text(n as usize).len(), |&(_, bytes)| bytes as usize)
+    }
+
+    /// Returns the place of a text in the file, or 0 if the texts are in memory.
+    pub fn start(&self, text: u32) -> u64 {
+        let (part, n) = self.places[text as usize];
+        self.parts[part as usize].written.get(n as usize).map_or(0, |&(start, _)| start)
+    }
+
+    /// Reports whether a text is only white space.
+    pub fn is_blank(&self, text: u32) -> bool {
+        let (part, n) = self.places[text as usize];
+        let part = &self.parts[part as usize];
+        match part.written.is_empty() {
+            true => part.text(n as usize).chars().all(is_space),
+            false => part.blank.binary_search(&n).is_ok(),
+        }
     }
 
     /// Prefetches the beginning of a text that is needed soon.
@@ -149,35 +138,56 @@ impl TextEntry {
     }
 }
 
-/// Groups equal texts of all workers. With `right_from`, the rows from that row number on are in
-/// the right table. O(n log n) for n texts. The result does not depend on the number of workers.
+/// Groups equal texts of all workers, which are in memory. With `right_from`, the rows from that
+/// row number on are in the right table. O(n log n) for n texts. The result does not depend on the
+/// number of workers.
 pub fn distinct(
     parts: Vec<TextCollector>,
     right_from: Option<u32>,
     executor: &dyn Executor,
 ) -> Result<Distinct> {
+    distinct_in(parts, &mut TextFile::default(), right_from, executor)
+}
+
+/// Does the same as [`distinct`] for texts that are in memory or, all of them, in a file. Of texts
+/// in the file, those that have the same length and hash are read.
+pub fn distinct_in(
+    mut parts: Vec<TextCollector>,
+    file: &mut TextFile,
+    right_from: Option<u32>,
+    executor: &dyn Executor,
+) -> Result<Distinct> {
     let mut entries = Vec::new();
     memory::reserve(&mut entries, parts.iter().map(|part| part.rows.len()).sum(), DOING)?;
-    for (number, part) in parts.iter().enumerate() {
-        entries.extend(part.rows.iter().enumerate().map(|(n, &row)| TextEntry {
+    for (number, part) in parts.iter_mut().enumerate() {
+        let rows = std::mem::take(&mut part.rows);
+        entries.extend(rows.iter().enumerate().map(|(n, &row)| TextEntry {
             right: right_from.is_some_and(|from| row >= from),
             length: part.lengths[n],
             hash: part.hashes[n],
             row,
             place: (number as u32, n as u32),
         }));
+        part.lengths = Vec::new();
     }
     executor::one(executor, &mut entries, |entries, stop| {
         executor::sort_unstable_by(entries, stop, &|a, b| (a.key(), a.row).cmp(&(b.key(), b.row)))
     })?;
-    let mut state = (entries, Vec::new(), 0);
-    executor::one(executor, &mut state, |(entries, starts, next), stop| {
-        while *next < entries.len() {
-            *next = split_run(&parts, entries, *next, starts, stop)?;
+    let (entries, mut starts) = match file.is_used() {
+        true => split_in_file(&parts, file, entries, executor)?,
+        false => {
+            let mut state = (entries, Vec::new(), 0);
+            executor::one(executor, &mut state, |(entries, starts, next), stop| {
+                let text = |entry: &TextEntry| parts[entry.place.0 as usize].text(entry.place.1 as usize);
+                let mut equal = |a: &TextEntry, b: &TextEntry| Ok(text(a) == text(b));
+                while *next < entries.len() {
+                    *next = split_run(&mut equal, entries, *next, starts, stop)?;
+                }
+                Ok(())
+            })?;
+            (state.0, state.1)
         }
-        Ok(())
-    })?;
-    let (entries, mut starts, _) = state;
+    };
     let mut places = Vec::new();
     memory::reserve(&mut places, starts.len(), DOING)?;
     places.extend(starts.iter().map(|&start: &usize| entries[start].place));
@@ -191,40 +201,68 @@ pub fn distinct(
     Ok(Distinct { texts: Texts { parts, places, lengths }, left, right })
 }
 
+/// Splits all runs of entries of texts that are in a file, in the leader's thread.
+fn split_in_file(
+    parts: &[TextCollector],
+    file: &mut TextFile,
+    mut entries: Vec<TextEntry>,
+    executor: &dyn Executor,
+) -> Result<(Vec<TextEntry>, Vec<usize>)> {
+    let mut starts = Vec::new();
+    let (mut first, mut other) = ((None, Vec::new()), Vec::new());
+    let mut equal = |a: &TextEntry, b: &TextEntry| {
+        executor.check_interrupts()?;
+        let mut read = |entry: &TextEntry, space: &mut Vec<u8>| {
+            let (start, bytes) = parts[entry.place.0 as usize].written[entry.place.1 as usize];
+            space.clear();
+            file.read(start, bytes as usize, space)
+        };
+        if first.0 != Some(a.place) {
+            read(a, &mut first.1)?;
+            first.0 = Some(a.place);
+        }
+        read(b, &mut other)?;
+        Ok(first.1 == other)
+    };
+    let mut next = 0;
+    while next < entries.len() {
+        next = split_run(&mut equal, &mut entries, next, &mut starts, &Stop::default())?;
+    }
+    Ok((entries, starts))
+}
+
 /// Reorders the run of entries that begins at `from` and has equal keys, so that equal texts are
 /// next to each other. Adds the start of each group of equal texts to `starts`, and returns the
-/// place after the run.
+/// place after the run. `equal` compares the texts of two entries.
 fn split_run(
-    parts: &[TextCollector],
+    equal: &mut dyn FnMut(&TextEntry, &TextEntry) -> Result<bool>,
     entries: &mut [TextEntry],
     from: usize,
     starts: &mut Vec<usize>,
     stop: &Stop,
 ) -> Result<usize> {
     const CHECK_EVERY: usize = 1 << 20;
-    let text = |entry: &TextEntry| parts[entry.place.0 as usize].text(entry.place.1 as usize);
     let key = entries[from].key();
     let end = from + entries[from..].iter().take_while(|entry| entry.key() == key).count();
     let (mut begun, known) = (from, starts.len());
     let mut compared = CHECK_EVERY;
     while begun < end {
         memory::push(starts, begun, DOING)?;
-        let first = text(&entries[begun]);
-        let mut equal = begun + 1;
+        let mut next = begun + 1;
         for n in begun + 1..end {
             if compared >= CHECK_EVERY {
                 compared = 0;
                 // After a stop, the run is processed again from its beginning.
                 stop.check().inspect_err(|_| starts.truncate(known))?;
             }
-            compared += first.len();
-            if text(&entries[n]) == first {
-                entries.swap(equal, n);
-                equal += 1;
+            compared += entries[begun].length as usize;
+            if equal(&entries[begun], &entries[n])? {
+                entries.swap(next, n);
+                next += 1;
             }
         }
-        entries[begun..equal].sort_unstable_by_key(|entry| entry.row);
-        begun = equal;
+        entries[begun..next].sort_unstable_by_key(|entry| entry.row);
+        begun = next;
     }
     Ok(end)
 }
@@ -248,6 +286,7 @@ fn members(entries: &[TextEntry], starts: &[usize]) -> Result<Members> {
 mod tests {
     use super::*;
     use crate::executor::PlainThreads;
+    use crate::files::MemoryFiles;
     use proptest::prelude::*;
 
     fn collect(texts: &[String], threads: usize) -> Vec<TextCollector> {
@@ -258,8 +297,32 @@ mod tests {
         collectors
     }
 
+    /// Does what [`distinct`] does, by a file, and returns it described.
+    fn in_file(mut parts: Vec<TextCollector>, right: Option<u32>) -> Vec<(String, u32, Vec<u32>)> {
+        let mut file = TextFile::default();
+        // Some are written first, and the others follow.
+        for part in parts.iter_mut().rev().chain(&mut [TextCollector::default()]) {
+            part.spill(&mut file, &MemoryFiles).unwrap();
+        }
+        let found = distinct_in(parts, &mut file, right, &PlainThreads(2)).unwrap();
+        let mut all: Vec<u32> = (0..found.texts.len() as u32).rev().collect();
+        all.extend_from_within(..);
+        let open = found.texts.open(&mut all, &mut file).unwrap();
+        let spaces = |text: &str| text.chars().all(char::is_whitespace);
+        for n in 0..found.texts.len() as u32 {
+            assert_eq!(found.texts.size(n), open.text(n).len());
+            assert_eq!(found.texts.is_blank(n), spaces(open.text(n)));
+            assert_eq!(found.texts.hash(n), crate::hash::hash_bytes(open.text(n).as_bytes()));
+        }
+        describe_by(&found, |n| open.text(n).to_owned())
+    }
+
     /// Returns the texts with their lengths and rows.
     fn describe(distinct: &Distinct) -> Vec<(String, u32, Vec<u32>)> {
+        describe_by(distinct, |n| distinct.texts.text(n).to_owned())
+    }
+
+    fn describe_by(distinct: &Distinct, text: impl Fn(u32) -> String) -> Vec<(String, u32, Vec<u32>)> {
         let Distinct { texts, left, right } = distinct;
         (0..texts.len() as u32)
             .map(|n| {
@@ -268,7 +331,7 @@ mod tests {
                 } else {
                     right.as_ref().unwrap().rows(n as usize - left.len())
                 };
-                (texts.text(n).to_owned(), texts.length(n), members.to_vec())
+                (text(n), texts.length(n), members.to_vec())
             })
             .collect()
     }
@@ -278,20 +341,29 @@ mod tests {
         let mut parts = collect(&["ab", "ba", "ab", "", "é"].map(str::to_owned), 1);
         assert_eq!(parts[0].rows, [0, 1, 2, 4]);
         parts[0].hashes.fill(9);
-        let distinct = distinct(parts, None, &PlainThreads(1)).unwrap();
-        let expected = [("é", 1, vec![4]), ("ab", 2, vec![0, 2]), ("ba", 2, vec![1])];
-        assert_eq!(describe(&distinct), expected.map(|(text, length, rows)| (text.to_owned(), length, rows)));
+        let found = distinct(parts, None, &PlainThreads(1)).unwrap();
+        let expected = [("é", 1, vec![4]), ("ab", 2, vec![0, 2]), ("ba", 2, vec![1])]
+            .map(|(text, length, rows)| (text.to_owned(), length, rows));
+        assert_eq!(describe(&found), expected);
+        let mut parts = collect(&["ab", "ba", "ab", "", "é"].map(str::to_owned), 1);
+        parts[0].hashes.fill(9);
+        let mut file = TextFile::default();
+        parts[0].spill(&mut file, &MemoryFiles).unwrap();
+        let found = distinct_in(parts, &mut file, None, &PlainThreads(1)).unwrap();
+        let open = found.texts.open(&mut vec![0, 1, 2], &mut file).unwrap();
+        assert_eq!(describe_by(&found, |n| open.text(n).to_owned()), expected);
     }
 
     proptest! {
         #[test]
         fn texts_do_not_depend_on_workers(
-            texts in prop::collection::vec("[ab字]{0,3}", 0..30),
+            texts in prop::collection::vec("[ab字 ]{0,3}", 0..30),
             right in prop::option::of(0..30u32),
         ) {
             let one = distinct(collect(&texts, 1), right, &PlainThreads(1)).unwrap();
             let many = distinct(collect(&texts, 3), right, &PlainThreads(3)).unwrap();
             prop_assert_eq!(describe(&one), describe(&many));
+            prop_assert_eq!(describe(&one), in_file(collect(&texts, 3), right));
             let rows: usize = describe(&one).iter().map(|(.., rows)| rows.len()).sum();
             prop_assert_eq!(rows, texts.iter().filter(|text| !text.is_empty()).count());
             for (text, length, rows) in describe(&one) {

@@ -93,7 +93,7 @@ impl Method for Edit {
     }
 
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
-        let collectors = reading.read_texts()?;
+        let (collectors, _) = reading.read_texts(false)?;
         let distinct = distinct(collectors, reading.right_from(), reading.executor)?;
         reading.account.compared = ComparedTexts {
             texts: distinct.texts.len() as u64,

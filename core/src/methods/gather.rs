@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::features::FeatureSpec;
 use crate::features::sets::builder::SetBuilder;
 use crate::features::sets::collect::Collector;
+use crate::features::text_file::TextFile;
 use crate::features::texts::TextCollector;
 use crate::features::units::sets::{Gathering, Reader, Unit};
 use crate::features::units::signatures::{Features, Maker};
@@ -42,18 +43,32 @@ impl<'a> Reading<'a> {
         Ok(builder)
     }
 
-    /// Reads all documents and keeps their texts, for `features::texts::distinct`.
-    pub fn read_texts(&mut self) -> Result<Vec<TextCollector>> {
+    /// Reads all documents and keeps their texts, for `features::texts::distinct_in`. If `files`,
+    /// all texts are in a temporary file if they would take more than half of the memory.
+    pub fn read_texts(&mut self, files: bool) -> Result<(Vec<TextCollector>, TextFile)> {
         let mut collectors: Vec<Collector> =
             (0..self.executor.count()).map(|_| Collector::new(FeatureSpec::WHOLE)).collect();
+        let mut file = TextFile::default();
+        let (store, enough) = (self.files, self.memory / 2);
+        let bytes = |collectors: &[Collector]| collectors.iter().map(Collector::bytes).sum::<usize>();
         self.read(|batch| {
             batch.share_out(&mut collectors, |collector, row, document, stop| {
                 collector.add(row, document, stop)
             })?;
-            Ok(collectors.iter().map(Collector::bytes).sum())
+            let held = bytes(&collectors);
+            let of_texts: usize = collectors.iter().map(|collector| collector.texts.text_bytes()).sum();
+            // What is known of the texts stays in memory, so few texts may be in memory with it.
+            if files && held + batch.held > enough && of_texts > enough / 4 {
+                collectors.iter_mut().try_for_each(|collector| collector.texts.spill(&mut file, store))?;
+            }
+            Ok(held)
         })?;
         self.account.skipped_empty = collectors.iter().map(|collector| collector.empty).sum();
-        Ok(collectors.into_iter().map(|collector| collector.texts).collect())
+        let mut texts: Vec<_> = collectors.into_iter().map(|collector| collector.texts).collect();
+        if file.is_used() {
+            texts.iter_mut().try_for_each(|texts| texts.spill(&mut file, store))?;
+        }
+        Ok((texts, file))
     }
 
     /// Reads all documents and keeps their texts, cut into units. Also returns the maker of the

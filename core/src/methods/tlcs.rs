@@ -12,7 +12,8 @@ use super::reading::{Reading, places};
 use crate::clusters::perhaps_similar::of_sentences::SentenceSets;
 use crate::error::Result;
 use crate::executor::Stop;
-use crate::features::texts::{Distinct, distinct};
+use crate::features::text_file::TextFile;
+use crate::features::texts::{Distinct, distinct_in};
 use crate::joins::pairs::Pairs;
 use crate::joins::sentences::sentence_pairs;
 use crate::joins::sentences::signature_lists::SignatureLists;
@@ -65,14 +66,16 @@ pub struct Tlcs {
 
 impl Tlcs {
     /// Reads the documents, and lists the documents that have each signature.
-    fn lists(&self, reading: &mut Reading<'_>) -> Result<(Distinct, SignatureLists)> {
-        let collectors = reading.read_texts()?;
-        let distinct = distinct(collectors, reading.right_from(), reading.executor)?;
+    /// Also returns the file of the texts, if they do not fit in memory.
+    fn lists(&self, reading: &mut Reading<'_>) -> Result<(Distinct, TextFile, SignatureLists)> {
+        let (collectors, mut file) = reading.read_texts(true)?;
+        let distinct = distinct_in(collectors, &mut file, reading.right_from(), reading.executor)?;
         let budget = reading.left_after(distinct.texts.bytes());
         let (files, executor) = (reading.files, reading.executor);
         let (sites, progress) = reading.sites_and_progress();
         let (rules, compared) = ((self.rules, sites), (self.parameters, self.thresholds));
-        let mut signing = Signing::new(&distinct, self.signatures, rules, compared, files, budget)?;
+        let mut signing =
+            Signing::new((&distinct, &mut file), self.signatures, rules, compared, files, budget)?;
         while signing.step(executor)? {
             progress.report(&|| format!("making signatures, {:.0} %", 100.0 * signing.progress()));
         }
@@ -91,7 +94,12 @@ impl Tlcs {
             found: "only documents that differ in white space alone are similar to them",
         };
         reading.held(distinct.texts.bytes() + peak_bytes.max(lists.bytes()));
-        Ok((distinct, lists))
+        Ok((distinct, file, lists))
+    }
+
+    /// Returns how many bytes of texts to have in memory, if they are in a file.
+    fn open_bytes(reading: &Reading<'_>, distinct: &Distinct, lists: &SignatureLists) -> usize {
+        reading.left_after(distinct.texts.bytes() + lists.bytes()) / 4
     }
 }
 
@@ -130,10 +138,11 @@ impl Method for Tlcs {
     }
 
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
-        let (distinct, lists) = self.lists(reading)?;
+        let (distinct, file, lists) = self.lists(reading)?;
+        let file = (file, Self::open_bytes(reading, &distinct, &lists));
         let ranks =
             if reading.right_from().is_some() { Vec::new() } else { ranks(&distinct, &reading.order()?)? };
-        sentence_pairs(distinct, lists, ranks, self.parameters, self.thresholds)
+        sentence_pairs(distinct, lists, ranks, (self.parameters, self.thresholds), file)
     }
 
     fn grouping(&self) -> Option<&dyn Grouping> {
@@ -148,12 +157,13 @@ impl Grouping for Tlcs {
     }
 
     fn sets(&self, reading: &mut Reading<'_>) -> Result<SentenceSets> {
-        let (distinct, lists) = self.lists(reading)?;
+        let (distinct, file, lists) = self.lists(reading)?;
+        let file = (file, Self::open_bytes(reading, &distinct, &lists));
         let order = reading.order()?;
         let weights = reading.weights(&order)?;
         let (vertices, weights) = (places(&order)?, weights.as_deref());
-        let (parameters, thresholds) = (self.parameters, self.thresholds);
-        SentenceSets::new(distinct, lists, vertices, weights, parameters, thresholds, reading.executor)
+        let compared = (self.parameters, self.thresholds);
+        SentenceSets::new(distinct, lists, vertices, weights, compared, file, reading.executor)
     }
 }
 

@@ -1,9 +1,10 @@
 //! Balls around documents and membership in them, with exactly the similarity that near_duplicates
 //! uses (docs/reference/index.md).
 
+use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
-use pgrx::{PgMemoryContexts, PgSqlErrorCode};
 
+use super::kept::with_kept;
 use super::near_minhash_text;
 use super::sketch_types::is_of_sketch;
 use super::sketches::{document_at, document_of};
@@ -23,7 +24,6 @@ use neardup_core::features::tokens::Document;
 use neardup_core::joins::parts::token_set::Origin;
 use neardup_core::joins::search::ball::{self, SetBall, SetParameters};
 use neardup_core::joins::search::verifier::Verifier;
-use neardup_core::memory;
 use neardup_core::sketches::minhash::check_similarity;
 use neardup_core::sketches::wire::{Minhash, Simhash};
 use neardup_core::verify::measure::Measure;
@@ -216,7 +216,7 @@ fn compared(call: Call, kind: Option<Kind>, value: usize, ball: usize) -> Result
         }
         return near_minhash_text::estimate(ball, &document).map(Some);
     }
-    with_kept(call, ball, |kept| {
+    with_kept(call, ball, judge, |kept| {
         if !makes(kind, kept.parameters.origin) {
             return Err(unlike(kind, of(kept.parameters.origin)));
         }
@@ -226,8 +226,8 @@ fn compared(call: Call, kind: Option<Kind>, value: usize, ball: usize) -> Result
 
 /// A parsed ball. It is kept from one call to the next, because most calls have the same ball.
 struct CachedBall {
-    /// The bytes of the ball.
-    bytes: Vec<u8>,
+    /// The number of bytes of the ball.
+    size: usize,
     parameters: SetParameters,
     least: f64,
     judge: Verifier,
@@ -235,7 +235,7 @@ struct CachedBall {
 
 impl CachedBall {
     fn similarity(&mut self, document: &Document) -> Result<f64> {
-        let executor = executor_for(self.bytes.len() + document.bytes());
+        let executor = executor_for(self.size + document.bytes());
         let mut state = (&mut self.judge, 0.0);
         executor::one(executor, &mut state, |(judge, similarity), stop| {
             *similarity = judge.similarity(document, stop)?;
@@ -245,47 +245,16 @@ impl CachedBall {
     }
 }
 
-/// Calls `work` with the parsed ball, which is reused if the previous call had the same ball. The
-/// first call with a given record of the function manager (`flinfo`) keeps no ball in that record:
-/// a constraint check makes a new record for every two rows, and the data in such a record lives as
-/// long as the statement.
-fn with_kept<T>(call: Call, ball: &[u8], work: impl FnOnce(&mut CachedBall) -> Result<T>) -> Result<T> {
-    static CALLED: u8 = 0;
-    let called = (&raw const CALLED).cast_mut().cast();
-    // SAFETY: `fn_extra` belongs to the called function and is null before its first call. From the
-    // second call on, the value that it points to lives as long as the function manager's record,
-    // which is longer than the call. No two calls with the same record run at once.
-    let place: &mut Option<CachedBall> = unsafe {
-        let function = (*call.info).flinfo;
-        if (*function).fn_extra.is_null() {
-            (*function).fn_extra = called;
-            return work(&mut judge(ball)?);
-        }
-        if (*function).fn_extra == called {
-            let mut memory = PgMemoryContexts::For((*function).fn_mcxt);
-            (*function).fn_extra = memory.leak_and_drop_on_delete(None::<CachedBall>).cast();
-        }
-        &mut *(*function).fn_extra.cast()
-    };
-    if place.as_ref().is_none_or(|kept| kept.bytes != ball) {
-        *place = None;
-        *place = Some(judge(ball)?);
-    }
-    work(place.as_mut().ok_or(Error::Source)?)
-}
-
 /// Parses a ball and prepares its verifier.
 fn judge(bytes: &[u8]) -> Result<CachedBall> {
     let ball = SetBall::parse(bytes)?;
-    let mut own = Vec::new();
-    memory::extend(&mut own, bytes, "keeping a ball")?;
     let mut judge = None;
     executor::one(executor_for(ball.bytes()), &mut judge, |judge, stop| {
         *judge = Some(Verifier::new(&ball, stop)?);
         Ok(())
     })?;
     let judge = judge.ok_or(Error::Source)?;
-    Ok(CachedBall { bytes: own, parameters: ball.parameters, least: ball.similarity, judge })
+    Ok(CachedBall { size: bytes.len(), parameters: ball.parameters, least: ball.similarity, judge })
 }
 
 /// Reports whether the centre of each of two balls is in the other ball.
@@ -298,7 +267,7 @@ fn meet(call: Call, left: &[u8], right: &[u8]) -> Result<bool> {
         ));
     }
     let middle = a.document()?;
-    let similarity = with_kept(call, right, |kept| kept.similarity(&middle))?;
+    let similarity = with_kept(call, right, judge, |kept| kept.similarity(&middle))?;
     if similarity < b.similarity {
         return Ok(false);
     }

@@ -16,6 +16,7 @@ use crate::pg::server::set_returning::{self, Rows};
 use crate::pg::server::settings;
 use crate::pg::server::temp_file::ServerFiles;
 use crate::pg::server::values::LARGEST;
+use neardup_core::allowance::Allowance;
 use neardup_core::error::Error;
 use neardup_core::executor;
 use neardup_core::joins::parts::groups::{self, Groups, groups};
@@ -212,6 +213,8 @@ struct Joined {
     part: Part<ServerFiles>,
     id: Vec<u64>,
     hint: &'static str,
+    /// Dropped last.
+    _allowance: Allowance,
 }
 
 /// Adds a row to the state of the aggregate. `shared` says what the bytes of argument 4 are: the
@@ -227,13 +230,15 @@ fn step(call: Call, shared: fn(&[u8]) -> Shared<'_>, hint: &'static str) -> Resu
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_FUNCTION, message)
                 .hint("Cast the ids to a type with an order: join_part(id::text, size, bitmap, prefix, 'jaccard', 0.8)"));
         }
+        let memory = settings::memory();
         Ok(Joined {
             ids: Ids::new(id_type),
             method,
             threshold,
-            part: Part::new(predicate(call, 5)?, ServerFiles::in_current_context(), settings::memory()),
+            part: Part::new(predicate(call, 5)?, ServerFiles::in_current_context(), memory),
             id: Vec::new(),
             hint,
+            _allowance: Allowance::new(memory),
         })
     })?;
     if state.method.value() != method.value() || state.threshold.to_bits() != threshold.to_bits() {

@@ -44,7 +44,7 @@ sql_function! {
 const DEFAULT_MAX_PASSAGES: u64 = 100_000_000;
 
 fn answer(call: Call, form: Form) -> Result<Datum> {
-    set_returning::answer(call, || {
+    set_returning::answer_within_memory(call, || {
         let mut request = PassageRequest::new(call, form)?;
         if set_returning::wants_all(call)? {
             request.max_passages.get_or_insert(DEFAULT_MAX_PASSAGES);

@@ -13,6 +13,7 @@ use crate::pg::server::explaining;
 use neardup_core::error::{Error, Result as CoreResult};
 use neardup_core::executor::{self, Stop};
 use neardup_core::joins::search::ball::{self, SetBall};
+use neardup_core::joins::search::runs::query::{self, RunQuery};
 use neardup_core::sketches::balls::{self, MinhashBall, SimhashBall};
 use neardup_core::sketches::wire::{Minhash, Simhash};
 
@@ -88,6 +89,19 @@ const TEXT_BALL_IN_PLANS: Form = Form {
     ..TEXT_BALL
 };
 
+/// A text and the least length of a run.
+const TEXT_RUNS: Form = Form {
+    name: query::NAME,
+    from_text: RunQuery::from_text,
+    check: |bytes| RunQuery::parse(bytes).map(|_| ()),
+    to_text: |bytes, stop| RunQuery::parse(bytes)?.to_text(stop),
+    example: "<words:16:\"some text\">",
+};
+
+/// The form for plans, which shortens long texts.
+const TEXT_RUNS_IN_PLANS: Form =
+    Form { to_text: |bytes, stop| RunQuery::parse(bytes)?.short(stop), ..TEXT_RUNS };
+
 sql_function! {
     /// `minhash_sketch_in(cstring) → minhash_sketch`
     neardup_minhash_sketch_in, pg_finfo_neardup_minhash_sketch_in, |call| input(call, &MINHASH_SKETCH)
@@ -149,6 +163,21 @@ sql_function! {
 sql_function! {
     /// `text_ball_recv(internal) → text_ball`
     neardup_text_ball_recv, pg_finfo_neardup_text_ball_recv, |call| receive(call, &TEXT_BALL)
+}
+
+sql_function! {
+    /// `text_runs_in(cstring) → text_runs`
+    neardup_text_runs_in, pg_finfo_neardup_text_runs_in, |call| input(call, &TEXT_RUNS)
+}
+sql_function! {
+    /// `text_runs_out(text_runs) → cstring`
+    neardup_text_runs_out, pg_finfo_neardup_text_runs_out, |call| {
+        output(call, if explaining::is_printing() { &TEXT_RUNS_IN_PLANS } else { &TEXT_RUNS })
+    }
+}
+sql_function! {
+    /// `text_runs_recv(internal) → text_runs`
+    neardup_text_runs_recv, pg_finfo_neardup_text_runs_recv, |call| receive(call, &TEXT_RUNS)
 }
 
 /// Reports whether a text_ball is one that version 0.1.0 made around the sketch of a text.

@@ -72,6 +72,18 @@ impl<const N: usize> Cursor<N> {
         }
     }
 
+    /// Returns the number of rows that the server's planner expects.
+    pub(crate) fn expected_rows(&self) -> f64 {
+        // SAFETY: the portal is open, and its statement is a SELECT, which has a plan.
+        unsafe {
+            let statement = pg_sys::PortalGetPrimaryStmt(self.portal);
+            if statement.is_null() || (*statement).planTree.is_null() {
+                return 0.0;
+            }
+            (*(*statement).planTree).plan_rows
+        }
+    }
+
     /// Calls `each` with all rows, which are fetched `rows` at a time. Memory that `each` leaves in
     /// the current memory context is freed row by row.
     pub(crate) fn for_each(

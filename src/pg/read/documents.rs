@@ -47,6 +47,17 @@ impl Tables<'_> {
         })
     }
 
+    /// Returns how many times the data that has been read is the data to be expected, by the number
+    /// of rows that the server's planner expects; 1 after the reading. Later steps take more memory
+    /// than the reading.
+    fn times_expected(&self) -> f64 {
+        const STEPS: f64 = 1.5;
+        let tables = if self.has_right() && self.side == Side::Left { 2.0 } else { 1.0 };
+        let read = self.ids[self.side as usize].len().max(1) as f64;
+        let times = |stream: &Stream<'_>| (stream.cursor.expected_rows() / read).max(1.0);
+        self.stream.as_ref().map_or(1.0, |stream| STEPS * tables * times(stream))
+    }
+
     fn source(&self, side: Side) -> Option<&Source> {
         self.sources[side as usize]
     }
@@ -227,7 +238,10 @@ impl<'a> ServerReading<'a> {
         let account = reading.account;
         match made {
             Ok(made) => Ok((made, account)),
-            Err(error) => Err(self.tables.failed.take().unwrap_or_else(|| error.into())),
+            Err(error) => {
+                let error = self.tables.failed.take().unwrap_or_else(|| error.into());
+                Err(error.for_more_data(self.tables.times_expected()))
+            }
         }
     }
 

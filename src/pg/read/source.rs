@@ -331,7 +331,7 @@ pub(crate) struct Stream<'a> {
     source: &'a Source,
     /// The memory context of detoasted copies, which are freed when their rows are done.
     context: PgMemoryContexts,
-    cursor: Cursor<4>,
+    pub(super) cursor: Cursor<4>,
     rows: usize,
     /// Set if there are no more documents.
     pub ended: bool,

@@ -14,7 +14,7 @@ use std::ptr::null_mut;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
-use neardup_core::memory;
+use neardup_core::{allowance, memory};
 
 /// The number of blocks, and their size and alignment. The C library takes blocks of this size from
 /// its heap, where freed memory can be used for any other request.
@@ -154,6 +154,15 @@ impl Reserve {
     }
 }
 
+/// Counts a block that has changed its size, unless the request was refused.
+#[inline]
+fn counted(block: *mut u8, from: usize, to: usize) -> *mut u8 {
+    if !block.is_null() {
+        allowance::count(from, to);
+    }
+    block
+}
+
 // SAFETY: every request goes to the system's allocator unchanged, also when a refused one is
 // repeated.
 unsafe impl GlobalAlloc for Reserve {
@@ -162,7 +171,8 @@ unsafe impl GlobalAlloc for Reserve {
         // SAFETY: by the caller's promise.
         let got = unsafe { System.alloc(layout) };
         // SAFETY: the same.
-        if got.is_null() { self.again(layout.size(), || unsafe { System.alloc(layout) }) } else { got }
+        let again = || unsafe { System.alloc(layout) };
+        counted(if got.is_null() { self.again(layout.size(), again) } else { got }, 0, layout.size())
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
@@ -170,7 +180,8 @@ unsafe impl GlobalAlloc for Reserve {
         // SAFETY: by the caller's promise.
         let got = unsafe { System.alloc_zeroed(layout) };
         // SAFETY: the same.
-        if got.is_null() { self.again(layout.size(), || unsafe { System.alloc_zeroed(layout) }) } else { got }
+        let again = || unsafe { System.alloc_zeroed(layout) };
+        counted(if got.is_null() { self.again(layout.size(), again) } else { got }, 0, layout.size())
     }
 
     unsafe fn realloc(&self, old: *mut u8, layout: Layout, size: usize) -> *mut u8 {
@@ -178,10 +189,12 @@ unsafe impl GlobalAlloc for Reserve {
         // SAFETY: by the caller's promise.
         let got = unsafe { System.realloc(old, layout, size) };
         // SAFETY: the same; a refused realloc leaves the old block as it was.
-        if got.is_null() { self.again(size, || unsafe { System.realloc(old, layout, size) }) } else { got }
+        let again = || unsafe { System.realloc(old, layout, size) };
+        counted(if got.is_null() { self.again(size, again) } else { got }, layout.size(), size)
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        allowance::count(layout.size(), 0);
         // SAFETY: by the caller's promise.
         unsafe { System.dealloc(block, layout) }
     }

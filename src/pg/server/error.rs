@@ -28,6 +28,8 @@ pub(crate) enum SqlError {
     Server(*mut pg_sys::ErrorData),
 }
 
+const MEGABYTE: usize = 1 << 20;
+
 /// A message. An error of the core is formatted as a message only when the call ends: after memory
 /// ran out, there is no memory for a message until then.
 #[derive(Debug)]
@@ -42,6 +44,10 @@ impl fmt::Display for Message {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(text) => f.write_str(text),
+            Self::Core(Error::BeyondAllowance { doing, needed, allowed }) => {
+                let [needed, allowed] = [needed, allowed].map(|bytes| bytes.div_ceil(MEGABYTE));
+                write!(f, "{doing} may need {needed} MB of memory, and neardup.memory is {allowed} MB")
+            }
             Self::Core(error) => error.fmt(f),
         }
     }
@@ -84,6 +90,21 @@ impl SqlError {
         match self {
             Self::Own { code, message, .. } => Self::Own { code, message, hint: Some(hint.into()) },
             server @ Self::Server(_) => server,
+        }
+    }
+
+    /// Multiplies the memory that a call is said to need, if that is the error: `times` is how many
+    /// times the data is that comes in addition.
+    #[must_use]
+    pub(crate) fn for_more_data(self, times: f64) -> Self {
+        match self {
+            Self::Own {
+                message: Message::Core(Error::BeyondAllowance { doing, needed, allowed }), ..
+            } => {
+                let needed = (needed as f64 * times.max(1.0)) as usize;
+                Error::BeyondAllowance { doing, needed, allowed }.into()
+            }
+            other => other,
         }
     }
 
@@ -152,6 +173,10 @@ impl From<Error> for SqlError {
                 Code::ERRCODE_OUT_OF_MEMORY,
                 "Work on a part of the documents at a time, or on a machine with more memory.",
             ),
+            Error::BeyondAllowance { needed, .. } => {
+                let (code, hint) = (Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED, more_memory(*needed));
+                return Self::Own { code, message: Message::Core(error), hint: Some(hint.into()) };
+            }
             Error::TooMany { .. } => (
                 Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
                 "Work on a part of the documents at a time, through a view.",
@@ -184,4 +209,14 @@ impl From<Error> for SqlError {
         let hint = Some(hint).filter(|hint| !hint.is_empty()).map(Cow::Borrowed);
         Self::Own { code, message: Message::Core(error), hint }
     }
+}
+
+/// Returns the hint for a call that would hold `needed` bytes, and may not. It names a round number
+/// that is greater by at least a quarter: what the next steps of the call need is not known before.
+fn more_memory(needed: usize) -> String {
+    let needed = needed.div_ceil(MEGABYTE);
+    let least = needed.saturating_add(needed / 4);
+    let above = least.checked_next_power_of_two().unwrap_or(least);
+    let round = if above / 4 * 3 >= least { above / 4 * 3 } else { above };
+    format!("SET neardup.memory = '{round}MB'; or work on a part of the documents at a time, through a view.")
 }

@@ -12,8 +12,10 @@ use pgrx::{PgMemoryContexts, PgSqlErrorCode, check_for_interrupts};
 use super::call::{Call, declared_otherwise};
 use super::error::{Result, SqlError};
 use super::guard::guard;
+use super::settings;
 use super::temp_file::drop_abandoned;
 use crate::pg::compat::attributes;
+use neardup_core::allowance::Allowance;
 
 /// A source of rows with `N` columns.
 pub(crate) trait Rows<const N: usize>: 'static {
@@ -50,6 +52,39 @@ pub(crate) fn answer<R: Rows<N>, const N: usize>(
     start: impl FnOnce() -> Result<R>,
 ) -> Result<Datum> {
     if wants_all(call)? { all(call, start()?) } else { one(call, start) }
+}
+
+/// Answers one call like [`answer`], for a function that works with `neardup.memory`: from its
+/// start to its last row it stays within this setting, or ends with an error.
+pub(crate) fn answer_within_memory<R: Rows<N>, const N: usize>(
+    call: Call,
+    start: impl FnOnce() -> Result<R>,
+) -> Result<Datum> {
+    answer(call, || {
+        let allowance = Allowance::new(settings::memory());
+        Ok(WithinMemory { rows: start()?, _allowance: allowance })
+    })
+}
+
+/// The rows of a call that may use as much memory as its allowance says. The rows are dropped
+/// first.
+struct WithinMemory<R> {
+    rows: R,
+    _allowance: Allowance,
+}
+
+impl<R: Rows<N>, const N: usize> Rows<N> for WithinMemory<R> {
+    fn next(&mut self) -> Result<Option<[Datum; N]>> {
+        self.rows.next()
+    }
+
+    fn columns(&self) -> [&'static str; N] {
+        self.rows.columns()
+    }
+
+    fn nulls(&self) -> [bool; N] {
+        self.rows.nulls()
+    }
 }
 
 /// Returns all rows at once.

@@ -365,7 +365,8 @@ def _remove_stale(folder: Path) -> None:
 
 
 def _may_enter(folder: Path, user: str | None) -> bool:
-    return subprocess.run(["test", "-w", folder], cwd="/", user=user, check=False).returncode == 0
+    asked = ["/bin/sh", "-c", 'test -w "$1"', "sh", str(folder)]
+    return subprocess.run(asked, cwd="/", user=user, check=False).returncode == 0
 
 
 def _in_conninfo(value: str) -> str:

@@ -13,6 +13,7 @@ use crate::clusters::grouping::Clusters;
 use crate::error::Result;
 use crate::executor::{self, Executor};
 use crate::features::sets::records::Members;
+use crate::features::text_file::TextFile;
 use crate::features::texts::Distinct;
 use crate::joins::sentences::signature_lists::SignatureLists;
 use crate::joins::sentences::{equal_rows, representative_pairs};
@@ -43,15 +44,16 @@ pub struct SentenceSets {
 
 impl SentenceSets {
     /// Builds the sets of one table. `vertices` contains the vertex of each row. `weights` contains
-    /// a weight for each vertex, which replaces the number of signatures. O(postings + texts·log
-    /// texts).
+    /// a weight for each vertex, which replaces the number of signatures. `file` is that of the
+    /// texts, if they are in one, and how many bytes of them to have in memory. O(postings +
+    /// texts·log texts).
     pub fn new(
         distinct: Distinct,
         lists: SignatureLists,
         vertices: Vec<u32>,
         weights: Option<&[i64]>,
-        parameters: Parameters,
-        thresholds: Thresholds,
+        compared: (Parameters, Thresholds),
+        file: (TextFile, usize),
         executor: &dyn Executor,
     ) -> Result<Self> {
         let texts = distinct.left.len();
@@ -101,7 +103,7 @@ impl SentenceSets {
             pairs += distinct.left.rows(set.representative as usize).len() as u64 - 1;
         }
         let Distinct { texts, left, .. } = distinct;
-        let join = representative_pairs(texts, lists, ranks, representatives, parameters, thresholds)?;
+        let join = representative_pairs(texts, lists, ranks, representatives, compared, file)?;
         Ok(Self { sets, similarity, represents, vertices, standing, rows: left, join: Box::new(join), pairs })
     }
 

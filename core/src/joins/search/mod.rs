@@ -35,5 +35,6 @@ pub mod ball;
 pub mod json;
 pub mod keys;
 pub mod prefix;
+pub mod runs;
 pub mod sample;
 pub mod verifier;

@@ -14,6 +14,7 @@ use super::stop_rules::{Sites, StopRules};
 use super::trials::{Frequent, Trials};
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
+use crate::features::text_file::TextFile;
 use crate::features::texts::Distinct;
 use crate::files::{TempFile, TempFiles};
 use crate::hash;
@@ -37,6 +38,9 @@ struct SortPart {
 /// The construction of lists, in progress.
 pub struct Signing<'a> {
     distinct: &'a Distinct,
+    /// The file of the texts, and the texts in the order in which it has them.
+    texts: (&'a mut TextFile, Vec<u32>),
+    budget: usize,
     parameters: Parameters,
     lister: ListMaker<'a>,
     trials: Trials<'a>,
@@ -44,6 +48,7 @@ pub struct Signing<'a> {
     /// The greatest number of entries in memory.
     most: usize,
     parts: Vec<SortPart>,
+    /// The number of texts that are signed.
     next_text: u32,
     next_part: usize,
     peak_bytes: usize,
@@ -54,7 +59,7 @@ impl<'a> Signing<'a> {
     /// Prepares the construction. `compared` has the parameters and the thresholds of the
     /// comparison of pairs. Entries take about `budget` bytes at a time.
     pub fn new(
-        distinct: &'a Distinct,
+        (distinct, file): (&'a Distinct, &'a mut TextFile),
         parameters: Parameters,
         (rules, sites): (StopRules, Sites<'a>),
         compared: (tlcs::Parameters, Thresholds),
@@ -72,8 +77,17 @@ impl<'a> Signing<'a> {
         let mut parts = Vec::new();
         parts.resize_with(count, SortPart::default);
         let lists = SignatureLists::new(texts)?;
+        let mut order = Vec::new();
+        if distinct.texts.are_in_file() {
+            memory::reserve(&mut order, texts, DOING)?;
+            // Text numbers have 32 bits.
+            order.extend(0..texts as u32);
+            order.sort_unstable_by_key(|&text| distinct.texts.start(text));
+        }
         Ok(Self {
             distinct,
+            texts: (file, order),
+            budget,
             parameters,
             lister: ListMaker::new(distinct, rules, sites)?,
             trials: Trials::new(distinct, compared),
@@ -121,41 +135,53 @@ impl<'a> Signing<'a> {
         /// The number of texts in a unit of work, and the number of bytes of texts in a step.
         const TEXTS: u32 = 256;
         const BYTES: usize = 8 << 20;
+        let enough = BYTES.min(self.budget / 4);
         let texts = &self.distinct.texts;
+        let (file, order) = &mut self.texts;
+        let order = &*order;
+        let number = |n: u32| order.get(n as usize).copied().unwrap_or(n);
         let mut units: Vec<UnsignedTexts> = Vec::new();
         let mut bytes = 0;
         let mut from = self.next_text;
-        while (from as usize) < texts.len() && bytes < BYTES {
+        while (from as usize) < texts.len() && (bytes < enough || units.is_empty()) {
             let mut to = from;
             let mut own = 0;
-            while (to as usize) < texts.len() && to - from < TEXTS && own < BYTES / 32 {
-                own += texts.text(to).len();
+            while (to as usize) < texts.len() && to - from < TEXTS && (own < enough / 32 || to == from) {
+                own += texts.size(number(to));
                 to += 1;
             }
             bytes += own;
             units.push(UnsignedTexts { texts: from..to, entries: Vec::new(), unsigned: 0 });
             from = to;
         }
+        let mut wanted = Vec::new();
+        if texts.are_in_file() {
+            memory::extend(&mut wanted, &order[self.next_text as usize..from as usize], DOING)?;
+        }
+        let open = texts.open(&mut wanted, file)?;
         let (parameters, lister) = (self.parameters, &self.lister);
         executor::each(executor, &mut units, |unit, stop| {
             let mut signatures = SentenceSigner::new(parameters)?;
             let mut words = String::new();
-            while let Some(text) = unit.texts.clone().next() {
-                let own = signatures.of(texts.text(text), stop)?;
+            while let Some(n) = unit.texts.clone().next() {
+                let number = number(n);
+                let text = open.text(number);
+                let own = signatures.of(text, stop)?;
                 memory::reserve(&mut unit.entries, own.len() + 1, DOING)?;
                 for &signature in own {
                     let hashed = hash::mix((signature >> 64) as u64 ^ hash::mix(signature as u64));
-                    unit.entries.push([hashed, text.into()]);
+                    unit.entries.push([hashed, number.into()]);
                 }
                 let has_none = own.is_empty();
-                if let Some(whole) = whole_text(texts.text(text), &mut words)? {
-                    unit.entries.push([whole, u64::from(text) | WHOLE]);
-                    unit.unsigned += if has_none { lister.rows(text).len() as u64 } else { 0 };
+                if let Some(whole) = whole_text(text, &mut words)? {
+                    unit.entries.push([whole, u64::from(number) | WHOLE]);
+                    unit.unsigned += if has_none { lister.rows(number).len() as u64 } else { 0 };
                 }
                 unit.texts.start += 1;
             }
             Ok(())
         })?;
+        drop(open);
         let shift = 64 - self.parts.len().trailing_zeros();
         for unit in units {
             self.lists.unsigned += unit.unsigned;
@@ -204,7 +230,7 @@ impl<'a> Signing<'a> {
             })
         })?;
         let mut frequent = looked_at.0;
-        self.trials.hold(&part.entries, &mut frequent, executor)?;
+        self.trials.hold(&part.entries, &mut frequent, (self.texts.0, self.budget / 4), executor)?;
         let mut state = (std::mem::take(&mut self.lists), 0);
         let done = executor::one(executor, &mut state, |(lists, at), stop| {
             for_each_signature(&part.entries, at, stop, |entries, own| {
@@ -240,7 +266,8 @@ fn for_each_signature(
     Ok(())
 }
 
-/// The texts of a unit of work that are still to be signed, and the entries made so far.
+/// The texts of a unit of work that are still to be signed, in the order in which they are signed,
+/// and the entries made so far.
 struct UnsignedTexts {
     texts: Range<u32>,
     entries: Vec<SignedDocument>,

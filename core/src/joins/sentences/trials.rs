@@ -13,6 +13,8 @@ use super::lister::{SignedDocument, Verdict};
 use super::signature_lists::DOING;
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
+use crate::features::open_texts::OpenTexts;
+use crate::features::text_file::TextFile;
 use crate::features::texts::Distinct;
 use crate::memory;
 use crate::verify::tlcs::{Comparer, Parameters, Thresholds};
@@ -31,7 +33,8 @@ pub(super) struct Frequent {
     pub entries: Range<usize>,
     /// The decision on the signature.
     pub verdict: Verdict,
-    /// The next pair to be compared.
+    /// The pairs to be compared, once they are chosen, and the next of them.
+    pairs: Option<Vec<[u32; 2]>>,
     next: usize,
     /// The number of pairs that were similar.
     similar: u32,
@@ -39,7 +42,7 @@ pub(super) struct Frequent {
 
 impl Frequent {
     pub(super) fn new(entries: Range<usize>, verdict: Verdict) -> Self {
-        Self { entries, verdict, next: 0, similar: 0 }
+        Self { entries, verdict, pairs: None, next: 0, similar: 0 }
     }
 }
 
@@ -55,10 +58,45 @@ impl<'a> Trials<'a> {
         Self { distinct, parameters, thresholds }
     }
 
-    /// Replaces the verdict of every signature that is to be tried by the result of the trial.
+    /// Replaces the verdict of every signature that is to be tried by the result of the trial. If
+    /// the texts are in a file, about `budget` bytes of them are in memory at a time.
     pub(super) fn hold(
         &self,
         entries: &[SignedDocument],
+        frequent: &mut [Frequent],
+        (file, budget): (&mut TextFile, usize),
+        executor: &dyn Executor,
+    ) -> Result<()> {
+        executor::each(executor, frequent, |frequent, stop| {
+            if frequent.verdict == Verdict::Tried && frequent.pairs.is_none() {
+                frequent.pairs = Some(self.choose(&entries[frequent.entries.clone()], stop)?);
+            }
+            Ok(())
+        })?;
+        let texts = &self.distinct.texts;
+        let mut rest = frequent;
+        while !rest.is_empty() {
+            let (mut bytes, mut wanted) = (0, Vec::new());
+            let mut count = 0;
+            while count < rest.len() && (!texts.are_in_file() || count == 0 || bytes < budget) {
+                let pairs = rest[count].pairs.iter().flatten();
+                for &text in pairs.flatten().filter(|_| texts.are_in_file()) {
+                    bytes += texts.size(text);
+                    memory::push(&mut wanted, text, DOING)?;
+                }
+                count += 1;
+            }
+            let (these, others) = rest.split_at_mut(count);
+            self.compare(&texts.open(&mut wanted, file)?, these, executor)?;
+            rest = others;
+        }
+        Ok(())
+    }
+
+    /// Compares the pairs of the signatures that are tried.
+    fn compare(
+        &self,
+        texts: &OpenTexts<'_>,
         frequent: &mut [Frequent],
         executor: &dyn Executor,
     ) -> Result<()> {
@@ -72,7 +110,7 @@ impl<'a> Trials<'a> {
                 .ok()
                 .and_then(|mut comparers: std::sync::MutexGuard<'_, Vec<Comparer>>| comparers.pop());
             let mut comparer = kept.map_or_else(|| Comparer::new(self.parameters), Ok)?;
-            let done = self.hold_one(entries, frequent, &mut comparer, stop);
+            let done = self.compare_one(texts, frequent, &mut comparer, stop);
             if let Ok(mut comparers) = comparers.lock() {
                 comparers.push(comparer);
             }
@@ -80,45 +118,15 @@ impl<'a> Trials<'a> {
         })
     }
 
-    fn hold_one(
+    fn compare_one(
         &self,
-        entries: &[SignedDocument],
+        texts: &OpenTexts<'_>,
         frequent: &mut Frequent,
         comparer: &mut Comparer,
         stop: &Stop,
     ) -> Result<()> {
-        let texts = &self.distinct.texts;
-        let split = self.distinct.left.len() as u32;
-        let (mut lefts, mut rights) = (Vec::new(), Vec::new());
-        for entry in &entries[frequent.entries.clone()] {
-            let document = entry[1] as u32;
-            let side = if document < split { &mut lefts } else { &mut rights };
-            memory::push(side, (texts.hash(document), document), DOING)?;
-        }
-        for side in [&mut lefts, &mut rights] {
-            executor::sort_unstable_by(side, stop, &|a, b| a.cmp(b))?;
-        }
-        let pairs = match self.distinct.right {
-            Some(_) => PAIRS.min(lefts.len() * rights.len()),
-            None => PAIRS.min(lefts.len() * lefts.len().saturating_sub(1) / 2),
-        };
-        while frequent.next < pairs {
-            let n = frequent.next;
-            // The pairs are taken in rounds, evenly spaced: direct neighbours first, then
-            // neighbours at greater distances.
-            let (a, b) = match self.distinct.right {
-                Some(_) => {
-                    let (a, of_left) = round(n, lefts.len().max(rights.len()));
-                    let place = |side: &[(u64, u32)], more| {
-                        (a * side.len() / lefts.len().max(rights.len()) + more) % side.len()
-                    };
-                    (lefts[place(&lefts, 0)].1, rights[place(&rights, of_left)].1)
-                }
-                None => {
-                    let (a, behind) = round(n, lefts.len());
-                    (lefts[a].1, lefts[(a + behind + 1) % lefts.len()].1)
-                }
-            };
+        let pairs = frequent.pairs.as_deref().unwrap_or_default();
+        while let Some(&[a, b]) = pairs.get(frequent.next) {
             if comparer.compare(texts.text(a), texts.text(b), Some(&self.thresholds), stop)?.is_some() {
                 frequent.similar += 1;
             }
@@ -130,6 +138,44 @@ impl<'a> Trials<'a> {
         }
         frequent.verdict = Verdict::Dropped;
         Ok(())
+    }
+
+    /// Chooses the pairs to be compared for a signature, given its entries.
+    fn choose(&self, entries: &[SignedDocument], stop: &Stop) -> Result<Vec<[u32; 2]>> {
+        let texts = &self.distinct.texts;
+        let split = self.distinct.left.len() as u32;
+        let (mut lefts, mut rights) = (Vec::new(), Vec::new());
+        for entry in entries {
+            let document = entry[1] as u32;
+            let side = if document < split { &mut lefts } else { &mut rights };
+            memory::push(side, (texts.hash(document), document), DOING)?;
+        }
+        for side in [&mut lefts, &mut rights] {
+            executor::sort_unstable_by(side, stop, &|a, b| a.cmp(b))?;
+        }
+        let count = match self.distinct.right {
+            Some(_) => PAIRS.min(lefts.len() * rights.len()),
+            None => PAIRS.min(lefts.len() * lefts.len().saturating_sub(1) / 2),
+        };
+        let mut pairs = Vec::new();
+        memory::reserve(&mut pairs, count, DOING)?;
+        pairs.extend((0..count).map(|n| {
+            // The pairs are taken in rounds, evenly spaced: direct neighbours first, then
+            // neighbours at greater distances.
+            match self.distinct.right {
+                Some(_) => {
+                    let longer = lefts.len().max(rights.len());
+                    let (a, of_left) = round(n, longer);
+                    let place = |side: &[(u64, u32)], more| (a * side.len() / longer + more) % side.len();
+                    [lefts[place(&lefts, 0)].1, rights[place(&rights, of_left)].1]
+                }
+                None => {
+                    let (a, behind) = round(n, lefts.len());
+                    [lefts[a].1, lefts[(a + behind + 1) % lefts.len()].1]
+                }
+            }
+        }));
+        Ok(pairs)
     }
 }
 

@@ -66,6 +66,8 @@ fn head(first: &str) -> [&str; 10] {
 /// The table of times: a corpus for each row.
 fn of_times(times: &[(String, &str, Option<f64>)]) {
     const METHODS: [&str; 4] = ["TLCS of candidates", "simhash", "simhash, 384 bits", "cosine of words"];
+    /// Of less the clock of the processor says nothing.
+    const MEASURABLE: f64 = 0.01;
     println!(
         "### Processor seconds at the published thresholds, one thread (section 4: 118, 94 and 68 hours)\n"
     );
@@ -76,7 +78,11 @@ fn of_times(times: &[(String, &str, Option<f64>)]) {
             let tlcs = seconds(METHODS[0]).unwrap_or(f64::NAN);
             let mut cells = vec![of_one[0].0.clone()];
             cells.extend(METHODS.map(|name| number(seconds(name).unwrap_or(f64::NAN))));
-            cells.extend([1, 3].map(|n| format!("{:.1}", tlcs / seconds(METHODS[n]).unwrap_or(f64::NAN))));
+            let ratio = |n: usize| match seconds(METHODS[n]) {
+                Some(other) if tlcs >= MEASURABLE && other > 0.0 => format!("{:.1}", tlcs / other),
+                _ => "-".to_owned(),
+            };
+            cells.extend([1, 3].map(ratio));
             cells
         })
         .collect();

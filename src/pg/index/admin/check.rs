@@ -214,7 +214,6 @@ fn look_at_rows(segment: &Segment, keys: &Keys, seen: &mut Seen) -> Looked<RowPa
 fn look_at_segment(segment: &Segment, keys: &Keys, seen: &mut Seen) -> Looked<()> {
     let (index, about) = (segment.index, segment.about);
     let wrong = |what: &str| -> ! { index.corrupted(about.root, &format!("segment {}: {what}", about.id)) };
-    let is_of_sets = keys.sets.is_some();
     let mut by_signatures = 0_u64;
     let RowPages { by_rows, rows, split } = look_at_rows(segment, keys, seen)?;
     let mut cursor = Cursor::new(segment);
@@ -247,7 +246,7 @@ fn look_at_segment(segment: &Segment, keys: &Keys, seen: &mut Seen) -> Looked<()
     if keys.class.has_sketches() && by_rows != by_signatures {
         wrong("signatures are not those of the sketches");
     }
-    if is_of_sets {
+    if keys.class.has_lists() {
         return segment.check_parts(&split);
     }
     segment.check_fences()

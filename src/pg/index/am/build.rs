@@ -78,7 +78,7 @@ impl Build {
         self.rows += 1;
         self.settle()?;
         let class = self.keys.class;
-        if class == Class::Text || class.is_of_sets() {
+        if class == Class::Text || class.has_lists() {
             let sets = self.keys.sets.as_ref();
             let document = |value| match sets {
                 // SAFETY: the caller's promise.
@@ -96,8 +96,9 @@ impl Build {
 
     /// Adds the rows whose texts are waiting.
     fn add_texts(&mut self) -> Result<()> {
-        let kept = match &self.keys.sets {
-            Some(sets) => {
+        let kept = match (&self.keys.sets, &self.keys.runs) {
+            (None, Some(runs)) => self.texts.keep(|| runs.cutter())?,
+            (Some(sets), _) => {
                 let (spec, settled) = (&sets.spec, sets.settled.as_ref().expect("with the first row"));
                 let (order, words) = (&*settled.order, settled.words);
                 self.texts.keep(|| {
@@ -105,7 +106,7 @@ impl Build {
                     move |document: &Document, stop: &Stop| cutter.keep(document, stop)
                 })?
             }
-            None => {
+            (None, None) => {
                 let header = self.keys.minhash_header();
                 self.texts.keep(|| {
                     let mut sketcher = Sketcher::new(header);
@@ -248,7 +249,7 @@ unsafe fn build_index(
         let state: *mut c_void = (&raw mut build).cast();
         scan_table([heap, index.relation()], info, true, add_row, state, std::ptr::null_mut(), None)?
     };
-    if build.keys.class == Class::Text || build.rows > 0 && build.keys.sets.is_some() {
+    if build.keys.class == Class::Text || build.rows > 0 && build.keys.class.has_lists() {
         build.add_texts()?;
     }
     build.close()?;

@@ -69,7 +69,7 @@ pub(crate) unsafe extern "C-unwind" fn estimate(
                         let mut candidates = known.candidates(probes).min(rows);
                         if known.keys.class.has_sketches() {
                             *selectivity = selectivity.read().min((candidates / rows).max(1.0 / rows));
-                        } else {
+                        } else if known.keys.runs.is_none() {
                             // Some elements are far more frequent than others, and only the
                             // column's statistics show that.
                             candidates = candidates.max(*selectivity * rows);

@@ -4,6 +4,7 @@ use pgrx::{PgSqlErrorCode, pg_sys};
 use roaring::RoaringBitmap;
 
 use super::live_segments::living;
+use super::search_runs::search_runs;
 use super::search_sets::search_sets;
 use crate::pg::index::layout::items::Row;
 use crate::pg::index::layout::meta::{Directory, Lock};
@@ -85,6 +86,9 @@ pub(crate) fn search(
             each(row, sketch);
         }
     };
+    if let Probe::Runs { signatures, anchors } = probe {
+        return search_runs(&segments, signatures, anchors, &mut visit);
+    }
     match probe.signatures() {
         Some(signatures) => {
             for (segment, rows) in segments.iter().zip(candidates(index, &segments, signatures)?) {

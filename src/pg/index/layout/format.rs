@@ -9,9 +9,11 @@ pub(crate) const HEADER: usize = 24;
 pub(crate) const CONTENTS: usize = PAGE - HEADER - Tail::SIZE;
 /// The version of the pages, and of an index whose segments have pairs of signature and row.
 pub(crate) const VERSION: u8 = 1;
-/// The version of an index whose segments have lists of classes. An index of any other version
-/// needs a REINDEX.
+/// The version of an index whose segments have lists of classes.
 pub(crate) const VERSION_LISTS: u8 = 2;
+/// The version of an index whose segments have lists of anchors. Most of them are of a single row.
+/// An index of any other version needs a REINDEX.
+pub(crate) const VERSION_ANCHORS: u8 = 3;
 /// The first bytes of the metapage's contents.
 pub(crate) const MAGIC: u32 = 0x5844_4e53;
 /// The last bytes of every page.
@@ -129,7 +131,7 @@ bytes! {
     Meta {
         /// [`MAGIC`].
         magic: u32,
-        /// [`VERSION`] or [`VERSION_LISTS`].
+        /// [`VERSION`], [`VERSION_LISTS`] or [`VERSION_ANCHORS`].
         version: u32,
         /// The operator class; see `keys::Class`.
         class: u8,
@@ -140,20 +142,21 @@ bytes! {
         /// The source of the sketches; see `sketches::wire::Source`. In an index of sets, the
         /// origin of the sets; see `token_set::Origin`.
         tokenizer: u8,
-        /// The number of words of a shingle.
+        /// The number of words of a shingle. In an index of runs, the number of tokens of a gram.
         k: u32,
         /// The number of values or bits of a sketch. In an index of sets, the number of 64-bit
         /// words of a set's bitmap, 0 until it is settled.
         width: u32,
         /// The number of bands of a sketch. In an index of sets, the number of bits of a class, 0
-        /// until it is settled.
+        /// until it is settled. In an index of runs, the number of bits of an anchor.
         bands: u32,
         /// The seed of a sketch. In an index of sets, the hash of the order.
         seed: u64,
         /// The least similarity that bands or prefixes find.
         threshold: f64,
         /// The number of differing values or bits up to which bands find all rows. In an index of
-        /// sets, the number of the measure, plus 256 if repeats count.
+        /// sets, the number of the measure, plus 256 if repeats count. In an index of runs, the
+        /// number of tokens of the least run that it finds.
         distance: u32,
         /// The number of bytes of a sketch.
         payload: u32,
@@ -185,6 +188,17 @@ pub(crate) struct Layout {
     pub payload: usize,
     /// The number of bits of a class, if signatures are stored as lists of classes.
     pub class_bits: Option<u32>,
+    /// The form of the pieces of lists.
+    pub pieces: Pieces,
+}
+
+/// The form of the pieces of lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pieces {
+    /// Each piece has a code of gaps.
+    Coded,
+    /// A piece of one row has the row itself in place of the code.
+    CodedOrSingle,
 }
 
 /// The largest number of segments in a directory.
@@ -217,7 +231,7 @@ bytes! {
         row_pages: u32,
         /// The number of signature pages, which come after the row pages.
         signature_pages: u32,
-        /// The number of lists. In an index of [`VERSION_LISTS`], the number of parts, plus one for
+        /// The number of lists. From [`VERSION_LISTS`] on, the number of parts, plus one for
         /// the list after the parts.
         lists: u32,
         /// The number of rows of the most frequent signature.

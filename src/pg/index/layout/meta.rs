@@ -4,7 +4,9 @@
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys;
 
-use super::format::{Descriptor, Kind, MAGIC, MOST_SEGMENTS, Meta, NONE, Tail, VERSION, VERSION_LISTS};
+use super::format::{
+    Descriptor, Kind, MAGIC, MOST_SEGMENTS, Meta, NONE, Tail, VERSION, VERSION_ANCHORS, VERSION_LISTS,
+};
 use super::items::Row;
 use crate::pg::compat;
 use crate::pg::index::pages::buffer::Index;
@@ -57,8 +59,8 @@ impl Directory {
         if meta.magic != MAGIC {
             index.corrupted(0, "this is no metapage");
         }
-        if ![VERSION, VERSION_LISTS].map(u32::from).contains(&meta.version) {
-            unlike(index, "format", meta.version, VERSION_LISTS.into());
+        if ![VERSION, VERSION_LISTS, VERSION_ANCHORS].map(u32::from).contains(&meta.version) {
+            unlike(index, "format", meta.version, VERSION_ANCHORS.into());
         }
         if meta.hash_version != hash::VERSION {
             unlike(index, "hash", meta.hash_version.into(), hash::VERSION.into());

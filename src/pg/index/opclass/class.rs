@@ -32,10 +32,12 @@ pub(crate) enum Class {
     VectorSet = 8,
     /// `text_ball_set_ops`
     BallSet = 9,
+    /// `text_runs_ops`
+    TextRuns = 10,
 }
 
 impl Class {
-    const ALL: [(Self, &'static str); 9] = [
+    const ALL: [(Self, &'static str); 10] = [
         (Self::Bigint, "bigint_signature_ops"),
         (Self::Uuid, "uuid_signature_ops"),
         (Self::Minhash, "minhash_jaccard_ops"),
@@ -45,6 +47,7 @@ impl Class {
         (Self::ArraySet, "array_set_ops"),
         (Self::VectorSet, "tsvector_set_ops"),
         (Self::BallSet, "text_ball_set_ops"),
+        (Self::TextRuns, "text_runs_ops"),
     ];
 
     /// Returns the class with this number.
@@ -67,6 +70,11 @@ impl Class {
         matches!(self, Self::TextSet | Self::ArraySet | Self::VectorSet | Self::BallSet)
     }
 
+    /// Reports whether indexes of the class store signatures in lists, without their lower bits.
+    pub(crate) fn has_lists(self) -> bool {
+        self.is_of_sets() || self == Self::TextRuns
+    }
+
     /// Finds the class of an index by its support function.
     pub(crate) fn of(index: Index) -> Result<Self> {
         // SAFETY: an open index.
@@ -85,7 +93,7 @@ const C_LANGUAGE: Oid = Oid::from_u32(13);
 
 /// Returns the class whose number a support function returns, if the function is one of ours.
 pub(crate) fn class_of(function: Oid) -> Option<Class> {
-    const OURS: [&CStr; 9] = [
+    const OURS: [&CStr; 10] = [
         c"neardup_signature_class_bigint",
         c"neardup_signature_class_uuid",
         c"neardup_signature_class_minhash",
@@ -95,6 +103,7 @@ pub(crate) fn class_of(function: Oid) -> Option<Class> {
         c"neardup_signature_class_array_set",
         c"neardup_signature_class_tsvector_set",
         c"neardup_signature_class_ball_set",
+        c"neardup_signature_class_text_runs",
     ];
     // SAFETY: the function exists; its source is a text.
     unsafe {

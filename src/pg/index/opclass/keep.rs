@@ -30,6 +30,10 @@ impl Keys {
             // SAFETY: the caller's promise.
             return unsafe { sets.keep(self.class, value) };
         }
+        if let Some(runs) = &self.runs {
+            // SAFETY: the caller's promise; the class is one of texts.
+            return unsafe { runs.keep(value) };
+        }
         match self.class {
             Class::Bigint | Class::Uuid => {
                 // SAFETY: the caller's promise.
@@ -103,7 +107,7 @@ impl Keys {
     pub(crate) fn shown(&self, signature: u64) -> i64 {
         match self.class {
             Class::Bigint => element_of(signature),
-            class if class.is_of_sets() => {
+            class if class.has_lists() => {
                 (signature >> (u64::BITS - self.meta.bands.clamp(1, 63))).cast_signed()
             }
             _ => signature.cast_signed(),

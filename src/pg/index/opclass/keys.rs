@@ -7,9 +7,12 @@ use pgrx::pg_sys;
 
 use super::class::Class;
 use super::posted::Posted;
+use super::runs::{RunKeys, USUAL_ANCHORS};
 use super::sets::SetKeys;
 use super::texts::Sketcher;
-use crate::pg::index::layout::format::{CONTENTS, Layout, Meta, VERSION, VERSION_LISTS};
+use crate::pg::index::layout::format::{
+    CONTENTS, Layout, Meta, Pieces, VERSION, VERSION_ANCHORS, VERSION_LISTS,
+};
 use crate::pg::index::layout::items::{Item, LARGEST_PAYLOAD, Row, number};
 use crate::pg::index::layout::meta::unlike;
 use crate::pg::index::pages::buffer::Index;
@@ -33,6 +36,8 @@ pub(crate) struct Keys {
     pub sketcher: RefCell<Option<Sketcher>>,
     /// For a class of sets, the parameters by which sets are made and stored.
     pub sets: Option<SetKeys>,
+    /// For a class of runs, the parameters by which anchors are chosen.
+    pub runs: Option<RunKeys>,
 }
 
 /// The number of signatures of an array that fit into one pending item.
@@ -50,14 +55,18 @@ impl Keys {
             Class::Bigint => column == pg_sys::INT8ARRAYOID,
             Class::Uuid => column == pg_sys::UUIDARRAYOID,
             Class::Text => column == pg_sys::TEXTOID,
-            Class::TextSet => column == pg_sys::TEXTOID,
+            Class::TextSet | Class::TextRuns => column == pg_sys::TEXTOID,
             Class::ArraySet => column == pg_sys::ANYARRAYOID,
             Class::VectorSet => column == pg_sys::TSVECTOROID,
             Class::Minhash | Class::Simhash | Class::BallSet => {
                 ![pg_sys::INT8ARRAYOID, pg_sys::UUIDARRAYOID, pg_sys::TEXTOID].contains(&column)
             }
         };
-        let version = if class.is_of_sets() { VERSION_LISTS } else { VERSION };
+        let version = match class {
+            Class::TextRuns => VERSION_ANCHORS,
+            class if class.is_of_sets() => VERSION_LISTS,
+            _ => VERSION,
+        };
         let fits = fits && meta.version == u32::from(version);
         if !fits {
             index.corrupted(0, "the metapage says another operator class than the index has");
@@ -66,10 +75,15 @@ impl Keys {
             let sets = SetKeys::of(index, class, meta);
             sets.unwrap_or_else(|| index.corrupted(0, "the options of the index contradict one another"))
         });
+        let runs = (class == Class::TextRuns).then(|| {
+            let runs = RunKeys::of(meta);
+            runs.unwrap_or_else(|| index.corrupted(0, "the options of the index contradict one another"))
+        });
         let keys = Self {
             class,
             meta: *meta,
             sets,
+            runs,
             bands: Bands::new(meta.width as u16, meta.bands.saturating_sub(1)),
             sketcher: RefCell::new(None),
         };
@@ -91,7 +105,7 @@ impl Keys {
         } else if keys.sets.is_none() && meta.payload != 0 {
             index.corrupted(0, "the options of the index contradict one another");
         }
-        if (class.has_sketches() || class.is_of_sets()) && meta.text_version != text::VERSION {
+        if (class.has_sketches() || class.has_lists()) && meta.text_version != text::VERSION {
             unlike(index, "text", meta.text_version.into(), text::VERSION.into());
         }
         keys
@@ -140,8 +154,9 @@ impl Keys {
 
     /// Returns the layout of the segments.
     pub(crate) fn layout(&self) -> Layout {
-        let class_bits = self.sets.as_ref().map(|_| self.meta.bands);
-        Layout { payload: self.payload(), class_bits }
+        let class_bits = self.class.has_lists().then_some(self.meta.bands);
+        let pieces = if self.runs.is_some() { Pieces::CodedOrSingle } else { Pieces::Coded };
+        Layout { payload: self.payload(), class_bits, pieces }
     }
 
     /// Calls `each` with the items of a row. There is one item, or several if an array has many
@@ -200,7 +215,9 @@ impl Keys {
         }
         let push = |signature| signatures.push(signature);
         match self.class {
-            Class::Bigint | Class::Uuid => bytes.chunks_exact(8).map(number).for_each(push),
+            Class::Bigint | Class::Uuid | Class::TextRuns => {
+                bytes.chunks_exact(8).map(number).for_each(push);
+            }
             Class::Simhash => {
                 self.bands.of_simhash(&Simhash { header: self.simhash_header(), bits: bytes }, push);
             }
@@ -218,6 +235,7 @@ impl Keys {
         match &self.sets {
             Some(sets) => sets.usual_probes(),
             None if self.class.has_sketches() => self.meta.bands.into(),
+            None if self.runs.is_some() => USUAL_ANCHORS,
             None => 16.0,
         }
     }
@@ -226,6 +244,9 @@ impl Keys {
     pub(crate) fn describe(&self) -> String {
         if let Some(sets) = &self.sets {
             return sets.describe(self.class);
+        }
+        if let Some(runs) = &self.runs {
+            return runs.describe();
         }
         let Meta { threshold, distance, bands, .. } = self.meta;
         let name = self.class.name();

@@ -8,6 +8,7 @@ pub(crate) mod keys;
 pub(crate) mod options;
 pub(crate) mod posted;
 pub(crate) mod probe;
+pub(crate) mod runs;
 pub(crate) mod sets;
 pub(crate) mod texts;
 pub(crate) mod validate;
@@ -83,6 +84,16 @@ sql_function! {
     /// `signature_options_set(internal) → void`: declares the options of text_set_ops and
     /// text_ball_set_ops.
     neardup_signature_options_set, pg_finfo_neardup_signature_options_set, |call| Ok(sets::options::declare(call, true))
+}
+
+sql_function! {
+    /// `signature_runs_class(text) → int`: like `signature_class`, but for a class of runs.
+    neardup_signature_class_text_runs, pg_finfo_neardup_signature_class_text_runs, |call| Ok(call.give(Some(Class::TextRuns as i32)))
+}
+
+sql_function! {
+    /// `signature_options_runs(internal) → void`: declares the options of text_runs_ops.
+    neardup_signature_options_runs, pg_finfo_neardup_signature_options_runs, |call| Ok(runs::options::declare(call))
 }
 
 sql_function! {

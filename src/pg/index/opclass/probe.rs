@@ -12,6 +12,7 @@ use crate::pg::index::layout::items::{Item, Row, number};
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::joins::search::ball::SetBall;
+use neardup_core::joins::search::runs::cover::QueryAnchors;
 use neardup_core::sketches::balls::{self, MinhashBall, SimhashBall};
 use neardup_core::sketches::minhash;
 use neardup_core::sketches::simhash;
@@ -63,6 +64,14 @@ pub(crate) enum Probe {
     },
     /// Rows whose sets may be in a ball.
     Sets(SetProbe),
+    /// Rows that may have a run in common with a text.
+    Runs {
+        /// The signatures of the text's anchors, in ascending order. Each such row has one of them.
+        signatures: Vec<u64>,
+        /// The anchors with their signatures in place of hashes. They tell which rows need not be
+        /// looked at.
+        anchors: QueryAnchors,
+    },
     /// All rows, because the index cannot decide the condition.
     Everything,
 }
@@ -72,7 +81,7 @@ impl Probe {
     pub(crate) fn signatures(&self) -> Option<&[u64]> {
         match self {
             Self::Nothing => Some(&[]),
-            Self::Signatures { signatures, .. } => Some(signatures),
+            Self::Signatures { signatures, .. } | Self::Runs { signatures, .. } => Some(signatures),
             Self::Near { signatures, .. } => signatures.as_deref(),
             Self::Sets(_) | Self::Everything => None,
         }
@@ -141,6 +150,11 @@ impl Keys {
                 let sets = self.sets.as_ref().expect("of a class of sets");
                 // SAFETY: a ball, which is a varlena.
                 sets.probe(unsafe { varlena_bytes(argument) })
+            }
+            (Class::TextRuns, OVERLAPS) => {
+                let runs = self.runs.as_ref().expect("of the class of runs");
+                // SAFETY: a query for runs, which is a varlena.
+                runs.probe(unsafe { varlena_bytes(argument) })
             }
             _ => Ok(Probe::Everything),
         }
@@ -266,7 +280,7 @@ impl Keys {
     /// Reports whether a probe finds a pending item.
     pub(crate) fn finds(&self, probe: &Probe, item: &Item<'_>) -> bool {
         match probe {
-            Probe::Signatures { signatures, .. } => {
+            Probe::Signatures { signatures, .. } | Probe::Runs { signatures, .. } => {
                 item.bytes.chunks_exact(8).any(|bytes| signatures.binary_search(&number(bytes)).is_ok())
             }
             probe => self.accepts(probe, item.row, item.bytes),
@@ -278,7 +292,7 @@ impl Keys {
     pub(crate) fn accepts(&self, probe: &Probe, row: Row, sketch: &[u8]) -> bool {
         match probe {
             Probe::Nothing => false,
-            Probe::Signatures { .. } | Probe::Sets(_) | Probe::Everything => true,
+            Probe::Signatures { .. } | Probe::Runs { .. } | Probe::Sets(_) | Probe::Everything => true,
             Probe::Near { target, most, .. } => {
                 !row.has(Row::NULL | Row::EMPTY) && self.difference(target, row, sketch) <= *most
             }

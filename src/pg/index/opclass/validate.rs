@@ -101,7 +101,7 @@ impl Checked<'_> {
                     strategy == IN_BALL || strategy == DISTANCE
                 }
                 Class::Text => strategy == IN_BALL,
-                Class::BallSet => strategy == OVERLAPS,
+                Class::BallSet | Class::TextRuns => strategy == OVERLAPS,
             };
             if !known {
                 right = wrong("which this class does not know");

@@ -2,7 +2,7 @@
 
 use super::lists::{PIECE, bits_of_parts};
 use super::segment::{COLLECTING, Segment};
-use crate::pg::index::layout::format::{CONTENTS, List};
+use crate::pg::index::layout::format::{CONTENTS, List, Pieces};
 use crate::pg::index::pages::buffer::Looked;
 use crate::pg::server::error::SqlError;
 use neardup_core::error::Error;
@@ -18,6 +18,9 @@ pub(crate) trait Source {
     /// Returns the number of bits of a class and the number of lists: the parts, and one more list
     /// after them.
     fn shape(&self) -> (u32, u32);
+
+    /// Returns the form of the pieces of the lists.
+    fn pieces(&self) -> Pieces;
 
     /// Returns the number of rows.
     fn rows(&self) -> u32;
@@ -38,7 +41,11 @@ pub(crate) trait Source {
 
 impl Source for Segment {
     fn shape(&self) -> (u32, u32) {
-        (self.layout.class_bits.unwrap_or(0), self.about.lists)
+        (self.class_bits(), self.about.lists)
+    }
+
+    fn pieces(&self) -> Pieces {
+        self.layout.pieces
     }
 
     fn rows(&self) -> u32 {
@@ -115,8 +122,18 @@ impl<'a, S: Source> Stream<'a, S> {
 
     /// Reads a number that fits into 32 bits.
     fn number(&mut self) -> Looked<u32> {
-        let number = leb128::read(|| self.byte())?.and_then(|number| u32::try_from(number).ok());
-        Ok(number.unwrap_or_else(|| self.corrupted("a list has a number that is too large")))
+        let number = self.long_number()?;
+        Ok(u32::try_from(number).unwrap_or_else(|_| self.too_large()))
+    }
+
+    /// Reads a number.
+    fn long_number(&mut self) -> Looked<u64> {
+        let number = leb128::read(|| self.byte())?;
+        Ok(number.unwrap_or_else(|| self.too_large()))
+    }
+
+    fn too_large(&self) -> ! {
+        self.corrupted("a list has a number that is too large")
     }
 
     /// Skips bytes that are known to exist.
@@ -134,6 +151,8 @@ struct Head {
     rows: u32,
     bytes: u32,
     k: u8,
+    /// The row of a piece that has no code, counted from its base.
+    single: Option<u32>,
 }
 
 /// Iterates over the pieces of a part.
@@ -207,9 +226,19 @@ impl<'a, S: Source> Part<'a, S> {
             }
             return Ok(None);
         }
-        let (gap, rows, bytes) = (self.stream.number()?, self.stream.number()?, self.stream.number()?);
-        let k = self.stream.byte()?;
-        let class = self.class + u64::from(gap);
+        let first = self.stream.long_number()?;
+        let (gap, is_single) = match self.stream.source.pieces() {
+            Pieces::Coded => (first, false),
+            Pieces::CodedOrSingle => (first / 2, first % 2 == 1),
+        };
+        let (mut rows, mut bytes, mut k, mut single) = (1, 0, 0, None);
+        if is_single {
+            single = Some(self.stream.number()?);
+        } else {
+            (rows, bytes) = (self.stream.number()?, self.stream.number()?);
+            k = self.stream.byte()?;
+        }
+        let class = self.class.saturating_add(gap);
         let right = class < self.end
             && (1..=PIECE as u32).contains(&rows)
             && u64::from(bytes) <= self.stream.rest()
@@ -218,7 +247,7 @@ impl<'a, S: Source> Part<'a, S> {
             self.stream.corrupted("a piece of a list cannot be read");
         }
         self.rest -= u64::from(rows);
-        Ok(Some(Head { class, rows, bytes, k }))
+        Ok(Some(Head { class, rows, bytes, k, single }))
     }
 
     /// Starts to read a piece.
@@ -227,6 +256,17 @@ impl<'a, S: Source> Part<'a, S> {
         self.base = if continues { self.last.map_or(0, |last| last + 1) } else { 0 };
         (self.class, self.is_first, self.last) = (head.class, false, None);
         let limit = self.stream.source.rows().saturating_sub(self.base);
+        self.waiting.clear();
+        self.given = 0;
+        if let Some(row) = head.single {
+            if row >= limit {
+                self.stream.corrupted("a list has a row that the segment has not");
+            }
+            self.decoder = None;
+            self.last = Some(self.base + row);
+            self.waiting.push(self.base + row);
+            return;
+        }
         match Decoder::new(head.k, head.rows, head.bytes, limit) {
             Ok(decoder) => self.decoder = Some(decoder),
             Err(error) => self.bad(error),
@@ -303,6 +343,20 @@ impl<'a, S: Source> Part<'a, S> {
         Ok(false)
     }
 
+    /// Returns the number of rows of a class. Nothing can be read from the part after that.
+    pub(crate) fn count_of(mut self, class: u64) -> Looked<u64> {
+        let mut count = 0;
+        while let Some((its, rows)) = self.next_count()? {
+            if its > class {
+                break;
+            }
+            if its == class {
+                count += rows;
+            }
+        }
+        Ok(count)
+    }
+
     /// Moves to the first list of the part. Returns false if the part is empty.
     pub(crate) fn find_any(&mut self) -> Looked<bool> {
         let head = self.head()?;
@@ -341,35 +395,5 @@ impl<'a, S: Source> Part<'a, S> {
         (self.class, self.is_first) = (head.class, false);
         self.stream.skip(head.bytes);
         Ok(Some((head.class, head.rows.into())))
-    }
-}
-
-impl Segment {
-    /// Fails if the parts are not contiguous, or if the rows that are listed as holding a part of a
-    /// split set are not those in `split`.
-    pub(crate) fn check_parts(&self, split: &[u32]) -> Looked<()> {
-        let wrong = |what: &str| -> ! {
-            self.index.corrupted(self.about.root, &format!("segment {}: {what}", self.about.id))
-        };
-        let mut at = 0;
-        for n in 0..self.about.lists {
-            pgrx::check_for_interrupts!();
-            let List { offset, length, .. } = self.entry(n)?;
-            if offset != at {
-                wrong("parts of lists do not follow one another");
-            }
-            at += u64::from(length);
-        }
-        if at != self.about.list_bytes {
-            wrong("lists have another length than the directory says");
-        }
-        let (mut part, mut rows, mut all) = (Part::of_split(self)?, Vec::new(), Vec::new());
-        while part.next(&mut rows)?.is_some() {
-            all.append(&mut rows);
-        }
-        if all != split {
-            wrong("rows of long documents are not those that are listed");
-        }
-        Ok(())
     }
 }

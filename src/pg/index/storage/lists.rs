@@ -11,10 +11,14 @@
 //! - the code of the rows ([`rice`]). If the previous piece has the same class, the numbers of rows
 //!   are counted from the row after its last row.
 //!
+//! In an index of anchors, most lists have a single row. There the first number of a piece is twice
+//! the gap, plus 1 if the piece has one row. Of such a piece only the row follows, in LEB128, counted
+//! as in a code.
+//!
 //! After the parts there is one more list: the rows that hold a part of a split set.
 
 use super::spool::Spool;
-use crate::pg::index::layout::format::{Descriptor, List};
+use crate::pg::index::layout::format::{Descriptor, List, Pieces};
 use neardup_core::error::{Error, Result};
 use neardup_core::joins::set_index::rice;
 use neardup_core::leb128;
@@ -28,9 +32,13 @@ pub(super) const PIECE: usize = 1 << 15;
 const PART_BYTES: u64 = 1 << 10;
 
 /// Returns the binary logarithm of the number of parts for this many postings. A posting takes
-/// about 12 bits.
-fn part_bits(postings: u64, class_bits: u32) -> u32 {
-    let parts = (postings.saturating_mul(3) / 2 / PART_BYTES).max(1);
+/// about 12 bits in a code, and about 5 bytes as a single row.
+fn part_bits(pieces: Pieces, postings: u64, class_bits: u32) -> u32 {
+    let bytes = match pieces {
+        Pieces::Coded => postings.saturating_mul(3) / 2,
+        Pieces::CodedOrSingle => postings.saturating_mul(5),
+    };
+    let parts = (bytes / PART_BYTES).max(1);
     parts.ilog2().min(class_bits)
 }
 
@@ -62,11 +70,25 @@ impl Store for Spool {
 
 /// Replaces the contents of `piece` by the bytes of a piece. The numbers in `rows` are counted from
 /// the base of the piece, and `gap` is the distance from the previous class. `code` is a buffer.
-fn write_piece(gap: u64, rows: &[u32], code: &mut Vec<u8>, piece: &mut Vec<u8>) -> Result<()> {
+fn write_piece(
+    pieces: Pieces,
+    gap: u64,
+    rows: &[u32],
+    code: &mut Vec<u8>,
+    piece: &mut Vec<u8>,
+) -> Result<()> {
     code.clear();
     piece.clear();
+    let head = match (pieces, rows) {
+        (Pieces::Coded, _) => gap,
+        (Pieces::CodedOrSingle, &[row]) => {
+            leb128::write(gap * 2 + 1, piece, DOING)?;
+            return leb128::write(row.into(), piece, DOING);
+        }
+        (Pieces::CodedOrSingle, _) => gap * 2,
+    };
     let k = rice::encode(rows, code)?;
-    for number in [gap, rows.len() as u64, code.len() as u64] {
+    for number in [head, rows.len() as u64, code.len() as u64] {
         leb128::write(number, piece, DOING)?;
     }
     memory::push(piece, k, DOING)?;
@@ -75,6 +97,7 @@ fn write_piece(gap: u64, rows: &[u32], code: &mut Vec<u8>, piece: &mut Vec<u8>) 
 
 /// Collects the lists of a segment.
 pub(super) struct Lists<S> {
+    pieces: Pieces,
     class_bits: u32,
     part_bits: u32,
     /// The part that is being written, the offset where it begins, and the number of its postings.
@@ -102,10 +125,11 @@ impl<S: Store> Lists<S> {
     /// Starts the lists of a segment with about `postings` postings, whose classes have
     /// `class_bits` bits. The list directory and the bytes of the lists are written to the stores
     /// in the array.
-    pub(super) fn new(class_bits: u32, postings: u64, [directory, bytes]: [S; 2]) -> Self {
+    pub(super) fn new(pieces: Pieces, class_bits: u32, postings: u64, [directory, bytes]: [S; 2]) -> Self {
         Self {
+            pieces,
             class_bits,
-            part_bits: part_bits(postings, class_bits),
+            part_bits: part_bits(pieces, postings, class_bits),
             part: 0,
             start: 0,
             postings: 0,
@@ -159,7 +183,7 @@ impl<S: Store> Lists<S> {
     fn write_piece(&mut self) -> Result<()> {
         let Some(&last) = self.rows.last() else { return Ok(()) };
         self.rows.iter_mut().for_each(|row| *row -= self.base);
-        write_piece(self.class - self.before, &self.rows, &mut self.code, &mut self.piece)?;
+        write_piece(self.pieces, self.class - self.before, &self.rows, &mut self.code, &mut self.piece)?;
         self.bytes.push(&self.piece)?;
         self.before = self.class;
         self.written += self.rows.len() as u64;

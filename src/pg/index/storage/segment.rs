@@ -108,6 +108,11 @@ impl Segment {
         Ok(segment)
     }
 
+    /// Returns the number of bits of a class, if the segment has lists of classes, and else 0.
+    pub(crate) fn class_bits(&self) -> u32 {
+        self.layout.class_bits.unwrap_or(0)
+    }
+
     /// Lists all blocks of the segment.
     pub(crate) fn blocks(&self) -> impl Iterator<Item = u32> + '_ {
         let numbered = self.extents.iter().flat_map(|extent| extent.start..extent.start + extent.length);

@@ -111,8 +111,14 @@ impl Writer {
     pub(crate) fn end_rows(&mut self, pairs: u64) -> Result<()> {
         self.flush(Kind::Rows)?;
         self.segment.row_pages = self.number;
-        let lists =
-            |bits| Lists::new(bits, pairs, [Spool::new(self.budget / 2), Spool::new(self.budget / 2)]);
+        let lists = |bits| {
+            Lists::new(
+                self.layout.pieces,
+                bits,
+                pairs,
+                [Spool::new(self.budget / 2), Spool::new(self.budget / 2)],
+            )
+        };
         self.classes = self.layout.class_bits.map(lists);
         Ok(())
     }

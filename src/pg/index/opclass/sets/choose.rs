@@ -7,6 +7,7 @@ use super::number_of;
 use super::options::SetOptions;
 use crate::pg::compat;
 use crate::pg::index::layout::format::{Meta, NONE, VERSION_LISTS};
+use crate::pg::index::opclass::choose::refuse_storage_parameters;
 use crate::pg::index::opclass::class::Class;
 use crate::pg::index::opclass::options::Options;
 use crate::pg::index::pages::buffer::Index;
@@ -30,18 +31,8 @@ pub(crate) fn choose(index: Index, class: Class) -> Result<Meta> {
             "A pair may share any token of the longer text, so that all would have to be in the index: use measure = containment, or USING gin (shingles(body, 1)).",
         ));
     }
-    let storage = Options::of(index);
-    if storage.threshold() != Options::USUAL_THRESHOLD {
-        return Err(SqlError::parameter(format!("{} has no storage parameter threshold", class.name()))
-            .hint(format!("The least similarity is an option of the class: CREATE INDEX … USING signature (… {} (least = {}));", class.name(), storage.threshold())));
-    }
-    if storage.stop_limit() > 0 {
-        return Err(SqlError::parameter(format!(
-            "{} has no storage parameter stop_signature_limit: it would lose answers",
-            class.name()
-        ))
-        .hint("RESET (stop_signature_limit)"));
-    }
+    let least = format!("least = {}", Options::of(index).threshold());
+    refuse_storage_parameters(index, class, "The least similarity", &least)?;
     let origin = origin_of(index, class, &options)?;
     let spec = spec_of(origin.tokenizer(), options.shingle(), options.multiset(), 1)?;
     Ok(Meta {

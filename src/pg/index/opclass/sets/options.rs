@@ -61,7 +61,7 @@ impl SetOptions {
 }
 
 /// Makes an allowed value of an option, with its name.
-fn element(name: &'static CStr, value: i32) -> pg_sys::relopt_enum_elt_def {
+pub(crate) fn element(name: &'static CStr, value: i32) -> pg_sys::relopt_enum_elt_def {
     pg_sys::relopt_enum_elt_def { string_val: name.as_ptr(), symbol_val: value }
 }
 
@@ -148,7 +148,7 @@ pub(crate) fn declare(call: Call, of_texts: bool) -> pg_sys::Datum {
 ///
 /// # Safety
 /// `list` was given by the server.
-unsafe fn add_enum(
+pub(crate) unsafe fn add_enum(
     list: *mut pg_sys::local_relopts,
     name: &'static CStr,
     what: &'static CStr,

@@ -21,6 +21,7 @@ impl Store for Vec<u8> {
 
 /// Lists in memory.
 struct Memory {
+    pieces: Pieces,
     class_bits: u32,
     lists: u32,
     rows: u32,
@@ -34,6 +35,10 @@ struct Corrupted;
 impl Source for Memory {
     fn shape(&self) -> (u32, u32) {
         (self.class_bits, self.lists)
+    }
+
+    fn pieces(&self) -> Pieces {
+        self.pieces
     }
 
     fn rows(&self) -> u32 {
@@ -62,12 +67,21 @@ impl Source for Memory {
     }
 }
 
+const PIECES: [Pieces; 2] = [Pieces::Coded, Pieces::CodedOrSingle];
+
 type Classes = BTreeMap<u64, BTreeSet<u32>>;
 
 /// Writes lists of these rows and returns them with the directory's entry.
-fn write(class_bits: u32, guess: u64, rows: u32, classes: &Classes, split: &[u32]) -> (Memory, Descriptor) {
+fn write(
+    pieces: Pieces,
+    class_bits: u32,
+    guess: u64,
+    rows: u32,
+    classes: &Classes,
+    split: &[u32],
+) -> (Memory, Descriptor) {
     let mut about = Descriptor::default();
-    let mut lists = Lists::new(class_bits, guess, [Vec::new(), Vec::new()]);
+    let mut lists = Lists::new(pieces, class_bits, guess, [Vec::new(), Vec::new()]);
     for (class, rows) in classes {
         for &row in rows {
             // The lower bits of a signature do not matter, and a pair may come twice.
@@ -78,7 +92,7 @@ fn write(class_bits: u32, guess: u64, rows: u32, classes: &Classes, split: &[u32
     }
     let count = lists.finish(split, &mut about).unwrap();
     let Lists { directory, bytes, .. } = lists;
-    (Memory { class_bits, lists: count, rows, directory, bytes }, about)
+    (Memory { pieces, class_bits, lists: count, rows, directory, bytes }, about)
 }
 
 fn looked<T>(looked: Looked<T>) -> T {
@@ -133,21 +147,24 @@ proptest! {
 
     #[test]
     fn pg_lists_are_read_as_they_were_written(
-        (bits, classes) in prop::sample::select(vec![10, 16, 24]).prop_flat_map(|bits| (Just(bits), some_classes(bits, 5000))),
+        (bits, classes) in prop::sample::select(vec![10, 16, 24, 32]).prop_flat_map(|bits| (Just(bits), some_classes(bits, 5000))),
         guess in prop_oneof![Just(0), 0..100_000_u64, Just(u64::MAX)].prop_map(|guess| guess >> 20),
         split in prop::collection::btree_set(0..5000_u32, 0..9),
         step in 1..6000_u32,
+        pieces in prop::sample::select(PIECES.to_vec()),
     ) {
         let split: Vec<u32> = split.into_iter().collect();
-        let (memory, about) = write(bits, guess, 5000, &classes, &split);
-        prop_assert_eq!(bits_of_parts(memory.lists, bits), Some(part_bits(guess, bits)));
+        // There may be as many parts as classes, and each of them takes memory.
+        let guess = if bits > 24 { guess % 100_000 } else { guess };
+        let (memory, about) = write(pieces, bits, guess, 5000, &classes, &split);
+        prop_assert_eq!(bits_of_parts(memory.lists, bits), Some(part_bits(pieces, guess, bits)));
         prop_assert_eq!(read(&memory), (classes.clone(), split));
         let sizes = classes.values().map(|rows| rows.len() as u64);
         prop_assert_eq!(about.postings, sizes.clone().sum::<u64>());
         prop_assert_eq!((about.signatures, u64::from(about.longest)), (sizes.len() as u64, sizes.max().unwrap_or(0)));
         for (class, rows) in &classes {
             prop_assert_eq!(&find(&memory, *class, step), rows);
-            let next = (class + 1) % (1 << bits);
+            let next = (class + 1) % (1_u64 << bits);
             prop_assert_eq!(find(&memory, next, 5000), classes.get(&next).cloned().unwrap_or_default());
         }
     }
@@ -158,8 +175,9 @@ proptest! {
         classes in some_classes(10, 300),
         damages in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), any::<bool>()), 1..5),
         class in 0..1024_u64,
+        pieces in prop::sample::select(PIECES.to_vec()),
     ) {
-        let (mut memory, _) = write(10, 3000, 300, &classes, &[3, 4]);
+        let (mut memory, _) = write(pieces, 10, 3000, 300, &classes, &[3, 4]);
         for (at, with, is_directory) in damages {
             let bytes = if is_directory { &mut memory.directory } else { &mut memory.bytes };
             let at = at.index(bytes.len());
@@ -178,22 +196,35 @@ fn pg_long_lists_are_in_pieces() {
     let rows: BTreeSet<u32> = (0..300_000).step_by(3).collect();
     let classes = Classes::from([(5, rows.clone()), (6, BTreeSet::from([9])), (1023, rows.clone())]);
     let split: Vec<u32> = (0..80_000).map(|row| row * 2).collect();
-    let (memory, about) = write(10, 200_000, 300_000, &classes, &split);
-    assert_eq!(read(&memory), (classes, split));
-    assert_eq!((about.longest, find(&memory, 1023, 1 << 16)), (100_000, rows));
+    for pieces in PIECES {
+        let (memory, about) = write(pieces, 10, 200_000, 300_000, &classes, &split);
+        assert_eq!(read(&memory), (classes.clone(), split.clone()));
+        assert_eq!((about.longest, find(&memory, 1023, 1 << 16)), (100_000, rows.clone()));
+    }
 }
 
 #[test]
 fn pg_golden_lists() {
     let mut piece = vec![7];
-    write_piece(300, &[100, 250, 300, 512], &mut Vec::new(), &mut piece).unwrap();
+    write_piece(Pieces::Coded, 300, &[100, 250, 300, 512], &mut Vec::new(), &mut piece).unwrap();
     // A class with gap 300, 4 rows, 5 bytes, parameter 6, and the code.
     assert_eq!(piece, [0xac, 2, 4, 5, 6, 146, 172, 198, 56, 1]);
     let classes = Classes::from([(2, BTreeSet::from([0, 1, 2])), (700, BTreeSet::from([2]))]);
-    let (memory, _) = write(10, 2000, 3, &classes, &[1]);
+    let (memory, _) = write(Pieces::Coded, 10, 2000, 3, &classes, &[1]);
     assert_eq!(memory.lists, 3);
     // 700 is the 188th class of the second part. The list after the parts counts from zero.
     assert_eq!(memory.bytes, [2, 3, 1, 0, 0b111, 0xbc, 1, 1, 1, 0, 0b100, 0, 1, 1, 0, 0b10]);
     let entry = |offset: u8, length, rows| [offset, 0, 0, 0, 0, 0, 0, 0, length, 0, 0, 0, rows, 0, 0, 0];
     assert_eq!(memory.directory, [entry(0, 5, 3), entry(5, 6, 1), entry(11, 5, 1)].concat());
+}
+
+#[test]
+fn pg_golden_lists_of_anchors() {
+    let mut piece = vec![7];
+    write_piece(Pieces::CodedOrSingle, 300, &[300], &mut Vec::new(), &mut piece).unwrap();
+    // Twice the gap 300 plus 1, and the row.
+    assert_eq!(piece, [0xd9, 4, 0xac, 2]);
+    let classes = Classes::from([(2, BTreeSet::from([0, 1, 2])), (700, BTreeSet::from([2]))]);
+    let (memory, _) = write(Pieces::CodedOrSingle, 32, 400, 3, &classes, &[]);
+    assert_eq!((memory.lists, memory.bytes), (2, vec![4, 3, 1, 0, 0b111, 0xf5, 10, 2]));
 }

@@ -1,0 +1,217 @@
+//! Queries for the texts that have a run in common with a given text. All numbers are
+//! little-endian.
+//!
+//! | bytes | |
+//! | --- | --- |
+//! | 0 | version of this format |
+//! | 1 | how texts are cut into tokens ([`Origin`]) |
+//! | 2, 3 | 0 |
+//! | 4 to 7 | the least number of tokens of a run |
+//! | from 8 on | the text, in UTF-8 |
+//!
+//! A query stores the text itself and no hash of it, so what it finds never depends on a version of
+//! the hash or of anything else.
+
+use super::cover::QueryAnchors;
+use crate::error::{Error, Result};
+use crate::executor::Stop;
+use crate::features::runs::anchors::Anchors;
+use crate::features::runs::tokens::read_tokens;
+use crate::features::tokens::{Document, Scratch};
+use crate::joins::parts::token_set::Origin;
+use crate::joins::search::json::{Reader, Writer};
+use crate::memory;
+
+/// The name of the type, for error messages.
+pub const NAME: &str = "text_runs";
+const VERSION: u8 = 1;
+/// The number of bytes before the text.
+const HEADER: usize = 8;
+/// The number of characters of a text that are shown where the whole text would be too long.
+const SHOWN: usize = 40;
+const DOING: &str = "making a query for runs";
+
+/// Checks a least length of a run from a user.
+pub fn check_min_run(min_run: i64) -> Result<u32> {
+    match u32::try_from(min_run) {
+        Ok(tokens) if (1..=i32::MAX.unsigned_abs()).contains(&tokens) => Ok(tokens),
+        _ => Err(Error::Parameter { name: "min_run", value: min_run.to_string(), allowed: "at least 1" }),
+    }
+}
+
+/// Reports whether tokens of an origin are those of texts.
+pub fn is_of_texts(origin: Origin) -> bool {
+    Origin::of_text(origin.tokenizer()) == Some(origin)
+}
+
+/// A text, and the least length of a run that the texts that are looked for have in common with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RunQuery<'a> {
+    /// The way in which texts are cut into tokens.
+    pub origin: Origin,
+    /// The least number of tokens of a run, at least 1.
+    pub min_run: u32,
+    /// The text.
+    pub text: &'a str,
+}
+
+impl<'a> RunQuery<'a> {
+    /// Returns the bytes of the query. Fails for an origin that is not one of texts.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let mut bytes = header(self.origin, self.min_run)?;
+        memory::extend(&mut bytes, self.text.as_bytes(), DOING)?;
+        Ok(bytes)
+    }
+
+    /// Parses a query. Fails for malformed bytes. O(bytes).
+    pub fn parse(bytes: &'a [u8]) -> Result<Self> {
+        if let Some(&version) = bytes.first().filter(|&&version| version != VERSION) {
+            return Err(bad(format!("its format is version {version}, this neardup knows {VERSION}")));
+        }
+        let Some((&[_, origin, z0, z1, min_run @ ..], text)) = bytes.split_first_chunk::<HEADER>() else {
+            return Err(bad(format!("{} bytes are too few", bytes.len())));
+        };
+        let known = Origin::from_byte(origin).filter(|&origin| is_of_texts(origin));
+        let origin = known.ok_or_else(|| bad(format!("origin {origin} is not known")))?;
+        if z0 != 0 || z1 != 0 {
+            return Err(bad("reserved bytes are not 0"));
+        }
+        let min_run =
+            check_min_run(u32::from_le_bytes(min_run).into()).map_err(|error| bad(error.to_string()))?;
+        let text = std::str::from_utf8(text).map_err(|_| bad("its text is not UTF-8"))?;
+        Ok(Self { origin, min_run, text })
+    }
+
+    /// Returns the text as a document.
+    pub fn document(&self) -> Result<Document> {
+        let mut own = String::new();
+        memory::reserve_text(&mut own, self.text.len(), DOING)?;
+        own.push_str(self.text);
+        Ok(Document::Text(own))
+    }
+
+    /// Returns the anchors of the text, for an index of windows of `least` tokens, which must not
+    /// be more than the run has. O(bytes).
+    pub fn anchors(&self, least: u32, stop: &Stop) -> Result<QueryAnchors> {
+        let (mut tokens, mut anchors) = (Vec::new(), Vec::new());
+        read_tokens(&self.document()?, self.origin.tokenizer(), &mut Scratch::default(), &mut tokens, stop)?;
+        Anchors::new(least as usize).choose(&tokens, stop, &mut anchors)?;
+        let windows = anchors.iter().map(|anchor| anchor.windows).sum();
+        Ok(QueryAnchors { anchors, windows, shared: self.min_run.saturating_sub(least) + 1 })
+    }
+
+    /// Formats the query as text: `<words:16:"a text">`.
+    pub fn to_text(&self, stop: &Stop) -> Result<String> {
+        self.write(usize::MAX, stop)
+    }
+
+    /// Formats the query as text, and cuts off a long text after its beginning.
+    pub fn short(&self, stop: &Stop) -> Result<String> {
+        self.write(SHOWN, stop)
+    }
+
+    fn write(&self, most: usize, stop: &Stop) -> Result<String> {
+        let head = format!("<{}:{}:", self.origin.name(), self.min_run);
+        let mut writer = Writer::new(head, most, stop);
+        writer.string(self.text)?;
+        let Writer { mut text, is_cut, .. } = writer;
+        memory::reserve_text(&mut text, 4, DOING)?;
+        // Three dots in ASCII, which every encoding has.
+        text.push_str(if is_cut { "...>" } else { ">" });
+        Ok(text)
+    }
+
+    /// Parses the output of [`RunQuery::to_text`] and returns the query's bytes.
+    pub fn from_text(text: &str, stop: &Stop) -> Result<Vec<u8>> {
+        let inner = text.trim().strip_prefix('<').and_then(|text| text.strip_suffix('>'));
+        let fields: Vec<&str> = inner.unwrap_or_default().splitn(3, ':').collect();
+        let &[origin, min_run, text] = fields.as_slice() else {
+            return Err(bad("it should be <, 3 parts with colons between them, and >"));
+        };
+        let origin = Origin::from_name(origin.trim()).ok_or_else(|| bad("its tokenizer is not known"))?;
+        let min_run = min_run.trim().parse().map_err(|_| bad("its least run is not a number"))?;
+        let min_run = check_min_run(min_run).map_err(|error| bad(error.to_string()))?;
+        let mut bytes = header(origin, min_run)?;
+        let mut reader = Reader::new(text, NAME, stop);
+        reader.string(&mut bytes)?;
+        reader.end()?;
+        Ok(bytes)
+    }
+}
+
+fn header(origin: Origin, min_run: u32) -> Result<Vec<u8>> {
+    if !is_of_texts(origin) {
+        return Err(bad(format!("runs are of texts, not of {}", origin.name())));
+    }
+    let mut bytes = Vec::new();
+    memory::reserve(&mut bytes, HEADER, DOING)?;
+    bytes.extend([VERSION, origin as u8, 0, 0]);
+    bytes.extend(min_run.to_le_bytes());
+    Ok(bytes)
+}
+
+fn bad(why: impl Into<String>) -> Error {
+    Error::Malformed { what: NAME, why: why.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const ORIGINS: [Origin; 4] = [Origin::Words, Origin::Chars, Origin::Whitespace, Origin::Html];
+
+    proptest! {
+        #[test]
+        fn what_was_written_is_read(
+            text in any::<String>(),
+            origin in prop::sample::select(ORIGINS.to_vec()),
+            min_run in 1..i32::MAX.unsigned_abs(),
+        ) {
+            let query = RunQuery { origin, min_run, text: &text };
+            let (bytes, stop) = (query.to_bytes().unwrap(), Stop::default());
+            prop_assert_eq!(RunQuery::parse(&bytes), Ok(query));
+            let shown = query.to_text(&stop).unwrap();
+            prop_assert_eq!(RunQuery::from_text(&shown, &stop), Ok(bytes));
+        }
+
+        #[test]
+        fn any_bytes_are_queries_or_errors(bytes in prop::collection::vec(any::<u8>(), 0..20), whole in any::<bool>()) {
+            let mut bytes = bytes;
+            if whole && bytes.len() > HEADER {
+                bytes[..4].copy_from_slice(&[VERSION, 1, 0, 0]);
+            }
+            if let Ok(query) = RunQuery::parse(&bytes) {
+                prop_assert_eq!(query.to_bytes(), Ok(bytes));
+            }
+        }
+
+        #[test]
+        fn any_text_is_a_query_or_an_error(text in "<?(words|chars|tokens)?:?-?[0-9]{0,12}:?\"?.{0,9}\"?>?") {
+            if let Ok(bytes) = RunQuery::from_text(&text, &Stop::default()) {
+                prop_assert!(RunQuery::parse(&bytes).is_ok());
+            }
+        }
+    }
+
+    #[test]
+    fn queries_stay_as_they_are() {
+        let query = RunQuery { origin: Origin::Words, min_run: 300, text: "To be" };
+        let bytes = query.to_bytes().unwrap();
+        assert_eq!(bytes, [1, 1, 0, 0, 0x2c, 1, 0, 0, b'T', b'o', b' ', b'b', b'e']);
+        let stop = Stop::default();
+        assert_eq!(query.to_text(&stop).unwrap(), "<words:300:\"To be\">");
+        let long = "word ".repeat(20);
+        let short = RunQuery { text: &long, ..query }.short(&stop).unwrap();
+        assert!(short.ends_with("...>") && short.len() < 70);
+        for wrong in ["", "<words:16>", "<tokens:16:\"a\">", "<words:0:\"a\">", "<words:16:a>"] {
+            assert!(RunQuery::from_text(wrong, &stop).is_err());
+        }
+        // An index stores these hashes, so they never change.
+        let anchors = RunQuery { text: "To be, or not to be", ..query }.anchors(4, &stop).unwrap();
+        let hashes: Vec<u64> = anchors.anchors.iter().map(|anchor| anchor.hash).collect();
+        assert_eq!((hashes, anchors.windows, anchors.shared), (vec![728_981_464_076_579_704], 3, 297));
+        assert!(RunQuery { origin: Origin::Numbers, ..query }.to_bytes().is_err());
+        assert!(RunQuery::parse(&[1, 1, 0, 0, 0, 0, 0, 0]).is_err());
+    }
+}

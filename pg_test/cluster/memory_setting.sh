@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# neardup.memory is a promise, in every method: the backend stays within it and 100 MB more, as the system tells it (VmHWM,
+# with the shared memory that it touched), or the call ends with 53400 and a hint. With the setting of the hint the call
+# gives the pairs that it gives with memory for everything.
+set -euo pipefail
+source "$(dirname "$0")/../../scripts/expect.sh"
+server_start "shared_buffers = 16MB
+neardup.threads = 2
+client_min_messages = warning"
+
+q <<'SQL'
+CREATE EXTENSION neardup;
+-- Texts of which nearly each word is new; a fifth are changed copies.
+CREATE TABLE new_words AS SELECT i AS id, (SELECT string_agg(substr(md5(format('%s %s', i - i % 5 / 4, j)), 1, 8), ' ' ORDER BY j)
+    FROM generate_series(1, 60) j WHERE i > 0) || ' ' || i % 7 AS body FROM generate_series(1, 60000) i;
+ALTER TABLE new_words ADD PRIMARY KEY (id);
+CREATE VIEW names AS SELECT id, left(body, 40) AS body FROM new_words;
+CREATE VIEW first_words AS SELECT * FROM new_words WHERE id % 2 = 0;
+CREATE VIEW second_words AS SELECT * FROM new_words WHERE id % 2 = 1;
+-- Texts of 15 kB, 150 MB in all; every second one differs from the one before in its last sentence.
+CREATE TABLE pages AS SELECT i AS id,
+    repeat(format('The lot %s went to the house of %s. ', md5((i / 2)::text), md5((i / 2 + 7)::text)), 150) || format('Page %s.', i) AS body
+FROM generate_series(1, 10000) i;
+ALTER TABLE pages ADD PRIMARY KEY (id);
+-- Many sentences, of which a third are in other texts.
+CREATE TABLE stories AS SELECT i AS id, (
+    SELECT string_agg(format('The lot %s of %s went to the house at %s.', hashint8extended(i / 3 * 7 + j / 4, 1) % 400000, i / 3 * 7 + j, j * (i / 3) % 17), ' ')
+    FROM generate_series(1, 2 + i % 29) j) AS body FROM generate_series(1, 20000) i;
+ALTER TABLE stories ADD PRIMARY KEY (id);
+CREATE TABLE sketches AS SELECT id, minhash(body) AS body FROM new_words;
+ALTER TABLE sketches ADD PRIMARY KEY (id);
+VACUUM ANALYZE;
+SQL
+
+calls=(
+    "near_duplicates('new_words', 0.8)"
+    "near_duplicates('new_words', 0.8, shingle => 5)"
+    "near_duplicates('new_words', 0.8, method => 'minhash')"
+    "near_duplicates('new_words', method => 'simhash', options => '{\"distance\": 3}')"
+    "near_duplicates('new_words', method => 'shingling')"
+    "near_duplicates('new_words', method => 'combined')"
+    "near_duplicates('new_words', method => 'imatch')"
+    "near_duplicates('new_words', method => 'exact_text')"
+    "near_duplicates('new_words', method => 'title')"
+    "near_duplicates('new_words', method => 'spotsigs')"
+    "near_duplicates('new_words', method => 'exact_code')"
+    "near_duplicates('new_words', method => 'repeatability')"
+    "near_duplicates('sketches', 0.9, text_column => 'body', method => 'minhash')"
+    "near_duplicates('names', 0.9, id_column => 'id', method => 'edit')"
+    "near_duplicates('pages', 0.99, method => 'edit')"
+    "near_duplicates('pages', method => 'tlcs')"
+    "near_duplicates('stories', method => 'lcs')"
+    "near_duplicates_between('first_words', 'second_words', 0.8, id_column => 'id', method => 'minhash')"
+    "partial_duplicates('stories')"
+    "near_duplicate_clusters('new_words', 0.8)"
+    "near_duplicate_clusters('pages', 0.8, method => 'tlcs', clustering => 'perhaps_similar')"
+    "clusters_of_pairs('SELECT id AS left_id, id + 1 AS right_id, 0.9 AS similarity FROM generate_series(1, 2000000, 2) id')"
+    "eliminate('new_words', 0.8)"
+)
+found() { echo "SELECT count(*), sum(hashtextextended(p::text, 0)::numeric) FROM $1 p"; }
+peak="SELECT 'peak ' || substring(pg_read_file('/proc/self/status') FROM 'VmHWM:\s+(\d+)')::int / 1024"
+
+# Calls that ended with the error at least once.
+refused=()
+for call in "${calls[@]}"; do
+    whole=$(q -c "SET neardup.memory = '4GB'" -c "$(found "$call")")
+    memory=1 said=
+    for round in 1 2 3 4 5; do
+        # One backend a call, so that its peak is that of the call.
+        said=$(q -v ON_ERROR_STOP=0 -v VERBOSITY=verbose -c "SET neardup.memory = '${memory}MB'" -c "$(found "$call")" -c "$peak" 2>&1)
+        high=$(sed -n 's/^peak //p' <<<"$said")
+        expect "$call: within $memory MB and 100 more" t "$([[ $high -le $((memory + 100)) ]] && echo t || echo "$high MB")"
+        [[ $said == *'ERROR:  53400: '* ]] || break
+        if [[ $round == 1 ]]; then refused+=("${call%%,*}"); fi
+        enough=$(sed -n "s/^HINT:  SET neardup.memory = '\([0-9]*\)MB'; .*/\1/p" <<<"$said")
+        expect "$call: the hint of round $round asks for more" t "$([[ ${enough:-0} -gt $memory ]] && echo t || echo "$said")"
+        memory=${enough:-4096}
+    done
+    expect "$call: the same in $memory MB" "$whole" "${said%%$'\n'*}"
+done
+echo "${#refused[@]} of ${#calls[@]} calls have no place in 1 MB: ${refused[*]}"
+expect 'some calls were refused' t "$([[ ${#refused[@]} -ge 3 ]] && echo t || echo f)"
+
+# Calls that run beside each other have the sum of what they may use.
+expect_sql 'two cursors and a call between them' '2|12000' "
+    SET neardup.memory = '64MB';
+    BEGIN;
+    DECLARE a CURSOR FOR SELECT near_duplicates('new_words', 0.8, method => 'minhash');
+    DECLARE b CURSOR FOR SELECT near_duplicates('new_words', 0.8, method => 'minhash');
+    MOVE 3 FROM a;
+    MOVE 3 FROM b;
+    SELECT 2, count(*) FROM near_duplicates('new_words', 0.8);
+    COMMIT"
+# An error leaves no limit behind, and nothing counted.
+said=$(q -v ON_ERROR_STOP=0 -v VERBOSITY=sqlstate -c "SET neardup.memory = '1MB'" \
+    -c "SELECT count(*) FROM near_duplicates('pages', method => 'tlcs')" -c "SELECT count(*) FROM near_duplicates('pages', method => 'tlcs')" \
+    -c "SELECT count(*) FROM near_duplicates('new_words', 0.8)" -c "SELECT sum(cardinality(words(body))) FROM (SELECT repeat(body, 400) AS body FROM pages LIMIT 20) p" 2>&1)
+expect 'after errors a session works as before' $'ERROR:  53400\nERROR:  53400\n12000\n' "${said%$'\n'*}"$'\n'
+finish

@@ -1,0 +1,151 @@
+//! Indexes of runs: which anchors a text has, and which anchors a query follows. The server
+//! rechecks the rows that the index finds, because only the text itself decides whether a row has a
+//! run in common with the query.
+
+pub(crate) mod options;
+
+use pgrx::pg_sys::Datum;
+
+use super::choose::refuse_storage_parameters;
+use super::class::Class;
+use super::probe::Probe;
+use super::values::{StoredValue, text_of};
+use crate::pg::index::layout::format::{Meta, VERSION_ANCHORS};
+use crate::pg::index::pages::buffer::Index;
+use crate::pg::server::error::Result;
+use crate::pg::server::executor::executor_for;
+use neardup_core::error;
+use neardup_core::executor::{self, Stop};
+use neardup_core::features::runs::anchors::Anchors;
+use neardup_core::features::runs::tokens::read_tokens;
+use neardup_core::features::tokens::{Document, Scratch};
+use neardup_core::joins::parts::token_set::Origin;
+use neardup_core::joins::search::runs::query::{RunQuery, is_of_texts};
+use neardup_core::{memory, text};
+use options::{GREATEST, RunOptions};
+
+/// The number of bits of an anchor. With 32 bits a million texts of 60 words, which have 14 million
+/// anchors, give one wrong row for each 300 anchors that are looked up.
+const BITS: u32 = 32;
+/// The number of anchors that a query is assumed to look up as long as its text is not known.
+pub(super) const USUAL_ANCHORS: f64 = 32.0;
+const DOING: &str = "indexing the runs of a text";
+
+/// The parameters of an index of runs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RunKeys {
+    /// The origin of the tokens.
+    origin: Origin,
+    /// The number of tokens of the windows that have anchors.
+    least: u32,
+}
+
+/// Returns the metapage of a new index.
+pub(super) fn choose(index: Index) -> Result<Meta> {
+    let options = RunOptions::of(index);
+    let example = format!("least = {}", options.least());
+    refuse_storage_parameters(index, Class::TextRuns, "The least run", &example)?;
+    let keys = RunKeys::new(options.origin(), options.least());
+    let gram = keys.map_or(0, |keys| keys.gram());
+    Ok(Meta {
+        version: VERSION_ANCHORS.into(),
+        class: Class::TextRuns as u8,
+        text_version: text::VERSION,
+        tokenizer: options.origin() as u8,
+        k: gram,
+        bands: BITS,
+        distance: options.least(),
+        ..Meta::default()
+    })
+}
+
+/// Returns the signature of an anchor: its upper bits, which are all that an index stores.
+fn signature_of(hash: u64) -> u64 {
+    hash >> (u64::BITS - BITS) << (u64::BITS - BITS)
+}
+
+impl RunKeys {
+    /// Returns the parameters in a metapage, or None if the metapage contradicts itself.
+    pub(super) fn of(meta: &Meta) -> Option<Self> {
+        let keys = Self::new(Origin::from_byte(meta.tokenizer)?, meta.distance)?;
+        let right = meta.bands == BITS && meta.k == keys.gram() && meta.payload == 0;
+        right.then_some(keys)
+    }
+
+    fn new(origin: Origin, least: u32) -> Option<Self> {
+        let right = is_of_texts(origin) && (1..=GREATEST).contains(&least);
+        right.then_some(Self { origin, least })
+    }
+
+    /// Returns the number of tokens of an anchor.
+    fn gram(&self) -> u32 {
+        Anchors::gram(self.least as usize) as u32
+    }
+
+    /// Returns the stored form of a value.
+    ///
+    /// # Safety
+    /// `value` is a text and not NULL.
+    pub(super) unsafe fn keep(&self, value: Datum) -> Result<StoredValue> {
+        // SAFETY: the caller's promise.
+        let document = Document::Text(unsafe { text_of(value)? });
+        let mut work = (self.cutter(), None);
+        executor::one(executor_for(document.bytes()), &mut work, |(cut, kept), stop| {
+            *kept = Some(cut(&document, stop)?);
+            Ok(())
+        })?;
+        Ok(work.1.expect("done where there was no error"))
+    }
+
+    /// Returns a function that makes the stored form of a document: its signatures, in ascending
+    /// order. The function may be called again after a stop.
+    pub(crate) fn cutter(&self) -> impl FnMut(&Document, &Stop) -> error::Result<StoredValue> + use<> {
+        let tokenizer = self.origin.tokenizer();
+        let mut choice = Anchors::new(self.least as usize);
+        let (mut scratch, mut tokens, mut anchors) = (Scratch::default(), Vec::new(), Vec::new());
+        let mut signatures = Vec::new();
+        move |document, stop| {
+            read_tokens(document, tokenizer, &mut scratch, &mut tokens, stop)?;
+            choice.choose(&tokens, stop, &mut anchors)?;
+            signatures.clear();
+            memory::reserve(&mut signatures, anchors.len(), DOING)?;
+            signatures.extend(anchors.iter().map(|anchor| signature_of(anchor.hash)));
+            signatures.sort_unstable();
+            signatures.dedup();
+            let mut bytes = Vec::new();
+            memory::reserve(&mut bytes, size_of_val(signatures.as_slice()), DOING)?;
+            bytes.extend(signatures.iter().flat_map(|signature| signature.to_le_bytes()));
+            Ok(StoredValue { flags: 0, bytes })
+        }
+    }
+
+    /// Makes a probe of the condition that a row has a run in common with a query.
+    pub(super) fn probe(&self, bytes: &[u8]) -> Result<Probe> {
+        let query = RunQuery::parse(bytes)?;
+        if query.origin != self.origin || query.min_run < self.least {
+            return Ok(Probe::Everything);
+        }
+        let mut anchors = None;
+        executor::one(executor_for(bytes.len()), &mut anchors, |anchors, stop| {
+            *anchors = Some(query.anchors(self.least, stop)?);
+            Ok(())
+        })?;
+        let mut anchors = anchors.expect("done where there was no error");
+        if anchors.windows < anchors.shared {
+            return Ok(Probe::Nothing);
+        }
+        anchors.anchors.iter_mut().for_each(|anchor| anchor.hash = signature_of(anchor.hash));
+        let mut signatures = Vec::new();
+        memory::reserve(&mut signatures, anchors.anchors.len(), DOING)?;
+        signatures.extend(anchors.anchors.iter().map(|anchor| anchor.hash));
+        signatures.sort_unstable();
+        signatures.dedup();
+        Ok(Probe::Runs { signatures, anchors })
+    }
+
+    /// Describes the class with its options.
+    pub(super) fn describe(&self) -> String {
+        let (name, gram) = (Class::TextRuns.name(), self.gram());
+        format!("{name}: {}; least {}; anchors of {gram} tokens", self.origin.name(), self.least)
+    }
+}
