@@ -50,7 +50,7 @@ sql_function! {
 }
 
 fn runs(call: Call, form: Form) -> Result<Datum> {
-    set_returning::answer(call, || {
+    set_returning::answer_within_memory(call, || {
         let request = RunsRequest::new(call, form)?;
         let (runs, finished, account) =
             read(&request, |reading| repeats::runs(&request.parameters, reading))?;
@@ -60,7 +60,7 @@ fn runs(call: Call, form: Form) -> Result<Datum> {
 }
 
 fn cut(call: Call, form: Form) -> Result<Datum> {
-    set_returning::answer(call, || {
+    set_returning::answer_within_memory(call, || {
         let request = RunsRequest::new(call, form)?;
         let work = |reading: &mut Reading<'_>| repeats::cut(&request.parameters, request.cutting, reading);
         let (texts, finished, account) = read(&request, work)?;
