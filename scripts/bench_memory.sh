@@ -2,7 +2,8 @@
 # bench_memory.sh [documents=N] [words=90] [memory=64MB,256MB,1GB,4GB] [methods=NAME,…]: the peak resident memory of the backend,
 # as the system tells it (VmHWM of /proc, with the shared memory that it touched), beside neardup.memory, for each method.
 #
-# methods: words, shingle, minhash, simhash, tlcs, partial, edit; all of them where none is named.
+# methods: words, shingle, minhash, simhash, shingling, imatch, exact_text, spotsigs, tlcs, partial, edit, clusters, eliminate; all
+# of them where none is named. A call that has no place in the memory is "refused".
 # The table goes to the output and to target/bench_memory.md. The documents are made by make_docs.py beside the folder NEARDUP_DATA, once.
 # shellcheck disable=SC2154 # variables of what is sourced
 set -euo pipefail
@@ -12,7 +13,7 @@ source "$project/scripts/bench_server.sh"
 source "$project/scripts/server.sh"
 cd "$project"
 
-documents=1000000 words=90 memory=64MB,256MB,1GB,4GB methods=words,shingle,minhash,simhash,tlcs,partial,edit
+documents=1000000 words=90 memory=64MB,256MB,1GB,4GB methods=words,shingle,minhash,simhash,shingling,imatch,exact_text,spotsigs,tlcs,partial,edit,clusters,eliminate
 for option in "$@"; do
     case $option in
         documents=[1-9]*) documents=${option#*=} ;;
@@ -45,10 +46,12 @@ call() {
     case $1 in
         words) echo "near_duplicates('$large', 0.8)" ;;
         shingle) echo "near_duplicates('$large', 0.8, shingle => 5)" ;;
-        simhash) echo "near_duplicates('$large', method => 'simhash', options => '{\"distance\": 3}')" ;;
-        minhash | tlcs) echo "near_duplicates('$large', method => '$1')" ;;
+        simhash) echo "near_duplicates('$large', method => 'simhash', options => '{\"distance\": 0}')" ;;
+        minhash | shingling | imatch | exact_text | spotsigs | tlcs) echo "near_duplicates('$large', method => '$1')" ;;
         partial) echo "partial_duplicates('$large', 0.9)" ;;
         edit) echo "near_duplicates('$large', 0.9, method => 'edit')" ;;
+        clusters) echo "near_duplicate_clusters('$large', 0.8)" ;;
+        eliminate) echo "eliminate('$large', 0.8)" ;;
         *) echo "no method $1" >&2; exit 1 ;;
     esac
 }
@@ -62,11 +65,14 @@ SET client_min_messages = error;
 SET neardup.memory = '$limit';
 SET neardup.threads = 2;
 SELECT clock_timestamp() AS began \gset
+\set pairs refused
+\set ON_ERROR_STOP 0
 SELECT count(*) AS pairs FROM $(call "$method") \gset
+\set ON_ERROR_STOP 1
 SELECT round(extract(epoch FROM clock_timestamp() - :'began'), 1) AS seconds,
     (regexp_match(pg_read_file('/proc/self/status'), 'VmHWM:\s+(\d+)'))[1]::int / 1024 AS peak,
     pg_size_bytes('$limit') / 1048576 AS allowed \gset
-SELECT concat_ws('|', '$method', '$limit', :pairs, :seconds, :peak, :peak - :allowed, candidates) FROM near_duplicates_stats();
+SELECT concat_ws('|', '$method', '$limit', :'pairs', :seconds, :peak, :peak - :allowed, (SELECT candidates FROM near_duplicates_stats()));
 SQL
     done
 done | tee /dev/stderr | table "method, $documents documents|neardup.memory|pairs|seconds|peak MB|above the setting MB|candidates"

@@ -45,7 +45,7 @@ calls=(
     "near_duplicates('new_words', method => 'spotsigs')"
     "near_duplicates('new_words', method => 'exact_code')"
     "near_duplicates('new_words', method => 'repeatability')"
-    "near_duplicates('sketches', 0.9, text_column => 'body')"
+    "near_duplicates('sketches', 0.9, text_column => 'body', method => 'minhash')"
     "near_duplicates('names', 0.9, id_column => 'id', method => 'edit')"
     "near_duplicates('pages', 0.99, method => 'edit')"
     "near_duplicates('pages', method => 'tlcs')"

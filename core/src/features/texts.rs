@@ -138,8 +138,8 @@ impl TextEntry {
     }
 }
 
-/// Groups equal texts of all workers, which are in memory. With `right_from`, the rows from that row
-/// number on are in the right table. O(n log n) for n texts. The result does not depend on the
+/// Groups equal texts of all workers, which are in memory. With `right_from`, the rows from that
+/// row number on are in the right table. O(n log n) for n texts. The result does not depend on the
 /// number of workers.
 pub fn distinct(
     parts: Vec<TextCollector>,
@@ -149,8 +149,8 @@ pub fn distinct(
     distinct_in(parts, &mut TextFile::default(), right_from, executor)
 }
 
-/// Does the same as [`distinct`] for texts that are in memory or, all of them, in a file. Of texts in
-/// the file, those that have the same length and hash are read.
+/// Does the same as [`distinct`] for texts that are in memory or, all of them, in a file. Of texts
+/// in the file, those that have the same length and hash are read.
 pub fn distinct_in(
     mut parts: Vec<TextCollector>,
     file: &mut TextFile,

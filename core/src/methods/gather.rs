@@ -43,8 +43,8 @@ impl<'a> Reading<'a> {
         Ok(builder)
     }
 
-    /// Reads all documents and keeps their texts, for `features::texts::distinct_in`. If `files`, all
-    /// texts are in a temporary file if they would take more than half of the memory.
+    /// Reads all documents and keeps their texts, for `features::texts::distinct_in`. If `files`,
+    /// all texts are in a temporary file if they would take more than half of the memory.
     pub fn read_texts(&mut self, files: bool) -> Result<(Vec<TextCollector>, TextFile)> {
         let mut collectors: Vec<Collector> =
             (0..self.executor.count()).map(|_| Collector::new(FeatureSpec::WHOLE)).collect();

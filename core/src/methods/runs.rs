@@ -96,7 +96,7 @@ impl Method for Runs {
     }
 
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
-        let collectors = reading.read_texts()?;
+        let (collectors, _) = reading.read_texts(false)?;
         let distinct = distinct(collectors, reading.right_from(), reading.executor)?;
         let held = distinct.texts.bytes();
         reading.account.distinct_sets = distinct.texts.len() as u64;

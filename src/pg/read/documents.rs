@@ -47,13 +47,15 @@ impl Tables<'_> {
         })
     }
 
-    /// Returns how many times the data that has been read is the data to be expected, and 1 after
-    /// the reading. Later steps take more memory than the reading.
+    /// Returns how many times the data that has been read is the data to be expected, by the number
+    /// of rows that the server's planner expects; 1 after the reading. Later steps take more memory
+    /// than the reading.
     fn times_expected(&self) -> f64 {
         const STEPS: f64 = 1.5;
         let tables = if self.has_right() && self.side == Side::Left { 2.0 } else { 1.0 };
-        let read = self.ids[self.side as usize].len();
-        self.stream.as_ref().map_or(1.0, |stream| STEPS * tables * stream.times_expected(read))
+        let read = self.ids[self.side as usize].len().max(1) as f64;
+        let times = |stream: &Stream<'_>| (stream.cursor.expected_rows() / read).max(1.0);
+        self.stream.as_ref().map_or(1.0, |stream| STEPS * tables * times(stream))
     }
 
     fn source(&self, side: Side) -> Option<&Source> {

@@ -331,19 +331,13 @@ pub(crate) struct Stream<'a> {
     source: &'a Source,
     /// The memory context of detoasted copies, which are freed when their rows are done.
     context: PgMemoryContexts,
-    cursor: Cursor<4>,
+    pub(super) cursor: Cursor<4>,
     rows: usize,
     /// Set if there are no more documents.
     pub ended: bool,
 }
 
 impl Stream<'_> {
-    /// Returns how many times the rows that have been read are the rows that the server's planner
-    /// expects, or 1 if it expects fewer.
-    pub(crate) fn times_expected(&self, read: usize) -> f64 {
-        (self.cursor.expected_rows() / read.max(1) as f64).max(1.0)
-    }
-
     /// Reads a few more documents and the number of each document's row within this source, and
     /// returns the approximate size of the documents in bytes. A NULL document is not added to
     /// `documents`, but its id is added to `ids`. A NULL id is an error. Sites are added to `sites`

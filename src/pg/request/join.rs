@@ -73,24 +73,15 @@ impl Request {
             example = example.with(argument.name(), literal(name));
         }
 
-        for (_, text) in columns.iter().filter(|(_, text)| text.is_json() && given.is_call()) {
-            tell_json(text);
-        }
+        tell_json(given, &columns);
         let sketches = stored::kind_of(&columns)?;
         if let Some((kind, _)) = sketches {
             example = example.with("method", literal(kind.method()));
         }
         let asked = given.text(Argument::Method)?.unwrap_or(Cow::Borrowed(methods::DEFAULT));
         let Some((name, parse)) = methods::find(&asked) else {
-            return Err(SqlError::parameter(format!("unknown method \"{asked}\"")).hint(format!(
-                "{}Methods: {}. {}",
-                did_you_mean(&asked, methods::all()),
-                methods::names(),
-                such_as(&match sketches {
-                    Some(_) => example,
-                    None => example.with("method", literal("cosine")),
-                })
-            )));
+            let usual = example.with("method", literal("cosine"));
+            return Err(unknown_method(&asked, if sketches.is_some() { &example } else { &usual }));
         };
         let made = columns.iter().find(|(_, text)| Kind::of(text.base_type) != Kind::Text);
         let mut arguments = Arguments {
@@ -168,12 +159,25 @@ fn columns_of_sites(given: Named<'_>, form: Form) -> Result<Vec<Option<NamedColu
     Ok(sites)
 }
 
-/// Tells the caller that keys and values of JSON are compared alike.
-fn tell_json(column: &Column) {
-    let (name, of) = (&column.name, column.type_name());
-    pgrx::notice!(
-        "column \"{name}\" is of type {of}: its keys are compared as words, like its values; \
-         a view can take the text out: {} ->> 'body' AS body",
-        column.quoted().unwrap_or_default()
-    );
+/// Tells the caller of a function that keys and values of JSON are compared alike.
+fn tell_json(given: Named<'_>, columns: &[(&Column, &Column)]) {
+    for (_, column) in columns.iter().filter(|(_, column)| column.is_json() && given.is_call()) {
+        pgrx::notice!(
+            "column \"{}\" is of type {}: its keys are compared as words, like its values; \
+             a view can take the text out: {} ->> 'body' AS body",
+            column.name,
+            column.type_name(),
+            column.quoted().unwrap_or_default()
+        );
+    }
+}
+
+/// Returns the error for a method that does not exist. The example has a method that does.
+fn unknown_method(asked: &str, example: &Example) -> SqlError {
+    SqlError::parameter(format!("unknown method \"{asked}\"")).hint(format!(
+        "{}Methods: {}. {}",
+        did_you_mean(asked, methods::all()),
+        methods::names(),
+        such_as(example)
+    ))
 }

@@ -36,8 +36,8 @@ impl Drop for Activity {
     }
 }
 
-/// Reports the state of a call that reads the relation `docs`: as part of the refresh step if a refresh is running, and otherwise
-/// as part of the query.
+/// Reports the state of a call that reads the relation `docs`: as part of the refresh step if a
+/// refresh is running, and otherwise as part of the query.
 pub(crate) fn report(call: &str, docs: pg_sys::Oid, state: &str) {
     match STEP.get() {
         Some(step) => show(Some(("neardup_refresh", None, &format!("{step}: {call}: {state}")))),

@@ -54,8 +54,8 @@ pub(crate) fn answer<R: Rows<N>, const N: usize>(
     if wants_all(call)? { all(call, start()?) } else { one(call, start) }
 }
 
-/// Answers one call like [`answer`], for a function that works with `neardup.memory`: from its start
-/// to its last row it stays within this setting, or ends with an error.
+/// Answers one call like [`answer`], for a function that works with `neardup.memory`: from its
+/// start to its last row it stays within this setting, or ends with an error.
 pub(crate) fn answer_within_memory<R: Rows<N>, const N: usize>(
     call: Call,
     start: impl FnOnce() -> Result<R>,

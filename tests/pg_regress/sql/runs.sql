@@ -46,7 +46,7 @@ CREATE TABLE items (id int PRIMARY KEY, body text);
 INSERT INTO items VALUES (1, 'crane moved to the north quay'), (2, 'the crane moved to the south quay');
 SELECT left_id, right_id, round(similarity::numeric, 3) FROM near_duplicates_between('items', 'docs', 0.5, text_column => 'body', method => 'runs', options => '{"min_run": 4, "of": "left"}') ORDER BY 1, 2;
 SELECT similarity, evidence FROM explain_pair('one two three four five six seven eight nine ten eleven twelve', 'One two three, four five six seven eight nine ten eleven twelve thirteen!') WHERE method = 'runs';
-SELECT id, duplicate_of FROM eliminate('docs', 0.4, text_column => 'body', method => 'runs', options => '{"min_run": 5}', keep => 'first') ORDER BY 1;
+SELECT id, kept_id FROM eliminate('docs', 0.4, text_column => 'body', method => 'runs', options => '{"min_run": 5}', keep => 'first') ORDER BY 1;
 -- Errors.
 SELECT * FROM repeated_runs('docs', 0, text_column => 'body');
 SELECT * FROM repeated_runs('docs', unit => 'word', text_column => 'body');

@@ -365,7 +365,7 @@ def _remove_stale(folder: Path) -> None:
 
 
 def _may_enter(folder: Path, user: str | None) -> bool:
-    asked = ["/bin/sh", "-c", 'test -w "$1"', "sh", folder]
+    asked = ["/bin/sh", "-c", 'test -w "$1"', "sh", str(folder)]
     return subprocess.run(asked, cwd="/", user=user, check=False).returncode == 0
 
 

@@ -45,8 +45,8 @@ pub struct SentenceSets {
 impl SentenceSets {
     /// Builds the sets of one table. `vertices` contains the vertex of each row. `weights` contains
     /// a weight for each vertex, which replaces the number of signatures. `file` is that of the
-    /// texts, if they are in one, and how many bytes of them to have in memory. O(postings + texts·log
-    /// texts).
+    /// texts, if they are in one, and how many bytes of them to have in memory. O(postings +
+    /// texts·log texts).
     pub fn new(
         distinct: Distinct,
         lists: SignatureLists,

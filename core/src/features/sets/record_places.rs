@@ -27,8 +27,8 @@ const MANY: u8 = u8::MAX;
 const EACH: usize = 32;
 
 impl RecordPlaces {
-    /// Adds a record of `size` tokens, of which `shared` are in the file. It is at least as large as
-    /// all records before it.
+    /// Adds a record of `size` tokens, of which `shared` are in the file. It is at least as large
+    /// as all records before it.
     pub fn push(&mut self, size: u32, shared: usize) -> Result<()> {
         // A record has at most as many shared tokens as tokens.
         let lone = size - shared as u32;

@@ -58,8 +58,8 @@ impl<'a> Trials<'a> {
         Self { distinct, parameters, thresholds }
     }
 
-    /// Replaces the verdict of every signature that is to be tried by the result of the trial. If the
-    /// texts are in a file, about `budget` bytes of them are in memory at a time.
+    /// Replaces the verdict of every signature that is to be tried by the result of the trial. If
+    /// the texts are in a file, about `budget` bytes of them are in memory at a time.
     pub(super) fn hold(
         &self,
         entries: &[SignedDocument],

@@ -210,8 +210,8 @@ fn bitmap_words(inputs: &Inputs) -> Option<usize> {
     bitmap_words_of(records.size(large), inputs.bounds())
 }
 
-/// Returns the number of words that the bitmaps of records of this size need, or `None` if no bitmap
-/// is wide enough.
+/// Returns the number of words that the bitmaps of records of this size need, or `None` if no
+/// bitmap is wide enough.
 fn bitmap_words_of(size: u32, bounds: &Bounds) -> Option<usize> {
     let least = bounds.least_overlap(Side::Left, size, size)?;
     Width::IN_MEMORY.words(size, 2 * (size - least))

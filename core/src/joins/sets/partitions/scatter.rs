@@ -21,7 +21,7 @@ pub(super) fn sample(
     budget: usize,
     executor: &dyn Executor,
 ) -> Result<f64> {
-    /// Of more tokens than this, only some are looked at, in so many stretches of records.
+    /// Of more tokens than this, only some are looked at, in a number of stretches of records.
     const ALL: u64 = 1 << 20;
     const STRETCHES: usize = 64;
     let tokens: u64 = sides.iter().map(|side| side.shape.tokens()).sum();
