@@ -93,7 +93,7 @@ expect_sql 'two cursors and a call between them' '2|12000' "
     COMMIT"
 # An error leaves no limit behind, and nothing counted.
 said=$(q -v ON_ERROR_STOP=0 -v VERBOSITY=sqlstate -c "SET neardup.memory = '1MB'" \
-    -c "SELECT count(*) FROM near_duplicates('pages', method => 'tlcs')" -c "SELECT count(*) FROM near_duplicates('pages', method => 'tlcs')" \
+    -c "SELECT count(*) FROM near_duplicates('pages', 0.99, method => 'edit')" -c "SELECT count(*) FROM near_duplicates('pages', 0.99, method => 'edit')" \
     -c "SELECT count(*) FROM near_duplicates('new_words', 0.8)" -c "SELECT sum(cardinality(words(body))) FROM (SELECT repeat(body, 400) AS body FROM pages LIMIT 20) p" 2>&1)
 expect 'after errors a session works as before' $'ERROR:  53400\nERROR:  53400\n12000\n' "${said%$'\n'*}"$'\n'
 finish

@@ -1466,16 +1466,18 @@ BEGIN
         SELECT pg_catalog.format('ALTER OPERATOR %s OWNER TO %I'::pg_catalog.text, m.objid::pg_catalog.regoperator, keeper_name)
         FROM mine m WHERE m.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_operator'::pg_catalog.regclass::pg_catalog.oid
         UNION ALL
-        SELECT pg_catalog.format('ALTER OPERATOR CLASS %I.%I USING signature OWNER TO %I'::pg_catalog.text, n.nspname, c.opcname, keeper_name)
+        SELECT pg_catalog.format('ALTER OPERATOR CLASS %I.%I USING %I OWNER TO %I'::pg_catalog.text, n.nspname, c.opcname, a.amname, keeper_name)
         FROM mine m
             JOIN pg_catalog.pg_opclass c ON c.oid OPERATOR(pg_catalog.=) m.objid
             JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.opcnamespace
+            JOIN pg_catalog.pg_am a ON a.oid OPERATOR(pg_catalog.=) c.opcmethod
         WHERE m.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_opclass'::pg_catalog.regclass::pg_catalog.oid
         UNION ALL
-        SELECT pg_catalog.format('ALTER OPERATOR FAMILY %I.%I USING signature OWNER TO %I'::pg_catalog.text, n.nspname, f.opfname, keeper_name)
+        SELECT pg_catalog.format('ALTER OPERATOR FAMILY %I.%I USING %I OWNER TO %I'::pg_catalog.text, n.nspname, f.opfname, a.amname, keeper_name)
         FROM mine m
             JOIN pg_catalog.pg_opfamily f ON f.oid OPERATOR(pg_catalog.=) m.objid
             JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) f.opfnamespace
+            JOIN pg_catalog.pg_am a ON a.oid OPERATOR(pg_catalog.=) f.opfmethod
         WHERE m.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_opfamily'::pg_catalog.regclass::pg_catalog.oid
         UNION ALL
         SELECT pg_catalog.format('ALTER SCHEMA %s OWNER TO %I'::pg_catalog.text, m.objid::pg_catalog.regnamespace, keeper_name)
