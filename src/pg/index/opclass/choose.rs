@@ -19,25 +19,6 @@ use neardup_core::text;
 /// The seed of the sketches of texts. `near(text, …)` uses the same seed.
 const TEXT_SEED: i64 = 1;
 
-/// Fails if an index of this class, which has no use for them, has the storage parameters of
-/// sketches. `what` is what the class has in place of a threshold, `example` the option for it.
-pub(super) fn refuse_storage_parameters(index: Index, class: Class, what: &str, example: &str) -> Result<()> {
-    let storage = Options::of(index);
-    let name = class.name();
-    if storage.threshold() != Options::USUAL_THRESHOLD {
-        return Err(SqlError::parameter(format!("{name} has no storage parameter threshold")).hint(format!(
-            "{what} is an option of the class: CREATE INDEX … USING signature (… {name} ({example}));"
-        )));
-    }
-    if storage.stop_limit() > 0 {
-        return Err(SqlError::parameter(format!(
-            "{name} has no storage parameter stop_signature_limit: it would lose answers"
-        ))
-        .hint("RESET (stop_signature_limit)"));
-    }
-    Ok(())
-}
-
 impl Keys {
     /// Returns the settings of a new index, for its metapage.
     pub(crate) fn choose(index: Index) -> Result<Meta> {

@@ -277,3 +277,22 @@ pub(crate) fn declare(call: Call, class: Class) -> pg_sys::Datum {
     }
     pg_sys::Datum::from(0)
 }
+
+/// Fails if an index of this class, which has no use for them, has the storage parameters of
+/// sketches. `what` is what the class has in place of a threshold, `example` the option for it.
+pub(super) fn refuse_storage_parameters(index: Index, class: Class, what: &str, example: &str) -> Result<()> {
+    let storage = Options::of(index);
+    let name = class.name();
+    if storage.threshold() != Options::USUAL_THRESHOLD {
+        return Err(SqlError::parameter(format!("{name} has no storage parameter threshold")).hint(format!(
+            "{what} is an option of the class: CREATE INDEX … USING signature (… {name} ({example}));"
+        )));
+    }
+    if storage.stop_limit() > 0 {
+        return Err(SqlError::parameter(format!(
+            "{name} has no storage parameter stop_signature_limit: it would lose answers"
+        ))
+        .hint("RESET (stop_signature_limit)"));
+    }
+    Ok(())
+}

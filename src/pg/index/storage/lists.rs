@@ -12,8 +12,8 @@
 //!   are counted from the row after its last row.
 //!
 //! In an index of anchors, most lists have a single row. There the first number of a piece is twice
-//! the gap, plus 1 if the piece has one row. Of such a piece only the row follows, in LEB128, counted
-//! as in a code.
+//! the gap, plus 1 if the piece has one row. Of such a piece only the row follows, in LEB128,
+//! counted as in a code.
 //!
 //! After the parts there is one more list: the rows that hold a part of a split set.
 

@@ -3,12 +3,12 @@
 //! run in common with the query.
 
 pub(crate) mod options;
+mod probe;
 
 use pgrx::pg_sys::Datum;
 
-use super::choose::refuse_storage_parameters;
 use super::class::Class;
-use super::probe::Probe;
+use super::options::refuse_storage_parameters;
 use super::values::{StoredValue, text_of};
 use crate::pg::index::layout::format::{Meta, VERSION_ANCHORS};
 use crate::pg::index::pages::buffer::Index;
@@ -20,7 +20,7 @@ use neardup_core::features::runs::anchors::Anchors;
 use neardup_core::features::runs::tokens::read_tokens;
 use neardup_core::features::tokens::{Document, Scratch};
 use neardup_core::joins::parts::token_set::Origin;
-use neardup_core::joins::search::runs::query::{RunQuery, is_of_texts};
+use neardup_core::joins::search::runs::query::is_of_texts;
 use neardup_core::{memory, text};
 use options::{GREATEST, RunOptions};
 
@@ -117,30 +117,6 @@ impl RunKeys {
             bytes.extend(signatures.iter().flat_map(|signature| signature.to_le_bytes()));
             Ok(StoredValue { flags: 0, bytes })
         }
-    }
-
-    /// Makes a probe of the condition that a row has a run in common with a query.
-    pub(super) fn probe(&self, bytes: &[u8]) -> Result<Probe> {
-        let query = RunQuery::parse(bytes)?;
-        if query.origin != self.origin || query.min_run < self.least {
-            return Ok(Probe::Everything);
-        }
-        let mut anchors = None;
-        executor::one(executor_for(bytes.len()), &mut anchors, |anchors, stop| {
-            *anchors = Some(query.anchors(self.least, stop)?);
-            Ok(())
-        })?;
-        let mut anchors = anchors.expect("done where there was no error");
-        if anchors.windows < anchors.shared {
-            return Ok(Probe::Nothing);
-        }
-        anchors.anchors.iter_mut().for_each(|anchor| anchor.hash = signature_of(anchor.hash));
-        let mut signatures = Vec::new();
-        memory::reserve(&mut signatures, anchors.anchors.len(), DOING)?;
-        signatures.extend(anchors.anchors.iter().map(|anchor| anchor.hash));
-        signatures.sort_unstable();
-        signatures.dedup();
-        Ok(Probe::Runs { signatures, anchors })
     }
 
     /// Describes the class with its options.

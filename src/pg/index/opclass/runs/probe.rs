@@ -1,0 +1,35 @@
+//! The probe by which an index of runs finds the rows that may have a run in common with a query.
+
+use super::{DOING, RunKeys, signature_of};
+use crate::pg::index::opclass::probe::Probe;
+use crate::pg::server::error::Result;
+use crate::pg::server::executor::executor_for;
+use neardup_core::executor;
+use neardup_core::joins::search::runs::query::RunQuery;
+use neardup_core::memory;
+
+impl RunKeys {
+    /// Makes a probe of the condition that a row has a run in common with a query.
+    pub(in crate::pg::index::opclass) fn probe(&self, bytes: &[u8]) -> Result<Probe> {
+        let query = RunQuery::parse(bytes)?;
+        if query.origin != self.origin || query.min_run < self.least {
+            return Ok(Probe::Everything);
+        }
+        let mut anchors = None;
+        executor::one(executor_for(bytes.len()), &mut anchors, |anchors, stop| {
+            *anchors = Some(query.anchors(self.least, stop)?);
+            Ok(())
+        })?;
+        let mut anchors = anchors.expect("done where there was no error");
+        if anchors.windows < anchors.shared {
+            return Ok(Probe::Nothing);
+        }
+        anchors.anchors.iter_mut().for_each(|anchor| anchor.hash = signature_of(anchor.hash));
+        let mut signatures = Vec::new();
+        memory::reserve(&mut signatures, anchors.anchors.len(), DOING)?;
+        signatures.extend(anchors.anchors.iter().map(|anchor| anchor.hash));
+        signatures.sort_unstable();
+        signatures.dedup();
+        Ok(Probe::Runs { signatures, anchors })
+    }
+}
