@@ -1375,124 +1375,6 @@ CREATE FUNCTION signature_index_fits(index regclass, ball text_ball) RETURNS tex
 COMMENT ON FUNCTION signature_index_fits(regclass, text_ball) IS
     'why an index of sets does not serve a ball, so that all rows would have to be looked at; NULL if it does';
 
--- Where rows as they were seen are, if not beside the marks of those that wait. A job that is there has them beside these; the next
--- refresh moves them, where they are to be elsewhere.
-ALTER TABLE neardup_all_jobs ADD COLUMN hashes pg_catalog.regclass;
-COMMENT ON TABLE neardup_all_jobs IS 'internal: the jobs of neardup_watch; seen: what the definition of the relation was like when all of its rows were compared last; hashes: where rows as they were seen are, if not in state';
-CREATE OR REPLACE VIEW neardup_jobs WITH (security_barrier) AS
-    SELECT j.docs, j.pairs, j.clusters, j.state, j.lists, j.settings, j.created, j.hashes
-    FROM neardup_all_jobs j
-    WHERE pg_catalog.pg_has_role((SELECT c.relowner FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) j.docs::pg_catalog.oid),
-        'USAGE'::pg_catalog.text);
-
--- What only the server and neardup's own statements call, in a schema that is in no search path. Body: src/pg/functions/internal.rs.
-
-CREATE SCHEMA neardup_internal;
-COMMENT ON SCHEMA neardup_internal IS 'functions of neardup that users do not call: they implement types, operators, indexes and jobs';
--- Statements of jobs call some of them as the owner of the watched table.
-GRANT USAGE ON SCHEMA neardup_internal TO PUBLIC;
-
--- The server moves an extension only if all of its objects are in one schema.
-CREATE FUNCTION neardup_moves() RETURNS event_trigger
-    AS 'MODULE_PATHNAME', 'neardup_moves'
-    LANGUAGE c VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION neardup_moves() IS
-    'internal: before ALTER EXTENSION neardup SET SCHEMA moves the internal functions to the others, and back afterwards';
-CREATE EVENT TRIGGER neardup_moves_before ON ddl_command_start WHEN TAG IN ('ALTER EXTENSION') EXECUTE FUNCTION neardup_moves();
-COMMENT ON EVENT TRIGGER neardup_moves_before IS 'ALTER EXTENSION neardup SET SCHEMA: gathers all functions in one schema';
-CREATE EVENT TRIGGER neardup_moves_after ON ddl_command_end WHEN TAG IN ('ALTER EXTENSION') EXECUTE FUNCTION neardup_moves();
-COMMENT ON EVENT TRIGGER neardup_moves_after IS 'ALTER EXTENSION neardup SET SCHEMA: internal functions out of sight again';
-
--- Functions of types, operators, casts, indexes and aggregates, and what a comment calls internal. The trigger function of jobs
--- stays with the tables of jobs: dumps of 0.1.0 name them with their schema.
-DO $$
-DECLARE
-    moved pg_catalog.text;
-BEGIN
-    FOR moved IN
-        SELECT p.oid::pg_catalog.regprocedure::pg_catalog.text
-        FROM pg_catalog.pg_extension e
-            JOIN pg_catalog.pg_depend d ON d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::pg_catalog.regclass::pg_catalog.oid
-                AND d.refobjid OPERATOR(pg_catalog.=) e.oid AND d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid
-            JOIN pg_catalog.pg_proc p ON p.oid OPERATOR(pg_catalog.=) d.objid
-        WHERE e.extname OPERATOR(pg_catalog.=) 'neardup'::pg_catalog.name AND p.proname OPERATOR(pg_catalog.<>) 'neardup_changed'::pg_catalog.name
-            AND (pg_catalog.starts_with(pg_catalog.obj_description(p.oid, 'pg_proc'::pg_catalog.name), 'internal: '::pg_catalog.text)
-                OR EXISTS (SELECT FROM pg_catalog.pg_type t WHERE p.oid OPERATOR(pg_catalog.=) ANY (ARRAY[t.typinput, t.typoutput, t.typreceive, t.typsend]::pg_catalog.oid[]))
-                OR EXISTS (SELECT FROM pg_catalog.pg_operator o WHERE p.oid OPERATOR(pg_catalog.=) ANY (ARRAY[o.oprcode, o.oprrest, o.oprjoin]::pg_catalog.oid[]))
-                OR EXISTS (SELECT FROM pg_catalog.pg_amproc s WHERE s.amproc::pg_catalog.oid OPERATOR(pg_catalog.=) p.oid)
-                OR EXISTS (SELECT FROM pg_catalog.pg_am a WHERE a.amhandler::pg_catalog.oid OPERATOR(pg_catalog.=) p.oid)
-                OR EXISTS (SELECT FROM pg_catalog.pg_cast c WHERE c.castfunc OPERATOR(pg_catalog.=) p.oid)
-                OR EXISTS (SELECT FROM pg_catalog.pg_proc f WHERE f.prosupport::pg_catalog.oid OPERATOR(pg_catalog.=) p.oid))
-    LOOP
-        EXECUTE pg_catalog.format('ALTER ROUTINE %s SET SCHEMA neardup_internal'::pg_catalog.text, moved);
-    END LOOP;
-END
-$$;
-
--- The last statement: where another superuser updates the extension than the one who made it, what is new belongs to who owns
--- the registry of jobs, which some of it reads.
-DO $$
-DECLARE
-    extension pg_catalog.oid;
-    keeper pg_catalog.oid;
-    keeper_name pg_catalog.name;
-    change pg_catalog.text;
-BEGIN
-    SELECT e.oid, c.relowner, r.rolname INTO STRICT extension, keeper, keeper_name
-    FROM pg_catalog.pg_extension e
-        JOIN pg_catalog.pg_class c ON c.relnamespace OPERATOR(pg_catalog.=) e.extnamespace AND c.relname OPERATOR(pg_catalog.=) 'neardup_all_jobs'::pg_catalog.name
-        JOIN pg_catalog.pg_roles r ON r.oid OPERATOR(pg_catalog.=) c.relowner
-    WHERE e.extname OPERATOR(pg_catalog.=) 'neardup'::pg_catalog.name;
-    FOR change IN
-        WITH mine AS (
-            SELECT s.classid, s.objid
-            FROM pg_catalog.pg_shdepend s
-                JOIN pg_catalog.pg_roles r ON r.oid OPERATOR(pg_catalog.=) s.refobjid AND r.rolname OPERATOR(pg_catalog.=) CURRENT_USER
-                JOIN pg_catalog.pg_database b ON b.oid OPERATOR(pg_catalog.=) s.dbid AND b.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
-                JOIN pg_catalog.pg_depend d ON d.classid OPERATOR(pg_catalog.=) s.classid AND d.objid OPERATOR(pg_catalog.=) s.objid
-            WHERE s.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_authid'::pg_catalog.regclass::pg_catalog.oid
-                AND s.deptype OPERATOR(pg_catalog.=) 'o'::pg_catalog."char" AND s.refobjid OPERATOR(pg_catalog.<>) keeper
-                AND d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::pg_catalog.regclass::pg_catalog.oid
-                AND d.refobjid OPERATOR(pg_catalog.=) extension AND d.deptype OPERATOR(pg_catalog.=) 'e'::pg_catalog."char")
-        SELECT pg_catalog.format('ALTER ROUTINE %s OWNER TO %I'::pg_catalog.text, m.objid::pg_catalog.regprocedure, keeper_name)
-        FROM mine m WHERE m.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid
-        UNION ALL
-        SELECT pg_catalog.format('ALTER TYPE %s OWNER TO %I'::pg_catalog.text, m.objid::pg_catalog.regtype, keeper_name)
-        FROM mine m WHERE m.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_type'::pg_catalog.regclass::pg_catalog.oid
-        UNION ALL
-        SELECT pg_catalog.format('ALTER VIEW %s OWNER TO %I'::pg_catalog.text, m.objid::pg_catalog.regclass, keeper_name)
-        FROM mine m WHERE m.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass::pg_catalog.oid
-        UNION ALL
-        SELECT pg_catalog.format('ALTER OPERATOR %s OWNER TO %I'::pg_catalog.text, m.objid::pg_catalog.regoperator, keeper_name)
-        FROM mine m WHERE m.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_operator'::pg_catalog.regclass::pg_catalog.oid
-        UNION ALL
-        SELECT pg_catalog.format('ALTER OPERATOR CLASS %I.%I USING signature OWNER TO %I'::pg_catalog.text, n.nspname, c.opcname, keeper_name)
-        FROM mine m
-            JOIN pg_catalog.pg_opclass c ON c.oid OPERATOR(pg_catalog.=) m.objid
-            JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.opcnamespace
-        WHERE m.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_opclass'::pg_catalog.regclass::pg_catalog.oid
-        UNION ALL
-        SELECT pg_catalog.format('ALTER OPERATOR FAMILY %I.%I USING signature OWNER TO %I'::pg_catalog.text, n.nspname, f.opfname, keeper_name)
-        FROM mine m
-            JOIN pg_catalog.pg_opfamily f ON f.oid OPERATOR(pg_catalog.=) m.objid
-            JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) f.opfnamespace
-        WHERE m.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_opfamily'::pg_catalog.regclass::pg_catalog.oid
-        UNION ALL
-        SELECT pg_catalog.format('ALTER SCHEMA %s OWNER TO %I'::pg_catalog.text, m.objid::pg_catalog.regnamespace, keeper_name)
-        FROM mine m WHERE m.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_namespace'::pg_catalog.regclass::pg_catalog.oid
-        UNION ALL
-        -- Event triggers belong to superusers only.
-        SELECT pg_catalog.format('ALTER EVENT TRIGGER %I OWNER TO %I'::pg_catalog.text, t.evtname, keeper_name)
-        FROM mine m
-            JOIN pg_catalog.pg_event_trigger t ON t.oid OPERATOR(pg_catalog.=) m.objid
-            JOIN pg_catalog.pg_roles r ON r.oid OPERATOR(pg_catalog.=) keeper AND r.rolsuper
-        WHERE m.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_event_trigger'::pg_catalog.regclass::pg_catalog.oid
-    LOOP
-        EXECUTE change;
-    END LOOP;
-END
-$$;
-
 -- What a whole table says again, word for word.
 CREATE FUNCTION repeated_runs(
     docs regclass,
@@ -1604,3 +1486,123 @@ CREATE FUNCTION shared_runs(
     LANGUAGE c IMMUTABLE PARALLEL SAFE COST 5000 ROWS 5;
 COMMENT ON FUNCTION shared_runs(text, text, int, text) IS
     'the runs of words that two texts share and that are longer in neither direction, with their places in both';
+
+-- Where rows as they were seen are, if not beside the marks of those that wait. A job that is there has them beside these; the next
+-- refresh moves them, where they are to be elsewhere.
+ALTER TABLE neardup_all_jobs ADD COLUMN hashes pg_catalog.regclass;
+COMMENT ON TABLE neardup_all_jobs IS 'internal: the jobs of neardup_watch; seen: what the definition of the relation was like when all of its rows were compared last; hashes: where rows as they were seen are, if not in state';
+CREATE OR REPLACE VIEW neardup_jobs WITH (security_barrier) AS
+    SELECT j.docs, j.pairs, j.clusters, j.state, j.lists, j.settings, j.created, j.hashes
+    FROM neardup_all_jobs j
+    WHERE pg_catalog.pg_has_role((SELECT c.relowner FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) j.docs::pg_catalog.oid),
+        'USAGE'::pg_catalog.text);
+
+-- What only the server and neardup's own statements call, in a schema that is in no search path. Body: src/pg/functions/internal.rs.
+
+CREATE SCHEMA neardup_internal;
+COMMENT ON SCHEMA neardup_internal IS 'functions of neardup that users do not call: they implement types, operators, indexes and jobs';
+-- Statements of jobs call some of them as the owner of the watched table.
+GRANT USAGE ON SCHEMA neardup_internal TO PUBLIC;
+
+-- The server moves an extension only if all of its objects are in one schema.
+CREATE FUNCTION neardup_moves() RETURNS event_trigger
+    AS 'MODULE_PATHNAME', 'neardup_moves'
+    LANGUAGE c VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION neardup_moves() IS
+    'internal: before ALTER EXTENSION neardup SET SCHEMA moves the internal functions to the others, and back afterwards';
+CREATE EVENT TRIGGER neardup_moves_before ON ddl_command_start WHEN TAG IN ('ALTER EXTENSION') EXECUTE FUNCTION neardup_moves();
+COMMENT ON EVENT TRIGGER neardup_moves_before IS 'ALTER EXTENSION neardup SET SCHEMA: gathers all functions in one schema';
+CREATE EVENT TRIGGER neardup_moves_after ON ddl_command_end WHEN TAG IN ('ALTER EXTENSION') EXECUTE FUNCTION neardup_moves();
+COMMENT ON EVENT TRIGGER neardup_moves_after IS 'ALTER EXTENSION neardup SET SCHEMA: internal functions out of sight again';
+
+-- Functions of types, operators, casts, indexes and aggregates, and what a comment calls internal. The trigger function of jobs
+-- stays with the tables of jobs: dumps of 0.1.0 name them with their schema.
+DO $$
+DECLARE
+    moved pg_catalog.text;
+BEGIN
+    FOR moved IN
+        SELECT p.oid::pg_catalog.regprocedure::pg_catalog.text
+        FROM pg_catalog.pg_extension e
+            JOIN pg_catalog.pg_depend d ON d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::pg_catalog.regclass::pg_catalog.oid
+                AND d.refobjid OPERATOR(pg_catalog.=) e.oid AND d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid
+            JOIN pg_catalog.pg_proc p ON p.oid OPERATOR(pg_catalog.=) d.objid
+        WHERE e.extname OPERATOR(pg_catalog.=) 'neardup'::pg_catalog.name AND p.proname OPERATOR(pg_catalog.<>) 'neardup_changed'::pg_catalog.name
+            AND (pg_catalog.starts_with(pg_catalog.obj_description(p.oid, 'pg_proc'::pg_catalog.name), 'internal: '::pg_catalog.text)
+                OR EXISTS (SELECT FROM pg_catalog.pg_type t WHERE p.oid OPERATOR(pg_catalog.=) ANY (ARRAY[t.typinput, t.typoutput, t.typreceive, t.typsend]::pg_catalog.oid[]))
+                OR EXISTS (SELECT FROM pg_catalog.pg_operator o WHERE p.oid OPERATOR(pg_catalog.=) ANY (ARRAY[o.oprcode, o.oprrest, o.oprjoin]::pg_catalog.oid[]))
+                OR EXISTS (SELECT FROM pg_catalog.pg_amproc s WHERE s.amproc::pg_catalog.oid OPERATOR(pg_catalog.=) p.oid)
+                OR EXISTS (SELECT FROM pg_catalog.pg_am a WHERE a.amhandler::pg_catalog.oid OPERATOR(pg_catalog.=) p.oid)
+                OR EXISTS (SELECT FROM pg_catalog.pg_cast c WHERE c.castfunc OPERATOR(pg_catalog.=) p.oid)
+                OR EXISTS (SELECT FROM pg_catalog.pg_proc f WHERE f.prosupport::pg_catalog.oid OPERATOR(pg_catalog.=) p.oid))
+    LOOP
+        EXECUTE pg_catalog.format('ALTER ROUTINE %s SET SCHEMA neardup_internal'::pg_catalog.text, moved);
+    END LOOP;
+END
+$$;
+
+-- The last statement: where another superuser updates the extension than the one who made it, what is new belongs to who owns
+-- the registry of jobs, which some of it reads.
+DO $$
+DECLARE
+    extension pg_catalog.oid;
+    keeper pg_catalog.oid;
+    keeper_name pg_catalog.name;
+    change pg_catalog.text;
+BEGIN
+    SELECT e.oid, c.relowner, r.rolname INTO STRICT extension, keeper, keeper_name
+    FROM pg_catalog.pg_extension e
+        JOIN pg_catalog.pg_class c ON c.relnamespace OPERATOR(pg_catalog.=) e.extnamespace AND c.relname OPERATOR(pg_catalog.=) 'neardup_all_jobs'::pg_catalog.name
+        JOIN pg_catalog.pg_roles r ON r.oid OPERATOR(pg_catalog.=) c.relowner
+    WHERE e.extname OPERATOR(pg_catalog.=) 'neardup'::pg_catalog.name;
+    FOR change IN
+        WITH mine AS (
+            SELECT s.classid, s.objid
+            FROM pg_catalog.pg_shdepend s
+                JOIN pg_catalog.pg_roles r ON r.oid OPERATOR(pg_catalog.=) s.refobjid AND r.rolname OPERATOR(pg_catalog.=) CURRENT_USER
+                JOIN pg_catalog.pg_database b ON b.oid OPERATOR(pg_catalog.=) s.dbid AND b.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
+                JOIN pg_catalog.pg_depend d ON d.classid OPERATOR(pg_catalog.=) s.classid AND d.objid OPERATOR(pg_catalog.=) s.objid
+            WHERE s.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_authid'::pg_catalog.regclass::pg_catalog.oid
+                AND s.deptype OPERATOR(pg_catalog.=) 'o'::pg_catalog."char" AND s.refobjid OPERATOR(pg_catalog.<>) keeper
+                AND d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::pg_catalog.regclass::pg_catalog.oid
+                AND d.refobjid OPERATOR(pg_catalog.=) extension AND d.deptype OPERATOR(pg_catalog.=) 'e'::pg_catalog."char")
+        SELECT pg_catalog.format('ALTER ROUTINE %s OWNER TO %I'::pg_catalog.text, m.objid::pg_catalog.regprocedure, keeper_name)
+        FROM mine m WHERE m.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid
+        UNION ALL
+        SELECT pg_catalog.format('ALTER TYPE %s OWNER TO %I'::pg_catalog.text, m.objid::pg_catalog.regtype, keeper_name)
+        FROM mine m WHERE m.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_type'::pg_catalog.regclass::pg_catalog.oid
+        UNION ALL
+        SELECT pg_catalog.format('ALTER VIEW %s OWNER TO %I'::pg_catalog.text, m.objid::pg_catalog.regclass, keeper_name)
+        FROM mine m WHERE m.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass::pg_catalog.oid
+        UNION ALL
+        SELECT pg_catalog.format('ALTER OPERATOR %s OWNER TO %I'::pg_catalog.text, m.objid::pg_catalog.regoperator, keeper_name)
+        FROM mine m WHERE m.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_operator'::pg_catalog.regclass::pg_catalog.oid
+        UNION ALL
+        SELECT pg_catalog.format('ALTER OPERATOR CLASS %I.%I USING %I OWNER TO %I'::pg_catalog.text, n.nspname, c.opcname, a.amname, keeper_name)
+        FROM mine m
+            JOIN pg_catalog.pg_opclass c ON c.oid OPERATOR(pg_catalog.=) m.objid
+            JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.opcnamespace
+            JOIN pg_catalog.pg_am a ON a.oid OPERATOR(pg_catalog.=) c.opcmethod
+        WHERE m.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_opclass'::pg_catalog.regclass::pg_catalog.oid
+        UNION ALL
+        SELECT pg_catalog.format('ALTER OPERATOR FAMILY %I.%I USING %I OWNER TO %I'::pg_catalog.text, n.nspname, f.opfname, a.amname, keeper_name)
+        FROM mine m
+            JOIN pg_catalog.pg_opfamily f ON f.oid OPERATOR(pg_catalog.=) m.objid
+            JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) f.opfnamespace
+            JOIN pg_catalog.pg_am a ON a.oid OPERATOR(pg_catalog.=) f.opfmethod
+        WHERE m.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_opfamily'::pg_catalog.regclass::pg_catalog.oid
+        UNION ALL
+        SELECT pg_catalog.format('ALTER SCHEMA %s OWNER TO %I'::pg_catalog.text, m.objid::pg_catalog.regnamespace, keeper_name)
+        FROM mine m WHERE m.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_namespace'::pg_catalog.regclass::pg_catalog.oid
+        UNION ALL
+        -- Event triggers belong to superusers only.
+        SELECT pg_catalog.format('ALTER EVENT TRIGGER %I OWNER TO %I'::pg_catalog.text, t.evtname, keeper_name)
+        FROM mine m
+            JOIN pg_catalog.pg_event_trigger t ON t.oid OPERATOR(pg_catalog.=) m.objid
+            JOIN pg_catalog.pg_roles r ON r.oid OPERATOR(pg_catalog.=) keeper AND r.rolsuper
+        WHERE m.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_event_trigger'::pg_catalog.regclass::pg_catalog.oid
+    LOOP
+        EXECUTE change;
+    END LOOP;
+END
+$$;

@@ -216,8 +216,8 @@ impl RunTexts {
         }
     }
 
-    /// Decides which anchors each text looks up: all but the most frequent ones, which cover too few
-    /// tokens to make the share alone.
+    /// Decides which anchors each text looks up: all but the most frequent ones, which cover too
+    /// few tokens to make the share alone.
     fn postings<'f>(
         &self,
         mut ranked: Sorted<RankedAnchor>,

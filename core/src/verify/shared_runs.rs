@@ -191,9 +191,9 @@ pub fn shared_tokens(
 /// places in the left text, then in the right one.
 ///
 /// A run begins at two equal windows before which the texts differ, and ends with two after which
-/// they differ; on the diagonal of a beginning, the next end is its own. So no run is followed token
-/// by token. Fails if there are more runs than 32 bits can count, as two texts of very many equal
-/// tokens may have.
+/// they differ; on the diagonal of a beginning, the next end is its own. So no run is followed
+/// token by token. Fails if there are more runs than 32 bits can count, as two texts of very many
+/// equal tokens may have.
 pub fn shared_runs(left: &[u64], right: &[u64], least: usize, stop: &Stop) -> Result<Vec<SharedRun>> {
     let windows = [left, right].map(|tokens| SortedWindows::new(tokens, least, stop));
     let [of_left, of_right] = windows;

@@ -50,20 +50,21 @@ sql_function! {
 }
 
 fn runs(call: Call, form: Form) -> Result<Datum> {
-    set_returning::answer(call, || {
+    set_returning::answer_within_memory(call, || {
         let request = RunsRequest::new(call, form)?;
         let (runs, finished, account) =
             read(&request, |reading| repeats::runs(&request.parameters, reading))?;
-        Ok(Runs { runs, finished, account: StoredAccount::of(account) })
+        let context = PgMemoryContexts::new("neardup: ranges");
+        Ok(Runs { runs, context, finished, account: StoredAccount::of(account) })
     })
 }
 
 fn cut(call: Call, form: Form) -> Result<Datum> {
-    set_returning::answer(call, || {
+    set_returning::answer_within_memory(call, || {
         let request = RunsRequest::new(call, form)?;
         let work = |reading: &mut Reading<'_>| repeats::cut(&request.parameters, request.cutting, reading);
         let (texts, finished, account) = read(&request, work)?;
-        let context = PgMemoryContexts::new("neardup cut text");
+        let context = PgMemoryContexts::new("neardup: cut text");
         let (batch, is_null) = (Vec::new().into_iter(), false);
         Ok(Texts { texts, batch, context, is_null, finished, account: StoredAccount::of(account) })
     })
@@ -95,6 +96,8 @@ fn read<T>(
 /// Repeated runs as rows.
 struct Runs {
     runs: LocatedRuns,
+    /// The memory of the ranges that were returned last.
+    context: PgMemoryContexts,
     finished: Finished,
     account: StoredAccount,
 }
@@ -110,14 +113,14 @@ impl Rows<6> for Runs {
         account.pairs += 1;
         let [id, of_id] = self.finished.ids(run.row, run.of_row);
         let tokens = Datum::from(run.tokens as i32);
-        Ok(Some([
-            id,
-            range(&run.span)?,
-            tokens,
-            of_id,
-            range(&run.of_span)?,
-            Datum::from(i64::from(run.documents)),
-        ]))
+        // The server has copied the ranges before.
+        // SAFETY: nothing else is in this context.
+        unsafe { self.context.reset() };
+        // SAFETY: the closure only makes ranges.
+        let [span, of_span] = unsafe {
+            self.context.switch_to(|_| Ok::<_, SqlError>([range(&run.span)?, range(&run.of_span)?]))?
+        };
+        Ok(Some([id, span, tokens, of_id, of_span, Datum::from(i64::from(run.documents))]))
     }
 }
 

@@ -4,7 +4,7 @@ SET search_path = report_test, public;
 SELECT method, round(similarity::numeric, 4) AS similarity, evidence
 FROM explain_pair('The quick brown fox jumps over the lazy dog. Then it sleeps.', 'Then it sleeps? The QUICK brown fox jumps over the lazy cat');
 SELECT method, similarity, evidence FROM explain_pair('', 'something') WHERE method IN ('jaccard', 'edit', 'passages');
-SELECT count(*), bool_and(similarity = 1) FROM explain_pair('the same words, here and there', 'the same words, here and there');
+SELECT count(*), bool_and(similarity = 1) FROM explain_pair('the same words, here and there, and in each other place that has them', 'the same words, here and there, and in each other place that has them');
 SELECT count(*) FROM explain_pair(NULL, 'x');
 -- What it says is what near_duplicates says, of every method.
 CREATE FUNCTION prose(seed int, sentences int) RETURNS text LANGUAGE sql AS $$
