@@ -162,7 +162,7 @@ impl RunTexts {
                 slice.lengths.clear();
                 for record in slice.records.clone() {
                     self.read(record, &mut space, stop)?;
-                    rule.choose(&space.tokens, stop, &mut chosen)?;
+                    rule.select(&space.tokens, stop, &mut chosen)?;
                     memory::push(&mut slice.lengths, space.tokens.len() as u32, DOING)?;
                     memory::reserve(&mut slice.anchors, chosen.len(), DOING)?;
                     slice.anchors.extend(chosen.iter().map(|anchor| RecordAnchor {

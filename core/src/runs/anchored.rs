@@ -81,7 +81,7 @@ impl Reader {
         read_tokens(document, tokenizer, &mut self.scratch, &mut self.tokens, stop)?;
         self.chosen.clear();
         if let Some(anchors) = &mut self.anchors {
-            anchors.choose(&self.tokens, stop, &mut self.chosen)?;
+            anchors.select(&self.tokens, stop, &mut self.chosen)?;
         }
         memory::reserve(&mut self.places, self.chosen.len(), DOING)?;
         self.texts.add(row, text)?;

@@ -149,7 +149,7 @@ impl Lister<'_> {
         }
         read?;
         let anchors = space.anchors.get_or_insert_with(|| Anchors::new(least));
-        anchors.choose(&space.tokens, stop, &mut space.chosen)?;
+        anchors.select(&space.tokens, stop, &mut space.chosen)?;
         let contents = space.contents.get_or_insert_with(|| Contents::new(least));
         contents.set(&space.tokens, stop)?;
         let mut repeated = task.given.iter().copied().peekable();

@@ -39,8 +39,8 @@ pub struct Anchor {
 ///
 /// let (mut left, mut right) = (Vec::new(), Vec::new());
 /// let mut anchors = Anchors::new(4);
-/// anchors.choose(&[1, 2, 3, 4, 9], &Stop::default(), &mut left)?;
-/// anchors.choose(&[8, 8, 1, 2, 3, 4], &Stop::default(), &mut right)?;
+/// anchors.select(&[1, 2, 3, 4, 9], &Stop::default(), &mut left)?;
+/// anchors.select(&[8, 8, 1, 2, 3, 4], &Stop::default(), &mut right)?;
 /// // Both have the window 1, 2, 3, 4, and so they have an anchor in common.
 /// assert!(left.iter().any(|a| right.iter().any(|b| a.hash == b.hash)));
 /// # Ok::<(), neardup_core::Error>(())
@@ -71,7 +71,7 @@ impl Anchors {
 
     /// Replaces the content of `anchors` with the anchors of a text, in the order of their places.
     /// Their windows are all windows of the text, each once. A text has at most `u32::MAX` tokens.
-    pub fn choose(&mut self, tokens: &[u64], stop: &Stop, anchors: &mut Vec<Anchor>) -> Result<()> {
+    pub fn select(&mut self, tokens: &[u64], stop: &Stop, anchors: &mut Vec<Anchor>) -> Result<()> {
         const CHECK_EVERY: usize = 1 << 14;
         anchors.clear();
         self.queue.clear();
@@ -118,7 +118,7 @@ mod tests {
 
     fn anchors(tokens: &[u64], least: usize) -> Vec<Anchor> {
         let mut all = Vec::new();
-        Anchors::new(least).choose(tokens, &Stop::default(), &mut all).unwrap();
+        Anchors::new(least).select(tokens, &Stop::default(), &mut all).unwrap();
         all
     }
 

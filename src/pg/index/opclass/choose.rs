@@ -27,7 +27,7 @@ impl Keys {
             return sets::choose::choose(index, class);
         }
         if class == Class::TextRuns {
-            return runs::choose(index);
+            return runs::choose::choose(index);
         }
         let meta = Meta { class: class as u8, ..Meta::default() };
         if !class.has_sketches() {

@@ -95,7 +95,7 @@ impl<'a> RunQuery<'a> {
     pub fn anchors(&self, least: u32, stop: &Stop) -> Result<QueryAnchors> {
         let (mut tokens, mut anchors) = (Vec::new(), Vec::new());
         read_tokens(&self.document()?, self.origin.tokenizer(), &mut Scratch::default(), &mut tokens, stop)?;
-        Anchors::new(least as usize).choose(&tokens, stop, &mut anchors)?;
+        Anchors::new(least as usize).select(&tokens, stop, &mut anchors)?;
         let windows = anchors.iter().map(|anchor| anchor.windows).sum();
         Ok(QueryAnchors { anchors, windows, shared: self.min_run.saturating_sub(least) + 1 })
     }

@@ -2,16 +2,15 @@
 //! rechecks the rows that the index finds, because only the text itself decides whether a row has a
 //! run in common with the query.
 
+pub(crate) mod choose;
 pub(crate) mod options;
 mod probe;
 
 use pgrx::pg_sys::Datum;
 
 use super::class::Class;
-use super::options::refuse_storage_parameters;
 use super::values::{StoredValue, text_of};
-use crate::pg::index::layout::format::{Meta, VERSION_ANCHORS};
-use crate::pg::index::pages::buffer::Index;
+use crate::pg::index::layout::format::Meta;
 use crate::pg::server::error::Result;
 use crate::pg::server::executor::executor_for;
 use neardup_core::error;
@@ -21,8 +20,8 @@ use neardup_core::features::runs::tokens::read_tokens;
 use neardup_core::features::tokens::{Document, Scratch};
 use neardup_core::joins::parts::token_set::Origin;
 use neardup_core::joins::search::runs::query::is_of_texts;
-use neardup_core::{memory, text};
-use options::{GREATEST, RunOptions};
+use neardup_core::memory;
+use options::GREATEST;
 
 /// The number of bits of an anchor. With 32 bits a million texts of 60 words, which have 14 million
 /// anchors, give one wrong row for each 300 anchors that are looked up.
@@ -38,25 +37,6 @@ pub(crate) struct RunKeys {
     origin: Origin,
     /// The number of tokens of the windows that have anchors.
     least: u32,
-}
-
-/// Returns the metapage of a new index.
-pub(super) fn choose(index: Index) -> Result<Meta> {
-    let options = RunOptions::of(index);
-    let example = format!("least = {}", options.least());
-    refuse_storage_parameters(index, Class::TextRuns, "The least run", &example)?;
-    let keys = RunKeys::new(options.origin(), options.least());
-    let gram = keys.map_or(0, |keys| keys.gram());
-    Ok(Meta {
-        version: VERSION_ANCHORS.into(),
-        class: Class::TextRuns as u8,
-        text_version: text::VERSION,
-        tokenizer: options.origin() as u8,
-        k: gram,
-        bands: BITS,
-        distance: options.least(),
-        ..Meta::default()
-    })
 }
 
 /// Returns the signature of an anchor: its upper bits, which are all that an index stores.
@@ -106,7 +86,7 @@ impl RunKeys {
         let mut signatures = Vec::new();
         move |document, stop| {
             read_tokens(document, tokenizer, &mut scratch, &mut tokens, stop)?;
-            choice.choose(&tokens, stop, &mut anchors)?;
+            choice.select(&tokens, stop, &mut anchors)?;
             signatures.clear();
             memory::reserve(&mut signatures, anchors.len(), DOING)?;
             signatures.extend(anchors.iter().map(|anchor| signature_of(anchor.hash)));

@@ -1,0 +1,29 @@
+//! Checks the settings of a new index of runs.
+
+use super::options::RunOptions;
+use super::{BITS, RunKeys};
+use crate::pg::index::layout::format::{Meta, VERSION_ANCHORS};
+use crate::pg::index::opclass::class::Class;
+use crate::pg::index::opclass::options::refuse_storage_parameters;
+use crate::pg::index::pages::buffer::Index;
+use crate::pg::server::error::Result;
+use neardup_core::text;
+
+/// Returns the metapage of a new index.
+pub(crate) fn choose(index: Index) -> Result<Meta> {
+    let options = RunOptions::of(index);
+    let example = format!("least = {}", options.least());
+    refuse_storage_parameters(index, Class::TextRuns, "The least run", &example)?;
+    let keys = RunKeys::new(options.origin(), options.least());
+    let gram = keys.map_or(0, |keys| keys.gram());
+    Ok(Meta {
+        version: VERSION_ANCHORS.into(),
+        class: Class::TextRuns as u8,
+        text_version: text::VERSION,
+        tokenizer: options.origin() as u8,
+        k: gram,
+        bands: BITS,
+        distance: options.least(),
+        ..Meta::default()
+    })
+}
