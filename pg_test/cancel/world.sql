@@ -19,9 +19,9 @@ CREATE TABLE vals AS SELECT
     ARRAY(SELECT hashint8extended(i, 0) FROM generate_series(1, 6000000) i) AS numbers,
     ARRAY(SELECT md5(i::text)::uuid FROM generate_series(1, 3000000) i) AS uuids,
     (SELECT string_agg(to_hex(i), ' ') FROM generate_series(1, 100000) i)::tsvector AS tsvector;
-ALTER TABLE big ADD token_set token_set, ADD token_ranks token_ranks, ADD text_ball text_ball, ADD minhash_sketch minhash_sketch,
+ALTER TABLE big ADD token_set token_set, ADD token_ranks token_ranks, ADD text_ball text_ball, ADD text_runs text_runs, ADD minhash_sketch minhash_sketch,
     ADD simhash_sketch simhash_sketch, ADD minhash_ball minhash_ball, ADD simhash_ball simhash_ball;
-UPDATE big SET token_set = tokens(numbers), minhash_sketch = minhash(words, 1, 2048), simhash_sketch = simhash(words, 1024), text_ball = near(numbers, 0.8) FROM vals;
+UPDATE big SET token_set = tokens(numbers), minhash_sketch = minhash(words, 1, 2048), simhash_sketch = simhash(words, 1024), text_ball = near(numbers, 0.8), text_runs = runs(text) FROM vals;
 UPDATE big SET minhash_ball = near(minhash_sketch, 0.8), simhash_ball = near(simhash_sketch, 20), token_ranks = (SELECT token_order(b.token_set, 1000000) FROM big b);
 CREATE TABLE sets AS SELECT id, token_set, 8 AS size, '\x0011223344556677'::bytea AS bytes FROM same, LATERAL (SELECT tokens('The quick brown fox jumps over the lazy dog')) t(token_set);
 CREATE TABLE routes AS SELECT s.id, r.* FROM sets s, LATERAL prefix_groups(s.token_set, (SELECT token_order(t.token_set, 100) FROM (SELECT token_set FROM sets LIMIT 1) t), 'jaccard', 0.8, 1) r;

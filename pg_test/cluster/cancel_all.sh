@@ -75,7 +75,8 @@ for call in "near_duplicate_clusters('million', 0.8, id_column => 'id')" "elimin
 done
 
 # A million equal rows, to the end.
-ends() { PGOPTIONS='-c statement_timeout=5min -c client_min_messages=warning' expect_sql "$1" "$2" "$1"; }
+# In 256 MB: what some methods keep of a million rows does not fit in the default and is refused there.
+ends() { PGOPTIONS='-c statement_timeout=5min -c client_min_messages=warning -c neardup.memory=256MB' expect_sql "$1" "$2" "$1"; }
 ends "SELECT count(*), max(size), count(DISTINCT cluster_id), bool_and(similarity = 1) FROM near_duplicate_clusters('million', 0.8, id_column => 'id')" '1000000|1000000|1|t'
 ends "SELECT count(*), bool_and(kept_id = 1) FROM eliminate('million', 0.8, id_column => 'id', keep => 'first')" '999999|t'
 ends "SELECT duplicates_report('million', 0.8, id_column => 'id') LIKE '%499,999,500,000%'" t

@@ -148,4 +148,4 @@ CALL neardup_refresh('compared');
 CREATE FUNCTION alike(int, int) RETURNS bool LANGUAGE sql AS 'SELECT $1 / 2 = $2 / 2';
 RESET SESSION AUTHORIZATION;
 -- An operator whose share of rows our functions estimate.
-CREATE OPERATOR w.~~~ (LEFTARG = int, RIGHTARG = int, FUNCTION = w.alike, RESTRICT = near_selectivity, JOIN = near_join_selectivity);
+CREATE OPERATOR w.~~~ (LEFTARG = int, RIGHTARG = int, FUNCTION = w.alike, RESTRICT = neardup_internal.near_selectivity, JOIN = neardup_internal.near_join_selectivity);

@@ -25,6 +25,19 @@ fn multiply_add(a: u64, b: u64, more: u64) -> u64 {
     reduce(u128::from(a) * u128::from(b) + u128::from(more))
 }
 
+/// Returns a power by repeated squaring: a caller may ask for windows of any length.
+fn power(mut base: u64, mut exponent: usize) -> u64 {
+    let mut power = 1;
+    while exponent > 0 {
+        if exponent % 2 == 1 {
+            power = multiply_add(power, base, 0);
+        }
+        base = multiply_add(base, base, 0);
+        exponent /= 2;
+    }
+    power
+}
+
 /// The hashes of the windows of `length` tokens of a text.
 #[derive(Debug)]
 pub struct Contents {
@@ -35,10 +48,9 @@ pub struct Contents {
 }
 
 impl Contents {
-    /// Makes room for texts whose windows have `length` tokens. O(length).
+    /// Makes room for texts whose windows have `length` tokens. O(log length).
     pub fn new(length: usize) -> Self {
-        let power = |base| (0..length).fold(1, |power, _| multiply_add(power, base, 0));
-        Self { length, powers: BASES.map(power), prefixes: Vec::new() }
+        Self { length, powers: BASES.map(|base| power(base, length)), prefixes: Vec::new() }
     }
 
     /// Replaces the text. O(tokens).
@@ -113,6 +125,19 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn powers_are_products() {
+        for base in BASES {
+            let mut product = 1;
+            for exponent in 0..200 {
+                assert_eq!(power(base, exponent), product);
+                product = multiply_add(product, base, 0);
+            }
+        }
+        // By Fermat's little theorem; a loop of so many products would not end.
+        assert_eq!(power(BASES[0], PRIME as usize - 1), 1);
     }
 
     #[test]
