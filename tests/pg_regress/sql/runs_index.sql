@@ -58,3 +58,5 @@ SELECT signature_index_check('texts_runs', true);
 SELECT min_run, found(runs((SELECT body FROM texts WHERE id = 4005), min_run)) FROM unnest('{6,16,40}'::int[]) min_run;
 SELECT rows, segments, dead, nulls, options FROM signature_index_stats('texts_runs');
 SELECT opcname, amvalidate(o.oid) FROM pg_opclass o JOIN pg_am a ON a.oid = opcmethod AND amname = 'signature' WHERE opcname = 'text_runs_ops';
+DROP TABLE texts CASCADE;
+DROP FUNCTION found(text_runs);
