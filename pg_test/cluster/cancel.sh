@@ -90,10 +90,17 @@ note() {
         <<<"INSERT INTO seen VALUES (:'call', :'how', :delay, :'doing', :'ended', :ms, :worked)"
 }
 
+# setting CALL: what a call that the default of neardup.memory does not hold needs. Without it the call fails before it is long.
+setting() {
+    case $1 in
+        *long_text* | *many_near*) echo "SET neardup.memory = '2GB';" ;;
+    esac
+}
+
 # interrupt CALL cancel|terminate DELAY: the signal after so many seconds.
 interrupt() {
     local doing sent ended at worked end_at all
-    begin "$1"
+    begin "$1" "$(setting "$1")"
     sleep "$3"
     doing=$(ps -o args= -p "$pid" || true)
     # If the call is over already there is nothing to cancel; the signal must not hit what comes after it. It counts from
@@ -141,7 +148,7 @@ for call in "${endless[@]}"; do
     for delay in 0.2 0.5 1 2 4; do interrupt "$call" cancel "$delay"; done
     interrupt "$call" terminate 0.7
 
-    begin "$call" "SET statement_timeout = '600ms';"
+    begin "$call" "$(setting "$call") SET statement_timeout = '600ms';"
     wait "$client" || true
     read -r began worked <<<"$(found began)"
     read -r ended all <<<"$(found ended)"

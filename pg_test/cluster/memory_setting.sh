@@ -81,6 +81,14 @@ done
 echo "${#refused[@]} of ${#calls[@]} calls have no place in 8 MB: ${refused[*]}"
 expect 'some calls were refused' t "$([[ ${#refused[@]} -ge 2 ]] && echo t || echo f)"
 
+# From a wrong number of rows the need comes out greater than the setting can be. Then the hint names what to do, and no setting.
+q <<'SQL'
+CREATE FUNCTION few() RETURNS SETOF int LANGUAGE plpgsql ROWS 1000000000 AS 'BEGIN RETURN QUERY SELECT generate_series(1, 40); END';
+CREATE VIEW few_texts AS SELECT i AS id, repeat(md5(i::text) || ' x', 300000) AS body FROM few() i;
+SQL
+expect_error 'a need that no setting covers' 53400 'HINT:  The need is computed .*: ANALYZE the tables' \
+    "SET neardup.memory = '8MB'; SELECT count(*) FROM near_duplicates('few_texts', 0.9, id_column => 'id', method => 'edit')"
+
 # Calls that run beside each other have the sum of what they may use.
 expect_sql 'two cursors and a call between them' '2|12000' "
     SET neardup.memory = '64MB';

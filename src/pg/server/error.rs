@@ -213,10 +213,15 @@ impl From<Error> for SqlError {
 
 /// Returns the hint for a call that would hold `needed` bytes, and may not. It names a round number
 /// that is greater by at least a quarter: what the next steps of the call need is not known before.
+/// A number that the setting cannot have comes from a wrong estimate of the number of rows.
 fn more_memory(needed: usize) -> String {
+    const MOST_MEMORY: usize = i32::MAX as usize >> 10;
     let needed = needed.div_ceil(MEGABYTE);
     let least = needed.saturating_add(needed / 4);
     let above = least.checked_next_power_of_two().unwrap_or(least);
     let round = if above / 4 * 3 >= least { above / 4 * 3 } else { above };
+    if round > MOST_MEMORY {
+        return "The need is computed from the number of rows that the planner expects: ANALYZE the tables if it is wrong. Or work on a part of the documents at a time, through a view.".to_owned();
+    }
     format!("SET neardup.memory = '{round}MB'; or work on a part of the documents at a time, through a view.")
 }
