@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # bench_memory.sh [documents=N] [words=90] [memory=64MB,256MB,1GB,4GB] [methods=NAME,…]: the peak resident memory of the backend,
-# as the system tells it (VmHWM of /proc, with the shared memory that it touched), beside neardup.memory, for each method.
+# as the system tells it (VmHWM of /proc, with the shared memory that it touched), beside neardup.memory, for each method, and the
+# processor time of its threads (utime and stime).
 #
 # methods: words, shingle, minhash, simhash, shingling, imatch, exact_text, spotsigs, tlcs, partial, edit, clusters, eliminate; all
 # of them where none is named. A call that has no place in the memory is "refused".
@@ -20,7 +21,7 @@ for option in "$@"; do
         words=[1-9]*) words=${option#*=} ;;
         memory=?*) memory=${option#*=} ;;
         methods=?*) methods=${option#*=} ;;
-        *) sed -n '2,6s/^# //p' "$0" >&2; exit 1 ;;
+        *) sed -n '2,7s/^# //p' "$0" >&2; exit 1 ;;
     esac
 done
 kept=$(mkdir -p "${CARGO_TARGET_DIR:-target}/bench" && cd "${CARGO_TARGET_DIR:-target}/bench" && pwd)
@@ -56,6 +57,8 @@ call() {
     esac
 }
 
+# Hundredths of a second, of all threads.
+worked="(SELECT (fields[12]::int + fields[13]::int) / 100.0 FROM string_to_array(regexp_replace(pg_read_file('/proc/self/stat'), '^.*\) ', ''), ' ') fields)"
 for method in ${methods//,/ }; do
     for limit in ${memory//,/ }; do
         progress "$method, $limit"
@@ -65,14 +68,15 @@ SET client_min_messages = error;
 SET neardup.memory = '$limit';
 SET neardup.threads = 2;
 SELECT clock_timestamp() AS began \gset
+SELECT $worked AS worked \gset
 \set pairs refused
 \set ON_ERROR_STOP 0
 SELECT count(*) AS pairs FROM $(call "$method") \gset
 \set ON_ERROR_STOP 1
-SELECT round(extract(epoch FROM clock_timestamp() - :'began'), 1) AS seconds,
+SELECT round(extract(epoch FROM clock_timestamp() - :'began'), 1) AS seconds, round($worked - :worked, 1) AS worked,
     (regexp_match(pg_read_file('/proc/self/status'), 'VmHWM:\s+(\d+)'))[1]::int / 1024 AS peak,
     pg_size_bytes('$limit') / 1048576 AS allowed \gset
-SELECT concat_ws('|', '$method', '$limit', :'pairs', :seconds, :peak, :peak - :allowed, (SELECT candidates FROM near_duplicates_stats()));
+SELECT concat_ws('|', '$method', '$limit', :'pairs', :seconds, :worked, :peak, :peak - :allowed, (SELECT candidates FROM near_duplicates_stats()));
 SQL
     done
-done | tee /dev/stderr | table "method, $documents documents|neardup.memory|pairs|seconds|peak MB|above the setting MB|candidates"
+done | tee /dev/stderr | table "method, $documents documents|neardup.memory|pairs|seconds|processor s|peak MB|above the setting MB|candidates"
