@@ -16,6 +16,9 @@ import pytest
 import zstandard
 
 from neardup.__main__ import main, parser
+from neardup.files import Form, reader
+from neardup.files.chunks import CHUNK_BYTES
+from neardup.outputs import Out
 
 from .conftest import TEXTS
 from .test_command import ROWS, read, run, wrong
@@ -251,6 +254,32 @@ def test_a_report(dsn: str, tmp_path: Path) -> None:
     assert page.read_text().startswith("<!DOCTYPE html>")
     assert "Port Ellis" in page.read_text()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl", "out.jsonl", "report.html"]
+
+
+def test_long_rows_are_read_few_at_a_time(tmp_path: Path) -> None:
+    """Of whatever kind, and however large a row group or a batch is; and written in row groups that are not larger."""
+    table = pa.table({"text": [f"{n:04} " + "x" * 100_000 for n in range(900)]})
+    pq.write_table(table, tmp_path / "a.parquet", row_group_size=900)
+    pyarrow.feather.write_feather(table, tmp_path / "a.arrow", chunksize=900)
+    (tmp_path / "a.jsonl").write_bytes(lines(table.to_pylist()))
+    for path in sorted(tmp_path.iterdir()):
+        read_again: list[str] = []
+        with Out(tmp_path / "out.parquet", None, Form("parquet")) as out:
+            source = reader(path, for_arrow=True)
+            for chunk in source.chunks():
+                texts = chunk.column("text")
+                assert sum(map(len, texts)) <= CHUNK_BYTES + 100_100
+                if not read_again:
+                    out.begin(source, {})
+                out.write(chunk)
+                read_again += texts
+            assert read_again == table["text"].to_pylist()
+            out.finish()
+            out.publish()
+        written = pq.ParquetFile(tmp_path / "out.parquet")
+        assert written.num_row_groups > 1
+        assert written.read()["text"].to_pylist() == read_again
+        (tmp_path / "out.parquet").unlink()
 
 
 def test_what_is_wrong_with_shards(dsn: str, shards: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

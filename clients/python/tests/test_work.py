@@ -5,15 +5,19 @@ import random
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import zstandard
 
 from neardup.__main__ import main
+from neardup.server import Lasting, PrivateServer
+from neardup.work import Work
 
 from .test_life import LIMIT, comparing, documents, is_gone, place, small, until, working_in  # noqa: F401
 from .test_shards import lines, read_zst
@@ -144,7 +148,8 @@ def test_ended_before_a_step_is_done(place: Path, tmp_path: Path, dsn: str, shar
 
 def test_one_file_of_another_form(place: Path, tmp_path: Path, shards: Path) -> None:  # noqa: F811
     """The types of columns, which reading told, are known when what was read is not read once more."""
-    out, work = tmp_path / "out.parquet", place / "work"
+    # The path of a socket could not be so long.
+    out, work = tmp_path / "out.parquet", place / ("work" * 25)
     (shards / "b.jsonl").write_bytes(lines(rows_of(1)))
     arguments = ["dedup", shards / "b.jsonl", shards / "a.jsonl.zst", out, "--mark", "--work", work, "--quiet"]
     while "index" not in ((tmp_path / "log").read_text() if (tmp_path / "log").exists() else ""):
@@ -186,7 +191,7 @@ def test_killed_while_it_compares(place: Path, tmp_path: Path, capsys: pytest.Ca
         assert main([*arguments, *changed]) == 1
         told = capsys.readouterr().err
         assert words in told
-        assert "Call it as it was, or remove the folder to begin anew" in told
+        assert "Call it as it was, or remove the folder to start again" in told
     whole_text = source.read_bytes()
     with source.open("ab") as more:
         more.write(b'{"body": "one more"}\n')
@@ -199,6 +204,37 @@ def test_killed_while_it_compares(place: Path, tmp_path: Path, capsys: pytest.Ca
     assert main(arguments) == 1
     assert "in.jsonl has changed" in capsys.readouterr().err
     assert (work / "data/PG_VERSION").exists()
+
+
+def test_killed_with_its_watchdog(
+    place: Path,  # noqa: F811
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A server that nobody watches any more is ended by the next one that is started on its files."""
+    source, work = documents(tmp_path / "in.jsonl", 2500, 400), place / "work"
+    command = [sys.executable, "-m", "neardup", "dedup", str(source), str(tmp_path / "out.jsonl"), "--work", str(work)]
+    command += ["--method", "edit", "--threshold", "0.3", "--threads", "1", "--quiet"]
+    running = subprocess.Popen(command, env={**os.environ, "TMPDIR": str(place)}, stderr=subprocess.DEVNULL)
+    until(lambda: comparing(place), running)
+    watchdogs = [number for number in working_in(place) if b"watchdog" in Path(f"/proc/{number}/cmdline").read_bytes()]
+    assert len(watchdogs) == 1
+    os.kill(watchdogs[0], signal.SIGKILL)
+    running.kill()
+    running.wait()
+    orphan = int((work / "data/postmaster.pid").read_text().split()[0])
+    assert Path(f"/proc/{orphan}/comm").read_text().strip() == "postgres"
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    with Work(work) as held, PrivateServer(lasting=Lasting(held.data, held.lock)) as server:
+        assert not Path(f"/proc/{orphan}").exists()
+        with psycopg.connect(server.dsn) as connection:
+            loaded = connection.execute("SELECT rows FROM neardup_work.loaded").fetchall()
+        assert {path.name for path in place.iterdir()} == {"work", server.folder.name}
+        # Who sweeps meanwhile does not end it.
+        with PrivateServer(), psycopg.connect(server.dsn) as connection:
+            assert connection.execute("SELECT count(*) FROM neardup_work.neardup_docs").fetchall() == loaded
+    assert loaded == [(2500,)]
+    assert work.is_dir()
 
 
 def test_what_is_no_folder_for_work(place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: F811

@@ -104,7 +104,7 @@ class Work:
         if differences := list(_differences(before, now)):
             raise FileError(
                 f"{self.folder} (--work) is of a call that was another one: {'; '.join(differences)}."
-                " Call it as it was, or remove the folder to begin anew"
+                " Call it as it was, or remove the folder to start again"
             )
         self._asked, self.token, self._made = before, before["token"], before["made"]
         if "names" in before:
@@ -117,7 +117,7 @@ class Work:
 
     def name(self, names: Sequence[tuple[Path, Path]], result: Mapping[str, Any]) -> None:
         """All files are whole: what is left to do is to give them their names."""
-        self._asked |= {"names": [[str(whole.resolve()), str(path.resolve())] for whole, path in names]}
+        self._asked |= {"names": [[str(whole.absolute()), str(path.absolute())] for whole, path in names]}
         self._asked["result"] = dict(result)
         self._write()
 

@@ -12,6 +12,8 @@ import pyarrow.parquet as pq
 
 from neardup.files.chunks import CHUNK_BYTES, CHUNK_ROWS, Chunk, FileError, Row, rows_of
 
+_BUFFER = 1 << 20
+"""Bytes of a column that are read at a time."""
 _MAGIC = b"ARROW1"
 """The beginning of a file of Arrow that is not a stream."""
 
@@ -123,8 +125,8 @@ class Parquet(_Arrow):
     """A Parquet file."""
 
     def _opened(self, stack: ExitStack) -> pq.ParquetFile:
-        # Buffered ahead would be the whole file.
-        return stack.enter_context(pq.ParquetFile(self.path, pre_buffer=False))
+        # Buffered ahead would be the whole file, and read without a buffer a column of a whole row group.
+        return stack.enter_context(pq.ParquetFile(self.path, pre_buffer=False, buffer_size=_BUFFER))
 
     def _schema_of(self, opened: pq.ParquetFile) -> pa.Schema:
         return opened.schema_arrow
