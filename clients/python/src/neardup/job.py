@@ -215,22 +215,19 @@ class Job(ABC):
             cursor.execute(self.verdicts(store).encode(), [number])
             found = _Verdicts(cursor)
             for at in range(first, len(inputs.readers)):
-                reader, out = inputs.readers[at], outs[0 if single else at]
+                out = outs[0 if single else at]
                 if not single and not out.is_whole:
-                    out.begin(reader, marks)
-                self._write_file(reader, inputs.starts[at], found, None if out.is_whole else out, gone, bar)
+                    out.begin(inputs.readers[at], marks)
+                self._write_file(at, found, None if out.is_whole else out, gone, bar)
                 if not single:
                     out.finish()
 
-    def _write_file(
-        self, reader: Reader, start: int, found: _Verdicts, out: Out | None, gone: Out | None, bar: Bar
-    ) -> None:
-        inputs, number = self.inputs, start
+    def _write_file(self, at: int, found: _Verdicts, out: Out | None, gone: Out | None, bar: Bar) -> None:
+        inputs, reader, number = self.inputs, self.inputs.readers[at], self.inputs.starts[at]
         for chunk in reader.chunks():
             self._write_chunk(chunk, reader, number, found.of(number, len(chunk)), out, gone)
             number += len(chunk)
             show(bar, inputs, number)
-        at = inputs.readers.index(reader)
         following = inputs.starts[at + 1] if at + 1 < len(inputs.starts) else self.result.rows
         if number != following:
             raise FileError(f"{reader.name} changed while it was read")
