@@ -86,7 +86,7 @@ visit() {
     fi
 }
 
-declare -A expected=([sql]=8 [sh]=2)
+declare -A expected=([sql]=8 [sh]=3)
 found=0
 for file in "$project"/examples/visits/*."$which"; do
     found=$((found + 1))

@@ -104,7 +104,7 @@ def comparing(place: Path) -> bool:
             psycopg.connect(f"host={log.parent} port=5432 user=postgres dbname=postgres") as connection,
         ):
             asked = """SELECT count(*) FROM pg_stat_activity
-                WHERE state = 'active' AND query LIKE 'CREATE TEMP TABLE neardup_gone%'"""
+                WHERE state = 'active' AND query LIKE 'CREATE %TABLE %neardup_gone%'"""
             return connection.execute(asked).fetchone() == (1,)
     return False
 

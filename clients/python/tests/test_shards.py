@@ -16,6 +16,9 @@ import pytest
 import zstandard
 
 from neardup.__main__ import main, parser
+from neardup.files import Form, reader
+from neardup.files.chunks import CHUNK_BYTES
+from neardup.outputs import Out
 
 from .conftest import TEXTS
 from .test_command import ROWS, read, run, wrong
@@ -210,6 +213,40 @@ def test_against_tests(dsn: str, tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "no --report and no --keep" in wrong(capsys, dsn, corpus, tmp_path / "x.jsonl", "--against", tests)
 
 
+def test_against_tests_by_runs(dsn: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A test counts as far as its words stand in a row: in a page, in other letters, cut in half, but not reworded."""
+    test = "the quick brown fox jumps over the lazy dog while seven old wizards watch"
+    half = " ".join(test.split()[:7])
+    mixed = " ".join(reversed(test.split()))
+    pages = [test, f"Before it. {test.upper()}! And after it, too.", f"said {half}, and no more", mixed, "none of it"]
+    corpus, tests, gone = tmp_path / "corpus.jsonl", tmp_path / "tests.jsonl", tmp_path / "gone.jsonl"
+    corpus.write_bytes(lines([{"url": f"u{n}", "text": page} for n, page in enumerate(pages)]))
+    tests.write_bytes(lines([{"body": "another test of five words and more of them"}, {"body": test}]))
+    arguments = [str(corpus), str(tmp_path / "out.jsonl"), "--against", str(tests), "--removed", str(gone), "--force"]
+
+    def found(*more: str) -> list[tuple[str, int, float]]:
+        assert main(["dedup", "--dsn", dsn, "--quiet", *arguments, *more]) == 0, capsys.readouterr().err
+        return [(row["url"], row["against"], round(row["similarity"], 3)) for row in read(gone)]
+
+    runs = ["--method", "runs", "--min-run", "5"]
+    both = [("u0", 2, 1.0), ("u1", 2, 1.0)]
+    assert found(*runs, "--threshold", "0.8") == both
+    assert found(*runs, "--threshold", "0.5") == [*both, ("u2", 2, 0.5)]
+    assert found("--method", "runs", "--threshold", "0.5") == both
+    # The share is of the test, unless another one is asked for.
+    assert found(*runs, "--threshold", "0.8", "--options", '{"of": "right"}') == [("u0", 2, 1.0)]
+    # By words without their order, the one that is reworded is found, too.
+    assert [url for url, *_ in found("--threshold", "0.8")] == ["u0", "u1", "u3"]
+    assert "--min-run is for --method runs" in wrong(capsys, dsn, *arguments, "--min-run", "5")
+    assert main(["dedup", "--dsn", dsn, "--quiet", *arguments, "--method", "runs", "--min-run", "0"]) == 1
+    said = capsys.readouterr().err
+    assert "min_run" in said
+    assert "SELECT" not in said
+    plain = [str(corpus), str(tmp_path / "plain.jsonl"), "--method", "runs", "--min-run", "5", "--threshold", "0.9"]
+    assert main(["dedup", "--dsn", dsn, "--quiet", *plain]) == 0
+    assert [row["url"] for row in read(tmp_path / "plain.jsonl")] == ["u1", "u2", "u3", "u4"]
+
+
 def test_a_report(dsn: str, tmp_path: Path) -> None:
     (tmp_path / "in.jsonl").write_bytes(lines(ROWS))
     page = tmp_path / "report.html"
@@ -217,6 +254,32 @@ def test_a_report(dsn: str, tmp_path: Path) -> None:
     assert page.read_text().startswith("<!DOCTYPE html>")
     assert "Port Ellis" in page.read_text()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl", "out.jsonl", "report.html"]
+
+
+def test_long_rows_are_read_few_at_a_time(tmp_path: Path) -> None:
+    """Of whatever kind, and however large a row group or a batch is; and written in row groups that are not larger."""
+    table = pa.table({"text": [f"{n:04} " + "x" * 100_000 for n in range(900)]})
+    pq.write_table(table, tmp_path / "a.parquet", row_group_size=900)
+    pyarrow.feather.write_feather(table, tmp_path / "a.arrow", chunksize=900)
+    (tmp_path / "a.jsonl").write_bytes(lines(table.to_pylist()))
+    for path in sorted(tmp_path.iterdir()):
+        read_again: list[str] = []
+        with Out(tmp_path / "out.parquet", None, Form("parquet")) as out:
+            source = reader(path, for_arrow=True)
+            for chunk in source.chunks():
+                texts = chunk.column("text")
+                assert sum(map(len, texts)) <= CHUNK_BYTES + 100_100
+                if not read_again:
+                    out.begin(source, {})
+                out.write(chunk)
+                read_again += texts
+            assert read_again == table["text"].to_pylist()
+            out.finish()
+            out.publish()
+        written = pq.ParquetFile(tmp_path / "out.parquet")
+        assert written.num_row_groups > 1
+        assert written.read()["text"].to_pylist() == read_again
+        (tmp_path / "out.parquet").unlink()
 
 
 def test_what_is_wrong_with_shards(dsn: str, shards: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -249,5 +312,6 @@ def test_what_is_wrong_with_shards(dsn: str, shards: Path, tmp_path: Path, capsy
 def test_the_help_tells_of_each_flag() -> None:
     (commands,) = (action for action in parser()._actions if action.dest == "command")
     assert isinstance(commands.choices, dict)
-    for action in commands.choices["dedup"]._actions:
-        assert action.help, action
+    for name in ("dedup", "cut"):
+        for action in commands.choices[name]._actions:
+            assert action.help, action

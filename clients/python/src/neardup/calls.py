@@ -33,7 +33,12 @@ ARGUMENT_TYPES: Final[Mapping[str, str]] = {
     "max_passages": "int8",
     "max_samples": "int4",
     "method": "text",
+    "min_documents": "int4",
+    "min_left": "int4",
+    "min_length": "int4",
     "min_sentences": "int4",
+    "min_share": "float8",
+    "min_tokens": "int4",
     "multiset": "bool",
     "options": "jsonb",
     "pairs": "text",
@@ -44,10 +49,14 @@ ARGUMENT_TYPES: Final[Mapping[str, str]] = {
     "right_text_column": "text",
     "shingle": "int4",
     "site_column": "text",
+    "snap": "text",
     "text_column": "text",
     "threshold": "float8",
     "title_column": "text",
     "tokenizer": "text",
+    "unit": "text",
+    "within": "text",
+    "within_documents": "bool",
 }
 """The arguments of the functions that are called here, and their types."""
 

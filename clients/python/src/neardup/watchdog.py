@@ -13,7 +13,7 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -24,15 +24,24 @@ _PROGRAMS = ("initdb", "pg_ctl", "postgres")
 
 
 def remove(folder: Path) -> None:
-    """Ends what runs in a folder of a private server, and removes it.
+    """Ends what runs in a folder of a private server, and removes it; but not a data directory that it links to.
 
     A process belongs to it by the directory that it works in, and not by a number that another may have by now. Where
     the system does not tell that, the server finds within a minute that its files are gone, and ends itself.
     """
+    _end(folder, _removed)
+
+
+def end(folder: Path) -> None:
+    """Ends what runs in a folder of a private server."""
+    _end(folder, lambda _: True)
+
+
+def _end(folder: Path, then: Callable[[Path], bool]) -> None:
     began = time.monotonic()
     while (waited := time.monotonic() - began) < 2 * PATIENCE:
         running = list(_running_in(folder))
-        if not running and _removed(folder):
+        if not running and then(folder):
             return
         server = _postmaster(folder) if waited < PATIENCE else None
         if server in running:
@@ -56,12 +65,15 @@ def _running_in(folder: Path) -> Iterator[int]:
 
 
 def _is_in(number: int, folder: Path) -> bool:
-    # The folder itself is not followed, should it be a link by now.
-    place = Path(os.path.realpath(folder.parent), folder.name)
+    # The folder itself is not followed, should it be a link by now; the data directory of one whose files stay is.
+    places = [Path(os.path.realpath(folder.parent), folder.name)]
+    with suppress(OSError):
+        places.append(Path(os.path.realpath((folder / "data").readlink())))
     process = Path("/proc", str(number))
     try:
         works_in = str((process / "cwd").readlink()).removesuffix(" (deleted)")
-        return f"{works_in}/".startswith(f"{place}/") and (process / "comm").read_text().strip() in _PROGRAMS
+        is_here = any(f"{works_in}/".startswith(f"{place}/") for place in places)
+        return is_here and (process / "comm").read_text().strip() in _PROGRAMS
     except OSError:
         return False
 

@@ -10,8 +10,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from neardup.files.chunks import CHUNK_ROWS, Chunk, FileError, Row
+from neardup.files.chunks import CHUNK_BYTES, CHUNK_ROWS, Chunk, FileError, Row, rows_of
 
+_BUFFER = 1 << 20
+"""Bytes of a column that are read at a time."""
 _MAGIC = b"ARROW1"
 """The beginning of a file of Arrow that is not a stream."""
 
@@ -40,6 +42,19 @@ class _ArrowChunk:
         for name, values in columns.items():
             batch = batch.append_column(name, pa.array(values))
         return _ArrowChunk(batch)
+
+    def with_texts(self, name: str, texts: Mapping[int, str]) -> _ArrowChunk:
+        """With other texts in a column of texts, in the rows at some places; of the type that it has."""
+        if not texts:
+            return self
+        at = self._batch.schema.get_field_index(name)
+        field = self._batch.schema.field(at)
+        values = self._batch.column(at).to_pylist()
+        for place, text in texts.items():
+            values[place] = text
+        of = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        column = pa.array(values, of)
+        return _ArrowChunk(self._batch.set_column(at, field, column if of == field.type else column.cast(field.type)))
 
     def rows(self) -> list[Row]:
         """The rows as dictionaries."""
@@ -85,6 +100,13 @@ class _Arrow:
         """That of the file."""
         return self._schema
 
+    def seen(self) -> str:
+        """Nothing: the file itself tells its types."""
+        return ""
+
+    def recall(self, seen: str) -> None:
+        """Knows them already."""
+
     def check_text(self, name: str) -> None:
         """Only strings are texts."""
         of = self._schema.field(name).type
@@ -103,8 +125,8 @@ class Parquet(_Arrow):
     """A Parquet file."""
 
     def _opened(self, stack: ExitStack) -> pq.ParquetFile:
-        # Buffered ahead would be the whole file.
-        return stack.enter_context(pq.ParquetFile(self.path, pre_buffer=False))
+        # Buffered ahead would be the whole file, and read without a buffer a column of a whole row group.
+        return stack.enter_context(pq.ParquetFile(self.path, pre_buffer=False, buffer_size=_BUFFER))
 
     def _schema_of(self, opened: pq.ParquetFile) -> pa.Schema:
         return opened.schema_arrow
@@ -114,7 +136,10 @@ class Parquet(_Arrow):
         read = 0
         with self._open() as file:
             total = max(1, file.metadata.num_rows)
-            for batch in file.iter_batches(CHUNK_ROWS, columns=list(only) if only is not None else None):
+            groups = [file.metadata.row_group(n) for n in range(file.metadata.num_row_groups)]
+            # The row group whose rows are longest decides.
+            rows = min([rows_of(group.total_byte_size, group.num_rows) for group in groups], default=CHUNK_ROWS)
+            for batch in file.iter_batches(rows, columns=list(only) if only is not None else None):
                 read += batch.num_rows
                 self.done = read / total
                 yield _ArrowChunk(batch)
@@ -140,8 +165,9 @@ class Arrow(_Arrow):
             batches = (opened.get_batch(n) for n in range(opened.num_record_batches)) if in_file else opened
             for batch in batches:
                 self.done = self._raw.tell() / size
-                for begin in range(0, batch.num_rows, CHUNK_ROWS):
-                    yield _ArrowChunk(batch.slice(begin, CHUNK_ROWS))
+                rows = rows_of(batch.nbytes, batch.num_rows)
+                for begin in range(0, batch.num_rows, rows):
+                    yield _ArrowChunk(batch.slice(begin, rows))
 
 
 class _Batches:
@@ -151,20 +177,23 @@ class _Batches:
         self._schema = schema
         self._held: list[pa.RecordBatch] = []
         self._rows = 0
+        self._bytes = 0
         self._out: Any = None
         self._is_open = True
 
     def write(self, chunk: Chunk) -> None:
         """Appends rows, some batches to a row group."""
-        self._held.append(chunk.record_batch(self._schema))
+        batch = chunk.record_batch(self._schema)
+        self._held.append(batch)
         self._rows += len(chunk)
-        if self._rows >= 10 * CHUNK_ROWS:
+        self._bytes += batch.nbytes
+        if self._rows >= 10 * CHUNK_ROWS or self._bytes >= 4 * CHUNK_BYTES:
             self._flush()
 
     def _flush(self) -> None:
         if self._rows:
             self._out.write_table(pa.Table.from_batches(self._held, self._schema))
-        self._held, self._rows = [], 0
+        self._held, self._rows, self._bytes = [], 0, 0
 
     def close(self) -> None:
         """Ends the file; a second time, or after an error, nothing."""

@@ -13,7 +13,12 @@ Row = dict[str, Any]
 CHUNK_ROWS = 5_000
 """The most rows that are held at one time."""
 CHUNK_BYTES = 16 << 20
-"""About the most bytes of lines that are held at one time, if a row has no more."""
+"""About the most bytes of rows that are held at one time, if a row has no more."""
+
+
+def rows_of(size: int, rows: int) -> int:
+    """How many rows are held at one time, where so many rows have so many bytes."""
+    return max(1, min(CHUNK_ROWS, CHUNK_BYTES * max(1, rows) // max(1, size)))
 
 
 class FileError(ValueError):
@@ -34,6 +39,9 @@ class Chunk(Protocol):
 
     def with_columns(self, columns: Mapping[str, Sequence[Any]]) -> Chunk:
         """With more columns behind the others."""
+
+    def with_texts(self, name: str, texts: Mapping[int, str]) -> Chunk:
+        """With other texts in a column of texts, in the rows at some places."""
 
     def rows(self) -> list[Row]:
         """The rows as dictionaries."""
@@ -69,6 +77,12 @@ class Reader(Protocol):
 
     def schema(self) -> pa.Schema:
         """The types of its columns, once all rows have been read."""
+
+    def seen(self) -> str:
+        """What reading all rows has told of the columns, for `recall`."""
+
+    def recall(self, seen: str) -> None:
+        """Knows what another reader of the same file has seen."""
 
     def check_text(self, name: str) -> None:
         """Raises FileError for a column that has no texts."""
@@ -108,6 +122,10 @@ class RowsChunk:
         """With more columns behind the others."""
         more = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
         return RowsChunk([row | added for row, added in zip(self._rows, more, strict=True)])
+
+    def with_texts(self, name: str, texts: Mapping[int, str]) -> RowsChunk:
+        """With other texts in a column of texts, in the rows at some places."""
+        return RowsChunk([row | {name: texts[at]} if at in texts else row for at, row in enumerate(self._rows)])
 
     def rows(self) -> list[Row]:
         """The rows as they are."""

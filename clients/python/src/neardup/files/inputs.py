@@ -6,6 +6,7 @@ import glob
 import json
 import shutil
 import sys
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
@@ -109,8 +110,7 @@ class Inputs(AbstractContextManager["Inputs"]):
 
     def file_of(self, number: int) -> str:
         """The name of the file that has the row with this number."""
-        at = max(at for at, start in enumerate(self.starts) if start < number)
-        return self.files[at].name
+        return self.files[bisect_left(self.starts, number) - 1].name
 
     def close(self) -> None:
         """Removes the copy of the standard input."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import csv
 import io
 import json
@@ -72,6 +73,27 @@ class _Lines:
     def _seen(self, rows: list[Row]) -> None:
         """Looks at rows on their way."""
 
+    def seen(self) -> str:
+        """The columns, and their types where these are wanted."""
+        schema = self._types()
+        types = None if schema is None else base64.b64encode(schema.serialize()).decode()
+        return json.dumps({"fields": list(self.fields), "types": types})
+
+    def recall(self, seen: str) -> None:
+        """Knows them without reading."""
+        read = json.loads(seen)
+        self.fields.update(dict.fromkeys(read["fields"]))
+        if read["types"] is not None:
+            import pyarrow as pa
+
+            self._recall_types(pa.ipc.read_schema(pa.py_buffer(base64.b64decode(read["types"]))))
+
+    def _types(self) -> pa.Schema | None:
+        return None
+
+    def _recall_types(self, schema: pa.Schema) -> None:
+        """Takes what `_types` gave."""
+
     def check_text(self, name: str) -> None:
         """Any column may have texts: values are looked at when they are read."""
 
@@ -117,6 +139,12 @@ class JsonLines(_Lines):
             raise FileError(
                 f"{self.name}: Parquet needs columns of one type: {error}. Write .jsonl or .csv instead."
             ) from error
+
+    def _types(self) -> pa.Schema | None:
+        return self._schema
+
+    def _recall_types(self, schema: pa.Schema) -> None:
+        self._schema = schema
 
     def schema(self) -> pa.Schema:
         """The types that hold all values."""
