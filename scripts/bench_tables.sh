@@ -19,6 +19,7 @@ heading() {
         sets) printf '### Exact search of texts\n\n' ;;
         incoming) printf '### Incoming texts\n\n' ;;
         peers) printf '### Peers\n\n' ;;
+        dedup) printf '### Programs that deduplicate\n\n' ;;
     esac | say
 }
 

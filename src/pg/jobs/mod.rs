@@ -8,8 +8,9 @@
 //! [`changes`] notes changed rows with the data that the session has [`remembered`], if triggers
 //! see all changes under the [`definition`] of the relation. [`refresh`] carries out the plan of
 //! `crate::jobs`, one of the [`steps`] after the other, in only one session at a time
-//! ([`session_lock`](crate::pg::procedure::session_lock)). The parts that SQL cannot do ([`pairs`],
-//! [`clusters`], stored [`lists`] of rows) are Rust code, whose rows a statement stores
+//! ([`session_lock`](crate::pg::procedure::session_lock)). An id in several rows is an error of its
+//! own ([`repeated`]). The parts that SQL cannot do ([`pairs`], [`clusters`], stored [`lists`] of
+//! rows) are Rust code, whose rows a statement stores
 //! ([`supplied_rows`](crate::pg::procedure::supplied_rows)). [`former`] has the symbols that the
 //! SQL definitions of an older version need.
 //!
@@ -36,6 +37,7 @@ mod queries;
 mod refresh;
 mod registry;
 mod remembered;
+mod repeated;
 mod settings;
 pub(super) mod statements;
 mod steps;

@@ -10,7 +10,7 @@ use super::statements::names::Names;
 use super::steps::work::Work;
 use super::steps::{clusters, lists, pairs, registry, rows, tables};
 use super::tables::all::Tables;
-use super::{definition, foreign_code, home, upkeep};
+use super::{definition, foreign_code, home, repeated, upkeep};
 use crate::jobs::plan::plan;
 use crate::jobs::state::{self, State, Upkeep};
 use crate::jobs::step::Step;
@@ -206,6 +206,7 @@ fn as_owner<'a>(work: &mut Work<'a>, step: impl FnOnce(&mut Work<'a>) -> Result<
         }
         step(work)
     })
+    .map_err(|error| repeated::explain(error, &work.names, &work.job.relation.shown))
 }
 
 /// Carries out a step like [`as_owner`], but with the snapshot in which the relation was read, so

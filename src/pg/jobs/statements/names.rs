@@ -20,6 +20,8 @@ pub(crate) struct Names {
     pub docs: Oid,
     /// The name of the relation with its schema.
     pub docs_name: String,
+    /// The name of the id column, quoted for SQL text.
+    pub id_column: String,
     /// The tables of the job.
     pub tables: Tables,
     /// The last argument of internal functions, with a leading comma.
@@ -64,6 +66,7 @@ impl Names {
         Ok(Self {
             docs: docs.oid,
             docs_name: name.clone(),
+            id_column: columns.id.quoted()?,
             tables,
             internal: internal.clone(),
             join: settings.join(docs.oid),
