@@ -27,7 +27,8 @@ CREATE FUNCTION near_duplicates_stats() RETURNS TABLE(
     hot_buckets bigint,
     hot_documents bigint,
     unsigned bigint,
-    handed_over boolean
+    handed_over boolean,
+    median_words bigint
 )
     AS 'MODULE_PATHNAME', 'neardup_near_duplicates_stats'
     LANGUAGE c VOLATILE PARALLEL RESTRICTED ROWS 1;

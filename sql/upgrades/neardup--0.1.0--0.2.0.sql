@@ -127,7 +127,7 @@ CREATE VIEW neardup_progress WITH (security_barrier) AS
 COMMENT ON VIEW neardup_progress IS 'where the refresh of each job is, or how its last one ended, for relations of roles that the reader is a member of';
 GRANT SELECT ON neardup_progress TO PUBLIC;
 
--- near_duplicates_stats() has two columns more: unsigned, handed_over.
+-- near_duplicates_stats() has three columns more: unsigned, handed_over, median_words.
 DROP FUNCTION near_duplicates_stats();
 CREATE FUNCTION near_duplicates_stats() RETURNS TABLE(
     documents bigint,
@@ -156,7 +156,8 @@ CREATE FUNCTION near_duplicates_stats() RETURNS TABLE(
     hot_buckets bigint,
     hot_documents bigint,
     unsigned bigint,
-    handed_over boolean
+    handed_over boolean,
+    median_words bigint
 )
     AS 'MODULE_PATHNAME', 'neardup_near_duplicates_stats'
     LANGUAGE c VOLATILE PARALLEL RESTRICTED ROWS 1;

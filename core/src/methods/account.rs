@@ -3,6 +3,7 @@
 use std::fmt::{self, Display, Formatter};
 use std::time::Instant;
 
+pub use super::short_texts::{LongParts, ShortTexts};
 pub use crate::joins::Counts;
 use crate::joins::sketches::hamming::Hamming;
 
@@ -57,6 +58,8 @@ pub struct Account {
     pub codes: WeakCodes,
     /// The documents or sentences that have words but no signature.
     pub unsigned: Unsigned,
+    /// The numbers of words of the documents, if the method compares long parts of them.
+    pub short_texts: ShortTexts,
     /// The texts of `edit`.
     pub compared: ComparedTexts,
     /// The simhashes, if each of them is compared with all others.

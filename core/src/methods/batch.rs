@@ -3,10 +3,12 @@
 use std::cell::RefCell;
 use std::sync::Mutex;
 
+use super::short_texts::{WordCounts, words_in};
 use crate::error::{Error, Result};
 use crate::executor::{self, Executor, Stop};
 use crate::features::source_document::SourceDocument;
 use crate::features::tokens::Document;
+use crate::text::words::Space;
 
 /// Documents that were read, each with the number of its row. Rows of the right table are numbered
 /// after those of the left one.
@@ -21,6 +23,8 @@ pub struct Batch<'a> {
     /// The work of the leader while workers are busy: it reads further documents.
     pub(super) beside: RefCell<&'a mut dyn FnMut()>,
     pub(super) unreadable: Unreadable,
+    /// The numbers of words of the documents, if they are to be counted.
+    pub(super) words: Option<&'a WordCounts>,
 }
 
 /// The first row whose packed document cannot be read, and the error.
@@ -128,19 +132,25 @@ impl<'a> Batch<'a> {
             *rest = after;
             some
         };
-        let Self { unreadable, from, .. } = self;
+        let Self { unreadable, from, words, .. } = self;
         let mut shares: Vec<_> = states.iter_mut().map(|state| (state, take_some())).collect();
         let work = |(state, documents): &mut (&mut S, &'a [(u32, SourceDocument)]), stop: &Stop| {
             // Packed documents are unpacked here, by the thread that reads them, so each thread
             // holds one unpacked text at a time.
-            let mut space = Document::default();
+            let (mut space, mut word_space) = (Document::default(), Space::default());
             loop {
                 if documents.is_empty() {
                     *documents = take_some();
                 }
                 let Some((row, after)) = documents.split_first() else { return Ok(()) };
                 if row.1.bytes() <= long {
-                    add(state, from + row.0, unreadable.open(row, &mut space, stop)?, stop)?;
+                    let document = unreadable.open(row, &mut space, stop)?;
+                    let count = words.map(|_| words_in(document, &mut word_space, stop)).transpose()?;
+                    add(state, from + row.0, document, stop)?;
+                    // Nothing may fail after the document was added.
+                    words.zip(count).into_iter().for_each(|(words, count)| words.add(count));
+                } else if let Some(words) = words {
+                    words.add_long();
                 }
                 *documents = after;
             }

@@ -20,6 +20,7 @@ pub mod reading;
 pub mod repeats;
 pub mod runs;
 pub mod sets;
+pub mod short_texts;
 pub mod sites;
 pub mod sketches;
 pub mod spotsigs;

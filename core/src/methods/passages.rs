@@ -2,6 +2,7 @@
 
 use super::account::Unsigned;
 use super::reading::Reading;
+use super::short_texts::LongParts;
 use super::spotsigs::NO_SPOT;
 use crate::error::Result;
 use crate::features::units::sets::{Unit, Units};
@@ -11,6 +12,7 @@ use crate::passages::search::Search;
 
 /// Reads the documents, joins their sentences, and prepares the search for passages.
 pub fn search(parameters: &Parameters, reading: &mut Reading<'_>) -> Result<Search> {
+    reading.compares(Some(LongParts::Sentences));
     let (library, maker) = reading.read_units(Unit::Sentence, &parameters.features)?;
     let left_rows = reading.order()?;
     let right_rows = reading.right_order()?;

@@ -7,6 +7,7 @@ use std::time::Instant;
 use super::account::{Account, milliseconds};
 use super::batch::{Batch, Unreadable};
 use super::documents::{Documents, Progress, Side};
+use super::short_texts::{LongParts, WordCounts};
 use super::sites::Sites;
 use crate::error::{Error, Result};
 use crate::executor::Executor;
@@ -93,6 +94,7 @@ impl<'a> Reading<'a> {
         batch: &mut impl FnMut(&Batch<'_>) -> std::result::Result<usize, E>,
     ) -> std::result::Result<(), E> {
         let enough = self.batch_bytes.min(self.memory / 64).max(1);
+        let counts = self.account.short_texts.parts.is_some().then(WordCounts::default);
         let Self { documents: source, executor, .. } = self;
         let mut begins_right = side == Side::Right;
         let mut read = 0;
@@ -135,6 +137,7 @@ impl<'a> Reading<'a> {
                 held,
                 beside,
                 unreadable: Unreadable::default(),
+                words: counts.as_ref(),
             };
             let worked = batch(&these);
             let unreadable = these.unreadable.first();
@@ -153,9 +156,16 @@ impl<'a> Reading<'a> {
         }
         source.end(side, *executor)?;
         let rows = source.rows(side);
+        counts.iter().for_each(|counts| self.account.short_texts.add(counts));
         self.account.documents += rows as u64;
         self.account.skipped_null += (rows - read) as u64;
         Ok(())
+    }
+
+    /// Records that the method compares long parts of texts, so the words of each document have to
+    /// be counted.
+    pub fn compares(&mut self, parts: Option<LongParts>) {
+        self.account.short_texts.parts = parts;
     }
 
     /// Returns the number of documents that were read. Rows without a text do not count.

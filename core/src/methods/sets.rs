@@ -4,6 +4,7 @@ use super::explain::Explanation;
 use super::method::{Method, Update};
 use super::pair::TwoTexts;
 use super::reading::Reading;
+use super::short_texts::LongParts;
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::features::FeatureSpec;
@@ -74,6 +75,7 @@ impl Method for Sets {
     }
 
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
+        reading.compares(LongParts::of_sets(&self.spec));
         let builder = reading.read_sets(self.spec, true)?;
         let ordered = builder.order(reading.left_after(0), reading.executor)?;
         let right = ordered.right.as_ref();

@@ -6,6 +6,7 @@ use super::explain::{Agreement, Alike, Details, Explanation, TechniqueSays};
 use super::method::{Bands, Method, Update};
 use super::pair::TwoTexts;
 use super::reading::Reading;
+use super::short_texts::LongParts;
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::features::hash_sets::{HashSets, SetCollector};
@@ -104,6 +105,7 @@ impl Method for Sketches {
         let (files, memory) = (reading.files, reading.memory);
         let mut signers: Vec<_> = (0..reading.executor.count()).map(|_| Signer::new(&recipe)).collect();
         let mut sets = HashSets::new();
+        reading.compares(LongParts::of_rule(&self.combination.rule, &self.combination.techniques));
         reading.read(|batch| {
             batch.share_out(&mut signers, |signer, row, document, stop| signer.add(row, document, stop))?;
             let held: usize = signers.iter().map(Signer::bytes).sum();

@@ -6,6 +6,7 @@ use super::explain::Explanation;
 use super::method::{Method, Update};
 use super::pair::TwoTexts;
 use super::reading::Reading;
+use super::short_texts::LongParts;
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::features::spotsigs::{Antecedents, SpotSpec, Spots};
@@ -70,6 +71,7 @@ impl Method for SpotSigs {
     }
 
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
+        reading.compares(Some(LongParts::Spots));
         let (mut library, maker) =
             reading.read_units(Unit::Document, &Features::Spotsigs(self.spec.clone()))?;
         // Row numbers have 32 bits.

@@ -9,6 +9,7 @@ use super::explain::{Common, Details, Explanation, Region, Subsequence};
 use super::method::{Grouping, Method};
 use super::pair::TwoTexts;
 use super::reading::{Reading, places};
+use super::short_texts::LongParts;
 use crate::clusters::perhaps_similar::of_sentences::SentenceSets;
 use crate::error::Result;
 use crate::executor::Stop;
@@ -68,6 +69,7 @@ impl Tlcs {
     /// Reads the documents, and lists the documents that have each signature.
     /// Also returns the file of the texts, if they do not fit in memory.
     fn lists(&self, reading: &mut Reading<'_>) -> Result<(Distinct, TextFile, SignatureLists)> {
+        reading.compares(Some(LongParts::Sentences));
         let (collectors, mut file) = reading.read_texts(true)?;
         let distinct = distinct_in(collectors, &mut file, reading.right_from(), reading.executor)?;
         let budget = reading.left_after(distinct.texts.bytes());

@@ -8,7 +8,7 @@ use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgLogLevel, PgSqlErrorCode};
 
 use super::near_duplicates::{Run, too_many_pairs};
-use super::near_duplicates_stats::{StoredAccount, tell_weak};
+use super::near_duplicates_stats::{StoredAccount, tell_short, tell_weak};
 use crate::pg::query::ids::Ids;
 use crate::pg::query::relation::Relation;
 use crate::pg::read::documents::Finished;
@@ -104,6 +104,7 @@ impl Grouped {
         let executor = reading.executor;
         let (mut sets, mut account) = reading.run(|reading| grouping.sets(reading))?;
         tell_weak(request.name, &account);
+        tell_short(request.name, &account, &request.of_words);
         let Finished { left: ids, mut progress, .. } = reading.finish();
         account.phases[1] = milliseconds(began) - account.phases[0];
         let began = Instant::now();

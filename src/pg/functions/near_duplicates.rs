@@ -6,7 +6,7 @@ use std::time::Instant;
 use pgrx::pg_sys::Datum;
 use pgrx::{PgSqlErrorCode, check_for_interrupts};
 
-use super::near_duplicates_stats::{StoredAccount, tell_weak};
+use super::near_duplicates_stats::{StoredAccount, tell_short, tell_weak};
 use crate::pg::query::ids::Ids;
 use crate::pg::read::documents::Finished;
 use crate::pg::request::Request;
@@ -67,6 +67,7 @@ impl Run {
         let mut reading = request.reading();
         let (pairs, mut account) = reading.run(|reading| request.method.pairs(reading))?;
         tell_weak(request.name, &account);
+        tell_short(request.name, &account, &request.of_words);
         tell_recall(request.name, &account);
         tell_handed_over(request.name, &account);
         let finished = reading.finish();
@@ -216,6 +217,7 @@ pub(crate) fn eliminated(request: &Request) -> Result<Option<(Ids, Vec<u32>, Lea
     let Some((order, leaders)) = eliminated else { return Ok(None) };
     let Finished { left, .. } = reading.finish();
     tell_weak(request.name, &account);
+    tell_short(request.name, &account, &request.of_words);
     account.phases[2] = milliseconds(began) - account.phases[0];
     account.pairs = (0..).zip(&leaders.of).filter(|(vertex, leader)| vertex != *leader).count() as u64;
     drop(StoredAccount::of(account));

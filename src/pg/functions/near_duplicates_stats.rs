@@ -6,6 +6,7 @@ use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgLogLevel, PgSqlErrorCode};
 
+use crate::pg::request::example::Example;
 use crate::pg::server::call::sql_function;
 use crate::pg::server::error::Result;
 use crate::pg::server::set_returning::{self, Rows};
@@ -41,6 +42,15 @@ pub(crate) fn tell_weak(name: &str, account: &Account) {
              common are compared. Documents that are not alike agree in about half of their bits by chance."
         );
         notice_with_hint(format!("{name}: {}", account.all_with_all), &hint);
+    }
+}
+
+/// Tells the caller if half of the documents are too short for what the method compares, and shows
+/// a call of the same function that compares words.
+pub(crate) fn tell_short(name: &str, account: &Account, of_words: &Example) {
+    if account.short_texts.are_many() {
+        let hint = format!("Single words tell such texts apart: SELECT * FROM {of_words};");
+        notice_with_hint(format!("{name}: {}", account.short_texts), &hint);
     }
 }
 
@@ -91,7 +101,7 @@ struct Row {
 }
 
 /// The number of columns of the account.
-const COLUMNS: usize = 27;
+const COLUMNS: usize = 28;
 
 impl Rows<COLUMNS> for Row {
     fn columns(&self) -> [&'static str; COLUMNS] {
@@ -123,6 +133,7 @@ impl Rows<COLUMNS> for Row {
             "hot_documents",
             "unsigned",
             "handed_over",
+            "median_words",
         ]
     }
 
@@ -157,6 +168,7 @@ impl Rows<COLUMNS> for Row {
             Some(counts.hot_documents),
             Some(account.unsigned.count),
             Some(account.handed_over.into()),
+            account.short_texts.median_words(),
         ];
         let values = numbers.into_iter().chain(account.phases.map(f64::to_bits)).map(Some).chain(later);
         for ((column, null), value) in row.iter_mut().zip(&mut self.nulls).zip(values) {

@@ -6,7 +6,7 @@ use std::time::Instant;
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::Datum;
 
-use super::near_duplicates_stats::{StoredAccount, tell_weak};
+use super::near_duplicates_stats::{StoredAccount, tell_short, tell_weak};
 use super::spans::range;
 use crate::pg::read::documents::{Finished, ServerReading};
 use crate::pg::request::example::Example;
@@ -73,6 +73,7 @@ impl Run {
         let (search, mut account) = reading.run(|reading| passages::search(parameters, reading))?;
         tell_capped(request, search.account.capped);
         tell_weak(request.name, &account);
+        tell_short(request.name, &account, &request.of_words);
         let finished = reading.finish();
         account.phases[1] = milliseconds(began) - account.phases[0];
         Ok(Self {

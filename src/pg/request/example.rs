@@ -35,6 +35,12 @@ impl Example {
         Self { function, id_type, ..self.clone() }
     }
 
+    /// Returns the call with another threshold.
+    #[must_use]
+    pub(crate) fn at(&self, threshold: f64) -> Self {
+        Self { threshold: Some(threshold), ..self.clone() }
+    }
+
     /// Returns the call with a further argument.
     #[must_use]
     pub(crate) fn with(&self, name: &'static str, value: impl fmt::Display) -> Self {

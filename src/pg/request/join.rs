@@ -12,6 +12,7 @@ use super::methods::{self, stored};
 use super::nearest::did_you_mean;
 use super::options::{ByName, at_least_one};
 use super::tables::Tables;
+use super::tokenizer::HTML;
 use crate::pg::query::column::Column;
 use crate::pg::query::decode::Kind;
 use crate::pg::read::documents::ServerReading;
@@ -39,6 +40,8 @@ pub(crate) struct Request {
     pub max_pairs: Option<u64>,
     /// This call without `max_pairs`, for hints.
     pub example: Example,
+    /// A call of the same function that compares words, for texts that are short for the method.
+    pub of_words: Example,
 }
 
 impl Request {
@@ -69,6 +72,7 @@ impl Request {
 
         let sites = columns_of_sites(given, form)?;
         let without_sites = example.clone();
+        let of_words = of_words(&example, given.text(Argument::Tokenizer)?.as_deref());
         if let Some((name, argument)) = &sites[0] {
             example = example.with(argument.name(), literal(name));
         }
@@ -130,7 +134,7 @@ impl Request {
             site.map(|(name, argument)| table.relation.named(name, argument.name())).transpose()
         })?;
         let method_name = sketches.map_or(name, |(kind, _)| kind.method());
-        Ok(Self { name: form.name, left, right, id_type, method_name, method, max_pairs, example })
+        Ok(Self { name: form.name, left, right, id_type, method_name, method, max_pairs, example, of_words })
     }
 
     /// Prepares to read documents in place of those of the only table.
@@ -141,6 +145,15 @@ impl Request {
     /// Prepares to read the documents of the request.
     pub(crate) fn reading(&self) -> ServerReading<'_> {
         ServerReading::of(self.name, &self.left, self.right.as_ref(), self.id_type)
+    }
+}
+
+/// Returns a call on the same columns that compares words by a usual threshold of short texts.
+pub(super) fn of_words(example: &Example, tokenizer: Option<&str>) -> Example {
+    const THRESHOLD: f64 = 0.5;
+    match tokenizer {
+        Some(HTML) => example.with("tokenizer", literal(HTML)).at(THRESHOLD),
+        _ => example.at(THRESHOLD),
     }
 }
 

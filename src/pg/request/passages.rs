@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use super::example::{Example, literal, such_as};
 use super::features::{PassageOptions, known};
-use super::form::{Argument, Form, Named};
+use super::form::{Argument, Form, NEAR_DUPLICATES, NEAR_DUPLICATES_BETWEEN, Named};
+use super::join::of_words;
 use super::options::{self, at_least_one};
 use super::tables::Tables;
 use super::tokenizer::{HTML, Pages};
@@ -34,6 +35,8 @@ pub(crate) struct PassageRequest {
     pub max_passages: Option<u64>,
     /// This call without `max_passages`, for hints.
     pub example: Example,
+    /// A call that compares whole documents by words, for texts that are too short for passages.
+    pub of_words: Example,
 }
 
 /// The default minimum similarity of similar sentences.
@@ -47,6 +50,9 @@ impl PassageRequest {
         let columns = tables.columns()?;
         let id_type = tables.id_type.unwrap_or(pg_sys::INT8OID);
         let mut example = tables.example().unwrap_or_else(|| tables.bare_example());
+        let whole = if form.relations().len() == 2 { NEAR_DUPLICATES_BETWEEN } else { NEAR_DUPLICATES };
+        let tokenizer = given.text(Argument::Tokenizer)?;
+        let of_words = of_words(&example, tokenizer.as_deref()).of(whole.name, example.id_type.clone());
         if let Some((_, made)) = columns.iter().find(|(_, text)| Kind::of(text.base_type) != Kind::Text) {
             let what = Kind::of(made.base_type).sketches().map_or("tokens", |_| "sketches");
             let message =
@@ -64,7 +70,7 @@ impl PassageRequest {
             ),
         };
         let (left, right) = tables.sources(columns, id_type, None, pages.as_ref(), |_, _| Ok(None))?;
-        Ok(Self { name: form.name, left, right, id_type, parameters, max_passages, example })
+        Ok(Self { name: form.name, left, right, id_type, parameters, max_passages, example, of_words })
     }
 }
 

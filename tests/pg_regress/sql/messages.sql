@@ -44,3 +44,28 @@ CREATE INDEX ON docs USING signature (body) WITH (nothing = 100);
 SELECT body <-> 'a b' FROM docs LIMIT 1;
 DROP FUNCTION estimate;
 DROP TABLE docs, logs, repeated CASCADE;
+-- Texts that are too short for runs of words and for sentences: the call of the hint works.
+CREATE TABLE titles ("key" text PRIMARY KEY, title text);
+INSERT INTO titles SELECT 'n' || i, format('%s a%s b%s c%s quay', CASE i % 2 WHEN 0 THEN 'News' ELSE 'Notes' END, i / 2, i / 2, i / 2) FROM generate_series(2, 41) i;
+SELECT count(*) FROM near_duplicates('titles', 0.8, NULL::text, method => 'minhash');
+SELECT count(*) FROM near_duplicates('titles', 0.5, NULL::text);
+SELECT count(*) FROM near_duplicates('titles', 0.8, NULL::text, shingle => 5);
+SELECT count(*) FROM near_duplicates('titles', 0.5, NULL::text, tokenizer => 'html', shingle => 5);
+SELECT count(*) FROM near_duplicates('titles', NULL, NULL::text, method => 'shingling');
+SELECT count(*) FROM near_duplicates('titles', NULL, NULL::text, method => 'combined');
+SELECT count(*) FROM near_duplicates('titles', NULL, NULL::text, method => 'tlcs');
+SELECT count(*) FROM near_duplicates('titles', NULL, NULL::text, method => 'spotsigs');
+SELECT count(*) FROM near_duplicate_clusters('titles', NULL, NULL::text, method => 'lcs', clustering => 'perhaps_similar');
+SELECT count(*) FROM eliminate('titles', 0.8, NULL::text, method => 'minhash');
+SELECT count(*) FROM partial_duplicates('titles', NULL, NULL::text);
+SELECT count(*) FROM near_duplicates_between('titles', 'titles', 0.9, NULL::text, method => 'minhash');
+SELECT median_words FROM near_duplicates_stats();
+-- A few titles, shingles that are short, and longer texts are no reason to tell anything.
+SELECT count(*) FROM near_duplicates('titles', 0.8, NULL::text, shingle => 3);
+CREATE VIEW longer AS SELECT "key" AS id, repeat(title || ' ', 4) AS body FROM titles;
+SELECT count(*) FROM near_duplicates('longer', 0.8, NULL::text, id_column => 'id', shingle => 5);
+SELECT median_words FROM near_duplicates_stats();
+CREATE VIEW few AS SELECT "key" AS id, title FROM titles ORDER BY "key" LIMIT 19;
+SELECT count(*) FROM near_duplicates('few', 0.8, NULL::text, id_column => 'id', shingle => 5);
+DROP VIEW few, longer;
+DROP TABLE titles;

@@ -49,6 +49,13 @@ SELECT near_duplicates('docs', 0.8, max_pairs => 1);
 SELECT pairs FROM near_duplicates_stats();
 SELECT near_duplicates('docs', 8);
 SELECT documents, pairs FROM near_duplicates_stats();
+-- Words of documents are counted where runs of words or sentences are compared.
+SELECT count(*) FROM near_duplicates('docs', 0.8, shingle => 3);
+SELECT median_words FROM near_duplicates_stats();
+SELECT count(*) FROM near_duplicates('docs', 0.8, shingle => 4);
+SELECT median_words FROM near_duplicates_stats();
+SELECT count(*) FROM near_duplicates('docs', method => 'tlcs');
+SELECT median_words FROM near_duplicates_stats();
 -- While a cursor is open the last call is one before it.
 BEGIN;
 SELECT count(*) FROM near_duplicates('docs', 1);
