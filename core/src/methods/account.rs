@@ -5,6 +5,7 @@ use std::time::Instant;
 
 pub use super::short_texts::{LongParts, ShortTexts};
 pub use crate::joins::Counts;
+pub use crate::joins::runs::FrequentWindows;
 use crate::joins::sketches::hamming::Hamming;
 
 /// The account of one call.
@@ -60,6 +61,8 @@ pub struct Account {
     pub unsigned: Unsigned,
     /// The numbers of words of the documents, if the method compares long parts of them.
     pub short_texts: ShortTexts,
+    /// The windows of `runs` that do not count, as too many documents have them.
+    pub frequent: FrequentWindows,
     /// The texts of `edit`.
     pub compared: ComparedTexts,
     /// The simhashes, if each of them is compared with all others.
