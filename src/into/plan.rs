@@ -1,6 +1,6 @@
 //! Derives the next steps from the known facts.
 
-use super::state::{Count, Ids, Log, Progress, State, most_candidates};
+use super::state::{Claim, Count, Ids, Log, Progress, State, most_candidates};
 use super::step::{End, Refusal, Stage, Step, Table};
 
 const MORE: Step = Step::Done(End::More);
@@ -50,6 +50,8 @@ fn go_on(state: &State, progress: &Progress) -> Vec<Step> {
         return vec![Step::Forget { keep: progress.before(lost) }, MORE];
     }
     match stage {
+        Stage::Table(table) if state.call.shared => by_parts(state, progress, stage, table),
+        Stage::Round(_) if state.call.shared => by_parts(state, progress, stage, Table::Pairs),
         Stage::Table(table) => fill(state, progress, table),
         Stage::Round(round) if state.filled.is_none() => {
             let pairs = (round == 0).then_some(Step::Make(Table::Pairs));
@@ -91,6 +93,23 @@ fn inputs(stage: Stage, members_have_sets: bool, by_stars: bool) -> &'static [Ta
     }
 }
 
+/// Returns the steps for one part of a stage, or those that end the stage when all parts are done.
+fn by_parts(state: &State, progress: &Progress, stage: Stage, table: Table) -> Vec<Step> {
+    let most = most_candidates(progress.expected(Table::Sets));
+    match state.claim {
+        None => vec![Step::TakePart(table)],
+        Some(Claim::Closed) => vec![Step::Make(table), Step::Open, MORE],
+        Some(Claim::Part { before }) if table == Table::Candidates && before > most => {
+            refuse(Refusal::Candidates(most))
+        }
+        Some(Claim::Part { .. }) if state.filled.is_none() => vec![Step::Fill(table)],
+        Some(Claim::Part { .. }) => vec![Step::LogPart, MORE],
+        Some(Claim::Busy) => vec![Step::Wait, MORE],
+        Some(Claim::Done(_)) if table == Table::Pairs => done(stage),
+        Some(Claim::Done(rows)) => check(state, progress, table, rows),
+    }
+}
+
 fn done(stage: Stage) -> Vec<Step> {
     vec![Step::Log(stage), MORE]
 }
@@ -109,6 +128,11 @@ fn fill(state: &State, progress: &Progress, table: Table) -> Vec<Step> {
             _ => vec![Step::Make(table), Step::Fill(table)],
         };
     };
+    check(state, progress, table, rows)
+}
+
+/// Returns the steps that check the contents of a table that has this number of rows.
+fn check(state: &State, progress: &Progress, table: Table, rows: i64) -> Vec<Step> {
     let (asks_ids, asks_equal) = (table == Table::Sets, table == Table::Members);
     match (state.ids, state.equal) {
         (None, _) if asks_ids => return vec![Step::CheckIds],

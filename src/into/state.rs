@@ -7,6 +7,9 @@ use super::step::{Stage, Table};
 pub struct Call {
     /// True if the documents are on servers and the method can work in parts.
     pub in_parts: bool,
+    /// True if the documents are on this server and each stage is done in parts that are committed
+    /// one by one, perhaps by several sessions. The working tables keep their rows in a crash.
+    pub shared: bool,
     /// True if this is the first transaction.
     pub first: bool,
     /// The largest number of pairs that the caller wants.
@@ -168,6 +171,22 @@ pub enum Ids {
     Double,
 }
 
+/// The part of a stage that a session has taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Claim {
+    /// None, because the tables that the stage fills are not made yet.
+    Closed,
+    /// One that is to be done. The parts that are done have `before` rows.
+    Part {
+        /// The number of rows.
+        before: i64,
+    },
+    /// None, because other sessions are doing all parts that are left.
+    Busy,
+    /// None, because all parts are done, with this number of rows.
+    Done(i64),
+}
+
 /// All known facts. `None` means that a fact is not known yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct State {
@@ -183,6 +202,8 @@ pub struct State {
     pub refused: bool,
     /// The results of counting tables.
     pub counted: Vec<(Table, Count)>,
+    /// The part that this transaction has taken.
+    pub claim: Option<Claim>,
     /// The number of new rows.
     pub filled: Option<i64>,
     /// The result of checking ids.
@@ -207,6 +228,7 @@ impl State {
             log,
             refused: false,
             counted: Vec::new(),
+            claim: None,
             filled: None,
             ids: None,
             sizes: None,

@@ -129,6 +129,15 @@ pub enum Step {
     Make(Table),
     /// Fills a table, and reports the number of new rows.
     Fill(Table),
+    /// Takes a part of the work that fills a table, of the parts that no session has done or is
+    /// doing; reports what was taken.
+    TakePart(Table),
+    /// Records that the tables which the next stage fills are made, and that no part of it is done.
+    Open,
+    /// Records that the part that was taken is done.
+    LogPart,
+    /// Waits until another session has ended its part.
+    Wait,
     /// Reports whether each document has an id of its own.
     CheckIds,
     /// Reports the sizes of the sets.

@@ -2,13 +2,14 @@
 
 use crate::into::plan::plan;
 use crate::into::state::{
-    Call, Count, Ids, Log, MOST_STARS, Progress, Sizes, State, most_candidates, rounds,
+    Call, Claim, Count, Ids, Log, MOST_STARS, Progress, Sizes, State, most_candidates, rounds,
 };
 use crate::into::step::Step::*;
 use crate::into::step::{End, Refusal, Stage, Table};
 
 const CALL: Call = Call {
     in_parts: true,
+    shared: false,
     first: false,
     max_pairs: None,
     clusters: false,
@@ -196,4 +197,38 @@ fn few_rows_are_fetched_where_sets_are_large() {
     assert_eq!(fetched(270_000_000, 300_000, 1000), 31);
     assert_eq!(fetched(1_000_000, 1 << 29, 1000), 1);
     assert_eq!(fetched(0, 0, 0), 1000);
+}
+
+#[test]
+fn a_stage_of_parts_is_opened_done_and_ended() {
+    let shared = |rows: &[i64], counts: &[(Table, i64)], claim| {
+        let mut state = counted(ours(rows), counts);
+        (state.call.shared, state.claim) = (true, claim);
+        state
+    };
+    assert_eq!(plan(&shared(&[], &[], None)), [TakePart(Table::Sets)]);
+    let closed = shared(&[], &[], Some(Claim::Closed));
+    assert_eq!(plan(&closed), [Make(Table::Sets), Open, MORE]);
+    let mut part = shared(&[], &[], Some(Claim::Part { before: 7 }));
+    assert_eq!(plan(&part), [Fill(Table::Sets)]);
+    part.filled = Some(2);
+    assert_eq!(plan(&part), [LogPart, MORE]);
+    assert_eq!(plan(&shared(&[], &[], Some(Claim::Busy))), [Wait, MORE]);
+    let mut all = shared(&[], &[], Some(Claim::Done(9)));
+    all.filled = Some(9);
+    assert_eq!(plan(&all), [CheckIds]);
+    (all.ids, all.sizes) = (Some(Ids::Good), Some(Sizes::default()));
+    assert_eq!(plan(&all), [Log(Stage::Table(Table::Sets)), MORE]);
+
+    // Pairs are compared in one round of parts, without a table of halves.
+    let counts = [(Table::Sets, 5), (Table::Candidates, 3)];
+    let closed = shared(&[5, 4, 1, 9, 3], &counts, Some(Claim::Closed));
+    assert_eq!(plan(&closed), [Make(Table::Pairs), Open, MORE]);
+    let all = shared(&[5, 4, 1, 9, 3], &counts, Some(Claim::Done(2)));
+    assert_eq!(plan(&all), [Log(Stage::Round(0)), MORE]);
+
+    // Too many candidates end it before all parts are done.
+    let many = Some(Claim::Part { before: 100_000_501 });
+    let state = shared(&[5, 4, 1, 9], &[(Table::Routes, 9)], many);
+    assert_eq!(plan(&state), [Refuse(Refusal::Candidates(100_000_500)), MORE]);
 }

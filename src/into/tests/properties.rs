@@ -20,10 +20,12 @@ fn docs() -> impl Strategy<Value = Vec<Doc>> {
 }
 
 prop_compose! {
-    fn calls()(in_parts in prop::bool::weighted(0.9), max_pairs in prop::option::of(0..30i64),
+    fn calls()(in_parts in prop::bool::weighted(0.9), shared in any::<bool>(), max_pairs in prop::option::of(0..30i64),
         clusters in any::<bool>(), by_stars in any::<bool>(), members_have_sets in any::<bool>(), allowance in prop_oneof![Just(0), Just(1 << 30)]) -> Call {
-        let by_stars = by_stars && clusters && in_parts;
-        Call { in_parts, first: true, max_pairs: max_pairs.filter(|_| in_parts), clusters, by_stars, members_have_sets, allowance }
+        let shared = shared && in_parts;
+        let by_stars = by_stars && clusters && in_parts && !shared;
+        let members_have_sets = members_have_sets && !shared;
+        Call { in_parts, shared, first: true, max_pairs: max_pairs.filter(|_| in_parts), clusters, by_stars, members_have_sets, allowance }
     }
 }
 
@@ -99,6 +101,8 @@ proptest! {
             world.call(0, Some(at.min(7)));
             let ended = settle(&mut world);
             prop_assert_eq!(ended, outcome);
+            // What is committed is not done again.
+            prop_assert!(world.times.values().all(|&times| times == 1), "{:?}", world.times);
             is_right(&mut world, ended)?;
         }
         let ended = settle(&mut world);
@@ -115,6 +119,7 @@ proptest! {
             Step::CountEqual,
             Step::CountPairs,
             Step::MakeResult,
+            Step::TakePart(Table::Sets),
             Step::CountUnsettled,
         ];
         let world = World::new(docs, call);

@@ -6,7 +6,7 @@ use std::mem::{Discriminant, discriminant};
 
 use super::stars;
 use crate::into::plan::plan;
-use crate::into::state::{Call, Count, Ids, Log, Progress, Sizes, State, rounds};
+use crate::into::state::{Call, Claim, Count, Ids, Log, Progress, Sizes, State, rounds};
 use crate::into::step::{End, Refusal, Stage, Step, Table};
 use neardup_core::turns::Turns;
 
@@ -24,6 +24,8 @@ struct Here {
     far: BTreeMap<Table, Vec<Row>>,
     /// The log: the arguments of its call, its progress, and whether the call has ended.
     log: Option<(u8, Progress, bool)>,
+    /// The rows of each part of the next stage that is done, once its tables are made.
+    parts: Option<Vec<Option<i64>>>,
     result: Option<Vec<Row>>,
     /// The name of each document's cluster.
     clusters: Option<Vec<Row>>,
@@ -52,6 +54,10 @@ pub(super) struct World {
     anew: Vec<Table>,
     /// The documents as they were when they were read.
     pub(super) read: Vec<Doc>,
+    /// The part that this transaction has taken.
+    part: usize,
+    /// How often each part of each stage was done.
+    pub(super) times: BTreeMap<(usize, usize), usize>,
     /// A step that does nothing, to simulate a mistake.
     pub(super) idle: Option<Discriminant<Step>>,
 }
@@ -59,12 +65,27 @@ pub(super) struct World {
 impl World {
     pub(super) fn new(docs: Vec<Doc>, call: Call) -> Self {
         let read = docs.clone();
-        Self { docs, call, here: Here::default(), far: Vec::new(), anew: Vec::new(), read, idle: None }
+        Self {
+            docs,
+            call,
+            here: Here::default(),
+            far: Vec::new(),
+            anew: Vec::new(),
+            read,
+            part: 0,
+            times: BTreeMap::new(),
+            idle: None,
+        }
     }
 
     /// Reports whether a table is on servers.
-    fn is_far(table: Table) -> bool {
-        !matches!(table, Table::Ranks | Table::Pairs)
+    fn is_far(&self, table: Table) -> bool {
+        !self.call.shared && !matches!(table, Table::Ranks | Table::Pairs)
+    }
+
+    /// Returns the number of parts of a stage.
+    fn parts(table: Table) -> usize {
+        if matches!(table, Table::Members | Table::Ranks) { 1 } else { 3 }
     }
 
     /// Executes a call with these arguments, which crashes before step `crash`, counted over all of
@@ -73,6 +94,7 @@ impl World {
         let (mut refused, mut first) = (None, true);
         let mut done = Vec::new();
         loop {
+            let times = self.times.clone();
             if let Some((why, true)) = refused {
                 return (Outcome::Refused(why), done);
             }
@@ -85,7 +107,7 @@ impl World {
                 let Ok(steps) = turns.plan(&state, plan) else { return (Outcome::NothingLearnt, done) };
                 for step in steps {
                     if crash == Some(done.len()) {
-                        self.here = committed;
+                        (self.here, self.times) = (committed, times);
                         // The rows of dropped tables are lost.
                         let far = &self.far;
                         self.here.far.retain(|table, _| far.contains(table));
@@ -135,14 +157,49 @@ impl World {
     }
 
     fn rows(&self, table: Table) -> &[Row] {
-        let rows = if Self::is_far(table) { &self.here.far } else { &self.here.tables };
+        let rows = if self.is_far(table) { &self.here.far } else { &self.here.tables };
         rows.get(&table).map_or(&[], Vec::as_slice)
     }
 
     fn step(&mut self, step: Step, arguments: u8, state: &mut State) {
         match step {
             Step::JoinHere => self.here.result = Some(self.anew()),
-            Step::TakeLog => self.here.log = Some((arguments, Progress::default(), false)),
+            Step::TakeLog => {
+                self.here.log = Some((arguments, Progress::default(), false));
+                self.here.parts = None;
+                self.times.clear();
+            }
+            Step::TakePart(table) => {
+                let done = self.here.parts.as_deref();
+                let rows = done.iter().copied().flatten().flatten().sum();
+                state.claim = Some(match done.map(|done| done.iter().position(Option::is_none)) {
+                    None => Claim::Closed,
+                    Some(None) => Claim::Done(rows),
+                    Some(Some(_)) => Claim::Part { before: rows },
+                });
+                match state.claim {
+                    Some(Claim::Done(_)) => state.filled = Some(rows),
+                    // Any part that is not done may be taken: here the last one.
+                    _ => {
+                        self.part = done.and_then(|done| done.iter().rposition(Option::is_none)).unwrap_or(0)
+                    }
+                }
+                assert!(done.is_none_or(|done| done.len() == Self::parts(table)));
+            }
+            Step::Open => {
+                let table = match self.stage().0 {
+                    Stage::Table(table) => table,
+                    _ => Table::Pairs,
+                };
+                self.here.parts = Some(vec![None; Self::parts(table)]);
+            }
+            Step::LogPart => {
+                let (step, part) = (self.done(), self.part);
+                *self.times.entry((step, part)).or_default() += 1;
+                let parts = self.here.parts.as_mut().expect("parts");
+                assert!(std::mem::replace(&mut parts[part], state.filled).is_none());
+            }
+            Step::Wait => panic!("there is one session"),
             Step::DropTables => {
                 self.here.tables.clear();
                 self.here.far.clear();
@@ -151,7 +208,7 @@ impl World {
             Step::DropLog => self.here.log = None,
             Step::Count(table) => {
                 let there = self.here.tables.contains_key(&table)
-                    && (!Self::is_far(table) || self.far.contains(&table));
+                    && (!self.is_far(table) || self.far.contains(&table));
                 let rows = Count::Rows(self.rows(table).len() as i64);
                 state.counted.push((table, if there { rows } else { Count::Missing }));
             }
@@ -159,11 +216,13 @@ impl World {
                 if let Some((_, progress, _)) = &mut self.here.log {
                     progress.forget(keep);
                 }
+                self.here.parts = None;
+                self.times.retain(|(step, _), _| *step < keep);
             }
             Step::Make(table) => {
                 assert!(self.here.log.is_some(), "a table that no log tells of");
                 self.here.tables.insert(table, Vec::new());
-                if Self::is_far(table) {
+                if self.is_far(table) {
                     self.far.retain(|other| *other != table);
                     self.far.push(table);
                     self.anew.push(table);
@@ -223,7 +282,11 @@ impl World {
             Stage::Table(Table::Sets) => progress.sizes = state.sizes.unwrap_or_default(),
             Stage::Table(Table::Candidates) => {
                 let documents = progress.expected(Table::Sets);
-                progress.rounds = rounds(rows, documents, progress.sizes, self.call.allowance);
+                progress.rounds = if self.call.shared {
+                    1
+                } else {
+                    rounds(rows, documents, progress.sizes, self.call.allowance)
+                };
             }
             Stage::Table(Table::Edges) | Stage::Stars(_) => {
                 progress.unsettled.push(state.unsettled.expect("a number"));
@@ -232,13 +295,23 @@ impl World {
             _ => {}
         }
         progress.rows.push(rows);
+        self.here.parts = None;
+    }
+
+    /// Returns the number of stages that are done.
+    fn done(&self) -> usize {
+        self.here.log.as_ref().map_or(0, |(_, progress, _)| progress.rows.len())
     }
 
     fn fill(&mut self, table: Table, state: &mut State) {
         let set = |n: i64| i64::from(self.read[n as usize].1.unwrap_or_default());
-        let rows: Vec<Row> = match table {
+        let mut rows: Vec<Row> = match table {
             Table::Sets => {
-                self.read = self.docs.clone();
+                for n in 0..self.docs.len() {
+                    if !self.call.shared || n % Self::parts(table) == self.part {
+                        self.read[n] = self.docs[n];
+                    }
+                }
                 (0..self.read.len() as i64).map(|n| (n, n)).collect()
             }
             Table::Members => {
@@ -263,7 +336,8 @@ impl World {
                 candidates.filter(|(a, b)| (a + b) % rounds == round).collect()
             }
             Table::Pairs => {
-                let halves = self.rows(Table::Halves).iter().copied();
+                let from = if self.call.shared { Table::Candidates } else { Table::Halves };
+                let halves = self.rows(from).iter().copied();
                 halves.filter(|&(a, b)| (set(a) - set(b)).abs() <= 1).collect()
             }
             Table::Edges if matches!(self.stage().0, Stage::Stars(_)) => {
@@ -273,15 +347,20 @@ impl World {
             Table::Larger => stars::larger(self.rows(Table::Edges)),
             Table::Clusters => self.clusters_of_sets(),
         };
+        if self.call.shared {
+            // Each row belongs to a part by one of its numbers.
+            let parts = Self::parts(table);
+            rows.retain(|row| row.0 as usize % parts == self.part);
+        }
         if !matches!(table, Table::Halves | Table::Larger) {
             state.filled = Some(rows.len() as i64);
         }
-        assert!(!Self::is_far(table) || self.far.contains(&table));
+        assert!(!self.is_far(table) || self.far.contains(&table));
         if table == Table::Members && self.call.members_have_sets {
             self.here.tables.remove(&Table::Sets);
             self.here.far.remove(&Table::Sets);
         }
-        let to = if Self::is_far(table) { &mut self.here.far } else { &mut self.here.tables };
+        let to = if self.is_far(table) { &mut self.here.far } else { &mut self.here.tables };
         to.get_mut(&table).expect("a table that was made").extend(rows);
     }
 
@@ -352,14 +431,19 @@ impl World {
         self.here.far.values_mut().for_each(Vec::clear);
     }
 
-    /// Simulates a crash of the coordinator.
+    /// Simulates a crash of the coordinator, which loses the rows of unlogged tables.
     pub(super) fn lose_own_rows(&mut self) {
-        self.here.tables.values_mut().for_each(Vec::clear);
+        if !self.call.shared {
+            self.here.tables.values_mut().for_each(Vec::clear);
+        }
     }
 
     /// Simulates that a table on a server is dropped.
     pub(super) fn lose_table(&mut self, table: Table) {
         self.far.retain(|other| *other != table);
         self.here.far.remove(&table);
+        if self.call.shared {
+            self.here.tables.remove(&table);
+        }
     }
 }

@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::documents::{Bands, Documents};
 use super::layout::CitusLayout;
+use super::parts::MOST as MOST_PARTS;
 use super::place::{Place, such_as};
 use super::servers::Server;
 use super::statements::catalog;
@@ -140,6 +141,18 @@ pub(super) struct InParts {
     pub servers: Vec<Server>,
     /// The distribution of the documents, if they are in Citus instead.
     pub citus: Option<CitusLayout>,
+    /// The SQL expression for the id in a form that indexes can use, if the ids are integers and
+    /// the primary key, so that documents can be read in ranges of ids.
+    pub key: Option<String>,
+    /// Set if no two rows have the same id.
+    pub has_key: bool,
+}
+
+impl InParts {
+    /// Reports whether the documents are on this server, so that sessions share the work.
+    pub(super) fn is_shared(&self) -> bool {
+        self.servers.is_empty() && self.citus.is_none()
+    }
 }
 
 /// The join of a call.
@@ -159,6 +172,9 @@ pub(super) struct JoinArguments {
     pub in_parts: Option<InParts>,
     /// Set if documents are on servers or in Citus, but the join cannot be made in parts.
     pub is_elsewhere: bool,
+    /// Set if documents are on this server and parts are wanted, but the join cannot be made in
+    /// parts.
+    pub is_whole: bool,
 }
 
 impl JoinArguments {
@@ -175,6 +191,7 @@ impl JoinArguments {
         let id = relation.id_column(given.text(Argument::IdColumn)?.as_deref(), Argument::IdColumn.name());
         // The type is the one that near_duplicates uses if no type is given; near_duplicates
         // reports the error if there is no id column.
+        let id_column = id.as_ref().ok().copied();
         let id_oid =
             id.map_or(pg_sys::INT8OID, |id| if id.is_integer() { pg_sys::INT8OID } else { id.base_type });
         let request = Request::of_kept(&arguments.join, id_oid)?;
@@ -182,7 +199,9 @@ impl JoinArguments {
         let found = as_user(role, || Server::all(&catalog::servers(docs)))?;
         let citus = as_user(role, || CitusLayout::of(docs, result))?.filter(|_| found.is_empty());
         let elsewhere = citus.is_some() || !found.is_empty();
-        let join = in_parts(&request, &method).filter(|_| elsewhere);
+        // Parts of documents that are on this server cost more, so they are made only if wanted.
+        let is_wanted = elsewhere || arguments.parts.is_some();
+        let join = in_parts(&request, &method).filter(|_| is_wanted);
         if join.is_none() && elsewhere && method == "minhash" {
             let message = format!(
                 "method minhash is not made in parts with these arguments, and the documents of {} are on servers",
@@ -193,17 +212,25 @@ impl JoinArguments {
             ));
         }
         let is_elsewhere = join.is_none() && elsewhere;
+        let is_whole = join.is_none() && is_wanted && !elsewhere;
         let in_parts = match join {
             None => None,
             Some(Exactly { spec, measure, threshold, bands }) => {
                 let servers = Server::listed(found)?;
                 let least = citus.as_ref().map_or(servers.len() as i64, |layout| layout.shards);
                 let usual = if citus.is_some() { least } else { 16 * least };
-                let parts = parts(arguments.parts, least, usual)?;
+                let parts = if elsewhere {
+                    parts(arguments.parts, least, usual)?
+                } else {
+                    parts_here(arguments.parts)?
+                };
                 let source = &request.left;
                 let (table, id) = (source.table.clone(), source.id.clone());
                 let documents = Documents { table, id, set: tokens(&extension.schema, source, &spec) };
-                Some(InParts { documents, measure, threshold, bands, parts, servers, citus })
+                let of_integers = id_column.is_some_and(|id| id.is_integer() && relation.is_key(id));
+                let key = of_integers.then(|| source.key.clone());
+                let has_key = of_integers && relation.is_plain;
+                Some(InParts { documents, measure, threshold, bands, parts, servers, citus, key, has_key })
             }
         };
         Ok(Self {
@@ -214,6 +241,7 @@ impl JoinArguments {
             max_pairs: request.max_pairs.map(|most| i64::try_from(most).unwrap_or(i64::MAX)),
             in_parts,
             is_elsewhere,
+            is_whole,
         })
     }
 }
@@ -229,6 +257,16 @@ fn parts(asked: Option<i32>, least: i64, usual: i64) -> Result<i64> {
             "parts must be between the number of servers or shards, {least}, and {most}, not {parts}"
         );
         return Err(SqlError::parameter(message).hint("Some for each processor of all servers: parts => 64"));
+    }
+    Ok(parts)
+}
+
+/// Returns the number of parts of a join on this server.
+fn parts_here(asked: Option<i32>) -> Result<i64> {
+    let parts = asked.map_or(1, i64::from);
+    if !(1..=MOST_PARTS).contains(&parts) {
+        let message = format!("parts must be between 1 and {MOST_PARTS} on one server, not {parts}");
+        return Err(SqlError::parameter(message).hint("One for each 100000 documents: parts => 16"));
     }
     Ok(parts)
 }

@@ -43,10 +43,20 @@ pub(super) struct Arguments {
     pub citus: Option<CitusLayout>,
 }
 
+impl Arguments {
+    /// Reports whether the documents are on this server, so that sessions share the work.
+    pub(super) fn is_shared(&self) -> bool {
+        self.servers.is_empty() && self.citus.is_none()
+    }
+}
+
 /// The content of the first row of the log.
 #[derive(Debug, Serialize, Deserialize)]
 struct About {
     token: String,
+    /// Where the ranges of ids begin in which the documents are read, without the first one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    ranges: Vec<i64>,
     #[serde(flatten)]
     arguments: Arguments,
 }
@@ -91,6 +101,8 @@ pub(super) struct LogTable {
     /// The common part of the names of working tables, and the parameters of the call, or None if
     /// the first row cannot be read.
     pub call: Option<(String, Arguments)>,
+    /// Where the ranges of ids begin in which the documents are read, without the first one.
+    pub ranges: Vec<i64>,
     /// The work that has been done.
     pub progress: Progress,
     /// Set if the result was made.
@@ -135,6 +147,7 @@ impl LogTable {
             name: table.name,
             oid,
             call: None,
+            ranges: Vec::new(),
             progress: Progress::default(),
             is_finished: false,
             moved: 0,
@@ -150,13 +163,17 @@ impl LogTable {
         // The owner of a table can write anything into it; unreadable rows count as no progress.
         let rows: Vec<Row> = json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default();
         let mut rows = rows.into_iter();
-        let about = rows.next().filter(|row| row.step == 0).and_then(|row| row.about);
+        let first = rows.next().filter(|row| row.step == 0);
+        let began = first.as_ref().and_then(|row| row.started.clone().zip(row.fresh));
+        let about = first.and_then(|row| row.about);
         let about = about.and_then(|about| serde_json::from_value::<About>(about).ok());
         let is_token = |token: &str| token.len() == 12 && token.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let Some(About { token, arguments }) = about.filter(|about| is_token(&about.token)) else {
+        let Some(About { token, ranges, arguments }) = about.filter(|about| is_token(&about.token)) else {
             return Ok(());
         };
-        self.call = Some((token, arguments));
+        // Parts of the documents may be read before the first step is done.
+        self.read = began.filter(|_| arguments.is_shared());
+        (self.call, self.ranges) = (Some((token, arguments)), ranges);
         for (row, step) in rows.zip(1..) {
             if row.step != step {
                 break;
@@ -165,7 +182,7 @@ impl LogTable {
             let StageDetails { bytes, largest, rounds, moved, unsettled } = noted.unwrap_or_default();
             if step == 1 {
                 self.progress.sizes = Sizes { bytes, largest };
-                self.read = row.started.zip(row.fresh);
+                self.read = self.read.take().or(row.started.zip(row.fresh));
             }
             self.moved = self.moved.saturating_add(moved);
             self.progress.unsettled.extend(unsettled);
@@ -177,12 +194,18 @@ impl LogTable {
     }
 
     /// Makes the log of a call; `token` is the common part of the names of its working tables.
-    pub(super) fn create(place: &Place, caller: Oid, token: &str, arguments: Arguments) -> Result<()> {
+    pub(super) fn create(
+        place: &Place,
+        caller: Oid,
+        token: &str,
+        ranges: Vec<i64>,
+        arguments: Arguments,
+    ) -> Result<()> {
         let name = place.qualified()?;
         statements::create(&name).run()?;
         let gone = || SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE, format!("{name} is gone"));
         let Self { name, oid, .. } = Self::open(place, caller)?.ok_or_else(gone)?;
-        let about = About { token: token.to_owned(), arguments };
+        let about = About { token: token.to_owned(), ranges, arguments };
         let about = json(&about)?;
         statements::write((&name, oid), 0, "arguments", 0, Some(&about))?.run().map(|_| ())
     }

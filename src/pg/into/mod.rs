@@ -2,15 +2,16 @@
 //! are found on these servers.
 //!
 //! The procedure calls [`transaction`] and commits, until the transaction reports that it is done.
-//! Each transaction reads the current state, and carries out the plan of `crate::into`.
+//! Each transaction [looks](look) for the current state, and carries out the plan of `crate::into`.
 //! [`arguments`] are the arguments, [`documents`] the parameters of statements, [`place`] the names
 //! of tables to make, [`log`] the log next to the result, [`spread`] the working tables and the
 //! place of their rows, [`servers`] the requests to servers and the statements that run there,
 //! [`layout`] the distribution of the documents by Citus. [`tables`] makes the working tables. They
 //! are filled by [`on_servers`] or, in Citus, by [`in_shards`], where [`stars`] also makes
-//! clusters. [`outcome`] makes the tables that the caller named. [`reasons`] makes the error that
-//! says why a call ends, and [`refusal`] is an error that is raised once the tables of the call are
-//! dropped.
+//! clusters, or by [`here`] if the documents are on this server and are joined in parts, which
+//! sessions share: [`in_parts`] makes these tables, and [`parts`] takes the parts. [`outcome`] makes
+//! the tables that the caller named. [`reasons`] makes the error that says why a call ends, and
+//! [`refusal`] is an error that is raised once the tables of the call are dropped.
 //!
 //! Work runs as the caller with `pg_catalog` as the only schema of the search path, except for
 //! reading documents, which runs like any query of the caller.
@@ -21,12 +22,16 @@
 mod arguments;
 mod columns;
 mod documents;
+mod here;
+mod in_parts;
 mod in_shards;
 mod layout;
 mod log;
+mod look;
 mod on_servers;
 mod outcome;
 mod own;
+mod parts;
 mod place;
 mod reasons;
 mod refusal;

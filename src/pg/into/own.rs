@@ -12,14 +12,17 @@ use pgrx::pg_sys::{self, Oid};
 use super::columns::{Column, Types};
 use super::place::Place;
 use super::statements::catalog;
-use crate::pg::procedure::table::{Opened, Table};
+use crate::pg::procedure::table::{Opened, Shape, Table};
 use crate::pg::query::names::name_of;
 use crate::pg::server::error::{Result, SqlError};
 
-/// The kinds of relations, as in the catalog.
-pub(super) const TABLE: u8 = pg_sys::RELKIND_RELATION;
-pub(super) const PARTITIONED: u8 = pg_sys::RELKIND_PARTITIONED_TABLE;
-pub(super) const FOREIGN: u8 = pg_sys::RELKIND_FOREIGN_TABLE;
+/// The shapes of the tables of a call.
+pub(super) const TABLE: Shape = Shape { kind: pg_sys::RELKIND_RELATION, is_partition: false, indexes: 0 };
+pub(super) const PARTITIONED: Shape = Shape { kind: pg_sys::RELKIND_PARTITIONED_TABLE, ..TABLE };
+pub(super) const FOREIGN: Shape =
+    Shape { kind: pg_sys::RELKIND_FOREIGN_TABLE, is_partition: true, indexes: 0 };
+/// A partition that is on this server.
+pub(super) const PARTITION: Shape = Shape { is_partition: true, ..TABLE };
 
 /// The common properties of the tables of a call.
 #[derive(Debug, Clone, Copy)]
@@ -34,7 +37,7 @@ impl Owned<'_> {
     /// Opens the table of a place and locks it until the end of the transaction. Returns its name,
     /// quoted for SQL text, and its OID. Fails if the table is missing, belongs to another role, or
     /// is not as it was made.
-    pub(super) fn open(&self, place: &Place, kind: u8, columns: &[Column]) -> Result<(String, Oid)> {
+    pub(super) fn open(&self, place: &Place, shape: Shape, columns: &[Column]) -> Result<(String, Oid)> {
         let missing = || -> Result<(String, Oid)> {
             let message = format!("{} is gone", place.qualified()?);
             Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE, message)
@@ -43,7 +46,7 @@ impl Owned<'_> {
         let Some(oid) = place.relation()? else { return missing() };
         match open(oid, self.caller)? {
             None => missing(),
-            Some(table) if table.is_bare_of(kind, &self.types.oids(columns)) => {
+            Some(table) if table.is_bare_of(shape, &self.types.oids(columns)) => {
                 check_triggers(&table)?;
                 Ok((table.name, oid))
             }

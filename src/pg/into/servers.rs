@@ -199,6 +199,13 @@ impl Dblink {
         Ok(self.ask(server, &remote::is_there(&home, &table))?.as_deref() == Some("1"))
     }
 
+    /// Counts the rows of a table on a server.
+    pub(super) fn count(&self, server: &Server, table: &str) -> Result<i64> {
+        let name = format!("{}.{table}", self.home(server)?);
+        let rows = self.ask(server, &remote::count(&name))?;
+        Ok(rows.and_then(|rows| rows.parse().ok()).unwrap_or_default())
+    }
+
     /// Drops tables of a server. If the server cannot be reached or fails to drop them, tells the
     /// caller which tables may remain there.
     pub(super) fn drop(&self, server: &Server, tables: &[String]) -> Result<()> {

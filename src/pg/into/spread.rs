@@ -1,5 +1,6 @@
 //! Working tables by the names in the log, and the place of their rows: local, in partitions that
-//! are foreign tables of tables on servers, or in shards of Citus.
+//! are foreign tables of tables on servers, in shards of Citus, or in local partitions that
+//! sessions share.
 
 use pgrx::pg_sys::Oid;
 
@@ -27,11 +28,14 @@ pub(super) struct Spread<'a> {
     pub dblink: Option<&'a Dblink>,
     /// The distribution of the tables, if they are in Citus.
     pub citus: Option<&'a CitusLayout>,
+    /// The number of local partitions of a table, if sessions share the tables.
+    pub parts: Option<usize>,
     /// The owner of the tables, and the types of their columns.
     pub owned: Owned<'a>,
 }
 
-/// Further tables in Citus, each of which is made, read and dropped within one step.
+/// Further tables. All but the last are in Citus, where each is made, read and dropped within one
+/// step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scratch {
     /// For each shard, a key that falls into it, and the shard's number, starting at 0.
@@ -46,13 +50,16 @@ pub(super) enum Scratch {
     Named,
     /// The sets of clusters, distributed by cluster.
     Vertices,
+    /// The parts that are done, of each stage that sessions share.
+    Parts,
 }
 
 /// The columns of [`Scratch::Slots`].
 pub(super) const SLOTS: &[Column] = &[("key", Type::Int8), ("slot", Type::Int8)];
 
 impl Scratch {
-    const ALL: [Self; 6] = [Self::Slots, Self::Ids, Self::Samples, Self::Joined, Self::Named, Self::Vertices];
+    const ALL: [Self; 7] =
+        [Self::Slots, Self::Ids, Self::Samples, Self::Joined, Self::Named, Self::Vertices, Self::Parts];
 
     /// Returns the suffix of its name.
     fn name(self) -> &'static str {
@@ -63,6 +70,7 @@ impl Scratch {
             Self::Joined => "joined",
             Self::Named => "named",
             Self::Vertices => "vertices",
+            Self::Parts => "parts",
         }
     }
 }
@@ -80,14 +88,20 @@ impl Spread<'_> {
         self.home.beside(self.name(table))
     }
 
-    /// Returns the place of the partition on the server with this number. Numbers start at 0.
-    fn partition(&self, table: Table, n: usize) -> Place {
+    /// Returns the number of partitions of a table that has some.
+    pub(super) fn partitions(&self) -> usize {
+        self.parts.unwrap_or(self.servers.len())
+    }
+
+    /// Returns the place of the partition with this number: the number of a server, or of a part.
+    /// Numbers start at 0.
+    pub(super) fn partition(&self, table: Table, n: usize) -> Place {
         self.home.beside(format!("{}_{}", self.name(table), n + 1))
     }
 
     /// Returns the places of a table and of its partitions.
-    fn places(&self, table: Table) -> Vec<Place> {
-        let partitions = if definitions::spread_by(table).is_some() { self.servers.len() } else { 0 };
+    pub(super) fn places(&self, table: Table) -> Vec<Place> {
+        let partitions = if definitions::spread_by(table).is_some() { self.partitions() } else { 0 };
         [self.place(table)].into_iter().chain((0..partitions).map(|n| self.partition(table, n))).collect()
     }
 
@@ -106,8 +120,12 @@ impl Spread<'_> {
         self.dblink.ok_or_else(|| SqlError::parameter("there is no way to the servers"))
     }
 
-    /// Locks all existing local working tables, and checks that they belong to the caller.
+    /// Locks all existing local working tables, and checks that they belong to the caller. Those
+    /// that sessions share are locked when they are used.
     pub(super) fn lock(&self) -> Result<()> {
+        if self.parts.is_some() {
+            return Ok(());
+        }
         for place in self.all() {
             if let Some(oid) = place.relation()? {
                 own::open(oid, self.owned.caller)?;
@@ -123,8 +141,11 @@ impl Spread<'_> {
         if !self.has_partitions(table) {
             return self.owned.open(&place, own::TABLE, columns);
         }
-        let (name, oid) = self.owned.open(&place, own::PARTITIONED, columns)?;
+        let (name, oid) = self.owned.open(&place, self.keyed(table, own::PARTITIONED), columns)?;
         let mut partitions = Vec::new();
+        for part in 0..self.parts.unwrap_or(0) {
+            partitions.push(self.open_part(table, part)?.1);
+        }
         for (n, server) in self.servers.iter().enumerate() {
             let (partition, of) = self.owned.open(&self.partition(table, n), own::FOREIGN, columns)?;
             let home = self.dblink()?.home(server)?;
@@ -139,12 +160,12 @@ impl Spread<'_> {
         Ok((name, oid))
     }
 
-    /// Reports whether the rows of a table are on servers.
+    /// Reports whether the rows of a table are in partitions.
     fn has_partitions(&self, table: Table) -> bool {
         self.citus.is_none() && definitions::spread_by(table).is_some()
     }
 
-    fn columns(&self, table: Table) -> &'static [Column] {
+    pub(super) fn columns(&self, table: Table) -> &'static [Column] {
         if self.citus.is_some() { citus::columns(table) } else { definitions::columns(table) }
     }
 
@@ -155,6 +176,7 @@ impl Spread<'_> {
             return Ok(Count::Missing);
         }
         if self.has_partitions(table) {
+            let mut rows = 0;
             for (n, server) in self.servers.iter().enumerate() {
                 // A foreign table may exist even if its remote table does not.
                 if self.partition(table, n).relation()?.is_none()
@@ -162,7 +184,11 @@ impl Spread<'_> {
                 {
                     return Ok(Count::Missing);
                 }
+                // Each server counts its own rows, instead of sending them.
+                rows += self.dblink()?.count(server, &self.name(table))?;
             }
+            self.open(table)?;
+            return Ok(Count::Rows(rows));
         }
         let (name, oid) = self.open(table)?;
         let rows = definitions::count(&name, oid).number()?;
@@ -177,6 +203,9 @@ impl Spread<'_> {
         self.drop_place(&place)?;
         if let Some(layout) = self.citus {
             return self.make_in_shards(layout, table, &name);
+        }
+        if self.parts.is_some() {
+            return self.make_in_parts(table, &name);
         }
         let columns = self.owned.types.sql(self.columns(table));
         let Some(by) = definitions::spread_by(table) else {

@@ -2,6 +2,7 @@
 
 use pgrx::pg_sys;
 
+use super::parts;
 use super::statements::outcome;
 use super::work::Work;
 use crate::into::state::Sizes;
@@ -26,6 +27,7 @@ pub(super) fn read_documents(work: &mut Work) -> Result<()> {
         Ok((sql, oid, besides))
     })?;
     let relations: Vec<pg_sys::Oid> = [oid, work.asked.docs].into_iter().chain(besides).collect();
+    parts::begin(work);
     let query = Query { sql: &sql, parameters: &[], relations: &relations, read_only: false };
     work.state.filled = Some(query.run([])?.rows as i64);
     Ok(())

@@ -4,23 +4,24 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 
 use super::arguments::{CallArguments, InParts, JoinArguments, Places};
+use super::here::Here;
 use super::in_shards::InShards;
-use super::layout::CitusLayout;
-use super::log::{Arguments, LogTable, StageDetails};
+use super::log::{LogTable, StageDetails};
+use super::look::{arguments, look_around};
 use super::on_servers::OnServers;
-use super::place::{Place, such_as};
+use super::place::such_as;
 use super::reasons;
 use super::refusal::{self, Pending};
-use super::servers::Dblink;
-use super::work::Work;
-use super::{outcome, stars, tables};
+use super::work::{Part, Work};
+use super::{outcome, parts, stars, tables};
 use crate::into::plan::plan;
-use crate::into::state::{self, Log, State, rounds};
+use crate::into::state::{self, Log, Sizes, State, rounds};
 use crate::into::step::{End, Refusal, Stage, Step, Table};
 use crate::pg::procedure::session_lock::SessionLock;
 use crate::pg::procedure::transaction::{self, Transaction, check_can_commit};
 use crate::pg::query::as_user::{Extension, as_user};
 use crate::pg::query::relation::Relation;
+use crate::pg::server::activity;
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::settings;
@@ -61,21 +62,42 @@ fn step(call: Call) -> Result<&'static str> {
     // a lock of the server.
     let lock = SessionLock { class: pg_sys::RelationRelationId, object: places.pairs.number() };
     let first = !lock.is_held_since(began);
-    if !lock.take(began) {
+    if !first {
+        pause();
+    }
+    let extension = Extension::of(call)?;
+    extension.check_version("near_duplicates_into")?;
+    let asked = JoinArguments::new(&arguments, &extension, caller, &places.pairs)?;
+    let is_shared = asked.in_parts.as_ref().is_some_and(InParts::is_shared);
+    if !(if is_shared { lock.join(began) } else { lock.take(began) }) {
         let message = format!("another session is making {}", places.pairs.qualified()?);
         return Err(SqlError::new(PgSqlErrorCode::ERRCODE_OBJECT_IN_USE, message)
             .hint("Name another table for the pairs, or wait until it is made."));
     }
-    let extension = Extension::of(call)?;
-    extension.check_version("near_duplicates_into")?;
-    let mut work = begin(extension, arguments, (places, caller, began), first)?;
+    let mut work = begin(extension, (arguments, asked), (places, caller, began), (lock, first))?;
     work.state.refused = refused;
-    if transaction::run(&mut work)? == End::More {
+    let end = transaction::run(&mut work)?;
+    if is_shared {
+        activity::end();
+    }
+    if end == End::More {
         return Ok("more");
     }
     lock.release();
     tell(&work)?;
     Ok("done")
+}
+
+/// Waits between two transactions, as long as the caller wants.
+fn pause() {
+    let seconds = settings::pause();
+    if seconds > 0.0 {
+        // SAFETY: a function of the server that takes a float8 and answers to interrupts.
+        unsafe {
+            let seconds = pg_sys::Float8GetDatum(seconds);
+            pg_sys::OidFunctionCall1Coll(pg_sys::F_PG_SLEEP.into(), pg_sys::InvalidOid, seconds);
+        }
+    }
 }
 
 /// Tells the caller the number of pairs, and the number of bytes that moved between shards.
@@ -99,15 +121,16 @@ fn tell(work: &Work) -> Result<()> {
 /// Reads the initial state.
 fn begin(
     extension: Extension,
-    arguments: CallArguments,
+    (arguments, asked): (CallArguments, JoinArguments),
     (places, caller, began): (Places, Oid, i64),
-    first: bool,
+    (lock, first): (SessionLock, bool),
 ) -> Result<Work> {
     let Places { pairs: result, clusters, log: log_place } = places;
-    let asked = JoinArguments::new(&arguments, &extension, caller, &result)?;
+    let shared = asked.in_parts.as_ref().is_some_and(InParts::is_shared);
     let in_shards = asked.in_parts.as_ref().is_some_and(|in_parts| in_parts.citus.is_some());
     let call_state = state::Call {
         in_parts: asked.in_parts.is_some(),
+        shared,
         first,
         max_pairs: asked.max_pairs.filter(|_| asked.in_parts.is_some()),
         clusters: clusters.is_some(),
@@ -125,12 +148,22 @@ fn begin(
         log_place,
         log: None,
         dblink: None,
-        backend: if in_shards { &InShards } else { &OnServers },
+        backend: match (in_shards, shared) {
+            (true, _) => &InShards,
+            (false, true) => &Here,
+            (false, false) => &OnServers,
+        },
         began,
+        lock,
+        part: Part::default(),
         moved: 0,
         distinct: None,
         state: State::new(call_state, Log::None),
     };
+    if shared {
+        parts::check_isolation()?;
+        parts::take_turn(&mut work);
+    }
     as_user(caller, || look_around(&mut work))?;
     Ok(work)
 }
@@ -141,103 +174,6 @@ fn moved(work: &Work) -> Option<(i64, i64)> {
     let log = work.log.as_ref()?;
     work.asked.in_parts.as_ref()?.citus.as_ref()?;
     Some((log.moved.saturating_add(work.moved), log.progress.expected(Table::Sets)))
-}
-
-/// Finds the results of earlier transactions and calls, here and on the servers.
-fn look_around(work: &mut Work) -> Result<()> {
-    work.log = LogTable::open(&work.log_place, work.caller)?;
-    let first = work.state.call.first;
-    if first && work.asked.is_elsewhere {
-        pgrx::notice!(
-            "near_duplicates_into: what is asked for is not made in parts, so all documents are read here"
-        );
-    }
-    if first {
-        work.state.taken = work.result.relation()?.is_some()
-            || work.clusters.as_ref().map(Place::relation).transpose()?.flatten().is_some();
-    }
-    let on_servers = work.asked.in_parts.as_ref().is_some_and(|in_parts| in_parts.citus.is_none());
-    let known = work.log.as_ref().and_then(|log| log.call.as_ref()).map(|(_, arguments)| arguments);
-    if on_servers || known.is_some_and(|arguments| arguments.citus.is_none()) {
-        // The local results of an older call can be dropped even if the servers are no longer
-        // reachable.
-        work.dblink = match Dblink::open() {
-            Ok(dblink) => Some(dblink),
-            Err(error) if on_servers => return Err(error),
-            Err(_) => None,
-        };
-    }
-    if let Some(layout) = work.asked.in_parts.as_ref().and_then(|of| of.citus.as_ref()) {
-        work.state.call.by_stars = work.clusters.is_some() && layout.spreads_results(work.asked.id_oid)?;
-        CitusLayout::set_up_nodes()?;
-        if first {
-            layout.check_versions(&work.extension)?;
-        }
-    }
-    if let (true, Some(dblink), Some(in_parts)) = (first, &work.dblink, &work.asked.in_parts) {
-        for server in &in_parts.servers {
-            dblink.check_version(server, &work.extension)?;
-        }
-    }
-    let Some(log) = &work.log else { return Ok(()) };
-    let is_known = log.call.as_ref().is_some_and(|(_, of)| of.citus.is_some() || work.dblink.is_some());
-    if !is_known {
-        work.state.log = if log.is_finished { Log::Finished } else { Log::Other };
-        return Ok(());
-    }
-    let spread = work.spread()?;
-    spread.lock()?;
-    let is_ours = log.call.as_ref().map(|(_, known)| known) == arguments(work)?.as_ref();
-    let (log_state, left) = if log.is_finished {
-        (Log::Finished, spread.is_left()?)
-    } else if is_ours && (!first || goes_on(work, log)) {
-        (Log::Ours(log.progress.clone()), true)
-    } else {
-        (Log::Other, true)
-    };
-    (work.state.log, work.state.left) = (log_state, left);
-    Ok(())
-}
-
-/// Reports whether a call continues the work of an earlier call, and tells the caller when the
-/// documents were read.
-fn goes_on(work: &Work, log: &LogTable) -> bool {
-    let Some((read, fresh)) = &log.read else { return true };
-    let resume = work.arguments.resume;
-    let goes_on = resume.unwrap_or(*fresh);
-    if work.state.taken {
-        return goes_on;
-    }
-    if goes_on {
-        pgrx::notice!(
-            "near_duplicates_into: goes on with the documents as they were read at {read}; resume => false reads them anew"
-        );
-    } else {
-        let why =
-            if resume.is_some() { "" } else { ", more than a day ago; resume => true goes on with them" };
-        pgrx::notice!(
-            "near_duplicates_into: begins anew, and not with the documents as they were read at {read}{why}"
-        );
-    }
-    goes_on
-}
-
-/// Returns the parameters of the call for the log, or None if the join is not made in parts.
-fn arguments(work: &Work) -> Result<Option<Arguments>> {
-    let Some(in_parts) = &work.asked.in_parts else { return Ok(None) };
-    let InParts { documents, measure, threshold, bands, parts, servers, citus } = in_parts;
-    Ok(Some(Arguments {
-        docs: work.asked.docs.to_u32(),
-        documents: documents.query(),
-        measure: (*measure).to_owned(),
-        threshold: threshold.to_string(),
-        bands: *bands,
-        parts: *parts,
-        ids: work.asked.id.clone(),
-        pairs: work.result.qualified()?,
-        servers: servers.clone(),
-        citus: citus.clone(),
-    }))
 }
 
 impl Transaction for Work {
@@ -259,7 +195,10 @@ impl Transaction for Work {
             // Documents are read like in any query of the caller.
             Step::Fill(Table::Sets) => tables::read_documents(self),
             Step::JoinHere => outcome::join_here(self),
-            Step::TakeLog => as_caller(self, |work| take_log(work)),
+            Step::TakeLog => {
+                let ranges = if self.state.call.shared { parts::ranges(self)? } else { Vec::new() };
+                as_caller(self, |work| take_log(work, ranges))
+            }
             Step::DropTables => as_caller(self, |work| {
                 work.spread()?.drop_all()?;
                 settle(work);
@@ -271,11 +210,20 @@ impl Transaction for Work {
                 Ok(())
             }),
             Step::Count(table) => as_caller(self, |work| {
-                let count = work.spread()?.count(table)?;
+                let shared = work.state.call.shared;
+                let count = if shared { parts::count(work, table)? } else { work.spread()?.count(table)? };
                 work.state.counted.push((table, count));
                 Ok(())
             }),
+            Step::TakePart(table) => as_caller(self, |work| parts::take(work, table)),
+            Step::Open => as_caller(self, parts::open),
+            Step::LogPart => as_caller(self, parts::note),
+            Step::Wait => as_caller(self, |work| {
+                parts::wait(work);
+                Ok(())
+            }),
             Step::Forget { keep } => as_caller(self, |work| {
+                parts::forget(work, keep)?;
                 pgrx::notice!(
                     "near_duplicates_into: a server has lost rows of working tables, so these are made again"
                 );
@@ -284,6 +232,11 @@ impl Transaction for Work {
             Step::Make(table) => as_caller(self, |work| tables::make(work, table)),
             Step::Fill(table) => as_caller(self, |work| work.backend.fill(work, table)),
             Step::CheckIds => as_caller(self, check_ids),
+            // Local sets are not fetched, so that their sizes do not matter.
+            Step::Measure if self.state.call.shared => {
+                self.state.sizes = Some(Sizes::default());
+                Ok(())
+            }
             Step::Measure => as_caller(self, tables::measure),
             Step::CountEqual => as_caller(self, tables::count_equal),
             Step::CountPairs => as_caller(self, |work| work.backend.count_pairs(work)),
@@ -328,7 +281,7 @@ fn settle(work: &Work) {
 }
 
 /// Makes the log, with a new name for working tables.
-fn take_log(work: &Work) -> Result<()> {
+fn take_log(work: &Work, ranges: Vec<i64>) -> Result<()> {
     let Some(arguments) = arguments(work)? else { return Ok(()) };
     // SAFETY: a function of the server without arguments, and the 16 bytes that it made.
     let random = unsafe {
@@ -337,7 +290,7 @@ fn take_log(work: &Work) -> Result<()> {
     };
     // These bytes come before the ones that contain the version of the UUID.
     let token: String = random[..6].iter().map(|byte| format!("{byte:02x}")).collect();
-    LogTable::create(&work.log_place, work.caller, &token, arguments)
+    LogTable::create(&work.log_place, work.caller, &token, ranges, arguments)
 }
 
 /// Writes the finished work to the log, and tells the caller.
@@ -346,6 +299,7 @@ fn log(work: &Work, stage: Stage) -> Result<()> {
     let rows = state.filled.unwrap_or_default();
     let sizes = state.sizes.filter(|_| stage == Stage::Table(Table::Sets));
     let rounds = match stage {
+        Stage::Table(Table::Candidates) if state.call.shared => 1,
         Stage::Table(Table::Candidates) => {
             let candidates = work.distinct.unwrap_or(rows);
             rounds(candidates, log.progress.expected(Table::Sets), log.progress.sizes, state.call.allowance)

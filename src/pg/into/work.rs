@@ -13,6 +13,7 @@ use super::spread::Spread;
 use super::statements::fill::{Join, Named};
 use crate::into::state::State;
 use crate::into::step::Table;
+use crate::pg::procedure::session_lock::SessionLock;
 use crate::pg::procedure::statement::Statement;
 use crate::pg::query::as_user::Extension;
 use crate::pg::server::error::{Result, SqlError};
@@ -41,6 +42,10 @@ pub(super) struct Work {
     pub backend: &'static dyn Backend,
     /// The time when the call began.
     pub began: i64,
+    /// The lock of the call.
+    pub lock: SessionLock,
+    /// What the session does of a stage that sessions share.
+    pub part: Part,
     /// The number of bytes in rows that moved between shards in this transaction.
     pub moved: i64,
     /// The number of distinct candidates, if the table of candidates contains some of them more
@@ -50,7 +55,17 @@ pub(super) struct Work {
     pub state: State,
 }
 
-/// A way to fill the working tables in their place: on servers, or in shards of Citus.
+/// What a transaction does of a stage that sessions share.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Part {
+    /// The number of the part that the transaction has taken, or waits for.
+    pub number: u16,
+    /// Set while the transaction has the turn to decide what is done next.
+    pub has_turn: bool,
+}
+
+/// A way to fill the working tables in their place: on servers, in shards of Citus, or on this
+/// server.
 pub(super) trait Backend {
     /// Makes the further tables that are needed to fill the table of the documents' sets, after
     /// that table was made.
@@ -98,7 +113,16 @@ impl Work {
         let call = log.as_ref().and_then(|log| log.call.as_ref());
         let (token, arguments) = call.ok_or_else(nothing)?;
         let (servers, citus) = (arguments.servers.as_slice(), arguments.citus.as_ref());
-        Ok(Spread { home: result, token, servers, dblink: dblink.as_ref(), citus, owned: self.owned() })
+        let parts = arguments.is_shared().then(|| usize::try_from(arguments.parts).unwrap_or(1));
+        Ok(Spread {
+            home: result,
+            token,
+            servers,
+            dblink: dblink.as_ref(),
+            citus,
+            parts,
+            owned: self.owned(),
+        })
     }
 
     /// Returns the owner of the call's tables, and the types of their columns.

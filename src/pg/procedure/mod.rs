@@ -3,6 +3,7 @@
 //!
 //! Each call of a step function is one [`transaction`]: it plans from its state, carries out the
 //! steps, and plans again, while a [`session_lock`] keeps other sessions out between transactions.
+//! Sessions that share work take parts of it by a [`part_lock`].
 //! A [`statement`] runs as the owner of the tables, with `pg_catalog` as the only schema in the
 //! search path; a [`table`] is found by its OID, and locked and checked at each use.
 //! A statement writes rows that Rust code makes ([`supplied_rows`]).
@@ -11,6 +12,7 @@
 
 pub(crate) mod catalog;
 pub(crate) mod citus;
+pub(crate) mod part_lock;
 pub(crate) mod session_lock;
 pub(crate) mod statement;
 pub(crate) mod supplied_rows;

@@ -1,5 +1,5 @@
 //! A lock that a session keeps between the transactions of a procedure that works in steps, so that
-//! only one session at a time does the work.
+//! only one session at a time does the work, or only sessions that share it.
 //!
 //! The lock is on an object that no SQL statement can name, so no outsider can hold it. If a
 //! transaction fails, the server itself releases the locks of its session; it also does so at the
@@ -14,12 +14,15 @@ use crate::pg::server::guard::guard;
 thread_local! {
     /// The lock that this session holds from step to step, and the start time of the call that took
     /// it.
-    static HELD: Cell<Option<(SessionLock, i64)>> = const { Cell::new(None) };
+    static HELD: Cell<Option<(SessionLock, Mode, i64)>> = const { Cell::new(None) };
     /// Set once the callback for the end of transactions is registered.
     static TOLD: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The lock for work that one session does at a time.
+/// The mode of the server's lock.
+type Mode = u32;
+
+/// The lock for work that one session does at a time, or that several sessions share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SessionLock {
     /// The OID of a table: of a catalog whose objects the server locks in another way, or of a
@@ -30,7 +33,8 @@ pub(crate) struct SessionLock {
 }
 
 impl SessionLock {
-    fn tag(self) -> pg_sys::LOCKTAG {
+    /// Returns the name of the lock in the server.
+    pub(super) fn tag(self) -> pg_sys::LOCKTAG {
         const DEFAULT_LOCKMETHOD: u8 = 1;
         pg_sys::LOCKTAG {
             // SAFETY: reads a variable of the session.
@@ -43,23 +47,33 @@ impl SessionLock {
         }
     }
 
-    /// Reports whether this session holds the lock.
-    fn is_held(self) -> bool {
-        HELD.get().is_some_and(|(held, _)| held == self)
-    }
-
     /// Reports whether an earlier step of the call with this start time took the lock, and this
     /// session still holds it.
     pub(crate) fn is_held_since(self, started: i64) -> bool {
-        HELD.get() == Some((self, started))
+        HELD.get().is_some_and(|(held, _, since)| (held, since) == (self, started))
     }
 
     /// Takes the lock if the session does not hold it yet, and reports whether the session now
     /// holds it. Must not be called in a subtransaction, which could end without the lock.
     pub(crate) fn take(self, started: i64) -> bool {
-        if self.is_held() {
-            HELD.set(Some((self, started)));
-            return true;
+        self.acquire(started, pg_sys::ExclusiveLock)
+    }
+
+    /// Takes the lock like [`take`](Self::take), together with other sessions that take it in this
+    /// way.
+    pub(crate) fn join(self, started: i64) -> bool {
+        self.acquire(started, pg_sys::ShareLock)
+    }
+
+    fn acquire(self, started: i64, mode: Mode) -> bool {
+        match HELD.get() {
+            Some((held, of, _)) if (held, of) == (self, mode) => {
+                HELD.set(Some((self, mode, started)));
+                return true;
+            }
+            // An abandoned call took it in the other way.
+            Some((held, ..)) if held == self => self.release(),
+            _ => {}
         }
         let tag = self.tag();
         // SAFETY: the callback is a function of ours and is registered once; the lock is a session
@@ -68,31 +82,30 @@ impl SessionLock {
             if !TOLD.replace(true) {
                 pg_sys::RegisterXactCallback(Some(at_end), std::ptr::null_mut());
             }
-            let mode = pg_sys::ExclusiveLock as i32;
-            let got = pg_sys::LockAcquire(&raw const tag, mode, true, true);
+            let got = pg_sys::LockAcquire(&raw const tag, mode as i32, true, true);
             if got == pg_sys::LockAcquireResult::LOCKACQUIRE_NOT_AVAIL {
                 return false;
             }
         }
-        if let Some((other, _)) = HELD.replace(Some((self, started))) {
+        if let Some((other, mode, _)) = HELD.replace(Some((self, mode, started))) {
             // Another call was abandoned between two steps.
-            other.give_back();
+            other.give_back(mode);
         }
         true
     }
 
     /// Releases the lock if it is held.
     pub(crate) fn release(self) {
-        if self.is_held() {
+        if let Some((_, mode, _)) = HELD.get().filter(|(held, ..)| *held == self) {
             HELD.set(None);
-            self.give_back();
+            self.give_back(mode);
         }
     }
 
-    fn give_back(self) {
+    fn give_back(self, mode: Mode) {
         let tag = self.tag();
         // SAFETY: held by this session.
-        unsafe { pg_sys::LockRelease(&raw const tag, pg_sys::ExclusiveLock as i32, true) };
+        unsafe { pg_sys::LockRelease(&raw const tag, mode as i32, true) };
     }
 }
 

@@ -45,6 +45,17 @@ pub(crate) struct Table {
     indexes: Vec<Index>,
 }
 
+/// The shape in which a procedure made a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Shape {
+    /// The kind of relation, as in the catalog.
+    pub kind: u8,
+    /// Set for a partition.
+    pub is_partition: bool,
+    /// The number of its indexes.
+    pub indexes: usize,
+}
+
 /// The result of opening a table by its OID.
 #[derive(Debug)]
 pub(crate) enum Opened {
@@ -147,16 +158,16 @@ impl Table {
                 .all(|(name, of)| self.columns.iter().any(|column| column.0 == *name && column.1 == *of))
     }
 
-    /// Reports whether it is a table of this kind with exactly these columns that runs no code
-    /// except triggers, and has no index. A foreign table must be a partition and other tables must
-    /// not; only a partitioned table may have partitions.
-    pub(crate) fn is_bare_of(&self, kind: u8, columns: &[(&str, Oid)]) -> bool {
-        self.kind == kind
+    /// Reports whether it is a table of this shape with exactly these columns that runs no code
+    /// except triggers. Only a partitioned table may have partitions.
+    pub(crate) fn is_bare_of(&self, shape: Shape, columns: &[(&str, Oid)]) -> bool {
+        self.kind == shape.kind
             && self.is_sound
             && !self.has_policies
-            && self.indexes.is_empty()
-            && self.is_partition == (kind == pg_sys::RELKIND_FOREIGN_TABLE)
-            && (!self.has_children || kind == pg_sys::RELKIND_PARTITIONED_TABLE)
+            && self.indexes.len() == shape.indexes
+            && self.has_plain_indexes()
+            && self.is_partition == shape.is_partition
+            && (!self.has_children || self.kind == pg_sys::RELKIND_PARTITIONED_TABLE)
             && self.has_just(columns)
     }
 

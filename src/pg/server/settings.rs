@@ -8,6 +8,7 @@ use pgrx::pg_sys;
 static THREADS: GucSetting<i32> = GucSetting::<i32>::new(0);
 static MEMORY: GucSetting<i32> = GucSetting::<i32>::new(0);
 static KEEP_RUNS: GucSetting<i32> = GucSetting::<i32>::new(1000);
+static PAUSE: GucSetting<i32> = GucSetting::<i32>::new(0);
 static PROGRESS: GucSetting<bool> = GucSetting::<bool>::new(false);
 
 /// Declares the settings and reserves their prefix.
@@ -50,6 +51,16 @@ pub(crate) fn define() {
         GucContext::Userset,
         GucFlags::default(),
     );
+    GucRegistry::define_int_guc(
+        c"neardup.pause",
+        c"How long near_duplicates_into waits between two of its transactions.",
+        c"So that a server with other work has time for it.",
+        &PAUSE,
+        0,
+        i32::MAX,
+        GucContext::Userset,
+        GucFlags::UNIT_MS,
+    );
     let prefix = CString::from(c"neardup");
     // SAFETY: a C string that outlives the call, in the backend's own thread.
     unsafe { pg_sys::MarkGUCPrefixReserved(prefix.as_ptr()) };
@@ -80,6 +91,11 @@ pub(crate) fn memory() -> usize {
 /// Returns the maximum number of runs in the log of a job, at least 1.
 pub(crate) fn keep_runs() -> i64 {
     KEEP_RUNS.get().into()
+}
+
+/// Returns the number of seconds to wait between two transactions of `near_duplicates_into`.
+pub(crate) fn pause() -> f64 {
+    f64::from(PAUSE.get()) / 1000.0
 }
 
 /// Reports whether to report progress by NOTICE.

@@ -85,6 +85,45 @@ pub(crate) struct Partition<'a> {
     pub rows: (i64, i64),
 }
 
+/// Returns the first of the numbers in the part of this number. Numbers of documents are spread
+/// over the parts in ranges of this length.
+pub(crate) fn first_number(part: i64) -> i64 {
+    const LENGTH: u32 = 40;
+    part << LENGTH
+}
+
+/// Makes a table of this server whose rows are kept after a crash. Its parts are ranges of the
+/// column `by`, if there are parts. Rows that fit into a page are stored in one piece, and columns
+/// that cannot be compressed further are not compressed.
+pub(crate) fn create_in_parts(table: Table, name: &str, columns: &str) -> Vec<Statement> {
+    let key = if table == Table::Sets { ", PRIMARY KEY (n)" } else { "" };
+    let by = spread_by(table).map(|by| format!(" PARTITION BY RANGE ({by})")).unwrap_or_default();
+    let create = Statement::new(format!("CREATE TABLE {name} ({columns}{key}){by}"));
+    let incompressible: &[&str] = match table {
+        Table::Routes => &["bitmap", "prefix"],
+        Table::Sets => &["set"],
+        _ => &[],
+    };
+    let external =
+        |column| Statement::new(format!("ALTER TABLE {name} ALTER COLUMN {column} SET STORAGE EXTERNAL"));
+    [create].into_iter().chain(incompressible.iter().map(external)).collect()
+}
+
+/// Makes a part of such a table. Nobody updates its rows, and it is dropped soon, so that it is not
+/// to be vacuumed.
+pub(crate) fn create_part(table: Table, of: &str, name: &str, part: i64) -> Statement {
+    let [from, to] = [part, part + 1].map(|at| if table == Table::Routes { at } else { first_number(at) });
+    Statement::new(format!(
+        "CREATE TABLE {name} PARTITION OF {of} FOR VALUES FROM ({from}) TO ({to}) \
+         WITH (toast_tuple_target = 8160, autovacuum_enabled = false)"
+    ))
+}
+
+/// Makes a table of this server whose rows are kept after a crash.
+pub(crate) fn create_kept(name: &str, columns: &str) -> Statement {
+    Statement::new(format!("CREATE TABLE {name} ({columns})"))
+}
+
 /// Makes a partition: by the hash or, if `parts` is given, for a range of the parts. The ranges
 /// have equal lengths.
 pub(crate) fn create_partition(of: &str, partition: Partition<'_>, parts: Option<i64>) -> Statement {

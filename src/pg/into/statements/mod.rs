@@ -4,12 +4,14 @@
 //! [`catalog`] asks the server's catalog, [`log`] reads and writes the log, [`definitions`] makes
 //! and drops local tables, [`remote`] has the statements that run on the servers. [`fill`] fills
 //! the working tables, [`outcome`] makes the result from these, [`citus`] does both if the
-//! documents are in Citus, and [`stars`] makes clusters there.
+//! documents are in Citus, and [`stars`] makes clusters there. [`here`] fills the tables that
+//! sessions share, and notes the parts that are done.
 
 pub(super) mod catalog;
 pub(super) mod citus;
 pub(super) mod definitions;
 pub(super) mod fill;
+pub(super) mod here;
 pub(super) mod log;
 pub(super) mod outcome;
 pub(super) mod remote;

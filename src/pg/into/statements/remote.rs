@@ -72,6 +72,11 @@ pub(crate) fn is_there(home: &str, table: &str) -> String {
     )
 }
 
+/// Counts the rows of a table, which was found to be there as the role made it.
+pub(crate) fn count(name: &str) -> String {
+    format!("SELECT pg_catalog.count(*)::pg_catalog.text FROM {name}")
+}
+
 /// Makes a table in place of an existing table. Fails unless the schema of the table belongs to the
 /// role and the types of the columns run no code, because the schema of the table or of the types
 /// may have been replaced by now. All of this is one transaction.

@@ -1,0 +1,123 @@
+//! Looks for the results of earlier transactions and calls, and decides whether to continue from
+//! them.
+
+use super::arguments::InParts;
+use super::layout::CitusLayout;
+use super::log::{Arguments, LogTable};
+use super::parts;
+use super::place::Place;
+use super::servers::Dblink;
+use super::work::Work;
+use crate::into::state::Log;
+use crate::pg::server::error::Result;
+
+/// Finds the results of earlier transactions and calls, here and on the servers.
+pub(super) fn look_around(work: &mut Work) -> Result<()> {
+    work.log = LogTable::open(&work.log_place, work.caller)?;
+    let first = work.state.call.first;
+    if first && work.asked.is_elsewhere {
+        pgrx::notice!(
+            "near_duplicates_into: what is asked for is not made in parts, so all documents are read here"
+        );
+    }
+    if first && work.asked.is_whole {
+        pgrx::notice!("near_duplicates_into: what is asked for is not made in parts, so it is made in one");
+    }
+    if !first {
+        parts::check_joined(work)?;
+    }
+    if first {
+        work.state.taken = work.result.relation()?.is_some()
+            || work.clusters.as_ref().map(Place::relation).transpose()?.flatten().is_some();
+    }
+    let on_servers = work.asked.in_parts.as_ref().is_some_and(|in_parts| !in_parts.servers.is_empty());
+    let known = work.log.as_ref().and_then(|log| log.call.as_ref()).map(|(_, arguments)| arguments);
+    if on_servers || known.is_some_and(|arguments| !arguments.servers.is_empty()) {
+        // The local results of an older call can be dropped even if the servers are no longer
+        // reachable.
+        work.dblink = match Dblink::open() {
+            Ok(dblink) => Some(dblink),
+            Err(error) if on_servers => return Err(error),
+            Err(_) => None,
+        };
+    }
+    if let Some(layout) = work.asked.in_parts.as_ref().and_then(|of| of.citus.as_ref()) {
+        work.state.call.by_stars = work.clusters.is_some() && layout.spreads_results(work.asked.id_oid)?;
+        CitusLayout::set_up_nodes()?;
+        if first {
+            layout.check_versions(&work.extension)?;
+        }
+    }
+    if let (true, Some(dblink), Some(in_parts)) = (first, &work.dblink, &work.asked.in_parts) {
+        for server in &in_parts.servers {
+            dblink.check_version(server, &work.extension)?;
+        }
+    }
+    let Some(log) = &work.log else { return Ok(()) };
+    let is_known = log.call.as_ref().is_some_and(|(_, of)| of.servers.is_empty() || work.dblink.is_some());
+    if !is_known {
+        work.state.log = if log.is_finished { Log::Finished } else { Log::Other };
+        return Ok(());
+    }
+    let spread = work.spread()?;
+    spread.lock()?;
+    let is_ours = log.call.as_ref().map(|(_, known)| known) == arguments(work)?.as_ref();
+    let (log_state, left) = if log.is_finished {
+        (Log::Finished, spread.is_left()?)
+    } else if is_ours && (!first || goes_on(work, log)) {
+        (Log::Ours(log.progress.clone()), true)
+    } else {
+        (Log::Other, true)
+    };
+    // Nobody drops the tables of a call in which other sessions take part.
+    let is_old = matches!(log_state, Log::Other) || first && log_state == Log::Finished;
+    if is_old && work.state.call.shared && !work.state.taken && !parts::is_alone(work) {
+        return Err(parts::busy(work)?);
+    }
+    (work.state.log, work.state.left) = (log_state, left);
+    if work.state.call.shared && matches!(work.state.log, Log::Ours(_)) {
+        parts::join(work);
+    }
+    Ok(())
+}
+
+/// Reports whether a call continues the work of an earlier call, and tells the caller when the
+/// documents were read.
+fn goes_on(work: &Work, log: &LogTable) -> bool {
+    let Some((read, fresh)) = &log.read else { return true };
+    let resume = work.arguments.resume;
+    let goes_on = resume.unwrap_or(*fresh);
+    if work.state.taken {
+        return goes_on;
+    }
+    if goes_on {
+        pgrx::notice!(
+            "near_duplicates_into: goes on with the documents as they were read at {read}; resume => false reads them anew"
+        );
+    } else {
+        let why =
+            if resume.is_some() { "" } else { ", more than a day ago; resume => true goes on with them" };
+        pgrx::notice!(
+            "near_duplicates_into: begins anew, and not with the documents as they were read at {read}{why}"
+        );
+    }
+    goes_on
+}
+
+/// Returns the parameters of the call for the log, or None if the join is not made in parts.
+pub(super) fn arguments(work: &Work) -> Result<Option<Arguments>> {
+    let Some(in_parts) = &work.asked.in_parts else { return Ok(None) };
+    let InParts { documents, measure, threshold, bands, parts, servers, citus, .. } = in_parts;
+    Ok(Some(Arguments {
+        docs: work.asked.docs.to_u32(),
+        documents: documents.query(),
+        measure: (*measure).to_owned(),
+        threshold: threshold.to_string(),
+        bands: *bands,
+        parts: *parts,
+        ids: work.asked.id.clone(),
+        pairs: work.result.qualified()?,
+        servers: servers.clone(),
+        citus: citus.clone(),
+    }))
+}
