@@ -73,6 +73,7 @@ impl Case {
 fn tokens(text: &str, tokenizer: Tokenizer) -> Vec<String> {
     match tokenizer {
         Tokenizer::Words => words(text),
+        Tokenizer::Whitespace => text.split_whitespace().map(str::to_owned).collect(),
         _ => {
             let mut places = Vec::new();
             token_places(text, tokenizer, &Stop::default(), &mut places).unwrap();
@@ -272,7 +273,7 @@ prop_compose! {
             1 => Just(Unit::Sentence),
             1 => Just(Unit::Paragraph),
         ],
-        tokenizer in prop_oneof![Just(Tokenizer::Words), Just(Tokenizer::Chars)],
+        tokenizer in prop_oneof![Just(Tokenizer::Words), Just(Tokenizer::Chars), Just(Tokenizer::Whitespace)],
         min_tokens in 1..4usize,
         min_documents in 1..4u32,
         min_share in prop::option::weighted(0.3, prop_oneof![Just(0.5), Just(1.0), Just(1.0 / 3.0)]),

@@ -47,6 +47,8 @@ pub struct Pairs {
     /// The records that have more than one row and whose rows form pairs with each other.
     /// `next_equal` is the index of the next of these records.
     equal: Vec<u32>,
+    /// The similarities of their rows, if they are not all 1.
+    similarities: Vec<f64>,
     next_equal: usize,
     batch: Vec<RecordPair>,
     next_in_batch: usize,
@@ -95,6 +97,7 @@ impl Pairs {
             left,
             right,
             equal,
+            similarities: Vec::new(),
             next_equal: 0,
             batch: Vec::new(),
             next_in_batch: 0,
@@ -102,6 +105,12 @@ impl Pairs {
             at: (0, 0),
             given: 0,
         }
+    }
+
+    /// Says how similar the rows of the records in `equal` are to each other, in this order.
+    #[must_use]
+    pub fn with_similarities(self, similarities: Vec<f64>) -> Self {
+        Self { similarities, ..self }
     }
 
     /// Returns the number of pairs of equal rows. These pairs are known before the join runs.
@@ -135,8 +144,9 @@ impl Pairs {
                 return Some(pair);
             }
             if let Some(&record) = self.equal.get(self.next_equal) {
+                let similarity = self.similarities.get(self.next_equal).copied().unwrap_or(1.0);
                 self.next_equal += 1;
-                self.current = Some(RecordPair { left: record, right: record, similarity: 1.0 });
+                self.current = Some(RecordPair { left: record, right: record, similarity });
                 self.at = (0, 1);
             } else {
                 self.current = Some(*self.batch.get(self.next_in_batch)?);
@@ -252,6 +262,7 @@ impl Pairs {
             + self.left.bytes()
             + self.right.as_ref().map_or(0, Members::bytes)
             + memory::bytes(&self.equal)
+            + memory::bytes(&self.similarities)
             + memory::bytes(&self.batch)
     }
 }

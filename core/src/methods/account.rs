@@ -4,6 +4,7 @@ use std::fmt::{self, Display, Formatter};
 use std::time::Instant;
 
 pub use crate::joins::Counts;
+pub use crate::joins::runs::FrequentWindows;
 use crate::joins::sketches::hamming::Hamming;
 
 /// The account of one call.
@@ -57,6 +58,8 @@ pub struct Account {
     pub codes: WeakCodes,
     /// The documents or sentences that have words but no signature.
     pub unsigned: Unsigned,
+    /// The windows of `runs` that do not count, as too many documents have them.
+    pub frequent: FrequentWindows,
     /// The texts of `edit`.
     pub compared: ComparedTexts,
     /// The simhashes, if each of them is compared with all others.

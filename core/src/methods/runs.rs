@@ -11,7 +11,7 @@ use crate::features::runs::tokens::read_tokens;
 use crate::features::texts::distinct;
 use crate::features::tokens::{Document, Scratch, Tokenizer};
 use crate::joins::pairs::Pairs;
-use crate::joins::runs::{RunRule, run_pairs};
+use crate::joins::runs::{Prepared, RunRule, run_pairs};
 use crate::memory;
 use crate::text::html;
 use crate::verify::shared_runs::{RunShare, SharedRun, SortedWindows, shared_runs, shared_tokens};
@@ -26,7 +26,8 @@ const DOING: &str = "comparing runs of tokens";
 /// use neardup_core::parameters::RunShare;
 /// use neardup_core::{Corpus, Runs, Tokenizer};
 ///
-/// let method = Runs { min_run: 4, of: RunShare::Left, threshold: 0.5, tokenizer: Tokenizer::Words };
+/// let (min_run, of, tokenizer) = (4, RunShare::Left, Tokenizer::Words);
+/// let method = Runs { min_run, of, threshold: 0.5, max_documents: None, tokenizer };
 /// let texts = ["Who wrote of the red crane?", "I know who wrote of the grey one."];
 /// let pairs = Corpus::of_texts(&texts).split(Some(1)).pairs(&method)?;
 /// // "who wrote of the", four of six words.
@@ -41,6 +42,9 @@ pub struct Runs {
     pub of: RunShare,
     /// The least share, greater than 0.
     pub threshold: f64,
+    /// The greatest number of documents, those of both tables together, that may have a run of
+    /// `min_run` tokens, if there is one: runs that more documents have do not count.
+    pub max_documents: Option<u64>,
     /// How texts are cut into tokens.
     pub tokenizer: Tokenizer,
 }
@@ -49,6 +53,9 @@ impl Method for Runs {
     fn explain(&self, pair: &TwoTexts<'_>, stop: &Stop) -> Result<Explanation> {
         /// The number of runs that are shown.
         const MOST: usize = 100;
+        if self.max_documents.is_some() {
+            return Ok(Explanation::unknown("depends on how many documents have each run"));
+        }
         let (mut tokens, mut places) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
         let mut scratch = Scratch::default();
         let tokenizer = of_texts(self.tokenizer);
@@ -92,7 +99,8 @@ impl Method for Runs {
     }
 
     fn update(&self) -> Update {
-        Update::Pairs
+        // A new document may change which runs count.
+        if self.max_documents.is_some() { Update::Whole } else { Update::Pairs }
     }
 
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
@@ -101,11 +109,13 @@ impl Method for Runs {
         let held = distinct.texts.bytes();
         reading.account.distinct_sets = distinct.texts.len() as u64;
         let resources = reading.resources_after(held);
-        let Self { min_run, of, threshold, tokenizer } = *self;
-        let rule = RunRule { least: min_run, tokenizer: of_texts(tokenizer), of, threshold };
+        let Self { min_run, of, threshold, max_documents, tokenizer } = *self;
+        let tokenizer = of_texts(tokenizer);
+        let rule = RunRule { least: min_run, tokenizer, of, threshold, max_documents };
         let mut report = |state| reading.report(|| str::to_owned(state));
-        let (pairs, tokens) = run_pairs(distinct, rule, resources, &mut report)?;
+        let Prepared { pairs, tokens, frequent } = run_pairs(distinct, rule, resources, &mut report)?;
         reading.account.tokens = tokens;
+        reading.account.frequent = frequent;
         reading.held(held + resources.budget / 4);
         Ok(pairs)
     }

@@ -103,6 +103,25 @@ impl SortedWindows {
         Ok(Self(windows))
     }
 
+    /// Leaves out the windows of some contents, which are in ascending order.
+    pub fn leave_out(&mut self, contents: &[u128], stop: &Stop) -> Result<()> {
+        if contents.is_empty() {
+            return Ok(());
+        }
+        let mut kept = 0;
+        for n in 0..self.0.len() {
+            if n.is_multiple_of(CHECK_EVERY) {
+                stop.check()?;
+            }
+            if contents.binary_search(&self.0[n].0).is_err() {
+                self.0.swap(kept, n);
+                kept += 1;
+            }
+        }
+        self.0.truncate(kept);
+        Ok(())
+    }
+
     /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         memory::bytes(&self.0)

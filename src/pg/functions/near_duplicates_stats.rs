@@ -18,7 +18,7 @@ thread_local! {
 }
 
 /// Tells the caller if many documents or sentences are not compared, if codes carry little
-/// information, if long texts are compared character by character, or if all sketches are compared
+/// information, if runs did not count, if long texts are compared character by character, or if all sketches are compared
 /// with each other.
 pub(crate) fn tell_weak(name: &str, account: &Account) {
     if account.codes.are_many() {
@@ -26,6 +26,9 @@ pub(crate) fn tell_weak(name: &str, account: &Account) {
     }
     if account.unsigned.are_many() {
         pgrx::notice!("{name}: {}; see near_duplicates_stats()", account.unsigned);
+    }
+    if account.frequent.windows > 0 {
+        pgrx::notice!("{name}: {}", account.frequent);
     }
     if account.compared.are_long() {
         let hint = "Of bodies, jaccard compares words and tlcs sentences, in a time that hardly grows with their length; \

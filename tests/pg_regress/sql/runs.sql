@@ -45,6 +45,11 @@ SELECT left_id, right_id, round(similarity::numeric, 3) FROM near_duplicates('do
 CREATE TABLE items (id int PRIMARY KEY, body text);
 INSERT INTO items VALUES (1, 'crane moved to the north quay'), (2, 'the crane moved to the south quay');
 SELECT left_id, right_id, round(similarity::numeric, 3) FROM near_duplicates_between('items', 'docs', 0.5, text_column => 'body', method => 'runs', options => '{"min_run": 4, "of": "left"}') ORDER BY 1, 2;
+-- Runs that more documents have do not count: those of both tables are counted, and equal texts each.
+SELECT left_id, right_id, round(similarity::numeric, 3) FROM near_duplicates('docs', 0.1, text_column => 'body', method => 'runs', options => '{"min_run": 5, "max_documents": 2}') ORDER BY 1, 2;
+SELECT left_id, right_id, round(similarity::numeric, 3) FROM near_duplicates('docs', 0.1, text_column => 'body', method => 'runs', options => '{"min_run": 5, "max_documents": 100}') ORDER BY 1, 2;
+SELECT left_id, right_id, round(similarity::numeric, 3) FROM near_duplicates_between('items', 'docs', 0.5, text_column => 'body', method => 'runs', options => '{"min_run": 4, "of": "left", "max_documents": 2}') ORDER BY 1, 2;
+SELECT left_id, right_id, round(similarity::numeric, 3) FROM near_duplicates('docs', 0.1, text_column => 'body', method => 'runs', options => '{"min_run": 5, "max_documents": 1}') ORDER BY 1, 2;
 SELECT similarity, evidence FROM explain_pair('one two three four five six seven eight nine ten eleven twelve', 'One two three, four five six seven eight nine ten eleven twelve thirteen!') WHERE method = 'runs';
 SELECT id, kept_id FROM eliminate('docs', 0.4, text_column => 'body', method => 'runs', options => '{"min_run": 5}', keep => 'first') ORDER BY 1;
 -- Errors.
@@ -63,5 +68,7 @@ SELECT * FROM shared_runs('a', 'b', 0);
 SELECT * FROM near_duplicates('docs', 0.5, text_column => 'body', method => 'runs', options => '{"of": "left"}');
 SELECT * FROM near_duplicates('docs', 0.5, text_column => 'body', method => 'runs', options => '{"of": "none"}');
 SELECT * FROM near_duplicates('docs', 0.5, text_column => 'body', method => 'runs', options => '{"min_run": 0}');
+SELECT * FROM near_duplicates('docs', 0.5, text_column => 'body', method => 'runs', options => '{"max_documents": 0}');
+SELECT * FROM near_duplicates('docs', 0.5, text_column => 'body', method => 'runs', options => '{"max_document": 9}');
 SELECT * FROM near_duplicates('docs', 0.5, text_column => 'body', method => 'runs', shingle => 2);
 DROP SCHEMA runs_test CASCADE;

@@ -60,7 +60,8 @@ impl Anchors {
     /// Makes the rule for windows of `least` tokens, which is at least 1.
     pub fn new(least: usize) -> Self {
         let gram = Self::gram(least);
-        let leaving = (0..gram).fold(1u64, |power, _| power.wrapping_mul(BASE));
+        // No text has more tokens than 32 bits can count, so the power for longer grams is not used.
+        let leaving = BASE.wrapping_pow(u32::try_from(gram).unwrap_or(u32::MAX));
         Self { least: least.max(1), gram, leaving, queue: VecDeque::new() }
     }
 

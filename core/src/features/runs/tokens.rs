@@ -14,11 +14,22 @@ pub fn read_tokens(
     hashes: &mut Vec<u64>,
     stop: &Stop,
 ) -> Result<()> {
-    let spec = FeatureSpec { tokenizer, ..FeatureSpec::WORDS };
     hashes.clear();
-    for_each_token(document, &spec, scratch, stop, |token| {
-        memory::push(hashes, token.hash(), "reading the tokens of a text")
+    each_token(document, tokenizer, scratch, stop, |hash| {
+        memory::push(hashes, hash, "reading the tokens of a text")
     })
+}
+
+/// Calls `each` with the hashes of the document's tokens, one after the other, until it fails.
+pub fn each_token(
+    document: &Document,
+    tokenizer: Tokenizer,
+    scratch: &mut Scratch,
+    stop: &Stop,
+    mut each: impl FnMut(u64) -> Result<()>,
+) -> Result<()> {
+    let spec = FeatureSpec { tokenizer, ..FeatureSpec::WORDS };
+    for_each_token(document, &spec, scratch, stop, |token| each(token.hash()))
 }
 
 #[cfg(test)]

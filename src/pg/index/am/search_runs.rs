@@ -1,5 +1,9 @@
 //! Finds the rows of segments that may have a run in common with a text.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::ops::Range;
+
 use roaring::RoaringBitmap;
 
 use crate::pg::index::layout::items::Row;
@@ -13,7 +17,13 @@ use neardup_core::memory;
 /// The number of row numbers of a list that are read at a time.
 const WINDOW: u32 = 1 << 16;
 
-/// Calls `visit` with the rows of segments that have one of the anchors that the query follows.
+/// Up to so many rows, reading their texts takes less time than reading more lists.
+const FEW: u64 = 16;
+/// So many rows of a list are read to spare the text of one row.
+const ROWS_A_TEXT: u64 = 256;
+
+/// Calls `visit` with the rows of segments that may have a run in common with the query: those that
+/// have one of the anchors that the query follows, or if these are many, all anchors of a run.
 /// `signatures` are the signatures of all its anchors, in ascending order.
 pub(super) fn search_runs(
     segments: &[Segment],
@@ -21,31 +31,100 @@ pub(super) fn search_runs(
     anchors: &QueryAnchors,
     mut visit: impl FnMut(u32, Row, &[u8]),
 ) -> Looked<()> {
-    let mut rows = Vec::new();
-    for &signature in signatures {
-        pgrx::check_for_interrupts!();
-        let mut sum = 0;
-        for segment in segments {
-            sum += count(segment, signature)?;
+    let mut counts: Vec<Vec<u64>> = Vec::new();
+    for segment in segments {
+        let mut rows = Vec::new();
+        for &signature in signatures {
+            pgrx::check_for_interrupts!();
+            or_raise(memory::push(&mut rows, count(segment, signature)?, COLLECTING));
         }
-        or_raise(memory::push(&mut rows, sum, COLLECTING));
+        or_raise(memory::push(&mut counts, rows, COLLECTING));
     }
     // Every signature of an anchor is in the list.
-    let cost = |signature: u64| signatures.binary_search(&signature).map_or(0, |n| rows[n]);
+    let numbers = anchors.anchors.iter().map(|anchor| signatures.binary_search(&anchor.hash).unwrap_or(0));
+    let numbers: Vec<usize> = numbers.collect();
     let mut costs = Vec::new();
-    for anchor in &anchors.anchors {
-        or_raise(memory::push(&mut costs, cost(anchor.hash), COLLECTING));
+    for &n in &numbers {
+        let sum = counts.iter().map(|rows| rows[n]).sum();
+        or_raise(memory::push(&mut costs, sum, COLLECTING));
     }
     let Some(mut followed) = or_raise(anchors.cheapest(&costs)) else { return Ok(()) };
     followed.retain(|&n| costs[n] > 0);
-    for segment in segments {
+    let most = followed.iter().map(|&n| costs[n]).fold(0, u64::saturating_add);
+    let ranges = if most > FEW { or_raise(anchors.ranges()) } else { Vec::new() };
+    for (segment, counts) in segments.iter().zip(&counts) {
         let mut found = RoaringBitmap::new();
-        for &n in &followed {
-            collect(segment, anchors.anchors[n].hash, &mut found)?;
+        if most > FEW {
+            let lists = Lists { segment, anchors, numbers: &numbers, counts, read: BTreeMap::new() };
+            lists.with_all_of_a_range(&ranges, &mut found)?;
+        } else {
+            for &n in &followed {
+                collect(segment, anchors.anchors[n].hash, &mut found)?;
+            }
         }
         segment.look(found, &mut visit)?;
     }
     Ok(())
+}
+
+/// The lists of the anchors of a query in a segment.
+struct Lists<'a> {
+    segment: &'a Segment,
+    anchors: &'a QueryAnchors,
+    /// For each anchor, the number of its signature.
+    numbers: &'a [usize],
+    /// For each signature, the number of rows that have it.
+    counts: &'a [u64],
+    /// The lists that were read, by the number of the anchor.
+    read: BTreeMap<usize, RoaringBitmap>,
+}
+
+impl Lists<'_> {
+    /// Adds the rows that have all anchors of one of the ranges, which ascend. Very long lists are
+    /// passed over, so some of the rows may lack some anchors.
+    fn with_all_of_a_range(mut self, ranges: &[Range<usize>], found: &mut RoaringBitmap) -> Looked<()> {
+        let mut order: Vec<usize> = Vec::new();
+        for range in ranges {
+            // Ranges overlap, and what only earlier ones have is not needed any more.
+            self.read = self.read.split_off(&range.start);
+            let rows = |n: usize| self.counts[self.numbers[n]];
+            order.clear();
+            or_raise(memory::reserve(&mut order, range.len(), COLLECTING));
+            order.extend(range.clone());
+            order.sort_unstable_by_key(|&n| rows(n));
+            if order.first().is_none_or(|&n| rows(n) == 0) {
+                continue;
+            }
+            let mut rest: Option<RoaringBitmap> = None;
+            for &n in &order {
+                let left = rest.as_ref().map_or(u64::MAX, RoaringBitmap::len);
+                if left == 0 || self.counts[self.numbers[n]] / ROWS_A_TEXT > left {
+                    break;
+                }
+                let list = self.list(n)?;
+                match &mut rest {
+                    Some(rest) => *rest &= list,
+                    None => rest = Some(list.clone()),
+                }
+            }
+            if let Some(rest) = rest {
+                *found |= rest;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the rows that have an anchor.
+    fn list(&mut self, n: usize) -> Looked<&RoaringBitmap> {
+        match self.read.entry(n) {
+            Entry::Occupied(list) => Ok(list.into_mut()),
+            Entry::Vacant(place) => {
+                let mut rows = RoaringBitmap::new();
+                collect(self.segment, self.anchors.anchors[n].hash, &mut rows)?;
+                Ok(place.insert(rows))
+            }
+        }
+    }
 }
 
 /// Returns the class of a signature in a segment's lists.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::pg::request::arguments::Arguments;
 use crate::pg::request::example::{literal, such_as};
-use crate::pg::request::options::{self, Number, Options};
+use crate::pg::request::options::{self, Count, Number, Options};
 use crate::pg::request::runs::plain_tokenizer;
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::methods::Method;
@@ -23,11 +23,16 @@ const LONGEST: u32 = 1_000_000;
 struct RunsOptions {
     min_run: Option<Number>,
     of: Option<Of>,
+    max_documents: Option<Count>,
 }
 
 impl Options for RunsOptions {
     fn good(key: &str) -> Option<String> {
-        let value = if key == "of" { json!("smaller") } else { json!(MIN_RUN) };
+        let value = match key {
+            "of" => json!("smaller"),
+            "max_documents" => json!(100),
+            _ => json!(MIN_RUN),
+        };
         Some(json!({ key: value }).to_string())
     }
 }
@@ -55,7 +60,7 @@ impl TryFrom<Value> for Of {
 /// Reads the parameters.
 pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     let threshold = arguments.threshold(THRESHOLD)?;
-    let RunsOptions { min_run, of } = arguments.options()?;
+    let RunsOptions { min_run, of, max_documents } = arguments.options()?;
     let min_run = min_run.map_or(MIN_RUN, |given| given.0);
     if !(1..=LONGEST).contains(&min_run) {
         let example = options::with(&arguments.example, &json!({ "min_run": MIN_RUN }).to_string());
@@ -76,5 +81,6 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     }
     arguments.pages = pages;
     arguments.whole_texts("compares runs of tokens")?;
-    Ok(Box::new(Runs { min_run: min_run as usize, of, threshold, tokenizer }))
+    let max_documents = max_documents.map(|most| most.0);
+    Ok(Box::new(Runs { min_run: min_run as usize, of, threshold, max_documents, tokenizer }))
 }

@@ -1,6 +1,7 @@
 //! The choice of the anchors whose lists a search follows.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use crate::error::Result;
 use crate::features::runs::anchors::Anchor;
@@ -50,6 +51,25 @@ impl QueryAnchors {
             }
         }
         self.chain(costs, &needs).map(Some)
+    }
+
+    /// Returns ranges of anchors such that each text that the query finds has all anchors of one of
+    /// them. No range contains another one, and both ends ascend. O(anchors).
+    pub fn ranges(&self) -> Result<Vec<Range<usize>>> {
+        let mut ranges: Vec<Range<usize>> = Vec::new();
+        let mut first = 0;
+        for (last, anchor) in self.anchors.iter().enumerate() {
+            // Of the rows of windows that end with this anchor, the last one has the fewest anchors.
+            let Some(start) = (anchor.first + anchor.windows).checked_sub(self.shared) else { continue };
+            while self.anchors.get(first + 1).is_some_and(|next| next.first <= start) {
+                first += 1;
+            }
+            // Where the range before begins with the same anchor, it is part of this one.
+            if ranges.last().is_none_or(|before| before.start < first) {
+                memory::push(&mut ranges, first..last + 1, DOING)?;
+            }
+        }
+        Ok(ranges)
     }
 
     /// Returns the cheapest chain of anchors, each of which has the one before it at or after the
@@ -117,6 +137,15 @@ mod tests {
             let query = QueryAnchors { anchors, windows: window, shared };
             let chosen = query.cheapest(&costs).unwrap();
             prop_assert_eq!(chosen.is_some(), window >= shared);
+            // Each row of windows has all anchors of a range, and no range has more than a row.
+            let ranges = query.ranges().unwrap();
+            let here = |window: u32| query.anchors.partition_point(|anchor| anchor.first <= window) - 1;
+            let rows = (shared..=window).map(|end| here(end - shared)..here(end - 1) + 1);
+            let rows: Vec<_> = rows.collect();
+            let within = |a: &Range<usize>, b: &Range<usize>| b.start <= a.start && a.end <= b.end;
+            prop_assert!(rows.iter().all(|row| ranges.iter().any(|range| within(range, row))));
+            prop_assert!(ranges.iter().all(|range| rows.contains(range)));
+            prop_assert!(ranges.windows(2).all(|two| two[0].start < two[1].start && two[0].end < two[1].end));
             let Some(chosen) = chosen else { return Ok(()) };
             prop_assert!(covers(&query, &chosen) && chosen.is_sorted_by(|a, b| a < b));
             let sum = |chosen: &[usize]| chosen.iter().fold(0, |sum: u64, &n| sum.saturating_add(costs[n]));
@@ -130,6 +159,6 @@ mod tests {
     #[test]
     fn a_query_without_a_window_finds_nothing() {
         let query = QueryAnchors { anchors: Vec::new(), windows: 0, shared: 1 };
-        assert_eq!(query.cheapest(&[]), Ok(None));
+        assert_eq!((query.cheapest(&[]), query.ranges()), (Ok(None), Ok(Vec::new())));
     }
 }

@@ -13,7 +13,8 @@
 //! alone. A run of at least `least` tokens that two texts have in common consists of such windows,
 //! each of which has the same anchor in both texts. So a text with a run of `m` tokens of the query
 //! has all anchors of the windows in some range of `m` tokens of the query. It is enough to follow
-//! a set of anchors with one of each range, and the set with the fewest rows is the best one.
+//! a set of anchors with one of each range, and the set with the fewest rows is the best one. Where
+//! that leaves many rows, only those with all anchors of a range are verified.
 //! Equal hashes of different grams only add texts to verify.
 
 pub mod cover;

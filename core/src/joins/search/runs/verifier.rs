@@ -2,78 +2,171 @@
 //! or without an index.
 
 use super::query::RunQuery;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::executor::Stop;
 use crate::features::Tokenizer;
 use crate::features::runs::contents::Contents;
-use crate::features::runs::tokens::read_tokens;
+use crate::features::runs::tokens::{each_token, read_tokens};
 use crate::features::tokens::{Document, Scratch};
+use crate::hash;
 use crate::memory;
 
 const DOING: &str = "comparing the runs of texts";
 /// The number of windows after which a request to stop is looked for.
 const CHECK_EVERY: usize = 1 << 14;
+/// The base of the polynomial that is the hash of a window.
+const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Compares texts with a query.
+///
+/// Each window of a text costs a few additions and multiplications: its hash rolls on by a token,
+/// and a bit says whether a window of the query may have it. Only then the tokens are compared.
 #[derive(Debug)]
 pub struct RunVerifier {
     tokenizer: Tokenizer,
-    /// The contents of the query's windows, in ascending order, each of them once.
-    windows: Vec<u128>,
-    /// The contents of the windows of the text that is compared. None if the query has no window.
-    row: Option<Contents>,
+    /// The number of tokens of a window.
+    length: usize,
+    /// The tokens of the query.
+    query: Vec<u64>,
+    /// The hashes of the query's different windows, in ascending order, each with the number of its
+    /// first token. Windows of the same hash are different.
+    windows: Vec<(u64, u32)>,
+    /// A bit for the upper bits of each of these hashes.
+    bits: Vec<u64>,
+    /// The tokens of the text that is compared.
+    row: Vec<u64>,
     scratch: Scratch,
-    tokens: Vec<u64>,
 }
 
 impl RunVerifier {
     /// Prepares the comparison. O(bytes + tokens · log tokens).
     pub fn new(query: &RunQuery<'_>, stop: &Stop) -> Result<Self> {
         let tokenizer = query.origin.tokenizer();
-        let (mut scratch, mut tokens) = (Scratch::default(), Vec::new());
-        read_tokens(&query.document()?, tokenizer, &mut scratch, &mut tokens, stop)?;
         let length = query.min_run as usize;
-        let mut judge = Self { tokenizer, windows: Vec::new(), row: None, scratch, tokens };
-        if judge.tokens.len() < length {
+        let (windows, bits, row, scratch) = (Vec::new(), Vec::new(), Vec::new(), Scratch::default());
+        let mut judge = Self { tokenizer, length, query: Vec::new(), windows, bits, row, scratch };
+        // No token has less than a byte.
+        if query.text.len() < length {
             return Ok(judge);
         }
-        let mut contents = Contents::new(length);
-        contents.set(&judge.tokens, stop)?;
-        memory::reserve(&mut judge.windows, contents.windows(), DOING)?;
+        read_tokens(&query.document()?, tokenizer, &mut judge.scratch, &mut judge.query, stop)?;
+        if judge.query.len() >= length {
+            judge.list(stop)?;
+        }
+        Ok(judge)
+    }
+
+    /// Lists the windows of the query.
+    fn list(&mut self, stop: &Stop) -> Result<()> {
+        let mut contents = Contents::new(self.length);
+        contents.set(&self.query, stop)?;
+        let mut firsts: Vec<(u128, u32)> = Vec::new();
+        memory::reserve(&mut firsts, contents.windows(), DOING)?;
         for first in 0..contents.windows() {
             if first % CHECK_EVERY == 0 {
                 stop.check()?;
             }
-            judge.windows.push(contents.of(first));
+            firsts.push((contents.of(first), first as u32));
         }
-        judge.windows.sort_unstable();
-        judge.windows.dedup();
-        judge.row = Some(contents);
-        Ok(judge)
+        drop(contents);
+        firsts.sort_unstable();
+        firsts.dedup_by_key(|(content, _)| *content);
+        firsts.sort_unstable_by_key(|&(_, first)| first);
+        memory::reserve(&mut self.windows, firsts.len(), DOING)?;
+        let mut rolling = Rolling::new(self.length);
+        let mut wanted = firsts.iter().map(|&(_, first)| first).peekable();
+        for n in 0..self.query.len() {
+            if n % CHECK_EVERY == 0 {
+                stop.check()?;
+            }
+            let hash = rolling.roll(&self.query[..=n]);
+            if let Some(first) = wanted.next_if(|&first| first as usize + self.length == n + 1) {
+                self.windows.push((hash, first));
+            }
+        }
+        self.windows.sort_unstable();
+        // With 64 bits for each window, one of about 64 other hashes is looked up.
+        let words = self.windows.len().next_power_of_two().min(1 << 20);
+        self.bits = memory::filled(0, words, DOING)?;
+        for &(hash, _) in &self.windows {
+            let (word, bit) = place(hash, words);
+            self.bits[word] |= bit;
+        }
+        Ok(())
     }
 
     /// Returns the approximate number of bytes on the heap.
     pub fn bytes(&self) -> usize {
-        let row = self.row.as_ref().map_or(0, Contents::bytes);
-        memory::bytes(&self.windows) + memory::bytes(&self.tokens) + row
+        memory::bytes(&self.windows)
+            + memory::bytes(&self.bits)
+            + memory::bytes(&self.query)
+            + memory::bytes(&self.row)
     }
 
-    /// Reports whether a text has a run of the query's least length in common with the query.
-    /// O(bytes + tokens · log tokens of the query).
+    /// Reports whether a text has a run of the query's least length in common with the query. Reads
+    /// the text up to the end of the first such run. O(bytes).
     pub fn shares(&mut self, row: &Document, stop: &Stop) -> Result<bool> {
-        let Self { tokenizer, windows, row: contents, scratch, tokens } = self;
-        let Some(contents) = contents else { return Ok(false) };
-        read_tokens(row, *tokenizer, scratch, tokens, stop)?;
-        contents.set(tokens, stop)?;
-        for first in 0..contents.windows() {
-            if first % CHECK_EVERY == 0 {
-                stop.check()?;
-            }
-            if windows.binary_search(&contents.of(first)).is_ok() {
-                return Ok(true);
-            }
+        let Self { tokenizer, length, query, windows, bits, row: tokens, scratch } = self;
+        if windows.is_empty() {
+            return Ok(false);
         }
-        Ok(false)
+        tokens.clear();
+        let (mut rolling, mut found) = (Rolling::new(*length), false);
+        let read = each_token(row, *tokenizer, scratch, stop, |token| {
+            memory::push(tokens, token, DOING)?;
+            let hash = rolling.roll(tokens);
+            let (word, bit) = place(hash, bits.len());
+            if bits[word] & bit == 0 || tokens.len() < *length {
+                return Ok(());
+            }
+            let window = &tokens[tokens.len() - *length..];
+            let from = windows.partition_point(|&(other, _)| other < hash);
+            for &(_, first) in windows[from..].iter().take_while(|&&(other, _)| other == hash) {
+                stop.check()?;
+                if query[first as usize..][..*length] == *window {
+                    found = true;
+                    // Ends the reading.
+                    return Err(Error::Stopped);
+                }
+            }
+            Ok(())
+        });
+        if found { Ok(true) } else { read.map(|()| false) }
+    }
+}
+
+/// Returns the bit of a hash: the number of its word among a power of two, and its place there.
+#[inline]
+fn place(hash: u64, words: usize) -> (usize, u64) {
+    ((hash >> 6) as usize & (words - 1), 1 << (hash & 63))
+}
+
+/// The hash of the window that ends with the last token of a text.
+#[derive(Debug)]
+struct Rolling {
+    length: usize,
+    /// The power of the base for the token that leaves the window.
+    leaving: u64,
+    value: u64,
+}
+
+impl Rolling {
+    fn new(length: usize) -> Self {
+        // Where the length has more than 32 bits, no token ever leaves.
+        let leaving = BASE.wrapping_pow(u32::try_from(length).unwrap_or(u32::MAX));
+        Self { length, leaving, value: 0 }
+    }
+
+    /// Goes on to the window that ends with the last token in `tokens`. Shorter texts have a hash,
+    /// too, which is that of no window.
+    #[inline]
+    fn roll(&mut self, tokens: &[u64]) -> u64 {
+        let last = tokens.len() - 1;
+        self.value = self.value.wrapping_mul(BASE).wrapping_add(tokens[last]);
+        if let Some(gone) = last.checked_sub(self.length) {
+            self.value = self.value.wrapping_sub(tokens[gone].wrapping_mul(self.leaving));
+        }
+        hash::mix(self.value)
     }
 }
 
@@ -123,6 +216,7 @@ mod tests {
                 let followed = query.cheapest(&costs).unwrap().unwrap();
                 let meets = |&n: &usize| row.anchors.iter().any(|a| a.hash == query.anchors[n].hash);
                 prop_assert!(followed.iter().any(meets));
+                prop_assert!(query.ranges().unwrap().iter().any(|range| range.clone().all(|n| meets(&n))));
             }
         }
     }

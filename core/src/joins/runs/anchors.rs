@@ -1,0 +1,187 @@
+//! From the anchors of texts to candidates: pairs of texts that have an anchor in common which one
+//! of them looks up.
+
+use bytemuck::{Pod, Zeroable};
+
+use super::compared::{DOING, RunTexts, Slice, Space};
+use crate::error::Result;
+use crate::executor::Stop;
+use crate::external_sort::{Sorted, Sorter};
+use crate::features::runs::anchors::Anchors;
+use crate::memory;
+use crate::resources::Resources;
+
+/// An anchor of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Zeroable, Pod)]
+#[repr(C)]
+pub(super) struct RecordAnchor {
+    pub hash: u64,
+    pub record: u32,
+    /// The number of tokens from the first to the last window that chose the anchor and counts.
+    pub covers: u32,
+}
+
+/// An anchor of a record, by the number of records that have it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Zeroable, Pod)]
+#[repr(C)]
+pub(super) struct RankedAnchor {
+    record: u32,
+    records: u32,
+    hash: u64,
+    covers: u32,
+    unused: u32,
+}
+
+/// A record that has an anchor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Zeroable, Pod)]
+#[repr(C)]
+pub(super) struct Posting {
+    hash: u64,
+    record: u32,
+    /// 1 if the record looks for other records that have the anchor.
+    looks: u32,
+}
+
+/// The anchors of some texts, in the order of the texts.
+#[derive(Default)]
+struct Chosen {
+    anchors: Vec<RecordAnchor>,
+    lengths: Vec<u32>,
+}
+
+impl RunTexts {
+    /// Lists the anchors of all texts, and counts their tokens.
+    pub(super) fn anchors<'f>(&mut self, resources: Resources<'f>) -> Result<Sorter<'f, RecordAnchor>> {
+        let Resources { files, budget, executor } = resources;
+        let mut all = Sorter::new(files, budget / 4);
+        let least = self.rule.least;
+        let mut lengths = Vec::new();
+        let choose = |slice: &mut Slice<Chosen>, stop: &Stop| {
+            let (mut space, mut rule, mut chosen) = (Space::default(), Anchors::new(least), Vec::new());
+            let Chosen { anchors, lengths } = &mut slice.found;
+            anchors.clear();
+            lengths.clear();
+            for record in slice.records.clone() {
+                self.read(record, &mut space, stop)?;
+                rule.select(&space.tokens, stop, &mut chosen)?;
+                memory::push(lengths, space.tokens.len() as u32, DOING)?;
+                memory::reserve(anchors, chosen.len(), DOING)?;
+                anchors.extend(chosen.iter().map(|anchor| RecordAnchor {
+                    hash: anchor.hash,
+                    record,
+                    covers: anchor.windows + (least as u32 - 1),
+                }));
+            }
+            Ok(())
+        };
+        self.each_slice(executor, choose, |chosen| {
+            memory::extend(&mut lengths, &chosen.lengths, DOING)?;
+            chosen.anchors.into_iter().try_for_each(|anchor| all.push(anchor, executor))
+        })?;
+        self.lengths = lengths;
+        Ok(all)
+    }
+
+    /// Adds to each anchor the number of texts that have it, and leaves out those that no other
+    /// text has.
+    pub(super) fn ranked<'f>(
+        &self,
+        mut anchors: Sorted<RecordAnchor>,
+        resources: Resources<'f>,
+    ) -> Result<Sorter<'f, RankedAnchor>> {
+        let Resources { files, budget, executor } = resources;
+        let mut ranked = Sorter::new(files, budget / 4);
+        let mut group: Vec<RecordAnchor> = Vec::new();
+        loop {
+            let next = anchors.next(executor)?;
+            if let Some(last) = group.last().copied().filter(|last| next.is_none_or(|n| n.hash != last.hash))
+            {
+                let is_right = |record| self.right_from.is_some_and(|from| record >= from);
+                let pairs = match self.right_from {
+                    None => group[0].record != last.record,
+                    Some(_) => !is_right(group[0].record) && is_right(last.record),
+                };
+                let records = group.len() as u32;
+                for RecordAnchor { hash, record, covers } in group.drain(..).filter(|_| pairs) {
+                    ranked.push(RankedAnchor { record, records, hash, covers, unused: 0 }, executor)?;
+                }
+            }
+            let Some(next) = next else { return Ok(ranked) };
+            match group.last_mut().filter(|last| last.record == next.record) {
+                Some(last) => last.covers = last.covers.saturating_add(next.covers),
+                None => memory::push(&mut group, next, DOING)?,
+            }
+        }
+    }
+
+    /// Decides which anchors each text looks up: all but the most frequent ones, which cover too
+    /// few tokens to make the share alone.
+    pub(super) fn postings<'f>(
+        &self,
+        mut ranked: Sorted<RankedAnchor>,
+        resources: Resources<'f>,
+    ) -> Result<Sorter<'f, Posting>> {
+        let Resources { files, budget, executor } = resources;
+        let mut postings = Sorter::new(files, budget / 4);
+        let mut own: Vec<RankedAnchor> = Vec::new();
+        loop {
+            let next = ranked.next(executor)?;
+            if let Some(last) =
+                own.last().copied().filter(|last| next.is_none_or(|n| n.record != last.record))
+            {
+                let is_right = self.right_from.is_some_and(|from| last.record >= from);
+                let may_look = self.rule.of.counts(is_right);
+                let least = self.rule.threshold * f64::from(self.lengths[last.record as usize]);
+                // Anchors are in the order of the number of texts. Rounding errs towards looking.
+                let mut left_out = 0u64;
+                for anchor in own.drain(..).rev() {
+                    left_out += u64::from(anchor.covers);
+                    let looks = may_look && left_out as f64 >= least - 1e-6;
+                    let RankedAnchor { hash, record, .. } = anchor;
+                    postings.push(Posting { hash, record, looks: looks.into() }, executor)?;
+                }
+            }
+            let Some(next) = next else { return Ok(postings) };
+            memory::push(&mut own, next, DOING)?;
+        }
+    }
+
+    /// Pairs each text that looks an anchor up with all other texts that have it.
+    pub(super) fn candidates<'f>(
+        &self,
+        mut postings: Sorted<Posting>,
+        resources: Resources<'f>,
+    ) -> Result<Sorter<'f, [u32; 2]>> {
+        let Resources { files, budget, executor } = resources;
+        let mut candidates = Sorter::new(files, budget / 4);
+        let mut group: Vec<Posting> = Vec::new();
+        loop {
+            let next = postings.next(executor)?;
+            if let Some(last) = group.last().filter(|last| next.is_none_or(|n| n.hash != last.hash)) {
+                // Texts of the right table are numbered after those of the left one.
+                let middle = match self.right_from {
+                    Some(from) => group.partition_point(|posting| posting.record < from),
+                    None => 0,
+                };
+                debug_assert!(last.hash == group[0].hash);
+                for (n, one) in group.iter().enumerate().filter(|(_, one)| one.looks == 1) {
+                    let others = match self.right_from {
+                        None => 0..group.len(),
+                        Some(_) if n < middle => middle..group.len(),
+                        Some(_) => 0..middle,
+                    };
+                    // Of two texts that both look, the first one finds the pair.
+                    let found = |m: &usize| *m != n && (group[*m].looks == 0 || n < *m);
+                    for m in others.filter(found) {
+                        let other = group[m].record;
+                        candidates.push([one.record.min(other), one.record.max(other)], executor)?;
+                    }
+                    executor.check_interrupts()?;
+                }
+                group.clear();
+            }
+            let Some(next) = next else { return Ok(candidates) };
+            memory::push(&mut group, next, DOING)?;
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Repeated runs of real corpora against their definition: a dictionary of all windows. Corpora are
+//! in the folder NEARDUP_DATA.
+
+use std::collections::HashMap;
+
+use neardup_core::executor::{PlainThreads, Stop};
+use neardup_core::features::runs::places::token_places;
+use neardup_core::features::runs::tokens::read_tokens;
+use neardup_core::features::tokens::Scratch;
+use neardup_core::files::MemoryFiles;
+use neardup_core::methods::documents::Quiet;
+use neardup_core::methods::reading::Reading;
+use neardup_core::methods::repeats;
+use neardup_core::resources::Resources;
+use neardup_core::runs::{Parameters, Unit};
+use neardup_core::{Corpus, Document, Tokenizer, html_text};
+
+#[path = "common/corpora.rs"]
+mod corpora;
+
+/// A run: row, first and last window, row and first window of the source, documents.
+type Run = [usize; 6];
+
+/// The tokens of all texts, as numbers.
+fn numbered(texts: &[String], tokenizer: Tokenizer) -> Vec<Vec<u32>> {
+    let mut numbers: HashMap<u64, u32> = HashMap::new();
+    let mut scratch = Scratch::default();
+    let mut read = |text: &String| {
+        let mut tokens = Vec::new();
+        read_tokens(&Document::from(text.as_str()), tokenizer, &mut scratch, &mut tokens, &Stop::default())
+            .unwrap();
+        let number = |token: &u64| {
+            let next = numbers.len() as u32;
+            *numbers.entry(*token).or_insert(next)
+        };
+        tokens.iter().map(number).collect()
+    };
+    texts.iter().map(&mut read).collect()
+}
+
+fn by_definition(tokens: &[Vec<u32>], least: usize) -> Vec<Run> {
+    // The first place of each content, the last document that has it, and their number.
+    let mut contents: HashMap<&[u32], (usize, usize, usize, usize)> = HashMap::new();
+    for (row, text) in tokens.iter().enumerate() {
+        for (place, window) in text.windows(least).enumerate() {
+            let entry = contents.entry(window).or_insert((row, place, row, 1));
+            entry.3 += usize::from(entry.2 != row);
+            entry.2 = row;
+        }
+    }
+    let mut runs: Vec<Run> = Vec::new();
+    for (row, text) in tokens.iter().enumerate() {
+        for (place, window) in text.windows(least).enumerate() {
+            let (of_row, of_place, _, documents) = contents[window];
+            if (of_row, of_place) == (row, place) {
+                continue;
+            }
+            match runs.last_mut() {
+                Some([r, first, last, of, of_first, fewest])
+                    if *r == row
+                        && *last + 1 == place
+                        && *of == of_row
+                        && *of_first + place - *first == of_place =>
+                {
+                    *last = place;
+                    *fewest = documents.min(*fewest);
+                }
+                _ => runs.push([row, place, place, of_row, of_place, documents]),
+            }
+        }
+    }
+    runs
+}
+
+fn found(texts: &[String], parameters: &Parameters, threads: usize, budget: usize) -> Vec<Vec<usize>> {
+    let mut corpus = Corpus::of_texts(texts);
+    let resources = Resources { files: &MemoryFiles, budget, executor: &PlainThreads(threads) };
+    let mut runs = repeats::runs(parameters, &mut Reading::new(&mut corpus, &mut Quiet, resources)).unwrap();
+    let next = || {
+        let run = runs.next(&PlainThreads(1)).unwrap()?;
+        let (row, of_row) = (run.row as usize, run.of_row as usize);
+        let spans = [run.span.start, run.span.end, run.of_span.start, run.of_span.end];
+        Some([vec![row, of_row, run.tokens as usize, run.documents as usize], spans.to_vec()].concat())
+    };
+    std::iter::from_fn(next).collect()
+}
+
+#[test]
+fn runs_of_corpora_are_those_of_the_definition() {
+    let Some(folder) = corpora::folder("repeated runs") else { return };
+    for name in corpora::names(&folder) {
+        let mut texts = corpora::texts(&folder, &name);
+        // The dictionary of larger corpora takes gigabytes.
+        let mut bytes = 0;
+        texts.retain(|text| {
+            bytes += text.len();
+            bytes <= 8 << 20
+        });
+        let html = name.starts_with("html");
+        if html {
+            texts = texts.iter().map(|text| html_text(text, None)).collect();
+        }
+        for (tokenizer, least) in [
+            (Tokenizer::Words, 50),
+            (Tokenizer::Words, 12),
+            (Tokenizer::Chars, 100),
+            (Tokenizer::Whitespace, 1000),
+        ] {
+            if tokenizer == Tokenizer::Chars && bytes > 2 << 20 {
+                continue;
+            }
+            let tokens = numbered(&texts, tokenizer);
+            let mut last = (usize::MAX, Vec::new());
+            let mut place = |row: usize, token: usize| {
+                if last.0 != row {
+                    token_places(&texts[row], tokenizer, &Stop::default(), &mut last.1).unwrap();
+                    last.0 = row;
+                }
+                last.1[token].chars.clone()
+            };
+            let runs = by_definition(&tokens, least);
+            let expected: Vec<Vec<usize>> = runs
+                .iter()
+                .map(|&[row, from, to, of, of_from, documents]| {
+                    let length = to - from + least;
+                    let span = [place(row, from).start, place(row, from + length - 1).end];
+                    let source = [place(of, of_from).start, place(of, of_from + length - 1).end];
+                    vec![row, of, length, documents, span[0], span[1], source[0], source[1]]
+                })
+                .collect();
+            let parameters = Parameters { unit: Unit::Window(least), tokenizer, ..Parameters::default() };
+            for (threads, budget) in [(1, 1 << 28), (3, 1 << 20)] {
+                let found = found(&texts, &parameters, threads, budget);
+                assert!(
+                    found == expected,
+                    "{name}, {tokenizer:?}, {least}, {threads} threads: {} runs, not {}",
+                    found.len(),
+                    expected.len()
+                );
+            }
+            corpora::say(&format!("{name}: {} runs of at least {least} tokens, {tokenizer:?}", runs.len()));
+        }
+    }
+}
