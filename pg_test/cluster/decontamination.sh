@@ -36,10 +36,11 @@ CREATE FUNCTION respelt(body text) RETURNS text IMMUTABLE RETURN
 CREATE TABLE searches (search text PRIMARY KEY, n int, call text);
 INSERT INTO searches VALUES
 ('`runs`, 0.5', 1, $$0.5, method => 'runs', options => '{"min_run": 8, "of": "left"}'$$),
-('the same of what is rare', 2, $$0.5, method => 'runs', options => '{"min_run": 8, "of": "left"}'$$),
-('`containment` of words, 0.8', 3, $$0.8, method => 'containment'$$),
-('of 8-grams, 0.5', 4, $$0.5, method => 'containment', shingle => 8$$),
-('a 13-gram', 5, $$0.001, method => 'containment', shingle => 13$$);
+('`max_documents` 100', 2, $$0.5, method => 'runs', options => '{"min_run": 8, "of": "left", "max_documents": 100}'$$),
+('of what is rare', 3, $$0.5, method => 'runs', options => '{"min_run": 8, "of": "left"}'$$),
+('`containment` of words, 0.8', 4, $$0.8, method => 'containment'$$),
+('of 8-grams, 0.5', 5, $$0.5, method => 'containment', shingle => 8$$),
+('a 13-gram', 6, $$0.001, method => 'containment', shingle => 13$$);
 CREATE FUNCTION measured() RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
     each searches;
@@ -68,7 +69,7 @@ BEGIN
     FROM tests t LEFT JOIN cut_repeats('both_tables', 8, id_type => NULL::text, id_column => 'id', keep => 'none', min_documents => 101) c ON c.id = 'test ' || t.id;
     FOR each IN TABLE searches LOOP
         EXECUTE format($f$INSERT INTO found SELECT %s, left_id, right_id
-            FROM near_duplicates_between(%L, 'corpus', %s, id_column => 'id', text_column => 'body')$f$, each.n, CASE each.n WHEN 2 THEN 'rare' ELSE 'tests' END, each.call);
+            FROM near_duplicates_between(%L, 'corpus', %s, id_column => 'id', text_column => 'body')$f$, each.n, CASE each.n WHEN 3 THEN 'rare' ELSE 'tests' END, each.call);
     END LOOP;
     RETURN QUERY SELECT '| planted, of ' || (SELECT count(*) FROM tests WHERE kind = 'verbatim') || ' each | ' || string_agg(search, ' | ' ORDER BY n) || ' |' FROM searches;
     RETURN QUERY SELECT '| --- |' || string_agg(' ---: |', '') FROM searches;
@@ -130,18 +131,18 @@ DO $do$
 DECLARE
     each searches;
 BEGIN
-    FOR each IN SELECT * FROM searches WHERE n <> 2 LOOP
+    FOR each IN SELECT * FROM searches WHERE n NOT IN (2, 3) LOOP
         EXECUTE format($f$INSERT INTO found SELECT %s, left_id, right_id
             FROM near_duplicates_between('tests', 'corpus', %s, id_type => NULL::text, id_column => 'id', text_column => 'body')$f$, each.n, each.call);
     END LOOP;
 END $do$;
-SELECT '| told to | answers | ' || string_agg(search, ' | ' ORDER BY n) || ' |' FROM searches WHERE n <> 2;
-SELECT '| --- | ---: |' || string_agg(' ---: |', '') FROM searches WHERE n <> 2;
+SELECT '| told to | answers | ' || string_agg(search, ' | ' ORDER BY n) || ' |' FROM searches WHERE n NOT IN (2, 3);
+SELECT '| --- | ---: |' || string_agg(' ---: |', '') FROM searches WHERE n NOT IN (2, 3);
 SELECT '| ' || told || ' | ' || max(answers) || ' | ' || string_agg(hits::text, ' | ' ORDER BY n) || ' |'
 FROM (SELECT told, row, n, count(*) AS answers, count(f.answer) AS hits
     FROM labels JOIN (VALUES ('cut', 'copy', 1), ('light', 'change it a little', 2), ('heavy', 'change it much', 3), ('non', 'answer without it', 4)) l(label, told, row) USING (label)
     CROSS JOIN searches LEFT JOIN found f ON by = n AND (f.answer, f.article) = (labels.answer, labels.article)
-    WHERE n <> 2 GROUP BY told, row, n) c
+    WHERE n NOT IN (2, 3) GROUP BY told, row, n) c
 GROUP BY told, row ORDER BY row;
 SQL
 )"

@@ -3,13 +3,19 @@
 
 use std::fmt;
 
+use neardup_core::runs::Parameters;
+
+/// The functions whose second argument is a number of tokens and not a threshold, and which have a
+/// form with a text in the third place.
+const OF_LENGTHS: [&str; 2] = ["repeated_runs", "cut_repeats"];
+
 /// A call of a function on certain relations.
 #[derive(Debug, Clone)]
 pub(crate) struct Example {
     function: &'static str,
     /// The names of the relations, quoted for SQL text.
     relations: Vec<String>,
-    /// The threshold, or `None` for the default of the function.
+    /// The threshold or the number of tokens, or `None` for the default of the function.
     pub threshold: Option<f64>,
     /// The name of the type of the ids, if they are not integers.
     pub id_type: Option<String>,
@@ -18,12 +24,12 @@ pub(crate) struct Example {
 }
 
 impl Example {
-    /// Makes a call of `function` with a usual threshold.
+    /// Makes a call of `function` with a usual second argument.
     pub(crate) fn new(function: &'static str, relations: impl IntoIterator<Item = String>) -> Self {
         Self {
             function,
             relations: relations.into_iter().collect(),
-            threshold: Some(0.8),
+            threshold: Some(if OF_LENGTHS.contains(&function) { Parameters::LEAST as f64 } else { 0.8 }),
             id_type: None,
             named: Vec::new(),
         }
@@ -62,7 +68,8 @@ impl fmt::Display for Example {
             (None, None) => {}
         }
         if let Some(id_type) = &self.id_type {
-            write!(f, ", NULL::{id_type}")?;
+            let name = if OF_LENGTHS.contains(&self.function) { "id_type => " } else { "" };
+            write!(f, ", {name}NULL::{id_type}")?;
         }
         for (name, value) in &self.named {
             write!(f, ", {name} => {value}")?;

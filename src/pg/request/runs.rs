@@ -43,8 +43,6 @@ impl RunsRequest {
         let columns = tables.columns()?;
         let id_type = tables.id_type.unwrap_or(pg_sys::INT8OID);
         let mut example = tables.example().unwrap_or_else(|| tables.bare_example());
-        // In these functions the second argument is a length, not a threshold.
-        example.threshold = Some(Parameters::LEAST as f64);
         if let Some((_, made)) = columns.iter().find(|(_, text)| Kind::of(text.base_type) != Kind::Text) {
             let what = Kind::of(made.base_type).sketches().map_or("tokens", |_| "sketches");
             let message =
