@@ -149,6 +149,10 @@ class Cut(Job):
         if self.task.runs is not None:
             store.once("runs found", runs)
 
+    def found(self) -> str:
+        """What was found, in words."""
+        return f"{self.result.cut:,} to cut, {self.result.removed:,} too short"
+
     def verdicts(self, store: Store) -> str:
         """The texts that lost something."""
         return _CUT.format(cut=store.name("neardup_cut"))

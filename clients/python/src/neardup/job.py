@@ -119,6 +119,10 @@ class Job(ABC):
     def values(self, before: int, verdicts: list[Verdict | None], *, marked: bool) -> dict[str, list[Any]]:
         """Their values."""
 
+    def found(self) -> str:
+        """What was found, in words."""
+        return f"{self.result.removed:,} to remove"
+
     def goes(self, verdict: Verdict | None) -> bool:
         """Whether the row of a verdict goes."""
         return verdict is not None
@@ -160,7 +164,7 @@ class Job(ABC):
             with progress(connection, showing, title="comparing"):
                 self.compare(store)
             showing.set_description_str("comparing", refresh=False)
-            end(showing, f"{self.result.removed:,} to remove")
+            end(showing, self.found())
         with closing(bar("writing")) as showing:
             self._write(store, showing)
             end(showing)

@@ -27,7 +27,7 @@ from neardup.task import Result, Task
 from neardup.watchdog import PATIENCE
 
 _FORMAT: Final = 1
-_JOURNAL: Final = "journal.json"
+_JOURNAL: Final = "journal"
 _LOCK: Final = "server.lock"
 _ENDS: Final = 1 << 16
 """Bytes of the beginning and of the end of a file that are looked at."""
