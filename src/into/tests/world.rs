@@ -170,7 +170,8 @@ impl World {
                 self.times.clear();
             }
             Step::TakePart(table) => {
-                let done = self.here.parts.as_deref();
+                // A table that is gone is made anew, with all its parts.
+                let done = self.here.parts.as_deref().filter(|_| self.here.tables.contains_key(&table));
                 let rows = done.iter().copied().flatten().flatten().sum();
                 state.claim = Some(match done.map(|done| done.iter().position(Option::is_none)) {
                     None => Claim::Closed,
@@ -315,8 +316,10 @@ impl World {
                 (0..self.read.len() as i64).map(|n| (n, n)).collect()
             }
             Table::Members => {
-                let with_set: Vec<i64> =
+                let mut with_set: Vec<i64> =
                     self.rows(Table::Sets).iter().map(|row| row.0).filter(|&n| self.has_set(n)).collect();
+                // Parts are read in any order.
+                with_set.sort_unstable();
                 let first = |n: i64| with_set.iter().copied().find(|&m| set(m) == set(n)).unwrap_or(n);
                 with_set.iter().map(|&n| (n, first(n))).collect()
             }
@@ -396,7 +399,7 @@ impl World {
             pairs.extend(of(a).flat_map(|a| of(b).map(move |b| (a.min(b), a.max(b)))));
         }
         for (n, a) in members.iter().enumerate() {
-            pairs.extend(members[..n].iter().filter(|b| b.1 == a.1).map(|b| (b.0, a.0)));
+            pairs.extend(members[..n].iter().filter(|b| b.1 == a.1).map(|b| (b.0.min(a.0), b.0.max(a.0))));
         }
         pairs.sort_unstable();
         pairs

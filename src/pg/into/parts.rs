@@ -124,7 +124,9 @@ fn step(work: &Work) -> Result<i64> {
 /// Takes a part that is not done, of the stage that fills a table.
 pub(super) fn take(work: &mut Work, table: Table) -> Result<()> {
     let step = step(work)?;
-    let Some(noted) = work.spread()?.open_parts()? else {
+    // A table that is gone is made anew, with all its parts.
+    let noted = if work.spread()?.is_there(table)? { work.spread()?.open_parts()? } else { None };
+    let Some(noted) = noted else {
         work.state.claim = Some(Claim::Closed);
         return Ok(());
     };
