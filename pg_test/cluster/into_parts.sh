@@ -232,6 +232,21 @@ let_go
 seen=$(q -U app -c "$theirs)" 2>&1)
 expect 'after a time limit it goes on' t "$(grep -q 'goes on with the documents as they were read' <<<"$seen" && echo t || echo "$seen")"
 q -c 'DROP TABLE work.found, work.found_log'
+# The table that a step was filling is gone in the middle of it.
+sessions=()
+hold
+start 1
+until_sql "$held"
+q -c "SELECT pg_cancel_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted" >/dev/null
+wait "${sessions[0]}" || true
+let_go
+expect 'a table in the middle of a step: parts that are done' t "$(q -c 'SELECT done() > 0')"
+q -c "SELECT format('DROP TABLE %s', oid::regclass) FROM pg_class WHERE relname ~ '^neardup_[0-9a-f]{12}_sets$'" | q
+start 1
+wait "${sessions[1]}" || true
+expect 'a table in the middle of a step: all parts are done again' 26 "$(parts "$server/session_1")"
+expect 'a table in the middle of a step: pairs' 0 "$(q -c "SELECT count(*) FROM work.found f FULL JOIN near_duplicates('docs', 0.6, $ids) p USING (left_id, right_id)
+    WHERE f.similarity IS DISTINCT FROM p.similarity" -c 'DROP TABLE work.found, work.found_log')"
 q -U app -c "SET neardup.pause = '1h'" -c "$theirs)" >"$server/session_1" 2>&1 &
 session=$!
 until_sql "SELECT count(*) = 1 FROM pg_stat_activity WHERE usename = 'app' AND wait_event = 'PgSleep'"

@@ -6,7 +6,6 @@ use serde::Deserialize;
 
 use super::documents::{Bands, Documents};
 use super::layout::CitusLayout;
-use super::parts::MOST as MOST_PARTS;
 use super::place::{Place, such_as};
 use super::servers::Server;
 use super::statements::catalog;
@@ -260,6 +259,10 @@ fn parts(asked: Option<i32>, least: i64, usual: i64) -> Result<i64> {
     }
     Ok(parts)
 }
+
+/// The largest number of parts of a call that sessions share. Each part of each table is a table
+/// that is locked when all of them are dropped.
+const MOST_PARTS: i64 = 256;
 
 /// Returns the number of parts of a join on this server.
 fn parts_here(asked: Option<i32>) -> Result<i64> {

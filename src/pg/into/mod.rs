@@ -9,9 +9,9 @@
 //! [`layout`] the distribution of the documents by Citus. [`tables`] makes the working tables. They
 //! are filled by [`on_servers`] or, in Citus, by [`in_shards`], where [`stars`] also makes
 //! clusters, or by [`here`] if the documents are on this server and are joined in parts, which
-//! sessions share: [`in_parts`] makes these tables, and [`parts`] takes the parts. [`outcome`] makes
-//! the tables that the caller named. [`reasons`] makes the error that says why a call ends, and
-//! [`refusal`] is an error that is raised once the tables of the call are dropped.
+//! sessions share: [`in_parts`] finds these tables, and [`parts`] takes the parts. [`outcome`]
+//! makes the tables that the caller named. [`reasons`] makes the error that says why a call ends,
+//! and [`refusal`] is an error that is raised once the tables of the call are dropped.
 //!
 //! Work runs as the caller with `pg_catalog` as the only schema of the search path, except for
 //! reading documents, which runs like any query of the caller.

@@ -28,10 +28,6 @@ use crate::pg::server::error::{Result, SqlError};
 /// The name of the procedure in reports.
 const NAME: &str = "near_duplicates_into";
 
-/// The largest number of parts of a call that sessions share. Each part of each table is a table
-/// that is locked when all of them are dropped.
-pub(super) const MOST: i64 = 256;
-
 thread_local! {
     /// The call in which this session takes part: when its own call began, and the common part of
     /// the names of working tables.
@@ -124,7 +120,9 @@ fn step(work: &Work) -> Result<i64> {
 /// Takes a part that is not done, of the stage that fills a table.
 pub(super) fn take(work: &mut Work, table: Table) -> Result<()> {
     let step = step(work)?;
-    let Some(noted) = work.spread()?.open_parts()? else {
+    // A table that is gone is made again, with all its parts.
+    let noted = if work.spread()?.is_there(table)? { work.spread()?.open_parts()? } else { None };
+    let Some(noted) = noted else {
         work.state.claim = Some(Claim::Closed);
         return Ok(());
     };

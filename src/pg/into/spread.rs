@@ -12,6 +12,7 @@ use super::servers::{Dblink, Server};
 use super::statements::{catalog, citus, definitions};
 use crate::into::state::Count;
 use crate::into::step::Table;
+use crate::pg::procedure::table::Shape;
 use crate::pg::query::names::quote_identifier;
 use crate::pg::server::error::{Result, SqlError};
 
@@ -158,6 +159,32 @@ impl Spread<'_> {
             return Err(own::refused(&name, "has partitions that near_duplicates_into did not make"));
         }
         Ok((name, oid))
+    }
+
+    /// Opens one of the parts of a table that sessions share.
+    pub(super) fn open_part(&self, table: Table, part: usize) -> Result<(String, Oid)> {
+        let shape = self.keyed(table, own::PARTITION);
+        self.owned.open(&self.partition(table, part), shape, self.columns(table))
+    }
+
+    /// Returns the shape of a table that may have a key.
+    fn keyed(&self, table: Table, shape: Shape) -> Shape {
+        let has_key = self.parts.is_some() && table == Table::Sets;
+        Shape { indexes: usize::from(has_key), ..shape }
+    }
+
+    /// Makes a table without rows that sessions share.
+    fn make_in_parts(&self, table: Table, name: &str) -> Result<()> {
+        let columns = self.owned.types.sql(self.columns(table));
+        definitions::create_in_parts(table, name, &columns)
+            .iter()
+            .try_for_each(|statement| statement.run().map(|_| ()))?;
+        let partitions = if definitions::spread_by(table).is_some() { self.partitions() } else { 0 };
+        for part in 0..partitions {
+            let place = self.partition(table, part).qualified()?;
+            definitions::create_part(table, name, &place, part as i64).run()?;
+        }
+        Ok(())
     }
 
     /// Reports whether the rows of a table are in partitions.
