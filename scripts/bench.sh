@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# bench.sh [kernels] [sketches] [hamming] [join] [server] [jobs] [index] [sets] [incoming] [peers] [dedup]: the benchmarks, all of them where none is named, within about an hour.
+# bench.sh [kernels] [sketches] [hamming] [join] [server] [jobs] [index] [sets] [incoming] [runs] [peers] [dedup]: the benchmarks, all of them where none is named, within about an hour. runs_growth only where it is named (4 GB of disk, half an hour).
 # Tables go to the output and to target/bench.md, what is done meanwhile to standard error.
 # NEARDUP_BENCH names a folder of inputs NAME.tsv and NAME.sets. Without it they are made by the generator beside
 # the folder NEARDUP_DATA; without that the texts that this machine has are taken. See benches/README.md.
@@ -12,16 +12,17 @@ source "$project/scripts/bench_jobs.sh"
 source "$project/scripts/bench_index.sh"
 source "$project/scripts/bench_sets.sh"
 source "$project/scripts/bench_incoming.sh"
+source "$project/scripts/bench_runs.sh"
 source "$project/scripts/bench_peers.sh"
 source "$project/scripts/bench_dedup.sh"
 cd "$project"
 
 sections=("$@")
-if ((${#sections[@]} == 0)); then sections=(kernels sketches hamming join server jobs index sets incoming peers dedup); fi
+if ((${#sections[@]} == 0)); then sections=(kernels sketches hamming join server jobs index sets incoming runs peers dedup); fi
 for section in "${sections[@]}"; do
     case $section in
-        kernels | sketches | hamming | join | server | jobs | index | sets | incoming | peers | dedup) ;;
-        *) echo "usage: scripts/bench.sh [kernels] [sketches] [hamming] [join] [server] [jobs] [index] [sets] [incoming] [peers] [dedup]" >&2 && exit 1 ;;
+        kernels | sketches | hamming | join | server | jobs | index | sets | incoming | runs | runs_growth | peers | dedup) ;;
+        *) echo "usage: scripts/bench.sh [kernels] [sketches] [hamming] [join] [server] [jobs] [index] [sets] [incoming] [runs] [runs_growth] [peers] [dedup]" >&2 && exit 1 ;;
     esac
 done
 

@@ -18,6 +18,8 @@ heading() {
         index) printf '### The signature index\n\n' ;;
         sets) printf '### Exact search of texts\n\n' ;;
         incoming) printf '### Incoming texts\n\n' ;;
+        runs) printf '### Repeated runs\n\n' ;;
+        runs_growth) printf '### Repeated runs of four million documents\n\n' ;;
         peers) printf '### Peers\n\n' ;;
         dedup) printf '### Programs that deduplicate\n\n' ;;
     esac | say

@@ -198,8 +198,8 @@ fn by_definition(texts: &[String]) -> BTreeSet<(u32, u32)> {
     texts_of.values().filter(|texts| texts.len() > 1).flat_map(pair).collect()
 }
 
-/// Each planted passage that is verbatim and long enough is in one of the runs of its two texts, and
-/// the pairs are those of a dictionary of all windows.
+/// Each planted passage that is verbatim and long enough is in one of the runs of its two texts.
+/// The pairs are those of a dictionary of all windows.
 #[test]
 fn passages_planted_into_corpora() {
     let Some(folder) = corpora::folder("planted passages") else { return };

@@ -19,8 +19,8 @@ thread_local! {
 }
 
 /// Tells the caller if many documents or sentences are not compared, if codes carry little
-/// information, if runs did not count, if long texts are compared character by character, or if all sketches are compared
-/// with each other.
+/// information, if runs did not count, if long texts are compared character by character, or if all
+/// sketches are compared with each other.
 pub(crate) fn tell_weak(name: &str, account: &Account) {
     if account.codes.are_many() {
         pgrx::notice!("{name}: {}; edit or the measures of words tell such texts apart", account.codes);

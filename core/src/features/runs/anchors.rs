@@ -60,7 +60,7 @@ impl Anchors {
     /// Makes the rule for windows of `least` tokens, which is at least 1.
     pub fn new(least: usize) -> Self {
         let gram = Self::gram(least);
-        // No text has more tokens than 32 bits can count, so the power for longer grams is not used.
+        // A text has at most as many tokens as 32 bits can count: longer grams never lose one.
         let leaving = BASE.wrapping_pow(u32::try_from(gram).unwrap_or(u32::MAX));
         Self { least: least.max(1), gram, leaving, queue: VecDeque::new() }
     }

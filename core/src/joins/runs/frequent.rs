@@ -67,7 +67,7 @@ struct RestOfSome {
 }
 
 impl RunTexts {
-    /// Returns the contents of the windows that more than `most` documents have, in ascending order.
+    /// Returns the contents of the windows that more than `most` documents have, ascending.
     /// `rows` returns the number of documents that have a text.
     pub(super) fn frequent(
         &self,

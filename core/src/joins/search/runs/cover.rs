@@ -59,7 +59,7 @@ impl QueryAnchors {
         let mut ranges: Vec<Range<usize>> = Vec::new();
         let mut first = 0;
         for (last, anchor) in self.anchors.iter().enumerate() {
-            // Of the rows of windows that end with this anchor, the last one has the fewest anchors.
+            // Of the rows of windows that end with this anchor, the last has the fewest anchors.
             let Some(start) = (anchor.first + anchor.windows).checked_sub(self.shared) else { continue };
             while self.anchors.get(first + 1).is_some_and(|next| next.first <= start) {
                 first += 1;
