@@ -55,7 +55,7 @@ SELECT id, kept_id FROM eliminate('docs', 0.4, text_column => 'body', method => 
 -- The report shows the runs that most documents have, for this method only.
 SELECT m[1] AS documents, m[2] AS tokens, m[3] AS text, m[4] AS example
 FROM duplicates_report('docs', 0.4, text_column => 'body', method => 'runs', options => '{"min_run": 5}') html,
-    regexp_matches(substring(html FROM '<section id="runs">.*?</section>'), '<tr><td>(.*?)</td><td>(.*?)</td><td><bdi>(.*?)</bdi></td><td>(?:<[^>]*>)*([^<]*)', 'g') m;
+    regexp_matches(substring(html FROM '<section id="runs">.*?</section>'), '<tr><td>(.*?)</td><td>(.*?)</td><td><bdi>(.*?)</bdi></td><td>(?:<[^>]*>)*([^<]+)<', 'g') m;
 SELECT html LIKE '%<section id="runs">%' AS shown FROM duplicates_report('docs', 0.4, text_column => 'body') html;
 -- Errors.
 SELECT * FROM repeated_runs('docs', 0, text_column => 'body');
