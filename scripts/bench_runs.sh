@@ -80,7 +80,10 @@ dedup_peer() {
             self-similar) options+=(--length-threshold 300 --cache-dir "$dir/cache" --num-threads 2) ;;
             collect) options+=(--length-threshold 300 --cache-dir "$dir/cache") ;;
         esac
-        (cd "$dir" && TMPDIR=$dir measured timeout 1200 "$program" "$part" "${options[@]}") >"$dir/$part.out" 2>&1 || return 1
+        (cd "$dir" && TMPDIR=$dir measured timeout 1200 "$program" "$part" "${options[@]}") >"$dir/$part.out" 2>&1 || {
+            skipped deduplicate-text-datasets "$part failed or took more than 20 min" >&2
+            return 1
+        }
         IFS='|' read -r cpu seconds mb <"$dir/measured"
         echo "deduplicate-text-datasets, $part, 300 bytes||$cpu|$seconds|$mb||"
         all=$(awk "BEGIN { print $all + $cpu }") peak=$((mb > peak ? mb : peak))
@@ -98,14 +101,17 @@ suffix_array_peer() {
         # A copy, so that no Cargo.lock is left in the project.
         cp -r benches/peers/suffix_array "$dir/suffix_array"
         if ! timeout 240 cargo build --release --manifest-path "$dir/suffix_array/Cargo.toml" --target-dir "$kept/suffix_array" >&2; then
-            skipped divsufsort 'not to be had from crates.io' >&2
+            skipped libsais 'not to be had from crates.io' >&2
             return 1
         fi
     fi
-    found=$(measured timeout 600 "$program" "$dir/$1.bytes" 300) || return 1
+    if ! found=$(measured timeout 600 "$program" "$dir/$1.bytes" 300); then
+        skipped libsais 'it failed or took more than 600 s' >&2
+        return 1
+    fi
     IFS='|' read -r cpu seconds mb <"$dir/measured"
     stand_in_seconds=$cpu
-    echo "divsufsort, 300 bytes|${found#* }|$cpu|$seconds|$mb||0"
+    echo "libsais, 300 bytes|${found#* }|$cpu|$seconds|$mb||0"
 }
 
 runs() {
@@ -129,7 +135,7 @@ runs() {
             awk "BEGIN { printf \"deduplicate-text-datasets takes %.1f times the processor time of repeated_runs (1 thread, 64 MB). \", $peer_seconds / $ours }"
         fi
         if [[ -n $stand_in_seconds ]]; then
-            awk "BEGIN { printf \"divsufsort alone takes %.1f times as long. \", $stand_in_seconds / $ours }"
+            awk "BEGIN { printf \"libsais alone takes %.1f times as long. \", $stand_in_seconds / $ours }"
         fi
         printf '\n\n'
     } | say

@@ -345,3 +345,35 @@ fn many_equal_short_texts() {
     let cut = case.cut(&windows(3), cutting, 2, 1 << 20);
     assert!(cut.len() == 199_999 && cut.iter().all(|cut| cut.body.is_none()));
 }
+
+#[test]
+fn the_runs_that_most_documents_have() {
+    let menu = "home news contact <about> us";
+    let texts = [
+        format!("{menu} one two three four five six"),
+        format!("{menu} seven eight"),
+        format!("x one two three four five six y {menu}"),
+        "a one two three four five".to_owned(),
+        "home news contact".to_owned(),
+    ];
+    for (threads, budget) in [(1, 1 << 26), (3, 0)] {
+        let parameters = Parameters { within_documents: false, ..windows(3) };
+        let found = |most, characters| {
+            Case::of(&texts).read(threads, budget, |reading| {
+                repeats::most_repeated(&parameters, most, characters, reading).unwrap()
+            })
+        };
+        let shown: Vec<_> = found(9, 100)
+            .into_iter()
+            .map(|run| (run.documents, run.tokens, run.row, run.beginning, run.is_cut))
+            .collect();
+        // Three windows of the menu are in three documents, the first of them in four.
+        let expected = [
+            (4, 3, 0, "home news contact".to_owned(), false),
+            (3, 5, 0, "one two three four five".to_owned(), false),
+        ];
+        assert_eq!(shown[..2], expected);
+        let cut = found(1, 9);
+        assert_eq!((cut.len(), &*cut[0].beginning, cut[0].is_cut), (1, "home news", true));
+    }
+}

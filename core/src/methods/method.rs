@@ -76,6 +76,12 @@ pub trait Method: Debug + Sync {
         None
     }
 
+    /// Returns the least length of a run and the tokenizer, if the method compares texts by runs.
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
+    fn runs(&self) -> Option<crate::runs::Parameters> {
+        None
+    }
+
     /// Reports whether the method compares texts character by character or word by word, so that
     /// comparing them is most of its work.
     #[cfg_attr(not(feature = "internals"), doc(hidden))]

@@ -10,6 +10,7 @@ use crate::resources::Resources;
 use crate::runs::anchored::{Reader, repeated};
 use crate::runs::contents::{Pass, Round};
 use crate::runs::cut::{CutTexts, Cutting};
+use crate::runs::frequent::{self, FrequentRun};
 use crate::runs::located::LocatedRuns;
 use crate::runs::marks::Marking;
 use crate::runs::rows::Rows;
@@ -28,6 +29,25 @@ pub fn runs(parameters: &Parameters, reading: &mut Reading<'_>) -> Result<Locate
     LocatedRuns::new(found.rows, &mut found.texts, pass, files, &mut |share| {
         reading.report(|| format!("locating runs, {:.0} %", 100.0 * share));
     })
+}
+
+/// Finds the `most` repeated runs that most documents have, with up to `characters` characters.
+pub fn most_repeated(
+    parameters: &Parameters,
+    most: usize,
+    characters: usize,
+    reading: &mut Reading<'_>,
+) -> Result<Vec<FrequentRun>> {
+    /// The number of runs that are held at a time, of 40 bytes each.
+    const HELD: usize = 1 << 15;
+    let mut found = Found::new(parameters, reading)?;
+    let executor = reading.executor;
+    let budget = reading.left_after(found.order.bytes() + found.texts.bytes());
+    let pass = Pass { parameters, order: &found.order, executor, budget };
+    let mut runs = LocatedRuns::new(found.rows, &mut found.texts, pass, reading.files, &mut |share| {
+        reading.report(|| format!("locating runs, {:.0} %", 100.0 * share));
+    })?;
+    frequent::most_repeated(&mut runs, [most, HELD], characters, &mut found.texts, pass)
 }
 
 /// Finds the repeated runs, and prepares to cut them out.

@@ -13,6 +13,7 @@ use crate::features::tokens::{Document, Scratch, Tokenizer};
 use crate::joins::pairs::Pairs;
 use crate::joins::runs::{Prepared, RunRule, run_pairs};
 use crate::memory;
+use crate::runs::{Parameters, Unit};
 use crate::text::html;
 use crate::verify::shared_runs::{RunShare, SharedRun, SortedWindows, shared_runs, shared_tokens};
 
@@ -101,6 +102,11 @@ impl Method for Runs {
     fn update(&self) -> Update {
         // A new document may change which runs count.
         if self.max_documents.is_some() { Update::Whole } else { Update::Pairs }
+    }
+
+    fn runs(&self) -> Option<Parameters> {
+        let (unit, tokenizer) = (Unit::Window(self.min_run), self.tokenizer);
+        Some(Parameters { unit, tokenizer, within_documents: false, ..Parameters::default() })
     }
 
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {

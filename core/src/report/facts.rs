@@ -49,6 +49,8 @@ pub struct Facts {
     pub points: Vec<Point>,
     /// Whether the clusters of the call are connected components of any size, as in the curve.
     pub is_connected: bool,
+    /// The least number of tokens of a run, if the method compares texts by runs.
+    pub least_run: Option<u64>,
     /// Warnings for the reader.
     pub warnings: Vec<String>,
 }

@@ -2,8 +2,8 @@
 //!
 //! There are the common parts of two texts ([`passages`], [`align`]) and their differences
 //! ([`diff`]), texts side by side ([`side_by_side`]), sentences against sentences ([`dotplot`]),
-//! charts for choosing a threshold ([`charts`]), and a whole page ([`page`]) of pairs ([`pair`])
-//! and clusters ([`cluster`]).
+//! charts for choosing a threshold ([`charts`]), and a whole page ([`page`]) of pairs ([`pair`]),
+//! clusters ([`cluster`]) and runs that many documents have ([`runs`]).
 //!
 //! The output is self-contained HTML: it has no scripts and loads nothing. Content of documents is
 //! escaped ([`html`]), also in links to documents ([`link`]). For terminals there is plain text
@@ -21,5 +21,6 @@ pub mod numbers;
 pub mod page;
 pub mod pair;
 pub mod passages;
+pub mod runs;
 pub mod side_by_side;
 pub mod terminal;

@@ -13,6 +13,7 @@ use super::html::{Beginning, Escaped, STYLE};
 use super::link::Link;
 use super::numbers::{Count, Number, Ratio};
 use super::pair::{Document, pair};
+use super::runs::{self, Repeated};
 use crate::error::Result;
 use crate::executor::Stop;
 
@@ -65,6 +66,8 @@ pub struct Page {
     near: String,
     identical: String,
     lines: String,
+    /// The rows of the table of runs.
+    runs: String,
     /// The part of the table of contents that lists the clusters with a card.
     index: String,
     cards: usize,
@@ -92,6 +95,7 @@ impl Page {
             near: String::new(),
             identical: String::new(),
             lines: String::new(),
+            runs: String::new(),
             index: String::new(),
             cards: 0,
             lined: 0,
@@ -101,7 +105,7 @@ impl Page {
     }
 
     fn bytes(&self) -> usize {
-        let parts = [&self.near, &self.identical, &self.lines, &self.index];
+        let parts = [&self.near, &self.identical, &self.lines, &self.runs, &self.index];
         self.pairs.iter().chain(parts).map(String::len).sum()
     }
 
@@ -200,6 +204,12 @@ impl Page {
         self.lined += 1;
     }
 
+    /// Adds a run that many documents have, after those that were added before.
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
+    pub fn add_run(&mut self, run: &Repeated) {
+        self.runs.push_str(&run.html(self.link.as_ref()));
+    }
+
     /// Returns the whole page.
     ///
     /// ```
@@ -236,6 +246,9 @@ impl Page {
                 add("identical", "Groups of identical documents".to_owned(), self.identical.clone());
                 add("further", "Further clusters".to_owned(), self.lines_html());
             }
+        }
+        if let Some(least) = facts.least_run.filter(|_| !self.runs.is_empty()) {
+            add("runs", "What most documents have word for word".to_owned(), runs::table(&self.runs, least));
         }
         add("reading", "How to read this page".to_owned(), reading());
         add("omitted", "What is not on this page".to_owned(), self.omitted_html(facts));

@@ -6,12 +6,14 @@
 //! texts with an anchor that comes again are cut into windows ([`contents`]). Places of equal
 //! contents are grouped and marked ([`marks`]), and marked places that follow each other are runs
 //! ([`rows`]), whose places in the texts are found last ([`located`]), or are cut out ([`cut`]).
+//! For a report there are those that most documents have ([`frequent`]).
 //! Everything is sorted by [`crate::external_sort`], so memory does not grow with the corpus, and
 //! the time depends on the places, never on their pairs.
 
 pub mod anchored;
 pub mod contents;
 pub mod cut;
+pub mod frequent;
 pub mod located;
 pub mod marks;
 pub mod rows;

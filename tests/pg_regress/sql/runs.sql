@@ -52,6 +52,11 @@ SELECT left_id, right_id, round(similarity::numeric, 3) FROM near_duplicates_bet
 SELECT left_id, right_id, round(similarity::numeric, 3) FROM near_duplicates('docs', 0.1, text_column => 'body', method => 'runs', options => '{"min_run": 5, "max_documents": 1}') ORDER BY 1, 2;
 SELECT similarity, evidence FROM explain_pair('one two three four five six seven eight nine ten eleven twelve', 'One two three, four five six seven eight nine ten eleven twelve thirteen!') WHERE method = 'runs';
 SELECT id, kept_id FROM eliminate('docs', 0.4, text_column => 'body', method => 'runs', options => '{"min_run": 5}', keep => 'first') ORDER BY 1;
+-- The report shows the runs that most documents have, for this method only.
+SELECT m[1] AS documents, m[2] AS tokens, m[3] AS text, m[4] AS example
+FROM duplicates_report('docs', 0.4, text_column => 'body', method => 'runs', options => '{"min_run": 5}') html,
+    regexp_matches(substring(html FROM '<section id="runs">.*?</section>'), '<tr><td>(.*?)</td><td>(.*?)</td><td><bdi>(.*?)</bdi></td><td>(?:<[^>]*>)*([^<]+)<', 'g') m;
+SELECT html LIKE '%<section id="runs">%' AS shown FROM duplicates_report('docs', 0.4, text_column => 'body') html;
 -- Errors.
 SELECT * FROM repeated_runs('docs', 0, text_column => 'body');
 SELECT * FROM repeated_runs('docs', unit => 'word', text_column => 'body');

@@ -6,6 +6,8 @@
 //! Prints the number of bytes that are in a run of at least BYTES bytes that the file has twice,
 //! and the number of the ranges that they form.
 
+use libsais::SuffixArrayConstruction;
+
 /// The number of bytes that two suffixes have in common, up to `most`.
 fn common(a: &[u8], b: &[u8], most: usize) -> usize {
     a.iter().zip(b).take(most).take_while(|(x, y)| x == y).count()
@@ -16,8 +18,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
     let (file, least) = (args.next().ok_or(USAGE)?, args.next().ok_or(USAGE)?.parse::<usize>()?);
     let text = std::fs::read(file)?;
-    let mut suffixes = vec![0; text.len()];
-    divsufsort::sort_in_place(&text, &mut suffixes);
+    let construction = SuffixArrayConstruction::for_text(&text).in_owned_buffer32().single_threaded();
+    let suffixes = construction.run().map_err(|error| format!("{error:?}"))?.into_vec();
     // Suffixes that begin with the same bytes are beside each other.
     let mut starts: Vec<usize> = Vec::new();
     let mut last = usize::MAX;

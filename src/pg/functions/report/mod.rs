@@ -29,12 +29,15 @@ use neardup_core::clusters::samples::samples;
 use neardup_core::clusters::summary::summaries;
 use neardup_core::executor;
 use neardup_core::methods::account::milliseconds;
+use neardup_core::methods::repeats;
 use neardup_core::report::numbers::Number;
 use neardup_core::report::pair::Document;
+use neardup_core::report::runs::Repeated;
 use neardup_core::report::{
     facts::Facts,
     page::{Kind, Page},
 };
+use neardup_core::runs::Unit;
 
 sql_function! {
     /// `duplicates_report(docs, threshold, …)`
@@ -91,6 +94,7 @@ fn report(call: Call, form: Form) -> Result<Datum> {
     let cards = Cards { clusters: &clusters, summaries: &summaries, documents: &documents, asked: &asked };
     cards.add_to(&mut page, &links, &executor)?;
 
+    let least_run = add_runs(&mut page, &request)?;
     let members: usize = clusters.iter().map(|cluster| cluster.members.len()).sum();
     let facts = Facts {
         relation: request.left.relation.clone(),
@@ -107,6 +111,7 @@ fn report(call: Call, form: Form) -> Result<Datum> {
         redundant: (members - clusters.len()) as u64,
         points,
         is_connected: how.clustering == Clustering::Connected && how.largest.is_none(),
+        least_run,
         warnings: warnings(&clusters, vertices),
     };
     text(&page.finish(&facts))
@@ -148,6 +153,24 @@ fn add_pairs(
         }
     }
     Ok(())
+}
+
+/// Adds the runs that most documents have, if the method compares texts by runs, and returns their
+/// least length. It reads the documents a second time; other methods would find nothing by it.
+fn add_runs(page: &mut Page, request: &Request) -> Result<Option<u64>> {
+    const RUNS: usize = 20;
+    const CHARACTERS: usize = 300;
+    let Some(parameters) = request.method.runs() else { return Ok(None) };
+    let Unit::Window(least) = parameters.unit else { return Ok(None) };
+    let mut reading = request.reading();
+    let (runs, _) = reading.run(|reading| repeats::most_repeated(&parameters, RUNS, CHARACTERS, reading))?;
+    let ids = reading.left();
+    for run in runs {
+        let (tokens, documents) = (run.tokens.into(), run.documents.into());
+        let (id, text, is_cut) = (ids.show(run.row), run.beginning, run.is_cut);
+        page.add_run(&Repeated { id, text, is_cut, tokens, documents });
+    }
+    Ok(Some(least as u64))
 }
 
 /// Returns the warnings for the reader.
