@@ -34,4 +34,4 @@ rm -r "$place/neardup/src"
 export NEARDUP_PROJECT=$project
 unset PYTHONPATH PGHOST PGHOSTADDR PGPORT PGUSER PGDATABASE PGSERVICE PGOPTIONS
 step 'first visits with files' env PATH="$place/venv/bin:$PATH" "$project/pg_test/cluster/visits.sh" sh
-step 'tests (1 min)' env -C "$place/neardup" "$place/venv/bin/python" -m pytest
+step 'tests (3 min)' env -C "$place/neardup" "$place/venv/bin/python" -m pytest
