@@ -76,7 +76,8 @@ impl LongParts {
 /// let titles: Vec<String> = (0..40).map(|n| format!("Harbour news of day {n}")).collect();
 /// let method = Sketches::of(technique);
 /// let (_, account) = Corpus::of_texts(&titles).pairs_with(&method, resources)?;
-/// assert_eq!((account.short_texts.median_words(), account.short_texts.are_many()), (Some(5), true));
+/// let short = account.short_texts;
+/// assert_eq!((short.median_words(), short.are_many()), (Some(5), true));
 /// # Ok::<(), neardup_core::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
