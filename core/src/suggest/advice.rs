@@ -42,45 +42,16 @@ pub fn advice(profile: &TextProfile, curve: &Curve, documents: [u64; 2]) -> Vec<
         pairs: Some(of_all(suggested.pairs, documents)),
         reason: format!("{}; {}", kind(profile, parts), why(&suggested, curve, documents[0])),
     };
-    let other = |method, fits, threshold, reason: String| Advice {
-        method,
-        fits,
-        threshold,
-        tokenizer: None,
-        shingle: None,
-        pairs: None,
-        reason,
-    };
-    let spread = profile.spread();
-    let minhash = match parts {
-        Parts::Runs => Advice {
-            shingle,
-            ..other(
-                "minhash",
-                true,
-                Some(suggested.threshold),
-                "the same similarity, of which it finds a promised share: for millions of long documents, where the exact \
-                 join takes too long"
-                    .to_owned(),
-            )
-        },
-        _ => other(
-            "minhash",
-            false,
-            None,
-            format!("runs of five words are compared, and half of the documents have at most {median}: a changed word is \
-                     in most of them"),
-        ),
-    };
     /// The number of words up to which a text is compared character by character in good time.
     const NAME: u32 = 20;
     /// How many times longer than short documents long ones are, if they may contain these.
     const SPREAD: f64 = 8.0;
+    let spread = profile.spread();
     let has_sentences = parts == Parts::Runs && profile.are_texts;
     let lengths = format!("19 of 20 documents have at most {long} words, 1 of 20 at most {short}");
     vec![
         best,
-        minhash,
+        minhash(parts, median, suggested.threshold),
         other(
             "containment",
             spread >= SPREAD,
@@ -114,6 +85,30 @@ pub fn advice(profile: &TextProfile, curve: &Curve, documents: [u64; 2]) -> Vec<
             sentences(has_sentences, "for passages that otherwise different documents share"),
         ),
     ]
+}
+
+/// Returns a row without an estimate, for texts as they are.
+fn other(method: &'static str, fits: bool, threshold: Option<f64>, reason: String) -> Advice {
+    Advice { method, fits, threshold, tokenizer: None, shingle: None, pairs: None, reason }
+}
+
+/// Returns the row of minhash, which compares runs of words.
+fn minhash(parts: Parts, median: u32, threshold: f64) -> Advice {
+    let shingle = Parts::Runs.spec().shingle;
+    let same = "the same similarity, of which it finds a promised share: for millions of long documents, where the exact \
+                join takes too long";
+    match parts {
+        Parts::Runs => {
+            Advice { shingle: Some(shingle), ..other("minhash", true, Some(threshold), same.to_owned()) }
+        }
+        _ => {
+            let reason = format!(
+                "runs of five words are compared, and half of the documents have at most {median}: a changed word is in \
+                 most of them"
+            );
+            other("minhash", false, None, reason)
+        }
+    }
 }
 
 fn sentences(has: bool, what: &str) -> String {
