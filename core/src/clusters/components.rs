@@ -58,6 +58,11 @@ impl Components {
         Some(sizes)
     }
 
+    /// Returns the number of bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        memory::bytes(&self.parent) + memory::bytes(&self.size)
+    }
+
     /// Returns the least vertex of the set of every vertex. O(vertices).
     pub fn least(&mut self) -> Result<Vec<u32>> {
         let vertices = self.parent.len();

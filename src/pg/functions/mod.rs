@@ -29,5 +29,6 @@ pub(crate) mod signatures;
 pub(crate) mod sketch_types;
 pub(crate) mod sketches;
 pub(crate) mod spans;
+pub(crate) mod suggest;
 pub(crate) mod token_sets;
 pub(crate) mod version;

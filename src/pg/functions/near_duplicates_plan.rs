@@ -35,15 +35,15 @@ const HASH_BITS: u32 = 30;
 /// The sample of a call: the number of all documents, and the limit of the hashes of the sampled
 /// documents.
 #[derive(Debug, Clone, Copy)]
-struct Sample {
-    documents: u64,
+pub(super) struct Sample {
+    pub(super) documents: u64,
     below: i64,
 }
 
 impl Sample {
     /// Decides on the sample: `asked` documents on average, or the hundredth part, at least 25,000
     /// and at most 100,000 documents.
-    fn new(documents: u64, asked: Option<NonZeroU64>) -> Self {
+    pub(super) fn new(documents: u64, asked: Option<NonZeroU64>) -> Self {
         const LEAST: u64 = 25_000;
         const MOST: u64 = 100_000;
         let wanted = asked.map_or((documents / 100).clamp(LEAST, MOST), NonZeroU64::get);
@@ -56,7 +56,7 @@ impl Sample {
     }
 
     /// Restricts a source to the sample.
-    fn of(self, source: &Source) -> Source {
+    pub(super) fn of(self, source: &Source) -> Source {
         if self.below == 1 << HASH_BITS {
             return source.clone();
         }
@@ -120,7 +120,7 @@ impl Plan {
 }
 
 /// Counts the rows of a source.
-fn count(source: &Source) -> Result<u64> {
+pub(super) fn count(source: &Source) -> Result<u64> {
     let sql = format!("SELECT pg_catalog.count(*) FROM {} AS d", source.table);
     let relations = [source.oid];
     let counted = Query { relations: &relations, ..Query::new(&sql) }.run([pg_sys::INT8OID])?;

@@ -41,10 +41,10 @@ impl Example {
         Self { function, id_type, ..self.clone() }
     }
 
-    /// Returns the call with another threshold.
+    /// Returns the call with another threshold, or with none.
     #[must_use]
-    pub(crate) fn at(&self, threshold: f64) -> Self {
-        Self { threshold: Some(threshold), ..self.clone() }
+    pub(crate) fn at(&self, threshold: impl Into<Option<f64>>) -> Self {
+        Self { threshold: threshold.into(), ..self.clone() }
     }
 
     /// Returns the call with a further argument.

@@ -119,6 +119,7 @@ forms! {
     NEAR_DUPLICATES_PLAN = "near_duplicates_plan" [
         Docs, Threshold, Options, IdColumn, TextColumn, Method, Tokenizer, Shingle, Multiset, SiteColumn, Sample,
     ],
+    SUGGEST = "suggest" [Docs, IdColumn, TextColumn, Sample],
     NEAR_DUPLICATE_CLUSTERS = "near_duplicate_clusters" [
         Docs, Threshold, IdType, Options, IdColumn, TextColumn, Method, Tokenizer, Shingle, Multiset, MaxPairs, SiteColumn,
         Clustering, MaxClusterSize,
@@ -184,6 +185,11 @@ impl Form {
     /// Returns the arguments that are relations.
     pub(crate) fn relations(self) -> &'static [Argument] {
         if self.arguments.contains(&Right) { &[Left, Right] } else { &[Docs] }
+    }
+
+    /// Reports whether the function has an argument.
+    pub(crate) fn has(self, argument: Argument) -> bool {
+        self.arguments.contains(&argument)
     }
 
     /// Returns the position of an argument, or `None` if the function does not have the argument.

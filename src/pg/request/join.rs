@@ -79,6 +79,12 @@ impl Request {
 
         tell_json(given, &columns);
         let sketches = stored::kind_of(&columns)?;
+        // A function without options makes no use of sketches.
+        if let (Some((_, column)), false) = (sketches, form.has(Argument::Options)) {
+            let message =
+                format!("column \"{}\" holds sketches, and {} reads texts or tokens", column.name, form.name);
+            return Err(SqlError::parameter(message).hint("Name a column of texts with text_column => '…'."));
+        }
         if let Some((kind, _)) = sketches {
             example = example.with("method", literal(kind.method()));
         }

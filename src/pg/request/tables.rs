@@ -17,7 +17,7 @@ use crate::pg::server::error::{Result, SqlError};
 /// The relations of a call.
 #[derive(Debug)]
 pub(super) struct Tables {
-    function: &'static str,
+    form: Form,
     /// The only relation, or the left and the right relation.
     pub tables: Vec<Table>,
     /// The type of the ids, if the caller gave one.
@@ -48,7 +48,7 @@ impl Tables {
         for (&argument, columns) in arguments.iter().zip(COLUMNS) {
             let relation = given.need(argument).and_then(Relation::open).map_err(|error| {
                 let names = arguments.iter().map(|argument| argument.name().to_owned());
-                error.hint(such_as(&Example::new(form.name, names)))
+                error.hint(such_as(&usual(form, Example::new(form.name, names))))
             })?;
             // Unless the caller names a column of the right table, it has the same name as the
             // column of the left table.
@@ -72,7 +72,7 @@ impl Tables {
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, message)
                 .hint("Give a NULL of the type of the ids: NULL::text"));
         }
-        let mut opened = Self { function: form.name, tables, id_type, takes_any_id: form.takes_any_id() };
+        let mut opened = Self { form, tables, id_type, takes_any_id: form.takes_any_id() };
         if opened.takes_any_id {
             opened.id_type = opened.id_type_of_column();
         }
@@ -154,10 +154,11 @@ impl Tables {
         let (Some(keys), Some(document)) = (keys, document) else {
             return "A view can make one id of the columns of the key: (a, b)::text.".to_owned();
         };
-        let mut example = Example::new(self.function, self.tables.iter().map(|_| "one_key".to_owned()))
+        let relations = self.tables.iter().map(|_| "one_key".to_owned());
+        let mut example = usual(self.form, Example::new(self.form.name, relations))
             .with("id_column", literal("id"))
             .with("text_column", literal("body"));
-        example.id_type = Some("text".to_owned());
+        example.id_type = (!self.takes_any_id).then(|| "text".to_owned());
         format!(
             "A view can make one id of them: CREATE TEMP VIEW one_key AS SELECT ({})::text AS id, {document} AS body FROM {}; \
              SELECT * FROM {example}; or name a column that is unique alone; columns: {}.",
@@ -225,8 +226,14 @@ impl Tables {
 
     /// Returns the call with only the relations.
     pub(super) fn bare_example(&self) -> Example {
-        Example::new(self.function, self.tables.iter().map(|table| table.relation.shown.clone()))
+        let relations = self.tables.iter().map(|table| table.relation.shown.clone());
+        usual(self.form, Example::new(self.form.name, relations))
     }
+}
+
+/// Returns an example without a threshold for a function that has none, because it suggests one.
+fn usual(form: Form, example: Example) -> Example {
+    if form.has(Argument::Sample) && !form.has(Argument::Threshold) { example.at(None) } else { example }
 }
 
 /// Reports whether values of a type are cast implicitly to another type.
