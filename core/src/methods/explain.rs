@@ -129,7 +129,8 @@ pub enum Details {
 /// use neardup_core::{Method, Runs, Stop, Tokenizer, TwoTexts};
 ///
 /// let of = RunShare::Smaller;
-/// let method = Runs { min_run: 3, of, threshold: 0.5, tokenizer: Tokenizer::Words };
+/// let tokenizer = Tokenizer::Words;
+/// let method = Runs { min_run: 3, of, threshold: 0.5, max_documents: None, tokenizer };
 /// let texts = TwoTexts::new(["The red crane left.", "A ship and the red crane."])?;
 /// let evidence = method.explain(&texts, &Stop::default())?.evidence;
 /// let Some(Details::Runs(found)) = evidence.details else { panic!("details of runs") };

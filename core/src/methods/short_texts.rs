@@ -1,6 +1,6 @@
 //! Texts that are too short for what a method compares: runs of several words, or sentences.
 //!
-//! The words of each document are counted while it is read, up to [`LONG`] of them, so the median
+//! The words of each document are counted while it is read, up to 20 of them, so the median
 //! is exact where it is less, and takes no memory.
 
 use std::fmt::{self, Display, Formatter};
