@@ -8,14 +8,12 @@
 
 use std::collections::VecDeque;
 
+use super::rolling::Rolling;
 use crate::error::Result;
 use crate::executor::Stop;
-use crate::hash;
 use crate::memory;
 
 const DOING: &str = "choosing the anchors of a text";
-/// The base of the polynomial of which a gram's hash is made (Karp and Rabin, 1987).
-const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// An anchor of a text, and the windows that chose it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,8 +47,8 @@ pub struct Anchor {
 pub struct Anchors {
     least: usize,
     gram: usize,
-    /// The power of the base for the token that leaves a gram.
-    leaving: u64,
+    /// The hash of the current gram.
+    rolling: Rolling,
     /// Places and hashes of grams, of which no later one is less or equal. The first one is the
     /// choice of the current window.
     queue: VecDeque<(u32, u64)>,
@@ -60,9 +58,7 @@ impl Anchors {
     /// Makes the rule for windows of `least` tokens, which is at least 1.
     pub fn new(least: usize) -> Self {
         let gram = Self::gram(least);
-        // A text has at most as many tokens as 32 bits can count: longer grams never lose one.
-        let leaving = BASE.wrapping_pow(u32::try_from(gram).unwrap_or(u32::MAX));
-        Self { least: least.max(1), gram, leaving, queue: VecDeque::new() }
+        Self { least: least.max(1), gram, rolling: Rolling::new(gram), queue: VecDeque::new() }
     }
 
     /// Returns the number of tokens of an anchor of windows of `least` tokens.
@@ -76,20 +72,16 @@ impl Anchors {
         const CHECK_EVERY: usize = 1 << 14;
         anchors.clear();
         self.queue.clear();
-        let mut value = 0u64;
-        for (n, &token) in tokens.iter().enumerate() {
+        self.rolling.restart();
+        for n in 0..tokens.len() {
             if n % CHECK_EVERY == 0 {
                 stop.check()?;
             }
-            value = value.wrapping_mul(BASE).wrapping_add(token);
-            if n >= self.gram {
-                value = value.wrapping_sub(tokens[n - self.gram].wrapping_mul(self.leaving));
-            }
+            let hash = self.rolling.roll(&tokens[..=n]);
             if n + 1 < self.gram {
                 continue;
             }
-            // Without the mix, the least hashes would depend on the tokens' own hashes.
-            let (place, hash) = ((n + 1 - self.gram) as u32, hash::mix(value));
+            let place = (n + 1 - self.gram) as u32;
             while self.queue.back().is_some_and(|&(_, last)| last >= hash) {
                 self.queue.pop_back();
             }
@@ -115,6 +107,7 @@ impl Anchors {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hash;
     use proptest::prelude::*;
 
     fn anchors(tokens: &[u64], least: usize) -> Vec<Anchor> {

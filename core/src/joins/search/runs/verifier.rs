@@ -6,16 +6,14 @@ use crate::error::{Error, Result};
 use crate::executor::Stop;
 use crate::features::Tokenizer;
 use crate::features::runs::contents::Contents;
+use crate::features::runs::rolling::Rolling;
 use crate::features::runs::tokens::{each_token, read_tokens};
 use crate::features::tokens::{Document, Scratch};
-use crate::hash;
 use crate::memory;
 
 const DOING: &str = "comparing the runs of texts";
 /// The number of windows after which a request to stop is looked for.
 const CHECK_EVERY: usize = 1 << 14;
-/// The base of the polynomial that is the hash of a window.
-const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Compares texts with a query.
 ///
@@ -139,35 +137,6 @@ impl RunVerifier {
 #[inline]
 fn place(hash: u64, words: usize) -> (usize, u64) {
     ((hash >> 6) as usize & (words - 1), 1 << (hash & 63))
-}
-
-/// The hash of the window that ends with the last token of a text.
-#[derive(Debug)]
-struct Rolling {
-    length: usize,
-    /// The power of the base for the token that leaves the window.
-    leaving: u64,
-    value: u64,
-}
-
-impl Rolling {
-    fn new(length: usize) -> Self {
-        // Where the length has more than 32 bits, no token ever leaves.
-        let leaving = BASE.wrapping_pow(u32::try_from(length).unwrap_or(u32::MAX));
-        Self { length, leaving, value: 0 }
-    }
-
-    /// Goes on to the window that ends with the last token in `tokens`. Shorter texts have a hash,
-    /// too, which is that of no window.
-    #[inline]
-    fn roll(&mut self, tokens: &[u64]) -> u64 {
-        let last = tokens.len() - 1;
-        self.value = self.value.wrapping_mul(BASE).wrapping_add(tokens[last]);
-        if let Some(gone) = last.checked_sub(self.length) {
-            self.value = self.value.wrapping_sub(tokens[gone].wrapping_mul(self.leaving));
-        }
-        hash::mix(self.value)
-    }
 }
 
 #[cfg(test)]
