@@ -12,21 +12,33 @@ cd "$(dirname "$0")/.."
 source scripts/common.sh
 
 passed=0 failed=() skipped=0
+# What failed says its end once more at the end of all, where it is found: here, or where the caller collects it.
+ends=${NEARDUP_FAILED:-$(mktemp -d)}
 
-# count STATUS NAME
+# count STATUS NAME FILE: which has what was said.
 count() {
     case $1 in
         0) passed=$((passed + 1)) ;;
         77) skipped=$((skipped + 1)) ;;
-        *) failed+=("${2%% (*}") ;;
+        *)
+            failed+=("${2%% (*}")
+            {
+                echo "---- PostgreSQL ${PG:-}: ${2%% (*}"
+                grep -nE '^not ok|^FAIL|FAILED|panicked|^ERROR|error(\[|:)' "$3" | tail -n 15 || true
+                echo "..."
+                tail -n 20 "$3"
+            } | cut -c 1-300 >>"$ends/failed"
+            ;;
     esac
 }
 
 # run "name, roughly how long" command…
 run() {
-    local status=0
-    step "$@" || status=$?
-    count "$status" "$1"
+    local status=0 said
+    said=$(mktemp)
+    step "$@" 2>&1 | tee "$said" || status=$?
+    count "$status" "$1" "$said"
+    rm "$said"
 }
 
 # several SCRIPT…: two at a time, or more where there are more processors; each has a server of its own. What one says
@@ -45,7 +57,7 @@ several() {
         status=$out/${script##*/}.status
         until [[ -e $status ]]; do sleep 0.1; done
         cat "$out/${script##*/}"
-        count "$(<"$status")" "$script"
+        count "$(<"$status")" "$script" "$out/${script##*/}"
     done
     wait
     rm -r "$out"
@@ -105,6 +117,7 @@ else
     fi
 fi
 
+if [[ -z ${NEARDUP_FAILED:-} && -e $ends/failed ]]; then cat "$ends/failed"; fi
 if ((${#failed[@]})); then printf 'failed: %s\n' "${failed[@]}"; fi
 echo "$passed passed, ${#failed[@]} failed$( ((skipped == 0)) || echo ", $skipped skipped")"
 [[ ${#failed[@]} -eq 0 ]]

@@ -5,7 +5,10 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 said=$(mktemp)
-trap 'rm -f "$said"' EXIT
+# The ends of what failed, to be shown once more after all.
+NEARDUP_FAILED=$(mktemp -d)
+export NEARDUP_FAILED
+trap 'rm -rf "$said" "$NEARDUP_FAILED"' EXIT
 passed=0 failed=0 skipped=0 broken=()
 
 # part NAME command…: of which the last line counts.
@@ -30,6 +33,7 @@ for version in 15 16 17 18; do
 done
 part 'packages for PostgreSQL 15' env PG=15 packaging/test.sh
 
+if [[ -e $NEARDUP_FAILED/failed ]]; then cat "$NEARDUP_FAILED/failed"; fi
 if ((${#broken[@]})); then printf 'failed: %s\n' "${broken[@]}"; fi
 echo "$passed passed, $failed failed$( ((skipped == 0)) || echo ", $skipped skipped")"
 [[ $failed -eq 0 && ${#broken[@]} -eq 0 ]]
