@@ -169,11 +169,11 @@ pub fn distinct(
             if before.is_none_or(|before| before.first != entry.first || rest(before) != rest(entry)) {
                 memory::push(&mut all, entry.first, DOING)?;
                 memory::extend(&mut all, rest(entry), DOING)?;
-                memory::push(&mut starts, n, DOING)?;
+                memory::push(&mut starts, n as u32, DOING)?;
             }
             rows.push(entry.row);
         }
-        memory::push(&mut starts, entries.len(), DOING)?;
+        memory::push(&mut starts, entries.len() as u32, DOING)?;
         *members = Members::new(rows, starts);
     }
     let split = left.len() as u32;

@@ -278,7 +278,7 @@ fn members(entries: &[TextEntry], starts: &[usize]) -> Result<Members> {
     memory::reserve(&mut rows, end - first, DOING)?;
     rows.extend(entries[first..end].iter().map(|entry| entry.row));
     memory::reserve(&mut places, starts.len(), DOING)?;
-    places.extend(starts.iter().map(|start| start - first));
+    places.extend(starts.iter().map(|start| (start - first) as u32));
     Ok(Members::new(rows, places))
 }
 

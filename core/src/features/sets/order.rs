@@ -216,7 +216,7 @@ fn lay_out(groups: &Groups, range: Range<usize>, parts: &[Translated]) -> Result
     memory::reserve(&mut rows, entries.len(), DOING)?;
     rows.extend(entries.iter().map(|entry| entry.row));
     memory::reserve(&mut row_starts, count + 1, DOING)?;
-    row_starts.extend(starts.iter().map(|start| start - starts[0]));
+    row_starts.extend(starts.iter().map(|start| (start - starts[0]) as u32));
     Ok(Layout { places, sizes, members: Members::new(rows, row_starts) })
 }
 

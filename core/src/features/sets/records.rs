@@ -5,7 +5,6 @@ use std::ops::Range;
 
 use crate::error::Result;
 use crate::memory;
-use crate::ragged::Ragged;
 use crate::simd::prefetch::prefetch;
 
 /// Distinct sets in ascending order of size. Tokens are numbered by ascending frequency.
@@ -128,46 +127,52 @@ impl Records {
 /// The rows that have the set of each record.
 #[derive(Debug, Default)]
 pub struct Members {
-    rows: Ragged<u32>,
+    rows: Vec<u32>,
+    /// The start of each record's rows, and the end of the last one's. Rows are numbered with 32
+    /// bits, so their places have no more.
+    starts: Vec<u32>,
 }
 
 impl Members {
     /// Creates the members of records. `starts` has the start of each record's rows and the end of
     /// the last record's rows.
-    pub fn new(rows: Vec<u32>, starts: Vec<usize>) -> Self {
-        Self { rows: Ragged::new(rows, starts) }
+    pub fn new(rows: Vec<u32>, starts: Vec<u32>) -> Self {
+        debug_assert!(starts.last().is_none_or(|&end| end as usize == rows.len()));
+        Self { rows, starts }
     }
 
     /// Returns the number of records.
     pub fn len(&self) -> usize {
-        self.rows.len()
+        self.starts.len().saturating_sub(1)
     }
 
     /// Reports whether there is no record.
     pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
+        self.len() == 0
     }
 
     /// Returns the rows that have the set of a record.
     #[inline]
     pub fn rows(&self, record: usize) -> &[u32] {
-        self.rows.get(record)
+        &self.rows[self.starts[record] as usize..self.starts[record + 1] as usize]
     }
 
     /// Prefetches the place of the rows of a record.
     #[inline]
     pub fn prefetch_range(&self, record: u32) {
-        self.rows.prefetch_range(record as usize);
+        prefetch(&self.starts, record as usize);
     }
 
     /// Prefetches the rows of a record.
     #[inline]
     pub fn prefetch(&self, record: u32) {
-        self.rows.prefetch(record as usize);
+        if let Some(&start) = self.starts.get(record as usize) {
+            prefetch(&self.rows, start as usize);
+        }
     }
 
     /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
-        self.rows.bytes()
+        memory::bytes(&self.rows) + memory::bytes(&self.starts)
     }
 }

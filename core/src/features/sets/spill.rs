@@ -362,7 +362,7 @@ fn write_records(files: &dyn TempFiles, ranges: Vec<RangeFile>, executor: &dyn E
             for &(_, row) in members.next().unwrap_or_default() {
                 memory::push(&mut rows, row, DOING)?;
             }
-            memory::push(&mut row_starts, rows.len(), DOING)?;
+            memory::push(&mut row_starts, rows.len() as u32, DOING)?;
             if words.len() >= PIECE || n + 1 == order.len() {
                 file.write(bytemuck::cast_slice(&words))?;
                 words.clear();

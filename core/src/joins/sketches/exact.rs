@@ -110,11 +110,11 @@ fn rows_of<'a>(members: &Members, rows: impl Fn(u32) -> &'a [u32]) -> Result<Mem
     let (mut all, mut starts) = (Vec::new(), Vec::new());
     memory::reserve(&mut starts, members.len() + 1, DOING)?;
     for record in 0..members.len() {
-        starts.push(all.len());
+        starts.push(all.len() as u32);
         for &of in members.rows(record) {
             memory::extend(&mut all, rows(of), DOING)?;
         }
     }
-    starts.push(all.len());
+    starts.push(all.len() as u32);
     Ok(Members::new(all, starts))
 }
