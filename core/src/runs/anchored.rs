@@ -27,9 +27,8 @@ pub struct AnchorPlace {
     pub first: u32,
     /// The number of these windows.
     pub windows: u32,
-    unused: u32,
-    /// The hash of all tokens of these windows.
-    pub span: [u64; 2],
+    /// A hash of all tokens of these windows.
+    pub span: [u32; 3],
 }
 
 /// Reads documents on one thread.
@@ -87,8 +86,8 @@ impl Reader {
         if let Some((_, contents)) = &self.windows {
             self.places.extend(self.chosen.iter().map(|&Anchor { hash, first, windows, .. }| {
                 let span = contents.of_row(first as usize, windows as usize);
-                let span = [(span >> 64) as u64, span as u64];
-                AnchorPlace { hash, row, first, windows, unused: 0, span }
+                let span = [0, 32, 64].map(|bit| (span >> bit) as u32);
+                AnchorPlace { hash, row, first, windows, span }
             }));
         }
         self.count += self.tokens.len() as u64;
@@ -98,6 +97,8 @@ impl Reader {
 
     /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
-        self.texts.bytes() + memory::bytes(&self.places) + memory::bytes(&self.tokens) + self.page.capacity()
+        let contents = self.windows.as_ref().map_or(0, |(_, contents)| contents.bytes());
+        let tokens = memory::bytes(&self.tokens) + contents;
+        self.texts.bytes() + memory::bytes(&self.places) + tokens + self.page.capacity()
     }
 }

@@ -56,12 +56,11 @@ pub struct Member {
 struct Place {
     /// The documents that are compared with this one.
     site: u64,
-    /// The hash of all windows.
-    span: [u64; 2],
+    /// A hash of all windows.
+    span: [u32; 3],
     rank: u32,
     first: u32,
     windows: u32,
-    unused: u32,
 }
 
 /// The places that have to be read again.
@@ -146,7 +145,7 @@ impl<'a, 'f> Grouping<'a, 'f> {
             current = Some(hash);
             counted.add(row);
             let (site, rank) = (order.group(row), order.ranks[row as usize]);
-            let place = Place { site, span, rank, first, windows, unused: 0 };
+            let place = Place { site, span, rank, first, windows };
             if self.held.len() == self.few {
                 let mut all = Sorter::new(self.files, budget / 16);
                 self.held.drain(..).try_for_each(|place| all.push(place, executor))?;
