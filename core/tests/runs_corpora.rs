@@ -17,9 +17,10 @@ use neardup_core::{Corpus, Document, Tokenizer, html_text};
 
 #[path = "common/corpora.rs"]
 mod corpora;
+#[path = "common/runs.rs"]
+mod joined;
 
-/// A run: row, first and last window, row and first window of the source, documents.
-type Run = [usize; 6];
+use joined::{Run, joined};
 
 /// The tokens of all texts, as numbers.
 fn numbered(texts: &[String], tokenizer: Tokenizer) -> Vec<Vec<u32>> {
@@ -48,28 +49,13 @@ fn by_definition(tokens: &[Vec<u32>], least: usize) -> Vec<Run> {
             entry.2 = row;
         }
     }
-    let mut runs: Vec<Run> = Vec::new();
-    for (row, text) in tokens.iter().enumerate() {
-        for (place, window) in text.windows(least).enumerate() {
-            let (of_row, of_place, _, documents) = contents[window];
-            if (of_row, of_place) == (row, place) {
-                continue;
-            }
-            match runs.last_mut() {
-                Some([r, first, last, of, of_first, fewest])
-                    if *r == row
-                        && *last + 1 == place
-                        && *of == of_row
-                        && *of_first + place - *first == of_place =>
-                {
-                    *last = place;
-                    *fewest = documents.min(*fewest);
-                }
-                _ => runs.push([row, place, place, of_row, of_place, documents]),
-            }
-        }
-    }
-    runs
+    let places = tokens.iter().enumerate().flat_map(|(row, text)| {
+        text.windows(least).enumerate().map(move |(place, window)| ((row, place), window))
+    });
+    joined(places.filter_map(|(at, window)| {
+        let (of_row, of_place, _, documents) = contents[window];
+        ((of_row, of_place) != at).then_some((at, (of_row, of_place, documents)))
+    }))
 }
 
 fn found(texts: &[String], parameters: &Parameters, threads: usize, budget: usize) -> Vec<Vec<usize>> {

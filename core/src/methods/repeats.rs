@@ -19,8 +19,6 @@ use crate::runs::texts::Texts;
 use crate::runs::{Order, Parameters, Unit};
 
 const DOING: &str = "ordering documents";
-/// The size of texts below which files need not be kept small.
-const SMALL: u64 = 1 << 24;
 
 /// Finds the repeated runs and their places in the texts.
 pub fn runs(parameters: &Parameters, reading: &mut Reading<'_>) -> Result<LocatedRuns> {
@@ -134,7 +132,9 @@ impl Search<'_, '_, '_> {
     fn windows(&mut self, anchors: Sorter<'_, AnchorPlace>) -> Result<()> {
         let Self { pass, files, texts, marks, reading } = self;
         let Pass { executor, budget, .. } = *pass;
-        let most = texts.size().max(SMALL) / size_of::<ContentPlace>() as u64;
+        // As much space as the texts take, or as little as would not be worth a round.
+        let most = texts.size().max(reading.memory as u64 / 4) / size_of::<ContentPlace>() as u64;
+        let most = most.max(1);
         let open = Grouping::new(*pass, most, marks, *files).group(anchors.sorted(executor)?)?;
         reading.account.counts.candidates += open.windows;
         reading.account.counts.verified += open.marked;
