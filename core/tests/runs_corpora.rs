@@ -18,9 +18,9 @@ use neardup_core::{Corpus, Document, Tokenizer, html_text};
 #[path = "common/corpora.rs"]
 mod corpora;
 #[path = "common/runs.rs"]
-mod joined;
+mod runs;
 
-use joined::{Run, joined};
+use runs::{Run, joined};
 
 /// The tokens of all texts, as numbers.
 fn numbered(texts: &[String], tokenizer: Tokenizer) -> Vec<Vec<u32>> {
@@ -82,8 +82,8 @@ fn runs_of_corpora_are_those_of_the_definition() {
             bytes += text.len();
             bytes <= 2 << 20
         });
-        let html = name.starts_with("html");
-        if html {
+        let pages = name.starts_with("html").then(|| texts.clone());
+        if pages.is_some() {
             texts = texts.iter().map(|text| html_text(text, None)).collect();
         }
         for (tokenizer, least) in [
@@ -115,11 +115,18 @@ fn runs_of_corpora_are_those_of_the_definition() {
                 })
                 .collect();
             let parameters = Parameters { unit: Unit::Window(least), tokenizer, ..Parameters::default() };
-            for (threads, budget) in [(1, 1 << 28), (3, 1 << 20)] {
-                let found = found(&texts, &parameters, threads, budget);
+            let of_pages = pages
+                .as_ref()
+                .filter(|_| tokenizer == Tokenizer::Words)
+                .map(|pages| (pages, Parameters { tokenizer: Tokenizer::Html, ..parameters }, 2, 1 << 24));
+            let of_texts =
+                [(1, 1 << 28), (3, 1 << 20)].map(|(threads, budget)| (&texts, parameters, threads, budget));
+            for (texts, parameters, threads, budget) in of_texts.into_iter().chain(of_pages) {
+                let found = found(texts, &parameters, threads, budget);
                 assert!(
                     found == expected,
-                    "{name}, {tokenizer:?}, {least}, {threads} threads: {} runs, not {}",
+                    "{name}, {:?}, {least}, {threads} threads: {} runs, not {}",
+                    parameters.tokenizer,
                     found.len(),
                     expected.len()
                 );

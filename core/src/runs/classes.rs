@@ -1,34 +1,13 @@
 //! Compares the windows of the classes of an anchor, and marks the places of all classes.
 
-use bytemuck::{Pod, Zeroable};
-
-use super::contents::Pass;
+use super::contents::{ClassWindow, Pass};
 use super::groups::Member;
 use super::marks::{Counted, Mark, Source, push_joined, push_near};
 use crate::error::Result;
-use crate::external_sort::{Sorted, Sorter};
+use crate::external_sort::{Groups, Sorted, Sorter};
 use crate::memory;
 
 const DOING: &str = "marking the places of classes";
-
-/// A window of a class.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Zeroable, Pod)]
-#[repr(C)]
-pub struct ClassWindow {
-    key: u64,
-    content: [u64; 2],
-}
-
-impl ClassWindow {
-    /// A row of windows has fewer than 2^20, as a window has at most a million tokens.
-    const BITS: u32 = 20;
-
-    /// Returns window `number` of a class.
-    pub fn new(class: u64, number: u32, content: u128) -> Self {
-        let content = [(content >> 64) as u64, content as u64];
-        Self { key: class << Self::BITS | u64::from(number), content }
-    }
-}
 
 /// A window of a class of the current anchor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,8 +19,7 @@ struct Window {
 
 /// Marks the places of anchors whose places are in several classes.
 pub struct Classes {
-    members: Sorted<Member>,
-    head: Option<Member>,
+    members: Groups<Member>,
     /// The number of classes of the anchors before the current one.
     before: u64,
     group: Vec<Member>,
@@ -53,10 +31,10 @@ pub struct Classes {
 
 impl Classes {
     /// Takes the places of all classes.
-    pub fn new(mut members: Sorted<Member>, pass: Pass<'_>) -> Result<Self> {
-        let head = members.next(pass.executor)?;
+    pub fn new(members: Sorted<Member>, pass: Pass<'_>) -> Result<Self> {
+        let members = Groups::new(members, pass.executor)?;
         let (group, windows, near) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(Self { members, head, before: 0, group, windows, near, marked: 0 })
+        Ok(Self { members, before: 0, group, windows, near, marked: 0 })
     }
 
     /// Marks the places of the anchors whose windows are given, which are those of a round.
@@ -69,18 +47,14 @@ impl Classes {
     ) -> Result<()> {
         let executor = pass.executor;
         let mut next = windows.next(executor)?;
-        while let Some(group) = self.head.filter(|_| next.is_some()).map(|head| head.group) {
-            self.group.clear();
-            while let Some(member) = self.head.filter(|head| head.group == group) {
-                memory::push(&mut self.group, member, DOING)?;
-                self.head = self.members.next(executor)?;
-            }
+        while next.is_some()
+            && self.members.next(&mut self.group, |member| member.group, |_, _| false, executor)?
+        {
             let classes = self.group.last().map_or(0, |last| last.class + 1);
             self.windows.clear();
-            let class = |window: &ClassWindow| (window.key >> ClassWindow::BITS) - self.before;
+            let class = |window: &ClassWindow| window.class() - self.before;
             while let Some(window) = next.filter(|window| class(window) < classes.into()) {
-                let number = window.key as u32 % (1 << ClassWindow::BITS);
-                let class = class(&window) as u32;
+                let (class, number) = (class(&window) as u32, window.number());
                 memory::push(&mut self.windows, Window { content: window.content, class, number }, DOING)?;
                 next = windows.next(executor)?;
             }

@@ -2,8 +2,6 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::classes::ClassWindow;
-use super::groups::Asked;
 use super::texts::{Task, Texts, Walk};
 use super::units::{Cut, read_units};
 use super::{Order, Parameters, Unit};
@@ -30,6 +28,52 @@ pub struct ContentPlace {
     pub rank: u32,
     /// The number of the first token of a window, or of a unit.
     pub first: u32,
+}
+
+/// Windows one after the other that are to be listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Zeroable, Pod)]
+#[repr(C)]
+pub struct Asked {
+    /// The round in which they are listed.
+    pub round: u32,
+    /// The row of the document.
+    pub row: u32,
+    /// The number of the first token of the first window.
+    pub first: u32,
+    /// The number of windows.
+    pub windows: u32,
+    /// The number of the class, or a hash of the anchor.
+    pub number: u64,
+}
+
+/// A window of a class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Zeroable, Pod)]
+#[repr(C)]
+pub struct ClassWindow {
+    key: u64,
+    /// The content, as a hash of 128 bits.
+    pub content: [u64; 2],
+}
+
+impl ClassWindow {
+    /// A row of windows has fewer than 2^20, as a window has at most a million tokens.
+    const BITS: u32 = 20;
+
+    /// Returns window `number` of a class.
+    pub fn new(class: u64, number: u32, content: u128) -> Self {
+        let content = [(content >> 64) as u64, content as u64];
+        Self { key: class << Self::BITS | u64::from(number), content }
+    }
+
+    /// Returns the number of the class.
+    pub fn class(&self) -> u64 {
+        self.key >> Self::BITS
+    }
+
+    /// Returns the number of the window.
+    pub fn number(&self) -> u32 {
+        self.key as u32 % (1 << Self::BITS)
+    }
 }
 
 /// Scratch memory of a thread.

@@ -9,7 +9,7 @@
 use bytemuck::{Pod, Zeroable};
 
 use super::anchored::AnchorPlace;
-use super::contents::Pass;
+use super::contents::{Asked, Pass};
 use super::marks::{Counted, Mark, Source};
 use crate::error::Result;
 use crate::external_sort::{Sorted, Sorter};
@@ -18,22 +18,6 @@ use crate::hash;
 use crate::memory;
 
 const DOING: &str = "comparing the places of anchors";
-
-/// Windows one after the other that are to be listed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Zeroable, Pod)]
-#[repr(C)]
-pub struct Asked {
-    /// The round in which they are listed.
-    pub round: u32,
-    /// The row of the document.
-    pub row: u32,
-    /// The number of the first token of the first window.
-    pub first: u32,
-    /// The number of windows.
-    pub windows: u32,
-    /// The number of the class, or a hash of the anchor.
-    pub number: u64,
-}
 
 /// A place of an anchor whose places are in several classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Zeroable, Pod)]

@@ -4,8 +4,8 @@
 //!
 //! Texts are read once and kept ([`texts`]), with the anchors of their windows ([`anchored`]). The
 //! places of an anchor that comes again are marked at once where their windows are equal
-//! ([`groups`]). Otherwise windows are read again ([`contents`]): those of one place of each class of
-//! equal places ([`classes`]), or all of them, whose places are grouped and marked ([`marks`]).
+//! ([`groups`]). Otherwise windows are read again ([`contents`]): those of one place of each class
+//! of equal places ([`classes`]), or all of them, whose places are grouped and marked ([`marks`]).
 //! Marked places that follow each other are runs ([`rows`]), whose places in the texts are found
 //! last ([`located`]), or are cut out ([`cut`]).
 //! For a report there are those that most documents have ([`frequent`]).

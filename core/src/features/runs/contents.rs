@@ -90,9 +90,9 @@ impl Contents {
         u128::from(hash::mix(a)) << 64 | u128::from(b)
     }
 
-    /// Returns a hash of `windows` windows one after the other, the first of which begins with token
-    /// number `first`. There may be one more than a window has tokens, so that the first and the
-    /// last of them have all tokens of the others.
+    /// Returns a hash of `windows` windows one after the other, the first of which begins with
+    /// token number `first`. There may be one more than a window has tokens, so that the first and
+    /// the last of them have all tokens of the others.
     pub fn of_row(&self, first: usize, windows: usize) -> u128 {
         debug_assert!((1..=self.length + 1).contains(&windows));
         let [from, to] = [first, first + windows - 1].map(|first| self.of(first));
