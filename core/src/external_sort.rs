@@ -208,6 +208,41 @@ impl<T: Pod + Ord> Sorted<T> {
     }
 }
 
+/// Sorted records, those that belong together at a time.
+pub struct Groups<T> {
+    records: Sorted<T>,
+    head: Option<T>,
+}
+
+impl<T: Pod + Ord> Groups<T> {
+    /// Starts with the first group.
+    pub fn new(mut records: Sorted<T>, executor: &dyn Executor) -> Result<Self> {
+        let head = records.next(executor)?;
+        Ok(Self { records, head })
+    }
+
+    /// Replaces the content of `group` with the next records that have the same key. `join` is
+    /// called with the last one and the next one of a group, and returns whether the last one now
+    /// stands for both. Returns whether there was a group.
+    pub fn next<K: PartialEq>(
+        &mut self,
+        group: &mut Vec<T>,
+        key: impl Fn(&T) -> K,
+        join: impl Fn(&mut T, &T) -> bool,
+        executor: &dyn Executor,
+    ) -> Result<bool> {
+        group.clear();
+        let Some(of) = self.head.as_ref().map(&key) else { return Ok(false) };
+        while let Some(next) = self.head.filter(|next| key(next) == of) {
+            if !group.last_mut().is_some_and(|last| join(last, &next)) {
+                memory::push(group, next, DOING)?;
+            }
+            self.head = self.records.next(executor)?;
+        }
+        Ok(true)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -231,6 +266,14 @@ mod tests {
                 assert!(found == expected && sorter.is_empty());
             }
         }
+        let mut pairs = Sorter::new(&MemoryFiles, 0);
+        (0..1000u32).try_for_each(|n| pairs.push([n % 7, n / 100], executor)).unwrap();
+        let mut groups = Groups::new(pairs.sorted(executor).unwrap(), executor).unwrap();
+        let (mut group, mut all) = (Vec::new(), Vec::new());
+        while groups.next(&mut group, |pair| pair[0], |last, next| last == next, executor).unwrap() {
+            all.extend_from_slice(&group);
+        }
+        assert_eq!(all, (0..70).map(|n| [n / 10, n % 10]).collect::<Vec<[u32; 2]>>());
         let none = Sorter::<u64>::new(&MemoryFiles, 0).sorted(executor).unwrap().next(executor);
         assert_eq!(none, Ok(None));
     }

@@ -2,73 +2,23 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use neardup_core::executor::{PlainThreads, Stop};
+use neardup_core::executor::Stop;
 use neardup_core::features::runs::places::token_places;
-use neardup_core::files::MemoryFiles;
-use neardup_core::methods::documents::Quiet;
-use neardup_core::methods::reading::Reading;
 use neardup_core::methods::repeats;
-use neardup_core::resources::Resources;
 use neardup_core::runs::cut::{CutText, Cutting};
 use neardup_core::runs::located::RepeatedRun;
 use neardup_core::runs::units::{Cut, read_units};
 use neardup_core::runs::{Parameters, Unit};
-use neardup_core::{Corpus, Document, Tokenizer, words};
+use neardup_core::{Tokenizer, html_text, words};
 use proptest::prelude::*;
 
-/// A corpus with the columns that an order and groups are made of.
-#[derive(Debug, Clone, Default)]
-struct Case {
-    texts: Vec<Option<String>>,
-    weights: Option<Vec<i64>>,
-    sites: Option<Vec<Option<String>>>,
-}
+#[path = "common/run_cases.rs"]
+mod run_cases;
+#[path = "common/runs.rs"]
+mod runs;
 
-impl Case {
-    fn of<T: AsRef<str>>(texts: &[T]) -> Self {
-        Self { texts: texts.iter().map(|text| Some(text.as_ref().to_owned())).collect(), ..Self::default() }
-    }
-
-    fn read<T>(&self, threads: usize, budget: usize, with: impl FnOnce(&mut Reading<'_>) -> T) -> T {
-        let mut corpus = Corpus::new(self.texts.len(), |row| self.texts[row].as_deref().map(Document::from));
-        if let Some(weights) = &self.weights {
-            corpus = corpus.with_weights(weights.clone());
-        }
-        if let Some(sites) = &self.sites {
-            corpus = corpus.with_sites(sites).unwrap();
-        }
-        let resources = Resources { files: &MemoryFiles, budget, executor: &PlainThreads(threads) };
-        with(&mut Reading::new(&mut corpus, &mut Quiet, resources))
-    }
-
-    fn runs(&self, parameters: &Parameters, threads: usize, budget: usize) -> Vec<RepeatedRun> {
-        let mut found = self.read(threads, budget, |reading| repeats::runs(parameters, reading).unwrap());
-        std::iter::from_fn(|| found.next(&PlainThreads(1)).unwrap()).collect()
-    }
-
-    fn cut(&self, parameters: &Parameters, cutting: Cutting, threads: usize, budget: usize) -> Vec<CutText> {
-        let mut found =
-            self.read(threads, budget, |reading| repeats::cut(parameters, cutting, reading).unwrap());
-        std::iter::from_fn(|| found.next_batch(&PlainThreads(1)).unwrap()).flatten().collect()
-    }
-
-    /// The rows from the first to keep to the last.
-    fn order(&self) -> Vec<usize> {
-        let mut rows: Vec<usize> = (0..self.texts.len()).collect();
-        if let Some(weights) = &self.weights {
-            rows.sort_by_key(|&row| std::cmp::Reverse(weights[row]));
-        }
-        rows
-    }
-
-    /// Rows with equal groups are compared.
-    fn group(&self, row: usize) -> Result<Option<&str>, usize> {
-        match &self.sites {
-            None => Ok(None),
-            Some(sites) => sites[row].as_deref().map(Some).ok_or(row),
-        }
-    }
-}
+use run_cases::{Case, cases, parameters};
+use runs::joined;
 
 fn tokens(text: &str, tokenizer: Tokenizer) -> Vec<String> {
     match tokenizer {
@@ -131,27 +81,6 @@ fn marks(case: &Case, parameters: &Parameters) -> Marks {
     marks
 }
 
-/// Runs by the definition: row, first place, last place, row and first place of the source,
-/// documents.
-fn runs_of(marks: &Marks) -> Vec<[usize; 6]> {
-    let mut runs: Vec<[usize; 6]> = Vec::new();
-    for (&(row, place), &(of_row, of_place, documents)) in marks {
-        match runs.last_mut() {
-            Some([r, first, last, of, of_first, least])
-                if *r == row
-                    && *last + 1 == place
-                    && *of == of_row
-                    && *of_first + place - *first == of_place =>
-            {
-                *last = place;
-                *least = documents.min(*least);
-            }
-            _ => runs.push([row, place, place, of_row, of_place, documents]),
-        }
-    }
-    runs
-}
-
 fn places(text: &str, parameters: &Parameters) -> Vec<neardup_core::Span> {
     let mut places = Vec::new();
     match parameters.unit {
@@ -184,12 +113,12 @@ fn by_definition(case: &Case, parameters: &Parameters) -> Vec<RepeatedRun> {
             documents: documents as u32,
         }
     };
-    runs_of(&marks(case, parameters)).iter().map(run).collect()
+    joined(marks(case, parameters)).iter().map(run).collect()
 }
 
 fn cut_by_definition(case: &Case, parameters: &Parameters, cutting: Cutting) -> Vec<CutText> {
     let more = if let Unit::Window(least) = parameters.unit { least - 1 } else { 0 };
-    let runs = runs_of(&marks(case, parameters));
+    let runs = joined(marks(case, parameters));
     let cut = |row: usize| {
         let text = case.texts[row].as_deref()?;
         let places = places(text, parameters);
@@ -237,7 +166,14 @@ fn cut_by_definition(case: &Case, parameters: &Parameters, cutting: Cutting) -> 
 }
 
 fn check(case: &Case, parameters: &Parameters, cutting: Cutting) {
-    let (runs, cut) = (by_definition(case, parameters), cut_by_definition(case, parameters, cutting));
+    // Of pages, the texts are compared.
+    let (mut plain, mut of_plain) = (case.clone(), *parameters);
+    if parameters.tokenizer == Tokenizer::Html {
+        plain.texts.iter_mut().flatten().for_each(|page| *page = html_text(page, None));
+        of_plain.tokenizer = Tokenizer::Words;
+    }
+    let runs = by_definition(&plain, &of_plain);
+    let cut = cut_by_definition(&plain, &of_plain, cutting);
     for (threads, budget) in [(1, 1 << 26), (3, 0)] {
         assert_eq!(case.runs(parameters, threads, budget), runs, "{case:?} {parameters:?}");
         assert_eq!(
@@ -245,42 +181,6 @@ fn check(case: &Case, parameters: &Parameters, cutting: Cutting) {
             cut,
             "{case:?} {parameters:?} {cutting:?}"
         );
-    }
-}
-
-fn cases() -> impl Strategy<Value = Case> {
-    let text = prop_oneof![
-        4 => "([ab][ .,]){0,20}",
-        3 => "([abc]{1,2}[ .\n]){0,30}",
-        2 => "[甲乙 。\n]{0,20}",
-        1 => "(One two\\. |Three four five\\.\n|Six\\.\r\n|\n){0,9}",
-    ];
-    prop::collection::vec((prop::option::weighted(0.95, text), 0..3i64, prop::option::of("[xy]")), 0..7)
-        .prop_flat_map(|rows| {
-            let texts = rows.iter().map(|(text, ..)| text.clone()).collect::<Vec<_>>();
-            let weights = rows.iter().map(|(_, weight, _)| *weight).collect::<Vec<_>>();
-            let sites = rows.iter().map(|(.., site)| site.clone()).collect::<Vec<_>>();
-            let (weights, sites) = (prop::option::of(Just(weights)), prop::option::of(Just(sites)));
-            (Just(texts), weights, sites).prop_map(|(texts, weights, sites)| Case { texts, weights, sites })
-        })
-}
-
-prop_compose! {
-    fn parameters()(
-        unit in prop_oneof![
-            4 => (1..7usize).prop_map(Unit::Window),
-            1 => Just(Unit::Line),
-            1 => Just(Unit::Sentence),
-            1 => Just(Unit::Paragraph),
-        ],
-        tokenizer in prop_oneof![Just(Tokenizer::Words), Just(Tokenizer::Chars), Just(Tokenizer::Whitespace)],
-        min_tokens in 1..4usize,
-        min_documents in 1..4u32,
-        min_share in prop::option::weighted(0.3, prop_oneof![Just(0.5), Just(1.0), Just(1.0 / 3.0)]),
-        within_documents: bool,
-        keeps_first: bool,
-    ) -> Parameters {
-        Parameters { unit, tokenizer, min_tokens, min_documents, min_share, within_documents, keeps_first }
     }
 }
 
@@ -311,6 +211,46 @@ fn corpora_at_the_edges() {
     }
 }
 
+/// Runs of just as many tokens as a window, and of one less, at the ends of texts.
+#[test]
+fn windows_at_the_ends_of_texts() {
+    let texts = ["a b c d e", "a b c x", "y c d e", "d e", "z b c d z", "c d e a b c", "a b c d e"];
+    for least in 1..8 {
+        for tokenizer in [Tokenizer::Words, Tokenizer::Chars] {
+            check(&Case::of(&texts), &Parameters { tokenizer, ..windows(least) }, Cutting::default());
+        }
+    }
+    for least in [1000, Parameters::LONGEST] {
+        check(&Case::of(&texts), &windows(least), Cutting::default());
+    }
+}
+
+/// One menu on pages, between words of their own or of some others: the places of its anchors have
+/// windows that differ, more of them than are compared in memory, in several rounds.
+#[test]
+fn a_menu_on_many_pages() {
+    let menu = "home news about us and more contact legal privacy help search login";
+    let mut state = 7;
+    let mut next = |below: u64| {
+        state = neardup_core::hash::mix(state);
+        state % below
+    };
+    let mut words = |few: bool| {
+        let of = if few { 2 } else { 10_000 };
+        (0..next(9)).map(|_| format!("w{} ", next(of))).collect::<String>()
+    };
+    let page = |n: u32| {
+        let cut = menu.split(' ').take(if n % 5 == 0 { 9 } else { 12 }).collect::<Vec<_>>().join(" ");
+        format!("{}{cut} {}{}", words(n % 3 > 0), words(n % 4 > 0), if n % 7 == 0 { &cut } else { "" })
+    };
+    let case = Case::of(&(0..300).map(page).collect::<Vec<_>>());
+    for least in [2, 4, 7, 12] {
+        check(&case, &windows(least), Cutting::default());
+        let whole = Parameters { min_documents: 40, keeps_first: false, ..windows(least) };
+        check(&case, &Parameters { within_documents: false, ..whole }, Cutting::default());
+    }
+}
+
 /// The files of a call with little memory are merged from many parts, in several rounds.
 #[test]
 fn one_token_a_million_times() {
@@ -323,12 +263,13 @@ fn one_token_a_million_times() {
 
 #[test]
 fn two_equal_long_texts() {
-    let text: String = (0..400_000).map(|n| format!("w{n} ")).collect();
+    // 10 MB each.
+    let text: String = (0..1_300_000).map(|n| format!("w{n} ")).collect();
     let case = Case::of(&[&text, &text]);
     for (threads, budget) in [(1, 1 << 20), (2, 1 << 28)] {
         let runs = case.runs(&windows(50), threads, budget);
         assert_eq!(runs.len(), 1);
-        assert_eq!((runs[0].row, runs[0].of_row, runs[0].tokens), (1, 0, 400_000));
+        assert_eq!((runs[0].row, runs[0].of_row, runs[0].tokens), (1, 0, 1_300_000));
         assert_eq!(runs[0].span, 0..text.len() - 1);
         let cut = case.cut(&windows(50), Cutting::default(), threads, budget);
         assert_eq!((cut.len(), cut[0].row, cut[0].body.as_deref()), (1, 1, Some(" ")));

@@ -17,9 +17,10 @@ use neardup_core::{Corpus, Document, Tokenizer, html_text};
 
 #[path = "common/corpora.rs"]
 mod corpora;
+#[path = "common/runs.rs"]
+mod runs;
 
-/// A run: row, first and last window, row and first window of the source, documents.
-type Run = [usize; 6];
+use runs::{Run, joined};
 
 /// The tokens of all texts, as numbers.
 fn numbered(texts: &[String], tokenizer: Tokenizer) -> Vec<Vec<u32>> {
@@ -48,28 +49,13 @@ fn by_definition(tokens: &[Vec<u32>], least: usize) -> Vec<Run> {
             entry.2 = row;
         }
     }
-    let mut runs: Vec<Run> = Vec::new();
-    for (row, text) in tokens.iter().enumerate() {
-        for (place, window) in text.windows(least).enumerate() {
-            let (of_row, of_place, _, documents) = contents[window];
-            if (of_row, of_place) == (row, place) {
-                continue;
-            }
-            match runs.last_mut() {
-                Some([r, first, last, of, of_first, fewest])
-                    if *r == row
-                        && *last + 1 == place
-                        && *of == of_row
-                        && *of_first + place - *first == of_place =>
-                {
-                    *last = place;
-                    *fewest = documents.min(*fewest);
-                }
-                _ => runs.push([row, place, place, of_row, of_place, documents]),
-            }
-        }
-    }
-    runs
+    let places = tokens.iter().enumerate().flat_map(|(row, text)| {
+        text.windows(least).enumerate().map(move |(place, window)| ((row, place), window))
+    });
+    joined(places.filter_map(|(at, window)| {
+        let (of_row, of_place, _, documents) = contents[window];
+        ((of_row, of_place) != at).then_some((at, (of_row, of_place, documents)))
+    }))
 }
 
 fn found(texts: &[String], parameters: &Parameters, threads: usize, budget: usize) -> Vec<Vec<usize>> {
@@ -96,8 +82,8 @@ fn runs_of_corpora_are_those_of_the_definition() {
             bytes += text.len();
             bytes <= 2 << 20
         });
-        let html = name.starts_with("html");
-        if html {
+        let pages = name.starts_with("html").then(|| texts.clone());
+        if pages.is_some() {
             texts = texts.iter().map(|text| html_text(text, None)).collect();
         }
         for (tokenizer, least) in [
@@ -129,11 +115,18 @@ fn runs_of_corpora_are_those_of_the_definition() {
                 })
                 .collect();
             let parameters = Parameters { unit: Unit::Window(least), tokenizer, ..Parameters::default() };
-            for (threads, budget) in [(1, 1 << 28), (3, 1 << 20)] {
-                let found = found(&texts, &parameters, threads, budget);
+            let of_pages = pages
+                .as_ref()
+                .filter(|_| tokenizer == Tokenizer::Words)
+                .map(|pages| (pages, Parameters { tokenizer: Tokenizer::Html, ..parameters }, 2, 1 << 24));
+            let of_texts =
+                [(1, 1 << 28), (3, 1 << 20)].map(|(threads, budget)| (&texts, parameters, threads, budget));
+            for (texts, parameters, threads, budget) in of_texts.into_iter().chain(of_pages) {
+                let found = found(texts, &parameters, threads, budget);
                 assert!(
                     found == expected,
-                    "{name}, {tokenizer:?}, {least}, {threads} threads: {} runs, not {}",
+                    "{name}, {:?}, {least}, {threads} threads: {} runs, not {}",
+                    parameters.tokenizer,
                     found.len(),
                     expected.len()
                 );

@@ -6,13 +6,14 @@ use crate::error::Result;
 use crate::external_sort::Sorter;
 use crate::files::TempFiles;
 use crate::memory;
-use crate::resources::Resources;
-use crate::runs::anchored::{Reader, repeated};
-use crate::runs::contents::{Pass, Round};
+use crate::runs::anchored::{AnchorPlace, Reader};
+use crate::runs::classes::Classes;
+use crate::runs::contents::{ContentPlace, Pass, Questions};
 use crate::runs::cut::{CutTexts, Cutting};
 use crate::runs::frequent::{self, FrequentRun};
+use crate::runs::groups::Grouping;
 use crate::runs::located::LocatedRuns;
-use crate::runs::marks::Marking;
+use crate::runs::marks::{Mark, Marking};
 use crate::runs::rows::Rows;
 use crate::runs::texts::Texts;
 use crate::runs::{Order, Parameters, Unit};
@@ -106,48 +107,90 @@ impl Found {
         let held = order.bytes() + texts.bytes() + anchors.bytes();
         let budget = reading.left_after(held);
         let pass = Pass { parameters, order: &order, executor, budget };
-        let repeated = match parameters.unit {
-            Unit::Window(_) => {
-                Some(repeated(anchors.sorted(executor)?, parameters, files, budget / 4, executor)?)
-            }
-            _ => None,
-        };
         reading.held(held + budget / 4);
-        let resources = Resources { files, budget, executor };
-        let rows = marked(pass, repeated, &mut texts, resources.files, reading)?;
-        Ok(Self { texts, order, rows })
+        let mut marks = Sorter::new(files, budget / 8);
+        let mut search = Search { pass, files, texts: &mut texts, marks: &mut marks, reading };
+        match parameters.unit {
+            Unit::Window(_) => search.windows(anchors)?,
+            _ => search.units()?,
+        }
+        Ok(Self { rows: Rows::new(marks.sorted(executor)?), texts, order })
     }
 }
 
-/// Lists the places of contents round by round, and marks those that are repeated.
-fn marked(
-    pass: Pass<'_>,
-    repeated: Option<Sorter<'_, crate::runs::anchored::RepeatedAnchor>>,
-    texts: &mut Texts,
-    files: &dyn TempFiles,
-    reading: &mut Reading<'_>,
-) -> Result<Rows> {
-    let Pass { parameters, executor, budget, .. } = pass;
-    let rounds = repeated.as_ref().map_or(1, |all| Round::count(all.len(), texts.size(), parameters));
-    let mut repeated = repeated.map(|all| all.sorted(executor)).transpose()?;
-    let mut marks = Sorter::new(files, budget / 8);
-    for number in 0..rounds {
-        let mut places = Sorter::new(files, budget / 3);
-        if let Some(repeated) = &mut repeated {
-            repeated.rewind(executor)?;
+/// A search for the places that are repeated.
+struct Search<'s, 'f, 'r> {
+    pass: Pass<'s>,
+    files: &'f dyn TempFiles,
+    texts: &'s mut Texts,
+    marks: &'s mut Sorter<'f, Mark>,
+    reading: &'s mut Reading<'r>,
+}
+
+impl Search<'_, '_, '_> {
+    /// Marks the windows that are repeated.
+    fn windows(&mut self, anchors: Sorter<'_, AnchorPlace>) -> Result<()> {
+        let Self { pass, files, texts, marks, reading } = self;
+        let Pass { executor, budget, .. } = *pass;
+        // As much space as the texts take, or as little as would not be worth a round.
+        let most = texts.size().max(reading.memory as u64 / 4) / size_of::<ContentPlace>() as u64;
+        let most = most.max(1);
+        let open = Grouping::new(*pass, most, marks, *files).group(anchors.sorted(executor)?)?;
+        reading.account.counts.candidates += open.windows;
+        reading.account.counts.verified += open.marked;
+        let (few, many) = (u64::from(open.rounds), open.many_windows.div_ceil(most));
+        let mut asked = Questions::new(open.classes.sorted(executor)?, executor)?;
+        let mut classes = Classes::new(open.members.sorted(executor)?, *pass)?;
+        for round in 0..open.rounds {
+            let mut windows = Sorter::new(*files, budget / 3);
+            pass.list_classes(texts, &mut asked, round, &mut windows, &mut |share| {
+                report(reading, u64::from(round), few + many, share);
+            })?;
+            reading.held(held(*pass, texts, windows.bytes(), marks));
+            classes.mark(windows.sorted(executor)?, *pass, marks)?;
         }
-        let round = Round { number, of: rounds };
-        pass.list(texts, repeated.as_mut(), round, &mut places, &mut |share| {
-            let share = (number as f64 + share) / rounds as f64;
-            reading.report(|| format!("comparing windows, {:.0} %", 100.0 * share));
-        })?;
-        reading.account.counts.candidates += places.len();
-        reading.held(pass.order.bytes() + texts.bytes() + places.bytes() + marks.bytes() + budget / 4);
-        let mut marking = Marking::new(pass, &mut marks, files);
-        marking.mark(places.sorted(executor)?)?;
-        reading.account.counts.verified += marking.marked;
+        reading.account.counts.verified += classes.marked;
+        drop((asked, classes));
+        let mut asked = Questions::new(open.many.sorted(executor)?, executor)?;
+        for round in 0..many {
+            let mut places = Sorter::new(*files, budget / 3);
+            if round > 0 {
+                asked.rewind(executor)?;
+            }
+            pass.list_windows(texts, &mut asked, [round, many], &mut places, &mut |share| {
+                report(reading, few + round, few + many, share);
+            })?;
+            reading.held(held(*pass, texts, places.bytes(), marks));
+            let mut marking = Marking::new(*pass, marks, *files);
+            marking.mark(places.sorted(executor)?)?;
+            reading.account.counts.verified += marking.marked;
+        }
+        Ok(())
     }
-    Ok(Rows::new(marks.sorted(executor)?))
+
+    /// Marks the units that are repeated.
+    fn units(&mut self) -> Result<()> {
+        let Self { pass, files, texts, marks, reading } = self;
+        let mut places = Sorter::new(*files, pass.budget / 3);
+        pass.list_units(texts, &mut places, &mut |share| report(reading, 0, 1, share))?;
+        reading.account.counts.candidates += places.len();
+        reading.held(held(*pass, texts, places.bytes(), marks));
+        let mut marking = Marking::new(*pass, marks, *files);
+        marking.mark(places.sorted(pass.executor)?)?;
+        reading.account.counts.verified += marking.marked;
+        Ok(())
+    }
+}
+
+/// Tells how far the comparison of windows is.
+fn report(reading: &mut Reading<'_>, round: u64, rounds: u64, share: f64) {
+    let share = (round as f64 + share) / rounds as f64;
+    reading.report(|| format!("comparing windows, {:.0} %", 100.0 * share));
+}
+
+/// Returns the number of bytes that are held at one time.
+fn held(pass: Pass<'_>, texts: &Texts, places: usize, marks: &Sorter<'_, Mark>) -> usize {
+    pass.order.bytes() + texts.bytes() + places + marks.bytes() + pass.budget / 4
 }
 
 /// Returns the order of the documents: by their weights, the greatest first, then by their ids.

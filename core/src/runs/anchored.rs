@@ -1,16 +1,15 @@
-//! The first pass: the anchors of all texts, and the places of those that come again.
+//! The first pass: the anchors of all texts, each with the windows that chose it.
 
 use bytemuck::{Pod, Zeroable};
 
 use super::texts::NewTexts;
 use super::{Parameters, Unit};
 use crate::error::Result;
-use crate::executor::{Executor, Stop};
-use crate::external_sort::{Sorted, Sorter};
+use crate::executor::Stop;
 use crate::features::runs::anchors::{Anchor, Anchors};
+use crate::features::runs::contents::Contents;
 use crate::features::runs::tokens::read_tokens;
 use crate::features::tokens::{Document, Scratch, Tokenizer};
-use crate::files::TempFiles;
 use crate::memory;
 use crate::text::html;
 
@@ -20,19 +19,16 @@ const DOING: &str = "listing anchors";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Zeroable, Pod)]
 #[repr(C)]
 pub struct AnchorPlace {
-    hash: u64,
-    row: u32,
-    place: u32,
-}
-
-/// The place of an anchor that comes again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Zeroable, Pod)]
-#[repr(C)]
-pub struct RepeatedAnchor {
+    /// The hash of the anchor.
+    pub hash: u64,
     /// The row of the document.
     pub row: u32,
-    /// The number of the anchor's first token.
-    pub place: u32,
+    /// The number of the first token of the first window that chose the anchor.
+    pub first: u32,
+    /// The number of these windows.
+    pub windows: u32,
+    /// A hash of all tokens of these windows.
+    pub span: [u32; 3],
 }
 
 /// Reads documents on one thread.
@@ -41,7 +37,8 @@ pub struct Reader {
     scratch: Scratch,
     page: String,
     tokens: Vec<u64>,
-    anchors: Option<Anchors>,
+    /// The rule by which windows choose their anchors, and their contents, if windows are compared.
+    windows: Option<(Anchors, Contents)>,
     chosen: Vec<Anchor>,
     /// The anchors that were read.
     pub places: Vec<AnchorPlace>,
@@ -56,11 +53,11 @@ pub struct Reader {
 impl Reader {
     /// Makes a reader.
     pub fn new(parameters: &Parameters) -> Self {
-        let anchors = match parameters.unit {
-            Unit::Window(least) => Some(Anchors::new(least)),
+        let windows = match parameters.unit {
+            Unit::Window(least) => Some((Anchors::new(least), Contents::new(least))),
             _ => None,
         };
-        Self { anchors, ..Self::default() }
+        Self { windows, ..Self::default() }
     }
 
     /// Reads a document. If this fails, nothing is added.
@@ -80,12 +77,19 @@ impl Reader {
         };
         read_tokens(document, tokenizer, &mut self.scratch, &mut self.tokens, stop)?;
         self.chosen.clear();
-        if let Some(anchors) = &mut self.anchors {
+        if let Some((anchors, contents)) = &mut self.windows {
             anchors.select(&self.tokens, stop, &mut self.chosen)?;
+            contents.set(if self.chosen.is_empty() { &[] } else { &self.tokens }, stop)?;
         }
         memory::reserve(&mut self.places, self.chosen.len(), DOING)?;
         self.texts.add(row, text)?;
-        self.places.extend(self.chosen.iter().map(|a| AnchorPlace { hash: a.hash, row, place: a.place }));
+        if let Some((_, contents)) = &self.windows {
+            self.places.extend(self.chosen.iter().map(|&Anchor { hash, first, windows, .. }| {
+                let span = contents.of_row(first as usize, windows as usize);
+                let span = [0, 32, 64].map(|bit| (span >> bit) as u32);
+                AnchorPlace { hash, row, first, windows, span }
+            }));
+        }
         self.count += self.tokens.len() as u64;
         self.empty += u64::from(self.tokens.is_empty());
         Ok(())
@@ -93,42 +97,8 @@ impl Reader {
 
     /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
-        self.texts.bytes() + memory::bytes(&self.places) + memory::bytes(&self.tokens) + self.page.capacity()
+        let contents = self.windows.as_ref().map_or(0, |(_, contents)| contents.bytes());
+        let tokens = memory::bytes(&self.tokens) + contents;
+        self.texts.bytes() + memory::bytes(&self.places) + tokens + self.page.capacity()
     }
-}
-
-/// Returns the places of the anchors that come again, by row. An anchor that only one place has is
-/// in no window that comes again.
-pub fn repeated<'f>(
-    mut anchors: Sorted<AnchorPlace>,
-    parameters: &Parameters,
-    files: &'f dyn TempFiles,
-    budget: usize,
-    executor: &dyn Executor,
-) -> Result<Sorter<'f, RepeatedAnchor>> {
-    let mut repeated = Sorter::new(files, budget);
-    // The first places of the current hash, until it is known that the hash comes again.
-    let mut waiting: Vec<AnchorPlace> = Vec::new();
-    let (mut documents, mut known, mut twice) = (0u32, false, false);
-    let mut last: Option<AnchorPlace> = None;
-    while let Some(anchor) = anchors.next(executor)? {
-        if last.is_none_or(|last| last.hash != anchor.hash) {
-            waiting.clear();
-            (documents, known, twice) = (0, false, false);
-            last = None;
-        }
-        let is_other = last.is_none_or(|last| last.row != anchor.row);
-        twice |= !is_other;
-        documents += u32::from(is_other);
-        last = Some(anchor);
-        known |= documents >= parameters.min_documents || parameters.within_documents && twice;
-        if known {
-            for anchor in waiting.drain(..).chain([anchor]) {
-                repeated.push(RepeatedAnchor { row: anchor.row, place: anchor.place }, executor)?;
-            }
-        } else {
-            memory::push(&mut waiting, anchor, DOING)?;
-        }
-    }
-    Ok(repeated)
 }

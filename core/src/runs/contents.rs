@@ -1,15 +1,13 @@
-//! The second pass: the contents of the windows around repeated anchors, or of all units.
+//! The second pass: the contents of windows that are asked for, or of all units.
 
 use bytemuck::{Pod, Zeroable};
 
-use super::anchored::RepeatedAnchor;
 use super::texts::{Task, Texts, Walk};
 use super::units::{Cut, read_units};
 use super::{Order, Parameters, Unit};
 use crate::error::Result;
 use crate::executor::{Executor, Stop};
 use crate::external_sort::{Sorted, Sorter};
-use crate::features::runs::anchors::{Anchor, Anchors};
 use crate::features::runs::contents::{Contents, content};
 use crate::features::runs::tokens::read_tokens;
 use crate::features::tokens::{Document, Scratch, Tokenizer};
@@ -32,37 +30,98 @@ pub struct ContentPlace {
     pub first: u32,
 }
 
+/// Windows one after the other that are to be listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Zeroable, Pod)]
+#[repr(C)]
+pub struct Asked {
+    /// The round in which they are listed.
+    pub round: u32,
+    /// The row of the document.
+    pub row: u32,
+    /// The number of the first token of the first window.
+    pub first: u32,
+    /// The number of windows.
+    pub windows: u32,
+    /// The number of the class, or a hash of the anchor.
+    pub number: u64,
+}
+
+/// A window of a class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Zeroable, Pod)]
+#[repr(C)]
+pub struct ClassWindow {
+    key: u64,
+    /// The content, as a hash of 128 bits.
+    pub content: [u64; 2],
+}
+
+impl ClassWindow {
+    /// A row of windows has fewer than 2^20, as a window has at most a million tokens.
+    const BITS: u32 = 20;
+
+    /// Returns window `number` of a class.
+    pub fn new(class: u64, number: u32, content: u128) -> Self {
+        let content = [(content >> 64) as u64, content as u64];
+        Self { key: class << Self::BITS | u64::from(number), content }
+    }
+
+    /// Returns the number of the class.
+    pub fn class(&self) -> u64 {
+        self.key >> Self::BITS
+    }
+
+    /// Returns the number of the window.
+    pub fn number(&self) -> u32 {
+        self.key as u32 % (1 << Self::BITS)
+    }
+}
+
 /// Scratch memory of a thread.
 #[derive(Default)]
 struct Space {
     scratch: Scratch,
     tokens: Vec<u64>,
-    anchors: Option<Anchors>,
-    chosen: Vec<Anchor>,
     contents: Option<Contents>,
     units: Vec<Span>,
     unit_tokens: UnitTokens,
 }
 
-/// The part of the windows that is listed at one time, so that files remain small: those whose
-/// anchors leave a given remainder.
-#[derive(Debug, Clone, Copy)]
-pub struct Round {
-    /// The remainder.
-    pub number: u64,
-    /// The number of rounds.
-    pub of: u64,
+/// The windows that are asked for, by round and row.
+pub struct Questions {
+    asked: Sorted<Asked>,
+    head: Option<Asked>,
 }
 
-impl Round {
-    /// Returns the number of rounds for which the places of contents take about as much space as
-    /// the texts.
-    pub fn count(repeated: u64, texts: u64, parameters: &Parameters) -> u64 {
-        /// The size below which one round is enough.
-        const SMALL: u64 = 1 << 24;
-        let Unit::Window(least) = parameters.unit else { return 1 };
-        let windows = repeated * ((least - Anchors::gram(least) + 3) as u64 / 2);
-        (windows * size_of::<ContentPlace>() as u64).div_ceil(texts.max(SMALL)).max(1)
+impl Questions {
+    /// Starts with the first one.
+    pub fn new(mut asked: Sorted<Asked>, executor: &dyn Executor) -> Result<Self> {
+        let head = asked.next(executor)?;
+        Ok(Self { asked, head })
+    }
+
+    /// Goes back to the first one.
+    pub fn rewind(&mut self, executor: &dyn Executor) -> Result<()> {
+        self.asked.rewind(executor)?;
+        self.head = self.asked.next(executor)?;
+        Ok(())
+    }
+
+    /// Returns what is asked about a row in a round and passes `filter`. Rows come in order.
+    fn of(
+        &mut self,
+        round: u32,
+        row: u32,
+        filter: impl Fn(&Asked) -> bool,
+        executor: &dyn Executor,
+    ) -> Result<Option<Vec<Asked>>> {
+        let mut of_row: Vec<Asked> = Vec::new();
+        while let Some(asked) = self.head.filter(|asked| (asked.round, asked.row) <= (round, row)) {
+            if (asked.round, asked.row) == (round, row) && filter(&asked) {
+                memory::push(&mut of_row, asked, DOING)?;
+            }
+            self.head = self.asked.next(executor)?;
+        }
+        Ok(Some(of_row).filter(|asked| !asked.is_empty()))
     }
 }
 
@@ -84,63 +143,107 @@ pub struct Pass<'a> {
     pub budget: usize,
 }
 
+/// What is asked about a text, and its answers.
+type Listing<G, T> = Task<G, Vec<T>>;
+
 impl Pass<'_> {
-    /// Lists the places of contents of a round. `repeated` has the repeated anchors by row, if
-    /// windows are compared.
-    pub fn list(
+    /// Lists the windows of classes of a round.
+    pub fn list_classes(
         &self,
         texts: &mut Texts,
-        mut repeated: Option<&mut Sorted<RepeatedAnchor>>,
-        round: Round,
+        asked: &mut Questions,
+        round: u32,
+        windows: &mut Sorter<'_, ClassWindow>,
+        progress: &mut dyn FnMut(f64),
+    ) -> Result<()> {
+        let (executor, lister) = (self.executor, self.lister());
+        let given = |row| asked.of(round, row, |_| true, executor);
+        let work = |task: &mut Listing<Vec<Asked>, ClassWindow>, space: &mut Space, stop: &Stop| {
+            lister.windows(task, space, stop, |asked, number, content| {
+                ClassWindow::new(asked.number, number, content)
+            })
+        };
+        self.list(texts, given, work, windows, progress)
+    }
+
+    /// Lists the windows of anchors that very many places have: the part `round` of `rounds`, so
+    /// that files remain small.
+    pub fn list_windows(
+        &self,
+        texts: &mut Texts,
+        asked: &mut Questions,
+        [round, rounds]: [u64; 2],
         places: &mut Sorter<'_, ContentPlace>,
+        progress: &mut dyn FnMut(f64),
+    ) -> Result<()> {
+        let (executor, lister) = (self.executor, self.lister());
+        let given = |row| asked.of(0, row, |asked| asked.number % rounds == round, executor);
+        let work = |task: &mut Listing<Vec<Asked>, ContentPlace>, space: &mut Space, stop: &Stop| {
+            let rank = lister.order.ranks[task.row as usize];
+            lister.windows(task, space, stop, |asked, number, content| {
+                let content = (content >> 64) as u64 ^ hash::mix(content as u64);
+                ContentPlace { content: [asked.number, content], rank, first: asked.first + number }
+            })
+        };
+        self.list(texts, given, work, places, progress)
+    }
+
+    /// Lists all units of all texts.
+    pub fn list_units(
+        &self,
+        texts: &mut Texts,
+        places: &mut Sorter<'_, ContentPlace>,
+        progress: &mut dyn FnMut(f64),
+    ) -> Result<()> {
+        let (lister, cut) = (self.lister(), Cut::of(self.parameters.unit));
+        let work = |task: &mut Listing<(), ContentPlace>, space: &mut Space, stop: &Stop| {
+            lister.units(task, cut, space, stop)
+        };
+        self.list(texts, |_| Ok(Some(())), work, places, progress)
+    }
+
+    fn lister(&self) -> Lister<'_> {
+        Lister { parameters: self.parameters, order: self.order }
+    }
+
+    fn list<G: Send, T: Pod + Ord + Send>(
+        &self,
+        texts: &mut Texts,
+        mut given: impl FnMut(u32) -> Result<Option<G>>,
+        work: impl Fn(&mut Listing<G, T>, &mut Space, &Stop) -> Result<()> + Sync,
+        places: &mut Sorter<'_, T>,
         progress: &mut dyn FnMut(f64),
     ) -> Result<()> {
         let Self { executor, budget, .. } = *self;
         let mut walk = Walk::default();
-        let mut head = repeated.as_mut().map(|anchors| anchors.next(executor)).transpose()?.flatten();
-        loop {
-            let given = |row| {
-                let mut places: Vec<u32> = Vec::new();
-                let Some(anchors) = &mut repeated else { return Ok(Some(places)) };
-                while let Some(anchor) = head.filter(|anchor| anchor.row <= row) {
-                    if anchor.row == row {
-                        memory::push(&mut places, anchor.place, DOING)?;
-                    }
-                    head = anchors.next(executor)?;
-                }
-                Ok(Some(places).filter(|places| !places.is_empty()))
-            };
-            let lister = Lister { parameters: self.parameters, order: self.order, round };
-            let work = |task: &mut Listing, space: &mut Space, stop: &Stop| lister.list(task, space, stop);
-            let Some(tasks) = walk.next(texts, executor, budget, given, work)? else { return Ok(()) };
+        while let Some(tasks) = walk.next(texts, executor, budget, &mut given, &work)? {
             for place in tasks.iter().flat_map(|task| &task.made) {
                 places.push(*place, executor)?;
             }
             progress(walk.progress(texts));
         }
+        Ok(())
     }
 }
 
-/// Lists the places of contents of a text.
+/// Lists what is in one text.
 #[derive(Clone, Copy)]
 struct Lister<'a> {
     parameters: &'a Parameters,
     order: &'a Order,
-    round: Round,
 }
 
 impl Lister<'_> {
-    fn list(&self, task: &mut Listing, space: &mut Space, stop: &Stop) -> Result<()> {
+    /// Lists the windows of a text that are asked for.
+    fn windows<T>(
+        &self,
+        task: &mut Listing<Vec<Asked>, T>,
+        space: &mut Space,
+        stop: &Stop,
+        make: impl Fn(&Asked, u32, u128) -> T,
+    ) -> Result<()> {
         task.made.clear();
-        match self.parameters.unit {
-            Unit::Window(least) => self.windows(task, least, space, stop),
-            unit => self.units(task, Cut::of(unit), space, stop),
-        }
-    }
-
-    /// Lists the windows that chose one of the given anchors.
-    fn windows(&self, task: &mut Listing, least: usize, space: &mut Space, stop: &Stop) -> Result<()> {
-        let (rank, group) = (self.order.ranks[task.row as usize], self.order.group(task.row));
+        let Unit::Window(least) = self.parameters.unit else { return Ok(()) };
         let document = Document::Text(std::mem::take(&mut task.text));
         let tokenizer = of_texts(self.parameters.tokenizer);
         let read = read_tokens(&document, tokenizer, &mut space.scratch, &mut space.tokens, stop);
@@ -148,29 +251,25 @@ impl Lister<'_> {
             task.text = text;
         }
         read?;
-        let anchors = space.anchors.get_or_insert_with(|| Anchors::new(least));
-        anchors.select(&space.tokens, stop, &mut space.chosen)?;
         let contents = space.contents.get_or_insert_with(|| Contents::new(least));
         contents.set(&space.tokens, stop)?;
-        let mut repeated = task.given.iter().copied().peekable();
-        for anchor in &space.chosen {
-            while repeated.next_if(|&place| place < anchor.place).is_some() {}
-            let key = hash::mix(anchor.hash ^ hash::mix(group));
-            if repeated.peek() != Some(&anchor.place) || key % self.round.of != self.round.number {
-                continue;
-            }
-            memory::reserve(&mut task.made, anchor.windows as usize, DOING)?;
-            task.made.extend((anchor.first..anchor.first + anchor.windows).map(|first| {
-                let content = contents.of(first as usize);
-                let content = (content >> 64) as u64 ^ hash::mix(content as u64);
-                ContentPlace { content: [key, content], rank, first }
-            }));
+        for asked in &task.given {
+            memory::reserve(&mut task.made, asked.windows as usize, DOING)?;
+            let of = |number| make(asked, number, contents.of((asked.first + number) as usize));
+            task.made.extend((0..asked.windows).map(of));
         }
         Ok(())
     }
 
-    /// Lists all units that have enough tokens.
-    fn units(&self, task: &mut Listing, cut: Cut, space: &mut Space, stop: &Stop) -> Result<()> {
+    /// Lists all units of a text that have enough tokens.
+    fn units(
+        &self,
+        task: &mut Listing<(), ContentPlace>,
+        cut: Cut,
+        space: &mut Space,
+        stop: &Stop,
+    ) -> Result<()> {
+        task.made.clear();
         let (rank, group) = (self.order.ranks[task.row as usize], self.order.group(task.row));
         let Space { units, unit_tokens, .. } = space;
         read_units(&task.text, cut, stop, units)?;
@@ -188,9 +287,6 @@ impl Lister<'_> {
         Ok(())
     }
 }
-
-/// A text whose places of contents are listed, with its repeated anchors.
-type Listing = Task<Vec<u32>, Vec<ContentPlace>>;
 
 /// Reads the tokens of units.
 #[derive(Debug, Default)]

@@ -4,7 +4,7 @@ use bytemuck::{Pod, Zeroable};
 
 use super::contents::{ContentPlace, Pass};
 use crate::error::Result;
-use crate::executor;
+use crate::executor::Executor;
 use crate::external_sort::{Sorted, Sorter};
 use crate::files::TempFiles;
 use crate::memory;
@@ -45,20 +45,69 @@ impl Mark {
     }
 }
 
-/// The places of one content: the rank of the document, and the place in it.
-type Places<'f> = Sorter<'f, [u32; 2]>;
+/// The documents that have a content, counted over its places in order.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Counted {
+    /// The number of different documents.
+    pub documents: u32,
+    /// Whether one of them has the content twice.
+    pub twice: bool,
+    /// The row or the rank of the last one.
+    last: u32,
+}
+
+impl Counted {
+    /// Adds a place in a document. Places in one document come one after the other.
+    pub fn add(&mut self, document: u32) {
+        let is_other = self.documents == 0 || document != self.last;
+        self.twice |= !is_other;
+        self.documents += u32::from(is_other);
+        self.last = document;
+    }
+}
+
+/// The first place of a content that is repeated.
+pub struct Source<'a> {
+    pass: Pass<'a>,
+    documents: u32,
+    place: Option<(u32, u32)>,
+}
+
+impl<'a> Source<'a> {
+    /// Decides whether a content is repeated, whose places were counted by rank.
+    pub fn new(pass: Pass<'a>, counted: &Counted) -> Option<Self> {
+        let Pass { parameters, order, .. } = pass;
+        let &Counted { documents, twice, last } = counted;
+        let least = match parameters.min_share {
+            // The product is less than 2^32; a share that is hit exactly suffices.
+            Some(share) if documents > 0 => {
+                let size = f64::from(order.size(order.rows[last as usize]));
+                parameters.min_documents.max((share * size - 1e-9).ceil() as u32)
+            }
+            _ => parameters.min_documents,
+        };
+        let is_repeated = documents >= least || parameters.within_documents && twice;
+        is_repeated.then_some(Self { pass, documents, place: None })
+    }
+
+    /// Marks a place, unless it is the one that is kept. Places come in order.
+    pub fn mark(&mut self, rank: u32, first: u32, windows: u32) -> Option<Mark> {
+        let Pass { parameters, order, .. } = self.pass;
+        let row = order.rows[rank as usize];
+        let is_kept = self.place.is_none() && parameters.keeps_first;
+        let (of_row, of_first) = *self.place.get_or_insert((row, first));
+        let mark = Mark { row, first, of_row, of_first, windows, documents: self.documents };
+        (!is_kept).then_some(mark)
+    }
+}
 
 /// Marks the places of contents.
 pub struct Marking<'a, 'f> {
     pass: Pass<'a>,
     marks: &'a mut Sorter<'f, Mark>,
-    /// The places of the current content.
-    places: Places<'f>,
-    /// The number of different documents among them.
-    documents: u32,
-    /// Whether one of these documents has the content twice.
-    twice: bool,
-    last_rank: u32,
+    /// The places of the current content: the rank of the document, and the place in it.
+    places: Sorter<'f, [u32; 2]>,
+    counted: Counted,
     /// The marks of windows that have an anchor in common, so that many of them can be joined.
     near: Vec<Mark>,
     /// The number of places that were marked.
@@ -69,8 +118,7 @@ impl<'a, 'f> Marking<'a, 'f> {
     /// Starts to mark. `marks` receives the marks.
     pub fn new(pass: Pass<'a>, marks: &'a mut Sorter<'f, Mark>, files: &'f dyn TempFiles) -> Self {
         let places = Sorter::new(files, pass.budget / 16);
-        let (documents, twice, last_rank, near) = (0, false, 0, Vec::new());
-        Self { pass, marks, places, documents, twice, last_rank, near, marked: 0 }
+        Self { pass, marks, places, counted: Counted::default(), near: Vec::new(), marked: 0 }
     }
 
     /// Marks the places of all contents. O(places).
@@ -85,10 +133,7 @@ impl<'a, 'f> Marking<'a, 'f> {
                 }
                 current = Some(content);
             }
-            let is_other = self.documents == 0 || rank != self.last_rank;
-            self.twice |= !is_other;
-            self.documents += u32::from(is_other);
-            self.last_rank = rank;
+            self.counted.add(rank);
             self.places.push([rank, first], executor)?;
         }
         self.end_content()?;
@@ -97,35 +142,14 @@ impl<'a, 'f> Marking<'a, 'f> {
 
     /// Marks the places of the current content, if it is repeated.
     fn end_content(&mut self) -> Result<()> {
-        /// The number of marks that wait to be joined with others.
-        const NEAR: usize = 1 << 16;
-        let Pass { parameters, order, executor, .. } = self.pass;
-        let (documents, twice) = (self.documents, self.twice);
-        if documents == 0 {
-            return Ok(());
-        }
-        (self.documents, self.twice) = (0, false);
-        let row = order.rows[self.last_rank as usize];
-        let least = match parameters.min_share {
-            // The product is less than 2^32; a share that is hit exactly suffices.
-            Some(share) => {
-                parameters.min_documents.max((share * f64::from(order.size(row)) - 1e-9).ceil() as u32)
-            }
-            None => parameters.min_documents,
-        };
-        let repeated = documents >= least || parameters.within_documents && twice;
-        let Self { places, near, marks, marked, .. } = self;
-        let mut source = None;
-        places.drain(executor, |[rank, first]| {
-            let row = order.rows[rank as usize];
-            let is_first = source.is_none();
-            let (of_row, of_first) = *source.get_or_insert((row, first));
-            if !repeated || is_first && parameters.keeps_first {
+        let Self { pass, places, near, marks, marked, .. } = self;
+        let mut source = Source::new(*pass, &std::mem::take(&mut self.counted));
+        places.drain(pass.executor, |[rank, first]| {
+            let Some(mark) = source.as_mut().and_then(|source| source.mark(rank, first, 1)) else {
                 return Ok(());
-            }
+            };
             *marked += 1;
-            memory::push(near, Mark { row, first, of_row, of_first, windows: 1, documents }, DOING)?;
-            if near.len() == NEAR { push_joined(near, marks, executor) } else { Ok(()) }
+            push_near(near, mark, marks, pass.executor)
         })
     }
 
@@ -134,11 +158,24 @@ impl<'a, 'f> Marking<'a, 'f> {
     }
 }
 
+/// Adds a mark to those that wait to be joined with others.
+pub(super) fn push_near(
+    near: &mut Vec<Mark>,
+    mark: Mark,
+    marks: &mut Sorter<'_, Mark>,
+    executor: &dyn Executor,
+) -> Result<()> {
+    /// The number of marks that wait.
+    const NEAR: usize = 1 << 16;
+    memory::push(near, mark, DOING)?;
+    if near.len() == NEAR { push_joined(near, marks, executor) } else { Ok(()) }
+}
+
 /// Joins marks, hands them on, and removes them.
-fn push_joined(
+pub(super) fn push_joined(
     near: &mut Vec<Mark>,
     marks: &mut Sorter<'_, Mark>,
-    executor: &dyn executor::Executor,
+    executor: &dyn Executor,
 ) -> Result<()> {
     near.sort_unstable();
     let mut open: Option<Mark> = None;

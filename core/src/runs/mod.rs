@@ -2,18 +2,22 @@
 //! (docs/methods/runs.md; Lee and others, *Deduplicating training data makes language models
 //! better*, ACL 2022, for the use).
 //!
-//! Texts are read once and kept ([`texts`]), with the anchors of their windows ([`anchored`]). Only
-//! texts with an anchor that comes again are cut into windows ([`contents`]). Places of equal
-//! contents are grouped and marked ([`marks`]), and marked places that follow each other are runs
-//! ([`rows`]), whose places in the texts are found last ([`located`]), or are cut out ([`cut`]).
+//! Texts are read once and kept ([`texts`]), with the anchors of their windows ([`anchored`]). The
+//! places of an anchor that comes again are marked at once where their windows are equal
+//! ([`groups`]). Otherwise windows are read again ([`contents`]): those of one place of each class
+//! of equal places ([`classes`]), or all of them, whose places are grouped and marked ([`marks`]).
+//! Marked places that follow each other are runs ([`rows`]), whose places in the texts are found
+//! last ([`located`]), or are cut out ([`cut`]).
 //! For a report there are those that most documents have ([`frequent`]).
 //! Everything is sorted by [`crate::external_sort`], so memory does not grow with the corpus, and
 //! the time depends on the places, never on their pairs.
 
 pub mod anchored;
+pub mod classes;
 pub mod contents;
 pub mod cut;
 pub mod frequent;
+pub mod groups;
 pub mod located;
 pub mod marks;
 pub mod rows;

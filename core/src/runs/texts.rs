@@ -43,6 +43,9 @@ pub struct Texts {
     held: Vec<u8>,
     file: Option<Box<dyn TempFile>>,
     written: u64,
+    /// The bytes of the file that were read last, and where they begin.
+    ahead: Vec<u8>,
+    ahead_from: u64,
     /// The number of bytes of texts that are held in memory at most.
     room: usize,
     /// The number of texts.
@@ -52,7 +55,8 @@ pub struct Texts {
 impl Texts {
     /// Starts without texts, with about `room` bytes for them in memory.
     pub fn new(room: usize) -> Self {
-        Self { held: Vec::new(), file: None, written: 0, room, count: 0 }
+        let (held, ahead) = (Vec::new(), Vec::new());
+        Self { held, file: None, written: 0, ahead, ahead_from: 0, room, count: 0 }
     }
 
     /// Stores the texts of all workers, whose rows come after all rows that are stored.
@@ -108,18 +112,35 @@ impl Texts {
     }
 
     fn read(&mut self, at: u64, bytes: &mut [u8]) -> Result<()> {
-        match &mut self.file {
-            Some(file) => file.read(at, bytes),
-            None => {
-                bytes.copy_from_slice(&self.held[at as usize..][..bytes.len()]);
-                Ok(())
+        /// The number of bytes that are read at one time, so that short texts take few calls.
+        const AHEAD: u64 = 1 << 16;
+        let Self { file: Some(file), ahead, ahead_from, written, .. } = self else {
+            bytes.copy_from_slice(&self.held[at as usize..][..bytes.len()]);
+            return Ok(());
+        };
+        let of = |ahead: &[u8], from: u64| {
+            let skipped = usize::try_from(at.checked_sub(from)?).ok()?;
+            ahead.get(skipped..)?.get(..bytes.len()).map(|_| skipped)
+        };
+        if of(ahead, *ahead_from).is_none() {
+            if bytes.len() as u64 > AHEAD / 4 {
+                return file.read(at, bytes);
             }
+            let length = AHEAD.min(*written - at) as usize;
+            ahead.clear();
+            memory::reserve(ahead, length, DOING)?;
+            ahead.resize(length, 0);
+            file.read(at, ahead)?;
+            *ahead_from = at;
         }
+        let skipped = (at - *ahead_from) as usize;
+        bytes.copy_from_slice(&ahead[skipped..][..bytes.len()]);
+        Ok(())
     }
 
     /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
-        memory::bytes(&self.held)
+        memory::bytes(&self.held) + memory::bytes(&self.ahead)
     }
 }
 

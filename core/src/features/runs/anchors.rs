@@ -6,8 +6,6 @@
 //! alone. Windows beside each other mostly choose the same gram, so that about two in
 //! `least - gram + 2` places are anchors. O(tokens).
 
-use std::collections::VecDeque;
-
 use super::rolling::Rolling;
 use crate::error::Result;
 use crate::executor::Stop;
@@ -51,14 +49,16 @@ pub struct Anchors {
     rolling: Rolling,
     /// Places and hashes of grams, of which no later one is less or equal. The first one is the
     /// choice of the current window.
-    queue: VecDeque<(u32, u64)>,
+    queue: Vec<(u32, u64)>,
+    /// The number of grams at the start of the queue that have left the window.
+    gone: usize,
 }
 
 impl Anchors {
     /// Makes the rule for windows of `least` tokens, which is at least 1.
     pub fn new(least: usize) -> Self {
         let gram = Self::gram(least);
-        Self { least: least.max(1), gram, rolling: Rolling::new(gram), queue: VecDeque::new() }
+        Self { least: least.max(1), gram, rolling: Rolling::new(gram), queue: Vec::new(), gone: 0 }
     }
 
     /// Returns the number of tokens of an anchor of windows of `least` tokens.
@@ -70,8 +70,11 @@ impl Anchors {
     /// Their windows are all windows of the text, each once. A text has at most `u32::MAX` tokens.
     pub fn select(&mut self, tokens: &[u64], stop: &Stop, anchors: &mut Vec<Anchor>) -> Result<()> {
         const CHECK_EVERY: usize = 1 << 14;
+        /// The number of grams for which the queue is moved; it has as many again at most.
+        const LONGEST_GONE: usize = 1 << 10;
         anchors.clear();
         self.queue.clear();
+        self.gone = 0;
         self.rolling.restart();
         for n in 0..tokens.len() {
             if n % CHECK_EVERY == 0 {
@@ -82,19 +85,23 @@ impl Anchors {
                 continue;
             }
             let place = (n + 1 - self.gram) as u32;
-            while self.queue.back().is_some_and(|&(_, last)| last >= hash) {
-                self.queue.pop_back();
+            while self.queue[self.gone..].last().is_some_and(|&(_, last)| last >= hash) {
+                self.queue.pop();
             }
-            self.queue.try_reserve(1).map_err(|_| crate::Error::OutOfMemory { doing: DOING })?;
-            self.queue.push_back((place, hash));
+            if self.gone > LONGEST_GONE {
+                self.queue.drain(..self.gone);
+                self.gone = 0;
+            }
+            memory::push(&mut self.queue, (place, hash), DOING)?;
             if n + 1 < self.least {
                 continue;
             }
             let first = (n + 1 - self.least) as u32;
-            if self.queue.front().is_some_and(|&(place, _)| place < first) {
-                self.queue.pop_front();
+            // The last gram is in the window.
+            if self.queue[self.gone].0 < first {
+                self.gone += 1;
             }
-            let Some(&(place, hash)) = self.queue.front() else { continue };
+            let (place, hash) = self.queue[self.gone];
             match anchors.last_mut().filter(|last| last.place == place) {
                 Some(last) => last.windows += 1,
                 None => memory::push(anchors, Anchor { hash, place, first, windows: 1 }, DOING)?,

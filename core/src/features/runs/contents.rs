@@ -90,6 +90,17 @@ impl Contents {
         u128::from(hash::mix(a)) << 64 | u128::from(b)
     }
 
+    /// Returns a hash of `windows` windows one after the other, the first of which begins with
+    /// token number `first`. There may be one more than a window has tokens, so that the first and
+    /// the last of them have all tokens of the others.
+    pub fn of_row(&self, first: usize, windows: usize) -> u128 {
+        debug_assert!((1..=self.length + 1).contains(&windows));
+        let [from, to] = [first, first + windows - 1].map(|first| self.of(first));
+        let half =
+            |from: u64, to: u64| u128::from(hash::mix(from ^ hash::mix(to.wrapping_add(windows as u64))));
+        half((from >> 64) as u64, (to >> 64) as u64) << 64 | half(from as u64, to as u64)
+    }
+
     /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         memory::bytes(&self.prefixes)
@@ -122,6 +133,11 @@ mod tests {
                 for (j, b) in windows.iter().enumerate() {
                     prop_assert_eq!(contents.of(i) == contents.of(j), a == b);
                     prop_assert_eq!(content(&tokens[..i]) == content(&tokens[..j]), i == j);
+                    for n in 1..=(windows.len() - i.max(j)).min(length + 1) {
+                        let equal = windows[i..i + n] == windows[j..j + n];
+                        prop_assert_eq!(contents.of_row(i, n) == contents.of_row(j, n), equal);
+                        prop_assert!(n == 1 || contents.of_row(i, n) != contents.of_row(j, n - 1));
+                    }
                 }
             }
         }

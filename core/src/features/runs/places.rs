@@ -1,10 +1,11 @@
-//! The places of tokens in their text. O(bytes), one character at a time: for the few texts whose
-//! places are asked for.
+//! The places of tokens in their text. O(bytes): many bytes at a time for words in ASCII, and one
+//! character at a time for everything else.
 
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::features::tokens::Tokenizer;
 use crate::memory;
+use crate::simd::ascii;
 use crate::text::characters::{Class, class, is_space};
 use crate::text::spans::{Position, Span};
 
@@ -17,6 +18,9 @@ const DOING: &str = "locating the tokens of a text";
 pub fn token_places(text: &str, tokenizer: Tokenizer, stop: &Stop, places: &mut Vec<Span>) -> Result<()> {
     const CHECK_EVERY: usize = 1 << 14;
     places.clear();
+    if matches!(tokenizer, Tokenizer::Words | Tokenizer::Html) && text.is_ascii() {
+        return ascii_words(text.as_bytes(), stop, places);
+    }
     let mut at = Position::default();
     let mut last = Class::Separator;
     // A token can be continued as long as no separator has come.
@@ -61,6 +65,45 @@ pub fn token_places(text: &str, tokenizer: Tokenizer, stop: &Stop, places: &mut 
     Ok(())
 }
 
+/// Adds the places of the words of a text of ASCII, whose characters are bytes.
+fn ascii_words(text: &[u8], stop: &Stop, places: &mut Vec<Span>) -> Result<()> {
+    const BLOCK: usize = 1 << 10;
+    const CHECK_EVERY: usize = 64;
+    let kernel = ascii::kernel();
+    let (mut block, mut bits) = ([0; BLOCK], [0; BLOCK / ascii::CHARACTERS]);
+    // The beginning of the word that is open.
+    let mut open: Option<usize> = None;
+    for (n, bytes) in text.chunks(BLOCK).enumerate() {
+        if n % CHECK_EVERY == 0 {
+            stop.check()?;
+        }
+        let block = &mut block[..bytes.len()];
+        block.copy_from_slice(bytes);
+        let bits = &mut bits[..bytes.len().div_ceil(ascii::CHARACTERS)];
+        kernel(block, bits);
+        for (m, &bits) in bits.iter().enumerate() {
+            let from = n * BLOCK + m * ascii::CHARACTERS;
+            // Kernels do not promise that the bits after the end of the text are zero.
+            let here = bits & u64::MAX >> (from + ascii::CHARACTERS).saturating_sub(text.len());
+            // A word begins or ends where a bit differs from the one before.
+            let mut changes = here ^ (here << 1 | u64::from(open.is_some()));
+            while changes != 0 {
+                let at = from + changes.trailing_zeros() as usize;
+                changes &= changes - 1;
+                match open.take() {
+                    Some(first) => memory::push(places, word(first, at), DOING)?,
+                    None => open = Some(at),
+                }
+            }
+        }
+    }
+    open.map_or(Ok(()), |first| memory::push(places, word(first, text.len()), DOING))
+}
+
+fn word(from: usize, to: usize) -> Span {
+    Span { bytes: from..to, chars: from..to }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -96,6 +139,11 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn places_of_ascii(texts in prop::collection::vec("[a-zA-Z0-9]{0,99}[ -/_]{0,9}", 0..60)) {
+            check(&texts.concat());
+        }
+
         #[test]
         fn places_are_those_of_the_tokens(text in "\\PC*|[a-cA-C ._漢字か\n\u{301}\u{93f}\u{e34}ก]{0,40}") {
             check(&text);

@@ -6,7 +6,7 @@ use bytemuck::{Pod, Zeroable};
 use super::compared::{DOING, RunTexts, Slice, Space};
 use crate::error::Result;
 use crate::executor::Stop;
-use crate::external_sort::{Sorted, Sorter};
+use crate::external_sort::{Groups, Sorted, Sorter};
 use crate::features::runs::anchors::Anchors;
 use crate::memory;
 use crate::resources::Resources;
@@ -86,102 +86,89 @@ impl RunTexts {
     /// text has.
     pub(super) fn ranked<'f>(
         &self,
-        mut anchors: Sorted<RecordAnchor>,
+        anchors: Sorted<RecordAnchor>,
         resources: Resources<'f>,
     ) -> Result<Sorter<'f, RankedAnchor>> {
         let Resources { files, budget, executor } = resources;
         let mut ranked = Sorter::new(files, budget / 4);
+        let mut anchors = Groups::new(anchors, executor)?;
         let mut group: Vec<RecordAnchor> = Vec::new();
-        loop {
-            let next = anchors.next(executor)?;
-            if let Some(last) = group.last().copied().filter(|last| next.is_none_or(|n| n.hash != last.hash))
-            {
-                let is_right = |record| self.right_from.is_some_and(|from| record >= from);
-                let pairs = match self.right_from {
-                    None => group[0].record != last.record,
-                    Some(_) => !is_right(group[0].record) && is_right(last.record),
-                };
-                let records = group.len() as u32;
-                for RecordAnchor { hash, record, covers } in group.drain(..).filter(|_| pairs) {
-                    ranked.push(RankedAnchor { record, records, hash, covers, unused: 0 }, executor)?;
-                }
+        let join = |last: &mut RecordAnchor, next: &RecordAnchor| {
+            let is_again = last.record == next.record;
+            if is_again {
+                last.covers = last.covers.saturating_add(next.covers);
             }
-            let Some(next) = next else { return Ok(ranked) };
-            match group.last_mut().filter(|last| last.record == next.record) {
-                Some(last) => last.covers = last.covers.saturating_add(next.covers),
-                None => memory::push(&mut group, next, DOING)?,
+            is_again
+        };
+        while anchors.next(&mut group, |anchor| anchor.hash, join, executor)? {
+            let [first, last] = [&group[0], &group[group.len() - 1]].map(|anchor| anchor.record);
+            let pairs = self.right_from.map_or(first != last, |from| first < from && last >= from);
+            let records = group.len() as u32;
+            for RecordAnchor { hash, record, covers } in group.drain(..).filter(|_| pairs) {
+                ranked.push(RankedAnchor { record, records, hash, covers, unused: 0 }, executor)?;
             }
         }
+        Ok(ranked)
     }
 
     /// Decides which anchors each text looks up: all but the most frequent ones, which cover too
     /// few tokens to make the share alone.
     pub(super) fn postings<'f>(
         &self,
-        mut ranked: Sorted<RankedAnchor>,
+        ranked: Sorted<RankedAnchor>,
         resources: Resources<'f>,
     ) -> Result<Sorter<'f, Posting>> {
         let Resources { files, budget, executor } = resources;
         let mut postings = Sorter::new(files, budget / 4);
+        let mut ranked = Groups::new(ranked, executor)?;
         let mut own: Vec<RankedAnchor> = Vec::new();
-        loop {
-            let next = ranked.next(executor)?;
-            if let Some(last) =
-                own.last().copied().filter(|last| next.is_none_or(|n| n.record != last.record))
-            {
-                let is_right = self.right_from.is_some_and(|from| last.record >= from);
-                let may_look = self.rule.of.counts(is_right);
-                let least = self.rule.threshold * f64::from(self.lengths[last.record as usize]);
-                // Anchors are in the order of the number of texts. Rounding errs towards looking.
-                let mut left_out = 0u64;
-                for anchor in own.drain(..).rev() {
-                    left_out += u64::from(anchor.covers);
-                    let looks = may_look && left_out as f64 >= least - 1e-6;
-                    let RankedAnchor { hash, record, .. } = anchor;
-                    postings.push(Posting { hash, record, looks: looks.into() }, executor)?;
-                }
+        while ranked.next(&mut own, |anchor| anchor.record, |_, _| false, executor)? {
+            let record = own[0].record;
+            let is_right = self.right_from.is_some_and(|from| record >= from);
+            let may_look = self.rule.of.counts(is_right);
+            let least = self.rule.threshold * f64::from(self.lengths[record as usize]);
+            // Anchors are in the order of the number of texts. Rounding errs towards looking.
+            let mut left_out = 0u64;
+            for RankedAnchor { hash, record, covers, .. } in own.drain(..).rev() {
+                left_out += u64::from(covers);
+                let looks = may_look && left_out as f64 >= least - 1e-6;
+                postings.push(Posting { hash, record, looks: looks.into() }, executor)?;
             }
-            let Some(next) = next else { return Ok(postings) };
-            memory::push(&mut own, next, DOING)?;
         }
+        Ok(postings)
     }
 
     /// Pairs each text that looks an anchor up with all other texts that have it.
     pub(super) fn candidates<'f>(
         &self,
-        mut postings: Sorted<Posting>,
+        postings: Sorted<Posting>,
         resources: Resources<'f>,
     ) -> Result<Sorter<'f, [u32; 2]>> {
         let Resources { files, budget, executor } = resources;
         let mut candidates = Sorter::new(files, budget / 4);
+        let mut postings = Groups::new(postings, executor)?;
         let mut group: Vec<Posting> = Vec::new();
-        loop {
-            let next = postings.next(executor)?;
-            if let Some(last) = group.last().filter(|last| next.is_none_or(|n| n.hash != last.hash)) {
-                // Texts of the right table are numbered after those of the left one.
-                let middle = match self.right_from {
-                    Some(from) => group.partition_point(|posting| posting.record < from),
-                    None => 0,
+        while postings.next(&mut group, |posting| posting.hash, |_, _| false, executor)? {
+            // Texts of the right table are numbered after those of the left one.
+            let middle = match self.right_from {
+                Some(from) => group.partition_point(|posting| posting.record < from),
+                None => 0,
+            };
+            for (n, one) in group.iter().enumerate().filter(|(_, one)| one.looks == 1) {
+                let others = match self.right_from {
+                    None => 0..group.len(),
+                    Some(_) if n < middle => middle..group.len(),
+                    Some(_) => 0..middle,
                 };
-                debug_assert!(last.hash == group[0].hash);
-                for (n, one) in group.iter().enumerate().filter(|(_, one)| one.looks == 1) {
-                    let others = match self.right_from {
-                        None => 0..group.len(),
-                        Some(_) if n < middle => middle..group.len(),
-                        Some(_) => 0..middle,
-                    };
-                    // Of two texts that both look, the first one finds the pair.
-                    let found = |m: &usize| *m != n && (group[*m].looks == 0 || n < *m);
-                    for m in others.filter(found) {
-                        let other = group[m].record;
-                        candidates.push([one.record.min(other), one.record.max(other)], executor)?;
-                    }
-                    executor.check_interrupts()?;
+                // Of two texts that both look, the first one finds the pair.
+                let found = |m: &usize| *m != n && (group[*m].looks == 0 || n < *m);
+                for m in others.filter(found) {
+                    let other = group[m].record;
+                    candidates.push([one.record.min(other), one.record.max(other)], executor)?;
                 }
-                group.clear();
+                executor.check_interrupts()?;
             }
-            let Some(next) = next else { return Ok(candidates) };
-            memory::push(&mut group, next, DOING)?;
         }
+        Ok(candidates)
     }
 }

@@ -1,0 +1,243 @@
+//! The places of each anchor that comes again, in classes of equal rows of windows.
+//!
+//! Windows of one place that chose the same anchor are distinct from each other: the anchor is at
+//! another offset in each of them. So where all places of an anchor have equal windows, the places
+//! are marked at once, whatever the number of windows. Otherwise the windows of one place of each
+//! class are listed in a second pass ([`super::classes`]), or those of all places, if very many
+//! places have the anchor ([`super::contents`]).
+
+use bytemuck::{Pod, Zeroable};
+
+use super::anchored::AnchorPlace;
+use super::contents::{Asked, Pass};
+use super::marks::{Counted, Mark, Source};
+use crate::error::Result;
+use crate::external_sort::{Sorted, Sorter};
+use crate::files::TempFiles;
+use crate::hash;
+use crate::memory;
+
+const DOING: &str = "comparing the places of anchors";
+
+/// A place of an anchor whose places are in several classes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Zeroable, Pod)]
+#[repr(C)]
+pub struct Member {
+    /// The number of the anchor.
+    pub group: u64,
+    /// The number of the class, among those of the anchor.
+    pub class: u32,
+    /// The rank of the document.
+    pub rank: u32,
+    /// The number of the first token of the first window.
+    pub first: u32,
+    unused: u32,
+}
+
+/// A place of the current anchor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Zeroable, Pod)]
+#[repr(C)]
+struct Place {
+    /// The documents that are compared with this one.
+    site: u64,
+    /// A hash of all windows.
+    span: [u32; 3],
+    rank: u32,
+    first: u32,
+    windows: u32,
+}
+
+/// The places that have to be read again.
+pub struct Open<'f> {
+    /// A place of each class.
+    pub classes: Sorter<'f, Asked>,
+    /// All places of these classes.
+    pub members: Sorter<'f, Member>,
+    /// The number of rounds in which the windows of classes are listed.
+    pub rounds: u32,
+    /// The places of anchors that very many places have.
+    pub many: Sorter<'f, Asked>,
+    /// The number of their windows.
+    pub many_windows: u64,
+    /// The number of windows of all places of anchors that come again.
+    pub windows: u64,
+    /// The number of places of windows that are marked.
+    pub marked: u64,
+}
+
+/// Groups the places of anchors.
+pub struct Grouping<'a, 'f> {
+    pass: Pass<'a>,
+    files: &'f dyn TempFiles,
+    /// The number of windows of a round.
+    most: u64,
+    /// The greatest number of places of an anchor whose classes are compared in memory.
+    few: usize,
+    marks: &'a mut Sorter<'f, Mark>,
+    held: Vec<Place>,
+    /// The number of anchors whose places are in several classes, and of these classes.
+    groups: u64,
+    classes: u64,
+    /// The number of windows of the current round.
+    listed: u64,
+    open: Open<'f>,
+}
+
+impl<'a, 'f> Grouping<'a, 'f> {
+    /// Starts to group. `marks` receives the marks of places that need not be read again. In a
+    /// round about `most` windows are listed.
+    pub fn new(pass: Pass<'a>, most: u64, marks: &'a mut Sorter<'f, Mark>, files: &'f dyn TempFiles) -> Self {
+        let budget = pass.budget / 8;
+        let open = Open {
+            classes: Sorter::new(files, budget),
+            members: Sorter::new(files, budget),
+            rounds: 0,
+            many: Sorter::new(files, budget),
+            many_windows: 0,
+            windows: 0,
+            marked: 0,
+        };
+        let few = (pass.budget / 64 / size_of::<Place>()).clamp(4, 1 << 14);
+        Self { pass, files, most, few, marks, held: Vec::new(), groups: 0, classes: 0, listed: 0, open }
+    }
+
+    /// Groups the places of all anchors. An anchor that only one place has is in no window that
+    /// comes again. O(places · log places).
+    pub fn group(mut self, mut anchors: Sorted<AnchorPlace>) -> Result<Open<'f>> {
+        let Pass { parameters, order, executor, budget } = self.pass;
+        let mut current = None;
+        let mut counted = Counted::default();
+        let mut many: Option<Sorter<'f, Place>> = None;
+        loop {
+            let next = anchors.next(executor)?;
+            if let Some(hash) = current.filter(|&hash| next.is_none_or(|next| next.hash != hash)) {
+                let is_known = counted.documents >= parameters.min_documents
+                    || parameters.within_documents && counted.twice;
+                let many = many.take();
+                if is_known {
+                    match many {
+                        None => self.end_few(hash)?,
+                        Some(many) => self.end_many(hash, many.sorted(executor)?)?,
+                    }
+                }
+                self.held.clear();
+                counted = Counted::default();
+            }
+            let Some(AnchorPlace { hash, row, first, windows, span, .. }) = next else {
+                return Ok(self.open);
+            };
+            current = Some(hash);
+            counted.add(row);
+            let (site, rank) = (order.group(row), order.ranks[row as usize]);
+            let place = Place { site, span, rank, first, windows };
+            if self.held.len() == self.few {
+                let mut all = Sorter::new(self.files, budget / 16);
+                self.held.drain(..).try_for_each(|place| all.push(place, executor))?;
+                many = Some(all);
+            }
+            match &mut many {
+                Some(many) => many.push(place, executor)?,
+                None => memory::push(&mut self.held, place, DOING)?,
+            }
+        }
+    }
+
+    /// Ends an anchor whose places are in memory.
+    fn end_few(&mut self, hash: u64) -> Result<()> {
+        let mut held = std::mem::take(&mut self.held);
+        held.sort_unstable();
+        for places in held.chunk_by(|a, b| a.site == b.site) {
+            self.open.windows += places.iter().map(|place| u64::from(place.windows)).sum::<u64>();
+            if places[0].span == places[places.len() - 1].span {
+                self.mark(places[0].windows, |each| places.iter().try_for_each(each))?;
+                continue;
+            }
+            let classes = || places.chunk_by(|a, b| a.span == b.span);
+            let windows = classes().map(|class| u64::from(class[0].windows)).sum::<u64>();
+            if windows <= 4 * self.few as u64 {
+                self.ask_classes(classes(), windows)?;
+            } else {
+                let key = hash::mix(hash ^ hash::mix(places[0].site));
+                places.iter().try_for_each(|place| self.ask(key, place))?;
+            }
+        }
+        self.held = held;
+        Ok(())
+    }
+
+    /// Asks for the windows of a place of each class.
+    fn ask_classes<'p>(&mut self, classes: impl Iterator<Item = &'p [Place]>, windows: u64) -> Result<()> {
+        let Self { open, .. } = self;
+        let Pass { order, executor, .. } = self.pass;
+        if open.rounds == 0 || self.listed >= self.most {
+            open.rounds += 1;
+            self.listed = 0;
+        }
+        self.listed += windows;
+        for (class, places) in (0..).zip(classes) {
+            let Place { rank, first, windows, .. } = places[0];
+            let (round, row) = (open.rounds - 1, order.rows[rank as usize]);
+            open.classes.push(Asked { round, row, first, windows, number: self.classes }, executor)?;
+            for &Place { rank, first, .. } in places {
+                let member = Member { group: self.groups, class, rank, first, unused: 0 };
+                open.members.push(member, executor)?;
+            }
+            self.classes += 1;
+        }
+        self.groups += 1;
+        Ok(())
+    }
+
+    /// Asks for the windows of a place of an anchor that very many places have.
+    fn ask(&mut self, number: u64, &Place { rank, first, windows, .. }: &Place) -> Result<()> {
+        let row = self.pass.order.rows[rank as usize];
+        self.open.many_windows += u64::from(windows);
+        self.open.many.push(Asked { round: 0, row, first, windows, number }, self.pass.executor)
+    }
+
+    /// Ends an anchor that very many places have.
+    fn end_many(&mut self, hash: u64, mut places: Sorted<Place>) -> Result<()> {
+        let executor = self.pass.executor;
+        let mut kind: Option<(Place, bool)> = None;
+        while let Some(place) = places.next(executor)? {
+            self.open.windows += u64::from(place.windows);
+            let (of, one) = kind.get_or_insert((place, true));
+            *one &= (of.site, of.span) == (place.site, place.span);
+        }
+        let Some((of, one)) = kind else { return Ok(()) };
+        places.rewind(executor)?;
+        if !one {
+            while let Some(place) = places.next(executor)? {
+                self.ask(hash::mix(hash ^ hash::mix(place.site)), &place)?;
+            }
+            return Ok(());
+        }
+        self.mark(of.windows, |each| {
+            places.rewind(executor)?;
+            while let Some(place) = places.next(executor)? {
+                each(&place)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Marks places that have equal windows. `all` calls a function for each of them, in order.
+    fn mark(
+        &mut self,
+        windows: u32,
+        mut all: impl FnMut(&mut dyn FnMut(&Place) -> Result<()>) -> Result<()>,
+    ) -> Result<()> {
+        let Self { pass, marks, open, .. } = self;
+        let mut counted = Counted::default();
+        all(&mut |place| {
+            counted.add(place.rank);
+            Ok(())
+        })?;
+        let Some(mut source) = Source::new(*pass, &counted) else { return Ok(()) };
+        all(&mut |place| {
+            let Some(mark) = source.mark(place.rank, place.first, windows) else { return Ok(()) };
+            open.marked += u64::from(windows);
+            marks.push(mark, pass.executor)
+        })
+    }
+}
