@@ -178,7 +178,7 @@ proptest! {
             let next = (class + 1) % (1_u64 << bits);
             prop_assert_eq!(find(&memory, next, 5000), classes.get(&next).cloned().unwrap_or_default());
             // The classes of a range that lies in the part of this class.
-            let in_part = 1 << (bits - part_bits(pieces, guess, bits));
+            let in_part = 1_u64 << (bits - part_bits(pieces, guess, bits));
             let (first, last) = (class / in_part * in_part, *class + 3);
             let expected: Vec<_> = classes.range(first..=last).map(|(class, rows)| (*class, rows.len() as u64)).filter(|(class, _)| class / in_part == first / in_part).collect();
             prop_assert_eq!(within(&memory, first, last), expected.clone());
