@@ -92,8 +92,8 @@ impl Stored<'_> {
     }
 }
 
-/// The beginning of a text that is read piece by piece, so that only what is read is unpacked. Keeps
-/// its memory for further texts.
+/// The beginning of a text that is read piece by piece, so that only what is read is unpacked. It
+/// keeps its memory for further texts.
 #[derive(Debug, Default)]
 pub struct Beginning {
     /// The unpacked bytes, and others after them.

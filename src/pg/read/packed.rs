@@ -1,4 +1,4 @@
-//! Texts in the server's compressed form: who needs a text, or the beginning of it, decompresses it.
+//! Texts in the server's compressed form. Who needs a text, or its beginning, decompresses it.
 
 use pgrx::pg_sys::{self, Datum};
 
@@ -19,8 +19,8 @@ pub(crate) unsafe fn fetched(value: Datum) -> Datum {
     }
 }
 
-/// Returns the stored bytes of a compressed value. Returns `None` if the value is not compressed, or
-/// if its compression method is unknown.
+/// Returns the stored bytes of a compressed value. Returns `None` if the value is not compressed,
+/// or if its compression method is unknown.
 ///
 /// # Safety
 /// The value is a varlena that holds a text, and stays in place as long as the bytes are used.

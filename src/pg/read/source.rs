@@ -256,8 +256,7 @@ impl Source {
                 value = fetched(value);
                 packed(value)
             };
-            if let Some(packed) = packed {
-                let packed = own(packed)?;
+            if let Some(packed) = packed.map(own).transpose()? {
                 return Ok(Some(if self.are_pages {
                     SourceDocument::Page(packed, url()?)
                 } else {
