@@ -8,12 +8,36 @@
 use crate::error::Result;
 use crate::executor::Stop;
 
+/// How far a value is unpacked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Progress {
+    /// The number of packed bytes that were read.
+    pub taken: usize,
+    /// The number of unpacked bytes.
+    pub at: usize,
+}
+
 /// Fills `bytes` with the unpacked content of `packed`. Returns false if the content is not as long
 /// as `bytes` or `packed` is not valid pglz. O(bytes).
-pub fn unpack(mut packed: &[u8], bytes: &mut [u8], stop: &Stop) -> Result<bool> {
+pub fn unpack(packed: &[u8], bytes: &mut [u8], stop: &Stop) -> Result<bool> {
+    unpack_until(packed, &mut Progress::default(), bytes, bytes.len(), stop)
+}
+
+/// Goes on from `progress` until `until` bytes are unpacked, or somewhat more. The bytes after
+/// these are changed. Returns false as soon as it is known that the content is not as long as
+/// `bytes`, or that `packed` is not valid pglz.
+pub fn unpack_until(
+    all: &[u8],
+    progress: &mut Progress,
+    bytes: &mut [u8],
+    until: usize,
+    stop: &Stop,
+) -> Result<bool> {
     const CHECK_EVERY: usize = 1 << 16;
-    let (mut at, mut check_at) = (0, 0);
-    while at < bytes.len()
+    let Progress { taken, mut at } = *progress;
+    let (mut packed, mut check_at) = (all.get(taken..).unwrap_or_default(), at);
+    let until = until.min(bytes.len());
+    while at < until
         && let Some((&control, rest)) = packed.split_first()
     {
         packed = rest;
@@ -57,7 +81,9 @@ pub fn unpack(mut packed: &[u8], bytes: &mut [u8], stop: &Stop) -> Result<bool> 
             at += length;
         }
     }
-    Ok(at == bytes.len() && packed.is_empty())
+    *progress = Progress { taken: all.len() - packed.len(), at };
+    // All of one means all of the other.
+    Ok((at == bytes.len()) == packed.is_empty())
 }
 
 /// The length that means that another byte follows, which is added to the length.
@@ -153,6 +179,17 @@ mod tests {
             prop_assert_eq!(unpacked(&packed, bytes.len()), Some(bytes.clone()));
             // A wrong length.
             prop_assert_eq!(unpacked(&packed, bytes.len() + 1), None);
+        }
+
+        #[test]
+        fn piece_by_piece_is_the_same(items in items(), step in 1..500usize) {
+            let (bytes, packed) = pack(&items);
+            let (mut out, mut progress) = (vec![0xee; bytes.len()], Progress::default());
+            for until in (0..bytes.len() + step).step_by(step) {
+                let valid = unpack_until(&packed, &mut progress, &mut out, until, &Stop::default()).unwrap();
+                prop_assert!(valid && progress.at >= until.min(bytes.len()));
+                prop_assert_eq!(&out[..progress.at], &bytes[..progress.at]);
+            }
         }
 
         #[test]

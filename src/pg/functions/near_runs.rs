@@ -4,10 +4,10 @@
 use pgrx::pg_sys::Datum;
 
 use super::kept::with_kept;
-use super::sketches::document_at;
 use super::token_sets::cut;
-use crate::pg::query::decode::Kind;
-use crate::pg::server::call::{Call, sql_function};
+use crate::pg::read::packed::{fetched, packed};
+use crate::pg::server::call::{Call, raw_bytes, sql_function};
+use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
 use crate::pg::server::values::{LARGEST, too_large};
@@ -15,25 +15,48 @@ use neardup_core::error::Error;
 use neardup_core::executor;
 use neardup_core::joins::search::runs::query::{RunQuery, check_min_run};
 use neardup_core::joins::search::runs::verifier::RunVerifier;
+use neardup_core::memory;
+use neardup_core::text::packed::Stored;
 
 /// The default of the least run, in tokens. It is also that of an index.
 const MIN_RUN: i32 = 12;
+/// The greatest number of bytes of a stored text whose query is kept for the next call.
+const REMEMBERED: usize = 1 << 16;
 
 sql_function! {
     /// `runs(text, min_run, tokenizer) → text_runs`
     neardup_runs, pg_finfo_neardup_runs, |call| {
-        let Some(text) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
+        let Some(text) = call.datum(0) else { return Ok(call.give::<i32>(None)) };
         let min_run = check_min_run(call.get::<i32>(1).unwrap_or(MIN_RUN).into()).map_err(|error| {
             SqlError::from(error).hint("Sixteen words in a row: runs('some text', 16)")
         })?;
         let (_, origin) = cut(call, 2, "near(to_tsvector('english', body), 0.8)").map_err(|error| {
             error.hint("Tokenizers: words, chars, whitespace, html. Six characters in a row: runs('some text', 6, 'chars')")
         })?;
-        let query = RunQuery { origin, min_run, text: &text }.to_bytes()?;
-        if query.len() > LARGEST - size_of::<i32>() {
-            return Err(too_large("a query for runs"));
+        // SAFETY: a text, as SQL declares; it lives as long as the call.
+        let (text, stored) = unsafe {
+            let text = fetched(text);
+            (text, raw_bytes(text))
+        };
+        let make = || {
+            // SAFETY: as above.
+            let text = unsafe { call.text_in(0, text)? };
+            let query = RunQuery { origin, min_run, text: &text }.to_bytes()?;
+            if query.len() > LARGEST - size_of::<i32>() {
+                return Err(too_large("a query for runs"));
+            }
+            Ok(query)
+        };
+        if stored.len() > REMEMBERED {
+            return Ok(call.give(Some(make()?)));
         }
-        Ok(call.give(Some(query)))
+        // In a condition the server calls this for each row, mostly with the same text.
+        let mut key = Vec::new();
+        memory::reserve(&mut key, stored.len() + size_of_val(&min_run) + 1, "keeping an argument")?;
+        key.extend(stored);
+        key.extend(min_run.to_le_bytes());
+        key.push(origin as u8);
+        with_kept(call, &key, |_| make(), |query| Ok(call.give(Some(query.as_slice()))))
     }
 }
 
@@ -48,12 +71,25 @@ sql_function! {
 
 fn shares(call: Call, value: usize, query: usize) -> Result<Datum> {
     let Some(query) = call.bytes(query) else { return Ok(call.give::<bool>(None)) };
-    let Some(document) = document_at(call, value, Kind::Text)? else { return Ok(call.give::<bool>(None)) };
-    let executor = executor_for(query.len() + document.bytes());
+    let Some(row) = call.datum(value) else { return Ok(call.give::<bool>(None)) };
+    let text;
+    // SAFETY: a text, as SQL declares; it lives as long as the call, as do copies.
+    let row = unsafe {
+        let row = fetched(row);
+        // If the text must be converted, the server also decompresses it.
+        match packed(row).filter(|_| encoding::is_utf8()) {
+            Some(packed) => Stored::Packed(packed),
+            None => {
+                text = call.text_in(value, row)?;
+                Stored::Plain(&text)
+            }
+        }
+    };
+    let executor = executor_for(query.len() + row.bytes());
     let shares = with_kept(call, query, judge, |judge| {
         let mut state = (judge, false);
         executor::one(executor, &mut state, |(judge, shares), stop| {
-            *shares = judge.shares(&document, stop)?;
+            *shares = judge.shares(&row, stop)?;
             Ok(())
         })?;
         Ok(state.1)

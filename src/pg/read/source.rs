@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use pgrx::{PgMemoryContexts, PgSqlErrorCode, check_for_interrupts, pg_sys};
 
-use super::packed::{fetched, packed};
+use super::packed::{fetched, own, packed};
 use crate::pg::query::column::Column;
 use crate::pg::query::cursor::Cursor;
 use crate::pg::query::decode::{Kind, decode};
@@ -254,9 +254,9 @@ impl Source {
             // SAFETY: the caller's promise: a text.
             let packed = unsafe {
                 value = fetched(value);
-                packed(value)?
+                packed(value)
             };
-            if let Some(packed) = packed {
+            if let Some(packed) = packed.map(own).transpose()? {
                 return Ok(Some(if self.are_pages {
                     SourceDocument::Page(packed, url()?)
                 } else {

@@ -109,17 +109,24 @@ impl Call {
 
     /// Returns argument `n`, which is a text, or `None` if it is NULL.
     pub(crate) fn text(self, n: usize) -> Result<Option<Cow<'static, str>>> {
-        let Some(datum) = self.datum(n) else { return Ok(None) };
         // SAFETY: a text that lives as long as the call; detoasted copies live in its memory
         // context.
+        self.datum(n).map(|datum| unsafe { self.text_in(n, datum) }).transpose()
+    }
+
+    /// Returns a value of argument `n` as a text.
+    ///
+    /// # Safety
+    /// `datum` is a text that lives as long as the call.
+    pub(crate) unsafe fn text_in(self, n: usize, datum: pg_sys::Datum) -> Result<Cow<'static, str>> {
+        // SAFETY: the caller's promise.
         let bytes = unsafe { varlena_bytes(datum) };
-        let text = encoding::to_utf8(bytes)?.ok_or_else(|| {
+        encoding::to_utf8(bytes)?.ok_or_else(|| {
             SqlError::new(
                 PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE,
                 format!("argument {} is not valid UTF-8", n + 1),
             )
-        });
-        text.map(Some)
+        })
     }
 
     /// Returns argument `n`, which is a JSON value, or `None` if it is NULL.
@@ -212,5 +219,17 @@ pub(crate) unsafe fn varlena_bytes<'a>(datum: pg_sys::Datum) -> &'a [u8] {
     unsafe {
         let varlena = pg_sys::pg_detoast_datum_packed(datum.cast_mut_ptr());
         std::slice::from_raw_parts(pgrx::vardata_any(varlena).cast(), pgrx::varsize_any_exhdr(varlena))
+    }
+}
+
+/// Returns the bytes of a varlena as they are, with their header.
+///
+/// # Safety
+/// `datum` is a varlena that stays in place as long as the bytes are used.
+pub(crate) unsafe fn raw_bytes<'a>(datum: pg_sys::Datum) -> &'a [u8] {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let varlena: *const pg_sys::varlena = datum.cast_mut_ptr();
+        std::slice::from_raw_parts(varlena.cast(), pgrx::varsize_any(varlena))
     }
 }

@@ -58,5 +58,19 @@ SELECT signature_index_check('texts_runs', true);
 SELECT min_run, found(runs((SELECT body FROM texts WHERE id = 4005), min_run)) FROM unnest('{6,16,40}'::int[]) min_run;
 SELECT rows, segments, dead, nulls, options FROM signature_index_stats('texts_runs');
 SELECT opcname, amvalidate(o.oid) FROM pg_opclass o JOIN pg_am a ON a.oid = opcmethod AND amname = 'signature' WHERE opcname = 'text_runs_ops';
+
+-- A text that needs several items has the anchors of a run in more than one of them.
+CREATE TABLE long_texts (id int, body text);
+CREATE INDEX long_texts_runs ON long_texts USING signature (body text_runs_ops (least = 6)) WITH (pending_limit = 64);
+INSERT INTO long_texts SELECT n, 'row ' || n || ' ' || (SELECT string_agg(md5(j::text), ' ' ORDER BY j) FROM generate_series(1, 6000) j) FROM generate_series(1, 12) n;
+SELECT signature_index_merge('long_texts_runs');
+SET enable_seqscan = off;
+SELECT min(found), max(found) FROM (
+    SELECT (SELECT count(*) FROM long_texts WHERE body && runs((SELECT string_agg(md5(j::text), ' ' ORDER BY j) FROM generate_series(first, first + 15) j), 16)) AS found
+    FROM generate_series(1, 5900, 190) first
+) f;
+RESET enable_seqscan;
+SELECT signature_index_check('long_texts_runs', true);
+DROP TABLE long_texts;
 DROP TABLE texts CASCADE;
 DROP FUNCTION found(text_runs);

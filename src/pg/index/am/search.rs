@@ -86,8 +86,8 @@ pub(crate) fn search(
             each(row, sketch);
         }
     };
-    if let Probe::Runs { signatures, anchors } = probe {
-        return search_runs(&segments, signatures, anchors, &mut visit);
+    if let Probe::Runs { hashes, anchors } = probe {
+        return search_runs(&segments, hashes, anchors, &mut visit);
     }
     match probe.signatures() {
         Some(signatures) => {

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::ops::Range;
 
 use roaring::RoaringBitmap;
 
@@ -11,38 +10,36 @@ use crate::pg::index::pages::buffer::Looked;
 use crate::pg::index::storage::list_reader::Part;
 use crate::pg::index::storage::segment::{COLLECTING, Segment};
 use crate::pg::server::error::or_raise;
-use neardup_core::joins::search::runs::cover::QueryAnchors;
+use neardup_core::joins::search::runs::cover::{QueryAnchors, Runs};
+use neardup_core::joins::search::runs::signature::{Accepted, common_sides, greatest, of_anchor};
 use neardup_core::memory;
 
-/// The number of row numbers of a list that are read at a time.
-const WINDOW: u32 = 1 << 16;
-
 /// Up to so many rows, reading their texts takes less time than reading more lists.
-const FEW: u64 = 16;
+const FEW: u64 = 2;
 /// So many rows of a list are read to spare the text of one row.
 const ROWS_A_TEXT: u64 = 256;
 
 /// Calls `visit` with the rows of segments that may have a run in common with the query: those that
-/// have one of the anchors that the query follows, or if these are many, all anchors of a run.
-/// `signatures` are the signatures of all its anchors, in ascending order.
+/// have one of the anchors that the query follows, or if these are some, all anchors of a run.
+/// `hashes` are the parts of signatures that the anchors alone decide, in ascending order.
 pub(super) fn search_runs(
     segments: &[Segment],
-    signatures: &[u64],
+    hashes: &[u64],
     anchors: &QueryAnchors,
     mut visit: impl FnMut(u32, Row, &[u8]),
 ) -> Looked<()> {
     let mut counts: Vec<Vec<u64>> = Vec::new();
     for segment in segments {
         let mut rows = Vec::new();
-        for &signature in signatures {
+        for &hash in hashes {
             pgrx::check_for_interrupts!();
-            or_raise(memory::push(&mut rows, count(segment, signature)?, COLLECTING));
+            or_raise(memory::push(&mut rows, count(segment, hash)?, COLLECTING));
         }
         or_raise(memory::push(&mut counts, rows, COLLECTING));
     }
-    // Every signature of an anchor is in the list.
-    let numbers = anchors.anchors.iter().map(|anchor| signatures.binary_search(&anchor.hash).unwrap_or(0));
-    let numbers: Vec<usize> = numbers.collect();
+    // Every anchor has its hash in the list.
+    let number = |signature: &u64| hashes.binary_search(&of_anchor(*signature)).unwrap_or(0);
+    let numbers: Vec<usize> = anchors.signatures.iter().map(number).collect();
     let mut costs = Vec::new();
     for &n in &numbers {
         let sum = counts.iter().map(|rows| rows[n]).sum();
@@ -51,15 +48,16 @@ pub(super) fn search_runs(
     let Some(mut followed) = or_raise(anchors.cheapest(&costs)) else { return Ok(()) };
     followed.retain(|&n| costs[n] > 0);
     let most = followed.iter().map(|&n| costs[n]).fold(0, u64::saturating_add);
-    let ranges = if most > FEW { or_raise(anchors.ranges()) } else { Vec::new() };
+    let runs = if most > FEW { or_raise(anchors.runs()) } else { Vec::new() };
     for (segment, counts) in segments.iter().zip(&counts) {
         let mut found = RoaringBitmap::new();
+        let mut lists = Lists { segment, anchors, numbers: &numbers, counts, read: BTreeMap::new() };
         if most > FEW {
-            let lists = Lists { segment, anchors, numbers: &numbers, counts, read: BTreeMap::new() };
-            lists.with_all_of_a_range(&ranges, &mut found)?;
+            lists.add_parts(&followed, &mut found)?;
+            lists.add_runs(&runs, &mut found)?;
         } else {
             for &n in &followed {
-                collect(segment, anchors.anchors[n].hash, &mut found)?;
+                found |= lists.rows(n, Accepted::ANY)?;
             }
         }
         segment.look(found, &mut visit)?;
@@ -71,26 +69,27 @@ pub(super) fn search_runs(
 struct Lists<'a> {
     segment: &'a Segment,
     anchors: &'a QueryAnchors,
-    /// For each anchor, the number of its signature.
+    /// For each anchor, the number of its hash.
     numbers: &'a [usize],
-    /// For each signature, the number of rows that have it.
+    /// For each hash, the number of rows that have it.
     counts: &'a [u64],
-    /// The lists that were read, by the number of the anchor.
-    read: BTreeMap<usize, RoaringBitmap>,
+    /// The lists that were read, by the number of the anchor: for each value of [`common_sides`],
+    /// the rows that have these sides of the anchor in common with the query.
+    read: BTreeMap<usize, [RoaringBitmap; 4]>,
 }
 
 impl Lists<'_> {
-    /// Adds the rows that have all anchors of one of the ranges, which ascend. Very long lists are
-    /// passed over, so some of the rows may lack some anchors.
-    fn with_all_of_a_range(mut self, ranges: &[Range<usize>], found: &mut RoaringBitmap) -> Looked<()> {
+    /// Adds the rows that have all anchors of some of the runs, which ascend, with the sides that
+    /// are in the runs. Very long lists are passed over, so some of the rows may lack some anchors.
+    fn add_runs(&mut self, all: &[Runs], found: &mut RoaringBitmap) -> Looked<()> {
         let mut order: Vec<usize> = Vec::new();
-        for range in ranges {
-            // Ranges overlap, and what only earlier ones have is not needed any more.
-            self.read = self.read.split_off(&range.start);
+        for runs in all {
+            // What only earlier runs have is not needed any more.
+            self.read = self.read.split_off(&runs.anchors.start);
             let rows = |n: usize| self.counts[self.numbers[n]];
             order.clear();
-            or_raise(memory::reserve(&mut order, range.len(), COLLECTING));
-            order.extend(range.clone());
+            or_raise(memory::reserve(&mut order, runs.anchors.len(), COLLECTING));
+            order.extend(runs.anchors.clone());
             order.sort_unstable_by_key(|&n| rows(n));
             if order.first().is_none_or(|&n| rows(n) == 0) {
                 continue;
@@ -101,11 +100,11 @@ impl Lists<'_> {
                 if left == 0 || self.counts[self.numbers[n]] / ROWS_A_TEXT > left {
                     break;
                 }
-                let list = self.list(n)?;
-                match &mut rest {
-                    Some(rest) => *rest &= list,
-                    None => rest = Some(list.clone()),
-                }
+                let rows = self.rows(n, self.anchors.accepted(runs, n))?;
+                rest = Some(match rest {
+                    Some(rest) => rest & rows,
+                    None => rows,
+                });
             }
             if let Some(rest) = rest {
                 *found |= rest;
@@ -114,42 +113,70 @@ impl Lists<'_> {
         Ok(())
     }
 
-    /// Returns the rows that have an anchor.
-    fn list(&mut self, n: usize) -> Looked<&RoaringBitmap> {
-        match self.read.entry(n) {
-            Entry::Occupied(list) => Ok(list.into_mut()),
+    /// Adds the rows that hold a part of a long text, if they have one of these anchors. The other
+    /// anchors of a run may be in other rows of the index.
+    fn add_parts(&mut self, followed: &[usize], found: &mut RoaringBitmap) -> Looked<()> {
+        let (mut parts, mut rows) = (RoaringBitmap::new(), Vec::new());
+        let mut part = Part::of_split(self.segment)?;
+        while part.next(&mut rows)?.is_some() {
+            parts.extend(&rows);
+        }
+        if !parts.is_empty() {
+            for &n in followed {
+                *found |= self.rows(n, Accepted::ANY)? & &parts;
+            }
+            self.read.clear();
+        }
+        Ok(())
+    }
+
+    /// Returns the rows that have an anchor with accepted sides.
+    fn rows(&mut self, n: usize, accepted: Accepted) -> Looked<RoaringBitmap> {
+        let lists = match self.read.entry(n) {
+            Entry::Occupied(lists) => lists.into_mut(),
             Entry::Vacant(place) => {
-                let mut rows = RoaringBitmap::new();
-                collect(self.segment, self.anchors.anchors[n].hash, &mut rows)?;
-                Ok(place.insert(rows))
+                let mut lists: [RoaringBitmap; 4] = Default::default();
+                let sought = self.anchors.signatures[n];
+                each_list(self.segment, sought, |signature, rows| {
+                    lists[common_sides(sought, signature)].extend(rows);
+                })?;
+                place.insert(lists)
+            }
+        };
+        let mut rows = RoaringBitmap::new();
+        for (common, list) in lists.iter().enumerate().filter(|(_, list)| !list.is_empty()) {
+            if accepted.has(common) {
+                rows |= list;
             }
         }
+        Ok(rows)
     }
 }
 
-/// Returns the class of a signature in a segment's lists.
-fn class_of(segment: &Segment, signature: u64) -> u64 {
-    signature >> (u64::BITS - segment.class_bits())
+/// Returns the first and the last class of an anchor in a segment's lists, and the number of bits
+/// of a signature after a class. All classes of an anchor are in one part, as there are fewer parts
+/// than hashes of anchors.
+fn classes(segment: &Segment, signature: u64) -> (u64, u64, u32) {
+    let after = u64::BITS - segment.class_bits();
+    (of_anchor(signature) >> after, greatest(signature) >> after, after)
 }
 
-/// Returns the number of rows of a segment that have a signature.
+/// Returns the number of rows of a segment that have an anchor. A row counts once for each of its
+/// signatures with this anchor.
 fn count(segment: &Segment, signature: u64) -> Looked<u64> {
-    let class = class_of(segment, signature);
-    Part::of_class(segment, class)?.count_of(class)
+    let (first, last, _) = classes(segment, signature);
+    Part::of_class(segment, first)?.count_within(first, last)
 }
 
-/// Adds the rows of a segment that have a signature.
-fn collect(segment: &Segment, signature: u64, found: &mut RoaringBitmap) -> Looked<()> {
-    let class = class_of(segment, signature);
-    let mut part = Part::of_class(segment, class)?;
-    let (mut rows, mut end) = (Vec::new(), 0_u32);
-    let mut more = part.find(class)?;
-    while more {
+/// Calls `each` with the rows of a segment that have an anchor, by their signatures.
+fn each_list(segment: &Segment, signature: u64, mut each: impl FnMut(u64, &[u32])) -> Looked<()> {
+    let (first, last, after) = classes(segment, signature);
+    let mut part = Part::of_class(segment, first)?;
+    part.skip_to(first)?;
+    let mut rows = Vec::new();
+    while let Some(class) = part.next(&mut rows)?.filter(|&class| class <= last) {
         pgrx::check_for_interrupts!();
-        end = end.saturating_add(WINDOW);
-        rows.clear();
-        more = part.rows_before(end, &mut rows)? && end < u32::MAX;
-        found.extend(&rows);
+        each(class << after, &rows);
     }
     Ok(())
 }

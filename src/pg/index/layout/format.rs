@@ -12,8 +12,8 @@ pub(crate) const VERSION: u8 = 1;
 /// The version of an index whose segments have lists of classes.
 pub(crate) const VERSION_LISTS: u8 = 2;
 /// The version of an index whose segments have lists of anchors. Most of them are of a single row.
-/// An index of any other version needs a REINDEX.
-pub(crate) const VERSION_ANCHORS: u8 = 3;
+/// In version 3, anchors had no sides. An index of any other version needs a REINDEX.
+pub(crate) const VERSION_ANCHORS: u8 = 4;
 /// The first bytes of the metapage's contents.
 pub(crate) const MAGIC: u32 = 0x5844_4e53;
 /// The last bytes of every page.

@@ -166,6 +166,9 @@ impl Keys {
             return SetKeys::items(row, bytes, each);
         }
         let size = if self.class.has_sketches() { self.payload() } else { PER_ITEM * 8 };
+        // A search that wants several anchors of a text must know that others are elsewhere.
+        let is_split = self.runs.is_some() && bytes.len() > size;
+        let row = if is_split { row.with(Row::SPLIT) } else { row };
         each(Item { row, bytes: &bytes[..bytes.len().min(size)] });
         for bytes in bytes.get(size..).unwrap_or_default().chunks(size) {
             each(Item { row: row.with(Row::CONTINUED), bytes });

@@ -13,6 +13,7 @@ use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::joins::search::ball::SetBall;
 use neardup_core::joins::search::runs::cover::QueryAnchors;
+use neardup_core::joins::search::runs::signature::of_anchor;
 use neardup_core::sketches::balls::{self, MinhashBall, SimhashBall};
 use neardup_core::sketches::minhash;
 use neardup_core::sketches::simhash;
@@ -66,10 +67,10 @@ pub(crate) enum Probe {
     Sets(SetProbe),
     /// Rows that may have a run in common with a text.
     Runs {
-        /// The signatures of the text's anchors, in ascending order. Each such row has one of them.
-        signatures: Vec<u64>,
-        /// The anchors with their signatures in place of hashes. They tell which rows need not be
-        /// looked at.
+        /// The parts of the signatures that the text's anchors alone decide, in ascending order.
+        /// Each such row has an anchor with one of them.
+        hashes: Vec<u64>,
+        /// The anchors. They tell which rows need not be looked at.
         anchors: QueryAnchors,
     },
     /// All rows, because the index cannot decide the condition.
@@ -81,7 +82,7 @@ impl Probe {
     pub(crate) fn signatures(&self) -> Option<&[u64]> {
         match self {
             Self::Nothing => Some(&[]),
-            Self::Signatures { signatures, .. } | Self::Runs { signatures, .. } => Some(signatures),
+            Self::Signatures { signatures, .. } | Self::Runs { hashes: signatures, .. } => Some(signatures),
             Self::Near { signatures, .. } => signatures.as_deref(),
             Self::Sets(_) | Self::Everything => None,
         }
@@ -280,8 +281,12 @@ impl Keys {
     /// Reports whether a probe finds a pending item.
     pub(crate) fn finds(&self, probe: &Probe, item: &Item<'_>) -> bool {
         match probe {
-            Probe::Signatures { signatures, .. } | Probe::Runs { signatures, .. } => {
+            Probe::Signatures { signatures, .. } => {
                 item.bytes.chunks_exact(8).any(|bytes| signatures.binary_search(&number(bytes)).is_ok())
+            }
+            Probe::Runs { hashes, .. } => {
+                let is_sought = |signature| hashes.binary_search(&of_anchor(signature)).is_ok();
+                item.bytes.chunks_exact(8).map(number).any(is_sought)
             }
             probe => self.accepts(probe, item.row, item.bytes),
         }

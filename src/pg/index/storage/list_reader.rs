@@ -1,148 +1,16 @@
-//! Reads the lists of a segment, one page at a time.
+//! Reads the lists of a segment.
 
+use super::list_bytes::{Source, Stream};
 use super::lists::{PIECE, bits_of_parts};
 use super::segment::{COLLECTING, Segment};
-use crate::pg::index::layout::format::{CONTENTS, List, Pieces};
+use crate::pg::index::layout::format::Pieces;
 use crate::pg::index::pages::buffer::Looked;
-use crate::pg::server::error::SqlError;
 use neardup_core::error::Error;
 use neardup_core::joins::set_index::rice::{Decoder, Until};
-use neardup_core::leb128;
 use neardup_core::memory;
 
 /// The number of rows that are decoded at a time.
 const DECODED: usize = 256;
-
-/// A source of lists.
-pub(crate) trait Source {
-    /// Returns the number of bits of a class and the number of lists: the parts, and one more list
-    /// after them.
-    fn shape(&self) -> (u32, u32);
-
-    /// Returns the form of the pieces of the lists.
-    fn pieces(&self) -> Pieces;
-
-    /// Returns the number of rows.
-    fn rows(&self) -> u32;
-
-    /// Returns the place of list `n`.
-    fn entry(&self, n: u32) -> Looked<List>;
-
-    /// Replaces the contents of `bytes` by the bytes of the lists in the range `from..until`, which
-    /// lies on one page. Returns false if the page does not have these bytes.
-    fn read(&self, from: u64, until: u64, bytes: &mut Vec<u8>) -> Looked<bool>;
-
-    /// Fails because the bytes of the lists are invalid.
-    fn corrupted(&self, what: &str) -> !;
-
-    /// Fails with this error.
-    fn failed(&self, error: Error) -> !;
-}
-
-impl Source for Segment {
-    fn shape(&self) -> (u32, u32) {
-        (self.class_bits(), self.about.lists)
-    }
-
-    fn pieces(&self) -> Pieces {
-        self.layout.pieces
-    }
-
-    fn rows(&self) -> u32 {
-        self.about.rows
-    }
-
-    fn entry(&self, n: u32) -> Looked<List> {
-        Segment::entry(self, n)
-    }
-
-    fn read(&self, from: u64, until: u64, bytes: &mut Vec<u8>) -> Looked<bool> {
-        pgrx::check_for_interrupts!();
-        let page = self.list_page(from)?;
-        let at = (from % CONTENTS as u64) as usize;
-        let found = page.contents().get(at..at + (until - from) as usize);
-        bytes.clear();
-        bytes.extend_from_slice(found.unwrap_or_default());
-        Ok(found.is_some())
-    }
-
-    fn corrupted(&self, what: &str) -> ! {
-        self.index.corrupted(self.about.root, &format!("segment {}: {what}", self.about.id))
-    }
-
-    fn failed(&self, error: Error) -> ! {
-        SqlError::from(error).raise()
-    }
-}
-
-/// The bytes of a part, read page by page.
-struct Stream<'a, S> {
-    source: &'a S,
-    /// The offset after the bytes of the current page, and the end of the part.
-    next: u64,
-    end: u64,
-    page: Vec<u8>,
-    at: usize,
-}
-
-impl<'a, S: Source> Stream<'a, S> {
-    fn new(source: &'a S, list: List) -> Self {
-        let (next, end) = (list.offset, list.offset + u64::from(list.length));
-        Self { source, next, end, page: Vec::new(), at: 0 }
-    }
-
-    fn corrupted(&self, what: &str) -> ! {
-        self.source.corrupted(what)
-    }
-
-    /// Returns the number of bytes left.
-    fn rest(&self) -> u64 {
-        self.end - self.next + (self.page.len() - self.at) as u64
-    }
-
-    /// Loads the next bytes if all loaded bytes were read and the part has more.
-    fn fill(&mut self) -> Looked<()> {
-        if self.at < self.page.len() || self.next >= self.end {
-            return Ok(());
-        }
-        let until = self.end.min(self.next + CONTENTS as u64 - self.next % CONTENTS as u64);
-        if !self.source.read(self.next, until, &mut self.page)? {
-            self.corrupted("a list has no end");
-        }
-        (self.at, self.next) = (0, until);
-        Ok(())
-    }
-
-    fn byte(&mut self) -> Looked<u8> {
-        self.fill()?;
-        let Some(&byte) = self.page.get(self.at) else { self.corrupted("a list has no end") };
-        self.at += 1;
-        Ok(byte)
-    }
-
-    /// Reads a number that fits into 32 bits.
-    fn number(&mut self) -> Looked<u32> {
-        let number = self.long_number()?;
-        Ok(u32::try_from(number).unwrap_or_else(|_| self.too_large()))
-    }
-
-    /// Reads a number.
-    fn long_number(&mut self) -> Looked<u64> {
-        let number = leb128::read(|| self.byte())?;
-        Ok(number.unwrap_or_else(|| self.too_large()))
-    }
-
-    fn too_large(&self) -> ! {
-        self.corrupted("a list has a number that is too large")
-    }
-
-    /// Skips bytes that are known to exist.
-    fn skip(&mut self, bytes: u32) {
-        let here = (self.page.len() - self.at).min(bytes as usize);
-        self.at += here;
-        self.next += u64::from(bytes) - here as u64;
-    }
-}
 
 /// The head of a piece of a list.
 #[derive(Clone, Copy)]
@@ -328,33 +196,43 @@ impl<'a, S: Source> Part<'a, S> {
     /// Moves to the list of a class. Returns false if the part has no such list. Classes must be
     /// looked up in ascending order.
     pub(crate) fn find(&mut self, class: u64) -> Looked<bool> {
-        while let Some(head) = self.head()? {
-            if head.class >= class {
-                if head.class == class {
-                    self.begin(head);
-                } else {
-                    self.held = Some(head);
-                }
-                return Ok(head.class == class);
+        self.skip_to(class)?;
+        match self.held {
+            Some(head) if head.class == class => {
+                self.held = None;
+                self.begin(head);
+                Ok(true)
             }
-            (self.class, self.is_first, self.last) = (head.class, false, None);
-            self.stream.skip(head.bytes);
+            _ => Ok(false),
         }
-        Ok(false)
     }
 
-    /// Returns the number of rows of a class. Nothing can be read from the part after that.
-    pub(crate) fn count_of(mut self, class: u64) -> Looked<u64> {
+    /// Returns the number of rows of the classes from `first` to `last`. Nothing can be read from
+    /// the part after that.
+    pub(crate) fn count_within(mut self, first: u64, last: u64) -> Looked<u64> {
         let mut count = 0;
-        while let Some((its, rows)) = self.next_count()? {
-            if its > class {
+        while let Some((class, rows)) = self.next_count()? {
+            if class > last {
                 break;
             }
-            if its == class {
+            if class >= first {
                 count += rows;
             }
         }
         Ok(count)
+    }
+
+    /// Skips the lists of the classes before `class`.
+    pub(crate) fn skip_to(&mut self, class: u64) -> Looked<()> {
+        while let Some(head) = self.head()? {
+            if head.class >= class {
+                self.held = Some(head);
+                break;
+            }
+            (self.class, self.is_first, self.last) = (head.class, false, None);
+            self.stream.skip(head.bytes);
+        }
+        Ok(())
     }
 
     /// Moves to the first list of the part. Returns false if the part is empty.

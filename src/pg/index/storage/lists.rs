@@ -32,7 +32,7 @@ pub(super) const PIECE: usize = 1 << 15;
 const PART_BYTES: u64 = 1 << 10;
 
 /// Returns the binary logarithm of the number of parts for this many postings. A posting takes
-/// about 12 bits in a code, and about 5 bytes as a single row.
+/// about 12 bits in a code, and 5 or 6 bytes as a single row.
 fn part_bits(pieces: Pieces, postings: u64, class_bits: u32) -> u32 {
     let bytes = match pieces {
         Pieces::Coded => postings.saturating_mul(3) / 2,

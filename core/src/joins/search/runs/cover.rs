@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use super::signature::{Accepted, Signatures};
 use crate::error::Result;
 use crate::features::runs::anchors::Anchor;
 use crate::memory;
@@ -14,11 +15,26 @@ const DOING: &str = "choosing the anchors to follow";
 pub struct QueryAnchors {
     /// The anchors, in the order of the text.
     pub anchors: Vec<Anchor>,
+    /// The signature of each anchor.
+    pub signatures: Vec<u64>,
+    /// The rule by which signatures are made.
+    pub rule: Signatures,
     /// The number of windows that have these anchors.
     pub windows: u32,
     /// The number of consecutive windows whose anchors a text that the query finds has all of: the
     /// windows of a run.
     pub shared: u32,
+    /// The number of tokens of a run.
+    pub min_run: u32,
+}
+
+/// Runs of the query that have the same anchors.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Runs {
+    /// The numbers of the first tokens of these runs.
+    pub starts: Range<u32>,
+    /// The numbers of their anchors.
+    pub anchors: Range<usize>,
 }
 
 impl QueryAnchors {
@@ -53,23 +69,53 @@ impl QueryAnchors {
         self.chain(costs, &needs).map(Some)
     }
 
-    /// Returns ranges of anchors such that each text that the query finds has all anchors of one of
-    /// them. No range contains another one, and both ends ascend. O(anchors).
-    pub fn ranges(&self) -> Result<Vec<Range<usize>>> {
-        let mut ranges: Vec<Range<usize>> = Vec::new();
-        let mut first = 0;
-        for (last, anchor) in self.anchors.iter().enumerate() {
-            // Of the rows of windows that end with this anchor, the last has the fewest anchors.
-            let Some(start) = (anchor.first + anchor.windows).checked_sub(self.shared) else { continue };
-            while self.anchors.get(first + 1).is_some_and(|next| next.first <= start) {
+    /// Returns all runs of the query, by their anchors: each text that the query finds has all
+    /// anchors of some of them. Both ends of the ranges ascend. O(anchors).
+    pub fn runs(&self) -> Result<Vec<Runs>> {
+        let mut all: Vec<Runs> = Vec::new();
+        let Some(last) = self.windows.checked_sub(self.shared) else { return Ok(all) };
+        let (mut first, mut end, mut start) = (0, 0, 0);
+        // The number of windows before the end of the anchor with a number.
+        let before = |n: usize| self.anchors.get(n).map_or(u32::MAX, |anchor| anchor.first + anchor.windows);
+        while start <= last && first < self.anchors.len() {
+            while before(end) < start + self.shared {
+                end += 1;
+            }
+            // The next run that loses the first anchor, or that gains another one.
+            let next = before(first).min(before(end) - self.shared + 1).min(last + 1);
+            let anchors = first..(end + 1).min(self.anchors.len());
+            memory::push(&mut all, Runs { starts: start..next, anchors }, DOING)?;
+            start = next;
+            while before(first) <= start {
                 first += 1;
             }
-            // Where the range before begins with the same anchor, it is part of this one.
-            if ranges.last().is_none_or(|before| before.start < first) {
-                memory::push(&mut ranges, first..last + 1, DOING)?;
-            }
         }
-        Ok(ranges)
+        Ok(all)
+    }
+
+    /// Returns which sides of an anchor a text with one of these runs has in common with the query.
+    pub fn accepted(&self, runs: &Runs, anchor: usize) -> Accepted {
+        let mut accepted = Accepted::default();
+        let Some(anchor) = self.anchors.get(anchor) else { return Accepted::ANY };
+        let of = |n: usize| i64::try_from(n).unwrap_or(i64::MAX / 4);
+        let (place, gram, width) = (i64::from(anchor.place), of(self.rule.gram), of(self.rule.width));
+        // A run that begins here or before has the left side, and a run that begins here or later
+        // the right one.
+        let (left, right) = (place - width, place + gram + width - i64::from(self.min_run));
+        let (first, last) = (i64::from(runs.starts.start), i64::from(runs.starts.end) - 1);
+        if first.max(right) <= last.min(left) {
+            accepted.add(true, true);
+        }
+        if first <= last.min(left).min(right - 1) {
+            accepted.add(true, false);
+        }
+        if first.max(left + 1).max(right) <= last {
+            accepted.add(false, true);
+        }
+        if first.max(left + 1) <= last.min(right - 1) {
+            accepted.add(false, false);
+        }
+        accepted
     }
 
     /// Returns the cheapest chain of anchors, each of which has the one before it at or after the
@@ -134,18 +180,16 @@ mod tests {
                 anchors.push(Anchor { hash: 0, place: window, first: window, windows: step });
                 window += step;
             }
-            let query = QueryAnchors { anchors, windows: window, shared };
+            let query = query(anchors, window, shared);
             let chosen = query.cheapest(&costs).unwrap();
             prop_assert_eq!(chosen.is_some(), window >= shared);
-            // Each row of windows has all anchors of a range, and no range has more than a row.
-            let ranges = query.ranges().unwrap();
+            // Each run is among those of its anchors.
             let here = |window: u32| query.anchors.partition_point(|anchor| anchor.first <= window) - 1;
-            let rows = (shared..=window).map(|end| here(end - shared)..here(end - 1) + 1);
-            let rows: Vec<_> = rows.collect();
-            let within = |a: &Range<usize>, b: &Range<usize>| b.start <= a.start && a.end <= b.end;
-            prop_assert!(rows.iter().all(|row| ranges.iter().any(|range| within(range, row))));
-            prop_assert!(ranges.iter().all(|range| rows.contains(range)));
-            prop_assert!(ranges.windows(2).all(|two| two[0].start < two[1].start && two[0].end < two[1].end));
+            let runs = query.runs().unwrap();
+            let each = runs.iter().flat_map(|runs| runs.starts.clone().map(|start| (start, runs.anchors.clone())));
+            let expected = (shared..=window).map(|end| (end - shared, here(end - shared)..here(end - 1) + 1));
+            prop_assert!(each.eq(expected));
+            prop_assert!(runs.windows(2).all(|two| two[0].anchors != two[1].anchors));
             let Some(chosen) = chosen else { return Ok(()) };
             prop_assert!(covers(&query, &chosen) && chosen.is_sorted_by(|a, b| a < b));
             let sum = |chosen: &[usize]| chosen.iter().fold(0, |sum: u64, &n| sum.saturating_add(costs[n]));
@@ -156,9 +200,27 @@ mod tests {
         }
     }
 
+    fn query(anchors: Vec<Anchor>, windows: u32, shared: u32) -> QueryAnchors {
+        let (signatures, rule) = (Vec::new(), Signatures { gram: 2, width: 2 });
+        QueryAnchors { anchors, signatures, rule, windows, shared, min_run: shared + 3 }
+    }
+
+    proptest! {
+        #[test]
+        fn sides_of_the_runs(place in 0..20_u32, first in 0..20_u32, more in 1..20_u32, shared in 1..9_u32) {
+            let query = query(vec![Anchor { hash: 0, place, first: 0, windows: 1 }], 1, shared);
+            let runs = Runs { starts: first..first + more, anchors: 0..1 };
+            let mut expected = Accepted::default();
+            for start in runs.starts.clone() {
+                expected.add(start + 2 <= place, place + 2 + 2 <= start + query.min_run);
+            }
+            prop_assert_eq!(query.accepted(&runs, 0), expected);
+        }
+    }
+
     #[test]
     fn a_query_without_a_window_finds_nothing() {
-        let query = QueryAnchors { anchors: Vec::new(), windows: 0, shared: 1 };
-        assert_eq!((query.cheapest(&[]), query.ranges()), (Ok(None), Ok(Vec::new())));
+        let query = query(Vec::new(), 0, 1);
+        assert_eq!((query.cheapest(&[]), query.runs()), (Ok(None), Ok(Vec::new())));
     }
 }

@@ -14,9 +14,13 @@
 //! each of which has the same anchor in both texts. So a text with a run of `m` tokens of the query
 //! has all anchors of the windows in some range of `m` tokens of the query. It is enough to follow
 //! a set of anchors with one of each range, and the set with the fewest rows is the best one. Where
-//! that leaves many rows, only those with all anchors of a range are verified.
+//! that leaves many rows, only those are verified that have all anchors of a range, and beside each
+//! anchor the tokens that belong to the run ([`signature`]).
 //! Equal hashes of different grams only add texts to verify.
 
 pub mod cover;
 pub mod query;
+pub mod signature;
+mod stretches;
 pub mod verifier;
+mod windows;

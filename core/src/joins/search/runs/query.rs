@@ -13,6 +13,7 @@
 //! the hash or of anything else.
 
 use super::cover::QueryAnchors;
+use super::signature::Signatures;
 use crate::error::{Error, Result};
 use crate::executor::Stop;
 use crate::features::runs::anchors::Anchors;
@@ -97,7 +98,12 @@ impl<'a> RunQuery<'a> {
         read_tokens(&self.document()?, self.origin.tokenizer(), &mut Scratch::default(), &mut tokens, stop)?;
         Anchors::new(least as usize).select(&tokens, stop, &mut anchors)?;
         let windows = anchors.iter().map(|anchor| anchor.windows).sum();
-        Ok(QueryAnchors { anchors, windows, shared: self.min_run.saturating_sub(least) + 1 })
+        let rule = Signatures::new(least as usize);
+        let mut signatures = Vec::new();
+        memory::reserve(&mut signatures, anchors.len(), DOING)?;
+        signatures.extend(anchors.iter().map(|anchor| rule.of(&tokens, anchor)));
+        let shared = self.min_run.saturating_sub(least) + 1;
+        Ok(QueryAnchors { anchors, signatures, rule, windows, shared, min_run: self.min_run })
     }
 
     /// Formats the query as text: `<words:16:"a text">`.

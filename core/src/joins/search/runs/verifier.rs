@@ -2,37 +2,32 @@
 //! or without an index.
 
 use super::query::RunQuery;
+use super::stretches::Stretches;
+use super::windows::Windows;
 use crate::error::{Error, Result};
 use crate::executor::Stop;
 use crate::features::Tokenizer;
-use crate::features::runs::contents::Contents;
 use crate::features::runs::rolling::Rolling;
 use crate::features::runs::tokens::{each_token, read_tokens};
 use crate::features::tokens::{Document, Scratch};
 use crate::memory;
+use crate::text::packed::{Beginning, Stored};
 
 const DOING: &str = "comparing the runs of texts";
-/// The number of windows after which a request to stop is looked for.
-const CHECK_EVERY: usize = 1 << 14;
+/// The number of bytes of a text, and of its tokens, for which memory is kept for the next text.
+const KEPT: usize = 1 << 20;
 
 /// Compares texts with a query.
-///
-/// Each window of a text costs a few additions and multiplications: its hash rolls on by a token,
-/// and a bit says whether a window of the query may have it. Only then the tokens are compared.
 #[derive(Debug)]
 pub struct RunVerifier {
     tokenizer: Tokenizer,
-    /// The number of tokens of a window.
-    length: usize,
-    /// The tokens of the query.
-    query: Vec<u64>,
-    /// The hashes of the query's different windows, in ascending order, each with the number of its
-    /// first token. Windows of the same hash are different.
-    windows: Vec<(u64, u32)>,
-    /// A bit for the upper bits of each of these hashes.
-    bits: Vec<u64>,
-    /// The tokens of the text that is compared.
-    row: Vec<u64>,
+    query: Windows,
+    /// The part of a text that was unpacked.
+    beginning: Beginning,
+    /// The words of this part.
+    words: Stretches,
+    /// A text that is cut as a whole, and its tokens.
+    whole: (String, Vec<u64>),
     scratch: Scratch,
 }
 
@@ -41,114 +36,114 @@ impl RunVerifier {
     pub fn new(query: &RunQuery<'_>, stop: &Stop) -> Result<Self> {
         let tokenizer = query.origin.tokenizer();
         let length = query.min_run as usize;
-        let (windows, bits, row, scratch) = (Vec::new(), Vec::new(), Vec::new(), Scratch::default());
-        let mut judge = Self { tokenizer, length, query: Vec::new(), windows, bits, row, scratch };
+        let (mut tokens, mut scratch) = (Vec::new(), Scratch::default());
         // No token has less than a byte.
-        if query.text.len() < length {
-            return Ok(judge);
+        if query.text.len() >= length {
+            read_tokens(&query.document()?, tokenizer, &mut scratch, &mut tokens, stop)?;
         }
-        read_tokens(&query.document()?, tokenizer, &mut judge.scratch, &mut judge.query, stop)?;
-        if judge.query.len() >= length {
-            judge.list(stop)?;
-        }
-        Ok(judge)
-    }
-
-    /// Lists the windows of the query.
-    fn list(&mut self, stop: &Stop) -> Result<()> {
-        let mut contents = Contents::new(self.length);
-        contents.set(&self.query, stop)?;
-        let mut firsts: Vec<(u128, u32)> = Vec::new();
-        memory::reserve(&mut firsts, contents.windows(), DOING)?;
-        for first in 0..contents.windows() {
-            if first % CHECK_EVERY == 0 {
-                stop.check()?;
-            }
-            firsts.push((contents.of(first), first as u32));
-        }
-        drop(contents);
-        firsts.sort_unstable();
-        firsts.dedup_by_key(|(content, _)| *content);
-        firsts.sort_unstable_by_key(|&(_, first)| first);
-        memory::reserve(&mut self.windows, firsts.len(), DOING)?;
-        let mut rolling = Rolling::new(self.length);
-        let mut wanted = firsts.iter().map(|&(_, first)| first).peekable();
-        for n in 0..self.query.len() {
-            if n % CHECK_EVERY == 0 {
-                stop.check()?;
-            }
-            let hash = rolling.roll(&self.query[..=n]);
-            if let Some(first) = wanted.next_if(|&first| first as usize + self.length == n + 1) {
-                self.windows.push((hash, first));
-            }
-        }
-        self.windows.sort_unstable();
-        // With 64 bits for each window, one of about 64 other hashes is looked up.
-        let words = self.windows.len().next_power_of_two().min(1 << 20);
-        self.bits = memory::filled(0, words, DOING)?;
-        for &(hash, _) in &self.windows {
-            let (word, bit) = place(hash, words);
-            self.bits[word] |= bit;
-        }
-        Ok(())
+        Ok(Self {
+            tokenizer,
+            query: Windows::new(tokens, length, stop)?,
+            beginning: Beginning::default(),
+            words: Stretches::new(length),
+            whole: Default::default(),
+            scratch,
+        })
     }
 
     /// Returns the approximate number of bytes on the heap.
     pub fn bytes(&self) -> usize {
-        memory::bytes(&self.windows)
-            + memory::bytes(&self.bits)
-            + memory::bytes(&self.query)
-            + memory::bytes(&self.row)
+        self.query.bytes()
+            + self.beginning.bytes()
+            + self.words.bytes()
+            + self.whole.0.capacity()
+            + memory::bytes(&self.whole.1)
     }
 
     /// Reports whether a text has a run of the query's least length in common with the query. Reads
-    /// the text up to the end of the first such run. O(bytes).
-    pub fn shares(&mut self, row: &Document, stop: &Stop) -> Result<bool> {
-        let Self { tokenizer, length, query, windows, bits, row: tokens, scratch } = self;
-        if windows.is_empty() {
+    /// the text up to about the end of the first such run. O(bytes).
+    pub fn shares(&mut self, row: &Stored<'_>, stop: &Stop) -> Result<bool> {
+        if self.query.is_empty() || row.bytes() < self.query.length {
             return Ok(false);
         }
+        let in_pieces = self.query.length >= Stretches::LEAST && row.bytes() <= Stretches::MOST;
+        if in_pieces && self.tokenizer == Tokenizer::Words {
+            self.shares_words(row, stop)
+        } else {
+            self.shares_tokens(row, stop)
+        }
+    }
+
+    /// Reads words piece by piece. A piece ends with white space, after which the text is cut as it
+    /// would be if it began there.
+    fn shares_words(&mut self, row: &Stored<'_>, stop: &Stop) -> Result<bool> {
+        /// The number of bytes of the first piece.
+        const FIRST: usize = 1 << 10;
+        let Self { query, beginning, words, .. } = self;
+        beginning.restart();
+        words.restart();
+        let (mut taken, mut until) = (0, FIRST);
+        loop {
+            let piece = beginning.piece(row, taken, until, stop)?;
+            let is_last = taken + piece.len() == row.bytes();
+            let end = match piece.bytes().rposition(|byte| matches!(byte, b' ' | b'\n')) {
+                Some(space) if !is_last => space + 1,
+                None if !is_last => 0,
+                _ => piece.len(),
+            };
+            if words.go_on(&piece[..end], query, stop)? {
+                return Ok(true);
+            }
+            if is_last {
+                return Ok(false);
+            }
+            taken += end;
+            // Pieces grow with the text, so that a text without white space is not read too often.
+            until += until / 2;
+        }
+    }
+
+    /// Reads tokens of any kind. Each costs a few additions and multiplications: the hash of the
+    /// window rolls on, and a bit says whether a window of the query may have it.
+    fn shares_tokens(&mut self, row: &Stored<'_>, stop: &Stop) -> Result<bool> {
+        let Self { tokenizer, query, whole: (text, tokens), scratch, .. } = self;
+        row.unpack(text, stop)?;
+        let document = Document::Text(std::mem::take(text));
         tokens.clear();
-        let (mut rolling, mut found) = (Rolling::new(*length), false);
-        let read = each_token(row, *tokenizer, scratch, stop, |token| {
+        let (mut rolling, mut found) = (Rolling::new(query.length), false);
+        let read = each_token(&document, *tokenizer, scratch, stop, |token| {
             memory::push(tokens, token, DOING)?;
             let hash = rolling.roll(tokens);
-            let (word, bit) = place(hash, bits.len());
-            if bits[word] & bit == 0 || tokens.len() < *length {
-                return Ok(());
-            }
-            let window = &tokens[tokens.len() - *length..];
-            let from = windows.partition_point(|&(other, _)| other < hash);
-            for &(_, first) in windows[from..].iter().take_while(|&&(other, _)| other == hash) {
-                stop.check()?;
-                if query[first as usize..][..*length] == *window {
-                    found = true;
-                    // Ends the reading.
-                    return Err(Error::Stopped);
-                }
-            }
-            Ok(())
+            found = query.have_last(tokens, hash, stop)?;
+            // An error ends the reading.
+            if found { Err(Error::Stopped) } else { Ok(()) }
         });
+        // Little is kept for the next text.
+        if let Document::Text(used) = document
+            && used.len() <= KEPT
+        {
+            *text = used;
+        }
+        if tokens.len() > KEPT {
+            memory::clear(tokens);
+        }
         if found { Ok(true) } else { read.map(|()| false) }
     }
-}
-
-/// Returns the bit of a hash: the number of its word among a power of two, and its place there.
-#[inline]
-fn place(hash: u64, words: usize) -> (usize, u64) {
-    ((hash >> 6) as usize & (words - 1), 1 << (hash & 63))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::joins::parts::token_set::Origin;
+    use crate::joins::search::runs::signature::{Accepted, common_sides, of_anchor};
+    use crate::text::packed::{Packed, Packing};
     use proptest::prelude::*;
+    use std::collections::HashSet;
 
     fn shares(query: &str, min_run: u32, rows: &[&str]) -> Vec<bool> {
         let query = RunQuery { origin: Origin::Words, min_run, text: query };
         let mut judge = RunVerifier::new(&query, &Stop::default()).unwrap();
-        rows.iter().map(|row| judge.shares(&Document::from(*row), &Stop::default()).unwrap()).collect()
+        rows.iter().map(|row| judge.shares(&Stored::Plain(row), &Stop::default()).unwrap()).collect()
     }
 
     fn words() -> impl Strategy<Value = Vec<String>> {
@@ -185,7 +180,59 @@ mod tests {
                 let followed = query.cheapest(&costs).unwrap().unwrap();
                 let meets = |&n: &usize| row.anchors.iter().any(|a| a.hash == query.anchors[n].hash);
                 prop_assert!(followed.iter().any(meets));
-                prop_assert!(query.ranges().unwrap().iter().any(|range| range.clone().all(|n| meets(&n))));
+                // It has all anchors of some run, with the sides that belong to it.
+                let has = |n: usize, accepted: Accepted| row.signatures.iter().any(|&signature| {
+                    of_anchor(signature) == of_anchor(query.signatures[n])
+                        && accepted.has(common_sides(signature, query.signatures[n]))
+                });
+                let has_all = query.runs().unwrap().iter().any(|runs| {
+                    runs.anchors.clone().all(|n| has(n, query.accepted(runs, n)))
+                });
+                prop_assert!(has_all);
+            }
+        }
+    }
+
+    /// Packs a text by an item for each byte.
+    fn packed(text: &str) -> Vec<u8> {
+        text.as_bytes().chunks(8).flat_map(|bytes| [&[0], bytes].concat()).collect()
+    }
+
+    /// Words with what is between them: many more than a piece has.
+    fn long_text() -> impl Strategy<Value = Vec<(String, String)>> {
+        let word = prop_oneof!["[ab]", "[a-f]", "[a-z]{1,9}", "[a-c漢字]", "é{1,40}"];
+        let between = prop_oneof![8 => " ", 1 => "\n", 1 => "[-,.—_]", 1 => " \u{301}"];
+        let some = prop::collection::vec((word, between), 1..40);
+        (prop::collection::vec(some, 1..9), prop::collection::vec(0..9_usize, 0..60))
+            .prop_map(|(parts, order)| order.iter().flat_map(|&n| parts[n % parts.len()].clone()).collect())
+    }
+
+    fn joined(words: &[(String, String)]) -> String {
+        words.iter().map(|(word, between)| format!("{word}{between}")).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn long_texts_in_pieces(query in long_text(), row in long_text(), from in 0..100_usize, min_run in 1..40_u32) {
+            let length = min_run as usize;
+            let query = joined(&query[from.min(query.len())..]);
+            let of = |text: &str| crate::text::words::words(text);
+            let row = joined(&row);
+            let (left, right) = (of(&query), of(&row));
+            let windows: HashSet<_> = left.windows(length).collect();
+            let expected = |row: &[String]| row.windows(length).any(|window| windows.contains(window));
+            let asked = RunQuery { origin: Origin::Words, min_run, text: &query };
+            let stop = Stop::default();
+            let mut judge = RunVerifier::new(&asked, &stop).unwrap();
+            let bytes = packed(&row);
+            let stored = Stored::Packed(Packed { bytes: &bytes, len: row.len(), packing: Packing::Pglz });
+            for (text, expected) in [
+                (Stored::Plain(&row), expected(&right)),
+                (stored, expected(&right)),
+                (Stored::Plain("a b"), expected(&of("a b"))),
+                (stored, expected(&right)),
+            ] {
+                prop_assert_eq!(judge.shares(&text, &stop), Ok(expected));
             }
         }
     }

@@ -1,12 +1,13 @@
 //! Checks the settings of a new index of runs.
 
+use super::RunKeys;
 use super::options::RunOptions;
-use super::{BITS, RunKeys};
 use crate::pg::index::layout::format::{Meta, VERSION_ANCHORS};
 use crate::pg::index::opclass::class::Class;
 use crate::pg::index::opclass::options::refuse_storage_parameters;
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::server::error::Result;
+use neardup_core::joins::search::runs::signature::BITS;
 use neardup_core::text;
 
 /// Returns the metapage of a new index.

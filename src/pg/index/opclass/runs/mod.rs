@@ -20,12 +20,10 @@ use neardup_core::features::runs::tokens::read_tokens;
 use neardup_core::features::tokens::{Document, Scratch};
 use neardup_core::joins::parts::token_set::Origin;
 use neardup_core::joins::search::runs::query::is_of_texts;
+use neardup_core::joins::search::runs::signature::{BITS, Signatures};
 use neardup_core::memory;
 use options::GREATEST;
 
-/// The number of bits of an anchor. With 32 bits a million texts of 60 words, which have 14 million
-/// anchors, give one wrong row for each 300 anchors that are looked up.
-const BITS: u32 = 32;
 /// The number of anchors that a query is assumed to look up as long as its text is not known.
 pub(super) const USUAL_ANCHORS: f64 = 32.0;
 const DOING: &str = "indexing the runs of a text";
@@ -37,11 +35,6 @@ pub(crate) struct RunKeys {
     origin: Origin,
     /// The number of tokens of the windows that have anchors.
     least: u32,
-}
-
-/// Returns the signature of an anchor: its upper bits, which are all that an index stores.
-fn signature_of(hash: u64) -> u64 {
-    hash >> (u64::BITS - BITS) << (u64::BITS - BITS)
 }
 
 impl RunKeys {
@@ -81,7 +74,7 @@ impl RunKeys {
     /// order. The function may be called again after a stop.
     pub(crate) fn cutter(&self) -> impl FnMut(&Document, &Stop) -> error::Result<StoredValue> + use<> {
         let tokenizer = self.origin.tokenizer();
-        let mut choice = Anchors::new(self.least as usize);
+        let (mut choice, rule) = (Anchors::new(self.least as usize), Signatures::new(self.least as usize));
         let (mut scratch, mut tokens, mut anchors) = (Scratch::default(), Vec::new(), Vec::new());
         let mut signatures = Vec::new();
         move |document, stop| {
@@ -89,7 +82,7 @@ impl RunKeys {
             choice.select(&tokens, stop, &mut anchors)?;
             signatures.clear();
             memory::reserve(&mut signatures, anchors.len(), DOING)?;
-            signatures.extend(anchors.iter().map(|anchor| signature_of(anchor.hash)));
+            signatures.extend(anchors.iter().map(|anchor| rule.of(&tokens, anchor)));
             signatures.sort_unstable();
             signatures.dedup();
             let mut bytes = Vec::new();

@@ -1,11 +1,12 @@
 //! The probe by which an index of runs finds the rows that may have a run in common with a query.
 
-use super::{DOING, RunKeys, signature_of};
+use super::{DOING, RunKeys};
 use crate::pg::index::opclass::probe::Probe;
 use crate::pg::server::error::Result;
 use crate::pg::server::executor::executor_for;
 use neardup_core::executor;
 use neardup_core::joins::search::runs::query::RunQuery;
+use neardup_core::joins::search::runs::signature::of_anchor;
 use neardup_core::memory;
 
 impl RunKeys {
@@ -20,16 +21,15 @@ impl RunKeys {
             *anchors = Some(query.anchors(self.least, stop)?);
             Ok(())
         })?;
-        let mut anchors = anchors.expect("done where there was no error");
+        let anchors = anchors.expect("done where there was no error");
         if anchors.windows < anchors.shared {
             return Ok(Probe::Nothing);
         }
-        anchors.anchors.iter_mut().for_each(|anchor| anchor.hash = signature_of(anchor.hash));
-        let mut signatures = Vec::new();
-        memory::reserve(&mut signatures, anchors.anchors.len(), DOING)?;
-        signatures.extend(anchors.anchors.iter().map(|anchor| anchor.hash));
-        signatures.sort_unstable();
-        signatures.dedup();
-        Ok(Probe::Runs { signatures, anchors })
+        let mut hashes = Vec::new();
+        memory::reserve(&mut hashes, anchors.signatures.len(), DOING)?;
+        hashes.extend(anchors.signatures.iter().map(|&signature| of_anchor(signature)));
+        hashes.sort_unstable();
+        hashes.dedup();
+        Ok(Probe::Runs { hashes, anchors })
     }
 }

@@ -5,7 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use super::*;
 use crate::pg::index::pages::buffer::Looked;
-use crate::pg::index::storage::list_reader::{Part, Source};
+use crate::pg::index::storage::list_bytes::Source;
+use crate::pg::index::storage::list_reader::Part;
 use proptest::prelude::*;
 
 impl Store for Vec<u8> {
@@ -137,6 +138,16 @@ fn find(memory: &Memory, class: u64, step: u32) -> BTreeSet<u32> {
     found.into_iter().collect()
 }
 
+/// Returns the classes from `first` to `last` in the part of `first`, and their numbers of rows.
+fn within(memory: &Memory, first: u64, last: u64) -> Vec<(u64, u64)> {
+    let (mut part, mut rows, mut all) = (looked(Part::of_class(memory, first)), Vec::new(), Vec::new());
+    looked(part.skip_to(first));
+    while let Some(class) = looked(part.next(&mut rows)).filter(|&class| class <= last) {
+        all.push((class, rows.len() as u64));
+    }
+    all
+}
+
 fn some_classes(bits: u32, rows: u32) -> impl Strategy<Value = Classes> {
     let few = prop_oneof![0..40_u64, 0..1_u64 << bits];
     prop::collection::btree_map(few, prop::collection::btree_set(0..rows, 1..40), 0..60)
@@ -147,7 +158,7 @@ proptest! {
 
     #[test]
     fn pg_lists_are_read_as_they_were_written(
-        (bits, classes) in prop::sample::select(vec![10, 16, 24, 32]).prop_flat_map(|bits| (Just(bits), some_classes(bits, 5000))),
+        (bits, classes) in prop::sample::select(vec![10, 16, 24, 32, 42]).prop_flat_map(|bits| (Just(bits), some_classes(bits, 5000))),
         guess in prop_oneof![Just(0), 0..100_000_u64, Just(u64::MAX)].prop_map(|guess| guess >> 20),
         split in prop::collection::btree_set(0..5000_u32, 0..9),
         step in 1..6000_u32,
@@ -166,6 +177,14 @@ proptest! {
             prop_assert_eq!(&find(&memory, *class, step), rows);
             let next = (class + 1) % (1_u64 << bits);
             prop_assert_eq!(find(&memory, next, 5000), classes.get(&next).cloned().unwrap_or_default());
+            // The classes of a range that lies in the part of this class.
+            let in_part = 1_u64 << (bits - part_bits(pieces, guess, bits));
+            let (first, last) = (class / in_part * in_part, *class + 3);
+            let expected: Vec<_> = classes.range(first..=last).map(|(class, rows)| (*class, rows.len() as u64)).filter(|(class, _)| class / in_part == first / in_part).collect();
+            prop_assert_eq!(within(&memory, first, last), expected.clone());
+            let count = looked(looked(Part::of_class(&memory, first)).count_within(first, last));
+            prop_assert_eq!(count, expected.iter().map(|(_, rows)| rows).sum::<u64>());
+            prop_assert_eq!(within(&memory, *class, *class), [(*class, rows.len() as u64)]);
         }
     }
 

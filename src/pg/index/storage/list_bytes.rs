@@ -1,0 +1,139 @@
+//! Reads the bytes of the lists of a segment, one page at a time.
+
+use super::segment::Segment;
+use crate::pg::index::layout::format::{CONTENTS, List, Pieces};
+use crate::pg::index::pages::buffer::Looked;
+use crate::pg::server::error::SqlError;
+use neardup_core::error::Error;
+use neardup_core::leb128;
+
+/// A source of lists.
+pub(crate) trait Source {
+    /// Returns the number of bits of a class and the number of lists: the parts, and one more list
+    /// after them.
+    fn shape(&self) -> (u32, u32);
+
+    /// Returns the form of the pieces of the lists.
+    fn pieces(&self) -> Pieces;
+
+    /// Returns the number of rows.
+    fn rows(&self) -> u32;
+
+    /// Returns the place of list `n`.
+    fn entry(&self, n: u32) -> Looked<List>;
+
+    /// Replaces the contents of `bytes` by the bytes of the lists in the range `from..until`, which
+    /// lies on one page. Returns false if the page does not have these bytes.
+    fn read(&self, from: u64, until: u64, bytes: &mut Vec<u8>) -> Looked<bool>;
+
+    /// Fails because the bytes of the lists are invalid.
+    fn corrupted(&self, what: &str) -> !;
+
+    /// Fails with this error.
+    fn failed(&self, error: Error) -> !;
+}
+
+impl Source for Segment {
+    fn shape(&self) -> (u32, u32) {
+        (self.class_bits(), self.about.lists)
+    }
+
+    fn pieces(&self) -> Pieces {
+        self.layout.pieces
+    }
+
+    fn rows(&self) -> u32 {
+        self.about.rows
+    }
+
+    fn entry(&self, n: u32) -> Looked<List> {
+        Segment::entry(self, n)
+    }
+
+    fn read(&self, from: u64, until: u64, bytes: &mut Vec<u8>) -> Looked<bool> {
+        pgrx::check_for_interrupts!();
+        let page = self.list_page(from)?;
+        let at = (from % CONTENTS as u64) as usize;
+        let found = page.contents().get(at..at + (until - from) as usize);
+        bytes.clear();
+        bytes.extend_from_slice(found.unwrap_or_default());
+        Ok(found.is_some())
+    }
+
+    fn corrupted(&self, what: &str) -> ! {
+        self.index.corrupted(self.about.root, &format!("segment {}: {what}", self.about.id))
+    }
+
+    fn failed(&self, error: Error) -> ! {
+        SqlError::from(error).raise()
+    }
+}
+
+/// The bytes of a part, read page by page.
+pub(super) struct Stream<'a, S> {
+    pub(super) source: &'a S,
+    /// The offset after the bytes of the current page, and the end of the part.
+    next: u64,
+    end: u64,
+    pub(super) page: Vec<u8>,
+    pub(super) at: usize,
+}
+
+impl<'a, S: Source> Stream<'a, S> {
+    pub(super) fn new(source: &'a S, list: List) -> Self {
+        let (next, end) = (list.offset, list.offset + u64::from(list.length));
+        Self { source, next, end, page: Vec::new(), at: 0 }
+    }
+
+    pub(super) fn corrupted(&self, what: &str) -> ! {
+        self.source.corrupted(what)
+    }
+
+    /// Returns the number of bytes left.
+    pub(super) fn rest(&self) -> u64 {
+        self.end - self.next + (self.page.len() - self.at) as u64
+    }
+
+    /// Loads the next bytes if all loaded bytes were read and the part has more.
+    pub(super) fn fill(&mut self) -> Looked<()> {
+        if self.at < self.page.len() || self.next >= self.end {
+            return Ok(());
+        }
+        let until = self.end.min(self.next + CONTENTS as u64 - self.next % CONTENTS as u64);
+        if !self.source.read(self.next, until, &mut self.page)? {
+            self.corrupted("a list has no end");
+        }
+        (self.at, self.next) = (0, until);
+        Ok(())
+    }
+
+    pub(super) fn byte(&mut self) -> Looked<u8> {
+        self.fill()?;
+        let Some(&byte) = self.page.get(self.at) else { self.corrupted("a list has no end") };
+        self.at += 1;
+        Ok(byte)
+    }
+
+    /// Reads a number that fits into 32 bits.
+    pub(super) fn number(&mut self) -> Looked<u32> {
+        let number = self.long_number()?;
+        Ok(u32::try_from(number).unwrap_or_else(|_| self.too_large()))
+    }
+
+    /// Reads a number.
+    pub(super) fn long_number(&mut self) -> Looked<u64> {
+        let number = leb128::read(|| self.byte())?;
+        Ok(number.unwrap_or_else(|| self.too_large()))
+    }
+
+    fn too_large(&self) -> ! {
+        self.corrupted("a list has a number that is too large")
+    }
+
+    /// Skips bytes that are known to exist.
+    pub(super) fn skip(&mut self, bytes: u32) {
+        let here = (self.page.len() - self.at).min(bytes as usize);
+        self.at += here;
+        self.next += u64::from(bytes) - here as u64;
+    }
+}
