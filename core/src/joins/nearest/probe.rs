@@ -22,9 +22,9 @@ pub struct Probe {
     pub left: u32,
     /// The condition that a partner has to meet.
     predicate: Predicate,
-    /// The least and the greatest size that a partner can have which shares none of the tokens so
-    /// far. The least is the greater one if there is no such partner.
+    /// The least size that a partner can have which shares none of the tokens so far.
     pub least: u32,
+    /// The greatest such size; it is less than the least one if there is no such partner.
     pub most: u32,
 }
 
