@@ -6,6 +6,7 @@
 //! * [`stored`]: joins minhash sketches that are already stored, by agreeing values
 //! * [`sentences`]: joins documents that share sentence signatures
 //! * [`codes`]: joins feature codes by common substrings
+//! * [`nearest`]: finds the nearest records of each record, without a threshold
 //! * [`runs`]: joins texts by the share of their tokens in common runs
 //! * [`incremental`]: joins few changed sets with digests of many other sets
 //! * [`parts`]: joins sets in separate parts that are independent of each other, on one machine or
@@ -17,6 +18,7 @@
 pub mod codes;
 pub mod edit;
 pub mod incremental;
+pub mod nearest;
 pub mod pairs;
 pub mod parts;
 pub mod runs;

@@ -3,18 +3,22 @@
 use super::account::Account;
 use super::documents::{Documents, Quiet, Side};
 use super::method::Method;
+use super::nearest;
 use super::passages::search;
 use super::reading::Reading;
 use super::sites::Sites;
 use crate::error::{Error, Result};
 use crate::executor::{Executor, PlainThreads};
+use crate::features::FeatureSpec;
 use crate::features::source_document::SourceDocument;
 use crate::features::tokens::Document;
 use crate::files::MemoryFiles;
+use crate::joins::nearest::rows::NearestRow;
 use crate::joins::pairs::Pair;
 use crate::memory;
 use crate::passages::{Parameters, Passage};
 use crate::resources::Resources;
+use crate::verify::measure::Measure;
 
 /// Resources of two threads and a gigabyte.
 const USUAL: Resources<'static> =
@@ -221,6 +225,50 @@ impl<'a> Corpus<'a> {
         Ok((all, account))
     }
 
+    /// Returns the `k` nearest rows of each row, using two threads and a gigabyte.
+    ///
+    /// The rows are in order, and for each row the most similar one comes first. Of equally similar
+    /// rows, those of the first numbers are the nearest. Rows that share no token are not near, so
+    /// a row may have fewer than `k` nearest ones. Fails if memory is short.
+    ///
+    /// ```
+    /// use neardup_core::{Corpus, FeatureSpec, Measure};
+    ///
+    /// let mut corpus = Corpus::of_texts(&["red crane", "blue crane", "crane, red", "quay"]);
+    /// let nearest = corpus.nearest(FeatureSpec::WORDS, Measure::Jaccard, 1)?;
+    /// let found: Vec<_> = nearest.iter().map(|near| (near.row, near.nearest)).collect();
+    /// assert_eq!(found, [(0, 2), (1, 0), (2, 0)]);
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
+    pub fn nearest(&mut self, spec: FeatureSpec, measure: Measure, k: usize) -> Result<Vec<NearestRow>> {
+        self.nearest_with(spec, measure, k, USUAL)
+    }
+
+    /// Returns the same with the given threads, files and memory.
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
+    pub fn nearest_with(
+        &mut self,
+        spec: FeatureSpec,
+        measure: Measure,
+        k: usize,
+        resources: Resources<'_>,
+    ) -> Result<Vec<NearestRow>> {
+        let mut quiet = Quiet;
+        let mut reading = Reading::new(self, &mut quiet, resources);
+        let mut rows = nearest::search(spec, measure, k, &mut reading)?;
+        let mut all = Vec::new();
+        loop {
+            while let Some(row) = rows.take() {
+                memory::push(&mut all, row, "collecting the nearest")?;
+            }
+            if !rows.advance(resources.executor)? {
+                break;
+            }
+        }
+        all.sort_unstable_by_key(|near: &NearestRow| (near.row, near.rank));
+        Ok(all)
+    }
+
     /// Returns the passages that documents share, using two threads and a gigabyte.
     ///
     /// Passages are in the order of their documents, and then in the order of their sentences in
@@ -337,7 +385,6 @@ impl Documents for Corpus<'_> {
 /// ```
 pub fn near_duplicates<T: AsRef<str>>(texts: &[T], threshold: f64) -> Result<Vec<Pair>> {
     use crate::methods::sets::Sets;
-    use crate::verify::measure::Measure;
 
     Corpus::of_texts(texts).pairs(&Sets::of_words(Measure::Jaccard, threshold)?)
 }

@@ -14,6 +14,7 @@ pub mod explain;
 pub mod gather;
 pub mod imatch;
 pub mod method;
+pub mod nearest;
 pub mod pair;
 pub mod passages;
 pub mod reading;

@@ -1,0 +1,106 @@
+//! The records of every token, with all of their tokens and not only with a prefix: how long a
+//! prefix is needed turns out during the search.
+
+use std::ops::Range;
+
+use crate::error::Result;
+use crate::executor::{self, Executor, Stop};
+use crate::features::sets::records::Records;
+use crate::memory;
+
+const DOING: &str = "listing the records of tokens";
+
+/// For each token the records that have it, smallest record first. 6 bytes for each token of each
+/// record.
+#[derive(Debug)]
+pub struct Lists {
+    /// The start of each list, and the end of the last one.
+    starts: Vec<usize>,
+    records: Vec<u32>,
+    /// For each record in a list, its number of tokens from the token of the list on, or
+    /// [`Lists::MANY`].
+    rests: Vec<u16>,
+}
+
+/// The lists of some consecutive tokens.
+struct Part<'a> {
+    tokens: Range<u32>,
+    /// The index of the first posting.
+    first: usize,
+    records: &'a mut [u32],
+    rests: &'a mut [u16],
+}
+
+impl Lists {
+    /// Stands for this many tokens or more.
+    pub const MANY: u16 = u16::MAX;
+
+    /// Lists all records, whose tokens have numbers below `tokens`. O(tokens of all records).
+    pub fn new(records: &Records, tokens: usize, executor: &dyn Executor) -> Result<Self> {
+        let mut counting = (0, memory::filled(0usize, tokens + 1, DOING)?);
+        executor::one(executor, &mut counting, |(done, starts), stop| {
+            while *done < records.len() {
+                stop.check()?;
+                records.tokens(*done).iter().for_each(|&token| starts[token as usize + 1] += 1);
+                *done += 1;
+            }
+            Ok(())
+        })?;
+        let (_, mut starts) = counting;
+        (0..tokens).for_each(|token| starts[token + 1] += starts[token]);
+        let all = starts[tokens];
+        let mut of_lists: Vec<u32> = memory::zeroed(all, DOING)?;
+        let mut rests: Vec<u16> = memory::zeroed(all, DOING)?;
+        let mut parts = Vec::new();
+        let (mut records_left, mut rests_left, mut token) = (&mut of_lists[..], &mut rests[..], 0);
+        while token < tokens {
+            let first = starts[token];
+            let enough = first + (all / (4 * executor.count())).max(1 << 16);
+            let end = starts.partition_point(|&start| start < enough).clamp(token + 1, tokens);
+            let (records, rests);
+            (records, records_left) = records_left.split_at_mut(starts[end] - first);
+            (rests, rests_left) = rests_left.split_at_mut(starts[end] - first);
+            // Tokens are numbered with 32 bits.
+            parts.push(Part { tokens: token as u32..end as u32, first, records, rests });
+            token = end;
+        }
+        executor::each(executor, &mut parts, |part, stop| part.fill(records, &starts, stop))?;
+        Ok(Self { starts, records: of_lists, rests })
+    }
+
+    /// Returns the records that have a token, and their numbers of tokens from it on.
+    #[inline]
+    pub fn of(&self, token: u32) -> (&[u32], &[u16]) {
+        let range = self.starts[token as usize]..self.starts[token as usize + 1];
+        (&self.records[range.clone()], &self.rests[range])
+    }
+
+    /// Returns the number of bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        memory::bytes(&self.starts) + memory::bytes(&self.records) + memory::bytes(&self.rests)
+    }
+}
+
+impl Part<'_> {
+    /// Fills the lists. After a stop, the next call starts again from the beginning.
+    fn fill(&mut self, records: &Records, starts: &[usize], stop: &Stop) -> Result<()> {
+        const AHEAD: usize = 8;
+        let Range { start, end } = self.tokens.clone();
+        let mut next = Vec::new();
+        memory::extend(&mut next, &starts[start as usize..end as usize], DOING)?;
+        for record in 0..records.len() {
+            stop.check()?;
+            records.prefetch(record + AHEAD, 1);
+            let tokens = records.tokens(record);
+            let from = tokens.partition_point(|&token| token < start);
+            for (n, &token) in tokens.iter().enumerate().skip(from).take_while(|&(_, &token)| token < end) {
+                let place = &mut next[(token - start) as usize];
+                self.records[*place - self.first] = record as u32;
+                let rest = tokens.len() - n;
+                self.rests[*place - self.first] = u16::try_from(rest).unwrap_or(Lists::MANY);
+                *place += 1;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,178 @@
+//! The nearest of each: for every row the *k* rows that are the most similar to it, exactly (the
+//! top-k join of sets: Xiao et al., Top-k Set Similarity Joins, ICDE 2009, for each record).
+//!
+//! There is no threshold. The similarity of the k-th best row that was found so far takes its
+//! place: it bounds the sizes that better rows can have, and how many more of the record's tokens
+//! have to be searched for ([`probe`]). Rows of equal sets are one record ([`rows`]), so their
+//! number costs nothing. Some records are searched for together ([`block`]), and these blocks are
+//! independent of each other, so any number of threads finds the same rows. The time depends on how
+//! similar the k-th row is: a row that is not similar to anything is compared with all rows that
+//! share a token with it.
+
+pub mod block;
+pub mod index;
+pub mod lists;
+pub mod probe;
+pub mod rows;
+pub mod top;
+
+use std::fmt::Debug;
+use std::ops::Range;
+
+use crate::error::Result;
+use crate::executor::{self, Executor, Stop};
+use crate::joins::Counts;
+use crate::joins::set_index::bitmap::Width;
+use crate::joins::sets::bounds::{Bounds, Side};
+use crate::verify::predicate::Predicate;
+use block::Block;
+use index::{Index, Parts};
+use top::Partner;
+
+/// A search for the nearest of all records.
+#[derive(Debug)]
+pub struct NearestSearch {
+    index: Box<dyn Searches>,
+    /// The records that are still to be searched for.
+    todo: Range<usize>,
+    counts: Counts,
+}
+
+/// The best rows for some consecutive records, their own rows among them.
+#[derive(Debug)]
+pub struct Nearest {
+    /// The first record.
+    pub first: usize,
+    /// The rows for each record, the best first.
+    pub partners: Vec<Vec<Partner>>,
+}
+
+impl NearestSearch {
+    /// Prepares the search: lists the records of every token. O(all tokens).
+    pub fn new(parts: Parts, executor: &dyn Executor) -> Result<Self> {
+        let todo = 0..parts.records.len();
+        macro_rules! index {
+            ($words:literal) => {
+                Box::new(Index::<$words>::new(parts, executor)?)
+            };
+        }
+        let index: Box<dyn Searches> = match bitmap_words(&parts)? {
+            0 | 1 => index!(1),
+            2 => index!(2),
+            4 => index!(4),
+            8 => index!(8),
+            16 => index!(16),
+            _ => index!(32),
+        };
+        Ok(Self { index, todo, counts: Counts::default() })
+    }
+
+    /// Returns the nearest of the next records, or `None` when all are done. Their number is
+    /// bounded.
+    pub fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<Nearest>>> {
+        /// The blocks of a batch for each thread: some take longer than others.
+        const BLOCKS: usize = 4;
+        if self.todo.is_empty() {
+            return Ok(None);
+        }
+        let mut blocks = Vec::new();
+        for _ in 0..BLOCKS * executor.count() {
+            let records = self.index.block(self.todo.clone(), executor.count());
+            if !records.is_empty() {
+                self.todo.start = records.end;
+                blocks.push(Block::new(records));
+            }
+        }
+        executor::each(executor, &mut blocks, |block, stop| self.index.work(block, stop))?;
+        let mut found = Vec::new();
+        for block in blocks {
+            self.counts.add(&block.counts);
+            let first = block.start();
+            let partners = block.into_probes().into_iter().map(|probe| probe.top.into_sorted()).collect();
+            found.push(Nearest { first, partners });
+        }
+        Ok(Some(found))
+    }
+
+    /// Returns what the filters have counted so far.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Returns the share of the work that is done, 0 to 1.
+    pub fn progress(&self) -> f64 {
+        1.0 - self.todo.len() as f64 / self.todo.end.max(1) as f64
+    }
+
+    /// Returns the ranks of the rows of a record, ascending.
+    pub fn ranks(&self, record: usize) -> &[u32] {
+        self.index.ranks(record)
+    }
+
+    /// Returns the number of bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        self.index.bytes()
+    }
+}
+
+/// An index, whatever the width of its bitmaps.
+trait Searches: Debug + Send + Sync {
+    /// Returns the first of these records, as many as are searched for together.
+    fn block(&self, records: Range<usize>, threads: usize) -> Range<usize>;
+
+    /// Searches for a block until it is done.
+    fn work(&self, block: &mut Block, stop: &Stop) -> Result<()>;
+
+    fn ranks(&self, record: usize) -> &[u32];
+
+    fn bytes(&self) -> usize;
+}
+
+impl<const W: usize> Searches for Index<W> {
+    fn block(&self, records: Range<usize>, threads: usize) -> Range<usize> {
+        /// The more records are searched for together, the more of them use what is gathered.
+        const TOKENS: usize = 1 << 20;
+        const PARTNERS: usize = 1 << 20;
+        /// Every thread gets some blocks.
+        const BLOCKS: usize = 8;
+        let all = self.records.len().div_ceil(BLOCKS * threads);
+        let most = (PARTNERS / self.wanted.max(1)).clamp(1, all.max(1));
+        let mut tokens = 0;
+        let fit = records.clone().take(most).take_while(|&record| {
+            tokens += self.records.tokens(record).len();
+            tokens <= TOKENS
+        });
+        let count = fit.count().max(1).min(records.len());
+        records.start..records.start + count
+    }
+
+    fn work(&self, block: &mut Block, stop: &Stop) -> Result<()> {
+        block.work(self, stop)
+    }
+
+    fn ranks(&self, record: usize) -> &[u32] {
+        self.ranks.rows(record)
+    }
+
+    fn bytes(&self) -> usize {
+        Self::bytes(self)
+    }
+}
+
+/// Returns the number of words of bitmaps that tell most records from the nearest ones, for the
+/// sizes of nearly all records, weighted by their tokens. The nearest may have little in common, so
+/// the bitmaps are wider than those of a join.
+fn bitmap_words(parts: &Parts) -> Result<usize> {
+    const LITTLE: f64 = 0.25;
+    let bounds = Bounds::new(Predicate::new(parts.measure, LITTLE)?);
+    let tokens = |record: usize| parts.records.tokens(record).len();
+    let nearly_all = (0..parts.records.len()).map(tokens).sum::<usize>() / 20 * 19;
+    let mut seen = 0;
+    let large = (0..parts.records.len()).find(|&record| {
+        seen += tokens(record);
+        seen > nearly_all
+    });
+    let size = large.map_or(1, |large| parts.records.size(large));
+    let least = bounds.least_overlap(Side::Left, size, size).unwrap_or(size);
+    Ok(Width::SENT.words(size, 2 * (size - least)).unwrap_or(1))
+}

@@ -1,0 +1,134 @@
+//! A record that searches for its nearest ones: which partners can still be among them.
+//!
+//! The search goes through the tokens of the record, the rarest first. A partner that shares none
+//! of the tokens so far shares at most the tokens that are left. So the sizes that such a partner
+//! can have become fewer with every token, and with every partner that is found, until there are
+//! none. All bounds are integers, found by searching with the predicate itself.
+
+use super::top::{Partner, Top};
+use crate::error::Result;
+use crate::joins::sets::bounds::partition;
+use crate::verify::measure::Measure;
+use crate::verify::predicate::Predicate;
+
+/// The state of the search of a record.
+#[derive(Debug)]
+pub struct Probe {
+    /// The best rows so far, among them those of the record itself.
+    pub top: Top,
+    /// The size of the record.
+    pub size: u32,
+    /// The number of its tokens that the search has not come to yet, and that can be shared.
+    pub left: u32,
+    /// The condition that a partner has to meet.
+    predicate: Predicate,
+    /// The least size that a partner can have which shares none of the tokens so far.
+    pub least: u32,
+    /// The greatest such size; it is less than the least one if there is no such partner.
+    pub most: u32,
+}
+
+impl Probe {
+    /// Begins the search of a record of `size` tokens, of which `left` can be shared. `own` are the
+    /// ranks of its own rows, in order, `wanted` is the number of rows to find, and `largest` the
+    /// greatest size of all records.
+    pub fn new(
+        measure: Measure,
+        size: u32,
+        left: u32,
+        own: &[u32],
+        wanted: usize,
+        largest: u32,
+    ) -> Result<Self> {
+        let mut top = Top::new(wanted);
+        for &rank in own.iter().take(wanted) {
+            top.push(Partner::new(measure.similarity(size, size, size), rank))?;
+        }
+        let predicate = Predicate::shared(measure, 1);
+        let mut probe = Self { top, size, left, predicate, least: 1, most: largest };
+        probe.raise(measure, largest);
+        Ok(probe)
+    }
+
+    /// Reports whether no record that shares none of the tokens so far can be among the nearest.
+    #[inline]
+    pub fn is_done(&self) -> bool {
+        self.least > self.most
+    }
+
+    /// Returns the least number of tokens that the record and a partner of this size must share,
+    /// or `None` if no number is enough.
+    #[inline]
+    pub fn need(&self, size: u32) -> Option<u32> {
+        // Of two records of one table, the larger one is the left set of the measure.
+        self.predicate.least_overlap(self.size.max(size), self.size.min(size))
+    }
+
+    /// Reports whether a partner of this size that shares only tokens that are left can be among
+    /// the nearest. The answer rises with the size up to the number of these tokens, and falls from
+    /// there on.
+    fn reaches(&self, size: u32) -> bool {
+        self.need(size).is_some_and(|need| need <= self.left)
+    }
+
+    /// Says that one more token was searched for. O(log sizes), but mostly O(1).
+    #[inline]
+    pub fn advance(&mut self) {
+        self.left -= 1;
+        if !self.reaches(self.most) {
+            self.lower();
+        }
+    }
+
+    /// Lowers the greatest size to the greatest one that the record reaches.
+    fn lower(&mut self) {
+        let middle = self.left.min(self.most);
+        self.most = match self.least <= middle && self.reaches(middle) {
+            true => partition(middle, self.most, |size| self.reaches(size)) - 1,
+            false => 0,
+        };
+    }
+
+    /// Takes over the condition of the worst of the best rows. O(log largest).
+    pub fn raise(&mut self, measure: Measure, largest: u32) {
+        let Some(worst) = self.top.worst() else { return };
+        // A similarity of two sets that share a token is a valid threshold.
+        let Ok(predicate) = Predicate::new(measure, worst.similarity()) else { return };
+        self.predicate = predicate;
+        self.least = partition(1, self.left.min(largest), |size| !self.reaches(size));
+        self.most = largest;
+        self.lower();
+    }
+
+    /// Returns the greatest number of tokens that only one of the two sets may have, for partners
+    /// of these sizes, if partners of the first and of the last size are possible.
+    #[inline]
+    pub fn may_differ(&self, first: u32, last: u32) -> u32 {
+        let of = |size: u32| self.need(size).map_or(0, |need| self.size + size - 2 * need);
+        if first == last {
+            return of(first);
+        }
+        // The record changes its side of the measure where the partner is as large as itself.
+        let same = if (first..last).contains(&self.size) { of(self.size) } else { 0 };
+        of(first).max(of(last)).max(same) + self.predicate.ripple()
+    }
+
+    /// Returns the least number of tokens that a partner must share so that its first row, whose
+    /// rank is `rank`, is one of the best; `None` if no number is enough.
+    #[inline]
+    pub fn need_of_row(&self, size: u32, rank: u32) -> Option<u32> {
+        let need = self.need(size)?;
+        let Some(worst) = self.top.worst() else { return Some(need) };
+        let similar = self.similarity(need, size);
+        match Partner::new(similar, rank) < worst {
+            true => Some(need),
+            false => Some(need + 1).filter(|&need| need <= size.min(self.size)),
+        }
+    }
+
+    /// Returns the similarity of a partner.
+    #[inline]
+    pub fn similarity(&self, shared: u32, size: u32) -> f64 {
+        self.predicate.similarity(shared, self.size.max(size), self.size.min(size))
+    }
+}

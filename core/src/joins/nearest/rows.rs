@@ -1,0 +1,171 @@
+//! The nearest rows of each row, from the nearest of each record.
+
+use std::collections::VecDeque;
+
+use super::index::Parts;
+use super::top::Partner;
+use super::{Nearest, NearestSearch};
+use crate::error::Result;
+use crate::executor::{self, Executor};
+use crate::features::sets::order::Ordered;
+use crate::features::sets::records::Members;
+use crate::joins::Counts;
+use crate::memory;
+use crate::verify::measure::Measure;
+
+const DOING: &str = "finding the nearest";
+
+/// A row, and one of the rows that are nearest to it.
+///
+/// Rows are numbered from 0. Similarities are above 0 and at most 1.
+///
+/// ```
+/// use neardup_core::{Corpus, FeatureSpec, Measure};
+///
+/// let mut corpus = Corpus::of_texts(&["a b c", "a b d", "a b c d"]);
+/// let nearest = corpus.nearest(FeatureSpec::WORDS, Measure::Jaccard, 1)?;
+/// assert_eq!((nearest[0].row, nearest[0].nearest, nearest[0].similarity), (0, 2, 0.75));
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NearestRow {
+    /// The row.
+    pub row: u32,
+    /// The row that is near to it.
+    pub nearest: u32,
+    /// The similarity of the two rows.
+    pub similarity: f64,
+    /// 1 for the nearest row, 2 for the next, and so on.
+    pub rank: u32,
+}
+
+/// The nearest rows of all rows, row by row, and for each row the most similar one first.
+#[derive(Debug)]
+pub struct NearestRows {
+    search: NearestSearch,
+    k: usize,
+    /// The rows in the order of their ids.
+    order: Vec<u32>,
+    batch: VecDeque<Nearest>,
+    /// The next record of the first part of the batch, the next of its rows, and the next of the
+    /// row's partners.
+    at: (usize, usize, usize),
+    /// The number of partners of the current row that were given.
+    of_row: u32,
+    given: u64,
+}
+
+impl NearestRows {
+    /// Prepares the search for the `k` nearest rows of each row. `order` has the rows in the order
+    /// of their ids: of equally similar rows, those of the first ids are the nearest.
+    pub fn new(
+        ordered: Ordered,
+        measure: Measure,
+        k: usize,
+        order: Vec<u32>,
+        executor: &dyn Executor,
+    ) -> Result<Self> {
+        let Ordered { left: mut table, shared_tokens, .. } = ordered;
+        let ranks = ranks(table.members, &order, executor)?;
+        let wanted = k.min(order.len()).saturating_add(1);
+        let records = table.store.take()?;
+        let parts = Parts { records, ranks, tokens: shared_tokens, measure, wanted };
+        let search = NearestSearch::new(parts, executor)?;
+        Ok(Self { search, k, order, batch: VecDeque::new(), at: (0, 0, 0), of_row: 0, given: 0 })
+    }
+
+    /// Returns the next row that was already found, or `None` when [`NearestRows::advance`] has to
+    /// be called. O(1) amortised.
+    pub fn take(&mut self) -> Option<NearestRow> {
+        loop {
+            let Nearest { first, partners } = self.batch.front()?;
+            let (record, row, partner) = self.at;
+            let Some(found) = partners.get(record) else {
+                self.batch.pop_front();
+                self.at = (0, 0, 0);
+                continue;
+            };
+            let ranks = self.search.ranks(first + record);
+            let Some(&own) = ranks.get(row) else {
+                self.at = (record + 1, 0, 0);
+                continue;
+            };
+            let next = found.get(partner).filter(|_| (self.of_row as usize) < self.k);
+            let Some(next) = next.copied() else {
+                (self.at, self.of_row) = ((record, row + 1, 0), 0);
+                continue;
+            };
+            self.at.2 += 1;
+            if next.rank != own {
+                return Some(self.give(own, next));
+            }
+        }
+    }
+
+    fn give(&mut self, own: u32, partner: Partner) -> NearestRow {
+        self.of_row += 1;
+        self.given += 1;
+        NearestRow {
+            row: self.order[own as usize],
+            nearest: self.order[partner.rank as usize],
+            similarity: partner.similarity(),
+            rank: self.of_row,
+        }
+    }
+
+    /// Searches for some more records. Returns false when all are done.
+    pub fn advance(&mut self, executor: &dyn Executor) -> Result<bool> {
+        let batch = self.search.next_batch(executor)?;
+        let more = batch.is_some();
+        self.batch.extend(batch.into_iter().flatten());
+        Ok(more)
+    }
+
+    /// Returns what the filters have counted so far.
+    pub fn counts(&self) -> Counts {
+        self.search.counts()
+    }
+
+    /// Returns how many rows were given so far.
+    pub fn given(&self) -> u64 {
+        self.given
+    }
+
+    /// Returns the share of the work that is done, 0 to 1.
+    pub fn progress(&self) -> f64 {
+        self.search.progress()
+    }
+
+    /// Returns the number of bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        let of = |nearest: &Nearest| nearest.partners.iter().map(memory::bytes).sum::<usize>();
+        self.search.bytes() + memory::bytes(&self.order) + self.batch.iter().map(of).sum::<usize>()
+    }
+}
+
+/// Replaces the rows of each record by their places in the order of the ids, ascending.
+fn ranks(members: Members, order: &[u32], executor: &dyn Executor) -> Result<Members> {
+    let mut places = memory::filled(0, order.len(), DOING)?;
+    // Rows are numbered with 32 bits.
+    (0..).zip(order).for_each(|(place, &row)| places[row as usize] = place);
+    let (mut ranks, mut starts) = (Vec::new(), Vec::new());
+    memory::reserve(&mut ranks, order.len(), DOING)?;
+    memory::reserve(&mut starts, members.len() + 1, DOING)?;
+    starts.push(0);
+    let mut making = (0, ranks, starts);
+    executor::one(executor, &mut making, |(record, ranks, starts), stop| {
+        while *record < members.len() {
+            stop.check()?;
+            let from = ranks.len();
+            memory::reserve(ranks, members.rows(*record).len(), DOING)?;
+            ranks.extend(members.rows(*record).iter().map(|&row| places[row as usize]));
+            executor::sort_unstable_by(&mut ranks[from..], stop, &u32::cmp)
+                .inspect_err(|_| ranks.truncate(from))?;
+            starts.push(ranks.len());
+            *record += 1;
+        }
+        Ok(())
+    })?;
+    let (_, ranks, starts) = making;
+    Ok(Members::new(ranks, starts))
+}

@@ -1,0 +1,44 @@
+//! The nearest of each: for every document the documents that are the most similar to it.
+
+use super::reading::Reading;
+use crate::error::Result;
+use crate::features::FeatureSpec;
+use crate::features::sets::order::Ordered;
+use crate::joins::nearest::rows::NearestRows;
+use crate::verify::measure::Measure;
+
+/// Reads the documents of a table and prepares the search for the `k` nearest of each, exactly. Of
+/// equally similar documents those of the first ids are the nearest; documents without a common
+/// token are not near. All sets are in memory at a time.
+pub fn search(
+    spec: FeatureSpec,
+    measure: Measure,
+    k: usize,
+    reading: &mut Reading<'_>,
+) -> Result<NearestRows> {
+    let ordered = ordered(spec, reading)?;
+    of_ordered(ordered, measure, k, reading)
+}
+
+/// Reads the documents as ordered sets.
+pub fn ordered(spec: FeatureSpec, reading: &mut Reading<'_>) -> Result<Ordered> {
+    let builder = reading.read_sets(spec, true)?;
+    let ordered = builder.order(reading.left_after(0), reading.executor)?;
+    reading.account.distinct_tokens = ordered.distinct_tokens as u64;
+    reading.account.distinct_sets = ordered.left.members.len() as u64;
+    reading.held(ordered.peak_bytes);
+    Ok(ordered)
+}
+
+/// Prepares the search for the documents that were read.
+pub fn of_ordered(
+    ordered: Ordered,
+    measure: Measure,
+    k: usize,
+    reading: &mut Reading<'_>,
+) -> Result<NearestRows> {
+    let order = reading.order()?;
+    let rows = NearestRows::new(ordered, measure, k, order, reading.executor)?;
+    reading.held(rows.bytes());
+    Ok(rows)
+}

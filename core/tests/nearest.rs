@@ -1,0 +1,155 @@
+//! The nearest of each against its specification: all rows, sorted by similarity and then by id.
+
+#[path = "common/run.rs"]
+mod run;
+
+use std::collections::BTreeSet;
+
+use neardup_core::error::Result;
+use neardup_core::executor::{Executor, PlainThreads};
+use neardup_core::features::FeatureSpec;
+use neardup_core::files::MemoryFiles;
+use neardup_core::joins::nearest::rows::NearestRow;
+use neardup_core::methods::corpus::Corpus;
+use neardup_core::resources::Resources;
+use neardup_core::verify::measure::Measure;
+use proptest::prelude::*;
+
+use run::{ENOUGH, Interrupted};
+
+const MEASURES: [Measure; 5] =
+    [Measure::Jaccard, Measure::Cosine, Measure::Dice, Measure::Overlap, Measure::Containment];
+const SETS: FeatureSpec = FeatureSpec { multiset: false, ..FeatureSpec::WORDS };
+
+fn nearest(
+    sets: &[Vec<i64>],
+    measure: Measure,
+    k: usize,
+    executor: &dyn Executor,
+    budget: usize,
+) -> Result<Vec<NearestRow>> {
+    let resources = Resources { files: &MemoryFiles, budget, executor };
+    Corpus::of_sets(sets).nearest_with(SETS, measure, k, resources)
+}
+
+/// The specification.
+fn naive(sets: &[Vec<i64>], measure: Measure, k: usize) -> Vec<NearestRow> {
+    let sets: Vec<BTreeSet<i64>> = sets.iter().map(|set| set.iter().copied().collect()).collect();
+    let mut all = Vec::new();
+    for (row, own) in (0..).zip(&sets) {
+        let mut others: Vec<(f64, u32)> = (0..)
+            .zip(&sets)
+            .filter(|&(other, _)| other != row)
+            .map(|(other, set)| {
+                let shared = own.intersection(set).count() as u32;
+                let (x, y) = (own.len().max(set.len()), own.len().min(set.len()));
+                (measure.similarity(shared, x as u32, y as u32), other)
+            })
+            .filter(|&(similarity, _)| similarity > 0.0)
+            .collect();
+        others.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let ranked = (1..).zip(others.into_iter().take(k));
+        all.extend(ranked.map(|(rank, (similarity, nearest))| NearestRow { row, nearest, similarity, rank }));
+    }
+    all
+}
+
+fn check(sets: &[Vec<i64>], k: usize, threads: usize) {
+    for measure in MEASURES {
+        let expected = naive(sets, measure, k);
+        for budget in [ENOUGH, 3000, 0] {
+            let found = nearest(sets, measure, k, &PlainThreads(threads), budget).unwrap();
+            assert_eq!(
+                found,
+                expected,
+                "{measure:?}, {k} of {}, {threads} threads, {budget} bytes",
+                sets.len()
+            );
+        }
+    }
+}
+
+/// Copies of a few sets with some elements changed, tiny ones, equal ones, and large ones.
+fn sets() -> impl Strategy<Value = Vec<Vec<i64>>> {
+    let set = prop_oneof![
+        3 => prop::collection::vec(0..12i64, 0..12),
+        1 => prop::collection::vec(0..4i64, 0..3),
+        2 => (0..4i64, prop::collection::vec(0..1000i64, 0..4), 5..30i64)
+            .prop_map(|(base, extra, size)| (base * 100..base * 100 + size).chain(extra).collect()),
+        1 => Just(vec![1, 2, 3, 4, 5]),
+        1 => (0..300i64, 100..400i64).prop_map(|(from, size)| (from..from + size).collect()),
+    ];
+    prop::collection::vec(set, 0..60)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn nearest_equal_all_rows_sorted(sets in sets(), k in prop_oneof![1..4usize, 4..80usize], threads in 1..4usize) {
+        check(&sets, k, threads);
+    }
+
+    #[test]
+    fn interruptions_change_nothing(sets in sets(), k in 1..12usize) {
+        let found = nearest(&sets, Measure::Jaccard, k, &Interrupted::default(), ENOUGH).unwrap();
+        prop_assert_eq!(found, naive(&sets, Measure::Jaccard, k));
+    }
+}
+
+#[test]
+fn none_one_and_empty() {
+    check(&[], 3, 2);
+    check(&[vec![1, 2]], 3, 2);
+    check(&[vec![], vec![], vec![1], vec![1], vec![2]], 3, 2);
+}
+
+/// Of many equal rows those of the first ids are the nearest, whether a row is one of them or not.
+#[test]
+fn many_equal_rows() {
+    let mut sets = vec![vec![1, 2, 3]; 40];
+    sets.extend([vec![1, 2], vec![1, 2, 3, 4], vec![9]]);
+    sets.rotate_left(7);
+    check(&sets, 3, 2);
+    check(&sets, 39, 1);
+    check(&sets, 100, 2);
+    let many = vec![vec![1, 2, 3]; 10_000];
+    let found = nearest(&many, Measure::Jaccard, 2, &PlainThreads(2), ENOUGH).unwrap();
+    assert_eq!(found.len(), 20_000);
+    assert!(found.iter().all(|near| near.similarity == 1.0));
+    let of = |row: usize| [found[2 * row].nearest, found[2 * row + 1].nearest];
+    assert_eq!([of(0), of(1), of(2), of(9_999)], [[1, 2], [0, 2], [0, 1], [0, 1]]);
+}
+
+/// Pages of one template are equally similar to each other.
+#[test]
+fn pages_of_a_template() {
+    let page = |n: i64| (0..40).chain([1000 + n % 7, 2000 + n, 3000 + n / 3]).collect::<Vec<i64>>();
+    let pages: Vec<Vec<i64>> = (0..300).map(page).collect();
+    check(&pages, 5, 2);
+    // More than one window of a list, and more than 65,535 tokens from a token on.
+    let pages: Vec<Vec<i64>> = (0..9_000).map(|n| vec![n % 3, 10 + n % 4_400, 5_000 + n]).collect();
+    let found = nearest(&pages, Measure::Jaccard, 2, &PlainThreads(2), ENOUGH).unwrap();
+    assert_eq!(found, naive_some(&pages, 2));
+    let long: Vec<Vec<i64>> =
+        [0, 1, 2, 70_000].map(|n| (n..n + 70_000).chain([-1 - n / 2]).collect()).into_iter().collect();
+    check(&long, 2, 2);
+}
+
+/// The specification for many small sets.
+fn naive_some(sets: &[Vec<i64>], k: usize) -> Vec<NearestRow> {
+    let mut all = Vec::new();
+    for (row, own) in (0u32..).zip(sets) {
+        let mut others: Vec<(f64, u32)> = (0u32..)
+            .zip(sets)
+            .filter(|&(other, _)| other != row)
+            .map(|(other, set)| (own.iter().filter(|token| set.contains(token)).count() as u32, other))
+            .filter(|&(shared, _)| shared > 0)
+            .map(|(shared, other)| (Measure::Jaccard.similarity(shared, 3, 3), other))
+            .collect();
+        others.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let ranked = (1..).zip(others.into_iter().take(k));
+        all.extend(ranked.map(|(rank, (similarity, nearest))| NearestRow { row, nearest, similarity, rank }));
+    }
+    all
+}
