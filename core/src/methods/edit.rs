@@ -1,6 +1,7 @@
 //! Method `edit`, which compares texts by their Levenshtein distance.
 
 use super::account::ComparedTexts;
+use super::carrier::Carrier;
 use super::explain::{Details, Distance, Explanation};
 use super::method::{Method, Update};
 use super::pair::TwoTexts;
@@ -90,6 +91,10 @@ impl Method for Edit {
 
     fn update(&self) -> Update {
         Update::Pairs
+    }
+
+    fn carrier(&self) -> Option<&dyn Carrier> {
+        self.is_in_parts().then_some(self as &dyn Carrier)
     }
 
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
