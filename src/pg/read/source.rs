@@ -50,6 +50,8 @@ pub(crate) struct Source {
     pub column: String,
     /// The relation, quoted for SQL text.
     pub table: String,
+    /// The SQL expression for the site of a row, which is NULL without a column of sites.
+    pub site: String,
     /// The kind of documents.
     pub kind: Kind,
     /// The name of the relation, for messages.
@@ -128,6 +130,7 @@ impl Source {
             is_listed: false,
             oid: relation.oid,
             document,
+            site: site_value,
             key: if id.is_integer() { format!("d.{}", id.quoted()?) } else { format!("({quoted})") },
             id: quoted,
             text_column: text.name.clone(),
@@ -206,6 +209,20 @@ impl Source {
             Cursor::open(&query, [self.id_type, self.kind.type_oid(), pg_sys::TEXTOID, pg_sys::TEXTOID])?;
         let context = PgMemoryContexts::new("neardup: documents");
         Ok(Stream { source: self, context, cursor, rows: 16, ended: false })
+    }
+
+    /// Returns the SQL expression for the document of a row, which is the text of a page if
+    /// documents are pages; `None` for sketches. `schema` is that of the extension.
+    pub(crate) fn text_or_tokens(&self, schema: &str) -> Option<String> {
+        let document = &self.document;
+        match (self.kind, self.are_pages) {
+            (Kind::Sketches(..), _) => None,
+            (Kind::Text, true) => {
+                let url = self.url.as_ref().map_or(NONE, |[url, _]| url);
+                Some(format!("{schema}.html_text({document}, {url})"))
+            }
+            _ => Some(document.clone()),
+        }
     }
 
     /// Reports whether a column of sites is read.
