@@ -56,6 +56,13 @@ impl Edit {
         Ok(Self { predicate: EditPredicate::new(threshold)?, algorithm: Algorithm::Auto })
     }
 
+    /// Reports whether the method is made in parts. If the distance alone decides, a text looks for
+    /// about 2 · d³ pieces of others.
+    fn is_in_parts(&self) -> bool {
+        const MOST: u32 = 10;
+        self.predicate.distance_alone().is_none_or(|distance| distance <= MOST)
+    }
+
     /// Finds texts that are at most `distance` edits apart.
     ///
     /// ```

@@ -213,13 +213,7 @@ impl JoinArguments {
             join => join,
         };
         if join.is_err() && elsewhere && request.method_name == "minhash" {
-            let message = format!(
-                "method minhash is not made in parts with these arguments, and the documents of {} are on servers",
-                relation.shown
-            );
-            return Err(SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message).hint(
-                "The exact join is made in parts: method => 'jaccard'. near_duplicates finds the pairs by minhash, of documents that it reads to here.",
-            ));
+            return Err(minhash_reads_all(&relation.shown));
         }
         let why = join.as_ref().err().copied();
         let is_elsewhere = why.filter(|_| elsewhere);
@@ -268,6 +262,16 @@ impl JoinArguments {
             is_whole,
         })
     }
+}
+
+/// Returns the error for a call of minhash that would read all documents to this server.
+fn minhash_reads_all(docs: &str) -> SqlError {
+    let message = format!(
+        "method minhash is not made in parts with these arguments, and the documents of {docs} are on servers"
+    );
+    SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message).hint(
+        "The exact join is made in parts: method => 'jaccard'. near_duplicates finds the pairs by minhash, of documents that it reads to here.",
+    )
 }
 
 /// Returns the number of parts of a join in `least` places, servers or shards, each of which has at

@@ -24,7 +24,7 @@ use neardup_core::sketches::stored::SketchReader;
 
 const DOING: &str = "reading documents";
 /// The SQL expression for sites or URLs if no column of sites or URLs is requested.
-const NONE: &str = "NULL::pg_catalog.text";
+pub(super) const NONE: &str = "NULL::pg_catalog.text";
 
 /// A query for ids and documents.
 #[derive(Debug, Clone)]
@@ -64,9 +64,9 @@ pub(crate) struct Source {
     text_column: String,
     site_column: Option<String>,
     /// Set if the documents are HTML pages whose text is wanted.
-    are_pages: bool,
+    pub(super) are_pages: bool,
     /// The SQL expression for the URLs of the pages, and the name of their column.
-    url: Option<[String; 2]>,
+    pub(super) url: Option<[String; 2]>,
     /// The argument that names the column of the ids.
     pub id_argument: &'static str,
 }
@@ -109,10 +109,7 @@ impl Source {
             (Kind::Sketches(_, of), _) => format!("{column}::{}", qualified_type(of)),
         };
         let as_text = |column: &Column| Ok::<_, SqlError>(format!("d.{}::pg_catalog.text", column.quoted()?));
-        let site_value = match site {
-            Some(site) => as_text(site)?,
-            None => NONE.to_owned(),
-        };
+        let site_value = site.map_or_else(|| Ok(NONE.to_owned()), as_text)?;
         let url =
             pages.flatten().map(|url| Ok::<_, SqlError>([as_text(url)?, url.name.clone()])).transpose()?;
         let url_value = url.as_ref().map_or(NONE, |[value, _]| value);
@@ -209,20 +206,6 @@ impl Source {
             Cursor::open(&query, [self.id_type, self.kind.type_oid(), pg_sys::TEXTOID, pg_sys::TEXTOID])?;
         let context = PgMemoryContexts::new("neardup: documents");
         Ok(Stream { source: self, context, cursor, rows: 16, ended: false })
-    }
-
-    /// Returns the SQL expression for the document of a row, which is the text of a page if
-    /// documents are pages; `None` for sketches. `schema` is that of the extension.
-    pub(crate) fn text_or_tokens(&self, schema: &str) -> Option<String> {
-        let document = &self.document;
-        match (self.kind, self.are_pages) {
-            (Kind::Sketches(..), _) => None,
-            (Kind::Text, true) => {
-                let url = self.url.as_ref().map_or(NONE, |[url, _]| url);
-                Some(format!("{schema}.html_text({document}, {url})"))
-            }
-            _ => Some(document.clone()),
-        }
     }
 
     /// Reports whether a column of sites is read.

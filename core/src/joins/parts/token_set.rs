@@ -191,8 +191,8 @@ impl<'a> TokenSet<'a> {
         Ok(Self { header: Header { hash_version, text_version, origin, multiset, shingle }, hashes })
     }
 
-    /// Takes the hashes of the tokens of a set, in ascending order. Such a set has the same origin as
-    /// all others that are made in this way.
+    /// Takes the hashes of the tokens of a set, in ascending order. Such a set has the same origin
+    /// as all others that are made in this way.
     pub fn of_hashes(hashes: &'a [[u8; size_of::<u64>()]]) -> Self {
         let header = Header::new(Origin::Tokens, &FeatureSpec { multiset: false, ..FeatureSpec::WORDS });
         Self { header, hashes }

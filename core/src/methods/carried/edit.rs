@@ -22,16 +22,6 @@ use crate::verify::levenshtein::Pattern;
 use crate::verify::predicate::Predicate;
 
 const DOING: &str = "cutting a text into pieces";
-/// The greatest distance at which pieces are looked for. A text looks for about 2 · d³ of them.
-const MOST: u32 = 10;
-
-impl Edit {
-    /// Reports whether the method is made in parts.
-    pub(in crate::methods) fn is_in_parts(&self) -> bool {
-        self.predicate.distance_alone().is_none_or(|distance| distance <= MOST)
-    }
-}
-
 /// Returns the key of piece `n` of texts of `length` characters.
 fn key(length: u32, n: u32, piece: u64) -> u64 {
     mix(piece ^ mix(u64::from(length) << 32 | u64::from(n)))
