@@ -60,6 +60,87 @@ CREATE AGGREGATE neardup_join_bands(id pg_catalog.int8, size pg_catalog.int4, bi
 COMMENT ON AGGREGATE neardup_join_bands(bigint, int, bytea, bytea, set_measure, float8, neardup_internal) IS
     'internal: the pairs of a part whose bands are alike and that may be similar, for near_duplicates_into';
 
+-- Any other method in parts: what is carried of a document, as core/src/methods/carrier.rs describes it. The method is a JSON
+-- object with its arguments: unlike a text, it is sent to servers.
+CREATE FUNCTION neardup_carried(document pg_catalog.text, site pg_catalog.text, method pg_catalog.jsonb, internal neardup_internal DEFAULT NULL)
+    RETURNS pg_catalog.bytea
+    AS 'MODULE_PATHNAME', 'neardup_carried_text'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION neardup_carried(text, text, jsonb, neardup_internal) IS
+    'internal: what stands for a document wherever near_duplicates_into compares it by a method';
+CREATE FUNCTION neardup_carried(document pg_catalog.text[], site pg_catalog.text, method pg_catalog.jsonb, internal neardup_internal DEFAULT NULL)
+    RETURNS pg_catalog.bytea
+    AS 'MODULE_PATHNAME', 'neardup_carried_tokens'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION neardup_carried(text[], text, jsonb, neardup_internal) IS 'internal: what stands for tokens';
+CREATE FUNCTION neardup_carried(document pg_catalog.tsvector, site pg_catalog.text, method pg_catalog.jsonb, internal neardup_internal DEFAULT NULL)
+    RETURNS pg_catalog.bytea
+    AS 'MODULE_PATHNAME', 'neardup_carried_lexemes'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION neardup_carried(tsvector, text, jsonb, neardup_internal) IS 'internal: what stands for lexemes';
+CREATE FUNCTION neardup_carried(document pg_catalog.int8[], site pg_catalog.text, method pg_catalog.jsonb, internal neardup_internal DEFAULT NULL)
+    RETURNS pg_catalog.bytea
+    AS 'MODULE_PATHNAME', 'neardup_carried_numbers'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION neardup_carried(bigint[], text, jsonb, neardup_internal) IS 'internal: what stands for numbers';
+CREATE FUNCTION neardup_carried_ranks_step(internal, pg_catalog.bytea, pg_catalog.jsonb, neardup_internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'neardup_carried_ranks_step'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION neardup_carried_ranks_step(internal, bytea, jsonb, neardup_internal) IS
+    'internal: adds a document to neardup_carried_ranks';
+CREATE FUNCTION neardup_carried_ranks_result(internal, pg_catalog.bytea, pg_catalog.jsonb, neardup_internal) RETURNS pg_catalog.bytea
+    AS 'MODULE_PATHNAME', 'neardup_carried_ranks_result'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION neardup_carried_ranks_result(internal, bytea, jsonb, neardup_internal) IS
+    'internal: the result of neardup_carried_ranks';
+CREATE AGGREGATE neardup_carried_ranks(carried pg_catalog.bytea, method pg_catalog.jsonb, internal neardup_internal) (
+    SFUNC = neardup_carried_ranks_step,
+    STYPE = internal,
+    FINALFUNC = neardup_carried_ranks_result,
+    FINALFUNC_EXTRA,
+    FINALFUNC_MODIFY = READ_WRITE,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE neardup_carried_ranks(bytea, jsonb, neardup_internal) IS
+    'internal: what a method counts of carried documents before they meet: an order of tokens, or the terms that do not count';
+CREATE FUNCTION neardup_carried_groups(carried pg_catalog.bytea, ranks pg_catalog.bytea, method pg_catalog.jsonb, parts pg_catalog.int4,
+    internal neardup_internal DEFAULT NULL)
+    RETURNS TABLE(part pg_catalog.int4, size pg_catalog.int4, bitmap pg_catalog.bytea, prefix pg_catalog.bytea)
+    AS 'MODULE_PATHNAME', 'neardup_carried_groups'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE COST 1000 ROWS 10;
+COMMENT ON FUNCTION neardup_carried_groups(bytea, bytea, jsonb, int, neardup_internal) IS
+    'internal: a carried document as rows for neardup_join_carried, one for each part that keys of it fall into';
+CREATE FUNCTION neardup_join_carried_step(internal, pg_catalog.int8, pg_catalog.int4, pg_catalog.bytea, pg_catalog.bytea, pg_catalog.jsonb, neardup_internal)
+    RETURNS internal
+    AS 'MODULE_PATHNAME', 'neardup_join_carried_step'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION neardup_join_carried_step(internal, bigint, int, bytea, bytea, jsonb, neardup_internal) IS
+    'internal: adds a row to a part for neardup_join_carried';
+CREATE FUNCTION neardup_join_carried_result(internal, pg_catalog.int8, pg_catalog.int4, pg_catalog.bytea, pg_catalog.bytea, pg_catalog.jsonb, neardup_internal)
+    RETURNS pg_catalog.int8[]
+    AS 'MODULE_PATHNAME', 'neardup_join_carried_result'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION neardup_join_carried_result(internal, bigint, int, bytea, bytea, jsonb, neardup_internal) IS
+    'internal: the result of neardup_join_carried';
+CREATE AGGREGATE neardup_join_carried(id pg_catalog.int8, size pg_catalog.int4, bitmap pg_catalog.bytea, prefix pg_catalog.bytea, method pg_catalog.jsonb,
+    internal neardup_internal) (
+    SFUNC = neardup_join_carried_step,
+    STYPE = internal,
+    SSPACE = 67108864,
+    FINALFUNC = neardup_join_carried_result,
+    FINALFUNC_EXTRA,
+    FINALFUNC_MODIFY = READ_WRITE,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE neardup_join_carried(bigint, int, bytea, bytea, jsonb, neardup_internal) IS
+    'internal: the pairs of a part that a method may find similar, for near_duplicates_into';
+CREATE FUNCTION neardup_carried_similarity("left" pg_catalog.bytea, "right" pg_catalog.bytea, ranks pg_catalog.bytea, method pg_catalog.jsonb,
+    internal neardup_internal DEFAULT NULL) RETURNS pg_catalog.float8
+    AS 'MODULE_PATHNAME', 'neardup_carried_similarity'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION neardup_carried_similarity(bytea, bytea, bytea, jsonb, neardup_internal) IS
+    'internal: the similarity of two carried documents, NULL if they are no pair';
+
 CREATE FUNCTION neardup_into_step(docs pg_catalog.regclass, threshold pg_catalog.float8, options pg_catalog.jsonb, arguments pg_catalog.jsonb,
     began pg_catalog.timestamptz, internal neardup_internal DEFAULT NULL) RETURNS pg_catalog.text
     AS 'MODULE_PATHNAME', 'neardup_into_step'

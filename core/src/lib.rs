@@ -200,6 +200,8 @@ pub mod simd;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod sketches;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
+pub mod spool;
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod suggest;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod text;

@@ -54,6 +54,19 @@ SELECT add('prefix_groups\(.*\)', 'SELECT count(*) FROM big, prefix_groups(token
 SELECT add('neardup_band_groups\(.*\)', 'SELECT count(*) FROM big, neardup_band_groups(token_set, 200, 5, 1, ''jaccard'', 0.5, 1000)');
 SELECT add('(neardup_)?join_part.*', 'SELECT cardinality({aggregate}) FROM routes', 'SELECT cardinality({aggregate}) FROM routes, generate_series(1, 10)');
 SELECT add('neardup_join_bands.*', 'SELECT cardinality(neardup_join_bands(id, size, bitmap, prefix, ''jaccard'', 0.8, NULL)) FROM bands');
+SELECT add('neardup_carried\(text,.*\)', format('SELECT pg_column_size({f}(text, NULL, %L)) FROM big', m), format('SELECT pg_column_size({f}(short, NULL, %L)) FROM big', m), format('SELECT pg_column_size({f}(one, NULL, %L)) FROM big', m))
+    FROM unnest('{"{\"method\": \"edit\"}","{\"method\": \"tlcs\"}","{\"method\": \"runs\"}","{\"method\": \"simhash\"}","{\"method\": \"imatch\"}","{\"method\": \"spotsigs\"}"}'::text[]) m;
+SELECT add('neardup_carried\(text\[\],.*\)', 'SELECT pg_column_size({f}(words, NULL, ''{"method": "shingling", "made": true}'')) FROM vals');
+SELECT add('neardup_carried\(tsvector,.*\)', 'SELECT pg_column_size({f}(tsvector, NULL, ''{"method": "combined", "made": true}'')) FROM vals');
+SELECT add('neardup_carried\(bigint\[\],.*\)', 'SELECT pg_column_size({f}(numbers, NULL, ''{"method": "imatch", "made": true}'')) FROM vals');
+SELECT add('neardup_carried_groups\(.*\)', 'SELECT count(*) FROM big, neardup_carried(text, NULL, ''{"method": "runs"}'') c, {f}(c, '''', ''{"method": "runs"}'', 1000)',
+    'SELECT count(*) FROM big, neardup_carried(text, NULL, ''{"method": "edit"}'') c, {f}(c, ''\x0100000000000000'', ''{"method": "edit"}'', 1000)');
+SELECT add('neardup_carried_ranks.*', 'SELECT pg_column_size(neardup_carried_ranks(neardup_carried(text, NULL, ''{"method": "imatch"}''), ''{"method": "imatch"}'', NULL)) FROM big',
+    'SELECT pg_column_size(neardup_carried_ranks(neardup_carried(text, NULL, ''{"method": "edit"}''), ''{"method": "edit"}'', NULL)) FROM big');
+SELECT add('neardup_join_carried.*', 'SELECT cardinality(neardup_join_carried(id, 1, '''', ''\x010700000000000000'', ''{"method": "runs"}'', NULL)) FROM same');
+SELECT add('neardup_carried_similarity\(.*\)', 'SELECT {f}(''\x01'' || convert_to(text, ''UTF8''), ''\x01'' || convert_to(other, ''UTF8''), NULL, ''{"method": "edit", "threshold": 0.1}'') FROM big',
+    'SELECT {f}(''\x01'' || convert_to(text, ''UTF8''), ''\x01'' || convert_to(other, ''UTF8''), NULL, ''{"method": "runs"}'') FROM big',
+    'SELECT {f}(''\x01'' || convert_to(text, ''UTF8''), ''\x01'' || convert_to(other, ''UTF8''), NULL, ''{"method": "tlcs"}'') FROM big');
 SELECT add('(neardup_)?candidate_pairs\(.*\)', 'SELECT count(*) FROM {f}(ARRAY(SELECT i FROM generate_series(1, 4000000::int8) i))', 'SELECT count(*) FROM (SELECT {f}(ARRAY(SELECT i FROM generate_series(1, 4000000::int8) i)) OFFSET 0) s');
 SELECT add('neardup_job_hash\(.*\)', 'SELECT neardup_job_hash(text) FROM big');
 SELECT add('neardup_plan\(.*\)', 'SELECT count(*) FROM generate_series(1, 1000000), neardup_plan(0.8, 0.99)');

@@ -59,9 +59,18 @@ expect 'one document' "$same" "$(differ one 0.7 "$ids" 4)"
 expect 'equal documents' "$same" "$(differ equal 0.7 "$ids" 4)"
 expect 'little memory' "$same" "$(PGOPTIONS='-c neardup.memory=1MB -c work_mem=64kB' differ docs 0.3 "$ids" 2)"
 left_behind 'answers'
-seen=$(q -c "CALL near_duplicates_into('docs', 0.5, 'found', $ids, method => 'tlcs', parts => 4)" 2>&1)
-expect 'a method that is made in one' 1 "$(grep -c 'is not made in parts, so it is made in one' <<<"$seen")"
-expect 'its pairs' 0 "$(q -c "SELECT count(*) FROM found f FULL JOIN near_duplicates('docs', 0.5, $ids, method => 'tlcs') p USING (left_id, right_id)
+for method in edit tlcs runs simhash shingling combined imatch spotsigs exact_text title repeatability exact_code; do
+    case $method in
+    edit | runs) threshold=0.6 ;;
+    *) threshold=NULL ;;
+    esac
+    expect "$method" "$same" "$(differ docs $threshold "$ids, method => '$method'" 3)"
+done
+left_behind 'methods'
+runs="method => 'runs', options => '{\"max_documents\": 20, \"min_run\": 4}'"
+seen=$(q -c "CALL near_duplicates_into('docs', 0.5, 'found', $ids, $runs, parts => 4)" 2>&1)
+expect 'a method that is made in one' 1 "$(grep -c 'is not made in parts, so it is made in one: the method with these arguments depends' <<<"$seen")"
+expect 'its pairs' 0 "$(q -c "SELECT count(*) FROM found f FULL JOIN near_duplicates('docs', 0.5, $ids, $runs) p USING (left_id, right_id)
     WHERE f.similarity IS DISTINCT FROM p.similarity" -c 'DROP TABLE found')"
 
 # What is asked for wrongly.

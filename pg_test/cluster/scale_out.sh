@@ -60,16 +60,92 @@ expect 'no repeats' 0 "$(differ named name 0.7 cosine 'multiset => false')"
 expect 'characters' 0 "$(differ docs id 0.7 jaccard "tokenizer => 'chars'")"
 expect 'lexemes' 0 "$(differ docs id 0.7 jaccard "tokenizer => 'tsearch:simple'")"
 expect 'containment' 0 "$(differ docs id 0.7 containment)"
-expect 'a method that is not made in parts' 0 "$(differ docs id 0.7 edit)"
 expect 'minhash' 0 "$(differ docs id 0.8 minhash "options => '{\"hand_over\": false}'")"
 expect 'minhash of single words' 0 "$(differ named name 0.5 minhash "options => '{\"hand_over\": false, \"bands\": 20, \"rows\": 5}', shingle => 1")"
-expect_error 'minhash by values' 0A000 'not made in parts' \
-    "CALL near_duplicates_into('docs', 0.8, 'found', id_column => 'id', method => 'minhash', options => '{\"verify\": false}')"
 for n in 1 2 3; do
     expect "server $n joins parts" t "$(grep -aq 'SELECT .*neardup_internal.neardup_join_part(' "${workers[n - 1]}/log" && echo t)"
     expect "server $n compares sets" t "$(grep -aq 'SELECT .*public.token_similarity(' "${workers[n - 1]}/log" && echo t)"
 done
 left_behind methods
+
+# All other methods, on texts with sentences, some of which are equal, are parts of others, or differ in some letters, and on
+# odd ones.
+q <<'SQL'
+TRUNCATE base;
+INSERT INTO base SELECT n, 'd' || n * 7919 % 1000, string_agg(CASE WHEN w = 1 THEN 'The boat ' ELSE '' END
+    || (ARRAY['of', 'the', 'is', 'crane', 'quay', 'rain', 'left', 'in'])[1 + abs(hashint8(n % 97 * 1000 + w)) % 8] || ' w' || abs(hashint8(n % 97 * 77 + w)) % 200
+    || CASE WHEN w % 7 = 6 THEN '. ' WHEN w % 5 = 4 THEN ', ' ELSE ' ' END, '' ORDER BY w)
+FROM generate_series(1, 300) n, generate_series(1, 6 + n % 31) w GROUP BY n;
+INSERT INTO base SELECT 1000 + id, 'e' || id, overlay(body PLACING 'xy' FROM 1 + id::int % 20) FROM base WHERE id % 3 = 0;
+INSERT INTO base SELECT 2000 + id, 'f' || id, 'Home | News | Sport. ' || body || ' Imprint, contact. ' || id FROM base WHERE id % 4 = 0 AND id < 1000;
+INSERT INTO base SELECT 4000 + id, 'g' || id, body FROM base WHERE id < 40;
+INSERT INTO base VALUES (5000, 'null', NULL), (5001, 'empty', ''), (5002, 'dots', '…'), (5003, 'blank', E' \n\t'), (5004, 'blank2', E' \n\t'),
+    (5005, 'a', 'a'), (5006, 'a2', 'a'), (5007, 'ab', 'ab'), (5008, 'cd', 'cd'), (5009, 'quotes', E'it''s "a" \\ back'), (5010, 'quotes2', E'it''s "a" \\ back');
+TRUNCATE docs; INSERT INTO docs SELECT id, body FROM base;
+TRUNCATE named; INSERT INTO named SELECT name, body FROM base;
+SQL
+shard sited 'id bigint, body text, site text' id
+q -c "ALTER TABLE base ADD site text" -c "UPDATE base SET site = nullif('s' || id % 5, 's4')" -c 'INSERT INTO sited SELECT id, body, site FROM base'
+
+# same TABLE ID THRESHOLD METHOD [ARGUMENTS]: whether the pairs are those of near_duplicates, of which there are some, and no
+# NOTICE says that documents are read here.
+same() {
+    local type=bigint said
+    if [[ $2 == name ]]; then type=text; fi
+    said=$(q -c "CALL near_duplicates_into('$1', $3, 'found_$1', id_column => '$2', text_column => 'body', method => '$4'${5:+, $5}, parts => 5)" 2>&1)
+    if grep -q 'not made in parts\|ERROR' <<<"$said"; then echo "$said"; fi
+    q -c 'SET client_min_messages = warning' -c "SELECT CASE WHEN count(*) < 5 THEN count(*) || ' pairs' WHEN bool_or(f.similarity IS DISTINCT FROM n.similarity)
+            THEN 'differ: ' || string_agg(concat_ws(' ', left_id, right_id, f.similarity, n.similarity), '; ' ORDER BY left_id, right_id) FILTER (WHERE f.similarity IS DISTINCT FROM n.similarity)
+            ELSE 'same' END
+        FROM found_$1 f FULL JOIN near_duplicates('base', $3, NULL::$type, id_column => '$2', text_column => 'body', method => '$4'${5:+, $5}) n USING (left_id, right_id)" \
+        -c "DROP TABLE found_$1" 2>&1 | cut -c1-2000
+}
+expect 'edit' same "$(same docs id 0.7 edit)"
+expect 'edit by names' same "$(same named name 0.9 edit)"
+expect 'edit of single characters' same "$(same docs id 0.45 edit)"
+expect 'edit within a distance' same "$(same docs id NULL edit "options => '{\"distance\": 3}'")"
+expect 'edit by both' same "$(same docs id 0.6 edit "options => '{\"distance\": 4}'")"
+expect 'tlcs' same "$(same docs id NULL tlcs)"
+expect 'tlcs by names' same "$(same named name 0.5 tlcs)"
+expect 'lcs' same "$(same docs id NULL lcs)"
+expect 'runs' same "$(same docs id 0.4 runs "options => '{\"min_run\": 5}'")"
+expect 'runs of the larger text' same "$(same named name 0.4 runs "options => '{\"min_run\": 3, \"of\": \"larger\"}'")"
+expect 'simhash' same "$(same docs id NULL simhash)"
+expect 'simhash of many bits' same "$(same named name 0.8 simhash "options => '{\"bits\": 128}', shingle => 2")"
+expect 'simhash of all with all' same "$(same docs id 0.7 simhash)"
+expect 'shingling' same "$(same docs id NULL shingling)"
+expect 'megashingles' same "$(same docs id NULL shingling "options => '{\"megashingles\": true}', shingle => 3, multiset => false")"
+expect 'combined' same "$(same docs id NULL combined)"
+expect 'combined by sites' same "$(same sited id NULL combined "site_column => 'site', options => '{\"same_site\": \"exact_text\", \"different_site\": [\"shingling\", \"simhash\"]}'")"
+expect 'imatch' same "$(same docs id NULL imatch)"
+expect 'imatch without rare words' same "$(same named name NULL imatch "options => '{\"lo\": 0.2, \"hi\": 0.7}'")"
+expect 'spotsigs' same "$(same docs id 0.3 spotsigs)"
+expect 'exact_text' same "$(same docs id NULL exact_text)"
+expect 'exact_text of pages' same "$(same named name NULL exact_text "tokenizer => 'html'")"
+expect 'title' same "$(same docs id NULL title)"
+expect 'repeatability' same "$(same docs id 0.6 repeatability "options => '{\"min_length\": 2, \"unit_length\": 20}'")"
+expect 'exact_code' same "$(same named name NULL exact_code)"
+expect 'shared words' same "$(same docs id 0.3 overlap "options => '{\"min_overlap\": 5}'")"
+expect 'minhash by values' same "$(same docs id 0.5 minhash "options => '{\"verify\": false}', shingle => 2")"
+expect 'pages' same "$(same docs id 0.5 tlcs "tokenizer => 'html'")"
+for n in 1 2 3; do
+    expect "server $n joins parts by keys" t "$(grep -aq 'SELECT .*neardup_internal.neardup_join_carried(' "${workers[n - 1]}/log" && echo t)"
+    expect "server $n compares documents" t "$(grep -aq 'SELECT .*neardup_internal.neardup_carried_similarity(' "${workers[n - 1]}/log" && echo t)"
+done
+left_behind 'all methods'
+
+# What depends on all documents together is made here, and a NOTICE says why.
+here() { q -c "CALL near_duplicates_into('$1', $2, 'found', id_column => 'id', method => '$3'${4:+, $4})" -c 'DROP TABLE found' 2>&1 | grep -o 'all documents are read here: .*'; }
+expect 'runs that many documents have' 'all documents are read here: the method with these arguments depends on all documents together' \
+    "$(here docs 0.5 runs "options => '{\"max_documents\": 9}'")"
+expect 'far apart' 'all documents are read here: the method with these arguments depends on all documents together' "$(here docs NULL edit "options => '{\"distance\": 11}'")"
+expect 'sites' 'all documents are read here: the rules of sites depend on all documents together' "$(here sited NULL tlcs "site_column => 'site'")"
+
+# The rest is on the words of before.
+q -c 'TRUNCATE base, docs, named' -c "INSERT INTO base SELECT n, 'd' || n, string_agg('w' || (400 * pow(hashint8(n * 1000 + w)::bigint % 1000 / 1000.0, 3))::int, ' ' ORDER BY w)
+    FROM generate_series(1, 600) n, generate_series(1, 5 + n % 40) w GROUP BY n" -c "INSERT INTO base SELECT 1000 + id, 'e' || id, body || ' and ' || id FROM base WHERE id % 3 = 0" \
+    -c "INSERT INTO base SELECT 2000 + id, 'f' || id, body FROM base WHERE id < 100" -c "INSERT INTO base VALUES (5000, 'null', NULL), (5001, 'empty', ''), (5002, 'dots', '…')" \
+    -c 'INSERT INTO docs SELECT id, body FROM base' -c 'INSERT INTO named SELECT name, body FROM base'
 
 # What postgres_fdw sends of a search for what is near to a text of another query.
 sent() { q -c "EXPLAIN (VERBOSE, COSTS OFF) SELECT count(*) FROM docs WHERE $1" | grep -c 'Remote SQL: .*<@' || true; }

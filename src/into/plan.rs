@@ -35,7 +35,12 @@ pub fn plan(state: &State) -> Vec<Step> {
 /// stages from the first of these tables on.
 fn go_on(state: &State, progress: &Progress) -> Vec<Step> {
     let stage = progress.next(state.call.by_stars);
-    let inputs = inputs(stage, state.call.members_have_sets, state.call.by_stars && progress.is_settled());
+    let by_stars = state.call.by_stars && progress.is_settled();
+    let mut inputs = inputs(stage, state.call.members_have_sets, by_stars).to_vec();
+    if state.call.compares_by_ranks && matches!(stage, Stage::Round(_)) {
+        inputs.push(Table::Ranks);
+        inputs.sort_unstable();
+    }
     let ask: Vec<Step> = inputs
         .iter()
         .filter(|&&table| state.count(table).is_none())

@@ -1,6 +1,7 @@
 //! Methods `repeatability` and `exact_code`, which compare documents by their feature codes.
 
 use super::account::WeakCodes;
+use super::carrier::Carrier;
 use super::explain::{Details, Explanation, TwoCodes};
 use super::method::{Method, Update};
 use super::pair::TwoTexts;
@@ -117,6 +118,10 @@ impl Method for ByCodes {
 
     fn update(&self) -> Update {
         Update::Pairs
+    }
+
+    fn carrier(&self) -> Option<&dyn Carrier> {
+        Some(self)
     }
 
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {

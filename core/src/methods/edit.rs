@@ -1,6 +1,7 @@
 //! Method `edit`, which compares texts by their Levenshtein distance.
 
 use super::account::ComparedTexts;
+use super::carrier::Carrier;
 use super::explain::{Details, Distance, Explanation};
 use super::method::{Method, Update};
 use super::pair::TwoTexts;
@@ -55,6 +56,13 @@ impl Edit {
         Ok(Self { predicate: EditPredicate::new(threshold)?, algorithm: Algorithm::Auto })
     }
 
+    /// Reports whether the method is made in parts. If the distance alone decides, a text looks for
+    /// about 2 · d³ pieces of others.
+    fn is_in_parts(&self) -> bool {
+        const MOST: u32 = 10;
+        self.predicate.distance_alone().is_none_or(|distance| distance <= MOST)
+    }
+
     /// Finds texts that are at most `distance` edits apart.
     ///
     /// ```
@@ -90,6 +98,10 @@ impl Method for Edit {
 
     fn update(&self) -> Update {
         Update::Pairs
+    }
+
+    fn carrier(&self) -> Option<&dyn Carrier> {
+        self.is_in_parts().then_some(self as &dyn Carrier)
     }
 
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {

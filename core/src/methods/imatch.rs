@@ -1,5 +1,6 @@
 //! Method `imatch`, which finds documents with equal I-Match signatures.
 
+use super::carrier::Carrier;
 use super::explain::Explanation;
 use super::method::Method;
 use super::pair::TwoTexts;
@@ -50,6 +51,10 @@ impl Method for Imatch {
             false => Explanation::unknown("depends on how many documents of the table have each word"),
         };
         Ok(explained.with_shared(counts))
+    }
+
+    fn carrier(&self) -> Option<&dyn Carrier> {
+        Some(self)
     }
 
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {

@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 
+use super::carrier::Carrier;
 use super::explain::Explanation;
 use super::pair::TwoTexts;
 use super::reading::Reading;
@@ -73,6 +74,13 @@ pub trait Method: Debug + Sync {
     /// have similar sets; `None` for other methods.
     #[cfg_attr(not(feature = "internals"), doc(hidden))]
     fn bands(&self) -> Option<Bands> {
+        None
+    }
+
+    /// Returns the description of the join in parts, or `None` if the method can only be made of
+    /// all documents together.
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
+    fn carrier(&self) -> Option<&dyn Carrier> {
         None
     }
 

@@ -5,6 +5,8 @@
 
 pub mod account;
 pub mod batch;
+pub mod carried;
+pub mod carrier;
 pub mod codes;
 pub mod corpus;
 pub mod documents;

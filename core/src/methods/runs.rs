@@ -1,5 +1,6 @@
 //! Method `runs`: compares texts by the share of their tokens that both say word for word.
 
+use super::carrier::Carrier;
 use super::explain::{Details, Explanation, Region, RunsOfTwo};
 use super::method::{Method, Update};
 use super::pair::TwoTexts;
@@ -107,6 +108,10 @@ impl Method for Runs {
     fn runs(&self) -> Option<Parameters> {
         let (unit, tokenizer) = (Unit::Window(self.min_run), self.tokenizer);
         Some(Parameters { unit, tokenizer, within_documents: false, ..Parameters::default() })
+    }
+
+    fn carrier(&self) -> Option<&dyn Carrier> {
+        self.max_documents.is_none().then_some(self as &dyn Carrier)
     }
 
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {

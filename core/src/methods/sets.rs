@@ -1,5 +1,6 @@
 //! The exact joins of token or shingle sets: `jaccard`, `cosine`, `dice`, `overlap`, `containment`.
 
+use super::carrier::Carrier;
 use super::explain::Explanation;
 use super::method::{Method, Update};
 use super::pair::TwoTexts;
@@ -72,6 +73,10 @@ impl Method for Sets {
 
     fn update(&self) -> Update {
         Update::Sets(self.spec, self.predicate)
+    }
+
+    fn carrier(&self) -> Option<&dyn Carrier> {
+        self.predicate.is_symmetric().then_some(self as &dyn Carrier)
     }
 
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {

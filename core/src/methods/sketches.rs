@@ -2,6 +2,7 @@
 //! `exact_text`, `title`.
 
 use super::account::AllWithAll;
+use super::carrier::Carrier;
 use super::explain::{Agreement, Alike, Details, Explanation, TechniqueSays};
 use super::method::{Bands, Method, Update};
 use super::pair::TwoTexts;
@@ -98,6 +99,10 @@ impl Method for Sketches {
         // If a bucket is too large, it depends on all documents in the bucket which of its pairs
         // are compared.
         if self.combination.most.is_none() { Update::Pairs } else { Update::Whole }
+    }
+
+    fn carrier(&self) -> Option<&dyn Carrier> {
+        Some(self)
     }
 
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {

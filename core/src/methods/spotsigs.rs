@@ -2,6 +2,7 @@
 //! similarity.
 
 use super::account::Unsigned;
+use super::carrier::Carrier;
 use super::explain::Explanation;
 use super::method::{Method, Update};
 use super::pair::TwoTexts;
@@ -68,6 +69,10 @@ impl Method for SpotSigs {
             Antecedents::Counted(_) => Update::Whole,
             _ => Update::Pairs,
         }
+    }
+
+    fn carrier(&self) -> Option<&dyn Carrier> {
+        (!matches!(self.spec.antecedents, Antecedents::Counted(_))).then_some(self as &dyn Carrier)
     }
 
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use super::account::Unsigned;
+use super::carrier::Carrier;
 use super::explain::{Common, Details, Explanation, Region, Subsequence};
 use super::method::{Grouping, Method};
 use super::pair::TwoTexts;
@@ -137,6 +138,10 @@ impl Method for Tlcs {
         };
         let signatures = [of_left.len(), of_right.len()];
         Ok(explained.with(Details::Tlcs(Subsequence { found, shared_signatures, signatures })))
+    }
+
+    fn carrier(&self) -> Option<&dyn Carrier> {
+        Some(self)
     }
 
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {

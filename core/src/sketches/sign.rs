@@ -95,6 +95,16 @@ impl Signer {
         Ok(())
     }
 
+    /// Makes the signature of one document without adding it. Returns the signature, and the set of
+    /// the document if sets are kept; `None` if the document has no content for a signature.
+    pub fn sign_one(&mut self, document: &Document, stop: &Stop) -> Result<Option<(&[u64], &[u64])>> {
+        self.cut(document, stop)?;
+        self.words.clear();
+        let is_signed = self.sign(document, stop)?;
+        let set = self.recipe.sets.map_or(&[][..], |feature| &self.different[feature]);
+        Ok(is_signed.then_some((&self.words, set)))
+    }
+
     /// Cuts a document into tokens of each kind.
     fn cut(&mut self, document: &Document, stop: &Stop) -> Result<()> {
         let Self { recipe, scratch, hashes, different, .. } = self;

@@ -65,6 +65,12 @@ impl SetPredicate {
 }
 
 impl Predicate {
+    /// Reports whether it does not matter which of two sets is the left one.
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
+    pub fn is_symmetric(&self) -> bool {
+        !matches!(self, Self::Sets(SetPredicate { measure: Measure::Containment, .. }))
+    }
+
     /// Accepts pairs whose similarity by `measure` is at least `threshold`, which is in (0, 1].
     ///
     /// Fails if the threshold is not above 0 and at most 1.

@@ -15,6 +15,7 @@ const CALL: Call = Call {
     clusters: false,
     by_stars: false,
     members_have_sets: false,
+    compares_by_ranks: false,
     allowance: 1,
 };
 const MORE: crate::into::step::Step = Done(End::More);

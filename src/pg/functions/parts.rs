@@ -147,7 +147,7 @@ pub(super) fn predicate(call: Call, n: usize) -> Result<Predicate> {
 /// Reads the token ranks in argument `n`. If the value is stored out of line, its ranks and the
 /// positions of its tokens are kept from call to call until a call has another value: there are
 /// many ranks, and they are the same for all rows of a query.
-fn ranks(call: Call, n: usize) -> Result<Option<TokenRanks<'static>>> {
+pub(super) fn ranks(call: Call, n: usize) -> Result<Option<TokenRanks<'static>>> {
     /// The size of a pointer to a value on disk: the header, the tag and the struct that varatt.h
     /// calls varatt_external.
     const POINTER: usize = 2 + size_of::<pg_sys::varatt_external>();

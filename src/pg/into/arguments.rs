@@ -4,24 +4,19 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 use serde::Deserialize;
 
-use super::documents::{Bands, Documents};
+use super::documents::{Bands, Carried, Counted, Documents};
 use super::layout::CitusLayout;
+use super::method::{self, MethodInParts};
 use super::place::{Place, such_as};
 use super::servers::Server;
 use super::statements::catalog;
-use crate::pg::functions::token_sets::measure;
 use crate::pg::query::as_user::{Extension, as_user};
-use crate::pg::query::decode::Kind;
 use crate::pg::query::names::qualified_type;
 use crate::pg::query::relation::Relation;
-use crate::pg::read::source::Source;
 use crate::pg::request::Request;
 use crate::pg::request::form::{Argument, KeptArguments, NEAR_DUPLICATES};
 use crate::pg::server::call::Call;
 use crate::pg::server::error::{Result, SqlError};
-use neardup_core::features::{FeatureSpec, Tokenizer};
-use neardup_core::methods::{Update, method};
-use neardup_core::verify::predicate::Predicate;
 
 /// The arguments of `near_duplicates_into` except the relation, the threshold and the options. The
 /// procedure passes them on in one JSON object.
@@ -134,6 +129,8 @@ pub(super) struct InParts {
     pub threshold: f64,
     /// The bands of minhash, if the join uses them.
     pub bands: Option<Bands>,
+    /// The method, if it defines what is carried of documents.
+    pub carried: Option<Carried>,
     /// The number of parts.
     pub parts: i64,
     /// The servers that hold the documents.
@@ -145,12 +142,19 @@ pub(super) struct InParts {
     pub key: Option<String>,
     /// Set if no two rows have the same id.
     pub has_key: bool,
+    /// A sentence about pairs that may be found in parts only.
+    pub differs: Option<&'static str>,
 }
 
 impl InParts {
     /// Reports whether the documents are on this server, so that sessions share the work.
     pub(super) fn is_shared(&self) -> bool {
         self.servers.is_empty() && self.citus.is_none()
+    }
+
+    /// Reports whether the comparison of two documents depends on what was counted.
+    pub(super) fn compares_by_ranks(&self) -> bool {
+        self.carried.as_ref().is_some_and(|carried| carried.counted == Counted::All)
     }
 }
 
@@ -169,11 +173,11 @@ pub(super) struct JoinArguments {
     pub max_pairs: Option<i64>,
     /// The parameters of the join in parts, if it is made in parts.
     pub in_parts: Option<InParts>,
-    /// Set if documents are on servers or in Citus, but the join cannot be made in parts.
-    pub is_elsewhere: bool,
-    /// Set if documents are on this server and parts are wanted, but the join cannot be made in
-    /// parts.
-    pub is_whole: bool,
+    /// The reason why the join cannot be made in parts, if documents are on servers or in Citus.
+    pub is_elsewhere: Option<&'static str>,
+    /// The reason why the join cannot be made in parts, if documents are on this server and parts
+    /// are wanted.
+    pub is_whole: Option<&'static str>,
 }
 
 impl JoinArguments {
@@ -194,27 +198,30 @@ impl JoinArguments {
         let id_oid =
             id.map_or(pg_sys::INT8OID, |id| if id.is_integer() { pg_sys::INT8OID } else { id.base_type });
         let request = Request::of_kept(&arguments.join, id_oid)?;
-        let method = given.text(Argument::Method)?.unwrap_or("jaccard".into());
         let found = as_user(role, || Server::all(&catalog::servers(docs)))?;
         let citus = as_user(role, || CitusLayout::of(docs, result))?.filter(|_| found.is_empty());
         let elsewhere = citus.is_some() || !found.is_empty();
         // Parts of documents that are on this server cost more, so they are made only if wanted.
         let is_wanted = elsewhere || arguments.parts.is_some();
-        let join = in_parts(&request, &method).filter(|_| is_wanted);
-        if join.is_none() && elsewhere && method == "minhash" {
-            let message = format!(
-                "method minhash is not made in parts with these arguments, and the documents of {} are on servers",
-                relation.shown
-            );
-            return Err(SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message).hint(
-                "The exact join is made in parts: method => 'jaccard'. near_duplicates finds the pairs by minhash, of documents that it reads to here.",
-            ));
+        let join = method::of(&request, &arguments.join, extension, citus.is_some())?;
+        // The order of ids is known only if documents are read in one part, or in ranges of ids.
+        let of_integers = id_column.is_some_and(|id| id.is_integer() && relation.is_key(id));
+        let join = match join {
+            Ok(MethodInParts { are_ordered: true, .. }) if !elsewhere && !of_integers => {
+                Err("the ids are not the integers of a primary key, whose order matters here")
+            }
+            join => join,
+        };
+        if join.is_err() && elsewhere && request.method_name == "minhash" {
+            return Err(minhash_reads_all(&relation.shown));
         }
-        let is_elsewhere = join.is_none() && elsewhere;
-        let is_whole = join.is_none() && is_wanted && !elsewhere;
+        let why = join.as_ref().err().copied();
+        let is_elsewhere = why.filter(|_| elsewhere);
+        let is_whole = why.filter(|_| is_wanted && !elsewhere);
         let in_parts = match join {
-            None => None,
-            Some(Exactly { spec, measure, threshold, bands }) => {
+            Ok(MethodInParts { set, measure, threshold, bands, carried, are_ordered, differs })
+                if is_wanted =>
+            {
                 let servers = Server::listed(found)?;
                 let least = citus.as_ref().map_or(servers.len() as i64, |layout| layout.shards);
                 let usual = if citus.is_some() { least } else { 16 * least };
@@ -225,12 +232,24 @@ impl JoinArguments {
                 };
                 let source = &request.left;
                 let (table, id) = (source.table.clone(), source.id.clone());
-                let documents = Documents { table, id, set: tokens(&extension.schema, source, &spec) };
-                let of_integers = id_column.is_some_and(|id| id.is_integer() && relation.is_key(id));
+                let documents = Documents { table, id, set, are_ordered };
                 let key = of_integers.then(|| source.key.clone());
                 let has_key = of_integers && relation.is_plain;
-                Some(InParts { documents, measure, threshold, bands, parts, servers, citus, key, has_key })
+                Some(InParts {
+                    documents,
+                    measure,
+                    threshold,
+                    bands,
+                    carried,
+                    parts,
+                    servers,
+                    citus,
+                    key,
+                    has_key,
+                    differs,
+                })
             }
+            _ => None,
         };
         Ok(Self {
             shown: relation.shown.clone(),
@@ -243,6 +262,16 @@ impl JoinArguments {
             is_whole,
         })
     }
+}
+
+/// Returns the error for a call of minhash that would read all documents to this server.
+fn minhash_reads_all(docs: &str) -> SqlError {
+    let message = format!(
+        "method minhash is not made in parts with these arguments, and the documents of {docs} are on servers"
+    );
+    SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message).hint(
+        "The exact join is made in parts: method => 'jaccard'. near_duplicates finds the pairs by minhash, of documents that it reads to here.",
+    )
 }
 
 /// Returns the number of parts of a join in `least` places, servers or shards, each of which has at
@@ -272,54 +301,4 @@ fn parts_here(asked: Option<i32>) -> Result<i64> {
         return Err(SqlError::parameter(message).hint("One for each 100000 documents: parts => 16"));
     }
     Ok(parts)
-}
-
-/// The parameters of a join in parts.
-struct Exactly {
-    /// The rules for cutting documents.
-    spec: FeatureSpec,
-    measure: &'static str,
-    threshold: f64,
-    bands: Option<Bands>,
-}
-
-/// Returns the parameters of a join that can be made in parts, or None for any other join.
-fn in_parts(request: &Request, method: &str) -> Option<Exactly> {
-    if method == "minhash" {
-        let method::Bands { feature: spec, plan, seed, threshold } = request.method.bands()?;
-        let bands = Bands { bands: plan.bands, rows: plan.rows, seed };
-        // A repeated number, and so also a repeated shingle, has another hash in a set than in a
-        // sketch.
-        let are_numbers = matches!(request.left.kind, Kind::Numbers)
-            || spec.shingle > 1 && (request.left.kind != Kind::Text || spec.tokenizer != Tokenizer::Chars);
-        let is_known = !(spec.multiset && are_numbers);
-        return is_known.then_some(Exactly { spec, measure: "jaccard", threshold, bands: Some(bands) });
-    }
-    let name = match method {
-        "jaccard" => "jaccard",
-        "cosine" => "cosine",
-        "dice" => "dice",
-        // Within one table, the greater one of the two containments of a pair counts.
-        "overlap" | "containment" => "overlap",
-        _ => return None,
-    };
-    let Update::Sets(spec, predicate) = request.method.update() else { return None };
-    let threshold = predicate.threshold();
-    // A minimum number of shared tokens cannot be used in a join in parts.
-    let plain = Predicate::new(measure(name).ok()?, threshold).ok()?;
-    (predicate == plain).then_some(Exactly { spec, measure: name, threshold, bands: None })
-}
-
-/// Returns the SQL expression for the set of a document, relative to the alias `d`.
-fn tokens(schema: &str, source: &Source, spec: &FeatureSpec) -> String {
-    let FeatureSpec { tokenizer, shingle, multiset, .. } = spec;
-    let document = &source.document;
-    let tokenizer = match (source.kind, tokenizer) {
-        (Kind::Text, Tokenizer::Chars) => "'chars'::pg_catalog.text, ",
-        (Kind::Text, Tokenizer::Whitespace) => "'whitespace'::pg_catalog.text, ",
-        (Kind::Text, Tokenizer::Html) => "'html'::pg_catalog.text, ",
-        (Kind::Text, _) => "'words'::pg_catalog.text, ",
-        _ => "",
-    };
-    format!("{schema}.tokens({document}, {tokenizer}{shingle}::pg_catalog.int4, {multiset}::pg_catalog.bool)")
 }

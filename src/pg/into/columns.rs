@@ -16,9 +16,9 @@ pub(crate) enum Type {
     Bytea,
     /// The type of the ids.
     Id,
-    /// `token_set` of the extension.
+    /// `token_set` of the extension, or what is carried of a document.
     Set,
-    /// `token_ranks` of the extension.
+    /// `token_ranks` of the extension, or what the method counts.
     Ranks,
 }
 
@@ -32,6 +32,8 @@ pub(crate) struct Types<'a> {
     pub id: (&'a str, Oid),
     /// The extension, whose schema contains the other types.
     pub extension: &'a Extension,
+    /// Set if the method defines what is carried of documents, in place of sets and ranks.
+    pub carried: bool,
 }
 
 impl Types<'_> {
@@ -47,6 +49,7 @@ impl Types<'_> {
                 Type::Numeric => "pg_catalog.numeric",
                 Type::Bool => "pg_catalog.bool",
                 Type::Bytea => "pg_catalog.bytea",
+                Type::Set | Type::Ranks if self.carried => "pg_catalog.bytea",
                 Type::Id => self.id.0,
                 Type::Set => return format!("{name} {}.token_set", self.extension.schema),
                 Type::Ranks => return format!("{name} {}.token_ranks", self.extension.schema),
@@ -66,6 +69,7 @@ impl Types<'_> {
             Type::Numeric => pg_sys::NUMERICOID,
             Type::Bool => pg_sys::BOOLOID,
             Type::Bytea => pg_sys::BYTEAOID,
+            Type::Set | Type::Ranks if self.carried => pg_sys::BYTEAOID,
             Type::Id => self.id.1,
             Type::Set => self.extension.type_named(c"token_set"),
             Type::Ranks => self.extension.type_named(c"token_ranks"),

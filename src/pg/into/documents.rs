@@ -10,16 +10,38 @@ pub(super) struct Documents {
     pub table: String,
     /// The id of a row.
     pub id: String,
-    /// The set of the document in a row.
+    /// The set of the document in a row, or what is carried of it.
     pub set: String,
+    /// Set if documents are numbered in the order of their ids.
+    pub are_ordered: bool,
 }
 
 impl Documents {
     /// Returns a query for `id` and `set` of all documents.
     pub(super) fn query(&self) -> String {
-        let Self { table, id, set } = self;
+        let Self { table, id, set, .. } = self;
         format!("SELECT {id} AS id, {set} AS set FROM {table} AS d")
     }
+}
+
+/// A method that defines what is carried of documents.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Carried {
+    /// The method and its arguments, as JSON.
+    pub method: String,
+    /// What is counted before documents meet.
+    pub counted: Counted,
+}
+
+/// What is counted of documents before they meet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Counted {
+    /// Nothing.
+    Nothing,
+    /// The tokens of a sample.
+    Sample,
+    /// The terms of all documents. The comparison of two documents depends on them, too.
+    All,
 }
 
 /// Bands of minhash.

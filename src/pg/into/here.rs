@@ -46,7 +46,8 @@ impl Backend for Here {
             from: number.checked_sub(1).and_then(|before| ranges.get(before).copied()),
             to: ranges.get(number).copied(),
         });
-        Ok((statements::sets(sets, &in_parts.documents, range, in_parts.parts), None))
+        let carried = in_parts.carried.is_some();
+        Ok((statements::sets(sets, &in_parts.documents, range, (in_parts.parts, carried)), None))
     }
 
     fn fill(&self, work: &mut Work, table: Table) -> Result<()> {
@@ -74,7 +75,10 @@ impl Backend for Here {
                 set(c"enable_hashjoin", c"off");
                 set(c"enable_mergejoin", c"off");
                 let [candidates, left] = [of_part(Table::Candidates)?, of_part(Table::Sets)?];
-                statements::pairs(&join, to, [named(&candidates), named(&left), named(&of(Table::Sets)?)])
+                let ranks = join.compares_by_ranks().then(|| of(Table::Ranks)).transpose()?;
+                let sets = of(Table::Sets)?;
+                let from = [named(&candidates), named(&left), named(&sets)];
+                statements::pairs(&join, to, from, ranks.as_ref().map(named))
             }
             // The table of sets is filled elsewhere; the others are not needed here.
             Table::Sets

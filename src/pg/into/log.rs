@@ -4,7 +4,7 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 use serde::{Deserialize, Serialize};
 
-use super::documents::Bands;
+use super::documents::{Bands, Carried};
 use super::layout::CitusLayout;
 use super::own;
 use super::place::Place;
@@ -30,6 +30,9 @@ pub(super) struct Arguments {
     /// The bands of minhash, if the join uses them.
     #[serde(default)]
     pub bands: Option<Bands>,
+    /// The method, if it defines what is carried of documents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub carried: Option<Carried>,
     /// The number of parts.
     pub parts: i64,
     /// The type of the ids.

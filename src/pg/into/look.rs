@@ -15,13 +15,18 @@ use crate::pg::server::error::Result;
 pub(super) fn look_around(work: &mut Work) -> Result<()> {
     work.log = LogTable::open(&work.log_place, work.caller)?;
     let first = work.state.call.first;
-    if first && work.asked.is_elsewhere {
+    if let Some(why) = work.asked.is_elsewhere.filter(|_| first) {
         pgrx::notice!(
-            "near_duplicates_into: what is asked for is not made in parts, so all documents are read here"
+            "near_duplicates_into: what is asked for is not made in parts, so all documents are read here: {why}"
         );
     }
-    if first && work.asked.is_whole {
-        pgrx::notice!("near_duplicates_into: what is asked for is not made in parts, so it is made in one");
+    if let Some(why) = work.asked.is_whole.filter(|_| first) {
+        pgrx::notice!(
+            "near_duplicates_into: what is asked for is not made in parts, so it is made in one: {why}"
+        );
+    }
+    if let Some(differs) = work.asked.in_parts.as_ref().and_then(|of| of.differs).filter(|_| first) {
+        pgrx::notice!("near_duplicates_into: {differs}");
     }
     if !first {
         parts::check_joined(work)?;
@@ -107,13 +112,14 @@ fn goes_on(work: &Work, log: &LogTable) -> bool {
 /// Returns the parameters of the call for the log, or None if the join is not made in parts.
 pub(super) fn arguments(work: &Work) -> Result<Option<Arguments>> {
     let Some(in_parts) = &work.asked.in_parts else { return Ok(None) };
-    let InParts { documents, measure, threshold, bands, parts, servers, citus, .. } = in_parts;
+    let InParts { documents, measure, threshold, bands, carried, parts, servers, citus, .. } = in_parts;
     Ok(Some(Arguments {
         docs: work.asked.docs.to_u32(),
         documents: documents.query(),
         measure: (*measure).to_owned(),
         threshold: threshold.to_string(),
         bands: *bands,
+        carried: carried.clone(),
         parts: *parts,
         ids: work.asked.id.clone(),
         pairs: work.result.qualified()?,

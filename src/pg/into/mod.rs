@@ -3,15 +3,16 @@
 //!
 //! The procedure calls [`transaction`] and commits, until the transaction reports that it is done.
 //! Each transaction [looks](look) for the current state, and carries out the plan of `crate::into`.
-//! [`arguments`] are the arguments, [`documents`] the parameters of statements, [`place`] the names
-//! of tables to make, [`log`] the log next to the result, [`spread`] the working tables and the
-//! place of their rows, [`servers`] the requests to servers and the statements that run there,
-//! [`layout`] the distribution of the documents by Citus. [`tables`] makes the working tables. They
-//! are filled by [`on_servers`] or, in Citus, by [`in_shards`], where [`stars`] also makes
-//! clusters, or by [`here`] if the documents are on this server and are joined in parts, which
-//! sessions share: [`in_parts`] finds these tables, and [`parts`] takes the parts. [`outcome`]
-//! makes the tables that the caller named. [`reasons`] makes the error that says why a call ends,
-//! and [`refusal`] is an error that is raised once the tables of the call are dropped.
+//! [`arguments`] are the arguments, [`method`] how their method is made in parts, [`documents`] the
+//! parameters of statements, [`place`] the names of tables to make, [`log`] the log next to the
+//! result, [`spread`] the working tables and the place of their rows, [`servers`] the requests to
+//! servers and the statements that run there, [`layout`] the distribution of the documents by
+//! Citus. [`tables`] makes the working tables. They are filled by [`on_servers`] or, in Citus, by
+//! [`in_shards`], where [`stars`] also makes clusters, or by [`here`] if the documents are on this
+//! server and are joined in parts, which sessions share: [`in_parts`] finds these tables, and
+//! [`parts`] takes the parts. [`outcome`] makes the tables that the caller named. [`reasons`] makes
+//! the error that says why a call ends, and [`refusal`] is an error that is raised once the tables
+//! of the call are dropped.
 //!
 //! Work runs as the caller with `pg_catalog` as the only schema of the search path, except for
 //! reading documents, which runs like any query of the caller.
@@ -28,6 +29,7 @@ mod in_shards;
 mod layout;
 mod log;
 mod look;
+mod method;
 mod on_servers;
 mod outcome;
 mod own;

@@ -19,7 +19,7 @@ pub(super) struct OnServers;
 impl Backend for OnServers {
     fn read_documents(&self, work: &Work, sets: &str) -> Result<(String, Option<Oid>)> {
         let documents = &work.in_parts()?.documents;
-        Ok((fill::sets(sets, &documents.query()), None))
+        Ok((fill::sets(sets, documents, work.in_parts()?.carried.is_some()), None))
     }
 
     fn fill(&self, work: &mut Work, table: Table) -> Result<()> {
@@ -65,7 +65,9 @@ impl Backend for OnServers {
             }
             Table::Pairs => {
                 let [halves, sets] = [of(Table::Halves)?, of(Table::Sets)?];
-                fill::pairs(&join, to, [(&halves.0, halves.1), (&sets.0, sets.1)])
+                let ranks = join.compares_by_ranks().then(|| of(Table::Ranks)).transpose()?;
+                let ranks = ranks.as_ref().map(|(name, oid)| (name.as_str(), *oid));
+                fill::pairs(&join, to, [(&halves.0, halves.1), (&sets.0, sets.1)], ranks)
             }
         };
         let rows = statement.run()?;

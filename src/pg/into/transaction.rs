@@ -136,6 +136,7 @@ fn begin(
         clusters: clusters.is_some(),
         by_stars: false,
         members_have_sets: in_shards,
+        compares_by_ranks: asked.in_parts.as_ref().is_some_and(InParts::compares_by_ranks),
         allowance: i64::try_from(settings::memory()).unwrap_or(i64::MAX),
     };
     let mut work = Work {

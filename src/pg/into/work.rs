@@ -128,7 +128,8 @@ impl Work {
     /// Returns the owner of the call's tables, and the types of their columns.
     pub(super) fn owned(&self) -> Owned<'_> {
         let id = (self.asked.id.as_str(), self.asked.id_oid);
-        Owned { caller: self.caller, types: Types { id, extension: &self.extension } }
+        let carried = self.asked.in_parts.as_ref().is_some_and(|in_parts| in_parts.carried.is_some());
+        Owned { caller: self.caller, types: Types { id, extension: &self.extension, carried } }
     }
 
     /// Returns the log.
@@ -144,7 +145,7 @@ impl Work {
     /// Returns the parts of statements that describe the join.
     pub(super) fn join(&self) -> Result<Join> {
         let Extension { schema, internal, .. } = &self.extension;
-        let InParts { measure, threshold, parts, bands, .. } = self.in_parts()?;
-        Ok(Join::new((schema, internal), (measure, *threshold), *parts, *bands))
+        let InParts { measure, threshold, parts, bands, carried, .. } = self.in_parts()?;
+        Ok(Join::new((schema, internal), (measure, *threshold), *parts, (*bands, carried.as_ref())))
     }
 }

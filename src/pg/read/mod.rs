@@ -1,5 +1,6 @@
 //! Reads documents and pairs from the server: through a cursor, in batches for the workers.
 
+mod carried;
 pub(crate) mod documents;
 pub(crate) mod packed;
 pub(crate) mod pairs;

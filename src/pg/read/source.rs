@@ -24,7 +24,7 @@ use neardup_core::sketches::stored::SketchReader;
 
 const DOING: &str = "reading documents";
 /// The SQL expression for sites or URLs if no column of sites or URLs is requested.
-const NONE: &str = "NULL::pg_catalog.text";
+pub(super) const NONE: &str = "NULL::pg_catalog.text";
 
 /// A query for ids and documents.
 #[derive(Debug, Clone)]
@@ -50,6 +50,8 @@ pub(crate) struct Source {
     pub column: String,
     /// The relation, quoted for SQL text.
     pub table: String,
+    /// The SQL expression for the site of a row, which is NULL without a column of sites.
+    pub site: String,
     /// The kind of documents.
     pub kind: Kind,
     /// The name of the relation, for messages.
@@ -62,9 +64,9 @@ pub(crate) struct Source {
     text_column: String,
     site_column: Option<String>,
     /// Set if the documents are HTML pages whose text is wanted.
-    are_pages: bool,
+    pub(super) are_pages: bool,
     /// The SQL expression for the URLs of the pages, and the name of their column.
-    url: Option<[String; 2]>,
+    pub(super) url: Option<[String; 2]>,
     /// The argument that names the column of the ids.
     pub id_argument: &'static str,
 }
@@ -107,10 +109,7 @@ impl Source {
             (Kind::Sketches(_, of), _) => format!("{column}::{}", qualified_type(of)),
         };
         let as_text = |column: &Column| Ok::<_, SqlError>(format!("d.{}::pg_catalog.text", column.quoted()?));
-        let site_value = match site {
-            Some(site) => as_text(site)?,
-            None => NONE.to_owned(),
-        };
+        let site_value = site.map_or_else(|| Ok(NONE.to_owned()), as_text)?;
         let url =
             pages.flatten().map(|url| Ok::<_, SqlError>([as_text(url)?, url.name.clone()])).transpose()?;
         let url_value = url.as_ref().map_or(NONE, |[value, _]| value);
@@ -128,6 +127,7 @@ impl Source {
             is_listed: false,
             oid: relation.oid,
             document,
+            site: site_value,
             key: if id.is_integer() { format!("d.{}", id.quoted()?) } else { format!("({quoted})") },
             id: quoted,
             text_column: text.name.clone(),

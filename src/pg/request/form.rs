@@ -245,7 +245,8 @@ impl KeptArguments {
         }
     }
 
-    fn text(&self, argument: Argument) -> Option<&str> {
+    /// Returns a text argument.
+    pub(crate) fn text(&self, argument: Argument) -> Option<&str> {
         self.texts.iter().find(|(name, _)| *name == argument).map(|(_, text)| text.as_str())
     }
 }

@@ -7,6 +7,7 @@ mod clustering;
 pub(crate) mod example;
 pub(crate) mod features;
 pub(crate) mod form;
+pub(crate) mod in_parts;
 mod join;
 pub(crate) mod methods;
 pub(crate) mod nearest;

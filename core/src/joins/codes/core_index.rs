@@ -4,6 +4,7 @@ use crate::error::Result;
 use crate::executor::{self, Stop};
 use crate::features::windows::Windows;
 use crate::memory;
+use crate::verify::repeatability::least_common;
 
 /// The name of the task, for errors.
 pub(super) const DOING: &str = "joining feature codes";
@@ -85,6 +86,33 @@ impl CoreIndex {
     pub(super) fn bytes(&self) -> usize {
         memory::bytes(&self.entries) + memory::bytes(&self.starts) + memory::bytes(&self.lengths)
     }
+}
+
+/// Calls `offered` with the hash of a gram of each core of a code, and `looked_up` with the hashes
+/// of all grams that may be of a core. If one of two codes passes as a part of the other, a gram of
+/// a core of the shorter code is among the grams of the other code.
+pub fn each_gram(
+    code: &str,
+    threshold: f64,
+    mut offered: impl FnMut(u64) -> Result<()>,
+    mut looked_up: impl FnMut(u64) -> Result<()>,
+) -> Result<()> {
+    let mut windows = Windows::default();
+    windows.set(code)?;
+    // The code was counted before.
+    let length = code.chars().count() as u32;
+    let Cores { mut first, step, length: core } = Cores::new(length, least_common(length, threshold));
+    let gram = gram_length(core);
+    while first + core <= length {
+        offered(windows.hash(first, gram))?;
+        first += step;
+    }
+    let lengths =
+        (0..u32::BITS).flat_map(|n| [1 << n, 3 << n >> 1]).filter(|&gram| gram == gram_length(gram));
+    for gram in lengths.take_while(|&gram| gram <= length) {
+        (0..=length - gram).try_for_each(|at| looked_up(windows.hash(at, gram)))?;
+    }
+    Ok(())
 }
 
 /// Returns the greatest number of the form 2^n or 3 · 2^n that is at most `length`, and at least 1.

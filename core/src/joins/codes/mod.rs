@@ -41,6 +41,7 @@ use crate::features::windows::Windows;
 use crate::memory;
 use crate::verify::automaton::SuffixAutomaton;
 use crate::verify::repeatability::{least_common, share};
+pub use core_index::each_gram;
 use core_index::{CoreIndex, DOING};
 
 /// Prepares to find all pairs of rows whose codes reach `threshold` in the direction with the

@@ -8,12 +8,13 @@
 //! the number of candidates, but never which pairs are found. Candidates are compared by their
 //! whole sets ([`token_set`]). (Vernica, Carey, Li: Efficient parallel set-similarity joins using
 //! MapReduce, SIGMOD 2010, with grouped tokens; the bitmaps are those of Sandes, Teodoro, Melo:
-//! Bitmap filter, Information Systems 2020.)
+//! Bitmap filter, Information Systems 2020.) Documents that are no sets meet by [`keys`].
 
 pub mod bands;
 pub mod bitmaps;
 pub mod engine;
 pub mod groups;
+pub mod keys;
 pub mod part;
 pub mod ranks;
 pub mod rows;

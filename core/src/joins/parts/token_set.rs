@@ -191,6 +191,13 @@ impl<'a> TokenSet<'a> {
         Ok(Self { header: Header { hash_version, text_version, origin, multiset, shingle }, hashes })
     }
 
+    /// Takes the hashes of the tokens of a set, in ascending order. Such a set has the same origin
+    /// as all others that are made in this way.
+    pub fn of_hashes(hashes: &'a [[u8; size_of::<u64>()]]) -> Self {
+        let header = Header::new(Origin::Tokens, &FeatureSpec { multiset: false, ..FeatureSpec::WORDS });
+        Self { header, hashes }
+    }
+
     /// Parses bytes from an untrusted source. Also fails unless hashes are in ascending order.
     pub fn check(bytes: &'a [u8]) -> Result<Self> {
         let set = Self::parse(bytes)?;

@@ -294,7 +294,7 @@ fn is_joined(text: &str) -> bool {
 
 /// Returns the hash of a text's words joined by single spaces, or `None` if the text is only white
 /// space.
-fn whole_text(text: &str, words: &mut String) -> Result<Option<u64>> {
+pub fn whole_text(text: &str, words: &mut String) -> Result<Option<u64>> {
     if is_joined(text) {
         return Ok(Some(hash::hash_bytes(text.as_bytes())));
     }

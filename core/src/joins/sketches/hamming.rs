@@ -96,6 +96,14 @@ impl Hamming {
         (0..blocks.count()).map(|block| blocks.range(block)).collect()
     }
 
+    /// Calls `each` with a key for each block of a vector. Vectors at no greater distance than the
+    /// greatest one have a key in common.
+    pub fn each_key(&self, signature: &[u64], mut each: impl FnMut(u64)) {
+        for (n, range) in (0u64..).zip(self.blocks()) {
+            each(mix(self.block(signature, range) ^ mix(n)));
+        }
+    }
+
     /// Returns the bits of a block as a key.
     fn block(&self, signature: &[u64], range: Range<usize>) -> u64 {
         if range.len() <= 64 {

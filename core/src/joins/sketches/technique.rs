@@ -202,16 +202,51 @@ impl Technique {
                 129..=256 => Box::new(BlockKeys::<4>::new(hamming, signatures)),
                 _ => Box::new(BlockKeys::<8>::new(hamming, signatures)),
             },
+            technique => shared(technique, technique.stored_keys()?),
+        })
+    }
+
+    /// Returns how many of its keys the technique takes from a signature as they are, or `None` if
+    /// it takes none.
+    fn stored_keys(&self) -> Option<usize> {
+        match *self {
             Self::Shingling(Shingling { groups, megashingles: true, .. }) => {
-                shared(*self, (groups * (groups - 1) / 2) as usize)
+                Some((groups * (groups - 1) / 2) as usize)
             }
             // At least `least` supershingles agree, and only least - 1 of them can be outside the
             // first groups - least + 1. So one of these first supershingles agrees.
-            Self::Shingling(Shingling { groups, least, .. }) => shared(*self, (groups - least + 1) as usize),
-            Self::Minhash(MinhashBands { bands, .. }) => shared(*self, bands),
-            Self::Equal { .. } => shared(*self, 1),
-            Self::Sets(_) => return None,
-        })
+            Self::Shingling(Shingling { groups, least, .. }) => Some((groups - least + 1) as usize),
+            Self::Minhash(MinhashBands { bands, .. }) => Some(bands),
+            Self::Equal { .. } => Some(1),
+            Self::Simhash(_) | Self::Sets(_) => None,
+        }
+    }
+
+    /// Returns a key of a signature; `band` is less than the number of stored keys.
+    fn stored_key(&self, signature: &[u64], band: usize) -> u64 {
+        match *self {
+            Self::Shingling(Shingling { at, groups, megashingles: true, .. }) => {
+                let (a, b) = pair_of(band, groups as usize);
+                mix(mix(signature[at + a]) ^ signature[at + b])
+            }
+            Self::Shingling(Shingling { at, .. }) | Self::Minhash(MinhashBands { at, .. }) => {
+                signature[at + band]
+            }
+            Self::Equal { at, words } => {
+                signature[at..at + words].iter().fold(0, |key, &word| mix(key ^ word))
+            }
+            Self::Simhash(_) | Self::Sets(_) => 0,
+        }
+    }
+
+    /// Calls `each` with all keys of a signature. Two signatures are a candidate of the technique
+    /// if they have a key in common.
+    pub fn each_key(&self, signature: &[u64], mut each: impl FnMut(u64)) {
+        if let Self::Simhash(hamming) = self {
+            return hamming.each_key(signature, each);
+        }
+        (0..self.stored_keys().unwrap_or(0))
+            .for_each(|band| each(mix(self.stored_key(signature, band) ^ mix(band as u64))));
     }
 }
 
@@ -223,24 +258,6 @@ struct Shared<'a> {
     signatures: &'a Signatures,
     /// The position of the set's size in a signature, if signatures have one.
     sizes: Option<usize>,
-}
-
-impl Shared<'_> {
-    fn key_of(&self, signature: &[u64], band: usize) -> u64 {
-        match self.technique {
-            Technique::Shingling(Shingling { at, groups, megashingles: true, .. }) => {
-                let (a, b) = pair_of(band, groups as usize);
-                mix(mix(signature[at + a]) ^ signature[at + b])
-            }
-            Technique::Shingling(Shingling { at, .. }) | Technique::Minhash(MinhashBands { at, .. }) => {
-                signature[at + band]
-            }
-            Technique::Equal { at, words } => {
-                signature[at..at + words].iter().fold(0, |key, &word| mix(key ^ word))
-            }
-            Technique::Simhash(_) | Technique::Sets(_) => 0,
-        }
-    }
 }
 
 /// Returns the `n`th pair of `groups` numbers: (0, 1), (0, 2), … (1, 2), ….
@@ -259,12 +276,13 @@ impl Keys for Shared<'_> {
     }
 
     fn key(&self, record: u32, band: usize) -> u64 {
-        self.key_of(self.signatures.get(record), band)
+        self.technique.stored_key(self.signatures.get(record), band)
     }
 
     #[inline]
     fn meet(&self, a: u32, b: u32, band: usize) -> bool {
-        self.key_of(self.signatures.get(a), band) == self.key_of(self.signatures.get(b), band)
+        let of = |record| self.technique.stored_key(self.signatures.get(record), band);
+        of(a) == of(b)
     }
 
     #[inline]

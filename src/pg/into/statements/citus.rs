@@ -163,7 +163,7 @@ pub(crate) fn slots(slots: Named<'_>, keys: &str) -> Statement {
 /// A function whose result is needed more than once for a row is in `FROM`, so it is called once
 /// for each row. Nobody knows the salt beforehand, so nobody can make sets with the same number.
 pub(crate) fn sets(table: &str, documents: &Documents, salt: i64, slots: Option<(&str, i64)>) -> String {
-    let Documents { table: docs, id, set } = documents;
+    let Documents { table: docs, id, set, .. } = documents;
     let empty = token_set::HEADER;
     let (from, set) = match slots {
         None => (format!("{docs} AS d"), format!("ARRAY[{set}]")),

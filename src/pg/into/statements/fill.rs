@@ -4,9 +4,10 @@ use pgrx::pg_sys::Oid;
 
 use crate::into::state::most_candidates;
 use crate::into::step::Table;
-use crate::pg::into::documents::Bands;
+use crate::pg::into::documents::{Bands, Carried, Counted, Documents};
 use crate::pg::procedure::statement::Statement;
 use crate::pg::query::as_user::INTERNAL;
+use crate::pg::request::example::literal;
 use neardup_core::joins::parts::token_set;
 
 /// An existing table: its name, quoted for SQL text, and its OID.
@@ -27,6 +28,9 @@ pub(crate) struct Join {
     pub parts: i64,
     /// The bands, if the join is by bands and not by prefixes.
     pub bands: Option<Bands>,
+    /// The method as an SQL literal, and what it counts, if it defines what is carried of
+    /// documents. Then there is no measure.
+    pub carried: Option<(String, Counted)>,
 }
 
 impl Join {
@@ -35,7 +39,7 @@ impl Join {
         (schema, internal): (&str, &str),
         (measure, threshold): (&str, f64),
         parts: i64,
-        bands: Option<Bands>,
+        (bands, carried): (Option<Bands>, Option<&Carried>),
     ) -> Self {
         Self {
             schema: schema.to_owned(),
@@ -44,12 +48,28 @@ impl Join {
             threshold: format!("'{threshold}'::float8"),
             parts,
             bands,
+            carried: carried.map(|carried| (method(&carried.method), carried.counted)),
         }
+    }
+
+    /// Reports whether nothing is counted before documents meet.
+    pub(crate) fn counts_nothing(&self) -> bool {
+        self.bands.is_some() || matches!(self.carried, Some((_, Counted::Nothing)))
+    }
+
+    /// Reports whether the comparison of two documents depends on what was counted.
+    pub(crate) fn compares_by_ranks(&self) -> bool {
+        matches!(self.carried, Some((_, Counted::All)))
     }
 
     /// Returns the SQL expression for the rows that a set adds to parts, by the order `o.ranks`.
     pub(crate) fn groups(&self, set: &str) -> String {
-        let Self { schema, internal, measure, threshold, parts, bands } = self;
+        let Self { schema, internal, measure, threshold, parts, bands, carried } = self;
+        if let Some((method, _)) = carried {
+            return format!(
+                "{INTERNAL}.neardup_carried_groups({set}, o.ranks, {method}, {parts}::int4{internal})"
+            );
+        }
         match bands {
             None => {
                 format!("{schema}.prefix_groups({set}, o.ranks, {measure}, {threshold}, {parts}::int4)")
@@ -62,25 +82,81 @@ impl Join {
 
     /// Returns the SQL expression for the candidates among the rows `p` of a part.
     pub(crate) fn joined(&self) -> String {
-        let Self { internal, measure, threshold, bands, .. } = self;
+        let Self { internal, measure, threshold, bands, carried, .. } = self;
+        if let Some((method, _)) = carried {
+            return format!(
+                "{INTERNAL}.neardup_join_carried(p.n, p.size, p.bitmap, p.prefix, {method}{internal})"
+            );
+        }
         let join = if bands.is_some() { "neardup_join_bands" } else { "neardup_join_part" };
         format!("{INTERNAL}.{join}(p.n, p.size, p.bitmap, p.prefix, {measure}, {threshold}{internal})")
     }
+
+    /// Returns the SQL expression for the similarity of two sets, and the condition that it is high
+    /// enough. `o.ranks` has what was counted, if the comparison depends on it.
+    pub(crate) fn similarity(&self, [left, right]: [&str; 2]) -> (String, String) {
+        let Self { schema, internal, measure, threshold, carried, .. } = self;
+        let Some((method, counted)) = carried else {
+            let similarity = format!("{schema}.token_similarity({left}, {right}, {measure})");
+            return (similarity.clone(), format!("{similarity} >= {threshold}"));
+        };
+        let ranks = if *counted == Counted::All { "o.ranks" } else { "NULL::bytea" };
+        let similarity =
+            format!("{INTERNAL}.neardup_carried_similarity({left}, {right}, {ranks}, {method}{internal})");
+        (similarity.clone(), format!("{similarity} IS NOT NULL"))
+    }
+
+    /// Returns the SQL expression for the order of tokens, or for what the method counts.
+    pub(crate) fn counted(&self) -> String {
+        let Self { schema, internal, carried, .. } = self;
+        match carried {
+            None => format!("{schema}.token_order(s.set, 200000::int4)"),
+            Some((method, _)) => format!("{INTERNAL}.neardup_carried_ranks(s.set, {method}{internal})"),
+        }
+    }
+}
+
+/// Returns a method as an SQL literal.
+pub(crate) fn method(json: &str) -> String {
+    // Backslashes mean the same whatever standard_conforming_strings says.
+    let escape = if json.contains('\\') { "E" } else { "" };
+    format!("{escape}{}::pg_catalog.jsonb", literal(json).replace('\\', "\\\\"))
+}
+
+/// The SQL expressions for the bytes of a set `set`, and for the number by which equal sets are
+/// found: a digest for which nobody can construct a collision, or NULL if no set is similar.
+/// Carried documents that are not similar to those with the same bytes have numbers of their own.
+pub(crate) fn digest(set: &str, bytes: &str, carried: bool) -> String {
+    let length = format!("pg_catalog.octet_length({bytes})");
+    if !carried {
+        let empty = token_set::HEADER;
+        return format!(
+            "CASE WHEN {length} OPERATOR(pg_catalog.>) {empty} THEN pg_catalog.sha256({bytes}) END"
+        );
+    }
+    format!(
+        "CASE WHEN {length} OPERATOR(pg_catalog.>) 0 THEN pg_catalog.sha256(CASE WHEN pg_catalog.get_byte({set}, 0) OPERATOR(pg_catalog.=) 1 THEN {bytes} \
+         ELSE {bytes} OPERATOR(pg_catalog.||) pg_catalog.uuid_send(pg_catalog.gen_random_uuid()) END) END"
+    )
+}
+
+/// Returns the SQL expression for the bytes of a set.
+pub(crate) fn bytes_of(set: &str, carried: bool) -> String {
+    if carried { set.to_owned() } else { format!("{INTERNAL}.token_set_send({set})") }
 }
 
 /// Inserts the sets of the documents, which a query returns as `id` and `set`. Runs with the search
 /// path of the caller, like all reading of documents, and so qualifies all names with their
 /// schemas.
 ///
-/// A set without tokens is similar to no other set. Equal sets are found by a digest for which
-/// nobody can construct a collision.
-pub(crate) fn sets(table: &str, documents: &str) -> String {
-    let bytes = format!("{INTERNAL}.token_set_send(s.set)");
-    let length = format!("pg_catalog.octet_length({bytes})");
-    let empty = token_set::HEADER;
+/// A set without tokens is similar to no other set.
+pub(crate) fn sets(table: &str, documents: &Documents, carried: bool) -> String {
+    let bytes = bytes_of("s.set", carried);
+    let (query, digest) = (documents.query(), digest("s.set", &bytes, carried));
+    let order = if documents.are_ordered { "ORDER BY s.id" } else { "" };
     format!(
-        "INSERT INTO {table} SELECT pg_catalog.row_number() OVER (), s.id, {length}, \
-         CASE WHEN {length} OPERATOR(pg_catalog.>) {empty} THEN pg_catalog.sha256({bytes}) END, s.set FROM ({documents} OFFSET 0) s"
+        "INSERT INTO {table} SELECT pg_catalog.row_number() OVER ({order}), s.id, pg_catalog.octet_length({bytes}), {digest}, s.set \
+         FROM ({query} OFFSET 0) s"
     )
 }
 
@@ -96,14 +172,15 @@ pub(crate) fn members(members: Named<'_>, sets: Named<'_>) -> Statement {
 /// Makes the order of tokens from a sample of the sets, of which there are `count`.
 pub(crate) fn ranks(join: &Join, ranks: Named<'_>, sets: Named<'_>, count: i64) -> Statement {
     const SAMPLE: i64 = 20_000;
-    if join.bands.is_some() {
+    if join.counts_nothing() {
         return no_ranks(join, ranks);
     }
-    let each = (count / SAMPLE).max(1);
-    let schema = &join.schema;
+    let each = if join.compares_by_ranks() { 1 } else { (count / SAMPLE).max(1) };
     Statement::new(format!(
-        "INSERT INTO {} SELECT {schema}.token_order(s.set, 200000::int4) FROM {} s WHERE s.n % {each}::int8 = 0::int8",
-        ranks.0, sets.0
+        "INSERT INTO {} SELECT {} FROM {} s WHERE s.n % {each}::int8 = 0::int8",
+        ranks.0,
+        join.counted(),
+        sets.0
     ))
     .about([ranks.1, sets.1])
 }
@@ -111,9 +188,11 @@ pub(crate) fn ranks(join: &Join, ranks: Named<'_>, sets: Named<'_>, count: i64) 
 /// Makes an empty order for joins that need none.
 pub(crate) fn no_ranks(join: &Join, ranks: Named<'_>) -> Statement {
     let schema = &join.schema;
-    let sql =
-        format!("INSERT INTO {} SELECT {schema}.token_order(NULL::{schema}.token_set, 1::int4)", ranks.0);
-    Statement::new(sql).about([ranks.1])
+    let none = match join.carried {
+        None => format!("{schema}.token_order(NULL::{schema}.token_set, 1::int4)"),
+        Some(_) => "''::bytea".to_owned(),
+    };
+    Statement::new(format!("INSERT INTO {} SELECT {none}", ranks.0)).about([ranks.1])
 }
 
 /// Makes the rows of the parts, with each distinct set once. Sets and members are distributed
@@ -155,14 +234,19 @@ pub(crate) fn halves(
 }
 
 /// Inserts the similar pairs of a round.
-pub(crate) fn pairs(join: &Join, pairs: Named<'_>, [halves, sets]: [Named<'_>; 2]) -> Statement {
-    let Join { schema, measure, threshold, .. } = join;
-    let similarity = format!("{schema}.token_similarity(h.set, s.set, {measure})");
+pub(crate) fn pairs(
+    join: &Join,
+    pairs: Named<'_>,
+    [halves, sets]: [Named<'_>; 2],
+    ranks: Option<Named<'_>>,
+) -> Statement {
+    let (similarity, passes) = join.similarity(["h.set", "s.set"]);
+    let of_ranks = ranks.map(|ranks| format!(", {} o", ranks.0)).unwrap_or_default();
     Statement::new(format!(
-        "INSERT INTO {} SELECT h.l, h.r, {similarity} FROM {} h JOIN {} s ON s.n = h.r WHERE {similarity} >= {threshold}",
+        "INSERT INTO {} SELECT h.l, h.r, {similarity} FROM {} h JOIN {} s ON s.n = h.r{of_ranks} WHERE {passes}",
         pairs.0, halves.0, sets.0
     ))
-    .about([pairs.1, halves.1, sets.1])
+    .about([pairs.1, halves.1, sets.1].into_iter().chain(ranks.map(|ranks| ranks.1)).collect::<Vec<Oid>>())
 }
 
 /// Reports whether the servers must run the joins that fill a table, even if the planner expects

@@ -5,11 +5,10 @@
 use pgrx::pg_sys::Oid;
 
 use super::definitions::first_number;
-use super::fill::{Join, Named};
+use super::fill::{Join, Named, bytes_of, digest};
 use crate::pg::into::documents::Documents;
 use crate::pg::procedure::statement::{Statement, int8, oid};
 use crate::pg::query::as_user::INTERNAL;
-use neardup_core::joins::parts::token_set;
 
 /// The part number of the row that says that the tables of a stage are made.
 pub(crate) const OPEN: i64 = -1;
@@ -51,9 +50,15 @@ pub(crate) struct Range<'a> {
 /// Inserts the sets of the documents: of a range of them, whose numbers are in the part of the
 /// range, or of all of them, whose numbers are in `parts` parts in turn. Runs with the search path
 /// of the caller.
-pub(crate) fn sets(table: &str, documents: &Documents, range: Option<Range<'_>>, parts: i64) -> String {
-    let Documents { table: docs, id, set } = documents;
-    let empty = token_set::HEADER;
+pub(crate) fn sets(
+    table: &str,
+    documents: &Documents,
+    range: Option<Range<'_>>,
+    (parts, carried): (i64, bool),
+) -> String {
+    let Documents { table: docs, id, set, are_ordered } = documents;
+    let order = if *are_ordered { format!("ORDER BY {id}") } else { String::new() };
+    let (bytes, digest) = (bytes_of("s.set", carried), digest("s.set", "b.bytes", carried));
     let (number, of) = match range {
         None => {
             let length = first_number(1);
@@ -74,9 +79,9 @@ pub(crate) fn sets(table: &str, documents: &Documents, range: Option<Range<'_>>,
     };
     format!(
         "INSERT INTO {table} SELECT {number}, s.id, pg_catalog.octet_length(b.bytes), \
-             CASE WHEN pg_catalog.octet_length(b.bytes) OPERATOR(pg_catalog.>) {empty} THEN pg_catalog.sha256(b.bytes) END, s.set \
-         FROM (SELECT pg_catalog.row_number() OVER () AS i, {id} AS id, {set} AS set FROM {docs} AS d{of} OFFSET 0) s, \
-             pg_catalog.unnest(ARRAY[{INTERNAL}.token_set_send(s.set)]) AS b(bytes)"
+             {digest}, s.set \
+         FROM (SELECT pg_catalog.row_number() OVER ({order}) AS i, {id} AS id, {set} AS set FROM {docs} AS d{of} OFFSET 0) s, \
+             pg_catalog.unnest(ARRAY[{bytes}]) AS b(bytes)"
     )
 }
 
@@ -93,16 +98,24 @@ pub(crate) fn candidates(join: &Join, candidates: Named<'_>, part: Named<'_>, mo
 
 /// Inserts the similar pairs among the candidates of one part, whose left sets are in one part. The
 /// right sets are read in the order of their numbers.
-pub(crate) fn pairs(join: &Join, pairs: Named<'_>, [candidates, left, sets]: [Named<'_>; 3]) -> Statement {
-    let Join { schema, measure, threshold, .. } = join;
+pub(crate) fn pairs(
+    join: &Join,
+    pairs: Named<'_>,
+    [candidates, left, sets]: [Named<'_>; 3],
+    ranks: Option<Named<'_>>,
+) -> Statement {
+    let (similarity, _) = join.similarity(["a.set", "b.set"]);
+    // The similarity of what is carried is NULL if it is too low.
+    let least = if join.carried.is_some() { "'-Infinity'::float8" } else { &join.threshold };
+    let of_ranks = ranks.map(|ranks| format!(", {} o", ranks.0)).unwrap_or_default();
     Statement::new(format!(
         "INSERT INTO {} SELECT c.l, c.r, v.similarity \
-         FROM (SELECT DISTINCT c.l, c.r FROM {} c ORDER BY c.r, c.l OFFSET 0) c JOIN {} a ON a.n = c.l JOIN {} b ON b.n = c.r, \
-             LATERAL (SELECT {schema}.token_similarity(a.set, b.set, {measure}) AS similarity OFFSET 0) v \
-         WHERE v.similarity >= {threshold}",
+         FROM (SELECT DISTINCT c.l, c.r FROM {} c ORDER BY c.r, c.l OFFSET 0) c JOIN {} a ON a.n = c.l JOIN {} b ON b.n = c.r{of_ranks}, \
+             LATERAL (SELECT {similarity} AS similarity OFFSET 0) v \
+         WHERE v.similarity >= {least}",
         pairs.0, candidates.0, left.0, sets.0
     ))
-    .about([pairs.1, candidates.1, left.1, sets.1])
+    .about([pairs.1, candidates.1, left.1, sets.1].into_iter().chain(ranks.map(|ranks| ranks.1)).collect::<Vec<Oid>>())
 }
 
 /// Returns the numbers of the parts of a step that are done, as an array, and the number of their

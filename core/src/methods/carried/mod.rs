@@ -1,0 +1,13 @@
+//! The descriptions of methods that are made in parts.
+
+mod codes;
+mod edit;
+mod imatch;
+mod runs;
+mod sets;
+mod sketches;
+mod spotsigs;
+#[cfg(test)]
+mod tests;
+mod tlcs;
+mod words;

@@ -1,0 +1,349 @@
+//! The pairs that are found in parts are those of the join on one machine.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::Measure;
+use crate::executor::{PlainThreads, Stop};
+use crate::features::codes::CodeSpec;
+use crate::features::imatch::IdfRange;
+use crate::features::spotsigs::SpotSpec;
+use crate::features::tokens::{Document, FeatureSpec, Tokenizer};
+use crate::files::MemoryFiles;
+use crate::hash::mix;
+use crate::joins::parts::groups::groups;
+use crate::joins::parts::keys::{self, KeyPart};
+use crate::joins::parts::part::Part;
+use crate::joins::parts::ranks::TokenRanks;
+use crate::joins::parts::rows::Shared;
+use crate::joins::parts::token_set::TokenSet;
+use crate::joins::sets::Algorithm;
+use crate::joins::sets::bounds::Bounds;
+use crate::joins::sketches::combination::{Combination, Safeguards, TechniqueSpec};
+use crate::joins::sketches::rule::Rule;
+use crate::methods::Method;
+use crate::methods::carrier::{Carrier, LeftOut, Meeting, carried, content};
+use crate::methods::codes::ByCodes;
+use crate::methods::corpus::Corpus;
+use crate::methods::edit::Edit;
+use crate::methods::imatch::Imatch;
+use crate::methods::runs::Runs;
+use crate::methods::sets::Sets;
+use crate::methods::sketches::Sketches;
+use crate::methods::spotsigs::SpotSigs;
+use crate::methods::tlcs::Tlcs;
+use crate::parameters::{
+    Banding, EditPredicate, Predicate, RunShare, SentenceParameters, StopRules, TlcsParameters,
+    TlcsThresholds,
+};
+
+type Found = BTreeMap<(u64, u64), u64>;
+
+/// Finds the candidates among carried documents, in parts.
+fn candidates(
+    carrier: &dyn Carrier,
+    all: &[&[u8]],
+    left_out: LeftOut<'_>,
+    parts: u32,
+) -> BTreeSet<(u64, u64)> {
+    let (stop, executor) = (Stop::default(), PlainThreads(1));
+    let mut found = BTreeSet::new();
+    match carrier.meeting() {
+        Meeting::Keys { .. } | Meeting::Terms => {
+            let most = if let Meeting::Keys { most } = carrier.meeting() { most } else { None };
+            let mut joined: Vec<_> = (0..parts).map(|_| KeyPart::new(MemoryFiles, 0, most)).collect();
+            for (n, bytes) in (0..).zip(all) {
+                let mut own = Vec::new();
+                carrier.keys(bytes, left_out, &mut own, &stop).unwrap();
+                for (part, bytes) in keys::groups(&mut own, parts, &stop).unwrap().parts {
+                    joined[part as usize].add(n, &bytes).unwrap();
+                }
+            }
+            for part in joined {
+                part.candidates(&executor, &mut |a, b| {
+                    found.insert((a, b));
+                    Ok(())
+                })
+                .unwrap();
+            }
+        }
+        Meeting::Sets(predicate) => {
+            let order = TokenRanks::check(&[1, 0, 0, 0, 0, 0, 0, 0]).unwrap();
+            let mut joined: Vec<_> = (0..parts).map(|_| Part::new(predicate, MemoryFiles, 0)).collect();
+            for (n, bytes) in (0..).zip(all) {
+                let set: Vec<_> =
+                    carrier.set(bytes, &stop).unwrap().iter().map(|hash| hash.to_le_bytes()).collect();
+                let rows = groups(&TokenSet::of_hashes(&set), &order, &Bounds::new(predicate), parts, &stop)
+                    .unwrap();
+                for (part, prefix) in &rows.parts {
+                    joined[*part as usize]
+                        .add(&[n], rows.size, &rows.bitmap, Shared::Tokens(prefix))
+                        .unwrap();
+                }
+            }
+            for part in joined {
+                part.candidates(&executor, &mut |a, b| {
+                    found.insert((a[0].min(b[0]), a[0].max(b[0])));
+                    Ok(())
+                })
+                .unwrap();
+            }
+        }
+    }
+    found
+}
+
+/// Finds the pairs of texts in parts.
+fn in_parts(method: &dyn Method, texts: &[String], parts: u32) -> Found {
+    let (carrier, stop) = (method.carrier().unwrap(), Stop::default());
+    let all: Vec<Vec<u8>> = texts
+        .iter()
+        .map(|text| carried(carrier, &Document::Text(text.clone()), None, &stop).unwrap())
+        .collect();
+    let mut having: BTreeMap<u64, u64> = BTreeMap::new();
+    if matches!(carrier.meeting(), Meeting::Terms) {
+        for bytes in &all {
+            let terms = carrier.set(content(bytes).unwrap(), &stop).unwrap();
+            terms.into_iter().for_each(|term| *having.entry(term).or_default() += 1);
+        }
+    }
+    let out = having.into_iter().filter(|&(_, having)| !carrier.counts(having, texts.len() as u64));
+    let left_out: Vec<u8> = out.flat_map(|(term, _)| term.to_le_bytes()).collect();
+    let left_out = LeftOut::parse(&left_out).unwrap();
+    // Documents with the same bytes are one record, unless they are not similar.
+    let mut records: Vec<(&[u8], Vec<u64>)> = Vec::new();
+    for (n, bytes) in (0..).zip(&all).filter(|(_, bytes)| !bytes.is_empty()) {
+        match records.iter_mut().find(|(other, _)| other == bytes && bytes[0] == 1) {
+            Some((_, rows)) => rows.push(n),
+            None => records.push((bytes, vec![n])),
+        }
+    }
+    let contents: Vec<&[u8]> = records.iter().map(|(bytes, _)| content(bytes).unwrap()).collect();
+    let mut found = Found::new();
+    for (_, rows) in &records {
+        for (n, &a) in rows.iter().enumerate() {
+            found.extend(rows[n + 1..].iter().map(|&b| ((a, b), 1f64.to_bits())));
+        }
+    }
+    for (a, b) in candidates(carrier, &contents, left_out, parts) {
+        let pair = [a, b].map(|n| contents[n as usize]);
+        let Some(similarity) = carrier.similarity(pair, left_out, &stop).unwrap() else { continue };
+        for &x in &records[a as usize].1 {
+            for &y in &records[b as usize].1 {
+                found.insert((x.min(y), x.max(y)), similarity.to_bits());
+            }
+        }
+    }
+    found
+}
+
+fn on_one_machine(method: &dyn Method, texts: &[String]) -> Found {
+    let pairs = Corpus::of_texts(texts).pairs(method).unwrap();
+    pairs
+        .iter()
+        .map(|pair| {
+            let [a, b] = [pair.left, pair.right].map(|row| row as u64);
+            ((a.min(b), a.max(b)), pair.similarity.to_bits())
+        })
+        .collect()
+}
+
+/// Returns texts of sentences, some of which are copies of others with some changes; and odd ones.
+fn texts(count: u64, seed: u64) -> Vec<String> {
+    let word = |n: u64| {
+        let kinds =
+            ["the", "of", "is", "crane", "quay", "harbour", "left", "in", "rain", "and", "boat", "über"];
+        match mix(n ^ seed) % 3 {
+            0 => kinds[mix(n) as usize % kinds.len()].to_owned(),
+            _ => format!("w{}", mix(n) % 97),
+        }
+    };
+    let sentence = |n: u64| {
+        let words: Vec<String> = (0..4 + mix(n) % 9).map(|w| word(mix(n).wrapping_add(w))).collect();
+        words.join(" ") + ". "
+    };
+    let mut all: Vec<String> =
+        vec![String::new(), " \n".into(), "…".into(), "a".into(), "ab".into(), "ab".into()];
+    for n in 0..count {
+        let draw = mix(seed.wrapping_add(n << 20));
+        match draw % 5 {
+            0 | 1 => all.push((0..1 + draw % 6).map(|s| sentence(mix(draw) % 60 + s)).collect()),
+            2 => all.push(all[draw as usize / 8 % all.len()].clone()),
+            3 => {
+                let mut chars: Vec<char> = all[draw as usize / 8 % all.len()].chars().collect();
+                for change in 0..1 + draw % 3 {
+                    if !chars.is_empty() {
+                        let at = mix(draw + change) as usize % chars.len();
+                        match change % 2 {
+                            0 => chars[at] = 'x',
+                            _ => {
+                                chars.remove(at);
+                            }
+                        }
+                    }
+                }
+                all.push(chars.into_iter().collect());
+            }
+            _ => all.push(all[draw as usize / 8 % all.len()].clone() + &sentence(draw)),
+        }
+    }
+    all
+}
+
+fn check(name: &str, method: &dyn Method, least: usize) {
+    let mut pairs = 0;
+    for seed in 0..4 {
+        let texts = texts(150, seed);
+        let expected = on_one_machine(method, &texts);
+        pairs += expected.len();
+        for parts in [1, 3] {
+            let found = in_parts(method, &texts, parts);
+            let [missing, more] = [(&expected, &found), (&found, &expected)].map(|(a, b)| {
+                a.iter().filter(|(pair, of)| b.get(pair) != Some(of)).take(3).collect::<Vec<_>>()
+            });
+            assert!(missing.is_empty() && more.is_empty(), "{name} {seed} {parts}: {missing:?} {more:?}");
+        }
+    }
+    assert!(pairs >= least, "{name}: {pairs} pairs");
+}
+
+fn words(shingle: usize) -> FeatureSpec {
+    FeatureSpec { shingle, multiset: false, ..FeatureSpec::WORDS }
+}
+
+fn sketches(techniques: Vec<TechniqueSpec>, rule: Rule) -> Sketches {
+    let combination = Combination { techniques, rule, most: None };
+    Sketches { combination, sites: false, safeguards: Safeguards::default() }
+}
+
+#[test]
+fn signatures() {
+    let simhash =
+        |bits, threshold| TechniqueSpec::Simhash { feature: words(1), bits, frequency: true, threshold };
+    for (bits, threshold) in [(64, 0.95), (64, 0.5), (384, 0.9), (100, 1.0)] {
+        check("simhash", &Sketches::of(simhash(bits, threshold)), 100);
+    }
+    let shingling = |threshold, megashingles| TechniqueSpec::Shingling {
+        feature: words(2),
+        values: 12,
+        groups: 6,
+        seed: 1,
+        threshold,
+        megashingles,
+    };
+    for (threshold, megashingles) in [(0.3, false), (0.3, true), (0.5, false), (1.0, false)] {
+        check("shingling", &Sketches::of(shingling(threshold, megashingles)), 100);
+    }
+    for (clean, html) in [(true, false), (false, false), (true, true)] {
+        check("exact_text", &Sketches::of(TechniqueSpec::ExactText { clean, html }), 50);
+    }
+    let minhash = |verify| TechniqueSpec::Minhash {
+        feature: words(1),
+        plan: Banding::for_recall(0.6, 0.95).unwrap(),
+        seed: 3,
+        threshold: 0.6,
+        verify,
+    };
+    check("values", &Sketches::of(minhash(false)), 100);
+    let sets =
+        TechniqueSpec::Sets { feature: words(1), predicate: Predicate::new(Measure::Jaccard, 0.7).unwrap() };
+    let t = Rule::Technique;
+    let techniques = || vec![minhash(true), simhash(64, 0.9), shingling(0.3, false), sets];
+    for rule in [
+        Rule::All(vec![t(2), t(1)]),
+        Rule::Any(vec![t(2), t(1)]),
+        Rule::All(vec![t(3), t(0)]),
+        Rule::Any(vec![Rule::All(vec![t(1), t(3)]), t(0)]),
+    ] {
+        check("combined", &sketches(techniques(), rule), 50);
+    }
+}
+
+#[test]
+fn sets() {
+    let overlap = Predicate::new(Measure::Overlap, 0.7).unwrap().and_shared(3);
+    for (spec, predicate) in [
+        (words(1), overlap),
+        (FeatureSpec::WORDS, Predicate::shared(Measure::Jaccard, 4)),
+        (words(3), Predicate::new(Measure::Cosine, 0.4).unwrap()),
+    ] {
+        check("sets", &Sets { spec, predicate, algorithm: Algorithm::Auto }, 50);
+    }
+    assert!(Sets::of_words(Measure::Containment, 0.5).unwrap().carrier().is_none());
+}
+
+#[test]
+fn sites() {
+    let equal = TechniqueSpec::ExactText { clean: true, html: false };
+    let different = Some(Box::new(Rule::Technique(0)));
+    let rule = Rule::BySite { at: 0, same: None, different };
+    let method = Sketches { sites: true, ..sketches(vec![equal], rule) };
+    let (carrier, stop): (&dyn Carrier, _) = (&method, Stop::default());
+    let of = |text: &str, site| carried(carrier, &Document::Text(text.to_owned()), site, &stop).unwrap();
+    let [a, b, c, d] = [of("x", Some("one")), of("x", Some("one")), of("x", Some("two")), of("x", None)];
+    // Equal documents of one site are no pair, and so have to be compared.
+    assert!(a == b && a[0] == 2);
+    let similarity = |a: &[u8], b: &[u8]| {
+        carrier.similarity([content(a).unwrap(), content(b).unwrap()], LeftOut::default(), &stop).unwrap()
+    };
+    assert_eq!(similarity(&a, &b), None);
+    assert_eq!([similarity(&a, &c), similarity(&a, &d), similarity(&d, &d)], [Some(1.0); 3]);
+}
+
+#[test]
+fn texts_by_characters() {
+    for threshold in [0.3, 0.6, 0.8, 0.95, 1.0] {
+        let predicate = EditPredicate::new(threshold).unwrap();
+        check("edit", &Edit { predicate, algorithm: Algorithm::Auto }, 50);
+    }
+    for distance in [0, 1, 2, 5, 10] {
+        check("edit within", &Edit::within(distance), 50);
+    }
+    let predicate = EditPredicate::new(0.7).unwrap().and_within(3);
+    check("edit by both", &Edit { predicate, algorithm: Algorithm::Auto }, 50);
+    assert!(Edit::within(11).carrier().is_none());
+}
+
+#[test]
+fn codes_of_texts() {
+    for threshold in [None, Some(0.4), Some(0.75), Some(1.0)] {
+        let spec = CodeSpec { min_length: 3, unit_length: 30, ..CodeSpec::default() };
+        check("codes", &ByCodes { spec, threshold }, 50);
+    }
+    check("codes", &ByCodes { spec: CodeSpec::default(), threshold: Some(0.6) }, 50);
+}
+
+#[test]
+fn terms_and_spots() {
+    for (lo, hi) in [(0.1, 1.0), (0.2, 0.6), (0.0, 1.0), (0.5, 0.5)] {
+        check("imatch", &Imatch { spec: words(1), range: IdfRange::new(lo, hi).unwrap() }, 50);
+    }
+    for threshold in [0.3, 0.8] {
+        let predicate = Predicate::new(Measure::Jaccard, threshold).unwrap();
+        check("spotsigs", &SpotSigs { spec: SpotSpec::default(), predicate }, 50);
+    }
+}
+
+#[test]
+fn runs_of_tokens() {
+    for of in [RunShare::Smaller, RunShare::Larger, RunShare::Both] {
+        for (min_run, threshold) in [(4, 0.5), (8, 0.3), (1, 0.9)] {
+            let (max_documents, tokenizer) = (None, Tokenizer::Words);
+            check("runs", &Runs { min_run, of, threshold, max_documents, tokenizer }, 50);
+        }
+    }
+}
+
+#[test]
+fn subsequences() {
+    for trustable in [true, false] {
+        for thresholds in [
+            TlcsThresholds { resemblance: 0.28, containment: Some(0.7) },
+            TlcsThresholds { resemblance: 0.8, containment: None },
+        ] {
+            let parameters = TlcsParameters { trustable, ..TlcsParameters::default() };
+            let (signatures, rules) = (SentenceParameters::default(), StopRules::default());
+            let method = Tlcs { signatures, rules, parameters, thresholds, weight: None };
+            check("tlcs", &method, 50);
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! The description by which a method is made in parts, on any number of machines
+//! ([`crate::joins::parts`]): what is carried of each document in its place, how documents that may
+//! be similar meet, and how two of them are compared.
+//!
+//! The carried bytes of two documents decide alone whether the documents are a pair, and with which
+//! similarity. So documents with equal bytes are one record.
+
+use std::fmt::Debug;
+
+use crate::error::{Error, Result};
+use crate::executor::Stop;
+use crate::features::tokens::Document;
+use crate::joins::parts::keys::Key;
+use crate::verify::predicate::Predicate;
+
+/// The name of carried bytes, for error messages.
+const NAME: &str = "carried document";
+/// The first byte: whether documents with the same bytes are a pair with similarity 1.
+const ALIKE: u8 = 1;
+const APART: u8 = 2;
+
+/// How documents meet that may be similar.
+#[derive(Debug, Clone, Copy)]
+pub enum Meeting {
+    /// By keys. Limited keys that more than `most` documents have do not count.
+    Keys {
+        /// The greatest number of documents.
+        most: Option<u64>,
+    },
+    /// By the keys that are left of a document without the terms that too many or too few documents
+    /// have.
+    Terms,
+    /// By sets. Similar documents have sets that this predicate accepts.
+    Sets(Predicate),
+}
+
+/// The terms that do not count, ascending: the numbers, little-endian.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LeftOut<'a>(&'a [[u8; size_of::<u64>()]]);
+
+impl<'a> LeftOut<'a> {
+    /// Reads the terms from their bytes.
+    pub fn parse(bytes: &'a [u8]) -> Result<Self> {
+        let (terms, rest) = bytes.as_chunks();
+        if rest.is_empty() { Ok(Self(terms)) } else { Err(malformed("a term is cut short")) }
+    }
+
+    /// Reports whether a term does not count.
+    pub fn has(&self, term: u64) -> bool {
+        self.0.binary_search_by_key(&term, |&other| u64::from_le_bytes(other)).is_ok()
+    }
+}
+
+/// The description of a method.
+pub trait Carrier: Debug + Sync {
+    /// Returns what is carried of a document of a site, or nothing if no document is similar to it.
+    fn carry(&self, document: &Document, site: Option<&str>, stop: &Stop) -> Result<Vec<u8>>;
+
+    /// Returns how documents meet.
+    fn meeting(&self) -> Meeting;
+
+    /// Adds the keys of a document. `left_out` has the terms that do not count, in ascending order,
+    /// if documents meet by [`Meeting::Terms`].
+    fn keys(
+        &self,
+        _carried: &[u8],
+        _left_out: LeftOut<'_>,
+        _keys: &mut Vec<Key>,
+        _stop: &Stop,
+    ) -> Result<()> {
+        Ok(())
+    }
+
+    /// Returns the set or the terms of a document, ascending, if documents meet by sets or terms.
+    fn set(&self, _carried: &[u8], _stop: &Stop) -> Result<Vec<u64>> {
+        Ok(Vec::new())
+    }
+
+    /// Reports whether a term counts that `having` of `all` documents have.
+    fn counts(&self, _having: u64, _all: u64) -> bool {
+        true
+    }
+
+    /// Returns the similarity of two documents if they are a pair; the one with the lesser id comes
+    /// first.
+    fn similarity(&self, pair: [&[u8]; 2], left_out: LeftOut<'_>, stop: &Stop) -> Result<Option<f64>>;
+
+    /// Reports whether documents with the same bytes are a pair with similarity 1.
+    fn is_like_itself(&self, carried: &[u8], stop: &Stop) -> Result<bool> {
+        Ok(self.similarity([carried; 2], LeftOut::default(), stop)? == Some(1.0))
+    }
+
+    /// Reports whether it matters for some pairs which of the two documents has the lesser id.
+    fn is_ordered(&self) -> bool {
+        false
+    }
+
+    /// Reports whether the method makes use of sites in parts.
+    fn takes_sites(&self) -> bool {
+        false
+    }
+
+    /// Returns a sentence about pairs that may be found in parts only, if there may be such pairs.
+    fn differs(&self) -> Option<&'static str> {
+        None
+    }
+}
+
+/// Returns the bytes that stand for a document everywhere, or nothing if no document is similar to
+/// it.
+pub fn carried(
+    carrier: &dyn Carrier,
+    document: &Document,
+    site: Option<&str>,
+    stop: &Stop,
+) -> Result<Vec<u8>> {
+    let mut bytes = carrier.carry(document, site, stop)?;
+    if !bytes.is_empty() {
+        let first = if carrier.is_like_itself(&bytes, stop)? { ALIKE } else { APART };
+        bytes.insert(0, first);
+    }
+    Ok(bytes)
+}
+
+/// Returns what [`Carrier::carry`] returned.
+pub fn content(bytes: &[u8]) -> Result<&[u8]> {
+    match bytes.split_first() {
+        None => Ok(bytes),
+        Some((&(ALIKE | APART), content)) => Ok(content),
+        Some(_) => Err(malformed("its first byte is not known")),
+    }
+}
+
+/// Returns the error for bytes that are no carried document of the method.
+pub(super) fn malformed(why: &str) -> Error {
+    Error::Malformed { what: NAME, why: why.to_owned() }
+}
