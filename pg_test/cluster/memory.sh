@@ -30,6 +30,8 @@ calls=(
     "SELECT count(*) FROM near_duplicates('long_texts', 0.5, shingle => 5)"
     "SELECT count(*) FROM near_duplicates('many_texts', 0.3)"
     "SELECT count(*) FROM near_duplicates_between('many_texts', 'many_texts', 0.3)"
+    "SELECT count(*) FROM nearest('long_texts', 2)"
+    "SELECT count(*) FROM nearest('many_texts', 2)"
     "SELECT sum(cardinality(words(body))) FROM long_texts"
     "SELECT sum(cardinality(shingles(body))) FROM long_texts"
     "SELECT sum(jaccard(body, body)) FROM long_texts"

@@ -52,6 +52,8 @@ calls=(
     "near_duplicates('stories', method => 'lcs')"
     "near_duplicates_between('first_words', 'second_words', 0.8, id_column => 'id', method => 'minhash')"
     "partial_duplicates('stories')"
+    "nearest('new_words', 3)"
+    "nearest('stories', 10, shingle => 3)"
     "near_duplicate_clusters('new_words', 0.8)"
     "near_duplicate_clusters('pages', 0.8, method => 'tlcs', clustering => 'perhaps_similar')"
     "clusters_of_pairs('SELECT id AS left_id, id + 1 AS right_id, 0.9 AS similarity FROM generate_series(1, 2000000, 2) id')"

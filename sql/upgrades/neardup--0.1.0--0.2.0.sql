@@ -1589,6 +1589,38 @@ CREATE FUNCTION shared_runs(
 COMMENT ON FUNCTION shared_runs(text, text, int, text) IS
     'the runs of words that two texts share and that are longer in neither direction, with their places in both';
 
+-- The nearest of each row.
+CREATE FUNCTION nearest(
+    docs regclass,
+    k int DEFAULT 10,
+    id_column text DEFAULT NULL,
+    text_column text DEFAULT NULL,
+    method text DEFAULT 'jaccard',
+    tokenizer text DEFAULT NULL,
+    shingle int DEFAULT NULL,
+    multiset bool DEFAULT NULL
+) RETURNS TABLE(id bigint, nearest_id bigint, similarity float8, rank int)
+    AS 'MODULE_PATHNAME', 'neardup_nearest'
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 SUPPORT near_duplicates_rows;
+COMMENT ON FUNCTION nearest(regclass, int, text, text, text, text, int, bool) IS
+    'for each row the k rows whose texts are the most similar to it, for ids that are integers';
+
+CREATE FUNCTION nearest(
+    docs regclass,
+    k int,
+    id_type anyelement,
+    id_column text DEFAULT NULL,
+    text_column text DEFAULT NULL,
+    method text DEFAULT 'jaccard',
+    tokenizer text DEFAULT NULL,
+    shingle int DEFAULT NULL,
+    multiset bool DEFAULT NULL
+) RETURNS TABLE(id anyelement, nearest_id anyelement, similarity float8, rank int)
+    AS 'MODULE_PATHNAME', 'neardup_nearest_typed'
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 SUPPORT near_duplicates_rows;
+COMMENT ON FUNCTION nearest(regclass, int, anyelement, text, text, text, text, int, bool) IS
+    'for each row the k rows whose texts are the most similar to it, for ids of the given type';
+
 -- Where rows as they were seen are, if not beside the marks of those that wait. A job that is there has them beside these; the next
 -- refresh moves them, where they are to be elsewhere.
 ALTER TABLE neardup_all_jobs ADD COLUMN hashes pg_catalog.regclass;

@@ -20,6 +20,7 @@ pub(crate) mod near_duplicates_stats;
 pub(crate) mod near_minhash_text;
 pub(crate) mod near_runs;
 pub(crate) mod near_sets;
+pub(crate) mod nearest;
 pub(crate) mod parts;
 pub(crate) mod passages;
 pub(crate) mod plan;

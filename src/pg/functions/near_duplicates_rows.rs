@@ -71,7 +71,21 @@ unsafe fn rows(node: *const pg_sys::Node) -> Option<f64> {
             let tuples = tuples(pg_sys::Oid::from((*argument).constvalue.value() as u32))?;
             most = Some(most.map_or(tuples, |most| most.max(tuples)));
         }
-        Some((most? * share(&name)).ceil().max(1.0))
+        let share = if name == "nearest" { number((*call).args, 1)? } else { share(&name) };
+        Some((most? * share).ceil().max(1.0))
+    }
+}
+
+/// Returns an argument that is a number, or `None` if it is not known when the query is planned.
+///
+/// # Safety
+/// The arguments of a call of a function whose argument `n` is an integer.
+unsafe fn number(arguments: *mut pg_sys::List, n: i32) -> Option<f64> {
+    // SAFETY: the caller's promise; an integer is in the low half of the value.
+    unsafe {
+        let argument: *const pg_sys::Const = pg_sys::list_nth(arguments, n).cast();
+        let is_known = (*argument).xpr.type_ == NodeTag::T_Const && !(*argument).constisnull;
+        is_known.then(|| f64::from((*argument).constvalue.value() as i32).max(1.0))
     }
 }
 

@@ -5,9 +5,18 @@ use std::fmt;
 
 use neardup_core::runs::Parameters;
 
-/// The functions whose second argument is a number of tokens and not a threshold, and which have a
-/// form with a text in the third place.
-const OF_LENGTHS: [&str; 2] = ["repeated_runs", "cut_repeats"];
+/// The functions whose second argument is a number of tokens or of rows and not a threshold, and
+/// which have a form with a text in the third place; and a usual number.
+const OF_NUMBERS: [(&str, f64); 3] = [
+    ("repeated_runs", Parameters::LEAST as f64),
+    ("cut_repeats", Parameters::LEAST as f64),
+    ("nearest", 10.0),
+];
+
+/// Returns the usual number of a function whose second argument is one.
+fn usual_number(function: &str) -> Option<f64> {
+    OF_NUMBERS.iter().find(|(name, _)| *name == function).map(|&(_, number)| number)
+}
 
 /// A call of a function on certain relations.
 #[derive(Debug, Clone)]
@@ -29,7 +38,7 @@ impl Example {
         Self {
             function,
             relations: relations.into_iter().collect(),
-            threshold: Some(if OF_LENGTHS.contains(&function) { Parameters::LEAST as f64 } else { 0.8 }),
+            threshold: Some(usual_number(function).unwrap_or(0.8)),
             id_type: None,
             named: Vec::new(),
         }
@@ -68,7 +77,7 @@ impl fmt::Display for Example {
             (None, None) => {}
         }
         if let Some(id_type) = &self.id_type {
-            let name = if OF_LENGTHS.contains(&self.function) { "id_type => " } else { "" };
+            let name = if usual_number(self.function).is_some() { "id_type => " } else { "" };
             write!(f, ", {name}NULL::{id_type}")?;
         }
         for (name, value) in &self.named {

@@ -40,6 +40,7 @@ arguments! {
     Features = "features",
     IdColumn = "id_column",
     IdType = "id_type",
+    K = "k",
     Keep = "keep",
     Left = "left",
     Link = "link",
@@ -119,6 +120,7 @@ forms! {
     NEAR_DUPLICATES_PLAN = "near_duplicates_plan" [
         Docs, Threshold, Options, IdColumn, TextColumn, Method, Tokenizer, Shingle, Multiset, SiteColumn, Sample,
     ],
+    NEAREST = "nearest" [Docs, K, IdType, IdColumn, TextColumn, Method, Tokenizer, Shingle, Multiset],
     SUGGEST = "suggest" [Docs, IdColumn, TextColumn, Sample],
     NEAR_DUPLICATE_CLUSTERS = "near_duplicate_clusters" [
         Docs, Threshold, IdType, Options, IdColumn, TextColumn, Method, Tokenizer, Shingle, Multiset, MaxPairs, SiteColumn,

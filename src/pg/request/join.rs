@@ -79,11 +79,8 @@ impl Request {
 
         tell_json(given, &columns);
         let sketches = stored::kind_of(&columns)?;
-        // A function without options makes no use of sketches.
-        if let (Some((_, column)), false) = (sketches, form.has(Argument::Options)) {
-            let message =
-                format!("column \"{}\" holds sketches, and {} reads texts or tokens", column.name, form.name);
-            return Err(SqlError::parameter(message).hint("Name a column of texts with text_column => '…'."));
+        if !form.has(Argument::Options) {
+            refuse_sketches(&columns, form)?;
         }
         if let Some((kind, _)) = sketches {
             example = example.with("method", literal(kind.method()));
@@ -93,11 +90,10 @@ impl Request {
             let usual = example.with("method", literal("cosine"));
             return Err(unknown_method(&asked, if sketches.is_some() { &example } else { &usual }));
         };
-        let made = columns.iter().find(|(_, text)| Kind::of(text.base_type) != Kind::Text);
         let mut arguments = Arguments {
             method: name,
             relations: form.relations().len(),
-            made: made.map(|(_, column)| column.name.clone()),
+            made: made_tokens(&columns),
             has_sites: sites[0].is_some(),
             sites_are_used: false,
             without_method: example.clone(),
@@ -178,8 +174,22 @@ fn columns_of_sites(given: Named<'_>, form: Form) -> Result<Vec<Option<NamedColu
     Ok(sites)
 }
 
+/// Returns the name of a column that holds ready-made tokens or sketches, if there is one.
+pub(super) fn made_tokens(columns: &[(&Column, &Column)]) -> Option<String> {
+    let made = columns.iter().find(|(_, text)| Kind::of(text.base_type) != Kind::Text);
+    made.map(|(_, column)| column.name.clone())
+}
+
+/// Refuses a column of sketches. A function without options makes no use of sketches.
+pub(super) fn refuse_sketches(columns: &[(&Column, &Column)], form: Form) -> Result<()> {
+    let Some((_, column)) = stored::kind_of(columns)? else { return Ok(()) };
+    let message =
+        format!("column \"{}\" holds sketches, and {} reads texts or tokens", column.name, form.name);
+    Err(SqlError::parameter(message).hint("Name a column of texts with text_column => '…'."))
+}
+
 /// Tells the caller of a function that keys and values of JSON are compared alike.
-fn tell_json(given: Named<'_>, columns: &[(&Column, &Column)]) {
+pub(super) fn tell_json(given: Named<'_>, columns: &[(&Column, &Column)]) {
     for (_, column) in columns.iter().filter(|(_, column)| column.is_json() && given.is_call()) {
         pgrx::notice!(
             "column \"{}\" is of type {}: its keys are compared as words, like its values; \

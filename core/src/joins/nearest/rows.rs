@@ -161,7 +161,7 @@ fn ranks(members: Members, order: &[u32], executor: &dyn Executor) -> Result<Mem
             ranks.extend(members.rows(*record).iter().map(|&row| places[row as usize]));
             executor::sort_unstable_by(&mut ranks[from..], stop, &u32::cmp)
                 .inspect_err(|_| ranks.truncate(from))?;
-            starts.push(ranks.len());
+            starts.push(ranks.len() as u32);
             *record += 1;
         }
         Ok(())

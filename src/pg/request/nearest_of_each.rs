@@ -1,0 +1,81 @@
+//! The arguments of `nearest`.
+
+use std::borrow::Cow;
+
+use pgrx::pg_sys;
+
+use super::arguments::Arguments;
+use super::example::{literal, such_as};
+use super::form::{Argument, Form};
+use super::join::{made_tokens, refuse_sketches, tell_json};
+use super::methods::{self, sets};
+use super::tables::Tables;
+use crate::pg::read::source::Source;
+use crate::pg::server::call::Call;
+use crate::pg::server::error::{Result, SqlError};
+use neardup_core::features::FeatureSpec;
+use neardup_core::verify::measure::Measure;
+
+/// A search for the nearest of each row.
+#[derive(Debug)]
+pub(crate) struct NearestRequest {
+    /// The name of the function, for messages.
+    pub name: &'static str,
+    /// The documents.
+    pub source: Source,
+    /// The type of the ids.
+    pub id_type: pg_sys::Oid,
+    /// The rules that turn documents into sets.
+    pub spec: FeatureSpec,
+    /// The measure of similarity.
+    pub measure: Measure,
+    /// The number of rows to find for each row.
+    pub k: usize,
+}
+
+/// The methods that measure how similar two sets are.
+const METHODS: [&str; 5] = [methods::DEFAULT, "cosine", "dice", "overlap", "containment"];
+
+/// The greatest number of rows to find for each row.
+const MOST: i32 = 10_000;
+
+impl NearestRequest {
+    /// Reads the arguments of a call.
+    pub(crate) fn new(call: Call, form: Form) -> Result<Self> {
+        let given = form.of(call);
+        let tables = Tables::open(given, form, given.id_type())?;
+        let columns = tables.columns()?;
+        let id_type = tables.id_type.unwrap_or(pg_sys::INT8OID);
+        let mut example = tables.example().unwrap_or_else(|| tables.bare_example());
+        let k = given.need::<i32>(Argument::K).map_err(|error| error.hint(such_as(&example)))?;
+        if !(1..=MOST).contains(&k) {
+            let message = format!("k must be between 1 and {MOST}, not {k}");
+            return Err(SqlError::parameter(message).hint(such_as(&example)));
+        }
+        example.threshold = Some(f64::from(k));
+        tell_json(given, &columns);
+        refuse_sketches(&columns, form)?;
+        let asked = given.text(Argument::Method)?.unwrap_or(Cow::Borrowed(methods::DEFAULT));
+        let Some(method) = METHODS.into_iter().find(|&method| method == asked) else {
+            let message = format!("{} has no method \"{asked}\": it compares sets", form.name);
+            let hint = such_as(&example.with("method", literal("cosine")));
+            return Err(SqlError::parameter(message).hint(format!("Methods: {}. {hint}", METHODS.join(", "))));
+        };
+        if method != methods::DEFAULT {
+            example = example.with("method", literal(method));
+        }
+        let mut arguments = Arguments {
+            made: made_tokens(&columns),
+            tokenizer: given.text(Argument::Tokenizer)?,
+            shingle: given.get(Argument::Shingle),
+            multiset: given.get(Argument::Multiset),
+            example,
+            ..Arguments::of_defaults(method)
+        };
+        let spec = arguments.feature_spec(1)?;
+        let (source, _) = tables.sources(columns, id_type, arguments.tsearch, None, |_, _| Ok(None))?;
+        // The value is in its range.
+        let k = k as usize;
+        Ok(Self { name: form.name, source, id_type, spec, measure: sets::measure(method, 1), k })
+    }
+}
