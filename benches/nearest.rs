@@ -7,6 +7,7 @@
 
 #[path = "common/machine.rs"]
 mod machine;
+#[allow(dead_code, reason = "only its reader of sets is used here")]
 #[path = "peers/textbook.rs"]
 mod textbook;
 

@@ -29,7 +29,7 @@ impl Random {
 
     /// Returns a number below `end`, which is small beside 2^64.
     fn below(&mut self, end: usize) -> usize {
-        (u128::from(self.next()) * end as u128 >> 64) as usize
+        ((u128::from(self.next()) * end as u128) >> 64) as usize
     }
 
     /// Returns a number of (0, 1].

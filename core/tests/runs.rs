@@ -240,8 +240,14 @@ fn a_menu_on_many_pages() {
         (0..next(9)).map(|_| format!("w{} ", next(of))).collect::<String>()
     };
     let page = |n: u32| {
-        let cut = menu.split(' ').take(if n % 5 == 0 { 9 } else { 12 }).collect::<Vec<_>>().join(" ");
-        format!("{}{cut} {}{}", words(n % 3 > 0), words(n % 4 > 0), if n % 7 == 0 { &cut } else { "" })
+        let cut =
+            menu.split(' ').take(if n.is_multiple_of(5) { 9 } else { 12 }).collect::<Vec<_>>().join(" ");
+        format!(
+            "{}{cut} {}{}",
+            words(!n.is_multiple_of(3)),
+            words(!n.is_multiple_of(4)),
+            if n.is_multiple_of(7) { &cut } else { "" }
+        )
     };
     let case = Case::of(&(0..300).map(page).collect::<Vec<_>>());
     for least in [2, 4, 7, 12] {

@@ -153,7 +153,7 @@ impl Stretches {
         let length = windows.length;
         while self.first + length < self.places.len() {
             let next = self.first + length;
-            if next % CHECK_EVERY == 0 {
+            if next.is_multiple_of(CHECK_EVERY) {
                 stop.check()?;
             }
             let hash = self.hash(next);
