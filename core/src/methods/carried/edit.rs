@@ -22,6 +22,7 @@ use crate::verify::levenshtein::Pattern;
 use crate::verify::predicate::Predicate;
 
 const DOING: &str = "cutting a text into pieces";
+
 /// Returns the key of piece `n` of texts of `length` characters.
 fn key(length: u32, n: u32, piece: u64) -> u64 {
     mix(piece ^ mix(u64::from(length) << 32 | u64::from(n)))

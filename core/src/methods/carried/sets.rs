@@ -1,9 +1,9 @@
 //! Sets of tokens: the set is carried as hashes, and documents meet by it.
 
-use super::words::{of_words, to_set};
+use super::words::{of_words, similarity_of_sets, to_set};
 use crate::error::Result;
 use crate::executor::Stop;
-use crate::features::hash_sets::{make_set, shared};
+use crate::features::hash_sets::make_set;
 use crate::features::tokens::{Document, Scratch, for_each_token};
 use crate::memory;
 use crate::methods::carrier::{Carrier, LeftOut, Meeting};
@@ -29,11 +29,7 @@ impl Carrier for Sets {
         to_set(carried)
     }
 
-    fn similarity(&self, [a, b]: [&[u8]; 2], _: LeftOut<'_>, _: &Stop) -> Result<Option<f64>> {
-        let [a, b] = [to_set(a)?, to_set(b)?];
-        // A document has at most `u32::MAX` tokens.
-        let [shared, left, right] = [shared(&a, &b), a.len(), b.len()].map(|count| count as u32);
-        let passes = self.predicate.passes(shared, left, right);
-        Ok(passes.then(|| self.predicate.similarity(shared, left, right)))
+    fn similarity(&self, pair: [&[u8]; 2], _: LeftOut<'_>, _: &Stop) -> Result<Option<f64>> {
+        similarity_of_sets(self.predicate, pair)
     }
 }

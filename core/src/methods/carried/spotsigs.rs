@@ -1,9 +1,8 @@
 //! SpotSigs: the set of the spot signatures is carried, and documents meet by it.
 
-use super::words::{of_words, to_set};
+use super::words::{of_words, similarity_of_sets, to_set};
 use crate::error::Result;
 use crate::executor::Stop;
-use crate::features::hash_sets::shared;
 use crate::features::spotsigs::Spots;
 use crate::features::tokens::Document;
 use crate::methods::carrier::{Carrier, LeftOut, Meeting};
@@ -28,11 +27,7 @@ impl Carrier for SpotSigs {
         to_set(carried)
     }
 
-    fn similarity(&self, [a, b]: [&[u8]; 2], _: LeftOut<'_>, _: &Stop) -> Result<Option<f64>> {
-        let [a, b] = [to_set(a)?, to_set(b)?];
-        // A document has at most `u32::MAX` words.
-        let [shared, left, right] = [shared(&a, &b), a.len(), b.len()].map(|count| count as u32);
-        let passes = self.predicate.passes(shared, left, right);
-        Ok(passes.then(|| self.predicate.similarity(shared, left, right)))
+    fn similarity(&self, pair: [&[u8]; 2], _: LeftOut<'_>, _: &Stop) -> Result<Option<f64>> {
+        similarity_of_sets(self.predicate, pair)
     }
 }

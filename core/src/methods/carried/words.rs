@@ -1,9 +1,11 @@
-//! Sequences of 64-bit numbers as bytes, little-endian; and texts.
+//! Sequences of 64-bit numbers as bytes, little-endian, and sets of them; and texts.
 
 use crate::error::Result;
+use crate::features::hash_sets::shared;
 use crate::features::tokens::Document;
 use crate::memory;
 use crate::methods::carrier::malformed;
+use crate::verify::predicate::Predicate;
 
 const DOING: &str = "carrying a document";
 
@@ -31,6 +33,15 @@ pub(super) fn to_words(bytes: &[u8]) -> Result<Vec<u64>> {
 pub(super) fn to_set(bytes: &[u8]) -> Result<Vec<u64>> {
     let words = to_words(bytes)?;
     if words.is_sorted_by(|a, b| a < b) { Ok(words) } else { Err(malformed("its numbers do not ascend")) }
+}
+
+/// Returns the similarity of two documents that are carried as sets, if they are a pair.
+pub(super) fn similarity_of_sets(predicate: Predicate, [a, b]: [&[u8]; 2]) -> Result<Option<f64>> {
+    let [a, b] = [to_set(a)?, to_set(b)?];
+    // A document has at most `u32::MAX` tokens.
+    let [shared, left, right] = [shared(&a, &b), a.len(), b.len()].map(|count| count as u32);
+    let passes = predicate.passes(shared, left, right);
+    Ok(passes.then(|| predicate.similarity(shared, left, right)))
 }
 
 /// Returns the bytes of a document that is a text.
