@@ -1,5 +1,5 @@
 # To be sourced: servers whose tables are partitions of tables of one more, the coordinator, which q reaches.
-#   shards_start COUNT   workers[0] and so on are the directories of the servers, database documents; the last one is the
+#   shards_start COUNT ['configuration lines of the servers']   workers[0] and so on are the directories of the servers, database documents; the last one is the
 #   coordinator's, whose servers are called 1 to COUNT; all are stopped when the script ends
 #   shard TABLE COLUMNS KEY   a table, and one of that name on each server, spread by a hash of the key
 #   far N …   psql in the database of server N
@@ -20,7 +20,9 @@ shards_start() {
     trap shards_stop EXIT
     for n in $(seq "$shards"); do
         workers+=("$(private_dir)")
-        server_in "${workers[-1]}" $'log_statement = all\nlog_parameter_max_length = 0'
+        server_in "${workers[-1]}" "log_statement = all
+log_parameter_max_length = 0
+${2:-}"
         createdb documents
         q -d documents -c 'CREATE EXTENSION neardup'
     done

@@ -106,7 +106,7 @@ server=${workers[3]}
 # A server that is gone for good: an old call's tables there are told of, and the new one, without it, goes on.
 stop 'a server that is gone'
 as_server "${bindir:?}/pg_ctl" -D "${workers[2]}/data" -w stop -m immediate >/dev/null
-expect_error 'a server that is gone' 08001 'could not' "CALL $into)"
+expect_error 'a server that is gone' 08001 'server "3" is not reached' "CALL $into)"
 q -c 'DROP FOREIGN TABLE docs_3'
 q -c "CREATE TABLE docs_3 PARTITION OF docs FOR VALUES WITH (MODULUS 3, REMAINDER 2)"
 seen=$(q -c "CALL $into, parts => 5)" 2>&1) || true
@@ -215,11 +215,27 @@ q -c 'DROP TABLE found_log'
 far 3 -c "UPDATE pg_extension SET extversion = '0.1.0' WHERE extname = 'neardup'"
 expect_error 'another version' 55000 'server "3" has neardup 0.1.0' "CALL $into)"
 far 3 -c "UPDATE pg_extension SET extversion = (SELECT library FROM neardup_version()) WHERE extname = 'neardup'"
+versions='OUT library text, OUT sql text, OUT text_rules int, OUT hashes int, OUT sketch_format int, OUT index_format int, OUT lists_format int, OUT unicode text, OUT instructions text'
+far 3 -c "CREATE OR REPLACE FUNCTION neardup_version($versions) STABLE LANGUAGE sql AS \$\$ SELECT '0.1.9', NULL, 0, 0, 0, 0, 0, NULL, NULL \$\$"
+expect_error 'another library' 55000 'server "3" has the library of neardup 0.1.9' "CALL $into)"
+far 3 -c "CREATE OR REPLACE FUNCTION neardup_version($versions) STABLE PARALLEL SAFE LANGUAGE c AS '\$libdir/neardup', 'neardup_version'"
 left_behind 'errors'
 
-# A result that is there stays, with its log, where servers are gone.
+# A server that is down: of the class of connections, so that a script tries again.
+PGHOST=${workers[2]} server_down "${workers[2]}"
+expect_error 'a server that is down' 08001 'server "3" is not reached: ' "CALL $into)"
+(server=${workers[2]} && server_up)
+left_behind 'a server that was down'
+
+# A result that is there stays, with its log. A call that is made again, by a script that did not hear of the end, accepts it.
 q -c "CALL $into)" 2>/dev/null
 expect_error 'a second result' 42P07 'relation public.found already exists' "CALL $into)"
+expect 'and how to accept it' t "$(q -c "CALL $into)" 2>&1 | grep -q 'resume => true accepts it' && echo t)"
+expect_error 'the result of another call' 42P07 'relation public.found already exists' \
+    "CALL near_duplicates_into('docs', 0.7, 'found', id_column => 'id', resume => true)"
+expect 'the same call again' "NOTICE:  near_duplicates_into: $(q -c 'SELECT count(*) FROM found') pairs in public.found" "$(q -c "CALL $into, resume => true)" 2>&1)"
+expect_error 'clusters that the call did not make' 42P07 'relation public.found already exists' "CALL $into, clusters => 'found_clusters', resume => true)"
+expect_error 'a table that is none of clusters' 55000 'not as near_duplicates_into made it' "CALL $into, clusters => 'base', resume => true)"
 expect 'its log' result "$(q -c 'SELECT name FROM found_log ORDER BY step DESC LIMIT 1')"
 same 'the first result'
 
@@ -249,7 +265,7 @@ CREATE SCHEMA work AUTHORIZATION reader;
 SQL
 expect_error 'no right to make tables' 42501 'permission denied for schema public' "CALL $into)" -U reader
 seen=$(q -U reader -c "CALL near_duplicates_into('docs', 0.8, 'work.found', id_column => 'id')" 2>&1) || true
-expect 'no user mapping' t "$(grep -q 'user mapping not found' <<<"$seen" && echo t || echo "$seen")"
+expect 'no user mapping' t "$(grep -q 'no user mapping of this role for server "1"' <<<"$seen" && echo t || echo "$seen")"
 expect 'nothing is made' '' "$(q -c "SELECT relname FROM pg_class WHERE relnamespace = 'work'::regnamespace")"
 expect_sql 'a table of its own' '' "CALL near_duplicates_into('base', 0.8, 'work.found', text_column => 'body', clusters => 'work.grouped')" -U reader -c 'SET client_min_messages = warning'
 expect 'belongs to it' reader "$(q -c "SELECT DISTINCT relowner::regrole FROM pg_class WHERE relname IN ('found', 'grouped')")"

@@ -51,6 +51,8 @@ calls=(
     "near_duplicates('pages', method => 'tlcs')"
     "near_duplicates('stories', method => 'lcs')"
     "near_duplicates_between('first_words', 'second_words', 0.8, id_column => 'id', method => 'minhash')"
+    "near_duplicates('new_words', 0.5, method => 'runs')"
+    "repeated_runs('pages')"
     "partial_duplicates('stories')"
     "nearest('new_words', 3)"
     "nearest('stories', 10, shingle => 3)"
@@ -90,6 +92,12 @@ CREATE VIEW few_texts AS SELECT i AS id, repeat(md5(i::text) || ' x', 300000) AS
 SQL
 expect_error 'a need that no setting covers' 53400 'HINT:  The need is computed .*: ANALYZE the tables' \
     "SET neardup.memory = '8MB'; SELECT count(*) FROM near_duplicates('few_texts', 0.9, id_column => 'id', method => 'edit')"
+
+# The server compiles queries that it takes for expensive, and its compiler takes 50 MB: not those that read documents.
+q -c "CREATE TABLE many AS SELECT * FROM new_words WHERE id <= 100" -c "ALTER TABLE many ADD PRIMARY KEY (id)" -c "UPDATE pg_class SET reltuples = 1e8 WHERE relname = 'many'"
+compiled="SELECT pg_read_file('/proc/self/maps') ~ 'llvmjit'"
+expect 'a query that the server compiles' $'100\nt' "$(q -c 'SET jit = on' -c 'SELECT count(*) FROM many WHERE length(body) > 0' -c "$compiled OR NOT pg_jit_available()")"
+expect 'documents are read without the compiler' $'20\nf' "$(q -c 'SET jit = on' -c "SELECT count(*) FROM near_duplicates('many', 0.8)" -c "$compiled")"
 
 # Calls that run beside each other have the sum of what they may use.
 expect_sql 'two cursors and a call between them' '2|12000' "

@@ -12,6 +12,9 @@ pub fn plan(state: &State) -> Vec<Step> {
     if state.refused {
         return drop_tables.into_iter().chain([Step::DropLog, MORE]).collect();
     }
+    if state.call.first && state.made {
+        return drop_tables.into_iter().chain([Step::Done(End::Ended)]).collect();
+    }
     if state.call.first && state.taken {
         // The remaining tables of a call that has ended are dropped in any case.
         let drop_tables = drop_tables.filter(|_| state.log == Log::Finished);

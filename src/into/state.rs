@@ -196,6 +196,9 @@ pub struct State {
     pub call: Call,
     /// True if a relation with the name of the result exists. Only used in the first transaction.
     pub taken: bool,
+    /// True if this call was finished before and its result is there, which the caller accepts.
+    /// Only used in the first transaction.
+    pub made: bool,
     /// True if working tables may remain from the call that the log describes.
     pub left: bool,
     /// The log.
@@ -226,6 +229,7 @@ impl State {
         Self {
             call,
             taken: false,
+            made: false,
             left: false,
             log,
             refused: false,

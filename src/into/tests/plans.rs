@@ -64,6 +64,15 @@ fn a_result_that_is_there_stays_with_its_log() {
 }
 
 #[test]
+fn a_finished_call_that_is_resumed_keeps_its_result() {
+    let mut state = State::new(Call { first: true, ..CALL }, Log::Finished);
+    (state.taken, state.made) = (true, true);
+    assert_eq!(plan(&state), [Done(End::Ended)]);
+    state.left = true;
+    assert_eq!(plan(&state), [DropTables, Done(End::Ended)]);
+}
+
+#[test]
 fn what_a_stage_reads_is_counted_first() {
     assert_eq!(plan(&ours(&[])), [Make(Table::Sets), Fill(Table::Sets)]);
     assert_eq!(plan(&ours(&[5])), [Count(Table::Sets)]);

@@ -4,6 +4,7 @@
 use super::arguments::InParts;
 use super::layout::CitusLayout;
 use super::log::{Arguments, LogTable};
+use super::outcome;
 use super::parts;
 use super::place::Place;
 use super::servers::Dblink;
@@ -66,7 +67,9 @@ pub(super) fn look_around(work: &mut Work) -> Result<()> {
     }
     let spread = work.spread()?;
     spread.lock()?;
-    let is_ours = log.call.as_ref().map(|(_, known)| known) == arguments(work)?.as_ref();
+    let is_ours = is_of_this_call(work, log)?;
+    let is_resumed = first && work.arguments.resume == Some(true);
+    let made = is_resumed && log.is_finished && is_ours && outcome::is_made(work)?;
     let (log_state, left) = if log.is_finished {
         (Log::Finished, spread.is_left()?)
     } else if is_ours && (!first || goes_on(work, log)) {
@@ -79,11 +82,24 @@ pub(super) fn look_around(work: &mut Work) -> Result<()> {
     if is_old && work.state.call.shared && !work.state.taken && !parts::is_alone(work) {
         return Err(parts::busy(work)?);
     }
-    (work.state.log, work.state.left) = (log_state, left);
+    (work.state.log, work.state.left, work.state.made) = (log_state, left, made);
     if work.state.call.shared && matches!(work.state.log, Log::Ours(_)) {
         parts::join(work);
     }
     Ok(())
+}
+
+/// Reports whether a log is that of a call with the same parameters.
+fn is_of_this_call(work: &Work, log: &LogTable) -> Result<bool> {
+    Ok(log.call.as_ref().map(|(_, known)| known) == arguments(work)?.as_ref())
+}
+
+/// Reports whether a call with the same parameters was finished.
+pub(super) fn was_finished(work: &Work) -> Result<bool> {
+    let Some(log) = work.log.as_ref().filter(|log| log.is_finished && log.call.is_some()) else {
+        return Ok(false);
+    };
+    is_of_this_call(work, log)
 }
 
 /// Reports whether a call continues the work of an earlier call, and tells the caller when the

@@ -80,6 +80,20 @@ fn open_result(work: &Work) -> Result<(String, Oid)> {
     work.owned().open(&work.result, own::TABLE, PAIRS)
 }
 
+/// Reports whether the tables that the caller named are there. Fails if they are not as this call
+/// makes them.
+pub(super) fn is_made(work: &Work) -> Result<bool> {
+    if work.result.relation()?.is_none() {
+        return Ok(false);
+    }
+    open_result(work)?;
+    let Some(clusters) = &work.clusters else { return Ok(true) };
+    if clusters.relation()?.is_none() {
+        return Ok(false);
+    }
+    work.owned().open(clusters, own::TABLE, CLUSTERS).map(|_| true)
+}
+
 /// Makes the table of clusters, without rows.
 fn create_clusters(work: &Work) -> Result<Option<(String, Oid)>> {
     let Some(place) = &work.clusters else { return Ok(None) };

@@ -2,6 +2,7 @@
 
 use pgrx::PgSqlErrorCode;
 
+use super::look::was_finished;
 use super::place::taken;
 use super::refusal::Why;
 use super::work::Work;
@@ -18,7 +19,13 @@ pub(super) fn reason(work: &Work, why: Refusal) -> Result<Option<Why>> {
         Refusal::Taken => {
             let clusters = work.clusters.as_ref();
             let result = work.result.relation()?.is_some();
-            taken(clusters.filter(|_| !result).unwrap_or(&work.result))?
+            let (code, message, hint) = taken(clusters.filter(|_| !result).unwrap_or(&work.result))?;
+            let accept = if was_finished(work)? {
+                " The same call made it: resume => true accepts it."
+            } else {
+                ""
+            };
+            (code, message, hint + accept)
         }
         Refusal::NullId => (
             PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED,

@@ -103,7 +103,7 @@ impl Dblink {
             };
             let busy = code(&error) == Some(PgSqlErrorCode::ERRCODE_LOCK_NOT_AVAILABLE as i32);
             if !busy || last {
-                return Err(error);
+                return Err(named(server, error)?);
             }
         }
         Ok(())
@@ -113,26 +113,35 @@ impl Dblink {
     pub(super) fn ask(&self, server: &Server, sql: &str) -> Result<Option<String>> {
         check_for_interrupts!();
         check_name(server)?;
-        let row = apart(|| remote::ask(&self.schema, &server.name, sql)?.row(remote::ANSWER))?;
+        let row = match apart(|| remote::ask(&self.schema, &server.name, sql)?.row(remote::ANSWER)) {
+            Ok(row) => row,
+            Err(error) => return Err(named(server, error)?),
+        };
         let Some([Some(answer)]) = row else { return Ok(None) };
         Ok(Some(read_text(answer)?.into_owned()))
     }
 
-    /// Checks that a server has the same version of the extension, in a schema of the same name.
-    /// Otherwise sets from there could not be compared with sets from here, or calls could not be
-    /// sent.
+    /// Checks that a server has the same version of the extension, in a schema of the same name,
+    /// and the same version of its library. Otherwise sets from there could not be compared with
+    /// sets from here, or calls could not be sent.
     pub(super) fn check_version(&self, server: &Server, extension: &Extension) -> Result<()> {
         let expected = format!("{} {}", version::LIBRARY, extension.schema);
         let found = self.ask(server, remote::VERSION)?;
-        if found.as_deref() == Some(&expected) {
-            return Ok(());
-        }
         let describe = |text: &str| match text.split_once(' ') {
             Some((version, schema)) => format!("neardup {version} in schema {schema}"),
             None => text.to_owned(),
         };
         let (name, here) = (&server.name, describe(&expected));
-        let there = found.as_deref().map_or("no neardup".to_owned(), describe);
+        let there = if found.as_deref() == Some(&expected) {
+            // The function is where it is here, since the SQL definitions are the same.
+            let library = self.ask(server, &remote::library(&extension.schema))?.unwrap_or_default();
+            if library == version::LIBRARY {
+                return Ok(());
+            }
+            format!("the library of neardup {library}")
+        } else {
+            found.as_deref().map_or("no neardup".to_owned(), describe)
+        };
         let message = format!("server \"{name}\" has {there}, and here is {here}");
         Err(SqlError::new(PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
             .hint("Sets of tokens are compared with each other: all servers need the same version in a schema of the same name."))
@@ -214,14 +223,10 @@ impl Dblink {
             names.iter_mut().for_each(|name| *name = format!("{home}.{name}"));
             self.run(server, &remote::drop(&names))
         });
-        let error = match dropped {
-            Err(SqlError::Server(error)) if !is_end(error) => error,
+        let message = match dropped {
+            Err(SqlError::Server(error)) if !is_end(error) => texts(error).0,
+            Err(SqlError::Own { code, message, .. }) if is_unreached(code as i32) => message.to_string(),
             other => return other,
-        };
-        // SAFETY: an error that was copied from the server; its message is null or a C string.
-        let message = unsafe {
-            let message = (*error).message;
-            if message.is_null() { String::new() } else { c_string(message) }
         };
         pgrx::notice!(
             "near_duplicates_into: working tables may be left on server \"{}\": {message}. There: {};",
@@ -241,6 +246,53 @@ fn check_name(server: &Server) -> Result<()> {
     let message = format!("server \"{}\" does not exist", server.name);
     Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, message)
         .hint("It must be a server of postgres_fdw: SELECT srvname FROM pg_foreign_server;"))
+}
+
+/// Returns the error of a request to a server, with the name of the server if it was not reached:
+/// neither dblink nor the server here names it. Its SQLSTATE stays, so that a script knows whether
+/// to try again.
+fn named(server: &Server, error: SqlError) -> Result<SqlError> {
+    let SqlError::Server(data) = error else { return Ok(error) };
+    // SAFETY: an error that was copied from the server.
+    let code = unsafe { (*data).sqlerrcode };
+    let (message, detail) = texts(data);
+    let name = &server.name;
+    if is_of_connections(code) {
+        let why = detail.lines().next().filter(|line| !line.is_empty()).unwrap_or(&message);
+        let message = format!("server \"{name}\" is not reached: {why}");
+        return Ok(SqlError::new(code.into(), message)
+            .hint("Call it again once the server answers: it goes on where it was."));
+    }
+    if is_unreached(code) && !catalog::has_mapping(name)?.holds()? {
+        let message = format!("there is no user mapping of this role for server \"{name}\"");
+        return Ok(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, message).hint(format!(
+            "CREATE USER MAPPING FOR CURRENT_USER SERVER {} OPTIONS (user '…', password '…');",
+            quote_identifier(name)?
+        )));
+    }
+    Ok(error)
+}
+
+/// Reports whether an SQLSTATE is of the class of connections.
+fn is_of_connections(code: i32) -> bool {
+    /// The bits of an SQLSTATE that encode its class.
+    const CLASS: i32 = (1 << 12) - 1;
+    code & CLASS == PgSqlErrorCode::ERRCODE_CONNECTION_EXCEPTION as i32 & CLASS
+}
+
+/// Reports whether an SQLSTATE may mean that a server was not reached, for want of a connection or
+/// of a user mapping.
+fn is_unreached(code: i32) -> bool {
+    is_of_connections(code) || code == PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT as i32
+}
+
+/// Returns the message and the detail of an error from the server.
+fn texts(error: *mut pg_sys::ErrorData) -> (String, String) {
+    // SAFETY: an error that was copied from the server; its texts are null or C strings.
+    unsafe {
+        let text = |text: *mut std::ffi::c_char| if text.is_null() { String::new() } else { c_string(text) };
+        (text((*error).message), text((*error).detail))
+    }
 }
 
 /// Returns the SQLSTATE of an error from the server.

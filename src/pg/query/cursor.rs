@@ -24,6 +24,18 @@ unsafe extern "C-unwind" {
     fn SPI_cursor_fetch(portal: pg_sys::Portal, forward: bool, count: c_long);
 }
 
+/// Opens a portal whose plan is not compiled. Reading rows gains nothing from that, and the compiler
+/// takes some 50 MB, which would count against what `neardup.memory` promises.
+fn planned_without_jit<T>(open: impl FnOnce() -> Result<T>) -> Result<T> {
+    // SAFETY: a variable that only this thread writes; the planner notes its value in the plan.
+    unsafe {
+        let enabled = std::mem::replace(&mut *(&raw mut pg_sys::jit_enabled), false);
+        let portal = open();
+        pg_sys::jit_enabled = enabled;
+        portal
+    }
+}
+
 /// An open cursor over `N` columns, in its own SPI session. After an error the server itself cleans
 /// up both.
 #[derive(Debug)]
@@ -45,7 +57,7 @@ impl<const N: usize> Cursor<N> {
         let (values, nulls) = (values.as_mut_ptr(), nulls.as_ptr());
         // SAFETY: the plan has as many parameters as there are values; everything is copied.
         let portal = in_session(|| unsafe {
-            catch(|| SPI_cursor_open(ptr::null(), *plan, values, nulls, *read_only))
+            planned_without_jit(|| catch(|| SPI_cursor_open(ptr::null(), *plan, values, nulls, *read_only)))
         })?;
         let cursor = Self { portal, table: ptr::null_mut(), types, _prepared: prepared };
         // The query may have been parsed again.

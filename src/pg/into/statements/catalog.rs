@@ -56,6 +56,13 @@ pub(crate) fn stands_for(foreign: Oid, server: &str, schema: &str, table: &str) 
     Ok(Statement::new(sql).with([oid(foreign), text(server)?, text(schema)?, text(table)?]))
 }
 
+/// Reports whether the role has a user mapping for a server, or everybody has.
+pub(crate) fn has_mapping(server: &str) -> Result<Statement> {
+    let sql = "SELECT EXISTS (SELECT FROM pg_user_mappings m \
+         WHERE m.srvname::text = $1 AND m.usename IN ('public'::name, CURRENT_USER))";
+    Ok(Statement::new(sql).with([text(server)?]))
+}
+
 /// Reports whether there is a server of postgres_fdw with this name. dblink takes any other name
 /// for a connection string.
 pub(crate) fn is_server(name: &str) -> Result<Statement> {

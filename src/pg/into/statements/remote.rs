@@ -34,6 +34,11 @@ pub(crate) const VERSION: &str = "SELECT pg_catalog.concat(e.extversion, ' ', pg
      FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace \
      WHERE e.extname OPERATOR(pg_catalog.=) 'neardup'::pg_catalog.name";
 
+/// Asks for the version of the library there; the extension is in this schema, quoted for SQL text.
+pub(crate) fn library(schema: &str) -> String {
+    format!("SELECT v.library FROM {schema}.neardup_version() v")
+}
+
 /// The name of the schema of a role for working tables, which the role makes and owns. In a schema
 /// of another owner, that owner could replace tables, and a table with a trigger in place of ours
 /// would run code as the role.
