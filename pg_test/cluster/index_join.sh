@@ -10,8 +10,8 @@ server_start 'autovacuum = off
 jit = off
 maintenance_work_mem = 256MB'
 
-docs=${NEARDUP_JOIN_DOCS:-1000}
-characters=${NEARDUP_JOIN_CHARACTERS:-1500000}
+docs=${NEARDUP_JOIN_DOCS:-500}
+characters=${NEARDUP_JOIN_CHARACTERS:-750000}
 probes=${NEARDUP_JOIN_PROBES:-24}
 q <<'SQL'
 CREATE EXTENSION neardup;
