@@ -17,6 +17,40 @@ const DOING: &str = "sorting";
 /// The number of records between two checks for interrupts.
 const PIECE: usize = 1 << 14;
 
+/// Implements the order of a record by a key that is compared faster than its fields one after the
+/// other would be. Records of equal keys have to be equal.
+macro_rules! order_by_key {
+    ($record:ty, |$of:ident| $key:expr) => {
+        impl Ord for $record {
+            #[inline]
+            fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+                let key = |$of: &Self| $key;
+                key(self).cmp(&key(other))
+            }
+        }
+
+        impl PartialOrd for $record {
+            #[inline]
+            fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+                Some(self.cmp(other))
+            }
+        }
+    };
+}
+pub(crate) use order_by_key;
+
+/// Returns two numbers as one, which is compared at once.
+#[inline]
+pub(crate) fn both(first: u32, second: u32) -> u64 {
+    u64::from(first) << 32 | u64::from(second)
+}
+
+/// Returns two numbers as one, which is compared at once.
+#[inline]
+pub(crate) fn both_long(first: u64, second: u64) -> u128 {
+    u128::from(first) << 64 | u128::from(second)
+}
+
 /// Records to be sorted.
 pub struct Sorter<'f, T> {
     files: &'f dyn TempFiles,

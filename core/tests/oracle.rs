@@ -2,6 +2,8 @@
 
 #[path = "common/run.rs"]
 mod run;
+#[path = "common/sets.rs"]
+mod sets;
 
 use std::collections::BTreeSet;
 
@@ -16,6 +18,7 @@ use neardup_core::verify::predicate::Predicate;
 use proptest::prelude::*;
 
 use run::{ENOUGH, Found, find};
+use sets::set;
 
 const SELF_MEASURES: [Measure; 4] = [Measure::Jaccard, Measure::Cosine, Measure::Dice, Measure::Overlap];
 
@@ -72,16 +75,8 @@ fn naive(sets: &[Vec<i64>], right_from: Option<usize>, predicate: Predicate) -> 
     found
 }
 
-/// Sets that make pairs: copies of a few with some elements changed, tiny ones, and equal ones.
 fn sets() -> impl Strategy<Value = Vec<Vec<i64>>> {
-    let set = prop_oneof![
-        3 => prop::collection::vec(0..12i64, 0..12),
-        1 => prop::collection::vec(0..4i64, 0..3),
-        2 => (0..4i64, prop::collection::vec(0..1000i64, 0..4), 5..30i64)
-            .prop_map(|(base, extra, size)| (base * 100..base * 100 + size).chain(extra).collect()),
-        1 => Just(vec![1, 2, 3, 4, 5]),
-    ];
-    prop::collection::vec(set, 0..60)
+    prop::collection::vec(set(), 0..60)
 }
 
 fn predicates() -> impl Strategy<Value = (f64, Option<u32>)> {

@@ -6,6 +6,7 @@ use super::texts::NewTexts;
 use super::{Parameters, Unit};
 use crate::error::Result;
 use crate::executor::Stop;
+use crate::external_sort::{both, both_long, order_by_key};
 use crate::features::runs::anchors::{Anchor, Anchors};
 use crate::features::runs::contents::Contents;
 use crate::features::runs::tokens::read_tokens;
@@ -16,7 +17,7 @@ use crate::text::html;
 const DOING: &str = "listing anchors";
 
 /// An anchor of a document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Zeroable, Pod)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Zeroable, Pod)]
 #[repr(C)]
 pub struct AnchorPlace {
     /// The hash of the anchor.
@@ -25,10 +26,43 @@ pub struct AnchorPlace {
     pub row: u32,
     /// The number of the first token of the first window that chose the anchor.
     pub first: u32,
-    /// The number of these windows.
-    pub windows: u32,
-    /// A hash of all tokens of these windows.
-    pub span: [u32; 3],
+    /// The windows that chose the anchor.
+    pub kind: Kind,
+}
+
+order_by_key!(AnchorPlace, |place| both_long(place.hash, both(place.row, place.first)));
+
+/// The windows at a place that chose its anchor, one after the other: their number, the number of
+/// tokens from the first one of them to the anchor, and a hash of 88 bits of their tokens. Equal
+/// for places that have equal windows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Zeroable, Pod)]
+#[repr(C)]
+pub struct Kind([u64; 2]);
+
+order_by_key!(Kind, |kind| both_long(kind.0[0], kind.0[1]));
+
+impl Kind {
+    /// A window has at most a million tokens.
+    const BITS: u32 = 20;
+
+    fn new(windows: u32, before: u32, hash: u128) -> Self {
+        debug_assert!(windows < 1 << Self::BITS && before < 1 << Self::BITS);
+        let of_hash = (hash >> 64) as u64 >> (2 * Self::BITS);
+        Self([
+            of_hash << (2 * Self::BITS) | u64::from(before) << Self::BITS | u64::from(windows),
+            hash as u64,
+        ])
+    }
+
+    /// Returns the number of windows.
+    pub fn windows(self) -> u32 {
+        self.0[0] as u32 % (1 << Self::BITS)
+    }
+
+    /// Returns the number of tokens from the first window to the anchor.
+    pub fn before(self) -> u32 {
+        (self.0[0] >> Self::BITS) as u32 % (1 << Self::BITS)
+    }
 }
 
 /// Reads documents on one thread.
@@ -84,10 +118,9 @@ impl Reader {
         memory::reserve(&mut self.places, self.chosen.len(), DOING)?;
         self.texts.add(row, text)?;
         if let Some((_, contents)) = &self.windows {
-            self.places.extend(self.chosen.iter().map(|&Anchor { hash, first, windows, .. }| {
-                let span = contents.of_row(first as usize, windows as usize);
-                let span = [0, 32, 64].map(|bit| (span >> bit) as u32);
-                AnchorPlace { hash, row, first, windows, span }
+            self.places.extend(self.chosen.iter().map(|&Anchor { hash, place, first, windows }| {
+                let all = contents.of_row(first as usize, windows as usize);
+                AnchorPlace { hash, row, first, kind: Kind::new(windows, place - first, all) }
             }));
         }
         self.count += self.tokens.len() as u64;

@@ -1,6 +1,8 @@
 //! Compares the windows of the classes of an anchor, and marks the places of all classes.
 
-use super::contents::{ClassWindow, Pass};
+use std::ops::Range;
+
+use super::contents::{ClassWindows, Pass};
 use super::groups::Member;
 use super::marks::{Counted, Mark, Source, push_joined, push_near};
 use crate::error::Result;
@@ -9,12 +11,23 @@ use crate::memory;
 
 const DOING: &str = "marking the places of classes";
 
-/// A window of a class of the current anchor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Window {
-    content: [u64; 2],
-    class: u32,
-    number: u32,
+/// A class of the current anchor.
+#[derive(Debug, Clone)]
+struct Class {
+    /// Its places, among those of the anchor.
+    members: Range<usize>,
+    /// Its windows, among those of all classes.
+    windows: Range<usize>,
+    /// The position of its first window. Windows in which the anchor is at the same offset have
+    /// equal positions. Others are not equal.
+    from: usize,
+}
+
+/// Equal windows of some classes, one after the other.
+struct Row {
+    /// The classes, among all that were noted.
+    classes: Range<usize>,
+    positions: Range<usize>,
 }
 
 /// Marks the places of anchors whose places are in several classes.
@@ -23,7 +36,9 @@ pub struct Classes {
     /// The number of classes of the anchors before the current one.
     before: u64,
     group: Vec<Member>,
-    windows: Vec<Window>,
+    classes: Vec<Class>,
+    contents: Vec<[u64; 2]>,
+    places: Vec<[u32; 2]>,
     near: Vec<Mark>,
     /// The number of places of windows that were marked.
     pub marked: u64,
@@ -33,32 +48,47 @@ impl Classes {
     /// Takes the places of all classes.
     pub fn new(members: Sorted<Member>, pass: Pass<'_>) -> Result<Self> {
         let members = Groups::new(members, pass.executor)?;
-        let (group, windows, near) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(Self { members, before: 0, group, windows, near, marked: 0 })
+        Ok(Self {
+            members,
+            before: 0,
+            group: Vec::new(),
+            classes: Vec::new(),
+            contents: Vec::new(),
+            places: Vec::new(),
+            near: Vec::new(),
+            marked: 0,
+        })
     }
 
     /// Marks the places of the anchors whose windows are given, which are those of a round.
     /// O(places of windows), and less where the same classes have windows one after the other.
     pub fn mark(
         &mut self,
-        mut windows: Sorted<ClassWindow>,
+        mut all: Sorted<ClassWindows>,
         pass: Pass<'_>,
         marks: &mut Sorter<'_, Mark>,
     ) -> Result<()> {
         let executor = pass.executor;
-        let mut next = windows.next(executor)?;
+        let mut next = all.next(executor)?;
         while next.is_some()
             && self.members.next(&mut self.group, |member| member.group, |_, _| false, executor)?
         {
-            let classes = self.group.last().map_or(0, |last| last.class + 1);
-            self.windows.clear();
-            let class = |window: &ClassWindow| window.class() - self.before;
-            while let Some(window) = next.filter(|window| class(window) < classes.into()) {
-                let (class, number) = (class(&window) as u32, window.number());
-                memory::push(&mut self.windows, Window { content: window.content, class, number }, DOING)?;
-                next = windows.next(executor)?;
+            self.classes.clear();
+            self.contents.clear();
+            let most = self.group.iter().map(|member| member.before).max().unwrap_or(0);
+            let mut at = 0;
+            for members in self.group.chunk_by(|a, b| a.class == b.class) {
+                let start = self.contents.len();
+                while let Some(windows) = next.filter(|windows| windows.class() == self.before) {
+                    memory::extend(&mut self.contents, windows.contents(), DOING)?;
+                    next = all.next(executor)?;
+                }
+                self.before += 1;
+                let from = (most - members[0].before) as usize;
+                let (members, windows) = (at..at + members.len(), start..self.contents.len());
+                at = members.end;
+                memory::push(&mut self.classes, Class { members, windows, from }, DOING)?;
             }
-            self.before += u64::from(classes);
             self.mark_group(pass, marks)?;
         }
         Ok(())
@@ -66,44 +96,90 @@ impl Classes {
 
     /// Marks the places of one anchor.
     fn mark_group(&mut self, pass: Pass<'_>, marks: &mut Sorter<'_, Mark>) -> Result<()> {
-        self.windows.sort_unstable();
-        // Windows of one class are distinct from each other.
-        let windows = std::mem::take(&mut self.windows);
-        let mut equal: Vec<&[Window]> = Vec::new();
-        for windows in windows.chunk_by(|a, b| a.content == b.content) {
-            memory::push(&mut equal, windows, DOING)?;
-        }
-        equal.sort_unstable_by_key(|windows| (windows[0].class, windows[0].number));
-        // Where the same classes have the next window too, both are marked at once.
-        let follows = |a: &&[Window], b: &&[Window]| {
-            let next = |(a, b): (&Window, &Window)| (a.class, a.number + 1) == (b.class, b.number);
-            a.len() == b.len() && a.iter().zip(*b).all(next)
-        };
-        let mut places: Vec<[u32; 2]> = Vec::new();
-        for row in equal.chunk_by(follows) {
-            pass.executor.check_interrupts()?;
-            places.clear();
-            for &Window { class, number, .. } in row[0] {
-                let from = self.group.partition_point(|member| member.class < class);
-                for member in self.group[from..].iter().take_while(|member| member.class == class) {
-                    memory::push(&mut places, [member.rank, member.first + number], DOING)?;
+        let mut starts: Vec<u32> = Vec::new();
+        memory::reserve(&mut starts, self.classes.len(), DOING)?;
+        starts.extend(0..self.classes.len() as u32);
+        starts.sort_unstable_by_key(|&class| self.classes[class as usize].from);
+        let mut starts = starts.into_iter().peekable();
+        // The classes that have a window at the position, and which of them have equal ones.
+        let (mut here, mut equal): (Vec<u32>, Vec<([u64; 2], u32)>) = (Vec::new(), Vec::new());
+        // The row that goes on, by its first class.
+        let mut open: Vec<Option<Row>> = Vec::new();
+        memory::reserve(&mut open, self.classes.len(), DOING)?;
+        open.resize_with(self.classes.len(), || None);
+        let mut noted: Vec<u32> = Vec::new();
+        let mut at = 0;
+        while let Some(&next) = here.first().or(starts.peek()) {
+            at = at.max(self.classes[next as usize].from);
+            while let Some(class) = starts.next_if(|&class| self.classes[class as usize].from <= at) {
+                memory::push(&mut here, class, DOING)?;
+            }
+            equal.clear();
+            memory::reserve(&mut equal, here.len(), DOING)?;
+            equal.extend(here.iter().map(|&number| {
+                let class = &self.classes[number as usize];
+                (self.contents[class.windows.start + at - class.from], number)
+            }));
+            equal.sort_unstable();
+            for equal in equal.chunk_by(|a, b| a.0 == b.0) {
+                let row = &mut open[equal[0].1 as usize];
+                let classes = equal.iter().map(|(_, class)| class);
+                let goes_on = |row: &Row| {
+                    row.positions.end == at && noted[row.classes.clone()].iter().eq(classes.clone())
+                };
+                if let Some(row) = row.as_mut().filter(|row| goes_on(row)) {
+                    row.positions.end += 1;
+                    continue;
+                }
+                memory::reserve(&mut noted, equal.len(), DOING)?;
+                let first = noted.len();
+                noted.extend(classes);
+                let new = Row { classes: first..noted.len(), positions: at..at + 1 };
+                if let Some(row) = row.replace(new) {
+                    self.mark_row(&noted[row.classes], row.positions, pass, marks)?;
                 }
             }
-            if row[0].len() > 1 {
-                places.sort_unstable();
-            }
-            let mut counted = Counted::default();
-            places.iter().for_each(|&[rank, _]| counted.add(rank));
-            let Some(mut source) = Source::new(pass, &counted) else { continue };
-            for &[rank, first] in &places {
-                if let Some(mark) = source.mark(rank, first, row.len() as u32) {
-                    self.marked += row.len() as u64;
-                    push_near(&mut self.near, mark, marks, pass.executor)?;
-                }
-            }
+            at += 1;
+            here.retain(|&class| {
+                let class = &self.classes[class as usize];
+                at - class.from < class.windows.len()
+            });
         }
-        drop(equal);
-        self.windows = windows;
+        for row in open.into_iter().flatten() {
+            self.mark_row(&noted[row.classes], row.positions, pass, marks)?;
+        }
         push_joined(&mut self.near, marks, pass.executor)
+    }
+
+    /// Marks the places of windows that some classes have.
+    fn mark_row(
+        &mut self,
+        classes: &[u32],
+        positions: Range<usize>,
+        pass: Pass<'_>,
+        marks: &mut Sorter<'_, Mark>,
+    ) -> Result<()> {
+        pass.executor.check_interrupts()?;
+        self.places.clear();
+        for &class in classes {
+            let Class { members, from, .. } = &self.classes[class as usize];
+            let number = (positions.start - from) as u32;
+            for member in &self.group[members.clone()] {
+                memory::push(&mut self.places, [member.rank, member.first + number], DOING)?;
+            }
+        }
+        if classes.len() > 1 {
+            self.places.sort_unstable();
+        }
+        let mut counted = Counted::default();
+        self.places.iter().for_each(|&[rank, _]| counted.add(rank));
+        let Some(mut source) = Source::new(pass, &counted) else { return Ok(()) };
+        for &[rank, first] in &self.places {
+            if let Some(mark) = source.mark(rank, first, positions.len() as u32) {
+                self.marked += positions.len() as u64;
+                push_near(&mut self.near, mark, marks, pass.executor)?;
+            }
+        }
+        Ok(())
     }
 }

@@ -7,7 +7,7 @@ use super::units::{Cut, read_units};
 use super::{Order, Parameters, Unit};
 use crate::error::Result;
 use crate::executor::{Executor, Stop};
-use crate::external_sort::{Sorted, Sorter};
+use crate::external_sort::{Sorted, Sorter, both, both_long, order_by_key};
 use crate::features::runs::contents::{Contents, content};
 use crate::features::runs::tokens::read_tokens;
 use crate::features::tokens::{Document, Scratch, Tokenizer};
@@ -18,7 +18,7 @@ use crate::text::spans::Span;
 const DOING: &str = "listing windows of tokens";
 
 /// A place of a content.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Zeroable, Pod)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Zeroable, Pod)]
 #[repr(C)]
 pub struct ContentPlace {
     /// The content, as a hash of 128 bits. The first half is that of the anchor of a window, so
@@ -30,8 +30,12 @@ pub struct ContentPlace {
     pub first: u32,
 }
 
+order_by_key!(ContentPlace, |place| {
+    (both_long(place.content[0], place.content[1]), both(place.rank, place.first))
+});
+
 /// Windows one after the other that are to be listed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Zeroable, Pod)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Zeroable, Pod)]
 #[repr(C)]
 pub struct Asked {
     /// The round in which they are listed.
@@ -46,33 +50,47 @@ pub struct Asked {
     pub number: u64,
 }
 
-/// A window of a class.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Zeroable, Pod)]
+order_by_key!(Asked, |asked| {
+    (both_long(both(asked.round, asked.row), both(asked.first, asked.windows)), asked.number)
+});
+
+/// A few windows of a class, one after the other. Records of several windows are fewer to sort.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Zeroable, Pod)]
 #[repr(C)]
-pub struct ClassWindow {
+pub struct ClassWindows {
+    /// The class, the number of the first window, and the number of windows.
     key: u64,
-    /// The content, as a hash of 128 bits.
-    pub content: [u64; 2],
+    contents: [[u64; 2]; ClassWindows::MOST as usize],
 }
 
-impl ClassWindow {
+order_by_key!(ClassWindows, |windows| windows.key);
+
+impl ClassWindows {
+    /// The number of windows.
+    pub const MOST: u32 = 4;
+    const COUNT_BITS: u32 = 3;
     /// A row of windows has fewer than 2^20, as a window has at most a million tokens.
     const BITS: u32 = 20;
 
-    /// Returns window `number` of a class.
-    pub fn new(class: u64, number: u32, content: u128) -> Self {
-        let content = [(content >> 64) as u64, content as u64];
-        Self { key: class << Self::BITS | u64::from(number), content }
+    /// Takes windows of a class, of which the first one has the number `first`.
+    fn new(class: u64, first: u32, contents: impl Iterator<Item = u128>) -> Self {
+        let key = (class << Self::BITS | u64::from(first)) << Self::COUNT_BITS;
+        let mut windows = Self { key, ..Self::zeroed() };
+        for (place, content) in windows.contents.iter_mut().zip(contents) {
+            *place = [(content >> 64) as u64, content as u64];
+            windows.key += 1;
+        }
+        windows
     }
 
     /// Returns the number of the class.
     pub fn class(&self) -> u64 {
-        self.key >> Self::BITS
+        self.key >> (Self::BITS + Self::COUNT_BITS)
     }
 
-    /// Returns the number of the window.
-    pub fn number(&self) -> u32 {
-        self.key as u32 % (1 << Self::BITS)
+    /// Returns the contents of the windows, as hashes of 128 bits.
+    pub fn contents(&self) -> &[[u64; 2]] {
+        &self.contents[..self.key as usize % (1 << Self::COUNT_BITS)]
     }
 }
 
@@ -153,14 +171,21 @@ impl Pass<'_> {
         texts: &mut Texts,
         asked: &mut Questions,
         round: u32,
-        windows: &mut Sorter<'_, ClassWindow>,
+        windows: &mut Sorter<'_, ClassWindows>,
         progress: &mut dyn FnMut(f64),
     ) -> Result<()> {
         let (executor, lister) = (self.executor, self.lister());
         let given = |row| asked.of(round, row, |_| true, executor);
-        let work = |task: &mut Listing<Vec<Asked>, ClassWindow>, space: &mut Space, stop: &Stop| {
-            lister.windows(task, space, stop, |asked, number, content| {
-                ClassWindow::new(asked.number, number, content)
+        let work = |task: &mut Listing<Vec<Asked>, ClassWindows>, space: &mut Space, stop: &Stop| {
+            lister.windows(task, space, stop, |asked, contents, made| {
+                let chunks = (0..asked.windows).step_by(ClassWindows::MOST as usize);
+                memory::reserve(made, chunks.len(), DOING)?;
+                made.extend(chunks.map(|first| {
+                    let windows = first..asked.windows.min(first + ClassWindows::MOST);
+                    let contents = windows.map(|number| contents.of((asked.first + number) as usize));
+                    ClassWindows::new(asked.number, first, contents)
+                }));
+                Ok(())
             })
         };
         self.list(texts, given, work, windows, progress)
@@ -180,9 +205,14 @@ impl Pass<'_> {
         let given = |row| asked.of(0, row, |asked| asked.number % rounds == round, executor);
         let work = |task: &mut Listing<Vec<Asked>, ContentPlace>, space: &mut Space, stop: &Stop| {
             let rank = lister.order.ranks[task.row as usize];
-            lister.windows(task, space, stop, |asked, number, content| {
-                let content = (content >> 64) as u64 ^ hash::mix(content as u64);
-                ContentPlace { content: [asked.number, content], rank, first: asked.first + number }
+            lister.windows(task, space, stop, |asked, contents, made| {
+                memory::reserve(made, asked.windows as usize, DOING)?;
+                made.extend((asked.first..asked.first + asked.windows).map(|first| {
+                    let content = contents.of(first as usize);
+                    let content = (content >> 64) as u64 ^ hash::mix(content as u64);
+                    ContentPlace { content: [asked.number, content], rank, first }
+                }));
+                Ok(())
             })
         };
         self.list(texts, given, work, places, progress)
@@ -240,7 +270,7 @@ impl Lister<'_> {
         task: &mut Listing<Vec<Asked>, T>,
         space: &mut Space,
         stop: &Stop,
-        make: impl Fn(&Asked, u32, u128) -> T,
+        list: impl Fn(&Asked, &Contents, &mut Vec<T>) -> Result<()>,
     ) -> Result<()> {
         task.made.clear();
         let Unit::Window(least) = self.parameters.unit else { return Ok(()) };
@@ -253,12 +283,7 @@ impl Lister<'_> {
         read?;
         let contents = space.contents.get_or_insert_with(|| Contents::new(least));
         contents.set(&space.tokens, stop)?;
-        for asked in &task.given {
-            memory::reserve(&mut task.made, asked.windows as usize, DOING)?;
-            let of = |number| make(asked, number, contents.of((asked.first + number) as usize));
-            task.made.extend((0..asked.windows).map(of));
-        }
-        Ok(())
+        task.given.iter().try_for_each(|asked| list(asked, contents, &mut task.made))
     }
 
     /// Lists all units of a text that have enough tokens.

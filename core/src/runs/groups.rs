@@ -8,11 +8,11 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::anchored::AnchorPlace;
-use super::contents::{Asked, Pass};
+use super::anchored::{AnchorPlace, Kind};
+use super::contents::{Asked, ClassWindows, ContentPlace, Pass};
 use super::marks::{Counted, Mark, Source};
 use crate::error::Result;
-use crate::external_sort::{Sorted, Sorter};
+use crate::external_sort::{Sorted, Sorter, both, both_long, order_by_key};
 use crate::files::TempFiles;
 use crate::hash;
 use crate::memory;
@@ -20,7 +20,7 @@ use crate::memory;
 const DOING: &str = "comparing the places of anchors";
 
 /// A place of an anchor whose places are in several classes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Zeroable, Pod)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Zeroable, Pod)]
 #[repr(C)]
 pub struct Member {
     /// The number of the anchor.
@@ -31,21 +31,24 @@ pub struct Member {
     pub rank: u32,
     /// The number of the first token of the first window.
     pub first: u32,
-    unused: u32,
+    /// The number of tokens from there to the anchor.
+    pub before: u32,
 }
 
+order_by_key!(Member, |member| { (both_long(member.group, both(member.class, member.rank)), member.first) });
+
 /// A place of the current anchor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Zeroable, Pod)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Zeroable, Pod)]
 #[repr(C)]
 struct Place {
     /// The documents that are compared with this one.
     site: u64,
-    /// A hash of all windows.
-    span: [u32; 3],
+    kind: Kind,
     rank: u32,
     first: u32,
-    windows: u32,
 }
+
+order_by_key!(Place, |place| (place.site, place.kind, both(place.rank, place.first)));
 
 /// The places that have to be read again.
 pub struct Open<'f> {
@@ -123,13 +126,13 @@ impl<'a, 'f> Grouping<'a, 'f> {
                 self.held.clear();
                 counted = Counted::default();
             }
-            let Some(AnchorPlace { hash, row, first, windows, span, .. }) = next else {
+            let Some(AnchorPlace { hash, row, first, kind }) = next else {
                 return Ok(self.open);
             };
             current = Some(hash);
             counted.add(row);
             let (site, rank) = (order.group(row), order.ranks[row as usize]);
-            let place = Place { site, span, rank, first, windows };
+            let place = Place { site, kind, rank, first };
             if self.held.len() == self.few {
                 let mut all = Sorter::new(self.files, budget / 16);
                 self.held.drain(..).try_for_each(|place| all.push(place, executor))?;
@@ -147,15 +150,15 @@ impl<'a, 'f> Grouping<'a, 'f> {
         let mut held = std::mem::take(&mut self.held);
         held.sort_unstable();
         for places in held.chunk_by(|a, b| a.site == b.site) {
-            self.open.windows += places.iter().map(|place| u64::from(place.windows)).sum::<u64>();
-            if places[0].span == places[places.len() - 1].span {
-                self.mark(places[0].windows, |each| places.iter().try_for_each(each))?;
+            self.open.windows += places.iter().map(|place| u64::from(place.kind.windows())).sum::<u64>();
+            if places[0].kind == places[places.len() - 1].kind {
+                self.mark(places[0].kind.windows(), |each| places.iter().try_for_each(each))?;
                 continue;
             }
-            let classes = || places.chunk_by(|a, b| a.span == b.span);
-            let windows = classes().map(|class| u64::from(class[0].windows)).sum::<u64>();
+            let classes = || places.chunk_by(|a, b| a.kind == b.kind);
+            let windows = classes().map(|class| u64::from(class[0].kind.windows())).sum::<u64>();
             if windows <= 4 * self.few as u64 {
-                self.ask_classes(classes(), windows)?;
+                self.ask_classes(classes())?;
             } else {
                 let key = hash::mix(hash ^ hash::mix(places[0].site));
                 places.iter().try_for_each(|place| self.ask(key, place))?;
@@ -166,20 +169,23 @@ impl<'a, 'f> Grouping<'a, 'f> {
     }
 
     /// Asks for the windows of a place of each class.
-    fn ask_classes<'p>(&mut self, classes: impl Iterator<Item = &'p [Place]>, windows: u64) -> Result<()> {
+    fn ask_classes<'p>(&mut self, classes: impl Iterator<Item = &'p [Place]>) -> Result<()> {
+        /// A record of some windows takes as much space as so many records of one.
+        const SPACE: usize = size_of::<ClassWindows>() / size_of::<ContentPlace>();
         let Self { open, .. } = self;
         let Pass { order, executor, .. } = self.pass;
         if open.rounds == 0 || self.listed >= self.most {
             open.rounds += 1;
             self.listed = 0;
         }
-        self.listed += windows;
         for (class, places) in (0..).zip(classes) {
-            let Place { rank, first, windows, .. } = places[0];
+            let Place { rank, first, kind, .. } = places[0];
             let (round, row) = (open.rounds - 1, order.rows[rank as usize]);
+            let windows = kind.windows();
+            self.listed += u64::from(windows.div_ceil(ClassWindows::MOST)) * SPACE as u64;
             open.classes.push(Asked { round, row, first, windows, number: self.classes }, executor)?;
             for &Place { rank, first, .. } in places {
-                let member = Member { group: self.groups, class, rank, first, unused: 0 };
+                let member = Member { group: self.groups, class, rank, first, before: kind.before() };
                 open.members.push(member, executor)?;
             }
             self.classes += 1;
@@ -189,8 +195,9 @@ impl<'a, 'f> Grouping<'a, 'f> {
     }
 
     /// Asks for the windows of a place of an anchor that very many places have.
-    fn ask(&mut self, number: u64, &Place { rank, first, windows, .. }: &Place) -> Result<()> {
+    fn ask(&mut self, number: u64, &Place { rank, first, kind, .. }: &Place) -> Result<()> {
         let row = self.pass.order.rows[rank as usize];
+        let windows = kind.windows();
         self.open.many_windows += u64::from(windows);
         self.open.many.push(Asked { round: 0, row, first, windows, number }, self.pass.executor)
     }
@@ -200,9 +207,9 @@ impl<'a, 'f> Grouping<'a, 'f> {
         let executor = self.pass.executor;
         let mut kind: Option<(Place, bool)> = None;
         while let Some(place) = places.next(executor)? {
-            self.open.windows += u64::from(place.windows);
+            self.open.windows += u64::from(place.kind.windows());
             let (of, one) = kind.get_or_insert((place, true));
-            *one &= (of.site, of.span) == (place.site, place.span);
+            *one &= (of.site, of.kind) == (place.site, place.kind);
         }
         let Some((of, one)) = kind else { return Ok(()) };
         places.rewind(executor)?;
@@ -212,7 +219,7 @@ impl<'a, 'f> Grouping<'a, 'f> {
             }
             return Ok(());
         }
-        self.mark(of.windows, |each| {
+        self.mark(of.kind.windows(), |each| {
             places.rewind(executor)?;
             while let Some(place) = places.next(executor)? {
                 each(&place)?;

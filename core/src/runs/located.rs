@@ -14,7 +14,7 @@ use super::units::{Cut, read_units};
 use super::{Parameters, Unit};
 use crate::error::Result;
 use crate::executor::{Executor, Stop};
-use crate::external_sort::{Sorted, Sorter};
+use crate::external_sort::{Sorted, Sorter, both, both_long, order_by_key};
 use crate::features::runs::places::token_places;
 use crate::files::TempFiles;
 use crate::memory;
@@ -40,7 +40,7 @@ pub struct RepeatedRun {
 }
 
 /// A place that is asked for: some windows or units of a row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Zeroable, Pod)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Zeroable, Pod)]
 #[repr(C)]
 struct Asked {
     row: u32,
@@ -54,8 +54,10 @@ struct Asked {
     unused: u32,
 }
 
+order_by_key!(Asked, |asked| both_long(both(asked.row, asked.side), asked.number));
+
 /// A place in characters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Zeroable, Pod)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Zeroable, Pod)]
 #[repr(C)]
 struct Answer {
     number: u64,
@@ -66,6 +68,8 @@ struct Answer {
     tokens: u32,
     documents: u32,
 }
+
+order_by_key!(Answer, |answer| both_long(answer.number, answer.side.into()));
 
 /// Repeated runs in the order of their rows and places.
 pub struct LocatedRuns {

@@ -5,7 +5,7 @@ use bytemuck::{Pod, Zeroable};
 use super::contents::{ContentPlace, Pass};
 use crate::error::Result;
 use crate::executor::Executor;
-use crate::external_sort::{Sorted, Sorter};
+use crate::external_sort::{Sorted, Sorter, both, both_long, order_by_key};
 use crate::files::TempFiles;
 use crate::memory;
 
@@ -13,7 +13,7 @@ const DOING: &str = "marking repeated places";
 
 /// Windows (or units) one after the other that are marked, and whose sources follow each other in
 /// one document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Zeroable, Pod)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Zeroable, Pod)]
 #[repr(C)]
 pub struct Mark {
     /// The row of the document.
@@ -29,6 +29,8 @@ pub struct Mark {
     /// The number of documents that have each of these contents: the least of them.
     pub documents: u32,
 }
+
+order_by_key!(Mark, |mark| both_long(both(mark.row, mark.first), both(mark.of_row, mark.of_first)));
 
 impl Mark {
     /// Adds the windows of another mark if they continue this one. Returns whether they do.

@@ -47,18 +47,18 @@ pub struct Anchors {
     gram: usize,
     /// The hash of the current gram.
     rolling: Rolling,
-    /// Places and hashes of grams, of which no later one is less or equal. The first one is the
-    /// choice of the current window.
-    queue: Vec<(u32, u64)>,
-    /// The number of grams at the start of the queue that have left the window.
-    gone: usize,
+    /// The hashes of the grams of the current block. A block has as many grams as a window.
+    block: Vec<u64>,
+    /// For each gram of the block before, the least hash from there to the end of the block and
+    /// its place, and at the end one that is never chosen.
+    before: Vec<(u64, u32)>,
 }
 
 impl Anchors {
     /// Makes the rule for windows of `least` tokens, which is at least 1.
     pub fn new(least: usize) -> Self {
         let gram = Self::gram(least);
-        Self { least: least.max(1), gram, rolling: Rolling::new(gram), queue: Vec::new(), gone: 0 }
+        Self { least: least.max(1), gram, rolling: Rolling::new(gram), block: Vec::new(), before: Vec::new() }
     }
 
     /// Returns the number of tokens of an anchor of windows of `least` tokens.
@@ -70,12 +70,13 @@ impl Anchors {
     /// Their windows are all windows of the text, each once. A text has at most `u32::MAX` tokens.
     pub fn select(&mut self, tokens: &[u64], stop: &Stop, anchors: &mut Vec<Anchor>) -> Result<()> {
         const CHECK_EVERY: usize = 1 << 14;
-        /// The number of grams for which the queue is moved; it has as many again at most.
-        const LONGEST_GONE: usize = 1 << 10;
         anchors.clear();
-        self.queue.clear();
-        self.gone = 0;
         self.rolling.restart();
+        self.block.clear();
+        self.before.clear();
+        let grams = self.least + 1 - self.gram;
+        // The least hash of the current block so far.
+        let mut here = (u64::MAX, 0);
         for n in 0..tokens.len() {
             if n % CHECK_EVERY == 0 {
                 stop.check()?;
@@ -85,28 +86,43 @@ impl Anchors {
                 continue;
             }
             let place = (n + 1 - self.gram) as u32;
-            while self.queue[self.gone..].last().is_some_and(|&(_, last)| last >= hash) {
-                self.queue.pop();
+            if hash <= here.0 {
+                here = (hash, place);
             }
-            if self.gone > LONGEST_GONE {
-                self.queue.drain(..self.gone);
-                self.gone = 0;
+            memory::push(&mut self.block, hash, DOING)?;
+            // A window consists of the end of the block before and of the current block.
+            let before = self.before.get(self.block.len()).filter(|before| before.0 < here.0);
+            let (hash, chosen) = *before.unwrap_or(&here);
+            if self.block.len() == grams {
+                self.end_block(place)?;
+                here = (u64::MAX, 0);
             }
-            memory::push(&mut self.queue, (place, hash), DOING)?;
             if n + 1 < self.least {
                 continue;
             }
-            let first = (n + 1 - self.least) as u32;
-            // The last gram is in the window.
-            if self.queue[self.gone].0 < first {
-                self.gone += 1;
-            }
-            let (place, hash) = self.queue[self.gone];
-            match anchors.last_mut().filter(|last| last.place == place) {
+            match anchors.last_mut().filter(|last| last.place == chosen) {
                 Some(last) => last.windows += 1,
-                None => memory::push(anchors, Anchor { hash, place, first, windows: 1 }, DOING)?,
+                None => {
+                    let first = (n + 1 - self.least) as u32;
+                    memory::push(anchors, Anchor { hash, place: chosen, first, windows: 1 }, DOING)?;
+                }
             }
         }
+        Ok(())
+    }
+
+    /// Ends the current block, of which `last` is the place of the last gram.
+    fn end_block(&mut self, last: u32) -> Result<()> {
+        self.before.clear();
+        memory::reserve(&mut self.before, self.block.len(), DOING)?;
+        let mut least = (u64::MAX, last);
+        for (place, hash) in (0..=last).rev().zip(self.block.drain(..).rev()) {
+            if hash < least.0 {
+                least = (hash, place);
+            }
+            self.before.push(least);
+        }
+        self.before.reverse();
         Ok(())
     }
 }

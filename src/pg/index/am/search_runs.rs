@@ -18,6 +18,9 @@ use neardup_core::memory;
 const FEW: u64 = 2;
 /// So many rows of a list are read to spare the text of one row.
 const ROWS_A_TEXT: u64 = 256;
+/// Lists of at most so many rows are kept when their rows are counted, up to so many rows in all.
+const KEPT: u64 = 64;
+const KEPT_IN_ALL: u64 = 1 << 18;
 
 /// Calls `visit` with the rows of segments that may have a run in common with the query: those that
 /// have one of the anchors that the query follows, or if these are some, all anchors of a run.
@@ -28,30 +31,33 @@ pub(super) fn search_runs(
     anchors: &QueryAnchors,
     mut visit: impl FnMut(u32, Row, &[u8]),
 ) -> Looked<()> {
-    let mut counts: Vec<Vec<u64>> = Vec::new();
+    let mut counted: Vec<Vec<List>> = Vec::new();
+    let mut kept = 0;
     for segment in segments {
-        let mut rows = Vec::new();
+        let mut lists = Vec::new();
         for &hash in hashes {
             pgrx::check_for_interrupts!();
-            or_raise(memory::push(&mut rows, count(segment, hash)?, COLLECTING));
+            let list = count(segment, hash, if kept < KEPT_IN_ALL { KEPT } else { 0 })?;
+            kept += list.few.as_ref().map_or(0, |few| few.len() as u64);
+            or_raise(memory::push(&mut lists, list, COLLECTING));
         }
-        or_raise(memory::push(&mut counts, rows, COLLECTING));
+        or_raise(memory::push(&mut counted, lists, COLLECTING));
     }
     // Every anchor has its hash in the list.
     let number = |signature: &u64| hashes.binary_search(&of_anchor(*signature)).unwrap_or(0);
     let numbers: Vec<usize> = anchors.signatures.iter().map(number).collect();
     let mut costs = Vec::new();
     for &n in &numbers {
-        let sum = counts.iter().map(|rows| rows[n]).sum();
+        let sum = counted.iter().map(|lists| lists[n].rows).sum();
         or_raise(memory::push(&mut costs, sum, COLLECTING));
     }
     let Some(mut followed) = or_raise(anchors.cheapest(&costs)) else { return Ok(()) };
     followed.retain(|&n| costs[n] > 0);
     let most = followed.iter().map(|&n| costs[n]).fold(0, u64::saturating_add);
     let runs = if most > FEW { or_raise(anchors.runs()) } else { Vec::new() };
-    for (segment, counts) in segments.iter().zip(&counts) {
+    for (segment, counted) in segments.iter().zip(&counted) {
         let mut found = RoaringBitmap::new();
-        let mut lists = Lists { segment, anchors, numbers: &numbers, counts, read: BTreeMap::new() };
+        let mut lists = Lists { segment, anchors, numbers: &numbers, counted, read: BTreeMap::new() };
         if most > FEW {
             lists.add_parts(&followed, &mut found)?;
             lists.add_runs(&runs, &mut found)?;
@@ -65,14 +71,22 @@ pub(super) fn search_runs(
     Ok(())
 }
 
+/// What is known of the list of an anchor after a first look.
+struct List {
+    /// The number of its rows. A row counts once for each of its signatures with this anchor.
+    rows: u64,
+    /// The signatures and the rows, if they were kept.
+    few: Option<Vec<(u64, u32)>>,
+}
+
 /// The lists of the anchors of a query in a segment.
 struct Lists<'a> {
     segment: &'a Segment,
     anchors: &'a QueryAnchors,
     /// For each anchor, the number of its hash.
     numbers: &'a [usize],
-    /// For each hash, the number of rows that have it.
-    counts: &'a [u64],
+    /// For each hash, its list.
+    counted: &'a [List],
     /// The lists that were read, by the number of the anchor: for each value of [`common_sides`],
     /// the rows that have these sides of the anchor in common with the query.
     read: BTreeMap<usize, [RoaringBitmap; 4]>,
@@ -86,7 +100,7 @@ impl Lists<'_> {
         for runs in all {
             // What only earlier runs have is not needed any more.
             self.read = self.read.split_off(&runs.anchors.start);
-            let rows = |n: usize| self.counts[self.numbers[n]];
+            let rows = |n: usize| self.counted[self.numbers[n]].rows;
             order.clear();
             or_raise(memory::reserve(&mut order, runs.anchors.len(), COLLECTING));
             order.extend(runs.anchors.clone());
@@ -97,7 +111,7 @@ impl Lists<'_> {
             let mut rest: Option<RoaringBitmap> = None;
             for &n in &order {
                 let left = rest.as_ref().map_or(u64::MAX, RoaringBitmap::len);
-                if left == 0 || self.counts[self.numbers[n]] / ROWS_A_TEXT > left {
+                if left == 0 || self.counted[self.numbers[n]].rows / ROWS_A_TEXT > left {
                     break;
                 }
                 let rows = self.rows(n, self.anchors.accepted(runs, n))?;
@@ -137,9 +151,19 @@ impl Lists<'_> {
             Entry::Vacant(place) => {
                 let mut lists: [RoaringBitmap; 4] = Default::default();
                 let sought = self.anchors.signatures[n];
-                each_list(self.segment, sought, |signature, rows| {
-                    lists[common_sides(sought, signature)].extend(rows);
-                })?;
+                let mut add = |signature, rows: &[u32]| {
+                    // The rows of a piece ascend.
+                    let sorted = RoaringBitmap::from_sorted_iter(rows.iter().copied());
+                    lists[common_sides(sought, signature)] |= sorted.unwrap_or_default();
+                };
+                match &self.counted[self.numbers[n]].few {
+                    Some(few) => {
+                        for &(signature, row) in few {
+                            lists[common_sides(sought, signature)].insert(row);
+                        }
+                    }
+                    None => each_list(self.segment, sought, &mut add)?,
+                }
                 place.insert(lists)
             }
         };
@@ -161,11 +185,21 @@ fn classes(segment: &Segment, signature: u64) -> (u64, u64, u32) {
     (of_anchor(signature) >> after, greatest(signature) >> after, after)
 }
 
-/// Returns the number of rows of a segment that have an anchor. A row counts once for each of its
-/// signatures with this anchor.
-fn count(segment: &Segment, signature: u64) -> Looked<u64> {
-    let (first, last, _) = classes(segment, signature);
-    Part::of_class(segment, first)?.count_within(first, last)
+/// Looks at the list of an anchor in a segment. Keeps its rows if there are at most `most`.
+fn count(segment: &Segment, signature: u64, most: u64) -> Looked<List> {
+    let (first, last, after) = classes(segment, signature);
+    let mut part = Part::of_class(segment, first)?;
+    part.skip_to(first)?;
+    let (mut list, mut few, mut rows) = (0, Vec::new(), Vec::new());
+    while let Some((class, count)) =
+        part.next_of_few(most.saturating_sub(list), &mut rows)?.filter(|&(class, _)| class <= last)
+    {
+        list += count;
+        for &row in &rows {
+            or_raise(memory::push(&mut few, (class << after, row), COLLECTING));
+        }
+    }
+    Ok(List { rows: list, few: (list <= most).then_some(few) })
 }
 
 /// Calls `each` with the rows of a segment that have an anchor, by their signatures.

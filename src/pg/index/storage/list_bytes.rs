@@ -122,7 +122,16 @@ impl<'a, S: Source> Stream<'a, S> {
 
     /// Reads a number.
     pub(super) fn long_number(&mut self) -> Looked<u64> {
-        let number = leb128::read(|| self.byte())?;
+        let here = self.page.get(self.at..).unwrap_or_default();
+        let number = if here.len() >= leb128::MOST_BYTES {
+            // All bytes of the number are here.
+            let mut rest = here.iter();
+            let number = leb128::read(|| Ok(rest.next().copied().unwrap_or_default()))?;
+            self.at = self.page.len() - rest.len();
+            number
+        } else {
+            leb128::read(|| self.byte())?
+        };
         Ok(number.unwrap_or_else(|| self.too_large()))
     }
 

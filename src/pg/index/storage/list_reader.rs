@@ -207,21 +207,6 @@ impl<'a, S: Source> Part<'a, S> {
         }
     }
 
-    /// Returns the number of rows of the classes from `first` to `last`. Nothing can be read from
-    /// the part after that.
-    pub(crate) fn count_within(mut self, first: u64, last: u64) -> Looked<u64> {
-        let mut count = 0;
-        while let Some((class, rows)) = self.next_count()? {
-            if class > last {
-                break;
-            }
-            if class >= first {
-                count += rows;
-            }
-        }
-        Ok(count)
-    }
-
     /// Skips the lists of the classes before `class`.
     pub(crate) fn skip_to(&mut self, class: u64) -> Looked<()> {
         while let Some(head) = self.head()? {
@@ -265,6 +250,23 @@ impl<'a, S: Source> Part<'a, S> {
         self.begin(head);
         self.read(u32::MAX, rows)?;
         Ok(Some(head.class))
+    }
+
+    /// Returns the class of the next piece and the number of its rows, and replaces the contents of
+    /// `rows` by them if there are at most `most`. After a piece whose rows were not read, other
+    /// pieces of its class cannot be read.
+    pub(crate) fn next_of_few(&mut self, most: u64, rows: &mut Vec<u32>) -> Looked<Option<(u64, u64)>> {
+        match self.head()? {
+            Some(head) if u64::from(head.rows) <= most => {
+                self.held = Some(head);
+                Ok(self.next(rows)?.map(|class| (class, rows.len() as u64)))
+            }
+            head => {
+                self.held = head;
+                rows.clear();
+                self.next_count()
+            }
+        }
     }
 
     /// Returns the class and the number of rows of the next piece.
