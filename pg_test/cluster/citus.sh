@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # near_duplicates_into on tables that Citus spreads over three workers: the pairs and similarities are those of near_duplicates
 # of the same rows in an ordinary table, and the clusters those of near_duplicate_clusters; no rows but the order of tokens pass the
-# coordinator, nothing is left, also not after a worker was killed. Jobs on such tables: citus_jobs.sh. Skipped where Citus is not
+# coordinator, nothing is left, also not after a worker was killed. Jobs on such tables: citus_jobs.sh; other methods: citus_methods.sh. Skipped where Citus is not
 # installed. With NEARDUP_DATA also on documents of corpora, 200 of each; NEARDUP_DOCUMENTS says how many.
 set -euo pipefail
 source "$(dirname "$0")/../../scripts/expect.sh"
@@ -114,7 +114,7 @@ expect 'lexemes' 0 "$(differ docs id 0.7 jaccard "tokenizer => 'tsearch:simple'"
 parts=100
 expect 'many parts' 0 "$(differ docs id 0.8 cosine)"
 parts=''
-expect 'a method that is not made in parts' 0 "$(differ docs id 0.7 edit)"
+expect 'a method that is not made in parts' 0 "$(differ docs id 0.5 runs "options => '{\"max_documents\": 900, \"min_run\": 3}'")"
 expect 'an ordinary table' 0 "$(differ base id 0.8 jaccard)"
 left_behind methods
 

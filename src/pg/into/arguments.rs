@@ -203,7 +203,7 @@ impl JoinArguments {
         let elsewhere = citus.is_some() || !found.is_empty();
         // Parts of documents that are on this server cost more, so they are made only if wanted.
         let is_wanted = elsewhere || arguments.parts.is_some();
-        let join = method::of(&request, &arguments.join, extension, citus.is_some())?;
+        let join = method::of(&request, &arguments.join, extension)?;
         // The order of ids is known only if documents are read in one part, or in ranges of ids.
         let of_integers = id_column.is_some_and(|id| id.is_integer() && relation.is_key(id));
         let join = match join {

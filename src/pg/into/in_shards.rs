@@ -9,6 +9,7 @@ use super::layout::Distribution;
 use super::refusal;
 use super::spread::{SLOTS, Scratch};
 use super::stars;
+use super::statements::citus::IdBytes;
 use super::statements::fill::{Named, no_ranks};
 use super::statements::{citus, outcome};
 use super::work::{Backend, Work, not_here};
@@ -46,7 +47,12 @@ impl Backend for InShards {
             _ => None,
         };
         let of = slots.as_ref().map(|(name, _, shards)| (name.as_str(), *shards));
-        let sql = citus::sets(sets, &in_parts.documents, salt, of);
+        let bytes = match &in_parts.carried {
+            None => None,
+            Some(_) if citus::is_hashable(work.asked.id_oid).holds()? => Some(IdBytes::Hash),
+            Some(_) => Some(IdBytes::Sent),
+        };
+        let sql = citus::sets(sets, &in_parts.documents, (salt, bytes), of);
         Ok((sql, slots.map(|(_, oid, _)| oid)))
     }
 
@@ -105,10 +111,12 @@ impl Backend for InShards {
             Table::Members => {
                 let (sets, sets_oid) = of(Table::Sets)?;
                 let rows = citus::members(to, (&sets, sets_oid)).run()?;
-                spread.drop_one(Table::Sets)?;
+                if !join.compares_by_ranks() {
+                    spread.drop_one(Table::Sets)?;
+                }
                 rows
             }
-            Table::Ranks if join.bands.is_some() => no_ranks(&join, to).run()?,
+            Table::Ranks if join.counts_nothing() => no_ranks(&join, to).run()?,
             Table::Ranks => fill_ranks(work, to)?,
             Table::Routes => {
                 let [members, ranks] = [of(Table::Members)?, of(Table::Ranks)?];
@@ -133,14 +141,19 @@ impl Backend for InShards {
                 let Stage::Round(round) = progress.next(false) else { return Err(not_here(table)) };
                 let [candidates, members] = [of(Table::Candidates)?, of(Table::Members)?];
                 let from = [(candidates.0.as_str(), candidates.1), (&members.0, members.1)];
-                citus::halves(to, from, (round, progress.rounds)).run()?;
+                citus::halves(&join, to, from, (round, progress.rounds)).run()?;
                 // The log counts the pairs that are made from halves, not the halves themselves.
-                work.moved = citus::moved(to, &["l", "r", "set"]).number()?.unwrap_or_default();
+                let columns: Vec<&str> = spread.columns(table).iter().map(|column| column.0).collect();
+                work.moved = citus::moved(to, &columns).number()?.unwrap_or_default();
                 return Ok(());
             }
             Table::Pairs => {
                 let [halves, members] = [of(Table::Halves)?, of(Table::Members)?];
-                citus::pairs(&join, to, [(&halves.0, halves.1), (&members.0, members.1)]).run()?
+                let ranks = join.compares_by_ranks().then(|| of(Table::Ranks)).transpose()?;
+                let ranks = ranks.as_ref().map(|(name, oid)| (name.as_str(), *oid));
+                let are_ordered = work.in_parts()?.documents.are_ordered;
+                let from = [(halves.0.as_str(), halves.1), (&members.0, members.1)];
+                citus::pairs(&join, to, from, (ranks, are_ordered)).run()?
             }
         };
         work.state.filled = Some(rows);
@@ -188,7 +201,8 @@ impl Backend for InShards {
     }
 }
 
-/// Fills the table of ranks with the order of tokens in a sample of the sets.
+/// Fills the table of ranks with the order of tokens in a sample of the sets, or with what the
+/// method counts of all of them.
 fn fill_ranks(work: &Work, to: Named<'_>) -> Result<i64> {
     let (spread, join) = (work.spread()?, work.join()?);
     let (members, members_oid) = spread.open(Table::Members)?;
@@ -196,8 +210,13 @@ fn fill_ranks(work: &Work, to: Named<'_>) -> Result<i64> {
     let columns = &[("k", Type::Int8), ("set", Type::Set)];
     let (samples, samples_oid) = spread.make_scratch(Scratch::Samples, columns, "k", Some(Table::Members))?;
     let samples = (samples.as_str(), samples_oid);
-    let distinct = citus::distinct(members).number()?.unwrap_or_default();
-    citus::samples(samples, members, distinct).run()?;
+    if join.compares_by_ranks() {
+        let (sets, sets_oid) = spread.open(Table::Sets)?;
+        citus::all_terms(samples, (&sets, sets_oid)).run()?;
+    } else {
+        let distinct = citus::distinct(members).number()?.unwrap_or_default();
+        citus::samples(samples, members, distinct).run()?;
+    }
     let mut rows = citus::ranks(&join, to, samples).run()?;
     if rows == 0 {
         rows = no_ranks(&join, to).run()?;

@@ -39,7 +39,6 @@ pub(super) fn of(
     request: &Request,
     arguments: &KeptArguments,
     Extension { schema, internal, .. }: &Extension,
-    in_citus: bool,
 ) -> Result<std::result::Result<MethodInParts, &'static str>> {
     if let Some(of_sets) = of_sets(request, schema) {
         return Ok(Ok(of_sets));
@@ -49,9 +48,6 @@ pub(super) fn of(
     };
     let source = &request.left;
     let tokenizer = arguments.text(Argument::Tokenizer);
-    if in_citus {
-        return Ok(Err("this method is not made in parts on Citus"));
-    }
     if tokenizer.is_some_and(|name| name.starts_with("tsearch:")) {
         return Ok(Err("servers may have other text-search configurations"));
     }

@@ -128,6 +128,7 @@ fn begin(
     let Places { pairs: result, clusters, log: log_place } = places;
     let shared = asked.in_parts.as_ref().is_some_and(InParts::is_shared);
     let in_shards = asked.in_parts.as_ref().is_some_and(|in_parts| in_parts.citus.is_some());
+    let compares_by_ranks = asked.in_parts.as_ref().is_some_and(InParts::compares_by_ranks);
     let call_state = state::Call {
         in_parts: asked.in_parts.is_some(),
         shared,
@@ -135,8 +136,9 @@ fn begin(
         max_pairs: asked.max_pairs.filter(|_| asked.in_parts.is_some()),
         clusters: clusters.is_some(),
         by_stars: false,
-        members_have_sets: in_shards,
-        compares_by_ranks: asked.in_parts.as_ref().is_some_and(InParts::compares_by_ranks),
+        // What is counted of all documents is counted of the sets.
+        members_have_sets: in_shards && !compares_by_ranks,
+        compares_by_ranks,
         allowance: i64::try_from(settings::memory()).unwrap_or(i64::MAX),
     };
     let mut work = Work {

@@ -7,7 +7,7 @@
 
 use pgrx::pg_sys::Oid;
 
-use super::fill::{Join, Named};
+use super::fill::{Join, Named, bytes_of, may_be_similar};
 use crate::into::step::Table;
 use crate::pg::into::columns::{Column, Type};
 use crate::pg::into::documents::Documents;
@@ -15,7 +15,6 @@ use crate::pg::procedure::statement::{Statement, oid, text};
 use crate::pg::query::as_user::INTERNAL;
 use crate::pg::request::example::literal;
 use crate::pg::server::error::Result;
-use neardup_core::joins::parts::token_set;
 
 /// The bits of a number that is not negative.
 const POSITIVE: &str = "9223372036854775807::int8";
@@ -116,9 +115,14 @@ pub(crate) fn spread_by(table: Table) -> Option<&'static str> {
     }
 }
 
-/// Returns the columns of a working table.
-pub(crate) fn columns(table: Table) -> &'static [Column] {
+/// Returns the columns of a working table. `carried` says that the method defines what is carried
+/// of documents.
+pub(crate) fn columns(table: Table, carried: bool) -> &'static [Column] {
     match table {
+        // Which of two documents has the lesser id may matter.
+        Table::Halves if carried => {
+            &[("l", Type::Int8), ("r", Type::Int8), ("id", Type::Id), ("set", Type::Set)]
+        }
         // Only the first of the documents with an equal set stores the set.
         Table::Members => &[("n", Type::Int8), ("r", Type::Int8), ("id", Type::Id), ("set", Type::Set)],
         table => super::definitions::columns(table),
@@ -162,9 +166,15 @@ pub(crate) fn slots(slots: Named<'_>, keys: &str) -> Statement {
 ///
 /// A function whose result is needed more than once for a row is in `FROM`, so it is called once
 /// for each row. Nobody knows the salt beforehand, so nobody can make sets with the same number.
-pub(crate) fn sets(table: &str, documents: &Documents, salt: i64, slots: Option<(&str, i64)>) -> String {
+pub(crate) fn sets(
+    table: &str,
+    documents: &Documents,
+    (salt, carried): (i64, Option<IdBytes>),
+    slots: Option<(&str, i64)>,
+) -> String {
     let Documents { table: docs, id, set, .. } = documents;
-    let empty = token_set::HEADER;
+    let (bytes, has_some) =
+        (bytes_of("t.set", carried.is_some()), may_be_similar("b.bytes", carried.is_some()));
     let (from, set) = match slots {
         None => (format!("{docs} AS d"), format!("ARRAY[{set}]")),
         // The test of the slot comes first, so that only one shard cuts a document into tokens.
@@ -176,12 +186,42 @@ pub(crate) fn sets(table: &str, documents: &Documents, salt: i64, slots: Option<
             ),
         ),
     };
+    let digest = match carried {
+        None => "pg_catalog.sha256(b.bytes)".to_owned(),
+        Some(bytes) => carried_digest(&match bytes {
+            IdBytes::Hash => format!(
+                "pg_catalog.int8send(pg_catalog.hash_array_extended(ARRAY[{id}], {salt}::pg_catalog.int8))"
+            ),
+            IdBytes::Sent => format!("pg_catalog.array_send(ARRAY[{id}])"),
+        }),
+    };
     format!(
         "INSERT INTO {table} SELECT pg_catalog.hash_array_extended(ARRAY[g.digest], {salt}::pg_catalog.int8), {id}, \
              pg_catalog.octet_length(b.bytes), \
-             CASE WHEN pg_catalog.octet_length(b.bytes) OPERATOR(pg_catalog.>) {empty} THEN g.digest END, t.set \
-         FROM {from}, pg_catalog.unnest({set}) AS t(set), pg_catalog.unnest(ARRAY[{INTERNAL}.token_set_send(t.set)]) AS b(bytes), \
-             pg_catalog.unnest(ARRAY[pg_catalog.sha256(b.bytes)]) AS g(digest)"
+             CASE WHEN {has_some} THEN g.digest END, t.set \
+         FROM {from}, pg_catalog.unnest({set}) AS t(set), pg_catalog.unnest(ARRAY[{bytes}]) AS b(bytes), \
+             pg_catalog.unnest(ARRAY[{digest}]) AS g(digest)"
+    )
+}
+
+/// The bytes that distinguish an id.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum IdBytes {
+    /// A salted hash. It is immutable, which a statement on a single shard has to be.
+    Hash,
+    /// The bytes that are sent, for types that have no hash.
+    Sent,
+}
+
+/// Returns the SQL expression for the digest of carried bytes `b.bytes`. A document that is not
+/// similar to those with the same bytes has one of its own, made with the bytes of its id: functions
+/// that are volatile would pass all rows to the coordinator.
+fn carried_digest(id: &str) -> String {
+    format!(
+        "CASE WHEN pg_catalog.octet_length(b.bytes) OPERATOR(pg_catalog.=) 0 THEN b.bytes \
+             WHEN pg_catalog.get_byte(b.bytes, 0) OPERATOR(pg_catalog.=) 1 THEN pg_catalog.sha256(b.bytes) \
+             ELSE pg_catalog.sha256(pg_catalog.decode('02', 'hex') OPERATOR(pg_catalog.||) pg_catalog.sha256(b.bytes) \
+                 OPERATOR(pg_catalog.||) {id}) END"
     )
 }
 
@@ -248,11 +288,23 @@ pub(crate) fn samples(samples: Named<'_>, members: Named<'_>, count: i64) -> Sta
     .about([samples.1, members.1])
 }
 
-/// Makes the order of tokens from the sample: a single value, which all nodes get.
+/// Moves the terms of all documents to one shard.
+pub(crate) fn all_terms(samples: Named<'_>, sets: Named<'_>) -> Statement {
+    Statement::new(format!(
+        "INSERT INTO {} SELECT 0::int8, s.set FROM {} s WHERE s.set IS NOT NULL",
+        samples.0, sets.0
+    ))
+    .about([samples.1, sets.1])
+}
+
+/// Makes the order of tokens from the sample, or what the method counts of the terms: a single
+/// value, which all nodes get.
 pub(crate) fn ranks(join: &Join, ranks: Named<'_>, samples: Named<'_>) -> Statement {
     Statement::new(format!(
-        "INSERT INTO {} SELECT {}.token_order(s.set, 200000::int4) FROM {} s WHERE s.k = 0::int8 GROUP BY s.k",
-        ranks.0, join.schema, samples.0
+        "INSERT INTO {} SELECT {} FROM {} s WHERE s.k = 0::int8 GROUP BY s.k",
+        ranks.0,
+        join.counted(),
+        samples.0
     ))
     .about([ranks.1, samples.1])
 }
@@ -313,27 +365,45 @@ pub(crate) fn distinct_candidates(candidates: Named<'_>) -> Statement {
 
 /// Inserts the distinct candidates of a round, with their left sets.
 pub(crate) fn halves(
+    join: &Join,
     halves: Named<'_>,
     [candidates, members]: [Named<'_>; 2],
     (round, rounds): (i64, i64),
 ) -> Statement {
+    let id = if join.carried.is_some() { "m.id, " } else { "" };
     Statement::new(format!(
-        "INSERT INTO {} SELECT c.l, c.r, m.set FROM (SELECT DISTINCT c.l, c.r FROM {} c \
+        "INSERT INTO {} SELECT c.l, c.r, {id}m.set FROM (SELECT DISTINCT c.l, c.r FROM {} c \
              WHERE ((c.l # c.r) & {POSITIVE}) % {rounds}::int8 = {round}::int8) c JOIN {} m ON m.n = c.l WHERE m.r = 1::int8",
         halves.0, candidates.0, members.0
     ))
     .about([halves.1, candidates.1, members.1])
 }
 
-/// Inserts the similar pairs of a round.
-pub(crate) fn pairs(join: &Join, pairs: Named<'_>, [halves, members]: [Named<'_>; 2]) -> Statement {
-    let Join { schema, measure, threshold, .. } = join;
-    let similarity = format!("{schema}.token_similarity(h.set, m.set, {measure})");
+/// Inserts the similar pairs of a round. If the order of two documents matters, the one with the
+/// lesser id comes first; the type of the ids need not have operators in `pg_catalog`, but the type
+/// of their arrays has.
+pub(crate) fn pairs(
+    join: &Join,
+    pairs: Named<'_>,
+    [halves, members]: [Named<'_>; 2],
+    (ranks, are_ordered): (Option<Named<'_>>, bool),
+) -> Statement {
+    let (mut similarity, mut passes) = join.similarity(["h.set", "m.set"]);
+    if are_ordered {
+        let (turned, _) = join.similarity(["m.set", "h.set"]);
+        similarity = format!("CASE WHEN ARRAY[h.id] < ARRAY[m.id] THEN {similarity} ELSE {turned} END");
+    }
+    let mut from = ranks.map(|ranks| format!(", {} o", ranks.0)).unwrap_or_default();
+    if join.carried.is_some() {
+        // A comparison may take long, so each is made once.
+        from += &format!(", unnest(ARRAY[{similarity}]) v(similarity)");
+        (similarity, passes) = ("v.similarity".to_owned(), "v.similarity IS NOT NULL".to_owned());
+    }
     Statement::new(format!(
-        "INSERT INTO {} SELECT h.l, h.r, {similarity} FROM {} h JOIN {} m ON m.n = h.r WHERE m.r = 1::int8 AND {similarity} >= {threshold}",
+        "INSERT INTO {} SELECT h.l, h.r, {similarity} FROM {} h JOIN {} m ON m.n = h.r{from} WHERE m.r = 1::int8 AND {passes}",
         pairs.0, halves.0, members.0
     ))
-    .about([pairs.1, halves.1, members.1])
+    .about([pairs.1, halves.1, members.1].into_iter().chain(ranks.map(|ranks| ranks.1)).collect::<Vec<Oid>>())
 }
 
 /// Counts the pairs of documents with equal sets.

@@ -127,17 +127,20 @@ pub(crate) fn method(json: &str) -> String {
 /// found: a digest for which nobody can construct a collision, or NULL if no set is similar.
 /// Carried documents that are not similar to those with the same bytes have numbers of their own.
 pub(crate) fn digest(set: &str, bytes: &str, carried: bool) -> String {
-    let length = format!("pg_catalog.octet_length({bytes})");
+    let has_some = may_be_similar(bytes, carried);
     if !carried {
-        let empty = token_set::HEADER;
-        return format!(
-            "CASE WHEN {length} OPERATOR(pg_catalog.>) {empty} THEN pg_catalog.sha256({bytes}) END"
-        );
+        return format!("CASE WHEN {has_some} THEN pg_catalog.sha256({bytes}) END");
     }
     format!(
-        "CASE WHEN {length} OPERATOR(pg_catalog.>) 0 THEN pg_catalog.sha256(CASE WHEN pg_catalog.get_byte({set}, 0) OPERATOR(pg_catalog.=) 1 THEN {bytes} \
+        "CASE WHEN {has_some} THEN pg_catalog.sha256(CASE WHEN pg_catalog.get_byte({set}, 0) OPERATOR(pg_catalog.=) 1 THEN {bytes} \
          ELSE {bytes} OPERATOR(pg_catalog.||) pg_catalog.uuid_send(pg_catalog.gen_random_uuid()) END) END"
     )
+}
+
+/// Returns the SQL condition that the bytes of a set are those of one that may be similar to others.
+pub(crate) fn may_be_similar(bytes: &str, carried: bool) -> String {
+    let empty = if carried { 0 } else { token_set::HEADER };
+    format!("pg_catalog.octet_length({bytes}) OPERATOR(pg_catalog.>) {empty}")
 }
 
 /// Returns the SQL expression for the bytes of a set.
