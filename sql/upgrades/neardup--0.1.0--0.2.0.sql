@@ -592,6 +592,32 @@ COMMENT ON PROCEDURE near_duplicates_into(
     regclass, float8, text, jsonb, text, text, text, text, int, bool, bigint, text, int, text, bool
 ) IS 'near_duplicates as a table; of a table partitioned over servers made on these, in steps that commit';
 
+CREATE FUNCTION neardup_into_runs() RETURNS TABLE(
+    node pg_catalog.text,
+    run pg_catalog.text,
+    pairs pg_catalog.text,
+    owner pg_catalog.text,
+    status pg_catalog.text,
+    step pg_catalog.int4,
+    name pg_catalog.text,
+    rows pg_catalog.int8,
+    parts pg_catalog.int8,
+    started pg_catalog.timestamptz,
+    noted pg_catalog.timestamptz,
+    tables pg_catalog.int8,
+    bytes pg_catalog.int8
+)
+    AS 'MODULE_PATHNAME', 'neardup_into_runs'
+    LANGUAGE c VOLATILE PARALLEL UNSAFE COST 10000 ROWS 10;
+COMMENT ON FUNCTION neardup_into_runs() IS
+    'the calls of near_duplicates_into that have a log or working tables, here and on other nodes: how far they are, and what they left';
+
+CREATE FUNCTION neardup_into_clean(run pg_catalog.text) RETURNS pg_catalog.int8
+    AS 'MODULE_PATHNAME', 'neardup_into_clean'
+    LANGUAGE c VOLATILE PARALLEL UNSAFE COST 10000;
+COMMENT ON FUNCTION neardup_into_clean(text) IS
+    'drops the working tables that a call of near_duplicates_into left, here and on other nodes, and its log unless it was finished; how many tables';
+
 -- How many rows a call returns.
 CREATE FUNCTION near_duplicates_rows(internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'neardup_near_duplicates_rows'

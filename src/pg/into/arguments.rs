@@ -199,7 +199,8 @@ impl JoinArguments {
             id.map_or(pg_sys::INT8OID, |id| if id.is_integer() { pg_sys::INT8OID } else { id.base_type });
         let request = Request::of_kept(&arguments.join, id_oid)?;
         let found = as_user(role, || Server::all(&catalog::servers(docs)))?;
-        let citus = as_user(role, || CitusLayout::of(docs, result))?.filter(|_| found.is_empty());
+        let citus =
+            as_user(role, || CitusLayout::of(docs, result, arguments.parts))?.filter(|_| found.is_empty());
         let elsewhere = citus.is_some() || !found.is_empty();
         // Parts of documents that are on this server cost more, so they are made only if wanted.
         let is_wanted = elsewhere || arguments.parts.is_some();
@@ -223,8 +224,8 @@ impl JoinArguments {
                 if is_wanted =>
             {
                 let servers = Server::listed(found)?;
-                let least = citus.as_ref().map_or(servers.len() as i64, |layout| layout.shards);
-                let usual = if citus.is_some() { least } else { 16 * least };
+                let least = if citus.is_some() { 1 } else { servers.len() as i64 };
+                let usual = citus.as_ref().map_or(16 * least, |layout| layout.shards);
                 let parts = if elsewhere {
                     parts(arguments.parts, least, usual)?
                 } else {
@@ -274,16 +275,14 @@ fn minhash_reads_all(docs: &str) -> SqlError {
     )
 }
 
-/// Returns the number of parts of a join in `least` places, servers or shards, each of which has at
-/// least one part.
+/// Returns the number of parts of a join, which is at least `least`: each server has a part.
 fn parts(asked: Option<i32>, least: i64, usual: i64) -> Result<i64> {
     const MOST: i64 = 65_536;
     let most = MOST.max(least);
     let parts = asked.map_or(usual.min(most), i64::from);
     if parts < least || parts > most {
-        let message = format!(
-            "parts must be between the number of servers or shards, {least}, and {most}, not {parts}"
-        );
+        let of = if least > 1 { ", the number of servers," } else { "" };
+        let message = format!("parts must be between {least}{of} and {most}, not {parts}");
         return Err(SqlError::parameter(message).hint("Some for each processor of all servers: parts => 64"));
     }
     Ok(parts)

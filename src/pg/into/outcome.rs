@@ -10,6 +10,7 @@ use super::work::Work;
 use crate::pg::functions::clusters::warn_of_chains;
 use crate::pg::functions::near_duplicates::Run;
 use crate::pg::procedure::supplied_rows::supplying;
+use crate::pg::procedure::table::Shape;
 use crate::pg::query::Query;
 use crate::pg::query::as_user::{as_user, set};
 use crate::pg::read::pairs::Pairs;
@@ -68,7 +69,7 @@ fn pairs_here(join: &KeptArguments, id: Oid, store: &mut Store) -> Result<()> {
 
 fn create(work: &Work) -> Result<(String, Oid)> {
     let name = work.result.qualified()?;
-    statements::create_result(&name, &work.asked.id).run()?;
+    statements::create_result(&name, &work.asked.id, has_key(work)).run()?;
     if let Some(layout) = work.asked.in_parts.as_ref().and_then(|in_parts| in_parts.citus.as_ref()) {
         layout.spread_result(&work.result, "left_id", work.asked.id_oid)?;
     }
@@ -77,18 +78,30 @@ fn create(work: &Work) -> Result<(String, Oid)> {
 
 /// Opens the table of pairs that this transaction made.
 fn open_result(work: &Work) -> Result<(String, Oid)> {
-    work.owned().open(&work.result, own::TABLE, PAIRS)
+    work.owned().open(&work.result, shape(work), PAIRS)
+}
+
+/// Reports whether the tables have primary keys: Citus moves a shard while it is written to only if
+/// the shards that move with it have one, and results are colocated with the documents. Elsewhere a
+/// key would only cost time.
+fn has_key(work: &Work) -> bool {
+    work.asked.in_parts.as_ref().is_some_and(|in_parts| in_parts.citus.is_some())
+}
+
+/// Returns the shape of the tables.
+fn shape(work: &Work) -> Shape {
+    Shape { indexes: usize::from(has_key(work)), ..own::TABLE }
 }
 
 /// Makes the table of clusters, without rows.
 fn create_clusters(work: &Work) -> Result<Option<(String, Oid)>> {
     let Some(place) = &work.clusters else { return Ok(None) };
     let name = place.qualified()?;
-    statements::create_clusters(&name, &work.asked.id).run()?;
+    statements::create_clusters(&name, &work.asked.id, has_key(work)).run()?;
     if let Some(layout) = work.asked.in_parts.as_ref().and_then(|in_parts| in_parts.citus.as_ref()) {
         layout.spread_result(place, "id", work.asked.id_oid)?;
     }
-    work.owned().open(place, own::TABLE, CLUSTERS).map(Some)
+    work.owned().open(place, shape(work), CLUSTERS).map(Some)
 }
 
 /// Fills the table of clusters from working tables.

@@ -214,14 +214,10 @@ impl Dblink {
             names.iter_mut().for_each(|name| *name = format!("{home}.{name}"));
             self.run(server, &remote::drop(&names))
         });
-        let error = match dropped {
-            Err(SqlError::Server(error)) if !is_end(error) => error,
-            other => return other,
-        };
-        // SAFETY: an error that was copied from the server; its message is null or a C string.
-        let message = unsafe {
-            let message = (*error).message;
-            if message.is_null() { String::new() } else { c_string(message) }
+        let message = match dropped.map_err(unanswered) {
+            Err(Ok(message)) => message,
+            Err(Err(error)) => return Err(error),
+            Ok(()) => return Ok(()),
         };
         pgrx::notice!(
             "near_duplicates_into: working tables may be left on server \"{}\": {message}. There: {};",
@@ -229,6 +225,20 @@ impl Dblink {
             remote::drop(&names)
         );
         Ok(())
+    }
+}
+
+/// Returns the message of an error of a server that cannot be reached or fails, or the error if the
+/// statement must end.
+pub(super) fn unanswered(error: SqlError) -> std::result::Result<String, SqlError> {
+    match error {
+        SqlError::Server(error) if !is_end(error) => {
+            // SAFETY: an error that was copied from the server; its message is null or a C string.
+            let message = unsafe { (*error).message };
+            // SAFETY: as above.
+            Ok(if message.is_null() { String::new() } else { unsafe { c_string(message) } })
+        }
+        error => Err(error),
     }
 }
 

@@ -293,7 +293,7 @@ fn take_log(work: &Work, ranges: Vec<i64>) -> Result<()> {
     };
     // These bytes come before the ones that contain the version of the UUID.
     let token: String = random[..6].iter().map(|byte| format!("{byte:02x}")).collect();
-    LogTable::create(&work.log_place, work.caller, &token, ranges, arguments)
+    LogTable::create(&work.log_place, work.caller, (&token, work.lock.object), ranges, arguments)
 }
 
 /// Writes the finished work to the log, and tells the caller.

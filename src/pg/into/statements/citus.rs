@@ -25,7 +25,7 @@ pub(crate) fn layout(docs: Oid, home: Oid) -> Statement {
     Statement::new(
         "SELECT jsonb_build_object('method', p.partmethod, 'replication', p.repmodel, 'colocation', p.colocationid::int8, \
              'shards', (SELECT count(*) FROM pg_dist_shard s WHERE s.logicalrelid = p.logicalrelid), \
-             'usual', LEAST(current_setting('citus.shard_count')::int8, 4 * (SELECT count(DISTINCT n.groupid) FROM pg_dist_node n WHERE n.shouldhaveshards)), \
+             'usual', current_setting('citus.shard_count')::int8, 'nodes', (SELECT count(DISTINCT n.groupid) FROM pg_dist_node n WHERE n.shouldhaveshards), \
              'schema_is_sharded', EXISTS (SELECT FROM pg_dist_schema s WHERE s.schemaid = c.relnamespace), \
              'home_is_sharded', EXISTS (SELECT FROM pg_dist_schema s WHERE s.schemaid = $2))::text \
          FROM pg_dist_partition p JOIN pg_class c ON c.oid = p.logicalrelid WHERE p.logicalrelid = $1::regclass",
@@ -138,10 +138,14 @@ pub(crate) fn incompressible(table: Table) -> &'static [&'static str] {
     }
 }
 
-/// Makes a table that is to be distributed. Rows that fit into a page are stored in one piece: all
-/// rows are read again and again, and assembling a set from pieces takes longer than reading it.
+/// Makes a table that is to be distributed, whose rows are kept after a crash of a node. Rows that
+/// fit into a page are stored in one piece: all rows are read again and again, and assembling a set
+/// from pieces takes longer than reading it. Nobody updates its rows, and it is dropped soon, so
+/// that it is not to be vacuumed.
 pub(crate) fn create(name: &str, columns: &str) -> Statement {
-    Statement::new(format!("CREATE UNLOGGED TABLE {name} ({columns}) WITH (toast_tuple_target = 8160)"))
+    Statement::new(format!(
+        "CREATE TABLE {name} ({columns}) WITH (toast_tuple_target = 8160, autovacuum_enabled = false)"
+    ))
 }
 
 /// Turns off compression for columns of a table that is not distributed yet.
@@ -280,7 +284,8 @@ pub(crate) fn distinct(members: Named<'_>) -> Statement {
 /// Moves a sample of the distinct sets to one shard. `count` is the number of distinct sets.
 pub(crate) fn samples(samples: Named<'_>, members: Named<'_>, count: i64) -> Statement {
     const SAMPLE: i64 = 20_000;
-    let each = (count / SAMPLE).max(1);
+    // Of few documents a small part is enough: to count it takes one processor.
+    let each = (count / SAMPLE).max((count / 2_500).clamp(1, 8));
     Statement::new(format!(
         "INSERT INTO {} SELECT 0::int8, m.set FROM {} m WHERE m.r = 1::int8 AND (m.n & {POSITIVE}) % {each}::int8 = 0::int8",
         samples.0, members.0

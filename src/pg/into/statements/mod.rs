@@ -5,7 +5,7 @@
 //! and drops local tables, [`remote`] has the statements that run on the servers. [`fill`] fills
 //! the working tables, [`outcome`] makes the result from these, [`citus`] does both if the
 //! documents are in Citus, and [`stars`] makes clusters there. [`here`] fills the tables that
-//! sessions share, and notes the parts that are done.
+//! sessions share, and notes the parts that are done. [`runs`] finds what calls have left.
 
 pub(super) mod catalog;
 pub(super) mod citus;
@@ -15,4 +15,5 @@ pub(super) mod here;
 pub(super) mod log;
 pub(super) mod outcome;
 pub(super) mod remote;
+pub(super) mod runs;
 pub(super) mod stars;

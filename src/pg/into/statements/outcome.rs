@@ -53,10 +53,11 @@ pub(crate) fn total(members: Named<'_>, pairs: Named<'_>, most: i64) -> Statemen
         .about([members.1, pairs.1])
 }
 
-/// Makes the table of pairs.
-pub(crate) fn create_result(name: &str, id: &str) -> Statement {
+/// Makes the table of pairs, with a primary key if `has_key` is set.
+pub(crate) fn create_result(name: &str, id: &str, has_key: bool) -> Statement {
+    let key = if has_key { ", PRIMARY KEY (left_id, right_id)" } else { "" };
     Statement::new(format!(
-        "CREATE TABLE {name} (left_id {id} NOT NULL, right_id {id} NOT NULL, similarity float8 NOT NULL)"
+        "CREATE TABLE {name} (left_id {id} NOT NULL, right_id {id} NOT NULL, similarity float8 NOT NULL{key})"
     ))
 }
 
@@ -75,10 +76,11 @@ pub(crate) fn join_here(internal: &str, result: &str, id: &str) -> String {
     format!("INSERT INTO {result} SELECT f.left_id, f.right_id, f.similarity FROM {pairs}")
 }
 
-/// Makes the table of clusters.
-pub(crate) fn create_clusters(name: &str, id: &str) -> Statement {
+/// Makes the table of clusters, with a primary key if `has_key` is set.
+pub(crate) fn create_clusters(name: &str, id: &str, has_key: bool) -> Statement {
+    let key = if has_key { ", PRIMARY KEY (id)" } else { "" };
     Statement::new(format!(
-        "CREATE TABLE {name} (cluster_id {id} NOT NULL, id {id} NOT NULL, representative bool NOT NULL, size int8 NOT NULL, similarity float8)"
+        "CREATE TABLE {name} (cluster_id {id} NOT NULL, id {id} NOT NULL, representative bool NOT NULL, size int8 NOT NULL, similarity float8{key})"
     ))
 }
 
