@@ -17,6 +17,8 @@ INSERT INTO base SELECT 2000 + id, 'f' || id, 'Home | News | Sport. ' || body ||
 INSERT INTO base SELECT 4000 + id, 'g' || id, body FROM base WHERE id < 40;
 INSERT INTO base VALUES (5000, 'null', NULL), (5001, 'empty', ''), (5002, 'dots', '…'), (5003, 'blank', E' \n\t'), (5004, 'blank2', E' \n\t'),
     (5005, 'a', 'a'), (5006, 'a2', 'a'), (5007, 'ab', 'ab'), (5008, 'cd', 'cd'), (5009, 'quotes', E'it''s "a" \\ back'), (5010, 'quotes2', E'it''s "a" \\ back');
+INSERT INTO base SELECT 6000 + n, 'h' || n, string_agg(format('The crane number %s left the old quay in the rain at %s. ', n * 3 % 20 + s, (n * 3 % 20 + s) * 7), '' ORDER BY s)
+FROM generate_series(1, 40) n, generate_series(1, 6 + n % 3) s GROUP BY n;
 ALTER TABLE base ADD site text;
 UPDATE base SET site = nullif('s' || id % 5, 's4');
 INSERT INTO docs SELECT id, body FROM base;
@@ -38,8 +40,25 @@ same() {
         FROM found_$1 f FULL JOIN near_duplicates('base', $3, NULL::$type, id_column => '$2', text_column => 'body', method => '$4'${5:+, $5}) n USING (left_id, right_id)" \
         -c "DROP TABLE found_$1" 2>&1 | cut -c1-2000
 }
+# same_passages TABLE ID [ARGUMENTS]: the same of partial_duplicates_into and partial_duplicates.
+same_passages() {
+    local type=bigint said parts=$in_parts
+    if [[ $2 == name ]]; then type=text; fi
+    said=$(q -c "CALL partial_duplicates_into('$1', passages => 'found_$1', id_column => '$2', text_column => 'body'${3:+, $3}, parts => $parts)" 2>&1)
+    if grep -q 'not made in parts\|ERROR' <<<"$said"; then echo "$said"; fi
+    q -c 'SET client_min_messages = warning' -c "WITH n AS (SELECT n::text AS row FROM partial_duplicates('base', 0.9, NULL::$type, id_column => '$2', text_column => 'body'${3:+, $3}) n), f AS (SELECT f::text AS row FROM found_$1 f)
+        SELECT CASE WHEN (SELECT count(*) FROM n) < 5 THEN (SELECT count(*) FROM n) || ' passages'
+            ELSE COALESCE('differ: ' || string_agg(d.row, '; ' ORDER BY d.row), 'same') END
+        FROM ((TABLE n EXCEPT ALL TABLE f) UNION ALL (SELECT 'more: ' || m.row FROM (TABLE f EXCEPT ALL TABLE n) m)) d" \
+        -c "DROP TABLE found_$1" 2>&1 | cut -c1-2000
+}
 methods_in_parts() {
     local in_parts=$1
+    expect 'passages' same "$(same_passages docs id)"
+    expect 'passages by names' same "$(same_passages named name 'min_sentences => 1')"
+    expect 'passages of shingles' same "$(same_passages docs id "features => 'shingles', min_sentences => 1, extend => false")"
+    expect 'passages of spot signatures' same "$(same_passages docs id "features => 'spotsigs', min_sentences => 1")"
+    expect 'passages of pages' same "$(same_passages named name "tokenizer => 'html', min_sentences => 2")"
     expect 'edit' same "$(same docs id 0.7 edit)"
     expect 'edit by names' same "$(same named name 0.9 edit)"
     expect 'edit of single characters' same "$(same docs id 0.45 edit)"

@@ -11,7 +11,7 @@ use super::spread::{SLOTS, Scratch};
 use super::stars;
 use super::statements::citus::IdBytes;
 use super::statements::fill::{Named, no_ranks};
-use super::statements::{citus, outcome};
+use super::statements::{citus, citus_result, outcome};
 use super::work::{Backend, Work, not_here};
 use crate::into::state::{Ids, most_candidates};
 use crate::into::step::{Stage, Table};
@@ -141,7 +141,7 @@ impl Backend for InShards {
                 let Stage::Round(round) = progress.next(false) else { return Err(not_here(table)) };
                 let [candidates, members] = [of(Table::Candidates)?, of(Table::Members)?];
                 let from = [(candidates.0.as_str(), candidates.1), (&members.0, members.1)];
-                citus::halves(&join, to, from, (round, progress.rounds)).run()?;
+                citus_result::halves(&join, to, from, (round, progress.rounds)).run()?;
                 // The log counts the pairs that are made from halves, not the halves themselves.
                 let columns: Vec<&str> = spread.columns(table).iter().map(|column| column.0).collect();
                 work.moved = citus::moved(to, &columns).number()?.unwrap_or_default();
@@ -153,7 +153,7 @@ impl Backend for InShards {
                 let ranks = ranks.as_ref().map(|(name, oid)| (name.as_str(), *oid));
                 let are_ordered = work.in_parts()?.documents.are_ordered;
                 let from = [(halves.0.as_str(), halves.1), (&members.0, members.1)];
-                citus::pairs(&join, to, from, (ranks, are_ordered)).run()?
+                citus_result::pairs(&join, to, from, (ranks, are_ordered)).run()?
             }
         };
         work.state.filled = Some(rows);
@@ -163,7 +163,7 @@ impl Backend for InShards {
     }
 
     fn count_equal(&self, members: Named<'_>) -> Statement {
-        citus::equal(members)
+        citus_result::equal(members)
     }
 
     fn count_pairs(&self, work: &mut Work) -> Result<()> {
@@ -177,9 +177,10 @@ impl Backend for InShards {
             Some(Table::Members),
         )?;
         let named = (named.as_str(), named_oid);
-        citus::count_right(named, [pairs, members]).run()?;
-        let unequal = citus::count_both(named, members).number()?.unwrap_or_default();
-        let equal = citus::equal(members).number()?.unwrap_or_default();
+        let passages = work.join()?.passages;
+        citus_result::count_right(named, [pairs, members], passages).run()?;
+        let unequal = citus_result::count_both(named, members).number()?.unwrap_or_default();
+        let equal = citus_result::equal(members).number()?.unwrap_or_default();
         spread.drop_scratch(Scratch::Named)?;
         work.state.total = Some(unequal.saturating_add(equal));
         Ok(())
@@ -190,12 +191,14 @@ impl Backend for InShards {
         let spread = work.spread()?;
         let [members, pairs] = [spread.open(Table::Members)?, spread.open(Table::Pairs)?];
         let [members, pairs] = [(members.0.as_str(), members.1), (&pairs.0, pairs.1)];
-        let columns = &[("l", Type::Int8), ("id", Type::Id), ("similarity", Type::Float8)];
+        let columns = &[("l", Type::Int8), ("id", Type::Id), ("similarity", Type::Found)];
         let (named, named_oid) = spread.make_scratch(Scratch::Named, columns, "l", Some(Table::Members))?;
         let named = (named.as_str(), named_oid);
-        citus::name_right(named, [pairs, members]).run()?;
-        let unequal = citus::name_both(result, [named, members]).run()?;
-        let equal = citus::name_equal(result, members).run()?;
+        citus_result::name_right(named, [pairs, members]).run()?;
+        let join = work.join()?;
+        let unequal = citus_result::name_both(&join, result, [named, members]).run()?;
+        // Documents with equal texts are compared for their passages.
+        let equal = if join.passages { 0 } else { citus_result::name_equal(result, members).run()? };
         spread.drop_scratch(Scratch::Named)?;
         Ok(unequal + equal)
     }

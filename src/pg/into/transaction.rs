@@ -47,7 +47,8 @@ fn step(call: Call) -> Result<&'static str> {
     }
     let docs: Oid = call.need(0, "docs").map_err(|error| error.hint(CALL))?;
     let shown = Relation::open(docs).map_err(|error| error.hint(CALL))?.shown;
-    check_can_commit("near_duplicates_into", "steps", &such_as(&shown))?;
+    let arguments = CallArguments::new(call, docs)?;
+    check_can_commit(arguments.name(), "steps", &such_as(arguments.name(), &shown))?;
     let began = call.datum(4).map_or(0, |began| began.value() as i64);
     let refused = match refusal::left(began) {
         Pending::Raise(error) => return Err(error),
@@ -56,7 +57,6 @@ fn step(call: Call) -> Result<&'static str> {
     };
     // SAFETY: reads the state of the session.
     let caller = unsafe { pg_sys::GetUserId() };
-    let arguments = CallArguments::new(call, docs)?;
     let places = Places::new(&arguments, caller, &shown)?;
     // The server takes no object locks in the class of relations, so this lock cannot collide with
     // a lock of the server.
@@ -66,7 +66,7 @@ fn step(call: Call) -> Result<&'static str> {
         pause();
     }
     let extension = Extension::of(call)?;
-    extension.check_version("near_duplicates_into")?;
+    extension.check_version(arguments.name())?;
     let asked = JoinArguments::new(&arguments, &extension, caller, &places.pairs)?;
     let is_shared = asked.in_parts.as_ref().is_some_and(InParts::is_shared);
     if !(if is_shared { lock.join(began) } else { lock.take(began) }) {
@@ -104,13 +104,16 @@ fn pause() {
 fn tell(work: &Work) -> Result<()> {
     let made = || work.log.as_ref()?.progress.rows.last().copied();
     pgrx::notice!(
-        "near_duplicates_into: {} pairs in {}",
+        "{}: {} {} in {}",
+        work.arguments.name(),
         work.state.filled.or_else(made).unwrap_or_default(),
+        if work.arguments.passages { "passages" } else { "pairs" },
         work.result.qualified()?
     );
     if let Some((moved, documents)) = moved(work) {
         pgrx::notice!(
-            "near_duplicates_into: {} bytes of rows went from shard to shard, {} a document",
+            "{}: {} bytes of rows went from shard to shard, {} a document",
+            work.arguments.name(),
             moved,
             moved / documents.max(1)
         );
@@ -228,7 +231,8 @@ impl Transaction for Work {
             Step::Forget { keep } => as_caller(self, |work| {
                 parts::forget(work, keep)?;
                 pgrx::notice!(
-                    "near_duplicates_into: a server has lost rows of working tables, so these are made again"
+                    "{}: a server has lost rows of working tables, so these are made again",
+                    work.arguments.name()
                 );
                 work.log()?.forget(keep)
             }),
@@ -313,6 +317,7 @@ fn log(work: &Work, stage: Stage) -> Result<()> {
         log.write(stage, rows, StageDetails::new(sizes, rounds, work.moved, state.unsettled))?;
     let moved = if work.moved > 0 { format!(", {} bytes", work.moved) } else { String::new() };
     let unsettled = state.unsettled.map(|numbers| format!(", {numbers} sets to settle")).unwrap_or_default();
-    pgrx::notice!("near_duplicates_into: step {step}, {name}: {rows} rows{moved}{unsettled}");
+    let procedure = work.arguments.name();
+    pgrx::notice!("{procedure}: step {step}, {name}: {rows} rows{moved}{unsettled}");
     Ok(())
 }

@@ -17,7 +17,7 @@ use crate::pg::request::example::literal;
 use crate::pg::server::error::Result;
 
 /// The bits of a number that is not negative.
-const POSITIVE: &str = "9223372036854775807::int8";
+pub(super) const POSITIVE: &str = "9223372036854775807::int8";
 
 /// Reads the data that Citus has about a table, and about the schema of the result, as JSON; no row
 /// for a table that Citus does not know.
@@ -218,8 +218,8 @@ pub(crate) enum IdBytes {
 }
 
 /// Returns the SQL expression for the digest of carried bytes `b.bytes`. A document that is not
-/// similar to those with the same bytes has one of its own, made with the bytes of its id: functions
-/// that are volatile would pass all rows to the coordinator.
+/// similar to those with the same bytes has one of its own, made with the bytes of its id: volatile
+/// functions would pass all rows to the coordinator.
 fn carried_digest(id: &str) -> String {
     format!(
         "CASE WHEN pg_catalog.octet_length(b.bytes) OPERATOR(pg_catalog.=) 0 THEN b.bytes \
@@ -366,103 +366,4 @@ pub(crate) fn distinct_candidates(candidates: Named<'_>) -> Statement {
         candidates.0
     ))
     .about([candidates.1])
-}
-
-/// Inserts the distinct candidates of a round, with their left sets.
-pub(crate) fn halves(
-    join: &Join,
-    halves: Named<'_>,
-    [candidates, members]: [Named<'_>; 2],
-    (round, rounds): (i64, i64),
-) -> Statement {
-    let id = if join.carried.is_some() { "m.id, " } else { "" };
-    Statement::new(format!(
-        "INSERT INTO {} SELECT c.l, c.r, {id}m.set FROM (SELECT DISTINCT c.l, c.r FROM {} c \
-             WHERE ((c.l # c.r) & {POSITIVE}) % {rounds}::int8 = {round}::int8) c JOIN {} m ON m.n = c.l WHERE m.r = 1::int8",
-        halves.0, candidates.0, members.0
-    ))
-    .about([halves.1, candidates.1, members.1])
-}
-
-/// Inserts the similar pairs of a round. If the order of two documents matters, the one with the
-/// lesser id comes first; the type of the ids need not have operators in `pg_catalog`, but the type
-/// of their arrays has.
-pub(crate) fn pairs(
-    join: &Join,
-    pairs: Named<'_>,
-    [halves, members]: [Named<'_>; 2],
-    (ranks, are_ordered): (Option<Named<'_>>, bool),
-) -> Statement {
-    let (mut similarity, mut passes) = join.similarity(["h.set", "m.set"]);
-    if are_ordered {
-        let (turned, _) = join.similarity(["m.set", "h.set"]);
-        similarity = format!("CASE WHEN ARRAY[h.id] < ARRAY[m.id] THEN {similarity} ELSE {turned} END");
-    }
-    let mut from = ranks.map(|ranks| format!(", {} o", ranks.0)).unwrap_or_default();
-    if join.carried.is_some() {
-        // A comparison may take long, so each is made once.
-        from += &format!(", unnest(ARRAY[{similarity}]) v(similarity)");
-        (similarity, passes) = ("v.similarity".to_owned(), "v.similarity IS NOT NULL".to_owned());
-    }
-    Statement::new(format!(
-        "INSERT INTO {} SELECT h.l, h.r, {similarity} FROM {} h JOIN {} m ON m.n = h.r{from} WHERE m.r = 1::int8 AND {passes}",
-        pairs.0, halves.0, members.0
-    ))
-    .about([pairs.1, halves.1, members.1].into_iter().chain(ranks.map(|ranks| ranks.1)).collect::<Vec<Oid>>())
-}
-
-/// Counts the pairs of documents with equal sets.
-pub(crate) fn equal(members: Named<'_>) -> Statement {
-    Statement::new(format!(
-        "SELECT LEAST(COALESCE(sum(m.pairs), 0), 9223372036854775807)::int8 \
-         FROM (SELECT count(*)::numeric * (count(*)::numeric - 1) / 2 AS pairs FROM {} m GROUP BY m.n HAVING count(*) > 1) m",
-        members.0
-    ))
-    .about([members.1])
-}
-
-/// Inserts the pairs of sets, with the number of documents that have the right set.
-pub(crate) fn count_right(named: Named<'_>, [pairs, members]: [Named<'_>; 2]) -> Statement {
-    Statement::new(format!(
-        "INSERT INTO {} SELECT p.l, b.count FROM {} p JOIN (SELECT m.n, count(*) AS count FROM {} m GROUP BY m.n) b ON b.n = p.r",
-        named.0, pairs.0, members.0
-    ))
-    .about([named.1, pairs.1, members.1])
-}
-
-/// Counts the pairs of documents in the pairs of sets that [`count_right`] inserted.
-pub(crate) fn count_both(named: Named<'_>, members: Named<'_>) -> Statement {
-    Statement::new(format!(
-        "SELECT LEAST(COALESCE(sum(x.count::numeric * a.count::numeric), 0), 9223372036854775807)::int8 \
-         FROM {} x JOIN (SELECT m.n, count(*) AS count FROM {} m GROUP BY m.n) a ON a.n = x.l",
-        named.0, members.0
-    ))
-    .about([named.1, members.1])
-}
-
-/// Inserts each pair of sets once for each document that has the right set.
-pub(crate) fn name_right(named: Named<'_>, [pairs, members]: [Named<'_>; 2]) -> Statement {
-    Statement::new(format!(
-        "INSERT INTO {} SELECT p.l, b.id, p.similarity FROM {} p JOIN {} b ON b.n = p.r",
-        named.0, pairs.0, members.0
-    ))
-    .about([named.1, pairs.1, members.1])
-}
-
-/// Inserts the pairs of documents for the pairs of [`name_right`], with the lesser id first.
-pub(crate) fn name_both(result: Named<'_>, [named, members]: [Named<'_>; 2]) -> Statement {
-    Statement::new(format!(
-        "INSERT INTO {} SELECT LEAST(a.id, x.id), GREATEST(a.id, x.id), x.similarity FROM {} x JOIN {} a ON a.n = x.l",
-        result.0, named.0, members.0
-    ))
-    .about([result.1, named.1, members.1])
-}
-
-/// Inserts the pairs of documents that have equal sets.
-pub(crate) fn name_equal(result: Named<'_>, members: Named<'_>) -> Statement {
-    Statement::new(format!(
-        "INSERT INTO {} SELECT LEAST(a.id, b.id), GREATEST(a.id, b.id), 1::float8 FROM {} a JOIN {} b ON b.n = a.n WHERE a.r < b.r",
-        result.0, members.0, members.0
-    ))
-    .about([result.1, members.1])
 }
