@@ -140,6 +140,19 @@ CREATE FUNCTION neardup_carried_similarity("left" pg_catalog.bytea, "right" pg_c
     LANGUAGE c IMMUTABLE PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION neardup_carried_similarity(bytea, bytea, bytea, jsonb, neardup_internal) IS
     'internal: the similarity of two carried documents, NULL if they are no pair';
+CREATE FUNCTION neardup_carried_passages("left" pg_catalog.bytea, "right" pg_catalog.bytea, ranks pg_catalog.bytea, method pg_catalog.jsonb,
+    internal neardup_internal DEFAULT NULL) RETURNS pg_catalog.bytea
+    AS 'MODULE_PATHNAME', 'neardup_carried_passages'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE COST 5000;
+COMMENT ON FUNCTION neardup_carried_passages(bytea, bytea, bytea, jsonb, neardup_internal) IS
+    'internal: the passages that two carried documents share, in one value; NULL if they share none';
+CREATE FUNCTION neardup_passage_rows(passages pg_catalog.bytea, internal neardup_internal DEFAULT NULL)
+    RETURNS TABLE(left_sentence pg_catalog.int4, right_sentence pg_catalog.int4, sentences pg_catalog.int4,
+        left_span pg_catalog.int4range, right_span pg_catalog.int4range, similarity pg_catalog.float8)
+    AS 'MODULE_PATHNAME', 'neardup_passage_rows'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE COST 10 ROWS 5;
+COMMENT ON FUNCTION neardup_passage_rows(bytea, neardup_internal) IS
+    'internal: a value of neardup_carried_passages as rows';
 
 CREATE FUNCTION neardup_into_step(docs pg_catalog.regclass, threshold pg_catalog.float8, options pg_catalog.jsonb, arguments pg_catalog.jsonb,
     began pg_catalog.timestamptz, internal neardup_internal DEFAULT NULL) RETURNS pg_catalog.text
@@ -191,3 +204,71 @@ $$;
 COMMENT ON PROCEDURE near_duplicates_into(
     regclass, float8, text, jsonb, text, text, text, text, int, bool, bigint, text, int, text, bool
 ) IS 'near_duplicates as a table; of a table partitioned over servers made on these, in steps that commit';
+
+-- As thin as near_duplicates_into.
+CREATE PROCEDURE partial_duplicates_into(
+    docs pg_catalog.regclass,
+    threshold pg_catalog.float8 DEFAULT NULL,
+    passages pg_catalog.text DEFAULT NULL,
+    options pg_catalog.jsonb DEFAULT '{}',
+    id_column pg_catalog.text DEFAULT NULL,
+    text_column pg_catalog.text DEFAULT NULL,
+    features pg_catalog.text DEFAULT 'imatch',
+    min_sentences pg_catalog.int4 DEFAULT 3,
+    extend pg_catalog.bool DEFAULT true,
+    shingle pg_catalog.int4 DEFAULT NULL,
+    max_passages pg_catalog.int8 DEFAULT NULL,
+    tokenizer pg_catalog.text DEFAULT NULL,
+    parts pg_catalog.int4 DEFAULT NULL,
+    resume pg_catalog.bool DEFAULT NULL
+)
+    LANGUAGE plpgsql
+AS $$
+DECLARE
+    step pg_catalog.text;
+    status pg_catalog.text;
+    arguments pg_catalog.jsonb := pg_catalog.jsonb_build_object(
+        'id_column', id_column, 'text_column', text_column, 'features', features, 'min_sentences', min_sentences,
+        'extend', extend, 'shingle', shingle, 'max_pairs', max_passages, 'tokenizer', tokenizer, 'pairs', passages,
+        'parts', parts, 'resume', resume, 'passages', true);
+    began pg_catalog.timestamptz := pg_catalog.clock_timestamp();
+BEGIN
+    SELECT pg_catalog.format('SELECT neardup_internal.neardup_into_step($1, $2, $3, $4, $5, NULL::%1$I.neardup_internal)'::pg_catalog.text, n.nspname) INTO STRICT step
+    FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace
+    WHERE e.extname OPERATOR(pg_catalog.=) 'neardup'::pg_catalog.name;
+    LOOP
+        EXECUTE step INTO status USING docs, threshold, options, arguments, began;
+        COMMIT;
+        EXIT WHEN status OPERATOR(pg_catalog.<>) 'more'::pg_catalog.text;
+    END LOOP;
+END
+$$;
+COMMENT ON PROCEDURE partial_duplicates_into(
+    regclass, float8, text, jsonb, text, text, text, int, bool, int, bigint, text, int, bool
+) IS 'partial_duplicates as a table; of a table partitioned over servers made on these, in steps that commit';
+
+CREATE FUNCTION neardup_into_runs() RETURNS TABLE(
+    node pg_catalog.text,
+    run pg_catalog.text,
+    pairs pg_catalog.text,
+    owner pg_catalog.text,
+    status pg_catalog.text,
+    step pg_catalog.int4,
+    name pg_catalog.text,
+    rows pg_catalog.int8,
+    parts pg_catalog.int8,
+    started pg_catalog.timestamptz,
+    noted pg_catalog.timestamptz,
+    tables pg_catalog.int8,
+    bytes pg_catalog.int8
+)
+    AS 'MODULE_PATHNAME', 'neardup_into_runs'
+    LANGUAGE c VOLATILE PARALLEL UNSAFE COST 10000 ROWS 10;
+COMMENT ON FUNCTION neardup_into_runs() IS
+    'the calls of near_duplicates_into that have a log or working tables, here and on other nodes: how far they are, and what they left';
+
+CREATE FUNCTION neardup_into_clean(run pg_catalog.text) RETURNS pg_catalog.int8
+    AS 'MODULE_PATHNAME', 'neardup_into_clean'
+    LANGUAGE c VOLATILE PARALLEL UNSAFE COST 10000;
+COMMENT ON FUNCTION neardup_into_clean(text) IS
+    'drops the working tables that a call of near_duplicates_into left, here and on other nodes, and its log unless it was finished; how many tables';

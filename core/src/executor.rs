@@ -224,6 +224,27 @@ where
     sort_unstable_by(high, stop, compare)
 }
 
+/// An executor that uses only the calling thread. If this thread is asked to stop, all work ends.
+#[derive(Debug)]
+pub struct CallingThread<'a> {
+    /// Tells the thread to end its work.
+    pub stop: &'a Stop,
+}
+
+impl Executor for CallingThread<'_> {
+    fn count(&self) -> usize {
+        1
+    }
+
+    fn run(&self, _threads: usize, work: &Task<'_>) -> Result<()> {
+        work(0, self.stop)
+    }
+
+    fn check_interrupts(&self) -> Result<()> {
+        self.stop.check()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -64,6 +64,8 @@ SELECT add('neardup_carried_groups\(.*\)', 'SELECT count(*) FROM big, neardup_ca
 SELECT add('neardup_carried_ranks.*', 'SELECT pg_column_size(neardup_carried_ranks(neardup_carried(text, NULL, ''{"method": "imatch"}''), ''{"method": "imatch"}'', NULL)) FROM big',
     'SELECT pg_column_size(neardup_carried_ranks(neardup_carried(text, NULL, ''{"method": "edit"}''), ''{"method": "edit"}'', NULL)) FROM big');
 SELECT add('neardup_join_carried.*', 'SELECT cardinality(neardup_join_carried(id, 1, '''', ''\x010700000000000000'', ''{"method": "runs"}'', NULL)) FROM same');
+SELECT add('neardup_carried_passages\(.*\)', 'SELECT octet_length({f}(''\x01'' || convert_to(text, ''UTF8''), ''\x01'' || convert_to(other, ''UTF8''), NULL, ''{"method": "partial_duplicates", "passages": {"min_sentences": 1}}'')) FROM big');
+SELECT add('neardup_passage_rows\(.*\)', 'SELECT count(*) FROM {f}(decode(repeat(repeat(''00'', 36), 10000000), ''hex''))');
 SELECT add('neardup_carried_similarity\(.*\)', 'SELECT {f}(''\x01'' || convert_to(text, ''UTF8''), ''\x01'' || convert_to(other, ''UTF8''), NULL, ''{"method": "edit", "threshold": 0.1}'') FROM big',
     'SELECT {f}(''\x01'' || convert_to(text, ''UTF8''), ''\x01'' || convert_to(other, ''UTF8''), NULL, ''{"method": "runs"}'') FROM big',
     'SELECT {f}(''\x01'' || convert_to(text, ''UTF8''), ''\x01'' || convert_to(other, ''UTF8''), NULL, ''{"method": "tlcs"}'') FROM big');
@@ -93,6 +95,9 @@ SELECT add('(clusters_of_pairs|cluster_stats|cluster_links)\(text,(anyelement.*)
 SELECT add('(clusters_of_pairs|cluster_stats)\(text,integer,text.*\)', format('SELECT count(*) FROM {f}(''TABLE pairs'', clustering => %L, max_cluster_size => %s)', c, coalesce(size, 'NULL')))
     FROM unnest('{connected,star,perhaps_similar}'::text[]) c, unnest('{NULL,1000}'::text[]) size WHERE c = 'connected' OR size IS NULL;
 SELECT add('(near_duplicates_into|neardup_into_step)\(.*\)', 'CALL near_duplicates_into(''same'', 0.8, ''into_pairs'', id_column => ''id'', max_pairs => 100000000000)');
+SELECT add('(partial_duplicates_into|neardup_into_step)\(.*\)', 'CALL partial_duplicates_into(''same'', passages => ''into_passages'', id_column => ''id'', parts => 2)');
+SELECT add('neardup_into_runs\(\)', 'SELECT count(*) FROM {f}()');
+SELECT add('neardup_into_clean\(.*\)', 'SELECT {f}(''0123456789ab'')');
 -- Jobs.
 SELECT add('neardup_changed\(\)', 'INSERT INTO watched SELECT id + 1000000, body FROM same', 'UPDATE watched SET body = body || ''.''');
 SELECT add('neardup_watch\(.*\)', 'SELECT neardup_watch(''unwatched'', 0.8)');

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # near_duplicates_into on tables that Citus spreads over three workers: the pairs and similarities are those of near_duplicates
 # of the same rows in an ordinary table, and the clusters those of near_duplicate_clusters; no rows but the order of tokens pass the
-# coordinator, nothing is left, also not after a worker was killed. Jobs on such tables: citus_jobs.sh. Skipped where Citus is not
+# coordinator, nothing is left, also not after a worker was killed. Jobs on such tables: citus_jobs.sh; other methods: citus_methods.sh. Skipped where Citus is not
 # installed. With NEARDUP_DATA also on documents of corpora, 200 of each; NEARDUP_DOCUMENTS says how many.
 set -euo pipefail
 source "$(dirname "$0")/../../scripts/expect.sh"
@@ -111,10 +111,14 @@ expect 'minhash' 0 "$(differ docs id 0.5 minhash "shingle => 1, options => '{\"h
 expect 'minhash of characters' 0 "$(differ docs id 0.6 minhash "tokenizer => 'chars', options => '{\"hand_over\": false}'")"
 expect 'sets of two words' 0 "$(differ docs id 0.5 jaccard 'shingle => 2')"
 expect 'lexemes' 0 "$(differ docs id 0.7 jaccard "tokenizer => 'tsearch:simple'")"
+parts=2
+expect 'fewer parts than shards' 0 "$(differ docs id 0.8 cosine)"
+parts=1
+expect 'one part of a reference table' 0 "$(differ everywhere id 0.8 jaccard)"
 parts=100
 expect 'many parts' 0 "$(differ docs id 0.8 cosine)"
 parts=''
-expect 'a method that is not made in parts' 0 "$(differ docs id 0.7 edit)"
+expect 'a method that is not made in parts' 0 "$(differ docs id 0.5 runs "options => '{\"max_documents\": 900, \"min_run\": 3}'")"
 expect 'an ordinary table' 0 "$(differ base id 0.8 jaccard)"
 left_behind methods
 
@@ -274,8 +278,26 @@ q -c "INSERT INTO parted SELECT 5000, 'the id of another document'"
 expect_error 'an id twice' 23505 'id 5000 stands in more than one row' "CALL near_duplicates_into('parted', 0.8, 'found', id_column => 'id')"
 q -c "DELETE FROM parted WHERE body = 'the id of another document'"
 expect_error 'too many pairs' 54000 'more than max_pairs = 20 pairs' "CALL near_duplicates_into('docs', 0.8, 'found', max_pairs => 20)"
-expect_error 'too few parts' 22023 'parts must be between' "CALL near_duplicates_into('docs', 0.8, 'found', parts => 2)"
+expect_error 'too few parts' 22023 'parts must be between 1 and 65536, not 0' "CALL near_duplicates_into('docs', 0.8, 'found', parts => 0)"
 left_behind errors
+
+# Shards of the documents move while they are written to (which needs logical replication, and so keys of all that moves with them),
+# beside results, and beside what a call has left.
+q -c 'CREATE SEQUENCE moves' >/dev/null
+move() {
+    q -c 'SET client_min_messages = warning' -c "SELECT citus_move_shard_placement(s.shardid, s.nodename, s.nodeport, n.nodename, n.nodeport, shard_transfer_mode => 'force_logical')
+        FROM (SELECT shardid, nodename, nodeport FROM pg_dist_shard JOIN pg_dist_shard_placement USING (shardid) WHERE logicalrelid = 'docs'::regclass
+            ORDER BY shardid OFFSET nextval('moves') % 6 LIMIT 1) s,
+        LATERAL (SELECT nodename, nodeport FROM pg_dist_node WHERE shouldhaveshards AND nodename <> s.nodename ORDER BY nodename LIMIT 1) n" 2>&1
+}
+q -c 'SET client_min_messages = warning' -c "CALL near_duplicates_into('docs', 0.8, 'found', id_column => 'id', clusters => 'grouped')"
+expect 'keys of results' 'found|PRIMARY KEY (left_id, right_id)
+grouped|PRIMARY KEY (id)' "$(q -c "SELECT conrelid::regclass, pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid IN ('found'::regclass, 'grouped'::regclass) ORDER BY 1")"
+said=$(q -c "SELECT md5(string_agg(f::text, ' ' ORDER BY f.left_id, f.right_id)) FROM found f" -c "SELECT md5(string_agg(g::text, ' ' ORDER BY g.id)) FROM grouped g")
+expect 'a shard moves while results are there' '' "$(move)"
+expect 'results are as they were' "$said" "$(q -c "SELECT md5(string_agg(f::text, ' ' ORDER BY f.left_id, f.right_id)) FROM found f" -c "SELECT md5(string_agg(g::text, ' ' ORDER BY g.id)) FROM grouped g")"
+q -c 'DROP TABLE found, grouped, found_log'
+expect 'pairs after the move' 0 "$(differ docs id 0.8 jaccard)"
 
 # kill -9 of a worker behind each step: what is lost is made anew.
 expected_in_log='terminated by signal 9'
@@ -289,6 +311,8 @@ dead() {
     # The same call that differ makes, or differ_clusters.
     expect_error "stopped before $2" P0001 stopped "CALL near_duplicates_into('docs', 0.8, 'found_id'${3:+, $3})"
     q -c 'DROP EVENT TRIGGER stop_at' -c 'DROP FUNCTION stop_at()'
+    expect "what is left before $2" 't|waiting|t|t' "$(q -c 'SELECT node IS NULL, status, tables > 0, bytes > 0 FROM neardup_into_runs()')"
+    if [[ $2 == ranks ]]; then expect 'a shard moves beside it' '' "$(move)"; fi
     as_server kill -9 "$(head -n 1 "$victim/data/postmaster.pid")"
     until=$((SECONDS + 60))
     # Its backends go when they see that it is gone.
@@ -298,6 +322,8 @@ n=0
 for table in members ranks routes candidates halves; do
     n=$((n + 1))
     dead $n $table
+    expect "a worker that was killed before $table: nothing is lost" '' "$(q -c "CALL near_duplicates_into('docs', 0.8, 'found_id', id_column => 'id', text_column => 'body', method => 'jaccard')" 2>&1 | grep 'has lost rows')"
+    q -c 'SET client_min_messages = warning' -c 'DROP TABLE found_id'
     expect "a worker that was killed before $table" 0 "$(differ docs id 0.8 jaccard)"
     left_behind "a worker that was killed before $table"
 done
@@ -311,6 +337,21 @@ for table in larger clusters; do
 done
 q -c 'DELETE FROM docs WHERE id > 10000'
 server=$coordinator
+
+# What a call has left, and tables of a worker that the coordinator does not know, are listed and dropped.
+q -c "CREATE FUNCTION stop_at() RETURNS event_trigger LANGUAGE plpgsql AS \$\$
+    BEGIN
+        IF EXISTS (SELECT FROM pg_event_trigger_ddl_commands() WHERE object_identity ~ 'neardup_[0-9a-f]{12}_routes\$') THEN RAISE 'stopped'; END IF;
+    END \$\$" -c 'CREATE EVENT TRIGGER stop_at ON ddl_command_end EXECUTE FUNCTION stop_at()'
+expect_error 'stopped' P0001 stopped "CALL near_duplicates_into('docs', 0.8, 'found')"
+q -c 'DROP EVENT TRIGGER stop_at' -c 'DROP FUNCTION stop_at()' -c 'DROP TABLE found_log'
+expect 'tables without a log' 't|left over|2' "$(q -c 'SELECT node IS NULL, status, tables FROM neardup_into_runs()')"
+expect 'these are dropped' 2 "$(q -c 'SELECT neardup_into_clean(run) FROM neardup_into_runs()')"
+left_behind 'cleaned'
+worker 2 -c 'CREATE TABLE neardup_00000000000a_sets_102999 (n int)'
+expect 'a table of a worker' "${nodes[1]}:5432|00000000000a|left over|1" "$(q -c 'SELECT node, run, status, tables FROM neardup_into_runs()')"
+expect 'it is dropped' 1 "$(q -c "SELECT neardup_into_clean('00000000000a')")"
+expect 'and gone' 0 "$(q -c 'SELECT count(*) FROM neardup_into_runs()')"
 
 # Documents of other kinds: bibliographic records, mails, addresses, sentences.
 if [[ -d ${NEARDUP_DATA:-} ]]; then

@@ -5,6 +5,7 @@
 set -euo pipefail
 source "$(dirname "$0")/../../scripts/expect.sh"
 source "$(dirname "$0")/../../scripts/shards.sh"
+source "$(dirname "$0")/../../scripts/methods_in_parts.sh"
 shards_start 3 "shared_preload_libraries = 'pg_stat_statements'"
 
 # The same rows in an ordinary table, and with ids that are numbers and texts on the servers.
@@ -71,66 +72,9 @@ for n in 1 2 3; do
 done
 left_behind methods
 
-# All other methods, on texts with sentences, some of which are equal, are parts of others, or differ in some letters, and on
-# odd ones.
-q <<'SQL'
-TRUNCATE base;
-INSERT INTO base SELECT n, 'd' || n * 7919 % 1000, string_agg(CASE WHEN w = 1 THEN 'The boat ' ELSE '' END
-    || (ARRAY['of', 'the', 'is', 'crane', 'quay', 'rain', 'left', 'in'])[1 + abs(hashint8(n % 97 * 1000 + w)) % 8] || ' w' || abs(hashint8(n % 97 * 77 + w)) % 200
-    || CASE WHEN w % 7 = 6 THEN '. ' WHEN w % 5 = 4 THEN ', ' ELSE ' ' END, '' ORDER BY w)
-FROM generate_series(1, 300) n, generate_series(1, 6 + n % 31) w GROUP BY n;
-INSERT INTO base SELECT 1000 + id, 'e' || id, overlay(body PLACING 'xy' FROM 1 + id::int % 20) FROM base WHERE id % 3 = 0;
-INSERT INTO base SELECT 2000 + id, 'f' || id, 'Home | News | Sport. ' || body || ' Imprint, contact. ' || id FROM base WHERE id % 4 = 0 AND id < 1000;
-INSERT INTO base SELECT 4000 + id, 'g' || id, body FROM base WHERE id < 40;
-INSERT INTO base VALUES (5000, 'null', NULL), (5001, 'empty', ''), (5002, 'dots', '…'), (5003, 'blank', E' \n\t'), (5004, 'blank2', E' \n\t'),
-    (5005, 'a', 'a'), (5006, 'a2', 'a'), (5007, 'ab', 'ab'), (5008, 'cd', 'cd'), (5009, 'quotes', E'it''s "a" \\ back'), (5010, 'quotes2', E'it''s "a" \\ back');
-TRUNCATE docs; INSERT INTO docs SELECT id, body FROM base;
-TRUNCATE named; INSERT INTO named SELECT name, body FROM base;
-SQL
 shard sited 'id bigint, body text, site text' id
-q -c "ALTER TABLE base ADD site text" -c "UPDATE base SET site = nullif('s' || id % 5, 's4')" -c 'INSERT INTO sited SELECT id, body, site FROM base'
-
-# same TABLE ID THRESHOLD METHOD [ARGUMENTS]: whether the pairs are those of near_duplicates, of which there are some, and no
-# NOTICE says that documents are read here.
-same() {
-    local type=bigint said
-    if [[ $2 == name ]]; then type=text; fi
-    said=$(q -c "CALL near_duplicates_into('$1', $3, 'found_$1', id_column => '$2', text_column => 'body', method => '$4'${5:+, $5}, parts => 5)" 2>&1)
-    if grep -q 'not made in parts\|ERROR' <<<"$said"; then echo "$said"; fi
-    q -c 'SET client_min_messages = warning' -c "SELECT CASE WHEN count(*) < 5 THEN count(*) || ' pairs' WHEN bool_or(f.similarity IS DISTINCT FROM n.similarity)
-            THEN 'differ: ' || string_agg(concat_ws(' ', left_id, right_id, f.similarity, n.similarity), '; ' ORDER BY left_id, right_id) FILTER (WHERE f.similarity IS DISTINCT FROM n.similarity)
-            ELSE 'same' END
-        FROM found_$1 f FULL JOIN near_duplicates('base', $3, NULL::$type, id_column => '$2', text_column => 'body', method => '$4'${5:+, $5}) n USING (left_id, right_id)" \
-        -c "DROP TABLE found_$1" 2>&1 | cut -c1-2000
-}
-expect 'edit' same "$(same docs id 0.7 edit)"
-expect 'edit by names' same "$(same named name 0.9 edit)"
-expect 'edit of single characters' same "$(same docs id 0.45 edit)"
-expect 'edit within a distance' same "$(same docs id NULL edit "options => '{\"distance\": 3}'")"
-expect 'edit by both' same "$(same docs id 0.6 edit "options => '{\"distance\": 4}'")"
-expect 'tlcs' same "$(same docs id NULL tlcs)"
-expect 'tlcs by names' same "$(same named name 0.5 tlcs)"
-expect 'lcs' same "$(same docs id NULL lcs)"
-expect 'runs' same "$(same docs id 0.4 runs "options => '{\"min_run\": 5}'")"
-expect 'runs of the larger text' same "$(same named name 0.4 runs "options => '{\"min_run\": 3, \"of\": \"larger\"}'")"
-expect 'simhash' same "$(same docs id NULL simhash)"
-expect 'simhash of many bits' same "$(same named name 0.8 simhash "options => '{\"bits\": 128}', shingle => 2")"
-expect 'simhash of all with all' same "$(same docs id 0.7 simhash)"
-expect 'shingling' same "$(same docs id NULL shingling)"
-expect 'megashingles' same "$(same docs id NULL shingling "options => '{\"megashingles\": true}', shingle => 3, multiset => false")"
-expect 'combined' same "$(same docs id NULL combined)"
-expect 'combined by sites' same "$(same sited id NULL combined "site_column => 'site', options => '{\"same_site\": \"exact_text\", \"different_site\": [\"shingling\", \"simhash\"]}'")"
-expect 'imatch' same "$(same docs id NULL imatch)"
-expect 'imatch without rare words' same "$(same named name NULL imatch "options => '{\"lo\": 0.2, \"hi\": 0.7}'")"
-expect 'spotsigs' same "$(same docs id 0.3 spotsigs)"
-expect 'exact_text' same "$(same docs id NULL exact_text)"
-expect 'exact_text of pages' same "$(same named name NULL exact_text "tokenizer => 'html'")"
-expect 'title' same "$(same docs id NULL title)"
-expect 'repeatability' same "$(same docs id 0.6 repeatability "options => '{\"min_length\": 2, \"unit_length\": 20}'")"
-expect 'exact_code' same "$(same named name NULL exact_code)"
-expect 'shared words' same "$(same docs id 0.3 overlap "options => '{\"min_overlap\": 5}'")"
-expect 'minhash by values' same "$(same docs id 0.5 minhash "options => '{\"verify\": false}', shingle => 2")"
-expect 'pages' same "$(same docs id 0.5 tlcs "tokenizer => 'html'")"
+methods_documents
+methods_in_parts 5
 for n in 1 2 3; do
     expect "server $n joins parts by keys" t "$(grep -aq 'SELECT .*neardup_internal.neardup_join_carried(' "${workers[n - 1]}/log" && echo t)"
     expect "server $n compares documents" t "$(grep -aq 'SELECT .*neardup_internal.neardup_carried_similarity(' "${workers[n - 1]}/log" && echo t)"

@@ -28,8 +28,11 @@ pub enum Meeting {
         most: Option<u64>,
     },
     /// By the keys that are left of a document without the terms that too many or too few documents
-    /// have.
-    Terms,
+    /// have. Limited keys that more than `most` documents have do not count.
+    Terms {
+        /// The greatest number of documents.
+        most: Option<u64>,
+    },
     /// By sets. Similar documents have sets that this predicate accepts.
     Sets(Predicate),
 }
@@ -43,6 +46,11 @@ impl<'a> LeftOut<'a> {
     pub fn parse(bytes: &'a [u8]) -> Result<Self> {
         let (terms, rest) = bytes.as_chunks();
         if rest.is_empty() { Ok(Self(terms)) } else { Err(malformed("a term is cut short")) }
+    }
+
+    /// Returns the terms.
+    pub fn terms(self) -> impl ExactSizeIterator<Item = u64> {
+        self.0.iter().map(|&term| u64::from_le_bytes(term))
     }
 
     /// Reports whether a term does not count.

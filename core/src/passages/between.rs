@@ -3,7 +3,7 @@
 use super::search::Search;
 use super::{Parameters, Passage};
 use crate::error::Result;
-use crate::executor::{Executor, Stop, Task};
+use crate::executor::{CallingThread, Stop};
 use crate::features::tokens::Document;
 use crate::features::units::sets::{Gathering, Unit, Units};
 use crate::files::NoFiles;
@@ -54,23 +54,4 @@ pub fn between_documents(
         all.append(&mut batch);
     }
     Ok(all)
-}
-
-/// An executor that uses only the calling thread. If this thread is asked to stop, all work ends.
-struct CallingThread<'a> {
-    stop: &'a Stop,
-}
-
-impl Executor for CallingThread<'_> {
-    fn count(&self) -> usize {
-        1
-    }
-
-    fn run(&self, _threads: usize, work: &Task<'_>) -> Result<()> {
-        work(0, self.stop)
-    }
-
-    fn check_interrupts(&self) -> Result<()> {
-        self.stop.check()
-    }
 }

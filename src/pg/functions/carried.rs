@@ -11,7 +11,7 @@ use pgrx::pg_sys::Datum;
 use super::parts::{Grouped, ranks};
 use super::sketches::document_of;
 use crate::pg::query::decode::Kind;
-use crate::pg::request::in_parts::MethodCall;
+use crate::pg::request::in_parts::{Described, MethodCall};
 use crate::pg::server::aggregate;
 use crate::pg::server::call::{Call, is_null, sql_function};
 use crate::pg::server::error::{Result, SqlError};
@@ -32,7 +32,6 @@ use neardup_core::joins::parts::token_set::TokenSet;
 use neardup_core::joins::set_index::token_counts::TokenCounts;
 use neardup_core::joins::sets::bounds::Bounds;
 use neardup_core::memory;
-use neardup_core::methods::Method;
 use neardup_core::methods::carrier::{Carrier, LeftOut, Meeting, carried, content};
 use neardup_core::spool::Spool;
 
@@ -43,20 +42,22 @@ const DOING: &str = "meeting in parts";
 const KEPT: usize = 200_000;
 
 /// A method of which a description is known.
-struct Known(Box<dyn Method>);
+pub(super) struct Known(pub(super) Described);
 
 impl Known {
     fn carrier(&self) -> Result<&dyn Carrier> {
-        self.0.carrier().ok_or_else(|| {
-            let message = "the method is not made in parts with these arguments";
-            SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message).hint(EXAMPLE)
-        })
+        self.0.carrier().ok_or_else(Self::is_whole)
+    }
+
+    pub(super) fn is_whole() -> SqlError {
+        let message = "the method is not made in parts with these arguments";
+        SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message).hint(EXAMPLE)
     }
 }
 
 /// Returns the method that the JSON object in argument `n` describes. The method of the last call
 /// is kept, because all calls of a query have the same.
-fn method(call: Call, n: usize) -> Result<Rc<Known>> {
+pub(super) fn method(call: Call, n: usize) -> Result<Rc<Known>> {
     thread_local! {
         static LAST: RefCell<Option<(Vec<u8>, Rc<Known>)>> = const { RefCell::new(None) };
     }
@@ -129,7 +130,7 @@ sql_function! {
             Ok(match carrier.meeting() {
                 Meeting::Keys { .. } => Counted::Nothing,
                 Meeting::Sets(_) => Counted::Tokens(TokenCounts::new(memory / TokenCounts::<u64>::ENTRY)),
-                Meeting::Terms => Counted::Terms {
+                Meeting::Terms { .. } => Counted::Terms {
                     method: Rc::clone(&method),
                     terms: Spool::new(ServerFiles::in_current_context(), memory),
                     documents: 0,
@@ -261,8 +262,9 @@ sql_function! {
         let (datum, state) = aggregate::state(call, || {
             let (memory, files) = (settings::memory(), ServerFiles::in_current_context());
             let part = match carrier.meeting() {
-                Meeting::Keys { most } => Joining::Keys(KeyPart::new(files, memory, most)),
-                Meeting::Terms => Joining::Keys(KeyPart::new(files, memory, None)),
+                Meeting::Keys { most } | Meeting::Terms { most } => {
+                    Joining::Keys(KeyPart::new(files, memory, most))
+                }
                 Meeting::Sets(predicate) => Joining::Sets(Part::new(predicate, files, memory)),
             };
             Ok(Joined { method: Rc::clone(&method), part, _allowance: Allowance::new(memory) })
@@ -328,7 +330,7 @@ sql_function! {
         let Some((left, right)) = call.bytes(0).zip(call.bytes(1)) else { return Ok(call.give::<f64>(None)) };
         let pair = [content(left)?, content(right)?];
         let left_out = match carrier.meeting() {
-            Meeting::Terms => LeftOut::parse(call.bytes(2).unwrap_or_default())?,
+            Meeting::Terms { .. } => LeftOut::parse(call.bytes(2).unwrap_or_default())?,
             _ => LeftOut::default(),
         };
         let mut similarity = None;

@@ -3,6 +3,7 @@
 pub(crate) mod bands;
 pub(crate) mod building_blocks;
 pub(crate) mod carried;
+pub(crate) mod carried_passages;
 pub(crate) mod clusters;
 pub(crate) mod clusters_of_pairs;
 pub(crate) mod codes;

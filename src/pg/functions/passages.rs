@@ -54,7 +54,7 @@ fn answer(call: Call, form: Form) -> Result<Datum> {
 }
 
 /// A running search that returns its passages.
-struct Run {
+pub(crate) struct Run {
     name: &'static str,
     finished: Finished,
     search: Search,
@@ -66,7 +66,7 @@ struct Run {
 
 impl Run {
     /// Reads the documents and joins their sentences.
-    fn new(request: &PassageRequest) -> Result<Self> {
+    pub(crate) fn new(request: &PassageRequest) -> Result<Self> {
         let began = Instant::now();
         let PassageRequest { name, left, right, id_type, parameters, .. } = request;
         let mut reading = ServerReading::of(name, left, right.as_ref(), *id_type);
@@ -139,7 +139,7 @@ fn tell_capped(request: &PassageRequest, capped: Capped) {
 }
 
 /// Returns the values of the columns after the two ids.
-fn columns(passage: &Passage) -> Result<[Datum; 6]> {
+pub(super) fn columns(passage: &Passage) -> Result<[Datum; 6]> {
     // Sentences are numbered from 1, like the rows of the SQL function `sentences`.
     let [left, right] = [passage.left_sentence, passage.right_sentence].map(|n| Datum::from(n as i32 + 1));
     Ok([

@@ -6,15 +6,15 @@ use serde::Deserialize;
 
 use super::documents::{Bands, Carried, Counted, Documents};
 use super::layout::CitusLayout;
-use super::method::{self, MethodInParts};
+use super::method::{self, Asked, MethodInParts};
 use super::place::{Place, such_as};
 use super::servers::Server;
 use super::statements::catalog;
 use crate::pg::query::as_user::{Extension, as_user};
 use crate::pg::query::names::qualified_type;
 use crate::pg::query::relation::Relation;
-use crate::pg::request::Request;
 use crate::pg::request::form::{Argument, KeptArguments, NEAR_DUPLICATES};
+use crate::pg::request::{PassageRequest, Request};
 use crate::pg::server::call::Call;
 use crate::pg::server::error::{Result, SqlError};
 
@@ -35,6 +35,11 @@ struct Others {
     parts: Option<i32>,
     clusters: Option<String>,
     resume: Option<bool>,
+    /// Set if passages are to be found.
+    passages: bool,
+    features: Option<String>,
+    min_sentences: Option<i32>,
+    extend: Option<bool>,
 }
 
 /// The arguments of a call of the procedure.
@@ -50,6 +55,8 @@ pub(super) struct CallArguments {
     clusters: Option<String>,
     /// Whether to continue the work of an earlier call.
     pub resume: Option<bool>,
+    /// Set if passages are to be found.
+    pub passages: bool,
 }
 
 impl CallArguments {
@@ -66,6 +73,7 @@ impl CallArguments {
             (Argument::Method, others.method),
             (Argument::Tokenizer, others.tokenizer),
             (Argument::SiteColumn, others.site_column),
+            (Argument::Features, others.features),
         ];
         let join = KeptArguments {
             docs,
@@ -74,10 +82,17 @@ impl CallArguments {
             shingle: others.shingle,
             multiset: others.multiset,
             max_pairs: others.max_pairs,
+            min_sentences: others.min_sentences,
+            extend: others.extend,
             texts: texts.into_iter().filter_map(|(name, text)| Some((name, text?))).collect(),
         };
-        let Others { pairs, parts, clusters, resume, .. } = others;
-        Ok(Self { join, pairs, parts, clusters, resume })
+        let Others { pairs, parts, clusters, resume, passages, .. } = others;
+        Ok(Self { join, pairs, parts, clusters, resume, passages })
+    }
+
+    /// Returns the name of the procedure, for messages.
+    pub(super) fn name(&self) -> &'static str {
+        if self.passages { "partial_duplicates_into" } else { "near_duplicates_into" }
     }
 }
 
@@ -96,11 +111,13 @@ impl Places {
     /// Reads and checks the names, and checks that the role may create the tables. `shown` is the
     /// relation, for hints.
     pub(super) fn new(arguments: &CallArguments, role: Oid, shown: &str) -> Result<Self> {
+        let found = if arguments.passages { "passages" } else { "pairs" };
         let pairs = arguments.pairs.as_ref().ok_or_else(|| {
-            SqlError::new(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, "pairs must not be NULL")
-                .hint(format!("Name the table to be made: {}", such_as(shown)))
+            let message = format!("{found} must not be NULL");
+            SqlError::new(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, message)
+                .hint(format!("Name the table to be made: {}", such_as(arguments.name(), shown)))
         })?;
-        let pairs = Place::parse(pairs, "pairs")?;
+        let pairs = Place::parse(pairs, found)?;
         let clusters = arguments.clusters.as_ref();
         let clusters = clusters.map(|clusters| Place::parse(clusters, "clusters")).transpose()?;
         let log = pairs.log()?;
@@ -197,13 +214,18 @@ impl JoinArguments {
         let id_column = id.as_ref().ok().copied();
         let id_oid =
             id.map_or(pg_sys::INT8OID, |id| if id.is_integer() { pg_sys::INT8OID } else { id.base_type });
-        let request = Request::of_kept(&arguments.join, id_oid)?;
+        let request = if arguments.passages {
+            Asked::Passages(PassageRequest::of_kept(&arguments.join, id_oid)?)
+        } else {
+            Asked::Pairs(Request::of_kept(&arguments.join, id_oid)?)
+        };
         let found = as_user(role, || Server::all(&catalog::servers(docs)))?;
-        let citus = as_user(role, || CitusLayout::of(docs, result))?.filter(|_| found.is_empty());
+        let citus =
+            as_user(role, || CitusLayout::of(docs, result, arguments.parts))?.filter(|_| found.is_empty());
         let elsewhere = citus.is_some() || !found.is_empty();
         // Parts of documents that are on this server cost more, so they are made only if wanted.
         let is_wanted = elsewhere || arguments.parts.is_some();
-        let join = method::of(&request, &arguments.join, extension, citus.is_some())?;
+        let join = method::of(&request, &arguments.join, extension)?;
         // The order of ids is known only if documents are read in one part, or in ranges of ids.
         let of_integers = id_column.is_some_and(|id| id.is_integer() && relation.is_key(id));
         let join = match join {
@@ -212,7 +234,7 @@ impl JoinArguments {
             }
             join => join,
         };
-        if join.is_err() && elsewhere && request.method_name == "minhash" {
+        if join.is_err() && elsewhere && request.is_minhash() {
             return Err(minhash_reads_all(&relation.shown));
         }
         let why = join.as_ref().err().copied();
@@ -223,14 +245,14 @@ impl JoinArguments {
                 if is_wanted =>
             {
                 let servers = Server::listed(found)?;
-                let least = citus.as_ref().map_or(servers.len() as i64, |layout| layout.shards);
-                let usual = if citus.is_some() { least } else { 16 * least };
+                let least = if citus.is_some() { 1 } else { servers.len() as i64 };
+                let usual = citus.as_ref().map_or(16 * least, |layout| layout.shards);
                 let parts = if elsewhere {
                     parts(arguments.parts, least, usual)?
                 } else {
                     parts_here(arguments.parts)?
                 };
-                let source = &request.left;
+                let source = request.source();
                 let (table, id) = (source.table.clone(), source.id.clone());
                 let documents = Documents { table, id, set, are_ordered };
                 let key = of_integers.then(|| source.key.clone());
@@ -256,7 +278,7 @@ impl JoinArguments {
             docs,
             id_oid,
             id: qualified_type(id_oid),
-            max_pairs: request.max_pairs.map(|most| i64::try_from(most).unwrap_or(i64::MAX)),
+            max_pairs: request.most().map(|most| i64::try_from(most).unwrap_or(i64::MAX)),
             in_parts,
             is_elsewhere,
             is_whole,
@@ -274,16 +296,14 @@ fn minhash_reads_all(docs: &str) -> SqlError {
     )
 }
 
-/// Returns the number of parts of a join in `least` places, servers or shards, each of which has at
-/// least one part.
+/// Returns the number of parts of a join, which is at least `least`: each server has a part.
 fn parts(asked: Option<i32>, least: i64, usual: i64) -> Result<i64> {
     const MOST: i64 = 65_536;
     let most = MOST.max(least);
     let parts = asked.map_or(usual.min(most), i64::from);
     if parts < least || parts > most {
-        let message = format!(
-            "parts must be between the number of servers or shards, {least}, and {most}, not {parts}"
-        );
+        let of = if least > 1 { ", the number of servers," } else { "" };
+        let message = format!("parts must be between {least}{of} and {most}, not {parts}");
         return Err(SqlError::parameter(message).hint("Some for each processor of all servers: parts => 64"));
     }
     Ok(parts)

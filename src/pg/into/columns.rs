@@ -14,6 +14,9 @@ pub(crate) enum Type {
     Numeric,
     Bool,
     Bytea,
+    Int4Range,
+    /// The similarity of two documents, or their passages in one value.
+    Found,
     /// The type of the ids.
     Id,
     /// `token_set` of the extension, or what is carried of a document.
@@ -34,6 +37,8 @@ pub(crate) struct Types<'a> {
     pub extension: &'a Extension,
     /// Set if the method defines what is carried of documents, in place of sets and ranks.
     pub carried: bool,
+    /// Set if passages are found, and not how similar documents are.
+    pub passages: bool,
 }
 
 impl Types<'_> {
@@ -49,6 +54,9 @@ impl Types<'_> {
                 Type::Numeric => "pg_catalog.numeric",
                 Type::Bool => "pg_catalog.bool",
                 Type::Bytea => "pg_catalog.bytea",
+                Type::Int4Range => "pg_catalog.int4range",
+                Type::Found if self.passages => "pg_catalog.bytea",
+                Type::Found => "pg_catalog.float8",
                 Type::Set | Type::Ranks if self.carried => "pg_catalog.bytea",
                 Type::Id => self.id.0,
                 Type::Set => return format!("{name} {}.token_set", self.extension.schema),
@@ -69,6 +77,9 @@ impl Types<'_> {
             Type::Numeric => pg_sys::NUMERICOID,
             Type::Bool => pg_sys::BOOLOID,
             Type::Bytea => pg_sys::BYTEAOID,
+            Type::Int4Range => pg_sys::INT4RANGEOID,
+            Type::Found if self.passages => pg_sys::BYTEAOID,
+            Type::Found => pg_sys::FLOAT8OID,
             Type::Set | Type::Ranks if self.carried => pg_sys::BYTEAOID,
             Type::Id => self.id.1,
             Type::Set => self.extension.type_named(c"token_set"),

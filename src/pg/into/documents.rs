@@ -31,6 +31,9 @@ pub(super) struct Carried {
     pub method: String,
     /// What is counted before documents meet.
     pub counted: Counted,
+    /// Set if passages of two documents are found, and not how similar these are.
+    #[serde(default)]
+    pub passages: bool,
 }
 
 /// What is counted of documents before they meet.

@@ -9,8 +9,9 @@ use super::layout::Distribution;
 use super::refusal;
 use super::spread::{SLOTS, Scratch};
 use super::stars;
+use super::statements::citus::IdBytes;
 use super::statements::fill::{Named, no_ranks};
-use super::statements::{citus, outcome};
+use super::statements::{citus, citus_result, outcome};
 use super::work::{Backend, Work, not_here};
 use crate::into::state::{Ids, most_candidates};
 use crate::into::step::{Stage, Table};
@@ -46,7 +47,12 @@ impl Backend for InShards {
             _ => None,
         };
         let of = slots.as_ref().map(|(name, _, shards)| (name.as_str(), *shards));
-        let sql = citus::sets(sets, &in_parts.documents, salt, of);
+        let bytes = match &in_parts.carried {
+            None => None,
+            Some(_) if citus::is_hashable(work.asked.id_oid).holds()? => Some(IdBytes::Hash),
+            Some(_) => Some(IdBytes::Sent),
+        };
+        let sql = citus::sets(sets, &in_parts.documents, (salt, bytes), of);
         Ok((sql, slots.map(|(_, oid, _)| oid)))
     }
 
@@ -105,10 +111,12 @@ impl Backend for InShards {
             Table::Members => {
                 let (sets, sets_oid) = of(Table::Sets)?;
                 let rows = citus::members(to, (&sets, sets_oid)).run()?;
-                spread.drop_one(Table::Sets)?;
+                if !join.compares_by_ranks() {
+                    spread.drop_one(Table::Sets)?;
+                }
                 rows
             }
-            Table::Ranks if join.bands.is_some() => no_ranks(&join, to).run()?,
+            Table::Ranks if join.counts_nothing() => no_ranks(&join, to).run()?,
             Table::Ranks => fill_ranks(work, to)?,
             Table::Routes => {
                 let [members, ranks] = [of(Table::Members)?, of(Table::Ranks)?];
@@ -133,14 +141,19 @@ impl Backend for InShards {
                 let Stage::Round(round) = progress.next(false) else { return Err(not_here(table)) };
                 let [candidates, members] = [of(Table::Candidates)?, of(Table::Members)?];
                 let from = [(candidates.0.as_str(), candidates.1), (&members.0, members.1)];
-                citus::halves(to, from, (round, progress.rounds)).run()?;
+                citus_result::halves(&join, to, from, (round, progress.rounds)).run()?;
                 // The log counts the pairs that are made from halves, not the halves themselves.
-                work.moved = citus::moved(to, &["l", "r", "set"]).number()?.unwrap_or_default();
+                let columns: Vec<&str> = spread.columns(table).iter().map(|column| column.0).collect();
+                work.moved = citus::moved(to, &columns).number()?.unwrap_or_default();
                 return Ok(());
             }
             Table::Pairs => {
                 let [halves, members] = [of(Table::Halves)?, of(Table::Members)?];
-                citus::pairs(&join, to, [(&halves.0, halves.1), (&members.0, members.1)]).run()?
+                let ranks = join.compares_by_ranks().then(|| of(Table::Ranks)).transpose()?;
+                let ranks = ranks.as_ref().map(|(name, oid)| (name.as_str(), *oid));
+                let are_ordered = work.in_parts()?.documents.are_ordered;
+                let from = [(halves.0.as_str(), halves.1), (&members.0, members.1)];
+                citus_result::pairs(&join, to, from, (ranks, are_ordered)).run()?
             }
         };
         work.state.filled = Some(rows);
@@ -150,7 +163,7 @@ impl Backend for InShards {
     }
 
     fn count_equal(&self, members: Named<'_>) -> Statement {
-        citus::equal(members)
+        citus_result::equal(members)
     }
 
     fn count_pairs(&self, work: &mut Work) -> Result<()> {
@@ -164,9 +177,10 @@ impl Backend for InShards {
             Some(Table::Members),
         )?;
         let named = (named.as_str(), named_oid);
-        citus::count_right(named, [pairs, members]).run()?;
-        let unequal = citus::count_both(named, members).number()?.unwrap_or_default();
-        let equal = citus::equal(members).number()?.unwrap_or_default();
+        let passages = work.join()?.passages;
+        citus_result::count_right(named, [pairs, members], passages).run()?;
+        let unequal = citus_result::count_both(named, members).number()?.unwrap_or_default();
+        let equal = citus_result::equal(members).number()?.unwrap_or_default();
         spread.drop_scratch(Scratch::Named)?;
         work.state.total = Some(unequal.saturating_add(equal));
         Ok(())
@@ -177,18 +191,21 @@ impl Backend for InShards {
         let spread = work.spread()?;
         let [members, pairs] = [spread.open(Table::Members)?, spread.open(Table::Pairs)?];
         let [members, pairs] = [(members.0.as_str(), members.1), (&pairs.0, pairs.1)];
-        let columns = &[("l", Type::Int8), ("id", Type::Id), ("similarity", Type::Float8)];
+        let columns = &[("l", Type::Int8), ("id", Type::Id), ("similarity", Type::Found)];
         let (named, named_oid) = spread.make_scratch(Scratch::Named, columns, "l", Some(Table::Members))?;
         let named = (named.as_str(), named_oid);
-        citus::name_right(named, [pairs, members]).run()?;
-        let unequal = citus::name_both(result, [named, members]).run()?;
-        let equal = citus::name_equal(result, members).run()?;
+        citus_result::name_right(named, [pairs, members]).run()?;
+        let join = work.join()?;
+        let unequal = citus_result::name_both(&join, result, [named, members]).run()?;
+        // Documents with equal texts are compared for their passages.
+        let equal = if join.passages { 0 } else { citus_result::name_equal(result, members).run()? };
         spread.drop_scratch(Scratch::Named)?;
         Ok(unequal + equal)
     }
 }
 
-/// Fills the table of ranks with the order of tokens in a sample of the sets.
+/// Fills the table of ranks with the order of tokens in a sample of the sets, or with what the
+/// method counts of all of them.
 fn fill_ranks(work: &Work, to: Named<'_>) -> Result<i64> {
     let (spread, join) = (work.spread()?, work.join()?);
     let (members, members_oid) = spread.open(Table::Members)?;
@@ -196,8 +213,13 @@ fn fill_ranks(work: &Work, to: Named<'_>) -> Result<i64> {
     let columns = &[("k", Type::Int8), ("set", Type::Set)];
     let (samples, samples_oid) = spread.make_scratch(Scratch::Samples, columns, "k", Some(Table::Members))?;
     let samples = (samples.as_str(), samples_oid);
-    let distinct = citus::distinct(members).number()?.unwrap_or_default();
-    citus::samples(samples, members, distinct).run()?;
+    if join.compares_by_ranks() {
+        let (sets, sets_oid) = spread.open(Table::Sets)?;
+        citus::all_terms(samples, (&sets, sets_oid)).run()?;
+    } else {
+        let distinct = citus::distinct(members).number()?.unwrap_or_default();
+        citus::samples(samples, members, distinct).run()?;
+    }
     let mut rows = citus::ranks(&join, to, samples).run()?;
     if rows == 0 {
         rows = no_ranks(&join, to).run()?;

@@ -48,14 +48,21 @@ struct CatalogRow {
     colocation: i64,
     shards: i64,
     usual: i64,
+    nodes: i64,
     schema_is_sharded: bool,
     home_is_sharded: bool,
 }
 
 impl CitusLayout {
-    /// Reads the layout of a table whose pairs go to `result`. Returns None if Citus does not know
-    /// the table, or has it only on the coordinator.
-    pub(super) fn of(docs: Oid, result: &Place) -> Result<Option<Self>> {
+    /// Reads the layout of a table whose pairs go to `result`, with `parts` parts if the caller
+    /// wants so many. Returns None if Citus does not know the table, or has it only on the
+    /// coordinator.
+    ///
+    /// Each statement makes a task for each shard, and rows that move make a file for each pair of
+    /// shards, so working tables have no more shards than are of use.
+    pub(super) fn of(docs: Oid, result: &Place, parts: Option<i32>) -> Result<Option<Self>> {
+        /// The greatest number of shards of working tables on a node, unless more parts are wanted.
+        const MOST_OF_NODE: i64 = 4;
         if !spreading::is_there().holds()? {
             return Ok(None);
         }
@@ -70,9 +77,13 @@ impl CitusLayout {
             ("n", _) => return Ok(None),
             _ => Distribution::Hash,
         };
+        // Citus sends a query on a table of one shard to the node of that shard, with all functions.
+        let most = parts.map_or(MOST_OF_NODE * found.nodes, i64::from).max(2);
         let shards = match how {
-            Distribution::Hash => found.shards,
-            Distribution::Reference | Distribution::Schema => found.usual,
+            Distribution::Hash => found.shards.min(most),
+            Distribution::Reference | Distribution::Schema => {
+                found.usual.min(MOST_OF_NODE * found.nodes).min(most)
+            }
             Distribution::Single => 1,
         };
         let home_is_sharded = found.home_is_sharded;

@@ -60,6 +60,9 @@ struct About {
     /// Where the ranges of ids begin in which the documents are read, without the first one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     ranges: Vec<i64>,
+    /// The object that sessions lock which make the table.
+    #[serde(default)]
+    lock: u32,
     #[serde(flatten)]
     arguments: Arguments,
 }
@@ -171,7 +174,8 @@ impl LogTable {
         let about = first.and_then(|row| row.about);
         let about = about.and_then(|about| serde_json::from_value::<About>(about).ok());
         let is_token = |token: &str| token.len() == 12 && token.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let Some(About { token, ranges, arguments }) = about.filter(|about| is_token(&about.token)) else {
+        let Some(About { token, ranges, arguments, .. }) = about.filter(|about| is_token(&about.token))
+        else {
             return Ok(());
         };
         // Parts of the documents may be read before the first step is done.
@@ -196,11 +200,12 @@ impl LogTable {
         Ok(())
     }
 
-    /// Makes the log of a call; `token` is the common part of the names of its working tables.
+    /// Makes the log of a call; `token` is the common part of the names of its working tables, and
+    /// `lock` the object that is locked while it runs.
     pub(super) fn create(
         place: &Place,
         caller: Oid,
-        token: &str,
+        (token, lock): (&str, Oid),
         ranges: Vec<i64>,
         arguments: Arguments,
     ) -> Result<()> {
@@ -208,7 +213,7 @@ impl LogTable {
         statements::create(&name).run()?;
         let gone = || SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE, format!("{name} is gone"));
         let Self { name, oid, .. } = Self::open(place, caller)?.ok_or_else(gone)?;
-        let about = About { token: token.to_owned(), ranges, arguments };
+        let about = About { token: token.to_owned(), ranges, lock: lock.to_u32(), arguments };
         let about = json(&about)?;
         statements::write((&name, oid), 0, "arguments", 0, Some(&about))?.run().map(|_| ())
     }

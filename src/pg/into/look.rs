@@ -15,19 +15,17 @@ use crate::pg::server::error::Result;
 /// Finds the results of earlier transactions and calls, here and on the servers.
 pub(super) fn look_around(work: &mut Work) -> Result<()> {
     work.log = LogTable::open(&work.log_place, work.caller)?;
-    let first = work.state.call.first;
+    let (first, name) = (work.state.call.first, work.arguments.name());
     if let Some(why) = work.asked.is_elsewhere.filter(|_| first) {
         pgrx::notice!(
-            "near_duplicates_into: what is asked for is not made in parts, so all documents are read here: {why}"
+            "{name}: what is asked for is not made in parts, so all documents are read here: {why}"
         );
     }
     if let Some(why) = work.asked.is_whole.filter(|_| first) {
-        pgrx::notice!(
-            "near_duplicates_into: what is asked for is not made in parts, so it is made in one: {why}"
-        );
+        pgrx::notice!("{name}: what is asked for is not made in parts, so it is made in one: {why}");
     }
     if let Some(differs) = work.asked.in_parts.as_ref().and_then(|of| of.differs).filter(|_| first) {
-        pgrx::notice!("near_duplicates_into: {differs}");
+        pgrx::notice!("{name}: {differs}");
     }
     if !first {
         parts::check_joined(work)?;
@@ -106,21 +104,19 @@ pub(super) fn was_finished(work: &Work) -> Result<bool> {
 /// documents were read.
 fn goes_on(work: &Work, log: &LogTable) -> bool {
     let Some((read, fresh)) = &log.read else { return true };
-    let resume = work.arguments.resume;
+    let (resume, name) = (work.arguments.resume, work.arguments.name());
     let goes_on = resume.unwrap_or(*fresh);
     if work.state.taken {
         return goes_on;
     }
     if goes_on {
         pgrx::notice!(
-            "near_duplicates_into: goes on with the documents as they were read at {read}; resume => false reads them anew"
+            "{name}: goes on with the documents as they were read at {read}; resume => false reads them anew"
         );
     } else {
         let why =
             if resume.is_some() { "" } else { ", more than a day ago; resume => true goes on with them" };
-        pgrx::notice!(
-            "near_duplicates_into: begins anew, and not with the documents as they were read at {read}{why}"
-        );
+        pgrx::notice!("{name}: begins anew, and not with the documents as they were read at {read}{why}");
     }
     goes_on
 }

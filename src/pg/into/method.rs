@@ -6,12 +6,13 @@ use crate::pg::functions::token_sets::measure;
 use crate::pg::query::as_user::{Extension, INTERNAL};
 use crate::pg::query::decode::Kind;
 use crate::pg::read::source::Source;
-use crate::pg::request::Request;
 use crate::pg::request::form::{Argument, KeptArguments};
 use crate::pg::request::in_parts::MethodCall;
+use crate::pg::request::{PassageRequest, Request};
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::features::{FeatureSpec, Tokenizer};
-use neardup_core::methods::carrier::Meeting;
+use neardup_core::methods::carried::passages::SharedPassages;
+use neardup_core::methods::carrier::{Carrier, Meeting};
 use neardup_core::methods::{Update, method};
 use neardup_core::verify::predicate::Predicate;
 
@@ -34,24 +35,62 @@ pub(super) struct MethodInParts {
     pub differs: Option<&'static str>,
 }
 
+/// What a call asks for.
+#[derive(Debug)]
+pub(super) enum Asked {
+    /// Pairs.
+    Pairs(Request),
+    /// Passages.
+    Passages(PassageRequest),
+}
+
+impl Asked {
+    /// Returns the documents.
+    pub(super) fn source(&self) -> &Source {
+        match self {
+            Self::Pairs(request) => &request.left,
+            Self::Passages(request) => &request.left,
+        }
+    }
+
+    /// Returns the maximum number of pairs or passages.
+    pub(super) fn most(&self) -> Option<u64> {
+        match self {
+            Self::Pairs(request) => request.max_pairs,
+            Self::Passages(request) => request.max_passages,
+        }
+    }
+
+    /// Reports whether documents are compared by minhash.
+    pub(super) fn is_minhash(&self) -> bool {
+        matches!(self, Self::Pairs(request) if request.method_name == "minhash")
+    }
+}
+
 /// Returns how a join is made in parts, or the reason why it is not.
 pub(super) fn of(
-    request: &Request,
+    asked: &Asked,
     arguments: &KeptArguments,
     Extension { schema, internal, .. }: &Extension,
-    in_citus: bool,
 ) -> Result<std::result::Result<MethodInParts, &'static str>> {
-    if let Some(of_sets) = of_sets(request, schema) {
-        return Ok(Ok(of_sets));
-    }
-    let Some(carrier) = request.method.carrier() else {
+    let passages;
+    let carrier = match asked {
+        Asked::Pairs(request) => {
+            if let Some(of_sets) = of_sets(request, schema) {
+                return Ok(Ok(of_sets));
+            }
+            request.method.carrier()
+        }
+        Asked::Passages(request) => {
+            passages = SharedPassages::new(request.parameters.clone());
+            passages.as_ref().map(|passages| passages as &dyn Carrier)
+        }
+    };
+    let Some(carrier) = carrier else {
         return Ok(Err("the method with these arguments depends on all documents together"));
     };
-    let source = &request.left;
+    let source = asked.source();
     let tokenizer = arguments.text(Argument::Tokenizer);
-    if in_citus {
-        return Ok(Err("this method is not made in parts on Citus"));
-    }
     if tokenizer.is_some_and(|name| name.starts_with("tsearch:")) {
         return Ok(Err("servers may have other text-search configurations"));
     }
@@ -61,12 +100,17 @@ pub(super) fn of(
     let Some(document) = source.text_or_tokens(schema) else {
         return Ok(Err("sketches are not carried"));
     };
-    let call = MethodCall::of(arguments, source.kind != Kind::Text);
+    let finds_passages = matches!(asked, Asked::Passages(_));
+    let call = if finds_passages {
+        MethodCall::of_passages(arguments)
+    } else {
+        MethodCall::of(arguments, source.kind != Kind::Text)
+    };
     let method = serde_json::to_string(&call).map_err(|error| SqlError::parameter(error.to_string()))?;
     let counted = match carrier.meeting() {
         Meeting::Keys { .. } => Counted::Nothing,
         Meeting::Sets(_) => Counted::Sample,
-        Meeting::Terms => Counted::All,
+        Meeting::Terms { .. } => Counted::All,
     };
     let set = format!(
         "{INTERNAL}.neardup_carried({document}, {}, {}{internal})",
@@ -78,7 +122,7 @@ pub(super) fn of(
         measure: "jaccard",
         threshold: 1.0,
         bands: None,
-        carried: Some(Carried { method, counted }),
+        carried: Some(Carried { method, counted, passages: finds_passages }),
         are_ordered: carrier.is_ordered(),
         differs: carrier.differs(),
     }))

@@ -12,7 +12,7 @@
 //! server and are joined in parts, which sessions share: [`in_parts`] finds these tables, and
 //! [`parts`] takes the parts. [`outcome`] makes the tables that the caller named. [`reasons`] makes
 //! the error that says why a call ends, and [`refusal`] is an error that is raised once the tables
-//! of the call are dropped.
+//! of the call are dropped. [`runs`] lists calls and what they left, and cleans up.
 //!
 //! Work runs as the caller with `pg_catalog` as the only schema of the search path, except for
 //! reading documents, which runs like any query of the caller.
@@ -37,6 +37,7 @@ mod parts;
 mod place;
 mod reasons;
 mod refusal;
+mod runs;
 mod servers;
 mod spread;
 mod stars;

@@ -100,7 +100,7 @@ impl Backend for OnServers {
         let spread = work.spread()?;
         let [members, pairs] = [spread.open(Table::Members)?, spread.open(Table::Pairs)?];
         let most = work.state.call.max_pairs.unwrap_or(i64::MAX).saturating_add(1);
-        let total = outcome::total((&members.0, members.1), (&pairs.0, pairs.1), most);
+        let total = outcome::total(&work.join()?, (&members.0, members.1), (&pairs.0, pairs.1), most);
         work.state.total = total.number()?.or(Some(0));
         Ok(())
     }
@@ -108,6 +108,6 @@ impl Backend for OnServers {
     fn fill_result(&self, work: &Work, result: Named<'_>) -> Result<i64> {
         let spread = work.spread()?;
         let [members, pairs] = [spread.open(Table::Members)?, spread.open(Table::Pairs)?];
-        outcome::result(result, (&members.0, members.1), (&pairs.0, pairs.1)).run()
+        outcome::result(&work.join()?, result, (&members.0, members.1), (&pairs.0, pairs.1)).run()
     }
 }

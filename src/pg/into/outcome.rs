@@ -9,12 +9,14 @@ use super::statements::outcome as statements;
 use super::work::Work;
 use crate::pg::functions::clusters::warn_of_chains;
 use crate::pg::functions::near_duplicates::Run;
+use crate::pg::functions::passages;
 use crate::pg::procedure::supplied_rows::supplying;
+use crate::pg::procedure::table::Shape;
 use crate::pg::query::Query;
 use crate::pg::query::as_user::{as_user, set};
 use crate::pg::read::pairs::Pairs;
-use crate::pg::request::Request;
 use crate::pg::request::form::KeptArguments;
+use crate::pg::request::{PassageRequest, Request};
 use crate::pg::server::call::Call;
 use crate::pg::server::error::Result;
 use crate::pg::server::set_returning::{Rows as _, Store};
@@ -26,6 +28,17 @@ const EXAMPLE: &str = "CALL near_duplicates_into('docs', 0.8, 'docs_pairs', clus
 
 /// The columns of the table of pairs.
 const PAIRS: &[Column] = &[("left_id", Type::Id), ("right_id", Type::Id), ("similarity", Type::Float8)];
+/// The columns of the table of passages.
+const PASSAGES: &[Column] = &[
+    ("left_id", Type::Id),
+    ("right_id", Type::Id),
+    ("left_sentence", Type::Int4),
+    ("right_sentence", Type::Int4),
+    ("sentences", Type::Int4),
+    ("left_span", Type::Int4Range),
+    ("right_span", Type::Int4Range),
+    ("similarity", Type::Float8),
+];
 /// The columns of the table of clusters.
 const CLUSTERS: &[Column] = &[
     ("cluster_id", Type::Id),
@@ -48,10 +61,15 @@ pub(super) fn make(work: &mut Work) -> Result<()> {
 pub(super) fn join_here(work: &mut Work) -> Result<()> {
     let (name, oid) = as_user(work.caller, || create(work))?;
     let (join, id) = (&work.arguments.join, work.asked.id_oid);
-    let sql = statements::join_here(&work.extension.internal, &name, &work.asked.id);
+    let (types, columns) = (work.owned().types, columns(work));
+    let sql = statements::join_here(&work.extension.internal, &name, &types.sql(columns));
     let query = Query { relations: &[oid], read_only: false, ..Query::new(&sql) };
-    let columns = [id, id, pg_sys::FLOAT8OID];
-    let inserted = supplying(&columns, &mut |_, store| pairs_here(join, id, store), || query.run([]))?;
+    let columns: Vec<Oid> = types.oids(columns).into_iter().map(|(_, of)| of).collect();
+    let passages = work.arguments.passages;
+    let mut supply = |_: Call, store: &mut Store| {
+        if passages { passages_here(join, id, store) } else { pairs_here(join, id, store) }
+    };
+    let inserted = supplying(&columns, &mut supply, || query.run([]))?;
     work.state.filled = Some(inserted.rows as i64);
     Ok(())
 }
@@ -66,9 +84,24 @@ fn pairs_here(join: &KeptArguments, id: Oid, store: &mut Store) -> Result<()> {
     Ok(())
 }
 
+/// Stores the passages of `partial_duplicates`, where `id` is the type of ids.
+fn passages_here(join: &KeptArguments, id: Oid, store: &mut Store) -> Result<()> {
+    let request = PassageRequest::of_kept(join, id)?;
+    let mut run = passages::Run::new(&request)?;
+    while let Some(passage) = run.next()? {
+        store.put(passage, [false; 8]);
+    }
+    Ok(())
+}
+
+/// Returns the columns of the table of pairs or of passages.
+fn columns(work: &Work) -> &'static [Column] {
+    if work.arguments.passages { PASSAGES } else { PAIRS }
+}
+
 fn create(work: &Work) -> Result<(String, Oid)> {
     let name = work.result.qualified()?;
-    statements::create_result(&name, &work.asked.id).run()?;
+    statements::create_result(&name, &work.asked.id, has_key(work), work.arguments.passages).run()?;
     if let Some(layout) = work.asked.in_parts.as_ref().and_then(|in_parts| in_parts.citus.as_ref()) {
         layout.spread_result(&work.result, "left_id", work.asked.id_oid)?;
     }
@@ -77,7 +110,19 @@ fn create(work: &Work) -> Result<(String, Oid)> {
 
 /// Opens the table of pairs that this transaction made.
 fn open_result(work: &Work) -> Result<(String, Oid)> {
-    work.owned().open(&work.result, own::TABLE, PAIRS)
+    work.owned().open(&work.result, shape(work), columns(work))
+}
+
+/// Reports whether the tables have primary keys: Citus moves a shard while it is written to only if
+/// the shards that move with it have one, and results are colocated with the documents. Elsewhere a
+/// key would only cost time.
+fn has_key(work: &Work) -> bool {
+    work.asked.in_parts.as_ref().is_some_and(|in_parts| in_parts.citus.is_some())
+}
+
+/// Returns the shape of the tables.
+fn shape(work: &Work) -> Shape {
+    Shape { indexes: usize::from(has_key(work)), ..own::TABLE }
 }
 
 /// Reports whether the tables that the caller named are there. Fails if they are not as this call
@@ -91,18 +136,18 @@ pub(super) fn is_made(work: &Work) -> Result<bool> {
     if clusters.relation()?.is_none() {
         return Ok(false);
     }
-    work.owned().open(clusters, own::TABLE, CLUSTERS).map(|_| true)
+    work.owned().open(clusters, shape(work), CLUSTERS).map(|_| true)
 }
 
 /// Makes the table of clusters, without rows.
 fn create_clusters(work: &Work) -> Result<Option<(String, Oid)>> {
     let Some(place) = &work.clusters else { return Ok(None) };
     let name = place.qualified()?;
-    statements::create_clusters(&name, &work.asked.id).run()?;
+    statements::create_clusters(&name, &work.asked.id, has_key(work)).run()?;
     if let Some(layout) = work.asked.in_parts.as_ref().and_then(|in_parts| in_parts.citus.as_ref()) {
         layout.spread_result(place, "id", work.asked.id_oid)?;
     }
-    work.owned().open(place, own::TABLE, CLUSTERS).map(Some)
+    work.owned().open(place, shape(work), CLUSTERS).map(Some)
 }
 
 /// Fills the table of clusters from working tables.

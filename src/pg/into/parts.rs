@@ -198,7 +198,8 @@ pub(super) fn note(work: &mut Work) -> Result<()> {
     if let Some((name, oid)) = work.spread()?.open_parts()? {
         statements::note_part((&name, oid), step, part.into(), rows).run()?;
     }
-    pgrx::notice!("{NAME}: step {step}, {}: part {} of {parts}, {rows} rows", table.name(), part + 1);
+    let name = work.arguments.name();
+    pgrx::notice!("{name}: step {step}, {}: part {} of {parts}, {rows} rows", table.name(), part + 1);
     Ok(())
 }
 

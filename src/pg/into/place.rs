@@ -146,6 +146,8 @@ pub(super) fn taken(place: &Place) -> Result<(PgSqlErrorCode, String, String)> {
 }
 
 /// Returns the beginning of a call that works, for hints.
-pub(super) fn such_as(docs: &str) -> String {
-    format!("CALL near_duplicates_into({}, 0.8, 'docs_pairs');", literal(docs))
+pub(super) fn such_as(procedure: &str, docs: &str) -> String {
+    let (threshold, table) =
+        if procedure == "partial_duplicates_into" { (0.9, "docs_passages") } else { (0.8, "docs_pairs") };
+    format!("CALL {procedure}({}, {threshold}, '{table}');", literal(docs))
 }

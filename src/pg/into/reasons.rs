@@ -14,6 +14,7 @@ use crate::pg::server::error::Result;
 pub(super) fn reason(work: &Work, why: Refusal) -> Result<Option<Why>> {
     let docs = &work.asked.shown;
     let limit = PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED;
+    let found = if work.arguments.passages { "passages" } else { "pairs" };
     Ok(Some(match why {
         Refusal::DoubleId => return Ok(None),
         Refusal::Taken => {
@@ -34,16 +35,21 @@ pub(super) fn reason(work: &Work, why: Refusal) -> Result<Option<Why>> {
         ),
         Refusal::Candidates(most) => (
             limit,
-            format!("near_duplicates_into has more than {most} candidates to compare"),
-            format!("Raise the threshold: CALL near_duplicates_into({}, 0.95, 'docs_pairs');", literal(docs)),
+            format!("{} has more than {most} candidates to compare", work.arguments.name()),
+            format!(
+                "Raise the threshold: CALL {}({}, 0.95, 'docs_found');",
+                work.arguments.name(),
+                literal(docs)
+            ),
         ),
         Refusal::Pairs => (
             limit,
             format!(
-                "near_duplicates_into has more than max_pairs = {} pairs to give",
+                "{} has more than max_{found} = {} {found} to give",
+                work.arguments.name(),
                 work.state.call.max_pairs.unwrap_or_default()
             ),
-            "Raise the threshold or max_pairs.".to_owned(),
+            format!("Raise the threshold or max_{found}."),
         ),
     }))
 }

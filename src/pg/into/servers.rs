@@ -223,10 +223,10 @@ impl Dblink {
             names.iter_mut().for_each(|name| *name = format!("{home}.{name}"));
             self.run(server, &remote::drop(&names))
         });
-        let message = match dropped {
-            Err(SqlError::Server(error)) if !is_end(error) => texts(error).0,
-            Err(SqlError::Own { code, message, .. }) if is_unreached(code as i32) => message.to_string(),
-            other => return other,
+        let message = match dropped.map_err(unanswered) {
+            Err(Ok(message)) => message,
+            Err(Err(error)) => return Err(error),
+            Ok(()) => return Ok(()),
         };
         pgrx::notice!(
             "near_duplicates_into: working tables may be left on server \"{}\": {message}. There: {};",
@@ -234,6 +234,16 @@ impl Dblink {
             remote::drop(&names)
         );
         Ok(())
+    }
+}
+
+/// Returns the message of an error of a server that cannot be reached or fails, or the error if the
+/// statement must end.
+pub(super) fn unanswered(error: SqlError) -> std::result::Result<String, SqlError> {
+    match error {
+        SqlError::Server(error) if !is_end(error) => Ok(texts(error).0),
+        SqlError::Own { code, message, .. } if is_unreached(code as i32) => Ok(message.to_string()),
+        error => Err(error),
     }
 }
 

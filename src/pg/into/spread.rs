@@ -193,7 +193,11 @@ impl Spread<'_> {
     }
 
     pub(super) fn columns(&self, table: Table) -> &'static [Column] {
-        if self.citus.is_some() { citus::columns(table) } else { definitions::columns(table) }
+        if self.citus.is_some() {
+            citus::columns(table, self.owned.types.carried)
+        } else {
+            definitions::columns(table)
+        }
     }
 
     /// Counts the rows of a table.

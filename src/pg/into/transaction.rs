@@ -47,7 +47,8 @@ fn step(call: Call) -> Result<&'static str> {
     }
     let docs: Oid = call.need(0, "docs").map_err(|error| error.hint(CALL))?;
     let shown = Relation::open(docs).map_err(|error| error.hint(CALL))?.shown;
-    check_can_commit("near_duplicates_into", "steps", &such_as(&shown))?;
+    let arguments = CallArguments::new(call, docs)?;
+    check_can_commit(arguments.name(), "steps", &such_as(arguments.name(), &shown))?;
     let began = call.datum(4).map_or(0, |began| began.value() as i64);
     let refused = match refusal::left(began) {
         Pending::Raise(error) => return Err(error),
@@ -56,7 +57,6 @@ fn step(call: Call) -> Result<&'static str> {
     };
     // SAFETY: reads the state of the session.
     let caller = unsafe { pg_sys::GetUserId() };
-    let arguments = CallArguments::new(call, docs)?;
     let places = Places::new(&arguments, caller, &shown)?;
     // The server takes no object locks in the class of relations, so this lock cannot collide with
     // a lock of the server.
@@ -66,7 +66,7 @@ fn step(call: Call) -> Result<&'static str> {
         pause();
     }
     let extension = Extension::of(call)?;
-    extension.check_version("near_duplicates_into")?;
+    extension.check_version(arguments.name())?;
     let asked = JoinArguments::new(&arguments, &extension, caller, &places.pairs)?;
     let is_shared = asked.in_parts.as_ref().is_some_and(InParts::is_shared);
     if !(if is_shared { lock.join(began) } else { lock.take(began) }) {
@@ -104,13 +104,16 @@ fn pause() {
 fn tell(work: &Work) -> Result<()> {
     let made = || work.log.as_ref()?.progress.rows.last().copied();
     pgrx::notice!(
-        "near_duplicates_into: {} pairs in {}",
+        "{}: {} {} in {}",
+        work.arguments.name(),
         work.state.filled.or_else(made).unwrap_or_default(),
+        if work.arguments.passages { "passages" } else { "pairs" },
         work.result.qualified()?
     );
     if let Some((moved, documents)) = moved(work) {
         pgrx::notice!(
-            "near_duplicates_into: {} bytes of rows went from shard to shard, {} a document",
+            "{}: {} bytes of rows went from shard to shard, {} a document",
+            work.arguments.name(),
             moved,
             moved / documents.max(1)
         );
@@ -128,6 +131,7 @@ fn begin(
     let Places { pairs: result, clusters, log: log_place } = places;
     let shared = asked.in_parts.as_ref().is_some_and(InParts::is_shared);
     let in_shards = asked.in_parts.as_ref().is_some_and(|in_parts| in_parts.citus.is_some());
+    let compares_by_ranks = asked.in_parts.as_ref().is_some_and(InParts::compares_by_ranks);
     let call_state = state::Call {
         in_parts: asked.in_parts.is_some(),
         shared,
@@ -135,8 +139,9 @@ fn begin(
         max_pairs: asked.max_pairs.filter(|_| asked.in_parts.is_some()),
         clusters: clusters.is_some(),
         by_stars: false,
-        members_have_sets: in_shards,
-        compares_by_ranks: asked.in_parts.as_ref().is_some_and(InParts::compares_by_ranks),
+        // What is counted of all documents is counted of the sets.
+        members_have_sets: in_shards && !compares_by_ranks,
+        compares_by_ranks,
         allowance: i64::try_from(settings::memory()).unwrap_or(i64::MAX),
     };
     let mut work = Work {
@@ -226,7 +231,8 @@ impl Transaction for Work {
             Step::Forget { keep } => as_caller(self, |work| {
                 parts::forget(work, keep)?;
                 pgrx::notice!(
-                    "near_duplicates_into: a server has lost rows of working tables, so these are made again"
+                    "{}: a server has lost rows of working tables, so these are made again",
+                    work.arguments.name()
                 );
                 work.log()?.forget(keep)
             }),
@@ -291,7 +297,7 @@ fn take_log(work: &Work, ranges: Vec<i64>) -> Result<()> {
     };
     // These bytes come before the ones that contain the version of the UUID.
     let token: String = random[..6].iter().map(|byte| format!("{byte:02x}")).collect();
-    LogTable::create(&work.log_place, work.caller, &token, ranges, arguments)
+    LogTable::create(&work.log_place, work.caller, (&token, work.lock.object), ranges, arguments)
 }
 
 /// Writes the finished work to the log, and tells the caller.
@@ -311,6 +317,7 @@ fn log(work: &Work, stage: Stage) -> Result<()> {
         log.write(stage, rows, StageDetails::new(sizes, rounds, work.moved, state.unsettled))?;
     let moved = if work.moved > 0 { format!(", {} bytes", work.moved) } else { String::new() };
     let unsettled = state.unsettled.map(|numbers| format!(", {numbers} sets to settle")).unwrap_or_default();
-    pgrx::notice!("near_duplicates_into: step {step}, {name}: {rows} rows{moved}{unsettled}");
+    let procedure = work.arguments.name();
+    pgrx::notice!("{procedure}: step {step}, {name}: {rows} rows{moved}{unsettled}");
     Ok(())
 }

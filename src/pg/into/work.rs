@@ -129,7 +129,8 @@ impl Work {
     pub(super) fn owned(&self) -> Owned<'_> {
         let id = (self.asked.id.as_str(), self.asked.id_oid);
         let carried = self.asked.in_parts.as_ref().is_some_and(|in_parts| in_parts.carried.is_some());
-        Owned { caller: self.caller, types: Types { id, extension: &self.extension, carried } }
+        let passages = self.arguments.passages;
+        Owned { caller: self.caller, types: Types { id, extension: &self.extension, carried, passages } }
     }
 
     /// Returns the log.

@@ -207,6 +207,8 @@ impl Settings {
             shingle: self.shingle,
             multiset: self.multiset,
             max_pairs: None,
+            min_sentences: None,
+            extend: None,
             texts: texts.into_iter().filter_map(|(name, text)| Some((name, text.clone()?))).collect(),
         }
     }

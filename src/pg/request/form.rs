@@ -214,8 +214,8 @@ impl Form {
     }
 }
 
-/// Arguments for `near_duplicates` that do not come from a call of this function: a job has stored
-/// them, or `near_duplicates_into` passes them on.
+/// Arguments for `near_duplicates` or `partial_duplicates` that do not come from a call of this
+/// function: a job has stored them, or `near_duplicates_into` passes them on.
 #[derive(Debug, Clone)]
 pub(crate) struct KeptArguments {
     /// The relation.
@@ -228,8 +228,12 @@ pub(crate) struct KeptArguments {
     pub shingle: Option<i32>,
     /// The setting for repeated tokens.
     pub multiset: Option<bool>,
-    /// The maximum number of pairs.
+    /// The maximum number of pairs, or of passages.
     pub max_pairs: Option<i64>,
+    /// The least number of sentences of a passage.
+    pub min_sentences: Option<i32>,
+    /// Whether passages grow beyond their sentences.
+    pub extend: Option<bool>,
     /// The text arguments.
     pub texts: Vec<(Argument, String)>,
 }
@@ -242,7 +246,9 @@ impl KeptArguments {
             Threshold => self.threshold.into_datum(),
             Shingle => self.shingle.into_datum(),
             Multiset => self.multiset.into_datum(),
-            MaxPairs => self.max_pairs.into_datum(),
+            MaxPairs | MaxPassages => self.max_pairs.into_datum(),
+            MinSentences => self.min_sentences.into_datum(),
+            Extend => self.extend.into_datum(),
             _ => None,
         }
     }

@@ -7,10 +7,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::arguments::Arguments;
+use super::example::Example;
 use super::form::{Argument, KeptArguments};
 use super::methods;
+use super::passages::{self, RawArguments};
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::methods::Method;
+use neardup_core::methods::carried::passages::SharedPassages;
+use neardup_core::methods::carrier::Carrier;
 
 /// A method and its arguments.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -33,6 +37,47 @@ pub(crate) struct MethodCall {
     /// True if there is a column of sites.
     #[serde(default)]
     sites: bool,
+    /// The further arguments of a search for passages, if that is what is made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    passages: Option<PassageCall>,
+}
+
+/// The arguments that only a search for passages has.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PassageCall {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    features: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    min_sentences: Option<i32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    extend: Option<bool>,
+}
+
+/// What is made in parts.
+pub(crate) enum Described {
+    /// Pairs, by a method.
+    Pairs(Box<dyn Method>),
+    /// Passages; None if they depend on all documents together.
+    Passages(Option<SharedPassages>),
+}
+
+impl Described {
+    /// Returns the description of what is carried, or None if it is not made in parts.
+    pub(crate) fn carrier(&self) -> Option<&dyn Carrier> {
+        match self {
+            Self::Pairs(method) => method.carrier(),
+            Self::Passages(passages) => passages.as_ref().map(|passages| passages as &dyn Carrier),
+        }
+    }
+
+    /// Returns the search for passages.
+    pub(crate) fn passages(&self) -> Option<&SharedPassages> {
+        match self {
+            Self::Pairs(_) => None,
+            Self::Passages(passages) => passages.as_ref(),
+        }
+    }
 }
 
 impl MethodCall {
@@ -49,16 +94,39 @@ impl MethodCall {
             multiset: arguments.multiset,
             made,
             sites: text(Argument::SiteColumn).is_some(),
+            passages: None,
         }
     }
 
-    /// Reads the parameters of the method.
-    pub(crate) fn parse(self) -> Result<Box<dyn Method>> {
+    /// Takes the arguments of a call that searches for passages, which were found valid.
+    pub(crate) fn of_passages(arguments: &KeptArguments) -> Self {
+        let KeptArguments { min_sentences, extend, .. } = *arguments;
+        let features = arguments.text(Argument::Features).map(str::to_owned);
+        let passages = Some(PassageCall { features, min_sentences, extend });
+        Self { method: "partial_duplicates".to_owned(), passages, ..Self::of(arguments, false) }
+    }
+
+    /// Reads the parameters.
+    pub(crate) fn parse(self) -> Result<Described> {
+        if let Some(PassageCall { features, min_sentences, extend }) = self.passages {
+            let mut example = Example::new("partial_duplicates", ["…".to_owned()]);
+            let given = RawArguments {
+                threshold: self.threshold,
+                options: Ok(self.options),
+                features: features.map(Cow::Owned),
+                min_sentences,
+                extend,
+                shingle: self.shingle,
+                tokenizer: self.tokenizer.map(Cow::Owned),
+            };
+            let passages::Arguments { parameters, .. } = passages::wanted(given, &mut example)?;
+            return Ok(Described::Passages(SharedPassages::new(parameters)));
+        }
         let Some((name, parse)) = methods::find(&self.method) else {
             return Err(SqlError::parameter(format!("unknown method \"{}\"", self.method))
                 .hint(format!("Methods: {}.", methods::names())));
         };
-        parse(&mut Arguments {
+        let method = parse(&mut Arguments {
             made: self.made.then(|| "the column of documents".to_owned()),
             has_sites: self.sites,
             threshold: self.threshold,
@@ -67,6 +135,7 @@ impl MethodCall {
             shingle: self.shingle,
             multiset: self.multiset,
             ..Arguments::of_defaults(name)
-        })
+        })?;
+        Ok(Described::Pairs(method))
     }
 }

@@ -7,7 +7,9 @@ use serde_json::Value;
 
 use super::example::{Example, literal, such_as};
 use super::features::{PassageOptions, known};
-use super::form::{Argument, Form, NEAR_DUPLICATES, NEAR_DUPLICATES_BETWEEN, Named};
+use super::form::{
+    Argument, Form, KeptArguments, NEAR_DUPLICATES, NEAR_DUPLICATES_BETWEEN, Named, PARTIAL_DUPLICATES,
+};
 use super::join::of_words;
 use super::options::{self, at_least_one};
 use super::tables::Tables;
@@ -46,7 +48,17 @@ impl PassageRequest {
     /// Reads the arguments of a call.
     pub(crate) fn new(call: Call, form: Form) -> Result<Self> {
         let given = form.of(call);
-        let tables = Tables::open(given, form, given.id_type())?;
+        Self::of_named(given, form, given.id_type())
+    }
+
+    /// Makes the request for arguments of `partial_duplicates` that do not come from a call. The
+    /// ids have the type `id_type`.
+    pub(crate) fn of_kept(arguments: &KeptArguments, id_type: pg_sys::Oid) -> Result<Self> {
+        Self::of_named(PARTIAL_DUPLICATES.with(arguments), PARTIAL_DUPLICATES, Some(id_type))
+    }
+
+    fn of_named(given: Named<'_>, form: Form, id_type: Option<pg_sys::Oid>) -> Result<Self> {
+        let tables = Tables::open(given, form, id_type)?;
         let columns = tables.columns()?;
         let id_type = tables.id_type.unwrap_or(pg_sys::INT8OID);
         let mut example = tables.example().unwrap_or_else(|| tables.bare_example());

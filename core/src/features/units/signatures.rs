@@ -131,6 +131,14 @@ impl Terms {
         Self::new(hashes, kept)
     }
 
+    /// Creates the terms without the words with these ascending hashes.
+    pub fn all_but(hashes: impl ExactSizeIterator<Item = u64>) -> Result<Self> {
+        let mut all = Vec::new();
+        memory::reserve(&mut all, hashes.len(), DOING)?;
+        all.extend(hashes);
+        Self::new(all, false)
+    }
+
     /// Creates the set of the words with these ascending hashes if `kept` is true, and of all other
     /// words if it is false.
     fn new(hashes: Vec<u64>, kept: bool) -> Result<Self> {
@@ -158,7 +166,7 @@ impl Terms {
 /// Returns the number of documents for computing the idf. With two documents, any word that both
 /// have would be in all documents, and nothing that the two share could be found. So two documents
 /// count as one.
-fn counted_documents(documents: u64) -> u64 {
+pub fn counted_documents(documents: u64) -> u64 {
     if documents <= 2 { 1 } else { documents }
 }
 

@@ -35,7 +35,7 @@ impl Carrier for Imatch {
     }
 
     fn meeting(&self) -> Meeting {
-        Meeting::Terms
+        Meeting::Terms { most: None }
     }
 
     fn keys(&self, carried: &[u8], left_out: LeftOut<'_>, keys: &mut Vec<Key>, _: &Stop) -> Result<()> {

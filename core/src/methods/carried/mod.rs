@@ -3,6 +3,7 @@
 mod codes;
 mod edit;
 mod imatch;
+pub mod passages;
 mod runs;
 mod sets;
 mod sketches;

@@ -48,8 +48,7 @@ fn candidates(
     let (stop, executor) = (Stop::default(), PlainThreads(1));
     let mut found = BTreeSet::new();
     match carrier.meeting() {
-        Meeting::Keys { .. } | Meeting::Terms => {
-            let most = if let Meeting::Keys { most } = carrier.meeting() { most } else { None };
+        Meeting::Keys { most } | Meeting::Terms { most } => {
             let mut joined: Vec<_> = (0..parts).map(|_| KeyPart::new(MemoryFiles, 0, most)).collect();
             for (n, bytes) in (0..).zip(all) {
                 let mut own = Vec::new();
@@ -100,7 +99,7 @@ fn in_parts(method: &dyn Method, texts: &[String], parts: u32) -> Found {
         .map(|text| carried(carrier, &Document::Text(text.clone()), None, &stop).unwrap())
         .collect();
     let mut having: BTreeMap<u64, u64> = BTreeMap::new();
-    if matches!(carrier.meeting(), Meeting::Terms) {
+    if matches!(carrier.meeting(), Meeting::Terms { .. }) {
         for bytes in &all {
             let terms = carrier.set(content(bytes).unwrap(), &stop).unwrap();
             terms.into_iter().for_each(|term| *having.entry(term).or_default() += 1);

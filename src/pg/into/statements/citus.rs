@@ -7,7 +7,7 @@
 
 use pgrx::pg_sys::Oid;
 
-use super::fill::{Join, Named};
+use super::fill::{Join, Named, bytes_of, may_be_similar};
 use crate::into::step::Table;
 use crate::pg::into::columns::{Column, Type};
 use crate::pg::into::documents::Documents;
@@ -15,10 +15,9 @@ use crate::pg::procedure::statement::{Statement, oid, text};
 use crate::pg::query::as_user::INTERNAL;
 use crate::pg::request::example::literal;
 use crate::pg::server::error::Result;
-use neardup_core::joins::parts::token_set;
 
 /// The bits of a number that is not negative.
-const POSITIVE: &str = "9223372036854775807::int8";
+pub(super) const POSITIVE: &str = "9223372036854775807::int8";
 
 /// Reads the data that Citus has about a table, and about the schema of the result, as JSON; no row
 /// for a table that Citus does not know.
@@ -26,7 +25,7 @@ pub(crate) fn layout(docs: Oid, home: Oid) -> Statement {
     Statement::new(
         "SELECT jsonb_build_object('method', p.partmethod, 'replication', p.repmodel, 'colocation', p.colocationid::int8, \
              'shards', (SELECT count(*) FROM pg_dist_shard s WHERE s.logicalrelid = p.logicalrelid), \
-             'usual', LEAST(current_setting('citus.shard_count')::int8, 4 * (SELECT count(DISTINCT n.groupid) FROM pg_dist_node n WHERE n.shouldhaveshards)), \
+             'usual', current_setting('citus.shard_count')::int8, 'nodes', (SELECT count(DISTINCT n.groupid) FROM pg_dist_node n WHERE n.shouldhaveshards), \
              'schema_is_sharded', EXISTS (SELECT FROM pg_dist_schema s WHERE s.schemaid = c.relnamespace), \
              'home_is_sharded', EXISTS (SELECT FROM pg_dist_schema s WHERE s.schemaid = $2))::text \
          FROM pg_dist_partition p JOIN pg_class c ON c.oid = p.logicalrelid WHERE p.logicalrelid = $1::regclass",
@@ -116,9 +115,14 @@ pub(crate) fn spread_by(table: Table) -> Option<&'static str> {
     }
 }
 
-/// Returns the columns of a working table.
-pub(crate) fn columns(table: Table) -> &'static [Column] {
+/// Returns the columns of a working table. `carried` says that the method defines what is carried
+/// of documents.
+pub(crate) fn columns(table: Table, carried: bool) -> &'static [Column] {
     match table {
+        // Which of two documents has the lesser id may matter.
+        Table::Halves if carried => {
+            &[("l", Type::Int8), ("r", Type::Int8), ("id", Type::Id), ("set", Type::Set)]
+        }
         // Only the first of the documents with an equal set stores the set.
         Table::Members => &[("n", Type::Int8), ("r", Type::Int8), ("id", Type::Id), ("set", Type::Set)],
         table => super::definitions::columns(table),
@@ -134,10 +138,14 @@ pub(crate) fn incompressible(table: Table) -> &'static [&'static str] {
     }
 }
 
-/// Makes a table that is to be distributed. Rows that fit into a page are stored in one piece: all
-/// rows are read again and again, and assembling a set from pieces takes longer than reading it.
+/// Makes a table that is to be distributed, whose rows are kept after a crash of a node. Rows that
+/// fit into a page are stored in one piece: all rows are read again and again, and assembling a set
+/// from pieces takes longer than reading it. Nobody updates its rows, and it is dropped soon, so
+/// that it is not to be vacuumed.
 pub(crate) fn create(name: &str, columns: &str) -> Statement {
-    Statement::new(format!("CREATE UNLOGGED TABLE {name} ({columns}) WITH (toast_tuple_target = 8160)"))
+    Statement::new(format!(
+        "CREATE TABLE {name} ({columns}) WITH (toast_tuple_target = 8160, autovacuum_enabled = false)"
+    ))
 }
 
 /// Turns off compression for columns of a table that is not distributed yet.
@@ -162,9 +170,15 @@ pub(crate) fn slots(slots: Named<'_>, keys: &str) -> Statement {
 ///
 /// A function whose result is needed more than once for a row is in `FROM`, so it is called once
 /// for each row. Nobody knows the salt beforehand, so nobody can make sets with the same number.
-pub(crate) fn sets(table: &str, documents: &Documents, salt: i64, slots: Option<(&str, i64)>) -> String {
+pub(crate) fn sets(
+    table: &str,
+    documents: &Documents,
+    (salt, carried): (i64, Option<IdBytes>),
+    slots: Option<(&str, i64)>,
+) -> String {
     let Documents { table: docs, id, set, .. } = documents;
-    let empty = token_set::HEADER;
+    let (bytes, has_some) =
+        (bytes_of("t.set", carried.is_some()), may_be_similar("b.bytes", carried.is_some()));
     let (from, set) = match slots {
         None => (format!("{docs} AS d"), format!("ARRAY[{set}]")),
         // The test of the slot comes first, so that only one shard cuts a document into tokens.
@@ -176,12 +190,42 @@ pub(crate) fn sets(table: &str, documents: &Documents, salt: i64, slots: Option<
             ),
         ),
     };
+    let digest = match carried {
+        None => "pg_catalog.sha256(b.bytes)".to_owned(),
+        Some(bytes) => carried_digest(&match bytes {
+            IdBytes::Hash => format!(
+                "pg_catalog.int8send(pg_catalog.hash_array_extended(ARRAY[{id}], {salt}::pg_catalog.int8))"
+            ),
+            IdBytes::Sent => format!("pg_catalog.array_send(ARRAY[{id}])"),
+        }),
+    };
     format!(
         "INSERT INTO {table} SELECT pg_catalog.hash_array_extended(ARRAY[g.digest], {salt}::pg_catalog.int8), {id}, \
              pg_catalog.octet_length(b.bytes), \
-             CASE WHEN pg_catalog.octet_length(b.bytes) OPERATOR(pg_catalog.>) {empty} THEN g.digest END, t.set \
-         FROM {from}, pg_catalog.unnest({set}) AS t(set), pg_catalog.unnest(ARRAY[{INTERNAL}.token_set_send(t.set)]) AS b(bytes), \
-             pg_catalog.unnest(ARRAY[pg_catalog.sha256(b.bytes)]) AS g(digest)"
+             CASE WHEN {has_some} THEN g.digest END, t.set \
+         FROM {from}, pg_catalog.unnest({set}) AS t(set), pg_catalog.unnest(ARRAY[{bytes}]) AS b(bytes), \
+             pg_catalog.unnest(ARRAY[{digest}]) AS g(digest)"
+    )
+}
+
+/// The bytes that distinguish an id.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum IdBytes {
+    /// A salted hash. It is immutable, which a statement on a single shard has to be.
+    Hash,
+    /// The bytes that are sent, for types that have no hash.
+    Sent,
+}
+
+/// Returns the SQL expression for the digest of carried bytes `b.bytes`. A document that is not
+/// similar to those with the same bytes has one of its own, made with the bytes of its id: volatile
+/// functions would pass all rows to the coordinator.
+fn carried_digest(id: &str) -> String {
+    format!(
+        "CASE WHEN pg_catalog.octet_length(b.bytes) OPERATOR(pg_catalog.=) 0 THEN b.bytes \
+             WHEN pg_catalog.get_byte(b.bytes, 0) OPERATOR(pg_catalog.=) 1 THEN pg_catalog.sha256(b.bytes) \
+             ELSE pg_catalog.sha256(pg_catalog.decode('02', 'hex') OPERATOR(pg_catalog.||) pg_catalog.sha256(b.bytes) \
+                 OPERATOR(pg_catalog.||) {id}) END"
     )
 }
 
@@ -240,7 +284,8 @@ pub(crate) fn distinct(members: Named<'_>) -> Statement {
 /// Moves a sample of the distinct sets to one shard. `count` is the number of distinct sets.
 pub(crate) fn samples(samples: Named<'_>, members: Named<'_>, count: i64) -> Statement {
     const SAMPLE: i64 = 20_000;
-    let each = (count / SAMPLE).max(1);
+    // Of few documents a small part is enough: to count it takes one processor.
+    let each = (count / SAMPLE).max((count / 2_500).clamp(1, 8));
     Statement::new(format!(
         "INSERT INTO {} SELECT 0::int8, m.set FROM {} m WHERE m.r = 1::int8 AND (m.n & {POSITIVE}) % {each}::int8 = 0::int8",
         samples.0, members.0
@@ -248,11 +293,23 @@ pub(crate) fn samples(samples: Named<'_>, members: Named<'_>, count: i64) -> Sta
     .about([samples.1, members.1])
 }
 
-/// Makes the order of tokens from the sample: a single value, which all nodes get.
+/// Moves the terms of all documents to one shard.
+pub(crate) fn all_terms(samples: Named<'_>, sets: Named<'_>) -> Statement {
+    Statement::new(format!(
+        "INSERT INTO {} SELECT 0::int8, s.set FROM {} s WHERE s.set IS NOT NULL",
+        samples.0, sets.0
+    ))
+    .about([samples.1, sets.1])
+}
+
+/// Makes the order of tokens from the sample, or what the method counts of the terms: a single
+/// value, which all nodes get.
 pub(crate) fn ranks(join: &Join, ranks: Named<'_>, samples: Named<'_>) -> Statement {
     Statement::new(format!(
-        "INSERT INTO {} SELECT {}.token_order(s.set, 200000::int4) FROM {} s WHERE s.k = 0::int8 GROUP BY s.k",
-        ranks.0, join.schema, samples.0
+        "INSERT INTO {} SELECT {} FROM {} s WHERE s.k = 0::int8 GROUP BY s.k",
+        ranks.0,
+        join.counted(),
+        samples.0
     ))
     .about([ranks.1, samples.1])
 }
@@ -309,85 +366,4 @@ pub(crate) fn distinct_candidates(candidates: Named<'_>) -> Statement {
         candidates.0
     ))
     .about([candidates.1])
-}
-
-/// Inserts the distinct candidates of a round, with their left sets.
-pub(crate) fn halves(
-    halves: Named<'_>,
-    [candidates, members]: [Named<'_>; 2],
-    (round, rounds): (i64, i64),
-) -> Statement {
-    Statement::new(format!(
-        "INSERT INTO {} SELECT c.l, c.r, m.set FROM (SELECT DISTINCT c.l, c.r FROM {} c \
-             WHERE ((c.l # c.r) & {POSITIVE}) % {rounds}::int8 = {round}::int8) c JOIN {} m ON m.n = c.l WHERE m.r = 1::int8",
-        halves.0, candidates.0, members.0
-    ))
-    .about([halves.1, candidates.1, members.1])
-}
-
-/// Inserts the similar pairs of a round.
-pub(crate) fn pairs(join: &Join, pairs: Named<'_>, [halves, members]: [Named<'_>; 2]) -> Statement {
-    let Join { schema, measure, threshold, .. } = join;
-    let similarity = format!("{schema}.token_similarity(h.set, m.set, {measure})");
-    Statement::new(format!(
-        "INSERT INTO {} SELECT h.l, h.r, {similarity} FROM {} h JOIN {} m ON m.n = h.r WHERE m.r = 1::int8 AND {similarity} >= {threshold}",
-        pairs.0, halves.0, members.0
-    ))
-    .about([pairs.1, halves.1, members.1])
-}
-
-/// Counts the pairs of documents with equal sets.
-pub(crate) fn equal(members: Named<'_>) -> Statement {
-    Statement::new(format!(
-        "SELECT LEAST(COALESCE(sum(m.pairs), 0), 9223372036854775807)::int8 \
-         FROM (SELECT count(*)::numeric * (count(*)::numeric - 1) / 2 AS pairs FROM {} m GROUP BY m.n HAVING count(*) > 1) m",
-        members.0
-    ))
-    .about([members.1])
-}
-
-/// Inserts the pairs of sets, with the number of documents that have the right set.
-pub(crate) fn count_right(named: Named<'_>, [pairs, members]: [Named<'_>; 2]) -> Statement {
-    Statement::new(format!(
-        "INSERT INTO {} SELECT p.l, b.count FROM {} p JOIN (SELECT m.n, count(*) AS count FROM {} m GROUP BY m.n) b ON b.n = p.r",
-        named.0, pairs.0, members.0
-    ))
-    .about([named.1, pairs.1, members.1])
-}
-
-/// Counts the pairs of documents in the pairs of sets that [`count_right`] inserted.
-pub(crate) fn count_both(named: Named<'_>, members: Named<'_>) -> Statement {
-    Statement::new(format!(
-        "SELECT LEAST(COALESCE(sum(x.count::numeric * a.count::numeric), 0), 9223372036854775807)::int8 \
-         FROM {} x JOIN (SELECT m.n, count(*) AS count FROM {} m GROUP BY m.n) a ON a.n = x.l",
-        named.0, members.0
-    ))
-    .about([named.1, members.1])
-}
-
-/// Inserts each pair of sets once for each document that has the right set.
-pub(crate) fn name_right(named: Named<'_>, [pairs, members]: [Named<'_>; 2]) -> Statement {
-    Statement::new(format!(
-        "INSERT INTO {} SELECT p.l, b.id, p.similarity FROM {} p JOIN {} b ON b.n = p.r",
-        named.0, pairs.0, members.0
-    ))
-    .about([named.1, pairs.1, members.1])
-}
-
-/// Inserts the pairs of documents for the pairs of [`name_right`], with the lesser id first.
-pub(crate) fn name_both(result: Named<'_>, [named, members]: [Named<'_>; 2]) -> Statement {
-    Statement::new(format!(
-        "INSERT INTO {} SELECT LEAST(a.id, x.id), GREATEST(a.id, x.id), x.similarity FROM {} x JOIN {} a ON a.n = x.l",
-        result.0, named.0, members.0
-    ))
-    .about([result.1, named.1, members.1])
-}
-
-/// Inserts the pairs of documents that have equal sets.
-pub(crate) fn name_equal(result: Named<'_>, members: Named<'_>) -> Statement {
-    Statement::new(format!(
-        "INSERT INTO {} SELECT LEAST(a.id, b.id), GREATEST(a.id, b.id), 1::float8 FROM {} a JOIN {} b ON b.n = a.n WHERE a.r < b.r",
-        result.0, members.0, members.0
-    ))
-    .about([result.1, members.1])
 }

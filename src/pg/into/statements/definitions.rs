@@ -45,7 +45,7 @@ pub(crate) fn columns(table: Table) -> &'static [Column] {
         ],
         Table::Candidates => &[("l", Type::Int8), ("r", Type::Int8)],
         Table::Halves => &[("l", Type::Int8), ("r", Type::Int8), ("set", Type::Set)],
-        Table::Pairs => &[("l", Type::Int8), ("r", Type::Int8), ("similarity", Type::Float8)],
+        Table::Pairs => &[("l", Type::Int8), ("r", Type::Int8), ("similarity", Type::Found)],
         Table::Larger | Table::Edges => &[("u", Type::Int8), ("v", Type::Int8)],
         Table::Neighbours => {
             &[("n", Type::Int8), ("other", Type::Int8), ("similarity", Type::Float8), ("count", Type::Int8)]

@@ -31,6 +31,8 @@ pub(crate) struct Join {
     /// The method as an SQL literal, and what it counts, if it defines what is carried of
     /// documents. Then there is no measure.
     pub carried: Option<(String, Counted)>,
+    /// Set if passages are found.
+    pub passages: bool,
 }
 
 impl Join {
@@ -49,6 +51,7 @@ impl Join {
             parts,
             bands,
             carried: carried.map(|carried| (method(&carried.method), carried.counted)),
+            passages: carried.is_some_and(|carried| carried.passages),
         }
     }
 
@@ -64,7 +67,7 @@ impl Join {
 
     /// Returns the SQL expression for the rows that a set adds to parts, by the order `o.ranks`.
     pub(crate) fn groups(&self, set: &str) -> String {
-        let Self { schema, internal, measure, threshold, parts, bands, carried } = self;
+        let Self { schema, internal, measure, threshold, parts, bands, carried, .. } = self;
         if let Some((method, _)) = carried {
             return format!(
                 "{INTERNAL}.neardup_carried_groups({set}, o.ranks, {method}, {parts}::int4{internal})"
@@ -93,17 +96,29 @@ impl Join {
     }
 
     /// Returns the SQL expression for the similarity of two sets, and the condition that it is high
-    /// enough. `o.ranks` has what was counted, if the comparison depends on it.
+    /// enough; or for the passages of two documents, and that there are any. `o.ranks` has what was
+    /// counted, if the comparison depends on it.
     pub(crate) fn similarity(&self, [left, right]: [&str; 2]) -> (String, String) {
-        let Self { schema, internal, measure, threshold, carried, .. } = self;
+        let Self { schema, internal, measure, threshold, carried, passages, .. } = self;
         let Some((method, counted)) = carried else {
             let similarity = format!("{schema}.token_similarity({left}, {right}, {measure})");
             return (similarity.clone(), format!("{similarity} >= {threshold}"));
         };
         let ranks = if *counted == Counted::All { "o.ranks" } else { "NULL::bytea" };
-        let similarity =
-            format!("{INTERNAL}.neardup_carried_similarity({left}, {right}, {ranks}, {method}{internal})");
+        let compare = if *passages { "neardup_carried_passages" } else { "neardup_carried_similarity" };
+        let similarity = format!("{INTERNAL}.{compare}({left}, {right}, {ranks}, {method}{internal})");
         (similarity.clone(), format!("{similarity} IS NOT NULL"))
+    }
+
+    /// Returns the columns of the result behind the two ids, for what was found, and what is to be
+    /// joined for them.
+    pub(crate) fn found(&self, found: &str) -> (String, String) {
+        if !self.passages {
+            return (found.to_owned(), String::new());
+        }
+        let columns =
+            "v.left_sentence, v.right_sentence, v.sentences, v.left_span, v.right_span, v.similarity";
+        (columns.to_owned(), format!(", {INTERNAL}.neardup_passage_rows({found}{}) v", self.internal))
     }
 
     /// Returns the SQL expression for the order of tokens, or for what the method counts.
@@ -127,17 +142,20 @@ pub(crate) fn method(json: &str) -> String {
 /// found: a digest for which nobody can construct a collision, or NULL if no set is similar.
 /// Carried documents that are not similar to those with the same bytes have numbers of their own.
 pub(crate) fn digest(set: &str, bytes: &str, carried: bool) -> String {
-    let length = format!("pg_catalog.octet_length({bytes})");
+    let has_some = may_be_similar(bytes, carried);
     if !carried {
-        let empty = token_set::HEADER;
-        return format!(
-            "CASE WHEN {length} OPERATOR(pg_catalog.>) {empty} THEN pg_catalog.sha256({bytes}) END"
-        );
+        return format!("CASE WHEN {has_some} THEN pg_catalog.sha256({bytes}) END");
     }
     format!(
-        "CASE WHEN {length} OPERATOR(pg_catalog.>) 0 THEN pg_catalog.sha256(CASE WHEN pg_catalog.get_byte({set}, 0) OPERATOR(pg_catalog.=) 1 THEN {bytes} \
+        "CASE WHEN {has_some} THEN pg_catalog.sha256(CASE WHEN pg_catalog.get_byte({set}, 0) OPERATOR(pg_catalog.=) 1 THEN {bytes} \
          ELSE {bytes} OPERATOR(pg_catalog.||) pg_catalog.uuid_send(pg_catalog.gen_random_uuid()) END) END"
     )
+}
+
+/// Returns the SQL condition that a set with these bytes may be similar to other sets.
+pub(crate) fn may_be_similar(bytes: &str, carried: bool) -> String {
+    let empty = if carried { 0 } else { token_set::HEADER };
+    format!("pg_catalog.octet_length({bytes}) OPERATOR(pg_catalog.>) {empty}")
 }
 
 /// Returns the SQL expression for the bytes of a set.

@@ -106,13 +106,16 @@ pub(crate) fn pairs(
 ) -> Statement {
     let (similarity, _) = join.similarity(["a.set", "b.set"]);
     // The similarity of what is carried is NULL if it is too low.
-    let least = if join.carried.is_some() { "'-Infinity'::float8" } else { &join.threshold };
+    let passes = match join.carried {
+        Some(_) => "v.similarity IS NOT NULL".to_owned(),
+        None => format!("v.similarity >= {}", join.threshold),
+    };
     let of_ranks = ranks.map(|ranks| format!(", {} o", ranks.0)).unwrap_or_default();
     Statement::new(format!(
         "INSERT INTO {} SELECT c.l, c.r, v.similarity \
          FROM (SELECT DISTINCT c.l, c.r FROM {} c ORDER BY c.r, c.l OFFSET 0) c JOIN {} a ON a.n = c.l JOIN {} b ON b.n = c.r{of_ranks}, \
              LATERAL (SELECT {similarity} AS similarity OFFSET 0) v \
-         WHERE v.similarity >= {least}",
+         WHERE {passes}",
         pairs.0, candidates.0, left.0, sets.0
     ))
     .about([pairs.1, candidates.1, left.1, sets.1].into_iter().chain(ranks.map(|ranks| ranks.1)).collect::<Vec<Oid>>())

@@ -3,16 +3,19 @@
 //!
 //! [`catalog`] asks the server's catalog, [`log`] reads and writes the log, [`definitions`] makes
 //! and drops local tables, [`remote`] has the statements that run on the servers. [`fill`] fills
-//! the working tables, [`outcome`] makes the result from these, [`citus`] does both if the
-//! documents are in Citus, and [`stars`] makes clusters there. [`here`] fills the tables that
-//! sessions share, and notes the parts that are done.
+//! the working tables, and [`outcome`] makes the result from these; [`citus`] and [`citus_result`]
+//! do both if the documents are in Citus, and [`stars`] makes clusters there. [`here`] fills the
+//! tables that sessions share, and notes the parts that are done. [`runs`] finds what calls have
+//! left.
 
 pub(super) mod catalog;
 pub(super) mod citus;
+pub(super) mod citus_result;
 pub(super) mod definitions;
 pub(super) mod fill;
 pub(super) mod here;
 pub(super) mod log;
 pub(super) mod outcome;
 pub(super) mod remote;
+pub(super) mod runs;
 pub(super) mod stars;

@@ -1,6 +1,6 @@
 //! Queries on filled tables, and the tables that the caller named.
 
-use super::fill::Named;
+use super::fill::{Join, Named};
 use crate::pg::procedure::statement::Statement;
 use crate::pg::procedure::supplied_rows::supplied;
 use crate::pg::request::example::literal;
@@ -36,8 +36,16 @@ pub(crate) fn equal(members: Named<'_>) -> Statement {
 }
 
 /// Returns a query for all pairs, with the lesser id first. Documents with equal sets have
-/// similarity 1.
-fn all(members: Named<'_>, pairs: Named<'_>) -> String {
+/// similarity 1. If passages are found, each document is a record, and the one with the lesser
+/// number has the lesser id.
+fn all(join: &Join, members: Named<'_>, pairs: Named<'_>) -> String {
+    if join.passages {
+        let (found, rows) = join.found("p.similarity");
+        return format!(
+            "SELECT a.id AS left_id, b.id AS right_id, {found} FROM {} p JOIN {} a ON a.r = p.l JOIN {} b ON b.r = p.r{rows}",
+            pairs.0, members.0, members.0
+        );
+    }
     format!(
         "WITH m AS MATERIALIZED (SELECT m.n, m.r, m.id FROM {} m) \
          SELECT LEAST(a.id, b.id) AS left_id, GREATEST(a.id, b.id) AS right_id, p.similarity FROM {} p JOIN m a ON a.r = p.l JOIN m b ON b.r = p.r \
@@ -47,38 +55,47 @@ fn all(members: Named<'_>, pairs: Named<'_>) -> String {
 }
 
 /// Counts the pairs, up to a limit.
-pub(crate) fn total(members: Named<'_>, pairs: Named<'_>, most: i64) -> Statement {
-    let all = all(members, pairs);
+pub(crate) fn total(join: &Join, members: Named<'_>, pairs: Named<'_>, most: i64) -> Statement {
+    let all = all(join, members, pairs);
     Statement::new(format!("SELECT count(*) FROM (SELECT FROM ({all}) p LIMIT {most}) p"))
         .about([members.1, pairs.1])
 }
 
-/// Makes the table of pairs.
-pub(crate) fn create_result(name: &str, id: &str) -> Statement {
+/// Makes the table of pairs or of passages, with a primary key if `has_key` is set.
+pub(crate) fn create_result(name: &str, id: &str, has_key: bool, passages: bool) -> Statement {
+    let (columns, further) = if passages {
+        (
+            "left_sentence int4 NOT NULL, right_sentence int4 NOT NULL, sentences int4 NOT NULL, left_span int4range NOT NULL, right_span int4range NOT NULL, ",
+            ", left_sentence, right_sentence",
+        )
+    } else {
+        ("", "")
+    };
+    let key = if has_key { format!(", PRIMARY KEY (left_id, right_id{further})") } else { String::new() };
     Statement::new(format!(
-        "CREATE TABLE {name} (left_id {id} NOT NULL, right_id {id} NOT NULL, similarity float8 NOT NULL)"
+        "CREATE TABLE {name} (left_id {id} NOT NULL, right_id {id} NOT NULL, {columns}similarity float8 NOT NULL{key})"
     ))
 }
 
 /// Fills the table of pairs.
-pub(crate) fn result(result: Named<'_>, members: Named<'_>, pairs: Named<'_>) -> Statement {
-    let all = all(members, pairs);
+pub(crate) fn result(join: &Join, result: Named<'_>, members: Named<'_>, pairs: Named<'_>) -> Statement {
+    let all = all(join, members, pairs);
     Statement::new(format!("INSERT INTO {} {all}", result.0)).about([result.1, members.1, pairs.1])
 }
 
 /// Fills the table of pairs with the pairs that one server finds, which the library supplies. Runs
 /// with the search path of the caller, like all reading of documents, and so qualifies all names
 /// with their schemas.
-pub(crate) fn join_here(internal: &str, result: &str, id: &str) -> String {
-    let columns = format!("left_id {id}, right_id {id}, similarity pg_catalog.float8");
-    let pairs = supplied(internal, None, &columns);
-    format!("INSERT INTO {result} SELECT f.left_id, f.right_id, f.similarity FROM {pairs}")
+pub(crate) fn join_here(internal: &str, result: &str, columns: &str) -> String {
+    let found = supplied(internal, None, columns);
+    format!("INSERT INTO {result} SELECT f.* FROM {found}")
 }
 
-/// Makes the table of clusters.
-pub(crate) fn create_clusters(name: &str, id: &str) -> Statement {
+/// Makes the table of clusters, with a primary key if `has_key` is set.
+pub(crate) fn create_clusters(name: &str, id: &str, has_key: bool) -> Statement {
+    let key = if has_key { ", PRIMARY KEY (id)" } else { "" };
     Statement::new(format!(
-        "CREATE TABLE {name} (cluster_id {id} NOT NULL, id {id} NOT NULL, representative bool NOT NULL, size int8 NOT NULL, similarity float8)"
+        "CREATE TABLE {name} (cluster_id {id} NOT NULL, id {id} NOT NULL, representative bool NOT NULL, size int8 NOT NULL, similarity float8{key})"
     ))
 }
 

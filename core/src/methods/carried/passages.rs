@@ -1,0 +1,157 @@
+//! The search for passages that documents share: the text is carried. Documents meet by the
+//! signatures of their sentences, and passages are found in two documents at a time.
+//!
+//! Each document is a record of its own, also if others have the same text.
+
+use super::words::{document_of, of_text, to_text, to_texts};
+use crate::error::Result;
+use crate::executor::{self, CallingThread, Stop};
+use crate::features::hash_sets::make_set;
+use crate::features::spotsigs::Spots;
+use crate::features::tokens::Document;
+use crate::features::units::sets::{Gathering, Unit, Units};
+use crate::features::units::signatures::{Features, Maker, SignatureScratch, Terms, counted_documents};
+use crate::files::NoFiles;
+use crate::hash::{hash_bytes, mix};
+use crate::joins::parts::keys::Key;
+use crate::memory;
+use crate::methods::carrier::{Carrier, LeftOut, Meeting};
+use crate::passages::search::Search;
+use crate::passages::{Parameters, Passage};
+use crate::resources::Resources;
+use crate::text::characters::is_space;
+use crate::text::sentences::for_each_sentence;
+use crate::text::words::{Space, for_each_word};
+
+const DOING: &str = "choosing signatures of sentences";
+
+/// The parameters of a search for passages that is made in parts.
+#[derive(Debug, Clone)]
+pub struct SharedPassages(Parameters);
+
+impl SharedPassages {
+    /// Makes the description of a search, or returns None if its signatures depend on all documents
+    /// in a way that is not known in parts.
+    pub fn new(parameters: Parameters) -> Option<Self> {
+        let is_known =
+            !parameters.features.are_counted() || matches!(parameters.features, Features::Imatch(_));
+        is_known.then_some(Self(parameters))
+    }
+
+    /// Returns the maker of the signatures of sentences.
+    fn maker(&self, left_out: LeftOut<'_>) -> Result<Maker> {
+        Ok(match &self.0.features {
+            Features::Shingles(k) => Maker::Shingles(*k),
+            Features::Imatch(_) => Maker::Imatch(Terms::all_but(left_out.terms())?),
+            Features::Spotsigs(spec) => Maker::Spotsigs(Spots::new(spec, None)?),
+        })
+    }
+
+    /// Returns the passages that two documents share. The one with the lesser id comes first, and
+    /// has row 0; the other one has row 1.
+    pub fn passages(&self, pair: [&[u8]; 2], left_out: LeftOut<'_>, stop: &Stop) -> Result<Vec<Passage>> {
+        // Words are counted elsewhere.
+        const UNCOUNTED: Features = Features::Shingles(1);
+        let executor = CallingThread { stop };
+        let mut gathering = Gathering::new(Unit::Sentence, &UNCOUNTED, &executor);
+        for (row, text) in (0..).zip(to_texts(pair)?) {
+            gathering.readers[0].add(row, &document_of(text)?, stop)?;
+            gathering.settle(|_| Ok(()), &NoFiles, usize::MAX, &executor)?;
+        }
+        let (library, _, _) = gathering.finish(&UNCOUNTED, 1, &NoFiles, &executor)?;
+        let units = Units::in_order(&library, &[0], Some(&[1]))?;
+        let resources = Resources { files: &NoFiles, budget: usize::MAX / 4, executor: &executor };
+        let maker = self.maker(left_out)?;
+        let mut search = Search::new(library, units, &maker, &self.0, resources, &mut |_| {})?;
+        let mut all = Vec::new();
+        while let Some(mut batch) = search.next_batch(&executor)? {
+            memory::reserve(&mut all, batch.len(), DOING)?;
+            all.append(&mut batch);
+        }
+        Ok(all)
+    }
+}
+
+/// Returns how many of the least hashes of a set two similar sets have one in common of.
+fn prefix(threshold: f64, size: usize) -> usize {
+    // Rounded down, so that the prefix is rather too long.
+    let shared = (threshold * size as f64 - 1e-6).ceil().max(1.0) as usize;
+    size - shared.min(size) + 1
+}
+
+impl Carrier for SharedPassages {
+    fn carry(&self, document: &Document, _: Option<&str>, _: &Stop) -> Result<Vec<u8>> {
+        let bytes = of_text(document)?;
+        let is_blank = to_text(&bytes)?.chars().all(is_space);
+        Ok(if is_blank { Vec::new() } else { bytes })
+    }
+
+    fn meeting(&self) -> Meeting {
+        match &self.0.features {
+            Features::Imatch(_) => Meeting::Terms { most: Some(self.0.most_similar.into()) },
+            _ => Meeting::Keys { most: None },
+        }
+    }
+
+    fn keys(&self, carried: &[u8], left_out: LeftOut<'_>, keys: &mut Vec<Key>, stop: &Stop) -> Result<()> {
+        let (text, maker) = (to_text(carried)?, self.maker(left_out)?);
+        let (mut scratch, mut signatures) = (SignatureScratch::default(), Vec::new());
+        for_each_sentence(text, stop, |span| {
+            maker.make(&text[span.bytes.clone()], &mut scratch, &mut signatures, stop)?;
+            if let Features::Imatch(_) = self.0.features {
+                // More sentences than may be similar to one have a key that more documents have.
+                for &signature in &signatures {
+                    memory::push(keys, Key::limited(mix(signature.cast_unsigned())), DOING)?;
+                }
+                return Ok(());
+            }
+            let mut hashes: Vec<u64> = Vec::new();
+            memory::reserve(&mut hashes, signatures.len(), DOING)?;
+            hashes.extend(signatures.iter().map(|signature| mix(signature.cast_unsigned())));
+            executor::sort_unstable_by(&mut hashes, stop, &Ord::cmp)?;
+            hashes.dedup();
+            if !hashes.is_empty() {
+                hashes.truncate(prefix(self.0.threshold, hashes.len()));
+            }
+            memory::reserve(keys, hashes.len(), DOING)?;
+            keys.extend(hashes.iter().map(|&hash| Key::of(hash)));
+            Ok(())
+        })
+    }
+
+    fn set(&self, carried: &[u8], stop: &Stop) -> Result<Vec<u64>> {
+        let mut terms = Vec::new();
+        for_each_word(to_text(carried)?, &mut Space::default(), stop, |word| {
+            memory::push(&mut terms, hash_bytes(word), DOING)
+        })?;
+        make_set(&mut terms, false, stop)?;
+        Ok(terms)
+    }
+
+    fn counts(&self, having: u64, all: u64) -> bool {
+        match &self.0.features {
+            Features::Imatch(range) => range.keeps(having, counted_documents(all)),
+            _ => true,
+        }
+    }
+
+    fn similarity(&self, pair: [&[u8]; 2], left_out: LeftOut<'_>, stop: &Stop) -> Result<Option<f64>> {
+        let passages = self.passages(pair, left_out, stop)?;
+        Ok(passages.iter().map(|passage| passage.similarity).reduce(f64::max))
+    }
+
+    /// Passages of equal texts have places, too.
+    fn is_like_itself(&self, _: &[u8], _: &Stop) -> Result<bool> {
+        Ok(false)
+    }
+
+    fn is_ordered(&self) -> bool {
+        true
+    }
+
+    fn differs(&self) -> Option<&'static str> {
+        Some(
+            "max_similar counts the sentences of two documents in parts, so that more passages may be found than partial_duplicates finds",
+        )
+    }
+}
