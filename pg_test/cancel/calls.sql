@@ -97,7 +97,9 @@ SELECT add('signature_index_(check|stats|merge)\(.*\)', format('SELECT {f}(%L)',
 SELECT add('signature_index_check\(.*\)', 'SELECT signature_index_check(''by_text'', true)');
 SELECT add('neardup_moves\(\)', '39P01: SELECT neardup_moves()');
 SELECT add('near_duplicates_plan\(.*\)', 'SELECT * FROM {f}(''same'', 0.8, id_column => ''id'')', 'SELECT * FROM {f}(''mixed'', 0.5, id_column => ''id'', sample => 300000)', 'SELECT * FROM {f}(''same'', id_column => ''id'', method => ''tlcs'', sample => 300000)');
-SELECT add('suggest\(.*\)', 'SELECT * FROM {f}(''same'', id_column => ''id'')', 'SELECT * FROM {f}(''mixed'', id_column => ''id'', sample => 300000)');
+SELECT add('suggest\(.*\)', 'SELECT * FROM {f}(''same'', id_column => ''id'')', 'SELECT * FROM {f}(''mixed'', id_column => ''id'', sample => 300000)', 'SELECT count(*) FROM {f}(''same'', id_column => ''id'', labels => ''labels'')');
+SELECT add('suggest_pairs\(regclass,integer,text.*\)', 'SELECT count(*) FROM {f}(''same'', 100, id_column => ''id'')', 'SELECT count(*) FROM {f}(''mixed'', 10000, id_column => ''id'', sample => 300000)');
+SELECT add('suggest_pairs\(regclass,integer,anyelement.*\)', 'SELECT count(*) FROM {f}(''same'', 100, NULL::bigint, id_column => ''id'')', 'SELECT count(*) FROM {f}(''mixed'', 10000, NULL::bigint, id_column => ''id'', sample => 300000)');
 SELECT add('signature_runs_class\(.*\)', 'CREATE INDEX ON same USING signature (body text_runs_ops)', 'CREATE INDEX ON big USING signature (text text_runs_ops)', 'CREATE INDEX ON big USING signature (one text_runs_ops (least = 1))');
 SELECT add('(runs\(text,integer,text|text_shares_run\(text,text_runs|text_runs_shared\(text_runs,text)\)', 'SELECT pg_column_size(runs(text)) FROM big', 'SELECT pg_column_size(runs(one, 2147483647)) FROM big', 'SELECT other && text_runs FROM big', 'SELECT text_runs && short FROM big', 'SELECT short && runs(short, 1) FROM big');
 SELECT add('signature_index_fits\(.*\)', 'SELECT signature_index_fits(''by_text'', text_ball) FROM big');

@@ -4,4 +4,5 @@ pub(crate) mod documents;
 mod packed;
 pub(crate) mod pairs;
 pub(crate) mod ranks;
+pub(crate) mod sample;
 pub(crate) mod source;

@@ -15,7 +15,7 @@ pub(crate) struct Example {
     function: &'static str,
     /// The names of the relations, quoted for SQL text.
     relations: Vec<String>,
-    /// The threshold or the number of tokens, or `None` for the default of the function.
+    /// The threshold, or the number of tokens or pairs, or `None` for the default of the function.
     pub threshold: Option<f64>,
     /// The name of the type of the ids, if they are not integers.
     pub id_type: Option<String>,
@@ -29,7 +29,11 @@ impl Example {
         Self {
             function,
             relations: relations.into_iter().collect(),
-            threshold: Some(if OF_LENGTHS.contains(&function) { Parameters::LEAST as f64 } else { 0.8 }),
+            threshold: Some(match function {
+                of_length if OF_LENGTHS.contains(&of_length) => Parameters::LEAST as f64,
+                "suggest_pairs" => 100.0,
+                _ => 0.8,
+            }),
             id_type: None,
             named: Vec::new(),
         }

@@ -41,6 +41,7 @@ arguments! {
     IdColumn = "id_column",
     IdType = "id_type",
     Keep = "keep",
+    Labels = "labels",
     Left = "left",
     Link = "link",
     Links = "links",
@@ -54,6 +55,7 @@ arguments! {
     MinDocuments = "min_documents",
     MinLeft = "min_left",
     MinLength = "min_length",
+    MinPrecision = "min_precision",
     MinRun = "min_run",
     MinSentences = "min_sentences",
     MinShare = "min_share",
@@ -75,6 +77,7 @@ arguments! {
     TitleColumn = "title_column",
     Tokenizer = "tokenizer",
     Unit = "unit",
+    Wanted = "wanted",
     Within = "within",
     WithinDocuments = "within_documents",
 }
@@ -119,7 +122,8 @@ forms! {
     NEAR_DUPLICATES_PLAN = "near_duplicates_plan" [
         Docs, Threshold, Options, IdColumn, TextColumn, Method, Tokenizer, Shingle, Multiset, SiteColumn, Sample,
     ],
-    SUGGEST = "suggest" [Docs, IdColumn, TextColumn, Sample],
+    SUGGEST = "suggest" [Docs, IdColumn, TextColumn, Sample, Labels, MinPrecision],
+    SUGGEST_PAIRS = "suggest_pairs" [Docs, Wanted, IdType, IdColumn, TextColumn, Sample],
     NEAR_DUPLICATE_CLUSTERS = "near_duplicate_clusters" [
         Docs, Threshold, IdType, Options, IdColumn, TextColumn, Method, Tokenizer, Shingle, Multiset, MaxPairs, SiteColumn,
         Clustering, MaxClusterSize,
