@@ -119,7 +119,7 @@ fn sentences(has: bool, what: &str) -> String {
 }
 
 /// Scales a number of pairs of a sample to all documents.
-fn of_all(pairs: u64, [sampled, all]: [u64; 2]) -> u64 {
+pub fn of_all(pairs: u64, [sampled, all]: [u64; 2]) -> u64 {
     if sampled >= all || sampled < 2 {
         return pairs;
     }

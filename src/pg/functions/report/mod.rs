@@ -178,12 +178,19 @@ fn warnings(clusters: &Clusters, documents: usize) -> Vec<String> {
     let mut warnings = Vec::new();
     let chains: Vec<usize> = clusters.iter().filter(is_chain).map(|cluster| cluster.members.len()).collect();
     if let Some(largest) = chains.iter().max() {
+        let largest = Number(*largest as u64);
+        let which = match chains.len() {
+            1 => {
+                format!("One of the clusters, of {largest} documents, holds together by chains: most of its")
+            }
+            many => format!(
+                "{} of the clusters, of up to {largest} documents, hold together by chains: most of their",
+                Number(many as u64)
+            ),
+        };
         warnings.push(format!(
-            "{} of the clusters, of up to {} documents, hold together by chains: most of their documents are no \
-             near duplicates of the representative. Removing all but one would lose documents. Ask for clustering => 'star', \
-             a higher threshold, or a max_cluster_size.",
-            Number(chains.len() as u64),
-            Number(*largest as u64)
+            "{which} documents are no near duplicates of the representative. Removing all but one would lose documents. \
+             Ask for clustering => 'star', a higher threshold, or a max_cluster_size."
         ));
     }
     let largest = clusters.iter().map(|cluster| cluster.members.len()).max().unwrap_or(0);
