@@ -10,8 +10,7 @@ use crate::clusters::components::Components;
 use crate::error::Result;
 use crate::joins::pairs::{Pair, Pairs};
 
-/// The number of similarities that are told apart, from 0 to 1.
-pub(super) const BINS: usize = 20;
+pub(super) use crate::clusters::steps::{STEPS as BINS, least_of as similarity_of, step_of as bin};
 
 /// The pairs of documents by their similarity, from [`Curve::FLOOR`] on.
 #[derive(Debug)]
@@ -134,18 +133,6 @@ impl Curve {
     }
 }
 
-/// Returns the bin of a similarity.
-pub(super) fn bin(similarity: f64) -> usize {
-    // A similarity that equals a multiple of 0.05 up to rounding belongs to it.
-    const ROUNDING: f64 = 1e-9;
-    ((similarity + ROUNDING) * BINS as f64).floor().clamp(0.0, BINS as f64) as usize
-}
-
-/// Returns the least similarity of a bin, as a user would write it.
-pub(super) fn similarity_of(bin: usize) -> f64 {
-    5.0 * bin as f64 / 100.0
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -196,17 +183,6 @@ mod tests {
             let largest = |curve: &Curve| curve.clusters.iter().map(Components::largest).collect::<Vec<_>>();
             prop_assert_eq!(largest(&curve), largest(&expected));
         }
-    }
-
-    #[test]
-    fn bins_hold_their_least_similarity() {
-        for n in 0..=BINS {
-            assert_eq!(bin(similarity_of(n)), n);
-            assert_eq!(bin(n as f64 / 20.0), n);
-            assert_eq!(bin((similarity_of(n) - 1e-6).max(0.0)), n.saturating_sub(1));
-        }
-        assert_eq!(similarity_of(11), 0.55);
-        assert_eq!(similarity_of(7), 0.35);
     }
 
     #[test]
