@@ -16,7 +16,7 @@ CREATE FUNCTION duplicates_report(
     max_cluster_size int DEFAULT NULL,
     max_clusters int DEFAULT 20,
     max_members int DEFAULT 3,
-    max_samples int DEFAULT 4,
+    max_samples int DEFAULT 3,
     title_column text DEFAULT NULL,
     link text DEFAULT NULL
 ) RETURNS text
@@ -43,7 +43,7 @@ CREATE FUNCTION duplicates_report(
     max_cluster_size int DEFAULT NULL,
     max_clusters int DEFAULT 20,
     max_members int DEFAULT 3,
-    max_samples int DEFAULT 4,
+    max_samples int DEFAULT 3,
     title_column text DEFAULT NULL,
     link text DEFAULT NULL
 ) RETURNS text

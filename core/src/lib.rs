@@ -135,14 +135,14 @@
 //!
 //! ```
 //! use neardup_core::Stop;
-//! use neardup_core::html_report::{ReportDocument, ReportFacts, ReportPage, ReportPairs};
+//! use neardup_core::html_report::{ReportDocument, ReportFacts, ReportPage};
 //!
 //! let of = |id: &str, text: &str| {
 //!     ReportDocument { id: id.into(), text: text.into(), ..Default::default() }
 //! };
 //! let mut page = ReportPage::new(None);
 //! let (a, b) = (of("1", "The red crane."), of("2", "The blue crane."));
-//! page.add_pair(ReportPairs::Least, [&a, &b], 0.5, &Stop::default())?;
+//! page.add_pair([&a, &b], 0.5, &Stop::default())?;
 //! let facts = ReportFacts { relation: "notes".into(), pairs: 1, ..Default::default() };
 //! let html = page.finish(&facts);
 //! assert!(html.contains("Near duplicates in <bdi>notes</bdi>") && html.contains("blue"));
@@ -338,13 +338,13 @@ pub mod html_report {
     //! Pages in HTML that show pairs to people.
     //!
     //! [`html_of_pair`] shows two texts side by side, with the style [`HTML_STYLE`]; a
-    //! [`ReportPage`] is a whole page of pairs ([`ReportDocument`], [`ReportPairs`],
-    //! [`ReportLink`]) and [`ReportFacts`].
+    //! [`ReportPage`] is a whole page of pairs ([`ReportDocument`], [`ReportLink`]) and
+    //! [`ReportFacts`].
 
     pub use crate::report::facts::Facts as ReportFacts;
     pub use crate::report::html::STYLE as HTML_STYLE;
     pub use crate::report::link::Link as ReportLink;
-    pub use crate::report::page::{Kind as ReportPairs, Page as ReportPage};
+    pub use crate::report::page::Page as ReportPage;
     pub use crate::report::pair::{Document as ReportDocument, pair as html_of_pair};
 }
 

@@ -7,6 +7,7 @@ CREATE TABLE same AS SELECT i AS id, 'The quick brown fox jumps over the lazy do
 CREATE TABLE million AS SELECT i AS id, 'The quick brown fox jumps over the lazy dog near the old harbour'::text AS body FROM generate_series(1, 1000000) i;
 -- Equal rows among others that are near them, and these near each other.
 CREATE TABLE mixed AS SELECT i AS id, CASE WHEN i % 100 = 0 THEN body || ' with ' || i % 3000 ELSE body END AS body, i % 7 AS site FROM million, LATERAL (SELECT id) i(i) WHERE i <= 300000;
+CREATE TABLE labels AS SELECT i AS id_a, i + 1 + i % 3 AS id_b, i % 2 = 0 AS duplicate FROM generate_series(1, 100000) i;
 CREATE TABLE pairs AS SELECT i AS left_id, i + 1 + i % 3 AS right_id, 0.8 + (i % 20)::float8 / 100 AS similarity FROM generate_series(1, 1000000) i;
 CREATE TABLE big AS
     SELECT 1 AS id, string_agg(md5(i::text) || CASE WHEN i % 20 = 0 THEN '. The' WHEN i % 333 = 0 THEN E'.\n\n' ELSE '' END, ' ') AS text,

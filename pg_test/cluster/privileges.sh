@@ -26,7 +26,7 @@ SQL
 as="SET ROLE"
 pairs="SELECT string_agg(left_id || '-' || right_id, ' ' ORDER BY left_id, right_id) FROM near_duplicates"
 
-for call in "near_duplicates('docs', 0.8)" "suggest('docs', text_column => 'body')" "nearest('docs', 2, text_column => 'body')" "near_duplicates_between('docs', 'shown', 0.8, id_column => 'id', text_column => 'body')"; do
+for call in "near_duplicates('docs', 0.8)" "suggest('docs', text_column => 'body')" "suggest_pairs('docs', text_column => 'body')" "nearest('docs', 2, text_column => 'body')" "near_duplicates_between('docs', 'shown', 0.8, id_column => 'id', text_column => 'body')"; do
     expect_error "no SELECT, no documents: $call" 42501 'permission denied' "$as nobody; SELECT * FROM $call"
 done
 expect_error 'a table behind a view' 42501 'permission denied' "$as reader; SELECT * FROM near_duplicates('hidden', 0.8)"
@@ -48,6 +48,13 @@ expect_sql 'suggestions are of the rows that the role sees' '2 texts|1' "$as rea
     SELECT substring(reason, '^.{7}'), pairs FROM suggest('docs', text_column => 'body') LIMIT 1"
 expect_sql 'the nearest of a row are rows that the role sees' '1-2 2-1' "$as reader;
     SELECT string_agg(id || '-' || nearest_id, ' ' ORDER BY id, rank) FROM nearest('docs', 5, text_column => 'body')"
+expect_sql 'nor are others proposed to be labelled' '1|2|the quick brown fox jumps over the lazy dog|the quick brown fox jumps over the lazy cat' "$as reader;
+    SELECT id_a, id_b, text_a, text_b FROM suggest_pairs('docs', text_column => 'body')"
+q -c 'CREATE TABLE answers(id_a int, id_b int, duplicate boolean)' -c 'INSERT INTO answers VALUES (1, 2, true), (1, 3, false)'
+expect_error 'labels that the role may not read' 42501 'permission denied' "$as reader; SELECT * FROM suggest('docs', text_column => 'body', labels => 'answers')"
+q -c 'GRANT SELECT ON answers TO reader'
+expect_sql 'an answer to a pair with a hidden row does not count' '1 answer, of w' "$as reader; SET client_min_messages = error;
+    SELECT substring(reason, '^.{14}') FROM suggest('docs', text_column => 'body', labels => 'answers') LIMIT 1"
 expect_sql 'what another role did is not told' $'3\n0' "
     SELECT count(*) FROM near_duplicates('docs', 0.7, text_column => 'body');
     $as reader; SELECT count(*) FROM near_duplicates_stats() WHERE documents > 0"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The page of duplicates_report in a browser (headless Chromium, which `make setup BROWSER=1` brings, or NEARDUP_BROWSER names):
-# nothing of a document runs, nothing is wider than the screen, pictures fill their cards, differences are marked and passages are
+# nothing of a document runs, answers to pairs become a file that suggest reads, nothing is wider than the screen, pictures fill their cards, differences are marked and passages are
 # shaded by their switch; wide and at 390 pixels, light and dark. Screenshots are compared with pg_test/report/seen: parts of them as
 # lightness on a coarse grid, which how a machine draws letters hardly changes. `report.sh --accept` takes what it sees for right.
 set -euo pipefail
@@ -40,6 +40,31 @@ q -c "SELECT duplicates_report('thousand', 0.6, id_column => 'id', max_clusters 
 browse --enable-logging=stderr --virtual-time-budget=5000 --dump-dom "file://$place/page.html" >"$place/dom"
 expect 'the page loads and runs nothing that its policy forbids' '' "$(grep -aE 'CONSOLE|Refused|Content Security' "$place/errors" || true)"
 expect 'the page is parsed as it was written' "$(grep -o '<details' "$place/page.html" | wc -l)" "$(grep -o '<details' "$place/dom" | wc -l)"
+
+expect 'its own script shows the buttons' '0 0' \
+    "$(grep -c 'nd-answer" [^>]*hidden' "$place/dom" || true) $(grep -c 'nd-answers" hidden' "$place/dom" || true)"
+
+# The answers of the page, given by clicks: what it saves loads into a table, of the pairs that were shown, and suggest reads it.
+sed -e 's/<meta http-equiv="Content-Security-Policy"[^>]*>//' "$place/page.html" >"$place/answered.html"
+cat >>"$place/answered.html" <<'JS'
+<pre id="said"></pre><script>
+    document.querySelectorAll('.nd-answer').forEach((pair, n) => { if (n % 3 < 2) { pair.querySelectorAll('input')[n % 3].click(); } });
+    const made = [];
+    URL.createObjectURL = file => { made.push(file); return '#'; };
+    document.querySelector('.nd-answers button').click();
+    made[0].text().then(text => {
+        const shown = document.querySelector('.nd-answers pre').textContent;
+        document.getElementById('said').textContent = (text === shown ? '' : 'other than shown ') + text;
+    });
+</script>
+JS
+said "$place/answered.html" | sed '$ { /^$/ d }' >"$place/answers.tsv"
+asked=$(grep -o 'class="nd-answer"' "$place/page.html" | wc -l)
+q -c 'CREATE TABLE answers (id_a text, id_b text, duplicate boolean)' -c "\\copy answers FROM '$place/answers.tsv' WITH (ENCODING 'UTF8')"
+expect_sql 'answers given in the page are those to its pairs' "$(((asked + 2) / 3)) yes, $(((asked + 1) / 3)) no, all of pairs" "
+    SELECT format('%s yes, %s no, %s of pairs', count(*) FILTER (WHERE duplicate), count(*) FILTER (WHERE NOT duplicate), CASE WHEN bool_and(p.left_id IS NOT NULL) THEN 'all' ELSE 'not all' END)
+    FROM answers a LEFT JOIN near_duplicates('docs', 0.5, NULL::text, text_column => 'body') p ON (p.left_id, p.right_id) IN ((a.id_a, a.id_b), (a.id_b, a.id_a))"
+expect_sql 'and suggest reads them' t "SET client_min_messages = error; SELECT threshold > 0 AND call LIKE 'SELECT%' FROM suggest('docs', text_column => 'body', labels => 'answers') LIMIT 1"
 
 # measured PAGE WIDTH [ARGUMENT…]: measure.js on a copy whose policy lets it run, in a frame of that width.
 measured() {
@@ -83,8 +108,9 @@ for look in 'wide light' 'wide dark' 'narrow light' 'narrow dark'; do
     measured page "$width" "${flags[@]}" >"$place/measured"
     expect "$look: nothing is wider than the screen" 0 "$(of overflows)"
     expect "$look: nor when all is open" 0 "$(of 'overflows when open')"
-    expect "$look: nothing of a document is markup" '0 undefined' "$(of foreign) $(of hacked)"
+    expect "$look: nothing of a document is markup, and one script is ours" '1 0 undefined' "$(of scripts) $(of foreign) $(of hacked)"
     expect "$look: links lead to places of the page, and elsewhere by https" '0 0 https:' "$(of 'double ids') $(of 'lost links') $(of protocols)"
+    expect "$look: the table of thresholds is not cut" 0 "$(of 'cut columns')"
     expect "$look: sections" 'similarity thresholds pairs clusters identical reading omitted' "$(of sections)"
     expect "$look: pictures fill their cards, with labels of one size that are apart" \
         "$(printf 'wide true labels 12px crowded 0 outside 0 below true\n%.0s' 1 2)" "$(of chart)"
@@ -118,5 +144,5 @@ expect 'a thousand clusters: nothing is wider than the screen' '0 0' "$(of overf
 expect 'a thousand clusters: those without room for texts have a line' 'similarity thresholds pairs clusters further reading omitted' "$(of sections)"
 cards=$(grep -o 'id="cluster-' "$place/thousand.html" | wc -l)
 expect 'a thousand clusters: all are there, and what is left out is said' t \
-    "$(grep -q "$(printf "%'d" $((1000 - cards)) 2>/dev/null || echo $((1000 - cards))) clusters have a line without their texts" "$place/thousand.html" && echo t || echo "$cards cards")"
+    "$(grep -q "$(printf "%'d" $((1000 - cards)) 2>/dev/null || echo $((1000 - cards))) clusters have a line without texts" "$place/thousand.html" && echo t || echo "$cards cards")"
 finish

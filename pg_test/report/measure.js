@@ -6,7 +6,8 @@
     const box = element => element.getBoundingClientRect();
     const root = document.documentElement;
     say('overflows', root.scrollWidth - root.clientWidth);
-    say('foreign', all('script:not([data-ours]), img, iframe, object, embed, link, base, form, [onclick], [onerror], [onload]').length);
+    say('scripts', all('script:not([data-ours])').length);
+    say('foreign', all('img, iframe, object, embed, link, base, form, [onclick], [onerror], [onload]').length);
     say('hacked', String(window.hacked));
     const ids = all('[id]').map(element => element.id);
     say('double ids', ids.length - new Set(ids).size);
@@ -17,12 +18,16 @@
     for (const chart of all('.nd-chart')) {
         const card = box(chart.closest('.nd-card'));
         const labels = [...chart.querySelectorAll('text')].filter(text => getComputedStyle(text).display !== 'none');
-        const below = labels.map(box).filter(label => label.top >= box(chart).bottom).sort((a, b) => a.left - b.left);
-        const crowded = below.filter((label, n) => n > 0 && label.top < below[n - 1].bottom && label.left < below[n - 1].right).length;
+        const below = labels.map(box).filter(label => label.top >= box(chart).bottom);
+        // Of letters, the boxes have some room above and below them.
+        const boxes = labels.map(box);
+        const meet = (a, b) => a.left < b.right && b.left < a.right && a.top + 2 < b.bottom - 2 && b.top + 2 < a.bottom - 2;
+        const crowded = boxes.filter((label, n) => boxes.slice(0, n).some(other => meet(label, other))).length;
         const outside = labels.map(box).filter(label => label.left < card.left || label.right > card.right).length;
         const sizes = [...new Set(labels.map(label => getComputedStyle(label).fontSize))].join(' ');
         say('chart', `wide ${box(chart).width / card.width > 0.7} labels ${sizes} crowded ${crowded} outside ${outside} below ${below.length > 3}`);
     }
+    say('cut columns', all('.nd-numbers').filter(table => box(table).right > box(table.parentElement).right + 1).length);
     const color = (element, what) => getComputedStyle(element)[what];
     const light = text => {
         const [r, g, b, a = 1] = text.match(/[\d.]+/g).map(Number);

@@ -197,25 +197,74 @@ COMMENT ON FUNCTION near_duplicates_plan(
     regclass, float8, jsonb, text, text, text, text, int, bool, text, bigint
 ) IS 'what near_duplicates with the same arguments will take, estimated from a sample of the documents';
 
--- A method and a threshold for these documents. Body: src/pg/functions/suggest.rs.
+-- A method and a threshold for these documents. Bodies: src/pg/functions/suggest.
 
 CREATE FUNCTION suggest(
     docs regclass,
     id_column text DEFAULT NULL,
     text_column text DEFAULT NULL,
-    sample bigint DEFAULT NULL
+    sample bigint DEFAULT NULL,
+    labels regclass DEFAULT NULL,
+    min_precision float8 DEFAULT NULL
 ) RETURNS TABLE(
     using_method text,
     fits boolean,
     threshold float8,
     pairs bigint,
     reason text,
-    call text
+    call text,
+    "precision" float8,
+    precision_low float8,
+    precision_high float8,
+    recall float8,
+    recall_low float8,
+    recall_high float8
 )
     AS 'MODULE_PATHNAME', 'neardup_suggest'
     LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 7 COST 10000;
-COMMENT ON FUNCTION suggest(regclass, text, text, bigint) IS
-    'a method and a threshold for these documents, with reasons, from a sample of them';
+COMMENT ON FUNCTION suggest(regclass, text, text, bigint, regclass, float8) IS
+    'a method and a threshold for these documents, with reasons, from a sample of them and from labelled pairs';
+
+CREATE FUNCTION suggest_pairs(
+    docs regclass,
+    wanted int DEFAULT 100,
+    id_column text DEFAULT NULL,
+    text_column text DEFAULT NULL,
+    sample bigint DEFAULT NULL
+) RETURNS TABLE(
+    id_a bigint,
+    id_b bigint,
+    similarity float8,
+    stratum float8,
+    weight float8,
+    text_a text,
+    text_b text
+)
+    AS 'MODULE_PATHNAME', 'neardup_suggest_pairs'
+    LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 100 COST 10000;
+COMMENT ON FUNCTION suggest_pairs(regclass, int, text, text, bigint) IS
+    'pairs of documents to label for suggest: some of each similarity, most near the boundary';
+
+CREATE FUNCTION suggest_pairs(
+    docs regclass,
+    wanted int,
+    id_type anyelement,
+    id_column text DEFAULT NULL,
+    text_column text DEFAULT NULL,
+    sample bigint DEFAULT NULL
+) RETURNS TABLE(
+    id_a anyelement,
+    id_b anyelement,
+    similarity float8,
+    stratum float8,
+    weight float8,
+    text_a text,
+    text_b text
+)
+    AS 'MODULE_PATHNAME', 'neardup_suggest_pairs_typed'
+    LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 100 COST 10000;
+COMMENT ON FUNCTION suggest_pairs(regclass, int, anyelement, text, text, bigint) IS
+    'pairs of documents with ids of any type to label for suggest';
 
 -- Sets of tokens as values, and orders of tokens. Bodies: src/pg/functions/token_sets.rs.
 
@@ -907,7 +956,7 @@ CREATE FUNCTION duplicates_report(
     max_cluster_size int DEFAULT NULL,
     max_clusters int DEFAULT 20,
     max_members int DEFAULT 3,
-    max_samples int DEFAULT 4,
+    max_samples int DEFAULT 3,
     title_column text DEFAULT NULL,
     link text DEFAULT NULL
 ) RETURNS text
@@ -934,7 +983,7 @@ CREATE FUNCTION duplicates_report(
     max_cluster_size int DEFAULT NULL,
     max_clusters int DEFAULT 20,
     max_members int DEFAULT 3,
-    max_samples int DEFAULT 4,
+    max_samples int DEFAULT 3,
     title_column text DEFAULT NULL,
     link text DEFAULT NULL
 ) RETURNS text

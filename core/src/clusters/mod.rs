@@ -39,6 +39,7 @@ pub mod links;
 pub mod perhaps_similar;
 pub mod runs;
 pub mod samples;
+pub mod steps;
 pub mod strongest;
 pub mod summary;
 

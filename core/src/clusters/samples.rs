@@ -1,30 +1,19 @@
-//! Some pairs to look at before choosing a threshold: the least similar pairs, the most similar
-//! pairs, and a sample of the pairs between these.
+//! Some pairs to look at before choosing a threshold: a few of each 0.05 of similarity, and the
+//! least similar pair of all.
 //!
-//! The choice does not depend on the order in which pairs arrive. Of equally similar pairs, the
-//! pairs with the least hashes are taken. Where possible, no row is in two of the taken pairs, so a
-//! large cluster does not fill the sample. O(pairs).
+//! The choice does not depend on the order in which pairs arrive. Of each 0.05 the pairs with the
+//! least hashes are taken. Where possible, no row is in two of the taken pairs, so a large cluster
+//! does not fill the sample. O(pairs).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::edge::Edge;
 use super::equal_rows::EqualRows;
 use super::graph::Graph;
+use super::steps::{STEPS, step_of};
 use crate::error::Result;
 use crate::executor::Executor;
 use crate::hash;
-
-/// Pairs to look at, the least similar first. No pair is in two lists.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Samples {
-    /// The least similar pairs.
-    pub least: Vec<Edge>,
-    /// One pair from each of several equal steps of similarity, from the least similarity to the
-    /// greatest.
-    pub between: Vec<Edge>,
-    /// The most similar pairs.
-    pub most: Vec<Edge>,
-}
 
 /// The few edges with the least keys.
 struct First {
@@ -90,34 +79,19 @@ fn pairs_of(edge: Edge, equal: &EqualRows, mut each: impl FnMut(Edge)) {
     }
 }
 
-/// Samples at most `most` pairs of each kind from all pairs. The similarities of all pairs are
-/// within `range`.
-pub fn samples(
-    graph: &mut Graph<'_>,
-    most: usize,
-    range: [f64; 2],
-    executor: &dyn Executor,
-) -> Result<Samples> {
+/// Samples at most `most` pairs of each 0.05 of similarity from all pairs, the least similar first.
+pub fn samples(graph: &mut Graph<'_>, most: usize, executor: &dyn Executor) -> Result<Vec<Edge>> {
     /// The number of pairs to choose from for each pair that is shown.
     const CHOICE: usize = 16;
-    let [from, to] = range;
     if most == 0 {
-        return Ok(Samples::default());
+        return Ok(Vec::new());
     }
-    let (mut least, mut greatest) = (First::new(most * CHOICE), First::new(most * CHOICE));
-    // If all pairs are equally similar, there are no pairs between the least and the most similar
-    // ones.
-    let steps = if to > from { most } else { 0 };
-    let mut between: Vec<First> = (0..steps).map(|_| First::new(CHOICE)).collect();
+    let mut least = First::new(1);
+    let mut steps: Vec<First> = (0..=STEPS).map(|_| First::new(most * CHOICE)).collect();
     let mut add = |edge: Edge| {
         // Similarities are not negative, so their bits are in the same order as their values.
-        let bits = edge.similarity.to_bits();
-        least.add(bits, edge);
-        greatest.add(!bits, edge);
-        if steps > 0 {
-            let step = ((edge.similarity - from) / (to - from) * steps as f64).max(0.0) as usize;
-            between[step.min(steps - 1)].add(0, edge);
-        }
+        least.add(edge.similarity.to_bits(), edge);
+        steps[step_of(edge.similarity)].add(0, edge);
     };
     let Graph { edges, equal, .. } = graph;
     for (rows, _) in equal.groups().filter(|(_, are_pairs)| *are_pairs) {
@@ -129,14 +103,13 @@ pub fn samples(
         Ok(())
     })?;
     let mut taken = BTreeSet::new();
-    let least = least.take(most, &mut taken);
-    let greatest = greatest.take(most, &mut taken);
-    let mut sample = Vec::new();
-    for step in between {
-        sample.extend(step.take(1, &mut taken));
+    let mut sample = least.take(1, &mut taken);
+    let first = sample.first().map(|edge| step_of(edge.similarity));
+    for (step, edges) in steps.into_iter().enumerate() {
+        sample.extend(edges.take(most - usize::from(first == Some(step)), &mut taken));
     }
     sample.sort_by_key(|edge| (edge.similarity.to_bits(), edge.vertices()));
-    Ok(Samples { least, between: sample, most: greatest })
+    Ok(sample)
 }
 
 #[cfg(test)]
@@ -147,46 +120,36 @@ mod tests {
     use crate::files::MemoryFiles;
     use proptest::prelude::*;
 
-    fn of(all: &[Edge], most: usize) -> Samples {
+    fn of(all: &[Edge], most: usize) -> Vec<Edge> {
         let mut edges = Edges::new(&MemoryFiles, 1 << 20);
         all.iter().for_each(|&edge| edges.push(edge).unwrap());
-        let range = all
-            .iter()
-            .fold([1.0f64, 0.0f64], |[a, b], edge| [a.min(edge.similarity), b.max(edge.similarity)]);
-        samples(&mut Graph::new(edges, 100), most, range, &PlainThreads(1)).unwrap()
+        samples(&mut Graph::new(edges, 100), most, &PlainThreads(1)).unwrap()
     }
 
     #[test]
     fn a_large_cluster_does_not_fill_the_sample() {
         let mut all: Vec<Edge> = (1..50).map(|n| Edge::new(0, n, 0.8)).collect();
         all.extend([Edge::new(60, 61, 0.8), Edge::new(70, 71, 0.8), Edge::new(80, 81, 0.9)]);
-        let least = of(&all, 3).least;
-        assert!(least.iter().filter(|edge| edge.left == 0).count() <= 1, "{least:?}");
+        let found = of(&all, 3);
+        assert!(found.iter().filter(|edge| edge.left == 0).count() <= 1, "{found:?}");
     }
 
     proptest! {
         #[test]
-        fn ends_are_the_ends(pairs in proptest::collection::btree_map((0u32..20, 20u32..40), 50u32..=100, 0..80), most in 0usize..5) {
+        fn each_step_has_its_pairs(pairs in proptest::collection::btree_map((0u32..20, 20u32..40), 50u32..=100, 0..80), most in 0usize..5) {
             let mut all: Vec<Edge> = pairs.iter().map(|(&(a, b), &s)| Edge::new(a, b, f64::from(s) / 100.0)).collect();
             let found = of(&all, most);
             all.reverse();
             prop_assert_eq!(&found, &of(&all, most));
             let mut seen = BTreeSet::new();
-            let lists = [&found.least, &found.between, &found.most];
-            prop_assert!(lists.iter().flat_map(|list| list.iter()).all(|edge| seen.insert(edge.vertices())));
-            prop_assert!(lists.iter().all(|list| list.len() <= most && list.is_sorted_by_key(|edge| edge.similarity)));
-            prop_assert_eq!(found.least.len(), most.min(all.len()));
-            prop_assert_eq!(found.most.len(), most.min(all.len() - found.least.len()));
-            // The very least similarity is in the sample, and so is the greatest unless all its
-            // pairs are among the least.
-            let similarities = || all.iter().map(|edge| edge.similarity);
-            if most > 0 && !all.is_empty() {
-                prop_assert_eq!(found.least[0].similarity, similarities().fold(1.0, f64::min));
-                if let Some(last) = found.most.last() {
-                    let left = all.iter().filter(|edge| !found.least.iter().any(|least| least.vertices() == edge.vertices()));
-                    prop_assert_eq!(last.similarity, left.map(|edge| edge.similarity).fold(0.0, f64::max));
-                }
+            prop_assert!(found.iter().all(|edge| seen.insert(edge.vertices()) && all.contains(edge)));
+            prop_assert!(found.is_sorted_by_key(|edge| edge.similarity));
+            for step in 0..=STEPS {
+                let of_step = |edges: &[Edge]| edges.iter().filter(|edge| step_of(edge.similarity) == step).count();
+                prop_assert_eq!(of_step(&found), most.min(of_step(&all)));
             }
+            let least = all.iter().map(|edge| edge.similarity).fold(1.0, f64::min);
+            prop_assert!(most == 0 || all.is_empty() || found[0].similarity == least);
         }
     }
 }

@@ -7,7 +7,7 @@
 
 use std::fmt::Write;
 
-use super::numbers::{Count, Number};
+use super::numbers::{Count, Short};
 use crate::clusters::curve::Point;
 
 /// The height of the drawing without its labels.
@@ -24,15 +24,18 @@ fn ticks(most: u64) -> Vec<u64> {
     (0..=most.div_ceil(step).max(1)).map(|n| n * step).collect()
 }
 
-/// Returns the numbers for the marks of an axis on a root scale.
+/// Returns the numbers for the marks of an axis on a root scale, far enough apart to be read.
 fn root_ticks(most: u64) -> Vec<u64> {
+    /// The least distance of two marks on an axis from 0 to 1: 18 units of the drawing.
+    const APART: f64 = 0.12;
+    let height = |number: u64| (number as f64 / most.max(1) as f64).sqrt();
     let mut ticks = vec![most];
     for part in [4, 16, 64, 400] {
         let exact = most / part;
         let unit = 10u64.pow(exact.checked_ilog10().unwrap_or(0));
         let round = exact / unit * unit;
-        if round > 0 && ticks.last().is_some_and(|&last| (round as f64).sqrt() < (last as f64).sqrt() * 0.75)
-        {
+        let apart = ticks.last().is_some_and(|&last| height(last) - height(round) >= APART);
+        if apart && height(round) >= APART {
             ticks.push(round);
         }
     }
@@ -61,7 +64,7 @@ impl Chart {
                 "<line class=\"nd-grid\" x1=\"0\" x2=\"100%\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>\
                  <text class=\"nd-axis\" text-anchor=\"end\" x=\"-6\" y=\"{:.1}\">{}</text>",
                 y + 4.0,
-                Number(number)
+                Short(number)
             );
         }
         Self { drawn }
@@ -125,7 +128,7 @@ pub fn histogram(points: &[Point]) -> String {
                 step * 0.88,
                 x + step / 2.0,
                 HEIGHT - tall - 4.0,
-                Number(pairs)
+                Short(pairs)
             );
         }
         match n + 1 < points.len() {
@@ -191,7 +194,8 @@ mod tests {
         assert_eq!(ticks(305), [0, 100, 200, 300, 400]);
         assert_eq!(ticks(1_000), [0, 200, 400, 600, 800, 1_000]);
         assert_eq!(ticks(2_400), [0, 500, 1_000, 1_500, 2_000, 2_500]);
-        assert_eq!(root_ticks(118), [118, 20, 7, 1, 0]);
+        assert_eq!(root_ticks(118), [118, 20, 7, 0]);
+        assert_eq!(root_ticks(1000), [1000, 200, 60, 0]);
         assert_eq!(root_ticks(1), [1, 0]);
         assert!(root_ticks(u64::MAX).len() < 7 && ticks(u64::MAX / 2).len() <= 7);
         assert_eq!([0.8, 0.84, 0.8125, 1.0].map(written), ["0.80", "0.84", "0.8125", "1.00"]);

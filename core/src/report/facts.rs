@@ -7,6 +7,7 @@ use super::dotplot;
 use super::html::Escaped;
 use super::numbers::{Number, Time};
 use crate::clusters::curve::Point;
+use crate::clusters::steps::{STEPS, step_of};
 
 /// Facts about the whole table.
 ///
@@ -47,6 +48,8 @@ pub struct Facts {
     pub redundant: u64,
     /// The result of each threshold of the charts, in ascending order of the thresholds.
     pub points: Vec<Point>,
+    /// The same of the least threshold and of those that are multiples of 0.05.
+    pub steps: Vec<Point>,
     /// Whether the clusters of the call are connected components of any size, as in the curve.
     pub is_connected: bool,
     /// The least number of tokens of a run, if the method compares texts by runs.
@@ -59,6 +62,13 @@ impl Facts {
     /// Reports whether all pairs have similarity 1, so there is no threshold to choose.
     pub(super) fn all_are_equal(&self) -> bool {
         self.points.last().is_none_or(|point| point.pairs == self.pairs)
+    }
+
+    /// Returns the number of pairs in a step of similarity.
+    pub(super) fn pairs_of(&self, step: usize) -> Option<u64> {
+        let at = self.steps.iter().position(|point| step_of(point.threshold) == step)?;
+        let above = self.steps.get(at + 1).map_or(0, |point| point.pairs);
+        Some(self.steps[at].pairs.saturating_sub(above))
     }
 }
 
@@ -121,7 +131,8 @@ pub(super) fn similarity(facts: &Facts) -> String {
     format!("<div class=\"nd-card\">{}</div>", histogram(&facts.points))
 }
 
-pub(super) fn thresholds(facts: &Facts) -> String {
+/// `shown` is how many pairs of each step of similarity the page shows.
+pub(super) fn thresholds(facts: &Facts, shown: &[usize; STEPS + 1]) -> String {
     if facts.all_are_equal() {
         return String::new();
     }
@@ -130,11 +141,15 @@ pub(super) fn thresholds(facts: &Facts) -> String {
          <div class=\"nd-wide\"><table class=\"nd-numbers\"><tr><th>threshold</th><th>pairs</th><th>clusters</th><th>redundant documents</th><th>largest cluster</th></tr>",
         curve(&facts.points)
     );
-    for point in facts.points.iter().step_by(4) {
+    for point in &facts.steps {
+        let (threshold, step) = (written(point.threshold), step_of(point.threshold));
+        let threshold = match shown[step] {
+            0 => threshold,
+            _ => format!("<a href=\"#at-{}\">{threshold}</a>", 5 * step),
+        };
         let _ = write!(
             html,
-            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
-            written(point.threshold),
+            "<tr><td>{threshold}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
             Number(point.pairs),
             Number(point.clusters),
             Number(point.redundant),
@@ -146,7 +161,7 @@ pub(super) fn thresholds(facts: &Facts) -> String {
         true => ".",
         false => ": clusters here are connected ones of any size, which this call did not ask for.",
     });
-    html.push_str(" A lower threshold takes another call.</p></div>");
+    html.push_str(" A lower threshold takes another call. A threshold leads to some of the pairs from it to the next.</p></div>");
     html
 }
 

@@ -19,6 +19,21 @@ impl fmt::Display for Number {
     }
 }
 
+/// A whole number where there is little room: from 100,000 on in thousands or millions.
+#[derive(Debug, Clone, Copy)]
+pub struct Short(pub u64);
+
+impl fmt::Display for Short {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            number if number < 100_000 => write!(f, "{}", Number(number)),
+            number if number < 1_000_000 => write!(f, "{}k", number / 1000),
+            number if number < 100_000_000 => write!(f, "{:.1}M", number as f64 / 1e6),
+            number => write!(f, "{}M", Number(number / 1_000_000)),
+        }
+    }
+}
+
 /// A count of things whose name is a regular noun: 1 pair, 1,200 pairs.
 #[derive(Debug, Clone, Copy)]
 pub struct Count(pub u64, pub &'static str);
@@ -65,6 +80,8 @@ mod tests {
     fn numbers_have_separators_and_nouns_their_number() {
         let of = [0, 7, 12, 999, 1_000, 12_345, 123_456, 1_234_567].map(|number| Number(number).to_string());
         assert_eq!(of, ["0", "7", "12", "999", "1,000", "12,345", "123,456", "1,234,567"]);
+        let short = [99_999, 123_456, 1_234_567, 1_234_567_890].map(|number| Short(number).to_string());
+        assert_eq!(short, ["99,999", "123k", "1.2M", "1,234M"]);
         let pairs = [0, 1, 2, 1_001].map(|number| Count(number, "pair").to_string());
         assert_eq!(pairs, ["0 pairs", "1 pair", "2 pairs", "1,001 pairs"]);
     }

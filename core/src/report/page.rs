@@ -1,12 +1,14 @@
 //! A page about the near duplicates of a table, for choosing a threshold and for inspecting its
 //! result.
 //!
-//! It is one file that loads nothing and runs nothing, of at most [`MOST_BYTES`]. Content beyond
-//! this limit is left out, and the page lists what is left out. Everything except the content of
+//! It is one file that loads nothing and runs nothing but its own script ([`super::answers`]), of at
+//! most [`MOST_BYTES`]. Content beyond this limit is left out, and the page lists what is left out. Everything except the content of
 //! documents is ASCII, so the page is a valid text in any server encoding.
 
 use std::fmt::Write;
 
+use super::answers::{self, HASH, SCRIPT};
+use super::charts::written;
 use super::cluster::{Line, Omitted, Shown};
 use super::facts::{Facts, head, reading, similarity, thresholds};
 use super::html::{Beginning, Escaped, STYLE};
@@ -14,45 +16,28 @@ use super::link::Link;
 use super::numbers::{Count, Number, Ratio};
 use super::pair::{Document, pair};
 use super::runs::{self, Repeated};
+use crate::clusters::steps::{STEPS, least_of, step_of};
 use crate::error::Result;
 use crate::executor::Stop;
 
 /// The greatest number of bytes of a page.
 pub const MOST_BYTES: usize = 2_000_000;
 
-/// The kinds of pairs that a page shows.
-///
-/// Pairs of a kind are shown together.
-///
-/// ```
-/// use neardup_core::html_report::ReportPairs;
-///
-/// assert_ne!(ReportPairs::Least, ReportPairs::Most);
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// The least similar pairs.
-    Least,
-    /// Some pairs between the least and the most similar ones.
-    Between,
-    /// The most similar pairs.
-    Most,
-}
-
 /// A page that is being made.
 ///
-/// The page is one file without scripts that loads nothing, of at most 2 MB; documents are escaped.
+/// The page is one file that loads nothing, of at most 2 MB; documents are escaped. Its only script
+/// collects the reader's answers to pairs.
 ///
 /// ```
 /// use neardup_core::Stop;
-/// use neardup_core::html_report::{ReportDocument, ReportFacts, ReportPage, ReportPairs};
+/// use neardup_core::html_report::{ReportDocument, ReportFacts, ReportPage};
 ///
 /// let document = |id: &str, text: &str| ReportDocument {
 ///     id: id.into(), text: text.into(), ..Default::default()
 /// };
 /// let (a, b) = (document("1", "The red crane."), document("2", "The <b>blue</b> crane."));
 /// let mut page = ReportPage::new(None);
-/// page.add_pair(ReportPairs::Between, [&a, &b], 0.5, &Stop::default())?;
+/// page.add_pair([&a, &b], 0.5, &Stop::default())?;
 /// let html = page.finish(&ReportFacts { pairs: 1, ..Default::default() });
 /// assert!(html.contains("&lt;") && !html.contains("<b>"));
 /// # Ok::<(), neardup_core::Error>(())
@@ -60,9 +45,9 @@ pub enum Kind {
 #[derive(Debug)]
 pub struct Page {
     link: Option<Link>,
-    /// The pairs of each kind.
-    pairs: [String; 3],
-    shown_pairs: usize,
+    /// The pairs of each step of similarity, and how many these are.
+    pairs: [String; STEPS + 1],
+    shown_pairs: [usize; STEPS + 1],
     near: String,
     identical: String,
     lines: String,
@@ -91,7 +76,7 @@ impl Page {
         Self {
             link,
             pairs: Default::default(),
-            shown_pairs: 0,
+            shown_pairs: [0; STEPS + 1],
             near: String::new(),
             identical: String::new(),
             lines: String::new(),
@@ -109,14 +94,14 @@ impl Page {
         self.pairs.iter().chain(parts).map(String::len).sum()
     }
 
-    /// Reports whether there is room for more pairs side by side. Pairs may take a quarter of the
+    /// Reports whether there is room for more pairs side by side. Pairs may take two fifths of the
     /// page.
     ///
     /// ```
     /// assert!(neardup_core::html_report::ReportPage::new(None).has_room_for_pairs());
     /// ```
     pub fn has_room_for_pairs(&self) -> bool {
-        self.bytes() < MOST_BYTES / 4
+        self.bytes() < MOST_BYTES / 5 * 2
     }
 
     /// Reports whether there is room for another cluster with its texts.
@@ -143,32 +128,32 @@ impl Page {
     ///
     /// ```
     /// use neardup_core::Stop;
-    /// use neardup_core::html_report::{ReportDocument, ReportFacts, ReportPage, ReportPairs};
+    /// use neardup_core::html_report::{ReportDocument, ReportFacts, ReportPage};
     ///
     /// let note = ReportDocument { id: "7".into(), text: "A note.".into(), ..Default::default() };
     /// let mut page = ReportPage::new(None);
-    /// page.add_pair(ReportPairs::Most, [&note, &note], 1.0, &Stop::default())?;
+    /// page.add_pair([&note, &note], 1.0, &Stop::default())?;
     /// let html = page.finish(&ReportFacts { pairs: 1, ..Default::default() });
     /// assert!(html.contains("the texts are the same"));
     /// # Ok::<(), neardup_core::Error>(())
     /// ```
-    pub fn add_pair(&mut self, kind: Kind, of: [&Document; 2], similarity: f64, stop: &Stop) -> Result<()> {
+    pub fn add_pair(&mut self, of: [&Document; 2], similarity: f64, stop: &Stop) -> Result<()> {
         if !self.has_room_for_pairs() {
             self.pairs_left += 1;
             return Ok(());
         }
-        let name = format!("p{}", self.shown_pairs);
+        let name = format!("p{}", self.shown_pairs.iter().sum::<usize>());
         let (differs, texts) = pair(of, &name, self.link.as_ref(), stop)?;
-        let place = &mut self.pairs[kind as usize];
-        let open = if kind != Kind::Most && place.is_empty() { " open" } else { "" };
-        let [left, right] = of.map(|document| Beginning(&document.id, 100));
+        let [left, right] = of.map(Document::beginning);
+        let step = step_of(similarity);
         // Writing to a string never fails.
         let _ = write!(
-            place,
-            "<details class=\"nd-compare\"{open}><summary>{}: <bdi>{left}</bdi> and <bdi>{right}</bdi>; {differs}</summary>{texts}</details>",
+            self.pairs[step],
+            "<details class=\"nd-compare\" open><summary>{}: {left} and {right}; {differs}</summary>{}{texts}</details>",
             Ratio(similarity),
+            answers::question(of, &name),
         );
-        self.shown_pairs += 1;
+        self.shown_pairs[step] += 1;
         Ok(())
     }
 
@@ -227,8 +212,9 @@ impl Page {
         };
         if facts.pairs > 0 {
             add("similarity", "Similarity of the pairs".to_owned(), similarity(facts));
-            add("thresholds", "What other thresholds would give".to_owned(), thresholds(facts));
-            add("pairs", "Pairs to choose a threshold by".to_owned(), self.pairs_html());
+            let title = "What other thresholds would give".to_owned();
+            add("thresholds", title, thresholds(facts, &self.shown_pairs));
+            add("pairs", "Pairs to choose a threshold by".to_owned(), self.pairs_html(facts));
         }
         let cards = (self.near.len() + self.identical.len() > 0).then_some(self.cards as u64);
         match cards {
@@ -257,7 +243,7 @@ impl Page {
              <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\
              <meta name=\"color-scheme\" content=\"light dark\"><meta name=\"referrer\" content=\"no-referrer\">\
              <meta name=\"generator\" content=\"neardup {}\">\
-             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{HASH}'; base-uri 'none'; form-action 'none'\">\
              <title>Near duplicates in {}</title><style>{STYLE}</style></head>\n<body class=\"nd\"><main>",
             facts.version,
             Escaped(&facts.relation)
@@ -280,30 +266,38 @@ impl Page {
         for (id, title, content) in sections {
             let _ = writeln!(page, "<section id=\"{id}\"><h2>{title}</h2>{content}</section>");
         }
-        page.push_str("</main></body></html>\n");
+        let _ = writeln!(page, "</main><script>{SCRIPT}</script></body></html>");
         page
     }
 
-    fn pairs_html(&self) -> String {
-        const KINDS: [(&str, &str); 3] = [
-            ("The least similar", "Are these duplicates to you? Where they are not, raise the threshold."),
-            (
-                "From the least to the most similar",
-                "One from each step of similarity: the threshold is best where they become what you want.",
-            ),
-            ("The most similar", ""),
-        ];
-        let mut html = String::new();
-        for ((title, what), pairs) in
-            KINDS.into_iter().zip(&self.pairs).filter(|(_, pairs)| !pairs.is_empty())
-        {
-            let _ = write!(html, "<div class=\"nd-card\"><h3>{title}</h3>");
-            if !what.is_empty() {
-                let _ = write!(html, "<p class=\"nd-soft\">{what}</p>");
-            }
-            let _ = write!(html, "{pairs}</div>");
+    fn pairs_html(&self, facts: &Facts) -> String {
+        let steps = (0..=STEPS).filter(|&step| self.shown_pairs[step] > 0);
+        let cards: String = steps.map(|step| self.pairs_of(step, facts)).collect();
+        if cards.is_empty() {
+            return cards;
         }
-        html
+        format!(
+            "<p>Some of each 0.05 of similarity. The threshold is best where they become what you want. Answer some, most \
+             near this boundary: <code>suggest</code> finds the threshold by the answers.</p>{cards}{}",
+            answers::bar()
+        )
+    }
+
+    /// Returns the pairs of a step of similarity.
+    fn pairs_of(&self, step: usize, facts: &Facts) -> String {
+        let name = match step {
+            STEPS => "Similarity 1".to_owned(),
+            _ => format!("Similarity {} to {}", written(least_of(step)), written(least_of(step + 1))),
+        };
+        let shown = self.shown_pairs[step] as u64;
+        let all = facts.pairs_of(step).unwrap_or(shown);
+        format!(
+            "<div class=\"nd-card\" id=\"at-{}\"><h3>{name}</h3><p class=\"nd-soft\">{} of {}</p>{}</div>",
+            5 * step,
+            Number(shown),
+            Count(all.max(shown), "pair"),
+            self.pairs[step]
+        )
     }
 
     fn lines_html(&self) -> String {
@@ -311,7 +305,7 @@ impl Page {
             return String::new();
         }
         format!(
-            "<div class=\"nd-card\"><p class=\"nd-soft\">{} in a line each, as a page has at most 2 MB.</p><div class=\"nd-wide\"><table>\
+            "<div class=\"nd-card\"><p class=\"nd-soft\">{} in one line each, as a page has at most 2 MB.</p><div class=\"nd-wide\"><table>\
              <tr><th>cluster</th><th>representative</th><th>text</th><th>documents</th><th>pairs</th><th>least similarity</th></tr>{}</table></div></div>",
             Count(self.lined as u64, "cluster"),
             self.lines
@@ -320,37 +314,46 @@ impl Page {
 
     fn omitted_html(&self, facts: &Facts) -> String {
         let mut omitted = vec![
-            "Of a text its first 20,000 characters are compared, and words in common that are far from a difference are left out; \
+            "Of a text its first 20,000 characters are compared, or its first 8,000 to choose a threshold by, and words in common that are far from a difference are left out; \
              diff_html(a, b) shows two texts whole."
                 .to_owned(),
         ];
         let shown = (self.cards + self.lined) as u64;
         if facts.clusters > shown {
             omitted.push(format!(
-                "{} of {} are not shown, the smallest ones; max_clusters says how many are, as far as there is room.",
+                "{} of {}, the smallest, {} not shown; max_clusters says how many are, as far as there is room.",
                 Number(facts.clusters - shown),
-                Count(facts.clusters, "cluster")
+                Count(facts.clusters, "cluster"),
+                are(facts.clusters - shown)
             ));
         }
         if self.lined > 0 {
             omitted.push(format!(
-                "{} have a line without their texts, as there is no room for more.",
-                Count(self.lined as u64, "cluster")
+                "{} {} a line without texts, as there is no room for more.",
+                Count(self.lined as u64, "cluster"),
+                if self.lined == 1 { "has" } else { "have" }
             ));
         }
         if self.omitted.documents > 0 {
             omitted.push(format!(
-                "{} of the clusters above are not listed there; near_duplicate_clusters gives all.",
-                Count(self.omitted.documents, "document")
+                "{} of the clusters above {} not listed there; near_duplicate_clusters gives all.",
+                Count(self.omitted.documents, "document"),
+                are(self.omitted.documents)
             ));
         }
-        if self.omitted.versions + self.pairs_left > 0 {
+        let pairs = self.omitted.versions + self.pairs_left;
+        if pairs > 0 {
             omitted.push(format!(
-                "{} that were chosen are not compared, as there is no room for more.",
-                Count(self.omitted.versions + self.pairs_left, "pair")
+                "{} of those chosen {} not compared, as there is no room for more.",
+                Count(pairs, "pair"),
+                are(pairs)
             ));
         }
         let items: Vec<String> = omitted.iter().map(|item| format!("<li>{item}</li>")).collect();
         format!("<ul>{}</ul>", items.concat())
     }
+}
+
+fn are(number: u64) -> &'static str {
+    if number == 1 { "is" } else { "are" }
 }

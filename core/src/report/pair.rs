@@ -4,6 +4,7 @@ use super::diff::{Compared, Diff};
 use super::dotplot::DotPlot;
 use super::html::Beginning;
 use super::link::{Link, linked};
+use super::numbers::Number;
 use super::side_by_side::{Extent, side_by_side};
 use crate::error::Result;
 use crate::executor::Stop;
@@ -51,6 +52,11 @@ impl Document {
             Some(title) => format!("{id} {}", titled(title)),
         }
     }
+
+    /// Returns the beginnings of the id and of the title as HTML without a link.
+    pub(super) fn beginning(&self) -> String {
+        Self { id: self.id.clone(), title: self.title.clone(), ..Self::default() }.name(None)
+    }
 }
 
 /// Returns a title, or its beginning, as HTML.
@@ -90,7 +96,10 @@ pub fn pair(
     let diff = Diff::new(&compared, stop)?;
     let plot = DotPlot::new(&left.text, &right.text, stop)?;
     let headings = documents.map(|document| {
-        let cut = if document.is_cut { ", its first 20,000 characters" } else { "" };
+        let cut = match document.is_cut {
+            true => format!(", its first {} characters", Number(document.text.chars().count() as u64)),
+            false => String::new(),
+        };
         format!("{}{cut}", document.name(link))
     });
     let texts = side_by_side(&diff, [&headings[0], &headings[1]], name, Extent::Excerpt);

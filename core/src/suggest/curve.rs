@@ -8,10 +8,9 @@
 
 use crate::clusters::components::Components;
 use crate::error::Result;
-use crate::joins::pairs::Pairs;
+use crate::joins::pairs::{Pair, Pairs};
 
-/// The number of similarities that are told apart, from 0 to 1.
-const BINS: usize = 20;
+pub(super) use crate::clusters::steps::{STEPS as BINS, least_of as similarity_of, step_of as bin};
 
 /// The pairs of documents by their similarity, from [`Curve::FLOOR`] on.
 #[derive(Debug)]
@@ -75,19 +74,26 @@ impl Curve {
     }
 
     /// Adds the next pairs of a join that are already found, those of two groups of equal rows.
-    /// Returns false if there are none.
-    pub fn add_next(&mut self, pairs: &mut Pairs) -> bool {
+    /// Returns the pair of their first rows and how many pairs of rows it stands for, or `None` if
+    /// there are none.
+    pub fn add_next(&mut self, pairs: &mut Pairs) -> Option<(Pair, u64)> {
         let known = if pairs.given() == 0 { pairs.certain() } else { 0 };
         let before = pairs.given().saturating_add(known);
-        let Some(pair) = pairs.take_group() else { return false };
-        self.add([pair.left, pair.right], pair.similarity, pairs.given().saturating_sub(before));
-        true
+        let pair = pairs.take_group()?;
+        let rows = pairs.given().saturating_sub(before);
+        self.add([pair.left, pair.right], pair.similarity, rows);
+        Some((pair, rows))
     }
 
     /// Reports whether there are so many pairs that more of them tell nothing new.
     pub fn is_full(&self) -> bool {
         const MOST: u64 = 10_000_000;
         self.all() - self.pairs[BINS] > MOST
+    }
+
+    /// Returns the number of pairs in each stratum of similarity.
+    pub fn strata(&self) -> &[u64; BINS + 1] {
+        &self.pairs
     }
 
     /// Returns the number of all pairs.
@@ -125,18 +131,6 @@ impl Curve {
     pub fn bytes(&self) -> usize {
         self.clusters.iter().map(Components::bytes).sum()
     }
-}
-
-/// Returns the bin of a similarity.
-fn bin(similarity: f64) -> usize {
-    // A similarity that equals a multiple of 0.05 up to rounding belongs to it.
-    const ROUNDING: f64 = 1e-9;
-    ((similarity + ROUNDING) * BINS as f64).floor().clamp(0.0, BINS as f64) as usize
-}
-
-/// Returns the least similarity of a bin, as a user would write it.
-fn similarity_of(bin: usize) -> f64 {
-    5.0 * bin as f64 / 100.0
 }
 
 #[cfg(test)]
@@ -179,7 +173,7 @@ mod tests {
             let mut pairs = method.pairs(&mut Reading::new(&mut corpus, &mut Quiet, resources)).unwrap();
             curve.add_equal(&pairs);
             loop {
-                while curve.add_next(&mut pairs) {}
+                while curve.add_next(&mut pairs).is_some() {}
                 if !pairs.advance(&executor).unwrap() {
                     break;
                 }
@@ -189,17 +183,6 @@ mod tests {
             let largest = |curve: &Curve| curve.clusters.iter().map(Components::largest).collect::<Vec<_>>();
             prop_assert_eq!(largest(&curve), largest(&expected));
         }
-    }
-
-    #[test]
-    fn bins_hold_their_least_similarity() {
-        for n in 0..=BINS {
-            assert_eq!(bin(similarity_of(n)), n);
-            assert_eq!(bin(n as f64 / 20.0), n);
-            assert_eq!(bin((similarity_of(n) - 1e-6).max(0.0)), n.saturating_sub(1));
-        }
-        assert_eq!(similarity_of(11), 0.55);
-        assert_eq!(similarity_of(7), 0.35);
     }
 
     #[test]

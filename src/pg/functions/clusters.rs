@@ -259,8 +259,13 @@ impl Chains {
         if chains == 0 {
             return;
         }
+        let (which, their) = match (chains, clusters) {
+            (1, 1) => (format!("the only cluster, of {largest} rows, holds"), "its"),
+            (1, _) => (format!("1 of {clusters} clusters, of {largest} rows, holds"), "its"),
+            _ => (format!("{chains} of {clusters} clusters, of up to {largest} rows, hold"), "their"),
+        };
         let message = format!(
-            "{chains} of {clusters} clusters, of up to {largest} rows, hold together by chains: most of their rows are no near duplicates of the representative"
+            "{which} together by chains: most of {their} rows are no near duplicates of the representative"
         );
         let hint = "clustering => 'star' gives clusters around representatives, max_cluster_size breaks large ones at their weakest links, and cluster_links shows these.";
         ErrorReport::new(PgSqlErrorCode::ERRCODE_WARNING, message, "neardup")

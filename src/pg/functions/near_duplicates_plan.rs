@@ -1,17 +1,15 @@
 //! The estimate before the run: `near_duplicates_plan` (docs/reference/functions.md, *Pairs*).
 //!
 //! The method is run on a sample of the documents, and its work is scaled to all of them
-//! (core/src/methods/estimate.rs). A hash of the ids chooses the rows of the sample, so the sample
-//! does not depend on the order of the rows, and views and foreign tables can be sampled, too.
+//! (core/src/methods/estimate.rs).
 
 use std::num::NonZeroU64;
 
+use pgrx::check_for_interrupts;
 use pgrx::pg_sys::{self, Datum};
-use pgrx::{FromDatum, IntoDatum, check_for_interrupts};
 
 use crate::pg::query::names::type_name;
-use crate::pg::query::{Parameter, Query};
-use crate::pg::read::source::Source;
+use crate::pg::read::sample::Sample;
 use crate::pg::request::form::{Argument, NEAR_DUPLICATES_PLAN};
 use crate::pg::request::{Request, at_least_one, such_as};
 use crate::pg::server::call::{Call, sql_function};
@@ -26,55 +24,6 @@ sql_function! {
     /// `near_duplicates_plan(docs, threshold, …)`
     neardup_near_duplicates_plan, pg_finfo_neardup_near_duplicates_plan, |call| {
         set_returning::all(call, Plan::new(call)?)
-    }
-}
-
-/// The number of bits of the hash that chooses the rows of a sample.
-const HASH_BITS: u32 = 30;
-
-/// The sample of a call: the number of all documents, and the limit of the hashes of the sampled
-/// documents.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Sample {
-    pub(super) documents: u64,
-    below: i64,
-}
-
-impl Sample {
-    /// Decides on the sample: `asked` documents on average, or the hundredth part, at least 25,000
-    /// and at most 100,000 documents.
-    pub(super) fn new(documents: u64, asked: Option<NonZeroU64>) -> Self {
-        const LEAST: u64 = 25_000;
-        const MOST: u64 = 100_000;
-        let wanted = asked.map_or((documents / 100).clamp(LEAST, MOST), NonZeroU64::get);
-        let all = 1u64 << HASH_BITS;
-        let below = match documents {
-            few if few <= wanted => all,
-            many => (u128::from(all) * u128::from(wanted) / u128::from(many)).max(1) as u64,
-        };
-        Self { documents, below: below as i64 }
-    }
-
-    /// Restricts a source to the sample.
-    pub(super) fn of(self, source: &Source) -> Source {
-        if self.below == 1 << HASH_BITS {
-            return source.clone();
-        }
-        let condition = format!(
-            "(pg_catalog.hashtextextended(({})::pg_catalog.text COLLATE pg_catalog.\"C\", 7::pg_catalog.int8) \
-             OPERATOR(pg_catalog.&) {}::pg_catalog.int8) OPERATOR(pg_catalog.<) $1",
-            source.id,
-            (1i64 << HASH_BITS) - 1
-        );
-        let below: Parameter = (pg_sys::INT8OID, self.below.into_datum());
-        source.only(&condition, &[below], &[])
-    }
-
-    /// Returns the part of the memory that the sample may use.
-    fn memory(self, memory: usize) -> usize {
-        const LEAST: usize = 1 << 20;
-        let part = (memory as u128 * self.below as u128) >> HASH_BITS;
-        (part as usize).max(LEAST)
     }
 }
 
@@ -102,7 +51,7 @@ impl Plan {
         let asked = asked
             .transpose()
             .map_err(|error| error.hint(such_as(&request.example.with(Argument::Sample.name(), 25_000))))?;
-        let sample = Sample::new(count(&request.left)?, asked.and_then(NonZeroU64::new));
+        let sample = Sample::new(&request.left, asked.and_then(NonZeroU64::new))?;
         // The other of the exact join and of minhash is planned as well, if it takes the arguments.
         let other = match request.method_name {
             "jaccard" => Request::of_any_id(given.with_method("minhash"), NEAR_DUPLICATES_PLAN).ok(),
@@ -117,17 +66,6 @@ impl Plan {
         let least = methods.iter().map(|method| method.estimate.cpu_seconds).fold(f64::INFINITY, f64::min);
         Ok(Self { methods: methods.into_iter(), documents: sample.documents, least })
     }
-}
-
-/// Counts the rows of a source.
-pub(super) fn count(source: &Source) -> Result<u64> {
-    let sql = format!("SELECT pg_catalog.count(*) FROM {} AS d", source.table);
-    let relations = [source.oid];
-    let counted = Query { relations: &relations, ..Query::new(&sql) }.run([pg_sys::INT8OID])?;
-    let rows = counted.first.and_then(|[rows]| rows);
-    // SAFETY: the query was checked to return a bigint.
-    let rows = rows.and_then(|rows| unsafe { i64::from_datum(rows, false) });
-    Ok(rows.map_or(0, i64::unsigned_abs))
 }
 
 /// Runs the method of a request on a sample and estimates its work on all documents.

@@ -5,6 +5,7 @@ use pgrx::pg_sys::{self, Datum};
 
 use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::Result;
+use neardup_core::hash;
 use neardup_core::memory;
 
 const DOING: &str = "keeping ids";
@@ -88,6 +89,16 @@ impl Values {
     pub(crate) fn datum(&self, row: usize) -> Datum {
         let place = self.places[row];
         if self.by_value() { Datum::from(place) } else { Datum::from(&raw const self.arena[place]) }
+    }
+
+    /// Returns a hash of the bytes of the value of a row.
+    pub(crate) fn hash(&self, row: usize) -> u64 {
+        let place = self.places[row];
+        if self.by_value() {
+            return hash::mix(place as u64);
+        }
+        let end = self.places.get(row + 1).copied().unwrap_or(self.arena.len());
+        self.arena[place..end].iter().fold(0, |hash, &word| hash::mix(hash ^ word))
     }
 
     /// Returns the value of a row as text.

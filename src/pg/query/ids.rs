@@ -9,6 +9,7 @@ use pgrx::pg_sys::{self, Datum};
 use super::id_values::{Values, cache};
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::executor::{self, Executor};
+use neardup_core::hash;
 use neardup_core::memory;
 use neardup_core::simd::prefetch::prefetch;
 
@@ -38,6 +39,14 @@ pub(crate) fn has_order(type_oid: pg_sys::Oid) -> bool {
         exists(type_oid)
             && pg_sys::get_typtype(type_oid).cast_unsigned() != pg_sys::TYPTYPE_PSEUDO
             && (*cache(type_oid)).cmp_proc_finfo.fn_oid != pg_sys::InvalidOid
+    }
+}
+
+/// Reports whether values of a type are cast implicitly to another type.
+pub(crate) fn becomes(from: pg_sys::Oid, to: pg_sys::Oid) -> bool {
+    // SAFETY: one type in each array.
+    unsafe {
+        pg_sys::can_coerce_type(1, &raw const from, &raw const to, pg_sys::CoercionContext::COERCION_IMPLICIT)
     }
 }
 
@@ -110,6 +119,14 @@ impl Ids {
         match self {
             Self::Integers(ids) => ids[a as usize] < ids[b as usize],
             Self::Values(values) => values.rank[a as usize] < values.rank[b as usize],
+        }
+    }
+
+    /// Returns a hash of the id of a row, the same in every session.
+    pub(crate) fn hash(&self, row: u32) -> u64 {
+        match self {
+            Self::Integers(ids) => hash::mix(ids[row as usize].cast_unsigned()),
+            Self::Values(values) => values.hash(row as usize),
         }
     }
 

@@ -5,4 +5,5 @@ pub(crate) mod documents;
 pub(crate) mod packed;
 pub(crate) mod pairs;
 pub(crate) mod ranks;
+pub(crate) mod sample;
 pub(crate) mod source;

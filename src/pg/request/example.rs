@@ -5,12 +5,13 @@ use std::fmt;
 
 use neardup_core::runs::Parameters;
 
-/// The functions whose second argument is a number of tokens or of rows and not a threshold, and
+/// The functions whose second argument is a number of tokens, rows or pairs and not a threshold, and
 /// which have a form with a text in the third place; and a usual number.
-const OF_NUMBERS: [(&str, f64); 3] = [
+const OF_NUMBERS: [(&str, f64); 4] = [
     ("repeated_runs", Parameters::LEAST as f64),
     ("cut_repeats", Parameters::LEAST as f64),
     ("nearest", 10.0),
+    ("suggest_pairs", 100.0),
 ];
 
 /// Returns the usual number of a function whose second argument is one.
@@ -24,7 +25,7 @@ pub(crate) struct Example {
     function: &'static str,
     /// The names of the relations, quoted for SQL text.
     relations: Vec<String>,
-    /// The threshold or the number of tokens, or `None` for the default of the function.
+    /// The threshold, or the number of tokens or pairs, or `None` for the default of the function.
     pub threshold: Option<f64>,
     /// The name of the type of the ids, if they are not integers.
     pub id_type: Option<String>,

@@ -42,6 +42,7 @@ arguments! {
     IdType = "id_type",
     K = "k",
     Keep = "keep",
+    Labels = "labels",
     Left = "left",
     Link = "link",
     Links = "links",
@@ -55,6 +56,7 @@ arguments! {
     MinDocuments = "min_documents",
     MinLeft = "min_left",
     MinLength = "min_length",
+    MinPrecision = "min_precision",
     MinRun = "min_run",
     MinSentences = "min_sentences",
     MinShare = "min_share",
@@ -76,6 +78,7 @@ arguments! {
     TitleColumn = "title_column",
     Tokenizer = "tokenizer",
     Unit = "unit",
+    Wanted = "wanted",
     Within = "within",
     WithinDocuments = "within_documents",
 }
@@ -121,7 +124,8 @@ forms! {
         Docs, Threshold, Options, IdColumn, TextColumn, Method, Tokenizer, Shingle, Multiset, SiteColumn, Sample,
     ],
     NEAREST = "nearest" [Docs, K, IdType, IdColumn, TextColumn, Method, Tokenizer, Shingle, Multiset],
-    SUGGEST = "suggest" [Docs, IdColumn, TextColumn, Sample],
+    SUGGEST = "suggest" [Docs, IdColumn, TextColumn, Sample, Labels, MinPrecision],
+    SUGGEST_PAIRS = "suggest_pairs" [Docs, Wanted, IdType, IdColumn, TextColumn, Sample],
     NEAR_DUPLICATE_CLUSTERS = "near_duplicate_clusters" [
         Docs, Threshold, IdType, Options, IdColumn, TextColumn, Method, Tokenizer, Shingle, Multiset, MaxPairs, SiteColumn,
         Clustering, MaxClusterSize,

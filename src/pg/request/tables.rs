@@ -8,7 +8,7 @@ use super::example::{Example, literal, such_as};
 use super::form::{Argument, Form, Named};
 use super::tokenizer::Pages;
 use crate::pg::query::column::Column;
-use crate::pg::query::ids;
+use crate::pg::query::ids::{self, becomes};
 use crate::pg::query::names::type_name;
 use crate::pg::query::relation::Relation;
 use crate::pg::read::source::{ColumnRequest, Source};
@@ -233,13 +233,6 @@ impl Tables {
 
 /// Returns an example without a threshold for a function that has none, because it suggests one.
 fn usual(form: Form, example: Example) -> Example {
-    if form.has(Argument::Sample) && !form.has(Argument::Threshold) { example.at(None) } else { example }
-}
-
-/// Reports whether values of a type are cast implicitly to another type.
-fn becomes(from: pg_sys::Oid, to: pg_sys::Oid) -> bool {
-    // SAFETY: one type in each array.
-    unsafe {
-        pg_sys::can_coerce_type(1, &raw const from, &raw const to, pg_sys::CoercionContext::COERCION_IMPLICIT)
-    }
+    let has_number = [Argument::Threshold, Argument::Wanted].into_iter().any(|argument| form.has(argument));
+    if form.has(Argument::Sample) && !has_number { example.at(None) } else { example }
 }

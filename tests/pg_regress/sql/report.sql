@@ -37,11 +37,13 @@ INSERT INTO hostile VALUES
     ('<script>alert(1)</script>', '<script>alert("body")</script> one two three four five </style><img src=x onerror=alert(2)> six seven eight & nine'),
     ('" onclick="alert(3)', '<script>alert("body")</script> one two three four five </style><img src=x onerror=alert(2)> six seven eight & nine ten');
 CREATE TABLE page AS SELECT duplicates_report('hostile', 0.5, NULL::text) AS html;
-SELECT html LIKE '<!DOCTYPE html>%</html>' || chr(10) AS whole, html ~ '<script|<img|onclick="alert|alert\("' AS dangerous,
-    (SELECT count(*) FROM regexp_matches(html, '</style>', 'g')) AS styles, html ~ 'https?://|src=[^x]' AS loads, html LIKE '%&lt;script&gt;alert(1)%' AS escaped FROM page;
+SELECT html LIKE '<!DOCTYPE html>%</html>' || chr(10) AS whole, html ~ '<script[^>]|<img|onclick="alert|alert\("' AS dangerous,
+    (SELECT count(*) FROM regexp_matches(html, '<script', 'g')) AS scripts, (SELECT count(*) FROM regexp_matches(html, '</style>', 'g')) AS styles, html ~ 'https?://|src=[^x]' AS loads, html LIKE '%&lt;script&gt;alert(1)%' AS escaped FROM page;
 SELECT html ~ '<script|<img' AS dangerous, html LIKE '<div class="nd">%</div>' AS whole, html LIKE '%<svg%' AS plot
 FROM diff_html('<script>x</script> a b c d e', '<script>x</script> a b c d f') html;
 SELECT diff_html('a', NULL) IS NULL;
+-- The page allows its own script, by its hash, and no other.
+SELECT (regexp_match(html, 'script-src ''sha256-([^'']*)''; base-uri'))[1] = encode(sha256(convert_to((regexp_match(html, '<script>(.*)</script>'))[1], 'UTF8')), 'base64') AS allowed FROM page;
 -- What differs is marked, and nothing else: of two texts of eleven words one word.
 CREATE TABLE pairs (id int PRIMARY KEY, title text, body text);
 INSERT INTO pairs VALUES
@@ -68,14 +70,23 @@ SELECT (SELECT string_agg(m[1], ' ') FROM regexp_matches(html, '<section id="([a
 -- What other thresholds would give is what they give.
 SELECT p.threshold, p.pairs = n.pairs AS same_pairs, p.clusters = c.clusters AND p.redundant = c.redundant AS same_clusters
 FROM duplicates_report('corpus', 0.1, text_column => 'body') html,
-    regexp_matches(html, '<tr><td>([0-9.]+)</td><td>([0-9,]+)</td><td>([0-9,]+)</td><td>([0-9,]+)</td>', 'g') m,
+    regexp_matches(html, '<tr><td>(?:<a href="#at-[0-9]+">)?([0-9.]+)(?:</a>)?</td><td>([0-9,]+)</td><td>([0-9,]+)</td><td>([0-9,]+)</td>', 'g') m,
     LATERAL (SELECT m[1]::float8, m[2]::int, m[3]::int, m[4]::int) p(threshold, pairs, clusters, redundant),
     LATERAL (SELECT count(*) FROM near_duplicates('corpus', p.threshold, text_column => 'body')) n(pairs),
     LATERAL (SELECT count(DISTINCT cluster_id), count(*) - count(DISTINCT cluster_id) FROM near_duplicate_clusters('corpus', p.threshold, text_column => 'body')) c(clusters, redundant);
--- The least similar pairs are there, whatever cluster they are in; without samples no text is.
+-- Some pairs of each 0.05 are there, as many as there are up to the number, and each is open; a line of the table leads to them.
+CREATE TABLE at_low AS SELECT duplicates_report('corpus', 0.1, text_column => 'body', max_samples => 2, max_clusters => 0) AS html;
+SELECT s.step, s.pairs, cardinality(regexp_split_to_array(c.card, '<details class="nd-compare" open>')) - 1 AS shown, c.card LIKE format('%%>%s of %s pair%%', least(s.pairs, 2), s.pairs) AS says, html LIKE format('%%<a href="#at-%s">%%', 5 * s.step) AS linked
+FROM at_low, LATERAL (SELECT floor((similarity + 1e-9) * 20)::int AS step, count(*) AS pairs FROM near_duplicates('corpus', 0.1, text_column => 'body') GROUP BY 1) s,
+    LATERAL (SELECT split_part(split_part(html, format('id="at-%s">', 5 * s.step), 2), 'class="nd-card"', 1) AS card) c
+ORDER BY 1;
+-- The least similar pair is there, whatever cluster it is in; without samples no text is.
 SELECT html LIKE '%<summary>' || round(n.similarity::numeric, 3) || ': <bdi>%' AS least_pair FROM duplicates_report('corpus', 0.3, text_column => 'body', max_clusters => 0) html,
     LATERAL (SELECT min(similarity) FROM near_duplicates('corpus', 0.3, text_column => 'body')) n(similarity);
 SELECT html LIKE '%id="pairs"%' AS pairs, html LIKE '%<details class="nd-compare"%' AS texts FROM duplicates_report('corpus', 0.3, text_column => 'body', max_clusters => 0, max_samples => 0) html;
+-- Each pair that is shown can be answered, and without the script none.
+SELECT (SELECT count(*) FROM regexp_matches(html, '<fieldset class="nd-answer" data-a="[^"]*" data-b="[^"]*" hidden>', 'g')) = (SELECT count(*) FROM regexp_matches(html, '<details class="nd-compare" open>', 'g')) AS each_pair,
+    html LIKE '%<div class="nd-answers" hidden>%' AS bar FROM at_low;
 SELECT duplicates_report('pairs', 0.6, text_column => 'body', link => 'javascript:alert({id})');
 SELECT duplicates_report('pairs', 0.6, text_column => 'body', link => 'https://example.org/');
 SELECT duplicates_report('pairs', 0.6, text_column => 'body', title_column => 'nothing');
@@ -86,7 +97,7 @@ SELECT html ~ '^[\x01-\x7f]*$' AS ascii, (SELECT string_agg(m[1], ', ') FROM reg
 FROM duplicates_report('versions', 0.8, id_column => 'id') html;
 -- Chains and templates are told of.
 CREATE TABLE chain AS SELECT i AS id, (SELECT string_agg('w' || j, ' ') FROM generate_series(i, i + 20) j) AS body FROM generate_series(1, 200) i;
-SELECT html LIKE '%hold together by chains%' AS chain, html LIKE '%The weakest links%' AS links, html LIKE '%A chain: most of these%' AS card
+SELECT html LIKE '%holds together by chains%' AS chain, html LIKE '%The weakest links%' AS links, html LIKE '%A chain: most of these%' AS card
 FROM duplicates_report('chain', 0.8, id_column => 'id') html;
 SELECT max(size), count(*) > 190 AS nearly_all, bool_and(similarity >= 0.8) AS near FROM near_duplicate_clusters('chain', 0.8, id_column => 'id', clustering => 'star');
 SELECT html LIKE '%There are none.%' AS none FROM duplicates_report('chain', 1, id_column => 'id') html;

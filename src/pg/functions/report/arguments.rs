@@ -14,7 +14,7 @@ use neardup_core::report::link::Link;
 /// The default numbers of clusters, members and pairs to show.
 const CLUSTERS: i32 = 20;
 const MEMBERS: i32 = 3;
-const SAMPLES: i32 = 4;
+const SAMPLES: i32 = 3;
 
 /// The contents that the caller asks for.
 #[derive(Debug)]
@@ -23,8 +23,7 @@ pub(super) struct ReportArguments {
     pub clusters: usize,
     /// The number of versions of each cluster in addition to the representative.
     pub members: usize,
-    /// The number of pairs of each kind: the least similar pairs, the most similar pairs, and pairs
-    /// in between.
+    /// The number of pairs of each 0.05 of similarity.
     pub samples: usize,
     /// The SQL text of the title column, relative to the alias `d`.
     pub title: Option<String>,

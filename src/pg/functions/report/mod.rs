@@ -26,6 +26,7 @@ use neardup_core::clusters::edge::Edge;
 use neardup_core::clusters::grouping::Clusters;
 use neardup_core::clusters::links::links;
 use neardup_core::clusters::samples::samples;
+use neardup_core::clusters::steps::{self, least_of, step_of};
 use neardup_core::clusters::summary::summaries;
 use neardup_core::executor;
 use neardup_core::methods::account::milliseconds;
@@ -33,10 +34,7 @@ use neardup_core::methods::repeats;
 use neardup_core::report::numbers::Number;
 use neardup_core::report::pair::Document;
 use neardup_core::report::runs::Repeated;
-use neardup_core::report::{
-    facts::Facts,
-    page::{Kind, Page},
-};
+use neardup_core::report::{facts::Facts, page::Page};
 use neardup_core::runs::Unit;
 
 sql_function! {
@@ -71,26 +69,23 @@ fn report(call: Call, form: Form) -> Result<Datum> {
         None => Clusters::new(&mut joined.graph, how.clustering, how.largest, &executor)?,
     };
     let summaries = summaries(&mut joined.graph, &clusters, EFFORT, &executor)?;
-    let (mut pairs, mut range) = (0, [1.0f64, 0.0]);
+    let (mut pairs, mut least) = (0, 1.0f64);
     joined.graph.for_each_similarity(&executor, |similarity, more| {
-        range = [range[0].min(similarity), range[1].max(similarity)];
+        least = least.min(similarity);
         pairs += more;
     })?;
-    let samples = samples(&mut joined.graph, asked.samples, range, &executor)?;
+    let samples = samples(&mut joined.graph, asked.samples, &executor)?;
     let links = links(&mut joined.graph, &executor)?;
     let lowest = match request.example.threshold {
-        Some(threshold) if threshold <= range[0] => threshold,
-        _ => (range[0] * 20.0).floor() / 20.0,
+        Some(threshold) if threshold <= least => threshold,
+        _ => least_of(step_of(least)),
     };
     let points = curve(&mut joined.graph, &links, &thresholds(lowest), &executor)?;
+    let steps = curve(&mut joined.graph, &links, &steps::thresholds(lowest), &executor)?;
 
     let documents = Documents::new(&request, &joined, asked.title.as_deref());
     let mut page = Page::new(asked.link.clone());
-    let kinds =
-        [(Kind::Least, &samples.least), (Kind::Between, &samples.between), (Kind::Most, &samples.most)];
-    for (kind, edges) in kinds {
-        add_pairs(&mut page, kind, edges, &documents, &executor)?;
-    }
+    add_pairs(&mut page, &by_turns(&samples), &documents, &executor)?;
     let cards = Cards { clusters: &clusters, summaries: &summaries, documents: &documents, asked: &asked };
     cards.add_to(&mut page, &links, &executor)?;
 
@@ -110,6 +105,7 @@ fn report(call: Call, form: Form) -> Result<Datum> {
         equal: summaries.iter().filter(|summary| summary.pairs > 0 && summary.least >= 1.0).count() as u64,
         redundant: (members - clusters.len()) as u64,
         points,
+        steps,
         is_connected: how.clustering == Clustering::Connected && how.largest.is_none(),
         least_run,
         warnings: warnings(&clusters, vertices),
@@ -130,26 +126,37 @@ fn statement_time() -> String {
     }
 }
 
+/// Returns the pairs of each step of similarity by turns, so that all steps are shown where there
+/// is not room for all pairs. The pairs are in ascending order of similarity.
+fn by_turns(samples: &[Edge]) -> Vec<Edge> {
+    let steps: Vec<&[Edge]> =
+        samples.chunk_by(|a, b| step_of(a.similarity) == step_of(b.similarity)).collect();
+    let turns = steps.iter().map(|step| step.len()).max().unwrap_or(0);
+    (0..turns).flat_map(|turn| steps.iter().filter_map(move |step| step.get(turn).copied())).collect()
+}
+
 /// Adds pairs of documents side by side. It reads the texts of a few pairs at a time, so memory
 /// holds no more texts than are shown.
 fn add_pairs(
     page: &mut Page,
-    kind: Kind,
     edges: &[Edge],
     documents: &Documents<'_>,
     executor: &dyn executor::Executor,
 ) -> Result<()> {
     const AT_ONCE: usize = 8;
+    /// The number of characters of a text, so that there is room for some pairs of each step.
+    const CHARACTERS: usize = 8_000;
     for edges in edges.chunks(AT_ONCE) {
         if !page.has_room_for_pairs() {
             page.leave_pairs(edges.len());
             continue;
         }
-        let texts = documents.texts(edges.iter().flat_map(|edge| [edge.left, edge.right]))?;
+        let vertices = edges.iter().flat_map(|edge| [edge.left, edge.right]);
+        let texts = documents.beginnings(vertices, CHARACTERS)?;
         for edge in edges {
             let none = Document::default();
             let of = [edge.left, edge.right].map(|vertex| texts.get(&vertex).unwrap_or(&none));
-            executor::one(executor, page, |page, stop| page.add_pair(kind, of, edge.similarity, stop))?;
+            executor::one(executor, page, |page, stop| page.add_pair(of, edge.similarity, stop))?;
         }
     }
     Ok(())
@@ -178,12 +185,19 @@ fn warnings(clusters: &Clusters, documents: usize) -> Vec<String> {
     let mut warnings = Vec::new();
     let chains: Vec<usize> = clusters.iter().filter(is_chain).map(|cluster| cluster.members.len()).collect();
     if let Some(largest) = chains.iter().max() {
+        let largest = Number(*largest as u64);
+        let which = match chains.len() {
+            1 => {
+                format!("One of the clusters, of {largest} documents, holds together by chains: most of its")
+            }
+            many => format!(
+                "{} of the clusters, of up to {largest} documents, hold together by chains: most of their",
+                Number(many as u64)
+            ),
+        };
         warnings.push(format!(
-            "{} of the clusters, of up to {} documents, hold together by chains: most of their documents are no \
-             near duplicates of the representative. Removing all but one would lose documents. Ask for clustering => 'star', \
-             a higher threshold, or a max_cluster_size.",
-            Number(chains.len() as u64),
-            Number(*largest as u64)
+            "{which} documents are no near duplicates of the representative. Removing all but one would lose documents. \
+             Ask for clustering => 'star', a higher threshold, or a max_cluster_size."
         ));
     }
     let largest = clusters.iter().map(|cluster| cluster.members.len()).max().unwrap_or(0);

@@ -1,0 +1,370 @@
+//! Precision and recall of each threshold, from answers to some of the pairs.
+//!
+//! Pairs are in strata by their similarity, and it is known how many there are in each. The share
+//! of duplicates in a stratum is estimated from its answers, and must not fall as similarity rises
+//! (isotonic regression by pooling adjacent violators: Ayer and others, *An empirical distribution
+//! function for sampling with incomplete information*, 1955, section 2). Each stratum weighs as
+//! many pairs as it has, so it does not matter how many answers each got.
+//!
+//! An interval is that of Wilson (*Probable inference*, 1927) for the number of answers that would
+//! have the same variance if they were drawn from all pairs alike (Kish, *Survey sampling*, 1965,
+//! section 8.2). A threshold is chosen by the same answers as its interval is made of, so intervals
+//! are those of 97.5 %: after the choice they hold the true value in 95 of 100 cases or more
+//! (docs/evaluation/suggest.md). That of recall combines the intervals of the duplicates above and
+//! below the threshold (Zou and Donner, *Construction of confidence limits about effect measures*,
+//! 2008).
+
+use super::curve::{BINS, bin, similarity_of};
+
+/// The value of the normal distribution for intervals of 97.5 %.
+const Z: f64 = 2.241_403;
+
+/// How many pairs there are in each stratum.
+pub type Strata = [u64; BINS + 1];
+
+/// A value with its interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Interval {
+    /// The most likely value.
+    pub value: f64,
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+/// What is known of a threshold.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Estimate {
+    /// The threshold.
+    pub threshold: f64,
+    /// The number of pairs that reach it.
+    pub pairs: u64,
+    /// The number of answers to these.
+    pub answers: u64,
+    /// The share of duplicates among these pairs; `None` if there are no such pairs.
+    pub precision: Option<Interval>,
+    /// The share of these pairs among all duplicates of the curve; `None` if there seem to be none.
+    pub recall: Option<Interval>,
+}
+
+/// Answers to pairs: whether these are duplicates.
+#[derive(Debug, Clone, Default)]
+pub struct Answers {
+    /// For each stratum the number of answers, and how many of these say that it is a duplicate.
+    counts: [[u64; 2]; BINS + 1],
+    /// The same for pairs below the floor of the curve.
+    pub below: [u64; 2],
+}
+
+/// What the answers say of a stratum.
+#[derive(Debug, Clone, Copy, Default)]
+struct Share {
+    /// The number of pairs.
+    pairs: f64,
+    /// The share of duplicates.
+    share: f64,
+    /// The same, further from 0 and 1, as few answers do not exclude others.
+    cautious: f64,
+    /// The variance of the share.
+    variance: f64,
+}
+
+impl Answers {
+    /// Adds an answer to a pair. A pair below the floor of the curve has no similarity.
+    pub fn add(&mut self, similarity: Option<f64>, is_duplicate: bool) {
+        let [answers, duplicates] = match similarity {
+            Some(similarity) => &mut self.counts[bin(similarity)],
+            None => &mut self.below,
+        };
+        *answers += 1;
+        *duplicates += u64::from(is_duplicate);
+    }
+
+    /// Returns the number of answers to pairs that are on the curve, and of those that say that the
+    /// pair is a duplicate.
+    pub fn counted(&self) -> [u64; 2] {
+        self.counts.iter().fold([0, 0], |[all, yes], [answers, duplicates]| [all + answers, yes + duplicates])
+    }
+
+    /// Returns what is known of each threshold from `floor` to 1, in ascending order.
+    pub fn estimates(&self, pairs: &Strata, floor: f64) -> Vec<Estimate> {
+        let first = bin(floor);
+        let shares = self.shares(pairs, first);
+        let thresholds = first..=BINS;
+        thresholds
+            .map(|at| {
+                let (below, above) = shares.split_at(at - first);
+                let [above, below] = [above, below].map(duplicates);
+                Estimate {
+                    threshold: similarity_of(at),
+                    pairs: pairs[at..].iter().copied().fold(0, u64::saturating_add),
+                    answers: self.counts[at..].iter().map(|[answers, _]| answers).sum(),
+                    precision: above.map(|[share, _]| share),
+                    recall: recall(above.map(|[_, number]| number), below.map(|[_, number]| number)),
+                }
+            })
+            .collect()
+    }
+
+    /// Estimates the share of duplicates in each stratum from `first` on.
+    fn shares(&self, pairs: &Strata, first: usize) -> Vec<Share> {
+        let strata = || pairs[first..].iter().zip(&self.counts[first..]);
+        // More answers than pairs: the pairs were counted on a sample.
+        let sizes: Vec<f64> = strata().map(|(&pairs, [answers, _])| pairs.max(*answers) as f64).collect();
+        let mut blocks: Vec<Block> = Vec::new();
+        for (place, (&size, (_, &[answers, duplicates]))) in sizes.iter().zip(strata()).enumerate() {
+            if answers == 0 {
+                continue;
+            }
+            let share = duplicates as f64 / answers as f64;
+            let mut block =
+                Block { first: place, last: place, pairs: size, of_pairs: size * share, answers, duplicates };
+            while let Some(before) = blocks.pop_if(|before| before.share() >= block.share()) {
+                block = block.and(before);
+            }
+            blocks.push(block);
+        }
+        let mut at = 0;
+        let mut before: Option<Block> = None;
+        let of = |(place, &size): (usize, &f64)| {
+            while blocks.get(at).is_some_and(|block| block.last < place) {
+                before = Some(blocks[at]);
+                at += 1;
+            }
+            let [answers, _] = self.counts[first + place];
+            let (share, cautious) = match (answers, before, blocks.get(at)) {
+                // Between two blocks; inside one, its share is that of all its strata.
+                (0, Some(before), Some(after)) if place < after.first => {
+                    let mean = |of: fn(&Block) -> f64| f64::midpoint(of(&before), of(after));
+                    (mean(Block::share), mean(Block::cautious))
+                }
+                (_, _, Some(block)) => (block.share(), block.cautious()),
+                (_, Some(block), None) => (block.share(), block.cautious()),
+                (_, None, None) => (0.5, 0.5),
+            };
+            let spread = if answers == 0 { 0.25 } else { cautious * (1.0 - cautious) };
+            Share { pairs: size, share, cautious, variance: spread / answers.max(1) as f64 }
+        };
+        sizes.iter().enumerate().map(of).collect()
+    }
+}
+
+/// Adjacent strata with one share of duplicates.
+#[derive(Debug, Clone, Copy)]
+struct Block {
+    /// The places of the first and the last stratum.
+    first: usize,
+    last: usize,
+    pairs: f64,
+    /// The estimated number of duplicates among the pairs.
+    of_pairs: f64,
+    answers: u64,
+    duplicates: u64,
+}
+
+impl Block {
+    fn share(&self) -> f64 {
+        self.of_pairs / self.pairs
+    }
+
+    fn cautious(&self) -> f64 {
+        (self.duplicates as f64 + 1.0) / (self.answers as f64 + 2.0)
+    }
+
+    fn and(self, before: Self) -> Self {
+        Self {
+            first: before.first,
+            last: self.last,
+            pairs: self.pairs + before.pairs,
+            of_pairs: self.of_pairs + before.of_pairs,
+            answers: self.answers + before.answers,
+            duplicates: self.duplicates + before.duplicates,
+        }
+    }
+}
+
+/// Returns the share of duplicates in some strata, and their number.
+fn duplicates(strata: &[Share]) -> Option<[Interval; 2]> {
+    let pairs: f64 = strata.iter().map(|stratum| stratum.pairs).sum();
+    if pairs == 0.0 {
+        return None;
+    }
+    let mean = |of: fn(&Share) -> f64| strata.iter().map(|s| s.pairs / pairs * of(s)).sum::<f64>();
+    let cautious = mean(|stratum| stratum.cautious);
+    let variance: f64 = strata.iter().map(|stratum| (stratum.pairs / pairs).powi(2) * stratum.variance).sum();
+    let answers = cautious * (1.0 - cautious) / variance;
+    let share = wilson(mean(|stratum| stratum.share).clamp(0.0, 1.0), answers);
+    let of = |share: f64| share * pairs;
+    Some([share, Interval { value: of(share.value), low: of(share.low), high: of(share.high) }])
+}
+
+/// The interval of a share that was found among so many answers.
+fn wilson(value: f64, answers: f64) -> Interval {
+    let z2 = Z * Z / answers;
+    let middle = (value + z2 / 2.0) / (1.0 + z2);
+    let half = Z * (value * (1.0 - value) / answers + z2 / answers / 4.0).sqrt() / (1.0 + z2);
+    let [low, high] = [middle - half, middle + half];
+    Interval { value, low: low.clamp(0.0, value), high: high.clamp(value, 1.0) }
+}
+
+/// Returns the share of the duplicates that are above a threshold.
+fn recall(above: Option<Interval>, below: Option<Interval>) -> Option<Interval> {
+    let none = Interval { value: 0.0, low: 0.0, high: 0.0 };
+    let [above, below] = [above, below].map(|duplicates| duplicates.unwrap_or(none));
+    let all = above.value + below.value;
+    if all == 0.0 {
+        return None;
+    }
+    if below.high == 0.0 {
+        return Some(Interval { value: 1.0, low: 1.0, high: 1.0 });
+    }
+    if above.high == 0.0 {
+        return Some(none);
+    }
+    // On the scale of logarithms of odds, in which the two parts are a difference.
+    let apart = |from: f64, to: f64| (from.ln() - to.ln()).abs();
+    let odds = above.value.ln() - below.value.ln();
+    let of = |odds: f64| 1.0 / (1.0 + (-odds).exp());
+    let value = above.value / all;
+    let [low, high] = match (above.value > 0.0, below.value > 0.0) {
+        (true, true) => [
+            of(odds - apart(above.value, above.low).hypot(apart(below.high, below.value))),
+            of(odds + apart(above.high, above.value).hypot(apart(below.value, below.low))),
+        ],
+        (_, false) => [above.low / (above.low + below.high), 1.0],
+        (false, _) => [0.0, above.high / (above.high + below.low)],
+    };
+    Some(Interval { value, low: low.min(value), high: high.max(value) })
+}
+
+/// Returns the lowest threshold that has the wanted precision. Without a wanted precision, or if no
+/// threshold has it, returns the threshold with the best mean of precision and recall (F1), and
+/// whether nothing else was wanted: the highest of several precisions would be the one that was
+/// overestimated most. Of thresholds with the same pairs it is the one in the middle, which other
+/// documents than those of a sample are the least likely to cross.
+pub fn best(estimates: &[Estimate], wanted: Option<f64>) -> Option<(Estimate, bool)> {
+    let value = |of: Option<Interval>| of.map_or(0.0, |of| of.value);
+    let mut known = estimates.iter().filter(|estimate| estimate.precision.is_some());
+    if let Some(wanted) = wanted
+        && let Some(found) = known.clone().find(|estimate| value(estimate.precision) >= wanted)
+    {
+        return Some((in_the_middle(estimates, found), true));
+    }
+    let f1 = |estimate: &Estimate| {
+        let [precision, recall] = [estimate.precision, estimate.recall].map(value);
+        if precision + recall == 0.0 { 0.0 } else { 2.0 * precision * recall / (precision + recall) }
+    };
+    let first = known.next()?;
+    let best = known.fold(first, |best, next| if f1(next) > f1(best) { next } else { best });
+    Some((in_the_middle(estimates, best), wanted.is_none()))
+}
+
+/// Returns the threshold in the middle of those with the same pairs as a threshold.
+fn in_the_middle(estimates: &[Estimate], of: &Estimate) -> Estimate {
+    let first = estimates.partition_point(|estimate| estimate.pairs > of.pairs);
+    let end = estimates.partition_point(|estimate| estimate.pairs >= of.pairs);
+    estimates[usize::midpoint(first, end - 1)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn strata(pairs: &[(f64, u64)]) -> Strata {
+        let mut strata = [0; BINS + 1];
+        pairs.iter().for_each(|&(similarity, pairs)| strata[bin(similarity)] += pairs);
+        strata
+    }
+
+    fn answers(given: &[(f64, u64, u64)]) -> Answers {
+        let mut answers = Answers::default();
+        for &(similarity, yes, no) in given {
+            (0..yes).for_each(|_| answers.add(Some(similarity), true));
+            (0..no).for_each(|_| answers.add(Some(similarity), false));
+        }
+        answers
+    }
+
+    fn at(estimates: &[Estimate], threshold: f64) -> Estimate {
+        *estimates.iter().find(|estimate| estimate.threshold == threshold).unwrap()
+    }
+
+    #[test]
+    fn strata_weigh_as_many_pairs_as_they_have() {
+        let pairs = strata(&[(0.4, 900), (0.7, 90), (0.9, 10)]);
+        let estimates = answers(&[(0.4, 0, 10), (0.7, 5, 5), (0.9, 10, 0)]).estimates(&pairs, 0.3);
+        assert_eq!(estimates.len(), 15);
+        let (low, middle) = (at(&estimates, 0.4), at(&estimates, 0.7));
+        assert_eq!((low.pairs, low.answers, middle.pairs, middle.answers), (1000, 30, 100, 20));
+        let near = |found: Option<Interval>, value: f64| {
+            let Interval { value: found, low, high } = found.unwrap();
+            assert!((found - value).abs() < 1e-9 && low < value && value <= high, "{found} {low} {high}");
+        };
+        near(low.precision, 0.055);
+        near(middle.precision, 0.55);
+        near(middle.recall, 1.0);
+        near(at(&estimates, 0.9).recall, 10.0 / 55.0);
+        assert_eq!(at(&estimates, 0.95).precision, None);
+        assert_eq!(at(&estimates, 0.95).recall.unwrap().value, 0.0);
+        let best_of = |wanted| best(&estimates, wanted).map(|(best, fits)| (best.threshold, fits));
+        assert_eq!(best_of(Some(0.5)), Some((0.45, true)));
+        assert_eq!(best_of(Some(0.99)), Some((0.75, true)));
+        assert_eq!(best_of(None), Some((0.45, true)));
+        assert_eq!(best(&[], None), None);
+    }
+
+    #[test]
+    fn a_share_does_not_fall_with_similarity() {
+        let pairs = strata(&[(0.5, 100), (0.6, 300), (0.8, 10), (0.9, 50)]);
+        let answers = answers(&[(0.5, 8, 2), (0.6, 4, 6), (0.9, 10, 0)]);
+        let shares = answers.shares(&pairs, bin(0.5));
+        let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} {b}");
+        // 80 and 120 of 400 pairs.
+        near(shares[0].share, 0.5);
+        near(shares[2].share, 0.5);
+        // Between 0.5 and 1, without an answer.
+        near(shares[6].share, 0.75);
+        near(shares[6].variance, 0.25);
+        near(shares[8].share, 1.0);
+    }
+
+    #[test]
+    fn no_answers_and_answers_of_one_kind() {
+        let pairs = strata(&[(0.5, 10), (1.0, 10)]);
+        let none = Answers::default().estimates(&pairs, 0.3);
+        let Interval { value, low, high } = at(&none, 0.5).precision.unwrap();
+        assert!(value == 0.5 && low < 0.1 && high > 0.9, "{low} {high}");
+        let mut never = answers(&[(0.5, 0, 5), (1.0, 0, 5)]);
+        never.add(None, true);
+        assert_eq!((never.counted(), never.below), ([10, 0], [1, 1]));
+        let never = never.estimates(&pairs, 0.3);
+        assert_eq!(at(&never, 0.5).recall, None);
+        assert!(!best(&never, Some(0.9)).unwrap().1);
+        let always = answers(&[(0.5, 5, 0), (1.0, 5, 0)]).estimates(&pairs, 0.3);
+        let precision = at(&always, 0.5).precision.unwrap();
+        assert!(precision.value == 1.0 && precision.high == 1.0 && precision.low > 0.6, "{precision:?}");
+        assert_eq!(at(&always, 0.5).recall.unwrap().value, 1.0);
+    }
+
+    proptest! {
+        #[test]
+        fn intervals_hold_their_values(
+            given in prop::collection::vec((6usize..=BINS, any::<bool>()), 0..60),
+            sizes in prop::collection::vec(0u64..1 << 40, BINS + 1),
+        ) {
+            let pairs: Strata = sizes.try_into().unwrap();
+            let mut answers = Answers::default();
+            given.iter().for_each(|&(n, yes)| answers.add(Some(similarity_of(n)), yes));
+            let shares = answers.shares(&pairs, 6);
+            prop_assert!(shares.windows(2).all(|two| two[0].share <= two[1].share + 1e-12));
+            for estimate in answers.estimates(&pairs, 0.3) {
+                for interval in [estimate.precision, estimate.recall].into_iter().flatten() {
+                    let Interval { value, low, high } = interval;
+                    prop_assert!(0.0 <= low && low <= value && value <= high && high <= 1.0, "{interval:?}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! The choice of a method and a threshold: `suggest` (docs/reference/functions.md, *Pairs*), and
+//! the pairs to label for it.
+
+mod labels;
+mod pairs;
+mod survey;
+
+use pgrx::pg_sys::{self, Datum};
+
+use self::labels::{Labels, id_type};
+use self::survey::Survey;
+use crate::pg::request::example::{Example, literal};
+use crate::pg::request::form::{Argument, Named, SUGGEST};
+use crate::pg::request::{Request, such_as};
+use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::set_returning::{self, Rows};
+use crate::pg::server::values::text;
+use neardup_core::suggest::advice::{Advice, advice, of_all};
+use neardup_core::suggest::answers::{Estimate, Interval};
+use neardup_core::suggest::labelled::labelled;
+
+sql_function! {
+    /// `suggest(docs, id_column, text_column, sample, labels, min_precision)`
+    neardup_suggest, pg_finfo_neardup_suggest, |call| {
+        set_returning::answer_within_memory(call, || Suggestions::new(call))
+    }
+}
+
+/// The advice as rows.
+struct Suggestions {
+    rows: std::vec::IntoIter<(Advice, Option<Estimate>)>,
+    example: Example,
+    nulls: [bool; COLUMNS],
+}
+
+const COLUMNS: usize = 12;
+
+impl Suggestions {
+    fn new(call: Call) -> Result<Self> {
+        let given = SUGGEST.of(call);
+        let request = Request::of_any_id(given, SUGGEST)?;
+        let labels: Option<pg_sys::Oid> = given.get(Argument::Labels);
+        let labels = labels.map(|labels| Labels::open(labels, &request)).transpose()?;
+        let wanted = wanted(given, &request, labels.is_some())?;
+        let survey = Survey::new(&request, given, None)?;
+        let Survey { profile, curve, shares, documents, .. } = &survey;
+        let mut advice = advice(profile, curve, shares.as_ref(), *documents);
+        let mut rows: Vec<(Advice, Option<Estimate>)> = Vec::new();
+        // The answers are about the similarity of whole texts.
+        let of_wholes = advice.iter().position(|advice| advice.method == "jaccard");
+        if let (Some(labels), Some(of_wholes)) = (labels, of_wholes) {
+            let answers = labels.answers(&request, profile)?;
+            let all = |pairs: u64| of_all(pairs, *documents);
+            let of_wholes = advice.remove(of_wholes);
+            let with_labels = labelled(&of_wholes, &answers, curve, wanted, all);
+            rows.extend(with_labels.into_iter().map(|row| (row.advice, Some(row.estimate))));
+        }
+        rows.extend(advice.into_iter().map(|advice| (advice, None)));
+        let example = request.example.of("near_duplicates", id_type(&request));
+        Ok(Self { rows: rows.into_iter(), example, nulls: [false; COLUMNS] })
+    }
+
+    /// Returns the call that a piece of advice is about.
+    fn call(&self, advice: &Advice) -> String {
+        let mut example = self.example.at(advice.threshold);
+        if advice.method == "partial_duplicates" {
+            example = example.of("partial_duplicates", example.id_type.clone());
+        } else if advice.method != "jaccard" {
+            example = example.with("method", literal(advice.method));
+        }
+        if let Some(most) = advice.max_documents {
+            example = example.with("options", literal(&format!("{{\"max_documents\": {most}}}")));
+        }
+        if let Some(tokenizer) = advice.tokenizer {
+            example = example.with("tokenizer", literal(tokenizer));
+        }
+        if let Some(shingle) = advice.shingle {
+            example = example.with("shingle", shingle);
+        }
+        format!("SELECT * FROM {example};")
+    }
+}
+
+/// Reads the wanted precision.
+fn wanted(given: Named<'_>, request: &Request, has_labels: bool) -> Result<Option<f64>> {
+    let name = Argument::MinPrecision.name();
+    let Some(wanted) = given.get::<f64>(Argument::MinPrecision) else { return Ok(None) };
+    let works = request.example.at(None).with("labels", literal("answers")).with(name, 0.95);
+    if !(wanted > 0.0 && wanted <= 1.0) {
+        let message = format!("{name} must be above 0 and at most 1, not {wanted}");
+        return Err(SqlError::parameter(message).hint(such_as(&works)));
+    }
+    if !has_labels {
+        return Err(SqlError::parameter(format!("{name} needs labels")).hint(such_as(&works)));
+    }
+    Ok(Some(wanted))
+}
+
+impl Rows<COLUMNS> for Suggestions {
+    fn columns(&self) -> [&'static str; COLUMNS] {
+        [
+            "using_method",
+            "fits",
+            "threshold",
+            "pairs",
+            "reason",
+            "call",
+            "precision",
+            "precision_low",
+            "precision_high",
+            "recall",
+            "recall_low",
+            "recall_high",
+        ]
+    }
+
+    fn next(&mut self) -> Result<Option<[Datum; COLUMNS]>> {
+        let Some((advice, estimate)) = self.rows.next() else { return Ok(None) };
+        let call = self.call(&advice);
+        self.nulls = [false; COLUMNS];
+        (self.nulls[2], self.nulls[3]) = (advice.threshold.is_none(), advice.pairs.is_none());
+        let number = |number: f64| Datum::from(number.to_bits());
+        let mut row = [Datum::null(); COLUMNS];
+        row[..6].copy_from_slice(&[
+            text(advice.method)?,
+            Datum::from(advice.fits),
+            number(advice.threshold.unwrap_or(0.0)),
+            Datum::from(advice.pairs.unwrap_or(0)),
+            text(&advice.reason)?,
+            text(&call)?,
+        ]);
+        let shares = estimate.map_or([None, None], |estimate| [estimate.precision, estimate.recall]);
+        for (n, share) in shares.into_iter().enumerate() {
+            let columns = 6 + 3 * n..9 + 3 * n;
+            self.nulls[columns.clone()].fill(share.is_none());
+            if let Some(Interval { value, low, high }) = share {
+                row[columns].copy_from_slice(&[value, low, high].map(number));
+            }
+        }
+        Ok(Some(row))
+    }
+
+    fn nulls(&self) -> [bool; COLUMNS] {
+        self.nulls
+    }
+}

@@ -1,0 +1,198 @@
+//! What a sample of the documents shows: the kind of their texts, how many pairs reach each
+//! similarity, and whether long texts share parts of them. The sample is read twice: to look at the
+//! texts, and to join them exactly at a low similarity; long texts once more, to join them by runs
+//! of words.
+
+use std::collections::{HashMap, HashSet};
+use std::num::NonZeroU64;
+
+use pgrx::check_for_interrupts;
+
+use crate::pg::read::documents::Finished;
+use crate::pg::read::sample::Sample;
+use crate::pg::request::example::Example;
+use crate::pg::request::form::{Argument, Named, SUGGEST_PAIRS};
+use crate::pg::request::{Request, at_least_one, such_as};
+use crate::pg::server::error::Result;
+use neardup_core::joins::pairs::{Pair, Pairs};
+use neardup_core::methods::Method;
+use neardup_core::methods::sets::Sets;
+use neardup_core::suggest::curve::Curve;
+use neardup_core::suggest::profile::{Parts, TextProfile};
+use neardup_core::suggest::proposals::{Proposal, Proposals, rows_of};
+use neardup_core::suggest::shares::{Shares, WholesAndParts};
+use neardup_core::verify::measure::Measure;
+
+/// The sample of a call and what it shows.
+pub(super) struct Survey {
+    /// The kind of the texts.
+    pub profile: TextProfile,
+    /// How many pairs reach each similarity.
+    pub curve: Curve,
+    /// What long texts share, if it was looked at and there are not too many pairs.
+    pub shares: Option<Shares>,
+    /// The numbers of documents in the sample and of all documents.
+    pub documents: [u64; 2],
+    /// The ids of the sample.
+    pub finished: Finished,
+    pairs: Pairs,
+}
+
+impl Survey {
+    /// Looks at a sample of the documents of a request. All its pairs are offered to `proposals`.
+    pub(super) fn new(
+        request: &Request,
+        given: Named<'_>,
+        proposals: Option<&mut Proposals>,
+    ) -> Result<Self> {
+        let asked = given.get(Argument::Sample).map(|asked| at_least_one(Argument::Sample.name(), asked));
+        let asked = asked.transpose().map_err(|error| {
+            let example = usual(request).with(Argument::Sample.name(), 25_000);
+            error.hint(such_as(&example))
+        })?;
+        let sample = Sample::new(&request.left, asked.and_then(NonZeroU64::new))?;
+        let sampled = sample.of(&request.left);
+        let (profile, _) = request.reading_of(&sampled).run(TextProfile::of)?;
+        let mut reading = request.reading_of(&sampled);
+        let method = method(&profile)?;
+        let (pairs, account) = reading.run(|reading| method.pairs(reading))?;
+        let finished = reading.finish();
+        let curve = Curve::new(finished.left.len())?;
+        let documents = [account.documents, sample.documents];
+        let mut survey = Self { profile, curve, shares: None, documents, finished, pairs };
+        let looks_at_parts = proposals.is_none() && profile.are_texts && profile.parts() == Parts::Runs;
+        let mut parts = looks_at_parts.then(WholesAndParts::default);
+        survey.join(proposals, parts.as_mut())?;
+        if let Some(parts) = parts.filter(|parts| !parts.is_full() && !survey.curve.is_full()) {
+            survey.shares = survey.share(request, sample, parts)?;
+        }
+        Ok(survey)
+    }
+
+    /// Joins the sample, or a part of it, by runs of words. `parts` has the pairs by their
+    /// similarity.
+    fn share(&self, request: &Request, sample: Sample, mut parts: WholesAndParts) -> Result<Option<Shares>> {
+        let documents = WholesAndParts::documents(&self.profile).min(self.documents[0]);
+        let method = WholesAndParts::runs(documents);
+        let sampled = sample.at_most(documents).of(&request.left);
+        let mut reading = request.reading_of(&sampled);
+        let (mut pairs, _) = reading.run(|reading| method.pairs(reading))?;
+        let mut finished = reading.finish();
+        let ids = &finished.left;
+        // Texts that are the same to the first join are the same here, whatever rows come first.
+        let hashes = self.hashes_of_equal_rows();
+        let hash = |row: u32| hashes.get(&ids.hash(row)).copied().unwrap_or_else(|| ids.hash(row));
+        loop {
+            let known = pairs.certain();
+            loop {
+                check_for_interrupts!();
+                let before = if pairs.given() == 0 { known } else { pairs.given() };
+                let Some(pair) = pairs.take_group() else { break };
+                parts.add_with_runs([pair.left, pair.right].map(hash), pairs.given().saturating_sub(before));
+            }
+            if parts.is_full() || !pairs.advance(&finished.executor)? {
+                break;
+            }
+            let share = 100.0 * pairs.progress();
+            finished.progress.report(|| format!("joining a sample by runs, {share:.0} %"));
+        }
+        for (rows, _) in pairs.equal_rows().filter(|(_, are_pairs)| *are_pairs) {
+            let rows = rows.len() as u64;
+            parts.add_with_runs([0, 0], rows * (rows - 1) / 2);
+        }
+        let texts: HashSet<u64> = (0..ids.len() as u32).map(hash).collect();
+        Ok(parts.finish(self.curve.suggest().threshold, &texts, documents))
+    }
+
+    /// Returns for the hash of each row with equal rows that of all these rows.
+    fn hashes_of_equal_rows(&self) -> HashMap<u64, u64> {
+        let ids = &self.finished.left;
+        let mut hashes = HashMap::new();
+        for (rows, _) in self.pairs.equal_rows() {
+            let hash = rows.iter().map(|&row| ids.hash(row)).fold(u64::MAX, u64::min);
+            hashes.extend(rows.iter().map(|&row| (ids.hash(row), hash)));
+        }
+        hashes
+    }
+
+    /// Joins the sample.
+    fn join(
+        &mut self,
+        mut proposals: Option<&mut Proposals>,
+        mut parts: Option<&mut WholesAndParts>,
+    ) -> Result<()> {
+        let Self { curve, finished, pairs, .. } = self;
+        let ids = &finished.left;
+        curve.add_equal(pairs);
+        let mut hashes: HashMap<u32, u64> = HashMap::new();
+        if proposals.is_some() || parts.is_some() {
+            for (rows, are_pairs) in pairs.equal_rows() {
+                check_for_interrupts!();
+                let hash = rows.iter().map(|&row| ids.hash(row)).fold(u64::MAX, u64::min);
+                hashes.insert(rows[0], hash);
+                if let Some(proposals) = &mut proposals
+                    && are_pairs
+                {
+                    let (of, count) =
+                        (Pair { left: rows[0], right: rows[0], similarity: 1.0 }, rows.len() as u64);
+                    proposals.offer(of, count * (count - 1) / 2, [hash, hash])?;
+                }
+            }
+        }
+        let hash = |row: u32| hashes.get(&row).copied().unwrap_or_else(|| ids.hash(row));
+        loop {
+            loop {
+                check_for_interrupts!();
+                let Some((pair, rows)) = curve.add_next(pairs) else { break };
+                if let Some(proposals) = &mut proposals {
+                    proposals.offer(pair, rows, [pair.left, pair.right].map(hash))?;
+                }
+                if let Some(parts) = &mut parts {
+                    parts.add([pair.left, pair.right].map(hash), pair.similarity)?;
+                }
+            }
+            if curve.is_full() || !pairs.advance(&finished.executor)? {
+                return Ok(());
+            }
+            let share = 100.0 * pairs.progress();
+            finished.progress.report(|| format!("joining a sample, {share:.0} %"));
+        }
+    }
+
+    /// Returns the rows of proposed pairs, the lesser id first.
+    pub(super) fn rows(&self, proposals: &[Proposal]) -> Vec<[u32; 2]> {
+        let ids = &self.finished.left;
+        let wanted: HashSet<u32> =
+            proposals.iter().flat_map(|proposal| [proposal.of.left, proposal.of.right]).collect();
+        let in_order = |rows: &[u32]| {
+            let mut rows = rows.to_vec();
+            rows.sort_unstable_by(|&a, &b| ids.before(b, a).cmp(&ids.before(a, b)));
+            rows
+        };
+        let of_several = self.pairs.equal_rows().filter(|(rows, _)| wanted.contains(&rows[0]));
+        let groups: HashMap<u32, Vec<u32>> = of_several.map(|(rows, _)| (rows[0], in_order(rows))).collect();
+        let of = |proposal: &Proposal| {
+            let Pair { left, right, .. } = proposal.of;
+            let group = |row: u32| groups.get(&row).cloned().unwrap_or_else(|| vec![row]);
+            let (mut lesser, mut greater) = (group(left), group(right));
+            // The group with the least id comes first, whatever row was read first.
+            if ids.before(greater[0], lesser[0]) {
+                std::mem::swap(&mut lesser, &mut greater);
+            }
+            let other = (left != right).then_some(&greater[..]);
+            let [a, b] = rows_of(&lesser, other, proposal.number);
+            if ids.before(a, b) { [a, b] } else { [b, a] }
+        };
+        proposals.iter().map(of).collect()
+    }
+}
+
+/// Returns a call of the function of a request that works.
+pub(super) fn usual(request: &Request) -> Example {
+    request.example.at((request.name == SUGGEST_PAIRS.name).then_some(100.0))
+}
+
+/// Returns the join of texts of a kind, from the floor of the curve on.
+pub(super) fn method(profile: &TextProfile) -> Result<Sets> {
+    Ok(Sets { spec: profile.parts().spec(), ..Sets::of_words(Measure::Jaccard, Curve::FLOOR)? })
+}

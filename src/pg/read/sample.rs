@@ -1,0 +1,78 @@
+//! A sample of the documents of a source. A hash of the ids chooses its rows, so the sample does
+//! not depend on the order of the rows, and views and foreign tables can be sampled, too.
+
+use std::num::NonZeroU64;
+
+use pgrx::pg_sys;
+use pgrx::{FromDatum, IntoDatum};
+
+use super::source::Source;
+use crate::pg::query::{Parameter, Query};
+use crate::pg::server::error::Result;
+
+/// The number of bits of the hash that chooses the rows of a sample.
+const HASH_BITS: u32 = 30;
+
+/// The sample of a call: the number of all documents, and the limit of the hashes of the sampled
+/// documents.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sample {
+    /// The number of all documents.
+    pub documents: u64,
+    below: i64,
+}
+
+impl Sample {
+    /// Decides on the sample of a source: `asked` documents on average, or the hundredth part, at
+    /// least 25,000 and at most 100,000 documents. It counts the rows of the source.
+    pub(crate) fn new(source: &Source, asked: Option<NonZeroU64>) -> Result<Self> {
+        const LEAST: u64 = 25_000;
+        const MOST: u64 = 100_000;
+        let documents = count(source)?;
+        let wanted = asked.map_or((documents / 100).clamp(LEAST, MOST), NonZeroU64::get);
+        Ok(Self { documents, below: 1 << HASH_BITS }.at_most(wanted))
+    }
+
+    /// Restricts the sample to so many documents on average.
+    pub(crate) fn at_most(self, wanted: u64) -> Self {
+        let all = 1u64 << HASH_BITS;
+        let below = match self.documents {
+            few if few <= wanted => all,
+            many => (u128::from(all) * u128::from(wanted) / u128::from(many)).max(1) as u64,
+        };
+        Self { below: self.below.min(below as i64), ..self }
+    }
+
+    /// Restricts a source to the sample.
+    pub(crate) fn of(self, source: &Source) -> Source {
+        if self.below == 1 << HASH_BITS {
+            return source.clone();
+        }
+        let condition = format!(
+            "(pg_catalog.hashtextextended(({})::pg_catalog.text COLLATE pg_catalog.\"C\", 7::pg_catalog.int8) \
+             OPERATOR(pg_catalog.&) {}::pg_catalog.int8) OPERATOR(pg_catalog.<) $1",
+            source.id,
+            (1i64 << HASH_BITS) - 1
+        );
+        let below: Parameter = (pg_sys::INT8OID, self.below.into_datum());
+        source.only(&condition, &[below], &[])
+    }
+
+    /// Returns the part of the memory that the sample may use.
+    pub(crate) fn memory(self, memory: usize) -> usize {
+        const LEAST: usize = 1 << 20;
+        let part = (memory as u128 * self.below as u128) >> HASH_BITS;
+        (part as usize).max(LEAST)
+    }
+}
+
+/// Counts the rows of a source.
+fn count(source: &Source) -> Result<u64> {
+    let sql = format!("SELECT pg_catalog.count(*) FROM {} AS d", source.table);
+    let relations = [source.oid];
+    let counted = Query { relations: &relations, ..Query::new(&sql) }.run([pg_sys::INT8OID])?;
+    let rows = counted.first.and_then(|[rows]| rows);
+    // SAFETY: the query was checked to return a bigint.
+    let rows = rows.and_then(|rows| unsafe { i64::from_datum(rows, false) });
+    Ok(rows.map_or(0, i64::unsigned_abs))
+}
