@@ -1,12 +1,12 @@
 //! The executor's node of a batch join.
 
-use std::ffi::c_int;
+use std::ffi::{CStr, c_int};
 use std::ptr;
 
 use pgrx::{PgMemoryContexts, pg_sys};
 
 use super::path::{Methods, NAME};
-use super::work::{Work, unfold};
+use super::work::{Work, evaluate, unfold};
 use crate::pg::query::decode::Kind;
 use crate::pg::server::error::{Result, catch};
 use crate::pg::server::guard::guard;
@@ -20,6 +20,7 @@ unsafe extern "C-unwind" {
         flags: c_int,
     ) -> *mut pg_sys::PlanState;
     fn ExecInitExpr(expression: *mut pg_sys::Expr, parent: *mut pg_sys::PlanState) -> *mut pg_sys::ExprState;
+    fn ExecInitQual(qual: *mut pg_sys::List, parent: *mut pg_sys::PlanState) -> *mut pg_sys::ExprState;
     fn ExecEndNode(node: *mut pg_sys::PlanState);
     fn ExecReScan(node: *mut pg_sys::PlanState);
     fn ExecScan(
@@ -59,6 +60,8 @@ pub(super) struct NearJoin {
     pub ball: *mut pg_sys::ExprState,
     /// The kind of documents.
     pub kind: Kind,
+    /// The other conditions of the join, or null.
+    others: *mut pg_sys::ExprState,
     /// For each side, a slot for a row that was kept, and the number of columns before those of
     /// the side.
     slots: [*mut pg_sys::TupleTableSlot; 2],
@@ -67,9 +70,10 @@ pub(super) struct NearJoin {
     work: *mut Held<Work>,
 }
 
-/// The expressions of a plan: the value of a row, the document, the ball, and the condition.
+/// The numbers of the expressions of a plan. The value of a row and the document come first.
 const BALL: i32 = 2;
 const CONDITION: i32 = 3;
+const OTHERS: i32 = 4;
 
 /// Makes the node of a plan.
 pub(super) unsafe extern "C-unwind" fn create(_plan: *mut pg_sys::CustomScan) -> *mut pg_sys::Node {
@@ -98,6 +102,7 @@ unsafe extern "C-unwind" fn begin(
             let expression = |n| pg_sys::list_nth((*plan).custom_exprs, n).cast::<pg_sys::Expr>();
             (*node).kind = Kind::of(pg_sys::exprType(expression(0).cast()));
             (*node).ball = catch(|| ExecInitExpr(expression(BALL), parent))?;
+            (*node).others = catch(|| ExecInitQual(expression(OTHERS).cast(), parent))?;
             let mut columns = 0;
             for side in 0..2 {
                 let child = pg_sys::list_nth((*plan).custom_plans, side as i32).cast();
@@ -167,16 +172,37 @@ impl NearJoin {
             }
             let row = self.scan.ss.ss_ScanTupleSlot;
             pg_sys::ExecClearTuple(row);
-            let next = match (*self.work).get() {
-                Some(work) => work.next()?,
-                None => None,
-            };
-            let Some(tuples) = next else { return Ok(row) };
-            for (side, tuple) in tuples.into_iter().enumerate() {
-                pg_sys::ExecStoreMinimalTuple(tuple, self.slots[side], false);
-                self.put(side, self.slots[side])?;
+            let Some(work) = (*self.work).get() else { return Ok(row) };
+            while let Some(tuples) = work.next()? {
+                for (side, tuple) in tuples.into_iter().enumerate() {
+                    pg_sys::ExecStoreMinimalTuple(tuple, self.slots[side], false);
+                    self.put(side, self.slots[side])?;
+                }
+                pg_sys::ExecStoreVirtualTuple(row);
+                if self.others_hold()? {
+                    break;
+                }
+                pg_sys::ExecClearTuple(row);
             }
-            Ok(pg_sys::ExecStoreVirtualTuple(row))
+            Ok(row)
+        }
+    }
+
+    /// Reports whether the row of the join satisfies the other conditions.
+    ///
+    /// # Safety
+    /// A node that the server has initialized, with a row.
+    unsafe fn others_hold(&mut self) -> Result<bool> {
+        if self.others.is_null() {
+            return Ok(true);
+        }
+        let node: *mut Self = self;
+        // SAFETY: the caller's promise; a condition gives a bool.
+        unsafe {
+            let context = self.scan.ss.ps.ps_ExprContext;
+            (*context).ecxt_scantuple = self.scan.ss.ss_ScanTupleSlot;
+            pg_sys::MemoryContextReset((*context).ecxt_per_tuple_memory);
+            Ok(evaluate(self.others, node)?.is_some_and(|holds| holds.value() != 0))
         }
     }
 
@@ -252,10 +278,16 @@ unsafe extern "C-unwind" fn explain(
     unsafe {
         guard(|| {
             let plan: *mut pg_sys::CustomScan = (*node).ss.ps.plan.cast();
-            let condition = pg_sys::list_nth((*plan).custom_exprs, CONDITION);
             let context = pg_sys::set_deparse_context_plan((*state).deparse_cxt, plan.cast(), ancestors);
-            let text = pg_sys::deparse_expression(condition.cast(), context, true, false);
-            pg_sys::ExplainPropertyText(c"Near Cond".as_ptr(), text, state);
+            let show = |label: &CStr, expression: *mut pg_sys::Node| {
+                let text = pg_sys::deparse_expression(expression, context, true, false);
+                pg_sys::ExplainPropertyText(label.as_ptr(), text, state);
+            };
+            show(c"Near Cond", pg_sys::list_nth((*plan).custom_exprs, CONDITION).cast());
+            let others: *mut pg_sys::List = pg_sys::list_nth((*plan).custom_exprs, OTHERS).cast();
+            if !others.is_null() {
+                show(c"Join Filter", pg_sys::make_ands_explicit(others).cast());
+            }
             Ok(())
         });
     }

@@ -139,11 +139,12 @@ unsafe extern "C-unwind" fn plan(
             let plan: *mut pg_sys::CustomScan = pg_sys::palloc0(size_of::<pg_sys::CustomScan>()).cast();
             (*plan).scan.plan.type_ = pg_sys::NodeTag::T_CustomScan;
             (*plan).scan.plan.targetlist = columns;
-            (*plan).scan.plan.qual = pg_sys::extract_actual_clauses(others, false);
             (*plan).flags = (*path).flags;
             (*plan).custom_plans = sides;
-            // In the order of node::Expressions.
-            for expression in [private(2), private(3), private(4), (*info).clause.cast()] {
+            let others = pg_sys::extract_actual_clauses(others, false);
+            // The order is that of the constants in `node`. The other conditions are no qual of the
+            // plan, as EXPLAIN would show their columns without the tables.
+            for expression in [private(2), private(3), private(4), (*info).clause.cast(), others.cast()] {
                 (*plan).custom_exprs = pg_sys::lappend((*plan).custom_exprs, expression);
             }
             (*plan).custom_scan_tlist = all_columns(sides);

@@ -122,7 +122,10 @@ unsafe fn method(node: *mut NearJoin) -> Result<Sets> {
 ///
 /// # Safety
 /// A node that the server has initialized, and an expression of it.
-unsafe fn evaluate(expression: *mut pg_sys::ExprState, node: *mut NearJoin) -> Result<Option<pg_sys::Datum>> {
+pub(super) unsafe fn evaluate(
+    expression: *mut pg_sys::ExprState,
+    node: *mut NearJoin,
+) -> Result<Option<pg_sys::Datum>> {
     // SAFETY: the caller's promise; the memory context is set back, and by the server after an
     // error.
     unsafe {
