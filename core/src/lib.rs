@@ -178,6 +178,7 @@ pub mod hash;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod joins;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
+pub mod kept_rows;
 pub mod leb128;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod memory;

@@ -9,6 +9,7 @@ pub(crate) mod functions;
 mod index;
 mod into;
 mod jobs;
+mod near_join;
 mod procedure;
 mod query;
 pub(crate) mod read;
@@ -60,4 +61,5 @@ pub extern "C-unwind" fn _PG_init() {
     settings::define();
     explaining::define();
     index::define();
+    near_join::define();
 }

@@ -4,6 +4,7 @@
 
 pub(super) mod as_user;
 pub(super) mod by_oid;
+pub(super) mod c_function;
 pub(super) mod citus;
 pub(super) mod column;
 mod columns;
@@ -14,6 +15,7 @@ pub(super) mod ids;
 pub(super) mod moment;
 pub(super) mod names;
 pub(super) mod operators;
+pub(super) mod placeholder;
 mod prepared;
 pub(super) mod relation;
 mod run;

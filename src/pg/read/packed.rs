@@ -2,7 +2,11 @@
 
 use pgrx::pg_sys::{self, Datum};
 
-use neardup_core::error::Error;
+use crate::pg::query::decode::{Kind, decode};
+use crate::pg::server::encoding;
+use crate::pg::server::error::Result;
+use neardup_core::error::Result as CoreResult;
+use neardup_core::features::source_document::SourceDocument;
 use neardup_core::memory;
 use neardup_core::text::packed::{Packed, Packing};
 
@@ -49,8 +53,29 @@ pub(crate) unsafe fn packed<'a>(value: Datum) -> Option<Packed<&'a [u8]>> {
     Some(Packed { bytes, len: (info & pg_sys::VARLENA_EXTSIZE_MASK) as usize, packing })
 }
 
+/// Reads a document, compressed if it is stored so. Returns `None` if it contains bytes that are
+/// not valid text.
+///
+/// # Safety
+/// `value` has this kind. Intermediate copies are left in the current memory context.
+pub(crate) unsafe fn source_document(kind: Kind, mut value: Datum) -> Result<Option<SourceDocument>> {
+    // If the text must be converted, the server also decompresses it.
+    if kind == Kind::Text && encoding::is_utf8() {
+        // SAFETY: the caller's promise: a text.
+        let packed = unsafe {
+            value = fetched(value);
+            packed(value)
+        };
+        if let Some(packed) = packed {
+            return Ok(Some(SourceDocument::Text(own(packed)?)));
+        }
+    }
+    // SAFETY: the caller's promise.
+    Ok(unsafe { decode(kind, value)? }.map(SourceDocument::Document))
+}
+
 /// Copies the stored bytes of a compressed value.
-pub(super) fn own(Packed { bytes, len, packing }: Packed<&[u8]>) -> Result<Packed, Error> {
+fn own(Packed { bytes, len, packing }: Packed<&[u8]>) -> CoreResult<Packed> {
     let mut own = Vec::new();
     memory::extend(&mut own, bytes, "copying a text")?;
     Ok(Packed { bytes: own, len, packing })

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use pgrx::{PgMemoryContexts, PgSqlErrorCode, check_for_interrupts, pg_sys};
 
-use super::packed::{fetched, own, packed};
+use super::packed::source_document;
 use crate::pg::query::column::Column;
 use crate::pg::query::cursor::Cursor;
-use crate::pg::query::decode::{Kind, decode};
+use crate::pg::query::decode::Kind;
 use crate::pg::query::ids::Ids;
 use crate::pg::query::names::qualified_type;
 use crate::pg::query::relation::Relation;
@@ -241,7 +241,7 @@ impl Source {
     /// the current memory context.
     unsafe fn document(
         &self,
-        mut value: pg_sys::Datum,
+        value: pg_sys::Datum,
         url: Option<pg_sys::Datum>,
     ) -> Result<Option<SourceDocument>> {
         let url = || -> Result<_> {
@@ -249,27 +249,17 @@ impl Source {
             // SAFETY: the caller's promise.
             Ok(unsafe { self.place(column, url)? }.map(Cow::into_owned))
         };
-        // If the text must be converted, the server also decompresses it.
-        if self.kind == Kind::Text && encoding::is_utf8() {
-            // SAFETY: the caller's promise: a text.
-            let packed = unsafe {
-                value = fetched(value);
-                packed(value)
-            };
-            if let Some(packed) = packed.map(own).transpose()? {
-                return Ok(Some(if self.are_pages {
-                    SourceDocument::Page(packed, url()?)
-                } else {
-                    SourceDocument::Text(packed)
-                }));
-            }
-        }
         // SAFETY: the caller's promise.
-        let document = match unsafe { decode(self.kind, value)? } {
-            Some(Document::Text(html)) if self.are_pages => Some(Document::Page(Page { html, url: url()? })),
+        let document = unsafe { source_document(self.kind, value)? };
+        Ok(match document {
+            Some(SourceDocument::Text(packed)) if self.are_pages => {
+                Some(SourceDocument::Page(packed, url()?))
+            }
+            Some(SourceDocument::Document(Document::Text(html))) if self.are_pages => {
+                Some(SourceDocument::Document(Document::Page(Page { html, url: url()? })))
+            }
             document => document,
-        };
-        Ok(document.map(SourceDocument::Document))
+        })
     }
 
     fn null_id(&self) -> SqlError {

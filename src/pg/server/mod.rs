@@ -10,6 +10,7 @@ pub(crate) mod error;
 pub(crate) mod executor;
 pub(crate) mod explaining;
 pub(crate) mod guard;
+pub(crate) mod held;
 pub(crate) mod panics;
 pub(crate) mod processor_time;
 pub(crate) mod progress;

@@ -12,8 +12,8 @@ use pgrx::{PgMemoryContexts, PgSqlErrorCode, check_for_interrupts};
 use super::call::{Call, declared_otherwise};
 use super::error::{Result, SqlError};
 use super::guard::guard;
+use super::held::Held;
 use super::settings;
-use super::temp_file::drop_abandoned;
 use crate::pg::compat::attributes;
 use neardup_core::allowance::Allowance;
 
@@ -223,7 +223,7 @@ fn one<R: Rows<N>, const N: usize>(call: Call, start: impl FnOnce() -> Result<R>
                 check_names(descriptor, &rows.columns())?;
                 Ok((rows, pg_sys::BlessTupleDesc(descriptor)))
             })?;
-            let held = memory.leak_and_drop_on_delete(Held(Some(rows)));
+            let held = memory.leak_and_drop_on_delete(Held::new(rows));
             (*context).user_fctx = held.cast();
             (*context).tuple_desc = descriptor;
             let argument = Datum::from(held);
@@ -231,7 +231,7 @@ fn one<R: Rows<N>, const N: usize>(call: Call, start: impl FnOnce() -> Result<R>
         }
         let context = pg_sys::per_MultiFuncCall(call.info);
         let held: *mut Held<R> = (*context).user_fctx.cast();
-        let next = match &mut (*held).0 {
+        let next = match (*held).get() {
             Some(rows) => rows.next()?.map(|values| (values, rows.nulls())),
             None => None,
         };
@@ -246,23 +246,12 @@ fn one<R: Rows<N>, const N: usize>(call: Call, start: impl FnOnce() -> Result<R>
             None => {
                 let argument = Datum::from(held);
                 pg_sys::UnregisterExprContextCallback((*result).econtext, Some(end_of_query::<R>), argument);
-                drop((*held).0.take());
+                drop((*held).take());
                 pg_sys::end_MultiFuncCall(call.info, context);
                 (*result).isDone = pg_sys::ExprDoneCond::ExprEndResult;
                 Ok(call.give::<i32>(None))
             }
         }
-    }
-}
-
-/// The source of rows. It is taken out when the rows or the query end.
-struct Held<R>(Option<R>);
-
-impl<R> Drop for Held<R> {
-    /// If the source is still there when its memory context is freed, the query ended with an
-    /// error.
-    fn drop(&mut self) {
-        drop_abandoned(self.0.take());
     }
 }
 
@@ -273,7 +262,7 @@ unsafe extern "C-unwind" fn end_of_query<R>(argument: Datum) {
     unsafe {
         guard(|| {
             let held: *mut Held<R> = argument.cast_mut_ptr();
-            drop((*held).0.take());
+            drop((*held).take());
             Ok(())
         });
     }

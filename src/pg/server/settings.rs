@@ -10,6 +10,7 @@ static MEMORY: GucSetting<i32> = GucSetting::<i32>::new(0);
 static KEEP_RUNS: GucSetting<i32> = GucSetting::<i32>::new(1000);
 static PAUSE: GucSetting<i32> = GucSetting::<i32>::new(0);
 static PROGRESS: GucSetting<bool> = GucSetting::<bool>::new(false);
+static ENABLE_NEAR_JOIN: GucSetting<bool> = GucSetting::<bool>::new(true);
 
 /// Declares the settings and reserves their prefix.
 pub(crate) fn define() {
@@ -61,6 +62,14 @@ pub(crate) fn define() {
         GucContext::Userset,
         GucFlags::UNIT_MS,
     );
+    GucRegistry::define_bool_guc(
+        c"neardup.enable_near_join",
+        c"Whether the planner may make a join by <@ near(...) as one batch.",
+        c"Like enable_hashjoin: for comparing plans.",
+        &ENABLE_NEAR_JOIN,
+        GucContext::Userset,
+        GucFlags::EXPLAIN,
+    );
     let prefix = CString::from(c"neardup");
     // SAFETY: a C string that outlives the call, in the backend's own thread.
     unsafe { pg_sys::MarkGUCPrefixReserved(prefix.as_ptr()) };
@@ -96,6 +105,11 @@ pub(crate) fn keep_runs() -> i64 {
 /// Returns the number of seconds to wait between two transactions of `near_duplicates_into`.
 pub(crate) fn pause() -> f64 {
     f64::from(PAUSE.get()) / 1000.0
+}
+
+/// Reports whether the planner may make batch joins.
+pub(crate) fn enable_near_join() -> bool {
+    ENABLE_NEAR_JOIN.get()
 }
 
 /// Reports whether to report progress by NOTICE.

@@ -5,6 +5,8 @@
 
 use pgrx::{PgList, pg_sys};
 
+use crate::pg::query::placeholder::placeholder_document;
+
 /// Returns the value of an expression for a short placeholder document. The expression must consist
 /// of calls of functions of the access method's extension. The first argument of each call is the
 /// document or is made from it; all other arguments are constants or similarities. Returns None for
@@ -53,33 +55,14 @@ unsafe fn with_stand_in(expression: *mut pg_sys::Node, extension: pg_sys::Oid) -
                     if !is(argument, pg_sys::NodeTag::T_Const) {
                         // The first argument must be a document. If it is a sketch, this argument
                         // may be a distance.
-                        document_of(pg_sys::exprType(first))?;
+                        placeholder_document(pg_sys::exprType(first))?;
                         put.replace_ptr(n, similarity_of(pg_sys::exprType(argument))?);
                     }
                 }
                 return Some(copy.cast());
             }
         }
-        document_of(pg_sys::exprType(expression))
-    }
-}
-
-/// Returns a placeholder document of the type `of`, or None if `of` is not a type of documents.
-///
-/// # Safety
-/// Reads the catalogues.
-unsafe fn document_of(of: pg_sys::Oid) -> Option<*mut pg_sys::Node> {
-    let text = match of {
-        pg_sys::TEXTOID | pg_sys::TSVECTOROID => c"1",
-        pg_sys::TEXTARRAYOID | pg_sys::INT4ARRAYOID | pg_sys::INT8ARRAYOID => c"{1}",
-        _ => return None,
-    };
-    let (mut input, mut parameter) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
-    // SAFETY: types of the server that accept these texts and have variable length.
-    unsafe {
-        pg_sys::getTypeInputInfo(of, &raw mut input, &raw mut parameter);
-        let value = pg_sys::OidInputFunctionCall(input, text.as_ptr().cast_mut(), parameter, -1);
-        Some(pg_sys::makeConst(of, -1, pg_sys::get_typcollation(of), -1, value, false, false).cast())
+        placeholder_document(pg_sys::exprType(expression))
     }
 }
 

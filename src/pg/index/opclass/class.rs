@@ -5,9 +5,8 @@ use std::ffi::CStr;
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 
-use super::catalogue::fields;
 use crate::pg::index::pages::buffer::Index;
-use crate::pg::server::call::varlena_bytes;
+use crate::pg::query::c_function::symbol;
 use crate::pg::server::error::{Result, SqlError};
 
 /// An operator class.
@@ -88,9 +87,6 @@ impl Class {
     }
 }
 
-/// ClanguageId of pg_language.h.
-const C_LANGUAGE: Oid = Oid::from_u32(13);
-
 /// Returns the class whose number a support function returns, if the function is one of ours.
 pub(crate) fn class_of(function: Oid) -> Option<Class> {
     const OURS: [&CStr; 10] = [
@@ -105,28 +101,12 @@ pub(crate) fn class_of(function: Oid) -> Option<Class> {
         c"neardup_signature_class_ball_set",
         c"neardup_signature_class_text_runs",
     ];
-    // SAFETY: the function exists; its source is a text.
+    let source = symbol(function)?;
+    if !OURS.iter().any(|name| name.to_bytes() == source) {
+        return None;
+    }
+    // SAFETY: a function of ours that takes a number.
     unsafe {
-        let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::PROCOID as i32, function.into());
-        if tuple.is_null() {
-            return None;
-        }
-        let mut null = false;
-        let source = pg_sys::SysCacheGetAttr(
-            pg_sys::SysCacheIdentifier::PROCOID as i32,
-            tuple,
-            pg_sys::Anum_pg_proc_prosrc as i16,
-            &raw mut null,
-        );
-        let language = (*fields::<pg_sys::FormData_pg_proc>(tuple)).prolang;
-        let ours = !null && language == C_LANGUAGE && {
-            let source = varlena_bytes(source).to_vec();
-            OURS.iter().any(|name| name.to_bytes() == source)
-        };
-        pg_sys::ReleaseSysCache(tuple);
-        if !ours {
-            return None;
-        }
         let number = pg_sys::OidFunctionCall1Coll(function, pg_sys::InvalidOid, pg_sys::Datum::from(0));
         Class::from_number(number.value() as i32)
     }

@@ -1,0 +1,162 @@
+//! The condition of a join that the batch join can serve.
+
+use pgrx::{PgList, pg_sys};
+
+use crate::pg::query::c_function::symbol;
+use crate::pg::query::placeholder::placeholder_document;
+use crate::pg::server::call::varlena_bytes;
+
+/// The functions of the operators whose left argument is the value of a row.
+const IN_BALL: [&[u8]; 3] = [b"neardup_text_in_ball", b"neardup_lexemes_in_ball", b"neardup_array_in_ball"];
+/// The functions of the operators whose left argument is the ball.
+const CONTAINS: [&[u8]; 3] = [
+    b"neardup_text_ball_contains",
+    b"neardup_text_ball_contains_lexemes",
+    b"neardup_text_ball_contains_array",
+];
+/// The functions that make a ball around a document.
+const NEAR: [&[u8]; 4] = [
+    b"neardup_near_set_text",
+    b"neardup_near_set_tokens",
+    b"neardup_near_set_lexemes",
+    b"neardup_near_set_numbers",
+];
+
+/// A condition `row <@ near(document, …)` whose two values come from the two sides of a join.
+pub(super) struct NearClause {
+    /// The condition, as the planner keeps it.
+    pub info: *mut pg_sys::RestrictInfo,
+    /// The value of a row.
+    pub row: *mut pg_sys::Node,
+    /// The document in the middle of the ball.
+    pub document: *mut pg_sys::Node,
+    /// The ball around a placeholder document, which shows how documents are compared.
+    pub ball: *mut pg_sys::Node,
+    /// Set if the value of a row comes from the outer side.
+    pub row_is_outer: bool,
+}
+
+/// Finds a condition that the batch join serves. Returns None if there is none, or if conditions
+/// that depend on no row have to be checked first.
+///
+/// # Safety
+/// Nodes of the planner.
+pub(super) unsafe fn find(
+    root: *mut pg_sys::PlannerInfo,
+    joined: *mut pg_sys::RelOptInfo,
+    [outer, inner]: [*mut pg_sys::RelOptInfo; 2],
+    conditions: *mut pg_sys::List,
+) -> Option<NearClause> {
+    // SAFETY: the caller's promise; a list of conditions.
+    unsafe {
+        let conditions = PgList::<pg_sys::RestrictInfo>::from_pg(conditions);
+        if conditions.iter_ptr().any(|info| (*info).pseudoconstant) {
+            return None;
+        }
+        let sides = [(*outer).relids, (*inner).relids];
+        conditions.iter_ptr().find_map(|info| {
+            let (row, document, ball) = parts((*info).clause.cast())?;
+            let is_from = |node, side| {
+                let relations = pg_sys::pull_varnos(root, node);
+                !relations.is_null() && pg_sys::bms_is_subset(relations, side)
+            };
+            let row_is_outer = if is_from(row, sides[0]) && is_from(document, sides[1]) {
+                true
+            } else if is_from(row, sides[1]) && is_from(document, sides[0]) {
+                false
+            } else {
+                return None;
+            };
+            let depends_on_rows = (1..PgList::<pg_sys::Node>::from_pg((*ball).args).len()).any(|n| {
+                !pg_sys::pull_varnos(root, pg_sys::list_nth((*ball).args, n as i32).cast()).is_null()
+            });
+            let clause: *mut pg_sys::Node = (*info).clause.cast();
+            if depends_on_rows
+                || pg_sys::contain_volatile_functions(clause)
+                || pg_sys::contain_subplans(clause)
+                // Conditions of security barriers come before others.
+                || !pg_sys::restriction_is_securely_promotable(info, joined)
+            {
+                return None;
+            }
+            let ball = around_placeholder(ball)?;
+            Some(NearClause { info, row, document, ball, row_is_outer })
+        })
+    }
+}
+
+/// Returns the value of a row, the document, and the call that makes the ball around it.
+///
+/// # Safety
+/// `clause` is an expression of the planner.
+unsafe fn parts(
+    clause: *mut pg_sys::Node,
+) -> Option<(*mut pg_sys::Node, *mut pg_sys::Node, *mut pg_sys::FuncExpr)> {
+    // SAFETY: the caller's promise; a node of this tag is of this type.
+    unsafe {
+        if clause.is_null() || (*clause).type_ != pg_sys::NodeTag::T_OpExpr {
+            return None;
+        }
+        let operator: *mut pg_sys::OpExpr = clause.cast();
+        let arguments = PgList::<pg_sys::Node>::from_pg((*operator).args);
+        let (first, second) = arguments.get_ptr(0).zip(arguments.get_ptr(1))?;
+        // A cheap look first: most conditions of joins have no call on either side.
+        let is_call = |node: *mut pg_sys::Node| (*node).type_ == pg_sys::NodeTag::T_FuncExpr;
+        if !is_call(first) && !is_call(second) {
+            return None;
+        }
+        let function = symbol(pg_sys::get_opcode((*operator).opno))?;
+        let (row, ball) = if IN_BALL.contains(&&*function) {
+            (first, second)
+        } else if CONTAINS.contains(&&*function) {
+            (second, first)
+        } else {
+            return None;
+        };
+        if !is_call(ball) {
+            return None;
+        }
+        let ball: *mut pg_sys::FuncExpr = ball.cast();
+        let function = symbol((*ball).funcid)?;
+        if !NEAR.contains(&&*function) || function == NEAR[0] && !is_of_plain_text(ball) {
+            return None;
+        }
+        let document = PgList::<pg_sys::Node>::from_pg((*ball).args).get_ptr(0)?;
+        (pg_sys::exprType(row) == pg_sys::exprType(document)).then_some((row, document, ball))
+    }
+}
+
+/// Reports whether the tokenizer is known, and does not read pages of HTML.
+///
+/// # Safety
+/// A call of `near` of a text, whose argument 4 is the tokenizer.
+unsafe fn is_of_plain_text(ball: *mut pg_sys::FuncExpr) -> bool {
+    const TOKENIZER: usize = 4;
+    // SAFETY: the caller's promise; a constant of type text.
+    unsafe {
+        let Some(tokenizer) = PgList::<pg_sys::Node>::from_pg((*ball).args).get_ptr(TOKENIZER) else {
+            return false;
+        };
+        if (*tokenizer).type_ != pg_sys::NodeTag::T_Const {
+            return false;
+        }
+        let tokenizer: *const pg_sys::Const = tokenizer.cast();
+        (*tokenizer).constisnull || varlena_bytes((*tokenizer).constvalue) != b"html"
+    }
+}
+
+/// Returns the call with a placeholder in place of the document, or None if the document is of a
+/// type that `near` takes only by a cast.
+///
+/// # Safety
+/// A call of `near`.
+unsafe fn around_placeholder(ball: *mut pg_sys::FuncExpr) -> Option<*mut pg_sys::Node> {
+    // SAFETY: the caller's promise; we may change the copy that we made.
+    unsafe {
+        let copy: *mut pg_sys::FuncExpr = pg_sys::copyObjectImpl(ball.cast()).cast();
+        let mut arguments = PgList::<pg_sys::Node>::from_pg((*copy).args);
+        let document = arguments.get_ptr(0)?;
+        arguments.replace_ptr(0, placeholder_document(pg_sys::exprType(document))?);
+        Some(copy.cast())
+    }
+}

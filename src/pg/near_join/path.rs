@@ -1,0 +1,176 @@
+//! Offers the batch join to the planner, and makes its plan.
+
+use std::ffi::CStr;
+use std::ptr;
+
+use pgrx::{PgList, pg_sys};
+
+use super::clause::{NearClause, find};
+use super::node;
+use crate::pg::server::guard::guard;
+use crate::pg::server::settings;
+
+/// The name of the node in plans.
+pub(super) const NAME: &CStr = c"NearJoin";
+
+/// Methods that the server only reads.
+pub(super) struct Methods<T>(pub T);
+// SAFETY: nothing in it changes, and the name is a constant.
+unsafe impl<T> Sync for Methods<T> {}
+
+static PATH: Methods<pg_sys::CustomPathMethods> = Methods(pg_sys::CustomPathMethods {
+    CustomName: NAME.as_ptr(),
+    PlanCustomPath: Some(plan),
+    ReparameterizeCustomPathByChild: None,
+});
+
+/// The methods of a plan.
+static PLAN: Methods<pg_sys::CustomScanMethods> = Methods(pg_sys::CustomScanMethods {
+    CustomName: NAME.as_ptr(),
+    CreateCustomScanState: Some(node::create),
+});
+
+/// The hook that another library had set before.
+static mut BEFORE: pg_sys::set_join_pathlist_hook_type = None;
+
+/// Lets the planner ask for batch joins. Called once when the library is loaded.
+pub(crate) fn define() {
+    // SAFETY: in the only thread of the backend; the methods live as long as the backend.
+    unsafe {
+        pg_sys::RegisterCustomScanMethods(&raw const PLAN.0);
+        BEFORE = pg_sys::set_join_pathlist_hook;
+        pg_sys::set_join_pathlist_hook = Some(offer);
+    }
+}
+
+/// Adds the batch join to the paths of a join.
+unsafe extern "C-unwind" fn offer(
+    root: *mut pg_sys::PlannerInfo,
+    joined: *mut pg_sys::RelOptInfo,
+    outer: *mut pg_sys::RelOptInfo,
+    inner: *mut pg_sys::RelOptInfo,
+    kind: pg_sys::JoinType::Type,
+    extra: *mut pg_sys::JoinPathExtraData,
+) {
+    // SAFETY: called by the planner; nodes of the planner.
+    unsafe {
+        if let Some(before) = BEFORE {
+            before(root, joined, outer, inner, kind, extra);
+        }
+        let conditions = (*extra).restrictlist;
+        if kind != pg_sys::JoinType::JOIN_INNER || conditions.is_null() || !settings::enable_near_join() {
+            return;
+        }
+        guard(|| {
+            if let Some(clause) = find(root, joined, [outer, inner], conditions) {
+                add(joined, [outer, inner], conditions, &clause);
+            }
+            Ok(())
+        });
+    }
+}
+
+/// # Safety
+/// Nodes of the planner.
+unsafe fn add(
+    joined: *mut pg_sys::RelOptInfo,
+    [outer, inner]: [*mut pg_sys::RelOptInfo; 2],
+    conditions: *mut pg_sys::List,
+    clause: &NearClause,
+) {
+    /// What starting the join costs, in the planner's units.
+    const START: f64 = 100.0;
+    /// How many operators a document costs: as many as the comparison of two documents, the COST of
+    /// the functions of `<@`.
+    const OPERATORS: f64 = 1000.0;
+    // SAFETY: the caller's promise; a new node whose unset fields are zero.
+    unsafe {
+        let sides = if clause.row_is_outer { [outer, inner] } else { [inner, outer] };
+        let paths = sides.map(|side| (*side).cheapest_total_path);
+        // A side that needs values of the other one cannot be read as a whole.
+        if paths.iter().any(|&path| path.is_null() || !(*path).param_info.is_null())
+            || !(*joined).lateral_relids.is_null()
+        {
+            return;
+        }
+        let path: *mut pg_sys::CustomPath = pg_sys::palloc0(size_of::<pg_sys::CustomPath>()).cast();
+        let [rows, documents] = paths;
+        let target = (*joined).reltarget;
+        let base = &mut (*path).path;
+        base.type_ = pg_sys::NodeTag::T_CustomPath;
+        base.pathtype = pg_sys::NodeTag::T_CustomScan;
+        base.parent = joined;
+        base.pathtarget = target;
+        base.rows = (*joined).rows;
+        base.startup_cost = START
+            + (*rows).total_cost
+            + (*documents).total_cost
+            + OPERATORS * pg_sys::cpu_operator_cost * ((*rows).rows + (*documents).rows)
+            + (*target).cost.startup;
+        base.total_cost = base.startup_cost + base.rows * (pg_sys::cpu_tuple_cost + (*target).cost.per_tuple);
+        (*path).flags = pg_sys::CUSTOMPATH_SUPPORT_PROJECTION;
+        (*path).methods = &raw const PATH.0;
+        for side in paths {
+            (*path).custom_paths = pg_sys::lappend((*path).custom_paths, side.cast());
+        }
+        let NearClause { info, row, document, ball, .. } = *clause;
+        for private in [conditions.cast(), info.cast(), row.cast(), document.cast(), ball.cast()] {
+            (*path).custom_private = pg_sys::lappend((*path).custom_private, private);
+        }
+        pg_sys::add_path(joined, path.cast());
+    }
+}
+
+/// Makes the plan of a path.
+unsafe extern "C-unwind" fn plan(
+    _root: *mut pg_sys::PlannerInfo,
+    _joined: *mut pg_sys::RelOptInfo,
+    path: *mut pg_sys::CustomPath,
+    columns: *mut pg_sys::List,
+    _clauses: *mut pg_sys::List,
+    sides: *mut pg_sys::List,
+) -> *mut pg_sys::Plan {
+    // SAFETY: called by the planner with a path that `add` made, and the plans of its two sides.
+    unsafe {
+        guard(|| {
+            let private = |n| pg_sys::list_nth((*path).custom_private, n);
+            let (conditions, info) = (private(0), private(1).cast::<pg_sys::RestrictInfo>());
+            let others = pg_sys::list_delete_ptr(pg_sys::list_copy(conditions.cast()), info.cast());
+            let plan: *mut pg_sys::CustomScan = pg_sys::palloc0(size_of::<pg_sys::CustomScan>()).cast();
+            (*plan).scan.plan.type_ = pg_sys::NodeTag::T_CustomScan;
+            (*plan).scan.plan.targetlist = columns;
+            (*plan).flags = (*path).flags;
+            (*plan).custom_plans = sides;
+            let others = pg_sys::extract_actual_clauses(others, false);
+            // The order is that of the constants in `node`. The other conditions are no qual of the
+            // plan, as EXPLAIN would show their columns without the tables.
+            for expression in [private(2), private(3), private(4), (*info).clause.cast(), others.cast()] {
+                (*plan).custom_exprs = pg_sys::lappend((*plan).custom_exprs, expression);
+            }
+            (*plan).custom_scan_tlist = all_columns(sides);
+            (*plan).methods = &raw const PLAN.0;
+            Ok(plan.cast())
+        })
+    }
+}
+
+/// Returns the columns of both sides, which a row of the join has before it is projected.
+///
+/// # Safety
+/// Plans.
+unsafe fn all_columns(sides: *mut pg_sys::List) -> *mut pg_sys::List {
+    let mut columns = ptr::null_mut();
+    // SAFETY: the caller's promise; plans have lists of their columns.
+    unsafe {
+        let mut number = 0;
+        for side in PgList::<pg_sys::Plan>::from_pg(sides).iter_ptr() {
+            for entry in PgList::<pg_sys::TargetEntry>::from_pg((*side).targetlist).iter_ptr() {
+                number += 1;
+                let column = pg_sys::copyObjectImpl((*entry).expr.cast()).cast();
+                let entry = pg_sys::makeTargetEntry(column, number, ptr::null_mut(), false);
+                columns = pg_sys::lappend(columns, entry.cast());
+            }
+        }
+    }
+    columns
+}
