@@ -104,7 +104,7 @@ proptest! {
         prop_assert_eq!(&found, &links(&mut store(vertices, &all), W).unwrap());
         let points = |graph: &mut Graph<'_>| curve(graph, &found, &thresholds(0.5), W).unwrap();
         prop_assert_eq!(points(&mut records.graph()), points(&mut store(vertices, &all)));
-        let shown = |graph: &mut Graph<'_>| samples(graph, 3, [0.5, 1.0], W).unwrap();
+        let shown = |graph: &mut Graph<'_>| samples(graph, 3, W).unwrap();
         prop_assert_eq!(shown(&mut records.graph()), shown(&mut store(vertices, &all)));
 
         let mut order: Vec<u32> = (0..vertices as u32).collect();

@@ -2,6 +2,7 @@
 
 use super::curve::{Curve, Suggested};
 use super::profile::{Parts, TextProfile};
+use super::shares::{self, Shares, WholesAndParts};
 
 /// A method, and whether it fits the documents.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,15 +17,23 @@ pub struct Advice {
     pub tokenizer: Option<&'static str>,
     /// The number of words or characters of a run, if runs are compared.
     pub shingle: Option<usize>,
+    /// The number of documents from which on runs in common do not count, if it is limited.
+    pub max_documents: Option<u64>,
     /// The expected number of pairs of all documents, if it was estimated.
     pub pairs: Option<u64>,
     /// What speaks for it or against it.
     pub reason: String,
 }
 
-/// Returns the advice for documents of this kind, the best first. `documents` are the number of
-/// documents in the sample and of all documents.
-pub fn advice(profile: &TextProfile, curve: &Curve, documents: [u64; 2]) -> Vec<Advice> {
+/// Returns the advice for documents of this kind, the best first. `shares` says what long texts
+/// share, if this is known; `documents` are the number of documents in the sample and of all
+/// documents.
+pub fn advice(
+    profile: &TextProfile,
+    curve: &Curve,
+    shares: Option<&Shares>,
+    documents: [u64; 2],
+) -> Vec<Advice> {
     let parts = profile.parts();
     let suggested = curve.suggest();
     let [short, median, long] = profile.words;
@@ -39,9 +48,12 @@ pub fn advice(profile: &TextProfile, curve: &Curve, documents: [u64; 2]) -> Vec<
         threshold: Some(suggested.threshold),
         tokenizer,
         shingle,
+        max_documents: None,
         pairs: Some(of_all(suggested.pairs, documents)),
         reason: format!("{}; {}", kind(profile, parts), why(&suggested, curve, documents[0])),
     };
+    let runs = runs(profile, suggested.threshold, shares, documents);
+    let [first, second] = if runs.fits { [runs, best] } else { [best, runs] };
     /// The number of words up to which a text is compared character by character in good time.
     const NAME: u32 = 20;
     /// How many times longer than short documents long ones are, if they may contain these.
@@ -50,7 +62,8 @@ pub fn advice(profile: &TextProfile, curve: &Curve, documents: [u64; 2]) -> Vec<
     let has_sentences = parts == Parts::Runs && profile.are_texts;
     let lengths = format!("19 of 20 documents have at most {long} words, 1 of 20 at most {short}");
     vec![
-        best,
+        first,
+        second,
         minhash(parts, median, suggested.threshold),
         other(
             "containment",
@@ -89,7 +102,33 @@ pub fn advice(profile: &TextProfile, curve: &Curve, documents: [u64; 2]) -> Vec<
 
 /// Returns a row without an estimate, for texts as they are.
 fn other(method: &'static str, fits: bool, threshold: Option<f64>, reason: String) -> Advice {
-    Advice { method, fits, threshold, tokenizer: None, shingle: None, pairs: None, reason }
+    Advice {
+        method,
+        fits,
+        threshold,
+        tokenizer: None,
+        shingle: None,
+        max_documents: None,
+        pairs: None,
+        reason,
+    }
+}
+
+/// Returns the row of runs, the suggestion if documents share parts of them.
+fn runs(profile: &TextProfile, threshold: f64, shares: Option<&Shares>, documents: [u64; 2]) -> Advice {
+    let short = "runs of words are compared, and texts of a few words that differ in one have hardly any";
+    let reason = match shares {
+        Some(shares) => shares::why(shares, threshold),
+        None if !profile.are_texts => "runs of words in texts are compared, and these are tokens".to_owned(),
+        None if profile.parts() == Parts::Runs => "there are too many pairs to compare".to_owned(),
+        None => short.to_owned(),
+    };
+    let fits = shares.is_some_and(|shares| shares.are_of_parts() || shares.are_of_templates());
+    Advice {
+        max_documents: Some(WholesAndParts::max_documents(documents[1])),
+        pairs: shares.filter(|_| fits).map(|shares| of_all(shares.pairs, [shares.documents, documents[1]])),
+        ..other("runs", fits, Some(WholesAndParts::SHARE), reason)
+    }
 }
 
 /// Returns the row of minhash, which compares runs of words.
@@ -186,8 +225,8 @@ mod tests {
     }
 
     fn fitting(words: [u32; 3]) -> Vec<&'static str> {
-        let rows = advice(&profile(words), &Curve::new(10).unwrap(), [1000, 1000]);
-        assert_eq!(rows.len(), 6);
+        let rows = advice(&profile(words), &Curve::new(10).unwrap(), None, [1000, 1000]);
+        assert_eq!(rows.len(), 7);
         rows.iter().filter(|row| row.fits).map(|row| row.method).collect()
     }
 
@@ -197,6 +236,20 @@ mod tests {
         assert_eq!(fitting([10, 25, 40]), ["jaccard"]);
         assert_eq!(fitting([10, 25, 80]), ["jaccard", "containment"]);
         assert_eq!(fitting([100, 300, 700]), ["jaccard", "minhash", "tlcs", "partial_duplicates"]);
+    }
+
+    #[test]
+    fn runs_come_first_where_documents_share_parts() {
+        let of = |apart: u64| {
+            let shares =
+                Shares { documents: 1000, pairs: 60, with_runs: 50, apart, similar: 30, of_templates: 0 };
+            let curve = Curve::new(10).unwrap();
+            advice(&profile([100, 300, 700]), &curve, Some(&shares), [1000, 100_000]).swap_remove(0)
+        };
+        let first = of(20);
+        assert_eq!((first.method, first.threshold, first.max_documents), ("runs", Some(0.15), Some(1000)));
+        assert!(first.pairs.is_some_and(|pairs| pairs > 60 * 9000), "{first:?}");
+        assert_eq!(of(5).method, "jaccard");
     }
 
     #[test]
@@ -211,7 +264,7 @@ mod tests {
         let mut curve = Curve::new(300).unwrap();
         (0..150).for_each(|n| curve.add([n, n + 1], 0.9, 1));
         (0..30).for_each(|n| curve.add([n, n + 2], 0.32, 1));
-        let rows = advice(&profile([10, 25, 40]), &curve, [300, 300]);
+        let rows = advice(&profile([10, 25, 40]), &curve, None, [300, 300]);
         assert_eq!((rows[0].threshold, rows[0].pairs), (Some(0.5), Some(150)));
         let reason = &rows[0].reason;
         let says = |what: &str| assert!(reason.contains(what), "{reason}");
@@ -219,9 +272,9 @@ mod tests {
         says("30 from 0.3 to 0.45, 0 up to 0.55, 150 from there on");
         says("the largest cluster has 151 of 300 documents, which looks like");
         (0..150).for_each(|n| curve.add([n, n + 1], 1.0, 1));
-        let rows = advice(&profile([10, 25, 40]), &curve, [300, 300]);
+        let rows = advice(&profile([10, 25, 40]), &curve, None, [300, 300]);
         assert!(rows[0].reason.ends_with("151 of 300 documents"), "{}", rows[0].reason);
-        let none = advice(&profile([0, 0, 0]), &Curve::new(0).unwrap(), [0, 0]);
+        let none = advice(&profile([0, 0, 0]), &Curve::new(0).unwrap(), None, [0, 0]);
         assert!(none[0].reason.contains("no two documents"), "{}", none[0].reason);
     }
 }

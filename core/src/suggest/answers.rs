@@ -241,14 +241,15 @@ fn recall(above: Option<Interval>, below: Option<Interval>) -> Option<Interval> 
 /// Returns the lowest threshold that has the wanted precision. Without a wanted precision, or if no
 /// threshold has it, returns the threshold with the best mean of precision and recall (F1), and
 /// whether nothing else was wanted: the highest of several precisions would be the one that was
-/// overestimated most.
+/// overestimated most. Of thresholds with the same pairs it is the one in the middle, which other
+/// documents than those of a sample are the least likely to cross.
 pub fn best(estimates: &[Estimate], wanted: Option<f64>) -> Option<(Estimate, bool)> {
     let value = |of: Option<Interval>| of.map_or(0.0, |of| of.value);
     let mut known = estimates.iter().filter(|estimate| estimate.precision.is_some());
     if let Some(wanted) = wanted
         && let Some(found) = known.clone().find(|estimate| value(estimate.precision) >= wanted)
     {
-        return Some((*found, true));
+        return Some((in_the_middle(estimates, found), true));
     }
     let f1 = |estimate: &Estimate| {
         let [precision, recall] = [estimate.precision, estimate.recall].map(value);
@@ -256,7 +257,14 @@ pub fn best(estimates: &[Estimate], wanted: Option<f64>) -> Option<(Estimate, bo
     };
     let first = known.next()?;
     let best = known.fold(first, |best, next| if f1(next) > f1(best) { next } else { best });
-    Some((*best, wanted.is_none()))
+    Some((in_the_middle(estimates, best), wanted.is_none()))
+}
+
+/// Returns the threshold in the middle of those with the same pairs as a threshold.
+fn in_the_middle(estimates: &[Estimate], of: &Estimate) -> Estimate {
+    let first = estimates.partition_point(|estimate| estimate.pairs > of.pairs);
+    let end = estimates.partition_point(|estimate| estimate.pairs >= of.pairs);
+    estimates[usize::midpoint(first, end - 1)]
 }
 
 #[cfg(test)]

@@ -62,21 +62,34 @@ fn why(chosen: &Estimate, answers: &Answers, missed: Option<f64>) -> String {
     /// With fewer answers, intervals are wide.
     const FEW: u64 = 30;
     let [counted, duplicates] = answers.counted();
-    let mut why = format!("{counted} answers, {duplicates} of them duplicates: {}", shares(chosen));
+    let mut why = format!("{}, of which {}: {}", count(counted, "answer"), are(duplicates), shares(chosen));
     if let Some(wanted) = missed {
         why += &format!("; no threshold has a precision of {wanted}, and this one has the best F1");
     }
     let [_, below] = answers.below;
     if below > 0 {
-        let floor = Curve::FLOOR;
-        why += &format!(
-            "; {below} further duplicates have a similarity below {floor}, and no threshold here finds them"
-        );
+        let (further, floor) = (count(below, "further duplicate"), Curve::FLOOR);
+        let [has, them] = if below == 1 { ["has", "it"] } else { ["have", "them"] };
+        why += &format!("; {further} {has} a similarity below {floor}, and no threshold here finds {them}");
     }
     if counted < FEW {
         why += &format!("; fewer than {FEW} answers say little");
     }
     why
+}
+
+/// A number of things whose name is a regular noun.
+fn count(number: u64, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+/// Says of how many answers the pair is a duplicate.
+fn are(duplicates: u64) -> String {
+    match duplicates {
+        0 => "none is a duplicate".to_owned(),
+        1 => "1 is a duplicate".to_owned(),
+        many => format!("{many} are duplicates"),
+    }
 }
 
 #[cfg(test)]
@@ -93,6 +106,7 @@ mod tests {
             threshold: Some(0.5),
             tokenizer: None,
             shingle: Some(3),
+            max_documents: None,
             pairs: Some(20),
             reason: String::new(),
         };
@@ -112,7 +126,7 @@ mod tests {
             (Some(0.45), true, Some(200), Some(3))
         );
         let says = |what: &str| assert!(first.reason.contains(what), "{}", first.reason);
-        says("30 answers, 12 of them duplicates: 1.00 (0.");
+        says("30 answers, of which 12 are duplicates: 1.00 (0.");
         says("of the pairs from 0.45 on are duplicates, and these are 0.71 (");
         says("3 further duplicates have a similarity below 0.3");
         // 0.3 to 0.9 have pairs.

@@ -1,6 +1,6 @@
 //! Suggests a method and a threshold from the documents themselves: what kind of texts they are
-//! ([`profile`]), and how many pairs reach each similarity ([`curve`]); [`advice`] puts it into
-//! words. With answers to some pairs, which [`proposals`] chooses, the precision and the recall of
+//! ([`profile`]), how many pairs reach each similarity ([`curve`]), and whether documents share
+//! parts of them ([`shares`]); [`advice`] puts it into words. With answers to some pairs, which [`proposals`] chooses, the precision and the recall of
 //! each threshold are known ([`answers`], [`labelled`]).
 
 pub mod advice;
@@ -9,3 +9,4 @@ pub mod curve;
 pub mod labelled;
 pub mod profile;
 pub mod proposals;
+pub mod shares;

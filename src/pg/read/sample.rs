@@ -30,12 +30,17 @@ impl Sample {
         const MOST: u64 = 100_000;
         let documents = count(source)?;
         let wanted = asked.map_or((documents / 100).clamp(LEAST, MOST), NonZeroU64::get);
+        Ok(Self { documents, below: 1 << HASH_BITS }.at_most(wanted))
+    }
+
+    /// Restricts the sample to so many documents on average.
+    pub(crate) fn at_most(self, wanted: u64) -> Self {
         let all = 1u64 << HASH_BITS;
-        let below = match documents {
+        let below = match self.documents {
             few if few <= wanted => all,
             many => (u128::from(all) * u128::from(wanted) / u128::from(many)).max(1) as u64,
         };
-        Ok(Self { documents, below: below as i64 })
+        Self { below: self.below.min(below as i64), ..self }
     }
 
     /// Restricts a source to the sample.

@@ -111,4 +111,18 @@ SELECT c, s.call FROM unnest('{short,long,chinese,tokens}'::text[]) WITH ORDINAL
 SELECT using_method, fits, call FROM suggest('kinds', text_column => 'long');
 SELECT using_method, count_of(call) FROM suggest('kinds', text_column => 'long');
 SELECT using_method, fits FROM suggest('kinds', text_column => 'short') WHERE fits;
+-- Long documents that share a part: a fifth of the words of two, which are different otherwise. Runs are suggested first, with
+-- a call that finds them, and labels are of the similarity of whole texts.
+CREATE FUNCTION words(seed text, n int) RETURNS text LANGUAGE sql AS $$ SELECT string_agg(substr(md5(seed || j), 1, 6), ' ' ORDER BY j) FROM generate_series(1, n) j $$;
+CREATE TABLE parts AS SELECT i AS id, words('own' || i, 120) || ' ' || words('part' || i / 2, 40) || ' ' || words('end' || i, 20) AS body FROM generate_series(0, 79) i;
+SELECT using_method, fits, threshold, pairs, count_of(call) AS found, reason FROM suggest('parts', id_column => 'id') LIMIT 2;
+SELECT count(*) FROM (SELECT * FROM suggest('parts', id_column => 'id') INTERSECT SELECT * FROM suggest('parts', id_column => 'id', sample => 1000)) s;
+-- A template of most documents, with their own text in it, of which some are copies.
+CREATE TABLE pages AS SELECT i AS id, words('frame', 300) || ' ' || words('own' || i / 2, 120) || ' ' || words('end' || i, 10) AS body FROM generate_series(0, 79) i;
+SELECT using_method, fits, threshold, pairs, count_of(call) AS found, reason FROM suggest('pages', id_column => 'id') LIMIT 2;
+CREATE TABLE answered AS SELECT id_a, id_b, id_a / 2 = id_b / 2 AS duplicate FROM suggest_pairs('pages', 50, id_column => 'id');
+SELECT using_method, fits, "precision" IS NOT NULL AS with_precision, count(*) FROM suggest('pages', id_column => 'id', labels => 'answered') WHERE using_method IN ('jaccard', 'runs') GROUP BY 1, 2, 3 ORDER BY 1;
+-- Copies are no template.
+CREATE TABLE copies AS SELECT i AS id, words('same', 300) || CASE WHEN i % 2 = 0 THEN ' odd' ELSE '' END AS body FROM generate_series(0, 79) i;
+SELECT using_method, fits, threshold FROM suggest('copies', id_column => 'id') LIMIT 2;
 DROP SCHEMA suggest_test CASCADE;

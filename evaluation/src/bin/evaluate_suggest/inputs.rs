@@ -6,14 +6,17 @@ use std::path::Path;
 use neardup_core::executor::PlainThreads;
 use neardup_core::features::FeatureSpec;
 use neardup_core::files::MemoryFiles;
+use neardup_core::hash::mix;
 use neardup_core::joins::pairs::Pair;
 use neardup_core::methods::corpus::Corpus;
 use neardup_core::methods::documents::Quiet;
 use neardup_core::methods::reading::Reading;
+use neardup_core::methods::runs::Runs;
 use neardup_core::methods::sets::Sets;
 use neardup_core::resources::Resources;
 use neardup_core::suggest::curve::Curve;
-use neardup_core::suggest::profile::TextProfile;
+use neardup_core::suggest::profile::{Parts, TextProfile};
+use neardup_core::suggest::shares::{Shares, WholesAndParts};
 use neardup_core::verify::measure::Measure;
 
 use crate::{corpora, small};
@@ -76,6 +79,46 @@ impl Input {
     pub fn pairs(&self, spec: FeatureSpec, measure: Measure) -> Vec<Pair> {
         let method = Sets { spec, ..Sets::of_words(measure, Curve::FLOOR).expect("a threshold") };
         Corpus::of_texts(&self.texts).pairs(&method).expect("memory")
+    }
+
+    /// The pairs with runs in common, with a share from `least` on, and in at most so many documents.
+    pub fn runs(&self, least: f64, max_documents: Option<u64>) -> Vec<Pair> {
+        let usual = WholesAndParts::runs(0);
+        Corpus::of_texts(&self.texts)
+            .pairs(&Runs { threshold: least, max_documents, ..usual })
+            .expect("memory")
+    }
+
+    /// What long texts share, as `suggest` sees it. `pairs` are those by similarity.
+    pub fn shares(&self, profile: &TextProfile, pairs: &[Pair], threshold: f64) -> Option<Shares> {
+        if profile.parts() != Parts::Runs {
+            return None;
+        }
+        // Rows with equal sets are one text.
+        let mut text: Vec<u64> = (0..self.texts.len() as u64).collect();
+        for pair in pairs.iter().filter(|pair| pair.similarity >= 1.0) {
+            let [left, right] = [pair.left, pair.right].map(|row| row as usize);
+            text[left.max(right)] = text[left.max(right)].min(left.min(right) as u64);
+        }
+        let of = |pair: &Pair| [pair.left, pair.right].map(|row| text[row as usize]);
+        let mut both = WholesAndParts::default();
+        for pair in pairs.iter().filter(|pair| of(pair)[0] != of(pair)[1]) {
+            both.add(of(pair), pair.similarity).expect("memory");
+        }
+        let mut rows: Vec<u32> = (0..self.texts.len() as u32).collect();
+        rows.sort_by_key(|&row| mix(row.into()));
+        rows.truncate(WholesAndParts::documents(profile) as usize);
+        let method = WholesAndParts::runs(rows.len() as u64);
+        let joined: Vec<&String> = rows.iter().map(|&row| &self.texts[row as usize]).collect();
+        let mut seen = HashSet::new();
+        for pair in Corpus::of_texts(&joined).pairs(&method).expect("memory") {
+            let [a, b] = [pair.left, pair.right].map(|row| text[rows[row as usize] as usize]);
+            if seen.insert([a.min(b), a.max(b)]) {
+                both.add_with_runs([a, b], 1);
+            }
+        }
+        let texts = rows.iter().map(|&row| text[row as usize]).collect();
+        both.finish(threshold, &texts, rows.len() as u64)
     }
 
     /// Whether a pair is a duplicate.

@@ -5,14 +5,15 @@ use std::collections::HashSet;
 use neardup_core::joins::pairs::Pair;
 use neardup_core::suggest::curve::Curve;
 use neardup_core::suggest::profile::Parts;
+use neardup_core::suggest::shares::{Shares, WholesAndParts};
 use neardup_core::verify::measure::Measure;
 
 use crate::inputs::Input;
 use crate::unlabelled;
 
-/// The F1 of the pairs with a similarity of at least each multiple of 0.05 from the floor on.
+/// The F1 of the pairs with a similarity of at least each multiple of 0.05 from 0.05 on.
 fn f1(input: &Input, pairs: &[Pair], unknown: &HashSet<(u32, u32)>) -> Vec<(f64, f64)> {
-    let thresholds = (6..=20).map(|n| f64::from(n) * 5.0 / 100.0);
+    let thresholds = (1..=20).map(|n| f64::from(n) * 5.0 / 100.0);
     let of = |threshold: f64| {
         let is_known = |pair: &&Pair| {
             input.is_duplicate(pair)
@@ -29,6 +30,16 @@ fn f1(input: &Input, pairs: &[Pair], unknown: &HashSet<(u32, u32)>) -> Vec<(f64,
     thresholds.map(of).collect()
 }
 
+/// The least share of common runs.
+const LEAST: f64 = 0.05;
+
+/// Takes what is better than all before.
+fn better(best: &mut (f64, String), name: &str, threshold: f64, f1: f64) {
+    if f1 > best.0 {
+        *best = (f1, format!("{name}, {threshold}"));
+    }
+}
+
 /// The table by corpus.
 pub fn table(inputs: &[Input]) {
     println!("### Without labels\n");
@@ -40,6 +51,7 @@ pub fn table(inputs: &[Input]) {
         let unknown: HashSet<(u32, u32)> = unlabelled::alike(&input.texts).into_iter().collect();
         let mut best = (0.0, String::new());
         let mut own = (0.0, 0.0, String::new());
+        let mut shares: Option<Shares> = None;
         for (name, parts, measure) in [
             ("words", Parts::Words, Measure::Jaccard),
             ("3 characters", Parts::Grams, Measure::Jaccard),
@@ -49,18 +61,30 @@ pub fn table(inputs: &[Input]) {
         ] {
             let pairs = input.pairs(parts.spec(), measure);
             let curve = f1(input, &pairs, &unknown);
-            for &(threshold, f1) in &curve {
-                if f1 > best.0 {
-                    best = (f1, format!("{name}, {threshold}"));
-                }
-            }
+            let of_pairs = curve.iter().filter(|(threshold, _)| *threshold >= Curve::FLOOR);
+            of_pairs.for_each(|&(threshold, f1)| better(&mut best, name, threshold, f1));
             if parts == profile.parts() && measure == Measure::Jaccard {
                 let mut found = Curve::new(input.texts.len()).expect("memory");
                 pairs.iter().for_each(|pair| found.add([pair.left, pair.right], pair.similarity, 1));
                 let threshold = found.suggest().threshold;
                 let at = curve.iter().find(|(at, _)| (at - threshold).abs() < 1e-9);
                 own = (threshold, at.map_or(0.0, |(_, f1)| *f1), name.to_owned());
+                shares = input.shares(&profile, &pairs, threshold);
             }
+        }
+        let most = WholesAndParts::max_documents(input.texts.len() as u64);
+        for (name, max_documents) in [("common runs", None), ("common runs of few documents", Some(most))] {
+            let pairs = input.runs(LEAST, max_documents);
+            let curve = f1(input, &pairs, &unknown);
+            curve.iter().for_each(|&(threshold, f1)| better(&mut best, name, threshold, f1));
+            let fits = shares.is_some_and(|shares| shares.are_of_parts() || shares.are_of_templates());
+            if fits && max_documents.is_some() {
+                let at = curve.iter().find(|(at, _)| (at - WholesAndParts::SHARE).abs() < 1e-9);
+                own = (WholesAndParts::SHARE, at.map_or(0.0, |(_, f1)| *f1), name.to_owned());
+            }
+        }
+        if let Some(shares) = shares {
+            eprintln!("{}: {shares:?}", input.name);
         }
         let share = own.1 / best.0;
         good += usize::from(share >= 0.9);

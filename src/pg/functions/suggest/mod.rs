@@ -44,17 +44,19 @@ impl Suggestions {
         let labels = labels.map(|labels| Labels::open(labels, &request)).transpose()?;
         let wanted = wanted(given, &request, labels.is_some())?;
         let survey = Survey::new(&request, given, None)?;
-        let Survey { profile, curve, documents, .. } = &survey;
-        let mut rows: Vec<(Advice, Option<Estimate>)> =
-            advice(profile, curve, *documents).into_iter().map(|advice| (advice, None)).collect();
-        if let Some(labels) = labels {
+        let Survey { profile, curve, shares, documents, .. } = &survey;
+        let mut advice = advice(profile, curve, shares.as_ref(), *documents);
+        let mut rows: Vec<(Advice, Option<Estimate>)> = Vec::new();
+        // The answers are about the similarity of whole texts.
+        let of_wholes = advice.iter().position(|advice| advice.method == "jaccard");
+        if let (Some(labels), Some(of_wholes)) = (labels, of_wholes) {
             let answers = labels.answers(&request, profile)?;
             let all = |pairs: u64| of_all(pairs, *documents);
-            let with_labels = labelled(&rows[0].0, &answers, curve, wanted, all);
-            let others = rows.split_off(1);
-            rows = with_labels.into_iter().map(|row| (row.advice, Some(row.estimate))).collect();
-            rows.extend(others);
+            let of_wholes = advice.remove(of_wholes);
+            let with_labels = labelled(&of_wholes, &answers, curve, wanted, all);
+            rows.extend(with_labels.into_iter().map(|row| (row.advice, Some(row.estimate))));
         }
+        rows.extend(advice.into_iter().map(|advice| (advice, None)));
         let example = request.example.of("near_duplicates", id_type(&request));
         Ok(Self { rows: rows.into_iter(), example, nulls: [false; COLUMNS] })
     }
@@ -66,6 +68,9 @@ impl Suggestions {
             example = example.of("partial_duplicates", example.id_type.clone());
         } else if advice.method != "jaccard" {
             example = example.with("method", literal(advice.method));
+        }
+        if let Some(most) = advice.max_documents {
+            example = example.with("options", literal(&format!("{{\"max_documents\": {most}}}")));
         }
         if let Some(tokenizer) = advice.tokenizer {
             example = example.with("tokenizer", literal(tokenizer));

@@ -1,6 +1,7 @@
-//! What a sample of the documents shows: the kind of their texts, and how many pairs reach each
-//! similarity. The sample is read twice: to look at the texts, and to join them exactly at a low
-//! similarity.
+//! What a sample of the documents shows: the kind of their texts, how many pairs reach each
+//! similarity, and whether long texts share parts of them. The sample is read twice: to look at the
+//! texts, and to join them exactly at a low similarity; long texts once more, to join them by runs
+//! of words.
 
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU64;
@@ -17,8 +18,9 @@ use neardup_core::joins::pairs::{Pair, Pairs};
 use neardup_core::methods::Method;
 use neardup_core::methods::sets::Sets;
 use neardup_core::suggest::curve::Curve;
-use neardup_core::suggest::profile::TextProfile;
+use neardup_core::suggest::profile::{Parts, TextProfile};
 use neardup_core::suggest::proposals::{Proposal, Proposals, rows_of};
+use neardup_core::suggest::shares::{Shares, WholesAndParts};
 use neardup_core::verify::measure::Measure;
 
 /// The sample of a call and what it shows.
@@ -27,6 +29,8 @@ pub(super) struct Survey {
     pub profile: TextProfile,
     /// How many pairs reach each similarity.
     pub curve: Curve,
+    /// What long texts share, if it was looked at and there are not too many pairs.
+    pub shares: Option<Shares>,
     /// The numbers of documents in the sample and of all documents.
     pub documents: [u64; 2],
     /// The ids of the sample.
@@ -55,23 +59,80 @@ impl Survey {
         let finished = reading.finish();
         let curve = Curve::new(finished.left.len())?;
         let documents = [account.documents, sample.documents];
-        let mut survey = Self { profile, curve, documents, finished, pairs };
-        survey.join(proposals)?;
+        let mut survey = Self { profile, curve, shares: None, documents, finished, pairs };
+        let looks_at_parts = proposals.is_none() && profile.are_texts && profile.parts() == Parts::Runs;
+        let mut parts = looks_at_parts.then(WholesAndParts::default);
+        survey.join(proposals, parts.as_mut())?;
+        if let Some(parts) = parts.filter(|parts| !parts.is_full() && !survey.curve.is_full()) {
+            survey.shares = survey.share(request, sample, parts)?;
+        }
         Ok(survey)
     }
 
+    /// Joins the sample, or a part of it, by runs of words. `parts` has the pairs by their
+    /// similarity.
+    fn share(&self, request: &Request, sample: Sample, mut parts: WholesAndParts) -> Result<Option<Shares>> {
+        let documents = WholesAndParts::documents(&self.profile).min(self.documents[0]);
+        let method = WholesAndParts::runs(documents);
+        let sampled = sample.at_most(documents).of(&request.left);
+        let mut reading = request.reading_of(&sampled);
+        let (mut pairs, _) = reading.run(|reading| method.pairs(reading))?;
+        let mut finished = reading.finish();
+        let ids = &finished.left;
+        // Texts that are the same to the first join are the same here, whatever rows come first.
+        let hashes = self.hashes_of_equal_rows();
+        let hash = |row: u32| hashes.get(&ids.hash(row)).copied().unwrap_or_else(|| ids.hash(row));
+        loop {
+            let known = pairs.certain();
+            loop {
+                check_for_interrupts!();
+                let before = if pairs.given() == 0 { known } else { pairs.given() };
+                let Some(pair) = pairs.take_group() else { break };
+                parts.add_with_runs([pair.left, pair.right].map(hash), pairs.given().saturating_sub(before));
+            }
+            if parts.is_full() || !pairs.advance(&finished.executor)? {
+                break;
+            }
+            let share = 100.0 * pairs.progress();
+            finished.progress.report(|| format!("joining a sample by runs, {share:.0} %"));
+        }
+        for (rows, _) in pairs.equal_rows().filter(|(_, are_pairs)| *are_pairs) {
+            let rows = rows.len() as u64;
+            parts.add_with_runs([0, 0], rows * (rows - 1) / 2);
+        }
+        let texts: HashSet<u64> = (0..ids.len() as u32).map(hash).collect();
+        Ok(parts.finish(self.curve.suggest().threshold, &texts, documents))
+    }
+
+    /// Returns for the hash of each row with equal rows that of all these rows.
+    fn hashes_of_equal_rows(&self) -> HashMap<u64, u64> {
+        let ids = &self.finished.left;
+        let mut hashes = HashMap::new();
+        for (rows, _) in self.pairs.equal_rows() {
+            let hash = rows.iter().map(|&row| ids.hash(row)).fold(u64::MAX, u64::min);
+            hashes.extend(rows.iter().map(|&row| (ids.hash(row), hash)));
+        }
+        hashes
+    }
+
     /// Joins the sample.
-    fn join(&mut self, mut proposals: Option<&mut Proposals>) -> Result<()> {
+    fn join(
+        &mut self,
+        mut proposals: Option<&mut Proposals>,
+        mut parts: Option<&mut WholesAndParts>,
+    ) -> Result<()> {
         let Self { curve, finished, pairs, .. } = self;
         let ids = &finished.left;
         curve.add_equal(pairs);
         let mut hashes: HashMap<u32, u64> = HashMap::new();
-        if let Some(proposals) = &mut proposals {
+        if proposals.is_some() || parts.is_some() {
             for (rows, are_pairs) in pairs.equal_rows() {
                 check_for_interrupts!();
                 let hash = rows.iter().map(|&row| ids.hash(row)).fold(u64::MAX, u64::min);
                 hashes.insert(rows[0], hash);
-                if are_pairs {
+                if let Some(proposals) = &mut proposals
+                    && are_pairs
+                {
                     let (of, count) =
                         (Pair { left: rows[0], right: rows[0], similarity: 1.0 }, rows.len() as u64);
                     proposals.offer(of, count * (count - 1) / 2, [hash, hash])?;
@@ -85,6 +146,9 @@ impl Survey {
                 let Some((pair, rows)) = curve.add_next(pairs) else { break };
                 if let Some(proposals) = &mut proposals {
                     proposals.offer(pair, rows, [pair.left, pair.right].map(hash))?;
+                }
+                if let Some(parts) = &mut parts {
+                    parts.add([pair.left, pair.right].map(hash), pair.similarity)?;
                 }
             }
             if curve.is_full() || !pairs.advance(&finished.executor)? {

@@ -1,0 +1,243 @@
+//! Whether long documents share parts of them: passages of otherwise different documents, or
+//! their own text inside the template of a site.
+//!
+//! Pairs that are similar as a whole are compared with pairs that have runs of words in common,
+//! without the runs that very many documents have. If many pairs have common runs and are not
+//! similar, parts are shared. If most similar pairs have only runs in common that very many
+//! documents have, and are not copies, a template makes them similar. O(pairs).
+
+use std::collections::{HashMap, HashSet};
+
+use super::curve::Curve;
+use super::profile::TextProfile;
+use crate::error::{Error, Result};
+use crate::features::tokens::Tokenizer;
+use crate::methods::runs::Runs;
+use crate::verify::shared_runs::RunShare;
+
+const DOING: &str = "comparing pairs";
+
+/// Pairs by their similarity as a whole, and whether they have runs in common.
+#[derive(Debug, Default)]
+pub struct WholesAndParts {
+    /// By the hashes of the two texts, the lesser first.
+    whole: HashMap<[u64; 2], Whole>,
+    shares: Shares,
+    /// Set if there are more pairs than are held.
+    is_full: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Whole {
+    similarity: f64,
+    has_runs: bool,
+}
+
+/// How many pairs share what.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Shares {
+    /// The number of documents that were joined by runs.
+    pub documents: u64,
+    /// The number of pairs of rows with common runs.
+    pub pairs: u64,
+    /// The number of pairs of distinct texts with common runs.
+    pub with_runs: u64,
+    /// Those of them that are less similar than [`Curve::FLOOR`].
+    pub apart: u64,
+    /// The number of pairs of distinct texts whose similarity reaches the threshold.
+    pub similar: u64,
+    /// Those of them that have no common runs but those of very many documents, and are no copies.
+    pub of_templates: u64,
+}
+
+impl Shares {
+    /// Reports whether documents share parts and are not similar otherwise.
+    pub fn are_of_parts(&self) -> bool {
+        const FEW: u64 = 10;
+        self.apart >= FEW && 4 * self.apart >= self.with_runs
+    }
+
+    /// Reports whether most documents are similar by what very many of them have.
+    pub fn are_of_templates(&self) -> bool {
+        const FEW: u64 = 10;
+        self.of_templates >= FEW && 2 * self.of_templates > self.similar
+    }
+}
+
+impl WholesAndParts {
+    /// The least number of words of a run, the default of method `runs`.
+    pub const LEAST_RUN: usize = 12;
+    /// The least share of the words of the smaller text that are in common runs.
+    pub const SHARE: f64 = 0.15;
+    /// The similarity from which on two texts are copies of each other.
+    const COPIES: f64 = 0.95;
+    /// The number of pairs that are held, about 40 bytes each.
+    const MOST: usize = 1 << 20;
+
+    /// Returns how many documents to join by runs: those with a million words, so that it takes
+    /// seconds.
+    pub fn documents(profile: &TextProfile) -> u64 {
+        const WORDS: u64 = 1_000_000;
+        const FEW: u64 = 200;
+        (WORDS / u64::from(profile.words[1].max(1))).max(FEW)
+    }
+
+    /// Returns the number of documents from which on a run does not count: the hundredth part, and
+    /// at least ten.
+    pub fn max_documents(documents: u64) -> u64 {
+        const FEW: u64 = 10;
+        (documents / 100).max(FEW)
+    }
+
+    /// Returns the method that finds the pairs with common runs among so many documents.
+    pub fn runs(documents: u64) -> Runs {
+        Runs {
+            min_run: Self::LEAST_RUN,
+            of: RunShare::Smaller,
+            threshold: Self::SHARE,
+            max_documents: Some(Self::max_documents(documents)),
+            tokenizer: Tokenizer::Words,
+        }
+    }
+
+    /// Adds a pair of two distinct texts by their similarity as a whole. The texts are given by
+    /// hashes.
+    pub fn add(&mut self, texts: [u64; 2], similarity: f64) -> Result<()> {
+        if self.whole.len() >= Self::MOST {
+            self.is_full = true;
+            return Ok(());
+        }
+        self.whole.try_reserve(1).map_err(|_| Error::OutOfMemory { doing: DOING })?;
+        self.whole.insert(key(texts), Whole { similarity, has_runs: false });
+        Ok(())
+    }
+
+    /// Adds a pair with common runs, after all pairs by their similarity. `rows` is how many pairs
+    /// of rows it stands for. Texts that are equal as a whole have the same hash.
+    pub fn add_with_runs(&mut self, texts: [u64; 2], rows: u64) {
+        self.shares.pairs = self.shares.pairs.saturating_add(rows);
+        if texts[0] == texts[1] {
+            return;
+        }
+        self.shares.with_runs += 1;
+        match self.whole.get_mut(&key(texts)) {
+            Some(whole) => whole.has_runs = true,
+            None => self.shares.apart += 1,
+        }
+    }
+
+    /// Reports whether there are too many pairs to tell.
+    pub fn is_full(&self) -> bool {
+        self.is_full || self.shares.with_runs > Self::MOST as u64
+    }
+
+    /// Returns what the pairs of some texts share, of which those from `threshold` on count as
+    /// similar, or `None` if there are too many. `texts` are those of the `documents` that were joined
+    /// by runs.
+    pub fn finish(self, threshold: f64, texts: &HashSet<u64>, documents: u64) -> Option<Shares> {
+        if self.is_full() {
+            return None;
+        }
+        let mut shares = Shares { documents, ..self.shares };
+        for (of, whole) in self.whole.iter().filter(|(_, whole)| whole.similarity >= threshold) {
+            if !of.iter().all(|text| texts.contains(text)) {
+                continue;
+            }
+            shares.similar += 1;
+            shares.of_templates += u64::from(!whole.has_runs && whole.similarity < Self::COPIES);
+        }
+        Some(shares)
+    }
+}
+
+/// Returns the key of a pair, in either order.
+fn key([a, b]: [u64; 2]) -> [u64; 2] {
+    [a.min(b), a.max(b)]
+}
+
+/// Says what speaks for common runs.
+pub fn why(shares: &Shares, threshold: f64) -> String {
+    let Shares { documents, with_runs, apart, similar, of_templates, .. } = *shares;
+    let most = WholesAndParts::max_documents(documents);
+    let [share, least, floor] = [WholesAndParts::SHARE, WholesAndParts::LEAST_RUN as f64, Curve::FLOOR]
+        .map(|number| number.to_string());
+    let mut why = Vec::new();
+    if shares.are_of_parts() {
+        why.push(format!(
+            "{apart} of {with_runs} pairs that have {share} of the shorter text in common, in runs of {least} words or \
+             more, are less similar than {floor} as a whole: documents share parts"
+        ));
+    }
+    if shares.are_of_templates() {
+        why.push(format!(
+            "{of_templates} of {similar} pairs from {threshold} on have little more in common than what more than {most} \
+             documents have: templates or lists"
+        ));
+    }
+    if why.is_empty() {
+        return "documents with runs in common are similar as a whole".to_owned();
+    }
+    format!("{}; runs that more than {most} documents have do not count", why.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(whole: &[([u64; 2], f64)], with_runs: &[[u64; 2]]) -> Shares {
+        let mut pairs = WholesAndParts::default();
+        whole.iter().for_each(|&(texts, similarity)| pairs.add(texts, similarity).unwrap());
+        with_runs.iter().for_each(|&texts| pairs.add_with_runs(texts, 2));
+        let texts = whole.iter().flat_map(|(texts, _)| *texts).filter(|text| *text < 5000).collect();
+        pairs.finish(0.5, &texts, 5000).unwrap()
+    }
+
+    #[test]
+    fn pairs_are_counted_in_either_order() {
+        let shares = of(&[([1, 2], 0.9), ([3, 4], 0.4), ([5, 6], 0.6)], &[[2, 1], [3, 4], [8, 7], [9, 9]]);
+        let expected =
+            Shares { documents: 5000, pairs: 8, with_runs: 3, apart: 1, similar: 2, of_templates: 1 };
+        assert_eq!(shares, expected);
+        assert!(!shares.are_of_parts() && !shares.are_of_templates());
+        let none = Shares { documents: 5000, ..Shares::default() };
+        assert_eq!(of(&[], &[]), none);
+        // Texts that were not joined by runs do not count.
+        assert_eq!(of(&[([1, 6000], 0.9)], &[]), none);
+    }
+
+    #[test]
+    fn parts_are_told_from_wholes() {
+        let pairs = |from: u64, count: u64| (from..from + count).map(|n| [2 * n, 2 * n + 1]);
+        let similar = |count| pairs(0, count).map(|texts| (texts, 0.7)).collect::<Vec<_>>();
+        let runs = |whole, apart| pairs(0, whole).chain(pairs(1000, apart)).collect::<Vec<_>>();
+        // A quarter of the pairs, and at least ten.
+        assert!(of(&similar(30), &runs(30, 10)).are_of_parts());
+        assert!(!of(&similar(31), &runs(31, 10)).are_of_parts());
+        assert!(!of(&[], &runs(0, 9)).are_of_parts());
+        // Most similar pairs have only a template in common.
+        assert!(of(&similar(30), &runs(14, 0)).are_of_templates());
+        assert!(!of(&similar(30), &runs(15, 0)).are_of_templates());
+        // Copies are no template.
+        let copies: Vec<_> = pairs(0, 30).map(|texts| (texts, 0.96)).collect();
+        assert!(!of(&copies, &[]).are_of_templates());
+    }
+
+    #[test]
+    fn reasons_name_the_figures() {
+        let shares =
+            Shares { documents: 5000, pairs: 50, with_runs: 40, apart: 20, similar: 30, of_templates: 25 };
+        let why = why(&shares, 0.5);
+        let says = |what: &str| assert!(why.contains(what), "{why}");
+        says("20 of 40 pairs that have 0.15 of the shorter text in common, in runs of 12 words or more");
+        says("25 of 30 pairs from 0.5 on have little more in common than what more than 50 documents have");
+        says("runs that more than 50 documents have do not count");
+        assert_eq!([0, 999, 5000].map(WholesAndParts::max_documents), [10, 10, 50]);
+    }
+
+    #[test]
+    fn too_many_pairs_tell_nothing() {
+        let mut pairs = WholesAndParts::default();
+        (0..=WholesAndParts::MOST as u64).for_each(|n| pairs.add([n, n + 1], 0.5).unwrap());
+        assert_eq!(pairs.finish(0.5, &HashSet::new(), 0), None);
+    }
+}
