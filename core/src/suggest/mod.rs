@@ -1,7 +1,8 @@
 //! Suggests a method and a threshold from the documents themselves: what kind of texts they are
 //! ([`profile`]), how many pairs reach each similarity ([`curve`]), and whether documents share
-//! parts of them ([`shares`]); [`advice`] puts it into words. With answers to some pairs, which [`proposals`] chooses, the precision and the recall of
-//! each threshold are known ([`answers`], [`labelled`]).
+//! parts of them ([`shares`]); [`advice`] puts it into words. With answers to some pairs, which
+//! [`proposals`] chooses, the precision and the recall of each threshold are known ([`answers`],
+//! [`labelled`]).
 
 pub mod advice;
 pub mod answers;

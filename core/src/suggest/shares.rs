@@ -132,8 +132,8 @@ impl WholesAndParts {
     }
 
     /// Returns what the pairs of some texts share, of which those from `threshold` on count as
-    /// similar, or `None` if there are too many. `texts` are those of the `documents` that were joined
-    /// by runs.
+    /// similar, or `None` if there are too many. `texts` are those of the `documents` that were
+    /// joined by runs.
     pub fn finish(self, threshold: f64, texts: &HashSet<u64>, documents: u64) -> Option<Shares> {
         if self.is_full() {
             return None;

@@ -5,8 +5,8 @@ use std::fmt;
 
 use neardup_core::runs::Parameters;
 
-/// The functions whose second argument is a number of tokens, rows or pairs and not a threshold, and
-/// which have a form with a text in the third place; and a usual number.
+/// The functions whose second argument is a number of tokens, rows or pairs and not a threshold,
+/// and which have a form with a text in the third place; and a usual number.
 const OF_NUMBERS: [(&str, f64); 4] = [
     ("repeated_runs", Parameters::LEAST as f64),
     ("cut_repeats", Parameters::LEAST as f64),

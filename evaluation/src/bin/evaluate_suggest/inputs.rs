@@ -81,7 +81,8 @@ impl Input {
         Corpus::of_texts(&self.texts).pairs(&method).expect("memory")
     }
 
-    /// The pairs with runs in common, with a share from `least` on, and in at most so many documents.
+    /// The pairs with runs in common, with a share from `least` on, and in at most so many
+    /// documents.
     pub fn runs(&self, least: f64, max_documents: Option<u64>) -> Vec<Pair> {
         let usual = WholesAndParts::runs(0);
         Corpus::of_texts(&self.texts)
