@@ -21,11 +21,8 @@ pub(super) fn reason(work: &Work, why: Refusal) -> Result<Option<Why>> {
             let clusters = work.clusters.as_ref();
             let result = work.result.relation()?.is_some();
             let (code, message, hint) = taken(clusters.filter(|_| !result).unwrap_or(&work.result))?;
-            let accept = if was_finished(work)? {
-                " The same call made it: resume => true accepts it."
-            } else {
-                ""
-            };
+            let accept =
+                if was_finished(work)? { " The same call made it: resume => true accepts it." } else { "" };
             (code, message, hint + accept)
         }
         Refusal::NullId => (
