@@ -1,5 +1,5 @@
-//! Rows of any bytes, kept until they are wanted by their numbers: in memory, or in a temporary file
-//! if they are too many for it.
+//! Rows of any bytes, kept until they are wanted by their numbers: in memory, or in a temporary
+//! file if they are too many for it.
 
 use crate::error::Result;
 use crate::files::{TempFile, TempFiles};

@@ -245,13 +245,7 @@ impl JoinArguments {
                 if is_wanted =>
             {
                 let servers = Server::listed(found)?;
-                let least = if citus.is_some() { 1 } else { servers.len() as i64 };
-                let usual = citus.as_ref().map_or(16 * least, |layout| layout.shards);
-                let parts = if elsewhere {
-                    parts(arguments.parts, least, usual)?
-                } else {
-                    parts_here(arguments.parts)?
-                };
+                let parts = count_parts(arguments.parts, &servers, citus.as_ref())?;
                 let source = request.source();
                 let (table, id) = (source.table.clone(), source.id.clone());
                 let documents = Documents { table, id, set, are_ordered };
@@ -283,6 +277,17 @@ impl JoinArguments {
             is_elsewhere,
             is_whole,
         })
+    }
+}
+
+/// Returns the number of parts of a join of documents on servers, in Citus, or on this server.
+fn count_parts(asked: Option<i32>, servers: &[Server], citus: Option<&CitusLayout>) -> Result<i64> {
+    /// The number of parts for each server, if the caller does not name one.
+    const OF_SERVER: i64 = 16;
+    match (citus, servers.len() as i64) {
+        (Some(layout), _) => parts(asked, 1, layout.shards),
+        (None, 0) => parts_here(asked),
+        (None, servers) => parts(asked, servers, OF_SERVER * servers),
     }
 }
 

@@ -77,7 +77,8 @@ impl CitusLayout {
             ("n", _) => return Ok(None),
             _ => Distribution::Hash,
         };
-        // Citus sends a query on a table of one shard to the node of that shard, with all functions.
+        // Citus sends a query on a table of one shard to the node of that shard, with all its
+        // functions.
         let most = parts.map_or(MOST_OF_NODE * found.nodes, i64::from).max(2);
         let shards = match how {
             Distribution::Hash => found.shards.min(most),

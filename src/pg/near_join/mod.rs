@@ -3,11 +3,13 @@
 //!
 //! [`clause`] finds the condition in a join, [`path`] offers the batch join to the planner, which
 //! compares its cost with that of loops and of searches by an index, and [`node`] is the executor's
-//! node. [`work`] reads both sides and joins them.
+//! node, with its [`state`]. [`work`] reads both sides and joins them.
 
 mod clause;
+mod methods;
 mod node;
 mod path;
+mod state;
 mod work;
 
 pub(crate) use path::define;

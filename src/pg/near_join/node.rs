@@ -5,8 +5,9 @@ use std::ptr;
 
 use pgrx::{PgMemoryContexts, pg_sys};
 
-use super::path::{Methods, NAME};
-use super::work::{Work, evaluate, unfold};
+use super::methods::{Methods, NAME};
+use super::state::{NearJoin, others_hold};
+use super::work::Work;
 use crate::pg::query::decode::Kind;
 use crate::pg::server::error::{Result, catch};
 use crate::pg::server::guard::guard;
@@ -47,26 +48,10 @@ static NODE: Methods<pg_sys::CustomExecMethods> = Methods(pg_sys::CustomExecMeth
     ExplainCustomScan: Some(explain),
 });
 
-/// The node. Arrays have the side of the rows first, and then that of the balls' documents.
+/// The node: what the join reads, and the join once it has begun.
 #[repr(C)]
-pub(super) struct NearJoin {
-    /// The server's part of the node.
-    pub scan: pg_sys::CustomScanState,
-    /// The plans of the sides.
-    pub children: [*mut pg_sys::PlanState; 2],
-    /// The documents of a row of each side.
-    pub documents: [*mut pg_sys::ExprState; 2],
-    /// A ball around a placeholder document.
-    pub ball: *mut pg_sys::ExprState,
-    /// The kind of documents.
-    pub kind: Kind,
-    /// The other conditions of the join, or null.
-    others: *mut pg_sys::ExprState,
-    /// For each side, a slot for a row that was kept, and the number of columns before those of
-    /// the side.
-    slots: [*mut pg_sys::TupleTableSlot; 2],
-    before: [usize; 2],
-    /// The join, once it has begun.
+struct Node {
+    state: NearJoin,
     work: *mut Held<Work>,
 }
 
@@ -79,10 +64,11 @@ const OTHERS: i32 = 4;
 pub(super) unsafe extern "C-unwind" fn create(_plan: *mut pg_sys::CustomScan) -> *mut pg_sys::Node {
     // SAFETY: called by the server; all fields of the node may be zero but its tag and methods.
     unsafe {
-        let node: *mut NearJoin = pg_sys::palloc0(size_of::<NearJoin>()).cast();
-        (*node).scan.ss.ps.type_ = pg_sys::NodeTag::T_CustomScanState;
-        (*node).scan.methods = &raw const NODE.0;
-        (&raw mut (*node).kind).write(Kind::Text);
+        let node: *mut Node = pg_sys::palloc0(size_of::<Node>()).cast();
+        let state = &raw mut (*node).state;
+        (*state).scan.ss.ps.type_ = pg_sys::NodeTag::T_CustomScanState;
+        (*state).scan.methods = &raw const NODE.0;
+        (&raw mut (*state).kind).write(Kind::Text);
         node.cast()
     }
 }
@@ -96,7 +82,7 @@ unsafe extern "C-unwind" fn begin(
     unsafe {
         guard(|| {
             let node: *mut NearJoin = node.cast();
-            let parent = &raw mut (*node).scan.ss.ps;
+            let parent: *mut pg_sys::PlanState = node.cast();
             let plan: *mut pg_sys::CustomScan = (*parent).plan.cast();
             let flags = flags & !(pg_sys::EXEC_FLAG_BACKWARD | pg_sys::EXEC_FLAG_MARK) as c_int;
             let expression = |n| pg_sys::list_nth((*plan).custom_exprs, n).cast::<pg_sys::Expr>();
@@ -121,97 +107,50 @@ unsafe extern "C-unwind" fn begin(
     }
 }
 
-impl NearJoin {
-    /// Makes the row of the join of a row of one side; the columns of the other side are NULL.
-    ///
-    /// # Safety
-    /// A node that the server has initialized, and a slot with a row of the side.
-    pub(super) unsafe fn show(&mut self, side: usize, slot: *mut pg_sys::TupleTableSlot) -> Result<()> {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let row = self.scan.ss.ss_ScanTupleSlot;
-            pg_sys::ExecClearTuple(row);
-            let all = (*(*row).tts_tupleDescriptor).natts as usize;
-            std::slice::from_raw_parts_mut((*row).tts_isnull, all).fill(true);
-            self.put(side, slot)?;
+/// Returns the next row of the join; an empty slot follows the last one.
+///
+/// # Safety
+/// A node that the server has initialized.
+unsafe fn next_row(node: *mut Node) -> Result<*mut pg_sys::TupleTableSlot> {
+    // SAFETY: the caller's promise. The work lives in the memory of the query, and is dropped with
+    // it if the node is not ended.
+    unsafe {
+        let state = &raw mut (*node).state;
+        if (*node).work.is_null() {
+            let query = (*(*state).scan.ss.ps.state).es_query_cxt;
+            let mut memory = PgMemoryContexts::For(query);
+            let work = memory.switch_to(|_| Work::new(state))?;
+            (*node).work = memory.leak_and_drop_on_delete(Held::new(work));
+        }
+        let row = (*state).scan.ss.ss_ScanTupleSlot;
+        pg_sys::ExecClearTuple(row);
+        let Some(work) = (*(*node).work).get() else { return Ok(row) };
+        while let Some(tuples) = work.next()? {
+            for (side, tuple) in tuples.into_iter().enumerate() {
+                let slot = (*state).slots[side];
+                pg_sys::ExecStoreMinimalTuple(tuple, slot, false);
+                (*state).put(side, slot)?;
+            }
             pg_sys::ExecStoreVirtualTuple(row);
-            (*self.scan.ss.ps.ps_ExprContext).ecxt_scantuple = row;
-            Ok(())
-        }
-    }
-
-    /// Puts the columns of one side into the row of the join, which is empty.
-    ///
-    /// # Safety
-    /// As for [`NearJoin::show`].
-    unsafe fn put(&mut self, side: usize, slot: *mut pg_sys::TupleTableSlot) -> Result<()> {
-        // SAFETY: the caller's promise; the row of the join has the columns of both sides.
-        unsafe {
-            unfold(slot)?;
-            let row = self.scan.ss.ss_ScanTupleSlot;
-            let (before, count) = (self.before[side], (*(*slot).tts_tupleDescriptor).natts as usize);
-            ptr::copy_nonoverlapping((*slot).tts_values, (*row).tts_values.add(before), count);
-            ptr::copy_nonoverlapping((*slot).tts_isnull, (*row).tts_isnull.add(before), count);
-            Ok(())
-        }
-    }
-
-    /// Returns the next row of the join; an empty slot follows the last one.
-    ///
-    /// # Safety
-    /// A node that the server has initialized.
-    unsafe fn next(&mut self) -> Result<*mut pg_sys::TupleTableSlot> {
-        // SAFETY: the caller's promise. The work lives in the memory of the query, and is dropped
-        // with it if the node is not ended.
-        unsafe {
-            if self.work.is_null() {
-                let mut memory = PgMemoryContexts::For((*self.scan.ss.ps.state).es_query_cxt);
-                let node: *mut Self = self;
-                let work = memory.switch_to(|_| Work::new(node))?;
-                self.work = memory.leak_and_drop_on_delete(Held::new(work));
+            if others_hold(state)? {
+                break;
             }
-            let row = self.scan.ss.ss_ScanTupleSlot;
             pg_sys::ExecClearTuple(row);
-            let Some(work) = (*self.work).get() else { return Ok(row) };
-            while let Some(tuples) = work.next()? {
-                for (side, tuple) in tuples.into_iter().enumerate() {
-                    pg_sys::ExecStoreMinimalTuple(tuple, self.slots[side], false);
-                    self.put(side, self.slots[side])?;
-                }
-                pg_sys::ExecStoreVirtualTuple(row);
-                if self.others_hold()? {
-                    break;
-                }
-                pg_sys::ExecClearTuple(row);
-            }
-            Ok(row)
         }
+        Ok(row)
     }
+}
 
-    /// Reports whether the row of the join satisfies the other conditions.
-    ///
-    /// # Safety
-    /// A node that the server has initialized, with a row.
-    unsafe fn others_hold(&mut self) -> Result<bool> {
-        if self.others.is_null() {
-            return Ok(true);
-        }
-        let node: *mut Self = self;
-        // SAFETY: the caller's promise; a condition gives a bool.
-        unsafe {
-            let context = self.scan.ss.ps.ps_ExprContext;
-            (*context).ecxt_scantuple = self.scan.ss.ss_ScanTupleSlot;
-            pg_sys::MemoryContextReset((*context).ecxt_per_tuple_memory);
-            Ok(evaluate(self.others, node)?.is_some_and(|holds| holds.value() != 0))
-        }
-    }
-
-    /// Ends the join, if it has begun.
-    fn stop(&mut self) {
-        if !self.work.is_null() {
-            // SAFETY: a work that this node made.
-            drop(unsafe { (*self.work).take() });
-            self.work = ptr::null_mut();
+/// Ends the join, if it has begun.
+///
+/// # Safety
+/// A node of `create`.
+unsafe fn stop(node: *mut Node) {
+    // SAFETY: the caller's promise; a work that this node made.
+    unsafe {
+        if !(*node).work.is_null() {
+            drop((*(*node).work).take());
+            (*node).work = ptr::null_mut();
         }
     }
 }
@@ -223,7 +162,7 @@ unsafe extern "C-unwind" fn execute(node: *mut pg_sys::CustomScanState) -> *mut 
 
 unsafe extern "C-unwind" fn next(node: *mut pg_sys::ScanState) -> *mut pg_sys::TupleTableSlot {
     // SAFETY: called by the server with our node, which begins with this part.
-    unsafe { guard(|| (*node.cast::<NearJoin>()).next()) }
+    unsafe { guard(|| next_row(node.cast())) }
 }
 
 /// Called in place of [`next`] when a row that was locked has changed: both sides then have one row
@@ -238,7 +177,7 @@ unsafe extern "C-unwind" fn end(node: *mut pg_sys::CustomScanState) {
     unsafe {
         guard(|| {
             let node: *mut NearJoin = node.cast();
-            (*node).stop();
+            stop(node.cast());
             for child in (*node).children {
                 catch(|| ExecEndNode(child))?;
             }
@@ -252,7 +191,7 @@ unsafe extern "C-unwind" fn rescan(node: *mut pg_sys::CustomScanState) {
     unsafe {
         guard(|| {
             let node: *mut NearJoin = node.cast();
-            (*node).stop();
+            stop(node.cast());
             catch(|| ExecScanReScan(&raw mut (*node).scan.ss))?;
             let changed = (*node).scan.ss.ps.chgParam;
             for child in (*node).children {

@@ -1,22 +1,14 @@
 //! Offers the batch join to the planner, and makes its plan.
 
-use std::ffi::CStr;
 use std::ptr;
 
 use pgrx::{PgList, pg_sys};
 
 use super::clause::{NearClause, find};
+use super::methods::{Methods, NAME};
 use super::node;
 use crate::pg::server::guard::guard;
 use crate::pg::server::settings;
-
-/// The name of the node in plans.
-pub(super) const NAME: &CStr = c"NearJoin";
-
-/// Methods that the server only reads.
-pub(super) struct Methods<T>(pub T);
-// SAFETY: nothing in it changes, and the name is a constant.
-unsafe impl<T> Sync for Methods<T> {}
 
 static PATH: Methods<pg_sys::CustomPathMethods> = Methods(pg_sys::CustomPathMethods {
     CustomName: NAME.as_ptr(),

@@ -1,10 +1,8 @@
 //! Reads both sides of a join once, finds the pairs, and gives the rows of each.
 
-use std::ffi::c_int;
-
 use pgrx::{check_for_interrupts, pg_sys};
 
-use super::node::NearJoin;
+use super::state::{NearJoin, evaluate};
 use crate::pg::read::packed::source_document;
 use crate::pg::server::allocator;
 use crate::pg::server::call::varlena_bytes;
@@ -37,7 +35,6 @@ unsafe extern "C-unwind" {
         slot: *mut pg_sys::TupleTableSlot,
         is_new: *mut bool,
     ) -> pg_sys::MinimalTuple;
-    fn slot_getsomeattrs_int(slot: *mut pg_sys::TupleTableSlot, attributes: c_int);
 }
 
 /// The pairs of a join and the rows of its sides. The allowance is dropped last.
@@ -114,31 +111,6 @@ unsafe fn method(node: *mut NearJoin) -> Result<Sets> {
         let SetBall { parameters, similarity, .. } = SetBall::parse(varlena_bytes(ball))?;
         let predicate = Predicate::new(parameters.measure, similarity)?;
         Ok(Sets { spec: parameters.features, predicate, algorithm: Algorithm::Auto })
-    }
-}
-
-/// Evaluates an expression of a node on its row of the join, in the memory of a row. Returns None
-/// for NULL.
-///
-/// # Safety
-/// A node that the server has initialized, and an expression of it.
-pub(super) unsafe fn evaluate(
-    expression: *mut pg_sys::ExprState,
-    node: *mut NearJoin,
-) -> Result<Option<pg_sys::Datum>> {
-    // SAFETY: the caller's promise; the memory context is set back, and by the server after an
-    // error.
-    unsafe {
-        let context = (*node).scan.ss.ps.ps_ExprContext;
-        let before = pg_sys::CurrentMemoryContext;
-        pg_sys::CurrentMemoryContext = (*context).ecxt_per_tuple_memory;
-        let mut null = false;
-        let value = (*expression)
-            .evalfunc
-            .map(|evaluate| catch(|| evaluate(expression, context, &raw mut null)))
-            .transpose();
-        pg_sys::CurrentMemoryContext = before;
-        Ok(value?.filter(|_| !null))
     }
 }
 
@@ -269,20 +241,5 @@ impl Documents for Sides {
 
     fn weights(&mut self, _order: &[u32]) -> CoreResult<Option<Vec<i64>>> {
         Ok(None)
-    }
-}
-
-/// Reads all attributes of a slot into its arrays.
-///
-/// # Safety
-/// A slot with a row.
-pub(super) unsafe fn unfold(slot: *mut pg_sys::TupleTableSlot) -> Result<()> {
-    // SAFETY: the caller's promise.
-    unsafe {
-        let all = (*(*slot).tts_tupleDescriptor).natts;
-        if i32::from((*slot).tts_nvalid) < all {
-            catch(|| slot_getsomeattrs_int(slot, all))?;
-        }
-        Ok(())
     }
 }

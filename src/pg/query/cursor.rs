@@ -24,8 +24,8 @@ unsafe extern "C-unwind" {
     fn SPI_cursor_fetch(portal: pg_sys::Portal, forward: bool, count: c_long);
 }
 
-/// Opens a portal whose plan is not compiled. Reading rows gains nothing from that, and the compiler
-/// takes some 50 MB, which would count against what `neardup.memory` promises.
+/// Opens a portal whose plan is not compiled. Reading rows gains nothing from that, and the
+/// compiler takes some 50 MB, which would count against what `neardup.memory` promises.
 fn planned_without_jit<T>(open: impl FnOnce() -> Result<T>) -> Result<T> {
     // SAFETY: a variable that only this thread writes; the planner notes its value in the plan.
     unsafe {
