@@ -29,7 +29,8 @@ unsafe extern "C-unwind" {
 fn planned_without_jit<T>(open: impl FnOnce() -> Result<T>) -> Result<T> {
     // SAFETY: a variable that only this thread writes; the planner notes its value in the plan.
     unsafe {
-        let enabled = std::mem::replace(&mut *(&raw mut pg_sys::jit_enabled), false);
+        let enabled = pg_sys::jit_enabled;
+        pg_sys::jit_enabled = false;
         let portal = open();
         pg_sys::jit_enabled = enabled;
         portal
