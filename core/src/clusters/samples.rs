@@ -36,10 +36,11 @@ impl First {
         }
     }
 
-    /// Takes the first `most` edges. Edges whose rows are in no edge taken so far are preferred to
-    /// other edges.
-    fn take(self, most: usize, taken: &mut BTreeSet<u64>) -> Vec<Edge> {
-        let (mut chosen, mut others, mut rows) = (Vec::new(), Vec::new(), BTreeSet::new());
+    /// Takes the first `most` edges that are not in `taken`. Edges whose rows are in no edge of
+    /// `before` or taken so far are preferred to other edges.
+    fn take(self, most: usize, before: &[Edge], taken: &mut BTreeSet<u64>) -> Vec<Edge> {
+        let mut rows: BTreeSet<u32> = before.iter().flat_map(|edge| [edge.left, edge.right]).collect();
+        let (mut chosen, mut others) = (Vec::new(), Vec::new());
         for edge in self.edges.into_values().filter(|edge| !taken.contains(&edge.vertices())) {
             let fresh = !rows.contains(&edge.left) && !rows.contains(&edge.right);
             if fresh && chosen.len() < most {
@@ -103,10 +104,11 @@ pub fn samples(graph: &mut Graph<'_>, most: usize, executor: &dyn Executor) -> R
         Ok(())
     })?;
     let mut taken = BTreeSet::new();
-    let mut sample = least.take(1, &mut taken);
-    let first = sample.first().map(|edge| step_of(edge.similarity));
+    let mut sample = least.take(1, &[], &mut taken);
     for (step, edges) in steps.into_iter().enumerate() {
-        sample.extend(edges.take(most - usize::from(first == Some(step)), &mut taken));
+        let before: Vec<Edge> =
+            sample.iter().filter(|edge| step_of(edge.similarity) == step).copied().collect();
+        sample.extend(edges.take(most - before.len(), &before, &mut taken));
     }
     sample.sort_by_key(|edge| (edge.similarity.to_bits(), edge.vertices()));
     Ok(sample)

@@ -123,11 +123,11 @@ mod tests {
         let first = &found[0].advice;
         assert_eq!(
             (first.threshold, first.fits, first.pairs, first.shingle),
-            (Some(0.45), true, Some(200), Some(3))
+            (Some(0.65), true, Some(200), Some(3))
         );
         let says = |what: &str| assert!(first.reason.contains(what), "{}", first.reason);
         says("30 answers, of which 12 are duplicates: 1.00 (0.");
-        says("of the pairs from 0.45 on are duplicates, and these are 0.71 (");
+        says("of the pairs from 0.65 on are duplicates, and these are 0.71 (");
         says("3 further duplicates have a similarity below 0.3");
         // 0.3 to 0.9 have pairs.
         assert_eq!(found.len(), 13);

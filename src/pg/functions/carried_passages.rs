@@ -13,7 +13,6 @@ use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
 use crate::pg::server::set_returning::{self, Rows};
 use crate::pg::server::values::{LARGEST, too_large};
-use neardup_core::error::Error;
 use neardup_core::executor;
 use neardup_core::memory;
 use neardup_core::methods::carrier::{LeftOut, content};
@@ -88,8 +87,10 @@ struct PassageRows(std::vec::IntoIter<Passage>);
 
 impl PassageRows {
     fn new(call: Call) -> Result<Self> {
-        let bad =
-            |why: &str| SqlError::from(Error::Malformed { what: "value of passages", why: why.to_owned() });
+        let bad = |why: &str| {
+            SqlError::parameter(format!("passages cannot be read: {why}"))
+                .hint("CALL partial_duplicates_into('docs', passages => 'docs_passages');")
+        };
         let (found, rest) = call.bytes(0).unwrap_or_default().as_chunks::<BYTES>();
         if !rest.is_empty() {
             return Err(bad("it is cut short"));

@@ -1,0 +1,129 @@
+//! The state of a batch join: its two sides, and the expressions that are evaluated on its rows.
+
+use std::ffi::c_int;
+use std::ptr;
+
+use pgrx::pg_sys;
+
+use crate::pg::query::decode::Kind;
+use crate::pg::server::error::{Result, catch};
+
+// Columns may have to be unpacked, so errors must be returned with all details.
+unsafe extern "C-unwind" {
+    fn slot_getsomeattrs_int(slot: *mut pg_sys::TupleTableSlot, attributes: c_int);
+}
+
+/// The server's part of a node, and what the join reads. Arrays have the side of the rows first,
+/// and then that of the balls' documents.
+#[repr(C)]
+pub(super) struct NearJoin {
+    /// The server's part of the node.
+    pub scan: pg_sys::CustomScanState,
+    /// The plans of the sides.
+    pub children: [*mut pg_sys::PlanState; 2],
+    /// The documents of a row of each side.
+    pub documents: [*mut pg_sys::ExprState; 2],
+    /// A ball around a placeholder document.
+    pub ball: *mut pg_sys::ExprState,
+    /// The kind of documents.
+    pub kind: Kind,
+    /// The other conditions of the join, or null.
+    pub others: *mut pg_sys::ExprState,
+    /// For each side, a slot for a row that was kept, and the number of columns before those of
+    /// the side.
+    pub slots: [*mut pg_sys::TupleTableSlot; 2],
+    pub before: [usize; 2],
+}
+
+impl NearJoin {
+    /// Makes the row of the join of a row of one side; the columns of the other side are NULL.
+    ///
+    /// # Safety
+    /// A node that the server has initialized, and a slot with a row of the side.
+    pub(super) unsafe fn show(&mut self, side: usize, slot: *mut pg_sys::TupleTableSlot) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let row = self.scan.ss.ss_ScanTupleSlot;
+            pg_sys::ExecClearTuple(row);
+            let all = (*(*row).tts_tupleDescriptor).natts as usize;
+            std::slice::from_raw_parts_mut((*row).tts_isnull, all).fill(true);
+            self.put(side, slot)?;
+            pg_sys::ExecStoreVirtualTuple(row);
+            (*self.scan.ss.ps.ps_ExprContext).ecxt_scantuple = row;
+            Ok(())
+        }
+    }
+
+    /// Puts the columns of one side into the row of the join, which is empty.
+    ///
+    /// # Safety
+    /// As for [`NearJoin::show`].
+    pub(super) unsafe fn put(&mut self, side: usize, slot: *mut pg_sys::TupleTableSlot) -> Result<()> {
+        // SAFETY: the caller's promise; the row of the join has the columns of both sides.
+        unsafe {
+            unfold(slot)?;
+            let row = self.scan.ss.ss_ScanTupleSlot;
+            let (before, count) = (self.before[side], (*(*slot).tts_tupleDescriptor).natts as usize);
+            ptr::copy_nonoverlapping((*slot).tts_values, (*row).tts_values.add(before), count);
+            ptr::copy_nonoverlapping((*slot).tts_isnull, (*row).tts_isnull.add(before), count);
+            Ok(())
+        }
+    }
+}
+
+/// Reports whether the row of the join satisfies the other conditions.
+///
+/// # Safety
+/// A node that the server has initialized, with a row.
+pub(super) unsafe fn others_hold(node: *mut NearJoin) -> Result<bool> {
+    // SAFETY: the caller's promise; a condition gives a bool.
+    unsafe {
+        if (*node).others.is_null() {
+            return Ok(true);
+        }
+        let context = (*node).scan.ss.ps.ps_ExprContext;
+        (*context).ecxt_scantuple = (*node).scan.ss.ss_ScanTupleSlot;
+        pg_sys::MemoryContextReset((*context).ecxt_per_tuple_memory);
+        Ok(evaluate((*node).others, node)?.is_some_and(|holds| holds.value() != 0))
+    }
+}
+
+/// Evaluates an expression of a node on its row of the join, in the memory of a row. Returns None
+/// for NULL.
+///
+/// # Safety
+/// A node that the server has initialized, and an expression of it.
+pub(super) unsafe fn evaluate(
+    expression: *mut pg_sys::ExprState,
+    node: *mut NearJoin,
+) -> Result<Option<pg_sys::Datum>> {
+    // SAFETY: the caller's promise; the memory context is set back, and by the server after an
+    // error.
+    unsafe {
+        let context = (*node).scan.ss.ps.ps_ExprContext;
+        let before = pg_sys::CurrentMemoryContext;
+        pg_sys::CurrentMemoryContext = (*context).ecxt_per_tuple_memory;
+        let mut null = false;
+        let value = (*expression)
+            .evalfunc
+            .map(|evaluate| catch(|| evaluate(expression, context, &raw mut null)))
+            .transpose();
+        pg_sys::CurrentMemoryContext = before;
+        Ok(value?.filter(|_| !null))
+    }
+}
+
+/// Reads all attributes of a slot into its arrays.
+///
+/// # Safety
+/// A slot with a row.
+unsafe fn unfold(slot: *mut pg_sys::TupleTableSlot) -> Result<()> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let all = (*(*slot).tts_tupleDescriptor).natts;
+        if i32::from((*slot).tts_nvalid) < all {
+            catch(|| slot_getsomeattrs_int(slot, all))?;
+        }
+        Ok(())
+    }
+}
