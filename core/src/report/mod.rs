@@ -3,8 +3,7 @@
 //! There are the common parts of two texts ([`passages`], [`align`]) and their differences
 //! ([`diff`]), texts side by side ([`side_by_side`]), sentences against sentences ([`dotplot`]),
 //! charts for choosing a threshold ([`charts`]), and a whole page ([`page`]) of pairs ([`pair`])
-//! that can be answered ([`answers`]), clusters ([`cluster`]) and runs that many documents have
-//! ([`runs`]).
+//! that can be answered, clusters ([`cluster`]) and runs that many documents have ([`runs`]).
 //!
 //! The output is self-contained HTML: it loads nothing, and runs nothing but the script of the
 //! answers. Content of documents is escaped ([`html`]), also in links to documents ([`link`]). For

@@ -1,8 +1,8 @@
 //! A page about the near duplicates of a table, for choosing a threshold and for inspecting its
 //! result.
 //!
-//! It is one file that loads nothing and runs nothing but its own script ([`super::answers`]), of
-//! at most [`MOST_BYTES`]. Content beyond this limit is left out, and the page lists what is left
+//! It is one file that loads nothing and runs nothing but its own script, of at most
+//! [`MOST_BYTES`]. Content beyond this limit is left out, and the page lists what is left
 //! out. Everything except the content of documents is ASCII, so the page is a valid text in any
 //! server encoding.
 
