@@ -95,7 +95,7 @@ expect_error 'a need that no setting covers' 53400 'HINT:  The need is computed 
 
 # The server compiles queries that it takes for expensive, and its compiler takes 50 MB: not those that read documents.
 # Of a view the call itself is not taken for expensive.
-q -c "CREATE TABLE many AS SELECT * FROM new_words WHERE id <= 100" -c "UPDATE pg_class SET reltuples = 1e8 WHERE relname = 'many'" -c 'CREATE VIEW many_words AS TABLE many'
+q -c "CREATE TABLE many AS SELECT * FROM new_words WHERE id <= 100" -c 'VACUUM many' -c "UPDATE pg_class SET reltuples = 1e8 WHERE relname = 'many'" -c 'CREATE VIEW many_words AS TABLE many'
 compiled="SELECT pg_read_file('/proc/self/maps') ~ 'llvmjit'"
 expect 'a query that the server compiles' $'100\nt' "$(q -c 'SET jit = on' -c 'SELECT count(*) FROM many WHERE length(body) > 0' -c "$compiled OR NOT pg_jit_available()")"
 expect 'documents are read without the compiler' $'20\nf' "$(q -c 'SET jit = on' -c "SELECT count(*) FROM near_duplicates('many_words', 0.8, id_column => 'id')" -c "$compiled")"
