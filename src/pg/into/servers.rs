@@ -273,9 +273,9 @@ fn named(server: &Server, error: SqlError) -> Result<SqlError> {
         return Ok(SqlError::new(code.into(), message)
             .hint("Call it again once the server answers: it goes on where it was."));
     }
-    if is_unreached(code) && !catalog::has_mapping(name)?.holds()? {
+    if code == PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT as i32 && !catalog::has_mapping(name)?.holds()? {
         let message = format!("there is no user mapping of this role for server \"{name}\"");
-        return Ok(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, message).hint(format!(
+        return Ok(SqlError::new(NO_MAPPING, message).hint(format!(
             "CREATE USER MAPPING FOR CURRENT_USER SERVER {} OPTIONS (user '…', password '…');",
             quote_identifier(name)?
         )));
@@ -290,10 +290,13 @@ fn is_of_connections(code: i32) -> bool {
     code & CLASS == PgSqlErrorCode::ERRCODE_CONNECTION_EXCEPTION as i32 & CLASS
 }
 
-/// Reports whether an SQLSTATE may mean that a server was not reached, for want of a connection or
-/// of a user mapping.
+/// The SQLSTATE for a role without a user mapping. It is not that of a server that does not exist,
+/// which no call may pass over.
+const NO_MAPPING: PgSqlErrorCode = PgSqlErrorCode::ERRCODE_INVALID_AUTHORIZATION_SPECIFICATION;
+
+/// Reports whether the SQLSTATE of an error of [`named`] means that a server was not reached.
 fn is_unreached(code: i32) -> bool {
-    is_of_connections(code) || code == PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT as i32
+    is_of_connections(code) || code == NO_MAPPING as i32
 }
 
 /// Returns the message and the detail of an error from the server.
