@@ -15,7 +15,7 @@ use crate::pg::query::names::quote_identifier;
 use crate::pg::query::subtransaction::apart;
 use crate::pg::request::example::literal;
 use crate::pg::server::encoding::c_string;
-use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::error::{Result, SqlError, is_in_class};
 use crate::pg::server::version;
 
 /// A server of postgres_fdw.
@@ -285,9 +285,7 @@ fn named(server: &Server, error: SqlError) -> Result<SqlError> {
 
 /// Reports whether an SQLSTATE is of the class of connections.
 fn is_of_connections(code: i32) -> bool {
-    /// The bits of an SQLSTATE that encode its class.
-    const CLASS: i32 = (1 << 12) - 1;
-    code & CLASS == PgSqlErrorCode::ERRCODE_CONNECTION_EXCEPTION as i32 & CLASS
+    is_in_class(code, PgSqlErrorCode::ERRCODE_CONNECTION_EXCEPTION)
 }
 
 /// The SQLSTATE for a role without a user mapping. It is not that of a server that does not exist,

@@ -2,7 +2,7 @@
 
 use pgrx::{PgSqlErrorCode, pg_sys};
 
-use crate::pg::server::error::{Result, SqlError, settled};
+use crate::pg::server::error::{Result, SqlError, is_in_class, settled};
 
 /// Runs work in a subtransaction. Returns `None` if the work fails because of an invalid value. The
 /// rules of [`apart`] apply to the work.
@@ -41,12 +41,10 @@ pub(crate) fn apart<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
 /// Reports whether an error is of a class for invalid values: bad data, a violated constraint, or
 /// an unknown name.
 fn is_of_a_value(code: i32) -> bool {
-    /// The bits of an SQLSTATE that encode its class.
-    const CLASS: i32 = (1 << 12) - 1;
     let classes = [
         PgSqlErrorCode::ERRCODE_DATA_EXCEPTION,
         PgSqlErrorCode::ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION,
         PgSqlErrorCode::ERRCODE_SYNTAX_ERROR_OR_ACCESS_RULE_VIOLATION,
     ];
-    classes.iter().any(|&class| code & CLASS == class as i32 & CLASS)
+    classes.iter().any(|&class| is_in_class(code, class))
 }

@@ -125,6 +125,13 @@ impl SqlError {
     }
 }
 
+/// Reports whether an SQLSTATE is in the class of another one.
+pub(crate) fn is_in_class(code: i32, of: PgSqlErrorCode) -> bool {
+    /// The bits of an SQLSTATE that encode its class.
+    const CLASS: i32 = (1 << 12) - 1;
+    code & CLASS == of as i32 & CLASS
+}
+
 /// Returns the value of a result, or ends the call with its error. For code that cannot return the
 /// error.
 pub(crate) fn or_raise<T>(result: neardup_core::error::Result<T>) -> T {
