@@ -1,7 +1,6 @@
 //! The executor's node of a batch join.
 
 use std::ffi::{CStr, c_int};
-use std::ptr;
 
 use pgrx::{PgMemoryContexts, pg_sys};
 
@@ -116,15 +115,12 @@ unsafe fn next_row(node: *mut Node) -> Result<*mut pg_sys::TupleTableSlot> {
     // it if the node is not ended.
     unsafe {
         let state = &raw mut (*node).state;
-        if (*node).work.is_null() {
-            let query = (*(*state).scan.ss.ps.state).es_query_cxt;
-            let mut memory = PgMemoryContexts::For(query);
-            let work = memory.switch_to(|_| Work::new(state))?;
-            (*node).work = memory.leak_and_drop_on_delete(Held::new(work));
-        }
+        let work = match (*node).work.as_mut().and_then(|held| held.get()) {
+            Some(work) => work,
+            None => begun(node)?,
+        };
         let row = (*state).scan.ss.ss_ScanTupleSlot;
         pg_sys::ExecClearTuple(row);
-        let Some(work) = (*(*node).work).get() else { return Ok(row) };
         while let Some(tuples) = work.next()? {
             for (side, tuple) in tuples.into_iter().enumerate() {
                 let slot = (*state).slots[side];
@@ -141,6 +137,25 @@ unsafe fn next_row(node: *mut Node) -> Result<*mut pg_sys::TupleTableSlot> {
     }
 }
 
+/// Begins the join.
+///
+/// # Safety
+/// As for [`next_row`].
+unsafe fn begun<'a>(node: *mut Node) -> Result<&'a mut Work> {
+    // SAFETY: the caller's promise. What is held stays in the memory of the query, also for the
+    // join of a further scan.
+    unsafe {
+        let state = &raw mut (*node).state;
+        let query = (*(*state).scan.ss.ps.state).es_query_cxt;
+        let mut memory = PgMemoryContexts::For(query);
+        let work = memory.switch_to(|_| Work::new(state))?;
+        if (*node).work.is_null() {
+            (*node).work = memory.leak_and_drop_on_delete(Held::empty());
+        }
+        Ok((*(*node).work).put(work))
+    }
+}
+
 /// Ends the join, if it has begun.
 ///
 /// # Safety
@@ -150,7 +165,6 @@ unsafe fn stop(node: *mut Node) {
     unsafe {
         if !(*node).work.is_null() {
             drop((*(*node).work).take());
-            (*node).work = ptr::null_mut();
         }
     }
 }

@@ -6,6 +6,11 @@ use super::temp_file::drop_abandoned;
 pub(crate) struct Held<T>(Option<T>);
 
 impl<T> Held<T> {
+    /// Holds nothing yet.
+    pub(crate) fn empty() -> Self {
+        Self(None)
+    }
+
     /// Holds a value.
     pub(crate) fn new(value: T) -> Self {
         Self(Some(value))
@@ -14,6 +19,11 @@ impl<T> Held<T> {
     /// Returns the value, if it is still there.
     pub(crate) fn get(&mut self) -> Option<&mut T> {
         self.0.as_mut()
+    }
+
+    /// Holds another value, where none is left.
+    pub(crate) fn put(&mut self, value: T) -> &mut T {
+        self.0.insert(value)
     }
 
     /// Takes the value out.
