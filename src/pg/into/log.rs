@@ -173,7 +173,6 @@ impl LogTable {
         let began = first.as_ref().and_then(|row| row.started.clone().zip(row.fresh));
         let about = first.and_then(|row| row.about);
         let about = about.and_then(|about| serde_json::from_value::<About>(about).ok());
-        let is_token = |token: &str| token.len() == 12 && token.bytes().all(|byte| byte.is_ascii_hexdigit());
         let Some(About { token, ranges, arguments, .. }) = about.filter(|about| is_token(&about.token))
         else {
             return Ok(());
@@ -244,6 +243,11 @@ impl LogTable {
         statements::write((&self.name, self.oid), step as i64, &name, rows, noted.as_deref())?.run()?;
         Ok((step, name))
     }
+}
+
+/// Reports whether a text can be the common part of the names of the working tables of a call.
+pub(super) fn is_token(text: &str) -> bool {
+    text.len() == 12 && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
 }
 
 fn json(value: &impl Serialize) -> Result<String> {

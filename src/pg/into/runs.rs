@@ -10,6 +10,7 @@ use pgrx::{IntoDatum, PgSqlErrorCode, check_for_interrupts};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use super::log::is_token;
 use super::servers::{Dblink, Server, unanswered};
 use super::statements::{remote, runs as statements};
 use crate::pg::procedure::citus;
@@ -196,10 +197,6 @@ fn on_workers(known: &[Run]) -> Result<Vec<Run>> {
         runs.extend(there(&node, tables.into_iter().filter(is_new).collect(), known));
     }
     Ok(runs)
-}
-
-fn is_token(run: &str) -> bool {
-    run.len() == 12 && run.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
 }
 
 /// Drops the working tables of a call, and its log unless the call is finished.
