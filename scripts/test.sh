@@ -41,15 +41,15 @@ run() {
     rm "$said"
 }
 
-# several SCRIPT…: two at a time, or more where there are more processors; each has a server of its own. What one says
-# is shown as a whole, in the order of the list.
+# several SCRIPT…: one more at a time than there are processors, since they also wait, but three to five; each has a server of
+# its own. What one says is shown as a whole, in the order of the list.
 several() {
     local out script status at_once
-    at_once=$(nproc)
+    at_once=$(($(nproc) + 1))
     out=$(mktemp -d)
     export -f step
     # shellcheck disable=SC2016 # variables of the shell inside
-    printf '%s\0' "$@" | xargs -0 -P "$((at_once < 2 ? 2 : at_once > 4 ? 4 : at_once))" -I {} bash -c '
+    printf '%s\0' "$@" | xargs -0 -P "$((at_once < 3 ? 3 : at_once > 5 ? 5 : at_once))" -I {} bash -c '
         said=$0/${1##*/} status=0
         step "$1" "$1" >"$said" 2>&1 || status=$?
         echo "$status" >"$said.part" && mv "$said.part" "$said.status"' "$out" {} &
