@@ -16,7 +16,8 @@ use crate::joins::runs::{Prepared, RunRule, run_pairs};
 use crate::memory;
 use crate::runs::{Parameters, Unit};
 use crate::text::html;
-use crate::verify::shared_runs::{RunShare, SharedRun, SortedWindows, shared_runs, shared_tokens};
+use crate::verify::shared_runs::{RunShare, SharedRun, shared_runs};
+use crate::verify::shared_windows::SharedWindows;
 
 const DOING: &str = "comparing runs of tokens";
 
@@ -73,8 +74,7 @@ impl Method for Runs {
             read_tokens(&Document::Text(own), tokenizer, &mut scratch, &mut tokens[n], stop)?;
         }
         let [a, b] = &tokens;
-        let windows = |tokens: &[u64]| SortedWindows::new(tokens, self.min_run, stop);
-        let shared = shared_tokens(&windows(a)?, &windows(b)?, self.min_run, stop)?;
+        let shared = SharedWindows::new(a, self.min_run, &[], stop)?.shared_tokens(b, stop)?;
         let all = [a.len() as u32, b.len() as u32];
         let runs = shared_runs(a, b, self.min_run, stop)?;
         let region = |run: &SharedRun| {

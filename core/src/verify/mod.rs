@@ -10,7 +10,8 @@
 //! the subsequence ([`tlcs`]) uses filtered sketches ([`filter`]) of the texts' windows
 //! ([`windows`]), the runs that both texts certainly have ([`runs`]), and the region ([`region`])
 //! in which the texts agree. [`repeatability`] uses the longest common substring of feature codes
-//! ([`automaton`]). What two texts say word for word is in [`shared_runs`].
+//! ([`automaton`]). What two texts say word for word is in [`shared_runs`],
+//! and how much of them it is in [`shared_windows`].
 
 pub mod automaton;
 pub mod column;
@@ -31,6 +32,7 @@ pub mod region_bound;
 pub mod repeatability;
 pub mod runs;
 pub mod shared_runs;
+pub mod shared_windows;
 pub mod tlcs;
 pub mod windows;
 

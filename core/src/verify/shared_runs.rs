@@ -1,5 +1,4 @@
-//! What two texts say word for word: the tokens of one text in windows that the other text has too,
-//! and the longest runs that both texts have.
+//! What two texts say word for word: the longest runs that both texts have.
 //!
 //! Windows of `least` tokens are compared by their contents ([`Contents`]). O(tokens · log tokens),
 //! in addition to the number of runs.
@@ -88,11 +87,11 @@ impl RunShare {
 
 /// The windows of a text in the order of their contents.
 #[derive(Debug, Default)]
-pub struct SortedWindows(Vec<(u128, u32)>);
+struct SortedWindows(Vec<(u128, u32)>);
 
 impl SortedWindows {
     /// Reads the windows of `least` tokens.
-    pub fn new(tokens: &[u64], least: usize, stop: &Stop) -> Result<Self> {
+    fn new(tokens: &[u64], least: usize, stop: &Stop) -> Result<Self> {
         let mut contents = Contents::new(least);
         contents.set(tokens, stop)?;
         let mut windows = Vec::new();
@@ -102,30 +101,6 @@ impl SortedWindows {
         executor::sort_unstable_by(&mut windows, stop, &Ord::cmp)?;
         Ok(Self(windows))
     }
-
-    /// Leaves out the windows of some contents, which are in ascending order.
-    pub fn leave_out(&mut self, contents: &[u128], stop: &Stop) -> Result<()> {
-        if contents.is_empty() {
-            return Ok(());
-        }
-        let mut kept = 0;
-        for n in 0..self.0.len() {
-            if n.is_multiple_of(CHECK_EVERY) {
-                stop.check()?;
-            }
-            if contents.binary_search(&self.0[n].0).is_err() {
-                self.0.swap(kept, n);
-                kept += 1;
-            }
-        }
-        self.0.truncate(kept);
-        Ok(())
-    }
-
-    /// Returns the number of bytes on the heap.
-    pub fn bytes(&self) -> usize {
-        memory::bytes(&self.0)
-    }
 }
 
 /// The windows of two texts that have one content.
@@ -134,12 +109,12 @@ struct Equal<'a> {
     right: &'a [(u128, u32)],
 }
 
-/// Calls `each` with the windows of each content that both texts have, until it returns false.
+/// Calls `each` with the windows of each content that both texts have.
 fn for_each_equal(
     left: &SortedWindows,
     right: &SortedWindows,
     stop: &Stop,
-    mut each: impl FnMut(Equal<'_>) -> Result<bool>,
+    mut each: impl FnMut(Equal<'_>) -> Result<()>,
 ) -> Result<()> {
     let (mut left, mut right) = (&*left.0, &*right.0);
     let mut steps = 0usize;
@@ -157,53 +132,12 @@ fn for_each_equal(
             Ordering::Equal => {
                 let (of_left, after_left) = left.split_at(of(left, a));
                 let (of_right, after_right) = right.split_at(of(right, b));
-                if !each(Equal { left: of_left, right: of_right })? {
-                    return Ok(());
-                }
+                each(Equal { left: of_left, right: of_right })?;
                 (left, right) = (after_left, after_right);
             }
         }
     }
     Ok(())
-}
-
-/// Reports whether two texts have a run of at least `least` tokens in common.
-pub fn have_shared_run(left: &SortedWindows, right: &SortedWindows, stop: &Stop) -> Result<bool> {
-    let mut found = false;
-    for_each_equal(left, right, stop, |_| {
-        found = true;
-        Ok(false)
-    })?;
-    Ok(found)
-}
-
-/// Returns the number of tokens of each text that are in a run of at least `least` tokens which
-/// both texts have.
-pub fn shared_tokens(
-    left: &SortedWindows,
-    right: &SortedWindows,
-    least: usize,
-    stop: &Stop,
-) -> Result<[u32; 2]> {
-    let mut firsts = [Vec::new(), Vec::new()];
-    for_each_equal(left, right, stop, |equal| {
-        for (firsts, windows) in firsts.iter_mut().zip([equal.left, equal.right]) {
-            memory::reserve(firsts, windows.len(), DOING)?;
-            firsts.extend(windows.iter().map(|&(_, first)| first));
-        }
-        Ok(true)
-    })?;
-    let mut covered = [0; 2];
-    for (firsts, covered) in firsts.iter_mut().zip(&mut covered) {
-        executor::sort_unstable_by(firsts, stop, &Ord::cmp)?;
-        let mut end = 0;
-        for &first in &*firsts {
-            let after = first + least as u32;
-            *covered += after - end.max(first);
-            end = after;
-        }
-    }
-    Ok(covered)
 }
 
 /// Returns the maximal common runs of at least `least` tokens of two texts, in the order of their
@@ -252,8 +186,7 @@ pub fn shared_runs(left: &[u64], right: &[u64], least: usize, stop: &Stop) -> Re
             Ok(())
         };
         bounds(&mut begins, &before)?;
-        bounds(&mut ends, &after)?;
-        Ok(true)
+        bounds(&mut ends, &after)
     })?;
     executor::sort_unstable_by(&mut begins, stop, &Ord::cmp)?;
     executor::sort_unstable_by(&mut ends, stop, &Ord::cmp)?;
@@ -271,6 +204,7 @@ pub fn shared_runs(left: &[u64], right: &[u64], least: usize, stop: &Stop) -> Re
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::verify::shared_windows::SharedWindows;
     use proptest::prelude::*;
 
     /// The definition: all pairs of places, extended token by token.
@@ -300,15 +234,14 @@ mod tests {
             let stop = Stop::default();
             let expected = by_definition(&a, &b, least);
             prop_assert_eq!(&shared_runs(&a, &b, least, &stop).unwrap(), &expected);
-            let [left, right] = [&a, &b].map(|tokens| SortedWindows::new(tokens, least, &stop).unwrap());
-            prop_assert_eq!(have_shared_run(&left, &right, &stop).unwrap(), !expected.is_empty());
             let covered = |of: fn(&SharedRun) -> u32| {
                 let all: std::collections::HashSet<u32> =
                     expected.iter().flat_map(|run| of(run)..of(run) + run.tokens).collect();
                 all.len() as u32
             };
             let covered = [covered(|run| run.left), covered(|run| run.right)];
-            prop_assert_eq!(shared_tokens(&left, &right, least, &stop).unwrap(), covered);
+            let mut windows = SharedWindows::new(&a, least, &[], &stop).unwrap();
+            prop_assert_eq!(windows.shared_tokens(&b, &stop).unwrap(), covered);
         }
     }
 

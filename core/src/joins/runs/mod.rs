@@ -19,7 +19,7 @@ use crate::features::sets::records::Members;
 use crate::features::texts::Distinct;
 use crate::memory;
 use crate::resources::Resources;
-use crate::verify::shared_runs::{SortedWindows, shared_tokens};
+use crate::verify::shared_windows::SharedWindows;
 use compared::{DOING, RunTexts, Space};
 pub use frequent::FrequentWindows;
 
@@ -118,23 +118,19 @@ impl RunTexts {
     /// Computes the shares of pairs that have the left text in common.
     fn compare(&self, pairs: &mut Compared, stop: &Stop) -> Result<()> {
         let mut space = Space::default();
-        let mut left: Option<(u32, SortedWindows)> = None;
+        let mut left: Option<(u32, SharedWindows)> = None;
         pairs.found.clear();
         for &[a, b] in &pairs.of {
-            let mut windows = |record: u32| {
-                self.read(record, &mut space, stop)?;
-                SortedWindows::new(&space.tokens, self.rule.least, stop)
-            };
-            let of_left = match left.take().filter(|(record, _)| *record == a) {
+            let mut of_left = match left.take().filter(|(record, _)| *record == a) {
                 Some((_, windows)) => windows,
                 None => {
-                    let mut windows = windows(a)?;
+                    self.read(a, &mut space, stop)?;
                     // What the left text does not have is not in common.
-                    windows.leave_out(&self.frequent, stop)?;
-                    windows
+                    SharedWindows::new(&space.tokens, self.rule.least, &self.frequent, stop)?
                 }
             };
-            let shared = shared_tokens(&of_left, &windows(b)?, self.rule.least, stop)?;
+            self.read(b, &mut space, stop)?;
+            let shared = of_left.shared_tokens(&space.tokens, stop)?;
             left = Some((a, of_left));
             let lengths = [a, b].map(|record| self.lengths[record as usize]);
             let similarity = self.rule.of.share(shared, lengths);

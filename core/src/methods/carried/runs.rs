@@ -11,7 +11,7 @@ use crate::joins::parts::keys::Key;
 use crate::memory;
 use crate::methods::carrier::{Carrier, LeftOut, Meeting};
 use crate::methods::runs::Runs;
-use crate::verify::shared_runs::{SortedWindows, shared_tokens};
+use crate::verify::shared_windows::SharedWindows;
 
 const DOING: &str = "carrying a text of runs";
 
@@ -48,8 +48,7 @@ impl Carrier for Runs {
     fn similarity(&self, pair: [&[u8]; 2], _: LeftOut<'_>, stop: &Stop) -> Result<Option<f64>> {
         let [a, b] = to_texts(pair)?;
         let [a, b] = [self.tokens(a, stop)?, self.tokens(b, stop)?];
-        let windows = |tokens: &[u64]| SortedWindows::new(tokens, self.min_run, stop);
-        let shared = shared_tokens(&windows(&a)?, &windows(&b)?, self.min_run, stop)?;
+        let shared = SharedWindows::new(&a, self.min_run, &[], stop)?.shared_tokens(&b, stop)?;
         // A text has fewer tokens than 32 bits can count.
         let share = self.of.share(shared, [a.len() as u32, b.len() as u32]);
         Ok((shared[0] > 0 && share >= self.threshold).then_some(share))
