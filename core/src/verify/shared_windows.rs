@@ -65,8 +65,9 @@ impl SharedWindows {
         let bits = contents.len().max(1).ilog2() + 1;
         let shift = u128::BITS - bits;
         let mut directory = memory::filled(0u32, (1 << bits) + 1, DOING)?;
-        for &content in &contents {
-            directory[(content >> shift) as usize + 1] += 1;
+        for contents in contents.chunks(CHECK_EVERY) {
+            stop.check()?;
+            contents.iter().for_each(|content| directory[(content >> shift) as usize + 1] += 1);
         }
         for n in 1..directory.len() {
             directory[n] += directory[n - 1];
@@ -89,6 +90,9 @@ impl SharedWindows {
         while let Some(stretch) = self.grams.next_stretch(other, &mut from, self.least, stop)? {
             self.stretch.set(&other[stretch.clone()], stop)?;
             for n in 0..self.stretch.windows() {
+                if n.is_multiple_of(CHECK_EVERY) {
+                    stop.check()?;
+                }
                 if let Some(number) = self.number(self.stretch.of(n)) {
                     self.seen[number] = self.comparisons;
                     covered.add((stretch.start + n) as u32);
@@ -114,7 +118,7 @@ impl SharedWindows {
     fn number(&self, content: u128) -> Option<usize> {
         let upper = (content >> self.shift) as usize;
         let [from, to] = [self.directory[upper], self.directory[upper + 1]].map(|n| n as usize);
-        self.contents[from..to].iter().position(|own| *own == content).map(|n| from + n)
+        self.contents[from..to].binary_search(&content).ok().map(|n| from + n)
     }
 }
 
