@@ -56,6 +56,7 @@ impl Executor for BackendExecutor {
     }
 
     fn run_beside(&self, threads: usize, work: &Task<'_>, beside: &mut dyn FnMut()) -> Result<()> {
+        allocator::give_back_much();
         let mut beside = Some(beside);
         loop {
             pgrx::check_for_interrupts!();
