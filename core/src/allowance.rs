@@ -55,6 +55,11 @@ pub fn count(from: usize, to: usize) {
     }
 }
 
+/// Returns the bytes of all blocks that are counted. It costs one load.
+pub fn held() -> usize {
+    HELD.load(Ordering::Relaxed)
+}
+
 /// The permission of a call to hold memory, until it is dropped. Several calls may hold the sum of
 /// their allowances.
 #[derive(Debug)]

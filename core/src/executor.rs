@@ -118,6 +118,13 @@ pub trait Executor {
         self.run(threads, work)
     }
 
+    /// Returns how many records stand for each record of the work: 1, unless the work is on a sample
+    /// whose counts are scaled to all records. Then choices that depend on the number of records are
+    /// those for all records, so that the same filters count.
+    fn scale(&self) -> f64 {
+        1.0
+    }
+
     /// Lets the leader, which also works, check for requests to stop. Inside a server the call does
     /// not return if there is such a request.
     fn check_interrupts(&self) -> Result<()> {

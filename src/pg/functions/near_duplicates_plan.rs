@@ -76,6 +76,7 @@ fn plan(request: &Request, sample: Sample) -> Result<Planned> {
     let mut reading = request.reading_of(&sampled);
     let memory = reading.memory;
     reading.memory = sample.memory(memory);
+    reading.executor = reading.executor.for_sample(sample.scale());
     let (space, began) = (watch_space(), processor_seconds());
     let (mut pairs, mut account) = reading.run(|reading| request.method.pairs(reading))?;
     let mut finished = reading.finish();

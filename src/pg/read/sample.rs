@@ -58,6 +58,11 @@ impl Sample {
         source.only(&condition, &[below], &[])
     }
 
+    /// Returns how many documents stand for each document of the sample.
+    pub(crate) fn scale(self) -> f64 {
+        (1u64 << HASH_BITS) as f64 / self.below as f64
+    }
+
     /// Returns the part of the memory that the sample may use.
     pub(crate) fn memory(self, memory: usize) -> usize {
         const LEAST: usize = 1 << 20;

@@ -11,8 +11,9 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr::null_mut;
-use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::{Mutex, Once, PoisonError};
+use std::time::Instant;
 
 use neardup_core::{allowance, memory};
 
@@ -116,6 +117,30 @@ pub(crate) fn give_back(ran_out: bool) {
             libc::malloc_trim(0)
         };
     }
+}
+
+/// Gives freed memory back to the system if much was freed since it was last given back. Otherwise
+/// memory that was freed below a block that stays, such as the documents of the last batch, is
+/// there in addition to what the next step of the call holds, and no count sees it. Takes at most a
+/// fiftieth of the time. The leader calls this while no worker runs.
+pub(crate) fn give_back_much() {
+    const MUCH: usize = 16 << 20;
+    const SELDOM: u32 = 50;
+    /// The most that was held, as far as it was seen, and when memory may be given back again.
+    static SEEN: Mutex<(usize, Option<Instant>)> = Mutex::new((0, None));
+    let held = allowance::held();
+    let mut seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
+    seen.0 = seen.0.max(held);
+    if seen.0 - held < MUCH || seen.1.is_some_and(|next| Instant::now() < next) {
+        return;
+    }
+    let began = Instant::now();
+    // SAFETY: searches the heaps, under their locks.
+    #[cfg(target_env = "gnu")]
+    unsafe {
+        libc::malloc_trim(0)
+    };
+    *seen = (held, Instant::now().checked_add(began.elapsed() * SELDOM));
 }
 
 impl Reserve {

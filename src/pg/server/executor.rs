@@ -22,6 +22,8 @@ use neardup_core::executor::{Executor, PlainThreads, Stop, Task};
 pub(crate) struct BackendExecutor {
     threads: usize,
     allowed: usize,
+    /// See [`Executor::scale`].
+    scale: f64,
 }
 
 impl BackendExecutor {
@@ -33,12 +35,17 @@ impl BackendExecutor {
         // If the system does not report the number, there is no limit.
         let processors = || std::thread::available_parallelism().map_or(usize::MAX, usize::from);
         let allowed = settings::threads();
-        Self { threads: allowed.min(*PROCESSORS.get_or_init(processors)), allowed }
+        Self { threads: allowed.min(*PROCESSORS.get_or_init(processors)), allowed, scale: 1.0 }
     }
 
     /// Returns an executor with a single thread, for work that only has to be interruptible.
     pub(crate) const fn single() -> Self {
-        Self { threads: 1, allowed: 1 }
+        Self { threads: 1, allowed: 1, scale: 1.0 }
+    }
+
+    /// Returns this executor for work on a sample: `scale` records stand for each of its records.
+    pub(crate) fn for_sample(self, scale: f64) -> Self {
+        Self { scale, ..self }
     }
 }
 
@@ -51,11 +58,16 @@ impl Executor for BackendExecutor {
         self.allowed
     }
 
+    fn scale(&self) -> f64 {
+        self.scale
+    }
+
     fn run(&self, threads: usize, work: &Task<'_>) -> Result<()> {
         self.run_beside(threads, work, &mut || {})
     }
 
     fn run_beside(&self, threads: usize, work: &Task<'_>, beside: &mut dyn FnMut()) -> Result<()> {
+        allocator::give_back_much();
         let mut beside = Some(beside);
         loop {
             pgrx::check_for_interrupts!();

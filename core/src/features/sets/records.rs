@@ -29,6 +29,9 @@ pub struct Place {
     pub start: usize,
 }
 
+/// The number of bytes that a record takes in memory in addition to its tokens.
+pub const RECORD: usize = size_of::<Place>() + size_of::<u32>();
+
 impl Records {
     /// Creates records with these tokens. `starts` has the start of each record and the end of the
     /// last record.

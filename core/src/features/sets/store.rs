@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::record_places::RecordPlaces;
-use super::records::{Members, Records};
+use super::records::{Members, Place, RECORD, Records};
 use super::size_runs::SizeRuns;
 use crate::error::Result;
 use crate::executor::Executor;
@@ -101,28 +101,29 @@ impl Store {
                 memory::reserve(&mut tokens, more, DOING)?;
                 tokens.resize(length, 0);
                 file.read(from * size_of::<u32>() as u64, bytemuck::cast_slice_mut(&mut tokens))?;
-                let (mut starts, mut sizes) = (vec![0], Vec::new());
-                memory::reserve(&mut starts, range.len(), DOING)?;
+                let (mut loaded, mut sizes) = (Vec::new(), Vec::new());
+                memory::reserve(&mut loaded, range.len(), DOING)?;
                 memory::reserve(&mut sizes, range.len(), DOING)?;
-                let mut end = 0;
+                let mut start = 0;
                 for record in range {
-                    end += places.shared(record) as usize;
-                    starts.push(end);
+                    let length = places.shared(record);
+                    loaded.push(Place { part: 0, length, start });
                     sizes.push(places.runs().size(record as u32));
+                    start += length as usize;
                 }
-                Records::new(tokens, &starts, sizes)
+                Ok(Records::of_parts(vec![tokens], loaded, sizes))
             }
         }
     }
 
-    /// Returns the end of the first records of a range whose tokens take at most `bytes` bytes, but
-    /// at least one record.
+    /// Returns the end of the first records of a range that take at most `bytes` bytes in memory,
+    /// but at least one record. Records may have hardly any tokens, so the records themselves count,
+    /// too.
     pub fn fitting(&self, records: Range<usize>, bytes: usize) -> usize {
-        let most = bytes / size_of::<u32>();
-        let mut tokens = 0;
+        let mut taken = 0;
         let fit = records.clone().take_while(|&record| {
-            tokens += self.shared(record);
-            tokens <= most
+            taken += RECORD + self.shared(record) * size_of::<u32>();
+            taken <= bytes
         });
         (records.start + fit.count()).max(records.start + 1).min(records.end)
     }
@@ -223,7 +224,8 @@ impl Store {
         let all = 0..self.len();
         let records: usize = all.clone().filter(|&record| wanted(record)).count();
         let tokens: usize = all.filter(|&record| wanted(record)).map(|record| self.shared(record)).sum();
-        let in_file = tokens.saturating_mul(size_of::<u32>()) > budget;
+        let bytes = tokens.saturating_mul(size_of::<u32>()).saturating_add(records.saturating_mul(RECORD));
+        let in_file = bytes > budget;
         if in_file {
             return self.part_in_file(wanted, files.create()?, budget);
         }
@@ -307,6 +309,21 @@ mod tests {
             })
             .unwrap();
         all
+    }
+
+    #[test]
+    fn records_without_tokens_take_memory_too() {
+        let (records, bytes) = (1000, 1000 * (RECORD + size_of::<u32>()));
+        let starts: Vec<usize> = (0..=records).collect();
+        let mut store = Store::Memory(Records::new(vec![7; records], &starts, vec![1; records]).unwrap());
+        assert!(matches!(store.part(|_| true, &MemoryFiles, bytes).unwrap(), Store::Memory(_)));
+        let mut store = store.part(|_| true, &MemoryFiles, bytes - 1).unwrap();
+        assert!(matches!(store, Store::File { .. }));
+        assert_eq!(store.fitting(0..records, bytes), records);
+        assert_eq!(store.fitting(10..records, bytes / 10), 110);
+        assert_eq!(store.fitting(10..records, 0), 11);
+        let loaded = store.load(10..110, Vec::new()).unwrap();
+        assert!(loaded.bytes() <= bytes / 10);
     }
 
     proptest! {

@@ -189,7 +189,8 @@ fn bitmap_join<const W: usize>(
     let made = A_TOKEN * inputs.tokens() as f64 + A_POSTING * sample.postings;
     let again = sample.near > TOO_MANY_NEAR * sample.comparisons
         && sample.postings > SHORT_PREFIX * inputs.left().len() as f64;
-    if again || sample.comparisons < made {
+    // Comparisons grow with the square of the number of records, and the rest with the number.
+    if again || sample.comparisons * executor.scale() < made {
         return Ok(Box::new(Positional::new(indexed, Filters::Positional)));
     }
     Ok(Box::new(BitmapJoin::<W>::new(inputs, indexed, executor)?))

@@ -65,8 +65,8 @@ struct Task<'a> {
     out: Vec<Vec<u64>>,
 }
 
-/// Writes the entries of some records of a side, whose tokens take about `share` bytes, from the
-/// record `from` on. Returns the record after the last one. `space` is memory that is used again.
+/// Writes the entries of some records of a side, which take about `share` bytes, from the record
+/// `from` on. Returns the record after the last one. `space` is memory that is used again.
 pub(super) fn scatter<const W: usize>(
     side: &mut Side,
     from: usize,
