@@ -123,6 +123,11 @@ impl Ordered {
         }
     }
 
+    /// Reports whether the search for the nearest rows is the first one.
+    pub(crate) fn is_first_pass(&self) -> bool {
+        self.found == 0
+    }
+
     /// Creates the collection for the next rows: as many as fit into `work_mem`, or fewer if any
     /// rows will do.
     pub(crate) fn nearest(&self) -> Nearest {

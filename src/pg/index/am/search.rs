@@ -6,7 +6,7 @@ use roaring::RoaringBitmap;
 use super::live_segments::living;
 use super::search_runs::search_runs;
 use super::search_sets::search_sets;
-use super::search_values::{Sought, search_values};
+use super::search_values::{More, Sought, search_values};
 use crate::pg::index::layout::items::Row;
 use crate::pg::index::layout::meta::{Directory, Lock};
 use crate::pg::index::opclass::keys::Keys;
@@ -70,7 +70,7 @@ pub(crate) fn search(
     if let Probe::Near { target, most, .. } = probe
         && keys.has_value_lists()
     {
-        let sought = Sought { target, most: *most, and_more: false };
+        let sought = Sought { target, most: *most, more: More::Nothing };
         let mut each = |row: Row, sketch: &[u8], _| {
             each(row, sketch);
             u32::MAX

@@ -3,8 +3,9 @@
 //!
 //! A row that differs from the target in at most *d* values is in at least *L* − *d* of any *L* of
 //! the target's lists. The search reads the shortest lists, at least *d* + 1 of them, counts in how
-//! many each row is, and compares the sketches of the rows that are in enough of them (T-occurrence;
-//! Li, Lu and Lu, ICDE 2008). If all lists are short, it finds even the most distant rows.
+//! many each row is, and compares the sketches of the rows that are in enough of them
+//! (T-occurrence; Li, Lu and Lu, ICDE 2008). If all lists are short, it finds even the most distant
+//! rows.
 
 use std::cmp::Reverse;
 
@@ -29,6 +30,8 @@ const CHEAP: u64 = 1 << 15;
 /// The number of lists that are read in addition to those that are needed, if these are long. A row
 /// must then be in as many more lists, and fewer rows are compared.
 const EXTRA: usize = 8;
+/// If enough lists have at most so many rows, the search does not look for shorter ones.
+const SHORT: u64 = 256;
 /// The number of rows that are counted at a time in long lists.
 const WINDOW: u32 = 1 << 16;
 /// The number of rows that are compared before the search asks again which rows are still wanted.
@@ -42,8 +45,19 @@ pub(super) struct Sought<'a> {
     pub target: &'a Target,
     /// The largest number of values that may differ.
     pub most: u32,
-    /// True if rows that differ in more values are welcome where it costs little to find them.
-    pub and_more: bool,
+    /// The rows that are welcome if they cost little to find, although more values differ.
+    pub more: More,
+}
+
+/// Rows that differ in more values than the largest number.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum More {
+    /// None.
+    Nothing,
+    /// Those that the lists find which are looked at in any case.
+    Some,
+    /// All rows with any value in common.
+    All,
 }
 
 /// What a search found.
@@ -81,14 +95,14 @@ pub(super) fn search_values(
             let difference = keys.difference(sought.target, item.row, item.bytes);
             if difference <= sought.most {
                 wanted = each(item.row, item.bytes, difference);
-            } else if sought.and_more {
+            } else if sought.more != More::Nothing {
                 or_raise(memory::push(&mut later, (item.row, difference), COLLECTING));
             }
         }
     }
     let directory = Directory::read(index);
     let segments = living(index, &directory, keys)?;
-    let lists = Lists::count(index, &segments, sketch)?;
+    let lists = Lists::count(index, &segments, sketch, sought)?;
     let choice = lists.choose(keys.meta.width, sought);
     for (row, difference) in later {
         if difference <= choice.reached {
@@ -115,9 +129,9 @@ struct List {
 /// The lists of a target's values.
 struct Lists {
     classes: Vec<u64>,
-    /// For each segment, the lists of the values.
+    /// For each segment, the lists of the values that were looked at, which are the first ones.
     lists: Vec<Vec<List>>,
-    /// For each value, the number of rows that have it.
+    /// For each of these values, the number of rows that have it.
     sums: Vec<u64>,
     /// The greatest number of rows of a list that is searched.
     limit: u64,
@@ -136,22 +150,33 @@ struct Choice {
 }
 
 impl Lists {
-    fn count(index: Index, segments: &[Segment], sketch: &[u8]) -> Looked<Self> {
+    /// Looks at the lists, but not at all of them if fewer are enough and short.
+    fn count(index: Index, segments: &[Segment], sketch: &[u8], sought: &Sought<'_>) -> Looked<Self> {
         let mut classes = Vec::new();
         signatures(sketch, |signature| classes.push(signature >> (u64::BITS - BITS)));
-        let mut sums = vec![0; classes.len()];
-        let mut lists = Vec::new();
-        for segment in segments {
-            let mut of_segment = Vec::new();
-            for (&class, sum) in classes.iter().zip(&mut sums) {
+        let limit = Some(Options::of(index).stop_limit()).filter(|&limit| limit > 0);
+        let enough = match sought.more {
+            More::Nothing | More::Some if limit.is_none() => (sought.most as usize).saturating_add(1 + EXTRA),
+            _ => classes.len(),
+        };
+        let limit = limit.unwrap_or(u64::MAX);
+        let mut short = 0;
+        let mut sums: Vec<u64> = Vec::new();
+        let mut lists: Vec<Vec<List>> = segments.iter().map(|_| Vec::new()).collect();
+        for &class in &classes {
+            if short >= enough {
+                break;
+            }
+            let mut sum = 0;
+            for (segment, lists) in segments.iter().zip(&mut lists) {
                 pgrx::check_for_interrupts!();
                 let list = list(segment, class)?;
-                *sum += list.rows;
-                or_raise(memory::push(&mut of_segment, list, COLLECTING));
+                sum += list.rows;
+                or_raise(memory::push(lists, list, COLLECTING));
             }
-            lists.push(of_segment);
+            sums.push(sum);
+            short += usize::from(sum <= SHORT);
         }
-        let limit = Some(Options::of(index).stop_limit()).filter(|&limit| limit > 0).unwrap_or(u64::MAX);
         Ok(Self { classes, lists, sums, limit })
     }
 
@@ -160,12 +185,12 @@ impl Lists {
         positions.iter().map(|&n| self.sums[n]).fold(0, u64::saturating_add)
     }
 
-    /// Chooses the lists to read for sketches of `values` values.
+    /// Chooses the lists to read for sketches of `values` values, among those that were looked at.
     fn choose(&self, values: u32, sought: &Sought<'_>) -> Choice {
         let mut positions: Vec<usize> =
             (0..self.sums.len()).filter(|&n| self.sums[n] <= self.limit).collect();
         positions.sort_by_key(|&n| self.sums[n]);
-        if positions.len() < values as usize {
+        if positions.len() < self.sums.len() {
             // The owner of the index accepts that rows are lost.
             return Choice { positions, reached: values.saturating_sub(1), hits: 1, bounded: false };
         }
@@ -181,7 +206,8 @@ impl Lists {
         let is_cheap = cheap >= needed;
         positions.truncate(if is_cheap { cheap } else { needed + EXTRA });
         let lists = positions.len() as u32;
-        let reached = if is_cheap && sought.and_more { lists - 1 } else { sought.most.min(lists - 1) };
+        let goes_on = is_cheap && sought.more != More::Nothing;
+        let reached = if goes_on { lists - 1 } else { sought.most.min(lists - 1) };
         Choice { positions, reached, hits: (lists - reached) as usize, bounded: true }
     }
 }

@@ -5,7 +5,7 @@ use pgrx::{PgSqlErrorCode, pg_sys};
 use super::ordered::{Ordered, Pass};
 use super::search::{near_bits, search, some_rows, undisturbed};
 use super::search_sets::search_sets;
-use super::search_values::{Sought, search_values};
+use super::search_values::{More, Sought, search_values};
 use crate::pg::index::layout::items::{Row, Tid};
 use crate::pg::index::opclass::class::Class;
 use crate::pg::index::opclass::keys::Keys;
@@ -128,7 +128,9 @@ impl Scan {
                     search_sets(index, keys, probe, &mut |row, similar| push(step_of(similar).into(), row))
                 }
                 (Pass::Near(&Probe::Near { ref target, most, .. }), _) if keys.has_value_lists() => {
-                    let sought = Sought { target, most, and_more: true };
+                    // Mostly there are near rows. If not, one more search finds all others.
+                    let more = if ordered.is_first_pass() { More::Some } else { More::All };
+                    let sought = Sought { target, most, more };
                     let found = search_values(index, keys, &sought, &mut |row, _, difference| {
                         or_raise(ordered.push(&mut nearest, difference.into(), row.tid()));
                         ordered.wanted(&nearest).try_into().unwrap_or(u32::MAX)

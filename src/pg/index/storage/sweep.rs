@@ -39,11 +39,6 @@ impl Segment {
                 each(head, sketch, wanted);
             };
             // The flags of a row are its first two bytes.
-            let flags = contents.chunks_exact(width).fold(0, |flags, row| flags | row[0] | row[1]);
-            if flags != 0 {
-                contents.chunks_exact(width).for_each(|row| visit(row, wanted));
-                continue;
-            }
             let found = simhash::near_rows(bits, contents, width, *wanted, &mut near);
             left_out += (count - found) as u64;
             for &row in &near[..found] {
