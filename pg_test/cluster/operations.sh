@@ -176,7 +176,7 @@ while read -r -u 3 what at byte version hint; do
 done 3<<MUTATIONS
 format $format 00 0 Build it anew
 format $format 03 3 Build it anew
-format $format 05 5 A newer neardup made it
+format $format 06 6 A newer neardup made it
 hash $hashes 00 0 Build it anew
 hash $hashes 02 2 A newer neardup made it
 MUTATIONS
