@@ -104,6 +104,8 @@ index() {
     {
         index_build texts_200000 body_200k '(body)'
         index_build "texts_$big" body_1m '(body)'
+        index_build sketches by_m8 '(m) WITH (threshold = 0.8)'
+        q -c 'DROP INDEX by_m8'
         index_build sketches by_m '(m)'
         index_build sketches by_h '(h)'
         index_build sketches by_s '(s)'
@@ -133,12 +135,13 @@ index() {
         index_latency 'minhash, similarity 0.8' sketches "SELECT id FROM sketches WHERE m <@ near($sketch, 0.8)" 5000
         index_latency 'minhash, similarity 0.95' sketches "SELECT id FROM sketches WHERE m <@ near($sketch, 0.95)" 5000
         index_latency 'minhash, the nearest 1' sketches "SELECT id FROM sketches ORDER BY m <%> $sketch LIMIT 1" 5000
-        index_latency 'minhash, the nearest 10' sketches "SELECT id FROM sketches ORDER BY m <%> $sketch LIMIT 10" 10
+        index_latency 'minhash, the nearest 10' sketches "SELECT id FROM sketches ORDER BY m <%> $sketch LIMIT 10" 5000
         index_latency 'minhash, similarity 0.8, sequential scan' sketches "SELECT id FROM sketches WHERE m <@ near($sketch, 0.8)" 10 \
             '-c enable_indexscan=off -c enable_bitmapscan=off -c max_parallel_workers_per_gather=0'
         # shellcheck disable=SC2059
         sketch=$(printf "$of" h)
         index_latency 'simhash, distance 3' sketches "SELECT id FROM sketches WHERE h <@ near($sketch, 3)" 5000
+        index_latency 'simhash, the nearest 10' sketches "SELECT id FROM sketches ORDER BY h <~> $sketch LIMIT 10" 1000
         index_latency 'simhash, distance 3, sequential scan' sketches "SELECT id FROM sketches WHERE h <@ near($sketch, 3)" 10 \
             '-c enable_indexscan=off -c enable_bitmapscan=off -c max_parallel_workers_per_gather=0'
         # shellcheck disable=SC2059

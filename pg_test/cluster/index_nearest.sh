@@ -19,7 +19,8 @@ CREATE TABLE docs (
     words text[] GENERATED ALWAYS AS (string_to_array(body, ' ')) STORED,
     lexemes tsvector GENERATED ALWAYS AS (to_tsvector('simple', body)) STORED,
     m minhash_sketch GENERATED ALWAYS AS (minhash(body, 1, 40)) STORED,
-    far minhash_sketch GENERATED ALWAYS AS (minhash(body, 3, 40)) STORED
+    far minhash_sketch GENERATED ALWAYS AS (minhash(body, 3, 40)) STORED,
+    bits simhash_sketch GENERATED ALWAYS AS (simhash(body)) STORED
 );
 CREATE FUNCTION add_docs(count int) RETURNS void LANGUAGE sql VOLATILE AS $$
     INSERT INTO docs (body) SELECT (SELECT string_agg('w' || floor(60 * random() ^ 2)::int, ' ') FROM generate_series(1, 8 + n % 9) w)
@@ -33,10 +34,11 @@ SELECT add_docs(700);
 CREATE INDEX by_text ON docs USING signature (body text_set_ops (least = 0.4)) WITH (pending_limit = 64);
 CREATE INDEX by_words ON docs USING signature (words array_set_ops (measure = dice, least = 0.5)) WITH (pending_limit = 64);
 CREATE INDEX by_lexemes ON docs USING signature (lexemes tsvector_set_ops (measure = cosine, least = 0.5)) WITH (pending_limit = 64);
--- Bands of single values: what has none of them is as far as can be.
-CREATE INDEX by_m ON docs USING signature (m minhash_jaccard_ops (k = 1, permutations = 40)) WITH (threshold = 0.025, pending_limit = 64);
--- Bands that are looked up in several goes, and leave rows that have to be compared.
-CREATE INDEX by_far ON docs USING signature (far minhash_jaccard_ops (k = 3, permutations = 40)) WITH (threshold = 0.1, pending_limit = 64);
+-- Lists of values, most of them long: what is in none of them is as far as can be.
+CREATE INDEX by_m ON docs USING signature (m minhash_jaccard_ops (k = 1, permutations = 40)) WITH (pending_limit = 64);
+-- Bands that leave rows that have to be compared.
+CREATE INDEX by_far ON docs USING signature (far minhash_jaccard_ops (k = 3, permutations = 40)) WITH (threshold = 0.7, pending_limit = 64);
+CREATE INDEX by_bits ON docs USING signature (bits) WITH (distance = 2, pending_limit = 64);
 SELECT add_docs(300);
 
 -- Each query about each of some documents, with an index and without: all distances, and the rows at each of them that were
@@ -59,7 +61,7 @@ END $$;
 CREATE FUNCTION distances(q text) RETURNS SETOF text LANGUAGE sql AS $$
     SELECT format(d, q) FROM unnest(ARRAY[
         'body <-> near(%L, 0.4)', 'body <-> near(%L, 0.8)', 'body <-> near(%L, 1)', 'words <-> near(string_to_array(%L, '' ''), 0.5, method => ''dice'')',
-        'lexemes <-> near(to_tsvector(''simple'', %L), 0.6, method => ''cosine'')', 'm <%%> minhash(%L, 1, 40)', 'far <%%> minhash(%L, 3, 40)',
+        'lexemes <-> near(to_tsvector(''simple'', %L), 0.6, method => ''cosine'')', 'm <%%> minhash(%L, 1, 40)', 'far <%%> minhash(%L, 3, 40)', 'bits <~> simhash(%L)',
         -- What the index does not serve.
         'body <-> near(%L, 0.2)', 'body <-> near(%L, 0.8, 2)']) d
 $$;
@@ -91,15 +93,15 @@ BEGIN
 END $$;
 SQL
 
-expect_sql 'the indexes are used' $'by_far\nby_lexemes\nby_m\nby_text\nby_words' "
+expect_sql 'the indexes are used' $'by_bits\nby_far\nby_lexemes\nby_m\nby_text\nby_words' "
     SELECT DISTINCT plan_of(format('SELECT id FROM docs ORDER BY %s LIMIT 5', d)) FROM distances('w1 w2') d WHERE d !~ '0.2|, 2\)' ORDER BY 1"
 expect_sql 'as a sort says it' '' 'SELECT * FROM wrong(6)'
-q -c 'SELECT signature_index_merge(i) FROM unnest(ARRAY['"'by_text', 'by_words', 'by_lexemes', 'by_m', 'by_far'"']::regclass[]) i' \
+q -c 'SELECT signature_index_merge(i) FROM unnest(ARRAY['"'by_text', 'by_words', 'by_lexemes', 'by_m', 'by_far', 'by_bits'"']::regclass[]) i' \
     -c 'UPDATE docs SET body = body || $$ w3$$ WHERE id % 7 = 0; DELETE FROM docs WHERE id % 11 = 0; SELECT add_docs(50);' >/dev/null
 expect_sql 'after merges, updates and deletes' '' 'SELECT * FROM wrong(4)'
 q -c 'VACUUM docs' -c 'SELECT add_docs(120)' >/dev/null
 expect_sql 'after VACUUM, where rows have taken the places of others' '' 'SELECT * FROM wrong(4)'
-for index in by_text by_words by_lexemes by_m by_far; do
+for index in by_text by_words by_lexemes by_m by_far by_bits; do
     expect_sql "$index is in order" '' "SELECT signature_index_check('$index', true)"
 done
 
@@ -117,7 +119,8 @@ sorted=$(q -c "BEGIN; SELECT with_index(false); SELECT a.id, array_agg(d ORDER B
 expect_sql 'each row anew' "$sorted" "BEGIN; SELECT with_index(true); SELECT a.id, array_agg(d ORDER BY d) $lateral GROUP BY a.id ORDER BY a.id"
 
 # A cursor sees the table as it was when it was opened, whatever the index goes through.
-for distance in "body <-> near('w1 w2 w3 w4 w5 w6 w7 w8', 0.4)" "m <%> minhash('w1 w2 w3 w4 w5 w6 w7 w8', 1, 40)" "far <%> minhash('w1 w2 w3', 3, 40)"; do
+for distance in "body <-> near('w1 w2 w3 w4 w5 w6 w7 w8', 0.4)" "m <%> minhash('w1 w2 w3 w4 w5 w6 w7 w8', 1, 40)" "far <%> minhash('w1 w2 w3', 3, 40)" \
+    "bits <~> simhash('w1 w2 w3 w4')"; do
     before=$(q -c "SELECT count(*), sum(id), count(DISTINCT id) FROM docs")
     {
         echo "CREATE TEMP TABLE seen (n serial, id int, d float8);"
@@ -130,7 +133,7 @@ for distance in "body <-> near('w1 w2 w3 w4 w5 w6 w7 w8', 0.4)" "m <%> minhash('
                 1) echo 'SELECT add_docs(30);' ;;
                 3) echo "UPDATE docs SET body = body || ' w1' WHERE id % 5 = 0;" ;;
                 30) echo "\\! psql -X -qAt -c 'VACUUM docs' -c 'INSERT INTO docs (body) SELECT body FROM docs LIMIT 900'" ;;
-                300) echo "\\! psql -X -qAt -c \"SELECT signature_index_merge(i) FROM unnest(ARRAY['by_text', 'by_m', 'by_far']::regclass[]) i\"" ;;
+                300) echo "\\! psql -X -qAt -c \"SELECT signature_index_merge(i) FROM unnest(ARRAY['by_text', 'by_m', 'by_far', 'by_bits']::regclass[]) i\"" ;;
             esac
         done
         echo "SELECT count(*), sum(id), count(DISTINCT id) FROM seen;"

@@ -27,6 +27,7 @@ CREATE TABLE docs (
     body text,
     minhash minhash_sketch GENERATED ALWAYS AS (minhash(body, 2, 40)) STORED,
     simhash simhash_sketch GENERATED ALWAYS AS (simhash(body)) STORED,
+    sketch minhash_sketch GENERATED ALWAYS AS (minhash(body, 1, 24)) STORED,
     words text[] GENERATED ALWAYS AS (string_to_array(body, ' ')) STORED,
     lexemes tsvector GENERATED ALWAYS AS (to_tsvector('simple', body)) STORED,
     numbers bigint[],
@@ -55,6 +56,8 @@ CREATE INDEX by_balls ON docs USING signature (near(body, 0.8) text_ball_set_ops
 CREATE INDEX by_minhash ON docs USING signature (minhash minhash_jaccard_ops (k = 2, permutations = 40))
     WITH (threshold = 0.6, pending_limit = 64);
 CREATE INDEX by_simhash ON docs USING signature (simhash) WITH (distance = 6, pending_limit = 64);
+CREATE INDEX by_values ON docs USING signature (sketch minhash_jaccard_ops (k = 1, permutations = 24))
+    WITH (pending_limit = 64);
 CREATE INDEX by_runs ON docs USING signature (body text_runs_ops (least = 4)) WITH (pending_limit = 64);
 CREATE INDEX by_numbers ON docs USING signature (numbers) WITH (pending_limit = 64);
 CREATE INDEX by_ids ON docs USING signature (ids) WITH (pending_limit = 64);
@@ -125,6 +128,11 @@ BEGIN
         ('by_minhash', format('minhash <@ near(minhash(%L, 2, 40), %s)', q, 0.1 + random() / 2), NULL),
         ('by_minhash', 'true', format('minhash <%%> minhash(%L, 2, 40)', q)),
         ('by_minhash', format('minhash <@ near(minhash(%L, 2, 40), 0.6)', q), format('minhash <%%> minhash(%L, 2, 40)', q)),
+        ('by_values', format('sketch <@ near(minhash(%L, 1, 24), %s)', q, 0.04 + 0.96 * random()), NULL),
+        ('by_values', format('sketch <@ near(minhash(%L, 1, 24), 1)', q), NULL),
+        ('by_values', 'true', format('sketch <%%> minhash(%L, 1, 24)', q)),
+        ('by_values', 'true', 'sketch <%> minhash(''none of these'', 1, 24)'),
+        ('by_values', format('sketch <@ near(minhash(%L, 1, 24), 0.3)', q), format('sketch <%%> minhash(%L, 1, 24)', q)),
         ('by_simhash', format('simhash <@ near(simhash(%L), %s)', q, floor(random() * 7)), NULL),
         ('by_simhash', format('simhash <@ near(simhash(%L), %s)', q, 7 + floor(random() * 20)), NULL),
         ('by_simhash', 'true', format('simhash <~> simhash(%L)', q)),

@@ -21,6 +21,8 @@ pub struct Kernels {
     pub agreeing: fn(&[u8], &[u8]) -> u32,
     /// Counts the bits that differ, up to the length of the shorter argument.
     pub hamming: fn(&[u8], &[u8]) -> u32,
+    /// Finds rows that end with bits of which at most a given number differ: see [`NearRows`].
+    pub near_rows: NearRows,
     /// Adds to `counts[i]` the number of words `mix(element + offset)` whose bit i (from the least)
     /// is set.
     pub count_bits: fn(elements: &[u64], offset: u64, counts: &mut [u32; 64]),
@@ -28,6 +30,13 @@ pub struct Kernels {
 
 /// A function of elements, factors, addends and minima.
 pub type Minima = fn(&[u32], &[u32], &[u32], &mut [u32]);
+
+/// A function of bits, of rows that are concatenated, of the number of bytes of a row, of the
+/// largest number of differing bits, and of a slice with room for the number of every row. The last
+/// bytes of a row are compared with the bits. If a row has two bytes or more before these, its
+/// first two bytes are flags, and a row with flags is near in any case. The function writes the
+/// numbers of the near rows to the slice and returns their number.
+pub type NearRows = fn(&[u8], &[u8], usize, u32, &mut [u32]) -> usize;
 
 /// The number of permutations passed to [`Kernels::minima`] is a multiple of this number.
 pub const PERMUTATION_LANES: usize = 16;
@@ -47,8 +56,14 @@ pub const KINDS: &[Kind<Kernels>] = &[
     (Instructions::Avx512, avx512::KERNELS),
 ];
 
-const PORTABLE: Kernels =
-    Kernels { name: "portable", minima: minima::<16>, agreeing, hamming, count_bits: count_bits::<4> };
+const PORTABLE: Kernels = Kernels {
+    name: "portable",
+    minima: minima::<16>,
+    agreeing,
+    hamming,
+    near_rows,
+    count_bits: count_bits::<4>,
+};
 
 /// Keeps a tile of `LANES` permutations in registers while it reads all elements.
 #[inline(always)]
@@ -91,6 +106,46 @@ fn hamming(a: &[u8], b: &[u8]) -> u32 {
     let words = words.iter().zip(others).map(|(x, y)| u64::from_ne_bytes(*x) ^ u64::from_ne_bytes(*y));
     let rest = rest.iter().zip(rest_of_others).map(|(x, y)| u64::from(x ^ y));
     words.chain(rest).map(u64::count_ones).sum()
+}
+
+#[inline(always)]
+fn near_rows(bits: &[u8], rows: &[u8], width: usize, most: u32, found: &mut [u32]) -> usize {
+    // The distance of a row with flags counts as 0. This costs less than a second loop.
+    let distance = |flags: [u8; 2], distance: u32| if flags == [0; 2] { distance } else { 0 };
+    match (bits.as_array::<8>(), width) {
+        // Sketches of 64 bits, each after 8 other bytes.
+        (Some(bits), 16) => {
+            let bits = u64::from_ne_bytes(*bits);
+            let (rows, _) = rows.as_chunks::<8>();
+            let (rows, _) = rows.as_chunks::<2>();
+            let differ = |[head, row]: &[[u8; 8]; 2]| {
+                distance([head[0], head[1]], (u64::from_ne_bytes(*row) ^ bits).count_ones())
+            };
+            keep_near(rows.iter().map(differ), most, found)
+        }
+        _ => {
+            let start = width.saturating_sub(bits.len());
+            let differ = |row: &[u8]| {
+                let flags = if start < 2 { [0; 2] } else { [row[0], row[1]] };
+                distance(flags, hamming(bits, &row[start..]))
+            };
+            keep_near(rows.chunks_exact(width.max(1)).map(differ), most, found)
+        }
+    }
+}
+
+/// Keeps the numbers of the rows whose distances are at most `most`, and returns their number.
+#[inline(always)]
+fn keep_near(distances: impl Iterator<Item = u32>, most: u32, found: &mut [u32]) -> usize {
+    let mut count = 0;
+    for (row, distance) in (0..).zip(distances) {
+        // Nearly always the next row takes the place of this one.
+        if let Some(place) = found.get_mut(count) {
+            *place = row;
+        }
+        count += usize::from(distance <= most);
+    }
+    count
 }
 
 /// Counts in bytes: byte `n` of `sums[i]` counts bit `8 n + i` and is emptied before it can
@@ -145,6 +200,10 @@ macro_rules! compiled_for {
                 agreeing: |a, b| unsafe { run_agreeing(a, b) },
                 // SAFETY: as above.
                 hamming: |a, b| unsafe { run_hamming(a, b) },
+                near_rows: |bits, rows, width, most, found| {
+                    // SAFETY: as above.
+                    unsafe { run_near_rows(bits, rows, width, most, found) }
+                },
                 // SAFETY: as above.
                 count_bits: |elements, offset, counts| unsafe { run_count_bits(elements, offset, counts) },
             };
@@ -162,6 +221,11 @@ macro_rules! compiled_for {
             #[target_feature(enable = $features)]
             fn run_hamming(a: &[u8], b: &[u8]) -> u32 {
                 super::hamming(a, b)
+            }
+
+            #[target_feature(enable = $features)]
+            fn run_near_rows(bits: &[u8], rows: &[u8], width: usize, most: u32, found: &mut [u32]) -> usize {
+                super::near_rows(bits, rows, width, most, found)
             }
 
             #[target_feature(enable = $features)]
@@ -219,6 +283,32 @@ mod tests {
                 prop_assert_eq!(counts, ones, "{}", kernels.name);
                 prop_assert_eq!((kernels.agreeing)(a, b), equal, "{}", kernels.name);
                 prop_assert_eq!((kernels.hamming)(a, b), differ, "{}", kernels.name);
+            }
+        }
+    }
+
+    proptest! {
+        /// Every kernel finds the rows that are near.
+        #[test]
+        fn kernels_find_near_rows(
+            bytes in prop::collection::vec(prop_oneof![Just(0), 0..3u8, any::<u8>()], 0..900),
+            size in prop_oneof![Just(8_usize), 1..20_usize],
+            head in prop_oneof![Just(8_usize), 0..10_usize],
+            most in 0..40_u32,
+        ) {
+            let bits: Vec<u8> = (0..size as u8).map(|n| n % 3).collect();
+            let rows = &bytes[..bytes.len() / (size + head) * (size + head)];
+            let expected: Vec<u32> = (0..)
+                .zip(rows.chunks_exact(size + head))
+                .filter(|(_, row)| {
+                    hamming(&bits, &row[head..]) <= most || head > 1 && (row[0], row[1]) != (0, 0)
+                })
+                .map(|(n, _)| n)
+                .collect();
+            for (_, kernels) in runnable(KINDS) {
+                let mut found = vec![0; rows.len() / (size + head)];
+                let count = (kernels.near_rows)(&bits, rows, size + head, most, &mut found);
+                prop_assert_eq!(&found[..count], &expected, "{}", kernels.name);
             }
         }
     }

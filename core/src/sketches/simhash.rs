@@ -186,6 +186,14 @@ pub fn hamming(a: &[u8], b: &[u8]) -> u32 {
     (kernels().hamming)(a, b)
 }
 
+/// Finds the rows whose sketches differ from `bits` in at most `most` bits. Rows of `width` bytes,
+/// each with a sketch at its end, are concatenated in `rows`. Rows with flags, their first two
+/// bytes if there is room before the sketch, are found in any case. `found` has room for the number
+/// of every row. Returns how many of its elements are now numbers of such rows, in ascending order.
+pub fn near_rows(bits: &[u8], rows: &[u8], width: usize, most: u32, found: &mut [u32]) -> usize {
+    (kernels().near_rows)(bits, rows, width, most, found)
+}
+
 /// Returns the share of agreeing bits. It is rounded only once.
 ///
 /// `distance` is at most `bits`.

@@ -246,7 +246,7 @@ fn look_at_segment(segment: &Segment, keys: &Keys, seen: &mut Seen) -> Looked<()
     if keys.class.has_sketches() && by_rows != by_signatures {
         wrong("signatures are not those of the sketches");
     }
-    if keys.class.has_lists() {
+    if keys.layout().class_bits.is_some() {
         return segment.check_parts(&split);
     }
     segment.check_fences()

@@ -15,6 +15,7 @@ pub(crate) mod scan;
 pub(crate) mod search;
 mod search_runs;
 mod search_sets;
+mod search_values;
 pub(crate) mod state;
 pub(crate) mod table;
 pub(crate) mod user_index;

@@ -18,6 +18,10 @@ const NULL: u64 = 0xffff;
 /// the pass has [`GROWTH`] times as many rows as the batch before it.
 const FIRST: usize = 32;
 const GROWTH: usize = 8;
+/// The number of rows in the first batch of a pass that finds few rows in less time than many.
+const FIRST_FEW: usize = 32;
+/// The number of rows in the first batch of a pass that compares all sketches.
+const FIRST_OF_ALL: usize = 512;
 
 /// The state of a scan that returns rows one by one.
 #[derive(Debug, Default)]
@@ -29,6 +33,9 @@ pub(crate) struct Ordered {
     /// The number of rows in the next batch, if all rows that the probes in `near` did not find are
     /// equally far from the target and so may come in any order.
     ties: Option<usize>,
+    /// The number of rows in the next batch of another pass, if there is a limit. It grows like the
+    /// batches of `ties`.
+    few: Option<usize>,
     /// The rows that were already returned. They are kept if a later search may find such a row
     /// again, at another place in the order: see [`Ordered::push`].
     given: Option<RoaringTreemap>,
@@ -37,6 +44,8 @@ pub(crate) struct Ordered {
     /// The key and the address of the last row that was returned. All rows up to it were returned,
     /// unless `given` says otherwise.
     after: Option<(u64, Tid)>,
+    /// The distance up to which all rows were found. All others are farther.
+    found: u64,
     /// True if all rows were collected.
     pub done: bool,
 }
@@ -69,12 +78,17 @@ impl Ordered {
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message)
                 .hint(format!("Order by at most {MOST_ORDERS} distances, or SET enable_indexscan = off;")));
         }
-        let (mut near, mut ties) = (Vec::new(), None);
+        let (mut near, mut ties, mut few) = (Vec::new(), None, None);
         match targets.as_slice() {
             [Some(target)] if everything => {
                 near = keys.near(target);
                 near.reverse();
                 ties = (keys.tells_all(target) && !stopped).then_some(FIRST);
+                few = match target {
+                    Target::Sketch(_) if keys.has_value_lists() => Some(FIRST_FEW),
+                    Target::Sketch(_) => Some(FIRST_OF_ALL),
+                    _ => None,
+                };
             }
             // If another condition found a row, the index has no set from which to compute the
             // distance of the row.
@@ -86,7 +100,7 @@ impl Ordered {
             }
         }
         let given = ties.map(|_| RoaringTreemap::new());
-        Ok(Self { targets, near, ties, given, ..Self::default() })
+        Ok(Self { targets, near, ties, few, given, ..Self::default() })
     }
 
     /// Returns the next collected row, its distances, and whether these are only lower bounds.
@@ -109,12 +123,17 @@ impl Ordered {
         }
     }
 
+    /// Reports whether the search for the nearest rows is the first one.
+    pub(crate) fn is_first_pass(&self) -> bool {
+        self.found == 0
+    }
+
     /// Creates the collection for the next rows: as many as fit into `work_mem`, or fewer if any
     /// rows will do.
     pub(crate) fn nearest(&self) -> Nearest {
         let most = match self.pass() {
             Pass::Ties => self.ties.unwrap_or(FIRST),
-            _ => most(),
+            _ => self.few.unwrap_or(usize::MAX).min(most()),
         };
         Nearest::new(most, self.after.filter(|_| !self.remembers()))
     }
@@ -130,17 +149,36 @@ impl Ordered {
     /// between two batches may change what is known of a set, and so the lower bound of its
     /// distance. The old bound and the new one both hold, so a key that is less than the last
     /// returned key is raised to it, and no row comes before the rows that were already returned.
+    /// A row that an exhausted search did not find is farther than what that search finds.
     pub(crate) fn push(&self, nearest: &mut Nearest, key: u64, tid: Tid) -> error::Result<()> {
         let Some(given) = &self.given else { return nearest.push((key, tid)) };
         if given.contains(place(tid)) {
             return Ok(());
         }
         let last = self.after.filter(|_| self.remembers()).map_or(0, |(key, _)| key);
-        nearest.push((key.max(last), tid))
+        nearest.push((key.max(last).max(self.found), tid))
     }
 
-    /// Takes over the rows that were collected.
-    pub(crate) fn take(&mut self, nearest: Nearest) {
+    /// Returns the greatest key of a row that the collection still wants.
+    pub(crate) fn wanted(&self, nearest: &Nearest) -> u64 {
+        match nearest.worst() {
+            // Of rows with equal keys any will do if those that were returned are remembered.
+            Some(worst) if self.remembers() => worst.saturating_sub(1),
+            worst => worst.unwrap_or(u64::MAX),
+        }
+    }
+
+    /// Returns the only target, if distances to it are all that the scan has to compare.
+    pub(crate) fn only_target(&self) -> Option<&Target> {
+        match (self.targets.as_slice(), self.few) {
+            ([Some(target)], Some(_)) => Some(target),
+            _ => None,
+        }
+    }
+
+    /// Takes over the rows that were collected. If the search found all rows up to a greater
+    /// distance than it had to, `reached` is this distance.
+    pub(crate) fn take(&mut self, nearest: Nearest, reached: Option<u32>) {
         let (remembers, full) = (self.remembers(), nearest.is_full());
         let (mut batch, more) = nearest.finish();
         if let Some(given) = self.given.as_mut().filter(|_| remembers) {
@@ -150,7 +188,11 @@ impl Ordered {
         self.after = batch.last().copied().or(self.after);
         match (self.near.last(), self.ties) {
             (Some(&(_, distance)), _) if !more => {
-                self.near.pop();
+                let distance = reached.map_or(distance, |reached| distance.max(reached.into()));
+                while self.near.last().is_some_and(|&(_, found)| found <= distance) {
+                    self.near.pop();
+                }
+                self.found = distance;
                 self.after = Some((distance, Tid::MAX)).filter(|_| !remembers).or(self.after);
             }
             (None, Some(count)) => {
@@ -161,6 +203,9 @@ impl Ordered {
             }
             (None, None) => self.done = !more,
             (Some(_), _) => {}
+        }
+        if more {
+            self.few = self.few.map(|few| few.saturating_mul(GROWTH));
         }
         self.batch = batch;
         self.at = 0;

@@ -6,6 +6,7 @@ use roaring::RoaringBitmap;
 use super::live_segments::living;
 use super::search_runs::search_runs;
 use super::search_sets::search_sets;
+use super::search_values::{More, Sought, search_values};
 use crate::pg::index::layout::items::Row;
 use crate::pg::index::layout::meta::{Directory, Lock};
 use crate::pg::index::opclass::keys::Keys;
@@ -66,6 +67,16 @@ pub(crate) fn search(
     if let Probe::Sets(sets) = probe {
         return search_sets(index, keys, sets, &mut |row, _| each(row, &[]));
     }
+    if let Probe::Near { target, most, .. } = probe
+        && keys.has_value_lists()
+    {
+        let sought = Sought { target, most: *most, more: More::Nothing };
+        let mut each = |row: Row, sketch: &[u8], _| {
+            each(row, sketch);
+            u32::MAX
+        };
+        return search_values(index, keys, &sought, &mut each).map(|_| ());
+    }
     // The pending pages are read before the directory, so that a row that is moving from the
     // pending pages to a segment is seen.
     let mut pages = Pages::all(index, &Directory::read(index).meta);
@@ -104,6 +115,49 @@ pub(crate) fn search(
         }
     }
     Ok(())
+}
+
+/// Calls `each` with every row whose bits differ from `bits` in at most as many as are wanted, or
+/// that has flags, perhaps more than once. `each` may change what is wanted of the rows that
+/// follow. Returns whether rows were left out.
+pub(super) fn near_bits(
+    index: Index,
+    keys: &Keys,
+    bits: &[u8],
+    each: &mut dyn FnMut(Row, &[u8], &mut u32),
+) -> Looked<bool> {
+    /// Of an index with more bytes of rows than this share of the server's buffers, pages are read
+    /// through a ring.
+    const SHARE: u32 = 4;
+    let mut wanted = u32::MAX;
+    // The pending pages are read before the directory, so that a row that is moving from the
+    // pending pages to a segment is seen.
+    let mut pages = Pages::all(index, &Directory::read(index).meta);
+    while let Some((block, contents)) = pages.next()? {
+        for item in pending::items(index, block, &contents) {
+            keys.check(index, block, &item);
+            if !item.row.has(Row::DEAD) {
+                each(item.row, item.bytes, &mut wanted);
+            }
+        }
+    }
+    let segments = living(index, &Directory::read(index), keys)?;
+    let pages: u64 = segments.iter().map(|segment| u64::from(segment.about.row_pages)).sum();
+    // SAFETY: an int that does not change.
+    let buffers = unsafe { pg_sys::NBuffers }.unsigned_abs() / SHARE;
+    let bulk = index.in_bulk();
+    let mut left_out = 0;
+    for mut segment in segments {
+        if pages > u64::from(buffers) {
+            segment.index = bulk;
+        }
+        left_out += segment.near_rows(bits, &mut wanted, &mut |row, sketch, wanted: &mut u32| {
+            if !row.has(Row::DEAD) {
+                each(row, sketch, wanted);
+            }
+        })?;
+    }
+    Ok(left_out > 0)
 }
 
 /// Calls `each` with one row after another, in no particular order and perhaps more than once,

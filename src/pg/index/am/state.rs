@@ -3,11 +3,13 @@
 use pgrx::{PgSqlErrorCode, pg_sys};
 
 use super::ordered::{Ordered, Pass};
-use super::search::{search, some_rows, undisturbed};
+use super::search::{near_bits, search, some_rows, undisturbed};
 use super::search_sets::search_sets;
+use super::search_values::{More, Sought, search_values};
 use crate::pg::index::layout::items::{Row, Tid};
+use crate::pg::index::opclass::class::Class;
 use crate::pg::index::opclass::keys::Keys;
-use crate::pg::index::opclass::probe::Probe;
+use crate::pg::index::opclass::probe::{Probe, Target};
 use crate::pg::index::opclass::sets::probe::step_of;
 use crate::pg::index::pages::buffer::{Index, Looked};
 use crate::pg::server::error::{SqlError, or_raise};
@@ -114,25 +116,50 @@ impl Scan {
     /// Collects the next rows.
     fn fill(&mut self) {
         let ordered = &self.ordered;
+        let (index, keys) = (self.index, &self.keys);
         let mut nearest = ordered.nearest();
-        undisturbed(self.index, || {
+        let mut reached = None;
+        undisturbed(index, || {
             nearest.clear();
             let mut push = |key: u64, row: Row| or_raise(ordered.push(&mut nearest, key, row.tid()));
-            let mut add = |row: Row, sketch: &[u8]| push(ordered.key(&self.keys, row, sketch), row);
-            match ordered.pass() {
-                Pass::Near(Probe::Sets(probe)) => {
-                    search_sets(self.index, &self.keys, probe, &mut |row, similar| {
-                        push(step_of(similar).into(), row);
-                    })
+            let mut add = |row: Row, sketch: &[u8]| push(ordered.key(keys, row, sketch), row);
+            match (ordered.pass(), ordered.only_target()) {
+                (Pass::Near(Probe::Sets(probe)), _) => {
+                    search_sets(index, keys, probe, &mut |row, similar| push(step_of(similar).into(), row))
                 }
-                Pass::Near(probe) => search(self.index, &self.keys, probe, &mut add),
-                Pass::Ties => some_rows(self.index, &self.keys, &mut |row| {
-                    or_raise(ordered.push(&mut nearest, self.keys.farthest().into(), row.tid()));
+                (Pass::Near(&Probe::Near { ref target, most, .. }), _) if keys.has_value_lists() => {
+                    // Mostly there are near rows. If not, one more search finds all others.
+                    let more = if ordered.is_first_pass() { More::Some } else { More::All };
+                    let sought = Sought { target, most, more };
+                    let found = search_values(index, keys, &sought, &mut |row, _, difference| {
+                        or_raise(ordered.push(&mut nearest, difference.into(), row.tid()));
+                        ordered.wanted(&nearest).try_into().unwrap_or(u32::MAX)
+                    })?;
+                    reached = Some(found.reached);
+                    if found.left_out {
+                        nearest.leave_out();
+                    }
+                    Ok(())
+                }
+                (Pass::Near(probe), _) => search(index, keys, probe, &mut add),
+                (Pass::Ties, _) => some_rows(index, keys, &mut |row| {
+                    or_raise(ordered.push(&mut nearest, keys.farthest().into(), row.tid()));
                     !nearest.is_full()
                 }),
-                Pass::All => self.search(&mut add),
+                (Pass::All, Some(Target::Sketch(bits))) if keys.class == Class::Simhash => {
+                    let left_out = near_bits(index, keys, bits, &mut |row, sketch, wanted| {
+                        let key = ordered.key(keys, row, sketch);
+                        or_raise(ordered.push(&mut nearest, key, row.tid()));
+                        *wanted = ordered.wanted(&nearest).try_into().unwrap_or(u32::MAX);
+                    })?;
+                    if left_out {
+                        nearest.leave_out();
+                    }
+                    Ok(())
+                }
+                (Pass::All, _) => self.search(&mut add),
             }
         });
-        self.ordered.take(nearest);
+        self.ordered.take(nearest, reached);
     }
 }

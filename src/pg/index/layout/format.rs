@@ -14,6 +14,8 @@ pub(crate) const VERSION_LISTS: u8 = 2;
 /// The version of an index whose segments have lists of anchors. Most of them are of a single row.
 /// In version 3, anchors had no sides. An index of any other version needs a REINDEX.
 pub(crate) const VERSION_ANCHORS: u8 = 4;
+/// The version of an index of minhash sketches whose segments have lists of the single values.
+pub(crate) const VERSION_VALUES: u8 = 5;
 /// The first bytes of the metapage's contents.
 pub(crate) const MAGIC: u32 = 0x5844_4e53;
 /// The last bytes of every page.
@@ -131,7 +133,7 @@ bytes! {
     Meta {
         /// [`MAGIC`].
         magic: u32,
-        /// [`VERSION`], [`VERSION_LISTS`] or [`VERSION_ANCHORS`].
+        /// [`VERSION`], [`VERSION_LISTS`], [`VERSION_ANCHORS`] or [`VERSION_VALUES`].
         version: u32,
         /// The operator class; see `keys::Class`.
         class: u8,

@@ -6,6 +6,7 @@ use pgrx::pg_sys;
 
 use super::format::{
     Descriptor, Kind, MAGIC, MOST_SEGMENTS, Meta, NONE, Tail, VERSION, VERSION_ANCHORS, VERSION_LISTS,
+    VERSION_VALUES,
 };
 use super::items::Row;
 use crate::pg::compat;
@@ -59,8 +60,9 @@ impl Directory {
         if meta.magic != MAGIC {
             index.corrupted(0, "this is no metapage");
         }
-        if ![VERSION, VERSION_LISTS, VERSION_ANCHORS].map(u32::from).contains(&meta.version) {
-            unlike(index, "format", meta.version, VERSION_ANCHORS.into());
+        let known = [VERSION, VERSION_LISTS, VERSION_ANCHORS, VERSION_VALUES];
+        if !known.map(u32::from).contains(&meta.version) {
+            unlike(index, "format", meta.version, VERSION_VALUES.into());
         }
         if meta.hash_version != hash::VERSION {
             unlike(index, "hash", meta.hash_version.into(), hash::VERSION.into());

@@ -5,7 +5,7 @@ use pgrx::PgSqlErrorCode;
 use super::class::Class;
 use super::keys::Keys;
 use super::options::{ClassOptions, Options};
-use super::{runs, sets};
+use super::{runs, sets, value_lists};
 use crate::pg::index::layout::format::Meta;
 use crate::pg::index::layout::items::LARGEST_PAYLOAD;
 use crate::pg::index::pages::buffer::Index;
@@ -18,6 +18,8 @@ use neardup_core::text;
 
 /// The seed of the sketches of texts. `near(text, …)` uses the same seed.
 const TEXT_SEED: i64 = 1;
+/// The threshold of an index of texts by sketches that gives none.
+const TEXT_THRESHOLD: f64 = 0.8;
 
 impl Keys {
     /// Returns the settings of a new index, for its metapage.
@@ -61,7 +63,12 @@ impl Keys {
             )
             .hint("128 are enough for most purposes: permutations => 128"));
         }
-        let threshold = storage.threshold();
+        let given = storage.threshold();
+        let has_lists = |threshold| value_lists::are_smaller(permutations, threshold);
+        if class == Class::Minhash && given.is_none_or(has_lists) {
+            return Ok(value_lists::choose(permutations, meta));
+        }
+        let threshold = given.unwrap_or(TEXT_THRESHOLD);
         let least = least_agreeing(threshold, permutations);
         let bands = Bands::minhash(permutations, threshold).count() as u32;
         Ok(Meta {

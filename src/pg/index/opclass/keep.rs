@@ -107,10 +107,10 @@ impl Keys {
     pub(crate) fn shown(&self, signature: u64) -> i64 {
         match self.class {
             Class::Bigint => element_of(signature),
-            class if class.has_lists() => {
-                (signature >> (u64::BITS - self.meta.bands.clamp(1, 63))).cast_signed()
-            }
-            _ => signature.cast_signed(),
+            _ => match self.layout().class_bits {
+                Some(bits) => (signature >> (u64::BITS - bits.clamp(1, 63))).cast_signed(),
+                None => signature.cast_signed(),
+            },
         }
     }
 }

@@ -10,8 +10,9 @@ use super::posted::Posted;
 use super::runs::{RunKeys, USUAL_ANCHORS};
 use super::sets::SetKeys;
 use super::texts::Sketcher;
+use super::value_lists;
 use crate::pg::index::layout::format::{
-    CONTENTS, Layout, Meta, Pieces, VERSION, VERSION_ANCHORS, VERSION_LISTS,
+    CONTENTS, Layout, Meta, Pieces, VERSION, VERSION_ANCHORS, VERSION_LISTS, VERSION_VALUES,
 };
 use crate::pg::index::layout::items::{Item, LARGEST_PAYLOAD, Row, number};
 use crate::pg::index::layout::meta::unlike;
@@ -64,6 +65,7 @@ impl Keys {
         };
         let version = match class {
             Class::TextRuns => VERSION_ANCHORS,
+            Class::Minhash if meta.version == u32::from(VERSION_VALUES) => VERSION_VALUES,
             class if class.is_of_sets() => VERSION_LISTS,
             _ => VERSION,
         };
@@ -97,6 +99,7 @@ impl Keys {
                 && (1..=LARGEST_PAYLOAD).contains(&payload)
                 && payload == meta.payload as usize
                 && keys.bands.count() == meta.bands as usize
+                && (!keys.has_value_lists() || meta.bands == meta.width)
                 && keys.source().is_some()
                 && FeatureSpec::check_shingle("k", meta.k.into()).is_ok();
             if !right {
@@ -152,10 +155,20 @@ impl Keys {
         self.meta.payload as usize
     }
 
+    /// Reports whether segments have a list for each value of the sketches.
+    pub(crate) fn has_value_lists(&self) -> bool {
+        self.class == Class::Minhash && self.meta.version == u32::from(VERSION_VALUES)
+    }
+
     /// Returns the layout of the segments.
     pub(crate) fn layout(&self) -> Layout {
-        let class_bits = self.class.has_lists().then_some(self.meta.bands);
-        let pieces = if self.runs.is_some() { Pieces::CodedOrSingle } else { Pieces::Coded };
+        let class_bits = if self.has_value_lists() {
+            Some(value_lists::BITS)
+        } else {
+            self.class.has_lists().then_some(self.meta.bands)
+        };
+        let is_of_few = self.runs.is_some() || self.has_value_lists();
+        let pieces = if is_of_few { Pieces::CodedOrSingle } else { Pieces::Coded };
         Layout { payload: self.payload(), class_bits, pieces }
     }
 
@@ -224,6 +237,7 @@ impl Keys {
             Class::Simhash => {
                 self.bands.of_simhash(&Simhash { header: self.simhash_header(), bits: bytes }, push);
             }
+            Class::Minhash if self.has_value_lists() => value_lists::signatures(bytes, push),
             Class::Minhash | Class::Text => {
                 self.bands.of_minhash(&Minhash { header: self.minhash_header(), values: bytes }, push);
             }
@@ -257,6 +271,9 @@ impl Keys {
             Class::Bigint | Class::Uuid => name.to_owned(),
             Class::Simhash => {
                 format!("{name}: {}; distance {distance}, {bands} blocks", self.simhash_header().describe())
+            }
+            _ if self.has_value_lists() => {
+                format!("{name}: {}; every threshold, {bands} lists", self.minhash_header().describe())
             }
             _ => {
                 format!("{name}: {}; threshold {threshold}, {bands} bands", self.minhash_header().describe())

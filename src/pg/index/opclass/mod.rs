@@ -12,6 +12,7 @@ pub(crate) mod runs;
 pub(crate) mod sets;
 pub(crate) mod texts;
 pub(crate) mod validate;
+pub(crate) mod value_lists;
 pub(crate) mod values;
 
 use class::Class;

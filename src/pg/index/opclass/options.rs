@@ -30,14 +30,14 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// The default threshold.
-    pub(crate) const USUAL_THRESHOLD: f64 = 0.8;
+    /// The threshold of an index that gives none.
+    const NO_THRESHOLD: f64 = 0.0;
     const DEFAULT: Self = Self {
         vl_len_: 0,
         pending_limit: 4096,
         distance: 3,
         stop_signature_limit: 0,
-        threshold: Self::USUAL_THRESHOLD,
+        threshold: Self::NO_THRESHOLD,
     };
 
     /// Returns the storage parameters of an index.
@@ -49,9 +49,9 @@ impl Options {
         }
     }
 
-    /// Returns the least similarity that the bands of a minhash index find.
-    pub(crate) fn threshold(&self) -> f64 {
-        self.threshold
+    /// Returns the least similarity that the bands of a minhash index find, if one is given.
+    pub(crate) fn threshold(&self) -> Option<f64> {
+        Some(self.threshold).filter(|&threshold| threshold != Self::NO_THRESHOLD)
     }
 
     /// Returns the greatest distance that the blocks of a simhash index find.
@@ -283,7 +283,7 @@ pub(crate) fn declare(call: Call, class: Class) -> pg_sys::Datum {
 pub(super) fn refuse_storage_parameters(index: Index, class: Class, what: &str, example: &str) -> Result<()> {
     let storage = Options::of(index);
     let name = class.name();
-    if storage.threshold() != Options::USUAL_THRESHOLD {
+    if storage.threshold().is_some() {
         return Err(SqlError::parameter(format!("{name} has no storage parameter threshold")).hint(format!(
             "{what} is an option of the class: CREATE INDEX … USING signature (… {name} ({example}));"
         )));

@@ -6,7 +6,7 @@ use pgrx::pg_sys::Datum;
 use super::class::Class;
 use super::keys::Keys;
 use super::sets::SetKeys;
-use super::sets::probe::{OUTSIDE, SetProbe, distance_of};
+use super::sets::probe::{OUTSIDE, SetProbe, distance_of, step_of};
 use super::values::elements;
 use crate::pg::index::layout::items::{Item, Row, number};
 use crate::pg::server::call::varlena_bytes;
@@ -224,13 +224,23 @@ impl Keys {
         /// The number of bands in the first probe.
         const FEW: u32 = 32;
         match target {
+            Target::Sketch(_) if self.has_value_lists() => {
+                let values = self.meta.width;
+                // Each of the later probes finds the rows with half as many values in common.
+                let agreeing = (1..).map(|n| values >> n).take_while(|&agreeing| agreeing > 0);
+                let mosts = [values / 4].into_iter().chain(agreeing.map(|agreeing| values - agreeing));
+                mosts.map(|most| (self.near_target(target.clone(), most), most.into())).collect()
+            }
             Target::Sketch(_) if self.meta.bands > 0 => {
                 let bands = self.meta.bands;
                 let counts = (0..).map(|n| FEW << (2 * n)).take_while(|&few| few < bands);
                 let mosts = counts.chain([bands]).map(|bands| bands - 1);
                 mosts.map(|most| (self.near_target(target.clone(), most), most.into())).collect()
             }
-            Target::Ball(Some(probe)) => vec![(Probe::Sets(probe.clone()), u64::from(OUTSIDE) - 1)],
+            Target::Ball(Some(probe)) => match &self.sets {
+                Some(sets) => sets.near(probe),
+                None => Vec::new(),
+            },
             Target::Sketch(_) | Target::Empty | Target::Ball(None) | Target::Unlike => Vec::new(),
         }
     }
@@ -314,8 +324,26 @@ impl SetKeys {
         let ball = SetBall::parse(bytes)?;
         let document = ball.document()?;
         let tokens = self.tokens(&document)?;
-        let reach = self.spec.reach(ball.similarity, tokens.len() as u32)?;
-        Ok(reach.map_or(Probe::Nothing, |reach| Probe::Sets(SetProbe { tokens, reach })))
+        let similarity = ball.similarity;
+        let reach = self.spec.reach(similarity, tokens.len() as u32)?;
+        Ok(reach.map_or(Probe::Nothing, |reach| Probe::Sets(SetProbe { tokens, reach, similarity })))
+    }
+
+    /// Returns probes for the rows of a ball, the most similar rows first: each later one looks up
+    /// more tokens.
+    fn near(&self, probe: &SetProbe) -> Vec<(Probe, u64)> {
+        const SIMILAR: [f64; 6] = [0.8, 0.6, 0.45, 0.3, 0.2, 0.1];
+        let mut probes = Vec::new();
+        for similarity in SIMILAR.into_iter().filter(|&similarity| similarity > probe.similarity) {
+            if let Ok(Some(reach)) = self.spec.reach(similarity, probe.tokens.len() as u32)
+                && reach.probes() < probe.reach.probes()
+            {
+                let nearer = SetProbe { tokens: probe.tokens.clone(), reach, similarity };
+                probes.push((Probe::Sets(nearer), step_of(similarity).into()));
+            }
+        }
+        probes.push((Probe::Sets(probe.clone()), u64::from(OUTSIDE) - 1));
+        probes
     }
 
     /// Returns the target for distances to the middle of a ball.

@@ -16,4 +16,5 @@ pub(crate) mod pending;
 pub(crate) mod segment;
 pub(crate) mod sort;
 pub(crate) mod spool;
+pub(crate) mod sweep;
 pub(crate) mod writer;

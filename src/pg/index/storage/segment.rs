@@ -124,7 +124,7 @@ impl Segment {
         self.extents[n].start + (number - self.numbers[n])
     }
 
-    fn page(&self, number: u32, kind: Kind) -> Looked<Page> {
+    pub(super) fn page(&self, number: u32, kind: Kind) -> Looked<Page> {
         self.index.expect(self.block(number), kind, self.about.id, number)
     }
 

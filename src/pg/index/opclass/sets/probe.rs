@@ -36,6 +36,8 @@ pub(crate) struct SetProbe {
     pub tokens: Vec<u32>,
     /// The parameters of the search, which say which sets can be in the ball.
     pub reach: Reach,
+    /// The least similarity of the rows in the ball.
+    pub similarity: f64,
 }
 
 /// The reason why an index cannot find the rows in a ball.
