@@ -116,7 +116,8 @@ impl<F: TempFiles> KeyPart<F> {
             return Err(bad("a key is cut short".to_owned()));
         }
         let known = if known { KNOWN } else { 0 };
-        keys.iter().try_for_each(|&key| self.entries.push([u64::from_le_bytes(key) & !KNOWN | known, document]))
+        keys.iter()
+            .try_for_each(|&key| self.entries.push([u64::from_le_bytes(key) & !KNOWN | known, document]))
     }
 
     /// Calls `each` once for each candidate, in order, the lesser number first.
