@@ -124,7 +124,7 @@ pub(super) fn see(work: &mut Work) -> Result<()> {
         for (setting, value) in
             [("enable_partitionwise_aggregate", "on"), ("enable_hashagg", "off"), ("enable_sort", "off")]
         {
-            Query::new(&statements::set_for_query(setting, value)).run([])?;
+            Query::new(&statements::set_for_query(setting, value)).run([pg_sys::TEXTOID])?;
         }
     }
     let sql = statements::seen(&name, &in_parts.documents, grouped);
@@ -136,7 +136,7 @@ pub(super) fn see(work: &mut Work) -> Result<()> {
 pub(super) fn check_ids(work: &mut Work) -> Result<Option<String>> {
     let (name, oid) = work.spread()?.open(Table::Seen)?;
     let seen = (name.as_str(), oid);
-    if outcomes::null_id(seen).holds()? {
+    if statements::null_ids(seen).number()?.unwrap_or_default() > 0 {
         work.state.ids = Some(Ids::Null);
         return Ok(None);
     }

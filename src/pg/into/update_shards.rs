@@ -92,6 +92,7 @@ impl Backend for UpdatedShards {
                 citus_result::pairs(&join, named(&to), from, (None, false)).run()?
             }
             Table::Known => fill_known(work)?,
+            Table::Edges if work.log()?.progress.next(true) == Stage::Table(table) => fill_edges(work)?,
             _ => return InShards.fill(work, table),
         };
         work.state.filled = Some(rows);
@@ -113,6 +114,19 @@ impl Backend for UpdatedShards {
     fn fill_result(&self, work: &Work, result: Named<'_>) -> Result<i64> {
         InShards.fill_result(work, result)
     }
+}
+
+/// Inserts the edges between sets that documents have: stored pairs may be of other sets.
+fn fill_edges(work: &Work) -> Result<i64> {
+    let spread = work.spread()?;
+    let of = |table: Table| spread.open(table);
+    let [edges, pairs, members] = [of(Table::Edges)?, of(Table::Pairs)?, of(Table::Members)?];
+    let columns = &[("l", Type::Int8), ("r", Type::Int8)];
+    let living = spread.make_scratch(Scratch::Named, columns, "l", Some(Table::Members))?;
+    statements::with_right(named(&living), named(&pairs), named(&members)).run()?;
+    let rows = statements::edges(named(&edges), named(&living), named(&members)).run()?;
+    spread.drop_scratch(Scratch::Named)?;
+    Ok(rows)
 }
 
 /// Notes what is known of new and changed documents, and makes the table of all documents by the

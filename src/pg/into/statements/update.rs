@@ -35,6 +35,11 @@ pub(crate) fn seen(table: &str, documents: &Documents, grouped: bool) -> String 
     format!("INSERT INTO {table} SELECT {id}, {hash}, 1::pg_catalog.int8 FROM {docs} AS d")
 }
 
+/// Counts the documents without an id.
+pub(crate) fn null_ids(seen: Named<'_>) -> Statement {
+    Statement::new(format!("SELECT count(*) FROM {} s WHERE s.id IS NULL", seen.0)).about([seen.1])
+}
+
 /// Returns, as text, an id that two documents have, or no row if there is no such id.
 pub(crate) fn double_id(seen: Named<'_>) -> Statement {
     Statement::new(format!(
@@ -123,7 +128,7 @@ pub(crate) fn new_sets(sets: &str, first: i64) -> String {
 /// Deletes what was known of documents that have changed or are gone.
 pub(crate) fn forget(known: Named<'_>, changes: Named<'_>, eq: &str) -> Statement {
     Statement::new(format!(
-        "DELETE FROM {} k WHERE EXISTS (SELECT FROM {} c WHERE c.id {eq} k.id)",
+        "DELETE FROM {} k WHERE EXISTS (SELECT 1 FROM {} c WHERE c.id {eq} k.id)",
         known.0, changes.0
     ))
     .about([known.1, changes.1])
@@ -157,12 +162,12 @@ fn become_equal(table: Named<'_>, other: Named<'_>, is_same: &str) -> [Statement
     let oids = [table.1, other.1];
     [
         Statement::new(format!(
-            "DELETE FROM {} p WHERE NOT EXISTS (SELECT FROM {} f WHERE {is_same})",
+            "DELETE FROM {} p WHERE NOT EXISTS (SELECT 1 FROM {} f WHERE {is_same})",
             table.0, other.0
         ))
         .about(oids),
         Statement::new(format!(
-            "INSERT INTO {} SELECT f.* FROM {} f WHERE NOT EXISTS (SELECT FROM {} p WHERE {is_same})",
+            "INSERT INTO {} SELECT f.* FROM {} f WHERE NOT EXISTS (SELECT 1 FROM {} p WHERE {is_same})",
             table.0, other.0, table.0
         ))
         .about(oids),
@@ -235,6 +240,25 @@ pub(crate) fn store_routes(routed: Named<'_>, routes: Named<'_>) -> Statement {
         routed.0, routes.0
     ))
     .about([routed.1, routes.1])
+}
+
+/// Inserts the pairs of sets whose right one some document has.
+pub(crate) fn with_right(to: Named<'_>, pairs: Named<'_>, members: Named<'_>) -> Statement {
+    Statement::new(format!(
+        "INSERT INTO {} SELECT p.l, p.r FROM {} p JOIN {} m ON m.n = p.r WHERE m.r = 1::int8",
+        to.0, pairs.0, members.0
+    ))
+    .about([to.1, pairs.1, members.1])
+}
+
+/// Inserts the edges, in both directions, between the sets of those pairs whose left one some
+/// document has, too.
+pub(crate) fn edges(edges: Named<'_>, pairs: Named<'_>, members: Named<'_>) -> Statement {
+    Statement::new(format!(
+        "INSERT INTO {} SELECT e.u, e.v FROM {} p JOIN {} m ON m.n = p.l, LATERAL (VALUES (p.l, p.r), (p.r, p.l)) e(u, v) WHERE m.r = 1::int8",
+        edges.0, pairs.0, members.0
+    ))
+    .about([edges.1, pairs.1, members.1])
 }
 
 /// Moves the numbers of new documents to where their ids are.
