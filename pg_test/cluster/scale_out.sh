@@ -6,6 +6,7 @@ set -euo pipefail
 source "$(dirname "$0")/../../scripts/expect.sh"
 source "$(dirname "$0")/../../scripts/shards.sh"
 source "$(dirname "$0")/../../scripts/methods_in_parts.sh"
+source "$(dirname "$0")/../../scripts/nights.sh"
 shards_start 3 "shared_preload_libraries = 'pg_stat_statements'"
 
 # The same rows in an ordinary table, and with ids that are numbers and texts on the servers.
@@ -78,6 +79,7 @@ methods_in_parts 5
 for n in 1 2 3; do
     expect "server $n joins parts by keys" t "$(grep -aq 'SELECT .*neardup_internal.neardup_join_carried(' "${workers[n - 1]}/log" && echo t)"
     expect "server $n compares documents" t "$(grep -aq 'SELECT .*neardup_internal.neardup_carried_similarity(' "${workers[n - 1]}/log" && echo t)"
+    expect "server $n finds passages" t "$(grep -aq 'SELECT .*neardup_internal.neardup_carried_passages(' "${workers[n - 1]}/log" && echo t)"
 done
 left_behind 'all methods'
 
@@ -122,6 +124,28 @@ expect 'an ordinary table' 0 "$(differ base id 0.8 jaccard)"
 expect 'an ordinary table by names' 0 "$(differ base name 0.8 cosine)"
 expect 'an ordinary table by minhash' 0 "$(differ base id 0.8 minhash)"
 left_behind clusters
+
+# Nights in which documents come, change and go; the servers compute the hashes.
+q -c 'CREATE TABLE plain (id bigint PRIMARY KEY, body text)'
+shard nightly 'id bigint, body text' id
+of=plain
+for n in 1 2 3; do
+    night $n nightly
+    same_night "night $n" nightly 0.6 jaccard
+done
+same_night 'nothing has changed' nightly 0.6 jaccard
+expect 'nothing has changed: so it is said' t "$(grep -q 'step 2, changes: 0 rows' <<<"$last_said" && echo t || echo "$last_said")"
+for n in 1 2 3; do
+    expect "server $n computes hashes" t "$(grep -aq 'SELECT id, neardup_internal.neardup_job_hash(' "${workers[n - 1]}/log" && echo t)"
+    expect "server $n sends changed texts" t "$(grep -aq 'SELECT id, body FROM public.nightly WHERE .*ANY' "${workers[n - 1]}/log" && echo t)"
+    expect "server $n keeps sets and rows" 'routes sets' "$(far "$n" -c "SELECT string_agg(split_part(relname, '_', 3), ' ' ORDER BY relname) FROM pg_class WHERE relname ~ '^neardup_[0-9a-f]{12}_' AND relkind = 'r'")"
+done
+# A server that has lost a table of these.
+far 2 -c "DO \$\$ BEGIN EXECUTE 'DROP TABLE ' || (SELECT oid::regclass FROM pg_class WHERE relname ~ '^neardup_.*_routes\$'); END \$\$"
+same_night 'a server has lost a table' nightly 0.6 jaccard
+expect 'a server has lost a table: it is said' t "$(grep -q 'is made anew: a table that was kept is gone' <<<"$last_said" && echo t || echo "$last_said")"
+q -c 'DROP TABLE found_nightly, grouped_nightly' -c "SELECT count(neardup_into_clean(run)) FROM (SELECT DISTINCT run FROM neardup_into_runs() WHERE pairs ~ 'nightly') r" >/dev/null
+left_behind nights
 
 # Ten thousand documents, by a role that may do no more than read them on the servers: how often it asks a server, and what a
 # server does that stops in the middle.

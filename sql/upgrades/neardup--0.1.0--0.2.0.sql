@@ -626,7 +626,8 @@ CREATE PROCEDURE near_duplicates_into(
     site_column pg_catalog.text DEFAULT NULL,
     parts pg_catalog.int4 DEFAULT NULL,
     clusters pg_catalog.text DEFAULT NULL,
-    resume pg_catalog.bool DEFAULT NULL
+    resume pg_catalog.bool DEFAULT NULL,
+    update pg_catalog.bool DEFAULT false
 )
     LANGUAGE plpgsql
 AS $$
@@ -636,7 +637,7 @@ DECLARE
     arguments pg_catalog.jsonb := pg_catalog.jsonb_build_object(
         'id_column', id_column, 'text_column', text_column, 'method', method, 'tokenizer', tokenizer, 'shingle', shingle,
         'multiset', multiset, 'max_pairs', max_pairs, 'site_column', site_column, 'pairs', pairs, 'parts', parts,
-        'clusters', clusters, 'resume', resume);
+        'clusters', clusters, 'resume', resume, 'update', update);
     began pg_catalog.timestamptz := pg_catalog.clock_timestamp();
 BEGIN
     -- Errors show this text: it is short. The last argument lets no other function be meant.
@@ -651,7 +652,7 @@ BEGIN
 END
 $$;
 COMMENT ON PROCEDURE near_duplicates_into(
-    regclass, float8, text, jsonb, text, text, text, text, int, bool, bigint, text, int, text, bool
+    regclass, float8, text, jsonb, text, text, text, text, int, bool, bigint, text, int, text, bool, bool
 ) IS 'near_duplicates as a table; of a table partitioned over servers made on these, in steps that commit';
 
 -- As thin as near_duplicates_into.

@@ -9,6 +9,9 @@ const MORE: Step = Step::Done(End::More);
 /// depend, or up to the end of the transaction.
 pub fn plan(state: &State) -> Vec<Step> {
     let drop_tables = state.left.then_some(Step::DropTables);
+    if state.call.update {
+        return update(state);
+    }
     if state.refused {
         return drop_tables.into_iter().chain([Step::DropLog, MORE]).collect();
     }
@@ -34,12 +37,33 @@ pub fn plan(state: &State) -> Vec<Step> {
     }
 }
 
+/// Returns the next steps of a call that brings a result up to date. Its working tables are kept,
+/// and what it refuses is an error at once, so that nothing is lost.
+fn update(state: &State) -> Vec<Step> {
+    if state.call.first && state.taken {
+        return refuse(Refusal::Taken);
+    }
+    match &state.log {
+        Log::None => vec![Step::TakeLog, MORE],
+        // If the log went before another one is there, the result would be nobody's.
+        Log::Other => {
+            let drop_tables = state.left.then_some(Step::DropTables);
+            drop_tables.into_iter().chain([Step::DropLog, Step::TakeLog, MORE]).collect()
+        }
+        Log::Finished if state.call.first => vec![Step::BeginUpdate, MORE],
+        Log::Finished => vec![Step::DropTables, Step::Done(End::Ended)],
+        Log::Ours(progress) => go_on(state, progress),
+    }
+}
+
 /// Plans the next stage. If tables that it reads are missing or have lost rows, plans to repeat the
 /// stages from the first of these tables on.
 fn go_on(state: &State, progress: &Progress) -> Vec<Step> {
     let stage = progress.next(state.call.by_stars);
     let by_stars = state.call.by_stars && progress.is_settled();
-    let mut inputs = inputs(stage, state.call.members_have_sets, by_stars).to_vec();
+    // Tables that are kept lose no rows.
+    let inputs = if state.call.update { &[] } else { inputs(stage, state.call.members_have_sets, by_stars) };
+    let mut inputs = inputs.to_vec();
     if state.call.compares_by_ranks && matches!(stage, Stage::Round(_)) {
         inputs.push(Table::Ranks);
         inputs.sort_unstable();
@@ -141,7 +165,9 @@ fn fill(state: &State, progress: &Progress, table: Table) -> Vec<Step> {
 
 /// Returns the steps that check the contents of a table that has this number of rows.
 fn check(state: &State, progress: &Progress, table: Table, rows: i64) -> Vec<Step> {
-    let (asks_ids, asks_equal) = (table == Table::Sets, table == Table::Members);
+    let update = state.call.update;
+    let asks_ids = table == if update { Table::Seen } else { Table::Sets };
+    let asks_equal = table == Table::Members && !update;
     match (state.ids, state.equal) {
         (None, _) if asks_ids => return vec![Step::CheckIds],
         (Some(Ids::Null), _) if asks_ids => return refuse(Refusal::NullId),

@@ -12,6 +12,8 @@ pub struct Call {
     pub shared: bool,
     /// True if this is the first transaction.
     pub first: bool,
+    /// True if the result is brought up to date, by working tables that are kept.
+    pub update: bool,
     /// The largest number of pairs that the caller wants.
     pub max_pairs: Option<i64>,
     /// True if clusters are wanted.
@@ -60,6 +62,9 @@ pub struct Progress {
     pub rounds: i64,
     /// The number of unsettled numbers when the edges were created, and after each star round.
     pub unsettled: Vec<i64>,
+    /// True if the result is brought up to date. Then new, changed and deleted documents are found
+    /// first, and what is known of the documents is noted last.
+    pub update: bool,
 }
 
 /// The largest number of star rounds. A chain of 100000 sets takes 13 rounds, and a chain twice as
@@ -68,17 +73,34 @@ pub struct Progress {
 pub const MOST_STARS: usize = 100;
 
 impl Progress {
-    const TABLES: [Table; 5] = [Table::Sets, Table::Members, Table::Ranks, Table::Routes, Table::Candidates];
+    const TABLES: [Table; 7] = [
+        Table::Seen,
+        Table::Changes,
+        Table::Sets,
+        Table::Members,
+        Table::Ranks,
+        Table::Routes,
+        Table::Candidates,
+    ];
+
+    /// Returns the tables that are filled before candidates are compared.
+    fn tables(&self) -> &'static [Table] {
+        if self.update { &Self::TABLES } else { &Self::TABLES[2..] }
+    }
 
     /// Returns the next stage. After the pairs, clusters are computed by stars if `by_stars` is
     /// set.
     pub fn next(&self, by_stars: bool) -> Stage {
         let done = self.rows.len();
-        if let Some(&table) = Self::TABLES.get(done) {
+        if let Some(&table) = self.tables().get(done) {
             return Stage::Table(table);
         }
+        let compared = self.tables().len().saturating_add(usize::try_from(self.rounds).unwrap_or_default());
+        if done < compared {
+            return Stage::Round((done - self.tables().len()) as i64);
+        }
         if done < self.compared() {
-            return Stage::Round((done - Self::TABLES.len()) as i64);
+            return Stage::Table(Table::Known);
         }
         match self.unsettled.len().checked_sub(1) {
             _ if !by_stars => Stage::Result,
@@ -91,9 +113,10 @@ impl Progress {
         }
     }
 
-    /// Returns the number of stages in the log when all candidates have been compared.
+    /// Returns the number of stages in the log when all pairs are known.
     fn compared(&self) -> usize {
-        Self::TABLES.len().saturating_add(usize::try_from(self.rounds).unwrap_or_default())
+        let rounds = usize::try_from(self.rounds).unwrap_or_default();
+        self.tables().len().saturating_add(rounds).saturating_add(usize::from(self.update))
     }
 
     /// Reports whether the edges lead from the least number of each cluster to all its other
@@ -108,7 +131,7 @@ impl Progress {
             Table::Edges => self.compared(),
             Table::Neighbours => self.compared() + self.unsettled.len(),
             Table::Clusters => self.compared() + self.unsettled.len() + 1,
-            table => Self::TABLES.iter().position(|&other| other == table).unwrap_or(Self::TABLES.len()),
+            table => self.tables().iter().position(|&other| other == table).unwrap_or(self.tables().len()),
         }
     }
 
@@ -117,10 +140,10 @@ impl Progress {
         let rows = |stage: usize| self.rows.get(stage).copied().unwrap_or_default();
         match table {
             Table::Pairs => {
-                let rounds = self.compared() - Self::TABLES.len();
+                let rounds = usize::try_from(self.rounds).unwrap_or_default();
                 self.rows
                     .iter()
-                    .skip(Self::TABLES.len())
+                    .skip(self.tables().len())
                     .take(rounds)
                     .fold(0, |sum, rows| sum.saturating_add(*rows))
             }

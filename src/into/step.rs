@@ -32,11 +32,21 @@ pub enum Table {
     /// Each set that is in a cluster, by its number, and the id, the size and the representative of
     /// the cluster.
     Clusters,
+    /// The ids of all documents, and a hash of what is compared of each.
+    Seen,
+    /// The documents that are new, have changed or are gone since the result was made.
+    Changes,
+    /// The documents of which the result was made: their ids, hashes and sets.
+    Known,
+    /// All sets that documents have or had, if these are apart from the documents.
+    Stored,
+    /// The rows of the parts of these sets, if these are apart from the rows of new sets.
+    Routed,
 }
 
 impl Table {
     /// All tables, in the order in which they are created.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 16] = [
         Self::Sets,
         Self::Members,
         Self::Ranks,
@@ -48,6 +58,11 @@ impl Table {
         Self::Edges,
         Self::Neighbours,
         Self::Clusters,
+        Self::Seen,
+        Self::Changes,
+        Self::Known,
+        Self::Stored,
+        Self::Routed,
     ];
 
     /// Returns the suffix of the table's name.
@@ -64,6 +79,11 @@ impl Table {
             Self::Edges => "edges",
             Self::Neighbours => "neighbours",
             Self::Clusters => "clusters",
+            Self::Seen => "seen",
+            Self::Changes => "changes",
+            Self::Known => "known",
+            Self::Stored => "stored",
+            Self::Routed => "routed",
         }
     }
 }
@@ -118,6 +138,8 @@ pub enum Step {
     DropTables,
     /// Drops the log.
     DropLog,
+    /// Begins to bring a finished result up to date: the log has no stages any more.
+    BeginUpdate,
     /// Reports the number of rows of a table, if it exists.
     Count(Table),
     /// Removes all stages after the first `keep` from the log.

@@ -125,6 +125,7 @@ impl World {
                 self.far.clear();
             }
             Step::DropLog => self.here.log = None,
+            Step::BeginUpdate => panic!("the model has no updates"),
             Step::Count(table) => {
                 let there = self.here.tables.contains_key(&table)
                     && (!self.is_far(table) || self.far.contains(&table));

@@ -53,6 +53,8 @@ impl World {
             Table::Edges | Table::Neighbours => stars::edges(self.rows(Table::Pairs)),
             Table::Larger => stars::larger(self.rows(Table::Edges)),
             Table::Clusters => self.clusters_of_sets(),
+            // These belong to updates, which the model does not have.
+            Table::Seen | Table::Changes | Table::Known | Table::Stored | Table::Routed => Vec::new(),
         };
         if self.call.shared {
             // Each row belongs to a part by one of its numbers.

@@ -11,6 +11,7 @@ const CALL: Call = Call {
     in_parts: true,
     shared: false,
     first: false,
+    update: false,
     max_pairs: None,
     clusters: false,
     by_stars: false,
@@ -21,8 +22,7 @@ const CALL: Call = Call {
 const MORE: crate::into::step::Step = Done(End::More);
 
 fn ours(rows: &[i64]) -> State {
-    let progress =
-        Progress { rows: rows.to_vec(), sizes: Sizes::default(), rounds: 2, unsettled: Vec::new() };
+    let progress = Progress { rows: rows.to_vec(), rounds: 2, ..Progress::default() };
     State::new(CALL, Log::Ours(progress))
 }
 
@@ -102,7 +102,7 @@ fn from_the_first_table_that_lost_rows_all_is_made_anew() {
 /// and after each star round.
 fn starred(rows: &[i64], unsettled: &[i64]) -> State {
     let rows = [&[5, 4, 1, 9, 3, 2, 2], rows].concat();
-    let progress = Progress { rows, sizes: Sizes::default(), rounds: 2, unsettled: unsettled.to_vec() };
+    let progress = Progress { rows, rounds: 2, unsettled: unsettled.to_vec(), ..Progress::default() };
     State::new(Call { clusters: true, by_stars: true, ..CALL }, Log::Ours(progress))
 }
 
@@ -241,4 +241,67 @@ fn a_stage_of_parts_is_opened_done_and_ended() {
     let many = Some(Claim::Part { before: 100_000_501 });
     let state = shared(&[5, 4, 1, 9], &[(Table::Routes, 9)], many);
     assert_eq!(plan(&state), [Refuse(Refusal::Candidates(100_000_500)), MORE]);
+}
+
+/// Returns the state of a call that brings a result up to date, with a log.
+fn updating(log: Log) -> State {
+    State::new(Call { update: true, by_stars: true, clusters: true, ..CALL }, log)
+}
+
+#[test]
+fn a_finished_result_is_brought_up_to_date() {
+    let mut state = updating(Log::Finished);
+    state.call.first = true;
+    assert_eq!(plan(&state), [BeginUpdate, MORE]);
+    state.call.first = false;
+    assert_eq!(plan(&state), [DropTables, Done(End::Ended)]);
+    // The log of another call is replaced in one transaction.
+    let mut other = updating(Log::Other);
+    assert_eq!(plan(&other), [DropLog, TakeLog, MORE]);
+    other.left = true;
+    assert_eq!(plan(&other), [DropTables, DropLog, TakeLog, MORE]);
+    assert_eq!(plan(&updating(Log::None)), [TakeLog, MORE]);
+    state.call.first = true;
+    state.taken = true;
+    assert_eq!(plan(&state), [Refuse(Refusal::Taken), MORE]);
+}
+
+#[test]
+fn the_stages_of_an_update() {
+    let names = |progress: &mut Progress| {
+        let mut stages = Vec::new();
+        loop {
+            let stage = progress.next(true);
+            stages.push(match stage {
+                Stage::Table(table) => table.name().to_owned(),
+                Stage::Round(round) => format!("round {round}"),
+                Stage::Stars(round) => format!("stars {round}"),
+                Stage::Result => return stages.join(" "),
+            });
+            if stage == Stage::Table(Table::Candidates) {
+                progress.rounds = 2;
+            }
+            match stage {
+                Stage::Table(Table::Edges) => progress.unsettled.push(3),
+                Stage::Stars(_) => progress.unsettled.push(0),
+                _ => {}
+            }
+            progress.rows.push(1);
+        }
+    };
+    let mut progress = Progress { update: true, ..Progress::default() };
+    assert_eq!(
+        names(&mut progress),
+        "seen changes sets members ranks routes candidates round 0 round 1 known edges stars 0 neighbours clusters"
+    );
+    assert_eq!(progress.expected(Table::Pairs), 2);
+    // Working tables that are kept are not counted; ids are checked as they are seen.
+    let mut state = updating(Log::Ours(Progress { update: true, ..Progress::default() }));
+    assert_eq!(plan(&state), [Make(Table::Seen), Fill(Table::Seen)]);
+    state.filled = Some(5);
+    assert_eq!(plan(&state), [CheckIds]);
+    state.ids = Some(Ids::Double);
+    assert_eq!(plan(&state), [Refuse(Refusal::DoubleId), MORE]);
+    state.ids = Some(Ids::Good);
+    assert_eq!(plan(&state), [Log(Stage::Table(Table::Seen)), MORE]);
 }

@@ -25,7 +25,7 @@ prop_compose! {
         let shared = shared && in_parts;
         let by_stars = by_stars && clusters && in_parts && !shared;
         let members_have_sets = members_have_sets && !shared;
-        Call { in_parts, shared, first: true, max_pairs: max_pairs.filter(|_| in_parts), clusters, by_stars, members_have_sets, compares_by_ranks, allowance }
+        Call { in_parts, shared, first: true, update: false, max_pairs: max_pairs.filter(|_| in_parts), clusters, by_stars, members_have_sets, compares_by_ranks, allowance }
     }
 }
 

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::Datum;
 
-use super::parts::{Grouped, ranks};
+use super::parts::{Grouped, ranks, size_or_known};
 use super::sketches::document_of;
 use crate::pg::query::decode::Kind;
 use crate::pg::request::in_parts::{Described, MethodCall};
@@ -274,12 +274,17 @@ sql_function! {
         }
         let id: i64 = call.need(1, "id")?;
         let prefix = call.bytes(4).ok_or_else(|| is_null("prefix"))?;
+        let (size, known) = size_or_known(call, 2)?;
         match &mut state.part {
-            Joining::Keys(part) => part.add(id.cast_unsigned(), prefix)?,
+            Joining::Keys(part) => part.add(id.cast_unsigned(), prefix, known)?,
             Joining::Sets(part) => {
-                let size = call.whole(2, "size")?;
                 let bitmap = call.bytes(3).ok_or_else(|| is_null("bitmap"))?;
-                part.add(&[id.cast_unsigned()], size, bitmap, Shared::Tokens(prefix))?;
+                let (id, tokens) = ([id.cast_unsigned()], Shared::Tokens(prefix));
+                if known {
+                    part.add_known(&id, size, bitmap, tokens)?;
+                } else {
+                    part.add(&id, size, bitmap, tokens)?;
+                }
             }
         }
         Ok(datum)

@@ -203,6 +203,13 @@ const MORE_PARTS: &str = "Make more parts of the same rows, or raise the thresho
 /// The hint for a part of the join by bands with too many candidates.
 const MORE_ROWS: &str = "Make more parts, raise the threshold, or have more rows in a band: options => '{\"bands\": 14, \"rows\": 8}'";
 
+/// Reads the size in argument `n` of a row that another query, with the last argument `internal`,
+/// gives for a part. The size of a known row is given as its complement, which is negative.
+pub(super) fn size_or_known(call: Call, n: usize) -> Result<(u32, bool)> {
+    let size: i32 = call.need(n, "size")?;
+    Ok(if size < 0 { ((!size).cast_unsigned(), true) } else { (size.cast_unsigned(), false) })
+}
+
 /// The state of `join_part`.
 struct Joined {
     /// Knows the type of the ids and contains none.
@@ -250,13 +257,20 @@ fn step(call: Call, shared: fn(&[u8]) -> Shared<'_>, hint: &'static str) -> Resu
         SqlError::new(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, format!("{name} must not be NULL"))
     };
     let id = call.datum(1).ok_or_else(|| missing("id"))?;
-    let size = call.whole(2, "size")?;
+    /// The number of arguments of functions that only our own statements call.
+    const INTERNAL: usize = 8;
+    let is_internal = call.count() == INTERNAL;
+    let (size, known) = if is_internal { size_or_known(call, 2)? } else { (call.whole(2, "size")?, false) };
     let bitmap = call.bytes(3).ok_or_else(|| missing("bitmap"))?;
     let prefix = call.bytes(4).ok_or_else(|| missing("prefix"))?;
     state.id.clear();
     // SAFETY: the server passes ids of the declared type.
     unsafe { state.ids.to_words(id, &mut state.id)? };
-    state.part.add(&state.id, size, bitmap, shared(prefix))?;
+    if known {
+        state.part.add_known(&state.id, size, bitmap, shared(prefix))?;
+    } else {
+        state.part.add(&state.id, size, bitmap, shared(prefix))?;
+    }
     Ok(datum)
 }
 

@@ -10,9 +10,11 @@ use super::method::{self, Asked, MethodInParts};
 use super::place::{Place, such_as};
 use super::servers::Server;
 use super::statements::catalog;
+use super::update;
 use crate::pg::query::as_user::{Extension, as_user};
 use crate::pg::query::names::qualified_type;
 use crate::pg::query::relation::Relation;
+use crate::pg::read::source::Source;
 use crate::pg::request::form::{Argument, KeptArguments, NEAR_DUPLICATES};
 use crate::pg::request::{PassageRequest, Request};
 use crate::pg::server::call::Call;
@@ -35,6 +37,7 @@ struct Others {
     parts: Option<i32>,
     clusters: Option<String>,
     resume: Option<bool>,
+    update: Option<bool>,
     /// Set if passages are to be found.
     passages: bool,
     features: Option<String>,
@@ -55,6 +58,8 @@ pub(super) struct CallArguments {
     clusters: Option<String>,
     /// Whether to continue the work of an earlier call.
     pub resume: Option<bool>,
+    /// Whether a result is brought up to date, and what this takes is kept.
+    pub update: bool,
     /// Set if passages are to be found.
     pub passages: bool,
 }
@@ -86,8 +91,9 @@ impl CallArguments {
             extend: others.extend,
             texts: texts.into_iter().filter_map(|(name, text)| Some((name, text?))).collect(),
         };
-        let Others { pairs, parts, clusters, resume, passages, .. } = others;
-        Ok(Self { join, pairs, parts, clusters, resume, passages })
+        let Others { pairs, parts, clusters, resume, update, passages, .. } = others;
+        let update = update.unwrap_or_default();
+        Ok(Self { join, pairs, parts, clusters, resume, update, passages })
     }
 
     /// Returns the name of the procedure, for messages.
@@ -161,12 +167,14 @@ pub(super) struct InParts {
     pub has_key: bool,
     /// A sentence about pairs that may be found in parts only.
     pub differs: Option<&'static str>,
+    /// Set if a result is brought up to date.
+    pub update: bool,
 }
 
 impl InParts {
     /// Reports whether the documents are on this server, so that sessions share the work.
     pub(super) fn is_shared(&self) -> bool {
-        self.servers.is_empty() && self.citus.is_none()
+        self.servers.is_empty() && self.citus.is_none() && !self.update
     }
 
     /// Reports whether the comparison of two documents depends on what was counted.
@@ -198,6 +206,11 @@ pub(super) struct JoinArguments {
 }
 
 impl JoinArguments {
+    /// Reports whether a result is brought up to date.
+    pub(super) fn is_update(&self) -> bool {
+        self.in_parts.as_ref().is_some_and(|in_parts| in_parts.update)
+    }
+
     /// Reads and checks the arguments of a call, for its role.
     pub(super) fn new(
         arguments: &CallArguments,
@@ -224,7 +237,7 @@ impl JoinArguments {
             as_user(role, || CitusLayout::of(docs, result, arguments.parts))?.filter(|_| found.is_empty());
         let elsewhere = citus.is_some() || !found.is_empty();
         // Parts of documents that are on this server cost more, so they are made only if wanted.
-        let is_wanted = elsewhere || arguments.parts.is_some();
+        let is_wanted = elsewhere || arguments.parts.is_some() || arguments.update;
         let join = method::of(&request, &arguments.join, extension)?;
         // The order of ids is known only if documents are read in one part, or in ranges of ids.
         let of_integers = id_column.is_some_and(|id| id.is_integer() && relation.is_key(id));
@@ -234,9 +247,7 @@ impl JoinArguments {
             }
             join => join,
         };
-        if join.is_err() && elsewhere && request.is_minhash() {
-            return Err(minhash_reads_all(&relation.shown));
-        }
+        check(&join, arguments.update, elsewhere && request.is_minhash(), &relation.shown)?;
         let why = join.as_ref().err().copied();
         let is_elsewhere = why.filter(|_| elsewhere);
         let is_whole = why.filter(|_| is_wanted && !elsewhere);
@@ -247,8 +258,7 @@ impl JoinArguments {
                 let servers = Server::listed(found)?;
                 let parts = count_parts(arguments.parts, &servers, citus.as_ref())?;
                 let source = request.source();
-                let (table, id) = (source.table.clone(), source.id.clone());
-                let documents = Documents { table, id, set, are_ordered };
+                let documents = documents(source, set, extension, are_ordered);
                 let key = of_integers.then(|| source.key.clone());
                 let has_key = of_integers && relation.is_plain;
                 Some(InParts {
@@ -263,6 +273,7 @@ impl JoinArguments {
                     key,
                     has_key,
                     differs,
+                    update: arguments.update,
                 })
             }
             _ => None,
@@ -291,6 +302,28 @@ fn count_parts(asked: Option<i32>, servers: &[Server], citus: Option<&CitusLayou
     }
 }
 
+/// Returns the expressions for reading documents.
+fn documents(source: &Source, set: String, extension: &Extension, are_ordered: bool) -> Documents {
+    let (table, id) = (source.table.clone(), source.id.clone());
+    Documents { table, id, set, hash: update::hash(source, &extension.internal), are_ordered }
+}
+
+/// Refuses a join that is not made in parts if it must be.
+fn check(
+    join: &std::result::Result<MethodInParts, &'static str>,
+    update: bool,
+    is_far_minhash: bool,
+    shown: &str,
+) -> Result<()> {
+    if update && let Some(why) = update::refused(join) {
+        return Err(not_updated(shown, why));
+    }
+    if join.is_err() && is_far_minhash {
+        return Err(minhash_reads_all(shown));
+    }
+    Ok(())
+}
+
 /// Returns the error for a call of minhash that would read all documents to this server.
 fn minhash_reads_all(docs: &str) -> SqlError {
     let message = format!(
@@ -299,6 +332,13 @@ fn minhash_reads_all(docs: &str) -> SqlError {
     SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message).hint(
         "The exact join is made in parts: method => 'jaccard'. near_duplicates finds the pairs by minhash, of documents that it reads to here.",
     )
+}
+
+/// Returns the error for a result that cannot be brought up to date.
+fn not_updated(docs: &str, why: &str) -> SqlError {
+    let message = format!("the pairs of {docs} cannot be brought up to date: {why}");
+    SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message)
+        .hint("Make them anew, without update => true, or by another method: method => 'jaccard'.")
 }
 
 /// Returns the number of parts of a join, which is at least `least`: each server has a part.

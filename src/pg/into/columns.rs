@@ -14,6 +14,7 @@ pub(crate) enum Type {
     Numeric,
     Bool,
     Bytea,
+    Uuid,
     Int4Range,
     /// The similarity of two documents, or their passages in one value.
     Found,
@@ -54,6 +55,7 @@ impl Types<'_> {
                 Type::Numeric => "pg_catalog.numeric",
                 Type::Bool => "pg_catalog.bool",
                 Type::Bytea => "pg_catalog.bytea",
+                Type::Uuid => "pg_catalog.uuid",
                 Type::Int4Range => "pg_catalog.int4range",
                 Type::Found if self.passages => "pg_catalog.bytea",
                 Type::Found => "pg_catalog.float8",
@@ -77,6 +79,7 @@ impl Types<'_> {
             Type::Numeric => pg_sys::NUMERICOID,
             Type::Bool => pg_sys::BOOLOID,
             Type::Bytea => pg_sys::BYTEAOID,
+            Type::Uuid => pg_sys::UUIDOID,
             Type::Int4Range => pg_sys::INT4RANGEOID,
             Type::Found if self.passages => pg_sys::BYTEAOID,
             Type::Found => pg_sys::FLOAT8OID,

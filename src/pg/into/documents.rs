@@ -12,6 +12,8 @@ pub(super) struct Documents {
     pub id: String,
     /// The set of the document in a row, or what is carried of it.
     pub set: String,
+    /// The hash of the compared content of a row, by which changes are noticed.
+    pub hash: String,
     /// Set if documents are numbered in the order of their ids.
     pub are_ordered: bool,
 }

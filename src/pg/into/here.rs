@@ -86,7 +86,12 @@ impl Backend for Here {
             | Table::Larger
             | Table::Edges
             | Table::Neighbours
-            | Table::Clusters => return Err(not_here(table)),
+            | Table::Clusters
+            | Table::Seen
+            | Table::Changes
+            | Table::Known
+            | Table::Stored
+            | Table::Routed => return Err(not_here(table)),
         };
         parts::begin(work);
         work.state.filled = Some(statement.run()?);

@@ -12,6 +12,7 @@ use super::stars;
 use super::statements::citus::IdBytes;
 use super::statements::fill::{Named, no_ranks};
 use super::statements::{citus, citus_result, outcome};
+use super::update;
 use super::work::{Backend, Work, not_here};
 use crate::into::state::{Ids, most_candidates};
 use crate::into::step::{Stage, Table};
@@ -52,7 +53,8 @@ impl Backend for InShards {
             Some(_) if citus::is_hashable(work.asked.id_oid).holds()? => Some(IdBytes::Hash),
             Some(_) => Some(IdBytes::Sent),
         };
-        let sql = citus::sets(sets, &in_parts.documents, (salt, bytes), of);
+        let wanted = update::wanted(work)?;
+        let sql = citus::sets(sets, &in_parts.documents, (salt, bytes), of, &wanted);
         Ok((sql, slots.map(|(_, oid, _)| oid)))
     }
 
@@ -108,6 +110,9 @@ impl Backend for InShards {
             Table::Sets | Table::Larger | Table::Edges | Table::Neighbours | Table::Clusters => {
                 return Err(not_here(table));
             }
+            Table::Seen | Table::Changes | Table::Known | Table::Stored | Table::Routed => {
+                return Err(not_here(table));
+            }
             Table::Members => {
                 let (sets, sets_oid) = of(Table::Sets)?;
                 let rows = citus::members(to, (&sets, sets_oid)).run()?;
@@ -132,7 +137,8 @@ impl Backend for InShards {
                 rows
             }
             Table::Candidates => {
-                let rows = fill_candidates(work, to)?;
+                let (routes, routes_oid) = of(Table::Routes)?;
+                let rows = fill_candidates(work, to, &[routes_oid], &routes)?;
                 moved = rows.saturating_mul(16);
                 distinct = citus::distinct_candidates(to).number()?;
                 rows
@@ -206,7 +212,7 @@ impl Backend for InShards {
 
 /// Fills the table of ranks with the order of tokens in a sample of the sets, or with what the
 /// method counts of all of them.
-fn fill_ranks(work: &Work, to: Named<'_>) -> Result<i64> {
+pub(super) fn fill_ranks(work: &Work, to: Named<'_>) -> Result<i64> {
     let (spread, join) = (work.spread()?, work.join()?);
     let (members, members_oid) = spread.open(Table::Members)?;
     let members = (members.as_str(), members_oid);
@@ -230,13 +236,12 @@ fn fill_ranks(work: &Work, to: Named<'_>) -> Result<i64> {
 
 /// Fills the table of candidates, unless there are so many that the plan refuses to go on. Returns
 /// the number of candidates.
-fn fill_candidates(work: &Work, to: Named<'_>) -> Result<i64> {
+pub(super) fn fill_candidates(work: &Work, to: Named<'_>, oids: &[Oid], routes: &str) -> Result<i64> {
     let (spread, join) = (work.spread()?, work.join()?);
-    let (routes, routes_oid) = spread.open(Table::Routes)?;
     let columns = &[("part", Type::Int4), ("ids", Type::Int8Array)];
     let (joined, joined_oid) = spread.make_scratch(Scratch::Joined, columns, "part", Some(Table::Routes))?;
     let joined = (joined.as_str(), joined_oid);
-    citus::joined(&join, joined, (&routes, routes_oid)).run()?;
+    citus::joined(&join, joined, (routes, oids)).run()?;
     let mut rows = citus::count_joined(joined).number()?.unwrap_or_default();
     if rows <= most_candidates(work.log()?.progress.expected(Table::Sets)) {
         rows = citus::candidates(&join, to, joined).run()?;

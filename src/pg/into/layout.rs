@@ -127,6 +127,28 @@ impl CitusLayout {
         spreading::distribute(table, Some(by), is_like.then_some(&*docs), self.shards)?.run().map(|_| ())
     }
 
+    /// Distributes a table by its column of ids, colocated with the documents if these are
+    /// distributed by a column of the same type.
+    pub(super) fn spread_by_ids(&self, place: &Place, by: &str, id: Oid) -> Result<()> {
+        if self.how == Distribution::Single || self.spreads_results(id)? {
+            return match self.how {
+                Distribution::Single => self.spread(place, Some(by), None),
+                _ => self.spread_result(place, by, id),
+            };
+        }
+        self.spread(place, Some(by), None)
+    }
+
+    /// Distributes a table like a table of the same columns, if Citus knows that table.
+    pub(super) fn spread_like(&self, place: &Place, by: &str, like: (&str, Oid)) -> Result<()> {
+        let Some(table) = place.relation()? else { return Ok(()) };
+        if !citus::is_known(like.1).holds()? {
+            return Ok(());
+        }
+        let by = (self.how != Distribution::Single).then_some(by);
+        spreading::distribute(table, by, Some(like.0), self.shards)?.run().map(|_| ())
+    }
+
     /// Returns keys of a table as an array, one key for each part. Successive keys belong to the
     /// shards in turn. Returns None if all rows are on one node.
     pub(super) fn keys(&self, table: Oid, parts: i64) -> Result<Option<String>> {

@@ -44,12 +44,15 @@ pub(super) struct Arguments {
     /// The distribution of the working tables, if they are in Citus.
     #[serde(default)]
     pub citus: Option<CitusLayout>,
+    /// The version of the library, if working tables are kept for updates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub update: Option<String>,
 }
 
 impl Arguments {
     /// Reports whether the documents are on this server, so that sessions share the work.
     pub(super) fn is_shared(&self) -> bool {
-        self.servers.is_empty() && self.citus.is_none()
+        self.servers.is_empty() && self.citus.is_none() && self.update.is_none()
     }
 }
 
@@ -63,8 +66,22 @@ struct About {
     /// The object that sessions lock which make the table.
     #[serde(default)]
     lock: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    kept: Option<Kept>,
     #[serde(flatten)]
     arguments: Arguments,
+}
+
+/// What was kept of earlier calls that made a result or brought it up to date.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Kept {
+    /// The number of these calls.
+    pub calls: i64,
+    /// The number of documents that they read.
+    pub read: i64,
+    /// The number of bytes of the largest set.
+    pub largest: i64,
 }
 
 /// The details of a stage.
@@ -109,6 +126,8 @@ pub(super) struct LogTable {
     pub call: Option<(String, Arguments)>,
     /// Where the ranges of ids begin in which the documents are read, without the first one.
     pub ranges: Vec<i64>,
+    /// What was kept of earlier calls, if the result is brought up to date.
+    pub kept: Kept,
     /// The work that has been done.
     pub progress: Progress,
     /// Set if the result was made.
@@ -154,6 +173,7 @@ impl LogTable {
             oid,
             call: None,
             ranges: Vec::new(),
+            kept: Kept::default(),
             progress: Progress::default(),
             is_finished: false,
             moved: 0,
@@ -173,12 +193,15 @@ impl LogTable {
         let began = first.as_ref().and_then(|row| row.started.clone().zip(row.fresh));
         let about = first.and_then(|row| row.about);
         let about = about.and_then(|about| serde_json::from_value::<About>(about).ok());
-        let Some(About { token, ranges, arguments, .. }) = about.filter(|about| is_token(&about.token))
+        let Some(About { token, ranges, kept, arguments, .. }) = about.filter(|about| is_token(&about.token))
         else {
             return Ok(());
         };
         // Parts of the documents may be read before the first step is done.
         self.read = began.filter(|_| arguments.is_shared());
+        self.kept = kept.unwrap_or_default();
+        self.progress.update = arguments.update.is_some();
+        self.progress.sizes.largest = self.kept.largest;
         (self.call, self.ranges) = (Some((token, arguments)), ranges);
         for (row, step) in rows.zip(1..) {
             if row.step != step {
@@ -186,8 +209,10 @@ impl LogTable {
             }
             let noted = row.about.and_then(|about| serde_json::from_value::<StageDetails>(about).ok());
             let StageDetails { bytes, largest, rounds, moved, unsettled } = noted.unwrap_or_default();
+            if bytes > 0 {
+                self.progress.sizes = Sizes { bytes, largest: largest.max(self.kept.largest) };
+            }
             if step == 1 {
-                self.progress.sizes = Sizes { bytes, largest };
                 self.read = self.read.take().or(row.started.zip(row.fresh));
             }
             self.moved = self.moved.saturating_add(moved);
@@ -212,9 +237,20 @@ impl LogTable {
         statements::create(&name).run()?;
         let gone = || SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE, format!("{name} is gone"));
         let Self { name, oid, .. } = Self::open(place, caller)?.ok_or_else(gone)?;
-        let about = About { token: token.to_owned(), ranges, lock: lock.to_u32(), arguments };
+        let kept = arguments.update.is_some().then(Kept::default);
+        let about = About { token: token.to_owned(), ranges, lock: lock.to_u32(), kept, arguments };
         let about = json(&about)?;
         statements::write((&name, oid), 0, "arguments", 0, Some(&about))?.run().map(|_| ())
+    }
+
+    /// Begins to bring the result up to date: notes what was kept, and deletes the rows of all
+    /// stages.
+    pub(super) fn begin_update(&self) -> Result<()> {
+        let Progress { sizes, .. } = self.progress;
+        let read = self.kept.read.saturating_add(self.progress.expected(crate::into::step::Table::Sets));
+        let kept = json(&Kept { calls: self.kept.calls + 1, read, largest: sizes.largest })?;
+        statements::note_kept((&self.name, self.oid), &kept)?.run()?;
+        self.forget(0)
     }
 
     /// Drops the log.

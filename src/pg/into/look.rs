@@ -8,9 +8,11 @@ use super::outcome;
 use super::parts;
 use super::place::Place;
 use super::servers::Dblink;
+use super::update;
 use super::work::Work;
 use crate::into::state::Log;
 use crate::pg::server::error::Result;
+use crate::pg::server::version;
 
 /// Finds the results of earlier transactions and calls, here and on the servers.
 pub(super) fn look_around(work: &mut Work) -> Result<()> {
@@ -51,6 +53,9 @@ pub(super) fn look_around(work: &mut Work) -> Result<()> {
         if first {
             layout.check_versions(&work.extension)?;
         }
+        if work.asked.is_update() {
+            update::check_hashable(work)?;
+        }
     }
     if let (true, Some(dblink), Some(in_parts)) = (first, &work.dblink, &work.asked.in_parts) {
         for server in &in_parts.servers {
@@ -65,6 +70,9 @@ pub(super) fn look_around(work: &mut Work) -> Result<()> {
     }
     let spread = work.spread()?;
     spread.lock()?;
+    if work.asked.is_update() {
+        return look_for_update(work);
+    }
     let is_ours = is_of_this_call(work, log)?;
     let is_resumed = first && work.arguments.resume == Some(true);
     let made = is_resumed && log.is_finished && is_ours && outcome::is_made(work)?;
@@ -84,6 +92,40 @@ pub(super) fn look_around(work: &mut Work) -> Result<()> {
     if work.state.call.shared && matches!(work.state.log, Log::Ours(_)) {
         parts::join(work);
     }
+    Ok(())
+}
+
+/// Finds out whether a call that brings a result up to date can go on with what was kept.
+fn look_for_update(work: &mut Work) -> Result<()> {
+    let first = work.state.call.first;
+    let Some((log, (_, known), asked)) = work
+        .log
+        .as_ref()
+        .and_then(|log| Some((log, log.call.as_ref()?)))
+        .zip(arguments(work)?)
+        .map(|((log, call), asked)| (log, call, asked))
+    else {
+        return Ok(());
+    };
+    // The result is that of the log, which says so.
+    work.state.taken = work.state.taken && known.update.is_none();
+    let is_ours =
+        !first || (work.arguments.resume != Some(false) && update::is_kept(work, log, known, &asked)?);
+    let is_finished = log.is_finished;
+    let (found, left) = if is_ours && is_finished {
+        (Log::Finished, true)
+    } else if is_ours {
+        if first && let Some((read, _)) = &log.read {
+            let name = work.arguments.name();
+            pgrx::notice!(
+                "{name}: goes on with the documents as they were seen at {read}; call it again for later changes"
+            );
+        }
+        (Log::Ours(log.progress.clone()), true)
+    } else {
+        (Log::Other, true)
+    };
+    (work.state.log, work.state.left) = (found, left);
     Ok(())
 }
 
@@ -124,7 +166,8 @@ fn goes_on(work: &Work, log: &LogTable) -> bool {
 /// Returns the parameters of the call for the log, or None if the join is not made in parts.
 pub(super) fn arguments(work: &Work) -> Result<Option<Arguments>> {
     let Some(in_parts) = &work.asked.in_parts else { return Ok(None) };
-    let InParts { documents, measure, threshold, bands, carried, parts, servers, citus, .. } = in_parts;
+    let InParts { documents, measure, threshold, bands, carried, parts, servers, citus, update, .. } =
+        in_parts;
     Ok(Some(Arguments {
         docs: work.asked.docs.to_u32(),
         documents: documents.query(),
@@ -137,5 +180,6 @@ pub(super) fn arguments(work: &Work) -> Result<Option<Arguments>> {
         pairs: work.result.qualified()?,
         servers: servers.clone(),
         citus: citus.clone(),
+        update: update.then(|| version::LIBRARY.to_owned()),
     }))
 }

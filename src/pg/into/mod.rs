@@ -12,7 +12,9 @@
 //! server and are joined in parts, which sessions share: [`in_parts`] finds these tables, and
 //! [`parts`] takes the parts. [`outcome`] makes the tables that the caller named. [`reasons`] makes
 //! the error that says why a call ends, and [`refusal`] is an error that is raised once the tables
-//! of the call are dropped. [`runs`] lists calls and what they left, and cleans up.
+//! of the call are dropped. [`update`] brings a finished result up to date by working tables that
+//! are [`kept`], in Citus as [`update_shards`] does. [`runs`] lists calls and what they left, and
+//! cleans up.
 //!
 //! Work runs as the caller with `pg_catalog` as the only schema of the search path, except for
 //! reading documents, which runs like any query of the caller.
@@ -26,6 +28,7 @@ mod documents;
 mod here;
 mod in_parts;
 mod in_shards;
+mod kept;
 mod layout;
 mod log;
 mod look;
@@ -44,4 +47,6 @@ mod stars;
 mod statements;
 mod tables;
 mod transaction;
+mod update;
+mod update_shards;
 mod work;

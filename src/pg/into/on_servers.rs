@@ -27,7 +27,7 @@ impl Backend for OnServers {
         const JOINS: [&CStr; 3] = [c"enable_mergejoin", c"enable_hashjoin", c"enable_nestloop"];
         set(c"enable_partitionwise_aggregate", c"on");
         set(c"enable_partitionwise_join", c"on");
-        if fill::joins_on_servers(table) {
+        if fill::joins_on_servers(table) && !work.in_parts()?.servers.is_empty() {
             JOINS.iter().for_each(|join| set(join, c"off"));
         }
         let spread = work.spread()?;
@@ -39,6 +39,9 @@ impl Backend for OnServers {
         let statement = match table {
             // The table of sets is filled elsewhere, and clusters are made locally.
             Table::Sets | Table::Larger | Table::Edges | Table::Neighbours | Table::Clusters => {
+                return Err(not_here(table));
+            }
+            Table::Seen | Table::Changes | Table::Known | Table::Stored | Table::Routed => {
                 return Err(not_here(table));
             }
             Table::Members => {

@@ -4,8 +4,11 @@ use pgrx::pg_sys::{self, Datum, Oid};
 
 use super::columns::{Column, Type};
 use super::own;
+use super::spread::Scratch;
 use super::stars;
+use super::statements::fill::Named;
 use super::statements::outcome as statements;
+use super::statements::update;
 use super::work::Work;
 use crate::pg::functions::clusters::warn_of_chains;
 use crate::pg::functions::near_duplicates::Run;
@@ -14,6 +17,7 @@ use crate::pg::procedure::supplied_rows::supplying;
 use crate::pg::procedure::table::Shape;
 use crate::pg::query::Query;
 use crate::pg::query::as_user::{as_user, set};
+use crate::pg::query::operators::equality;
 use crate::pg::read::pairs::Pairs;
 use crate::pg::request::form::KeptArguments;
 use crate::pg::request::{PassageRequest, Request};
@@ -51,9 +55,60 @@ const CLUSTERS: &[Column] = &[
 /// Makes the table of pairs from the working tables.
 pub(super) fn make(work: &mut Work) -> Result<()> {
     set(c"enable_nestloop", c"off");
+    if work.asked.is_update() && work.result.relation()?.is_some() {
+        return change(work);
+    }
     let (name, oid) = create(work)?;
     work.state.filled = Some(work.backend.fill_result(work, (&name, oid))?);
     Ok(())
+}
+
+/// Makes the pairs in a table of their own, and changes the rows of the table of pairs that differ.
+fn change(work: &mut Work) -> Result<()> {
+    let (result, oid) = open_result(work)?;
+    let spread = work.spread()?;
+    let place = spread.scratch(Scratch::Found);
+    spread.drop_scratch(Scratch::Found)?;
+    statements::create_result(&place.qualified()?, &work.asked.id, false, false).run()?;
+    if let Some(layout) = work.asked.in_parts.as_ref().and_then(|in_parts| in_parts.citus.as_ref()) {
+        layout.spread_like(&place, "left_id", (&result, oid))?;
+    }
+    let found = work.owned().open(&place, own::TABLE, PAIRS)?;
+    let rows = work.backend.fill_result(work, (&found.0, found.1))?;
+    for statement in update::pairs_become((&result, oid), (&found.0, found.1), &equality(work.asked.id_oid)?)
+    {
+        statement.run()?;
+    }
+    spread.drop_scratch(Scratch::Found)?;
+    work.state.filled = Some(rows);
+    Ok(())
+}
+
+/// Opens the table of clusters of an earlier call, and makes one of the same columns for what it is
+/// to have, or makes the table of clusters if there is none. The last value is the earlier table.
+fn clusters_to_fill(work: &Work) -> Result<Option<((String, Oid), Option<(String, Oid)>)>> {
+    let Some(place) = &work.clusters else { return Ok(None) };
+    if !work.asked.is_update() || place.relation()?.is_none() {
+        return Ok(create_clusters(work)?.map(|made| (made, None)));
+    }
+    let old = work.owned().open(place, shape(work), CLUSTERS)?;
+    let spread = work.spread()?;
+    let place = spread.scratch(Scratch::Grouped);
+    spread.drop_scratch(Scratch::Grouped)?;
+    statements::create_clusters(&place.qualified()?, &work.asked.id, false).run()?;
+    if let Some(layout) = work.asked.in_parts.as_ref().and_then(|in_parts| in_parts.citus.as_ref()) {
+        layout.spread_like(&place, "id", (&old.0, old.1))?;
+    }
+    Ok(Some((work.owned().open(&place, own::TABLE, CLUSTERS)?, Some(old))))
+}
+
+/// Changes the rows of an earlier table of clusters that differ.
+fn change_clusters(work: &Work, made: Named<'_>, old: Option<(String, Oid)>) -> Result<()> {
+    let Some(old) = old else { return Ok(()) };
+    for statement in update::clusters_become((&old.0, old.1), made, &equality(work.asked.id_oid)?) {
+        statement.run()?;
+    }
+    work.spread()?.drop_scratch(Scratch::Grouped)
 }
 
 /// Makes the table of pairs by a join on this server, which reads the documents like any query of
@@ -152,20 +207,22 @@ fn create_clusters(work: &Work) -> Result<Option<(String, Oid)>> {
 
 /// Fills the table of clusters from working tables.
 pub(super) fn clusters(work: &Work) -> Result<()> {
-    let Some((name, oid)) = create_clusters(work)? else { return Ok(()) };
-    stars::result(work, (&name, oid))
+    let Some(((name, oid), old)) = clusters_to_fill(work)? else { return Ok(()) };
+    stars::result(work, (&name, oid))?;
+    change_clusters(work, (&name, oid), old)
 }
 
 /// Fills the table of clusters from the table of pairs, which is read locally.
 pub(super) fn cluster_here(work: &Work) -> Result<()> {
-    let Some((name, oid)) = create_clusters(work)? else { return Ok(()) };
+    let Some(((name, oid), old)) = clusters_to_fill(work)? else { return Ok(()) };
     let (result, result_oid) = open_result(work)?;
     let id = work.asked.id_oid;
     let statement =
         statements::clusters(&work.extension.internal, (&name, oid), (&result, result_oid), &work.asked.id);
     let columns = [id, id, pg_sys::BOOLOID, pg_sys::INT8OID, pg_sys::FLOAT8OID];
     let mut clusters = |call, store: &mut Store| clusters_here(call, (id, result_oid), store);
-    supplying(&columns, &mut clusters, || statement.run()).map(|_| ())
+    supplying(&columns, &mut clusters, || statement.run())?;
+    change_clusters(work, (&name, oid), old)
 }
 
 /// Stores the clusters of the pairs that the query in argument 0 of a call reads from the table of

@@ -31,12 +31,14 @@ pub(super) struct Spread<'a> {
     pub citus: Option<&'a CitusLayout>,
     /// The number of local partitions of a table, if sessions share the tables.
     pub parts: Option<usize>,
+    /// Set if some of the tables are kept, to bring the result up to date.
+    pub update: bool,
     /// The owner of the tables, and the types of their columns.
     pub owned: Owned<'a>,
 }
 
-/// Further tables. All but the last are in Citus, where each is made, read and dropped within one
-/// step.
+/// Further tables. All but the last three are in Citus, where each is made, read and dropped within
+/// one step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scratch {
     /// For each shard, a key that falls into it, and the shard's number, starting at 0.
@@ -53,14 +55,27 @@ pub(super) enum Scratch {
     Vertices,
     /// The parts that are done, of each stage that sessions share.
     Parts,
+    /// The pairs that a table of the caller is to have.
+    Found,
+    /// The clusters that a table of the caller is to have.
+    Grouped,
 }
 
 /// The columns of [`Scratch::Slots`].
 pub(super) const SLOTS: &[Column] = &[("key", Type::Int8), ("slot", Type::Int8)];
 
 impl Scratch {
-    const ALL: [Self; 7] =
-        [Self::Slots, Self::Ids, Self::Samples, Self::Joined, Self::Named, Self::Vertices, Self::Parts];
+    pub(super) const ALL: [Self; 9] = [
+        Self::Slots,
+        Self::Ids,
+        Self::Samples,
+        Self::Joined,
+        Self::Named,
+        Self::Vertices,
+        Self::Parts,
+        Self::Found,
+        Self::Grouped,
+    ];
 
     /// Returns the suffix of its name.
     fn name(self) -> &'static str {
@@ -72,6 +87,8 @@ impl Scratch {
             Self::Named => "named",
             Self::Vertices => "vertices",
             Self::Parts => "parts",
+            Self::Found => "found",
+            Self::Grouped => "grouped",
         }
     }
 }
@@ -81,11 +98,11 @@ const SENT: i64 = 1000;
 const SETS_SENT: i64 = 50;
 
 impl Spread<'_> {
-    fn name(&self, table: Table) -> String {
+    pub(super) fn name(&self, table: Table) -> String {
         format!("neardup_{}_{}", self.token, table.name())
     }
 
-    fn place(&self, table: Table) -> Place {
+    pub(super) fn place(&self, table: Table) -> Place {
         self.home.beside(self.name(table))
     }
 
@@ -112,12 +129,12 @@ impl Spread<'_> {
     }
 
     /// Returns the places of all tables that may exist locally.
-    fn all(&self) -> Vec<Place> {
+    pub(super) fn all(&self) -> Vec<Place> {
         let scratch = Scratch::ALL.map(|scratch| self.scratch(scratch));
         Table::ALL.iter().flat_map(|&table| self.places(table)).chain(scratch).collect()
     }
 
-    fn dblink(&self) -> Result<&Dblink> {
+    pub(super) fn dblink(&self) -> Result<&Dblink> {
         self.dblink.ok_or_else(|| SqlError::parameter("there is no way to the servers"))
     }
 
@@ -140,7 +157,7 @@ impl Spread<'_> {
         let columns = self.columns(table);
         let place = self.place(table);
         if !self.has_partitions(table) {
-            return self.owned.open(&place, own::TABLE, columns);
+            return self.owned.open(&place, self.keyed(table, own::TABLE), columns);
         }
         let (name, oid) = self.owned.open(&place, self.keyed(table, own::PARTITIONED), columns)?;
         let mut partitions = Vec::new();
@@ -169,7 +186,7 @@ impl Spread<'_> {
 
     /// Returns the shape of a table that may have a key.
     fn keyed(&self, table: Table, shape: Shape) -> Shape {
-        let has_key = self.parts.is_some() && table == Table::Sets;
+        let has_key = (self.parts.is_some() || self.is_plain()) && table == Table::Sets;
         Shape { indexes: usize::from(has_key), ..shape }
     }
 
@@ -188,8 +205,8 @@ impl Spread<'_> {
     }
 
     /// Reports whether the rows of a table are in partitions.
-    fn has_partitions(&self, table: Table) -> bool {
-        self.citus.is_none() && definitions::spread_by(table).is_some()
+    pub(super) fn has_partitions(&self, table: Table) -> bool {
+        self.citus.is_none() && !self.is_plain() && definitions::spread_by(table).is_some()
     }
 
     pub(super) fn columns(&self, table: Table) -> &'static [Column] {
@@ -239,12 +256,14 @@ impl Spread<'_> {
             return self.make_in_parts(table, &name);
         }
         let columns = self.owned.types.sql(self.columns(table));
-        let Some(by) = definitions::spread_by(table) else {
-            return definitions::create_here(&name, &columns).run().map(|_| ());
+        let key = if self.update && table == Table::Sets { ", PRIMARY KEY (n)" } else { "" };
+        let Some(by) = definitions::spread_by(table).filter(|_| !self.is_plain()) else {
+            let create = if self.update { definitions::create_kept } else { definitions::create_here };
+            return create(&name, &format!("{columns}{key}")).run().map(|_| ());
         };
         let far_name = self.name(table);
         for server in self.servers {
-            self.dblink()?.create(server, &far_name, &columns)?;
+            self.dblink()?.create(server, &far_name, &format!("{columns}{key}"), self.update)?;
         }
         let ranges = (table == Table::Routes).then_some(parts);
         definitions::create_spread(&name, &columns, by, ranges.is_some()).run()?;
@@ -291,26 +310,6 @@ impl Spread<'_> {
         Ok(false)
     }
 
-    /// Drops all tables: the tables on servers first, because dropping local tables can be rolled
-    /// back.
-    pub(super) fn drop_all(&self) -> Result<()> {
-        let spread = |table: &Table| definitions::spread_by(*table).is_some();
-        let far: Vec<String> = Table::ALL.into_iter().filter(spread).map(|table| self.name(table)).collect();
-        for server in self.servers {
-            self.dblink()?.drop(server, &far)?;
-        }
-        let mut here = Vec::new();
-        let scratch = Scratch::ALL.map(|scratch| self.scratch(scratch));
-        for place in Table::ALL.map(|table| self.place(table)).into_iter().chain(scratch) {
-            if let Some(oid) = place.relation()?
-                && let Some(table) = own::open(oid, self.owned.caller)?
-            {
-                here.push(table.name);
-            }
-        }
-        if here.is_empty() { Ok(()) } else { definitions::drop(&here).run().map(|_| ()) }
-    }
-
     /// Makes a table without rows in shards.
     fn make_in_shards(&self, layout: &CitusLayout, table: Table, name: &str) -> Result<()> {
         let place = self.place(table);
@@ -321,6 +320,11 @@ impl Spread<'_> {
         // All tables that are distributed by numbers of sets are colocated with the sets; parts are
         // distributed independently.
         let like = match table {
+            Table::Known => return layout.spread_by_ids(&place, "id", self.owned.types.id.1),
+            Table::Seen | Table::Changes => Some(Table::Known),
+            Table::Stored | Table::Routed => None,
+            Table::Routes if self.update => Some(Table::Routed),
+            _ if self.update => Some(Table::Stored),
             Table::Sets | Table::Routes => None,
             Table::Members => Some(Table::Sets),
             _ => Some(Table::Members),

@@ -4,6 +4,7 @@ use pgrx::pg_sys;
 
 use super::parts;
 use super::statements::outcome;
+use super::update;
 use super::work::Work;
 use crate::into::state::Sizes;
 use crate::into::step::Table;
@@ -13,6 +14,16 @@ use crate::pg::server::error::Result;
 
 /// Makes a table.
 pub(super) fn make(work: &Work, table: Table) -> Result<()> {
+    let spread = work.spread()?;
+    if spread.kept().contains(&table) && spread.is_whole(table)? {
+        return Ok(());
+    }
+    // What is kept is made before what is put beside it.
+    for kept in spread.made_with(table) {
+        if !spread.is_whole(*kept)? {
+            spread.make(*kept, work.in_parts()?.parts, 1)?;
+        }
+    }
     let progress = &work.log()?.progress;
     let fetched = progress.sizes.rows_a_fetch(progress.expected(Table::Sets));
     work.spread()?.make(table, work.in_parts()?.parts, fetched)?;
@@ -21,6 +32,9 @@ pub(super) fn make(work: &Work, table: Table) -> Result<()> {
 
 /// Reads the documents like any query of the caller.
 pub(super) fn read_documents(work: &mut Work) -> Result<()> {
+    if work.asked.is_update() {
+        return update::read_documents(work);
+    }
     let (sql, oid, besides) = as_user(work.caller, || {
         let (name, oid) = work.spread()?.open(Table::Sets)?;
         let (sql, besides) = work.backend.read_documents(work, &name)?;
@@ -37,9 +51,11 @@ pub(super) fn read_documents(work: &mut Work) -> Result<()> {
 pub(super) fn measure(work: &mut Work) -> Result<()> {
     let spread = work.spread()?;
     let sets = spread.open(Table::Sets)?;
-    let row = outcome::measure((&sets.0, sets.1)).row([pg_sys::INT8OID; 2])?.unwrap_or_default();
+    let name = if work.asked.is_update() { update::new_sets(work, &sets.0)? } else { sets.0 };
+    let row = outcome::measure((&name, sets.1)).row([pg_sys::INT8OID; 2])?.unwrap_or_default();
     let [bytes, largest] = row.map(|number| number.map_or(0, |number| number.value() as i64));
-    let sizes = Sizes { bytes, largest };
+    // What is kept may have larger ones.
+    let sizes = Sizes { bytes, largest: largest.max(work.log()?.kept.largest) };
     let count = work.state.filled.unwrap_or_default();
     spread.fetch_sets(sizes.rows_a_fetch(count))?;
     work.state.sizes = Some(sizes);

@@ -12,6 +12,8 @@ use super::on_servers::OnServers;
 use super::place::such_as;
 use super::reasons;
 use super::refusal::{self, Pending};
+use super::update::{self, Updated};
+use super::update_shards::UpdatedShards;
 use super::work::{Part, Work};
 use super::{outcome, parts, stars, tables};
 use crate::into::plan::plan;
@@ -136,6 +138,7 @@ fn begin(
         in_parts: asked.in_parts.is_some(),
         shared,
         first,
+        update: asked.is_update(),
         max_pairs: asked.max_pairs.filter(|_| asked.in_parts.is_some()),
         clusters: clusters.is_some(),
         by_stars: false,
@@ -155,8 +158,10 @@ fn begin(
         log: None,
         dblink: None,
         backend: match (in_shards, shared) {
+            (true, _) if call_state.update => &UpdatedShards,
             (true, _) => &InShards,
             (false, true) => &Here,
+            (false, false) if call_state.update => &Updated,
             (false, false) => &OnServers,
         },
         began,
@@ -200,16 +205,23 @@ impl Transaction for Work {
             Step::Done(end) => return Ok(Some(end)),
             // Documents are read like in any query of the caller.
             Step::Fill(Table::Sets) => tables::read_documents(self),
+            Step::Fill(Table::Seen) => update::see(self),
             Step::JoinHere => outcome::join_here(self),
             Step::TakeLog => {
                 let ranges = if self.state.call.shared { parts::ranges(self)? } else { Vec::new() };
                 as_caller(self, |work| take_log(work, ranges))
             }
             Step::DropTables => as_caller(self, |work| {
-                work.spread()?.drop_all()?;
+                let is_kept = work.asked.is_update() && work.state.log == Log::Finished;
+                if is_kept {
+                    work.spread()?.drop_others()?
+                } else {
+                    work.spread()?.drop_all()?
+                }
                 settle(work);
                 Ok(())
             }),
+            Step::BeginUpdate => as_caller(self, |work| work.log()?.begin_update()),
             Step::DropLog => as_caller(self, |work| {
                 work.log.as_ref().map_or(Ok(()), LogTable::drop)?;
                 settle(work);
@@ -252,6 +264,12 @@ impl Transaction for Work {
             Step::MakeClusters => as_caller(self, |work| outcome::clusters(work)),
             Step::ClusterHere => as_caller(self, |work| outcome::cluster_here(work)),
             Step::Log(stage) => as_caller(self, |work| log(work, stage)),
+            Step::Refuse(why) if self.state.call.update && why != Refusal::DoubleId => {
+                as_caller(self, |work| match reasons::reason(work, why)? {
+                    Some((code, message, hint)) => Err(SqlError::new(code, message).hint(hint)),
+                    None => Ok(()),
+                })
+            }
             Step::Refuse(why) => as_caller(self, |work| {
                 if let Some(reason) = reasons::reason(work, why)? {
                     refusal::remember(work.began, reason, why == Refusal::Taken);
@@ -270,6 +288,9 @@ fn check_ids(work: &mut Work) -> Result<()> {
         let message = format!("id {id} stands in more than one row of {}", work.asked.shown);
         let hint = "Every document needs an id of its own; name another column with id_column.";
         let why = (PgSqlErrorCode::ERRCODE_UNIQUE_VIOLATION, message, hint.to_owned());
+        if work.state.call.update {
+            return Err(SqlError::new(why.0, why.1).hint(why.2));
+        }
         refusal::remember(work.began, why, false);
     }
     Ok(())

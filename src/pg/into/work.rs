@@ -121,6 +121,7 @@ impl Work {
             dblink: dblink.as_ref(),
             citus,
             parts,
+            update: arguments.update.is_some(),
             owned: self.owned(),
         })
     }

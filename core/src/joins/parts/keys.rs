@@ -27,6 +27,9 @@ const LOOKS: u64 = 2;
 const LIMITED: u64 = 4;
 /// The bits of a key that are its role and no part of its hash.
 const ROLES: u64 = OFFERS | LOOKS | LIMITED;
+/// Set among the keys of a part if the document is known. This bit of hashes does not count in a
+/// part.
+const KNOWN: u64 = 8;
 
 /// A key of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -101,8 +104,8 @@ impl<F: TempFiles> KeyPart<F> {
         Self { entries: Spool::new(files, budget / 2), budget, most: most.unwrap_or(u64::MAX) }
     }
 
-    /// Adds the encoded keys of a document.
-    pub fn add(&mut self, document: u64, bytes: &[u8]) -> Result<()> {
+    /// Adds the encoded keys of a document. Two documents that are `known` are no candidate.
+    pub fn add(&mut self, document: u64, bytes: &[u8], known: bool) -> Result<()> {
         let bad = |why: String| Error::Malformed { what: NAME, why };
         let (&version, keys) = bytes.split_first().ok_or_else(|| bad("it is cut short".to_owned()))?;
         if version != VERSION {
@@ -112,7 +115,9 @@ impl<F: TempFiles> KeyPart<F> {
         if !rest.is_empty() {
             return Err(bad("a key is cut short".to_owned()));
         }
-        keys.iter().try_for_each(|&key| self.entries.push([u64::from_le_bytes(key), document]))
+        let known = if known { KNOWN } else { 0 };
+        keys.iter()
+            .try_for_each(|&key| self.entries.push([u64::from_le_bytes(key) & !KNOWN | known, document]))
     }
 
     /// Calls `each` once for each candidate, in order, the lesser number first.
@@ -128,7 +133,7 @@ impl<F: TempFiles> KeyPart<F> {
         let mut hash = 0;
         loop {
             let next = entries.next(executor)?;
-            if next.is_none_or(|[key, _]| key & !ROLES != hash) {
+            if next.is_none_or(|[key, _]| key & !(ROLES | KNOWN) != hash) {
                 let is_limited = group.first().is_some_and(|&(_, role)| role & LIMITED != 0);
                 if !(is_limited && group.len() as u64 > most) {
                     expand(&mut group, &mut pairs, executor)?;
@@ -136,8 +141,8 @@ impl<F: TempFiles> KeyPart<F> {
                 group.clear();
             }
             let Some([key, document]) = next else { break };
-            hash = key & !ROLES;
-            memory::push(&mut group, (document, key & ROLES), DOING)?;
+            hash = key & !(ROLES | KNOWN);
+            memory::push(&mut group, (document, key & (ROLES | KNOWN)), DOING)?;
         }
         let mut pairs = pairs.sorted(executor)?;
         let mut last = None;
@@ -171,7 +176,7 @@ fn expand(group: &mut [(u64, u64)], pairs: &mut Sorter<'_, [u64; 2]>, executor: 
             }
             for &(b, other) in others {
                 let meet = other & LOOKS != 0 || role & LOOKS != 0 && other & OFFERS != 0;
-                if meet && a != b {
+                if meet && a != b && role & other & KNOWN == 0 {
                     pairs.push([a.min(b), a.max(b)], executor)?;
                 }
             }
@@ -208,6 +213,7 @@ mod tests {
             parts in 1..5u32,
             most in prop::option::of(0..6u64),
             budget in prop::sample::select(vec![0, usize::MAX]),
+            known in prop::collection::vec(any::<bool>(), 30),
         ) {
             let stop = Stop::default();
             let all: Vec<Vec<Key>> =
@@ -226,7 +232,7 @@ mod tests {
                 }
                 for a in 0..all.len() {
                     for b in 0..all.len() {
-                        if a != b && roles[a] & OFFERS != 0 && roles[b] & LOOKS != 0 {
+                        if a != b && roles[a] & OFFERS != 0 && roles[b] & LOOKS != 0 && !(known[a] && known[b]) {
                             expected.insert((a.min(b) as u64, a.max(b) as u64));
                         }
                     }
@@ -238,7 +244,7 @@ mod tests {
                 for (n, keys) in all.iter().enumerate() {
                     let rows = groups(&mut keys.clone(), parts, &stop).unwrap();
                     for (_, bytes) in rows.parts.iter().filter(|(of, _)| *of == part) {
-                        joined.add(n as u64, bytes).unwrap();
+                        joined.add(n as u64, bytes, known[n]).unwrap();
                     }
                 }
                 let mut last = None;
@@ -262,8 +268,8 @@ mod tests {
     fn bytes_that_are_no_keys() {
         let mut part = KeyPart::new(MemoryFiles, 0, None);
         for bytes in [&[][..], &[2], &[1, 0, 0]] {
-            assert!(part.add(1, bytes).is_err(), "{bytes:?}");
+            assert!(part.add(1, bytes, false).is_err(), "{bytes:?}");
         }
-        assert!(part.add(1, &[1, 7, 0, 0, 0, 0, 0, 0, 0]).is_ok());
+        assert!(part.add(1, &[1, 7, 0, 0, 0, 0, 0, 0, 0], true).is_ok());
     }
 }

@@ -3,6 +3,9 @@
 //!
 //! Rows that do not fit in memory are joined run by run, each run with itself and with every other
 //! run. Two runs and the index of one of them are in memory at a time.
+//!
+//! Rows may be known from an earlier join of the same part. Then only candidates with a row that is
+//! not known are found, and known rows that share no token with such a row are passed over.
 
 use super::engine::{self, Engine, Partners};
 use super::rows::{Rows, Shared};
@@ -25,28 +28,43 @@ struct Run {
     words: usize,
 }
 
-/// The rows of a part.
+/// Rows of one kind, in memory and in the file.
+#[derive(Debug, Default)]
+struct Collected {
+    rows: Rows,
+    runs: Vec<Run>,
+}
+
+impl Collected {
+    /// Returns the bytes of the rows in memory, with those of an index of them.
+    fn bytes(&self) -> usize {
+        let index = self.rows.tokens() * engine::BYTES_A_TOKEN + self.rows.len() * engine::BYTES_A_ROW;
+        self.rows.bytes() + index
+    }
+}
+
+/// The rows of a part. Candidates of two known rows are of no interest.
 pub struct Part<F> {
     files: F,
     budget: usize,
     bounds: Bounds,
-    rows: Rows,
+    rows: Collected,
+    known: Collected,
     file: Option<Box<dyn TempFile>>,
-    runs: Vec<Run>,
     written: u64,
 }
 
 impl<F> std::fmt::Debug for Part<F> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Part of {} rows and {} runs", self.rows.len(), self.runs.len())
+        write!(f, "Part of {} rows and {} runs", self.rows.rows.len(), self.rows.runs.len())
     }
 }
 
 impl<F: TempFiles> Part<F> {
     /// Creates a part without rows, to be joined with about `budget` bytes.
     pub fn new(predicate: Predicate, files: F, budget: usize) -> Self {
-        let (rows, runs) = (Rows::default(), Vec::new());
-        Self { files, budget, bounds: Bounds::new(predicate), rows, file: None, runs, written: 0 }
+        let (rows, known) = (Collected::default(), Collected::default());
+        Self { files, budget, bounds: Bounds::new(predicate), rows, known, file: None, written: 0 }
     }
 
     /// Returns the predicate of the join.
@@ -57,11 +75,21 @@ impl<F: TempFiles> Part<F> {
     /// Adds a row: the words of its id, the size of its set, its bitmap, and its tokens or the keys
     /// of its bands.
     pub fn add(&mut self, id: &[u64], size: u32, bitmap: &[u8], shared: Shared<'_>) -> Result<()> {
-        self.rows.push(id, size, bitmap, shared)?;
+        self.rows.rows.push(id, size, bitmap, shared)?;
+        self.fit()
+    }
+
+    /// Adds a row that is known: it is a candidate only with rows that are not.
+    pub fn add_known(&mut self, id: &[u64], size: u32, bitmap: &[u8], shared: Shared<'_>) -> Result<()> {
+        self.known.rows.push(id, size, bitmap, shared)?;
+        self.fit()
+    }
+
+    /// Writes the rows to the file if they take too much memory.
+    fn fit(&mut self) -> Result<()> {
         // A run has half of the rows that are written at one time. Later, two runs and the index of
         // one of them are in memory.
-        let index = self.rows.tokens() * engine::BYTES_A_TOKEN + self.rows.len() * engine::BYTES_A_ROW;
-        if self.rows.bytes() + index > self.budget { self.spill() } else { Ok(()) }
+        if self.rows.bytes() + self.known.bytes() > self.budget { self.spill() } else { Ok(()) }
     }
 
     fn spill(&mut self) -> Result<()> {
@@ -69,50 +97,97 @@ impl<F: TempFiles> Part<F> {
             Some(file) => file,
             none => none.insert(self.files.create()?),
         };
-        for (rows, words) in self.rows.write(&mut **file)? {
-            memory::push(&mut self.runs, Run { at: self.written, rows, words }, super::rows::DOING)?;
-            self.written += words as u64;
+        for kind in [&mut self.rows, &mut self.known] {
+            if kind.rows.is_empty() {
+                continue;
+            }
+            for (rows, words) in kind.rows.write(&mut **file)? {
+                memory::push(&mut kind.runs, Run { at: self.written, rows, words }, super::rows::DOING)?;
+                self.written += words as u64;
+            }
         }
         Ok(())
     }
 
     /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
-        self.rows.bytes() + memory::bytes(&self.runs)
+        let of = |kind: &Collected| kind.rows.bytes() + memory::bytes(&kind.runs);
+        of(&self.rows) + of(&self.known)
     }
 
-    /// Calls `each` once for each candidate, with the ids of its two rows. The first row is not
-    /// smaller than the second.
+    /// Calls `each` once for each candidate, with the ids of its two rows. Unless one of them is
+    /// known, the first row is not smaller than the second.
     pub fn candidates(mut self, executor: &dyn Executor, each: &mut Each<'_>) -> Result<()> {
-        if self.runs.is_empty() {
-            sort(&mut self.rows, executor)?;
-            return join(&self.rows, &self.rows, Partners::Before, self.bounds, executor, each);
+        let bounds = self.bounds;
+        if self.file.is_none() {
+            let (mut rows, known) = (self.rows.rows, self.known.rows);
+            sort(&mut rows, executor)?;
+            join(&rows, &rows, Partners::Before, bounds, executor, each)?;
+            let known = sharing(known, &rows, executor)?;
+            return join_both(&rows, &known, bounds, executor, each);
         }
-        if !self.rows.is_empty() {
+        if !(self.rows.rows.is_empty() && self.known.rows.is_empty()) {
             self.spill()?;
         }
-        let Self { file: Some(mut file), runs, bounds, .. } = self else { return Ok(()) };
+        let Self { file: Some(mut file), rows: Collected { runs, .. }, known, .. } = self else {
+            return Ok(());
+        };
         for (n, run) in runs.iter().enumerate() {
             let one = load(&mut *file, run, executor)?;
             join(&one, &one, Partners::Before, bounds, executor, each)?;
             for run in &runs[n + 1..] {
                 let other = load(&mut *file, run, executor)?;
-                join(&one, &other, Partners::NotLarger, bounds, executor, each)?;
-                join(&other, &one, Partners::Smaller, bounds, executor, each)?;
+                join_both(&one, &other, bounds, executor, each)?;
+            }
+            for run in &known.runs {
+                let other = sharing(read(&mut *file, run)?, &one, executor)?;
+                join_both(&one, &other, bounds, executor, each)?;
             }
         }
         Ok(())
     }
 }
 
+fn read(file: &mut dyn TempFile, run: &Run) -> Result<Rows> {
+    Rows::read(file, run.at, run.rows, run.words)
+}
+
 fn load(file: &mut dyn TempFile, run: &Run, executor: &dyn Executor) -> Result<Rows> {
-    let mut rows = Rows::read(file, run.at, run.rows, run.words)?;
+    let mut rows = read(file, run)?;
     sort(&mut rows, executor)?;
     Ok(rows)
 }
 
+/// Returns, sorted, those of `known` that may share a token with one of `rows`: of many known rows,
+/// few do.
+fn sharing(mut known: Rows, rows: &Rows, executor: &dyn Executor) -> Result<Rows> {
+    if known.is_empty() || rows.is_empty() {
+        return Ok(Rows::default());
+    }
+    executor::one(executor, &mut known, |known, stop| {
+        *known = known.sharing(rows, stop)?;
+        known.sort(stop)
+    })?;
+    Ok(known)
+}
+
 fn sort(rows: &mut Rows, executor: &dyn Executor) -> Result<()> {
     executor::one(executor, rows, |rows, stop| rows.sort(stop))
+}
+
+/// Joins the rows of two collections with each other.
+fn join_both(
+    one: &Rows,
+    other: &Rows,
+    bounds: Bounds,
+    executor: &dyn Executor,
+    each: &mut Each<'_>,
+) -> Result<()> {
+    if one.is_empty() || other.is_empty() {
+        return Ok(());
+    }
+    join(one, other, Partners::NotLarger, bounds, executor, each)?;
+    join(other, one, Partners::Smaller, bounds, executor, each)
 }
 
 fn join(

@@ -10,6 +10,7 @@ use super::{bands, bitmaps, groups};
 use crate::error::{Error, Result};
 use crate::executor::{self, Stop};
 use crate::files::TempFile;
+use crate::hash;
 use crate::memory;
 use crate::ragged::Ragged;
 use crate::simd::prefetch::prefetch;
@@ -142,6 +143,38 @@ impl Rows {
         self.rows.close(DOING)?;
         self.tokens += tokens as usize;
         Ok(())
+    }
+
+    /// Returns the rows that may share a token with one of `others`, in the order in which they
+    /// were added. A few of them share none.
+    pub fn sharing(&self, others: &Self, stop: &Stop) -> Result<Self> {
+        /// The bits for each token, of which one is set.
+        const BITS: usize = 16;
+        const WORD: usize = u64::BITS as usize;
+        let words = (others.tokens.saturating_mul(BITS) / WORD + 1).next_power_of_two();
+        let mut filter = memory::filled(0u64, words, DOING)?;
+        let bit = |token: u64| {
+            let bit = hash::mix(token) as usize & (words * WORD - 1);
+            (bit / WORD, 1 << (bit % WORD))
+        };
+        for row in others.rows.iter() {
+            stop.check()?;
+            for (token, _) in Row::new(row).tokens() {
+                let (word, bit) = bit(token);
+                filter[word] |= bit;
+            }
+        }
+        let mut kept = Self::default();
+        for words in self.rows.iter() {
+            stop.check()?;
+            let row = Row::new(words);
+            if row.tokens().any(|(token, _)| matches!(bit(token), (word, bit) if filter[word] & bit != 0)) {
+                memory::extend(&mut kept.rows.values, words, DOING)?;
+                kept.rows.close(DOING)?;
+                kept.tokens += row.tokens;
+            }
+        }
+        Ok(kept)
     }
 
     /// Sorts the rows in ascending order of size.

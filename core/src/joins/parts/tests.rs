@@ -36,6 +36,18 @@ fn in_parts(
     ranks: &[u8],
     budget: usize,
 ) -> BTreeSet<(u64, u64, u64)> {
+    with_known(sets, predicate, parts, ranks, (budget, &[]))
+}
+
+/// Returns those of these pairs of which not both sets are known.
+fn with_known(
+    sets: &[Vec<u8>],
+    predicate: Predicate,
+    parts: u32,
+    ranks: &[u8],
+    (budget, known): (usize, &[bool]),
+) -> BTreeSet<(u64, u64, u64)> {
+    let is_known = |id: u64| known.get(id as usize) == Some(&true);
     let stop = &Stop::default();
     let bounds = Bounds::new(predicate);
     let ranks = TokenRanks::check(ranks).unwrap();
@@ -45,7 +57,12 @@ fn in_parts(
         let set = TokenSet::check(set).unwrap();
         let Groups { size, bitmap, parts } = groups(&set, &ranks, &bounds, parts, stop).unwrap();
         for (part, prefix) in parts {
-            all[part as usize].add(&[id as u64], size, &bitmap, Shared::Tokens(&prefix)).unwrap();
+            let (part, row) = (&mut all[part as usize], Shared::Tokens(&prefix));
+            if is_known(id as u64) {
+                part.add_known(&[id as u64], size, &bitmap, row).unwrap();
+            } else {
+                part.add(&[id as u64], size, &bitmap, row).unwrap();
+            }
         }
     }
     let mut pairs = BTreeSet::new();
@@ -54,6 +71,7 @@ fn in_parts(
         part.candidates(&PlainThreads(1), &mut |a, b| {
             let pair = (a[0].min(b[0]), a[0].max(b[0]));
             assert!(pair.0 < pair.1 && here.insert(pair), "{pair:?} twice");
+            assert!(!(is_known(pair.0) && is_known(pair.1)), "{pair:?} is known");
             Ok(())
         })
         .unwrap();
@@ -119,6 +137,7 @@ proptest! {
         threshold in prop_oneof![Just(0.5), Just(0.8), Just(0.9), Just(1.0), Just(2.0 / 3.0), Just(0.75), 0.01..1.0],
         budget in prop_oneof![Just(0usize), Just(4000), Just(1 << 20)],
         kept in prop_oneof![Just(0usize), Just(3), Just(usize::MAX)],
+        known in prop::collection::vec(any::<bool>(), 30),
     ) {
         let spec = specs()[spec];
         let text = |words: &Vec<u8>| words.iter().map(|w| format!("w{w}")).collect::<Vec<_>>().join(" ");
@@ -133,6 +152,9 @@ proptest! {
         }
         let ranks = ranks::ranks(&mut frequencies, kept, &Stop::default()).unwrap();
         prop_assert_eq!(&in_parts(&sets, predicate, parts, &ranks, budget), &expected);
+        let mut unknown = expected.clone();
+        unknown.retain(|&(a, b, _)| !(known[a as usize] && known[b as usize]));
+        prop_assert_eq!(with_known(&sets, predicate, parts, &ranks, (budget, &known)), unknown);
         // The similarities themselves as thresholds.
         for &(_, _, similarity) in expected.iter().take(3) {
             let threshold = f64::from_bits(similarity);

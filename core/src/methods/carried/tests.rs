@@ -54,7 +54,7 @@ fn candidates(
                 let mut own = Vec::new();
                 carrier.keys(bytes, left_out, &mut own, &stop).unwrap();
                 for (part, bytes) in keys::groups(&mut own, parts, &stop).unwrap().parts {
-                    joined[part as usize].add(n, &bytes).unwrap();
+                    joined[part as usize].add(n, &bytes, false).unwrap();
                 }
             }
             for part in joined {

@@ -108,7 +108,9 @@ pub(crate) fn spread_by(table: Table) -> Option<&'static str> {
     match table {
         Table::Sets | Table::Members | Table::Neighbours | Table::Clusters => Some("n"),
         Table::Larger | Table::Edges => Some("u"),
-        Table::Routes => Some("part"),
+        Table::Routes | Table::Routed => Some("part"),
+        Table::Stored => Some("n"),
+        Table::Seen | Table::Changes | Table::Known => Some("id"),
         Table::Candidates => Some("l"),
         Table::Halves | Table::Pairs => Some("r"),
         Table::Ranks => None,
@@ -132,8 +134,8 @@ pub(crate) fn columns(table: Table, carried: bool) -> &'static [Column] {
 /// Returns the columns of a working table whose values cannot be compressed further.
 pub(crate) fn incompressible(table: Table) -> &'static [&'static str] {
     match table {
-        Table::Routes => &["bitmap", "prefix"],
-        Table::Sets | Table::Members | Table::Halves => &["set"],
+        Table::Routes | Table::Routed => &["bitmap", "prefix"],
+        Table::Sets | Table::Members | Table::Halves | Table::Stored => &["set"],
         _ => &[],
     }
 }
@@ -170,11 +172,13 @@ pub(crate) fn slots(slots: Named<'_>, keys: &str) -> Statement {
 ///
 /// A function whose result is needed more than once for a row is in `FROM`, so it is called once
 /// for each row. Nobody knows the salt beforehand, so nobody can make sets with the same number.
+/// `of` is a condition for the documents, or empty.
 pub(crate) fn sets(
     table: &str,
     documents: &Documents,
     (salt, carried): (i64, Option<IdBytes>),
     slots: Option<(&str, i64)>,
+    of: &str,
 ) -> String {
     let Documents { table: docs, id, set, .. } = documents;
     let (bytes, has_some) =
@@ -204,7 +208,7 @@ pub(crate) fn sets(
              pg_catalog.octet_length(b.bytes), \
              CASE WHEN {has_some} THEN g.digest END, t.set \
          FROM {from}, pg_catalog.unnest({set}) AS t(set), pg_catalog.unnest(ARRAY[{bytes}]) AS b(bytes), \
-             pg_catalog.unnest(ARRAY[{digest}]) AS g(digest)"
+             pg_catalog.unnest(ARRAY[{digest}]) AS g(digest){of}"
     )
 }
 
@@ -331,15 +335,16 @@ pub(crate) fn routes(
     .about([routes.1, members.1, ranks.1])
 }
 
-/// Finds candidates in each part. The candidates stay where the part is.
-pub(crate) fn joined(join: &Join, joined: Named<'_>, routes: Named<'_>) -> Statement {
+/// Finds candidates in each part. The candidates stay where the part is. `routes` is a table or a
+/// query, with the relations that it reads.
+pub(crate) fn joined(join: &Join, joined: Named<'_>, routes: (&str, &[Oid])) -> Statement {
     Statement::new(format!(
         "INSERT INTO {} SELECT p.part, {} FROM {} p GROUP BY p.part",
         joined.0,
         join.joined(),
         routes.0
     ))
-    .about([joined.1, routes.1])
+    .about([&[joined.1], routes.1].concat())
 }
 
 /// Counts the candidates that [`joined`] found.

@@ -20,6 +20,7 @@ pub(crate) fn spread_by(table: Table) -> Option<&'static str> {
         Table::Ranks | Table::Pairs => None,
         // These tables exist only in shards.
         Table::Larger | Table::Edges | Table::Neighbours | Table::Clusters => None,
+        Table::Seen | Table::Changes | Table::Known | Table::Stored | Table::Routed => None,
     }
 }
 
@@ -53,6 +54,19 @@ pub(crate) fn columns(table: Table) -> &'static [Column] {
         Table::Clusters => {
             &[("n", Type::Int8), ("id", Type::Id), ("size", Type::Int8), ("representative", Type::Int8)]
         }
+        Table::Seen => &[("id", Type::Id), ("hash", Type::Uuid), ("rows", Type::Int8)],
+        Table::Changes => {
+            &[("id", Type::Id), ("hash", Type::Uuid), ("gone", Type::Bool), ("batch", Type::Int8)]
+        }
+        Table::Known => &[
+            ("id", Type::Id),
+            ("hash", Type::Uuid),
+            ("n", Type::Int8),
+            ("r", Type::Int8),
+            ("digest", Type::Bytea),
+        ],
+        Table::Stored => &[("n", Type::Int8), ("r", Type::Int8), ("id", Type::Id), ("set", Type::Set)],
+        Table::Routed => columns(Table::Routes),
     }
 }
 

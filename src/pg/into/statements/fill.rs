@@ -33,6 +33,9 @@ pub(crate) struct Join {
     pub carried: Option<(String, Counted)>,
     /// Set if passages are found.
     pub passages: bool,
+    /// The least number of a new document, if the others are known to make no new candidates with
+    /// each other.
+    pub known_before: Option<i64>,
 }
 
 impl Join {
@@ -52,6 +55,7 @@ impl Join {
             bands,
             carried: carried.map(|carried| (method(&carried.method), carried.counted)),
             passages: carried.is_some_and(|carried| carried.passages),
+            known_before: None,
         }
     }
 
@@ -85,14 +89,18 @@ impl Join {
 
     /// Returns the SQL expression for the candidates among the rows `p` of a part.
     pub(crate) fn joined(&self) -> String {
-        let Self { internal, measure, threshold, bands, carried, .. } = self;
+        let Self { internal, measure, threshold, bands, carried, known_before, .. } = self;
+        let size = match known_before {
+            None => "p.size".to_owned(),
+            Some(first) => format!("CASE WHEN p.n >= {first}::int8 THEN p.size ELSE ~p.size END"),
+        };
         if let Some((method, _)) = carried {
             return format!(
-                "{INTERNAL}.neardup_join_carried(p.n, p.size, p.bitmap, p.prefix, {method}{internal})"
+                "{INTERNAL}.neardup_join_carried(p.n, {size}, p.bitmap, p.prefix, {method}{internal})"
             );
         }
         let join = if bands.is_some() { "neardup_join_bands" } else { "neardup_join_part" };
-        format!("{INTERNAL}.{join}(p.n, p.size, p.bitmap, p.prefix, {measure}, {threshold}{internal})")
+        format!("{INTERNAL}.{join}(p.n, {size}, p.bitmap, p.prefix, {measure}, {threshold}{internal})")
     }
 
     /// Returns the SQL expression for the similarity of two sets, and the condition that it is high

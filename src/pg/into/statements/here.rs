@@ -56,7 +56,7 @@ pub(crate) fn sets(
     range: Option<Range<'_>>,
     (parts, carried): (i64, bool),
 ) -> String {
-    let Documents { table: docs, id, set, are_ordered } = documents;
+    let Documents { table: docs, id, set, are_ordered, .. } = documents;
     let order = if *are_ordered { format!("ORDER BY {id}") } else { String::new() };
     let (bytes, digest) = (bytes_of("s.set", carried), digest("s.set", "b.bytes", carried));
     let (number, of) = match range {

@@ -46,6 +46,15 @@ pub(crate) fn write(
     .about([oid]))
 }
 
+/// Notes in the first row what was kept of earlier calls, and that another one begins.
+pub(crate) fn note_kept((table, oid): (&str, Oid), kept: &str) -> Result<Statement> {
+    Ok(Statement::new(format!(
+        "UPDATE {table} l SET about = jsonb_set(l.about, '{{kept}}'::text[], $1::jsonb), started = now(), finished = clock_timestamp() WHERE l.step = 0"
+    ))
+    .with([text(kept)?])
+    .about([oid]))
+}
+
 /// Deletes the rows after a step.
 pub(crate) fn forget(table: &str, oid: Oid, step: i64) -> Statement {
     Statement::new(format!("DELETE FROM {table} l WHERE l.step > $1")).with([int8(step)]).about([oid])

@@ -5,8 +5,8 @@
 //! and drops local tables, [`remote`] has the statements that run on the servers. [`fill`] fills
 //! the working tables, and [`outcome`] makes the result from these; [`citus`] and [`citus_result`]
 //! do both if the documents are in Citus, and [`stars`] makes clusters there. [`here`] fills the
-//! tables that sessions share, and notes the parts that are done. [`runs`] finds what calls have
-//! left.
+//! tables that sessions share, and notes the parts that are done. [`update`] has the statements
+//! that bring a result up to date. [`runs`] finds what calls have left.
 
 pub(super) mod catalog;
 pub(super) mod citus;
@@ -19,3 +19,4 @@ pub(super) mod outcome;
 pub(super) mod remote;
 pub(super) mod runs;
 pub(super) mod stars;
+pub(super) mod update;

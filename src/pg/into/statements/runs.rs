@@ -82,7 +82,9 @@ pub(crate) fn log((name, oid): Named<'_>) -> Statement {
              'step', l.step, 'name', l.name, 'rows', l.rows, 'started', {}, 'noted', {}, \
              'status', CASE WHEN EXISTS (SELECT FROM pg_locks k WHERE k.locktype = 'object' AND k.granted AND k.classid = 'pg_class'::regclass \
                      AND k.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()) AND k.objid::text = f.about->>'lock') THEN 'running' \
-                 WHEN l.name = 'result' THEN 'done' ELSE 'waiting' END)::text \
+                 WHEN f.about ? 'update' AND l.name = 'result' AND NOT EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
+                     WHERE format('%I.%I', n.nspname, c.relname) = f.about->>'pairs') THEN 'left over' \
+                 WHEN l.name = 'result' AND f.about ? 'update' THEN 'kept' WHEN l.name = 'result' THEN 'done' ELSE 'waiting' END)::text \
          FROM ONLY {name} f, LATERAL (SELECT l.step, l.name, l.rows, l.finished FROM ONLY {name} l WHERE l.step IS NOT NULL ORDER BY l.step DESC LIMIT 1) l \
          WHERE f.step = 0 LIMIT 1",
         oid.to_u32(),
