@@ -42,12 +42,13 @@ into() {
 }
 
 awk -F'\t' -v count=$((count + count / 100 * 3)) 'NR <= count { print NR "\t" $2 }' "$file" >"$server/all.tsv"
-head -n "$count" "$server/all.tsv" | q -c "\\copy docs FROM pstdin WITH (FORMAT csv, DELIMITER E'\\t', QUOTE E'\\x01')"
+sed -n "1,${count}p" "$server/all.tsv" | q -c "\\copy docs FROM pstdin WITH (FORMAT csv, DELIMITER E'\\t', QUOTE E'\\x01')"
 into 'made without updates' ''
 q -c 'DROP TABLE found, found_log'
 into 'the first call' ', update => true'
 for night in 1 2 3; do
-    tail -n +$((count + (night - 1) * (count / 100) + 1)) "$server/all.tsv" | head -n $((count / 100)) | q -c "\\copy docs FROM pstdin WITH (FORMAT csv, DELIMITER E'\\t', QUOTE E'\\x01')"
+    first=$((count + (night - 1) * (count / 100) + 1))
+    sed -n "$first,$((first + count / 100 - 1))p" "$server/all.tsv" | q -c "\\copy docs FROM pstdin WITH (FORMAT csv, DELIMITER E'\\t', QUOTE E'\\x01')"
     q -c "UPDATE docs SET body = body || ' changed' WHERE id % 200 = $night" -c "DELETE FROM docs WHERE id % 500 = $night" >/dev/null
     into "night $night" ', update => true'
 done
