@@ -329,20 +329,23 @@ impl SetKeys {
         Ok(reach.map_or(Probe::Nothing, |reach| Probe::Sets(SetProbe { tokens, reach, similarity })))
     }
 
-    /// Returns probes for the rows of a ball, the most similar rows first: each later one looks up
-    /// more tokens.
+    /// Returns probes for the rows of a ball, the most similar rows first. Each probe looks up at
+    /// least twice as many tokens as the one before it, so that all of them together cost little
+    /// more than the last one.
     fn near(&self, probe: &SetProbe) -> Vec<(Probe, u64)> {
-        const SIMILAR: [f64; 6] = [0.8, 0.6, 0.45, 0.3, 0.2, 0.1];
-        let mut probes = Vec::new();
-        for similarity in SIMILAR.into_iter().filter(|&similarity| similarity > probe.similarity) {
-            if let Ok(Some(reach)) = self.spec.reach(similarity, probe.tokens.len() as u32)
-                && reach.probes() < probe.reach.probes()
+        let mut probes = vec![(Probe::Sets(probe.clone()), u64::from(OUTSIDE) - 1)];
+        let mut fewest = probe.reach.probes();
+        for similarity in (1..10).map(|n| f64::from(n) / 10.0) {
+            if similarity > probe.similarity
+                && let Ok(Some(reach)) = self.spec.reach(similarity, probe.tokens.len() as u32)
+                && reach.probes().saturating_mul(2) <= fewest
             {
+                fewest = reach.probes();
                 let nearer = SetProbe { tokens: probe.tokens.clone(), reach, similarity };
                 probes.push((Probe::Sets(nearer), step_of(similarity).into()));
             }
         }
-        probes.push((Probe::Sets(probe.clone()), u64::from(OUTSIDE) - 1));
+        probes.reverse();
         probes
     }
 

@@ -25,7 +25,7 @@ pub(crate) fn signatures(values: &[u8], each: impl FnMut(u64)) {
     let signature = |(position, value): (u64, &[u8])| {
         // Values are minima and so mostly small: only their hashes are distributed evenly.
         let hashed = hash::mix(u64::from(short(value))) >> BITS;
-        (position * classes + (hashed * classes >> BITS)) << (u64::BITS - BITS)
+        (position * classes + ((hashed * classes) >> BITS)) << (u64::BITS - BITS)
     };
     (0..).zip(values).map(signature).for_each(each);
 }
@@ -64,9 +64,9 @@ mod tests {
     #[test]
     fn pg_golden_signatures_of_values() {
         assert!(of(&[]).is_empty());
-        let all = of(&[0, 7, u32::MAX]);
-        assert_eq!(all, GOLDEN);
+        assert_eq!(of(&[0, 7, u32::MAX]), GOLDEN);
     }
+
     const GOLDEN: [u64; 3] = [0x4b60_3812_0000_0000, 0x7699_4b4b_0000_0000, 0xd13b_13df_0000_0000];
 
     proptest! {
