@@ -36,9 +36,9 @@ pub(crate) fn equal(members: Named<'_>) -> Statement {
 }
 
 /// Returns a query for all pairs, with the lesser id first. Documents with equal sets have
-/// similarity 1; the greater number of two of them is not that of the document that represents them,
-/// so that few documents are joined with all others. If passages are found, each document is a record, and the one with the lesser
-/// number has the lesser id.
+/// similarity 1; the greater number of two of them is not that of the document that represents
+/// them, so that few documents are joined with all others. If passages are found, each document is
+/// a record, and the one with the lesser number has the lesser id.
 fn all(join: &Join, members: Named<'_>, pairs: Named<'_>) -> String {
     if join.passages {
         let (found, rows) = join.found("p.similarity");
