@@ -118,9 +118,9 @@ pub trait Executor {
         self.run(threads, work)
     }
 
-    /// Returns how many records stand for each record of the work: 1, unless the work is on a sample
-    /// whose counts are scaled to all records. Then choices that depend on the number of records are
-    /// those for all records, so that the same filters count.
+    /// Returns how many records stand for each record of the work: 1, unless the work is on a
+    /// sample whose counts are scaled to all records. Then choices that depend on the number of
+    /// records are those for all records, so that the same filters count.
     fn scale(&self) -> f64 {
         1.0
     }

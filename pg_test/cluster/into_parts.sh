@@ -213,7 +213,7 @@ for count in 2 3; do
     let_go
     for session in "${sessions[@]}"; do wait "$session" || true; done
     expect "$count sessions: how they end" "$count" "$(cat "$server"/session_[1-$count] | grep -c 'pairs in work.found')"
-    expect "$count sessions: each part is done once" 26 "$(parts "$server"/session_[1-$count])"
+    expect "$count sessions: each part is done once" 27 "$(parts "$server"/session_[1-$count])"
     expect "$count sessions: pairs" 0 "$(q -c "SELECT count(*) FROM work.found f FULL JOIN near_duplicates('docs', 0.6, $ids) p USING (left_id, right_id)
         WHERE f.similarity IS DISTINCT FROM p.similarity" -c 'DROP TABLE work.found, work.found_log')"
     left_behind "$count sessions"
@@ -233,7 +233,7 @@ let_go
 wait "${sessions[1]}" || true
 expect 'a cancel' 1 "$(cat "$server"/session_[12] | grep -c 'canceling statement due to user request')"
 expect 'a cancel: the other session ends it' 1 "$(cat "$server"/session_[12] | grep -c 'pairs in work.found')"
-expect 'a cancel: each part is done once' 26 "$(parts "$server"/session_[12])"
+expect 'a cancel: each part is done once' 27 "$(parts "$server"/session_[12])"
 q -c 'DROP TABLE work.found, work.found_log'
 hold
 expect_error 'a time limit' 57014 'statement timeout' "$theirs)" -U app -c "SET statement_timeout = '3s'"
@@ -253,7 +253,7 @@ expect 'a table in the middle of a step: parts that are done' t "$(q -c 'SELECT 
 q -c "SELECT format('DROP TABLE %s', oid::regclass) FROM pg_class WHERE relname ~ '^neardup_[0-9a-f]{12}_sets$'" | q
 start 1
 wait "${sessions[1]}" || true
-expect 'a table in the middle of a step: all parts are done again' 26 "$(parts "$server/session_1")"
+expect 'a table in the middle of a step: all parts are done again' 27 "$(parts "$server/session_1")"
 expect 'a table in the middle of a step: pairs' 0 "$(q -c "SELECT count(*) FROM work.found f FULL JOIN near_duplicates('docs', 0.6, $ids) p USING (left_id, right_id)
     WHERE f.similarity IS DISTINCT FROM p.similarity" -c 'DROP TABLE work.found, work.found_log')"
 q -U app -c "SET neardup.pause = '1h'" -c "$theirs)" >"$server/session_1" 2>&1 &

@@ -60,7 +60,9 @@ impl Backend for Here {
         let to = named(&to);
         let documents = progress.expected(Table::Sets);
         let statement = match table {
-            Table::Members => fill::members(to, named(&of(Table::Sets)?)),
+            Table::Members => {
+                fill::members(to, named(&of(Table::Sets)?), Some((part, parts::OF_MEMBERS.into())))
+            }
             Table::Ranks => fill::ranks(&join, to, named(&of(Table::Sets)?), documents),
             Table::Routes => {
                 let [sets, members] = [of_part(Table::Sets)?, of_part(Table::Members)?];

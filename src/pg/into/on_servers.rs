@@ -46,7 +46,7 @@ impl Backend for OnServers {
             }
             Table::Members => {
                 let sets = of(Table::Sets)?;
-                fill::members(to, (&sets.0, sets.1))
+                fill::members(to, (&sets.0, sets.1), None)
             }
             Table::Ranks => {
                 let sets = of(Table::Sets)?;

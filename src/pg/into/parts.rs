@@ -28,6 +28,10 @@ use crate::pg::server::error::{Result, SqlError};
 /// The name of the procedure in reports.
 const NAME: &str = "near_duplicates_into";
 
+/// The number of parts in which the members are found. Each part reads all digests, so that more
+/// parts cost a session that is alone more than they save others.
+pub(super) const OF_MEMBERS: u16 = 2;
+
 thread_local! {
     /// The call in which this session takes part: when its own call began, and the common part of
     /// the names of working tables.
@@ -106,7 +110,8 @@ pub(super) fn count(work: &Work, table: Table) -> Result<Count> {
 fn count_parts(work: &Work, table: Table) -> Result<u16> {
     let parts = match table {
         Table::Sets => work.log()?.ranges.len() + 1,
-        Table::Members | Table::Ranks => 1,
+        Table::Members => OF_MEMBERS.into(),
+        Table::Ranks => 1,
         _ => usize::try_from(work.in_parts()?.parts).unwrap_or(1),
     };
     Ok(u16::try_from(parts).unwrap_or(u16::MAX))

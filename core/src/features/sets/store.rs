@@ -117,8 +117,8 @@ impl Store {
     }
 
     /// Returns the end of the first records of a range that take at most `bytes` bytes in memory,
-    /// but at least one record. Records may have hardly any tokens, so the records themselves count,
-    /// too.
+    /// but at least one record. Records may have hardly any tokens, so the records themselves
+    /// count, too.
     pub fn fitting(&self, records: Range<usize>, bytes: usize) -> usize {
         let mut taken = 0;
         let fit = records.clone().take_while(|&record| {

@@ -186,10 +186,13 @@ pub(crate) fn sets(table: &str, documents: &Documents, carried: bool) -> String 
     )
 }
 
-/// Chooses, for all documents with an equal set, the document that represents them.
-pub(crate) fn members(members: Named<'_>, sets: Named<'_>) -> Statement {
+/// Chooses, for all documents with an equal set, the document that represents them: for the
+/// documents of one of some parts of the digests, or of all digests.
+pub(crate) fn members(members: Named<'_>, sets: Named<'_>, part: Option<(usize, usize)>) -> Statement {
+    let of = part
+        .map_or_else(String::new, |(part, parts)| format!(" AND get_byte(s.digest, 0) % {parts} = {part}"));
     Statement::new(format!(
-        "INSERT INTO {} SELECT s.n, min(s.n) OVER (PARTITION BY s.digest), s.id FROM {} s WHERE s.digest IS NOT NULL",
+        "INSERT INTO {} SELECT s.n, min(s.n) OVER (PARTITION BY s.digest), s.id FROM {} s WHERE s.digest IS NOT NULL{of}",
         members.0, sets.0
     ))
     .about([members.1, sets.1])

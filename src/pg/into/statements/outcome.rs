@@ -36,8 +36,9 @@ pub(crate) fn equal(members: Named<'_>) -> Statement {
 }
 
 /// Returns a query for all pairs, with the lesser id first. Documents with equal sets have
-/// similarity 1. If passages are found, each document is a record, and the one with the lesser
-/// number has the lesser id.
+/// similarity 1; the greater number of two of them is not that of the document that represents
+/// them, so that few documents are joined with all others. If passages are found, each document is
+/// a record, and the one with the lesser number has the lesser id.
 fn all(join: &Join, members: Named<'_>, pairs: Named<'_>) -> String {
     if join.passages {
         let (found, rows) = join.found("p.similarity");
@@ -49,7 +50,7 @@ fn all(join: &Join, members: Named<'_>, pairs: Named<'_>) -> String {
     format!(
         "WITH m AS MATERIALIZED (SELECT m.n, m.r, m.id FROM {} m) \
          SELECT LEAST(a.id, b.id) AS left_id, GREATEST(a.id, b.id) AS right_id, p.similarity FROM {} p JOIN m a ON a.r = p.l JOIN m b ON b.r = p.r \
-         UNION ALL SELECT LEAST(a.id, b.id), GREATEST(a.id, b.id), 1::float8 FROM m a JOIN m b ON b.r = a.r WHERE a.n < b.n",
+         UNION ALL SELECT LEAST(a.id, b.id), GREATEST(a.id, b.id), 1::float8 FROM m a JOIN m b ON b.r = a.r WHERE b.n <> b.r AND a.n < b.n",
         members.0, pairs.0
     )
 }
