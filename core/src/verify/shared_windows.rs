@@ -1,7 +1,7 @@
 //! The windows of a text that other texts have too: how many tokens two texts say word for word.
 //!
-//! Windows of `least` tokens are compared by their contents ([`Contents`]). Most of another text has
-//! nothing in common, which the grams of a few tokens tell first; contents are computed of the
+//! Windows of `least` tokens are compared by their contents ([`Contents`]). Most of another text
+//! has nothing in common, which the grams of a few tokens tell first; contents are computed of the
 //! stretches whose grams the text has.
 
 use std::ops::Range;
@@ -37,8 +37,8 @@ pub struct SharedWindows {
 }
 
 impl SharedWindows {
-    /// Reads the windows of `least` tokens of a text. Those of the contents that `left_out` names in
-    /// ascending order do not count. O(tokens · log tokens).
+    /// Reads the windows of `least` tokens of a text. Those of the contents that `left_out` names
+    /// in ascending order do not count. O(tokens · log tokens).
     pub fn new(tokens: &[u64], least: usize, left_out: &[u128], stop: &Stop) -> Result<Self> {
         let mut of_text = Contents::new(least);
         of_text.set(tokens, stop)?;

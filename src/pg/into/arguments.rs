@@ -4,13 +4,12 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 use serde::Deserialize;
 
-use super::documents::{Bands, Carried, Counted, Documents};
+use super::documents::{self, Bands, Carried, Counted, Documents};
 use super::layout::CitusLayout;
 use super::method::{self, Asked, MethodInParts};
 use super::place::{Place, such_as};
 use super::servers::Server;
 use super::statements::catalog;
-use super::update;
 use crate::pg::query::as_user::{Extension, as_user};
 use crate::pg::query::names::qualified_type;
 use crate::pg::query::relation::Relation;
@@ -305,7 +304,7 @@ fn count_parts(asked: Option<i32>, servers: &[Server], citus: Option<&CitusLayou
 /// Returns the expressions for reading documents.
 fn documents(source: &Source, set: String, extension: &Extension, are_ordered: bool) -> Documents {
     let (table, id) = (source.table.clone(), source.id.clone());
-    Documents { table, id, set, hash: update::hash(source, &extension.internal), are_ordered }
+    Documents { table, id, set, hash: documents::hash(source, &extension.internal), are_ordered }
 }
 
 /// Refuses a join that is not made in parts if it must be.
@@ -315,7 +314,7 @@ fn check(
     is_far_minhash: bool,
     shown: &str,
 ) -> Result<()> {
-    if update && let Some(why) = update::refused(join) {
+    if update && let Some(why) = method::refused(join) {
         return Err(not_updated(shown, why));
     }
     if join.is_err() && is_far_minhash {

@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::pg::query::as_user::INTERNAL;
+use crate::pg::read::source::Source;
+
 /// The SQL expressions for reading documents, relative to the alias `d`; all names are qualified
 /// with their schemas.
 #[derive(Debug, Clone)]
@@ -58,4 +61,18 @@ pub(super) struct Bands {
     pub rows: usize,
     /// The seed for drawing the hash functions.
     pub seed: i64,
+}
+
+/// Returns the SQL expression for the hash of what is compared of a document.
+pub(super) fn hash(source: &Source, internal: &str) -> String {
+    let text = format!("{}::pg_catalog.text", source.column);
+    let content = if source.has_sites() {
+        format!(
+            "COALESCE('d' OPERATOR(pg_catalog.||) {text}, '') OPERATOR(pg_catalog.||) COALESCE('s' OPERATOR(pg_catalog.||) {}, '')",
+            source.site
+        )
+    } else {
+        text
+    };
+    format!("{INTERNAL}.neardup_job_hash({content}{internal})")
 }

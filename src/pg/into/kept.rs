@@ -48,11 +48,6 @@ impl Spread<'_> {
         self.drop_all_but(self.kept())
     }
 
-    /// Reports whether the tables are plain tables of this server, because some of them are kept.
-    pub(super) fn is_plain(&self) -> bool {
-        self.update && self.citus.is_none() && self.servers.is_empty()
-    }
-
     /// Drops all tables: the tables on servers first, because dropping local tables can be rolled
     /// back.
     pub(super) fn drop_all(&self) -> Result<()> {

@@ -178,3 +178,15 @@ fn tokens(schema: &str, source: &Source, spec: &FeatureSpec) -> String {
     };
     format!("{schema}.tokens({document}, {tokenizer}{shingle}::pg_catalog.int4, {multiset}::pg_catalog.bool)")
 }
+
+/// Returns the reason why the pairs of a method cannot be brought up to date.
+pub(super) fn refused(join: &std::result::Result<MethodInParts, &'static str>) -> Option<&'static str> {
+    match join {
+        Err(why) => Some(why),
+        Ok(join) if join.carried.as_ref().is_some_and(|carried| carried.counted == Counted::All) => {
+            Some("the method depends on all documents together")
+        }
+        Ok(join) if join.are_ordered => Some("the method depends on the order of ids"),
+        Ok(_) => None,
+    }
+}

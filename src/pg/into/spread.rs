@@ -184,6 +184,11 @@ impl Spread<'_> {
         self.owned.open(&self.partition(table, part), shape, self.columns(table))
     }
 
+    /// Reports whether the tables are plain tables of this server, because some of them are kept.
+    pub(super) fn is_plain(&self) -> bool {
+        self.update && self.citus.is_none() && self.servers.is_empty()
+    }
+
     /// Returns the shape of a table that may have a key.
     fn keyed(&self, table: Table, shape: Shape) -> Shape {
         let has_key = (self.parts.is_some() || self.is_plain()) && table == Table::Sets;

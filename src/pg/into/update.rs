@@ -4,7 +4,7 @@
 //! other and with the kept ones. What was found before stays: a pair of sets does not depend on the
 //! documents that have these sets. So the kept tables only grow, and nothing is undone in them on
 //! many servers at once; if most of the kept sets are no longer those of documents, all is made
-//! anew.
+//! from scratch.
 //!
 //! What is known of the documents (their hashes and their sets) changes in one transaction, and the
 //! tables of the caller change in one transaction, by the rows that differ.
@@ -13,7 +13,6 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 
 use super::log::{Arguments, LogTable};
-use super::method::MethodInParts;
 use super::on_servers::OnServers;
 use super::statements::fill::{self, Named};
 use super::statements::update as statements;
@@ -22,39 +21,10 @@ use super::work::{Backend, Work};
 use crate::into::state::Ids;
 use crate::into::step::Table;
 use crate::pg::procedure::statement::Statement;
-use crate::pg::query::as_user::{INTERNAL, as_user, set};
+use crate::pg::query::as_user::{as_user, set};
 use crate::pg::query::operators::equality;
 use crate::pg::query::{Parameter, Query};
-use crate::pg::read::source::Source;
 use crate::pg::server::error::{Result, SqlError};
-
-use super::documents::Counted;
-
-/// Returns the reason why the pairs of a method cannot be brought up to date.
-pub(super) fn refused(join: &std::result::Result<MethodInParts, &'static str>) -> Option<&'static str> {
-    match join {
-        Err(why) => Some(why),
-        Ok(join) if join.carried.as_ref().is_some_and(|carried| carried.counted == Counted::All) => {
-            Some("the method depends on all documents together")
-        }
-        Ok(join) if join.are_ordered => Some("the method depends on the order of ids"),
-        Ok(_) => None,
-    }
-}
-
-/// Returns the SQL expression for the hash of what is compared of a document.
-pub(super) fn hash(source: &Source, internal: &str) -> String {
-    let text = format!("{}::pg_catalog.text", source.column);
-    let content = if source.has_sites() {
-        format!(
-            "COALESCE('d' OPERATOR(pg_catalog.||) {text}, '') OPERATOR(pg_catalog.||) COALESCE('s' OPERATOR(pg_catalog.||) {}, '')",
-            source.site
-        )
-    } else {
-        text
-    };
-    format!("{INTERNAL}.neardup_job_hash({content}{internal})")
-}
 
 /// Returns the number of the first new document.
 pub(super) fn first_new(work: &Work) -> Result<i64> {
@@ -76,33 +46,33 @@ pub(super) fn wanted(work: &Work) -> Result<String> {
 }
 
 /// Reports whether the kept tables of a log are all there, and most of their sets are those of
-/// documents. If not, says why all is made anew.
+/// documents. If not, says why all is made from scratch.
 pub(super) fn is_kept(work: &Work, log: &LogTable, known: &Arguments, asked: &Arguments) -> Result<bool> {
     let (spread, name) = (work.spread()?, work.arguments.name());
-    let anew = |why: &str| {
+    let from_scratch = |why: &str| {
         pgrx::notice!("{name}: {} is made anew: {why}", known.pairs);
         Ok(false)
     };
     if known.update.is_none() {
-        return anew("nothing was kept when it was made");
+        return from_scratch("nothing was kept when it was made");
     }
     if known.update != asked.update {
-        return anew("it was made by another version of the library");
+        return from_scratch("it was made by another version of the library");
     }
     if known != asked {
-        return anew("it was made with other arguments");
+        return from_scratch("it was made with other arguments");
     }
     if log.is_finished {
         for table in spread.kept() {
             if !spread.is_whole(*table)? {
-                return anew("a table that was kept is gone");
+                return from_scratch("a table that was kept is gone");
             }
         }
         let documents = spread.open(Table::Known)?;
         let documents = statements::count((&documents.0, documents.1)).number()?.unwrap_or_default();
         let kept = log.kept.read.saturating_add(log.progress.expected(Table::Sets));
         if kept > documents.saturating_mul(2).saturating_add(1000) {
-            return anew("most of the texts that were kept have changed or are gone");
+            return from_scratch("most of the texts that were kept have changed or are gone");
         }
     }
     Ok(true)
@@ -288,5 +258,5 @@ pub(super) fn check_hashable(work: &Work) -> Result<()> {
     }
     let message = format!("ids of type {} have no hash, by which nodes would keep them", work.asked.id);
     Err(SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message)
-        .hint("Make the pairs anew, without update => true."))
+        .hint("Make the pairs without update => true."))
 }
