@@ -84,12 +84,18 @@ fn change(work: &mut Work) -> Result<()> {
     Ok(())
 }
 
+/// A table of clusters to fill, and that of an earlier call, which is to get the same rows.
+struct ClustersToFill {
+    made: (String, Oid),
+    old: Option<(String, Oid)>,
+}
+
 /// Opens the table of clusters of an earlier call, and makes one of the same columns for what it is
-/// to have, or makes the table of clusters if there is none. The last value is the earlier table.
-fn clusters_to_fill(work: &Work) -> Result<Option<((String, Oid), Option<(String, Oid)>)>> {
+/// to have, or makes the table of clusters if there is none.
+fn clusters_to_fill(work: &Work) -> Result<Option<ClustersToFill>> {
     let Some(place) = &work.clusters else { return Ok(None) };
     if !work.asked.is_update() || place.relation()?.is_none() {
-        return Ok(create_clusters(work)?.map(|made| (made, None)));
+        return Ok(create_clusters(work)?.map(|made| ClustersToFill { made, old: None }));
     }
     let old = work.owned().open(place, shape(work), CLUSTERS)?;
     let spread = work.spread()?;
@@ -99,7 +105,8 @@ fn clusters_to_fill(work: &Work) -> Result<Option<((String, Oid), Option<(String
     if let Some(layout) = work.asked.in_parts.as_ref().and_then(|in_parts| in_parts.citus.as_ref()) {
         layout.spread_like(&place, "id", (&old.0, old.1))?;
     }
-    Ok(Some((work.owned().open(&place, own::TABLE, CLUSTERS)?, Some(old))))
+    let made = work.owned().open(&place, own::TABLE, CLUSTERS)?;
+    Ok(Some(ClustersToFill { made, old: Some(old) }))
 }
 
 /// Changes the rows of an earlier table of clusters that differ.
@@ -207,14 +214,14 @@ fn create_clusters(work: &Work) -> Result<Option<(String, Oid)>> {
 
 /// Fills the table of clusters from working tables.
 pub(super) fn clusters(work: &Work) -> Result<()> {
-    let Some(((name, oid), old)) = clusters_to_fill(work)? else { return Ok(()) };
+    let Some(ClustersToFill { made: (name, oid), old }) = clusters_to_fill(work)? else { return Ok(()) };
     stars::result(work, (&name, oid))?;
     change_clusters(work, (&name, oid), old)
 }
 
 /// Fills the table of clusters from the table of pairs, which is read locally.
 pub(super) fn cluster_here(work: &Work) -> Result<()> {
-    let Some(((name, oid), old)) = clusters_to_fill(work)? else { return Ok(()) };
+    let Some(ClustersToFill { made: (name, oid), old }) = clusters_to_fill(work)? else { return Ok(()) };
     let (result, result_oid) = open_result(work)?;
     let id = work.asked.id_oid;
     let statement =
