@@ -5,29 +5,20 @@
 # minhash, beside near_duplicates of the same rows in an ordinary table; then of as many documents in one chain, with clusters.
 set -euo pipefail
 source "$(dirname "$0")/expect.sh"
+source "$(dirname "$0")/ticks.sh"
 source "$(dirname "$0")/citus.sh"
 file=${1:?a file of numbers and texts}
 count=${2:-100000}
 citus_or_skip
 citus_start 3 $'shared_buffers = 256MB\nautovacuum = off\ncitus.max_adaptive_executor_pool_size = 2'
 
-# What all processes of all servers took, those that have ended too.
-ticks() {
-    local dir parent
-    for dir in "${nodes[@]}"; do
-        parent=$(head -n 1 "$dir/data/postmaster.pid")
-        ps -o pid= -p "$parent" --ppid "$parent" | while read -r pid; do cat "/proc/$pid/stat" 2>/dev/null || true; done |
-            sed 's/.*) //' | awk -v parent="$parent" '{ sum += $12 + $13 } $2 != parent { sum += $14 + $15 } END { print sum }'
-    done | awk '{ sum += $1 } END { print sum }'
-}
-
 # seconds NAME SQL…: those of the processors, and what was said.
 seconds() {
     local before name=$1
     shift
-    before=$(ticks)
+    before=$(ticks "${nodes[@]}")
     "$@" 2>&1
-    echo "$name: $((($(ticks) - before) * 10 / $(getconf CLK_TCK))) tenths of a processor second"
+    echo "$name: $((($(ticks "${nodes[@]}") - before) * 10 / $(getconf CLK_TCK))) tenths of a processor second"
 }
 
 q -c 'CREATE TABLE base (id bigint PRIMARY KEY, body text)'

@@ -5,6 +5,7 @@
 # the processors that all servers took, the pairs, and in Citus the bytes that went from shard to shard.
 set -euo pipefail
 source "$(dirname "$0")/expect.sh"
+source "$(dirname "$0")/ticks.sh"
 how=${1:?citus or servers}
 file=${2:?a file of numbers and texts}
 count=${3:-60000}
@@ -22,22 +23,13 @@ else
     servers=("${workers[@]}")
 fi
 
-# What all processes of all servers took, those that have ended too.
-ticks() {
-    local dir parent
-    for dir in "${servers[@]}"; do
-        parent=$(head -n 1 "$dir/data/postmaster.pid")
-        ps -o pid= -p "$parent" --ppid "$parent" | while read -r pid; do cat "/proc/$pid/stat" 2>/dev/null || true; done |
-            sed 's/.*) //' | awk -v parent="$parent" '{ sum += $12 + $13 } $2 != parent { sum += $14 + $15 } END { print sum }'
-    done | awk '{ sum += $1 } END { print sum }'
-}
 # into NAME [ARGUMENTS]: a call of near_duplicates_into in a session of its own.
 into() {
     local before start
-    before=$(ticks)
+    before=$(ticks "${servers[@]}")
     start=$(date +%s%N)
     q -c "CALL near_duplicates_into('docs', 0.8, 'found', id_column => 'id', text_column => 'body'$2)" >"$server/said" 2>&1
-    echo "$1: $((($(date +%s%N) - start) / 1000000)) ms, $((($(ticks) - before) * 1000 / $(getconf CLK_TCK))) ms of processors, $(q -c 'SELECT count(*) FROM found') pairs$(grep -o ': [0-9]* bytes of rows' "$server/said" || true)"
+    echo "$1: $((($(date +%s%N) - start) / 1000000)) ms, $((($(ticks "${servers[@]}") - before) * 1000 / $(getconf CLK_TCK))) ms of processors, $(q -c 'SELECT count(*) FROM found') pairs$(grep -o ': [0-9]* bytes of rows' "$server/said" || true)"
     q -c "SELECT string_agg(name || ' ' || rows || ' ' || extract(epoch FROM finished - started)::numeric(9, 2), ', ' ORDER BY step) FROM found_log WHERE step > 0"
 }
 
