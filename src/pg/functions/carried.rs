@@ -280,11 +280,7 @@ sql_function! {
             Joining::Sets(part) => {
                 let bitmap = call.bytes(3).ok_or_else(|| is_null("bitmap"))?;
                 let (id, tokens) = ([id.cast_unsigned()], Shared::Tokens(prefix));
-                if known {
-                    part.add_known(&id, size, bitmap, tokens)?;
-                } else {
-                    part.add(&id, size, bitmap, tokens)?;
-                }
+                part.add(&id, size, bitmap, tokens, known)?;
             }
         }
         Ok(datum)

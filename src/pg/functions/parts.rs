@@ -266,11 +266,7 @@ fn step(call: Call, shared: fn(&[u8]) -> Shared<'_>, hint: &'static str) -> Resu
     state.id.clear();
     // SAFETY: the server passes ids of the declared type.
     unsafe { state.ids.to_words(id, &mut state.id)? };
-    if known {
-        state.part.add_known(&state.id, size, bitmap, shared(prefix))?;
-    } else {
-        state.part.add(&state.id, size, bitmap, shared(prefix))?;
-    }
+    state.part.add(&state.id, size, bitmap, shared(prefix), known)?;
     Ok(datum)
 }
 

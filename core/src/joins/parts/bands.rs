@@ -209,7 +209,7 @@ mod tests {
                     let mut joined = Part::new(*bounds.predicate(), MemoryFiles, budget);
                     for (n, of) in rows.iter().enumerate() {
                         for (_, keys) in of.parts.iter().filter(|(of, _)| *of == part) {
-                            joined.add(&[n as u64], of.size, &of.bitmap, Shared::Keys(keys))?;
+                            joined.add(&[n as u64], of.size, &of.bitmap, Shared::Keys(keys), false)?;
                         }
                     }
                     let mut here = BTreeSet::new();

@@ -73,20 +73,17 @@ impl<F: TempFiles> Part<F> {
     }
 
     /// Adds a row: the words of its id, the size of its set, its bitmap, and its tokens or the keys
-    /// of its bands.
-    pub fn add(&mut self, id: &[u64], size: u32, bitmap: &[u8], shared: Shared<'_>) -> Result<()> {
-        self.rows.rows.push(id, size, bitmap, shared)?;
-        self.fit()
-    }
-
-    /// Adds a row that is known: it is a candidate only with rows that are not.
-    pub fn add_known(&mut self, id: &[u64], size: u32, bitmap: &[u8], shared: Shared<'_>) -> Result<()> {
-        self.known.rows.push(id, size, bitmap, shared)?;
-        self.fit()
-    }
-
-    /// Writes the rows to the file if they take too much memory.
-    fn fit(&mut self) -> Result<()> {
+    /// of its bands. A row that is `known` is a candidate only with rows that are not.
+    pub fn add(
+        &mut self,
+        id: &[u64],
+        size: u32,
+        bitmap: &[u8],
+        shared: Shared<'_>,
+        known: bool,
+    ) -> Result<()> {
+        let kind = if known { &mut self.known } else { &mut self.rows };
+        kind.rows.push(id, size, bitmap, shared)?;
         // A run has half of the rows that are written at one time. Later, two runs and the index of
         // one of them are in memory.
         if self.rows.bytes() + self.known.bytes() > self.budget { self.spill() } else { Ok(()) }

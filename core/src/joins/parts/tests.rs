@@ -58,11 +58,7 @@ fn with_known(
         let Groups { size, bitmap, parts } = groups(&set, &ranks, &bounds, parts, stop).unwrap();
         for (part, prefix) in parts {
             let (part, row) = (&mut all[part as usize], Shared::Tokens(&prefix));
-            if is_known(id as u64) {
-                part.add_known(&[id as u64], size, &bitmap, row).unwrap();
-            } else {
-                part.add(&[id as u64], size, &bitmap, row).unwrap();
-            }
+            part.add(&[id as u64], size, &bitmap, row, is_known(id as u64)).unwrap();
         }
     }
     let mut pairs = BTreeSet::new();
@@ -204,7 +200,7 @@ proptest! {
         let mut part = Part::new(Predicate::new(Measure::Jaccard, 0.5).unwrap(), MemoryFiles, 1 << 20);
         for shared in [Shared::Tokens(&bytes), Shared::Keys(&bytes), Shared::Keys(&[1; 17])] {
             for bitmap in [&bytes[..], &[1; 9]] {
-                let _ = part.add(&[1], size, bitmap, shared);
+                let _ = part.add(&[1], size, bitmap, shared, false);
             }
         }
         part.candidates(&PlainThreads(1), &mut |_, _| Ok(())).unwrap();

@@ -75,7 +75,7 @@ fn candidates(
                     .unwrap();
                 for (part, prefix) in &rows.parts {
                     joined[*part as usize]
-                        .add(&[n], rows.size, &rows.bitmap, Shared::Tokens(prefix))
+                        .add(&[n], rows.size, &rows.bitmap, Shared::Tokens(prefix), false)
                         .unwrap();
                 }
             }
