@@ -37,6 +37,8 @@ pub struct Account {
     pub tokens: u64,
     /// The number of distinct tokens.
     pub distinct_tokens: u64,
+    /// The number of tokens that no two documents to be compared share, if it is known.
+    pub lone_tokens: Option<u64>,
     /// The number of distinct sets.
     pub distinct_sets: u64,
     /// The counts of the filters.

@@ -3,19 +3,28 @@
 //! Each document is in the sample with the same probability, independently of all others. So the
 //! sample has the same share of all pairs as of all pairs of documents: s(s − 1) / N(N − 1), for s
 //! of N documents. Pairs, and the work for each compared pair, are those of the sample divided by
-//! this share; the work for each document is divided by s / N. The estimate of the pairs is
+//! this share; the work for each document is divided by s / N. To find the documents of a sample,
+//! all rows are read: this work is not for each document of the sample. The estimate of the pairs is
 //! unbiased. Its relative standard error is about one divided by the square root of the number of
 //! pairs in the sample, and larger if few documents are in most of the pairs.
 //!
 //! The sample has the memory of the call times s / N, so that it goes to temporary files where the
 //! call does.
+//!
+//! Memory is that of the sample divided by s / N, but for the dictionary: tokens repeat, so that
+//! there are fewer new ones the more documents have been read. Their number grows with a power of
+//! the number of documents whose exponent is the share of the tokens that are in one document only
+//! (Heaps' law, for frequencies that follow Zipf's law).
 
 use super::account::Account;
+use crate::features::dictionary::Dictionary;
 
 /// The seconds that the filters take for one pair: a comparison of two bitmaps or two positions.
 const FILTERED: f64 = 2e-9;
 /// The seconds that the comparison of two sets or of two sketches takes.
 const COMPARED: f64 = 100e-9;
+/// The bytes that a token takes in the dictionary.
+const TOKEN: f64 = Dictionary::TOKEN as f64;
 
 /// The method's work on a sample.
 #[derive(Debug, Clone, Default)]
@@ -34,7 +43,10 @@ pub struct SampleRun {
     pub text_bytes: u64,
     /// The greatest number of bytes that were in temporary files at a time.
     pub temporary_bytes: u64,
-    /// The processor seconds of reading and of preparing the join.
+    /// The processor seconds of finding the rows of the sample among all rows, and of finding all
+    /// rows.
+    pub find_seconds: (f64, f64),
+    /// The processor seconds of reading, with finding the rows, and of preparing the join.
     pub read_seconds: f64,
     /// The processor seconds of the join.
     pub join_seconds: f64,
@@ -83,16 +95,28 @@ impl SampleRun {
                 seconds.min(self.join_seconds)
             }
         };
-        let each = self.read_seconds + (self.join_seconds - compared) / joined;
+        let (find_sampled, find_all) = self.find_seconds;
+        let each = (self.read_seconds - find_sampled).max(0.0) + (self.join_seconds - compared) / joined;
         let most = if documents > 1.0 { self.memory as f64 } else { f64::INFINITY };
         Estimate {
             pairs: whole((self.certain_pairs as f64 + found) * pairs),
             candidates: whole(candidates as f64 / joined * pairs),
             text_bytes: whole(self.text_bytes as f64 * documents),
-            memory: whole((self.account.peak_memory as f64 * documents).min(most)),
+            memory: whole(self.peak_memory(documents).min(most)),
             temporary_bytes: whole(self.temporary_bytes as f64 * documents),
-            cpu_seconds: each * documents + compared / joined * pairs,
+            cpu_seconds: find_all + each * documents + compared / joined * pairs,
         }
+    }
+
+    /// Returns the bytes of memory for this many times the documents of the sample.
+    fn peak_memory(&self, documents: f64) -> f64 {
+        let Account { peak_memory, distinct_tokens, lone_tokens, .. } = self.account;
+        let Some(lone) = lone_tokens.filter(|_| distinct_tokens > 0) else {
+            return peak_memory as f64 * documents;
+        };
+        let dictionary = (TOKEN * distinct_tokens as f64).min(peak_memory as f64);
+        let exponent = lone.min(distinct_tokens) as f64 / distinct_tokens as f64;
+        (peak_memory as f64 - dictionary) * documents + dictionary * documents.powf(exponent)
     }
 }
 
@@ -120,6 +144,7 @@ mod tests {
             joined: 1.0,
             text_bytes: 10 * sampled,
             temporary_bytes: 5,
+            find_seconds: (0.0, 0.0),
             read_seconds: 1.0,
             join_seconds: 0.5,
             compares_texts: false,
@@ -149,8 +174,30 @@ mod tests {
         assert_eq!((estimate.text_bytes, estimate.temporary_bytes, estimate.memory), (10_000, 50, 1 << 22));
         // 0.104 of the 0.5 seconds of the join were spent on pairs.
         assert!((estimate.cpu_seconds - (10.0 * 1.396 + 0.104 * 999.0 / 9.9)).abs() < 1e-6, "{estimate:?}");
+        // Of the second of reading, 0.6 were spent on finding the sample among all rows.
+        let found = SampleRun { find_seconds: (0.6, 0.5), ..run(1000, 100, 7, 0) }.estimate();
+        assert!((found.cpu_seconds - (0.5 + 10.0 * 0.9)).abs() < 1e-9, "{found:?}");
         let texts = SampleRun { compares_texts: true, ..run(1000, 100, 7, 0) }.estimate();
         assert!((texts.cpu_seconds - (10.0 + 0.5 * 999.0 / 9.9)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_dictionary_grows_more_slowly_than_the_documents() {
+        let of = |lone_tokens, documents| {
+            let mut sample = run(documents, 100, 7, 9);
+            (sample.account.distinct_tokens, sample.memory) = (1000, u64::MAX);
+            sample.account = Account { lone_tokens, ..sample.account };
+            sample.estimate().memory
+        };
+        let (sample, dictionary) = (1 << 20, 1000 * Dictionary::TOKEN as u64);
+        assert_eq!(of(None, 1600), 16 * sample);
+        // All tokens are new, and none of them is.
+        assert_eq!(of(Some(1000), 1600), 16 * sample);
+        assert_eq!(of(Some(0), 1600), 16 * sample - 15 * dictionary);
+        assert_eq!(of(Some(500), 1600), 16 * sample - 12 * dictionary);
+        for lone in [None, Some(0), Some(500), Some(u64::MAX)] {
+            assert_eq!(of(lone, 100), sample);
+        }
     }
 
     #[test]

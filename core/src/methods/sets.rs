@@ -85,6 +85,7 @@ impl Method for Sets {
         let ordered = builder.order(reading.left_after(0), reading.executor)?;
         let right = ordered.right.as_ref();
         reading.account.distinct_tokens = ordered.distinct_tokens as u64;
+        reading.account.lone_tokens = Some(ordered.lone_tokens() as u64);
         reading.account.distinct_sets =
             (ordered.left.members.len() + right.map_or(0, |right| right.members.len())) as u64;
         reading.held(ordered.peak_bytes);

@@ -65,6 +65,9 @@ impl Backend for Here {
             }
             Table::Ranks => fill::ranks(&join, to, named(&of(Table::Sets)?), documents),
             Table::Routes => {
+                // Nothing counts the rows of the tables, so that the server would expect few
+                // members, and look each of their sets up by the index.
+                set(c"enable_nestloop", c"off");
                 let [sets, members] = [of_part(Table::Sets)?, of_part(Table::Members)?];
                 fill::routes(&join, to, [named(&sets), named(&members), named(&of(Table::Ranks)?)])
             }

@@ -9,6 +9,7 @@ use pgrx::{FromDatum, IntoDatum};
 use super::source::Source;
 use crate::pg::query::{Parameter, Query};
 use crate::pg::server::error::Result;
+use crate::pg::server::processor_time::processor_seconds;
 
 /// The number of bits of the hash that chooses the rows of a sample.
 const HASH_BITS: u32 = 30;
@@ -20,6 +21,17 @@ pub(crate) struct Sample {
     /// The number of all documents.
     pub documents: u64,
     below: i64,
+    /// The processor seconds of counting all documents.
+    count_seconds: f64,
+}
+
+/// The processor seconds of finding rows, without reading their documents.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct FindSeconds {
+    /// Those of the rows of the sample, if it does not have all rows.
+    pub sample: f64,
+    /// Those of all rows, if the sample does not have all rows.
+    pub all: f64,
 }
 
 impl Sample {
@@ -28,9 +40,11 @@ impl Sample {
     pub(crate) fn new(source: &Source, asked: Option<NonZeroU64>) -> Result<Self> {
         const LEAST: u64 = 25_000;
         const MOST: u64 = 100_000;
-        let documents = count(source)?;
+        let began = processor_seconds();
+        let documents = count(source, None)?;
+        let count_seconds = processor_seconds() - began;
         let wanted = asked.map_or((documents / 100).clamp(LEAST, MOST), NonZeroU64::get);
-        Ok(Self { documents, below: 1 << HASH_BITS }.at_most(wanted))
+        Ok(Self { documents, below: 1 << HASH_BITS, count_seconds }.at_most(wanted))
     }
 
     /// Restricts the sample to so many documents on average.
@@ -45,17 +59,30 @@ impl Sample {
 
     /// Restricts a source to the sample.
     pub(crate) fn of(self, source: &Source) -> Source {
-        if self.below == 1 << HASH_BITS {
-            return source.clone();
+        match self.has_all() {
+            true => source.clone(),
+            false => source.only(&is_chosen(source), &[self.limit()], &[]),
         }
-        let condition = format!(
-            "(pg_catalog.hashtextextended(({})::pg_catalog.text COLLATE pg_catalog.\"C\", 7::pg_catalog.int8) \
-             OPERATOR(pg_catalog.&) {}::pg_catalog.int8) OPERATOR(pg_catalog.<) $1",
-            source.id,
-            (1i64 << HASH_BITS) - 1
-        );
-        let below: Parameter = (pg_sys::INT8OID, self.below.into_datum());
-        source.only(&condition, &[below], &[])
+    }
+
+    /// Measures what it takes to find the rows of the sample, which reads all rows again.
+    pub(crate) fn find_seconds(self, source: &Source) -> Result<FindSeconds> {
+        if self.has_all() {
+            return Ok(FindSeconds::default());
+        }
+        let began = processor_seconds();
+        count(source, Some(self))?;
+        Ok(FindSeconds { sample: processor_seconds() - began, all: self.count_seconds })
+    }
+
+    /// Reports whether the sample has all documents.
+    fn has_all(self) -> bool {
+        self.below == 1 << HASH_BITS
+    }
+
+    /// Returns the parameter of the condition [`is_chosen`].
+    fn limit(self) -> Parameter {
+        (pg_sys::INT8OID, self.below.into_datum())
     }
 
     /// Returns how many documents stand for each document of the sample.
@@ -71,12 +98,23 @@ impl Sample {
     }
 }
 
-/// Counts the rows of a source.
-fn count(source: &Source) -> Result<u64> {
-    let sql = format!("SELECT pg_catalog.count(*) FROM {} AS d", source.table);
-    let relations = [source.oid];
-    let counted = Query { relations: &relations, ..Query::new(&sql) }.run([pg_sys::INT8OID])?;
-    let rows = counted.first.and_then(|[rows]| rows);
+/// Returns the condition that a row of a source is in the sample.
+fn is_chosen(source: &Source) -> String {
+    format!(
+        "(pg_catalog.hashtextextended(({})::pg_catalog.text COLLATE pg_catalog.\"C\", 7::pg_catalog.int8) \
+         OPERATOR(pg_catalog.&) {}::pg_catalog.int8) OPERATOR(pg_catalog.<) $1",
+        source.id,
+        (1i64 << HASH_BITS) - 1
+    )
+}
+
+/// Counts the rows of a source: all, or those of a sample.
+fn count(source: &Source, of: Option<Sample>) -> Result<u64> {
+    let condition = of.map_or_else(String::new, |_| format!(" WHERE {}", is_chosen(source)));
+    let sql = format!("SELECT pg_catalog.count(*) FROM {} AS d{condition}", source.table);
+    let (relations, limit) = ([source.oid], of.map(Sample::limit));
+    let query = Query { relations: &relations, parameters: limit.as_slice(), ..Query::new(&sql) };
+    let rows = query.run([pg_sys::INT8OID])?.first.and_then(|[rows]| rows);
     // SAFETY: the query was checked to return a bigint.
     let rows = rows.and_then(|rows| unsafe { i64::from_datum(rows, false) });
     Ok(rows.map_or(0, i64::unsigned_abs))

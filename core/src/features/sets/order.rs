@@ -37,6 +37,11 @@ pub struct Ordered {
 }
 
 impl Ordered {
+    /// Returns the number of tokens that cannot be shared.
+    pub fn lone_tokens(&self) -> usize {
+        self.distinct_tokens.saturating_sub(self.shared_tokens)
+    }
+
     /// Reports whether the records are in temporary files.
     pub fn is_in_files(&self) -> bool {
         matches!(self.left.store, Store::File { .. })
