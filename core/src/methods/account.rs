@@ -4,9 +4,29 @@ use std::fmt::{self, Display, Formatter};
 use std::time::Instant;
 
 pub use super::short_texts::{LongParts, ShortTexts};
+use crate::features::sets::order::Ordered;
 pub use crate::joins::Counts;
 pub use crate::joins::runs::FrequentWindows;
 use crate::joins::sketches::hamming::Hamming;
+
+/// The dictionary of a call.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct DictionaryUse {
+    /// The number of bytes that it took.
+    pub bytes: u64,
+    /// The number of its tokens.
+    pub tokens: u64,
+    /// The number of tokens that no two documents to be compared share.
+    pub lone: u64,
+}
+
+impl DictionaryUse {
+    /// Returns the use of the dictionary of ordered sets.
+    pub fn of(ordered: &Ordered) -> Self {
+        let (tokens, shared) = (ordered.distinct_tokens as u64, ordered.shared_tokens as u64);
+        Self { bytes: ordered.dictionary_bytes as u64, tokens, lone: tokens.saturating_sub(shared) }
+    }
+}
 
 /// The account of one call.
 ///
@@ -37,8 +57,8 @@ pub struct Account {
     pub tokens: u64,
     /// The number of distinct tokens.
     pub distinct_tokens: u64,
-    /// The number of tokens that no two documents to be compared share, if it is known.
-    pub lone_tokens: Option<u64>,
+    /// What is known of the dictionary, if there was one.
+    pub dictionary: Option<DictionaryUse>,
     /// The number of distinct sets.
     pub distinct_sets: u64,
     /// The counts of the filters.

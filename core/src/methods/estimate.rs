@@ -4,7 +4,7 @@
 //! sample has the same share of all pairs as of all pairs of documents: s(s − 1) / N(N − 1), for s
 //! of N documents. Pairs, and the work for each compared pair, are those of the sample divided by
 //! this share; the work for each document is divided by s / N. To find the documents of a sample,
-//! all rows are read: this work is not for each document of the sample. The estimate of the pairs is
+//! all rows are read: this work counts once. The estimate of the pairs is
 //! unbiased. Its relative standard error is about one divided by the square root of the number of
 //! pairs in the sample, and larger if few documents are in most of the pairs.
 //!
@@ -16,15 +16,12 @@
 //! the number of documents whose exponent is the share of the tokens that are in one document only
 //! (Heaps' law, for frequencies that follow Zipf's law).
 
-use super::account::Account;
-use crate::features::dictionary::Dictionary;
+use super::account::{Account, DictionaryUse};
 
 /// The seconds that the filters take for one pair: a comparison of two bitmaps or two positions.
 const FILTERED: f64 = 2e-9;
 /// The seconds that the comparison of two sets or of two sketches takes.
 const COMPARED: f64 = 100e-9;
-/// The bytes that a token takes in the dictionary.
-const TOKEN: f64 = Dictionary::TOKEN as f64;
 
 /// The method's work on a sample.
 #[derive(Debug, Clone, Default)]
@@ -43,9 +40,8 @@ pub struct SampleRun {
     pub text_bytes: u64,
     /// The greatest number of bytes that were in temporary files at a time.
     pub temporary_bytes: u64,
-    /// The processor seconds of finding the rows of the sample among all rows, and of finding all
-    /// rows.
-    pub find_seconds: (f64, f64),
+    /// The processor seconds of finding the rows of the sample among all rows.
+    pub find_seconds: f64,
     /// The processor seconds of reading, with finding the rows, and of preparing the join.
     pub read_seconds: f64,
     /// The processor seconds of the join.
@@ -95,8 +91,7 @@ impl SampleRun {
                 seconds.min(self.join_seconds)
             }
         };
-        let (find_sampled, find_all) = self.find_seconds;
-        let each = (self.read_seconds - find_sampled).max(0.0) + (self.join_seconds - compared) / joined;
+        let each = (self.read_seconds - self.find_seconds).max(0.0) + (self.join_seconds - compared) / joined;
         let most = if documents > 1.0 { self.memory as f64 } else { f64::INFINITY };
         Estimate {
             pairs: whole((self.certain_pairs as f64 + found) * pairs),
@@ -104,19 +99,17 @@ impl SampleRun {
             text_bytes: whole(self.text_bytes as f64 * documents),
             memory: whole(self.peak_memory(documents).min(most)),
             temporary_bytes: whole(self.temporary_bytes as f64 * documents),
-            cpu_seconds: find_all + each * documents + compared / joined * pairs,
+            cpu_seconds: self.find_seconds + each * documents + compared / joined * pairs,
         }
     }
 
     /// Returns the bytes of memory for this many times the documents of the sample.
     fn peak_memory(&self, documents: f64) -> f64 {
-        let Account { peak_memory, distinct_tokens, lone_tokens, .. } = self.account;
-        let Some(lone) = lone_tokens.filter(|_| distinct_tokens > 0) else {
-            return peak_memory as f64 * documents;
-        };
-        let dictionary = (TOKEN * distinct_tokens as f64).min(peak_memory as f64);
-        let exponent = lone.min(distinct_tokens) as f64 / distinct_tokens as f64;
-        (peak_memory as f64 - dictionary) * documents + dictionary * documents.powf(exponent)
+        let peak = self.account.peak_memory as f64;
+        let DictionaryUse { bytes, tokens, lone } = self.account.dictionary.unwrap_or_default();
+        let dictionary = (bytes as f64).min(peak);
+        let exponent = if tokens > 0 { lone.min(tokens) as f64 / tokens as f64 } else { 1.0 };
+        (peak - dictionary) * documents + dictionary * documents.powf(exponent)
     }
 }
 
@@ -144,7 +137,7 @@ mod tests {
             joined: 1.0,
             text_bytes: 10 * sampled,
             temporary_bytes: 5,
-            find_seconds: (0.0, 0.0),
+            find_seconds: 0.0,
             read_seconds: 1.0,
             join_seconds: 0.5,
             compares_texts: false,
@@ -175,27 +168,28 @@ mod tests {
         // 0.104 of the 0.5 seconds of the join were spent on pairs.
         assert!((estimate.cpu_seconds - (10.0 * 1.396 + 0.104 * 999.0 / 9.9)).abs() < 1e-6, "{estimate:?}");
         // Of the second of reading, 0.6 were spent on finding the sample among all rows.
-        let found = SampleRun { find_seconds: (0.6, 0.5), ..run(1000, 100, 7, 0) }.estimate();
-        assert!((found.cpu_seconds - (0.5 + 10.0 * 0.9)).abs() < 1e-9, "{found:?}");
+        let found = SampleRun { find_seconds: 0.6, ..run(1000, 100, 7, 0) }.estimate();
+        assert!((found.cpu_seconds - (0.6 + 10.0 * 0.9)).abs() < 1e-9, "{found:?}");
         let texts = SampleRun { compares_texts: true, ..run(1000, 100, 7, 0) }.estimate();
         assert!((texts.cpu_seconds - (10.0 + 0.5 * 999.0 / 9.9)).abs() < 1e-9);
     }
 
     #[test]
     fn the_dictionary_grows_more_slowly_than_the_documents() {
-        let of = |lone_tokens, documents| {
+        let of = |lone, documents| {
             let mut sample = run(documents, 100, 7, 9);
-            (sample.account.distinct_tokens, sample.memory) = (1000, u64::MAX);
-            sample.account = Account { lone_tokens, ..sample.account };
+            sample.memory = u64::MAX;
+            let dictionary = DictionaryUse { bytes: 80_000, tokens: 1000, lone };
+            sample.account = Account { dictionary: Some(dictionary), ..sample.account };
             sample.estimate().memory
         };
-        let (sample, dictionary) = (1 << 20, 1000 * Dictionary::TOKEN as u64);
-        assert_eq!(of(None, 1600), 16 * sample);
+        let (sample, dictionary) = (1 << 20, 80_000);
+        assert_eq!(run(1600, 100, 7, 9).estimate().memory, 1 << 22);
         // All tokens are new, and none of them is.
-        assert_eq!(of(Some(1000), 1600), 16 * sample);
-        assert_eq!(of(Some(0), 1600), 16 * sample - 15 * dictionary);
-        assert_eq!(of(Some(500), 1600), 16 * sample - 12 * dictionary);
-        for lone in [None, Some(0), Some(500), Some(u64::MAX)] {
+        assert_eq!(of(1000, 1600), 16 * sample);
+        assert_eq!(of(0, 1600), 16 * sample - 15 * dictionary);
+        assert_eq!(of(500, 1600), 16 * sample - 12 * dictionary);
+        for lone in [0, 500, u64::MAX] {
             assert_eq!(of(lone, 100), sample);
         }
     }

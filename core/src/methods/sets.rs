@@ -1,5 +1,6 @@
 //! The exact joins of token or shingle sets: `jaccard`, `cosine`, `dice`, `overlap`, `containment`.
 
+use super::account::DictionaryUse;
 use super::carrier::Carrier;
 use super::explain::Explanation;
 use super::method::{Method, Update};
@@ -85,7 +86,7 @@ impl Method for Sets {
         let ordered = builder.order(reading.left_after(0), reading.executor)?;
         let right = ordered.right.as_ref();
         reading.account.distinct_tokens = ordered.distinct_tokens as u64;
-        reading.account.lone_tokens = Some(ordered.lone_tokens() as u64);
+        reading.account.dictionary = Some(DictionaryUse::of(&ordered));
         reading.account.distinct_sets =
             (ordered.left.members.len() + right.map_or(0, |right| right.members.len())) as u64;
         reading.held(ordered.peak_bytes);

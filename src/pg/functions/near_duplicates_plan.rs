@@ -9,7 +9,7 @@ use pgrx::check_for_interrupts;
 use pgrx::pg_sys::{self, Datum};
 
 use crate::pg::query::names::type_name;
-use crate::pg::read::sample::{FindSeconds, Sample};
+use crate::pg::read::sample::Sample;
 use crate::pg::request::form::{Argument, NEAR_DUPLICATES_PLAN};
 use crate::pg::request::{Request, at_least_one, such_as};
 use crate::pg::server::call::{Call, sql_function};
@@ -58,10 +58,10 @@ impl Plan {
             "minhash" => Request::of_any_id(given.with_method("jaccard"), NEAR_DUPLICATES_PLAN).ok(),
             _ => None,
         };
-        let finding = sample.find_seconds(&request.left)?;
-        let mut methods = vec![plan(&request, sample, finding)?];
+        let find_seconds = sample.find_seconds(&request.left)?;
+        let mut methods = vec![plan(&request, sample, find_seconds)?];
         if let Some(other) = other {
-            methods.push(plan(&other, sample, finding)?);
+            methods.push(plan(&other, sample, find_seconds)?);
         }
         tell_few_pairs(&methods[0], sample);
         let least = methods.iter().map(|method| method.estimate.cpu_seconds).fold(f64::INFINITY, f64::min);
@@ -70,7 +70,7 @@ impl Plan {
 }
 
 /// Runs the method of a request on a sample and estimates its work on all documents.
-fn plan(request: &Request, sample: Sample, finding: FindSeconds) -> Result<Planned> {
+fn plan(request: &Request, sample: Sample, find_seconds: f64) -> Result<Planned> {
     /// The join of the sample ends after this number of pairs.
     const MOST_PAIRS: u64 = 10_000_000;
     let sampled = sample.of(&request.left);
@@ -106,7 +106,7 @@ fn plan(request: &Request, sample: Sample, finding: FindSeconds) -> Result<Plann
         certain_pairs: pairs.certain().min(pairs.given()),
         joined: pairs.progress(),
         temporary_bytes: most_space() - space,
-        find_seconds: (finding.sample, finding.all),
+        find_seconds,
         read_seconds: read - began,
         join_seconds: processor_seconds() - read,
         compares_texts: request.method.compares_texts(),

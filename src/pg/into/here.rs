@@ -122,6 +122,8 @@ impl Backend for Here {
 
     fn fill_result(&self, work: &Work, result: Named<'_>) -> Result<i64> {
         set_up()?;
+        // Nothing counts the rows of the tables, so that the server would sort all members thrice.
+        set(c"enable_mergejoin", c"off");
         OnServers.fill_result(work, result)
     }
 }

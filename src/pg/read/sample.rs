@@ -21,17 +21,6 @@ pub(crate) struct Sample {
     /// The number of all documents.
     pub documents: u64,
     below: i64,
-    /// The processor seconds of counting all documents.
-    count_seconds: f64,
-}
-
-/// The processor seconds of finding rows, without reading their documents.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct FindSeconds {
-    /// Those of the rows of the sample, if it does not have all rows.
-    pub sample: f64,
-    /// Those of all rows, if the sample does not have all rows.
-    pub all: f64,
 }
 
 impl Sample {
@@ -40,11 +29,9 @@ impl Sample {
     pub(crate) fn new(source: &Source, asked: Option<NonZeroU64>) -> Result<Self> {
         const LEAST: u64 = 25_000;
         const MOST: u64 = 100_000;
-        let began = processor_seconds();
         let documents = count(source, None)?;
-        let count_seconds = processor_seconds() - began;
         let wanted = asked.map_or((documents / 100).clamp(LEAST, MOST), NonZeroU64::get);
-        Ok(Self { documents, below: 1 << HASH_BITS, count_seconds }.at_most(wanted))
+        Ok(Self { documents, below: 1 << HASH_BITS }.at_most(wanted))
     }
 
     /// Restricts the sample to so many documents on average.
@@ -65,14 +52,15 @@ impl Sample {
         }
     }
 
-    /// Measures what it takes to find the rows of the sample, which reads all rows again.
-    pub(crate) fn find_seconds(self, source: &Source) -> Result<FindSeconds> {
+    /// Returns the processor seconds of finding the rows of the sample among all rows, without
+    /// reading their documents: none if the sample has all rows. Otherwise it reads all rows again.
+    pub(crate) fn find_seconds(self, source: &Source) -> Result<f64> {
         if self.has_all() {
-            return Ok(FindSeconds::default());
+            return Ok(0.0);
         }
         let began = processor_seconds();
         count(source, Some(self))?;
-        Ok(FindSeconds { sample: processor_seconds() - began, all: self.count_seconds })
+        Ok(processor_seconds() - began)
     }
 
     /// Reports whether the sample has all documents.
@@ -108,10 +96,18 @@ fn is_chosen(source: &Source) -> String {
     )
 }
 
-/// Counts the rows of a source: all, or those of a sample.
+/// Counts the rows of a source: all, or those of a sample that have a document.
 fn count(source: &Source, of: Option<Sample>) -> Result<u64> {
-    let condition = of.map_or_else(String::new, |_| format!(" WHERE {}", is_chosen(source)));
-    let sql = format!("SELECT pg_catalog.count(*) FROM {} AS d{condition}", source.table);
+    let sql = match of {
+        None => format!("SELECT pg_catalog.count(*) FROM {} AS d", source.table),
+        // The rows of the table are read for the column, also if an index has the ids.
+        Some(_) => format!(
+            "SELECT pg_catalog.count({}) FROM {} AS d WHERE {}",
+            source.column,
+            source.table,
+            is_chosen(source)
+        ),
+    };
     let (relations, limit) = ([source.oid], of.map(Sample::limit));
     let query = Query { relations: &relations, parameters: limit.as_slice(), ..Query::new(&sql) };
     let rows = query.run([pg_sys::INT8OID])?.first.and_then(|[rows]| rows);

@@ -36,7 +36,7 @@ impl Numbering {
 }
 
 /// Tokens and their numbers: the upper bits of a number are the token's place in its shard, and the
-/// lower bits are the shard. A token takes about [`Dictionary::TOKEN`] bytes.
+/// lower bits are the shard. A token takes about 80 bytes.
 #[derive(Debug)]
 pub struct Dictionary {
     shards: Vec<Shard>,
@@ -56,9 +56,6 @@ impl Dictionary {
     /// The number of bits of a hash that select the shard, in a dictionary for many documents. It
     /// does not depend on the number of workers.
     const BITS: u32 = 8;
-
-    /// The number of bytes that a token takes, about.
-    pub const TOKEN: usize = 80;
 
     /// Creates a dictionary of a single shard, for a few documents.
     pub fn small() -> Self {

@@ -34,14 +34,11 @@ pub struct Ordered {
     pub shared_tokens: usize,
     /// The greatest number of bytes held at one time.
     pub peak_bytes: usize,
+    /// The number of these bytes that the dictionary took.
+    pub dictionary_bytes: usize,
 }
 
 impl Ordered {
-    /// Returns the number of tokens that cannot be shared.
-    pub fn lone_tokens(&self) -> usize {
-        self.distinct_tokens.saturating_sub(self.shared_tokens)
-    }
-
     /// Reports whether the records are in temporary files.
     pub fn is_in_files(&self) -> bool {
         matches!(self.left.store, Store::File { .. })
@@ -71,7 +68,8 @@ pub fn order(
     let distinct_tokens = dictionary.len();
     let groups_bytes = memory::bytes(&groups.entries) + memory::bytes(&groups.starts);
     let sets_bytes = |parts: &[Sets]| parts.iter().map(Sets::bytes).sum::<usize>();
-    let held = dictionary.bytes() + sets_bytes(&parts) + ranks.bytes() + groups_bytes;
+    let dictionary_bytes = dictionary.bytes() + ranks.bytes();
+    let held = dictionary_bytes + sets_bytes(&parts) + groups_bytes;
     drop(dictionary);
 
     let parts = parts.into_iter().map(Translated::new).collect::<Result<Vec<_>>>();
@@ -92,7 +90,7 @@ pub fn order(
     let right = right?.table(rights, lefts);
     let peak_bytes = held.max(groups_bytes + left.bytes() + right.bytes());
     let right = right_from.map(|_| right);
-    Ok(Ordered { left, right, distinct_tokens, shared_tokens, peak_bytes })
+    Ok(Ordered { left, right, distinct_tokens, shared_tokens, peak_bytes, dictionary_bytes })
 }
 
 /// A set: the place of its tokens, and its sort key.

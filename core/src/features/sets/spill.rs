@@ -152,7 +152,8 @@ impl<'a> Spill<'a> {
         };
         let tables = left.bytes() + right.as_ref().map_or(0, Table::bytes);
         let peak_bytes = (dictionary_bytes + ranks_bytes).max(ranks_bytes + budget).max(tables + budget / 2);
-        Ok(Ordered { left, right, distinct_tokens, shared_tokens, peak_bytes })
+        let dictionary_bytes = dictionary_bytes + ranks_bytes;
+        Ok(Ordered { left, right, distinct_tokens, shared_tokens, peak_bytes, dictionary_bytes })
     }
 
     /// Reads the sets again and writes each, with ranks instead of tokens, to the file of its size
