@@ -88,10 +88,9 @@ fn pages() -> impl Strategy<Value = Vec<Vec<i64>>> {
             frame(kind).filter(|n| !without.contains(&(n % 1000))).chain(own).collect::<Vec<i64>>()
         });
     // Many of them are equal.
-    (prop::collection::vec(page, 1..30), prop::collection::vec(any::<prop::sample::Index>(), 0..160))
-        .prop_map(|(pages, which)| {
-            which.iter().map(|index| index.get(&pages).clone()).chain(pages.clone()).collect()
-        })
+    (prop::collection::vec(page, 1..30), prop::collection::vec(any::<prop::sample::Index>(), 0..50)).prop_map(
+        |(pages, which)| which.iter().map(|index| index.get(&pages).clone()).chain(pages.clone()).collect(),
+    )
 }
 
 /// Sets, a few of them large.
