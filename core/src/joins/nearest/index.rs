@@ -64,7 +64,7 @@ pub struct Parts {
 impl<const W: usize> Index<W> {
     /// Makes the index. O(all tokens).
     pub fn new(parts: Parts, executor: &dyn Executor) -> Result<Self> {
-        /// Lists with a greater share of the records than one in so many are not searched.
+        /// Lists longer than this part of the records are not searched.
         const LONG: usize = 4;
         let Parts { records, ranks, tokens, measure, wanted } = parts;
         let lists = Lists::new(&records, tokens, executor)?;
