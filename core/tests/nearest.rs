@@ -35,26 +35,33 @@ fn nearest(
     Corpus::of_sets(sets).nearest_with(SETS, measure, k, resources)
 }
 
+fn distinct(sets: &[Vec<i64>]) -> Vec<BTreeSet<i64>> {
+    sets.iter().map(|set| set.iter().copied().collect()).collect()
+}
+
+/// The specification for one row.
+fn naive_of(sets: &[BTreeSet<i64>], row: usize, measure: Measure, k: usize) -> Vec<NearestRow> {
+    let own = &sets[row];
+    let mut others: Vec<(f64, u32)> = (0u32..)
+        .zip(sets)
+        .filter(|&(other, _)| other as usize != row)
+        .map(|(other, set)| {
+            let shared = own.intersection(set).count() as u32;
+            let (x, y) = (own.len().max(set.len()), own.len().min(set.len()));
+            (measure.similarity(shared, x as u32, y as u32), other)
+        })
+        .filter(|&(similarity, _)| similarity > 0.0)
+        .collect();
+    others.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    let ranked = (1..).zip(others.into_iter().take(k));
+    let row = row as u32;
+    ranked.map(|(rank, (similarity, nearest))| NearestRow { row, nearest, similarity, rank }).collect()
+}
+
 /// The specification.
 fn naive(sets: &[Vec<i64>], measure: Measure, k: usize) -> Vec<NearestRow> {
-    let sets: Vec<BTreeSet<i64>> = sets.iter().map(|set| set.iter().copied().collect()).collect();
-    let mut all = Vec::new();
-    for (row, own) in (0..).zip(&sets) {
-        let mut others: Vec<(f64, u32)> = (0..)
-            .zip(&sets)
-            .filter(|&(other, _)| other != row)
-            .map(|(other, set)| {
-                let shared = own.intersection(set).count() as u32;
-                let (x, y) = (own.len().max(set.len()), own.len().min(set.len()));
-                (measure.similarity(shared, x as u32, y as u32), other)
-            })
-            .filter(|&(similarity, _)| similarity > 0.0)
-            .collect();
-        others.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let ranked = (1..).zip(others.into_iter().take(k));
-        all.extend(ranked.map(|(rank, (similarity, nearest))| NearestRow { row, nearest, similarity, rank }));
-    }
-    all
+    let sets = distinct(sets);
+    (0..sets.len()).flat_map(|row| naive_of(&sets, row, measure, k)).collect()
 }
 
 fn check(sets: &[Vec<i64>], k: usize, threads: usize) {
@@ -72,6 +79,20 @@ fn check(sets: &[Vec<i64>], k: usize, threads: usize) {
     }
 }
 
+/// Pages of one template: nearly all of their tokens are those of most others.
+fn pages() -> impl Strategy<Value = Vec<Vec<i64>>> {
+    let frame = |kind: i64| (0..40i64).map(move |n| 1000 * (kind % 2) + n);
+    let page = (0..3i64, prop::collection::btree_set(0..40i64, 0..6), prop::collection::vec(0..60i64, 0..5))
+        .prop_map(move |(kind, without, own)| {
+            let own = own.into_iter().map(|n| 5000 + n * n / 9);
+            frame(kind).filter(|n| !without.contains(&(n % 1000))).chain(own).collect::<Vec<i64>>()
+        });
+    // Many of them are equal.
+    (prop::collection::vec(page, 1..30), prop::collection::vec(any::<prop::sample::Index>(), 0..50)).prop_map(
+        |(pages, which)| which.iter().map(|index| index.get(&pages).clone()).chain(pages.clone()).collect(),
+    )
+}
+
 /// Sets, a few of them large.
 fn sets() -> impl Strategy<Value = Vec<Vec<i64>>> {
     let large = (0..300i64, 100..400i64).prop_map(|(from, size)| (from..from + size).collect());
@@ -87,7 +108,16 @@ proptest! {
     }
 
     #[test]
-    fn interruptions_change_nothing(sets in sets(), k in 1..12usize) {
+    fn nearest_of_pages_equal_all_rows_sorted(
+        pages in pages(),
+        k in prop_oneof![1..4usize, 4..80usize],
+        threads in 1..4usize,
+    ) {
+        check(&pages, k, threads);
+    }
+
+    #[test]
+    fn interruptions_change_nothing(sets in prop_oneof![sets(), pages()], k in 1..12usize) {
         let found = nearest(&sets, Measure::Jaccard, k, &Interrupted::default(), ENOUGH).unwrap();
         prop_assert_eq!(found, naive(&sets, Measure::Jaccard, k));
     }
@@ -130,6 +160,32 @@ fn pages_of_a_template() {
     let long: Vec<Vec<i64>> =
         [0, 1, 2, 70_000].map(|n| (n..n + 70_000).chain([-1 - n / 2]).collect()).into_iter().collect();
     check(&long, 2, 2);
+}
+
+/// More than one window of records, with frequent and rare tokens, in which little is similar.
+#[test]
+fn little_in_common() {
+    const SETS: u64 = 20_000;
+    let set = |n: u64| {
+        let mut state = n.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let mut token = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let (one, other) = (state >> 53, state >> 42 & 0x7ff);
+            i64::try_from(one * other / 1024).unwrap()
+        };
+        let tokens: BTreeSet<i64> = (0..6 + n % 40).map(|_| token()).collect();
+        tokens.into_iter().collect::<Vec<i64>>()
+    };
+    let sets: Vec<Vec<i64>> = (0..SETS).map(set).collect();
+    let all = distinct(&sets);
+    for threads in [1, 3] {
+        let found = nearest(&sets, Measure::Jaccard, 10, &PlainThreads(threads), ENOUGH).unwrap();
+        for row in (0..SETS as usize).step_by(997) {
+            let found: Vec<NearestRow> =
+                found.iter().filter(|near| near.row as usize == row).copied().collect();
+            assert_eq!(found, naive_of(&all, row, Measure::Jaccard, 10), "{row}");
+        }
+    }
 }
 
 /// The specification for many small sets.

@@ -4,6 +4,7 @@
 
 pub mod ascii;
 pub mod instructions;
+pub mod overlaps;
 pub mod planes;
 pub mod popcount;
 pub mod prefetch;

@@ -7,6 +7,7 @@
 
 use std::ops::Range;
 
+use super::count::Counting;
 use super::index::Index;
 use super::lists::Lists;
 use super::probe::Probe;
@@ -19,6 +20,9 @@ use crate::simd::planes;
 use crate::verify::overlap::{disjoint, shared_at_least};
 
 const DOING: &str = "finding the nearest";
+
+/// What it costs to look at a record, in entries of lists.
+const A_LOOK: usize = 512;
 
 /// How many records of a list are compared at a time. Their bitmaps fit into a cache.
 const WINDOW: usize = 1 << 12;
@@ -36,6 +40,8 @@ pub struct Block {
     at: usize,
     /// What is done of it.
     done: Option<Done>,
+    /// The search for the other records, once all entries are done.
+    counting: Option<Counting>,
     /// The counters of the search.
     pub counts: Counts,
 }
@@ -65,6 +71,7 @@ impl Block {
             has_begun: false,
             at: 0,
             done: None,
+            counting: None,
             counts: Counts::default(),
         }
     }
@@ -87,6 +94,7 @@ impl Block {
             stop.check()?;
             self.probes.push(index.probe(record)?);
             let tokens = index.records.tokens(record);
+            let tokens = &tokens[..tokens.partition_point(|&token| (token as usize) < index.searched)];
             memory::reserve(&mut self.entries, tokens.len(), DOING)?;
             self.entries.extend(tokens.iter().map(|&token| u64::from(token) << 32 | number));
         }
@@ -106,21 +114,28 @@ impl Block {
             let next =
                 self.entries[self.at..].iter().take_while(|&&entry| (entry >> 32) as u32 == token).count();
             let group = self.at..self.at + next;
-            if group.clone().any(|entry| !self.probe(entry).is_done()) {
+            if group.clone().any(|entry| self.probe(entry).is_searching()) {
                 self.search(index, token, group.clone(), &mut scratch, stop)?;
             } else {
                 stop.check()?;
             }
             for entry in group.clone() {
                 let probe = &mut self.probes[self.entries[entry] as u32 as usize];
-                if !probe.is_done() {
+                if probe.is_searching() {
                     probe.advance();
                 }
             }
             (self.at, self.done) = (group.end, None);
         }
         self.entries = Vec::new();
-        Ok(())
+        if self.counting.is_none() {
+            let mut waiting = Vec::new();
+            memory::reserve(&mut waiting, self.probes.len(), DOING)?;
+            waiting.extend((0..).zip(&self.probes).filter(|(_, probe)| !probe.is_done()).map(|(n, _)| n));
+            self.counting = Some(Counting::new(waiting));
+        }
+        let Some(counting) = &mut self.counting else { return Ok(()) };
+        counting.work(index, self.records.start, &mut self.probes, &mut self.counts, stop)
     }
 
     fn probe(&self, entry: usize) -> &Probe {
@@ -150,7 +165,8 @@ impl Block {
             for entry in from..group.end {
                 stop.check()?;
                 let number = self.entries[entry] as u32 as usize;
-                let range = index.within(&self.probes[number], list.0, window.clone());
+                let probe = &self.probes[number];
+                let range = if probe.waits { 0..0 } else { index.within(probe, list.0, window.clone()) };
                 if !range.is_empty() {
                     if !gathered {
                         index.gather(&list.0[window.clone()], &mut scratch.words)?;
@@ -158,7 +174,9 @@ impl Block {
                     }
                     let comparison = Comparison { index, list, window: window.clone(), range };
                     let record = self.records.start + number;
-                    comparison.run(record, &mut self.probes[number], scratch, &mut self.counts)?;
+                    let probe = &mut self.probes[number];
+                    comparison.run(record, probe, scratch, &mut self.counts)?;
+                    probe.waits |= !probe.is_done() && index.is_dear(record, probe);
                 }
                 self.done = Some(Done { window: n, entry: entry + 1 });
             }
@@ -227,6 +245,8 @@ impl<const W: usize> Comparison<'_, W> {
             std::array::from_fn(|w| &words[w * window.len()..][..window.len()][places.clone()]);
         (index.near)(&index.bitmaps[record], &planes, allowed, piece.start as u32, near);
         counts.pruned_by_bitmap += (piece.len() - near.len()) as u64;
+        probe.cost.entries += piece.len();
+        probe.cost.spent += piece.len() + A_LOOK * near.len();
         for (n, &place) in near.iter().enumerate() {
             if let Some(&next) = near.get(n + 4) {
                 index.records.prefetch_place(records[next as usize]);

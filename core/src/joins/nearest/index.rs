@@ -2,14 +2,16 @@
 
 use std::ops::Range;
 
+use super::frequent::Frequent;
 use super::lists::Lists;
-use super::probe::Probe;
+use super::probe::{Cost, Probe};
 use crate::error::Result;
 use crate::executor::{self, Executor};
 use crate::features::sets::records::{Members, Records};
 use crate::features::sets::size_runs::SizeRuns;
 use crate::joins::sets::bitmap::{Bitmap, of_record};
 use crate::memory;
+use crate::simd::overlaps;
 use crate::simd::planes::{self, Kernel};
 use crate::simd::prefetch::prefetch;
 use crate::verify::measure::Measure;
@@ -35,6 +37,12 @@ pub struct Index<const W: usize> {
     pub bitmaps: Vec<Bitmap<W>>,
     /// The comparison of bitmaps.
     pub near: Kernel<W>,
+    /// The bitmaps of the frequent tokens.
+    pub frequent: Frequent,
+    /// The count of shared frequent tokens.
+    pub overlaps: overlaps::Kernel,
+    /// The first token whose list is too long to be searched.
+    pub searched: usize,
     runs: SizeRuns,
 }
 
@@ -56,12 +64,32 @@ pub struct Parts {
 impl<const W: usize> Index<W> {
     /// Makes the index. O(all tokens).
     pub fn new(parts: Parts, executor: &dyn Executor) -> Result<Self> {
+        /// Lists longer than this part of the records are not searched.
+        const LONG: usize = 4;
         let Parts { records, ranks, tokens, measure, wanted } = parts;
         let lists = Lists::new(&records, tokens, executor)?;
         let bitmaps = bitmaps(&records, executor)?;
         let runs = SizeRuns::of(records.sizes())?;
         let largest = runs.sizes().last().copied().unwrap_or(0);
-        Ok(Self { records, ranks, measure, wanted, largest, lists, bitmaps, near: planes::kernel(), runs })
+        let long = records.len() / LONG;
+        let unsearched = (0..tokens).rev().take_while(|&token| lists.of(token as u32).0.len() > long).count();
+        let searched = tokens - unsearched;
+        let (near, overlaps) = (planes::kernel(), overlaps::kernel());
+        let frequent = Frequent::new(&records, &lists, tokens, overlaps.comparisons, executor)?;
+        Ok(Self {
+            records,
+            ranks,
+            measure,
+            wanted,
+            largest,
+            lists,
+            bitmaps,
+            near,
+            frequent,
+            overlaps,
+            searched,
+            runs,
+        })
     }
 
     /// Begins the search of a record.
@@ -71,22 +99,48 @@ impl<const W: usize> Index<W> {
         Probe::new(self.measure, self.records.size(record), left, own, self.wanted, self.largest)
     }
 
+    /// Reports whether the search for a record by counting is likely to take less time than the
+    /// rest of the search by lists. Counting costs about as much as a list of all records.
+    pub fn is_dear(&self, record: usize, probe: &mut Probe) -> bool {
+        /// What may be spent before the rest is estimated, as a part of the records: it finds the
+        /// nearest of records that have very similar ones.
+        const FREE: usize = 64;
+        let (all, Cost { entries, spent, check }) = (self.records.len(), probe.cost);
+        if spent <= check.max(all / FREE) {
+            return false;
+        }
+        probe.cost.check = spent.saturating_mul(2);
+        let tokens = self.records.tokens(record);
+        let rest = &tokens[tokens.len() - probe.left as usize..][..probe.needed() as usize];
+        let left: usize = rest.iter().map(|&token| self.lists.of(token).0.len()).sum();
+        let cost = left as u128 * spent as u128 / entries.max(1) as u128;
+        cost + spent as u128 > all as u128
+    }
+
     /// Returns the part of a window of a list whose records have sizes that a probe reaches.
     pub fn within(&self, probe: &Probe, list: &[u32], window: Range<usize>) -> Range<usize> {
-        if probe.is_done() {
+        let reach = self.reach(probe);
+        if reach.is_empty() {
             return window.start..window.start;
+        }
+        let inside = &list[window.clone()];
+        let from = inside.partition_point(|&record| (record as usize) < reach.start);
+        let to = from + inside[from..].partition_point(|&record| (record as usize) < reach.end);
+        window.start + from..window.start + to
+    }
+
+    /// Returns the records whose sizes a probe reaches.
+    pub fn reach(&self, probe: &Probe) -> Range<usize> {
+        if probe.is_done() {
+            return 0..0;
         }
         let sizes = self.runs.sizes();
         let first = sizes.partition_point(|&size| size < probe.least);
         let end = sizes.partition_point(|&size| size <= probe.most);
         if first >= end {
-            return window.start..window.start;
+            return 0..0;
         }
-        let (first, end) = (self.runs.range(first).start, self.runs.range(end - 1).end);
-        let inside = &list[window.clone()];
-        let from = inside.partition_point(|&record| record < first);
-        let to = from + inside[from..].partition_point(|&record| record < end);
-        window.start + from..window.start + to
+        self.runs.range(first).start as usize..self.runs.range(end - 1).end as usize
     }
 
     /// Gathers the bitmaps of these records: the first words of all, then the second words, and so
@@ -111,7 +165,11 @@ impl<const W: usize> Index<W> {
 
     /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
-        self.records.bytes() + self.ranks.bytes() + self.lists.bytes() + memory::bytes(&self.bitmaps)
+        self.records.bytes()
+            + self.ranks.bytes()
+            + self.lists.bytes()
+            + memory::bytes(&self.bitmaps)
+            + self.frequent.bytes()
     }
 }
 

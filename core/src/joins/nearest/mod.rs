@@ -6,10 +6,12 @@
 //! have to be searched for ([`probe`]). Rows of equal sets are one record ([`rows`]), so their
 //! number costs nothing. Some records are searched for together ([`block`]), and these blocks are
 //! independent of each other, so any number of threads finds the same rows. The time depends on how
-//! similar the k-th row is: a row that is not similar to anything is compared with all rows that
-//! share a token with it.
+//! similar the k-th row is: a row that is not similar to anything is compared with all rows, by
+//! counting the tokens that they share ([`count`], [`frequent`]).
 
 pub mod block;
+pub mod count;
+pub mod frequent;
 pub mod index;
 pub mod lists;
 pub mod probe;

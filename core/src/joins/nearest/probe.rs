@@ -20,12 +20,29 @@ pub struct Probe {
     pub size: u32,
     /// The number of its tokens that the search has not come to yet, and that can be shared.
     pub left: u32,
+    /// What the search by lists has cost so far.
+    pub cost: Cost,
+    /// The record waits for the search by counting.
+    pub waits: bool,
+    /// The number of records that were counted so far.
+    pub counted: usize,
     /// The condition that a partner has to meet.
     predicate: Predicate,
     /// The least size that a partner can have which shares none of the tokens so far.
     pub least: u32,
     /// The greatest such size; it is less than the least one if there is no such partner.
     pub most: u32,
+}
+
+/// What the search for a record by lists has cost so far.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Cost {
+    /// The entries of lists that were compared.
+    pub entries: usize,
+    /// The cost of these and of what was looked at, in entries.
+    pub spent: usize,
+    /// When this is spent, the rest is estimated again.
+    pub check: usize,
 }
 
 impl Probe {
@@ -45,7 +62,17 @@ impl Probe {
             top.push(Partner::new(measure.similarity(size, size, size), rank))?;
         }
         let predicate = Predicate::shared(measure, 1);
-        let mut probe = Self { top, size, left, predicate, least: 1, most: largest };
+        let mut probe = Self {
+            top,
+            size,
+            left,
+            cost: Cost::default(),
+            waits: false,
+            counted: 0,
+            predicate,
+            least: 1,
+            most: largest,
+        };
         probe.raise(measure, largest);
         Ok(probe)
     }
@@ -56,12 +83,24 @@ impl Probe {
         self.least > self.most
     }
 
+    /// Reports whether the record's next token has to be searched for.
+    #[inline]
+    pub fn is_searching(&self) -> bool {
+        !self.is_done() && !self.waits
+    }
+
     /// Returns the least number of tokens that the record and a partner of this size must share,
     /// or `None` if no number is enough.
     #[inline]
     pub fn need(&self, size: u32) -> Option<u32> {
         // Of two records of one table, the larger one is the left set of the measure.
         self.predicate.least_overlap(self.size.max(size), self.size.min(size))
+    }
+
+    /// Returns how many more tokens have to be searched for if no better row is found.
+    pub fn needed(&self) -> u32 {
+        // A larger partner must share at least as many tokens.
+        self.need(self.least).map_or(0, |need| (self.left + 1).saturating_sub(need)).min(self.left)
     }
 
     /// Reports whether a partner of this size that shares only tokens that are left can be among
@@ -95,6 +134,46 @@ impl Probe {
         // A similarity of two sets that share a token is a valid threshold.
         let Ok(predicate) = Predicate::new(measure, worst.similarity()) else { return };
         self.predicate = predicate;
+        self.bound(largest);
+    }
+
+    /// Takes over the condition of the worst of the best rows, but not for the sizes. O(1).
+    pub fn raise_need(&mut self, measure: Measure) {
+        let Some(worst) = self.top.worst() else { return };
+        // A similarity of two sets that share a token is a valid threshold.
+        if let Ok(predicate) = Predicate::new(measure, worst.similarity()) {
+            self.predicate = predicate;
+        }
+    }
+
+    /// Begins the search again, from the first of the `left` tokens on: all rows that meet the
+    /// condition so far are to be found again.
+    pub fn again(&mut self, left: u32, own: &[u32], measure: Measure, largest: u32) -> Result<()> {
+        self.top.clear();
+        for &rank in own {
+            if !self.top.push(Partner::new(measure.similarity(self.size, self.size, self.size), rank))? {
+                break;
+            }
+        }
+        self.left = left;
+        self.bound(largest);
+        Ok(())
+    }
+
+    /// Returns the least number of tokens that the record and any partner of these sizes must
+    /// share, or `None` if no number is enough. It tells after [`Probe::raise_need`], too.
+    #[inline]
+    pub fn need_within(&mut self, first: u32, last: u32, largest: u32) -> Option<u32> {
+        // A larger partner must share at least as many tokens.
+        self.need(first).or_else(|| {
+            self.bound(largest);
+            let least = first.max(self.least);
+            if least <= last.min(self.most) { self.need(least) } else { None }
+        })
+    }
+
+    /// Finds the sizes that the record reaches.
+    fn bound(&mut self, largest: u32) {
         self.least = partition(1, self.left.min(largest), |size| !self.reaches(size));
         self.most = largest;
         self.lower();

@@ -62,6 +62,11 @@ impl Top {
         self.partners.peek().copied().filter(|_| self.partners.len() == self.most)
     }
 
+    /// Removes all rows.
+    pub fn clear(&mut self) {
+        self.partners.clear();
+    }
+
     /// Returns the rows, the best first.
     pub fn into_sorted(self) -> Vec<Partner> {
         self.partners.into_sorted_vec()
