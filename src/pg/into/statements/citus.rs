@@ -261,16 +261,16 @@ pub(crate) fn moved(table: Named<'_>, columns: &[Column]) -> Statement {
 
 /// Reports what is to be known of the sets, in one pass: the number of documents without an id, the
 /// bytes of all rows, the bytes of all sets and of the largest one, and the number of numbers that
-/// more than one set has.
+/// more than one set has. Digests are told apart by another hash, whose 64 bits are as unlikely to
+/// be equal by chance as those of the numbers.
 pub(crate) fn check_sets(sets: Named<'_>) -> Statement {
     let moved = size_of_row(columns(Table::Sets, false, false));
-    // A bytea has no least value before PostgreSQL 18, but an array has.
-    let digest = "(ARRAY[t.digest]) FILTER (WHERE t.digest IS NOT NULL)";
+    let digest = "(hash_array_extended(ARRAY[t.digest], 1::int8)) FILTER (WHERE t.digest IS NOT NULL)";
     Statement::new(format!(
         "SELECT COALESCE(sum(s.nulls), 0)::int8, COALESCE(sum(s.moved), 0)::int8, COALESCE(sum(s.bytes), 0)::int8, \
              COALESCE(max(s.largest), 0)::int8, count(*) FILTER (WHERE s.least <> s.greatest) \
          FROM (SELECT count(*) FILTER (WHERE t.id IS NULL) AS nulls, sum({moved}) AS moved, sum(t.bytes) AS bytes, \
-             max(t.bytes) AS largest, min{digest} AS least, max{digest} AS greatest FROM {} t GROUP BY t.n) s",
+             max(t.bytes) AS largest, bit_and{digest} AS least, bit_or{digest} AS greatest FROM {} t GROUP BY t.n) s",
         sets.0
     ))
     .about([sets.1])
