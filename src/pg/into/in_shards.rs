@@ -11,7 +11,7 @@ use super::spread::{SLOTS, Scratch};
 use super::stars;
 use super::statements::citus::IdBytes;
 use super::statements::fill::{Join, Named, no_ranks};
-use super::statements::{citus, citus_result, outcome};
+use super::statements::{citus, citus_catalog, citus_result, outcome};
 use super::update;
 use super::work::{Backend, Work, not_here};
 use crate::into::state::{Ids, Sizes, most_candidates};
@@ -72,7 +72,7 @@ impl Backend for InShards {
             return Ok(None);
         }
         let is_unique = match work.in_parts()?.id_number {
-            Some(number) => citus::is_unique(work.asked.docs, number).holds()?,
+            Some(number) => citus_catalog::is_unique(work.asked.docs, number).holds()?,
             None => false,
         };
         let double = if is_unique {
@@ -225,7 +225,7 @@ fn parts(work: &Work, usual: i64) -> Result<i64> {
     if work.asked.is_update() || work.arguments.names_parts() {
         return Ok(usual);
     }
-    let nodes = citus::nodes().number()?.unwrap_or(1).max(1);
+    let nodes = citus_catalog::nodes().number()?.unwrap_or(1).max(1);
     Ok(usual.min(nodes.max(work.log()?.progress.expected(Table::Sets) / EACH)))
 }
 
