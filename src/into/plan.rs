@@ -62,7 +62,7 @@ fn go_on(state: &State, progress: &Progress) -> Vec<Step> {
     let stage = progress.next(state.call.by_stars);
     let by_stars = state.call.by_stars && progress.is_settled();
     // Tables that are kept lose no rows.
-    let inputs = if state.call.update { &[] } else { inputs(stage, state.call.members_have_sets, by_stars) };
+    let inputs = if state.call.update { &[] } else { inputs(stage, by_stars) };
     let mut inputs = inputs.to_vec();
     if state.call.compares_by_ranks && matches!(stage, Stage::Round(_)) {
         inputs.push(Table::Ranks);
@@ -104,12 +104,8 @@ fn go_on(state: &State, progress: &Progress) -> Vec<Step> {
 }
 
 /// Returns the tables that a stage reads, in the order in which they are created.
-fn inputs(stage: Stage, members_have_sets: bool, by_stars: bool) -> &'static [Table] {
+fn inputs(stage: Stage, by_stars: bool) -> &'static [Table] {
     match stage {
-        Stage::Table(Table::Ranks) if members_have_sets => &[Table::Members],
-        Stage::Table(Table::Routes) if members_have_sets => &[Table::Members, Table::Ranks],
-        Stage::Round(0) if members_have_sets => &[Table::Members, Table::Candidates],
-        Stage::Round(_) if members_have_sets => &[Table::Members, Table::Candidates, Table::Pairs],
         Stage::Table(Table::Members | Table::Ranks) => &[Table::Sets],
         Stage::Table(Table::Routes) => &[Table::Sets, Table::Members, Table::Ranks],
         Stage::Table(Table::Candidates) => &[Table::Routes],

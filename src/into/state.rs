@@ -20,9 +20,6 @@ pub struct Call {
     pub clusters: bool,
     /// True if clusters are computed where the pairs are, by stars.
     pub by_stars: bool,
-    /// True if the sets are moved to [`Table::Members`] when that table is filled, and
-    /// [`Table::Sets`] is then dropped.
-    pub members_have_sets: bool,
     /// True if the comparison of two sets depends on [`Table::Ranks`].
     pub compares_by_ranks: bool,
     /// The approximate number of bytes of sets that may be in [`Table::Halves`], if this is more

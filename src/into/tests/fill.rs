@@ -65,10 +65,6 @@ impl World {
             state.filled = Some(rows.len() as i64);
         }
         assert!(!self.is_far(table) || self.far.contains(&table));
-        if table == Table::Members && self.call.members_have_sets {
-            self.here.tables.remove(&Table::Sets);
-            self.here.far.remove(&Table::Sets);
-        }
         let to = if self.is_far(table) { &mut self.here.far } else { &mut self.here.tables };
         to.get_mut(&table).expect("a table that was made").extend(rows);
     }

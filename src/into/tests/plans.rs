@@ -15,7 +15,6 @@ const CALL: Call = Call {
     max_pairs: None,
     clusters: false,
     by_stars: false,
-    members_have_sets: false,
     compares_by_ranks: false,
     allowance: 1,
 };

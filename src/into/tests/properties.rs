@@ -21,11 +21,10 @@ fn docs() -> impl Strategy<Value = Vec<Doc>> {
 
 prop_compose! {
     fn calls()(in_parts in prop::bool::weighted(0.9), shared in any::<bool>(), max_pairs in prop::option::of(0..30i64),
-        clusters in any::<bool>(), by_stars in any::<bool>(), members_have_sets in any::<bool>(), compares_by_ranks in any::<bool>(), allowance in prop_oneof![Just(0), Just(1 << 30)]) -> Call {
+        clusters in any::<bool>(), by_stars in any::<bool>(), compares_by_ranks in any::<bool>(), allowance in prop_oneof![Just(0), Just(1 << 30)]) -> Call {
         let shared = shared && in_parts;
         let by_stars = by_stars && clusters && in_parts && !shared;
-        let members_have_sets = members_have_sets && !shared;
-        Call { in_parts, shared, first: true, update: false, max_pairs: max_pairs.filter(|_| in_parts), clusters, by_stars, members_have_sets, compares_by_ranks, allowance }
+        Call { in_parts, shared, first: true, update: false, max_pairs: max_pairs.filter(|_| in_parts), clusters, by_stars, compares_by_ranks, allowance }
     }
 }
 

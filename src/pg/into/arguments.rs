@@ -95,6 +95,11 @@ impl CallArguments {
         Ok(Self { join, pairs, parts, clusters, resume, update, passages })
     }
 
+    /// Reports whether the caller wants a number of parts.
+    pub(super) fn names_parts(&self) -> bool {
+        self.parts.is_some()
+    }
+
     /// Returns the name of the procedure, for messages.
     pub(super) fn name(&self) -> &'static str {
         if self.passages { "partial_duplicates_into" } else { "near_duplicates_into" }
@@ -164,6 +169,8 @@ pub(super) struct InParts {
     pub key: Option<String>,
     /// Set if no two rows have the same id.
     pub has_key: bool,
+    /// The number of the column of ids.
+    pub id_number: Option<i16>,
     /// A sentence about pairs that may be found in parts only.
     pub differs: Option<&'static str>,
     /// Set if a result is brought up to date.
@@ -271,6 +278,7 @@ impl JoinArguments {
                     citus,
                     key,
                     has_key,
+                    id_number: id_column.map(|id| id.number),
                     differs,
                     update: arguments.update,
                 })

@@ -10,11 +10,11 @@ use super::refusal;
 use super::spread::{SLOTS, Scratch};
 use super::stars;
 use super::statements::citus::IdBytes;
-use super::statements::fill::{Named, no_ranks};
-use super::statements::{citus, citus_result, outcome};
+use super::statements::fill::{Join, Named, no_ranks};
+use super::statements::{citus, citus_catalog, citus_result, outcome};
 use super::update;
 use super::work::{Backend, Work, not_here};
-use crate::into::state::{Ids, most_candidates};
+use crate::into::state::{Ids, Sizes, most_candidates};
 use crate::into::step::{Stage, Table};
 use crate::pg::procedure::statement::Statement;
 use crate::pg::query::as_user::set;
@@ -54,7 +54,8 @@ impl Backend for InShards {
             Some(_) => Some(IdBytes::Sent),
         };
         let wanted = update::wanted(work)?;
-        let sql = citus::sets(sets, &in_parts.documents, (salt, bytes), of, &wanted);
+        let sql =
+            citus::sets(sets, &in_parts.documents, (salt, bytes, spread.members_have_sets), of, &wanted);
         Ok((sql, slots.map(|(_, oid, _)| oid)))
     }
 
@@ -63,13 +64,20 @@ impl Backend for InShards {
         spread.drop_scratch(Scratch::Slots)?;
         let (name, oid) = spread.open(Table::Sets)?;
         let sets = (name.as_str(), oid);
-        let counted = citus::null_ids(sets).row([pg_sys::INT8OID; 2])?.unwrap_or_default();
-        let [nulls, moved] = counted.map(|number| number.map_or(0, |number| number.value() as i64));
+        let counted = citus::check_sets(sets).row([pg_sys::INT8OID; 5])?.unwrap_or_default();
+        let [nulls, moved, bytes, largest, collisions] =
+            counted.map(|number| number.map_or(0, |number| number.value() as i64));
         if nulls > 0 {
             work.state.ids = Some(Ids::Null);
             return Ok(None);
         }
-        let double = if citus::is_hashable(work.asked.id_oid).holds()? {
+        let is_unique = match work.in_parts()?.id_number {
+            Some(number) => citus_catalog::is_unique(work.asked.docs, number).holds()?,
+            None => false,
+        };
+        let double = if is_unique {
+            None
+        } else if citus::is_hashable(work.asked.id_oid).holds()? {
             let (ids, ids_oid) = spread.make_scratch(Scratch::Ids, &[("id", Type::Id)], "id", None)?;
             let ids = (ids.as_str(), ids_oid);
             citus::ids(ids, sets).run()?;
@@ -79,7 +87,6 @@ impl Backend for InShards {
         } else {
             outcome::double_id(sets).text()?
         };
-        let collisions = citus::collisions(sets).number()?.unwrap_or_default();
         let is_double = double.is_some();
         if !is_double && collisions > 0 {
             let message = "two sets have one number by chance";
@@ -91,6 +98,7 @@ impl Backend for InShards {
             );
         }
         work.moved = moved;
+        work.state.sizes = Some(Sizes { bytes, largest });
         work.state.ids = Some(if is_double || collisions > 0 { Ids::Double } else { Ids::Good });
         Ok(double)
     }
@@ -115,25 +123,25 @@ impl Backend for InShards {
             }
             Table::Members => {
                 let (sets, sets_oid) = of(Table::Sets)?;
-                let rows = citus::members(to, (&sets, sets_oid)).run()?;
-                if !join.compares_by_ranks() {
-                    spread.drop_one(Table::Sets)?;
+                let sets = (sets.as_str(), sets_oid);
+                let rows = citus::members(to, sets, spread.members_have_sets).run()?;
+                if !spread.members_have_sets {
+                    citus::keep_one_each(sets, to).run()?;
                 }
                 rows
             }
             Table::Ranks if join.counts_nothing() => no_ranks(&join, to).run()?,
             Table::Ranks => fill_ranks(work, to)?,
             Table::Routes => {
-                let [members, ranks] = [of(Table::Members)?, of(Table::Ranks)?];
+                let [sets, ranks] = [of(spread.of_sets())?, of(Table::Ranks)?];
+                let parts = parts(work, join.parts)?;
                 let keys = match spread.citus {
-                    Some(layout) => layout.keys(oid, join.parts)?,
+                    Some(layout) => layout.keys(oid, parts)?,
                     None => None,
                 };
-                let from = [(members.0.as_str(), members.1), (&ranks.0, ranks.1)];
-                let rows = citus::routes(&join, to, from, keys.as_deref()).run()?;
-                moved = citus::moved(to, &["part", "n", "size", "bitmap", "prefix"])
-                    .number()?
-                    .unwrap_or_default();
+                let from = [(sets.0.as_str(), sets.1), (&ranks.0, ranks.1)];
+                let rows = citus::routes(&Join { parts, ..join }, to, from, keys.as_deref()).run()?;
+                moved = citus::moved(to, spread.columns(table)).number()?.unwrap_or_default();
                 rows
             }
             Table::Candidates => {
@@ -145,20 +153,19 @@ impl Backend for InShards {
             }
             Table::Halves => {
                 let Stage::Round(round) = progress.next(false) else { return Err(not_here(table)) };
-                let [candidates, members] = [of(Table::Candidates)?, of(Table::Members)?];
-                let from = [(candidates.0.as_str(), candidates.1), (&members.0, members.1)];
+                let [candidates, sets] = [of(Table::Candidates)?, of(spread.of_sets())?];
+                let from = [(candidates.0.as_str(), candidates.1), (&sets.0, sets.1)];
                 citus_result::halves(&join, to, from, (round, progress.rounds)).run()?;
                 // The log counts the pairs that are made from halves, not the halves themselves.
-                let columns: Vec<&str> = spread.columns(table).iter().map(|column| column.0).collect();
-                work.moved = citus::moved(to, &columns).number()?.unwrap_or_default();
+                work.moved = citus::moved(to, spread.columns(table)).number()?.unwrap_or_default();
                 return Ok(());
             }
             Table::Pairs => {
-                let [halves, members] = [of(Table::Halves)?, of(Table::Members)?];
+                let [halves, sets] = [of(Table::Halves)?, of(spread.of_sets())?];
                 let ranks = join.compares_by_ranks().then(|| of(Table::Ranks)).transpose()?;
                 let ranks = ranks.as_ref().map(|(name, oid)| (name.as_str(), *oid));
                 let are_ordered = work.in_parts()?.documents.are_ordered;
-                let from = [(halves.0.as_str(), halves.1), (&members.0, members.1)];
+                let from = [(halves.0.as_str(), halves.1), (&sets.0, sets.1)];
                 citus_result::pairs(&join, to, from, (ranks, are_ordered)).run()?
             }
         };
@@ -202,20 +209,30 @@ impl Backend for InShards {
         let named = (named.as_str(), named_oid);
         citus_result::name_right(named, [pairs, members]).run()?;
         let join = work.join()?;
-        let unequal = citus_result::name_both(&join, result, [named, members]).run()?;
         // Documents with equal texts are compared for their passages.
-        let equal = if join.passages { 0 } else { citus_result::name_equal(result, members).run()? };
+        let rows = citus_result::name_both(&join, result, [named, members], !join.passages).run()?;
         spread.drop_scratch(Scratch::Named)?;
-        Ok(unequal + equal)
+        Ok(rows)
     }
+}
+
+/// Returns the number of parts, which is `usual` if the caller wants so many or rows of parts are
+/// kept. Each part costs every document up to a row, so few documents have only a part for each
+/// node.
+fn parts(work: &Work, usual: i64) -> Result<i64> {
+    /// The number of documents for which a part more is made.
+    const EACH: i64 = 50_000;
+    if work.asked.is_update() || work.arguments.names_parts() {
+        return Ok(usual);
+    }
+    let nodes = citus_catalog::nodes().number()?.unwrap_or(1).max(1);
+    Ok(usual.min(nodes.max(work.log()?.progress.expected(Table::Sets) / EACH)))
 }
 
 /// Fills the table of ranks with the order of tokens in a sample of the sets, or with what the
 /// method counts of all of them.
 pub(super) fn fill_ranks(work: &Work, to: Named<'_>) -> Result<i64> {
     let (spread, join) = (work.spread()?, work.join()?);
-    let (members, members_oid) = spread.open(Table::Members)?;
-    let members = (members.as_str(), members_oid);
     let columns = &[("k", Type::Int8), ("set", Type::Set)];
     let (samples, samples_oid) = spread.make_scratch(Scratch::Samples, columns, "k", Some(Table::Members))?;
     let samples = (samples.as_str(), samples_oid);
@@ -223,8 +240,10 @@ pub(super) fn fill_ranks(work: &Work, to: Named<'_>) -> Result<i64> {
         let (sets, sets_oid) = spread.open(Table::Sets)?;
         citus::all_terms(samples, (&sets, sets_oid)).run()?;
     } else {
-        let distinct = citus::distinct(members).number()?.unwrap_or_default();
-        citus::samples(samples, members, distinct).run()?;
+        let (sets, sets_oid) = spread.open(spread.of_sets())?;
+        let sets = (sets.as_str(), sets_oid);
+        let distinct = citus::distinct(sets).number()?.unwrap_or_default();
+        citus::samples(samples, sets, distinct).run()?;
     }
     let mut rows = citus::ranks(&join, to, samples).run()?;
     if rows == 0 {

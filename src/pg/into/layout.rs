@@ -6,7 +6,7 @@ use pgrx::pg_sys::{self, Oid};
 use serde::{Deserialize, Serialize};
 
 use super::place::Place;
-use super::statements::citus;
+use super::statements::{citus, citus_catalog};
 use crate::pg::procedure::citus as spreading;
 use crate::pg::query::as_user::{Extension, set};
 use crate::pg::query::names::name_of;
@@ -123,7 +123,7 @@ impl CitusLayout {
         }
         let docs = name_of(Oid::from(self.docs))?;
         let is_like = self.how == Distribution::Hash
-            && citus::is_spread_alike(Oid::from(self.docs), table, by)?.holds()?;
+            && citus_catalog::is_spread_alike(Oid::from(self.docs), table, by)?.holds()?;
         spreading::distribute(table, Some(by), is_like.then_some(&*docs), self.shards)?.run().map(|_| ())
     }
 
@@ -155,7 +155,7 @@ impl CitusLayout {
         if self.how == Distribution::Single {
             return Ok(None);
         }
-        citus::keys(table, parts, self.shards).text()
+        citus_catalog::keys(table, parts, self.shards).text()
     }
 
     /// Applies the settings for the statements of this transaction on the nodes.

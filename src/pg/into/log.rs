@@ -4,7 +4,7 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 use serde::{Deserialize, Serialize};
 
-use super::documents::{Bands, Carried};
+use super::documents::{Bands, Carried, Counted};
 use super::layout::CitusLayout;
 use super::own;
 use super::place::Place;
@@ -53,6 +53,13 @@ impl Arguments {
     /// Reports whether the documents are on this server, so that sessions share the work.
     pub(super) fn is_shared(&self) -> bool {
         self.servers.is_empty() && self.citus.is_none() && self.update.is_none()
+    }
+
+    /// Reports whether, in Citus, the sets are moved to where the members are: new sets are told
+    /// from stored ones there, and what is counted of all documents needs the sets of all of them.
+    pub(super) fn members_have_sets(&self) -> bool {
+        let counts_all = self.carried.as_ref().is_some_and(|carried| carried.counted == Counted::All);
+        self.citus.is_some() && (self.update.is_some() || counts_all)
     }
 }
 

@@ -33,6 +33,8 @@ pub(super) struct Spread<'a> {
     pub parts: Option<usize>,
     /// Set if some of the tables are kept, to bring the result up to date.
     pub update: bool,
+    /// Set if, in Citus, the sets are moved to where the members are.
+    pub members_have_sets: bool,
     /// The owner of the tables, and the types of their columns.
     pub owned: Owned<'a>,
 }
@@ -214,9 +216,14 @@ impl Spread<'_> {
         self.citus.is_none() && !self.is_plain() && definitions::spread_by(table).is_some()
     }
 
+    /// Returns the table that has each set once, in Citus.
+    pub(super) fn of_sets(&self) -> Table {
+        if self.members_have_sets { Table::Members } else { Table::Sets }
+    }
+
     pub(super) fn columns(&self, table: Table) -> &'static [Column] {
         if self.citus.is_some() {
-            citus::columns(table, self.owned.types.carried)
+            citus::columns(table, self.owned.types.carried, self.members_have_sets)
         } else {
             definitions::columns(table)
         }
@@ -319,9 +326,11 @@ impl Spread<'_> {
     fn make_in_shards(&self, layout: &CitusLayout, table: Table, name: &str) -> Result<()> {
         let place = self.place(table);
         citus::create(name, &self.owned.types.sql(self.columns(table))).run()?;
-        citus::uncompressed(name, citus::incompressible(table))
-            .iter()
-            .try_for_each(|of| of.run().map(|_| ()))?;
+        let mut incompressible = citus::incompressible(table).to_vec();
+        if table == Table::Members && self.members_have_sets {
+            incompressible.push("set");
+        }
+        citus::uncompressed(name, &incompressible).iter().try_for_each(|of| of.run().map(|_| ()))?;
         // All tables that are distributed by numbers of sets are colocated with the sets; parts are
         // distributed independently.
         let like = match table {

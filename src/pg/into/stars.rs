@@ -68,9 +68,8 @@ pub(super) fn fill(work: &mut Work, table: Table) -> Result<()> {
             let [clusters, chains, largest] = row.map(|number| number.map_or(0, |number| number.value()));
             Chains { clusters, chains, largest }.warn();
             let rows = stars::clusters(to, vertices).run()?;
-            let columns = ["root", "n", "id", "count", "pairs", "weight"];
-            let mut moved = citus::moved(vertices, &columns).number()?.unwrap_or_default();
-            moved += citus::moved(to, &["n", "id", "size", "representative"]).number()?.unwrap_or_default();
+            let mut moved = citus::moved(vertices, columns).number()?.unwrap_or_default();
+            moved += citus::moved(to, spread.columns(table)).number()?.unwrap_or_default();
             spread.drop_scratch(Scratch::Vertices)?;
             (rows, moved)
         }

@@ -142,8 +142,6 @@ fn begin(
         max_pairs: asked.max_pairs.filter(|_| asked.in_parts.is_some()),
         clusters: clusters.is_some(),
         by_stars: false,
-        // What is counted of all documents is counted of the sets.
-        members_have_sets: in_shards && !compares_by_ranks,
         compares_by_ranks,
         allowance: i64::try_from(settings::memory()).unwrap_or(i64::MAX),
     };

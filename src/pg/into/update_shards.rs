@@ -148,7 +148,7 @@ fn fill_known(work: &Work) -> Result<i64> {
     statements::known_sets(named(&sets), known).run()?;
     spread.make(Table::Members, 0, 0)?;
     let members = of(Table::Members)?;
-    citus::members(named(&members), named(&sets)).run()?;
+    citus::members(named(&members), named(&sets), true).run()?;
     spread.drop_one(Table::Sets)?;
     Ok(rows)
 }

@@ -122,6 +122,7 @@ impl Work {
             citus,
             parts,
             update: arguments.update.is_some(),
+            members_have_sets: arguments.members_have_sets(),
             owned: self.owned(),
         })
     }

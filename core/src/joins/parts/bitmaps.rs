@@ -26,10 +26,15 @@ pub fn words(bounds: &Bounds, size: u32) -> usize {
 
 /// Returns the encoded bitmap of a set.
 pub fn encode(hashes: impl Iterator<Item = u64>, words: usize) -> Result<Vec<u8>> {
-    let mut bits = memory::filled(0u64, words, "making a bitmap")?;
+    const DOING: &str = "making a bitmap";
+    let mut bits = memory::filled(0u64, words, DOING)?;
     bitmap::of_hashes(hashes, &mut bits);
-    let mut bytes = vec![VERSION];
-    bits.iter().for_each(|word| bytes.extend(word.to_le_bytes()));
+    let mut bytes = Vec::new();
+    memory::reserve(&mut bytes, 1 + words * size_of::<u64>(), DOING)?;
+    bytes.push(VERSION);
+    for word in bits {
+        bytes.extend_from_slice(&word.to_le_bytes());
+    }
     Ok(bytes)
 }
 

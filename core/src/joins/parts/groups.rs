@@ -72,9 +72,15 @@ pub fn groups(
             stop.check()?;
         }
         // The last lookup of a set is padded with zeros.
-        let some: [u64; TOGETHER] = std::array::from_fn(|_| hashes.next().unwrap_or(0));
-        let left = size as usize - order.len();
-        order.extend(ranks.of_each(some).into_iter().zip(some).take(left));
+        let mut some = [0; TOGETHER];
+        for hash in &mut some {
+            *hash = hashes.next().unwrap_or(0);
+        }
+        let left = TOGETHER.min(size as usize - order.len());
+        let ranked = ranks.of_each(some);
+        for (&rank, &hash) in ranked[..left].iter().zip(&some) {
+            order.push((rank, hash));
+        }
     }
     // Partners may be smaller or larger.
     let partners = if size == 0 { None } else { bounds.partner_sizes(Side::Left, size, u32::MAX) };

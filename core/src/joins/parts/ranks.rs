@@ -123,14 +123,22 @@ impl<'a> TokenRanks<'a> {
     /// known, the memory of all tokens is fetched in parallel.
     pub fn of_each<const N: usize>(&self, hashes: [u64; N]) -> [u32; N] {
         let Some(Places { starts, shift }) = self.places else { return hashes.map(|hash| self.of(hash)) };
-        let values = hashes.map(|hash| (hash >> shift) as usize);
-        values.iter().for_each(|&value| prefetch(starts, value));
-        let places = values.map(|value| starts[value] as usize..starts[value + 1] as usize);
-        for first in places.iter().map(|places| places.start) {
-            prefetch(self.hashes, first);
-            prefetch(self.ranks, first);
+        // Loops, because the functions of arrays are calls where no link-time optimisation is made.
+        for hash in hashes {
+            prefetch(starts, (hash >> shift) as usize);
         }
-        std::array::from_fn(|n| self.within(places[n].clone(), hashes[n]))
+        let mut places = [(0, 0); N];
+        for (place, hash) in places.iter_mut().zip(hashes) {
+            let value = (hash >> shift) as usize;
+            *place = (starts[value] as usize, starts[value + 1] as usize);
+            prefetch(self.hashes, place.0);
+            prefetch(self.ranks, place.0);
+        }
+        let mut ranks = [0; N];
+        for ((rank, (start, end)), hash) in ranks.iter_mut().zip(places).zip(hashes) {
+            *rank = self.within(start..end, hash);
+        }
+        ranks
     }
 
     #[inline]

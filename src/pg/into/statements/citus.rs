@@ -7,7 +7,7 @@
 
 use pgrx::pg_sys::Oid;
 
-use super::fill::{Join, Named, bytes_of, may_be_similar};
+use super::fill::{Join, Named, bytes_of, is_longer_than_none};
 use crate::into::step::Table;
 use crate::pg::into::columns::{Column, Type};
 use crate::pg::into::documents::Documents;
@@ -63,31 +63,6 @@ pub(crate) fn is_hashable(by: Oid) -> Statement {
     .with([oid(by)])
 }
 
-/// Reports whether a table is distributed by a column of the same type as a column of another
-/// table.
-pub(crate) fn is_spread_alike(docs: Oid, table: Oid, by: &str) -> Result<Statement> {
-    Ok(Statement::new(
-        "SELECT EXISTS (SELECT FROM pg_dist_partition p \
-             JOIN pg_attribute d ON d.attrelid = p.logicalrelid AND d.attname = column_to_column_name(p.logicalrelid, p.partkey)::name \
-             JOIN pg_attribute a ON a.attrelid = $2 AND a.attname = $3::name AND a.atttypid = d.atttypid AND a.attcollation = d.attcollation \
-             WHERE p.logicalrelid = $1::regclass AND p.partmethod = 'h')",
-    )
-    .with([oid(docs), oid(table), text(by)?]))
-}
-
-/// Returns keys of a table that is distributed by an int4 or int8: as many keys as there are parts,
-/// which belong to the shards in turn.
-pub(crate) fn keys(table: Oid, parts: i64, shards: i64) -> Statement {
-    let tried = 16 * parts + 32 * shards;
-    Statement::new(format!(
-        "SELECT array_agg(k.k ORDER BY k.nth, k.shard)::text FROM ( \
-             SELECT k.k, k.shard, k.nth FROM (SELECT k.k, k.shard, row_number() OVER (PARTITION BY k.shard ORDER BY k.k) AS nth FROM ( \
-                 SELECT k, get_shard_id_for_distribution_column('{}'::regclass, k::text) AS shard FROM generate_series(0, {tried}) k OFFSET 0) k) k \
-             ORDER BY k.nth, k.shard LIMIT {parts}) k",
-        table.to_u32()
-    ))
-}
-
 /// Returns the version of the extension on a node that has another version than the expected one.
 pub(crate) fn other_version(schema: &str, expected: &str) -> Result<Statement> {
     let ask = format!(
@@ -118,15 +93,17 @@ pub(crate) fn spread_by(table: Table) -> Option<&'static str> {
 }
 
 /// Returns the columns of a working table. `carried` says that the method defines what is carried
-/// of documents.
-pub(crate) fn columns(table: Table, carried: bool) -> &'static [Column] {
+/// of documents, and `members_have_sets` that the sets are moved to where the members are.
+pub(crate) fn columns(table: Table, carried: bool, members_have_sets: bool) -> &'static [Column] {
     match table {
         // Which of two documents has the lesser id may matter.
         Table::Halves if carried => {
             &[("l", Type::Int8), ("r", Type::Int8), ("id", Type::Id), ("set", Type::Set)]
         }
         // Only the first of the documents with an equal set stores the set.
-        Table::Members => &[("n", Type::Int8), ("r", Type::Int8), ("id", Type::Id), ("set", Type::Set)],
+        Table::Members if members_have_sets => {
+            &[("n", Type::Int8), ("r", Type::Int8), ("id", Type::Id), ("set", Type::Set)]
+        }
         table => super::definitions::columns(table),
     }
 }
@@ -135,7 +112,7 @@ pub(crate) fn columns(table: Table, carried: bool) -> &'static [Column] {
 pub(crate) fn incompressible(table: Table) -> &'static [&'static str] {
     match table {
         Table::Routes | Table::Routed => &["bitmap", "prefix"],
-        Table::Sets | Table::Members | Table::Halves | Table::Stored => &["set"],
+        Table::Sets | Table::Halves | Table::Stored => &["set"],
         _ => &[],
     }
 }
@@ -170,19 +147,21 @@ pub(crate) fn slots(slots: Named<'_>, keys: &str) -> Statement {
 /// the search path of the caller, like all reading of documents, and so qualifies all names with
 /// their schemas. If all nodes have the documents, each shard of `slots` reads a share of them.
 ///
-/// A function whose result is needed more than once for a row is in `FROM`, so it is called once
-/// for each row. Nobody knows the salt beforehand, so nobody can make sets with the same number.
-/// `of` is a condition for the documents, or empty.
+/// A function whose result is needed more than once for a row is called in a subquery that unnests
+/// an array of one value: the planner does not merge such a subquery into its query, so the
+/// function is called once. Nobody knows the salt beforehand, so nobody can make sets with the same
+/// number. `of` is a condition for the documents, or empty. Sets that are similar to no other one
+/// are stored only if `keeps_empty` is set.
 pub(crate) fn sets(
     table: &str,
     documents: &Documents,
-    (salt, carried): (i64, Option<IdBytes>),
+    (salt, carried, keeps_empty): (i64, Option<IdBytes>, bool),
     slots: Option<(&str, i64)>,
     of: &str,
 ) -> String {
     let Documents { table: docs, id, set, .. } = documents;
-    let (bytes, has_some) =
-        (bytes_of("t.set", carried.is_some()), may_be_similar("b.bytes", carried.is_some()));
+    let bytes = bytes_of("t.set", carried.is_some());
+    let has_some = is_longer_than_none("g.bytes", carried.is_some());
     let (from, set) = match slots {
         None => (format!("{docs} AS d"), format!("ARRAY[{set}]")),
         // The test of the slot comes first, so that only one shard cuts a document into tokens.
@@ -195,20 +174,23 @@ pub(crate) fn sets(
         ),
     };
     let digest = match carried {
-        None => "pg_catalog.sha256(b.bytes)".to_owned(),
-        Some(bytes) => carried_digest(&match bytes {
-            IdBytes::Hash => format!(
-                "pg_catalog.int8send(pg_catalog.hash_array_extended(ARRAY[{id}], {salt}::pg_catalog.int8))"
-            ),
-            IdBytes::Sent => format!("pg_catalog.array_send(ARRAY[{id}])"),
-        }),
+        None => format!("pg_catalog.sha256({bytes})"),
+        Some(of) => carried_digest(
+            &bytes,
+            &match of {
+                IdBytes::Hash => format!(
+                    "pg_catalog.int8send(pg_catalog.hash_array_extended(ARRAY[t.id], {salt}::pg_catalog.int8))"
+                ),
+                IdBytes::Sent => "pg_catalog.array_send(ARRAY[t.id])".to_owned(),
+            },
+        ),
     };
+    let stored = if keeps_empty { "g.set" } else { &format!("CASE WHEN {has_some} THEN g.set END") };
     format!(
-        "INSERT INTO {table} SELECT pg_catalog.hash_array_extended(ARRAY[g.digest], {salt}::pg_catalog.int8), {id}, \
-             pg_catalog.octet_length(b.bytes), \
-             CASE WHEN {has_some} THEN g.digest END, t.set \
-         FROM {from}, pg_catalog.unnest({set}) AS t(set), pg_catalog.unnest(ARRAY[{bytes}]) AS b(bytes), \
-             pg_catalog.unnest(ARRAY[{digest}]) AS g(digest){of}"
+        "INSERT INTO {table} SELECT pg_catalog.hash_array_extended(ARRAY[g.digest], {salt}::pg_catalog.int8), g.id, \
+             g.bytes, CASE WHEN {has_some} THEN g.digest END, {stored} \
+         FROM (SELECT t.id, t.set, pg_catalog.octet_length({bytes}) AS bytes, pg_catalog.unnest(ARRAY[{digest}]) AS digest \
+             FROM (SELECT {id} AS id, pg_catalog.unnest({set}) AS set FROM {from}{of}) AS t) AS g"
     )
 }
 
@@ -221,35 +203,49 @@ pub(crate) enum IdBytes {
     Sent,
 }
 
-/// Returns the SQL expression for the digest of carried bytes `b.bytes`. A document that is not
-/// similar to those with the same bytes has one of its own, made with the bytes of its id: volatile
-/// functions would pass all rows to the coordinator.
-fn carried_digest(id: &str) -> String {
+/// Returns the SQL expression for the digest of carried bytes. A document that is not similar to
+/// those with the same bytes has one of its own, made with the bytes of its id: volatile functions
+/// would pass all rows to the coordinator.
+fn carried_digest(bytes: &str, id: &str) -> String {
     format!(
-        "CASE WHEN pg_catalog.octet_length(b.bytes) OPERATOR(pg_catalog.=) 0 THEN b.bytes \
-             WHEN pg_catalog.get_byte(b.bytes, 0) OPERATOR(pg_catalog.=) 1 THEN pg_catalog.sha256(b.bytes) \
-             ELSE pg_catalog.sha256(pg_catalog.decode('02', 'hex') OPERATOR(pg_catalog.||) pg_catalog.sha256(b.bytes) \
+        "CASE WHEN pg_catalog.octet_length({bytes}) OPERATOR(pg_catalog.=) 0 THEN {bytes} \
+             WHEN pg_catalog.get_byte({bytes}, 0) OPERATOR(pg_catalog.=) 1 THEN pg_catalog.sha256({bytes}) \
+             ELSE pg_catalog.sha256(pg_catalog.decode('02', 'hex') OPERATOR(pg_catalog.||) pg_catalog.sha256({bytes}) \
                  OPERATOR(pg_catalog.||) {id}) END"
     )
 }
 
 /// Returns the SQL expression for the size in bytes of these columns of a row `t`.
-fn size_of_row(columns: &[&str]) -> String {
-    let sizes: Vec<String> = columns.iter().map(|column| format!("pg_column_size(t.{column})")).collect();
-    sizes.join(" + ")
+fn size_of_row(columns: &[Column]) -> String {
+    let fixed = |of: Type| match of {
+        Type::Int4 => 4,
+        Type::Int8 | Type::Float8 => 8,
+        _ => 0,
+    };
+    let sum: i32 = columns.iter().map(|&(_, of)| fixed(of)).sum();
+    let others = columns.iter().filter(|&&(_, of)| fixed(of) == 0);
+    let others = others.map(|(name, _)| format!(" + pg_column_size(t.{name})"));
+    format!("{sum}{}", others.collect::<String>())
 }
 
 /// Returns the number of bytes of the rows that were moved into a table.
-pub(crate) fn moved(table: Named<'_>, columns: &[&str]) -> Statement {
+pub(crate) fn moved(table: Named<'_>, columns: &[Column]) -> Statement {
     let bytes = size_of_row(columns);
     Statement::new(format!("SELECT COALESCE(sum({bytes}), 0)::int8 FROM {} t", table.0)).about([table.1])
 }
 
-/// Counts the documents without an id, and the bytes of all rows.
-pub(crate) fn null_ids(sets: Named<'_>) -> Statement {
-    let bytes = size_of_row(&["n", "id", "bytes", "digest", "set"]);
+/// Reports what is to be known of the sets, in one pass: the number of documents without an id, the
+/// bytes of all rows, the bytes of all sets and of the largest one, and the number of numbers that
+/// more than one set has. Digests are told apart by another hash, whose 64 bits are as unlikely to
+/// be equal by chance as those of the numbers.
+pub(crate) fn check_sets(sets: Named<'_>) -> Statement {
+    let moved = size_of_row(columns(Table::Sets, false, false));
+    let digest = "(hash_array_extended(ARRAY[t.digest], 1::int8)) FILTER (WHERE t.digest IS NOT NULL)";
     Statement::new(format!(
-        "SELECT count(*) FILTER (WHERE t.id IS NULL), COALESCE(sum({bytes}), 0)::int8 FROM {} t",
+        "SELECT COALESCE(sum(s.nulls), 0)::int8, COALESCE(sum(s.moved), 0)::int8, COALESCE(sum(s.bytes), 0)::int8, \
+             COALESCE(max(s.largest), 0)::int8, count(*) FILTER (WHERE s.least <> s.greatest) \
+         FROM (SELECT count(*) FILTER (WHERE t.id IS NULL) AS nulls, sum({moved}) AS moved, sum(t.bytes) AS bytes, \
+             max(t.bytes) AS largest, bit_and{digest} AS least, bit_or{digest} AS greatest FROM {} t GROUP BY t.n) s",
         sets.0
     ))
     .about([sets.1])
@@ -270,31 +266,46 @@ pub(crate) fn ids(ids: Named<'_>, sets: Named<'_>) -> Statement {
 }
 
 /// Inserts all documents that have tokens, by the number of their set. Documents with the same set
-/// are numbered in the order of their ids.
-pub(crate) fn members(members: Named<'_>, sets: Named<'_>) -> Statement {
+/// are numbered in the order of their ids; the first one has the set, if members have sets.
+pub(crate) fn members(members: Named<'_>, sets: Named<'_>, have_sets: bool) -> Statement {
+    let set = if have_sets { ", CASE WHEN row_number() OVER w = 1::int8 THEN s.set END" } else { "" };
     Statement::new(format!(
-        "INSERT INTO {} SELECT s.n, row_number() OVER w, s.id, CASE WHEN row_number() OVER w = 1::int8 THEN s.set END \
+        "INSERT INTO {} SELECT s.n, row_number() OVER w, s.id{set} \
          FROM {} s WHERE s.digest IS NOT NULL WINDOW w AS (PARTITION BY s.n ORDER BY s.id)",
         members.0, sets.0
     ))
     .about([members.1, sets.1])
 }
 
-/// Counts the distinct sets.
-pub(crate) fn distinct(members: Named<'_>) -> Statement {
-    Statement::new(format!("SELECT count(*) FROM {} m WHERE m.r = 1::int8", members.0)).about([members.1])
+/// Removes the sets of all documents but the first one of those with the same set, so that each set
+/// is there once. Ids are compared as arrays, whose operator is in `pg_catalog` for any type.
+pub(crate) fn keep_one_each(sets: Named<'_>, members: Named<'_>) -> Statement {
+    Statement::new(format!(
+        "UPDATE {} s SET set = NULL FROM {} m WHERE m.n = s.n AND ARRAY[m.id] = ARRAY[s.id] AND m.r > 1::int8",
+        sets.0, members.0
+    ))
+    .about([sets.1, members.1])
 }
 
+/// Counts the distinct sets.
+pub(crate) fn distinct(sets: Named<'_>) -> Statement {
+    Statement::new(format!("SELECT count(*) FROM {} m WHERE m.{IS_FIRST}", sets.0)).about([sets.1])
+}
+
+/// The condition, behind the name of a table that has sets, that a document with tokens is the
+/// first one of those with the same set: only that one has the set.
+pub(super) const IS_FIRST: &str = "set IS NOT NULL";
+
 /// Moves a sample of the distinct sets to one shard. `count` is the number of distinct sets.
-pub(crate) fn samples(samples: Named<'_>, members: Named<'_>, count: i64) -> Statement {
+pub(crate) fn samples(samples: Named<'_>, sets: Named<'_>, count: i64) -> Statement {
     const SAMPLE: i64 = 20_000;
     // Of few documents a small part is enough: to count it takes one processor.
     let each = (count / SAMPLE).max((count / 2_500).clamp(1, 8));
     Statement::new(format!(
-        "INSERT INTO {} SELECT 0::int8, m.set FROM {} m WHERE m.r = 1::int8 AND (m.n & {POSITIVE}) % {each}::int8 = 0::int8",
-        samples.0, members.0
+        "INSERT INTO {} SELECT 0::int8, m.set FROM {} m WHERE m.{IS_FIRST} AND (m.n & {POSITIVE}) % {each}::int8 = 0::int8",
+        samples.0, sets.0
     ))
-    .about([samples.1, members.1])
+    .about([samples.1, sets.1])
 }
 
 /// Moves the terms of all documents to one shard.
@@ -322,17 +333,17 @@ pub(crate) fn ranks(join: &Join, ranks: Named<'_>, samples: Named<'_>) -> Statem
 pub(crate) fn routes(
     join: &Join,
     routes: Named<'_>,
-    [members, ranks]: [Named<'_>; 2],
+    [sets, ranks]: [Named<'_>; 2],
     keys: Option<&str>,
 ) -> Statement {
     let groups = join.groups("m.set");
     let part = keys.map_or("g.part".to_owned(), |keys| format!("({}::int4[])[g.part + 1]", literal(keys)));
     Statement::new(format!(
         "INSERT INTO {} SELECT {part}, m.n, g.size, g.bitmap, g.prefix \
-         FROM {} m, {} o, {groups} g WHERE m.r = 1::int8",
-        routes.0, members.0, ranks.0
+         FROM {} m, {} o, {groups} g WHERE m.{IS_FIRST}",
+        routes.0, sets.0, ranks.0
     ))
-    .about([routes.1, members.1, ranks.1])
+    .about([routes.1, sets.1, ranks.1])
 }
 
 /// Finds candidates in each part. The candidates stay where the part is. `routes` is a table or a

@@ -3,7 +3,7 @@
 
 use pgrx::pg_sys::Oid;
 
-use super::citus::POSITIVE;
+use super::citus::{IS_FIRST, POSITIVE};
 use super::fill::{Join, Named};
 use crate::pg::procedure::statement::Statement;
 
@@ -11,16 +11,16 @@ use crate::pg::procedure::statement::Statement;
 pub(crate) fn halves(
     join: &Join,
     halves: Named<'_>,
-    [candidates, members]: [Named<'_>; 2],
+    [candidates, sets]: [Named<'_>; 2],
     (round, rounds): (i64, i64),
 ) -> Statement {
     let id = if join.carried.is_some() { "m.id, " } else { "" };
     Statement::new(format!(
         "INSERT INTO {} SELECT c.l, c.r, {id}m.set FROM (SELECT DISTINCT c.l, c.r FROM {} c \
-             WHERE ((c.l # c.r) & {POSITIVE}) % {rounds}::int8 = {round}::int8) c JOIN {} m ON m.n = c.l WHERE m.r = 1::int8",
-        halves.0, candidates.0, members.0
+             WHERE ((c.l # c.r) & {POSITIVE}) % {rounds}::int8 = {round}::int8) c JOIN {} m ON m.n = c.l WHERE m.{IS_FIRST}",
+        halves.0, candidates.0, sets.0
     ))
-    .about([halves.1, candidates.1, members.1])
+    .about([halves.1, candidates.1, sets.1])
 }
 
 /// Inserts the similar pairs of a round. If the order of two documents matters, the one with the
@@ -29,7 +29,7 @@ pub(crate) fn halves(
 pub(crate) fn pairs(
     join: &Join,
     pairs: Named<'_>,
-    [halves, members]: [Named<'_>; 2],
+    [halves, sets]: [Named<'_>; 2],
     (ranks, are_ordered): (Option<Named<'_>>, bool),
 ) -> Statement {
     let (mut similarity, mut passes) = join.similarity(["h.set", "m.set"]);
@@ -44,10 +44,10 @@ pub(crate) fn pairs(
         (similarity, passes) = ("v.similarity".to_owned(), "v.similarity IS NOT NULL".to_owned());
     }
     Statement::new(format!(
-        "INSERT INTO {} SELECT h.l, h.r, {similarity} FROM {} h JOIN {} m ON m.n = h.r{from} WHERE m.r = 1::int8 AND {passes}",
-        pairs.0, halves.0, members.0
+        "INSERT INTO {} SELECT h.l, h.r, {similarity} FROM {} h JOIN {} m ON m.n = h.r{from} WHERE m.{IS_FIRST} AND {passes}",
+        pairs.0, halves.0, sets.0
     ))
-    .about([pairs.1, halves.1, members.1].into_iter().chain(ranks.map(|ranks| ranks.1)).collect::<Vec<Oid>>())
+    .about([pairs.1, halves.1, sets.1].into_iter().chain(ranks.map(|ranks| ranks.1)).collect::<Vec<Oid>>())
 }
 
 /// Counts the pairs of documents with equal sets.
@@ -90,21 +90,28 @@ pub(crate) fn name_right(named: Named<'_>, [pairs, members]: [Named<'_>; 2]) -> 
     .about([named.1, pairs.1, members.1])
 }
 
-/// Inserts the pairs of documents for the pairs of [`name_right`], with the lesser id first.
-pub(crate) fn name_both(join: &Join, result: Named<'_>, [named, members]: [Named<'_>; 2]) -> Statement {
-    let (found, rows) = join.found("x.similarity");
+/// Inserts the pairs of documents for the pairs of [`name_right`] and, if `equal` is set, those of
+/// documents that have equal sets, with the lesser id first.
+pub(crate) fn name_both(
+    join: &Join,
+    result: Named<'_>,
+    [named, members]: [Named<'_>; 2],
+    equal: bool,
+) -> Statement {
+    let (found, rows) = join.found("u.similarity");
+    // Both queries have the number by which they are where the rows are.
+    let equal = if equal {
+        format!(
+            " UNION ALL SELECT a.n, a.id, b.id, 1::float8 FROM {0} a JOIN {0} b ON b.n = a.n WHERE b.r > 1::int8 AND a.r < b.r",
+            members.0
+        )
+    } else {
+        String::new()
+    };
     Statement::new(format!(
-        "INSERT INTO {} SELECT LEAST(a.id, x.id), GREATEST(a.id, x.id), {found} FROM {} x JOIN {} a ON a.n = x.l{rows}",
+        "INSERT INTO {} SELECT LEAST(u.a, u.b), GREATEST(u.a, u.b), {found} \
+         FROM (SELECT a.n, a.id AS a, x.id AS b, x.similarity FROM {} x JOIN {} a ON a.n = x.l{equal}) u{rows}",
         result.0, named.0, members.0
     ))
     .about([result.1, named.1, members.1])
-}
-
-/// Inserts the pairs of documents that have equal sets.
-pub(crate) fn name_equal(result: Named<'_>, members: Named<'_>) -> Statement {
-    Statement::new(format!(
-        "INSERT INTO {} SELECT LEAST(a.id, b.id), GREATEST(a.id, b.id), 1::float8 FROM {} a JOIN {} b ON b.n = a.n WHERE a.r < b.r",
-        result.0, members.0, members.0
-    ))
-    .about([result.1, members.1])
 }

@@ -162,8 +162,13 @@ pub(crate) fn digest(set: &str, bytes: &str, carried: bool) -> String {
 
 /// Returns the SQL condition that a set with these bytes may be similar to other sets.
 pub(crate) fn may_be_similar(bytes: &str, carried: bool) -> String {
+    is_longer_than_none(&format!("pg_catalog.octet_length({bytes})"), carried)
+}
+
+/// Returns the SQL condition that a set of this number of bytes may be similar to other sets.
+pub(crate) fn is_longer_than_none(length: &str, carried: bool) -> String {
     let empty = if carried { 0 } else { token_set::HEADER };
-    format!("pg_catalog.octet_length({bytes}) OPERATOR(pg_catalog.>) {empty}")
+    format!("{length} OPERATOR(pg_catalog.>) {empty}")
 }
 
 /// Returns the SQL expression for the bytes of a set.
