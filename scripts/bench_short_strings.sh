@@ -43,7 +43,7 @@ VACUUM ANALYZE;
 SQL
 q -c "SELECT concat('strings: ', count(*), ', under 30 characters: ', round(100.0 * count(*) FILTER (WHERE length(body) < 30) / count(*), 1), ' %, characters: ', round(avg(length(body)), 1)) FROM strings"
 
-# build NAME DEFINITION: seconds and size.
+# build NAME DEFINITION: seconds and size. What is known goes to the standard error at once.
 build() {
     local began=$EPOCHREALTIME
     q -c "CREATE INDEX $1 ON strings USING $2"
@@ -66,15 +66,15 @@ search() {
 grams="body <-> near(q, 0.01, tokenizer => 'chars')"
 {
     progress 'index of text_gram_ops'
-    build by_grams 'signature (body text_gram_ops)'
+    build by_grams 'signature (body text_gram_ops)' | tee /dev/stderr
     q -c 'VACUUM ANALYZE strings'
     search warm "$grams" 200 >/dev/null
-    search 'text_gram_ops, the ten nearest' "$grams" "$searches" >"$server/searches"
+    search 'text_gram_ops, the ten nearest' "$grams" "$searches" | tee "$server/searches" >&2
     q -c 'DROP INDEX by_grams'
     if q -c 'CREATE EXTENSION pg_trgm' 2>/dev/null; then
         progress 'index of pg_trgm'
-        build by_trgm 'gist (body gist_trgm_ops)'
-        search 'pg_trgm, the ten nearest' 'body <-> q' "$slow" >>"$server/searches"
+        build by_trgm 'gist (body gist_trgm_ops)' | tee /dev/stderr
+        search 'pg_trgm, the ten nearest' 'body <-> q' "$slow" | tee -a "$server/searches" >&2
     else
         echo 'pg_trgm is not installed in this server' >&2
     fi

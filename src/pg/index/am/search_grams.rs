@@ -5,8 +5,7 @@
 use super::live_segments::living;
 use crate::pg::index::layout::items::{Row, short};
 use crate::pg::index::layout::meta::Directory;
-use crate::pg::index::opclass::grams::GramItem;
-use crate::pg::index::opclass::grams::probe::GramProbe;
+use crate::pg::index::opclass::grams::{GramItem, GramProbe};
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::sets::probe::step_of;
 use crate::pg::index::pages::buffer::{Index, Looked};

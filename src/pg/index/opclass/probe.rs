@@ -4,7 +4,7 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::Datum;
 
 use super::class::Class;
-use super::grams::probe::GramProbe;
+use super::grams::GramProbe;
 use super::keys::Keys;
 use super::sets::SetKeys;
 use super::sets::probe::{OUTSIDE, SetProbe, distance_of, step_of};

@@ -4,7 +4,7 @@
 
 pub(crate) mod choose;
 pub(crate) mod options;
-pub(crate) mod probe;
+mod probe;
 
 use pgrx::pg_sys::Datum;
 
@@ -21,7 +21,7 @@ use neardup_core::features::FeatureSpec;
 use neardup_core::features::tokens::Document;
 use neardup_core::joins::parts::token_set::Origin;
 use neardup_core::joins::search::ball::{SetParameters, measure_number};
-use neardup_core::joins::search::grams::{BITS, MOST_ELEMENTS, elements_of, group, signature};
+use neardup_core::joins::search::grams::{BITS, Demand, MOST_ELEMENTS, elements_of, group, signature};
 use neardup_core::joins::search::keys::{KeyScratch, keys_of};
 use neardup_core::memory;
 use neardup_core::verify::measure::Measure;
@@ -39,6 +39,15 @@ const DOING: &str = "indexing the grams of a text";
 pub(crate) struct GramKeys {
     /// The parameters by which grams are made and compared.
     pub parameters: SetParameters,
+}
+
+/// A probe for strings that may be in a ball.
+#[derive(Debug, Clone)]
+pub(crate) struct GramProbe {
+    /// The elements of the ball's string, in ascending order.
+    pub elements: Vec<u32>,
+    /// What the ball demands of strings.
+    pub demand: Demand,
 }
 
 /// A string in the bytes of an item, which is neither NULL nor without grams: its size, and unless

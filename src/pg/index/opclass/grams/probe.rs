@@ -1,6 +1,6 @@
 //! The probe by which an index of grams finds the rows in a ball.
 
-use super::GramKeys;
+use super::{GramKeys, GramProbe};
 use crate::pg::index::opclass::probe::{Probe, Target};
 use crate::pg::index::opclass::sets::probe::Unfit;
 use crate::pg::server::error::Result;
@@ -9,15 +9,6 @@ use neardup_core::executor;
 use neardup_core::joins::search::ball::SetBall;
 use neardup_core::joins::search::grams::{Demand, elements_of};
 use neardup_core::joins::search::keys::{KeyScratch, keys_of};
-
-/// A probe for strings that may be in a ball.
-#[derive(Debug, Clone)]
-pub(crate) struct GramProbe {
-    /// The elements of the ball's string, in ascending order.
-    pub elements: Vec<u32>,
-    /// What the ball demands of strings.
-    pub demand: Demand,
-}
 
 impl GramKeys {
     /// Returns the reason why the index cannot serve a ball, or None if it can.
