@@ -66,14 +66,14 @@ search() {
 grams="body <-> near(q, 0.01, tokenizer => 'chars')"
 {
     progress 'index of text_gram_ops'
-    build by_grams 'signature (body text_gram_ops)' | tee /dev/stderr
+    build by_grams 'signature (body text_gram_ops)' | tee -a /dev/stderr
     q -c 'VACUUM ANALYZE strings'
     search warm "$grams" 200 >/dev/null
     search 'text_gram_ops, the ten nearest' "$grams" "$searches" | tee "$server/searches" >&2
     q -c 'DROP INDEX by_grams'
     if q -c 'CREATE EXTENSION pg_trgm' 2>/dev/null; then
         progress 'index of pg_trgm'
-        build by_trgm 'gist (body gist_trgm_ops)' | tee /dev/stderr
+        build by_trgm 'gist (body gist_trgm_ops)' | tee -a /dev/stderr
         search 'pg_trgm, the ten nearest' 'body <-> q' "$slow" | tee -a "$server/searches" >&2
     else
         echo 'pg_trgm is not installed in this server' >&2
