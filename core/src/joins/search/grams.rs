@@ -2,7 +2,7 @@
 //! string, and which strings can be similar enough.
 //!
 //! An *element* is a gram together with the number of its occurrence, as in [`super`]. The index
-//! stores *all* elements of a string, by the *group* of its size: sizes up to 16 have a group each,
+//! stores *all* elements of a string, by the *group* of its size: sizes up to 19 have a group each,
 //! and from there on a group has sizes that differ by at most a tenth. So a search visits one group
 //! after the other, the sizes nearest to its own first, and knows from the group alone how many
 //! elements a similar string must share. It reads the lists of a group from the shortest to the
