@@ -158,6 +158,25 @@ CREATE OPERATOR CLASS text_runs_ops FOR TYPE text USING signature FAMILY text_ru
 COMMENT ON OPERATOR CLASS text_runs_ops USING signature IS
     'texts that have a run of tokens in common: body && runs(text, 16)';
 
+-- The class of grams: short strings that have grams of characters in common.
+CREATE FUNCTION signature_gram_class(text) RETURNS int
+    AS 'MODULE_PATHNAME', 'neardup_signature_class_text_grams'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION signature_gram_class(text) IS 'support function of text_gram_ops';
+CREATE FUNCTION signature_options_grams(internal) RETURNS void
+    AS 'MODULE_PATHNAME', 'neardup_signature_options_grams'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION signature_options_grams(internal) IS 'options of text_gram_ops: shingle';
+CREATE OPERATOR FAMILY text_gram_ops USING signature;
+COMMENT ON OPERATOR FAMILY text_gram_ops USING signature IS 'short texts by the grams of characters that they have in common';
+CREATE OPERATOR CLASS text_gram_ops FOR TYPE text USING signature FAMILY text_gram_ops AS
+    OPERATOR 1 <@ (text, text_ball),
+    OPERATOR 3 <-> (text, text_ball) FOR ORDER BY pg_catalog.float_ops,
+    FUNCTION 1 signature_gram_class(text),
+    FUNCTION 2 signature_options_grams(internal);
+COMMENT ON OPERATOR CLASS text_gram_ops USING signature IS
+    'short texts: <@ near(text, similarity, tokenizer => ''chars''), ORDER BY <->, exactly, at every similarity';
+
 CREATE FUNCTION signature_index_check(index regclass, heapallindexed bool DEFAULT false) RETURNS void
     AS 'MODULE_PATHNAME', 'neardup_signature_index_check'
     LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED COST 100000;

@@ -46,8 +46,9 @@ for _ in $(seq "${NEARDUP_INDEX_CRASHES:-2}"); do
     crash vacuum 'SELECT drop_docs(600)' 'VACUUM docs' 'SELECT drop_docs(600)' 'VACUUM docs'
     q -c 'SELECT add_docs(2500)' >/dev/null
     crash merge "SELECT signature_index_merge('by_text')" "SELECT signature_index_merge('by_words')" "SELECT signature_index_merge('by_minhash')" "SELECT signature_index_merge('by_numbers')"
+    crash 'merge of grams' "SELECT signature_index_merge('by_grams')" 'SELECT add_docs(800)' "SELECT signature_index_merge('by_grams')"
     crash 'merge of runs' "SELECT signature_index_merge('by_runs')" 'SELECT add_docs(800)' "SELECT signature_index_merge('by_runs')"
-    crash reindex 'REINDEX INDEX CONCURRENTLY by_text' 'REINDEX INDEX CONCURRENTLY by_runs' 'REINDEX INDEX CONCURRENTLY by_numbers'
+    crash reindex 'REINDEX INDEX CONCURRENTLY by_text' 'REINDEX INDEX CONCURRENTLY by_grams' 'REINDEX INDEX CONCURRENTLY by_runs' 'REINDEX INDEX CONCURRENTLY by_numbers'
     # What REINDEX CONCURRENTLY leaves when it is stopped.
     q >/dev/null <<'SQL'
 SELECT format('DROP INDEX %s', indexrelid::regclass) FROM pg_index WHERE NOT indisvalid \gexec

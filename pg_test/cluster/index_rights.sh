@@ -22,6 +22,7 @@ CREATE FUNCTION wanted(body text) RETURNS bool LANGUAGE plpgsql IMMUTABLE AS 'BE
 CREATE INDEX by_expression ON docs USING signature (minhash(same(body)));
 CREATE INDEX by_predicate ON docs USING signature (body) WHERE wanted(body);
 CREATE INDEX by_runs ON docs USING signature (same(body) text_runs_ops) WHERE wanted(body);
+CREATE INDEX by_grams ON docs USING signature (same(body) text_gram_ops) WHERE wanted(body);
 -- Only now the functions show what they are.
 CREATE TABLE seen(who name, path text);
 GRANT INSERT ON seen TO PUBLIC;
@@ -47,7 +48,7 @@ CREATE OR REPLACE FUNCTION same(body text) RETURNS text LANGUAGE plpgsql IMMUTAB
 CREATE OR REPLACE FUNCTION wanted(body text) RETURNS bool LANGUAGE plpgsql IMMUTABLE AS 'BEGIN PERFORM his.attack(); RETURN true; END';
 SQL
 for role in postgres watcher; do
-    for index in by_expression by_predicate by_runs; do
+    for index in by_expression by_predicate by_runs by_grams; do
         expect_sql "what $role looks at with $index runs as the owner" $'\n4MB\n0\nf' "
             SELECT signature_index_check('his.$index', true); SHOW work_mem;
             SELECT count(*) FROM pg_class WHERE relname = 'trap'; SELECT rolsuper FROM pg_roles WHERE rolname = 'owner'" -U $role

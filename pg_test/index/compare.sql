@@ -59,6 +59,7 @@ CREATE INDEX by_simhash ON docs USING signature (simhash) WITH (distance = 6, pe
 CREATE INDEX by_values ON docs USING signature (sketch minhash_jaccard_ops (k = 1, permutations = 24))
     WITH (pending_limit = 64);
 CREATE INDEX by_runs ON docs USING signature (body text_runs_ops (least = 4)) WITH (pending_limit = 64);
+CREATE INDEX by_grams ON docs USING signature (body text_gram_ops) WITH (pending_limit = 64);
 CREATE INDEX by_numbers ON docs USING signature (numbers) WITH (pending_limit = 64);
 CREATE INDEX by_ids ON docs USING signature (ids) WITH (pending_limit = 64);
 
@@ -91,6 +92,7 @@ DECLARE
     by_cosine text := format('near(%L, %s, 2, method => %L)', q, 0.6 + 0.4 * random(), 'cosine');
     by_word text := format('near(%L::text[], %s, multiset => false)', words, 0.5 + random() / 2);
     by_lexeme text := format('near(%L::tsvector, %s, method => %L)', lexemes, 0.7 + 0.3 * random(), 'containment');
+    by_gram text := format('near(%L, %s, tokenizer => %L)', q, 0.02 + random() * 0.98, 'chars');
     by_number text := format('near(%L::bigint[], %s, method => %L)', few, 0.5 + random() / 2, 'dice');
 BEGIN
     RETURN QUERY SELECT v.index_name, CASE WHEN v.distance IS NULL
@@ -136,6 +138,14 @@ BEGIN
         ('by_simhash', format('simhash <@ near(simhash(%L), %s)', q, floor(random() * 7)), NULL),
         ('by_simhash', format('simhash <@ near(simhash(%L), %s)', q, 7 + floor(random() * 20)), NULL),
         ('by_simhash', 'true', format('simhash <~> simhash(%L)', q)),
+        ('by_grams', format('body <@ %s', by_gram), NULL),
+        ('by_grams', format('body <@ near(%L, 1, tokenizer => %L)', q, 'chars'), NULL),
+        ('by_grams', format('body <@ near(%L, 0.5, 2, tokenizer => %L)', q, 'chars'), NULL),
+        ('by_grams', format('body <@ near(%L, 0.5, tokenizer => %L)', left(q, 2), 'chars'), NULL),
+        ('by_grams', 'true', format('body <-> %s', by_gram)),
+        ('by_grams', 'true', format('body <-> near(%L, 0.001, tokenizer => %L)', overlay(q placing '#' from 3), 'chars')),
+        ('by_grams', 'true', format('body <-> near(%L, 0.5, tokenizer => %L)', '', 'chars')),
+        ('by_grams', format('body <@ near(%L, 0.2, tokenizer => %L)', q, 'chars'), format('body <-> %s', by_gram)),
         ('by_runs', format('body && runs(%L, %s)', q, 4 + floor(random() * 8)), NULL),
         ('by_runs', format('body && runs(%L, 4)', q || ' ' || some_text()), NULL),
         ('by_runs', format('runs(%L, %s) && body', q, 1 + floor(random() * 3)), NULL),

@@ -13,6 +13,7 @@ use crate::pg::index::am::user_index::{Opened, on_index};
 use crate::pg::index::layout::format::{Descriptor, NONE};
 use crate::pg::index::layout::items::Row;
 use crate::pg::index::layout::meta::Directory;
+use crate::pg::index::opclass::grams::GramKeys;
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::posted::Posted;
 use crate::pg::index::opclass::sets::item::Outline;
@@ -167,12 +168,12 @@ fn pair(signature: u64, row: u32) -> u64 {
 fn look_at_rows(segment: &Segment, keys: &Keys, seen: &mut Seen) -> Looked<RowPages> {
     let (index, about) = (segment.index, segment.about);
     let wrong = |what: &str| -> ! { index.corrupted(about.root, &format!("segment {}: {what}", about.id)) };
-    let is_of_sets = keys.sets.is_some();
+    let (is_of_sets, is_of_grams) = (keys.sets.is_some(), keys.grams.is_some());
     let mut by_rows = 0_u64;
     let mut signatures = Vec::new();
     let mut rows: Vec<Row> = Vec::new();
     let (mut nulls, mut continued) = (0, 0);
-    let keep_rows = (keys.payload() == 0 || is_of_sets) && seen.filter.is_some();
+    let keep_rows = (keys.payload() == 0 || is_of_sets || is_of_grams) && seen.filter.is_some();
     let mut split = Vec::new();
     for n in 0..about.row_pages {
         let (first, contents) = segment.row_page(n)?;
@@ -189,6 +190,9 @@ fn look_at_rows(segment: &Segment, keys: &Keys, seen: &mut Seen) -> Looked<RowPa
             }
             if row.has(Row::WHOLE) || is_of_sets && !Outline::read(sketch).is_of(row) {
                 wrong("a row has a bitmap that no set of its size has");
+            }
+            if is_of_grams && !GramKeys::is_size_of(row, sketch) {
+                wrong("a row has a size that no string of its kind has");
             }
             if keys.class.has_sketches() {
                 keys.signatures_of(row, sketch, &mut signatures);

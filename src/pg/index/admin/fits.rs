@@ -18,12 +18,16 @@ sql_function! {
         let ball = ball.unwrap_or_default();
         let why = on_index(call, pg_sys::AccessShareLock, |Opened { index, .. }| {
             let keys = Keys::of(index, &Directory::read(index).meta);
-            let Some(sets) = &keys.sets else {
-                let message = format!("index \"{}\" is of class {}, which has no sets", index.name(), keys.class.name());
-                return Err(SqlError::new(PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE, message)
-                    .hint("Balls are served by text_set_ops, array_set_ops, tsvector_set_ops and text_ball_set_ops."));
+            let why = match (&keys.sets, &keys.grams) {
+                (Some(sets), _) => sets.unfit(&ball),
+                (None, Some(grams)) => grams.unfit(&ball),
+                (None, None) => {
+                    let message = format!("index \"{}\" is of class {}, which has no sets", index.name(), keys.class.name());
+                    return Err(SqlError::new(PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE, message)
+                        .hint("Balls are served by text_set_ops, text_gram_ops, array_set_ops, tsvector_set_ops and text_ball_set_ops."));
+                }
             };
-            Ok(sets.unfit(&ball).map(|why| match why {
+            Ok(why.map(|why| match why {
                 Unfit::Old => "the ball was made by 0.1.0, of a sketch: make it anew by near()".to_owned(),
                 Unfit::Unlike(ball, index) => format!("the index is for {index}, the ball for {ball}"),
                 Unfit::Below(why) => why,

@@ -96,9 +96,11 @@ impl Build {
 
     /// Adds the rows whose texts are waiting.
     fn add_texts(&mut self) -> Result<()> {
-        let kept = match (&self.keys.sets, &self.keys.runs) {
-            (None, Some(runs)) => self.texts.keep(|| runs.cutter())?,
-            (Some(sets), _) => {
+        let keys = &self.keys;
+        let kept = match (&keys.sets, &keys.runs, &keys.grams) {
+            (None, Some(runs), _) => self.texts.keep(|| runs.cutter())?,
+            (None, None, Some(grams)) => self.texts.keep(|| grams.cutter())?,
+            (Some(sets), ..) => {
                 let (spec, settled) = (&sets.spec, sets.settled.as_ref().expect("with the first row"));
                 let (order, words) = (&*settled.order, settled.words);
                 self.texts.keep(|| {
@@ -106,8 +108,8 @@ impl Build {
                     move |document: &Document, stop: &Stop| cutter.keep(document, stop)
                 })?
             }
-            (None, None) => {
-                let header = self.keys.minhash_header();
+            (None, None, None) => {
+                let header = keys.minhash_header();
                 self.texts.keep(|| {
                     let mut sketcher = Sketcher::new(header);
                     move |document: &Document, stop: &Stop| sketcher.sketch(document, stop)

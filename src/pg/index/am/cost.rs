@@ -58,6 +58,12 @@ pub(crate) unsafe extern "C-unwind" fn estimate(
                 Some(Seen::AtRunTime) if known.keys.sets.is_some() => {
                     cost += known.counting(known.keys.usual_probes());
                 }
+                Some(Seen::AtRunTime) if known.keys.grams.is_some() => {
+                    cost += known.searching_strings(known.keys.usual_probes());
+                }
+                Some(Seen::Now(Probe::Grams(probe))) => {
+                    cost += known.searching_strings(probe.elements.len() as f64);
+                }
                 Some(Seen::Now(Probe::Sets(probe))) => cost += known.counting(probe.reach.probes().into()),
                 Some(Seen::AtRunTime) => {
                     let probes = known.keys.usual_probes();

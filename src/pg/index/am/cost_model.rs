@@ -97,6 +97,22 @@ impl Known {
         (pages + row_pages) * page + read * look / 10.0
     }
 
+    /// Returns the cost of finding strings that are similar to one of this many elements.
+    pub(super) fn searching_strings(&self, elements: f64) -> f64 {
+        /// The groups of sizes that a search visits, and the share of the rows that are in the
+        /// lists of an element in these groups. Elements that many rows have make this share.
+        const VISITED: f64 = 20.0;
+        const SHARE: f64 = 0.01;
+        let segments = self.directory.segments.len() as f64;
+        let all = self.sum(|s| u64::from(s.pages - s.row_pages.min(s.pages)));
+        let pages = (1.2 * elements * VISITED * segments).min(all);
+        let read = (elements * self.directory.rows() as f64 * SHARE).min(self.sum(|s| s.postings));
+        // SAFETY: a setting.
+        let look = unsafe { pg_sys::cpu_operator_cost };
+        let page = (self.page.random + self.page.sequential) / 2.0;
+        pages * page + read * look / 10.0
+    }
+
     /// Returns the cost of comparing all sketches.
     pub(super) fn comparing_all(&self) -> f64 {
         // SAFETY: a setting.

@@ -32,13 +32,17 @@ impl Known {
         let (rows, all) = (self.directory.rows().max(1) as f64, self.comparing_all());
         // Rows at equal distance are returned without being compared.
         let ties = all * (wanted / rows).min(1.0);
-        let of_sets = self.keys.sets.is_some();
+        let of_balls = self.keys.sets.is_some() || self.keys.grams.is_some();
         match order {
             Seen::Now(Target::Ball(Some(probe))) => self.counting(probe.reach.probes().into()) + ties,
-            Seen::AtRunTime if of_sets => self.counting(self.keys.usual_probes()) + ties,
+            Seen::Now(Target::Grams(probe)) => self.searching_strings(probe.elements.len() as f64) + ties,
+            Seen::AtRunTime if self.keys.grams.is_some() => {
+                self.searching_strings(self.keys.usual_probes()) + ties
+            }
+            Seen::AtRunTime if of_balls => self.counting(self.keys.usual_probes()) + ties,
             Seen::Now(Target::Ball(None) | Target::Empty) => ties,
             // The server would have to keep all rows until it has compared them.
-            Seen::Now(Target::Unlike) if of_sets => all + PROHIBITIVE,
+            Seen::Now(Target::Unlike) if of_balls => all + PROHIBITIVE,
             Seen::Now(Target::Unlike) => all,
             Seen::AtRunTime | Seen::Now(Target::Sketch(_)) => {
                 let probes = self.keys.usual_probes();

@@ -13,6 +13,7 @@ mod placeholder_ball;
 mod sample;
 pub(crate) mod scan;
 pub(crate) mod search;
+mod search_grams;
 mod search_runs;
 mod search_sets;
 mod search_values;

@@ -49,7 +49,9 @@ impl Nearest {
             return Ok(());
         }
         memory::push(&mut self.items, item, COLLECTING)?;
-        if self.items.len() >= 2 * self.most {
+        // The first bound comes as soon as there is one, as it can spare much work.
+        let is_first = self.bound.is_none() && self.items.len() > self.most;
+        if is_first || self.items.len() >= 2 * self.most {
             self.cut();
         }
         Ok(())

@@ -20,6 +20,9 @@ const FIRST: usize = 32;
 const GROWTH: usize = 8;
 /// The number of rows in the first batch of a pass that finds few rows in less time than many.
 const FIRST_FEW: usize = 32;
+/// The number of rows in the first batch of a pass that finds strings. The fewer they are, the
+/// sooner the search ends.
+const FIRST_STRINGS: usize = 16;
 /// The number of rows in the first batch of a pass that compares all sketches.
 const FIRST_OF_ALL: usize = 512;
 
@@ -85,6 +88,7 @@ impl Ordered {
                 near.reverse();
                 ties = (keys.tells_all(target) && !stopped).then_some(FIRST);
                 few = match target {
+                    Target::Grams(_) => Some(FIRST_STRINGS),
                     Target::Sketch(_) if keys.has_value_lists() => Some(FIRST_FEW),
                     Target::Sketch(_) => Some(FIRST_OF_ALL),
                     _ => None,
@@ -93,8 +97,8 @@ impl Ordered {
             // If another condition found a row, the index has no set from which to compute the
             // distance of the row.
             _ => {
-                for target in targets.iter_mut().flatten().filter(|target| matches!(target, Target::Ball(_)))
-                {
+                let is_of_ball = |target: &&mut Target| matches!(target, Target::Ball(_) | Target::Grams(_));
+                for target in targets.iter_mut().flatten().filter(is_of_ball) {
                     *target = Target::Unlike;
                 }
             }
@@ -108,7 +112,7 @@ impl Ordered {
         let &(key, tid) = self.batch.get(self.at)?;
         self.at += 1;
         let recheck = match self.targets.as_slice() {
-            [Some(Target::Ball(_))] => key < keys.farthest().into(),
+            [Some(Target::Ball(_) | Target::Grams(_))] => key < keys.farthest().into(),
             targets => targets.iter().flatten().any(|target| matches!(target, Target::Unlike)),
         };
         Some((tid, self.distances(keys, key), recheck))

@@ -4,6 +4,7 @@ use pgrx::{PgSqlErrorCode, pg_sys};
 use roaring::RoaringBitmap;
 
 use super::live_segments::living;
+use super::search_grams::{Wanted, search_grams};
 use super::search_runs::search_runs;
 use super::search_sets::search_sets;
 use super::search_values::{More, Sought, search_values};
@@ -66,6 +67,13 @@ pub(crate) fn search(
 ) -> Looked<()> {
     if let Probe::Sets(sets) = probe {
         return search_sets(index, keys, sets, &mut |row, _| each(row, &[]));
+    }
+    if let Probe::Grams(grams) = probe {
+        let mut each = |row: Row, _| {
+            each(row, &[]);
+            u64::MAX
+        };
+        return search_grams(index, keys, grams, Wanted::All, &mut each);
     }
     if let Probe::Near { target, most, .. } = probe
         && keys.has_value_lists()

@@ -4,6 +4,7 @@ use pgrx::{PgSqlErrorCode, pg_sys};
 
 use super::ordered::{Ordered, Pass};
 use super::search::{near_bits, search, some_rows, undisturbed};
+use super::search_grams::{Wanted, search_grams};
 use super::search_sets::search_sets;
 use super::search_values::{More, Sought, search_values};
 use crate::pg::index::layout::items::{Row, Tid};
@@ -126,6 +127,12 @@ impl Scan {
             match (ordered.pass(), ordered.only_target()) {
                 (Pass::Near(Probe::Sets(probe)), _) => {
                     search_sets(index, keys, probe, &mut |row, similar| push(step_of(similar).into(), row))
+                }
+                (Pass::Near(Probe::Grams(probe)), _) => {
+                    search_grams(index, keys, probe, Wanted::Nearest, &mut |row, similar| {
+                        or_raise(ordered.push(&mut nearest, step_of(similar).into(), row.tid()));
+                        ordered.wanted(&nearest)
+                    })
                 }
                 (Pass::Near(&Probe::Near { ref target, most, .. }), _) if keys.has_value_lists() => {
                     // Mostly there are near rows. If not, one more search finds all others.

@@ -16,6 +16,8 @@ pub(crate) const VERSION_LISTS: u8 = 2;
 pub(crate) const VERSION_ANCHORS: u8 = 4;
 /// The version of an index of minhash sketches whose segments have lists of the single values.
 pub(crate) const VERSION_VALUES: u8 = 5;
+/// The version of an index of grams, whose segments have lists of the elements of strings.
+pub(crate) const VERSION_GRAMS: u8 = 6;
 /// The first bytes of the metapage's contents.
 pub(crate) const MAGIC: u32 = 0x5844_4e53;
 /// The last bytes of every page.
@@ -133,7 +135,8 @@ bytes! {
     Meta {
         /// [`MAGIC`].
         magic: u32,
-        /// [`VERSION`], [`VERSION_LISTS`], [`VERSION_ANCHORS`] or [`VERSION_VALUES`].
+        /// [`VERSION`], [`VERSION_LISTS`], [`VERSION_ANCHORS`], [`VERSION_VALUES`] or
+        /// [`VERSION_GRAMS`].
         version: u32,
         /// The operator class; see `keys::Class`.
         class: u8,
@@ -144,21 +147,23 @@ bytes! {
         /// The source of the sketches; see `sketches::wire::Source`. In an index of sets, the
         /// origin of the sets; see `token_set::Origin`.
         tokenizer: u8,
-        /// The number of words of a shingle. In an index of runs, the number of tokens of a gram.
+        /// The number of words of a shingle. In an index of runs, the number of tokens of a gram; in
+        /// an index of grams, the number of characters of one.
         k: u32,
         /// The number of values or bits of a sketch. In an index of sets, the number of 64-bit
         /// words of a set's bitmap, 0 until it is settled.
         width: u32,
         /// The number of bands of a sketch. In an index of sets, the number of bits of a class, 0
-        /// until it is settled. In an index of runs, the number of bits of an anchor.
+        /// until it is settled. In an index of runs or grams, the number of bits of a signature.
         bands: u32,
         /// The seed of a sketch. In an index of sets, the hash of the order.
         seed: u64,
         /// The least similarity that bands or prefixes find.
         threshold: f64,
         /// The number of differing values or bits up to which bands find all rows. In an index of
-        /// sets, the number of the measure, plus 256 if repeats count. In an index of runs, the
-        /// number of tokens of the least run that it finds.
+        /// sets, the number of the measure, plus 256 if repeats count; in an index of grams, the
+        /// number of the measure. In an index of runs, the number of tokens of the least run that
+        /// it finds.
         distance: u32,
         /// The number of bytes of a sketch.
         payload: u32,

@@ -5,8 +5,8 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys;
 
 use super::format::{
-    Descriptor, Kind, MAGIC, MOST_SEGMENTS, Meta, NONE, Tail, VERSION, VERSION_ANCHORS, VERSION_LISTS,
-    VERSION_VALUES,
+    Descriptor, Kind, MAGIC, MOST_SEGMENTS, Meta, NONE, Tail, VERSION, VERSION_ANCHORS, VERSION_GRAMS,
+    VERSION_LISTS, VERSION_VALUES,
 };
 use super::items::Row;
 use crate::pg::compat;
@@ -60,9 +60,9 @@ impl Directory {
         if meta.magic != MAGIC {
             index.corrupted(0, "this is no metapage");
         }
-        let known = [VERSION, VERSION_LISTS, VERSION_ANCHORS, VERSION_VALUES];
+        let known = [VERSION, VERSION_LISTS, VERSION_ANCHORS, VERSION_VALUES, VERSION_GRAMS];
         if !known.map(u32::from).contains(&meta.version) {
-            unlike(index, "format", meta.version, VERSION_VALUES.into());
+            unlike(index, "format", meta.version, VERSION_GRAMS.into());
         }
         if meta.hash_version != hash::VERSION {
             unlike(index, "hash", meta.hash_version.into(), hash::VERSION.into());

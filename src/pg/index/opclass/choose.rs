@@ -5,7 +5,7 @@ use pgrx::PgSqlErrorCode;
 use super::class::Class;
 use super::keys::Keys;
 use super::options::{ClassOptions, Options};
-use super::{runs, sets, value_lists};
+use super::{grams, runs, sets, value_lists};
 use crate::pg::index::layout::format::Meta;
 use crate::pg::index::layout::items::LARGEST_PAYLOAD;
 use crate::pg::index::pages::buffer::Index;
@@ -30,6 +30,9 @@ impl Keys {
         }
         if class == Class::TextRuns {
             return runs::choose::choose(index);
+        }
+        if class == Class::TextGrams {
+            return grams::choose::choose(index);
         }
         let meta = Meta { class: class as u8, ..Meta::default() };
         if !class.has_sketches() {

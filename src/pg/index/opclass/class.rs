@@ -33,10 +33,12 @@ pub(crate) enum Class {
     BallSet = 9,
     /// `text_runs_ops`
     TextRuns = 10,
+    /// `text_gram_ops`
+    TextGrams = 11,
 }
 
 impl Class {
-    const ALL: [(Self, &'static str); 10] = [
+    const ALL: [(Self, &'static str); 11] = [
         (Self::Bigint, "bigint_signature_ops"),
         (Self::Uuid, "uuid_signature_ops"),
         (Self::Minhash, "minhash_jaccard_ops"),
@@ -47,6 +49,7 @@ impl Class {
         (Self::VectorSet, "tsvector_set_ops"),
         (Self::BallSet, "text_ball_set_ops"),
         (Self::TextRuns, "text_runs_ops"),
+        (Self::TextGrams, "text_gram_ops"),
     ];
 
     /// Returns the class with this number.
@@ -71,7 +74,7 @@ impl Class {
 
     /// Reports whether indexes of the class store signatures in lists, without their lower bits.
     pub(crate) fn has_lists(self) -> bool {
-        self.is_of_sets() || self == Self::TextRuns
+        self.is_of_sets() || matches!(self, Self::TextRuns | Self::TextGrams)
     }
 
     /// Finds the class of an index by its support function.
@@ -89,7 +92,7 @@ impl Class {
 
 /// Returns the class whose number a support function returns, if the function is one of ours.
 pub(crate) fn class_of(function: Oid) -> Option<Class> {
-    const OURS: [&CStr; 10] = [
+    const OURS: [&CStr; 11] = [
         c"neardup_signature_class_bigint",
         c"neardup_signature_class_uuid",
         c"neardup_signature_class_minhash",
@@ -100,6 +103,7 @@ pub(crate) fn class_of(function: Oid) -> Option<Class> {
         c"neardup_signature_class_tsvector_set",
         c"neardup_signature_class_ball_set",
         c"neardup_signature_class_text_runs",
+        c"neardup_signature_class_text_grams",
     ];
     let source = symbol(function)?;
     if !OURS.iter().any(|name| name.to_bytes() == source) {

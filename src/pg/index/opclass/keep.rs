@@ -34,6 +34,10 @@ impl Keys {
             // SAFETY: the caller's promise; the class is one of texts.
             return unsafe { runs.keep(value) };
         }
+        if let Some(grams) = &self.grams {
+            // SAFETY: the caller's promise; the class is one of texts.
+            return unsafe { grams.keep(value) };
+        }
         match self.class {
             Class::Bigint | Class::Uuid => {
                 // SAFETY: the caller's promise.

@@ -6,13 +6,14 @@ use std::cell::RefCell;
 use pgrx::pg_sys;
 
 use super::class::Class;
+use super::grams::{GramKeys, USUAL_ELEMENTS};
 use super::posted::Posted;
 use super::runs::{RunKeys, USUAL_ANCHORS};
 use super::sets::SetKeys;
 use super::texts::Sketcher;
 use super::value_lists;
 use crate::pg::index::layout::format::{
-    CONTENTS, Layout, Meta, Pieces, VERSION, VERSION_ANCHORS, VERSION_LISTS, VERSION_VALUES,
+    CONTENTS, Layout, Meta, Pieces, VERSION, VERSION_ANCHORS, VERSION_GRAMS, VERSION_LISTS, VERSION_VALUES,
 };
 use crate::pg::index::layout::items::{Item, LARGEST_PAYLOAD, Row, number};
 use crate::pg::index::layout::meta::unlike;
@@ -39,6 +40,8 @@ pub(crate) struct Keys {
     pub sets: Option<SetKeys>,
     /// For a class of runs, the parameters by which anchors are chosen.
     pub runs: Option<RunKeys>,
+    /// For a class of grams, the parameters by which grams are made.
+    pub grams: Option<GramKeys>,
 }
 
 /// The number of signatures of an array that fit into one pending item.
@@ -56,7 +59,7 @@ impl Keys {
             Class::Bigint => column == pg_sys::INT8ARRAYOID,
             Class::Uuid => column == pg_sys::UUIDARRAYOID,
             Class::Text => column == pg_sys::TEXTOID,
-            Class::TextSet | Class::TextRuns => column == pg_sys::TEXTOID,
+            Class::TextSet | Class::TextRuns | Class::TextGrams => column == pg_sys::TEXTOID,
             Class::ArraySet => column == pg_sys::ANYARRAYOID,
             Class::VectorSet => column == pg_sys::TSVECTOROID,
             Class::Minhash | Class::Simhash | Class::BallSet => {
@@ -65,6 +68,7 @@ impl Keys {
         };
         let version = match class {
             Class::TextRuns => VERSION_ANCHORS,
+            Class::TextGrams => VERSION_GRAMS,
             Class::Minhash if meta.version == u32::from(VERSION_VALUES) => VERSION_VALUES,
             class if class.is_of_sets() => VERSION_LISTS,
             _ => VERSION,
@@ -73,19 +77,18 @@ impl Keys {
         if !fits {
             index.corrupted(0, "the metapage says another operator class than the index has");
         }
-        let sets = class.is_of_sets().then(|| {
-            let sets = SetKeys::of(index, class, meta);
-            sets.unwrap_or_else(|| index.corrupted(0, "the options of the index contradict one another"))
-        });
-        let runs = (class == Class::TextRuns).then(|| {
-            let runs = RunKeys::of(meta);
-            runs.unwrap_or_else(|| index.corrupted(0, "the options of the index contradict one another"))
-        });
+        let contradiction = || -> ! { index.corrupted(0, "the options of the index contradict one another") };
+        let sets =
+            class.is_of_sets().then(|| SetKeys::of(index, class, meta).unwrap_or_else(|| contradiction()));
+        let runs = (class == Class::TextRuns).then(|| RunKeys::of(meta).unwrap_or_else(|| contradiction()));
+        let grams =
+            (class == Class::TextGrams).then(|| GramKeys::of(meta).unwrap_or_else(|| contradiction()));
         let keys = Self {
             class,
             meta: *meta,
             sets,
             runs,
+            grams,
             bands: Bands::new(meta.width as u16, meta.bands.saturating_sub(1)),
             sketcher: RefCell::new(None),
         };
@@ -103,10 +106,10 @@ impl Keys {
                 && keys.source().is_some()
                 && FeatureSpec::check_shingle("k", meta.k.into()).is_ok();
             if !right {
-                index.corrupted(0, "the options of the index contradict one another");
+                contradiction();
             }
-        } else if keys.sets.is_none() && meta.payload != 0 {
-            index.corrupted(0, "the options of the index contradict one another");
+        } else if keys.sets.is_none() && keys.grams.is_none() && meta.payload != 0 {
+            contradiction();
         }
         if (class.has_sketches() || class.has_lists()) && meta.text_version != text::VERSION {
             unlike(index, "text", meta.text_version.into(), text::VERSION.into());
@@ -167,7 +170,7 @@ impl Keys {
         } else {
             self.class.has_lists().then_some(self.meta.bands)
         };
-        let is_of_few = self.runs.is_some() || self.has_value_lists();
+        let is_of_few = self.runs.is_some() || self.grams.is_some() || self.has_value_lists();
         let pieces = if is_of_few { Pieces::CodedOrSingle } else { Pieces::Coded };
         Layout { payload: self.payload(), class_bits, pieces }
     }
@@ -177,6 +180,10 @@ impl Keys {
     pub(crate) fn items(&self, row: Row, bytes: &[u8], mut each: impl FnMut(Item<'_>)) -> Result<()> {
         if self.sets.is_some() {
             return SetKeys::items(row, bytes, each);
+        }
+        if self.grams.is_some() {
+            each(Item { row, bytes });
+            return Ok(());
         }
         let size = if self.class.has_sketches() { self.payload() } else { PER_ITEM * 8 };
         // A search that wants several anchors of a text must know that others are elsewhere.
@@ -193,6 +200,8 @@ impl Keys {
     pub(crate) fn check(&self, index: Index, block: u32, item: &Item<'_>) {
         let right = if self.sets.is_some() {
             SetKeys::is_item(item.row, item.bytes)
+        } else if self.grams.is_some() {
+            GramKeys::is_item(item.row, item.bytes)
         } else if item.row.has(Row::NULL) {
             item.bytes.is_empty()
         } else if self.class.has_sketches() {
@@ -211,6 +220,10 @@ impl Keys {
         if let Some(sets) = &self.sets {
             let settled = sets.settled.as_ref().expect("settled before there is a segment");
             return settled.post(&sets.spec, item, posted);
+        }
+        if self.grams.is_some() {
+            GramKeys::post(item, posted)?;
+            return Ok(item.row);
         }
         posted.sketch.clear();
         posted.sketch.extend_from_slice(self.sketch_of(item.bytes));
@@ -242,7 +255,7 @@ impl Keys {
                 self.bands.of_minhash(&Minhash { header: self.minhash_header(), values: bytes }, push);
             }
             // Only `post` makes the signatures of a set.
-            Class::TextSet | Class::ArraySet | Class::VectorSet | Class::BallSet => {}
+            Class::TextSet | Class::ArraySet | Class::VectorSet | Class::BallSet | Class::TextGrams => {}
         }
     }
 
@@ -253,6 +266,7 @@ impl Keys {
             Some(sets) => sets.usual_probes(),
             None if self.class.has_sketches() => self.meta.bands.into(),
             None if self.runs.is_some() => USUAL_ANCHORS,
+            None if self.grams.is_some() => USUAL_ELEMENTS,
             None => 16.0,
         }
     }
@@ -264,6 +278,9 @@ impl Keys {
         }
         if let Some(runs) = &self.runs {
             return runs.describe();
+        }
+        if let Some(grams) = &self.grams {
+            return grams.describe();
         }
         let Meta { threshold, distance, bands, .. } = self.meta;
         let name = self.class.name();

@@ -3,6 +3,7 @@
 pub(crate) mod catalogue;
 pub(crate) mod choose;
 pub(crate) mod class;
+pub(crate) mod grams;
 pub(crate) mod keep;
 pub(crate) mod keys;
 pub(crate) mod options;
@@ -95,6 +96,16 @@ sql_function! {
 sql_function! {
     /// `signature_options_runs(internal) → void`: declares the options of text_runs_ops.
     neardup_signature_options_runs, pg_finfo_neardup_signature_options_runs, |call| Ok(runs::options::declare(call))
+}
+
+sql_function! {
+    /// `signature_gram_class(text) → int`: like `signature_class`, but for a class of grams.
+    neardup_signature_class_text_grams, pg_finfo_neardup_signature_class_text_grams, |call| Ok(call.give(Some(Class::TextGrams as i32)))
+}
+
+sql_function! {
+    /// `signature_options_grams(internal) → void`: declares the options of text_gram_ops.
+    neardup_signature_options_grams, pg_finfo_neardup_signature_options_grams, |call| Ok(grams::options::declare(call))
 }
 
 sql_function! {

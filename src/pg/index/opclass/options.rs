@@ -288,7 +288,13 @@ pub(super) fn refuse_storage_parameters(index: Index, class: Class, what: &str, 
             "{what} is an option of the class: CREATE INDEX … USING signature (… {name} ({example}));"
         )));
     }
-    if storage.stop_limit() > 0 {
+    refuse_stop_limit(index, class)
+}
+
+/// Fails if an index of this class, which loses no answers, has a limit for signatures.
+pub(super) fn refuse_stop_limit(index: Index, class: Class) -> Result<()> {
+    let name = class.name();
+    if Options::of(index).stop_limit() > 0 {
         return Err(SqlError::parameter(format!(
             "{name} has no storage parameter stop_signature_limit: it would lose answers"
         ))

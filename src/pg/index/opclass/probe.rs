@@ -4,6 +4,7 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::Datum;
 
 use super::class::Class;
+use super::grams::GramProbe;
 use super::keys::Keys;
 use super::sets::SetKeys;
 use super::sets::probe::{OUTSIDE, SetProbe, distance_of, step_of};
@@ -36,6 +37,8 @@ pub(crate) enum Target {
     /// The middle of a ball that an index of sets serves. A row outside the ball is infinitely far
     /// from it. None means that no row can be in the ball.
     Ball(Option<SetProbe>),
+    /// The middle of a ball that an index of grams serves.
+    Grams(GramProbe),
     /// A target with which values of the index cannot be compared, or can be compared only by data
     /// that the index does not keep. The server must compute the distance with the operator.
     Unlike,
@@ -65,6 +68,8 @@ pub(crate) enum Probe {
     },
     /// Rows whose sets may be in a ball.
     Sets(SetProbe),
+    /// Rows whose strings may be in a ball.
+    Grams(GramProbe),
     /// Rows that may have a run in common with a text.
     Runs {
         /// The parts of the signatures that the text's anchors alone decide, in ascending order.
@@ -84,13 +89,13 @@ impl Probe {
             Self::Nothing => Some(&[]),
             Self::Signatures { signatures, .. } | Self::Runs { hashes: signatures, .. } => Some(signatures),
             Self::Near { signatures, .. } => signatures.as_deref(),
-            Self::Sets(_) | Self::Everything => None,
+            Self::Sets(_) | Self::Grams(_) | Self::Everything => None,
         }
     }
 
     /// Reports whether the index finds the rows without reading every row.
     pub(crate) fn is_served(&self) -> bool {
-        matches!(self, Self::Sets(_)) || self.signatures().is_some()
+        matches!(self, Self::Sets(_) | Self::Grams(_)) || self.signatures().is_some()
     }
 
     /// Reports whether the rows that the probe finds need no recheck.
@@ -108,6 +113,7 @@ impl Probe {
         match self {
             Self::Everything => usize::MAX,
             Self::Sets(sets) => sets.tokens.len(),
+            Self::Grams(grams) => grams.elements.len(),
             probe => probe.signatures().map_or(usize::MAX - 1, <[u64]>::len),
         }
     }
@@ -152,6 +158,11 @@ impl Keys {
                 // SAFETY: a ball, which is a varlena.
                 sets.probe(unsafe { varlena_bytes(argument) })
             }
+            (Class::TextGrams, IN_BALL) => {
+                let grams = self.grams.as_ref().expect("of the class of grams");
+                // SAFETY: a ball, which is a varlena.
+                grams.probe(unsafe { varlena_bytes(argument) })
+            }
             (Class::TextRuns, OVERLAPS) => {
                 let runs = self.runs.as_ref().expect("of the class of runs");
                 // SAFETY: a query for runs, which is a varlena.
@@ -164,7 +175,7 @@ impl Keys {
     fn near_target(&self, target: Target, most: u32) -> Probe {
         let sketch = match &target {
             Target::Unlike => return Probe::Everything,
-            Target::Empty | Target::Ball(_) => return Probe::Nothing,
+            Target::Empty | Target::Ball(_) | Target::Grams(_) => return Probe::Nothing,
             Target::Sketch(sketch) => sketch,
         };
         let signatures = (most < self.meta.bands).then(|| {
@@ -210,6 +221,7 @@ impl Keys {
             Class::TextSet | Class::ArraySet | Class::VectorSet => {
                 self.sets.as_ref().expect("of a class of sets").target(bytes)
             }
+            Class::TextGrams => self.grams.as_ref().expect("of the class of grams").target(bytes),
             class => Err(SqlError::new(
                 PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
                 format!("{} knows no distance", class.name()),
@@ -241,6 +253,7 @@ impl Keys {
                 Some(sets) => sets.near(probe),
                 None => Vec::new(),
             },
+            Target::Grams(probe) => vec![(Probe::Grams(probe.clone()), u64::from(OUTSIDE) - 1)],
             Target::Sketch(_) | Target::Empty | Target::Ball(None) | Target::Unlike => Vec::new(),
         }
     }
@@ -256,14 +269,19 @@ impl Keys {
     pub(crate) fn tells_all(&self, target: &Target) -> bool {
         match target {
             Target::Sketch(_) => self.has_single_values(),
-            Target::Empty | Target::Ball(_) => true,
+            Target::Empty | Target::Ball(_) | Target::Grams(_) => true,
             Target::Unlike => false,
         }
     }
 
+    /// Reports whether distances are those to the middle of a ball.
+    fn has_balls(&self) -> bool {
+        self.sets.is_some() || self.grams.is_some()
+    }
+
     /// Returns the greatest possible difference between a row and a target.
     pub(crate) fn farthest(&self) -> u32 {
-        if self.sets.is_some() { OUTSIDE } else { self.meta.width }
+        if self.has_balls() { OUTSIDE } else { self.meta.width }
     }
 
     /// Returns the number of values or bits in which a sketch differs from the target, or 0 if that
@@ -283,7 +301,7 @@ impl Keys {
     pub(crate) fn distance(&self, difference: u32) -> f64 {
         match self.class {
             Class::Simhash => difference.into(),
-            _ if self.sets.is_some() => distance_of(difference),
+            _ if self.has_balls() => distance_of(difference),
             _ => minhash::distance(self.meta.width - difference, self.meta.width as u16),
         }
     }
@@ -307,7 +325,11 @@ impl Keys {
     pub(crate) fn accepts(&self, probe: &Probe, row: Row, sketch: &[u8]) -> bool {
         match probe {
             Probe::Nothing => false,
-            Probe::Signatures { .. } | Probe::Runs { .. } | Probe::Sets(_) | Probe::Everything => true,
+            Probe::Signatures { .. }
+            | Probe::Runs { .. }
+            | Probe::Sets(_)
+            | Probe::Grams(_)
+            | Probe::Everything => true,
             Probe::Near { target, most, .. } => {
                 !row.has(Row::NULL | Row::EMPTY) && self.difference(target, row, sketch) <= *most
             }

@@ -97,9 +97,12 @@ impl Checked<'_> {
             let order = operator.amoppurpose as u8 == pg_sys::AMOP_ORDER;
             let known = match class {
                 Class::Bigint | Class::Uuid => strategy == OVERLAPS,
-                Class::Minhash | Class::Simhash | Class::TextSet | Class::ArraySet | Class::VectorSet => {
-                    strategy == IN_BALL || strategy == DISTANCE
-                }
+                Class::Minhash
+                | Class::Simhash
+                | Class::TextSet
+                | Class::ArraySet
+                | Class::VectorSet
+                | Class::TextGrams => strategy == IN_BALL || strategy == DISTANCE,
                 Class::Text => strategy == IN_BALL,
                 Class::BallSet | Class::TextRuns => strategy == OVERLAPS,
             };

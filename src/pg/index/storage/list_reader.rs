@@ -243,6 +243,27 @@ impl<'a, S: Source> Part<'a, S> {
         }
     }
 
+    /// Appends the next rows of the found class, at most those of a piece. Reports whether the class
+    /// has more rows.
+    pub(crate) fn rows_of_piece(&mut self, out: &mut Vec<u32>) -> Looked<bool> {
+        self.read(u32::MAX, out)?;
+        match self.head()? {
+            Some(head) if head.class == self.class => {
+                self.begin(head);
+                Ok(true)
+            }
+            other => {
+                self.held = other;
+                Ok(false)
+            }
+        }
+    }
+
+    /// Returns the number of rows of the current piece that were not returned yet.
+    pub(crate) fn rows_of_this(&self) -> u32 {
+        self.decoder.as_ref().map_or(0, Decoder::rows) + (self.waiting.len() - self.given) as u32
+    }
+
     /// Replaces the contents of `rows` by the rows of the next piece, and returns its class.
     pub(crate) fn next(&mut self, rows: &mut Vec<u32>) -> Looked<Option<u64>> {
         rows.clear();

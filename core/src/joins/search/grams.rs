@@ -1,0 +1,177 @@
+//! Exact search for short strings by the grams of their characters: what an index stores of a
+//! string, and which strings can be similar enough.
+//!
+//! An *element* is a gram together with the number of its occurrence, as in [`super`]. The index
+//! stores *all* elements of a string, by the *group* of its size: sizes up to 19 have a group each,
+//! and from there on a group has sizes that differ by at most a tenth. So a search visits one group
+//! after the other, the sizes nearest to its own first, and knows from the group alone how many
+//! elements a similar string must share. It reads the lists of a group from the shortest to the
+//! longest, and stops as soon as no string can reach that number with the lists that are left
+//! (Sarawagi and Kirpal, SIGMOD 2004; Li, Lu and Lu, ICDE 2008: the lists of frequent grams decide
+//! nothing unless another list has found a string).
+//!
+//! Only some bits of an element's hash are stored. Equal bits of different elements can make a
+//! string look more similar than it is, but never less similar, as its size is known.
+
+use std::ops::RangeInclusive;
+
+use crate::error::Result;
+use crate::hash;
+use crate::joins::sets::bounds::{Bounds, Side};
+use crate::memory;
+use crate::verify::measure::Measure;
+use crate::verify::predicate::Predicate;
+
+/// The number of bits of a signature, its upper ones: those of the group and those of the element.
+/// The others are 0.
+pub const BITS: u32 = GROUP_BITS + ELEMENT_BITS;
+const GROUP_BITS: u32 = 6;
+const ELEMENT_BITS: u32 = 24;
+/// The number of groups.
+pub const GROUPS: u32 = 1 << GROUP_BITS;
+/// The greatest number of elements of a string whose elements are stored. Of longer strings only
+/// the size is stored. This is a rule of the format on disk.
+pub const MOST_ELEMENTS: u32 = 1000;
+const DOING: &str = "searching by grams";
+
+/// The least size of each group.
+const STARTS: [u32; GROUPS as usize] = {
+    let mut starts = [0; GROUPS as usize];
+    let (mut n, mut start) = (0, 1);
+    while n < starts.len() {
+        starts[n] = start;
+        start += if start < 20 { 1 } else { start / 10 };
+        n += 1;
+    }
+    starts
+};
+
+/// Returns the group of the strings that have `size` elements, at least 1.
+pub fn group(size: u32) -> u32 {
+    (STARTS.partition_point(|&start| start <= size) as u32).saturating_sub(1)
+}
+
+/// Returns the sizes of a group.
+pub fn sizes(group: u32) -> RangeInclusive<u32> {
+    let n = group as usize;
+    STARTS[n]..=STARTS.get(n + 1).map_or(u32::MAX, |next| next - 1)
+}
+
+/// Replaces the contents of `elements` by the bits of the elements of a set, in ascending order.
+/// `keys` are the keys of the set's tokens, in ascending order, one for each element.
+pub fn elements_of(keys: &[u32], elements: &mut Vec<u32>) -> Result<()> {
+    elements.clear();
+    memory::reserve(elements, keys.len(), DOING)?;
+    for same in keys.chunk_by(u32::eq) {
+        let bits = |(occurrence, &key): (u64, &u32)| {
+            (hash::mix(occurrence << u32::BITS | u64::from(key)) >> (u64::BITS - ELEMENT_BITS)) as u32
+        };
+        elements.extend((0..).zip(same).map(bits));
+    }
+    elements.sort_unstable();
+    Ok(())
+}
+
+/// Returns the signature of an element of a string of this group.
+pub fn signature(group: u32, element: u32) -> u64 {
+    u64::from(group << ELEMENT_BITS | element) << (u64::BITS - BITS)
+}
+
+/// Counts the elements that two sets have in common.
+pub fn common(mut one: &[u32], mut other: &[u32]) -> u32 {
+    let mut count = 0;
+    while let ([a, rest @ ..], [b, others @ ..]) = (one, other) {
+        count += u32::from(a == b);
+        if a <= b {
+            one = rest;
+        }
+        if b <= a {
+            other = others;
+        }
+    }
+    count
+}
+
+/// The similarity that a search demands of strings.
+#[derive(Debug, Clone)]
+pub struct Demand {
+    /// The number of elements of the sought string.
+    size: u32,
+    bounds: Bounds,
+    sizes: RangeInclusive<u32>,
+}
+
+impl Demand {
+    /// Creates the demand that a string has at least this similarity to a string of `size`
+    /// elements. Returns None if no string has. Fails for a similarity outside (0, 1].
+    pub fn new(similarity: f64, size: u32) -> Result<Option<Self>> {
+        let bounds = Bounds::new(Predicate::new(Measure::Jaccard, similarity)?);
+        let sizes = bounds.partner_sizes(Side::Right, size, u32::MAX);
+        Ok(sizes.map(|sizes| Self { size, bounds, sizes }))
+    }
+
+    /// Returns the number of elements of the sought string.
+    pub fn size(&self) -> u32 {
+        self.size
+    }
+
+    /// Reports whether a string of this size that shares `shared` elements, or perhaps fewer, can
+    /// be similar enough.
+    pub fn accepts(&self, size: u32, shared: u32) -> bool {
+        self.sizes.contains(&size)
+            && self.bounds.least_overlap(Side::Right, self.size, size).is_some_and(|least| shared >= least)
+    }
+
+    /// Returns the similarity of a string of this size that shares `shared` elements, or the
+    /// greatest that it can have if it shares perhaps fewer.
+    pub fn similarity(&self, size: u32, shared: u32) -> f64 {
+        Measure::Jaccard.similarity(shared.min(size).min(self.size), size, self.size)
+    }
+
+    /// Returns the greatest similarity of a string of a group that shares `shared` elements, or
+    /// None if no string of the group is similar enough with so few.
+    pub fn greatest(&self, group: u32, shared: u32) -> Option<f64> {
+        let sizes = sizes(group);
+        // With more elements than are shared, a string is less similar the more it has.
+        let size = (*sizes.start()).max(shared).clamp(*self.sizes.start(), *self.sizes.end());
+        (sizes.contains(&size) && self.accepts(size, shared.min(size))).then(|| self.similarity(size, shared))
+    }
+
+    /// Returns the groups in which strings can be similar enough, the most similar ones first.
+    pub fn groups(&self) -> Vec<u32> {
+        let best = |group: u32| {
+            let sizes = sizes(group);
+            let nearest = self.size.clamp(*sizes.start(), *sizes.end());
+            self.similarity(nearest, u32::MAX)
+        };
+        let first = group(*self.sizes.start());
+        let mut groups: Vec<u32> = (first..=group(*self.sizes.end())).collect();
+        groups.sort_by(|&a, &b| best(b).total_cmp(&best(a)));
+        groups
+    }
+
+    /// Returns the least number of elements that a string of a group shares if it is similar enough
+    /// and `is_wanted` holds for its similarity, or None if there is no such string. `is_wanted`
+    /// holds for every similarity above one for which it holds.
+    pub fn least_shared(&self, group: u32, is_wanted: impl Fn(f64) -> bool) -> Option<u32> {
+        let most = self.size.min(*sizes(group).end());
+        let wanted = |shared| self.greatest(group, shared).is_some_and(&is_wanted);
+        // The greatest similarity rises with the number of shared elements.
+        let (mut low, mut high) = (1, most);
+        if !wanted(most) {
+            return None;
+        }
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if wanted(middle) {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        Some(low)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,263 @@
+//! Finds rows whose strings may be similar to a given string, by the grams of their characters. The
+//! strings that are most similar come first, and the search ends where no better ones can follow.
+//! docs/design/signature-index.md, "Grams", explains why it misses no row.
+
+use super::live_segments::living;
+use crate::pg::index::layout::items::{Row, short};
+use crate::pg::index::layout::meta::Directory;
+use crate::pg::index::opclass::grams::{GramItem, GramProbe};
+use crate::pg::index::opclass::keys::Keys;
+use crate::pg::index::opclass::sets::probe::step_of;
+use crate::pg::index::pages::buffer::{Index, Looked};
+use crate::pg::index::storage::list_reader::Part;
+use crate::pg::index::storage::pending::{self, Pages};
+use crate::pg::index::storage::segment::{COLLECTING, Segment};
+use crate::pg::server::error::or_raise;
+use neardup_core::joins::search::grams::{BITS, MOST_ELEMENTS, common, signature, sizes};
+use neardup_core::memory;
+
+/// The number of rows whose common elements are counted at a time.
+const WINDOW: u32 = 1 << 24;
+/// The largest number of lists that are open at the same time. Each list keeps one page in memory.
+const OPEN: usize = 256;
+/// Of an ordered search, at least this many rows of a group are looked at together.
+const TOGETHER: u32 = 64;
+
+/// What a search wants: every row in the ball, or rows in the order of their distance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wanted {
+    All,
+    Nearest,
+}
+
+/// Calls `each` with every row whose string may be in a ball and with the greatest similarity that
+/// it can have, perhaps more than once. `each` returns the greatest step of a distance that is
+/// still wanted.
+pub(super) fn search_grams(
+    index: Index,
+    keys: &Keys,
+    probe: &GramProbe,
+    wanted: Wanted,
+    each: &mut dyn FnMut(Row, f64) -> u64,
+) -> Looked<()> {
+    let mut greatest = u64::MAX;
+    // The pending pages are read before the directory, so that a row that is moving from the
+    // pending pages to a segment is seen.
+    let mut pages = Pages::all(index, &Directory::read(index).meta);
+    let mut elements = Vec::new();
+    while let Some((block, contents)) = pages.next()? {
+        for item in pending::items(index, block, &contents) {
+            keys.check(index, block, &item);
+            if item.row.has(Row::DEAD | Row::NULL | Row::EMPTY) {
+                continue;
+            }
+            let Some(string) = GramItem::read(item.row, item.bytes) else { continue };
+            let shared = if item.row.has(Row::SPLIT) {
+                u32::MAX
+            } else if probe.demand.accepts(string.size, u32::MAX) {
+                elements.clear();
+                elements.extend(string.elements());
+                common(&elements, &probe.elements)
+            } else {
+                continue;
+            };
+            if probe.demand.accepts(string.size, shared) {
+                greatest = each(item.row, probe.demand.similarity(string.size, shared));
+            }
+        }
+    }
+    let mut weights: Vec<(u32, u16)> = Vec::new();
+    or_raise(memory::reserve(&mut weights, probe.elements.len(), COLLECTING));
+    for same in probe.elements.chunk_by(u32::eq) {
+        weights.push((same[0], u16::try_from(same.len()).unwrap_or(u16::MAX)));
+    }
+    for segment in living(index, &Directory::read(index), keys)? {
+        let mut search = Search {
+            segment: &segment,
+            probe,
+            weights: &weights,
+            wanted,
+            greatest,
+            counts: Vec::new(),
+            reached: Vec::new(),
+            rows: Vec::new(),
+        };
+        search.run(each)?;
+        greatest = search.greatest;
+    }
+    Ok(())
+}
+
+/// A list of the rows of a group that have an element.
+struct List<'a> {
+    /// None if the list is opened when it is read.
+    part: Option<Part<'a>>,
+    class: u64,
+    /// The number of elements of the sought string whose list this is.
+    weight: u16,
+    /// The number of rows, or fewer if there are very many.
+    rows: u32,
+}
+
+/// A search of a segment.
+struct Search<'a> {
+    segment: &'a Segment,
+    probe: &'a GramProbe,
+    /// The distinct elements of the sought string, and how often it has each.
+    weights: &'a [(u32, u16)],
+    wanted: Wanted,
+    /// The greatest step of a distance that is still wanted.
+    greatest: u64,
+    /// For each row of a window, how many elements it is known to share.
+    counts: Vec<u16>,
+    /// The rows of a group that share enough elements.
+    reached: Vec<u32>,
+    /// A buffer for the rows of a list.
+    rows: Vec<u32>,
+}
+
+impl Search<'_> {
+    fn run(&mut self, each: &mut dyn FnMut(Row, f64) -> u64) -> Looked<()> {
+        let all = self.segment.about.rows;
+        let groups = self.probe.demand.groups();
+        for start in (0..all).step_by(WINDOW as usize) {
+            self.counts = or_raise(memory::filled(0, (all - start).min(WINDOW) as usize, COLLECTING));
+            for &group in groups.iter().filter(|&&group| *sizes(group).start() <= MOST_ELEMENTS) {
+                pgrx::check_for_interrupts!();
+                let greatest = self.greatest;
+                let is_wanted = |similarity| u64::from(step_of(similarity)) <= greatest;
+                // A string of which elements are stored has few enough for 16 bits.
+                if let Some(least) = self.probe.demand.least_shared(group, is_wanted)
+                    && let Ok(least) = u16::try_from(least)
+                {
+                    self.count(start, group, least)?;
+                    self.visit(start, group, least, each)?;
+                }
+            }
+        }
+        self.long_strings(each)
+    }
+
+    /// Counts the elements that the rows of a group share with the sought string, and collects the
+    /// rows that share at least `least`.
+    fn count(&mut self, start: u32, group: u32, least: u16) -> Looked<()> {
+        self.reached.clear();
+        let segment = self.segment;
+        let mut lists = open(segment, self.weights, group)?;
+        // How many elements a row can share that are in the lists that were not read yet, and how
+        // many a row shares of the lists that were read.
+        let mut rest: u32 = lists.iter().map(|list| u32::from(list.weight)).sum();
+        let mut most = 0_u16;
+        for list in &mut lists {
+            if u32::from(most) + rest < least.into() {
+                self.reached.clear();
+                break;
+            }
+            rest -= u32::from(list.weight);
+            let part = match &mut list.part {
+                Some(part) => part,
+                None => {
+                    let mut part = Part::of_class(segment, list.class)?;
+                    if !part.find(list.class)? {
+                        continue;
+                    }
+                    list.part.insert(part)
+                }
+            };
+            let mut more = true;
+            while more {
+                self.rows.clear();
+                more = part.rows_of_piece(&mut self.rows)?;
+                or_raise(memory::reserve(&mut self.reached, self.rows.len(), COLLECTING));
+                for &row in &self.rows {
+                    // Rows before the window have numbers that wrap around.
+                    let Some(count) = self.counts.get_mut(row.wrapping_sub(start) as usize) else { continue };
+                    let before = *count;
+                    *count = before.saturating_add(list.weight);
+                    most = most.max(*count);
+                    if before < least && *count >= least {
+                        self.reached.push(row);
+                    }
+                }
+            }
+            list.part = None;
+        }
+        Ok(())
+    }
+
+    /// Calls `each` with the rows of a group that were reached, those that share most elements
+    /// first.
+    fn visit(
+        &mut self,
+        start: u32,
+        group: u32,
+        least: u16,
+        each: &mut dyn FnMut(Row, f64) -> u64,
+    ) -> Looked<()> {
+        let Self { segment, probe, wanted, greatest, counts, reached, rows, .. } = self;
+        let shared = |row: u32| counts[(row - start) as usize];
+        let most = reached.iter().map(|&row| shared(row)).max().unwrap_or(0);
+        let mut with = or_raise(memory::filled(0_u32, usize::from(most) + 1, COLLECTING));
+        reached.iter().for_each(|&row| with[usize::from(shared(row))] += 1);
+        let mut high = most;
+        while high >= least {
+            let similar = probe.demand.greatest(group, high.into());
+            if similar.is_none_or(|similar| u64::from(step_of(similar)) > *greatest) {
+                break;
+            }
+            let (mut low, mut together) = (high, with[usize::from(high)]);
+            while low > least && (*wanted == Wanted::All || together < TOGETHER) {
+                low -= 1;
+                together += with[usize::from(low)];
+            }
+            rows.clear();
+            or_raise(memory::reserve(rows, together as usize, COLLECTING));
+            rows.extend(reached.iter().filter(|&&row| (low..=high).contains(&shared(row))));
+            rows.sort_unstable();
+            segment.look(rows.iter().copied(), |number, row, bytes| {
+                let (size, shared) = (short(bytes), u32::from(shared(number)));
+                if !row.has(Row::DEAD) && probe.demand.accepts(size, shared) {
+                    *greatest = each(row, probe.demand.similarity(size, shared));
+                }
+            })?;
+            high = low - 1;
+        }
+        Ok(())
+    }
+
+    /// Calls `each` with the rows of which the index has no elements, if their size allows it.
+    fn long_strings(&mut self, each: &mut dyn FnMut(Row, f64) -> u64) -> Looked<()> {
+        let mut part = Part::of_split(self.segment)?;
+        let demand = &self.probe.demand;
+        while part.next(&mut self.rows)?.is_some() {
+            self.segment.look(self.rows.iter().copied(), |_, row, bytes| {
+                let size = short(bytes);
+                if !row.has(Row::DEAD) && demand.accepts(size, u32::MAX) {
+                    self.greatest = each(row, demand.similarity(size, u32::MAX));
+                }
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// Opens the lists of a group, the shortest first. If there are too many, they are not opened, and
+/// in no particular order.
+fn open<'a>(segment: &'a Segment, weights: &[(u32, u16)], group: u32) -> Looked<Vec<List<'a>>> {
+    let mut lists = Vec::new();
+    or_raise(memory::reserve(&mut lists, weights.len(), COLLECTING));
+    for &(element, weight) in weights {
+        let class = signature(group, element) >> (u64::BITS - BITS);
+        if weights.len() > OPEN {
+            lists.push(List { part: None, class, weight, rows: 0 });
+            continue;
+        }
+        let mut part = Part::of_class(segment, class)?;
+        if part.find(class)? {
+            let rows = part.rows_of_this();
+            lists.push(List { part: Some(part), class, weight, rows });
+        }
+    }
+    lists.sort_by_key(|list| list.rows);
+    Ok(lists)
+}

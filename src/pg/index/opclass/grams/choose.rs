@@ -1,0 +1,35 @@
+//! Checks the settings of a new index of grams.
+
+use super::NUMBER;
+use super::options::GramOptions;
+use crate::pg::index::layout::format::{Meta, VERSION_GRAMS};
+use crate::pg::index::opclass::class::Class;
+use crate::pg::index::opclass::options::{Options, refuse_stop_limit};
+use crate::pg::index::pages::buffer::Index;
+use crate::pg::server::error::{Result, SqlError};
+use neardup_core::joins::parts::token_set::Origin;
+use neardup_core::joins::search::ball::measure_number;
+use neardup_core::joins::search::grams::BITS;
+use neardup_core::text;
+use neardup_core::verify::measure::Measure;
+
+/// Returns the metapage of a new index.
+pub(crate) fn choose(index: Index) -> Result<Meta> {
+    let name = Class::TextGrams.name();
+    if Options::of(index).threshold().is_some() {
+        return Err(SqlError::parameter(format!("{name} has no storage parameter threshold"))
+            .hint("It serves every similarity: RESET (threshold)"));
+    }
+    refuse_stop_limit(index, Class::TextGrams)?;
+    Ok(Meta {
+        version: VERSION_GRAMS.into(),
+        class: Class::TextGrams as u8,
+        text_version: text::VERSION,
+        tokenizer: Origin::Chars as u8,
+        k: GramOptions::of(index).shingle(),
+        bands: BITS,
+        distance: measure_number(Measure::Jaccard).into(),
+        payload: NUMBER as u32,
+        ..Meta::default()
+    })
+}

@@ -1,0 +1,220 @@
+//! Indexes of grams: what an index keeps of a short string, and what a search looks for. The server
+//! rechecks the rows that the index finds, because the index has only some bits of the hash of a
+//! gram.
+
+pub(crate) mod choose;
+pub(crate) mod options;
+mod probe;
+
+use pgrx::pg_sys::Datum;
+
+use super::class::Class;
+use super::posted::Posted;
+use super::values::{StoredValue, text_of};
+use crate::pg::index::layout::format::Meta;
+use crate::pg::index::layout::items::{CONTENTS_OF_ITEM, Item, Row, short};
+use crate::pg::server::error::Result;
+use crate::pg::server::executor::executor_for;
+use neardup_core::error;
+use neardup_core::executor::{self, Stop};
+use neardup_core::features::FeatureSpec;
+use neardup_core::features::tokens::Document;
+use neardup_core::joins::parts::token_set::Origin;
+use neardup_core::joins::search::ball::{SetParameters, measure_number};
+use neardup_core::joins::search::grams::{BITS, Demand, MOST_ELEMENTS, elements_of, group, signature};
+use neardup_core::joins::search::keys::{KeyScratch, keys_of};
+use neardup_core::memory;
+use neardup_core::verify::measure::Measure;
+
+/// The number of elements of a string that a search is assumed to look for as long as it is not
+/// known.
+pub(super) const USUAL_ELEMENTS: f64 = 32.0;
+/// The number of bytes of a size, and of an element in an item.
+pub(crate) const NUMBER: usize = size_of::<u32>();
+const _: () = assert!((MOST_ELEMENTS as usize + 1) * NUMBER <= CONTENTS_OF_ITEM);
+const DOING: &str = "indexing the grams of a text";
+
+/// The parameters of an index of grams.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct GramKeys {
+    /// The parameters by which grams are made and compared.
+    pub parameters: SetParameters,
+}
+
+/// A probe for strings that may be in a ball.
+#[derive(Debug, Clone)]
+pub(crate) struct GramProbe {
+    /// The elements of the ball's string, in ascending order.
+    pub elements: Vec<u32>,
+    /// What the ball demands of strings.
+    pub demand: Demand,
+}
+
+/// A string in the bytes of an item, which is neither NULL nor without grams: its size, and unless
+/// it is too long, its elements. All numbers are u32.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct GramItem<'a> {
+    /// The number of elements of the string.
+    pub size: u32,
+    elements: &'a [u8],
+}
+
+impl<'a> GramItem<'a> {
+    /// Reads an item. Returns None if the bytes are not a valid one.
+    pub(crate) fn read(row: Row, bytes: &'a [u8]) -> Option<Self> {
+        let (size, elements) = bytes.split_at_checked(NUMBER)?;
+        let size = short(size);
+        let right = if row.has(Row::SPLIT) {
+            size > MOST_ELEMENTS && elements.is_empty()
+        } else {
+            (1..=MOST_ELEMENTS).contains(&size) && elements.len() == size as usize * NUMBER
+        };
+        right.then_some(Self { size, elements })
+    }
+
+    /// Iterates over the elements, in ascending order.
+    pub(crate) fn elements(&self) -> impl Iterator<Item = u32> + use<'a> {
+        self.elements.chunks_exact(NUMBER).map(short)
+    }
+}
+
+impl GramKeys {
+    /// Returns the parameters in a metapage, or None if the metapage contradicts itself.
+    pub(super) fn of(meta: &Meta) -> Option<Self> {
+        FeatureSpec::check_shingle("shingle", meta.k.into()).ok()?;
+        let right = meta.tokenizer == Origin::Chars as u8
+            && meta.distance == u32::from(measure_number(Measure::Jaccard))
+            && meta.bands == BITS
+            && meta.payload as usize == NUMBER;
+        right.then(|| Self::new(meta.k as usize))
+    }
+
+    /// Returns the parameters for grams of `shingle` characters. They are those of
+    /// `near(…, shingle => shingle, tokenizer => 'chars')`.
+    fn new(shingle: usize) -> Self {
+        let origin = Origin::Chars;
+        let features = FeatureSpec { tokenizer: origin.tokenizer(), shingle, multiset: true, wrap: false };
+        Self { parameters: SetParameters { measure: Measure::Jaccard, origin, features } }
+    }
+
+    /// Returns the stored form of a value.
+    ///
+    /// # Safety
+    /// `value` is a text and not NULL.
+    pub(super) unsafe fn keep(&self, value: Datum) -> Result<StoredValue> {
+        // SAFETY: the caller's promise.
+        let document = Document::Text(unsafe { text_of(value)? });
+        let mut work = (self.cutter(), None);
+        executor::one(executor_for(document.bytes()), &mut work, |(cut, kept), stop| {
+            *kept = Some(cut(&document, stop)?);
+            Ok(())
+        })?;
+        Ok(work.1.expect("done where there was no error"))
+    }
+
+    /// Returns a function that makes the stored form of a document. The function may be called
+    /// again after a stop.
+    pub(crate) fn cutter(&self) -> impl FnMut(&Document, &Stop) -> error::Result<StoredValue> + use<> {
+        let features = self.parameters.features;
+        let (mut scratch, mut keys, mut elements) = (KeyScratch::default(), Vec::new(), Vec::new());
+        move |document, stop| {
+            keys_of(document, &features, &mut scratch, &mut keys, stop)?;
+            // Documents have fewer than 2^32 tokens.
+            let size = keys.len() as u32;
+            if size == 0 {
+                return Ok(StoredValue { flags: Row::EMPTY, bytes: Vec::new() });
+            }
+            if size > MOST_ELEMENTS {
+                return Ok(StoredValue { flags: Row::SPLIT, bytes: size.to_le_bytes().to_vec() });
+            }
+            elements_of(&keys, &mut elements)?;
+            let mut bytes = Vec::new();
+            memory::reserve(&mut bytes, (1 + elements.len()) * NUMBER, DOING)?;
+            bytes.extend(size.to_le_bytes());
+            bytes.extend(elements.iter().flat_map(|element| element.to_le_bytes()));
+            Ok(StoredValue { flags: 0, bytes })
+        }
+    }
+
+    /// Reports whether these bytes can be an item of a row.
+    pub(super) fn is_item(row: Row, bytes: &[u8]) -> bool {
+        if row.has(Row::NULL | Row::EMPTY) { bytes.is_empty() } else { GramItem::read(row, bytes).is_some() }
+    }
+
+    /// Reports whether a row of a segment can have this size next to it.
+    pub(crate) fn is_size_of(row: Row, size: &[u8]) -> bool {
+        match short(size) {
+            0 => row.has(Row::NULL | Row::EMPTY),
+            size => !row.has(Row::NULL | Row::EMPTY) && row.has(Row::SPLIT) == (size > MOST_ELEMENTS),
+        }
+    }
+
+    /// Fills `posted` with the size and the signatures that a segment stores of an item. A string
+    /// that is too long has no signatures; a search looks at all such strings.
+    pub(super) fn post(item: &Item<'_>, posted: &mut Posted) -> error::Result<()> {
+        let Posted { sketch, signatures, .. } = posted;
+        sketch.clear();
+        signatures.clear();
+        let Some(string) =
+            GramItem::read(item.row, item.bytes).filter(|_| !item.row.has(Row::NULL | Row::EMPTY))
+        else {
+            sketch.extend([0; NUMBER]);
+            return Ok(());
+        };
+        sketch.extend(string.size.to_le_bytes());
+        memory::reserve(signatures, string.elements.len() / NUMBER, DOING)?;
+        let group = group(string.size);
+        signatures.extend(string.elements().map(|element| signature(group, element)));
+        signatures.sort_unstable();
+        signatures.dedup();
+        Ok(())
+    }
+
+    /// Describes the class with its options.
+    pub(super) fn describe(&self) -> String {
+        format!("{}: {}", Class::TextGrams.name(), self.parameters.describe())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item(size: u32, elements: &[u32]) -> Vec<u8> {
+        [size].iter().chain(elements).flat_map(|number| number.to_le_bytes()).collect()
+    }
+
+    #[test]
+    fn pg_items_of_grams() {
+        let row = |flags| Row::new(7 << 16 | 1, flags);
+        for (flags, bytes, right) in [
+            (0, item(2, &[1, 5]), true),
+            (0, item(3, &[1, 5]), false),
+            (0, item(0, &[]), false),
+            (Row::SPLIT, item(MOST_ELEMENTS + 1, &[]), true),
+            (Row::SPLIT, item(2, &[]), false),
+            (0, item(MOST_ELEMENTS + 1, &[]), false),
+            (Row::NULL, vec![], true),
+            (Row::EMPTY, vec![0], false),
+            (0, vec![1, 0], false),
+        ] {
+            assert_eq!(GramKeys::is_item(row(flags), &bytes), right, "{flags} {bytes:?}");
+        }
+        let mut posted = Posted::default();
+        GramKeys::post(&Item { row: row(0), bytes: &item(3, &[4, 4, 9]) }, &mut posted).unwrap();
+        assert_eq!(posted.sketch, [3, 0, 0, 0]);
+        assert_eq!(posted.signatures, [signature(2, 4), signature(2, 9)]);
+        GramKeys::post(&Item { row: row(Row::NULL), bytes: &[] }, &mut posted).unwrap();
+        assert_eq!((posted.sketch.as_slice(), posted.signatures.len()), (&[0; NUMBER][..], 0));
+        for (flags, size, right) in [
+            (0, 0, false),
+            (Row::EMPTY, 0, true),
+            (0, 9, true),
+            (Row::SPLIT, 9, false),
+            (Row::SPLIT, 5000, true),
+            (Row::NULL, 1, false),
+        ] {
+            assert_eq!(GramKeys::is_size_of(row(flags), &u32::to_le_bytes(size)), right, "{flags} {size}");
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! The options of the operator class of grams.
+
+use std::mem::offset_of;
+
+use pgrx::pg_sys;
+
+use crate::pg::index::pages::buffer::Index;
+use crate::pg::server::call::Call;
+use neardup_core::features::FeatureSpec;
+
+/// The default of the number of characters of a gram, as that of `near(…, tokenizer => 'chars')`.
+const SHINGLE: i32 = 3;
+
+/// The options of the class, as the server keeps them.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub(super) struct GramOptions {
+    vl_len_: i32,
+    shingle: i32,
+}
+
+impl GramOptions {
+    /// Returns the options of an index.
+    pub(super) fn of(index: Index) -> Self {
+        // SAFETY: an open index of one column, whose class has the options that `declare` declares,
+        // so there is always a struct of options.
+        unsafe {
+            let all = pg_sys::RelationGetIndexAttOptions(index.relation(), false);
+            (*all).cast::<Self>().read()
+        }
+    }
+
+    /// Returns the number of characters of a gram.
+    pub(super) fn shingle(&self) -> u32 {
+        self.shingle.unsigned_abs()
+    }
+}
+
+/// Declares the options of the class to the server. The server calls this for an index of the
+/// class.
+pub(crate) fn declare(call: Call) -> pg_sys::Datum {
+    // SAFETY: argument 0 is the server's list of options; C strings outlive the calls.
+    unsafe {
+        let list: *mut pg_sys::local_relopts = pgrx::fcinfo::pg_getarg_datum(call.info, 0)
+            .map_or(std::ptr::null_mut(), |datum| datum.cast_mut_ptr());
+        if !list.is_null() {
+            pg_sys::init_local_reloptions(list, size_of::<GramOptions>());
+            pg_sys::add_local_int_reloption(
+                list,
+                c"shingle".as_ptr(),
+                c"Characters of a gram.".as_ptr(),
+                SHINGLE,
+                1,
+                FeatureSpec::LONGEST_SHINGLE as i32,
+                offset_of!(GramOptions, shingle) as i32,
+            );
+        }
+    }
+    pg_sys::Datum::from(0)
+}

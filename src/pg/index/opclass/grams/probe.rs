@@ -1,0 +1,46 @@
+//! The probe by which an index of grams finds the rows in a ball.
+
+use super::{GramKeys, GramProbe};
+use crate::pg::index::opclass::probe::{Probe, Target};
+use crate::pg::index::opclass::sets::probe::Unfit;
+use crate::pg::server::error::Result;
+use crate::pg::server::executor::executor_for;
+use neardup_core::executor;
+use neardup_core::joins::search::ball::SetBall;
+use neardup_core::joins::search::grams::{Demand, elements_of};
+use neardup_core::joins::search::keys::{KeyScratch, keys_of};
+
+impl GramKeys {
+    /// Returns the reason why the index cannot serve a ball, or None if it can.
+    pub(crate) fn unfit(&self, ball: &[u8]) -> Option<Unfit> {
+        let Ok(ball) = SetBall::parse(ball) else { return Some(Unfit::Old) };
+        (ball.parameters != self.parameters)
+            .then(|| Unfit::Unlike(ball.parameters.describe(), self.parameters.describe()))
+    }
+
+    /// Makes a probe of the condition that a row is in a ball.
+    pub(in crate::pg::index::opclass) fn probe(&self, bytes: &[u8]) -> Result<Probe> {
+        if self.unfit(bytes).is_some() {
+            return Ok(Probe::Everything);
+        }
+        let ball = SetBall::parse(bytes)?;
+        let document = ball.document()?;
+        let mut work = (Vec::new(), Vec::new());
+        executor::one(executor_for(document.bytes()), &mut work, |(keys, elements), stop| {
+            keys_of(&document, &self.parameters.features, &mut KeyScratch::default(), keys, stop)?;
+            elements_of(keys, elements)
+        })?;
+        let (_, elements) = work;
+        let demand = Demand::new(ball.similarity, elements.len() as u32)?;
+        Ok(demand.map_or(Probe::Nothing, |demand| Probe::Grams(GramProbe { elements, demand })))
+    }
+
+    /// Returns the target for distances to the middle of a ball.
+    pub(in crate::pg::index::opclass) fn target(&self, bytes: &[u8]) -> Result<Target> {
+        Ok(match self.probe(bytes)? {
+            Probe::Grams(probe) => Target::Grams(probe),
+            Probe::Nothing => Target::Ball(None),
+            _ => Target::Unlike,
+        })
+    }
+}

@@ -1,0 +1,78 @@
+-- Short strings by the grams of their characters: the operator class text_gram_ops.
+CREATE TABLE strings (id int, body text);
+CREATE INDEX ON strings USING signature (body text_gram_ops (shingle = 0));
+CREATE INDEX ON strings USING signature (body text_gram_ops (least = 0.5));
+CREATE INDEX ON strings USING signature (body text_gram_ops) WITH (threshold = 0.5);
+CREATE INDEX ON strings USING signature (body text_gram_ops) WITH (stop_signature_limit = 5);
+
+-- Names of streets and of products, with grams that most of them have; strings without grams, with one, and with very many.
+INSERT INTO strings SELECT n, format('%s %s %s', n % 211, (ARRAY['North', 'South', 'Old', 'New', 'Green'])[1 + n % 5] ||
+    (ARRAY['field', 'wood', 'bury', 'ton', 'ham', 'stead', 'ford'])[1 + n % 7], (ARRAY['Street', 'Road', 'Avenue'])[1 + n % 3]) FROM generate_series(1, 1500) n;
+INSERT INTO strings SELECT 4000 + n, 'Lamp ' || md5(n::text) FROM generate_series(1, 100) n;
+INSERT INTO strings VALUES (5001, ''), (5002, NULL), (5003, 'a'), (5004, 'ab'), (5005, 'A b'), (5006, '  '), (5007, 'Straße'), (5008, 'strasse'), (5009, '北京市海淀区'), (5010, '北京市朝阳区'), (5011, '🙂🙂🙂'), (5012, 'aaaa'), (5013, 'aaaaaa'),
+    (5014, repeat('long and longer ', 100)), (5015, repeat('long and longer ', 101)), (5016, (SELECT string_agg(md5(n::text), ' ') FROM generate_series(1, 60) n));
+CREATE INDEX strings_grams ON strings USING signature (body text_gram_ops) WITH (pending_limit = 64);
+CREATE INDEX strings_pairs ON strings USING signature (body text_gram_ops (shingle = 2));
+ANALYZE strings;
+INSERT INTO strings SELECT 10000 + id, upper(body) FROM strings WHERE id % 40 = 1;
+EXPLAIN (COSTS off) SELECT id FROM strings WHERE body <@ near('12 Oldwood Street', 0.5, tokenizer => 'chars');
+EXPLAIN (COSTS off) SELECT id FROM strings ORDER BY body <-> near('12 Oldwood Street', 0.01, tokenizer => 'chars') LIMIT 3;
+EXPLAIN (COSTS off) SELECT id FROM strings ORDER BY body <-> near('12 Oldwood Street', 0.01, shingle => 2, tokenizer => 'chars') LIMIT 3;
+EXPLAIN (COSTS off) SELECT id FROM strings ORDER BY body <-> near('12 Oldwood Street', 0.01, shingle => 4, tokenizer => 'chars') LIMIT 3;
+EXPLAIN (COSTS off) SELECT id FROM strings ORDER BY body <-> near('12 Oldwood Street', 0.01) LIMIT 3;
+PREPARE nearest(text) AS SELECT id FROM strings ORDER BY body <-> near($1, 0.01, tokenizer => 'chars') LIMIT 3;
+SET plan_cache_mode = force_generic_plan;
+EXPLAIN (COSTS off) EXECUTE nearest('a');
+RESET plan_cache_mode;
+SELECT body, round((body <-> near('12 Oldwod Street', 0.01, tokenizer => 'chars'))::numeric, 4) AS distance
+FROM strings ORDER BY body <-> near('12 Oldwod Street', 0.01, tokenizer => 'chars'), body LIMIT 5;
+SELECT signature_index_fits('strings_grams', near('a', 0.001, tokenizer => 'chars')) IS NULL AS fits, signature_index_fits('strings_grams', near('a', 0.5)) AS words, signature_index_fits('strings_grams', near('a', 0.5, 2, tokenizer => 'chars')) AS pairs;
+
+-- The index gives what a scan gives: the rows in the ball, and the distances of the nearest rows in their order.
+CREATE FUNCTION found(query text_ball, most int) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE with_index text; without text; near_index float8[]; near_scan float8[];
+BEGIN
+    SET LOCAL enable_seqscan = off;
+    SELECT coalesce(array_agg(id ORDER BY id), '{}')::text INTO with_index FROM strings WHERE body <@ query;
+    SELECT array_agg(d) INTO near_index FROM (SELECT body <-> query AS d FROM strings ORDER BY body <-> query LIMIT most) x;
+    SET LOCAL enable_seqscan = on;
+    SET LOCAL enable_indexscan = off;
+    SET LOCAL enable_bitmapscan = off;
+    SELECT coalesce(array_agg(id ORDER BY id), '{}')::text INTO without FROM strings WHERE body <@ query;
+    SELECT array_agg(d) INTO near_scan FROM (SELECT body <-> query AS d FROM strings ORDER BY body <-> query LIMIT most) x;
+    SET LOCAL enable_indexscan = on;
+    SET LOCAL enable_bitmapscan = on;
+    IF with_index IS DISTINCT FROM without OR near_index IS DISTINCT FROM near_scan THEN
+        RAISE EXCEPTION '%: % and % with the index, % and % without', query, with_index, near_index, without, near_scan;
+    END IF;
+    RETURN md5(with_index || near_index::text);
+END $$;
+CREATE FUNCTION agree() RETURNS bigint LANGUAGE sql AS $$
+    SELECT count(found(near(s.body, similarity, shingle, tokenizer => 'chars'), most))
+    FROM (SELECT body FROM strings WHERE id BETWEEN 5001 AND 5016 OR id % 500 = 7 UNION ALL SELECT overlay(body placing 'x' from 5) FROM strings WHERE id % 1000 = 11
+        UNION ALL VALUES ('nothing of the kind'), ('zq'), ('12 old')) s,
+        (VALUES (1.0, 3, 1), (0.3, 3, 40), (0.01, 3, 10), (0.001, 3, 300), (0.4, 2, 20)) v(similarity, shingle, most)
+$$;
+SELECT agree();
+SELECT signature_index_check('strings_grams', true), signature_index_check('strings_pairs', true);
+SELECT signature_index_merge('strings_grams');
+DELETE FROM strings WHERE id % 7 = 0;
+VACUUM strings;
+SELECT agree();
+SELECT signature_index_check('strings_grams', true);
+SELECT rows, dead, nulls, options FROM signature_index_stats('strings_grams');
+
+-- Very many equal strings, of which any will do.
+TRUNCATE strings;
+INSERT INTO strings SELECT n, 'The same string' FROM generate_series(1, 100000) n;
+INSERT INTO strings VALUES (0, 'The same strings'), (-1, 'The sane string');
+SELECT count(*), count(DISTINCT id), max(d), min(d) FROM (SELECT id, body <-> near('The same string', 0.01, tokenizer => 'chars') AS d
+    FROM strings ORDER BY body <-> near('The same string', 0.01, tokenizer => 'chars') LIMIT 2000) x;
+SET enable_seqscan = off;
+SELECT id FROM strings ORDER BY body <-> near('The same string', 0.01, tokenizer => 'chars') OFFSET 100000;
+SELECT count(*) FROM strings WHERE body <@ near('The same string', 0.9, tokenizer => 'chars');
+RESET enable_seqscan;
+SELECT signature_index_check('strings_grams', true);
+SELECT opcname, amvalidate(o.oid) FROM pg_opclass o JOIN pg_am a ON a.oid = opcmethod AND amname = 'signature' WHERE opcname = 'text_gram_ops';
+DROP TABLE strings;
+DROP FUNCTION found(text_ball, int), agree();
