@@ -4,12 +4,12 @@
 //! sample has the same share of all pairs as of all pairs of documents: s(s − 1) / N(N − 1), for s
 //! of N documents. Pairs, and the work for each compared pair, are those of the sample divided by
 //! this share; the work for each document is divided by s / N. To find the documents of a sample,
-//! all rows are read: this work counts once. The estimate of the pairs is
-//! unbiased. Its relative standard error is about one divided by the square root of the number of
-//! pairs in the sample, and larger if few documents are in most of the pairs.
+//! all rows are read: this work counts once. The estimate of the pairs is unbiased. Its relative
+//! standard error is about one divided by the square root of the number of pairs in the sample, and
+//! larger if few documents are in most of the pairs.
 //!
-//! The sample has the memory of the call times s / N, so that it goes to temporary files where the
-//! call does.
+//! If all documents do not fit in the memory of the call, the sample has this memory times s / N, so
+//! that it goes to temporary files where the call does.
 //!
 //! Memory is that of the sample divided by s / N, but for the dictionary: tokens repeat, so that
 //! there are fewer new ones the more documents have been read. Their number grows with a power of
@@ -103,6 +103,13 @@ impl SampleRun {
         }
     }
 
+    /// Reports whether the memory of the call is enough for everything that is held of all
+    /// documents, or the sample has all of them.
+    pub fn fits_in_memory(&self) -> bool {
+        let documents = self.documents.max(1) as f64 / self.account.documents.max(1) as f64;
+        documents <= 1.0 || self.peak_memory(documents) <= self.memory as f64
+    }
+
     /// Returns the bytes of memory for this many times the documents of the sample.
     fn peak_memory(&self, documents: f64) -> f64 {
         let peak = self.account.peak_memory as f64;
@@ -192,6 +199,9 @@ mod tests {
         for lone in [0, 500, u64::MAX] {
             assert_eq!(of(lone, 100), sample);
         }
+        // The memory is 4 MB, and the sample took 1 MB.
+        assert!(run(400, 100, 7, 9).fits_in_memory() && run(100, 100, 7, 9).fits_in_memory());
+        assert!(!run(401, 100, 7, 9).fits_in_memory() && SampleRun::default().fits_in_memory());
     }
 
     #[test]

@@ -69,14 +69,31 @@ impl Plan {
     }
 }
 
-/// Runs the method of a request on a sample and estimates its work on all documents.
+/// Runs the method of a request on a sample and estimates its work on all documents. If they would
+/// not fit in memory, the sample gets as much less memory as it is smaller, so that it goes to
+/// temporary files where the call does.
 fn plan(request: &Request, sample: Sample, find_seconds: f64) -> Result<Planned> {
+    let planned = plan_within(request, sample, find_seconds, |memory| memory)?;
+    match planned.run.fits_in_memory() {
+        true => Ok(planned),
+        false => plan_within(request, sample, find_seconds, |memory| sample.memory(memory)),
+    }
+}
+
+/// Runs the method on a sample like [`plan`]. `memory_of` returns the memory of the sample for that
+/// of the call.
+fn plan_within(
+    request: &Request,
+    sample: Sample,
+    find_seconds: f64,
+    memory_of: impl Fn(usize) -> usize,
+) -> Result<Planned> {
     /// The join of the sample ends after this number of pairs.
     const MOST_PAIRS: u64 = 10_000_000;
     let sampled = sample.of(&request.left);
     let mut reading = request.reading_of(&sampled);
     let memory = reading.memory;
-    reading.memory = sample.memory(memory);
+    reading.memory = memory_of(memory);
     reading.executor = reading.executor.for_sample(sample.scale());
     let (space, began) = (watch_space(), processor_seconds());
     let (mut pairs, mut account) = reading.run(|reading| request.method.pairs(reading))?;

@@ -55,20 +55,11 @@ pub(crate) unsafe extern "C-unwind" fn estimate(
                         None => known.comparing_all(),
                     } + rows * pg_sys::cpu_tuple_cost;
                 }
-                Some(Seen::AtRunTime) if known.keys.sets.is_some() => {
-                    cost += known.counting(known.keys.usual_probes());
-                }
-                Some(Seen::AtRunTime) if known.keys.grams.is_some() => {
-                    cost += known.searching_strings(known.keys.usual_probes());
-                }
                 Some(Seen::Now(Probe::Grams(probe))) => {
                     cost += known.searching_strings(probe.elements.len() as f64);
                 }
                 Some(Seen::Now(Probe::Sets(probe))) => cost += known.counting(probe.reach.probes().into()),
-                Some(Seen::AtRunTime) => {
-                    let probes = known.keys.usual_probes();
-                    cost += known.probing(probes, known.candidates(probes).min(rows));
-                }
+                Some(Seen::AtRunTime) => cost += known.searching_at_run_time(rows),
                 Some(Seen::Now(probe)) => match probe.signatures() {
                     Some(signatures) => {
                         let probes = signatures.len() as f64;

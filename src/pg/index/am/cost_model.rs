@@ -97,6 +97,18 @@ impl Known {
         (pages + row_pages) * page + read * look / 10.0
     }
 
+    /// Estimates a search for a ball that is only known when the query runs, among `rows` rows.
+    pub(super) fn searching_at_run_time(&self, rows: f64) -> pg_sys::Cost {
+        let probes = self.keys.usual_probes();
+        if self.keys.sets.is_some() {
+            self.counting(probes)
+        } else if self.keys.grams.is_some() {
+            self.searching_strings(probes)
+        } else {
+            self.probing(probes, self.candidates(probes).min(rows))
+        }
+    }
+
     /// Returns the cost of finding strings that are similar to one of this many elements.
     pub(super) fn searching_strings(&self, elements: f64) -> f64 {
         /// The groups of sizes that a search visits, and the share of the rows that are in the

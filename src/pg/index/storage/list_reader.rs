@@ -243,8 +243,8 @@ impl<'a, S: Source> Part<'a, S> {
         }
     }
 
-    /// Appends the next rows of the found class, at most those of a piece. Reports whether the class
-    /// has more rows.
+    /// Appends the next rows of the found class, at most those of a piece. Reports whether the
+    /// class has more rows.
     pub(crate) fn rows_of_piece(&mut self, out: &mut Vec<u32>) -> Looked<bool> {
         self.read(u32::MAX, out)?;
         match self.head()? {
