@@ -8,8 +8,8 @@
 //! standard error is about one divided by the square root of the number of pairs in the sample, and
 //! larger if few documents are in most of the pairs.
 //!
-//! If all documents do not fit in the memory of the call, the sample has this memory times s / N, so
-//! that it goes to temporary files where the call does.
+//! If all documents do not fit in the memory of the call, the sample has this memory times s / N,
+//! so that it goes to temporary files where the call does.
 //!
 //! Memory is that of the sample divided by s / N, but for the dictionary: tokens repeat, so that
 //! there are fewer new ones the more documents have been read. Their number grows with a power of

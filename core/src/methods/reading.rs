@@ -93,7 +93,7 @@ impl<'a> Reading<'a> {
         from: u32,
         batch: &mut impl FnMut(&Batch<'_>) -> std::result::Result<usize, E>,
     ) -> std::result::Result<(), E> {
-        // What is held for a batch counts for the estimate of a call as all memory of a sample does.
+        // An estimate scales all memory of a sample, also that of a batch.
         let batch_bytes = self.batch_bytes as f64 / self.executor.scale();
         let enough = (batch_bytes as usize).min(self.memory / 64).max(1);
         let counts = self.account.short_texts.parts.is_some().then(WordCounts::default);

@@ -147,8 +147,8 @@ bytes! {
         /// The source of the sketches; see `sketches::wire::Source`. In an index of sets, the
         /// origin of the sets; see `token_set::Origin`.
         tokenizer: u8,
-        /// The number of words of a shingle. In an index of runs, the number of tokens of a gram; in
-        /// an index of grams, the number of characters of one.
+        /// The number of words of a shingle. In an index of runs, the number of tokens of a gram;
+        /// in an index of grams, the number of characters of one.
         k: u32,
         /// The number of values or bits of a sketch. In an index of sets, the number of 64-bit
         /// words of a set's bitmap, 0 until it is settled.
