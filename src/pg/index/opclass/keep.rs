@@ -7,14 +7,12 @@ use pgrx::pg_sys::Datum;
 use super::class::Class;
 use super::keys::Keys;
 use super::texts::Sketcher;
-use super::values::{StoredValue, element_of, elements, text_of};
+use super::values::{StoredValue, element_of, elements, keep_text};
 use crate::pg::index::layout::items::Row;
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::executor::executor_for;
-use neardup_core::features::tokens::Document;
+use neardup_core::memory;
 use neardup_core::sketches::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader, Source};
-use neardup_core::{executor, memory};
 
 impl Keys {
     /// Returns the stored form of a value.
@@ -80,17 +78,10 @@ impl Keys {
                 Ok(sketch(it.header.empty, it.bits))
             }
             _ => {
-                // SAFETY: the caller's promise.
-                let document = Document::Text(unsafe { text_of(value)? });
-                let size = document.bytes();
                 let mut slot = self.sketcher.borrow_mut();
                 let sketcher = slot.get_or_insert_with(|| Sketcher::new(self.minhash_header()));
-                let mut work = (sketcher, None);
-                executor::one(executor_for(size), &mut work, |(sketcher, kept), stop| {
-                    *kept = Some(sketcher.sketch(&document, stop)?);
-                    Ok(())
-                })?;
-                Ok(work.1.expect("done where there was no error"))
+                // SAFETY: the caller's promise.
+                unsafe { keep_text(value, |document, stop| sketcher.sketch(document, stop)) }
             }
         }
     }

@@ -7,6 +7,10 @@ use super::class::Class;
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::executor::executor_for;
+use neardup_core::error;
+use neardup_core::executor::{self, Stop};
+use neardup_core::features::tokens::Document;
 use neardup_core::hash;
 use neardup_core::memory;
 
@@ -23,6 +27,24 @@ pub(crate) unsafe fn text_of(value: Datum) -> Result<String> {
         )
     })?;
     Ok(encoding::own(&text)?)
+}
+
+/// Returns the stored form of a text that `cut` makes. `cut` may be called again after a stop.
+///
+/// # Safety
+/// `value` is a text and not NULL.
+pub(super) unsafe fn keep_text(
+    value: Datum,
+    cut: impl FnMut(&Document, &Stop) -> error::Result<StoredValue> + Send,
+) -> Result<StoredValue> {
+    // SAFETY: the caller's promise.
+    let document = Document::Text(unsafe { text_of(value)? });
+    let mut work = (cut, None);
+    executor::one(executor_for(document.bytes()), &mut work, |(cut, kept), stop| {
+        *kept = Some(cut(&document, stop)?);
+        Ok(())
+    })?;
+    Ok(work.1.expect("done where there was no error"))
 }
 
 /// The stored form of a value in an index.

@@ -10,13 +10,12 @@ use pgrx::pg_sys::Datum;
 
 use super::class::Class;
 use super::posted::Posted;
-use super::values::{StoredValue, text_of};
+use super::values::{StoredValue, keep_text};
 use crate::pg::index::layout::format::Meta;
 use crate::pg::index::layout::items::{CONTENTS_OF_ITEM, Item, Row, short};
 use crate::pg::server::error::Result;
-use crate::pg::server::executor::executor_for;
 use neardup_core::error;
-use neardup_core::executor::{self, Stop};
+use neardup_core::executor::Stop;
 use neardup_core::features::FeatureSpec;
 use neardup_core::features::tokens::Document;
 use neardup_core::joins::parts::token_set::Origin;
@@ -103,13 +102,7 @@ impl GramKeys {
     /// `value` is a text and not NULL.
     pub(super) unsafe fn keep(&self, value: Datum) -> Result<StoredValue> {
         // SAFETY: the caller's promise.
-        let document = Document::Text(unsafe { text_of(value)? });
-        let mut work = (self.cutter(), None);
-        executor::one(executor_for(document.bytes()), &mut work, |(cut, kept), stop| {
-            *kept = Some(cut(&document, stop)?);
-            Ok(())
-        })?;
-        Ok(work.1.expect("done where there was no error"))
+        unsafe { keep_text(value, self.cutter()) }
     }
 
     /// Returns a function that makes the stored form of a document. The function may be called

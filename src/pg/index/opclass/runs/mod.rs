@@ -9,12 +9,11 @@ mod probe;
 use pgrx::pg_sys::Datum;
 
 use super::class::Class;
-use super::values::{StoredValue, text_of};
+use super::values::{StoredValue, keep_text};
 use crate::pg::index::layout::format::Meta;
 use crate::pg::server::error::Result;
-use crate::pg::server::executor::executor_for;
 use neardup_core::error;
-use neardup_core::executor::{self, Stop};
+use neardup_core::executor::Stop;
 use neardup_core::features::runs::anchors::Anchors;
 use neardup_core::features::runs::tokens::read_tokens;
 use neardup_core::features::tokens::{Document, Scratch};
@@ -61,13 +60,7 @@ impl RunKeys {
     /// `value` is a text and not NULL.
     pub(super) unsafe fn keep(&self, value: Datum) -> Result<StoredValue> {
         // SAFETY: the caller's promise.
-        let document = Document::Text(unsafe { text_of(value)? });
-        let mut work = (self.cutter(), None);
-        executor::one(executor_for(document.bytes()), &mut work, |(cut, kept), stop| {
-            *kept = Some(cut(&document, stop)?);
-            Ok(())
-        })?;
-        Ok(work.1.expect("done where there was no error"))
+        unsafe { keep_text(value, self.cutter()) }
     }
 
     /// Returns a function that makes the stored form of a document: its signatures, in ascending
