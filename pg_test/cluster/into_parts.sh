@@ -302,7 +302,7 @@ q -c "CREATE TRIGGER evil BEFORE INSERT ON $part FOR EACH ROW EXECUTE FUNCTION e
 expect_error 'a trigger' 55000 'has triggers, which near_duplicates_into made none of' "CALL $into)"
 q -c "DROP TRIGGER evil ON $part" -c "ALTER TABLE $part OWNER TO mallory"
 expect_error 'another owner' 55000 'is none of this role' "CALL $into)"
-q -c "ALTER TABLE $part OWNER TO postgres" -c "CREATE INDEX planted ON $part ((lower(size::text)))"
+q -c "ALTER TABLE $part OWNER TO postgres" -c "CREATE INDEX planted ON $part ((lower(part::text)))"
 expect_error 'an index' 55000 'is not as near_duplicates_into made it' "CALL $into)"
 q -c 'DROP INDEX planted' -c "ALTER TABLE $part ADD CHECK (part > -5)"
 expect_error 'a check' 55000 'is not as near_duplicates_into made it' "CALL $into)"

@@ -603,6 +603,111 @@ CREATE FUNCTION neardup_passage_rows(passages pg_catalog.bytea, internal neardup
 COMMENT ON FUNCTION neardup_passage_rows(bytea, neardup_internal) IS
     'internal: a value of neardup_carried_passages as rows';
 
+-- The rows of parts in pieces, for tables that sessions share.
+CREATE FUNCTION neardup_pack_result(internal) RETURNS pg_catalog.bytea[]
+    AS 'MODULE_PATHNAME', 'neardup_pack_result'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION neardup_pack_result(internal) IS
+    'internal: the result of the aggregates that pack rows';
+CREATE FUNCTION neardup_join_packed_result(internal) RETURNS pg_catalog.int8[]
+    AS 'MODULE_PATHNAME', 'neardup_join_part_result'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION neardup_join_packed_result(internal) IS
+    'internal: the result of neardup_join_packed and neardup_join_packed_bands';
+CREATE FUNCTION neardup_join_packed_carried_result(internal) RETURNS pg_catalog.int8[]
+    AS 'MODULE_PATHNAME', 'neardup_join_carried_result'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION neardup_join_packed_carried_result(internal) IS
+    'internal: the result of neardup_join_packed_carried';
+CREATE FUNCTION neardup_pack_prefixes_step(internal, pg_catalog.int8, token_set, token_ranks, set_measure, pg_catalog.float8, pg_catalog.int4, neardup_internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'neardup_pack_prefixes_step'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION neardup_pack_prefixes_step(internal, bigint, token_set, token_ranks, set_measure, float8, int, neardup_internal) IS
+    'internal: packs the rows of a document for neardup_pack_prefixes';
+CREATE AGGREGATE neardup_pack_prefixes(n pg_catalog.int8, set token_set, ranks token_ranks, method set_measure, threshold pg_catalog.float8, parts pg_catalog.int4, internal neardup_internal) (
+    SFUNC = neardup_pack_prefixes_step,
+    STYPE = internal,
+    FINALFUNC = neardup_pack_result,
+    FINALFUNC_MODIFY = READ_WRITE,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE neardup_pack_prefixes(bigint, token_set, token_ranks, set_measure, float8, int, neardup_internal) IS
+    'internal: the rows of sets for all parts, many in a value, for near_duplicates_into';
+CREATE FUNCTION neardup_pack_bands_step(internal, pg_catalog.int8, token_set, pg_catalog.int4, pg_catalog.int4, pg_catalog.int8, set_measure, pg_catalog.float8, pg_catalog.int4, neardup_internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'neardup_pack_bands_step'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION neardup_pack_bands_step(internal, bigint, token_set, int, int, bigint, set_measure, float8, int, neardup_internal) IS
+    'internal: packs the rows of a document for neardup_pack_bands';
+CREATE AGGREGATE neardup_pack_bands(n pg_catalog.int8, set token_set, bands pg_catalog.int4, rows pg_catalog.int4, seed pg_catalog.int8, method set_measure,
+    threshold pg_catalog.float8, parts pg_catalog.int4, internal neardup_internal) (
+    SFUNC = neardup_pack_bands_step,
+    STYPE = internal,
+    FINALFUNC = neardup_pack_result,
+    FINALFUNC_MODIFY = READ_WRITE,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE neardup_pack_bands(bigint, token_set, int, int, bigint, set_measure, float8, int, neardup_internal) IS
+    'internal: the rows of sets for all parts that bands of them fall into, many in a value';
+CREATE FUNCTION neardup_pack_carried_step(internal, pg_catalog.int8, pg_catalog.bytea, pg_catalog.bytea, pg_catalog.jsonb, pg_catalog.int4, neardup_internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'neardup_pack_carried_step'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION neardup_pack_carried_step(internal, bigint, bytea, bytea, jsonb, int, neardup_internal) IS
+    'internal: packs the rows of a document for neardup_pack_carried';
+CREATE AGGREGATE neardup_pack_carried(n pg_catalog.int8, carried pg_catalog.bytea, ranks pg_catalog.bytea, method pg_catalog.jsonb, parts pg_catalog.int4, internal neardup_internal) (
+    SFUNC = neardup_pack_carried_step,
+    STYPE = internal,
+    FINALFUNC = neardup_pack_result,
+    FINALFUNC_MODIFY = READ_WRITE,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE neardup_pack_carried(bigint, bytea, bytea, jsonb, int, neardup_internal) IS
+    'internal: the rows of carried documents for all parts that keys of them fall into, many in a value';
+CREATE FUNCTION neardup_join_packed_step(internal, pg_catalog.bytea, set_measure, pg_catalog.float8, neardup_internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'neardup_join_packed_step'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION neardup_join_packed_step(internal, bytea, set_measure, float8, neardup_internal) IS
+    'internal: adds packed rows to a part for neardup_join_packed';
+CREATE AGGREGATE neardup_join_packed(rows pg_catalog.bytea, method set_measure, threshold pg_catalog.float8, internal neardup_internal) (
+    SFUNC = neardup_join_packed_step,
+    STYPE = internal,
+    SSPACE = 67108864,
+    FINALFUNC = neardup_join_packed_result,
+    FINALFUNC_MODIFY = READ_WRITE,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE neardup_join_packed(bytea, set_measure, float8, neardup_internal) IS
+    'internal: neardup_join_part of rows from neardup_pack_prefixes';
+CREATE FUNCTION neardup_join_packed_bands_step(internal, pg_catalog.bytea, set_measure, pg_catalog.float8, neardup_internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'neardup_join_packed_bands_step'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION neardup_join_packed_bands_step(internal, bytea, set_measure, float8, neardup_internal) IS
+    'internal: adds packed rows to a part for neardup_join_packed_bands';
+CREATE AGGREGATE neardup_join_packed_bands(rows pg_catalog.bytea, method set_measure, threshold pg_catalog.float8, internal neardup_internal) (
+    SFUNC = neardup_join_packed_bands_step,
+    STYPE = internal,
+    SSPACE = 67108864,
+    FINALFUNC = neardup_join_packed_result,
+    FINALFUNC_MODIFY = READ_WRITE,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE neardup_join_packed_bands(bytea, set_measure, float8, neardup_internal) IS
+    'internal: neardup_join_bands of rows from neardup_pack_bands';
+CREATE FUNCTION neardup_join_packed_carried_step(internal, pg_catalog.bytea, pg_catalog.jsonb, neardup_internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'neardup_join_packed_carried_step'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION neardup_join_packed_carried_step(internal, bytea, jsonb, neardup_internal) IS
+    'internal: adds packed rows to a part for neardup_join_packed_carried';
+CREATE AGGREGATE neardup_join_packed_carried(rows pg_catalog.bytea, method pg_catalog.jsonb, internal neardup_internal) (
+    SFUNC = neardup_join_packed_carried_step,
+    STYPE = internal,
+    SSPACE = 67108864,
+    FINALFUNC = neardup_join_packed_carried_result,
+    FINALFUNC_MODIFY = READ_WRITE,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE neardup_join_packed_carried(bytea, jsonb, neardup_internal) IS
+    'internal: neardup_join_carried of rows from neardup_pack_carried';
+
 CREATE FUNCTION neardup_into_step(docs pg_catalog.regclass, threshold pg_catalog.float8, options pg_catalog.jsonb, arguments pg_catalog.jsonb,
     began pg_catalog.timestamptz, internal neardup_internal DEFAULT NULL) RETURNS pg_catalog.text
     AS 'MODULE_PATHNAME', 'neardup_into_step'

@@ -207,41 +207,50 @@ sql_function! {
     /// `neardup_carried_groups(carried, ranks, method, parts)`: returns one row for each part, like
     /// `prefix_groups`.
     neardup_carried_groups, pg_finfo_neardup_carried_groups, |call| {
-        let method = method(call, 2)?;
-        let carrier = method.carrier()?;
-        let Some(bytes) = call.bytes(0) else { return Ok(call.give::<i32>(None)) };
-        let carried = content(bytes)?;
-        let parts = check_parts(call.need::<i32>(3, "parts")?.into())
-            .map_err(|error| SqlError::from(error).hint(EXAMPLE))?;
-        let mut rows = Groups::default();
-        let executor = executor_for(8 * bytes.len());
-        if let Meeting::Sets(predicate) = carrier.meeting() {
-            let none = [1, 0, 0, 0, 0, 0, 0, 0];
-            let order = ranks(call, 1)?.map_or_else(|| TokenRanks::parse(&none), Ok)?;
-            let bounds = Bounds::new(predicate);
-            executor::one(executor, &mut rows, |rows, stop| {
-                let mut set = Vec::new();
-                for hash in carrier.set(carried, stop)? {
-                    memory::push(&mut set, hash.to_le_bytes(), DOING)?;
-                }
-                *rows = groups(&TokenSet::of_hashes(&set), &order, &bounds, parts, stop)?;
-                Ok(())
-            })?;
-        } else {
-            let left_out = LeftOut::parse(call.bytes(1).unwrap_or_default())?;
-            executor::one(executor, &mut rows, |rows, stop| {
-                let mut own = Vec::new();
-                carrier.keys(carried, left_out, &mut own, stop)?;
-                *rows = keys::groups(&mut own, parts, stop)?;
-                Ok(())
-            })?;
+        match grouped(call, 0)? {
+            Some(rows) => set_returning::all(call, Grouped::new(rows)),
+            None => Ok(call.give::<i32>(None)),
         }
-        set_returning::all(call, Grouped::new(rows))
     }
 }
 
+/// Returns the rows of the carried document in argument `n`, by the order of tokens, the method and
+/// the number of parts in the next arguments. Returns `None` without a document.
+pub(super) fn grouped(call: Call, n: usize) -> Result<Option<Groups>> {
+    let method = method(call, n + 2)?;
+    let carrier = method.carrier()?;
+    let Some(bytes) = call.bytes(n) else { return Ok(None) };
+    let carried = content(bytes)?;
+    let parts = check_parts(call.need::<i32>(n + 3, "parts")?.into())
+        .map_err(|error| SqlError::from(error).hint(EXAMPLE))?;
+    let mut rows = Groups::default();
+    let executor = executor_for(8 * bytes.len());
+    if let Meeting::Sets(predicate) = carrier.meeting() {
+        let none = [1, 0, 0, 0, 0, 0, 0, 0];
+        let order = ranks(call, n + 1)?.map_or_else(|| TokenRanks::parse(&none), Ok)?;
+        let bounds = Bounds::new(predicate);
+        executor::one(executor, &mut rows, |rows, stop| {
+            let mut set = Vec::new();
+            for hash in carrier.set(carried, stop)? {
+                memory::push(&mut set, hash.to_le_bytes(), DOING)?;
+            }
+            *rows = groups(&TokenSet::of_hashes(&set), &order, &bounds, parts, stop)?;
+            Ok(())
+        })?;
+    } else {
+        let left_out = LeftOut::parse(call.bytes(n + 1).unwrap_or_default())?;
+        executor::one(executor, &mut rows, |rows, stop| {
+            let mut own = Vec::new();
+            carrier.keys(carried, left_out, &mut own, stop)?;
+            *rows = keys::groups(&mut own, parts, stop)?;
+            Ok(())
+        })?;
+    }
+    Ok(Some(rows))
+}
+
 /// The state of `neardup_join_carried`.
-struct Joined {
+pub(super) struct Joined {
     method: Rc<Known>,
     part: Joining,
     /// Dropped last.
@@ -257,35 +266,56 @@ enum Joining {
 sql_function! {
     /// `neardup_join_carried_step(internal, id, size, bitmap, prefix, method) → internal`
     neardup_join_carried_step, pg_finfo_neardup_join_carried_step, |call| {
-        let method = method(call, 5)?;
-        let carrier = method.carrier()?;
-        let (datum, state) = aggregate::state(call, || {
-            let (memory, files) = (settings::memory(), ServerFiles::in_current_context());
-            let part = match carrier.meeting() {
-                Meeting::Keys { most } | Meeting::Terms { most } => {
-                    Joining::Keys(KeyPart::new(files, memory, most))
-                }
-                Meeting::Sets(predicate) => Joining::Sets(Part::new(predicate, files, memory)),
-            };
-            Ok(Joined { method: Rc::clone(&method), part, _allowance: Allowance::new(memory) })
-        })?;
-        if !Rc::ptr_eq(&state.method, &method) {
-            return Err(SqlError::parameter("method must be the same for all rows of a part").hint(EXAMPLE));
-        }
+        let (datum, state) = joined(call, 5)?;
         let id: i64 = call.need(1, "id")?;
         let prefix = call.bytes(4).ok_or_else(|| is_null("prefix"))?;
         let (size, known) = size_or_known(call, 2)?;
-        match &mut state.part {
-            Joining::Keys(part) => part.add(id.cast_unsigned(), prefix, known)?,
-            Joining::Sets(part) => {
-                let bitmap = call.bytes(3).ok_or_else(|| is_null("bitmap"))?;
-                let (id, tokens) = ([id.cast_unsigned()], Shared::Tokens(prefix));
-                part.add(&id, size, bitmap, tokens, known)?;
-            }
-        }
+        let bitmap = match state.part {
+            Joining::Keys(_) => call.bytes(3).unwrap_or_default(),
+            Joining::Sets(_) => call.bytes(3).ok_or_else(|| is_null("bitmap"))?,
+        };
+        state.add(id.cast_unsigned(), (size, known), bitmap, prefix)?;
         Ok(datum)
     }
 }
+
+/// Returns the state of an aggregate that joins the rows of a part by the method in argument `n`.
+pub(super) fn joined(call: Call, n: usize) -> Result<(Datum, &'static mut Joined)> {
+    let method = method(call, n)?;
+    let carrier = method.carrier()?;
+    let (datum, state) = aggregate::state(call, || {
+        let (memory, files) = (settings::memory(), ServerFiles::in_current_context());
+        let part = match carrier.meeting() {
+            Meeting::Keys { most } | Meeting::Terms { most } => {
+                Joining::Keys(KeyPart::new(files, memory, most))
+            }
+            Meeting::Sets(predicate) => Joining::Sets(Part::new(predicate, files, memory)),
+        };
+        Ok(Joined { method: Rc::clone(&method), part, _allowance: Allowance::new(memory) })
+    })?;
+    if !Rc::ptr_eq(&state.method, &method) {
+        return Err(SqlError::parameter("method must be the same for all rows of a part").hint(EXAMPLE));
+    }
+    Ok((datum, state))
+}
+
+impl Joined {
+    /// Adds a row: the number of a document, the size of its set and whether it is known, and what
+    /// it may share.
+    pub(super) fn add(
+        &mut self,
+        id: u64,
+        (size, known): (u32, bool),
+        bitmap: &[u8],
+        prefix: &[u8],
+    ) -> neardup_core::error::Result<()> {
+        match &mut self.part {
+            Joining::Keys(part) => part.add(id, prefix, known),
+            Joining::Sets(part) => part.add(&[id], size, bitmap, Shared::Tokens(prefix), known),
+        }
+    }
+}
+
 sql_function! {
     /// `neardup_join_carried_result(internal, …) → bigint[]`
     neardup_join_carried_result, pg_finfo_neardup_join_carried_result, |call| {

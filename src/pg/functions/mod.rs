@@ -22,6 +22,7 @@ pub(crate) mod near_minhash_text;
 pub(crate) mod near_runs;
 pub(crate) mod near_sets;
 pub(crate) mod nearest;
+pub(crate) mod packed;
 pub(crate) mod parts;
 pub(crate) mod passages;
 pub(crate) mod plan;

@@ -33,18 +33,10 @@ const EXAMPLE: &str = "For example: prefix_groups(set, ranks, 'jaccard', 0.8, 64
 sql_function! {
     /// `prefix_groups(token_set, token_ranks, method, threshold, parts)`
     neardup_prefix_groups, pg_finfo_neardup_prefix_groups, |call| {
-        let (Some(set), Some(ranks)) = (call.bytes(0), ranks(call, 1)?) else { return Ok(call.give::<i32>(None)) };
-        let bounds = Bounds::new(predicate(call, 2)?);
-        let parts = groups::check_parts(call.need::<i32>(4, "parts")?.into()).map_err(|error| {
-            SqlError::from(error).hint("Some for each processor: parts => 64")
-        })?;
-        let tokens = TokenSet::parse(set)?;
-        let mut rows = Groups::default();
-        executor::one(executor_for(set.len()), &mut rows, |rows, stop| {
-            *rows = groups(&tokens, &ranks, &bounds, parts, stop)?;
-            Ok(())
-        })?;
-        set_returning::all(call, Grouped::new(rows))
+        match prefixes(call, 0)? {
+            Some(rows) => set_returning::all(call, Grouped::new(rows)),
+            None => Ok(call.give::<i32>(None)),
+        }
     }
 }
 sql_function! {
@@ -83,6 +75,22 @@ sql_function! {
         }
         set_returning::all(call, PairsOf { ids, next: 0 })
     }
+}
+
+/// Returns the rows of the set in argument `n`, by the order of tokens, the method, the threshold
+/// and the number of parts in the next arguments. Returns `None` without a set or an order.
+pub(super) fn prefixes(call: Call, n: usize) -> Result<Option<Groups>> {
+    let (Some(set), Some(ranks)) = (call.bytes(n), ranks(call, n + 1)?) else { return Ok(None) };
+    let bounds = Bounds::new(predicate(call, n + 2)?);
+    let parts = groups::check_parts(call.need::<i32>(n + 4, "parts")?.into())
+        .map_err(|error| SqlError::from(error).hint("Some for each processor: parts => 64"))?;
+    let tokens = TokenSet::parse(set)?;
+    let mut rows = Groups::default();
+    executor::one(executor_for(set.len()), &mut rows, |rows, stop| {
+        *rows = groups(&tokens, &ranks, &bounds, parts, stop)?;
+        Ok(())
+    })?;
+    Ok(Some(rows))
 }
 
 /// The groups of a set as rows.
@@ -199,9 +207,9 @@ pub(super) fn ranks(call: Call, n: usize) -> Result<Option<TokenRanks<'static>>>
 }
 
 /// The hint for a part with too many candidates.
-const MORE_PARTS: &str = "Make more parts of the same rows, or raise the threshold: prefix_groups(set, ranks, 'jaccard', 0.9, 1024)";
+pub(super) const MORE_PARTS: &str = "Make more parts of the same rows, or raise the threshold: prefix_groups(set, ranks, 'jaccard', 0.9, 1024)";
 /// The hint for a part of the join by bands with too many candidates.
-const MORE_ROWS: &str = "Make more parts, raise the threshold, or have more rows in a band: options => '{\"bands\": 14, \"rows\": 8}'";
+pub(super) const MORE_ROWS: &str = "Make more parts, raise the threshold, or have more rows in a band: options => '{\"bands\": 14, \"rows\": 8}'";
 
 /// Reads the size in argument `n` of a row that another query, with the last argument `internal`,
 /// gives for a part. The size of a known row is given as its complement, which is negative.
@@ -211,7 +219,7 @@ pub(super) fn size_or_known(call: Call, n: usize) -> Result<(u32, bool)> {
 }
 
 /// The state of `join_part`.
-struct Joined {
+pub(super) struct Joined {
     /// Knows the type of the ids and contains none.
     ids: Ids,
     /// The measure as a value of the SQL type `set_measure`.
@@ -228,31 +236,7 @@ struct Joined {
 /// tokens or the keys that the row may share with other rows. `hint` is the hint of the error for
 /// too many candidates.
 fn step(call: Call, shared: fn(&[u8]) -> Shared<'_>, hint: &'static str) -> Result<Datum> {
-    let threshold: f64 = call.need(6, "threshold")?;
-    let (_, method) = measure_of(call, 5)?;
-    let (datum, state) = aggregate::state(call, || {
-        let id_type = call.type_of(1);
-        if !has_order(id_type) {
-            let message = format!("values of type {} cannot be ids: they have no order", type_name(id_type));
-            return Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_FUNCTION, message)
-                .hint("Cast the ids to a type with an order: join_part(id::text, size, bitmap, prefix, 'jaccard', 0.8)"));
-        }
-        let memory = settings::memory();
-        Ok(Joined {
-            ids: Ids::new(id_type),
-            method,
-            threshold,
-            part: Part::new(predicate(call, 5)?, ServerFiles::in_current_context(), memory),
-            id: Vec::new(),
-            hint,
-            _allowance: Allowance::new(memory),
-        })
-    })?;
-    if state.method.value() != method.value() || state.threshold.to_bits() != threshold.to_bits() {
-        return Err(
-            SqlError::parameter("method and threshold must be the same for all rows of a part").hint(EXAMPLE)
-        );
-    }
+    let (datum, state) = joined(call, 5, call.type_of(1), hint)?;
     let missing = |name: &str| {
         SqlError::new(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, format!("{name} must not be NULL"))
     };
@@ -270,7 +254,53 @@ fn step(call: Call, shared: fn(&[u8]) -> Shared<'_>, hint: &'static str) -> Resu
     Ok(datum)
 }
 
+/// Returns the state of an aggregate that joins the rows of a part, whose method and threshold are
+/// the arguments from `n` on, and whose ids have this type.
+pub(super) fn joined(
+    call: Call,
+    n: usize,
+    id_type: pg_sys::Oid,
+    hint: &'static str,
+) -> Result<(Datum, &'static mut Joined)> {
+    let (_, method) = measure_of(call, n)?;
+    let threshold: f64 = call.need(n + 1, "threshold")?;
+    let (datum, state) = aggregate::state(call, || {
+        if !has_order(id_type) {
+            let message = format!("values of type {} cannot be ids: they have no order", type_name(id_type));
+            return Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_FUNCTION, message)
+                .hint("Cast the ids to a type with an order: join_part(id::text, size, bitmap, prefix, 'jaccard', 0.8)"));
+        }
+        let memory = settings::memory();
+        Ok(Joined {
+            ids: Ids::new(id_type),
+            method,
+            threshold,
+            part: Part::new(predicate(call, n)?, ServerFiles::in_current_context(), memory),
+            id: Vec::new(),
+            hint,
+            _allowance: Allowance::new(memory),
+        })
+    })?;
+    if state.method.value() != method.value() || state.threshold.to_bits() != threshold.to_bits() {
+        return Err(
+            SqlError::parameter("method and threshold must be the same for all rows of a part").hint(EXAMPLE)
+        );
+    }
+    Ok((datum, state))
+}
+
 impl Joined {
+    /// Adds a row whose id is a number.
+    pub(super) fn add(
+        &mut self,
+        id: u64,
+        size: u32,
+        bitmap: &[u8],
+        shared: Shared<'_>,
+    ) -> neardup_core::error::Result<()> {
+        self.part.add(&[id], size, bitmap, shared, false)
+    }
+
     /// Returns the array of the ids of all candidates.
     fn candidates(self) -> Result<Datum> {
         let Self { ids, part, hint, .. } = self;

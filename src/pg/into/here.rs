@@ -35,6 +35,32 @@ pub(super) fn set_up() -> Result<()> {
     Ok(())
 }
 
+/// Makes the rows of all parts from the sets of one part: of as many sets at a time as fit into the
+/// memory with their rows, which are there three times while they are stored.
+fn pack(work: &mut Work) -> Result<()> {
+    const SHARE: usize = 8;
+    let (spread, part) = (work.spread()?, usize::from(work.part.number));
+    let [sets, members] = [Table::Sets, Table::Members].map(|table| spread.open_part(table, part));
+    let (sets, members) = (sets?, members?);
+    let [routes, ranks] = [Table::Routes, Table::Ranks].map(|table| spread.open(table));
+    let (routes, ranks) = (routes?, ranks?);
+    let join = work.join()?;
+    parts::begin(work);
+    // Nothing counts the rows of the tables, so that the server would expect few members, and look
+    // each of their sets up by the index.
+    set(c"enable_nestloop", c"off");
+    let bytes = i64::try_from(settings::memory() / SHARE).unwrap_or(i64::MAX);
+    let blocks = statements::blocks(named(&sets), bytes).text()?.unwrap_or_default();
+    let (mut rows, mut before) = (0, -1);
+    for last in parts::numbers(&blocks) {
+        let from = [named(&sets), named(&members), named(&ranks)];
+        rows += statements::routes(&join, named(&routes), from, (before, last)).run()?;
+        before = last;
+    }
+    work.state.filled = Some(rows);
+    Ok(())
+}
+
 impl Backend for Here {
     fn read_documents(&self, work: &Work, sets: &str) -> Result<(String, Option<Oid>)> {
         let in_parts = work.in_parts()?;
@@ -64,13 +90,7 @@ impl Backend for Here {
                 fill::members(to, named(&of(Table::Sets)?), Some((part, parts::OF_MEMBERS.into())))
             }
             Table::Ranks => fill::ranks(&join, to, named(&of(Table::Sets)?), documents),
-            Table::Routes => {
-                // Nothing counts the rows of the tables, so that the server would expect few
-                // members, and look each of their sets up by the index.
-                set(c"enable_nestloop", c"off");
-                let [sets, members] = [of_part(Table::Sets)?, of_part(Table::Members)?];
-                fill::routes(&join, to, [named(&sets), named(&members), named(&of(Table::Ranks)?)])
-            }
+            Table::Routes => return pack(work),
             Table::Candidates => {
                 let most = most_candidates(documents).saturating_add(1);
                 statements::candidates(&join, to, named(&of_part(Table::Routes)?), most)

@@ -176,7 +176,7 @@ fn done(noted: Named<'_>, step: i64) -> Result<(Vec<i64>, i64)> {
 }
 
 /// Reads an array of numbers from its text.
-fn numbers(array: &str) -> Vec<i64> {
+pub(super) fn numbers(array: &str) -> Vec<i64> {
     array.trim_matches(['{', '}']).split(',').filter_map(|number| number.parse().ok()).collect()
 }
 

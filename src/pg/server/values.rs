@@ -1,6 +1,6 @@
 //! Converts values between Rust and the server: texts and arrays.
 
-use pgrx::{FromDatum, PgSqlErrorCode, pg_sys, varlena};
+use pgrx::{FromDatum, IntoDatum, PgSqlErrorCode, pg_sys, varlena};
 
 use super::encoding;
 use super::error::{Result, SqlError};
@@ -111,6 +111,28 @@ pub(crate) fn number_array(numbers: &[i64]) -> Result<pg_sys::Datum> {
         pg_sys::construct_array(elements, count, pg_sys::INT8OID, 8, true, b'd' as std::ffi::c_char)
     }
     .into())
+}
+
+/// Makes a `bytea[]`.
+pub(crate) fn bytes_array(values: &[Vec<u8>]) -> Result<pg_sys::Datum> {
+    const LENGTH: usize = size_of::<i32>();
+    let size = |bytes: &Vec<u8>| (LENGTH + bytes.len()).next_multiple_of(LENGTH);
+    if ARRAY_HEADER + values.iter().map(size).sum::<usize>() > LARGEST {
+        return Err(too_large(&format!("an array of {} values", values.len())));
+    }
+    let mut elements: Vec<pg_sys::Datum> = Vec::new();
+    memory::reserve(&mut elements, values.len(), "making an array")?;
+    let bytea = |bytes: &Vec<u8>| bytes.as_slice().into_datum().unwrap_or(pg_sys::Datum::null());
+    elements.extend(values.iter().map(bytea));
+    // SAFETY: the elements are of the type bytea; they are copied to an array in the current memory
+    // context, which is at most `LARGEST` bytes, so that their number fits in an int.
+    unsafe {
+        let (count, of) = (elements.len() as i32, elements.as_mut_ptr());
+        let align = pg_sys::TYPALIGN_INT as std::ffi::c_char;
+        let array = pg_sys::construct_array(of, count, pg_sys::BYTEAOID, -1, false, align);
+        elements.iter().for_each(|element| pg_sys::pfree(element.cast_mut_ptr()));
+        Ok(array.into())
+    }
 }
 
 /// Makes a `text[]` of strings in the server's encoding. The layout is defined in utils/array.h.

@@ -80,3 +80,27 @@ SELECT 'tokens:v9:words:h1.1:k1:multiset:'::token_set;
 SELECT 'ranks:v1:0200000000000000:'::token_ranks;
 DROP FUNCTION parts_differ;
 DROP TABLE parts_docs;
+
+-- Rows of parts in pieces: the pairs are those of the rows, and bytes that are no piece are errors.
+CREATE TEMPORARY TABLE pieces AS
+WITH sets AS (SELECT i AS id, tokens('a b c d e ' || i % 7 || ' ' || i % 11 || ' f g h') AS set FROM generate_series(1, 40) i),
+ranks AS (SELECT token_order(set, 100) AS ranks FROM sets)
+SELECT neardup_internal.neardup_pack_prefixes(id, set, ranks, 'jaccard', 0.7, 4, NULL) AS prefixes,
+    neardup_internal.neardup_pack_bands(id, set, 6, 2, 1, 'jaccard', 0.7, 4, NULL) AS bands,
+    neardup_internal.neardup_pack_carried(id, neardup_internal.neardup_carried(repeat('a b c d e f ', 9) || id % 7, NULL, '{"method": "runs"}'), '', '{"method": "runs"}', 4, NULL) AS carried
+FROM sets, ranks;
+WITH packed AS (SELECT get_byte(rows, 2) AS part, rows FROM pieces, unnest(prefixes) rows),
+candidates AS (SELECT DISTINCT p.* FROM (SELECT neardup_internal.neardup_join_packed(rows, 'jaccard', 0.7, NULL) AS ids FROM packed GROUP BY part) j, candidate_pairs(ids) p)
+SELECT count(*) > 0 AS some, count(*) FILTER (WHERE similarity >= 0.7) = (SELECT count(*) FROM generate_series(1, 40) i, generate_series(i + 1, 40) k
+    WHERE jaccard('a b c d e ' || i % 7 || ' ' || i % 11 || ' f g h', 'a b c d e ' || k % 7 || ' ' || k % 11 || ' f g h') >= 0.7) AS complete
+FROM candidates, jaccard('a b c d e ' || left_id % 7 || ' ' || left_id % 11 || ' f g h', 'a b c d e ' || right_id % 7 || ' ' || right_id % 11 || ' f g h') similarity;
+SELECT cardinality(neardup_internal.neardup_join_packed_bands(rows, 'jaccard', 0.7, NULL)) > 0 AS some FROM pieces, unnest(bands) rows;
+SELECT cardinality(neardup_internal.neardup_join_packed_carried(rows, '{"method": "runs"}', NULL)) > 0 AS some FROM pieces, unnest(carried) rows;
+SELECT neardup_internal.neardup_pack_prefixes(NULL, tokens('a'), 'ranks:v1::', 'jaccard', 0.5, 1, NULL);
+SELECT neardup_internal.neardup_pack_prefixes(1, tokens('a'), 'ranks:v1::', 'jaccard', 0.5, 0, NULL);
+SELECT neardup_internal.neardup_pack_prefixes(1, NULL, 'ranks:v1::', 'jaccard', 0.5, 1, NULL);
+SELECT neardup_internal.neardup_join_packed(NULL, 'jaccard', 0.5, NULL);
+SELECT neardup_internal.neardup_join_packed('\x000000', 'jaccard', 0.5, NULL);
+SELECT neardup_internal.neardup_join_packed('\x00000007', 'jaccard', 0.5, NULL);
+SELECT neardup_internal.neardup_join_packed('\x0000000101020304', 'jaccard', 0.5, NULL);
+SELECT neardup_internal.neardup_join_packed_carried('\x00000001010200010203', '{"method": "runs"}', NULL);

@@ -3,10 +3,11 @@
 //! candidates, as in the join on one machine (docs/design/algorithms.md section 2), unless their
 //! sizes or their bitmaps show that they are not similar ([`super::engine`]).
 //!
-//! The keys of a row are encoded as the version of this format, then each key in 8 bytes,
-//! little-endian.
+//! The keys of a row are encoded as the version of this format, from version 2 on [`earlier`]
+//! marks, and then each key in 8 bytes, little-endian.
 
 use super::bitmaps;
+use super::earlier::{self, Earlier};
 use super::groups::Groups;
 use super::token_set::TokenSet;
 use crate::error::{Error, Result};
@@ -18,8 +19,7 @@ use crate::sketches::minhash::Minhasher;
 use crate::sketches::sign::band_keys;
 
 /// The name of the value, for error messages.
-const NAME: &str = "bands";
-const VERSION: u8 = 1;
+pub(super) const NAME: &str = "bands";
 const KEY: usize = size_of::<u64>();
 
 /// Returns the rows of a set, with the keys of its bands in place of tokens. A set without tokens
@@ -44,11 +44,14 @@ pub fn groups(
     let Some(values) = minhasher.values() else { return Ok(Groups::default()) };
     let mut keys = Vec::new();
     // Keys are practically random.
-    let part = |key: u64| (((key >> 32) * u64::from(parts)) >> 32) as u32;
+    let part = |key: u64| ((u64::from(earlier::mark(key)) * u64::from(parts)) >> u32::BITS) as u32;
     band_keys(values, rows, &mut Vec::new(), |key| keys.push((part(key), key)));
     keys.sort_unstable();
+    let mut passed = Earlier::default();
     let groups = keys.chunk_by(|a, b| a.0 == b.0).map(|keys| {
-        let mut bytes = vec![VERSION];
+        let mut bytes = Vec::new();
+        passed.begin_row(&mut bytes);
+        passed.add(keys.iter().map(|&(_, key)| key));
         keys.iter().for_each(|(_, key)| bytes.extend_from_slice(&key.to_le_bytes()));
         (keys[0].0, bytes)
     });
@@ -66,14 +69,9 @@ pub fn minhasher(plan: Banding, seed: i64) -> Minhasher {
 /// Calls `each` with each key of a row and the place 0, because keys have no order. Fails for
 /// malformed bytes.
 pub fn for_each_key(bytes: &[u8], mut each: impl FnMut(u64, u32) -> Result<()>) -> Result<()> {
-    let bad = |why: String| Error::Malformed { what: NAME, why };
-    let (&version, keys) = bytes.split_first().ok_or_else(|| bad("it is cut short".to_owned()))?;
-    if version != VERSION {
-        return Err(bad(format!("its format is version {version}, this neardup knows {VERSION}")));
-    }
-    let (keys, rest) = keys.as_chunks::<KEY>();
+    let (keys, rest) = earlier::split(bytes, NAME)?.1.as_chunks::<KEY>();
     if !rest.is_empty() {
-        return Err(bad("a key is cut short".to_owned()));
+        return Err(Error::Malformed { what: NAME, why: "a key is cut short".to_owned() });
     }
     keys.iter().try_for_each(|&key| each(u64::from_le_bytes(key), 0))
 }
@@ -229,7 +227,7 @@ mod tests {
 
     #[test]
     fn bytes_that_are_no_keys() {
-        for bytes in [&[][..], &[2], &[1, 0, 0]] {
+        for bytes in [&[][..], &[2], &[3], &[2, 1, 0], &[2, 4], &[1, 0, 0]] {
             assert!(for_each_key(bytes, |_, _| Ok(())).is_err(), "{bytes:?}");
         }
     }

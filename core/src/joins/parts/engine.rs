@@ -3,11 +3,13 @@
 //!
 //! As in [`crate::joins::sets`], a row probes for rows that are not larger. So the index needs
 //! fewer tokens of a row than the part holds. As far as a part can determine, the remaining
-//! candidates are similar.
+//! candidates are similar. Those that share a mark of an earlier part are left to that part; so that
+//! no pair is left to a part that does not find it, tokens with one mark are one token here.
 
 use std::ops::Range;
 
 use super::bitmaps;
+use super::earlier::{mark, meet};
 use super::rows::{DOING, Rows};
 use crate::error::{Error, Result};
 use crate::executor::{self, Executor, Stop};
@@ -35,10 +37,10 @@ struct Posting {
     place: u32,
 }
 
-/// The range of the postings of a token.
+/// The range of the postings of the tokens with one mark.
 #[derive(Debug, Clone, Copy, Default)]
 struct List {
-    token: u64,
+    mark: u32,
     start: u32,
     end: u32,
 }
@@ -64,6 +66,12 @@ pub(super) const BYTES_A_TOKEN: usize = size_of::<Posting>() + 4 * size_of::<Lis
 /// The bytes for each row are its place in the order of sizes, its size and the range of its bitmap
 /// in the index, and the last probe that found it.
 pub(super) const BYTES_A_ROW: usize = 3 * size_of::<u32>() + size_of::<Range<usize>>();
+
+/// Returns the slot that is searched first for a mark. The marks of a part are in a short range.
+#[inline]
+fn first_slot(mark: u32, slots: usize) -> usize {
+    crate::hash::mix(mark.into()) as usize & (slots - 1)
+}
 
 impl Index {
     fn new(rows: &Rows, bounds: &Bounds, stop: &Stop) -> Result<Self> {
@@ -92,39 +100,42 @@ impl Index {
         if u32::try_from(postings.len()).is_err() {
             return Err(Error::TooMany { what: "tokens of a part in memory", limit: u32::MAX.into() });
         }
-        executor::sort_unstable_by(&mut postings, stop, &|a, b| (a.token, a.row).cmp(&(b.token, b.row)))?;
-        let distinct = postings.chunk_by(|a, b| a.token == b.token).count();
+        executor::sort_unstable_by(&mut postings, stop, &|a, b| {
+            (mark(a.token), a.row).cmp(&(mark(b.token), b.row))
+        })?;
+        let is_one = |a: &Posting, b: &Posting| mark(a.token) == mark(b.token);
+        let distinct = postings.chunk_by(is_one).count();
         let mut lists = memory::filled(List::default(), (2 * distinct).next_power_of_two(), DOING)?;
         let mut start = 0;
-        for list in postings.chunk_by(|a, b| a.token == b.token) {
-            let token = list[0].token;
-            let mut slot = crate::hash::mix(token) as usize & (lists.len() - 1);
+        for list in postings.chunk_by(is_one) {
+            let mark = mark(list[0].token);
+            let mut slot = first_slot(mark, lists.len());
             while lists[slot].end > 0 {
                 slot = (slot + 1) & (lists.len() - 1);
             }
             let end = start + list.len() as u32;
-            lists[slot] = List { token, start, end };
+            lists[slot] = List { mark, start, end };
             start = end;
         }
         Ok(Self { sizes, bitmaps, postings, lists })
     }
 
-    /// Prefetches the first slot that is searched for the list of a token.
+    /// Prefetches the first slot that is searched for the list of a mark.
     #[inline]
-    fn ask(&self, token: u64) {
-        prefetch(&self.lists, crate::hash::mix(token) as usize & (self.lists.len() - 1));
+    fn ask(&self, mark: u32) {
+        prefetch(&self.lists, first_slot(mark, self.lists.len()));
     }
 
-    /// Returns the slot of a token's list, if it has one.
+    /// Returns the slot of a mark's list, if it has one.
     #[inline]
-    fn slot(&self, token: u64) -> Option<usize> {
-        let mut slot = crate::hash::mix(token) as usize & (self.lists.len() - 1);
+    fn slot(&self, mark: u32) -> Option<usize> {
+        let mut slot = first_slot(mark, self.lists.len());
         loop {
             let list = self.lists[slot];
             if list.end == 0 {
                 return None;
             }
-            if list.token == token {
+            if list.mark == mark {
                 return Some(slot);
             }
             slot = (slot + 1) & (self.lists.len() - 1);
@@ -168,9 +179,9 @@ pub struct Engine<'a> {
     /// The rows whose bitmaps are compared next, and for each of them the number of bits in which
     /// its bitmap may differ from that of the probe.
     near: Vec<(u32, u64)>,
-    /// The slots of the lists of a probe's tokens, and the places of these tokens. All slots are
-    /// found before any list is read, so that the latency of memory is paid only once.
-    slots: Vec<(usize, u32)>,
+    /// The slots of the lists of a probe's tokens, and these tokens with their places. All slots
+    /// are found before any list is read, so that the latency of memory is paid only once.
+    slots: Vec<(usize, u64, u32)>,
     kernels: &'static Kernels,
     of_size: OfSize,
 }
@@ -277,17 +288,17 @@ impl<'a> Engine<'a> {
         if reach.is_empty() {
             return Ok(());
         }
-        let mark = place as u32 + 1;
+        let probed = place as u32 + 1;
         self.slots.clear();
-        probe.tokens().for_each(|(token, _)| index.ask(token));
+        probe.tokens().for_each(|(token, _)| index.ask(mark(token)));
         for (token, at) in probe.tokens() {
-            if let Some(slot) = index.slot(token) {
+            if let Some(slot) = index.slot(mark(token)) {
                 prefetch(&index.postings, index.lists[slot].start as usize);
-                memory::push(&mut self.slots, (slot, at), DOING)?;
+                memory::push(&mut self.slots, (slot, token, at), DOING)?;
             }
         }
         for n in 0..self.slots.len() {
-            let (slot, at) = self.slots[n];
+            let (slot, token, at) = self.slots[n];
             index.pass(slot, reach.start);
             for postings in index.list(slot).chunks(CHECK_EVERY) {
                 stop.check()?;
@@ -295,7 +306,7 @@ impl<'a> Engine<'a> {
                     if posting.row as usize >= reach.end {
                         break;
                     }
-                    if std::mem::replace(&mut self.met[posting.row as usize], mark) == mark {
+                    if std::mem::replace(&mut self.met[posting.row as usize], probed) == probed {
                         continue;
                     }
                     let size = index.sizes[posting.row as usize];
@@ -304,7 +315,8 @@ impl<'a> Engine<'a> {
                     // the number from this token on.
                     let before = at.min(posting.place);
                     let after = (probe.size - at).min(size - posting.place);
-                    if u64::from(before) + u64::from(after) < u64::from(need) {
+                    // The places of different tokens with one mark say nothing.
+                    if posting.token == token && u64::from(before) + u64::from(after) < u64::from(need) {
                         continue;
                     }
                     prefetch(&index.bitmaps, posting.row as usize);
@@ -328,13 +340,16 @@ impl<'a> Engine<'a> {
         stop: &Stop,
     ) -> Result<()> {
         stop.check()?;
-        let (bitmap, words) = (self.probes.get(place).bitmap(), self.found.words());
+        let (probe, words) = (self.probes.get(place), self.found.words());
+        let (bitmap, earlier) = (probe.bitmap(), probe.earlier());
         let ask = |near: &(u32, u64)| prefetch(words, index.bitmaps[near.0 as usize].start);
         self.near.iter().take(AHEAD).for_each(ask);
         for (n, &(row, allowed)) in self.near.iter().enumerate() {
             self.near.get(n + AHEAD).iter().copied().for_each(ask);
             let other = &words[index.bitmaps[row as usize].clone()];
-            if u64::from(bitmaps::differ(bitmap, other, self.kernels)) <= allowed {
+            if u64::from(bitmaps::differ(bitmap, other, self.kernels)) <= allowed
+                && !meet(earlier, self.found.get(row as usize).earlier())
+            {
                 // Row numbers have 32 bits.
                 memory::push(batch, (place as u32, row), DOING)?;
             }

@@ -1,13 +1,14 @@
 //! The rows of a set that are sent to parts: one for each part into which tokens of its prefix
 //! fall.
 //!
-//! The encoded tokens of a row begin with the version of this format. For each token, its hash
-//! follows in 8 bytes, little-endian, and then the distance of its place in the set's order from
-//! the place of the row's previous token. For the first token, the distance is its place, counted
-//! from 0. Distances are written in groups of 7 bits, lowest first; all groups but the last have
-//! bit 7 set.
+//! The encoded tokens of a row begin with the version of this format and, from version 2 on, with
+//! [`earlier`] marks. For each token, its hash follows in 8 bytes, little-endian, and then the
+//! distance of its place in the set's order from the place of the row's previous token. For the
+//! first token, the distance is its place, counted from 0. Distances are written in groups of 7
+//! bits, lowest first; all groups but the last have bit 7 set.
 
 use super::bitmaps;
+use super::earlier::{self, Earlier};
 use super::ranks::TokenRanks;
 use super::token_set::TokenSet;
 use crate::error::{Error, Result};
@@ -18,8 +19,7 @@ use crate::leb128;
 use crate::memory;
 
 /// The name of the value, for error messages.
-const NAME: &str = "prefix";
-const VERSION: u8 = 1;
+pub(super) const NAME: &str = "prefix";
 const DOING: &str = "grouping tokens";
 const HASH: usize = size_of::<u64>();
 /// The number of ranks that are looked up at a time.
@@ -40,7 +40,7 @@ pub fn check_parts(parts: i64) -> Result<u32> {
 /// Returns the part into which a token falls.
 fn part_of(token: u64, parts: u32) -> u32 {
     // The lower bits of the hash are used by the bitmap.
-    (((hash::mix(token) >> 32) * u64::from(parts)) >> 32) as u32
+    ((u64::from(earlier::mark(hash::mix(token))) * u64::from(parts)) >> u32::BITS) as u32
 }
 
 /// The rows of a set.
@@ -99,11 +99,16 @@ pub fn groups(
     executor::sort_unstable_by(&mut tokens, stop, &Ord::cmp)?;
     let bitmap = bitmaps::encode(set.hashes(), bitmaps::words(bounds, size))?;
     let mut rows = Groups { size, bitmap, parts: Vec::new() };
+    // The part of a token finds a pair by it only if it is in the index, as the engine has it.
+    let indexed = bounds.prefix(Side::Left, size, size);
+    let mut passed = Earlier::default();
     for tokens in tokens.chunk_by(|a, b| a.0 == b.0) {
         stop.check()?;
         let mut bytes = Vec::new();
-        memory::reserve(&mut bytes, 1 + tokens.len() * (HASH + 1), DOING)?;
-        bytes.push(VERSION);
+        memory::reserve(&mut bytes, earlier::MOST_BYTES + tokens.len() * (HASH + 1), DOING)?;
+        passed.begin_row(&mut bytes);
+        let indexed = tokens.iter().filter(|&&(_, place, _)| place < indexed);
+        passed.add(indexed.map(|&(_, _, token)| hash::mix(token)));
         let mut before = 0;
         for &(_, place, token) in tokens {
             memory::extend(&mut bytes, &token.to_le_bytes(), DOING)?;
@@ -120,10 +125,7 @@ pub fn groups(
 pub fn for_each_token(bytes: &[u8], size: u32, mut each: impl FnMut(u64, u32) -> Result<()>) -> Result<()> {
     let bad = |why: String| Error::Malformed { what: NAME, why };
     let cut = || bad("it is cut short".to_owned());
-    let (&version, mut rest) = bytes.split_first().ok_or_else(cut)?;
-    if version != VERSION {
-        return Err(bad(format!("its format is version {version}, this neardup knows {VERSION}")));
-    }
+    let (_, mut rest) = earlier::split(bytes, NAME)?;
     let mut before: Option<u64> = None;
     while !rest.is_empty() {
         let (token, after) = rest.split_first_chunk::<HASH>().ok_or_else(cut)?;

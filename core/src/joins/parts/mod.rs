@@ -12,9 +12,11 @@
 
 pub mod bands;
 pub mod bitmaps;
+mod earlier;
 pub mod engine;
 pub mod groups;
 pub mod keys;
+pub mod packed;
 pub mod part;
 pub mod ranks;
 pub mod rows;

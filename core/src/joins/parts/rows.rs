@@ -1,12 +1,13 @@
 //! The rows of a part in memory and in files: 64-bit words, concatenated.
 //!
 //! A row consists of these words: the size of its set, with the number of words of its id in the
-//! upper half; the number of words of its bitmap, with the number of tokens in the upper half; the
-//! id, the bitmap, the tokens, and the places of the tokens, two to a word.
+//! upper half; in 16 bits each, the number of words of its bitmap and of its earlier marks, with
+//! the number of tokens in the upper half; the id, the bitmap, the earlier marks, the scrambled
+//! tokens, and the places of the tokens, two to a word.
 
 use std::ops::Range;
 
-use super::{bands, bitmaps, groups};
+use super::{bands, bitmaps, earlier, groups};
 use crate::error::{Error, Result};
 use crate::executor::{self, Stop};
 use crate::files::TempFile;
@@ -18,6 +19,7 @@ use crate::simd::prefetch::prefetch;
 pub(super) const DOING: &str = "joining a part";
 const HEADER: usize = 2;
 const HALF: u32 = u32::BITS;
+const QUARTER: u32 = u16::BITS;
 
 /// The encoded tokens or keys of a row, of which it shares at least one with each partner.
 #[derive(Debug, Clone, Copy)]
@@ -46,6 +48,7 @@ pub struct Row<'a> {
     words: &'a [u64],
     id: usize,
     bitmap: usize,
+    earlier: usize,
     tokens: usize,
 }
 
@@ -55,7 +58,13 @@ impl<'a> Row<'a> {
         let (first, second) = (words[0], words[1]);
         // Both halves have 32 bits.
         let (size, id) = (first as u32, (first >> HALF) as usize);
-        Self { size, words, id, bitmap: second as u32 as usize, tokens: (second >> HALF) as usize }
+        let (bitmap, earlier) = (second as u16 as usize, (second >> QUARTER) as u16 as usize);
+        Self { size, words, id, bitmap, earlier, tokens: (second >> HALF) as usize }
+    }
+
+    /// Returns the number of words.
+    fn len(&self) -> usize {
+        HEADER + self.id + self.bitmap + self.earlier + self.tokens + self.tokens.div_ceil(2)
     }
 
     /// Returns the words of the id.
@@ -69,10 +78,18 @@ impl<'a> Row<'a> {
         &self.words[HEADER + self.id..][..self.bitmap]
     }
 
-    /// Returns the tokens in this part, and their places in the order of the set.
+    /// Returns the words of the earlier marks. Rows that share one of them are candidates in an
+    /// earlier part.
+    #[inline]
+    pub fn earlier(&self) -> &'a [u64] {
+        &self.words[HEADER + self.id + self.bitmap..][..self.earlier]
+    }
+
+    /// Returns the tokens in this part, scrambled, and their places in the order of the set.
     #[inline]
     pub fn tokens(&self) -> impl Iterator<Item = (u64, u32)> + 'a {
-        let (tokens, places) = self.words[HEADER + self.id + self.bitmap..].split_at(self.tokens);
+        let (tokens, places) =
+            self.words[HEADER + self.id + self.bitmap + self.earlier..].split_at(self.tokens);
         tokens
             .iter()
             .enumerate()
@@ -122,9 +139,14 @@ impl Rows {
         values.extend([u64::from(size) | (id.len() as u64) << HALF, 0]);
         values.extend(id);
         values.extend(words.iter().map(|&word| u64::from_le_bytes(word)));
+        let (bytes, name) = match shared {
+            Shared::Tokens(bytes) => (bytes, groups::NAME),
+            Shared::Keys(bytes) => (bytes, bands::NAME),
+        };
+        let earlier = earlier::append(bytes, name, values, DOING)?;
         let mut tokens = 0u64;
         let mut places: Vec<u64> = Vec::new();
-        let each = |token: u64, place: u32| {
+        let mut each = |token: u64, place: u32| {
             memory::push(values, token, DOING)?;
             match places.last_mut().filter(|_| tokens % 2 == 1) {
                 Some(last) => *last |= u64::from(place) << HALF,
@@ -134,27 +156,29 @@ impl Rows {
             Ok(())
         };
         match shared {
-            Shared::Tokens(bytes) => groups::for_each_token(bytes, size, each)?,
+            Shared::Tokens(bytes) => {
+                groups::for_each_token(bytes, size, |token, place| each(hash::mix(token), place))?;
+            }
             Shared::Keys(bytes) => bands::for_each_key(bytes, each)?,
         }
         memory::extend(values, &places, DOING)?;
         // A set has at most `u32::MAX` tokens.
-        values[start + 1] = words.len() as u64 | tokens << HALF;
+        values[start + 1] = words.len() as u64 | earlier << QUARTER | tokens << HALF;
         self.rows.close(DOING)?;
         self.tokens += tokens as usize;
         Ok(())
     }
 
-    /// Returns the rows that may share a token with one of `others`, in the order in which they
-    /// were added. A few of them share none.
+    /// Returns the rows that may share a mark of this part with one of `others`, in the order in
+    /// which they were added. A few of them share none.
     pub fn sharing(&self, others: &Self, stop: &Stop) -> Result<Self> {
-        /// The bits for each token, of which one is set.
+        /// The bits for each mark, of which one is set.
         const BITS: usize = 16;
         const WORD: usize = u64::BITS as usize;
         let words = (others.tokens.saturating_mul(BITS) / WORD + 1).next_power_of_two();
         let mut filter = memory::filled(0u64, words, DOING)?;
         let bit = |token: u64| {
-            let bit = hash::mix(token) as usize & (words * WORD - 1);
+            let bit = hash::mix(earlier::mark(token).into()) as usize & (words * WORD - 1);
             (bit / WORD, 1 << (bit % WORD))
         };
         for row in others.rows.iter() {
@@ -243,7 +267,7 @@ impl Rows {
             let start = starts[starts.len() - 1];
             let row = Row::new(&values[start..]);
             tokens += row.tokens;
-            starts.push(start + HEADER + row.id + row.bitmap + row.tokens + row.tokens.div_ceil(2));
+            starts.push(start + row.len());
         }
         Ok(Self { rows: Ragged::new(values, starts), tokens, order: Vec::new() })
     }

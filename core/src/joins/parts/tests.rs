@@ -62,12 +62,16 @@ fn with_known(
         }
     }
     let mut pairs = BTreeSet::new();
+    let mut equal = BTreeSet::new();
     for part in all {
         let mut here = BTreeSet::new();
         part.candidates(&PlainThreads(1), &mut |a, b| {
             let pair = (a[0].min(b[0]), a[0].max(b[0]));
             assert!(pair.0 < pair.1 && here.insert(pair), "{pair:?} twice");
             assert!(!(is_known(pair.0) && is_known(pair.1)), "{pair:?} is known");
+            if sets[pair.0 as usize] == sets[pair.1 as usize] {
+                assert!(equal.insert(pair), "{pair:?} comes from two parts");
+            }
             Ok(())
         })
         .unwrap();
@@ -99,6 +103,14 @@ fn naive(sets: &[Vec<u8>], measure: Measure, threshold: f64) -> BTreeSet<(u64, u
     pairs
 }
 
+/// Returns a set of some of 18 tokens, of which each three have one mark.
+fn set_of_marked(tokens: &BTreeSet<u8>) -> Vec<u8> {
+    let marked = |n: u64| crate::hash::unmix(crate::hash::mix(n / 3) >> 32 << 32 | n);
+    let hashes: BTreeSet<u64> = tokens.iter().map(|&n| marked(n.into())).collect();
+    let bytes = hashes.iter().flat_map(|hash| hash.to_le_bytes());
+    set_of("", &FeatureSpec::WORDS)[..8].iter().copied().chain(bytes).collect()
+}
+
 /// Returns an order of the sets' tokens that is independent of frequency.
 fn any_order(sets: &[Vec<u8>], seed: u64) -> Vec<u8> {
     let mut frequencies = TokenCounts::new(0);
@@ -126,6 +138,24 @@ fn specs() -> [FeatureSpec; 5] {
 }
 
 proptest! {
+    #[test]
+    fn tokens_with_one_mark_lose_no_pairs(
+        tokens in prop::collection::vec(prop::collection::btree_set(0..18u8, 0..14), 0..30),
+        measure in 0..4usize, parts in 1..9u32, seed in any::<u64>(),
+        threshold in prop_oneof![Just(0.5), Just(0.8), 0.2..1.0],
+        budget in prop_oneof![Just(0usize), Just(4000), Just(1 << 20)],
+        known in prop::collection::vec(any::<bool>(), 30),
+    ) {
+        let sets: Vec<Vec<u8>> = tokens.iter().map(set_of_marked).collect();
+        let measure = MEASURES[measure];
+        let predicate = Predicate::new(measure, threshold).unwrap();
+        let mut expected = naive(&sets, measure, threshold);
+        let ranks = any_order(&sets, seed);
+        prop_assert_eq!(&in_parts(&sets, predicate, parts, &ranks, budget), &expected);
+        expected.retain(|&(a, b, _)| !(known[a as usize] && known[b as usize]));
+        prop_assert_eq!(with_known(&sets, predicate, parts, &ranks, (budget, &known)), expected);
+    }
+
     #[test]
     fn all_pairs_are_found(
         texts in prop::collection::vec(prop::collection::vec(0..12u8, 0..14), 0..30),

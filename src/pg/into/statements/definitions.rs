@@ -70,6 +70,14 @@ pub(crate) fn columns(table: Table) -> &'static [Column] {
     }
 }
 
+/// Returns the columns of a table that sessions share.
+pub(crate) fn columns_in_parts(table: Table) -> &'static [Column] {
+    match table {
+        Table::Routes => &[("part", Type::Int4), ("rows", Type::Bytea)],
+        _ => columns(table),
+    }
+}
+
 /// Makes a local table.
 pub(crate) fn create_here(name: &str, columns: &str) -> Statement {
     Statement::new(format!("CREATE UNLOGGED TABLE {name} ({columns})"))
@@ -114,7 +122,7 @@ pub(crate) fn create_in_parts(table: Table, name: &str, columns: &str) -> Vec<St
     let by = spread_by(table).map(|by| format!(" PARTITION BY RANGE ({by})")).unwrap_or_default();
     let create = Statement::new(format!("CREATE TABLE {name} ({columns}{key}){by}"));
     let incompressible: &[&str] = match table {
-        Table::Routes => &["bitmap", "prefix"],
+        Table::Routes => &["rows"],
         Table::Sets => &["set"],
         _ => &[],
     };

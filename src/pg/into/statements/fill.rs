@@ -87,6 +87,30 @@ impl Join {
         }
     }
 
+    /// Returns the aggregate that packs the rows which sets `s.n`, `s.set` add to parts.
+    pub(crate) fn packed(&self) -> String {
+        let Self { internal, measure, threshold, parts, bands, carried, .. } = self;
+        let (kind, arguments) = match (carried, bands) {
+            (Some((method, _)), _) => ("carried", format!("o.ranks, {method}")),
+            (None, Some(Bands { bands, rows, seed })) => {
+                ("bands", format!("{bands}::int4, {rows}::int4, '{seed}'::int8, {measure}, {threshold}"))
+            }
+            (None, None) => ("prefixes", format!("o.ranks, {measure}, {threshold}")),
+        };
+        format!("{INTERNAL}.neardup_pack_{kind}(s.n, s.set, {arguments}, {parts}::int4{internal})")
+    }
+
+    /// Returns the SQL expression for the candidates among the packed rows `p` of a part.
+    pub(crate) fn joined_packed(&self) -> String {
+        let Self { internal, measure, threshold, bands, carried, .. } = self;
+        let (kind, arguments) = match (carried, bands) {
+            (Some((method, _)), _) => ("_carried", method.clone()),
+            (None, Some(_)) => ("_bands", format!("{measure}, {threshold}")),
+            (None, None) => ("", format!("{measure}, {threshold}")),
+        };
+        format!("{INTERNAL}.neardup_join_packed{kind}(p.rows, {arguments}{internal})")
+    }
+
     /// Returns the SQL expression for the candidates among the rows `p` of a part.
     pub(crate) fn joined(&self) -> String {
         let Self { internal, measure, threshold, bands, carried, known_before, .. } = self;

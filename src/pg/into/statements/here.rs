@@ -85,9 +85,44 @@ pub(crate) fn sets(
     )
 }
 
+/// Returns the last numbers of blocks of sets, as an array: each block has about this number of
+/// bytes, or one set.
+pub(crate) fn blocks(sets: Named<'_>, bytes: i64) -> Statement {
+    /// The bytes of a row of a part besides the tokens, and a bit more.
+    const ROW: i64 = 64;
+    Statement::new(format!(
+        "SELECT COALESCE(array_agg(b.last ORDER BY b.last), '{{}}'::int8[])::text \
+         FROM (SELECT max(s.n) AS last \
+             FROM (SELECT s.n, (sum(s.bytes + {ROW}::int8) OVER (ORDER BY s.n))::int8 / $1 AS block FROM {} s) s GROUP BY s.block) b",
+        sets.0
+    ))
+    .with([int8(bytes)])
+    .about([sets.1])
+}
+
+/// Makes the rows of the parts, with each distinct set once: of the sets whose numbers are greater
+/// than the first number and not greater than the second one. Many rows of a part are one row.
+pub(crate) fn routes(
+    join: &Join,
+    routes: Named<'_>,
+    [sets, members, ranks]: [Named<'_>; 3],
+    block: (i64, i64),
+) -> Statement {
+    let packed = join.packed();
+    Statement::new(format!(
+        "INSERT INTO {} \
+         SELECT (get_byte(r.rows, 0) << 16) + (get_byte(r.rows, 1) << 8) + get_byte(r.rows, 2), r.rows \
+         FROM (SELECT {packed} AS packed FROM {} s JOIN {} m ON m.n = s.n, {} o \
+             WHERE m.r = m.n AND s.n > $1 AND s.n <= $2 AND m.n > $1 AND m.n <= $2) g, unnest(g.packed) AS r(rows)",
+        routes.0, sets.0, members.0, ranks.0
+    ))
+    .with([int8(block.0), int8(block.1)])
+    .about([routes.1, sets.1, members.1, ranks.1])
+}
+
 /// Finds the candidates of one part, up to `most`. A candidate may come from several parts.
 pub(crate) fn candidates(join: &Join, candidates: Named<'_>, part: Named<'_>, most: i64) -> Statement {
-    let (internal, joined) = (&join.internal, join.joined());
+    let (internal, joined) = (&join.internal, join.joined_packed());
     Statement::new(format!(
         "WITH j AS MATERIALIZED (SELECT {joined} AS ids FROM {} p HAVING count(*) > 0) \
          INSERT INTO {} SELECT c.left_id, c.right_id FROM j, {INTERNAL}.neardup_candidate_pairs(j.ids{internal}) c LIMIT {most}",
