@@ -54,7 +54,7 @@ SELECT add('prefix_groups\(.*\)', 'SELECT count(*) FROM big, prefix_groups(token
 SELECT add('neardup_band_groups\(.*\)', 'SELECT count(*) FROM big, neardup_band_groups(token_set, 200, 5, 1, ''jaccard'', 0.5, 1000)');
 SELECT add('neardup_pack_(prefixes|result).*', 'SELECT cardinality(neardup_pack_prefixes(id, token_set, token_ranks, ''jaccard'', 0.1, 1000, NULL)) FROM big',
     'SELECT cardinality(neardup_pack_prefixes(sets.id, sets.token_set, token_ranks, ''jaccard'', 0.8, 4, NULL)) FROM sets, big');
-SELECT add('neardup_pack_bands.*', 'SELECT cardinality(neardup_pack_bands(id, token_set, 200, 5, 1, ''jaccard'', 0.5, 1000, NULL)) FROM big');
+SELECT add('neardup_pack_bands.*', 'SELECT cardinality(neardup_pack_bands(id, token_set, ''{200, 5, 1}'', ''jaccard'', 0.5, 1000, NULL)) FROM big');
 SELECT add('neardup_pack_carried.*', 'SELECT cardinality(neardup_pack_carried(1, c, '''', ''{"method": "runs"}'', 1000, NULL)) FROM big, neardup_carried(text, NULL, ''{"method": "runs"}'') c');
 SELECT add('neardup_join_packed(_step|_result)?\(.*\)', 'SELECT cardinality(neardup_join_packed(prefixes, ''jaccard'', 0.8, NULL)) FROM packed');
 SELECT add('neardup_join_packed_bands.*', 'SELECT cardinality(neardup_join_packed_bands(bands, ''jaccard'', 0.8, NULL)) FROM packed');

@@ -27,7 +27,7 @@ UPDATE big SET minhash_ball = near(minhash_sketch, 0.8), simhash_ball = near(sim
 CREATE TABLE sets AS SELECT id, token_set, 8 AS size, '\x0011223344556677'::bytea AS bytes FROM same, LATERAL (SELECT tokens('The quick brown fox jumps over the lazy dog')) t(token_set);
 CREATE TABLE routes AS SELECT s.id, r.* FROM sets s, LATERAL prefix_groups(s.token_set, (SELECT token_order(t.token_set, 100) FROM (SELECT token_set FROM sets LIMIT 1) t), 'jaccard', 0.8, 1) r;
 CREATE TABLE bands AS SELECT s.id, r.* FROM sets s, LATERAL neardup_band_groups(s.token_set, 4, 2, 1, 'jaccard', 0.8, 1) r;
-CREATE TABLE packed AS SELECT unnest(neardup_pack_prefixes(s.id, s.token_set, r.ranks, 'jaccard', 0.8, 1, NULL)) AS prefixes, unnest(neardup_pack_bands(s.id, s.token_set, 4, 2, 1, 'jaccard', 0.8, 1, NULL)) AS bands,
+CREATE TABLE packed AS SELECT unnest(neardup_pack_prefixes(s.id, s.token_set, r.ranks, 'jaccard', 0.8, 1, NULL)) AS prefixes, unnest(neardup_pack_bands(s.id, s.token_set, '{4, 2, 1}', 'jaccard', 0.8, 1, NULL)) AS bands,
     unnest(neardup_pack_carried(s.id, '\x010102030405060708', '', '{"method": "imatch"}', 1, NULL)) AS carried
     FROM sets s, (SELECT token_order(t.token_set, 100) AS ranks FROM (SELECT token_set FROM sets LIMIT 1) t) r;
 CREATE TABLE sketches AS SELECT i AS id, minhash('The quick brown fox jumps over the lazy dog') AS minhash_sketch, simhash('The quick brown fox jumps over the lazy dog') AS simhash_sketch,

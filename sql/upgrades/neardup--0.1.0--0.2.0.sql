@@ -633,20 +633,20 @@ CREATE AGGREGATE neardup_pack_prefixes(n pg_catalog.int8, set token_set, ranks t
 );
 COMMENT ON AGGREGATE neardup_pack_prefixes(bigint, token_set, token_ranks, set_measure, float8, int, neardup_internal) IS
     'internal: the rows of sets for all parts, many in a value, for near_duplicates_into';
-CREATE FUNCTION neardup_pack_bands_step(internal, pg_catalog.int8, token_set, pg_catalog.int4, pg_catalog.int4, pg_catalog.int8, set_measure, pg_catalog.float8, pg_catalog.int4, neardup_internal) RETURNS internal
+CREATE FUNCTION neardup_pack_bands_step(internal, pg_catalog.int8, token_set, pg_catalog.int8[], set_measure, pg_catalog.float8, pg_catalog.int4, neardup_internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'neardup_pack_bands_step'
     LANGUAGE c IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION neardup_pack_bands_step(internal, bigint, token_set, int, int, bigint, set_measure, float8, int, neardup_internal) IS
+COMMENT ON FUNCTION neardup_pack_bands_step(internal, bigint, token_set, bigint[], set_measure, float8, int, neardup_internal) IS
     'internal: packs the rows of a document for neardup_pack_bands';
-CREATE AGGREGATE neardup_pack_bands(n pg_catalog.int8, set token_set, bands pg_catalog.int4, rows pg_catalog.int4, seed pg_catalog.int8, method set_measure,
-    threshold pg_catalog.float8, parts pg_catalog.int4, internal neardup_internal) (
+CREATE AGGREGATE neardup_pack_bands(n pg_catalog.int8, set token_set, plan pg_catalog.int8[], method set_measure, threshold pg_catalog.float8,
+    parts pg_catalog.int4, internal neardup_internal) (
     SFUNC = neardup_pack_bands_step,
     STYPE = internal,
     FINALFUNC = neardup_pack_result,
     FINALFUNC_MODIFY = READ_WRITE,
     PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE neardup_pack_bands(bigint, token_set, int, int, bigint, set_measure, float8, int, neardup_internal) IS
+COMMENT ON AGGREGATE neardup_pack_bands(bigint, token_set, bigint[], set_measure, float8, int, neardup_internal) IS
     'internal: the rows of sets for all parts that bands of them fall into, many in a value';
 CREATE FUNCTION neardup_pack_carried_step(internal, pg_catalog.int8, pg_catalog.bytea, pg_catalog.bytea, pg_catalog.jsonb, pg_catalog.int4, neardup_internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'neardup_pack_carried_step'

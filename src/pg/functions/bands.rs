@@ -31,14 +31,32 @@ sql_function! {
 
 /// Returns the rows of the set in argument `n`, by the arguments after it. Returns `None` without a
 /// set.
-pub(super) fn grouped(call: Call, n: usize) -> Result<Option<Groups>> {
-    let Some(set) = call.bytes(n) else { return Ok(None) };
+fn grouped(call: Call, n: usize) -> Result<Option<Groups>> {
     let (bands, rows) = (call.whole(n + 1, "bands")?, call.whole(n + 2, "rows")?);
+    by_plan(call, n, (bands.into(), rows.into(), call.need(n + 3, "seed")?), n + 4)
+}
+
+/// Returns the rows of the set in argument `n`, with the bands, the rows of a band and the seed in
+/// the array after it. Returns `None` without a set.
+pub(super) fn planned(call: Call, n: usize) -> Result<Option<Groups>> {
+    let plan: Vec<Option<i64>> = call.need(n + 1, "plan")?;
+    let number = |n: usize| plan.get(n).copied().flatten();
+    let [bands, rows] = [0, 1].map(|n| number(n).and_then(|number| u64::try_from(number).ok()));
+    let (Some(bands), Some(rows), Some(seed), 3) = (bands, rows, number(2), plan.len()) else {
+        let message = "plan must be three numbers: of bands, of rows in a band, and the seed";
+        return Err(SqlError::parameter(message).hint("For example: ARRAY[14, 8, 1]"));
+    };
+    by_plan(call, n, (bands, rows, seed), n + 2)
+}
+
+/// Returns the rows of the set in argument `set`, by the method, the threshold and the number of
+/// parts in the arguments from `n` on.
+fn by_plan(call: Call, set: usize, (bands, rows, seed): (u64, u64, i64), n: usize) -> Result<Option<Groups>> {
+    let Some(set) = call.bytes(set) else { return Ok(None) };
     let with_hint = |error| SqlError::from(error).hint(EXAMPLE);
-    let plan = Banding::new(bands.into(), rows.into()).map_err(with_hint)?;
-    let seed: i64 = call.need(n + 3, "seed")?;
-    let bounds = Bounds::new(predicate(call, n + 4)?);
-    let parts = check_parts(call.need::<i32>(n + 6, "parts")?.into()).map_err(with_hint)?;
+    let plan = Banding::new(bands, rows).map_err(with_hint)?;
+    let bounds = Bounds::new(predicate(call, n)?);
+    let parts = check_parts(call.need::<i32>(n + 2, "parts")?.into()).map_err(with_hint)?;
     let set = TokenSet::parse(set)?;
     let mut groups = Groups::default();
     executor::one(executor_for(set.len() as usize * plan.values()), &mut groups, |groups, stop| {

@@ -43,10 +43,9 @@ sql_function! {
     }
 }
 sql_function! {
-    /// `neardup_pack_bands_step(internal, n, set, bands, rows, seed, method, threshold, parts) →
-    /// internal`
+    /// `neardup_pack_bands_step(internal, n, set, plan, method, threshold, parts) → internal`
     neardup_pack_bands_step, pg_finfo_neardup_pack_bands_step, |call| {
-        pack(call, bands::grouped(call, 2)?)
+        pack(call, bands::planned(call, 2)?)
     }
 }
 sql_function! {

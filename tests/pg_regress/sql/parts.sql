@@ -86,7 +86,7 @@ CREATE TEMPORARY TABLE pieces AS
 WITH sets AS (SELECT i AS id, tokens('a b c d e ' || i % 7 || ' ' || i % 11 || ' f g h') AS set FROM generate_series(1, 40) i),
 ranks AS (SELECT token_order(set, 100) AS ranks FROM sets)
 SELECT neardup_internal.neardup_pack_prefixes(id, set, ranks, 'jaccard', 0.7, 4, NULL) AS prefixes,
-    neardup_internal.neardup_pack_bands(id, set, 6, 2, 1, 'jaccard', 0.7, 4, NULL) AS bands,
+    neardup_internal.neardup_pack_bands(id, set, '{6, 2, 1}', 'jaccard', 0.7, 4, NULL) AS bands,
     neardup_internal.neardup_pack_carried(id, neardup_internal.neardup_carried(repeat('a b c d e f ', 9) || id % 7, NULL, '{"method": "runs"}'), '', '{"method": "runs"}', 4, NULL) AS carried
 FROM sets, ranks;
 WITH packed AS (SELECT get_byte(rows, 2) AS part, rows FROM pieces, unnest(prefixes) rows),
@@ -104,3 +104,4 @@ SELECT neardup_internal.neardup_join_packed('\x000000', 'jaccard', 0.5, NULL);
 SELECT neardup_internal.neardup_join_packed('\x00000007', 'jaccard', 0.5, NULL);
 SELECT neardup_internal.neardup_join_packed('\x0000000101020304', 'jaccard', 0.5, NULL);
 SELECT neardup_internal.neardup_join_packed_carried('\x00000001010200010203', '{"method": "runs"}', NULL);
+SELECT neardup_internal.neardup_pack_bands(1, tokens('a'), '{1, 2}', 'jaccard', 0.5, 1, NULL);

@@ -3,8 +3,8 @@
 //!
 //! As in [`crate::joins::sets`], a row probes for rows that are not larger. So the index needs
 //! fewer tokens of a row than the part holds. As far as a part can determine, the remaining
-//! candidates are similar. Those that share a mark of an earlier part are left to that part; so that
-//! no pair is left to a part that does not find it, tokens with one mark are one token here.
+//! candidates are similar. Those that share a mark of an earlier part are left to that part. Tokens
+//! with one mark are one token here, so that no pair is left to a part that does not find it.
 
 use std::ops::Range;
 

@@ -93,7 +93,7 @@ impl Join {
         let (kind, arguments) = match (carried, bands) {
             (Some((method, _)), _) => ("carried", format!("o.ranks, {method}")),
             (None, Some(Bands { bands, rows, seed })) => {
-                ("bands", format!("{bands}::int4, {rows}::int4, '{seed}'::int8, {measure}, {threshold}"))
+                ("bands", format!("'{{{bands}, {rows}, {seed}}}'::int8[], {measure}, {threshold}"))
             }
             (None, None) => ("prefixes", format!("o.ranks, {measure}, {threshold}")),
         };
