@@ -217,16 +217,21 @@ impl Backend for InShards {
 }
 
 /// Returns the number of parts, which is `usual` if the caller wants so many or rows of parts are
-/// kept. Each part costs every document up to a row, so few documents have only a part for each
-/// node.
+/// kept.
 fn parts(work: &Work, usual: i64) -> Result<i64> {
-    /// The number of documents for which a part more is made.
-    const EACH: i64 = 50_000;
     if work.asked.is_update() || work.arguments.names_parts() {
         return Ok(usual);
     }
-    let nodes = citus_catalog::nodes().number()?.unwrap_or(1).max(1);
-    Ok(usual.min(nodes.max(work.log()?.progress.expected(Table::Sets) / EACH)))
+    let nodes = citus_catalog::nodes().number()?.unwrap_or(1);
+    Ok(few_parts(usual, nodes, work.log()?.progress.expected(Table::Sets)))
+}
+
+/// Returns the number of parts for so many documents. Each part costs every document up to a row,
+/// so few documents have only a part for each node.
+pub(super) fn few_parts(usual: i64, nodes: i64, documents: i64) -> i64 {
+    /// The number of documents for which a part more is made.
+    const EACH: i64 = 50_000;
+    usual.min(nodes.max(1).max(documents / EACH))
 }
 
 /// Fills the table of ranks with the order of tokens in a sample of the sets, or with what the

@@ -9,9 +9,9 @@ use super::in_shards::InShards;
 use super::log::{LogTable, StageDetails};
 use super::look::{arguments, look_around};
 use super::on_servers::OnServers;
-use super::place::such_as;
 use super::reasons;
 use super::refusal::{self, Pending};
+use super::retry;
 use super::update::{self, Updated};
 use super::update_shards::UpdatedShards;
 use super::work::{Part, Work};
@@ -20,16 +20,12 @@ use crate::into::plan::plan;
 use crate::into::state::{self, Log, Sizes, State, rounds};
 use crate::into::step::{End, Refusal, Stage, Step, Table};
 use crate::pg::procedure::session_lock::SessionLock;
-use crate::pg::procedure::transaction::{self, Transaction, check_can_commit};
+use crate::pg::procedure::transaction::{self, Transaction};
 use crate::pg::query::as_user::{Extension, as_user};
-use crate::pg::query::relation::Relation;
 use crate::pg::server::activity;
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::settings;
-
-/// The call that hints show.
-const CALL: &str = "CALL near_duplicates_into('docs', 0.8, 'docs_pairs');";
 
 sql_function! {
     /// `neardup_into_step(docs, threshold, options, arguments, began)`: does one transaction of a
@@ -41,17 +37,8 @@ sql_function! {
 }
 
 fn step(call: Call) -> Result<&'static str> {
-    // SAFETY: reads the state of the server.
-    if unsafe { pg_sys::RecoveryInProgress() } {
-        let message = "cannot execute near_duplicates_into during recovery";
-        return Err(SqlError::new(PgSqlErrorCode::ERRCODE_READ_ONLY_SQL_TRANSACTION, message)
-            .hint("Call it on the primary."));
-    }
-    let docs: Oid = call.need(0, "docs").map_err(|error| error.hint(CALL))?;
-    let shown = Relation::open(docs).map_err(|error| error.hint(CALL))?.shown;
-    let arguments = CallArguments::new(call, docs)?;
-    check_can_commit(arguments.name(), "steps", &such_as(arguments.name(), &shown))?;
     let began = call.datum(4).map_or(0, |began| began.value() as i64);
+    let (arguments, shown) = retry::open_call(call, !retry::is_checked(began))?;
     let refused = match refusal::left(began) {
         Pending::Raise(error) => return Err(error),
         Pending::Drop => true,
@@ -63,10 +50,9 @@ fn step(call: Call) -> Result<&'static str> {
     // The server takes no object locks in the class of relations, so this lock cannot collide with
     // a lock of the server.
     let lock = SessionLock { class: pg_sys::RelationRelationId, object: places.pairs.number() };
-    let first = !lock.is_held_since(began);
-    if !first {
-        pause();
-    }
+    // A transaction that failed has released the lock.
+    let first = !lock.is_held_since(began) && !retry::has_begun(began);
+    pause(if first { 0.0 } else { settings::pause() }.max(retry::pause(began)));
     let extension = Extension::of(call)?;
     extension.check_version(arguments.name())?;
     let asked = JoinArguments::new(&arguments, &extension, caller, &places.pairs)?;
@@ -76,9 +62,11 @@ fn step(call: Call) -> Result<&'static str> {
         return Err(SqlError::new(PgSqlErrorCode::ERRCODE_OBJECT_IN_USE, message)
             .hint("Name another table for the pairs, or wait until it is made."));
     }
+    let _limit = retry::limit(asked.in_parts.as_ref());
     let mut work = begin(extension, (arguments, asked), (places, caller, began), (lock, first))?;
     work.state.refused = refused;
     let end = transaction::run(&mut work)?;
+    retry::done(began, work.log.as_ref().map_or(0, |log| log.progress.rows.len()));
     if is_shared {
         activity::end();
     }
@@ -90,9 +78,8 @@ fn step(call: Call) -> Result<&'static str> {
     Ok("done")
 }
 
-/// Waits between two transactions, as long as the caller wants.
-fn pause() {
-    let seconds = settings::pause();
+/// Waits some seconds.
+fn pause(seconds: f64) {
     if seconds > 0.0 {
         // SAFETY: a function of the server that takes a float8 and answers to interrupts.
         unsafe {

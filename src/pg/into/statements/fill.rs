@@ -137,6 +137,20 @@ impl Join {
             Some((method, _)) => format!("{INTERNAL}.neardup_carried_ranks(s.set, {method}{internal})"),
         }
     }
+
+    /// Returns the number of bytes of a set that is similar to no other one.
+    pub(crate) fn least_bytes(&self) -> u64 {
+        if self.carried.is_some() { 0 } else { token_set::HEADER as u64 }
+    }
+
+    /// Returns the SQL expression for an empty order.
+    pub(crate) fn no_order(&self) -> String {
+        let schema = &self.schema;
+        match self.carried {
+            None => format!("{schema}.token_order(NULL::{schema}.token_set, 1::int4)"),
+            Some(_) => "''::bytea".to_owned(),
+        }
+    }
 }
 
 /// Returns a method as an SQL literal.
@@ -221,12 +235,7 @@ pub(crate) fn ranks(join: &Join, ranks: Named<'_>, sets: Named<'_>, count: i64) 
 
 /// Makes an empty order for joins that need none.
 pub(crate) fn no_ranks(join: &Join, ranks: Named<'_>) -> Statement {
-    let schema = &join.schema;
-    let none = match join.carried {
-        None => format!("{schema}.token_order(NULL::{schema}.token_set, 1::int4)"),
-        Some(_) => "''::bytea".to_owned(),
-    };
-    Statement::new(format!("INSERT INTO {} SELECT {none}", ranks.0)).about([ranks.1])
+    Statement::new(format!("INSERT INTO {} SELECT {}", ranks.0, join.no_order())).about([ranks.1])
 }
 
 /// Makes the rows of the parts, with each distinct set once. Sets and members are distributed
