@@ -644,7 +644,7 @@ CREATE PROCEDURE near_duplicates_into(
     LANGUAGE plpgsql
 AS $$
 DECLARE
-    step pg_catalog.text;
+    home pg_catalog.name;
     status pg_catalog.text;
     guarded pg_catalog.bool;
     failure pg_catalog.text;
@@ -656,27 +656,27 @@ DECLARE
     began pg_catalog.timestamptz := pg_catalog.clock_timestamp();
 BEGIN
     -- The last argument lets no other function be meant.
-    SELECT pg_catalog.format('SELECT neardup_internal.neardup_into_%%s NULL::%1$I.neardup_internal)'::pg_catalog.text, n.nspname) INTO STRICT step
+    SELECT n.nspname INTO STRICT home
     FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace
     WHERE e.extname OPERATOR(pg_catalog.=) 'neardup'::pg_catalog.name;
-    EXECUTE pg_catalog.format(step, 'begin($1, $2, $3, $4, $5,'::pg_catalog.text) INTO guarded USING docs, threshold, options, arguments, began;
+    EXECUTE pg_catalog.format('SELECT neardup_internal.neardup_into_begin($1, $2, $3, $4, $5, NULL::%1$I.neardup_internal)'::pg_catalog.text, home) INTO guarded USING docs, threshold, options, arguments, began;
     LOOP
         failure := NULL;
         IF guarded THEN
             BEGIN
-                EXECUTE pg_catalog.format(step, 'step($1, $2, $3, $4, $5,'::pg_catalog.text) INTO status USING docs, threshold, options, arguments, began;
+                EXECUTE pg_catalog.format('SELECT neardup_internal.neardup_into_step($1, $2, $3, $4, $5, NULL::%1$I.neardup_internal)'::pg_catalog.text, home) INTO status USING docs, threshold, options, arguments, began;
             EXCEPTION
                 -- Other nodes, and other transactions.
                 WHEN connection_exception OR serialization_failure OR deadlock_detected OR admin_shutdown OR crash_shutdown OR cannot_connect_now
                     OR too_many_connections THEN
-                    GET STACKED DIAGNOSTICS failure = RETURNED_SQLSTATE, message = MESSAGE_TEXT;
-                    EXECUTE pg_catalog.format(step, 'again($1, $2, $3,'::pg_catalog.text) INTO guarded USING failure, message, began;
+                    GET STACKED DIAGNOSTICS failure := RETURNED_SQLSTATE, message := MESSAGE_TEXT;
+                    EXECUTE pg_catalog.format('SELECT neardup_internal.neardup_into_again($1, $2, $3, NULL::%1$I.neardup_internal)'::pg_catalog.text, home) INTO guarded USING failure, message, began;
                     IF NOT guarded THEN
                         RAISE;
                     END IF;
             END;
         ELSE
-            EXECUTE pg_catalog.format(step, 'step($1, $2, $3, $4, $5,'::pg_catalog.text) INTO status USING docs, threshold, options, arguments, began;
+            EXECUTE pg_catalog.format('SELECT neardup_internal.neardup_into_step($1, $2, $3, $4, $5, NULL::%1$I.neardup_internal)'::pg_catalog.text, home) INTO status USING docs, threshold, options, arguments, began;
         END IF;
         IF failure IS NULL THEN
             COMMIT;
@@ -711,7 +711,7 @@ CREATE PROCEDURE partial_duplicates_into(
     LANGUAGE plpgsql
 AS $$
 DECLARE
-    step pg_catalog.text;
+    home pg_catalog.name;
     status pg_catalog.text;
     guarded pg_catalog.bool;
     failure pg_catalog.text;
@@ -722,27 +722,27 @@ DECLARE
         'parts', parts, 'resume', resume, 'passages', true);
     began pg_catalog.timestamptz := pg_catalog.clock_timestamp();
 BEGIN
-    SELECT pg_catalog.format('SELECT neardup_internal.neardup_into_%%s NULL::%1$I.neardup_internal)'::pg_catalog.text, n.nspname) INTO STRICT step
+    SELECT n.nspname INTO STRICT home
     FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace
     WHERE e.extname OPERATOR(pg_catalog.=) 'neardup'::pg_catalog.name;
-    EXECUTE pg_catalog.format(step, 'begin($1, $2, $3, $4, $5,'::pg_catalog.text) INTO guarded USING docs, threshold, options, arguments, began;
+    EXECUTE pg_catalog.format('SELECT neardup_internal.neardup_into_begin($1, $2, $3, $4, $5, NULL::%1$I.neardup_internal)'::pg_catalog.text, home) INTO guarded USING docs, threshold, options, arguments, began;
     LOOP
         failure := NULL;
         IF guarded THEN
             BEGIN
-                EXECUTE pg_catalog.format(step, 'step($1, $2, $3, $4, $5,'::pg_catalog.text) INTO status USING docs, threshold, options, arguments, began;
+                EXECUTE pg_catalog.format('SELECT neardup_internal.neardup_into_step($1, $2, $3, $4, $5, NULL::%1$I.neardup_internal)'::pg_catalog.text, home) INTO status USING docs, threshold, options, arguments, began;
             EXCEPTION
                 -- Other nodes, and other transactions.
                 WHEN connection_exception OR serialization_failure OR deadlock_detected OR admin_shutdown OR crash_shutdown OR cannot_connect_now
                     OR too_many_connections THEN
-                    GET STACKED DIAGNOSTICS failure = RETURNED_SQLSTATE, message = MESSAGE_TEXT;
-                    EXECUTE pg_catalog.format(step, 'again($1, $2, $3,'::pg_catalog.text) INTO guarded USING failure, message, began;
+                    GET STACKED DIAGNOSTICS failure := RETURNED_SQLSTATE, message := MESSAGE_TEXT;
+                    EXECUTE pg_catalog.format('SELECT neardup_internal.neardup_into_again($1, $2, $3, NULL::%1$I.neardup_internal)'::pg_catalog.text, home) INTO guarded USING failure, message, began;
                     IF NOT guarded THEN
                         RAISE;
                     END IF;
             END;
         ELSE
-            EXECUTE pg_catalog.format(step, 'step($1, $2, $3, $4, $5,'::pg_catalog.text) INTO status USING docs, threshold, options, arguments, began;
+            EXECUTE pg_catalog.format('SELECT neardup_internal.neardup_into_step($1, $2, $3, $4, $5, NULL::%1$I.neardup_internal)'::pg_catalog.text, home) INTO status USING docs, threshold, options, arguments, began;
         END IF;
         IF failure IS NULL THEN
             COMMIT;

@@ -259,3 +259,71 @@ fn whole(number: f64) -> u64 {
     // A conversion of a float saturates.
     (number.round() as u64).min(i64::MAX as u64)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sampled(documents: u64) -> Sampled {
+        Sampled {
+            documents,
+            sampled: 100,
+            text_bytes: 60_000,
+            set_bytes: 70_000,
+            distinct: 90,
+            equal: 10,
+            rows: 400,
+            row_bytes: 8_000,
+            joined: 60,
+            candidates: 50,
+            compared: 50,
+            similar: 20,
+            id_bytes: 8,
+            seconds: Seconds { sets: 1.0, ranks: 0.5, groups: 2.0, join: 3.0, compare: 0.1 },
+        }
+    }
+
+    #[test]
+    fn a_sample_of_all_documents_is_the_call() {
+        let of = estimate(&sampled(100), &Layout::Here);
+        assert_eq!((of.candidates, of.pairs, of.nodes.len()), (50, 30, 1));
+        let NodeWork { documents, sent, received, disk, seconds } = of.nodes[0];
+        assert_eq!((documents, sent, received), (100, 0, 0));
+        // The sets, members, rows of parts, candidates and pairs.
+        assert_eq!(disk, 75_600 + 2_400 + 14_400 + 960 + 480 + 28 * (100 + 100 + 400 + 60 + 20));
+        assert!((6.6..6.61).contains(&seconds), "{seconds}");
+    }
+
+    #[test]
+    fn pairs_grow_with_the_square_and_documents_do_not() {
+        let of = estimate(&sampled(1000), &Layout::Here);
+        // 999,000 pairs of documents for 9,900 of the sample.
+        assert_eq!((of.candidates, of.pairs), (5045, 3027));
+        assert!((60.5..61.0 + 0.1 * 999.0 / 9.9).contains(&of.nodes[0].seconds));
+    }
+
+    #[test]
+    fn what_a_node_sends_another_one_receives() {
+        for layout in [
+            Layout::Servers(vec![0.5, 0.2, 0.3]),
+            Layout::Citus(vec![(0.5, 0.25), (0.1, 0.25), (0.4, 0.25), (0.0, 0.25)]),
+            Layout::Citus(vec![(1.0, 0.0), (0.0, 1.0)]),
+        ] {
+            let of = estimate(&sampled(1_000_000), &layout);
+            let sum = |of_node: fn(&NodeWork) -> u64| of.nodes.iter().map(of_node).sum::<u64>();
+            let (sent, received) = (sum(|node| node.sent), sum(|node| node.received));
+            assert!(sent.abs_diff(received) < 10, "{layout:?}: {sent} {received}");
+            assert!(sum(|node| node.documents).abs_diff(1_000_000) < 10);
+        }
+    }
+
+    #[test]
+    fn nothing_and_too_much() {
+        let none = estimate(&Sampled::default(), &Layout::Servers(vec![1.0]));
+        assert_eq!((none.candidates, none.pairs), (0, 0));
+        assert!(none.nodes.iter().all(|node| node.seconds.is_finite()));
+        let all = estimate(&sampled(u64::MAX), &Layout::Here);
+        assert_eq!(all.candidates, i64::MAX as u64);
+        assert_eq!(estimate(&sampled(0), &Layout::Servers(Vec::new())).nodes.len(), 1);
+    }
+}

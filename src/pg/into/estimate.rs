@@ -19,7 +19,8 @@ use crate::into::estimate::{Estimate, Layout, NodeWork, estimate};
 use crate::pg::functions::near_duplicates_plan::plan;
 use crate::pg::procedure::citus as spreading;
 use crate::pg::procedure::statement::Statement;
-use crate::pg::query::as_user::{Extension, as_user, with_settings};
+use crate::pg::query::Query;
+use crate::pg::query::as_user::{Extension, as_user};
 use crate::pg::read::sample::{Hash, Sample};
 use crate::pg::request::Request;
 use crate::pg::request::at_least_one;
@@ -90,9 +91,8 @@ fn plan_of(call: Call) -> Result<Plan> {
         true => Hash::OfValue,
         false => Hash::OfText,
     };
-    // Each server counts its own rows.
-    let counting = [(c"enable_partitionwise_aggregate", c"on")];
-    let sample = with_settings(&counting, || Sample::by(&request.left, by, wanted))?;
+    let counted = count_on_servers(&asked, caller)?;
+    let sample = Sample::by(&request.left, by, wanted, counted)?;
     let docs = asked.docs;
     let Some(in_parts) = &asked.in_parts else { return whole(&request, sample, (caller, docs)) };
     let InParts { measure, threshold, parts, bands, carried, .. } = in_parts;
@@ -115,6 +115,19 @@ fn plan_of(call: Call) -> Result<Plan> {
     let (names, layout) = as_user(caller, || layout(&asked, in_parts, &measured))?;
     let sampled = measured.steps(&of)?;
     Ok(Plan::new(estimate(&sampled, &layout), names, measured.len()))
+}
+
+/// Counts the documents if they are on servers: each of these counts its own, if the caller may
+/// read the partitions.
+fn count_on_servers(asked: &JoinArguments, caller: Oid) -> Result<Option<u64>> {
+    let is_far = asked.in_parts.as_ref().is_some_and(|in_parts| !in_parts.servers.is_empty());
+    let sql = match is_far {
+        true => as_user(caller, || statements::counts(asked.docs).text())?,
+        false => None,
+    };
+    let Some(sql) = sql else { return Ok(None) };
+    let [count] = Query::new(&sql).run([pg_sys::INT8OID])?.first.unwrap_or_default();
+    Ok(count.map(|count| count.value() as u64))
 }
 
 /// Estimates a call that is made on this server in one transaction.

@@ -204,10 +204,10 @@ impl Dblink {
         }
     }
 
-    /// Makes a table without rows on a server, in place of an existing table of this name.
-    /// Its rows are kept after a crash if `kept` is set.
-    pub(super) fn create(&self, server: &Server, table: &str, columns: &str, kept: bool) -> Result<()> {
-        self.run(server, &remote::create(&self.home(server)?, table, columns, kept))
+    /// Makes a table without rows on a server, in place of an existing table of this name. Its rows
+    /// are kept after a crash.
+    pub(super) fn create(&self, server: &Server, table: &str, columns: &str) -> Result<()> {
+        self.run(server, &remote::create(&self.home(server)?, table, columns))
     }
 
     /// Reports whether a server has a table as the role made it.

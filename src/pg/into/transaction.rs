@@ -4,6 +4,7 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 
 use super::arguments::{CallArguments, InParts, JoinArguments, Places};
+use super::groups::{self, Group};
 use super::here::Here;
 use super::in_shards::InShards;
 use super::log::{LogTable, StageDetails};
@@ -124,6 +125,7 @@ fn begin(
     let call_state = state::Call {
         in_parts: asked.in_parts.is_some(),
         shared,
+        by_groups: asked.in_parts.is_some() && !shared && !asked.is_update(),
         first,
         update: asked.is_update(),
         max_pairs: asked.max_pairs.filter(|_| asked.in_parts.is_some()),
@@ -152,6 +154,7 @@ fn begin(
         began,
         lock,
         part: Part::default(),
+        group: Group::default(),
         moved: 0,
         distinct: None,
         state: State::new(call_state, Log::None),
@@ -218,6 +221,9 @@ impl Transaction for Work {
                 work.state.counted.push((table, count));
                 Ok(())
             }),
+            Step::TakePart(_) if self.state.call.by_groups => as_caller(self, groups::take),
+            Step::Open if self.state.call.by_groups => as_caller(self, |work| groups::open(work)),
+            Step::LogPart if self.state.call.by_groups => as_caller(self, |work| groups::note(work)),
             Step::TakePart(table) => as_caller(self, |work| parts::take(work, table)),
             Step::Open => as_caller(self, parts::open),
             Step::LogPart => as_caller(self, parts::note),

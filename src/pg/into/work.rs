@@ -5,6 +5,7 @@ use pgrx::pg_sys::Oid;
 
 use super::arguments::{CallArguments, InParts, JoinArguments};
 use super::columns::Types;
+use super::groups::Group;
 use super::log::LogTable;
 use super::own::Owned;
 use super::place::Place;
@@ -46,6 +47,8 @@ pub(super) struct Work {
     pub lock: SessionLock,
     /// What the session does of a stage that sessions share.
     pub part: Part,
+    /// The parts that the transaction joins on other nodes.
+    pub group: Group,
     /// The number of bytes in rows that moved between shards in this transaction.
     pub moved: i64,
     /// The number of distinct candidates, if the table of candidates contains some of them more

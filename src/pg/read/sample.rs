@@ -44,9 +44,10 @@ impl Sample {
         Ok(Self { documents, below: 1 << HASH_BITS, by: Hash::OfText }.at_most(wanted))
     }
 
-    /// Decides on a sample of `wanted` documents on average, chosen by a hash.
-    pub(crate) fn by(source: &Source, by: Hash, wanted: u64) -> Result<Self> {
-        let documents = count(source, None)?;
+    /// Decides on a sample of `wanted` documents on average, chosen by a hash. `counted` is the
+    /// number of all documents, if it is known.
+    pub(crate) fn by(source: &Source, by: Hash, wanted: u64, counted: Option<u64>) -> Result<Self> {
+        let documents = counted.map_or_else(|| count(source, None), Ok)?;
         Ok(Self { documents, below: 1 << HASH_BITS, by }.at_most(wanted))
     }
 

@@ -10,6 +10,7 @@ static MEMORY: GucSetting<i32> = GucSetting::<i32>::new(0);
 static KEEP_RUNS: GucSetting<i32> = GucSetting::<i32>::new(1000);
 static PAUSE: GucSetting<i32> = GucSetting::<i32>::new(0);
 static INTO_NODE_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(0);
+static INTO_AT_ONCE: GucSetting<i32> = GucSetting::<i32>::new(0);
 static INTO_RETRIES: GucSetting<i32> = GucSetting::<i32>::new(2);
 static PROGRESS: GucSetting<bool> = GucSetting::<bool>::new(false);
 static ENABLE_NEAR_JOIN: GucSetting<bool> = GucSetting::<bool>::new(true);
@@ -81,6 +82,16 @@ pub(crate) fn define() {
 /// Declares the settings of calls that other nodes take part in.
 fn define_into() {
     GucRegistry::define_int_guc(
+        c"neardup.into_at_once",
+        c"Parts that near_duplicates_into joins at once on other nodes, and commits together.",
+        c"0 means as many as have about 20 million rows.",
+        &INTO_AT_ONCE,
+        0,
+        65_536,
+        GucContext::Userset,
+        GucFlags::default(),
+    );
+    GucRegistry::define_int_guc(
         c"neardup.into_node_timeout",
         c"How long a statement of near_duplicates_into that other nodes take part in may take.",
         c"0 means as long as it takes.",
@@ -100,6 +111,11 @@ fn define_into() {
         GucContext::Userset,
         GucFlags::default(),
     );
+}
+
+/// Returns the number of parts that are joined at once on other nodes, or `None` if the call decides.
+pub(crate) fn into_at_once() -> Option<usize> {
+    usize::try_from(INTO_AT_ONCE.get()).ok().filter(|&parts| parts > 0)
 }
 
 /// Returns the milliseconds that a statement that other nodes take part in may take, or 0.

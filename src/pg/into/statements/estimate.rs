@@ -116,6 +116,17 @@ pub(crate) fn compare(join: &Join, sample: [Parameter; 4], times: i64) -> Statem
     .with(sample)
 }
 
+/// Returns a query that counts the rows of all partitions of a table, each where it is; no row if
+/// the caller may not read them all.
+pub(crate) fn counts(docs: Oid) -> Statement {
+    Statement::new(
+        "SELECT concat('SELECT (', string_agg(format('(SELECT pg_catalog.count(*) FROM %I.%I)', n.nspname, c.relname), ' OPERATOR(pg_catalog.+) '), ')::pg_catalog.int8') \
+         FROM pg_partition_tree($1::regclass) p JOIN pg_class c ON c.oid = p.relid JOIN pg_namespace n ON n.oid = c.relnamespace \
+         WHERE p.isleaf HAVING bool_and(has_table_privilege(c.oid, 'SELECT') AND has_schema_privilege(n.oid, 'USAGE'))",
+    )
+    .with([oid(docs)])
+}
+
 /// Returns, as JSON, the server of each partition of a table that is a foreign table.
 pub(crate) fn servers_of_partitions(docs: Oid) -> Statement {
     Statement::new(

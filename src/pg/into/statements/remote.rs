@@ -113,8 +113,7 @@ pub(crate) fn count(name: &str) -> String {
 /// Makes a table in place of an existing table. Fails unless the schema of the table belongs to the
 /// role and the types of the columns run no code, because the schema of the table or of the types
 /// may have been replaced by now. All of this is one transaction.
-pub(crate) fn create(home: &str, table: &str, columns: &str, kept: bool) -> String {
-    let unlogged = if kept { "" } else { "UNLOGGED " };
+pub(crate) fn create(home: &str, table: &str, columns: &str) -> String {
     let name = format!("{home}.{table}");
     let [home, of] = [literal(home), literal(&name)];
     format!(
@@ -124,7 +123,7 @@ pub(crate) fn create(home: &str, table: &str, columns: &str, kept: bool) -> Stri
                  RAISE 'the schema for working tables is not the own one of the role' USING ERRCODE = '55000'; \
              END IF; \
          END $neardup$; \
-         DROP TABLE IF EXISTS {name}; CREATE {unlogged}TABLE {name} ({columns}); \
+         DROP TABLE IF EXISTS {name}; CREATE TABLE {name} ({columns}); \
          DO $neardup$ BEGIN \
              IF EXISTS (SELECT FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type t ON t.oid OPERATOR(pg_catalog.=) a.atttypid \
                  WHERE a.attrelid OPERATOR(pg_catalog.=) {of}::pg_catalog.regclass::pg_catalog.oid AND t.typtype = ANY ('{{d,c}}'::\"char\"[])) THEN \
