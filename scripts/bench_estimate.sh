@@ -9,7 +9,7 @@ source "$(dirname "$0")/ticks.sh"
 how=${1:?here, servers or citus}
 file=${2:?a file of numbers and texts}
 count=${3:-60000}
-arguments="'docs', 0.8, id_column => 'id'"
+arguments="id_column => 'id'"
 case $how in
     here)
         server_start $'shared_buffers = 512MB\nmax_wal_size = 8GB\nautovacuum = off\nmax_parallel_workers_per_gather = 0'
@@ -59,7 +59,7 @@ most() {
 
 before=$(moved)
 q -c "SELECT format('estimated: %s bytes sent, %s of working tables, %s seconds of processors; %s candidates, %s pairs of a sample of %s',
-    sum(sent), sum(disk), sum(cpu_seconds)::numeric(9, 1), min(candidates), min(pairs), min(sampled)) FROM near_duplicates_into_plan($arguments)"
+    sum(sent), sum(disk), sum(cpu_seconds)::numeric(9, 1), min(candidates), min(pairs), min(sampled)) FROM near_duplicates_into_plan('docs', 0.8, $arguments)"
 echo "the estimate itself: $(($(moved) - before)) bytes of the loopback device"
 echo 0 >"$server/space"
 touch "$server/runs"
@@ -69,7 +69,7 @@ watch=$!
 sleep 1
 before=$(moved)
 began=$(ticks "${servers[@]}")
-q -c "CALL near_duplicates_into(${arguments/, id_column/, 'found', id_column})" >"$server/said" 2>&1
+q -c "CALL near_duplicates_into('docs', 0.8, 'found', $arguments)" >"$server/said" 2>&1
 sleep 1
 seconds=$((($(ticks "${servers[@]}") - began) * 10 / $(getconf CLK_TCK)))
 sent=$(($(moved) - before))

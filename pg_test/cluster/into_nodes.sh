@@ -101,7 +101,7 @@ same 'a server that crashes'
 # Parts in groups: a call that is killed in the middle, and a server that crashes then, leave those that are done as they are.
 expect 'groups' 6 "$(q -c 'SET neardup.into_at_once = 8' -c "CALL $into)" 2>&1 | grep -c 'step 5, candidates: [0-9]* of 48 parts')"
 same 'groups'
-for method in minhash simhash; do
+for method in minhash runs; do
     q -c 'SET client_min_messages = warning' -c 'SET neardup.into_at_once = 5' -c "CALL $into, method => '$method', options => '$([[ $method == minhash ]] && echo '{"hand_over": false}' || echo '{}')')"
     expect "groups by $method" 0 "$(q -c "SELECT count(*) FROM found f FULL JOIN near_duplicates('base', 0.8, id_column => 'id', text_column => 'body', method => '$method',
         options => '$([[ $method == minhash ]] && echo '{"hand_over": false}' || echo '{}')') n USING (left_id, right_id) WHERE f.similarity IS DISTINCT FROM n.similarity" -c 'DROP TABLE found, found_log')"
@@ -136,9 +136,15 @@ expect 'rows without a note are dropped' 8 "$(q -c 'SET neardup.into_at_once = 6
 same 'groups after crashes'
 
 # Other errors are not repeated.
-q -c 'CREATE FUNCTION stop_at() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN
-    IF EXISTS (SELECT FROM pg_event_trigger_ddl_commands() WHERE object_identity ~ $p$neardup_[0-9a-f]{12}_routes$$p$) THEN RAISE $p$stopped$p$; END IF; END $$' \
-    -c 'CREATE EVENT TRIGGER stop_at ON ddl_command_end EXECUTE FUNCTION stop_at()'
+q <<'SQL'
+CREATE FUNCTION stop_at() RETURNS event_trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF EXISTS (SELECT FROM pg_event_trigger_ddl_commands() WHERE object_identity ~ 'neardup_[0-9a-f]{12}_routes$') THEN
+        RAISE 'stopped';
+    END IF;
+END $$;
+CREATE EVENT TRIGGER stop_at ON ddl_command_end EXECUTE FUNCTION stop_at();
+SQL
 seen=$(q -c "CALL $into)" 2>&1) || true
 expect 'other errors are not repeated' 't|0' "$(grep -q 'ERROR:  stopped' <<<"$seen" && echo t || echo "$seen")|$(grep -c 'the step is repeated' <<<"$seen" || true)"
 q -c 'DROP EVENT TRIGGER stop_at' -c 'DROP FUNCTION stop_at()' -c "CALL $into)" >/dev/null 2>&1

@@ -139,10 +139,11 @@ fn again(call: Call) -> Result<bool> {
         (call.text(0)?.unwrap_or_default(), call.text(1)?.unwrap_or_default().into_owned());
     let began = call.datum(2).map_or(0, |began| began.value() as i64);
     let Some(repeated) = of(began) else { return Ok(false) };
-    let message = if deadline::has_fired() { format!("{message}: {}", silent()?) } else { message };
+    let has_fired = deadline::has_fired();
+    let message = if has_fired { format!("{message}: {}", silent()?) } else { message };
     let retries = settings::into_retries();
     if repeated.failures >= retries {
-        if deadline::has_fired() {
+        if has_fired {
             return Err(
                 SqlError::new(PgSqlErrorCode::ERRCODE_CONNECTION_FAILURE, message).hint(deadline::HINT)
             );
