@@ -1,6 +1,6 @@
-//! The parts of the candidates that are joined on other nodes. A transaction takes a group of parts,
-//! and commits their candidates together with the note that they are done, so a crash or a kill
-//! costs no more than the group that was joined meanwhile.
+//! The parts of the candidates that are joined on other nodes. A transaction takes a group of
+//! parts, and commits their candidates together with the note that they are done, so a crash or a
+//! kill costs no more than the group that was joined meanwhile.
 //!
 //! The servers of postgres_fdw commit one after the other, so a crash may leave the rows of a group
 //! on some of them, without a note here. Rows are counted before each group: if there are others
@@ -12,7 +12,7 @@ use super::log::LogTable;
 use super::parts::{done, numbers};
 use super::statements::fill::{self, Named};
 use super::statements::{citus, here as statements};
-use super::work::Work;
+use super::work::{Group, Work};
 use crate::into::state::{Claim, Count};
 use crate::into::step::Table;
 use crate::pg::procedure::statement::read_text;
@@ -56,14 +56,6 @@ pub(super) fn take(work: &mut Work) -> Result<()> {
     work.group = Group { parts: left, done: done.len() - 1, all: all.len() };
     work.state.claim = Some(Claim::Part { before: rows });
     Ok(())
-}
-
-/// A group of parts, the number of parts that were done before it, and of all parts.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Group {
-    parts: Vec<i64>,
-    done: usize,
-    all: usize,
 }
 
 /// Returns the number of the next step.

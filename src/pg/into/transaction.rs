@@ -4,7 +4,7 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 
 use super::arguments::{CallArguments, InParts, JoinArguments, Places};
-use super::groups::{self, Group};
+use super::groups;
 use super::here::Here;
 use super::in_shards::InShards;
 use super::log::{LogTable, StageDetails};
@@ -15,7 +15,7 @@ use super::refusal::{self, Pending};
 use super::retry;
 use super::update::{self, Updated};
 use super::update_shards::UpdatedShards;
-use super::work::{Part, Work};
+use super::work::{Group, Part, Work};
 use super::{outcome, parts, stars, tables};
 use crate::into::plan::plan;
 use crate::into::state::{self, Log, Sizes, State, rounds};
@@ -221,12 +221,9 @@ impl Transaction for Work {
                 work.state.counted.push((table, count));
                 Ok(())
             }),
-            Step::TakePart(_) if self.state.call.by_groups => as_caller(self, groups::take),
-            Step::Open if self.state.call.by_groups => as_caller(self, |work| groups::open(work)),
-            Step::LogPart if self.state.call.by_groups => as_caller(self, |work| groups::note(work)),
-            Step::TakePart(table) => as_caller(self, |work| parts::take(work, table)),
-            Step::Open => as_caller(self, parts::open),
-            Step::LogPart => as_caller(self, parts::note),
+            Step::TakePart(table) => as_caller(self, |work| take_part(work, table)),
+            Step::Open => as_caller(self, open_parts),
+            Step::LogPart => as_caller(self, note_parts),
             Step::Wait => as_caller(self, |work| {
                 parts::wait(work);
                 Ok(())
@@ -285,6 +282,21 @@ fn check_ids(work: &mut Work) -> Result<()> {
         refusal::remember(work.began, why, false);
     }
     Ok(())
+}
+
+/// Takes a part of a stage that sessions share, or a group of parts that other nodes join.
+fn take_part(work: &mut Work, table: Table) -> Result<()> {
+    if work.state.call.by_groups { groups::take(work) } else { parts::take(work, table) }
+}
+
+/// Notes that the tables of the stage are made.
+fn open_parts(work: &mut Work) -> Result<()> {
+    if work.state.call.by_groups { groups::open(work) } else { parts::open(work) }
+}
+
+/// Notes that the part or the group is done.
+fn note_parts(work: &mut Work) -> Result<()> {
+    if work.state.call.by_groups { groups::note(work) } else { parts::note(work) }
 }
 
 /// Carries out a step as the caller, with settings that last as long as the step.

@@ -5,7 +5,6 @@ use pgrx::pg_sys::Oid;
 
 use super::arguments::{CallArguments, InParts, JoinArguments};
 use super::columns::Types;
-use super::groups::Group;
 use super::log::LogTable;
 use super::own::Owned;
 use super::place::Place;
@@ -65,6 +64,17 @@ pub(super) struct Part {
     pub number: u16,
     /// Set while the transaction has the turn to decide what is done next.
     pub has_turn: bool,
+}
+
+/// A group of parts that a transaction joins on other nodes.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Group {
+    /// The numbers of the parts.
+    pub parts: Vec<i64>,
+    /// The number of parts that were done before.
+    pub done: usize,
+    /// The number of all parts.
+    pub all: usize,
 }
 
 /// A way to fill the working tables in their place: on servers, in shards of Citus, or on this

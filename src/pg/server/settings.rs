@@ -113,7 +113,8 @@ fn define_into() {
     );
 }
 
-/// Returns the number of parts that are joined at once on other nodes, or `None` if the call decides.
+/// Returns the number of parts that are joined at once on other nodes, or `None` if the call
+/// decides.
 pub(crate) fn into_at_once() -> Option<usize> {
     usize::try_from(INTO_AT_ONCE.get()).ok().filter(|&parts| parts > 0)
 }
