@@ -1,5 +1,5 @@
-//! `near_duplicates_into_plan(docs, threshold, …)`: what a call of `near_duplicates_into` takes on
-//! each node.
+//! `near_duplicates_into_plan(docs, threshold, …)`: what a call of `near_duplicates_into` takes
+//! on each node.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
