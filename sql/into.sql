@@ -264,6 +264,18 @@ CREATE FUNCTION neardup_into_step(docs pg_catalog.regclass, threshold pg_catalog
     AS 'MODULE_PATHNAME', 'neardup_into_step'
     LANGUAGE c VOLATILE PARALLEL UNSAFE COST 10000;
 COMMENT ON FUNCTION neardup_into_step(regclass, float8, jsonb, jsonb, timestamptz, neardup_internal) IS 'internal: one transaction of near_duplicates_into; more or done';
+CREATE FUNCTION neardup_into_begin(docs pg_catalog.regclass, threshold pg_catalog.float8, options pg_catalog.jsonb, arguments pg_catalog.jsonb,
+    began pg_catalog.timestamptz, internal neardup_internal DEFAULT NULL) RETURNS pg_catalog.bool
+    AS 'MODULE_PATHNAME', 'neardup_into_begin'
+    LANGUAGE c VOLATILE PARALLEL UNSAFE COST 10000;
+COMMENT ON FUNCTION neardup_into_begin(regclass, float8, jsonb, jsonb, timestamptz, neardup_internal) IS
+    'internal: checks that near_duplicates_into can commit; whether steps that fail may be repeated';
+CREATE FUNCTION neardup_into_again(state pg_catalog.text, message pg_catalog.text, began pg_catalog.timestamptz, internal neardup_internal DEFAULT NULL)
+    RETURNS pg_catalog.bool
+    AS 'MODULE_PATHNAME', 'neardup_into_again'
+    LANGUAGE c VOLATILE PARALLEL UNSAFE COST 10000;
+COMMENT ON FUNCTION neardup_into_again(text, text, timestamptz, neardup_internal) IS
+    'internal: whether the step of near_duplicates_into that failed with this error is repeated';
 
 -- Thin: each step is a transaction of its own. A function in C that commits would have to keep up with every version of
 -- the server.
@@ -288,22 +300,46 @@ CREATE PROCEDURE near_duplicates_into(
     LANGUAGE plpgsql
 AS $$
 DECLARE
-    step pg_catalog.text;
+    home pg_catalog.name;
     status pg_catalog.text;
+    guarded pg_catalog.bool;
+    failure pg_catalog.text;
+    message pg_catalog.text;
     arguments pg_catalog.jsonb := pg_catalog.jsonb_build_object(
         'id_column', id_column, 'text_column', text_column, 'method', method, 'tokenizer', tokenizer, 'shingle', shingle,
         'multiset', multiset, 'max_pairs', max_pairs, 'site_column', site_column, 'pairs', pairs, 'parts', parts,
         'clusters', clusters, 'resume', resume, 'update', update);
     began pg_catalog.timestamptz := pg_catalog.clock_timestamp();
 BEGIN
-    -- Errors show this text: it is short. The last argument lets no other function be meant.
-    SELECT pg_catalog.format('SELECT neardup_internal.neardup_into_step($1, $2, $3, $4, $5, NULL::%1$I.neardup_internal)'::pg_catalog.text, n.nspname) INTO STRICT step
+    -- The last argument lets no other function be meant.
+    SELECT n.nspname INTO STRICT home
     FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace
     WHERE e.extname OPERATOR(pg_catalog.=) 'neardup'::pg_catalog.name;
+    EXECUTE pg_catalog.format('SELECT neardup_internal.neardup_into_begin($1, $2, $3, $4, $5, NULL::%1$I.neardup_internal)'::pg_catalog.text, home) INTO guarded USING docs, threshold, options, arguments, began;
     LOOP
-        EXECUTE step INTO status USING docs, threshold, options, arguments, began;
-        COMMIT;
-        EXIT WHEN status OPERATOR(pg_catalog.<>) 'more'::pg_catalog.text;
+        failure := NULL;
+        IF guarded THEN
+            BEGIN
+                EXECUTE pg_catalog.format('SELECT neardup_internal.neardup_into_step($1, $2, $3, $4, $5, NULL::%1$I.neardup_internal)'::pg_catalog.text, home) INTO status USING docs, threshold, options, arguments, began;
+            EXCEPTION
+                -- Other nodes, and other transactions.
+                WHEN connection_exception OR serialization_failure OR deadlock_detected OR admin_shutdown OR crash_shutdown OR cannot_connect_now
+                    OR too_many_connections THEN
+                    GET STACKED DIAGNOSTICS failure := RETURNED_SQLSTATE, message := MESSAGE_TEXT;
+                    EXECUTE pg_catalog.format('SELECT neardup_internal.neardup_into_again($1, $2, $3, NULL::%1$I.neardup_internal)'::pg_catalog.text, home) INTO guarded USING failure, message, began;
+                    IF NOT guarded THEN
+                        RAISE;
+                    END IF;
+            END;
+        ELSE
+            EXECUTE pg_catalog.format('SELECT neardup_internal.neardup_into_step($1, $2, $3, $4, $5, NULL::%1$I.neardup_internal)'::pg_catalog.text, home) INTO status USING docs, threshold, options, arguments, began;
+        END IF;
+        IF failure IS NULL THEN
+            COMMIT;
+            EXIT WHEN status OPERATOR(pg_catalog.<>) 'more'::pg_catalog.text;
+        ELSE
+            ROLLBACK;
+        END IF;
     END LOOP;
 END
 $$;
@@ -331,21 +367,45 @@ CREATE PROCEDURE partial_duplicates_into(
     LANGUAGE plpgsql
 AS $$
 DECLARE
-    step pg_catalog.text;
+    home pg_catalog.name;
     status pg_catalog.text;
+    guarded pg_catalog.bool;
+    failure pg_catalog.text;
+    message pg_catalog.text;
     arguments pg_catalog.jsonb := pg_catalog.jsonb_build_object(
         'id_column', id_column, 'text_column', text_column, 'features', features, 'min_sentences', min_sentences,
         'extend', extend, 'shingle', shingle, 'max_pairs', max_passages, 'tokenizer', tokenizer, 'pairs', passages,
         'parts', parts, 'resume', resume, 'passages', true);
     began pg_catalog.timestamptz := pg_catalog.clock_timestamp();
 BEGIN
-    SELECT pg_catalog.format('SELECT neardup_internal.neardup_into_step($1, $2, $3, $4, $5, NULL::%1$I.neardup_internal)'::pg_catalog.text, n.nspname) INTO STRICT step
+    SELECT n.nspname INTO STRICT home
     FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace
     WHERE e.extname OPERATOR(pg_catalog.=) 'neardup'::pg_catalog.name;
+    EXECUTE pg_catalog.format('SELECT neardup_internal.neardup_into_begin($1, $2, $3, $4, $5, NULL::%1$I.neardup_internal)'::pg_catalog.text, home) INTO guarded USING docs, threshold, options, arguments, began;
     LOOP
-        EXECUTE step INTO status USING docs, threshold, options, arguments, began;
-        COMMIT;
-        EXIT WHEN status OPERATOR(pg_catalog.<>) 'more'::pg_catalog.text;
+        failure := NULL;
+        IF guarded THEN
+            BEGIN
+                EXECUTE pg_catalog.format('SELECT neardup_internal.neardup_into_step($1, $2, $3, $4, $5, NULL::%1$I.neardup_internal)'::pg_catalog.text, home) INTO status USING docs, threshold, options, arguments, began;
+            EXCEPTION
+                -- Other nodes, and other transactions.
+                WHEN connection_exception OR serialization_failure OR deadlock_detected OR admin_shutdown OR crash_shutdown OR cannot_connect_now
+                    OR too_many_connections THEN
+                    GET STACKED DIAGNOSTICS failure := RETURNED_SQLSTATE, message := MESSAGE_TEXT;
+                    EXECUTE pg_catalog.format('SELECT neardup_internal.neardup_into_again($1, $2, $3, NULL::%1$I.neardup_internal)'::pg_catalog.text, home) INTO guarded USING failure, message, began;
+                    IF NOT guarded THEN
+                        RAISE;
+                    END IF;
+            END;
+        ELSE
+            EXECUTE pg_catalog.format('SELECT neardup_internal.neardup_into_step($1, $2, $3, $4, $5, NULL::%1$I.neardup_internal)'::pg_catalog.text, home) INTO status USING docs, threshold, options, arguments, began;
+        END IF;
+        IF failure IS NULL THEN
+            COMMIT;
+            EXIT WHEN status OPERATOR(pg_catalog.<>) 'more'::pg_catalog.text;
+        ELSE
+            ROLLBACK;
+        END IF;
     END LOOP;
 END
 $$;
@@ -378,3 +438,33 @@ CREATE FUNCTION neardup_into_clean(run pg_catalog.text) RETURNS pg_catalog.int8
     LANGUAGE c VOLATILE PARALLEL UNSAFE COST 10000;
 COMMENT ON FUNCTION neardup_into_clean(text) IS
     'drops the working tables that a call of near_duplicates_into left, here and on other nodes, and its log unless it was finished; how many tables';
+
+CREATE FUNCTION near_duplicates_into_plan(
+    docs pg_catalog.regclass,
+    threshold pg_catalog.float8 DEFAULT NULL,
+    options pg_catalog.jsonb DEFAULT '{}',
+    id_column pg_catalog.text DEFAULT NULL,
+    text_column pg_catalog.text DEFAULT NULL,
+    method pg_catalog.text DEFAULT 'jaccard',
+    tokenizer pg_catalog.text DEFAULT NULL,
+    shingle pg_catalog.int4 DEFAULT NULL,
+    multiset pg_catalog.bool DEFAULT NULL,
+    site_column pg_catalog.text DEFAULT NULL,
+    parts pg_catalog.int4 DEFAULT NULL,
+    sample pg_catalog.int8 DEFAULT NULL
+) RETURNS TABLE(
+    node pg_catalog.text,
+    documents pg_catalog.int8,
+    sent pg_catalog.int8,
+    received pg_catalog.int8,
+    disk pg_catalog.int8,
+    cpu_seconds pg_catalog.float8,
+    candidates pg_catalog.int8,
+    pairs pg_catalog.int8,
+    sampled pg_catalog.int8
+)
+    AS 'MODULE_PATHNAME', 'neardup_near_duplicates_into_plan'
+    LANGUAGE c VOLATILE PARALLEL UNSAFE COST 10000 ROWS 10;
+COMMENT ON FUNCTION near_duplicates_into_plan(
+    regclass, float8, jsonb, text, text, text, text, int, bool, text, int, bigint
+) IS 'what near_duplicates_into with the same arguments will take on each node, estimated from a sample of the documents';

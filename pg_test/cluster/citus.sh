@@ -246,21 +246,23 @@ how_made() {
 }
 explained="LOAD 'auto_explain'; SET auto_explain.log_min_duration = 0; SET auto_explain.log_nested_statements = on; SET auto_explain.log_level = notice; SET client_min_messages = debug1"
 for table in docs parted everywhere tenant.docs; do
-    elsewhere='fills ranks: pull to coordinator'
+    # Only the coordinator notes which parts are done.
+    elsewhere=$'fills parts: here\nfills ranks: pull to coordinator'
     # Only ids that no index makes unique are moved to be checked.
-    filled='candidates clusters edges found grouped halves joined larger members named neighbours pairs ranks routes samples sets vertices '
+    filled='candidates clusters edges found grouped halves joined larger members named neighbours pairs parts ranks routes samples sets vertices '
     case $table in
         parted) filled=${filled/halves/halves ids} ;;
         everywhere) elsewhere+=$'\nfills slots: pull to coordinator' filled=${filled/sets/sets slots} ;;
         tenant.docs) elsewhere+=$'\nfills sets: pull to coordinator' ;;
     esac
+    elsewhere+=$'\nreads parts: here'
     q -c "$explained" -c "CALL near_duplicates_into('$table', 0.3, 'found', id_column => 'id', max_pairs => 100000, clusters => 'grouped')" >"$server/debug" 2>&1
     how_made "$server/debug" >"$server/how"
     # All of which is made in another way.
     expect "$table: by EXPLAIN all is made where it is, or goes from node to node" "$elsewhere" "$(grep -vE ': (pushdown|repartition)$' "$server/how")"
     expect "$table: what was filled" "$filled" "$(sed -n 's/^fills \(.*\):.*/\1/p' "$server/how" | sort -u | tr '\n' ' ')"
     expect "$table: what was read" t "$(test "$(grep -c '^reads' "$server/how")" -ge 8 && echo t)"
-    expect "$table: what passes the coordinator" "$(wc -l <<<"$elsewhere")" "$(grep -c 'Collecting INSERT ... SELECT results on coordinator' "$server/debug")"
+    expect "$table: what passes the coordinator" "$(grep -vc ': here$' <<<"$elsewhere")" "$(grep -c 'Collecting INSERT ... SELECT results on coordinator' "$server/debug")"
     expect "$table: no query is answered by way of the coordinator" 0 "$(grep -c 'generating subplan' "$server/debug")"
     q -c 'DROP TABLE found, grouped, found_log'
 done
@@ -342,6 +344,20 @@ for table in members ranks routes candidates halves; do
     expect "a worker that was killed before $table" 0 "$(differ docs id 0.8 jaccard)"
     left_behind "a worker that was killed before $table"
 done
+# Parts in groups: a call that is ended in the middle goes on with those that are not done, and a statement has a deadline.
+q -c 'SET neardup.into_at_once = 2' -c 'SET neardup.pause = 0.5' -c "CALL near_duplicates_into('docs', 0.8, 'found_id', id_column => 'id', text_column => 'body', parts => 6)" >"$server/said" 2>&1 &
+call=$!
+until grep -qs 'candidates: 4 of 6 parts' "$server/said" || ! kill -0 $call 2>/dev/null; do sleep 0.02; done
+q -c "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query ~ '^CALL near_duplicates_into' AND pid <> pg_backend_pid()" >/dev/null
+wait "$call" || true
+seen=$(q -c 'SET neardup.into_at_once = 2' -c "CALL near_duplicates_into('docs', 0.8, 'found_id', id_column => 'id', text_column => 'body', parts => 6)" 2>&1) || true
+expect 'groups that were done are not done again' 't|6 of 6' "$(grep -q 'goes on with' <<<"$seen" && echo t || echo "$seen")|$(grep -o '[0-9] of 6' <<<"$seen" | tr '\n' ',' | sed 's/,$//')"
+expect_sql 'groups' 0 "SELECT count(*) FROM found_id FULL JOIN near_duplicates('base', 0.8, id_column => 'id', text_column => 'body') USING (left_id, right_id)
+    WHERE found_id.similarity IS DISTINCT FROM near_duplicates.similarity"
+q -c 'DROP TABLE found_id, found_id_log'
+left_behind groups
+expect 'an estimate by node' 4 "$(q -c "SELECT count(*) FROM near_duplicates_into_plan('docs', 0.8, id_column => 'id', text_column => 'body')")"
+expect 'an estimate: what is sent is received' t "$(q -c "SELECT abs(sum(sent) - sum(received)) < 100 AND sum(sent) > 0 AND bool_and(node IS NULL OR documents > 0 AND disk > 0) FROM near_duplicates_into_plan('docs', 0.8, id_column => 'id', text_column => 'body')")"
 # Of these documents few are in one cluster; what is between are stars of a chain.
 q -c "INSERT INTO docs SELECT 10000 + n, string_agg('v' || n + w, ' ') FROM generate_series(1, 50) n, generate_series(1, 10) w GROUP BY n"
 for table in larger clusters; do

@@ -13,6 +13,7 @@
 //! here is rolled back. So the log is created before any working table, and dropped after the last
 //! working table. Before a working table is created, an existing table of its name is dropped.
 
+pub mod estimate;
 pub mod plan;
 pub mod state;
 pub mod step;

@@ -83,6 +83,9 @@ fn go_on(state: &State, progress: &Progress) -> Vec<Step> {
     }
     match stage {
         Stage::Table(table) if state.call.shared => by_parts(state, progress, stage, table),
+        Stage::Table(Table::Candidates) if state.call.by_groups => {
+            by_parts(state, progress, stage, Table::Candidates)
+        }
         Stage::Round(_) if state.call.shared => by_parts(state, progress, stage, Table::Pairs),
         Stage::Table(table) => fill(state, progress, table),
         Stage::Round(round) if state.filled.is_none() => {

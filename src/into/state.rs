@@ -10,6 +10,9 @@ pub struct Call {
     /// True if the documents are on this server and each stage is done in parts that are committed
     /// one by one, perhaps by several sessions. The working tables keep their rows in a crash.
     pub shared: bool,
+    /// True if the parts of the candidates are joined on other nodes, some of them in each
+    /// transaction, and their rows are kept in a crash.
+    pub by_groups: bool,
     /// True if this is the first transaction.
     pub first: bool,
     /// True if the result is brought up to date, by working tables that are kept.
@@ -227,7 +230,7 @@ pub struct State {
     pub refused: bool,
     /// The results of counting tables.
     pub counted: Vec<(Table, Count)>,
-    /// The part that this transaction has taken.
+    /// The part that this transaction has taken, or the group of parts.
     pub claim: Option<Claim>,
     /// The number of new rows.
     pub filled: Option<i64>,

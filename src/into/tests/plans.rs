@@ -10,6 +10,7 @@ use crate::into::step::{End, Refusal, Stage, Table};
 const CALL: Call = Call {
     in_parts: true,
     shared: false,
+    by_groups: false,
     first: false,
     update: false,
     max_pairs: None,
@@ -240,6 +241,28 @@ fn a_stage_of_parts_is_opened_done_and_ended() {
     let many = Some(Claim::Part { before: 100_000_501 });
     let state = shared(&[5, 4, 1, 9], &[(Table::Routes, 9)], many);
     assert_eq!(plan(&state), [Refuse(Refusal::Candidates(100_000_500)), MORE]);
+}
+
+#[test]
+fn candidates_of_other_nodes_are_made_in_groups() {
+    let group = |rows: &[i64], claim| {
+        let mut state = counted(ours(rows), &[(Table::Sets, 5), (Table::Routes, 9)]);
+        (state.call.by_groups, state.claim) = (true, claim);
+        state
+    };
+    assert_eq!(plan(&group(&[5, 4, 1, 9], None)), [TakePart(Table::Candidates)]);
+    let closed = group(&[5, 4, 1, 9], Some(Claim::Closed));
+    assert_eq!(plan(&closed), [Make(Table::Candidates), Open, MORE]);
+    let mut part = group(&[5, 4, 1, 9], Some(Claim::Part { before: 7 }));
+    assert_eq!(plan(&part), [Fill(Table::Candidates)]);
+    part.filled = Some(2);
+    assert_eq!(plan(&part), [LogPart, MORE]);
+    let mut all = group(&[5, 4, 1, 9], Some(Claim::Done(9)));
+    all.filled = Some(9);
+    assert_eq!(plan(&all), [Log(Stage::Table(Table::Candidates)), MORE]);
+    // All other stages are made as a whole.
+    assert_eq!(plan(&group(&[], None)), [Make(Table::Sets), Fill(Table::Sets)]);
+    assert_eq!(plan(&group(&[5], None)), [Make(Table::Members), Fill(Table::Members)]);
 }
 
 /// Returns the state of a call that brings a result up to date, with a log.

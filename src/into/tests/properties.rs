@@ -24,7 +24,7 @@ prop_compose! {
         clusters in any::<bool>(), by_stars in any::<bool>(), compares_by_ranks in any::<bool>(), allowance in prop_oneof![Just(0), Just(1 << 30)]) -> Call {
         let shared = shared && in_parts;
         let by_stars = by_stars && clusters && in_parts && !shared;
-        Call { in_parts, shared, first: true, update: false, max_pairs: max_pairs.filter(|_| in_parts), clusters, by_stars, compares_by_ranks, allowance }
+        Call { in_parts, shared, by_groups: false, first: true, update: false, max_pairs: max_pairs.filter(|_| in_parts), clusters, by_stars, compares_by_ranks, allowance }
     }
 }
 

@@ -28,10 +28,12 @@ sql_function! {
 }
 
 /// A method and the estimate for it.
-struct Planned {
+pub(crate) struct Planned {
     method: &'static str,
-    run: SampleRun,
-    estimate: Estimate,
+    /// What it did for the sample.
+    pub run: SampleRun,
+    /// What it takes for all documents.
+    pub estimate: Estimate,
     call: String,
 }
 
@@ -72,7 +74,7 @@ impl Plan {
 /// Runs the method of a request on a sample and estimates its work on all documents. If they would
 /// not fit in memory, the sample gets as much less memory as it is smaller, so that it goes to
 /// temporary files where the call does.
-fn plan(request: &Request, sample: Sample, find_seconds: f64) -> Result<Planned> {
+pub(crate) fn plan(request: &Request, sample: Sample, find_seconds: f64) -> Result<Planned> {
     let planned = plan_within(request, sample, find_seconds, |memory| memory)?;
     match planned.run.fits_in_memory() {
         true => Ok(planned),

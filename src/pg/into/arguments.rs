@@ -50,11 +50,11 @@ pub(super) struct CallArguments {
     /// The arguments of the join.
     pub join: KeptArguments,
     /// The name of the table of pairs.
-    pairs: Option<String>,
+    pub pairs: Option<String>,
     /// The number of parts.
-    parts: Option<i32>,
+    pub parts: Option<i32>,
     /// The name of the table of clusters.
-    clusters: Option<String>,
+    pub clusters: Option<String>,
     /// Whether to continue the work of an earlier call.
     pub resume: Option<bool>,
     /// Whether a result is brought up to date, and what this takes is kept.

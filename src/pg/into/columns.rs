@@ -69,6 +69,14 @@ impl Types<'_> {
         columns.collect::<Vec<_>>().join(", ")
     }
 
+    /// Returns the types of sets and of their order.
+    pub(crate) fn of_sets(&self) -> [Oid; 2] {
+        if self.carried {
+            return [pg_sys::BYTEAOID; 2];
+        }
+        [c"token_set", c"token_ranks"].map(|name| self.extension.type_named(name))
+    }
+
     /// Returns the columns as in the catalog.
     pub(crate) fn oids(&self, columns: &[Column]) -> Vec<(&'static str, Oid)> {
         let of = |of: Type| match of {

@@ -5,6 +5,7 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 
 use super::columns::Type;
+use super::groups;
 use super::layout::Distribution;
 use super::refusal;
 use super::spread::{SLOTS, Scratch};
@@ -113,7 +114,7 @@ impl Backend for InShards {
         let (join, progress) = (work.join()?, &work.log()?.progress);
         let (name, oid) = of(table)?;
         let to = (name.as_str(), oid);
-        let (mut moved, mut distinct) = (0, None);
+        let mut moved = 0;
         let rows = match table {
             Table::Sets | Table::Larger | Table::Edges | Table::Neighbours | Table::Clusters => {
                 return Err(not_here(table));
@@ -146,10 +147,8 @@ impl Backend for InShards {
             }
             Table::Candidates => {
                 let (routes, routes_oid) = of(Table::Routes)?;
-                let rows = fill_candidates(work, to, &[routes_oid], &routes)?;
-                moved = rows.saturating_mul(16);
-                distinct = citus::distinct_candidates(to).number()?;
-                rows
+                let of_group = format!("(SELECT p.* FROM {routes} p{}) ", groups::condition(work));
+                fill_candidates(work, to, &[routes_oid], &of_group)?
             }
             Table::Halves => {
                 let Stage::Round(round) = progress.next(false) else { return Err(not_here(table)) };
@@ -171,7 +170,6 @@ impl Backend for InShards {
         };
         work.state.filled = Some(rows);
         work.moved += moved;
-        work.distinct = distinct;
         Ok(())
     }
 
@@ -217,16 +215,21 @@ impl Backend for InShards {
 }
 
 /// Returns the number of parts, which is `usual` if the caller wants so many or rows of parts are
-/// kept. Each part costs every document up to a row, so few documents have only a part for each
-/// node.
+/// kept.
 fn parts(work: &Work, usual: i64) -> Result<i64> {
-    /// The number of documents for which a part more is made.
-    const EACH: i64 = 50_000;
     if work.asked.is_update() || work.arguments.names_parts() {
         return Ok(usual);
     }
-    let nodes = citus_catalog::nodes().number()?.unwrap_or(1).max(1);
-    Ok(usual.min(nodes.max(work.log()?.progress.expected(Table::Sets) / EACH)))
+    let nodes = citus_catalog::nodes().number()?.unwrap_or(1);
+    Ok(few_parts(usual, nodes, work.log()?.progress.expected(Table::Sets)))
+}
+
+/// Returns the number of parts for so many documents. Each part costs every document up to a row,
+/// so few documents have only a part for each node.
+pub(super) fn few_parts(usual: i64, nodes: i64, documents: i64) -> i64 {
+    /// The number of documents for which a part more is made.
+    const EACH: i64 = 50_000;
+    usual.min(nodes.max(1).max(documents / EACH))
 }
 
 /// Fills the table of ranks with the order of tokens in a sample of the sets, or with what the

@@ -10,11 +10,14 @@
 //! Citus. [`tables`] makes the working tables. They are filled by [`on_servers`] or, in Citus, by
 //! [`in_shards`], where [`stars`] also makes clusters, or by [`here`] if the documents are on this
 //! server and are joined in parts, which sessions share: [`in_parts`] finds these tables, and
-//! [`parts`] takes the parts. [`outcome`] makes the tables that the caller named. [`reasons`] makes
-//! the error that says why a call ends, and [`refusal`] is an error that is raised once the tables
-//! of the call are dropped. [`update`] brings a finished result up to date by working tables that
-//! are [`kept`], in Citus as [`update_shards`] does. [`runs`] lists calls and what they left, and
-//! cleans up.
+//! [`parts`] takes the parts; [`groups`] takes those that other nodes join. [`outcome`] makes the
+//! tables that the caller named. [`reasons`] makes the error that says why a call ends, and
+//! [`refusal`] is an error that is raised once the tables of the call are dropped. [`retry`]
+//! repeats steps that failed because of a node, and [`connection`] is a request to a server with
+//! a deadline. [`update`] brings a finished result up to date by working tables that are [`kept`], in
+//! Citus as [`update_shards`] does. [`runs`] lists calls and what they left, and cleans up.
+//! [`estimate`] says beforehand what a call takes on each node, by [`measure`], which takes its
+//! steps on a sample.
 //!
 //! Work runs as the caller with `pg_catalog` as the only schema of the search path, except for
 //! reading documents, which runs like any query of the caller.
@@ -24,7 +27,10 @@
 
 mod arguments;
 mod columns;
+mod connection;
 mod documents;
+mod estimate;
+mod groups;
 mod here;
 mod in_parts;
 mod in_shards;
@@ -32,6 +38,7 @@ mod kept;
 mod layout;
 mod log;
 mod look;
+mod measure;
 mod method;
 mod on_servers;
 mod outcome;
@@ -40,6 +47,7 @@ mod parts;
 mod place;
 mod reasons;
 mod refusal;
+mod retry;
 mod runs;
 mod servers;
 mod spread;

@@ -4,6 +4,7 @@ use std::ffi::CStr;
 
 use pgrx::pg_sys::Oid;
 
+use super::groups;
 use super::statements::fill::Named;
 use super::statements::{fill, outcome};
 use super::work::{Backend, Work, not_here};
@@ -58,7 +59,8 @@ impl Backend for OnServers {
             }
             Table::Candidates => {
                 let routes = of(Table::Routes)?;
-                fill::candidates(&join, to, (&routes.0, routes.1), documents)
+                let group = (groups::condition(work), groups::repeats(work));
+                fill::candidates(&join, to, (&routes.0, routes.1), documents, (&group.0, group.1))
             }
             Table::Halves => {
                 let Stage::Round(round) = progress.next(false) else { return Err(not_here(table)) };

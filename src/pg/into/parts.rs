@@ -168,7 +168,7 @@ pub(super) fn take(work: &mut Work, table: Table) -> Result<()> {
 }
 
 /// Returns the numbers of the parts that are done, and the number of their rows.
-fn done(noted: Named<'_>, step: i64) -> Result<(Vec<i64>, i64)> {
+pub(super) fn done(noted: Named<'_>, step: i64) -> Result<(Vec<i64>, i64)> {
     let columns = [pg_sys::TEXTOID, pg_sys::INT8OID];
     let [done, rows] = statements::parts_done(noted, step).row(columns)?.unwrap_or_default();
     let done = done.map(read_text).transpose()?.unwrap_or_default();
@@ -216,9 +216,6 @@ pub(super) fn wait(work: &mut Work) {
 
 /// Forgets the parts that are done after the first `keep` steps.
 pub(super) fn forget(work: &Work, keep: usize) -> Result<()> {
-    if !work.state.call.shared {
-        return Ok(());
-    }
     match work.spread()?.open_parts()? {
         Some((name, oid)) => statements::forget_parts((&name, oid), keep as i64 + 1).run().map(|_| ()),
         None => Ok(()),

@@ -59,6 +59,13 @@ impl Place {
         Self::new(namespace, name)
     }
 
+    /// Returns the place of a name in the schema of a relation.
+    pub(super) fn with_relation(relation: Oid, name: &str) -> Result<Self> {
+        // SAFETY: any OID may be looked up.
+        let namespace = unsafe { pg_sys::get_rel_namespace(relation) };
+        Self::new(namespace, name.to_owned())
+    }
+
     fn new(namespace: Oid, name: String) -> Result<Self> {
         // SAFETY: any OID may be looked up; the schema was found a moment ago.
         let schema = unsafe {

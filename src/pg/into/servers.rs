@@ -8,12 +8,13 @@ use pgrx::pg_sys;
 use pgrx::{PgSqlErrorCode, check_for_interrupts};
 use serde::{Deserialize, Serialize};
 
+use super::connection;
 use super::statements::{catalog, remote};
 use crate::pg::procedure::statement::{Statement, read_text};
 use crate::pg::query::as_user::Extension;
 use crate::pg::query::names::quote_identifier;
-use crate::pg::query::subtransaction::apart;
 use crate::pg::request::example::literal;
+use crate::pg::server::deadline;
 use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::{Result, SqlError, is_in_class};
 use crate::pg::server::version;
@@ -97,7 +98,7 @@ impl Dblink {
         check_name(server)?;
         for last in (0..TRIES).map(|n| n + 1 == TRIES) {
             check_for_interrupts!();
-            let error = match apart(|| remote::run(&self.schema, &server.name, sql)?.row(remote::ANSWER)) {
+            let error = match connection::exchange(&self.schema, &server.name, sql, deadline::current()) {
                 Ok(_) => return Ok(()),
                 Err(error) => error,
             };
@@ -113,12 +114,18 @@ impl Dblink {
     pub(super) fn ask(&self, server: &Server, sql: &str) -> Result<Option<String>> {
         check_for_interrupts!();
         check_name(server)?;
-        let row = match apart(|| remote::ask(&self.schema, &server.name, sql)?.row(remote::ANSWER)) {
-            Ok(row) => row,
-            Err(error) => return Err(named(server, error)?),
-        };
-        let Some([Some(answer)]) = row else { return Ok(None) };
-        Ok(Some(read_text(answer)?.into_owned()))
+        connection::exchange(&self.schema, &server.name, sql, deadline::current())
+            .or_else(|error| Err(named(server, error)?))
+    }
+
+    /// Reports whether a server answers within some seconds.
+    pub(super) fn answers(&self, server: &str) -> Result<bool> {
+        const PATIENCE: i32 = 3000;
+        let _limit = deadline::limit(PATIENCE);
+        match connection::exchange(&self.schema, server, "SELECT 1::pg_catalog.text", PATIENCE) {
+            Ok(_) => Ok(true),
+            Err(error) => unanswered(error).map(|_| false),
+        }
     }
 
     /// Checks that a server has the same version of the extension, in a schema of the same name,
@@ -197,10 +204,10 @@ impl Dblink {
         }
     }
 
-    /// Makes a table without rows on a server, in place of an existing table of this name.
-    /// Its rows are kept after a crash if `kept` is set.
-    pub(super) fn create(&self, server: &Server, table: &str, columns: &str, kept: bool) -> Result<()> {
-        self.run(server, &remote::create(&self.home(server)?, table, columns, kept))
+    /// Makes a table without rows on a server, in place of an existing table of this name. Its rows
+    /// are kept after a crash.
+    pub(super) fn create(&self, server: &Server, table: &str, columns: &str) -> Result<()> {
+        self.run(server, &remote::create(&self.home(server)?, table, columns))
     }
 
     /// Reports whether a server has a table as the role made it.
@@ -263,11 +270,17 @@ fn check_name(server: &Server) -> Result<()> {
 /// neither dblink nor the server here names it. Its SQLSTATE stays, so that a script knows whether
 /// to try again.
 fn named(server: &Server, error: SqlError) -> Result<SqlError> {
-    let SqlError::Server(data) = error else { return Ok(error) };
+    let name = &server.name;
+    let SqlError::Server(data) = error else {
+        let SqlError::Own { code, message, .. } = &error else { return Ok(error) };
+        if !is_of_connections(*code as i32) {
+            return Ok(error);
+        }
+        return Ok(SqlError::new(*code, format!("server \"{name}\" {message}")).hint(deadline::HINT));
+    };
     // SAFETY: an error that was copied from the server.
     let code = unsafe { (*data).sqlerrcode };
     let (message, detail) = texts(data);
-    let name = &server.name;
     if is_of_connections(code) {
         let why = detail.lines().next().filter(|line| !line.is_empty()).unwrap_or(&message);
         let message = format!("server \"{name}\" is not reached: {why}");

@@ -272,12 +272,11 @@ impl Spread<'_> {
         let columns = self.owned.types.sql(self.columns(table));
         let key = if self.update && table == Table::Sets { ", PRIMARY KEY (n)" } else { "" };
         let Some(by) = definitions::spread_by(table).filter(|_| !self.is_plain()) else {
-            let create = if self.update { definitions::create_kept } else { definitions::create_here };
-            return create(&name, &format!("{columns}{key}")).run().map(|_| ());
+            return definitions::create_kept(&name, &format!("{columns}{key}")).run().map(|_| ());
         };
         let far_name = self.name(table);
         for server in self.servers {
-            self.dblink()?.create(server, &far_name, &format!("{columns}{key}"), self.update)?;
+            self.dblink()?.create(server, &far_name, &format!("{columns}{key}"))?;
         }
         let ranges = (table == Table::Routes).then_some(parts);
         definitions::create_spread(&name, &columns, by, ranges.is_some()).run()?;

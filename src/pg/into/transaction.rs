@@ -4,32 +4,29 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 
 use super::arguments::{CallArguments, InParts, JoinArguments, Places};
+use super::groups;
 use super::here::Here;
 use super::in_shards::InShards;
 use super::log::{LogTable, StageDetails};
 use super::look::{arguments, look_around};
 use super::on_servers::OnServers;
-use super::place::such_as;
 use super::reasons;
 use super::refusal::{self, Pending};
+use super::retry;
 use super::update::{self, Updated};
 use super::update_shards::UpdatedShards;
-use super::work::{Part, Work};
+use super::work::{Group, Part, Work};
 use super::{outcome, parts, stars, tables};
 use crate::into::plan::plan;
 use crate::into::state::{self, Log, Sizes, State, rounds};
 use crate::into::step::{End, Refusal, Stage, Step, Table};
 use crate::pg::procedure::session_lock::SessionLock;
-use crate::pg::procedure::transaction::{self, Transaction, check_can_commit};
+use crate::pg::procedure::transaction::{self, Transaction};
 use crate::pg::query::as_user::{Extension, as_user};
-use crate::pg::query::relation::Relation;
 use crate::pg::server::activity;
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::settings;
-
-/// The call that hints show.
-const CALL: &str = "CALL near_duplicates_into('docs', 0.8, 'docs_pairs');";
 
 sql_function! {
     /// `neardup_into_step(docs, threshold, options, arguments, began)`: does one transaction of a
@@ -41,17 +38,8 @@ sql_function! {
 }
 
 fn step(call: Call) -> Result<&'static str> {
-    // SAFETY: reads the state of the server.
-    if unsafe { pg_sys::RecoveryInProgress() } {
-        let message = "cannot execute near_duplicates_into during recovery";
-        return Err(SqlError::new(PgSqlErrorCode::ERRCODE_READ_ONLY_SQL_TRANSACTION, message)
-            .hint("Call it on the primary."));
-    }
-    let docs: Oid = call.need(0, "docs").map_err(|error| error.hint(CALL))?;
-    let shown = Relation::open(docs).map_err(|error| error.hint(CALL))?.shown;
-    let arguments = CallArguments::new(call, docs)?;
-    check_can_commit(arguments.name(), "steps", &such_as(arguments.name(), &shown))?;
     let began = call.datum(4).map_or(0, |began| began.value() as i64);
+    let (arguments, shown) = retry::open_call(call, !retry::is_checked(began))?;
     let refused = match refusal::left(began) {
         Pending::Raise(error) => return Err(error),
         Pending::Drop => true,
@@ -63,10 +51,9 @@ fn step(call: Call) -> Result<&'static str> {
     // The server takes no object locks in the class of relations, so this lock cannot collide with
     // a lock of the server.
     let lock = SessionLock { class: pg_sys::RelationRelationId, object: places.pairs.number() };
-    let first = !lock.is_held_since(began);
-    if !first {
-        pause();
-    }
+    // A transaction that failed has released the lock.
+    let first = !lock.is_held_since(began) && !retry::has_begun(began);
+    pause(if first { 0.0 } else { settings::pause() }.max(retry::pause(began)));
     let extension = Extension::of(call)?;
     extension.check_version(arguments.name())?;
     let asked = JoinArguments::new(&arguments, &extension, caller, &places.pairs)?;
@@ -76,9 +63,11 @@ fn step(call: Call) -> Result<&'static str> {
         return Err(SqlError::new(PgSqlErrorCode::ERRCODE_OBJECT_IN_USE, message)
             .hint("Name another table for the pairs, or wait until it is made."));
     }
+    let _limit = retry::limit(asked.in_parts.as_ref());
     let mut work = begin(extension, (arguments, asked), (places, caller, began), (lock, first))?;
     work.state.refused = refused;
     let end = transaction::run(&mut work)?;
+    retry::done(began, work.log.as_ref().map_or(0, |log| log.progress.rows.len()));
     if is_shared {
         activity::end();
     }
@@ -90,9 +79,8 @@ fn step(call: Call) -> Result<&'static str> {
     Ok("done")
 }
 
-/// Waits between two transactions, as long as the caller wants.
-fn pause() {
-    let seconds = settings::pause();
+/// Waits some seconds.
+fn pause(seconds: f64) {
     if seconds > 0.0 {
         // SAFETY: a function of the server that takes a float8 and answers to interrupts.
         unsafe {
@@ -137,6 +125,7 @@ fn begin(
     let call_state = state::Call {
         in_parts: asked.in_parts.is_some(),
         shared,
+        by_groups: asked.in_parts.is_some() && !shared && !asked.is_update(),
         first,
         update: asked.is_update(),
         max_pairs: asked.max_pairs.filter(|_| asked.in_parts.is_some()),
@@ -165,6 +154,7 @@ fn begin(
         began,
         lock,
         part: Part::default(),
+        group: Group::default(),
         moved: 0,
         distinct: None,
         state: State::new(call_state, Log::None),
@@ -231,9 +221,9 @@ impl Transaction for Work {
                 work.state.counted.push((table, count));
                 Ok(())
             }),
-            Step::TakePart(table) => as_caller(self, |work| parts::take(work, table)),
-            Step::Open => as_caller(self, parts::open),
-            Step::LogPart => as_caller(self, parts::note),
+            Step::TakePart(table) => as_caller(self, |work| take_part(work, table)),
+            Step::Open => as_caller(self, open_parts),
+            Step::LogPart => as_caller(self, note_parts),
             Step::Wait => as_caller(self, |work| {
                 parts::wait(work);
                 Ok(())
@@ -292,6 +282,21 @@ fn check_ids(work: &mut Work) -> Result<()> {
         refusal::remember(work.began, why, false);
     }
     Ok(())
+}
+
+/// Takes a part of a stage that sessions share, or a group of parts that other nodes join.
+fn take_part(work: &mut Work, table: Table) -> Result<()> {
+    if work.state.call.by_groups { groups::take(work) } else { parts::take(work, table) }
+}
+
+/// Notes that the tables of the stage are made.
+fn open_parts(work: &mut Work) -> Result<()> {
+    if work.state.call.by_groups { groups::open(work) } else { parts::open(work) }
+}
+
+/// Notes that the part or the group is done.
+fn note_parts(work: &mut Work) -> Result<()> {
+    if work.state.call.by_groups { groups::note(work) } else { parts::note(work) }
 }
 
 /// Carries out a step as the caller, with settings that last as long as the step.

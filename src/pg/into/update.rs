@@ -212,7 +212,7 @@ impl Backend for Updated {
                 set(c"enable_partitionwise_aggregate", c"on");
                 let (routes, documents) = (of(Table::Routes)?, work.log()?.progress.expected(Table::Sets));
                 let join = statements::knowing(work.join()?, first);
-                fill::candidates(&join, to, (&routes.0, routes.1), documents).run()?
+                fill::candidates(&join, to, (&routes.0, routes.1), documents, ("", false)).run()?
             }
             Table::Known => {
                 let [changes, sets, members] = [of(Table::Changes)?, of(Table::Sets)?, of(Table::Members)?];

@@ -46,6 +46,8 @@ pub(super) struct Work {
     pub lock: SessionLock,
     /// What the session does of a stage that sessions share.
     pub part: Part,
+    /// The parts that the transaction joins on other nodes.
+    pub group: Group,
     /// The number of bytes in rows that moved between shards in this transaction.
     pub moved: i64,
     /// The number of distinct candidates, if the table of candidates contains some of them more
@@ -62,6 +64,17 @@ pub(super) struct Part {
     pub number: u16,
     /// Set while the transaction has the turn to decide what is done next.
     pub has_turn: bool,
+}
+
+/// A group of parts that a transaction joins on other nodes.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Group {
+    /// The numbers of the parts.
+    pub parts: Vec<i64>,
+    /// The number of parts that were done before.
+    pub done: usize,
+    /// The number of all parts.
+    pub all: usize,
 }
 
 /// A way to fill the working tables in their place: on servers, in shards of Citus, or on this

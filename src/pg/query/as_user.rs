@@ -193,6 +193,19 @@ pub(crate) fn acts_for(role: pg_sys::Oid) -> bool {
     unsafe { pg_sys::has_privs_of_role(pg_sys::GetUserId(), role) }
 }
 
+/// Runs work with settings that every user may change, and restores them. After an error the server
+/// itself restores them.
+pub(crate) fn with_settings<T>(settings: &[(&CStr, &CStr)], work: impl FnOnce() -> Result<T>) -> Result<T> {
+    // SAFETY: the settings are changed on a nesting level of their own, as in `as_user`.
+    unsafe {
+        let level = pg_sys::NewGUCNestLevel();
+        settings.iter().for_each(|(name, value)| set(name, value));
+        let result = work();
+        pg_sys::AtEOXact_GUC(false, level);
+        result
+    }
+}
+
 /// Changes a setting for the rest of the work that runs as another user ([`as_user`]).
 pub(crate) fn set(name: &CStr, value: &CStr) {
     // SAFETY: C strings of a setting that every user may change; the change is made at the nesting

@@ -11,8 +11,8 @@ use super::moment::with_current;
 use super::prepared::{Prepared, in_session};
 use super::statement::Query;
 use crate::pg::compat::attributes;
-use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError, catch};
+use crate::pg::server::{deadline, encoding};
 
 // The statement may run user-defined functions, whose errors must be returned with all details.
 unsafe extern "C-unwind" {
@@ -64,7 +64,7 @@ impl Query<'_> {
                 _ => SPI_execute_plan(plan, values, nulls, read_only, 0),
             })
         };
-        let code = with_current(|moment| in_session(|| run(moment)))?;
+        let code = deadline::run(|| with_current(|moment| in_session(|| run(moment))))?;
         if code < 0 {
             return Err(SqlError::new(
                 PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,

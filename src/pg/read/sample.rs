@@ -21,6 +21,16 @@ pub(crate) struct Sample {
     /// The number of all documents.
     pub documents: u64,
     below: i64,
+    by: Hash,
+}
+
+/// The hash of an id that chooses rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hash {
+    /// Of the id as a text: for ids of any type, and the same for equal ids of different types.
+    OfText,
+    /// Of the id itself, of a type that has a hash. Servers of postgres_fdw compute it.
+    OfValue,
 }
 
 impl Sample {
@@ -31,7 +41,31 @@ impl Sample {
         const MOST: u64 = 100_000;
         let documents = count(source, None)?;
         let wanted = asked.map_or((documents / 100).clamp(LEAST, MOST), NonZeroU64::get);
-        Ok(Self { documents, below: 1 << HASH_BITS }.at_most(wanted))
+        Ok(Self { documents, below: 1 << HASH_BITS, by: Hash::OfText }.at_most(wanted))
+    }
+
+    /// Decides on a sample of `wanted` documents on average, chosen by a hash. `counted` is the
+    /// number of all documents, if it is known.
+    pub(crate) fn by(source: &Source, by: Hash, wanted: u64, counted: Option<u64>) -> Result<Self> {
+        let documents = counted.map_or_else(|| count(source, None), Ok)?;
+        Ok(Self { documents, below: 1 << HASH_BITS, by }.at_most(wanted))
+    }
+
+    /// Returns half of the sample.
+    #[must_use]
+    pub(crate) fn half(self) -> Self {
+        Self { below: (self.below / 2).max(1), ..self }
+    }
+
+    /// Reports whether a row with this hash is in the sample.
+    pub(crate) fn has(self, hash: i64) -> bool {
+        hash < self.below
+    }
+
+    /// Returns the SQL expression for the hash of a row of a source, and the limit of the hashes of
+    /// the sample.
+    pub(crate) fn hash(self, source: &Source) -> (String, i64) {
+        (hash(source, self.by), self.below)
     }
 
     /// Restricts the sample to so many documents on average.
@@ -48,7 +82,7 @@ impl Sample {
     pub(crate) fn of(self, source: &Source) -> Source {
         match self.has_all() {
             true => source.clone(),
-            false => source.only(&is_chosen(source), &[self.limit()], &[]),
+            false => source.only(&is_chosen(source, self.by), &[self.limit()], &[]),
         }
     }
 
@@ -86,14 +120,23 @@ impl Sample {
     }
 }
 
+/// Returns the SQL expression for the hash of a row of a source.
+fn hash(source: &Source, by: Hash) -> String {
+    let hash = match by {
+        Hash::OfText => format!(
+            "pg_catalog.hashtextextended(({})::pg_catalog.text COLLATE pg_catalog.\"C\", 7::pg_catalog.int8)",
+            source.id
+        ),
+        Hash::OfValue => {
+            format!("pg_catalog.hash_array_extended(ARRAY[{}], 7::pg_catalog.int8)", source.key)
+        }
+    };
+    format!("({hash} OPERATOR(pg_catalog.&) {}::pg_catalog.int8)", (1i64 << HASH_BITS) - 1)
+}
+
 /// Returns the condition that a row of a source is in the sample.
-fn is_chosen(source: &Source) -> String {
-    format!(
-        "(pg_catalog.hashtextextended(({})::pg_catalog.text COLLATE pg_catalog.\"C\", 7::pg_catalog.int8) \
-         OPERATOR(pg_catalog.&) {}::pg_catalog.int8) OPERATOR(pg_catalog.<) $1",
-        source.id,
-        (1i64 << HASH_BITS) - 1
-    )
+fn is_chosen(source: &Source, by: Hash) -> String {
+    format!("{} OPERATOR(pg_catalog.<) $1", hash(source, by))
 }
 
 /// Counts the rows of a source: all, or those of a sample that have a document.
@@ -101,11 +144,11 @@ fn count(source: &Source, of: Option<Sample>) -> Result<u64> {
     let sql = match of {
         None => format!("SELECT pg_catalog.count(*) FROM {} AS d", source.table),
         // The rows of the table are read for the column, also if an index has the ids.
-        Some(_) => format!(
+        Some(sample) => format!(
             "SELECT pg_catalog.count({}) FROM {} AS d WHERE {}",
             source.column,
             source.table,
-            is_chosen(source)
+            is_chosen(source, sample.by)
         ),
     };
     let (relations, limit) = ([source.oid], of.map(Sample::limit));

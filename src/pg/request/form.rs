@@ -64,6 +64,7 @@ arguments! {
     Multiset = "multiset",
     Options = "options",
     Pairs = "pairs",
+    Parts = "parts",
     Right = "right",
     RightIdColumn = "right_id_column",
     RightSiteColumn = "right_site_column",
@@ -122,6 +123,9 @@ forms! {
     ],
     NEAR_DUPLICATES_PLAN = "near_duplicates_plan" [
         Docs, Threshold, Options, IdColumn, TextColumn, Method, Tokenizer, Shingle, Multiset, SiteColumn, Sample,
+    ],
+    NEAR_DUPLICATES_INTO_PLAN = "near_duplicates_into_plan" [
+        Docs, Threshold, Options, IdColumn, TextColumn, Method, Tokenizer, Shingle, Multiset, SiteColumn, Parts, Sample,
     ],
     NEAREST = "nearest" [Docs, K, IdType, IdColumn, TextColumn, Method, Tokenizer, Shingle, Multiset],
     SUGGEST = "suggest" [Docs, IdColumn, TextColumn, Sample, Labels, MinPrecision],

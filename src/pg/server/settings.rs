@@ -9,6 +9,9 @@ static THREADS: GucSetting<i32> = GucSetting::<i32>::new(0);
 static MEMORY: GucSetting<i32> = GucSetting::<i32>::new(0);
 static KEEP_RUNS: GucSetting<i32> = GucSetting::<i32>::new(1000);
 static PAUSE: GucSetting<i32> = GucSetting::<i32>::new(0);
+static INTO_NODE_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(0);
+static INTO_AT_ONCE: GucSetting<i32> = GucSetting::<i32>::new(0);
+static INTO_RETRIES: GucSetting<i32> = GucSetting::<i32>::new(2);
 static PROGRESS: GucSetting<bool> = GucSetting::<bool>::new(false);
 static ENABLE_NEAR_JOIN: GucSetting<bool> = GucSetting::<bool>::new(true);
 
@@ -62,6 +65,7 @@ pub(crate) fn define() {
         GucContext::Userset,
         GucFlags::UNIT_MS,
     );
+    define_into();
     GucRegistry::define_bool_guc(
         c"neardup.enable_near_join",
         c"Whether the planner may make a join by <@ near(...) as one batch.",
@@ -73,6 +77,56 @@ pub(crate) fn define() {
     let prefix = CString::from(c"neardup");
     // SAFETY: a C string that outlives the call, in the backend's own thread.
     unsafe { pg_sys::MarkGUCPrefixReserved(prefix.as_ptr()) };
+}
+
+/// Declares the settings of calls that other nodes take part in.
+fn define_into() {
+    GucRegistry::define_int_guc(
+        c"neardup.into_at_once",
+        c"Parts that near_duplicates_into joins at once on other nodes, and commits together.",
+        c"0 means as many as have about 20 million rows.",
+        &INTO_AT_ONCE,
+        0,
+        65_536,
+        GucContext::Userset,
+        GucFlags::default(),
+    );
+    GucRegistry::define_int_guc(
+        c"neardup.into_node_timeout",
+        c"How long a statement of near_duplicates_into that other nodes take part in may take.",
+        c"0 means as long as it takes.",
+        &INTO_NODE_TIMEOUT,
+        0,
+        i32::MAX,
+        GucContext::Userset,
+        GucFlags::UNIT_MS,
+    );
+    GucRegistry::define_int_guc(
+        c"neardup.into_retries",
+        c"How often near_duplicates_into repeats a step that failed because a node was not reached.",
+        c"The same for deadlocks and conflicts of transactions; no other errors are repeated.",
+        &INTO_RETRIES,
+        0,
+        1000,
+        GucContext::Userset,
+        GucFlags::default(),
+    );
+}
+
+/// Returns the number of parts that are joined at once on other nodes, or `None` if the call
+/// decides.
+pub(crate) fn into_at_once() -> Option<usize> {
+    usize::try_from(INTO_AT_ONCE.get()).ok().filter(|&parts| parts > 0)
+}
+
+/// Returns the milliseconds that a statement that other nodes take part in may take, or 0.
+pub(crate) fn into_node_timeout() -> i32 {
+    INTO_NODE_TIMEOUT.get()
+}
+
+/// Returns how often a step is repeated.
+pub(crate) fn into_retries() -> i32 {
+    INTO_RETRIES.get()
 }
 
 /// Returns the number of threads to work with, at least 1.

@@ -45,3 +45,12 @@ pub(crate) fn keys(table: Oid, parts: i64, shards: i64) -> Statement {
         table.to_u32()
     ))
 }
+
+/// Returns the names of the nodes that do not answer, or no row.
+pub(crate) fn silent_nodes() -> Statement {
+    Statement::new(
+        "SELECT n.names FROM (SELECT string_agg(concat(n.nodename, ':', n.nodeport), ', ' ORDER BY n.nodename, n.nodeport) AS names FROM pg_dist_node n \
+             WHERE n.noderole = 'primary' AND n.isactive AND NOT COALESCE(citus_check_connection_to_node(n.nodename, n.nodeport), false)) n \
+         WHERE n.names IS NOT NULL",
+    )
+}

@@ -78,11 +78,6 @@ pub(crate) fn columns_in_parts(table: Table) -> &'static [Column] {
     }
 }
 
-/// Makes a local table.
-pub(crate) fn create_here(name: &str, columns: &str) -> Statement {
-    Statement::new(format!("CREATE UNLOGGED TABLE {name} ({columns})"))
-}
-
 /// Makes a table whose rows are distributed by a column: by its hash, or in ranges if `ranges` is
 /// set.
 pub(crate) fn create_spread(name: &str, columns: &str, by: &str, ranges: bool) -> Statement {

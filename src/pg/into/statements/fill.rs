@@ -161,6 +161,20 @@ impl Join {
             Some((method, _)) => format!("{INTERNAL}.neardup_carried_ranks(s.set, {method}{internal})"),
         }
     }
+
+    /// Returns the number of bytes of a set that is similar to no other one.
+    pub(crate) fn least_bytes(&self) -> u64 {
+        if self.carried.is_some() { 0 } else { token_set::HEADER as u64 }
+    }
+
+    /// Returns the SQL expression for an empty order.
+    pub(crate) fn no_order(&self) -> String {
+        let schema = &self.schema;
+        match self.carried {
+            None => format!("{schema}.token_order(NULL::{schema}.token_set, 1::int4)"),
+            Some(_) => "''::bytea".to_owned(),
+        }
+    }
 }
 
 /// Returns a method as an SQL literal.
@@ -245,12 +259,7 @@ pub(crate) fn ranks(join: &Join, ranks: Named<'_>, sets: Named<'_>, count: i64) 
 
 /// Makes an empty order for joins that need none.
 pub(crate) fn no_ranks(join: &Join, ranks: Named<'_>) -> Statement {
-    let schema = &join.schema;
-    let none = match join.carried {
-        None => format!("{schema}.token_order(NULL::{schema}.token_set, 1::int4)"),
-        Some(_) => "''::bytea".to_owned(),
-    };
-    Statement::new(format!("INSERT INTO {} SELECT {none}", ranks.0)).about([ranks.1])
+    Statement::new(format!("INSERT INTO {} SELECT {}", ranks.0, join.no_order())).about([ranks.1])
 }
 
 /// Makes the rows of the parts, with each distinct set once. Sets and members are distributed
@@ -265,17 +274,42 @@ pub(crate) fn routes(join: &Join, routes: Named<'_>, [sets, members, ranks]: [Na
     .about([routes.1, sets.1, members.1, ranks.1])
 }
 
-/// Finds the candidates among this number of documents, up to one candidate more than is allowed.
-/// The join of the parts is planned separately: it costs least if each server joins its own parts.
-pub(crate) fn candidates(join: &Join, candidates: Named<'_>, routes: Named<'_>, documents: i64) -> Statement {
+/// Finds the candidates among this number of documents, up to one candidate more than is allowed,
+/// in parts that a condition names. The join of the parts is planned separately: it costs least if
+/// each server joins its own parts. If parts that were joined before may have the same candidates,
+/// `besides` is set, and these are left out.
+pub(crate) fn candidates(
+    join: &Join,
+    candidates: Named<'_>,
+    routes: Named<'_>,
+    documents: i64,
+    (parts, besides): (&str, bool),
+) -> Statement {
     let internal = &join.internal;
     let (joined, most) = (join.joined(), most_candidates(documents).saturating_add(1));
+    let known =
+        if besides { format!(" EXCEPT SELECT k.l, k.r FROM {} k", candidates.0) } else { String::new() };
     Statement::new(format!(
-        "WITH j AS MATERIALIZED (SELECT {joined} AS ids FROM {} p GROUP BY p.part) \
-         INSERT INTO {} SELECT DISTINCT c.left_id, c.right_id FROM j, {INTERNAL}.neardup_candidate_pairs(j.ids{internal}) c LIMIT {most}",
+        "WITH j AS MATERIALIZED (SELECT {joined} AS ids FROM {} p{parts} GROUP BY p.part) \
+         INSERT INTO {} SELECT f.left_id, f.right_id FROM (SELECT DISTINCT c.left_id, c.right_id FROM j, {INTERNAL}.neardup_candidate_pairs(j.ids{internal}) c{known}) f LIMIT {most}",
         routes.0, candidates.0
     ))
     .about([routes.1, candidates.1])
+}
+
+/// Returns the condition that a row `p` of the parts is in one of these.
+pub(crate) fn of_parts(parts: &[i64]) -> String {
+    let parts: Vec<String> = parts.iter().map(i64::to_string).collect();
+    format!(" WHERE p.part = ANY ('{{{}}}'::int4[])", parts.join(","))
+}
+
+/// Returns the numbers of all parts that have rows, as an array.
+pub(crate) fn parts_of(routes: Named<'_>) -> Statement {
+    Statement::new(format!(
+        "SELECT COALESCE(array_agg(p.part ORDER BY p.part), '{{}}'::int4[])::text FROM (SELECT p.part FROM {} p GROUP BY p.part) p",
+        routes.0
+    ))
+    .about([routes.1])
 }
 
 /// Inserts the candidates of a round with their left sets, which are on the same servers.

@@ -7,13 +7,14 @@
 //! these; [`citus`] and [`citus_result`] do both if the documents are in Citus, and [`stars`] makes
 //! clusters there. [`here`] fills the tables that sessions share, and notes the parts that are
 //! done. [`update`] has the statements that bring a result up to date. [`runs`] finds what calls
-//! have left.
+//! have left, and [`estimate`] takes the steps of a call on a sample.
 
 pub(super) mod catalog;
 pub(super) mod citus;
 pub(super) mod citus_catalog;
 pub(super) mod citus_result;
 pub(super) mod definitions;
+pub(super) mod estimate;
 pub(super) mod fill;
 pub(super) mod here;
 pub(super) mod log;

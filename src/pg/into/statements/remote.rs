@@ -1,8 +1,8 @@
 //! Statements that run on a server through dblink, independent of the local transaction.
 //!
 //! Their texts qualify all names with their schemas, because they run with the search path of the
-//! role on the server. None of them waits for a lock for long: a wait inside dblink does not react
-//! to a cancel.
+//! role on the server. None of them waits for a lock for long: a server
+//! that waits does not hear that the call was cancelled.
 
 use pgrx::pg_sys;
 
@@ -13,20 +13,48 @@ use crate::pg::server::error::Result;
 /// The time after which a statement stops waiting for a lock; the caller then tries again.
 const PATIENCE: &str = "SET lock_timeout = '500ms'";
 
-/// Runs statements that return no rows on a server, and returns the command tag of the last one.
-/// `dblink` is the schema of that extension.
-pub(crate) fn run(dblink: &str, server: &str, sql: &str) -> Result<Statement> {
-    let call = format!("SELECT {dblink}.dblink_exec($1, $2)");
-    Ok(Statement::new(call).with([text(server)?, text(&format!("{PATIENCE}; {sql}"))?]))
+/// The name of the connection, which lasts as long as a request.
+const CONNECTION: &str = "neardup_into";
+
+/// Returns the settings with which a request begins: it does not wait long for locks, and the
+/// server ends it after these milliseconds, if there are any.
+pub(crate) fn with_patience(sql: &str, milliseconds: i32) -> String {
+    let limit =
+        if milliseconds > 0 { format!("SET statement_timeout = {milliseconds}; ") } else { String::new() };
+    format!("{PATIENCE}; {limit}{sql}")
 }
 
-/// Asks a server for a text.
-pub(crate) fn ask(dblink: &str, server: &str, sql: &str) -> Result<Statement> {
-    let call = format!("SELECT a.answer FROM {dblink}.dblink($1, $2) AS a(answer text)");
-    Ok(Statement::new(call).with([text(server)?, text(sql)?]))
+/// Opens the connection to a server. `dblink` is the schema of that extension.
+pub(crate) fn connect(dblink: &str, server: &str) -> Result<Statement> {
+    Ok(Statement::new(format!("SELECT {dblink}.dblink_connect('{CONNECTION}', $1)")).with([text(server)?]))
 }
 
-/// The columns that [`run`] and [`ask`] return.
+/// Closes the connection, if it is open.
+pub(crate) fn disconnect(dblink: &str) -> Statement {
+    Statement::new(format!(
+        "SELECT {dblink}.dblink_disconnect(c.name) FROM unnest({dblink}.dblink_get_connections()) c(name) WHERE c.name = '{CONNECTION}'"
+    ))
+}
+
+/// Sends statements, and does not wait for their results.
+pub(crate) fn send(dblink: &str, sql: &str) -> Result<Statement> {
+    Ok(Statement::new(format!("SELECT {dblink}.dblink_send_query('{CONNECTION}', $1)")).with([text(sql)?]))
+}
+
+/// Reports whether the server still works on the next result.
+pub(crate) fn is_busy(dblink: &str) -> Statement {
+    Statement::new(format!("SELECT {dblink}.dblink_is_busy('{CONNECTION}') <> 0"))
+}
+
+/// Returns the next result: a text, or the command tag of a statement that returns no rows; no row
+/// after the last result.
+pub(crate) fn result(dblink: &str) -> Statement {
+    Statement::new(format!(
+        "SELECT a.answer FROM {dblink}.dblink_get_result('{CONNECTION}') AS a(answer text)"
+    ))
+}
+
+/// The columns of a result.
 pub(crate) const ANSWER: [pg_sys::Oid; 1] = [pg_sys::TEXTOID];
 
 /// Asks for the version of the extension there, and its schema.
@@ -85,8 +113,7 @@ pub(crate) fn count(name: &str) -> String {
 /// Makes a table in place of an existing table. Fails unless the schema of the table belongs to the
 /// role and the types of the columns run no code, because the schema of the table or of the types
 /// may have been replaced by now. All of this is one transaction.
-pub(crate) fn create(home: &str, table: &str, columns: &str, kept: bool) -> String {
-    let unlogged = if kept { "" } else { "UNLOGGED " };
+pub(crate) fn create(home: &str, table: &str, columns: &str) -> String {
     let name = format!("{home}.{table}");
     let [home, of] = [literal(home), literal(&name)];
     format!(
@@ -96,7 +123,7 @@ pub(crate) fn create(home: &str, table: &str, columns: &str, kept: bool) -> Stri
                  RAISE 'the schema for working tables is not the own one of the role' USING ERRCODE = '55000'; \
              END IF; \
          END $neardup$; \
-         DROP TABLE IF EXISTS {name}; CREATE {unlogged}TABLE {name} ({columns}); \
+         DROP TABLE IF EXISTS {name}; CREATE TABLE {name} ({columns}); \
          DO $neardup$ BEGIN \
              IF EXISTS (SELECT FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type t ON t.oid OPERATOR(pg_catalog.=) a.atttypid \
                  WHERE a.attrelid OPERATOR(pg_catalog.=) {of}::pg_catalog.regclass::pg_catalog.oid AND t.typtype = ANY ('{{d,c}}'::\"char\"[])) THEN \

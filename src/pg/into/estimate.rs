@@ -1,0 +1,258 @@
+//! `near_duplicates_into_plan(docs, threshold, …)`: what a call of `near_duplicates_into` takes
+//! on each node.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU64;
+
+use pgrx::IntoDatum;
+use pgrx::pg_sys::{self, Datum, Oid};
+use serde::de::DeserializeOwned;
+
+use super::arguments::{CallArguments, InParts, JoinArguments};
+use super::columns::Types;
+use super::in_shards::few_parts;
+use super::measure::{Asked, Measured};
+use super::place::Place;
+use super::statements::fill::Join;
+use super::statements::{citus, citus_catalog, estimate as statements};
+use crate::into::estimate::{Estimate, Layout, NodeWork, estimate};
+use crate::pg::functions::near_duplicates_plan::plan;
+use crate::pg::procedure::citus as spreading;
+use crate::pg::procedure::statement::Statement;
+use crate::pg::query::Query;
+use crate::pg::query::as_user::{Extension, as_user};
+use crate::pg::read::sample::{Hash, Sample};
+use crate::pg::request::Request;
+use crate::pg::request::at_least_one;
+use crate::pg::request::form::{Argument, KeptArguments, NEAR_DUPLICATES_INTO_PLAN, Named};
+use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::set_returning::{self, Rows};
+use crate::pg::server::values;
+
+sql_function! {
+    /// `near_duplicates_into_plan(docs, threshold, …)`
+    neardup_near_duplicates_into_plan, pg_finfo_neardup_near_duplicates_into_plan, |call| {
+        set_returning::all(call, plan_of(call)?)
+    }
+}
+
+/// The number of documents in a sample, unless the caller names it. The order of tokens is made of
+/// about as many.
+const SAMPLE: u64 = 25_000;
+
+impl CallArguments {
+    /// Reads the arguments of the function, which makes no tables.
+    fn of_plan(given: Named<'_>) -> Result<Self> {
+        let names = [
+            Argument::IdColumn,
+            Argument::TextColumn,
+            Argument::Method,
+            Argument::Tokenizer,
+            Argument::SiteColumn,
+        ];
+        let mut texts = Vec::new();
+        for name in names {
+            texts.extend(given.text(name)?.map(|text| (name, text.into_owned())));
+        }
+        let join = KeptArguments {
+            docs: given.need(Argument::Docs)?,
+            threshold: given.get(Argument::Threshold),
+            options: given.json(Argument::Options)?,
+            shingle: given.get(Argument::Shingle),
+            multiset: given.get(Argument::Multiset),
+            max_pairs: None,
+            min_sentences: None,
+            extend: None,
+            texts,
+        };
+        let parts = given.get(Argument::Parts);
+        Ok(Self { join, pairs: None, parts, clusters: None, resume: None, update: false, passages: false })
+    }
+}
+
+/// Estimates the work of a call.
+fn plan_of(call: Call) -> Result<Plan> {
+    let given = NEAR_DUPLICATES_INTO_PLAN.of(call);
+    let arguments = CallArguments::of_plan(given)?;
+    let wanted = given.get(Argument::Sample).map(|wanted| at_least_one(Argument::Sample.name(), wanted));
+    let wanted = wanted.transpose().map_err(|error| {
+        error.hint("SELECT * FROM near_duplicates_into_plan('docs', 0.8, sample => 25000);")
+    })?;
+    let wanted = wanted.and_then(NonZeroU64::new).map_or(SAMPLE, NonZeroU64::get);
+    // SAFETY: reads the state of the session.
+    let caller = unsafe { pg_sys::GetUserId() };
+    let extension = Extension::of(call)?;
+    extension.check_version(NEAR_DUPLICATES_INTO_PLAN.name)?;
+    let home = Place::with_relation(arguments.join.docs, "")?;
+    let asked = JoinArguments::new(&arguments, &extension, caller, &home)?;
+    let request = Request::of_kept(&arguments.join, asked.id_oid)?;
+    let by = match as_user(caller, || citus::is_hashable(asked.id_oid).holds())? {
+        true => Hash::OfValue,
+        false => Hash::OfText,
+    };
+    let counted = count_on_servers(&asked, caller)?;
+    let sample = Sample::by(&request.left, by, wanted, counted)?;
+    let docs = asked.docs;
+    let Some(in_parts) = &asked.in_parts else { return whole(&request, sample, (caller, docs)) };
+    let InParts { measure, threshold, parts, bands, carried, .. } = in_parts;
+    let Extension { schema, internal, .. } = &extension;
+    let mut parts = *parts;
+    if in_parts.citus.is_some() && !arguments.names_parts() {
+        let nodes = as_user(caller, || citus_catalog::nodes().number())?.unwrap_or(1);
+        parts = few_parts(parts, nodes, i64::try_from(sample.documents).unwrap_or(i64::MAX));
+    }
+    let join = Join::new((schema, internal), (measure, *threshold), parts, (*bands, carried.as_ref()));
+    let types = Types {
+        id: (asked.id.as_str(), asked.id_oid),
+        extension: &extension,
+        carried: carried.is_some(),
+        passages: false,
+    };
+    let types = types.of_sets();
+    let of = Asked { caller, arguments: &asked, source: &request.left, join: &join, types };
+    let mut measured = Measured::read(&of, sample)?;
+    let (names, layout) = as_user(caller, || layout(&asked, in_parts, &measured))?;
+    let sampled = measured.steps(&of)?;
+    Ok(Plan::new(estimate(&sampled, &layout), names, measured.len()))
+}
+
+/// Counts the documents if they are on servers: each of these counts its own, if the caller may
+/// read the partitions.
+fn count_on_servers(asked: &JoinArguments, caller: Oid) -> Result<Option<u64>> {
+    let is_far = asked.in_parts.as_ref().is_some_and(|in_parts| !in_parts.servers.is_empty());
+    let sql = match is_far {
+        true => as_user(caller, || statements::counts(asked.docs).text())?,
+        false => None,
+    };
+    let Some(sql) = sql else { return Ok(None) };
+    let [count] = Query::new(&sql).run([pg_sys::INT8OID])?.first.unwrap_or_default();
+    Ok(count.map(|count| count.value() as u64))
+}
+
+/// Estimates a call that is made on this server in one transaction.
+fn whole(request: &Request, sample: Sample, (caller, docs): (Oid, Oid)) -> Result<Plan> {
+    let find_seconds = sample.find_seconds(&request.left)?;
+    let planned = plan(request, sample, find_seconds)?;
+    let of = planned.estimate;
+    let mut nodes = vec![NodeWork {
+        documents: sample.documents,
+        disk: of.temporary_bytes,
+        seconds: of.cpu_seconds,
+        ..NodeWork::default()
+    }];
+    let shares = as_user(caller, || shares_of_nodes(docs))?;
+    if !shares.is_empty() {
+        nodes[0].documents = 0;
+        nodes[0].received = of.text_bytes;
+    }
+    let share = |share: f64, whole: u64| (share * whole as f64).round() as u64;
+    nodes.extend(shares.iter().map(|&(_, of_documents)| NodeWork {
+        documents: share(of_documents, sample.documents),
+        sent: share(of_documents, of.text_bytes),
+        ..NodeWork::default()
+    }));
+    let names = shares.into_iter().map(|(name, _)| name).collect();
+    let estimate = Estimate { candidates: of.candidates, pairs: of.pairs, nodes };
+    Ok(Plan::new(estimate, names, planned.run.account.documents))
+}
+
+/// Reads what a statement returns as JSON.
+fn read<T: DeserializeOwned>(statement: &Statement) -> Result<T> {
+    let json = statement.text()?;
+    serde_json::from_str(json.as_deref().unwrap_or("[]"))
+        .map_err(|error| SqlError::new(pgrx::PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, error.to_string()))
+}
+
+/// Returns the names of the nodes besides this server, and where the steps run.
+fn layout(asked: &JoinArguments, in_parts: &InParts, measured: &Measured) -> Result<(Vec<String>, Layout)> {
+    if !in_parts.servers.is_empty() {
+        let names: Vec<String> = in_parts.servers.iter().map(|server| server.name.clone()).collect();
+        let of: BTreeMap<u32, String> =
+            read::<Vec<(u32, String)>>(&statements::servers_of_partitions(asked.docs))?.into_iter().collect();
+        let mut shares = vec![0.0; names.len()];
+        for (partition, count) in measured.of_partitions() {
+            let server = of.get(&partition.to_u32()).and_then(|of| names.iter().position(|name| name == of));
+            if let Some(server) = server {
+                shares[server] += count as f64 / measured.len().max(1) as f64;
+            }
+        }
+        return Ok((names, Layout::Servers(shares)));
+    }
+    if in_parts.citus.is_none() {
+        return Ok((Vec::new(), Layout::Here));
+    }
+    let nodes: Vec<(String, i64, bool)> = read(&statements::nodes_of_shards(asked.docs))?;
+    let working = nodes.iter().filter(|node| node.2).count().max(1) as f64;
+    let shares = shares(nodes.iter().map(|node| node.1));
+    let layout =
+        nodes.iter().zip(shares).map(|(node, share)| (share, if node.2 { 1.0 / working } else { 0.0 }));
+    let layout = Layout::Citus(layout.collect());
+    Ok((nodes.into_iter().map(|node| node.0).collect(), layout))
+}
+
+/// Returns the share of each of these sizes; equal ones if all are zero.
+fn shares(sizes: impl Iterator<Item = i64> + Clone) -> Vec<f64> {
+    let all: i64 = sizes.clone().sum();
+    let count = sizes.clone().count().max(1) as f64;
+    sizes.map(|size| if all > 0 { size as f64 / all as f64 } else { 1.0 / count }).collect()
+}
+
+/// Returns the nodes of Citus that have documents, with their shares.
+fn shares_of_nodes(docs: Oid) -> Result<Vec<(String, f64)>> {
+    if !spreading::is_there().holds()? || !citus::is_known(docs).holds()? {
+        return Ok(Vec::new());
+    }
+    let nodes: Vec<(String, i64, bool)> = read(&statements::nodes_of_shards(docs))?;
+    let shares = shares(nodes.iter().map(|node| node.1));
+    Ok(nodes.into_iter().map(|node| node.0).zip(shares).collect())
+}
+
+/// The number of columns.
+const COLUMNS: usize = 9;
+
+/// The estimate as rows: this server first.
+struct Plan {
+    nodes: std::vec::IntoIter<(Option<String>, NodeWork)>,
+    candidates: u64,
+    pairs: u64,
+    sampled: u64,
+    nulls: [bool; COLUMNS],
+}
+
+impl Plan {
+    fn new(estimate: Estimate, names: Vec<String>, sampled: u64) -> Self {
+        let Estimate { candidates, pairs, nodes } = estimate;
+        let names = [None].into_iter().chain(names.into_iter().map(Some));
+        let nodes: Vec<(Option<String>, NodeWork)> = names.zip(nodes).collect();
+        Self { nodes: nodes.into_iter(), candidates, pairs, sampled, nulls: [false; COLUMNS] }
+    }
+}
+
+impl Rows<COLUMNS> for Plan {
+    fn columns(&self) -> [&'static str; COLUMNS] {
+        ["node", "documents", "sent", "received", "disk", "cpu_seconds", "candidates", "pairs", "sampled"]
+    }
+
+    fn next(&mut self) -> Result<Option<[Datum; COLUMNS]>> {
+        let Some((node, work)) = self.nodes.next() else { return Ok(None) };
+        let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX).into_datum();
+        let row = [
+            node.map(|node| values::text(&node)).transpose()?,
+            number(work.documents),
+            number(work.sent),
+            number(work.received),
+            number(work.disk),
+            work.seconds.into_datum(),
+            number(self.candidates),
+            number(self.pairs),
+            number(self.sampled),
+        ];
+        self.nulls = row.map(|value| value.is_none());
+        Ok(Some(row.map(|value| value.unwrap_or(Datum::null()))))
+    }
+
+    fn nulls(&self) -> [bool; COLUMNS] {
+        self.nulls
+    }
+}
