@@ -77,6 +77,11 @@ pub fn signature(group: u32, element: u32) -> u64 {
     u64::from(group << ELEMENT_BITS | element) << (u64::BITS - BITS)
 }
 
+/// Returns the group in a signature.
+pub fn group_of(signature: u64) -> u32 {
+    (signature >> (u64::BITS - GROUP_BITS)) as u32
+}
+
 /// Counts the elements that two sets have in common.
 pub fn common(mut one: &[u32], mut other: &[u32]) -> u32 {
     let mut count = 0;

@@ -9,7 +9,7 @@ use crate::pg::index::opclass::grams::{GramItem, GramProbe};
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::sets::probe::step_of;
 use crate::pg::index::pages::buffer::{Index, Looked};
-use crate::pg::index::storage::list_reader::Part;
+use crate::pg::index::storage::list_reader::{Part, Run};
 use crate::pg::index::storage::pending::{self, Pages};
 use crate::pg::index::storage::segment::{COLLECTING, Segment};
 use crate::pg::server::error::or_raise;
@@ -78,7 +78,7 @@ pub(super) fn search_grams(
             weights: &weights,
             wanted,
             greatest,
-            counts: Vec::new(),
+            counts: Counts::default(),
             reached: Vec::new(),
             rows: Vec::new(),
         };
@@ -97,6 +97,97 @@ struct List<'a> {
     weight: u16,
     /// The number of rows, or fewer if there are very many.
     rows: u32,
+    /// The first row, or 0 if the list is not open.
+    first: u32,
+}
+
+/// The number of plain rows that one piece of a list can have.
+const SPAN: usize = 1 << 16;
+
+/// How many elements the rows of a group share with the sought string.
+#[derive(Default)]
+struct Counts {
+    /// The row whose count comes first, and the end of the rows that are counted.
+    first: u32,
+    end: u32,
+    /// The number of elements at which a row is reached.
+    least: u16,
+    /// The greatest count.
+    most: u16,
+    counts: Vec<u16>,
+}
+
+impl Counts {
+    /// Starts to count for the rows from `first` to `end`.
+    fn begin(&mut self, first: u32, end: u32, least: u16) {
+        self.counts.clear();
+        (self.first, self.end, self.least, self.most) = (first, end, least, 0);
+    }
+
+    /// Returns the count of a row that was reached.
+    fn of(&self, row: u32) -> u16 {
+        self.counts[(row - self.first) as usize]
+    }
+
+    /// Makes room for counts up to this number.
+    fn extend(&mut self, length: usize) {
+        if self.counts.len() < length {
+            let more = length - self.counts.len();
+            or_raise(memory::reserve(&mut self.counts, more, COLLECTING));
+            self.counts.resize(length, 0);
+        }
+    }
+
+    /// Adds an element that rows share, and to `reached` the rows that are reached by it.
+    fn add(&mut self, run: &Run<'_>, weight: u16, reached: &mut Vec<u32>) {
+        let number = match run {
+            Run::Rows(rows) => rows.len(),
+            Run::Plain(_, distances) => distances.len(),
+        };
+        or_raise(memory::reserve(reached, number, COLLECTING));
+        match *run {
+            Run::Plain(from, distances)
+                if from >= self.first && u64::from(from) + SPAN as u64 <= self.end.into() =>
+            {
+                let at = (from - self.first) as usize;
+                self.extend(at + SPAN);
+                let Some(counts) = self.counts[at..].first_chunk_mut::<SPAN>() else { return };
+                let (least, mut most) = (self.least, self.most);
+                for &distance in distances {
+                    let distance = u16::from_le_bytes(distance);
+                    let count = &mut counts[usize::from(distance)];
+                    let before = *count;
+                    let now = before.saturating_add(weight);
+                    *count = now;
+                    most = most.max(now);
+                    if before < least && now >= least {
+                        reached.push(from + u32::from(distance));
+                    }
+                }
+                self.most = most;
+            }
+            Run::Plain(from, distances) => {
+                let row = |&distance| from + u32::from(u16::from_le_bytes(distance));
+                distances.iter().map(row).for_each(|row| self.add_row(row, weight, reached));
+            }
+            Run::Rows(rows) => rows.iter().for_each(|&row| self.add_row(row, weight, reached)),
+        }
+    }
+
+    fn add_row(&mut self, row: u32, weight: u16, reached: &mut Vec<u32>) {
+        if !(self.first..self.end).contains(&row) {
+            return;
+        }
+        let at = (row - self.first) as usize;
+        self.extend(at + 1);
+        let before = self.counts[at];
+        let now = before.saturating_add(weight);
+        self.counts[at] = now;
+        self.most = self.most.max(now);
+        if before < self.least && now >= self.least {
+            reached.push(row);
+        }
+    }
 }
 
 /// A search of a segment.
@@ -108,8 +199,8 @@ struct Search<'a> {
     wanted: Wanted,
     /// The greatest step of a distance that is still wanted.
     greatest: u64,
-    /// For each row of a window, how many elements it is known to share.
-    counts: Vec<u16>,
+    /// How many elements each row of a group is known to share.
+    counts: Counts,
     /// The rows of a group that share enough elements.
     reached: Vec<u32>,
     /// A buffer for the rows of a list.
@@ -121,7 +212,6 @@ impl Search<'_> {
         let all = self.segment.about.rows;
         let groups = self.probe.demand.groups();
         for start in (0..all).step_by(WINDOW as usize) {
-            self.counts = or_raise(memory::filled(0, (all - start).min(WINDOW) as usize, COLLECTING));
             for &group in groups.iter().filter(|&&group| *sizes(group).start() <= MOST_ELEMENTS) {
                 pgrx::check_for_interrupts!();
                 let greatest = self.greatest;
@@ -131,7 +221,7 @@ impl Search<'_> {
                     && let Ok(least) = u16::try_from(least)
                 {
                     self.count(start, group, least)?;
-                    self.visit(start, group, least, each)?;
+                    self.visit(group, least, each)?;
                 }
             }
         }
@@ -147,9 +237,10 @@ impl Search<'_> {
         // How many elements a row can share that are in the lists that were not read yet, and how
         // many a row shares of the lists that were read.
         let mut rest: u32 = lists.iter().map(|list| u32::from(list.weight)).sum();
-        let mut most = 0_u16;
+        let first = lists.iter().map(|list| list.first).min().unwrap_or(0);
+        self.counts.begin(start.max(first), start.saturating_add(WINDOW), least);
         for list in &mut lists {
-            if u32::from(most) + rest < least.into() {
+            if u32::from(self.counts.most) + rest < least.into() {
                 self.reached.clear();
                 break;
             }
@@ -166,19 +257,8 @@ impl Search<'_> {
             };
             let mut more = true;
             while more {
-                self.rows.clear();
-                more = part.rows_of_piece(&mut self.rows)?;
-                or_raise(memory::reserve(&mut self.reached, self.rows.len(), COLLECTING));
-                for &row in &self.rows {
-                    // Rows before the window have numbers that wrap around.
-                    let Some(count) = self.counts.get_mut(row.wrapping_sub(start) as usize) else { continue };
-                    let before = *count;
-                    *count = before.saturating_add(list.weight);
-                    most = most.max(*count);
-                    if before < least && *count >= least {
-                        self.reached.push(row);
-                    }
-                }
+                let (counts, reached, weight) = (&mut self.counts, &mut self.reached, list.weight);
+                more = part.each_run(|run| counts.add(&run, weight, reached))?;
             }
             list.part = None;
         }
@@ -187,15 +267,9 @@ impl Search<'_> {
 
     /// Calls `each` with the rows of a group that were reached, those that share most elements
     /// first.
-    fn visit(
-        &mut self,
-        start: u32,
-        group: u32,
-        least: u16,
-        each: &mut dyn FnMut(Row, f64) -> u64,
-    ) -> Looked<()> {
+    fn visit(&mut self, group: u32, least: u16, each: &mut dyn FnMut(Row, f64) -> u64) -> Looked<()> {
         let Self { segment, probe, wanted, greatest, counts, reached, rows, .. } = self;
-        let shared = |row: u32| counts[(row - start) as usize];
+        let shared = |row: u32| counts.of(row);
         let most = reached.iter().map(|&row| shared(row)).max().unwrap_or(0);
         let mut with = or_raise(memory::filled(0_u32, usize::from(most) + 1, COLLECTING));
         reached.iter().for_each(|&row| with[usize::from(shared(row))] += 1);
@@ -249,13 +323,14 @@ fn open<'a>(segment: &'a Segment, weights: &[(u32, u16)], group: u32) -> Looked<
     for &(element, weight) in weights {
         let class = signature(group, element) >> (u64::BITS - BITS);
         if weights.len() > OPEN {
-            lists.push(List { part: None, class, weight, rows: 0 });
+            lists.push(List { part: None, class, weight, rows: 0, first: 0 });
             continue;
         }
         let mut part = Part::of_class(segment, class)?;
         if part.find(class)? {
             let rows = part.rows_of_this();
-            lists.push(List { part: Some(part), class, weight, rows });
+            let first = part.first()?.unwrap_or(0);
+            lists.push(List { part: Some(part), class, weight, rows, first });
         }
     }
     lists.sort_by_key(|list| list.rows);

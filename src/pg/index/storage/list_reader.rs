@@ -1,7 +1,7 @@
 //! Reads the lists of a segment.
 
 use super::list_bytes::{Source, Stream};
-use super::lists::{PIECE, bits_of_parts};
+use super::lists::{LEAST_PLAIN, PIECE, PLAIN, bits_of_parts};
 use super::segment::{COLLECTING, Segment};
 use crate::pg::index::layout::format::Pieces;
 use crate::pg::index::pages::buffer::Looked;
@@ -23,6 +23,25 @@ struct Head {
     single: Option<u32>,
 }
 
+/// The rest of a piece whose rows are plain.
+#[derive(Clone, Copy)]
+struct Plain {
+    /// The first row of the piece.
+    first: u32,
+    /// The distance of the last row that was read from the first one.
+    distance: u16,
+    /// The number of rows to be read.
+    rows: u32,
+}
+
+/// Some rows of a piece, in order.
+pub(crate) enum Run<'a> {
+    /// The rows.
+    Rows(&'a [u32]),
+    /// A row, and the distances of rows from it, little-endian.
+    Plain(u32, &'a [[u8; 2]]),
+}
+
 /// Iterates over the pieces of a part.
 pub(crate) struct Part<'a, S = Segment> {
     stream: Stream<'a, S>,
@@ -34,6 +53,8 @@ pub(crate) struct Part<'a, S = Segment> {
     /// The decoder of the piece that is being read, and the base that is added to its row numbers.
     decoder: Option<Decoder>,
     base: u32,
+    /// The rest of the piece that is being read, if its rows are plain.
+    plain: Option<Plain>,
     /// The decoded rows, and how many of them were returned.
     waiting: Vec<u32>,
     given: usize,
@@ -65,6 +86,7 @@ impl<'a, S: Source> Part<'a, S> {
             is_first: true,
             decoder: None,
             base: 0,
+            plain: None,
             waiting: Vec::new(),
             given: 0,
             last: None,
@@ -97,7 +119,7 @@ impl<'a, S: Source> Part<'a, S> {
         let first = self.stream.long_number()?;
         let (gap, is_single) = match self.stream.source.pieces() {
             Pieces::Coded => (first, false),
-            Pieces::CodedOrSingle => (first / 2, first % 2 == 1),
+            Pieces::CodedOrSingle | Pieces::Grouped => (first / 2, first % 2 == 1),
         };
         let (mut rows, mut bytes, mut k, mut single) = (1, 0, 0, None);
         if is_single {
@@ -119,26 +141,43 @@ impl<'a, S: Source> Part<'a, S> {
     }
 
     /// Starts to read a piece.
-    fn begin(&mut self, head: Head) {
+    fn begin(&mut self, head: Head) -> Looked<()> {
         let continues = head.class == self.class && !self.is_first;
         self.base = if continues { self.last.map_or(0, |last| last + 1) } else { 0 };
         (self.class, self.is_first, self.last) = (head.class, false, None);
         let limit = self.stream.source.rows().saturating_sub(self.base);
         self.waiting.clear();
         self.given = 0;
+        (self.decoder, self.plain) = (None, None);
         if let Some(row) = head.single {
             if row >= limit {
                 self.stream.corrupted("a list has a row that the segment has not");
             }
-            self.decoder = None;
             self.last = Some(self.base + row);
             self.waiting.push(self.base + row);
-            return;
+            return Ok(());
+        }
+        if head.k == PLAIN && self.stream.source.pieces() == Pieces::Grouped {
+            let right = head.rows as usize >= LEAST_PLAIN && head.bytes == 2 + 2 * head.rows;
+            let mut first = [0; size_of::<u32>()];
+            for byte in &mut first {
+                *byte = self.stream.byte()?;
+            }
+            let first = u32::from_le_bytes(first);
+            if !right || first >= limit {
+                self.stream.corrupted("a list has a row that the segment has not");
+            }
+            let first = self.base + first;
+            self.waiting.push(first);
+            self.last = Some(first);
+            self.plain = Some(Plain { first, distance: 0, rows: head.rows - 1 });
+            return Ok(());
         }
         match Decoder::new(head.k, head.rows, head.bytes, limit) {
             Ok(decoder) => self.decoder = Some(decoder),
             Err(error) => self.bad(error),
         }
+        Ok(())
     }
 
     fn bad(&self, error: Error) -> ! {
@@ -171,6 +210,16 @@ impl<'a, S: Source> Part<'a, S> {
     fn decode(&mut self) -> Looked<bool> {
         self.waiting.clear();
         self.given = 0;
+        if self.plain.is_some() {
+            let mut rows = std::mem::take(&mut self.waiting);
+            let read = self.each_plain(DECODED, &mut |run| {
+                if let Run::Plain(first, distances) = run {
+                    rows.extend(distances.iter().map(|&next| first + u32::from(u16::from_le_bytes(next))));
+                }
+            });
+            self.waiting = rows;
+            return read.map(|()| true);
+        }
         let Some(mut decoder) = self.decoder.take() else { return Ok(false) };
         loop {
             self.stream.fill()?;
@@ -193,6 +242,50 @@ impl<'a, S: Source> Part<'a, S> {
         Ok(true)
     }
 
+    /// Fails if distances do not ascend from `distance`, or go beyond the last row of the segment.
+    fn check_distances(&self, distance: &mut u16, distances: &[[u8; 2]], last_row: u32) {
+        let mut ascend = true;
+        for &next in distances {
+            let next = u16::from_le_bytes(next);
+            ascend &= next > *distance;
+            *distance = next;
+        }
+        if !ascend || u32::from(*distance) > last_row {
+            self.stream.corrupted("a list of rows: a row that is not there");
+        }
+    }
+
+    /// Calls `each` with the next plain rows of the current piece, at most `most`.
+    fn each_plain(&mut self, most: usize, each: &mut impl FnMut(Run<'_>)) -> Looked<()> {
+        let Some(Plain { first, mut distance, rows }) = self.plain.take() else { return Ok(()) };
+        let last_row = self.stream.source.rows().saturating_sub(1) - first;
+        let mut left = most.min(rows as usize);
+        let rest = rows - left as u32;
+        while left > 0 {
+            self.stream.fill()?;
+            let here = (self.stream.page.len() - self.stream.at) / 2;
+            if here == 0 {
+                // The distance is on two pages.
+                let next = [self.stream.byte()?, self.stream.byte()?];
+                self.check_distances(&mut distance, &[next], last_row);
+                each(Run::Plain(first, &[next]));
+                left -= 1;
+                continue;
+            }
+            let taken = here.min(left);
+            let distances = self.stream.page[self.stream.at..][..2 * taken].as_chunks().0;
+            self.check_distances(&mut distance, distances, last_row);
+            each(Run::Plain(first, distances));
+            self.stream.at += 2 * taken;
+            left -= taken;
+        }
+        self.last = Some(first + u32::from(distance));
+        if rest > 0 {
+            self.plain = Some(Plain { first, distance, rows: rest });
+        }
+        Ok(())
+    }
+
     /// Moves to the list of a class. Returns false if the part has no such list. Classes must be
     /// looked up in ascending order.
     pub(crate) fn find(&mut self, class: u64) -> Looked<bool> {
@@ -200,7 +293,7 @@ impl<'a, S: Source> Part<'a, S> {
         match self.held {
             Some(head) if head.class == class => {
                 self.held = None;
-                self.begin(head);
+                self.begin(head)?;
                 Ok(true)
             }
             _ => Ok(false),
@@ -222,8 +315,9 @@ impl<'a, S: Source> Part<'a, S> {
 
     /// Moves to the first list of the part. Returns false if the part is empty.
     pub(crate) fn find_any(&mut self) -> Looked<bool> {
-        let head = self.head()?;
-        Ok(head.map(|head| self.begin(head)).is_some())
+        let Some(head) = self.head()? else { return Ok(false) };
+        self.begin(head)?;
+        Ok(true)
     }
 
     /// Appends those of the next rows of the found class that are below `end`. Reports whether the
@@ -234,7 +328,7 @@ impl<'a, S: Source> Part<'a, S> {
                 return Ok(true);
             }
             match self.head()? {
-                Some(head) if head.class == self.class => self.begin(head),
+                Some(head) if head.class == self.class => self.begin(head)?,
                 other => {
                     self.held = other;
                     return Ok(false);
@@ -243,13 +337,21 @@ impl<'a, S: Source> Part<'a, S> {
         }
     }
 
-    /// Appends the next rows of the found class, at most those of a piece. Reports whether the
-    /// class has more rows.
-    pub(crate) fn rows_of_piece(&mut self, out: &mut Vec<u32>) -> Looked<bool> {
-        self.read(u32::MAX, out)?;
+    /// Calls `each` with the next rows of the found class, at most those of a piece. Reports whether
+    /// the class has more rows.
+    pub(crate) fn each_run(&mut self, mut each: impl FnMut(Run<'_>)) -> Looked<bool> {
+        loop {
+            each(Run::Rows(&self.waiting[self.given..]));
+            self.waiting.clear();
+            self.given = 0;
+            self.each_plain(PIECE, &mut each)?;
+            if !self.decode()? {
+                break;
+            }
+        }
         match self.head()? {
             Some(head) if head.class == self.class => {
-                self.begin(head);
+                self.begin(head)?;
                 Ok(true)
             }
             other => {
@@ -259,16 +361,25 @@ impl<'a, S: Source> Part<'a, S> {
         }
     }
 
+    /// Returns the first row of the current piece, if no row of it was returned yet.
+    pub(crate) fn first(&mut self) -> Looked<Option<u32>> {
+        if self.given == self.waiting.len() {
+            self.decode()?;
+        }
+        Ok(self.waiting.get(self.given).copied())
+    }
+
     /// Returns the number of rows of the current piece that were not returned yet.
     pub(crate) fn rows_of_this(&self) -> u32 {
-        self.decoder.as_ref().map_or(0, Decoder::rows) + (self.waiting.len() - self.given) as u32
+        let plain = self.plain.map_or(0, |plain| plain.rows);
+        self.decoder.as_ref().map_or(plain, Decoder::rows) + (self.waiting.len() - self.given) as u32
     }
 
     /// Replaces the contents of `rows` by the rows of the next piece, and returns its class.
     pub(crate) fn next(&mut self, rows: &mut Vec<u32>) -> Looked<Option<u64>> {
         rows.clear();
         let Some(head) = self.head()? else { return Ok(None) };
-        self.begin(head);
+        self.begin(head)?;
         self.read(u32::MAX, rows)?;
         Ok(Some(head.class))
     }
