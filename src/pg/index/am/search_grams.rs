@@ -2,14 +2,15 @@
 //! strings that are most similar come first, and the search ends where no better ones can follow.
 //! docs/design/signature-index.md, "Grams", explains why it misses no row.
 
+use super::gram_counts::Counts;
 use super::live_segments::living;
-use crate::pg::index::layout::items::{Row, short};
+use crate::pg::index::layout::items::Row;
 use crate::pg::index::layout::meta::Directory;
-use crate::pg::index::opclass::grams::{GramItem, GramProbe};
+use crate::pg::index::opclass::grams::{GramItem, GramProbe, sizes_of};
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::sets::probe::step_of;
 use crate::pg::index::pages::buffer::{Index, Looked};
-use crate::pg::index::storage::list_reader::{Part, Run};
+use crate::pg::index::storage::list_reader::Part;
 use crate::pg::index::storage::pending::{self, Pages};
 use crate::pg::index::storage::segment::{COLLECTING, Segment};
 use crate::pg::server::error::or_raise;
@@ -17,7 +18,7 @@ use neardup_core::joins::search::grams::{BITS, MOST_ELEMENTS, common, signature,
 use neardup_core::memory;
 
 /// The number of rows whose common elements are counted at a time.
-const WINDOW: u32 = 1 << 24;
+pub(super) const WINDOW: u32 = 1 << 24;
 /// The largest number of lists that are open at the same time. Each list keeps one page in memory.
 const OPEN: usize = 256;
 /// Of an ordered search, at least this many rows of a group are looked at together.
@@ -48,21 +49,23 @@ pub(super) fn search_grams(
     while let Some((block, contents)) = pages.next()? {
         for item in pending::items(index, block, &contents) {
             keys.check(index, block, &item);
-            if item.row.has(Row::DEAD | Row::NULL | Row::EMPTY) {
+            if item.row.has(Row::DEAD | Row::NULL)
+                || item.row.has(Row::EMPTY) && probe.demand.edit().is_none()
+            {
                 continue;
             }
             let Some(string) = GramItem::read(item.row, item.bytes) else { continue };
             let shared = if item.row.has(Row::SPLIT) {
                 u32::MAX
-            } else if probe.demand.accepts(string.size, u32::MAX) {
+            } else if probe.demand.accepts(string.sizes, u32::MAX) {
                 elements.clear();
                 elements.extend(string.elements());
                 common(&elements, &probe.elements)
             } else {
                 continue;
             };
-            if probe.demand.accepts(string.size, shared) {
-                greatest = each(item.row, probe.demand.similarity(string.size, shared));
+            if probe.demand.accepts(string.sizes, shared) {
+                greatest = each(item.row, probe.demand.similarity(string.sizes, shared));
             }
         }
     }
@@ -101,110 +104,21 @@ struct List<'a> {
     first: u32,
 }
 
-/// The number of plain rows that one piece of a list can have.
-const SPAN: usize = 1 << 16;
-
-/// How many elements the rows of a group share with the sought string.
-#[derive(Default)]
-struct Counts {
-    /// The row whose count comes first, and the end of the rows that are counted.
-    first: u32,
-    end: u32,
-    /// The number of elements at which a row is reached.
-    least: u16,
-    /// The greatest count.
-    most: u16,
-    counts: Vec<u16>,
-}
-
-impl Counts {
-    /// Starts to count for the rows from `first` to `end`.
-    fn begin(&mut self, first: u32, end: u32, least: u16) {
-        self.counts.clear();
-        (self.first, self.end, self.least, self.most) = (first, end, least, 0);
-    }
-
-    /// Returns the count of a row that was reached.
-    fn of(&self, row: u32) -> u16 {
-        self.counts[(row - self.first) as usize]
-    }
-
-    /// Makes room for counts up to this number.
-    fn extend(&mut self, length: usize) {
-        if self.counts.len() < length {
-            let more = length - self.counts.len();
-            or_raise(memory::reserve(&mut self.counts, more, COLLECTING));
-            self.counts.resize(length, 0);
-        }
-    }
-
-    /// Adds an element that rows share, and to `reached` the rows that are reached by it.
-    fn add(&mut self, run: &Run<'_>, weight: u16, reached: &mut Vec<u32>) {
-        let number = match run {
-            Run::Rows(rows) => rows.len(),
-            Run::Plain(_, distances) => distances.len(),
-        };
-        or_raise(memory::reserve(reached, number, COLLECTING));
-        match *run {
-            Run::Plain(from, distances)
-                if from >= self.first && u64::from(from) + SPAN as u64 <= self.end.into() =>
-            {
-                let at = (from - self.first) as usize;
-                self.extend(at + SPAN);
-                let Some(counts) = self.counts[at..].first_chunk_mut::<SPAN>() else { return };
-                let (least, mut most) = (self.least, self.most);
-                for &distance in distances {
-                    let distance = u16::from_le_bytes(distance);
-                    let count = &mut counts[usize::from(distance)];
-                    let before = *count;
-                    let now = before.saturating_add(weight);
-                    *count = now;
-                    most = most.max(now);
-                    if before < least && now >= least {
-                        reached.push(from + u32::from(distance));
-                    }
-                }
-                self.most = most;
-            }
-            Run::Plain(from, distances) => {
-                let row = |&distance| from + u32::from(u16::from_le_bytes(distance));
-                distances.iter().map(row).for_each(|row| self.add_row(row, weight, reached));
-            }
-            Run::Rows(rows) => rows.iter().for_each(|&row| self.add_row(row, weight, reached)),
-        }
-    }
-
-    fn add_row(&mut self, row: u32, weight: u16, reached: &mut Vec<u32>) {
-        if !(self.first..self.end).contains(&row) {
-            return;
-        }
-        let at = (row - self.first) as usize;
-        self.extend(at + 1);
-        let before = self.counts[at];
-        let now = before.saturating_add(weight);
-        self.counts[at] = now;
-        self.most = self.most.max(now);
-        if before < self.least && now >= self.least {
-            reached.push(row);
-        }
-    }
-}
-
 /// A search of a segment.
-struct Search<'a> {
-    segment: &'a Segment,
-    probe: &'a GramProbe,
+pub(super) struct Search<'a> {
+    pub segment: &'a Segment,
+    pub probe: &'a GramProbe,
     /// The distinct elements of the sought string, and how often it has each.
     weights: &'a [(u32, u16)],
     wanted: Wanted,
     /// The greatest step of a distance that is still wanted.
-    greatest: u64,
+    pub greatest: u64,
     /// How many elements each row of a group is known to share.
-    counts: Counts,
+    pub counts: Counts,
     /// The rows of a group that share enough elements.
     reached: Vec<u32>,
     /// A buffer for the rows of a list.
-    rows: Vec<u32>,
+    pub rows: Vec<u32>,
 }
 
 impl Search<'_> {
@@ -220,11 +134,15 @@ impl Search<'_> {
                 if let Some(least) = self.probe.demand.least_shared(group, is_wanted)
                     && let Ok(least) = u16::try_from(least)
                 {
-                    self.count(start, group, least)?;
-                    self.visit(group, least, each)?;
+                    self.count(start, group, least.max(1))?;
+                    self.visit(group, least.max(1), each)?;
+                    if least == 0 {
+                        self.visit_others(start, group, each)?;
+                    }
                 }
             }
         }
+        self.visit_spaced(each)?;
         self.long_strings(each)
     }
 
@@ -289,27 +207,12 @@ impl Search<'_> {
             rows.extend(reached.iter().filter(|&&row| (low..=high).contains(&shared(row))));
             rows.sort_unstable();
             segment.look(rows.iter().copied(), |number, row, bytes| {
-                let (size, shared) = (short(bytes), u32::from(shared(number)));
-                if !row.has(Row::DEAD) && probe.demand.accepts(size, shared) {
-                    *greatest = each(row, probe.demand.similarity(size, shared));
+                let (string, shared) = (sizes_of(bytes), u32::from(shared(number)));
+                if !row.has(Row::DEAD) && probe.demand.accepts(string, shared) {
+                    *greatest = each(row, probe.demand.similarity(string, shared));
                 }
             })?;
             high = low - 1;
-        }
-        Ok(())
-    }
-
-    /// Calls `each` with the rows of which the index has no elements, if their size allows it.
-    fn long_strings(&mut self, each: &mut dyn FnMut(Row, f64) -> u64) -> Looked<()> {
-        let mut part = Part::of_split(self.segment)?;
-        let demand = &self.probe.demand;
-        while part.next(&mut self.rows)?.is_some() {
-            self.segment.look(self.rows.iter().copied(), |_, row, bytes| {
-                let size = short(bytes);
-                if !row.has(Row::DEAD) && demand.accepts(size, u32::MAX) {
-                    self.greatest = each(row, demand.similarity(size, u32::MAX));
-                }
-            })?;
         }
         Ok(())
     }

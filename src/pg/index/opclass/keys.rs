@@ -226,8 +226,8 @@ impl Keys {
             let settled = sets.settled.as_ref().expect("settled before there is a segment");
             return settled.post(&sets.spec, item, posted);
         }
-        if self.grams.is_some() {
-            GramKeys::post(item, posted)?;
+        if let Some(grams) = &self.grams {
+            grams.post(item, posted)?;
             return Ok(item.row);
         }
         posted.sketch.clear();

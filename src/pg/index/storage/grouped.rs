@@ -12,7 +12,7 @@ use neardup_core::joins::search::grams;
 /// The number of places: one for rows without grams, and one for each group.
 pub(crate) const PLACES: usize = 1 + grams::GROUPS as usize;
 
-/// Returns the place of the row of a string with so many elements in the order of rows.
+/// Returns the place in the order of rows of a row with these sizes next to it.
 pub(crate) fn place_of_size(size: &[u8]) -> usize {
     match size {
         [] => 0,
@@ -34,13 +34,15 @@ pub(super) struct Grouped {
     /// The rows of each place.
     places: Vec<Spool>,
     rows: u32,
+    /// A buffer for a row.
+    bytes: Vec<u8>,
 }
 
 impl Grouped {
     /// Starts without rows. `payload` is the number of bytes next to a row.
     pub(super) fn new(payload: usize, budget: usize) -> Self {
         let places = (0..PLACES).map(|_| Spool::new(budget / PLACES)).collect();
-        Self { payload, places, rows: 0 }
+        Self { payload, places, rows: 0, bytes: Vec::new() }
     }
 
     /// Returns the number of rows.
@@ -53,11 +55,11 @@ impl Grouped {
         let width = Row::SIZE + self.payload;
         let spool = &mut self.places[place_of_size(sketch)];
         let number = (spool.len() / width as u64) as u32;
-        let mut bytes = [0; Row::SIZE + size_of::<u32>()];
-        let bytes = &mut bytes[..width];
-        bytes[..Row::SIZE].copy_from_slice(&row.0.to_le_bytes());
-        bytes[Row::SIZE..][..sketch.len()].copy_from_slice(sketch);
-        spool.push(bytes)?;
+        self.bytes.clear();
+        self.bytes.extend(row.0.to_le_bytes());
+        self.bytes.extend_from_slice(sketch);
+        self.bytes.resize(width, 0);
+        spool.push(&self.bytes)?;
         self.rows += 1;
         Ok(number)
     }

@@ -1,7 +1,12 @@
 //! Reads the lists of a segment.
 
+mod plain;
+
+pub(crate) use plain::Run;
+
+use self::plain::Plain;
 use super::list_bytes::{Source, Stream};
-use super::lists::{LEAST_PLAIN, PIECE, PLAIN, bits_of_parts};
+use super::lists::{PIECE, PLAIN, bits_of_parts};
 use super::segment::{COLLECTING, Segment};
 use crate::pg::index::layout::format::Pieces;
 use crate::pg::index::pages::buffer::Looked;
@@ -21,25 +26,6 @@ struct Head {
     k: u8,
     /// The row of a piece that has no code, counted from its base.
     single: Option<u32>,
-}
-
-/// The rest of a piece whose rows are plain.
-#[derive(Clone, Copy)]
-struct Plain {
-    /// The first row of the piece.
-    first: u32,
-    /// The distance of the last row that was read from the first one.
-    distance: u16,
-    /// The number of rows to be read.
-    rows: u32,
-}
-
-/// Some rows of a piece, in order.
-pub(crate) enum Run<'a> {
-    /// The rows.
-    Rows(&'a [u32]),
-    /// A row, and the distances of rows from it, little-endian.
-    Plain(u32, &'a [[u8; 2]]),
 }
 
 /// Iterates over the pieces of a part.
@@ -158,20 +144,7 @@ impl<'a, S: Source> Part<'a, S> {
             return Ok(());
         }
         if head.k == PLAIN && self.stream.source.pieces() == Pieces::Grouped {
-            let right = head.rows as usize >= LEAST_PLAIN && head.bytes == 2 + 2 * head.rows;
-            let mut first = [0; size_of::<u32>()];
-            for byte in &mut first {
-                *byte = self.stream.byte()?;
-            }
-            let first = u32::from_le_bytes(first);
-            if !right || first >= limit {
-                self.stream.corrupted("a list has a row that the segment has not");
-            }
-            let first = self.base + first;
-            self.waiting.push(first);
-            self.last = Some(first);
-            self.plain = Some(Plain { first, distance: 0, rows: head.rows - 1 });
-            return Ok(());
+            return self.begin_plain(&head, limit);
         }
         match Decoder::new(head.k, head.rows, head.bytes, limit) {
             Ok(decoder) => self.decoder = Some(decoder),
@@ -211,14 +184,7 @@ impl<'a, S: Source> Part<'a, S> {
         self.waiting.clear();
         self.given = 0;
         if self.plain.is_some() {
-            let mut rows = std::mem::take(&mut self.waiting);
-            let read = self.each_plain(DECODED, &mut |run| {
-                if let Run::Plain(first, distances) = run {
-                    rows.extend(distances.iter().map(|&next| first + u32::from(u16::from_le_bytes(next))));
-                }
-            });
-            self.waiting = rows;
-            return read.map(|()| true);
+            return self.decode_plain().map(|()| true);
         }
         let Some(mut decoder) = self.decoder.take() else { return Ok(false) };
         loop {
@@ -240,50 +206,6 @@ impl<'a, S: Source> Part<'a, S> {
         self.waiting.iter_mut().for_each(|row| *row += self.base);
         self.last = self.waiting.last().copied().or(self.last);
         Ok(true)
-    }
-
-    /// Fails if distances do not ascend from `distance`, or go beyond the last row of the segment.
-    fn check_distances(&self, distance: &mut u16, distances: &[[u8; 2]], last_row: u32) {
-        let mut ascend = true;
-        for &next in distances {
-            let next = u16::from_le_bytes(next);
-            ascend &= next > *distance;
-            *distance = next;
-        }
-        if !ascend || u32::from(*distance) > last_row {
-            self.stream.corrupted("a list of rows: a row that is not there");
-        }
-    }
-
-    /// Calls `each` with the next plain rows of the current piece, at most `most`.
-    fn each_plain(&mut self, most: usize, each: &mut impl FnMut(Run<'_>)) -> Looked<()> {
-        let Some(Plain { first, mut distance, rows }) = self.plain.take() else { return Ok(()) };
-        let last_row = self.stream.source.rows().saturating_sub(1) - first;
-        let mut left = most.min(rows as usize);
-        let rest = rows - left as u32;
-        while left > 0 {
-            self.stream.fill()?;
-            let here = (self.stream.page.len() - self.stream.at) / 2;
-            if here == 0 {
-                // The distance is on two pages.
-                let next = [self.stream.byte()?, self.stream.byte()?];
-                self.check_distances(&mut distance, &[next], last_row);
-                each(Run::Plain(first, &[next]));
-                left -= 1;
-                continue;
-            }
-            let taken = here.min(left);
-            let distances = self.stream.page[self.stream.at..][..2 * taken].as_chunks().0;
-            self.check_distances(&mut distance, distances, last_row);
-            each(Run::Plain(first, distances));
-            self.stream.at += 2 * taken;
-            left -= taken;
-        }
-        self.last = Some(first + u32::from(distance));
-        if rest > 0 {
-            self.plain = Some(Plain { first, distance, rows: rest });
-        }
-        Ok(())
     }
 
     /// Moves to the list of a class. Returns false if the part has no such list. Classes must be
@@ -337,8 +259,8 @@ impl<'a, S: Source> Part<'a, S> {
         }
     }
 
-    /// Calls `each` with the next rows of the found class, at most those of a piece. Reports whether
-    /// the class has more rows.
+    /// Calls `each` with the next rows of the found class, at most those of a piece. Reports
+    /// whether the class has more rows.
     pub(crate) fn each_run(&mut self, mut each: impl FnMut(Run<'_>)) -> Looked<bool> {
         loop {
             each(Run::Rows(&self.waiting[self.given..]));
@@ -359,6 +281,13 @@ impl<'a, S: Source> Part<'a, S> {
                 Ok(false)
             }
         }
+    }
+
+    /// Appends the next rows of the found class, at most those of a piece. Reports whether the
+    /// class has more rows.
+    pub(crate) fn rows_of_piece(&mut self, out: &mut Vec<u32>) -> Looked<bool> {
+        self.read(u32::MAX, out)?;
+        self.each_run(|_| {})
     }
 
     /// Returns the first row of the current piece, if no row of it was returned yet.

@@ -16,8 +16,8 @@
 //! counted as in a code.
 //!
 //! In an index of grams, the rows of a piece of at least [`LEAST_PLAIN`] rows are plain if they are
-//! near enough to one another. In place of the parameter such a piece has [`PLAIN`], and in place of
-//! the code the first row in 4 bytes, counted as in a code, and for each other row its distance
+//! near enough to one another. In place of the parameter such a piece has [`PLAIN`], and in place
+//! of the code the first row in 4 bytes, counted as in a code, and for each other row its distance
 //! from the first in 2 bytes.
 //!
 //! After the parts there is one more list: the rows that hold a part of a split set.

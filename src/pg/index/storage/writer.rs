@@ -75,8 +75,8 @@ impl Writer {
         self.segment.rows + self.grouped.as_ref().map_or(0, Grouped::rows)
     }
 
-    /// Adds a row, which need not come in the order of the segment; a NULL has no sketch. Returns the
-    /// number that the pairs of the row have. All rows are added in this way, or none.
+    /// Adds a row, which need not come in the order of the segment; a NULL has no sketch. Returns
+    /// the number that the pairs of the row have. All rows are added in this way, or none.
     pub(crate) fn add(&mut self, row: Row, sketch: &[u8]) -> Result<u32> {
         if let Some(grouped) = &mut self.grouped {
             return grouped.push(row, sketch);

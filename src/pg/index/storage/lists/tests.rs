@@ -138,7 +138,8 @@ fn find(memory: &Memory, class: u64, step: u32) -> BTreeSet<u32> {
     found.into_iter().collect()
 }
 
-/// Reads the rows of a class run by run, and fails if the first row is not what [`Part::first`] says.
+/// Reads the rows of a class run by run, and fails if the first row is not what [`Part::first`]
+/// says.
 fn runs(memory: &Memory, class: u64) -> BTreeSet<u32> {
     let mut part = looked(Part::of_class(memory, class));
     let mut found = Vec::new();
