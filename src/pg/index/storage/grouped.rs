@@ -4,7 +4,6 @@
 //! The rows of a group keep their order. First come rows without grams, which belong to no group.
 
 use super::spool::Spool;
-use super::writer::Writer;
 use crate::pg::index::layout::items::{Row, short};
 use neardup_core::error::Result;
 use neardup_core::joins::search::grams;
@@ -64,18 +63,20 @@ impl Grouped {
         Ok(number)
     }
 
-    /// Gives all rows to a writer, in the order of their places. Returns the first number of each
+    /// Calls `each` with all rows, in the order of their places. Returns the first number of each
     /// place.
-    pub(super) fn write(self, writer: &mut Writer) -> Result<Bases> {
+    pub(super) fn each(self, mut each: impl FnMut(Row, &[u8]) -> Result<()>) -> Result<Bases> {
         let width = Row::SIZE + self.payload;
         let mut bases = Vec::with_capacity(PLACES);
+        let mut base = 0;
         for mut spool in self.places {
-            bases.push(writer.rows());
+            bases.push(base);
+            base += (spool.len() / width as u64) as u32;
             let mut result = Ok(());
             spool.for_each(width << 10, |rows| {
                 for row in rows.chunks_exact(width) {
                     if result.is_ok() {
-                        result = writer.row(Row::read(row), &row[Row::SIZE..]);
+                        result = each(Row::read(row), &row[Row::SIZE..]);
                     }
                 }
             })?;

@@ -2,9 +2,6 @@
 
 mod plain;
 
-pub(crate) use plain::Run;
-
-use self::plain::Plain;
 use super::list_bytes::{Source, Stream};
 use super::lists::{PIECE, PLAIN, bits_of_parts};
 use super::segment::{COLLECTING, Segment};
@@ -26,6 +23,25 @@ struct Head {
     k: u8,
     /// The row of a piece that has no code, counted from its base.
     single: Option<u32>,
+}
+
+/// The rest of a piece whose rows are plain.
+#[derive(Clone, Copy)]
+struct Plain {
+    /// The first row of the piece.
+    first: u32,
+    /// The distance of the last row that was read from the first one.
+    distance: u16,
+    /// The number of rows to be read.
+    rows: u32,
+}
+
+/// Some rows of a piece, in order.
+pub(crate) enum Run<'a> {
+    /// The rows.
+    Rows(&'a [u32]),
+    /// A row, and the distances of rows from it, little-endian.
+    Plain(u32, &'a [[u8; 2]]),
 }
 
 /// Iterates over the pieces of a part.

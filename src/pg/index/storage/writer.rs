@@ -130,7 +130,7 @@ impl Writer {
     /// Ends the rows. About this many pairs follow.
     pub(crate) fn end_rows(&mut self, pairs: u64) -> Result<()> {
         if let Some(grouped) = self.grouped.take().filter(|grouped| grouped.rows() > 0) {
-            self.bases = Some(grouped.write(self)?);
+            self.bases = Some(grouped.each(|row, sketch| self.row(row, sketch))?);
         }
         self.flush(Kind::Rows)?;
         self.segment.row_pages = self.number;

@@ -2,27 +2,8 @@
 
 use super::super::list_bytes::Source;
 use super::super::lists::LEAST_PLAIN;
-use super::{DECODED, Head, Part};
+use super::{DECODED, Head, Part, Plain, Run};
 use crate::pg::index::pages::buffer::Looked;
-
-/// The rest of a piece whose rows are plain.
-#[derive(Clone, Copy)]
-pub(super) struct Plain {
-    /// The first row of the piece.
-    first: u32,
-    /// The distance of the last row that was read from the first one.
-    distance: u16,
-    /// The number of rows to be read.
-    pub rows: u32,
-}
-
-/// Some rows of a piece, in order.
-pub(crate) enum Run<'a> {
-    /// The rows.
-    Rows(&'a [u32]),
-    /// A row, and the distances of rows from it, little-endian.
-    Plain(u32, &'a [[u8; 2]]),
-}
 
 impl<S: Source> Part<'_, S> {
     /// Starts to read a piece whose rows, counted from the base, are less than `limit`.
