@@ -92,6 +92,7 @@ DECLARE
     by_cosine text := format('near(%L, %s, 2, method => %L)', q, 0.6 + 0.4 * random(), 'cosine');
     by_word text := format('near(%L::text[], %s, multiset => false)', words, 0.5 + random() / 2);
     by_lexeme text := format('near(%L::tsvector, %s, method => %L)', lexemes, 0.7 + 0.3 * random(), 'containment');
+    by_edit text := format('near(%L, %s, method => %L)', q, 0.02 + random() * 0.98, 'edit');
     by_gram text := format('near(%L, %s, tokenizer => %L)', q, 0.02 + random() * 0.98, 'chars');
     by_number text := format('near(%L::bigint[], %s, method => %L)', few, 0.5 + random() / 2, 'dice');
 BEGIN
@@ -143,6 +144,9 @@ BEGIN
         ('by_grams', format('body <@ near(%L, 0.5, 2, tokenizer => %L)', q, 'chars'), NULL),
         ('by_grams', format('body <@ near(%L, 0.5, tokenizer => %L)', left(q, 2), 'chars'), NULL),
         ('by_grams', 'true', format('body <-> %s', by_gram)),
+        ('by_grams', format('body <@ %s', by_edit), NULL),
+        ('by_grams', format('body <@ near(%L, 0.9, method => %L)', left(q, 9) || '  ', 'edit'), NULL),
+        ('by_grams', 'true', format('body <-> %s', by_edit)),
         ('by_grams', 'true', format('body <-> near(%L, 0.001, tokenizer => %L)', overlay(q placing '#' from 3), 'chars')),
         ('by_grams', 'true', format('body <-> near(%L, 0.5, tokenizer => %L)', '', 'chars')),
         ('by_grams', format('body <@ near(%L, 0.2, tokenizer => %L)', q, 'chars'), format('body <-> %s', by_gram)),

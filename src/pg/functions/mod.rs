@@ -2,6 +2,7 @@
 
 pub(crate) mod bands;
 pub(crate) mod building_blocks;
+mod cached_ball;
 pub(crate) mod carried;
 pub(crate) mod carried_passages;
 pub(crate) mod clusters;

@@ -4,6 +4,7 @@
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
 
+use super::cached_ball::judge;
 use super::kept::with_kept;
 use super::near_minhash_text;
 use super::sketch_types::is_of_sketch;
@@ -15,15 +16,13 @@ use crate::pg::request::features::spec_of;
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::checks::ball_of_a_document;
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::executor::executor_for;
 use crate::pg::server::values::{LARGEST, too_large};
 use neardup_core::error::Error;
-use neardup_core::executor;
 use neardup_core::features::Tokenizer;
 use neardup_core::features::tokens::Document;
 use neardup_core::joins::parts::token_set::Origin;
 use neardup_core::joins::search::ball::{self, SetBall, SetParameters};
-use neardup_core::joins::search::verifier::Verifier;
+use neardup_core::joins::search::edit_ball::{self, EditBall};
 use neardup_core::sketches::minhash::check_similarity;
 use neardup_core::sketches::wire::{Minhash, Simhash};
 use neardup_core::verify::measure::Measure;
@@ -35,6 +34,9 @@ sql_function! {
     /// `near(text, similarity, shingle, multiset, tokenizer, method) → text_ball`
     neardup_near_set_text, pg_finfo_neardup_near_set_text, |call| {
         refuse_sketch(call)?;
+        if call.text(5)?.as_deref() == Some(edit_ball::METHOD) {
+            return near_by_edits(call);
+        }
         let (tokenizer, origin) = cut(call, 4, "near(to_tsvector('english', body), 0.8)")?;
         near(call, Kind::Text, tokenizer, origin, 5)
     }
@@ -124,15 +126,40 @@ sql_function! {
 /// length and the flag for repeats follow it; the measure is argument `method`.
 fn near(call: Call, kind: Kind, tokenizer: Tokenizer, origin: Origin, method: usize) -> Result<Datum> {
     let Some(document) = document_of(call, kind)? else { return Ok(call.give::<i32>(None)) };
-    let least = call.get(1).unwrap_or(SIMILARITY);
-    check_similarity(least).map_err(|error| {
-        SqlError::from(error).hint("Texts that share four fifths of their words: near('some text', 0.8)")
-    })?;
+    let least = least(call, "Texts that share four fifths of their words: near('some text', 0.8)")?;
     let features = spec_of(tokenizer, call.get(2), call.get(3), 1).map_err(|error| {
         SqlError::from(error).hint("Runs of five words: near('some text', 0.8, shingle => 5)")
     })?;
     let parameters = SetParameters { measure: measure(call, method)?, origin, features };
-    let ball = SetBall::build(&parameters, least, &document)?;
+    give(call, SetBall::build(&parameters, least, &document)?)
+}
+
+/// Makes the ball by edit distance around the text in argument 0. The other arguments of a ball of
+/// sets must be NULL.
+fn near_by_edits(call: Call) -> Result<Datum> {
+    const EXAMPLE: &str = "Four fifths of the characters are left: near('some text', 0.8, method => 'edit')";
+    let Some(text) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
+    let least = least(call, EXAMPLE)?;
+    let given = [
+        ("shingle", call.get::<i32>(2).is_some()),
+        ("multiset", call.get::<bool>(3).is_some()),
+        ("tokenizer", call.text(4)?.is_some()),
+    ];
+    if let Some((name, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
+        let message = format!("method edit compares characters and has no argument {name}");
+        return Err(SqlError::parameter(message).hint(EXAMPLE));
+    }
+    give(call, EditBall::build(least, &text)?)
+}
+
+/// Returns the least similarity, argument 1.
+fn least(call: Call, example: &'static str) -> Result<f64> {
+    let least = call.get(1).unwrap_or(SIMILARITY);
+    check_similarity(least).map_err(|error| SqlError::from(error).hint(example))?;
+    Ok(least)
+}
+
+fn give(call: Call, ball: Vec<u8>) -> Result<Datum> {
     if ball.len() > LARGEST - size_of::<i32>() {
         return Err(too_large("a ball"));
     }
@@ -148,10 +175,11 @@ fn measure(call: Call, n: usize) -> Result<Measure> {
         let hint = match name {
             "minhash" => "Of a sketch: near(minhash('some text'), 0.8)",
             "simhash" => "Of a sketch: near(simhash('some text'), 3)",
+            edit_ball::METHOD => "Of a text: near('some text', 0.8, method => 'edit')",
             _ => "Shared words of all words: near('some text', 0.8, method => 'jaccard')",
         };
         SqlError::parameter(format!(
-            "method must be jaccard, cosine, dice, overlap or containment, not \"{name}\""
+            "method must be jaccard, cosine, dice, overlap or containment, or edit for a text, not \"{name}\""
         ))
         .hint(hint)
     })
@@ -187,22 +215,29 @@ fn not_of_a_sketch(kind: &str) -> SqlError {
 }
 
 fn similarity(call: Call, kind: Option<Kind>) -> Result<Datum> {
-    Ok(call.give(compared(call, kind, 0, 1)?.map(|(similarity, _)| similarity)))
+    Ok(call.give(compared(call, kind, 0, 1, false)?.map(|(similarity, _)| similarity)))
 }
 
 fn in_ball(call: Call, kind: Option<Kind>, value: usize, ball: usize) -> Result<Datum> {
-    Ok(call.give(compared(call, kind, value, ball)?.map(|(similarity, least)| similarity >= least)))
+    Ok(call.give(compared(call, kind, value, ball, true)?.map(|(similarity, least)| similarity >= least)))
 }
 
 fn distance(call: Call, kind: Option<Kind>) -> Result<Datum> {
     let far = |(similarity, least)| if similarity >= least { 1.0 - similarity } else { f64::INFINITY };
-    Ok(call.give(compared(call, kind, 0, 1)?.map(far)))
+    Ok(call.give(compared(call, kind, 0, 1, true)?.map(far)))
 }
 
 /// Returns the similarity of a value to the centre of a ball, and the minimum similarity of the
 /// ball, which is above 0. Returns `None` if the value or the ball is NULL. If `kind` is `None`,
-/// the value is an array, and its kind follows from its element type.
-fn compared(call: Call, kind: Option<Kind>, value: usize, ball: usize) -> Result<Option<(f64, f64)>> {
+/// the value is an array, and its kind follows from its element type. If `bounded` is true, a
+/// similarity that is less than the minimum may be returned as 0.
+fn compared(
+    call: Call,
+    kind: Option<Kind>,
+    value: usize,
+    ball: usize,
+    bounded: bool,
+) -> Result<Option<(f64, f64)>> {
     let Some((datum, ball)) = call.datum(value).zip(call.bytes(ball)) else { return Ok(None) };
     let kind = match kind {
         Some(kind) => kind,
@@ -217,48 +252,30 @@ fn compared(call: Call, kind: Option<Kind>, value: usize, ball: usize) -> Result
         return near_minhash_text::estimate(ball, &document).map(Some);
     }
     with_kept(call, ball, judge, |kept| {
-        if !makes(kind, kept.parameters.origin) {
-            return Err(unlike(kind, of(kept.parameters.origin)));
+        if !makes(kind, kept.origin()) {
+            return Err(unlike(kind, of(kept.origin())));
         }
-        Ok(Some((kept.similarity(&document)?, kept.least)))
+        Ok(Some((kept.similarity(&document, bounded)?, kept.least)))
     })
-}
-
-/// A parsed ball. It is kept from one call to the next, because most calls have the same ball.
-struct CachedBall {
-    /// The number of bytes of the ball.
-    size: usize,
-    parameters: SetParameters,
-    least: f64,
-    judge: Verifier,
-}
-
-impl CachedBall {
-    fn similarity(&mut self, document: &Document) -> Result<f64> {
-        let executor = executor_for(self.size + document.bytes());
-        let mut state = (&mut self.judge, 0.0);
-        executor::one(executor, &mut state, |(judge, similarity), stop| {
-            *similarity = judge.similarity(document, stop)?;
-            Ok(())
-        })?;
-        Ok(state.1)
-    }
-}
-
-/// Parses a ball and prepares its verifier.
-fn judge(bytes: &[u8]) -> Result<CachedBall> {
-    let ball = SetBall::parse(bytes)?;
-    let mut judge = None;
-    executor::one(executor_for(ball.bytes()), &mut judge, |judge, stop| {
-        *judge = Some(Verifier::new(&ball, stop)?);
-        Ok(())
-    })?;
-    let judge = judge.ok_or(Error::Source)?;
-    Ok(CachedBall { size: bytes.len(), parameters: ball.parameters, least: ball.similarity, judge })
 }
 
 /// Reports whether the centre of each of two balls is in the other ball.
 fn meet(call: Call, left: &[u8], right: &[u8]) -> Result<bool> {
+    match (EditBall::is(left), EditBall::is(right)) {
+        (true, true) => {
+            let (a, b) = (EditBall::parse(left)?, EditBall::parse(right)?);
+            let middle = Document::Text(edit_ball::own(a.text)?);
+            let similarity = with_kept(call, right, judge, |kept| kept.similarity(&middle, false))?;
+            return Ok(similarity >= a.similarity.max(b.similarity));
+        }
+        (false, false) => {}
+        _ => {
+            let message = "a ball by edit distance cannot be compared with a ball of sets";
+            return Err(SqlError::parameter(message).hint(
+                "Make both with the same arguments: near(body, 0.8, method => 'edit') && near('some text', 0.9, method => 'edit')",
+            ));
+        }
+    }
     let (a, b) = (ball_of_a_document(left)?, ball_of_a_document(right)?);
     if a.parameters != b.parameters {
         let [a, b] = [a, b].map(|ball| ball.parameters.describe());
@@ -267,7 +284,7 @@ fn meet(call: Call, left: &[u8], right: &[u8]) -> Result<bool> {
         ));
     }
     let middle = a.document()?;
-    let similarity = with_kept(call, right, judge, |kept| kept.similarity(&middle))?;
+    let similarity = with_kept(call, right, judge, |kept| kept.similarity(&middle, false))?;
     if similarity < b.similarity {
         return Ok(false);
     }
@@ -275,7 +292,7 @@ fn meet(call: Call, left: &[u8], right: &[u8]) -> Result<bool> {
     if a.parameters.measure != Measure::Containment {
         return Ok(similarity >= a.similarity);
     }
-    Ok(judge(left)?.similarity(&b.document()?)? >= a.similarity)
+    Ok(judge(left)?.similarity(&b.document()?, false)? >= a.similarity)
 }
 
 /// Returns the kind of document as which an array is read.

@@ -13,6 +13,7 @@ use crate::pg::server::explaining;
 use neardup_core::error::{Error, Result as CoreResult};
 use neardup_core::executor::{self, Stop};
 use neardup_core::joins::search::ball::{self, SetBall};
+use neardup_core::joins::search::edit_ball::EditBall;
 use neardup_core::joins::search::runs::query::{self, RunQuery};
 use neardup_core::sketches::balls::{self, MinhashBall, SimhashBall};
 use neardup_core::sketches::wire::{Minhash, Simhash};
@@ -67,14 +68,17 @@ const TEXT_BALL: Form = Form {
     name: ball::NAME,
     from_text: |text, stop| match text.trim_start().starts_with("<minhash:") {
         true => MinhashBall::from_text(text, ball::NAME),
+        false if EditBall::is_text(text) => EditBall::from_text(text, stop),
         false => SetBall::from_text(text, stop),
     },
     check: |bytes| match is_of_sketch(bytes) {
         true => MinhashBall::parse(bytes, ball::NAME).map(|_| ()),
+        false if EditBall::is(bytes) => EditBall::parse(bytes).map(|_| ()),
         false => SetBall::parse(bytes).map(|_| ()),
     },
     to_text: |bytes, stop| match is_of_sketch(bytes) {
         true => MinhashBall::parse(bytes, ball::NAME)?.to_text(),
+        false if EditBall::is(bytes) => EditBall::parse(bytes)?.to_text(stop),
         false => SetBall::parse(bytes)?.to_text(stop),
     },
     example: "<jaccard:words:k1:multiset:0.8:\"some text\">",
@@ -84,6 +88,7 @@ const TEXT_BALL: Form = Form {
 const TEXT_BALL_IN_PLANS: Form = Form {
     to_text: |bytes, stop| match is_of_sketch(bytes) {
         true => MinhashBall::parse(bytes, ball::NAME)?.to_text(),
+        false if EditBall::is(bytes) => EditBall::parse(bytes)?.short(stop),
         false => SetBall::parse(bytes)?.short(stop),
     },
     ..TEXT_BALL

@@ -118,7 +118,7 @@ unsafe fn parts(
         }
         let ball: *mut pg_sys::FuncExpr = ball.cast();
         let function = symbol((*ball).funcid)?;
-        if !NEAR.contains(&&*function) || function == NEAR[0] && !is_of_plain_text(ball) {
+        if !NEAR.contains(&&*function) || function == NEAR[0] && !is_of_sets_of_plain_text(ball) {
             return None;
         }
         let document = PgList::<pg_sys::Node>::from_pg((*ball).args).get_ptr(0)?;
@@ -126,23 +126,25 @@ unsafe fn parts(
     }
 }
 
-/// Reports whether the tokenizer is known, and does not read pages of HTML.
+/// Reports whether the tokenizer and the method are known, and neither pages of HTML are read nor
+/// characters compared.
 ///
 /// # Safety
-/// A call of `near` of a text, whose argument 4 is the tokenizer.
-unsafe fn is_of_plain_text(ball: *mut pg_sys::FuncExpr) -> bool {
-    const TOKENIZER: usize = 4;
-    // SAFETY: the caller's promise; a constant of type text.
-    unsafe {
-        let Some(tokenizer) = PgList::<pg_sys::Node>::from_pg((*ball).args).get_ptr(TOKENIZER) else {
-            return false;
-        };
-        if (*tokenizer).type_ != pg_sys::NodeTag::T_Const {
-            return false;
+/// A call of `near` of a text, whose argument 4 is the tokenizer and argument 5 the method.
+unsafe fn is_of_sets_of_plain_text(ball: *mut pg_sys::FuncExpr) -> bool {
+    [(4, &b"html"[..]), (5, b"edit")].into_iter().all(|(argument, other)| {
+        // SAFETY: the caller's promise; a constant of type text.
+        unsafe {
+            let Some(node) = PgList::<pg_sys::Node>::from_pg((*ball).args).get_ptr(argument) else {
+                return false;
+            };
+            if (*node).type_ != pg_sys::NodeTag::T_Const {
+                return false;
+            }
+            let node: *const pg_sys::Const = node.cast();
+            (*node).constisnull || varlena_bytes((*node).constvalue) != other
         }
-        let tokenizer: *const pg_sys::Const = tokenizer.cast();
-        (*tokenizer).constisnull || varlena_bytes((*tokenizer).constvalue) != b"html"
-    }
+    })
 }
 
 /// Returns the call with a placeholder in place of the document, or None if the document is of a

@@ -4,6 +4,7 @@
 use super::error::{Result, SqlError};
 use neardup_core::features::FeatureSpec;
 use neardup_core::joins::search::ball::SetBall;
+use neardup_core::joins::search::edit_ball::EditBall;
 use neardup_core::sketches::{balls, minhash, simhash};
 
 const GROUPS: &str =
@@ -55,6 +56,10 @@ pub(crate) fn ball_of_a_document(bytes: &[u8]) -> Result<SetBall<'_>> {
     if bytes.first() == Some(&balls::VERSION) {
         return Err(SqlError::parameter("a ball of 0.1.0 has no text in its middle, only a sketch")
             .hint("Make it anew of its text: near(body, 0.8)"));
+    }
+    if EditBall::is(bytes) {
+        return Err(SqlError::parameter("a ball by edit distance is not a ball of sets")
+            .hint("Make it by a measure of sets: near(body, 0.8, method => 'jaccard')"));
     }
     Ok(SetBall::parse(bytes)?)
 }

@@ -54,11 +54,25 @@ CREATE FUNCTION agree() RETURNS bigint LANGUAGE sql AS $$
         (VALUES (1.0, 3, 1), (0.3, 3, 40), (0.01, 3, 10), (0.001, 3, 300), (0.4, 2, 20)) v(similarity, shingle, most)
 $$;
 SELECT agree();
+-- By edit distance, whatever grams leave out, and however few are left.
+INSERT INTO strings SELECT 6000 + n, repeat(' ', n % 3) || left('a bc  d 12 Old', n % 15) || repeat(' ', n % 5) || left(md5(n::text), n % 4) FROM generate_series(1, 180) n;
+EXPLAIN (COSTS off) SELECT id FROM strings WHERE body <@ near('12 Oldwood Street', 0.8, method => 'edit');
+EXPLAIN (COSTS off) SELECT id FROM strings ORDER BY body <-> near('12 Oldwood Street', 0.5, method => 'edit') LIMIT 3;
+SELECT body, round((body <-> near('12 Oldwod Street', 0.5, method => 'edit'))::numeric, 4) AS distance
+FROM strings ORDER BY body <-> near('12 Oldwod Street', 0.5, method => 'edit'), body LIMIT 5;
+SELECT signature_index_fits('strings_grams', near('a', 0.001, method => 'edit')) IS NULL AS fits;
+CREATE FUNCTION agree_by_edits() RETURNS bigint LANGUAGE sql AS $$
+    SELECT count(found(near(s.body, similarity, method => 'edit'), most))
+    FROM (SELECT body FROM strings WHERE id BETWEEN 5001 AND 5016 OR id % 500 = 7 OR id BETWEEN 6001 AND 6015
+        UNION ALL SELECT overlay(body placing 'x' from 5) FROM strings WHERE id % 1000 = 11 UNION ALL VALUES ('nothing of the kind'), ('zq'), (' 12  old'), ('     ')) s,
+        (VALUES (1.0, 1), (0.8, 10), (0.5, 20), (0.3, 40), (0.01, 10)) v(similarity, most)
+$$;
+SELECT agree_by_edits();
 SELECT signature_index_check('strings_grams', true), signature_index_check('strings_pairs', true);
 SELECT signature_index_merge('strings_grams');
 DELETE FROM strings WHERE id % 7 = 0;
 VACUUM strings;
-SELECT agree();
+SELECT agree(), agree_by_edits();
 SELECT signature_index_check('strings_grams', true);
 SELECT rows, dead, nulls, options FROM signature_index_stats('strings_grams');
 
@@ -75,4 +89,4 @@ RESET enable_seqscan;
 SELECT signature_index_check('strings_grams', true);
 SELECT opcname, amvalidate(o.oid) FROM pg_opclass o JOIN pg_am a ON a.oid = opcmethod AND amname = 'signature' WHERE opcname = 'text_gram_ops';
 DROP TABLE strings;
-DROP FUNCTION found(text_ball, int), agree();
+DROP FUNCTION found(text_ball, int), agree(), agree_by_edits();

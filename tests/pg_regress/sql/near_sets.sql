@@ -190,3 +190,19 @@ DROP TABLE arrays, balls, copied, texts, token_arrays, lexemes, numbers, ints;
 DROP FUNCTION asked, compared;
 DROP DOMAIN tag_list, tag;
 DROP TYPE mood;
+
+-- By edit distance: the ball, what is in it, and what is not to be given.
+SELECT near('a "b"', method => 'edit') AS ball, near('x', 0.5, method => 'edit')::text::text_ball AS again;
+SELECT 'kitten' <@ near('sitting', 0.5, method => 'edit') AS is_in, near('sitting', 0.5, method => 'edit') @> 'kitten' AS contained, 'kitten' <-> near('sitting', 0.5, method => 'edit') AS distance,
+    'kitten' <-> near('sitting', 0.9, method => 'edit') AS outside, near_similarity('kitten', near('sitting', 0.9, method => 'edit')) = edit_similarity('kitten', 'sitting') AS as_edit_similarity;
+SELECT '' <@ near('', 0.1, method => 'edit') AS empty, NULL <@ near('a', method => 'edit') AS of_null, near(NULL::text, method => 'edit') AS around_null;
+SELECT near('sitting', 0.5, method => 'edit') && near('kitten', 0.5, method => 'edit') AS meet, near('sitting', 0.5, method => 'edit') && near('kitten', 0.9, method => 'edit') AS meet_not;
+SELECT near('x', 0.5, 3, method => 'edit');
+SELECT near('x', 0.5, multiset => false, method => 'edit');
+SELECT near('x', 0.5, tokenizer => 'chars', method => 'edit');
+SELECT near('x', 1.5, method => 'edit');
+SELECT near('{x}'::text[], 0.5, method => 'edit');
+SELECT '{x}'::text[] <@ near('x', 0.5, method => 'edit');
+SELECT near('x', 0.5, method => 'edit') && near('x', 0.5);
+SELECT '<edit:0.8>'::text_ball;
+SELECT '<edit:2:"x">'::text_ball;

@@ -35,7 +35,7 @@ pub const HEADER: usize = 16;
 pub const NAME: &str = "text_ball";
 /// The number of characters of a document that are shown where the whole document would be too
 /// long.
-const SHOWN: usize = 40;
+pub(super) const SHOWN: usize = 40;
 const DOING: &str = "making a ball";
 
 const MEASURES: [(Measure, &str); 5] = [

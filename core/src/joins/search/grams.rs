@@ -13,6 +13,9 @@
 //! Only some bits of an element's hash are stored. Equal bits of different elements can make a
 //! string look more similar than it is, but never less similar, as its size is known.
 
+pub mod edit;
+pub mod sought;
+
 use std::ops::RangeInclusive;
 
 use crate::error::Result;
@@ -75,6 +78,32 @@ pub fn elements_of(keys: &[u32], elements: &mut Vec<u32>) -> Result<()> {
 /// Returns the signature of an element of a string of this group.
 pub fn signature(group: u32, element: u32) -> u64 {
     u64::from(group << ELEMENT_BITS | element) << (u64::BITS - BITS)
+}
+
+/// The group whose signatures are not those of elements, since no elements are stored of strings of
+/// its sizes.
+const SPACED: u32 = GROUPS - 1;
+
+/// Returns the signature of the strings of a group of which grams leave out white space.
+pub fn spaced(group: u32) -> u64 {
+    signature(SPACED, group)
+}
+
+/// Returns the group of the strings that have a signature.
+pub fn group_of(signature: u64) -> u32 {
+    match (signature >> (u64::BITS - GROUP_BITS)) as u32 {
+        SPACED => (signature >> (u64::BITS - BITS)) as u32 & (GROUPS - 1),
+        group => group,
+    }
+}
+
+/// What an index stores of the size of a string.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stored {
+    /// The number of elements.
+    pub size: u32,
+    /// The number of characters, with all white space.
+    pub characters: u32,
 }
 
 /// Counts the elements that two sets have in common.

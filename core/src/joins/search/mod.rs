@@ -32,6 +32,7 @@
 //! changes, nothing is lost.
 
 pub mod ball;
+pub mod edit_ball;
 pub mod grams;
 pub mod json;
 pub mod keys;

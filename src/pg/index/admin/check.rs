@@ -19,6 +19,7 @@ use crate::pg::index::opclass::posted::Posted;
 use crate::pg::index::opclass::sets::item::Outline;
 use crate::pg::index::pages::buffer::{Index, Looked, Moved};
 use crate::pg::index::storage::cursor::Cursor;
+use crate::pg::index::storage::grouped::place_of_size;
 use crate::pg::index::storage::maintenance::Maintenance;
 use crate::pg::index::storage::order;
 use crate::pg::index::storage::pending::{self, Pages};
@@ -174,7 +175,7 @@ fn look_at_rows(segment: &Segment, keys: &Keys, seen: &mut Seen) -> Looked<RowPa
     let mut rows: Vec<Row> = Vec::new();
     let (mut nulls, mut continued) = (0, 0);
     let keep_rows = (keys.payload() == 0 || is_of_sets || is_of_grams) && seen.filter.is_some();
-    let mut split = Vec::new();
+    let (mut split, mut place) = (Vec::new(), 0);
     for n in 0..about.row_pages {
         let (first, contents) = segment.row_page(n)?;
         for (number, bytes) in (first..).zip(contents.chunks_exact(Row::SIZE + keys.payload())) {
@@ -191,8 +192,11 @@ fn look_at_rows(segment: &Segment, keys: &Keys, seen: &mut Seen) -> Looked<RowPa
             if row.has(Row::WHOLE) || is_of_sets && !Outline::read(sketch).is_of(row) {
                 wrong("a row has a bitmap that no set of its size has");
             }
-            if is_of_grams && !GramKeys::is_size_of(row, sketch) {
+            if is_of_grams && !GramKeys::are_sizes_of(row, sketch) {
                 wrong("a row has a size that no string of its kind has");
+            }
+            if is_of_grams && std::mem::replace(&mut place, place_of_size(sketch)) > place {
+                wrong("rows are not in the order of their groups");
             }
             if keys.class.has_sketches() {
                 keys.signatures_of(row, sketch, &mut signatures);

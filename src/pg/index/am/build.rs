@@ -146,15 +146,16 @@ impl Build {
         if self.writer.rows() == Pair::LIST - 1 {
             self.close()?;
         }
-        let number = self.writer.rows();
         let Some(StoredValue { flags, bytes }) = kept else {
-            return Ok(self.writer.row(Row::new(tid, Row::NULL), &[])?);
+            self.writer.add(Row::new(tid, Row::NULL), &[])?;
+            return Ok(());
         };
         let row = self.keys.post(&Item { row: Row::new(tid, flags), bytes: &bytes }, &mut self.posted)?;
+        let number = self.writer.add(row, &self.posted.sketch)?;
         for &signature in &self.posted.signatures {
             self.sorter.push(signature, number)?;
         }
-        Ok(self.writer.row(row, &self.posted.sketch)?)
+        Ok(())
     }
 
     /// Finishes the current segment and starts the next.

@@ -2,10 +2,11 @@
 //! strings that are most similar come first, and the search ends where no better ones can follow.
 //! docs/design/signature-index.md, "Grams", explains why it misses no row.
 
+use super::gram_counts::Counts;
 use super::live_segments::living;
-use crate::pg::index::layout::items::{Row, short};
+use crate::pg::index::layout::items::Row;
 use crate::pg::index::layout::meta::Directory;
-use crate::pg::index::opclass::grams::{GramItem, GramProbe};
+use crate::pg::index::opclass::grams::{GramItem, GramProbe, sizes_of};
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::sets::probe::step_of;
 use crate::pg::index::pages::buffer::{Index, Looked};
@@ -17,7 +18,7 @@ use neardup_core::joins::search::grams::{BITS, MOST_ELEMENTS, common, signature,
 use neardup_core::memory;
 
 /// The number of rows whose common elements are counted at a time.
-const WINDOW: u32 = 1 << 24;
+pub(super) const WINDOW: u32 = 1 << 24;
 /// The largest number of lists that are open at the same time. Each list keeps one page in memory.
 const OPEN: usize = 256;
 /// Of an ordered search, at least this many rows of a group are looked at together.
@@ -48,21 +49,23 @@ pub(super) fn search_grams(
     while let Some((block, contents)) = pages.next()? {
         for item in pending::items(index, block, &contents) {
             keys.check(index, block, &item);
-            if item.row.has(Row::DEAD | Row::NULL | Row::EMPTY) {
+            if item.row.has(Row::DEAD | Row::NULL)
+                || item.row.has(Row::EMPTY) && probe.demand.edit().is_none()
+            {
                 continue;
             }
             let Some(string) = GramItem::read(item.row, item.bytes) else { continue };
             let shared = if item.row.has(Row::SPLIT) {
                 u32::MAX
-            } else if probe.demand.accepts(string.size, u32::MAX) {
+            } else if probe.demand.accepts(string.sizes, u32::MAX) {
                 elements.clear();
                 elements.extend(string.elements());
                 common(&elements, &probe.elements)
             } else {
                 continue;
             };
-            if probe.demand.accepts(string.size, shared) {
-                greatest = each(item.row, probe.demand.similarity(string.size, shared));
+            if probe.demand.accepts(string.sizes, shared) {
+                greatest = each(item.row, probe.demand.similarity(string.sizes, shared));
             }
         }
     }
@@ -78,7 +81,7 @@ pub(super) fn search_grams(
             weights: &weights,
             wanted,
             greatest,
-            counts: Vec::new(),
+            counts: Counts::default(),
             reached: Vec::new(),
             rows: Vec::new(),
         };
@@ -97,23 +100,25 @@ struct List<'a> {
     weight: u16,
     /// The number of rows, or fewer if there are very many.
     rows: u32,
+    /// The first row, or 0 if the list is not open.
+    first: u32,
 }
 
 /// A search of a segment.
-struct Search<'a> {
-    segment: &'a Segment,
-    probe: &'a GramProbe,
+pub(super) struct Search<'a> {
+    pub segment: &'a Segment,
+    pub probe: &'a GramProbe,
     /// The distinct elements of the sought string, and how often it has each.
     weights: &'a [(u32, u16)],
     wanted: Wanted,
     /// The greatest step of a distance that is still wanted.
-    greatest: u64,
-    /// For each row of a window, how many elements it is known to share.
-    counts: Vec<u16>,
+    pub greatest: u64,
+    /// How many elements each row of a group is known to share.
+    pub counts: Counts,
     /// The rows of a group that share enough elements.
     reached: Vec<u32>,
     /// A buffer for the rows of a list.
-    rows: Vec<u32>,
+    pub rows: Vec<u32>,
 }
 
 impl Search<'_> {
@@ -121,7 +126,6 @@ impl Search<'_> {
         let all = self.segment.about.rows;
         let groups = self.probe.demand.groups();
         for start in (0..all).step_by(WINDOW as usize) {
-            self.counts = or_raise(memory::filled(0, (all - start).min(WINDOW) as usize, COLLECTING));
             for &group in groups.iter().filter(|&&group| *sizes(group).start() <= MOST_ELEMENTS) {
                 pgrx::check_for_interrupts!();
                 let greatest = self.greatest;
@@ -130,11 +134,15 @@ impl Search<'_> {
                 if let Some(least) = self.probe.demand.least_shared(group, is_wanted)
                     && let Ok(least) = u16::try_from(least)
                 {
-                    self.count(start, group, least)?;
-                    self.visit(start, group, least, each)?;
+                    self.count(start, group, least.max(1))?;
+                    self.visit(group, least.max(1), each)?;
+                    if least == 0 {
+                        self.visit_others(start, group, each)?;
+                    }
                 }
             }
         }
+        self.visit_spaced(each)?;
         self.long_strings(each)
     }
 
@@ -147,9 +155,10 @@ impl Search<'_> {
         // How many elements a row can share that are in the lists that were not read yet, and how
         // many a row shares of the lists that were read.
         let mut rest: u32 = lists.iter().map(|list| u32::from(list.weight)).sum();
-        let mut most = 0_u16;
+        let first = lists.iter().map(|list| list.first).min().unwrap_or(0);
+        self.counts.begin(start.max(first), start.saturating_add(WINDOW), least);
         for list in &mut lists {
-            if u32::from(most) + rest < least.into() {
+            if u32::from(self.counts.most) + rest < least.into() {
                 self.reached.clear();
                 break;
             }
@@ -166,19 +175,8 @@ impl Search<'_> {
             };
             let mut more = true;
             while more {
-                self.rows.clear();
-                more = part.rows_of_piece(&mut self.rows)?;
-                or_raise(memory::reserve(&mut self.reached, self.rows.len(), COLLECTING));
-                for &row in &self.rows {
-                    // Rows before the window have numbers that wrap around.
-                    let Some(count) = self.counts.get_mut(row.wrapping_sub(start) as usize) else { continue };
-                    let before = *count;
-                    *count = before.saturating_add(list.weight);
-                    most = most.max(*count);
-                    if before < least && *count >= least {
-                        self.reached.push(row);
-                    }
-                }
+                let (counts, reached, weight) = (&mut self.counts, &mut self.reached, list.weight);
+                more = part.each_run(|run| counts.add(&run, weight, reached))?;
             }
             list.part = None;
         }
@@ -187,15 +185,9 @@ impl Search<'_> {
 
     /// Calls `each` with the rows of a group that were reached, those that share most elements
     /// first.
-    fn visit(
-        &mut self,
-        start: u32,
-        group: u32,
-        least: u16,
-        each: &mut dyn FnMut(Row, f64) -> u64,
-    ) -> Looked<()> {
+    fn visit(&mut self, group: u32, least: u16, each: &mut dyn FnMut(Row, f64) -> u64) -> Looked<()> {
         let Self { segment, probe, wanted, greatest, counts, reached, rows, .. } = self;
-        let shared = |row: u32| counts[(row - start) as usize];
+        let shared = |row: u32| counts.of(row);
         let most = reached.iter().map(|&row| shared(row)).max().unwrap_or(0);
         let mut with = or_raise(memory::filled(0_u32, usize::from(most) + 1, COLLECTING));
         reached.iter().for_each(|&row| with[usize::from(shared(row))] += 1);
@@ -215,27 +207,12 @@ impl Search<'_> {
             rows.extend(reached.iter().filter(|&&row| (low..=high).contains(&shared(row))));
             rows.sort_unstable();
             segment.look(rows.iter().copied(), |number, row, bytes| {
-                let (size, shared) = (short(bytes), u32::from(shared(number)));
-                if !row.has(Row::DEAD) && probe.demand.accepts(size, shared) {
-                    *greatest = each(row, probe.demand.similarity(size, shared));
+                let (string, shared) = (sizes_of(bytes), u32::from(shared(number)));
+                if !row.has(Row::DEAD) && probe.demand.accepts(string, shared) {
+                    *greatest = each(row, probe.demand.similarity(string, shared));
                 }
             })?;
             high = low - 1;
-        }
-        Ok(())
-    }
-
-    /// Calls `each` with the rows of which the index has no elements, if their size allows it.
-    fn long_strings(&mut self, each: &mut dyn FnMut(Row, f64) -> u64) -> Looked<()> {
-        let mut part = Part::of_split(self.segment)?;
-        let demand = &self.probe.demand;
-        while part.next(&mut self.rows)?.is_some() {
-            self.segment.look(self.rows.iter().copied(), |_, row, bytes| {
-                let size = short(bytes);
-                if !row.has(Row::DEAD) && demand.accepts(size, u32::MAX) {
-                    self.greatest = each(row, demand.similarity(size, u32::MAX));
-                }
-            })?;
         }
         Ok(())
     }
@@ -249,13 +226,14 @@ fn open<'a>(segment: &'a Segment, weights: &[(u32, u16)], group: u32) -> Looked<
     for &(element, weight) in weights {
         let class = signature(group, element) >> (u64::BITS - BITS);
         if weights.len() > OPEN {
-            lists.push(List { part: None, class, weight, rows: 0 });
+            lists.push(List { part: None, class, weight, rows: 0, first: 0 });
             continue;
         }
         let mut part = Part::of_class(segment, class)?;
         if part.find(class)? {
             let rows = part.rows_of_this();
-            lists.push(List { part: Some(part), class, weight, rows });
+            let first = part.first()?.unwrap_or(0);
+            lists.push(List { part: Some(part), class, weight, rows, first });
         }
     }
     lists.sort_by_key(|list| list.rows);

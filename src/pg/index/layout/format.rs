@@ -16,8 +16,9 @@ pub(crate) const VERSION_LISTS: u8 = 2;
 pub(crate) const VERSION_ANCHORS: u8 = 4;
 /// The version of an index of minhash sketches whose segments have lists of the single values.
 pub(crate) const VERSION_VALUES: u8 = 5;
-/// The version of an index of grams, whose segments have lists of the elements of strings.
-pub(crate) const VERSION_GRAMS: u8 = 6;
+/// The version of an index of grams, whose segments have lists of the elements of strings, and rows
+/// in the order of their groups. In version 6 rows had no order. An index of it needs a REINDEX.
+pub(crate) const VERSION_GRAMS: u8 = 7;
 /// The first bytes of the metapage's contents.
 pub(crate) const MAGIC: u32 = 0x5844_4e53;
 /// The last bytes of every page.
@@ -206,6 +207,9 @@ pub(crate) enum Pieces {
     Coded,
     /// A piece of one row has the row itself in place of the code.
     CodedOrSingle,
+    /// The same, but the rows of a piece of many rows are plain. The rows of a segment are in the
+    /// order of the groups of their strings, so that those of a list are near to one another.
+    Grouped,
 }
 
 /// The largest number of segments in a directory.

@@ -170,8 +170,13 @@ impl Keys {
         } else {
             self.class.has_lists().then_some(self.meta.bands)
         };
-        let is_of_few = self.runs.is_some() || self.grams.is_some() || self.has_value_lists();
-        let pieces = if is_of_few { Pieces::CodedOrSingle } else { Pieces::Coded };
+        let pieces = if self.grams.is_some() {
+            Pieces::Grouped
+        } else if self.runs.is_some() || self.has_value_lists() {
+            Pieces::CodedOrSingle
+        } else {
+            Pieces::Coded
+        };
         Layout { payload: self.payload(), class_bits, pieces }
     }
 
@@ -221,8 +226,8 @@ impl Keys {
             let settled = sets.settled.as_ref().expect("settled before there is a segment");
             return settled.post(&sets.spec, item, posted);
         }
-        if self.grams.is_some() {
-            GramKeys::post(item, posted)?;
+        if let Some(grams) = &self.grams {
+            grams.post(item, posted)?;
             return Ok(item.row);
         }
         posted.sketch.clear();

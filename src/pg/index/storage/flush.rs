@@ -49,10 +49,9 @@ impl Maintenance {
                 if item.row.has(Row::DEAD) {
                     continue;
                 }
-                let number = writer.rows();
                 keys.check(index, block, &item);
                 let row = keys.post(&item, &mut posted)?;
-                writer.row(row, &posted.sketch)?;
+                let number = writer.add(row, &posted.sketch)?;
                 for &signature in &posted.signatures {
                     sorter.push(signature, number)?;
                 }

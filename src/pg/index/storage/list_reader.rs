@@ -1,7 +1,9 @@
 //! Reads the lists of a segment.
 
+mod plain;
+
 use super::list_bytes::{Source, Stream};
-use super::lists::{PIECE, bits_of_parts};
+use super::lists::{PIECE, PLAIN, bits_of_parts};
 use super::segment::{COLLECTING, Segment};
 use crate::pg::index::layout::format::Pieces;
 use crate::pg::index::pages::buffer::Looked;
@@ -23,6 +25,25 @@ struct Head {
     single: Option<u32>,
 }
 
+/// The rest of a piece whose rows are plain.
+#[derive(Clone, Copy)]
+struct Plain {
+    /// The first row of the piece.
+    first: u32,
+    /// The distance of the last row that was read from the first one.
+    distance: u16,
+    /// The number of rows to be read.
+    rows: u32,
+}
+
+/// Some rows of a piece, in order.
+pub(crate) enum Run<'a> {
+    /// The rows.
+    Rows(&'a [u32]),
+    /// A row, and the distances of rows from it, little-endian.
+    Plain(u32, &'a [[u8; 2]]),
+}
+
 /// Iterates over the pieces of a part.
 pub(crate) struct Part<'a, S = Segment> {
     stream: Stream<'a, S>,
@@ -34,6 +55,8 @@ pub(crate) struct Part<'a, S = Segment> {
     /// The decoder of the piece that is being read, and the base that is added to its row numbers.
     decoder: Option<Decoder>,
     base: u32,
+    /// The rest of the piece that is being read, if its rows are plain.
+    plain: Option<Plain>,
     /// The decoded rows, and how many of them were returned.
     waiting: Vec<u32>,
     given: usize,
@@ -65,6 +88,7 @@ impl<'a, S: Source> Part<'a, S> {
             is_first: true,
             decoder: None,
             base: 0,
+            plain: None,
             waiting: Vec::new(),
             given: 0,
             last: None,
@@ -97,7 +121,7 @@ impl<'a, S: Source> Part<'a, S> {
         let first = self.stream.long_number()?;
         let (gap, is_single) = match self.stream.source.pieces() {
             Pieces::Coded => (first, false),
-            Pieces::CodedOrSingle => (first / 2, first % 2 == 1),
+            Pieces::CodedOrSingle | Pieces::Grouped => (first / 2, first % 2 == 1),
         };
         let (mut rows, mut bytes, mut k, mut single) = (1, 0, 0, None);
         if is_single {
@@ -119,26 +143,30 @@ impl<'a, S: Source> Part<'a, S> {
     }
 
     /// Starts to read a piece.
-    fn begin(&mut self, head: Head) {
+    fn begin(&mut self, head: Head) -> Looked<()> {
         let continues = head.class == self.class && !self.is_first;
         self.base = if continues { self.last.map_or(0, |last| last + 1) } else { 0 };
         (self.class, self.is_first, self.last) = (head.class, false, None);
         let limit = self.stream.source.rows().saturating_sub(self.base);
         self.waiting.clear();
         self.given = 0;
+        (self.decoder, self.plain) = (None, None);
         if let Some(row) = head.single {
             if row >= limit {
                 self.stream.corrupted("a list has a row that the segment has not");
             }
-            self.decoder = None;
             self.last = Some(self.base + row);
             self.waiting.push(self.base + row);
-            return;
+            return Ok(());
+        }
+        if head.k == PLAIN && self.stream.source.pieces() == Pieces::Grouped {
+            return self.begin_plain(&head, limit);
         }
         match Decoder::new(head.k, head.rows, head.bytes, limit) {
             Ok(decoder) => self.decoder = Some(decoder),
             Err(error) => self.bad(error),
         }
+        Ok(())
     }
 
     fn bad(&self, error: Error) -> ! {
@@ -171,6 +199,9 @@ impl<'a, S: Source> Part<'a, S> {
     fn decode(&mut self) -> Looked<bool> {
         self.waiting.clear();
         self.given = 0;
+        if self.plain.is_some() {
+            return self.decode_plain().map(|()| true);
+        }
         let Some(mut decoder) = self.decoder.take() else { return Ok(false) };
         loop {
             self.stream.fill()?;
@@ -200,7 +231,7 @@ impl<'a, S: Source> Part<'a, S> {
         match self.held {
             Some(head) if head.class == class => {
                 self.held = None;
-                self.begin(head);
+                self.begin(head)?;
                 Ok(true)
             }
             _ => Ok(false),
@@ -222,8 +253,9 @@ impl<'a, S: Source> Part<'a, S> {
 
     /// Moves to the first list of the part. Returns false if the part is empty.
     pub(crate) fn find_any(&mut self) -> Looked<bool> {
-        let head = self.head()?;
-        Ok(head.map(|head| self.begin(head)).is_some())
+        let Some(head) = self.head()? else { return Ok(false) };
+        self.begin(head)?;
+        Ok(true)
     }
 
     /// Appends those of the next rows of the found class that are below `end`. Reports whether the
@@ -234,7 +266,7 @@ impl<'a, S: Source> Part<'a, S> {
                 return Ok(true);
             }
             match self.head()? {
-                Some(head) if head.class == self.class => self.begin(head),
+                Some(head) if head.class == self.class => self.begin(head)?,
                 other => {
                     self.held = other;
                     return Ok(false);
@@ -243,13 +275,21 @@ impl<'a, S: Source> Part<'a, S> {
         }
     }
 
-    /// Appends the next rows of the found class, at most those of a piece. Reports whether the
-    /// class has more rows.
-    pub(crate) fn rows_of_piece(&mut self, out: &mut Vec<u32>) -> Looked<bool> {
-        self.read(u32::MAX, out)?;
+    /// Calls `each` with the next rows of the found class, at most those of a piece. Reports
+    /// whether the class has more rows.
+    pub(crate) fn each_run(&mut self, mut each: impl FnMut(Run<'_>)) -> Looked<bool> {
+        loop {
+            each(Run::Rows(&self.waiting[self.given..]));
+            self.waiting.clear();
+            self.given = 0;
+            self.each_plain(PIECE, &mut each)?;
+            if !self.decode()? {
+                break;
+            }
+        }
         match self.head()? {
             Some(head) if head.class == self.class => {
-                self.begin(head);
+                self.begin(head)?;
                 Ok(true)
             }
             other => {
@@ -259,16 +299,32 @@ impl<'a, S: Source> Part<'a, S> {
         }
     }
 
+    /// Appends the next rows of the found class, at most those of a piece. Reports whether the
+    /// class has more rows.
+    pub(crate) fn rows_of_piece(&mut self, out: &mut Vec<u32>) -> Looked<bool> {
+        self.read(u32::MAX, out)?;
+        self.each_run(|_| {})
+    }
+
+    /// Returns the first row of the current piece, if no row of it was returned yet.
+    pub(crate) fn first(&mut self) -> Looked<Option<u32>> {
+        if self.given == self.waiting.len() {
+            self.decode()?;
+        }
+        Ok(self.waiting.get(self.given).copied())
+    }
+
     /// Returns the number of rows of the current piece that were not returned yet.
     pub(crate) fn rows_of_this(&self) -> u32 {
-        self.decoder.as_ref().map_or(0, Decoder::rows) + (self.waiting.len() - self.given) as u32
+        let plain = self.plain.map_or(0, |plain| plain.rows);
+        self.decoder.as_ref().map_or(plain, Decoder::rows) + (self.waiting.len() - self.given) as u32
     }
 
     /// Replaces the contents of `rows` by the rows of the next piece, and returns its class.
     pub(crate) fn next(&mut self, rows: &mut Vec<u32>) -> Looked<Option<u64>> {
         rows.clear();
         let Some(head) = self.head()? else { return Ok(None) };
-        self.begin(head);
+        self.begin(head)?;
         self.read(u32::MAX, rows)?;
         Ok(Some(head.class))
     }

@@ -15,6 +15,11 @@
 //! the gap, plus 1 if the piece has one row. Of such a piece only the row follows, in LEB128,
 //! counted as in a code.
 //!
+//! In an index of grams, the rows of a piece of at least [`LEAST_PLAIN`] rows are plain if they are
+//! near enough to one another. In place of the parameter such a piece has [`PLAIN`], and in place
+//! of the code the first row in 4 bytes, counted as in a code, and for each other row its distance
+//! from the first in 2 bytes.
+//!
 //! After the parts there is one more list: the rows that hold a part of a split set.
 
 use super::spool::Spool;
@@ -28,6 +33,13 @@ const DOING: &str = "writing lists of rows";
 
 /// The largest number of rows of a piece. A reader or a writer keeps this much of a list in memory.
 pub(super) const PIECE: usize = 1 << 15;
+/// The byte in place of a parameter that says that the rows of a piece are plain.
+pub(super) const PLAIN: u8 = u8::MAX;
+const _: () = assert!(PLAIN > rice::MOST_BITS);
+/// The least number of rows of a piece whose rows are plain.
+pub(super) const LEAST_PLAIN: usize = 16;
+/// The greatest distance of a plain row from the first row of its piece.
+const MOST_PLAIN: u32 = u16::MAX as u32;
 /// The target size of a part in bytes.
 const PART_BYTES: u64 = 1 << 10;
 
@@ -37,7 +49,7 @@ const PART_BYTES: u64 = 1 << 10;
 fn part_bits(pieces: Pieces, postings: u64, class_bits: u32) -> u32 {
     let bytes = match pieces {
         Pieces::Coded => postings.saturating_mul(3) / 2,
-        Pieces::CodedOrSingle => postings.saturating_mul(6 * 2),
+        Pieces::CodedOrSingle | Pieces::Grouped => postings.saturating_mul(6 * 2),
     };
     let parts = (bytes / PART_BYTES).max(1);
     parts.ilog2().min(class_bits)
@@ -82,13 +94,23 @@ fn write_piece(
     piece.clear();
     let head = match (pieces, rows) {
         (Pieces::Coded, _) => gap,
-        (Pieces::CodedOrSingle, &[row]) => {
+        (Pieces::CodedOrSingle | Pieces::Grouped, &[row]) => {
             leb128::write(gap * 2 + 1, piece, DOING)?;
             return leb128::write(row.into(), piece, DOING);
         }
-        (Pieces::CodedOrSingle, _) => gap * 2,
+        (Pieces::CodedOrSingle | Pieces::Grouped, _) => gap * 2,
     };
-    let k = rice::encode(rows, code)?;
+    let k = match rows {
+        &[first, .., last]
+            if pieces == Pieces::Grouped && rows.len() >= LEAST_PLAIN && last - first <= MOST_PLAIN =>
+        {
+            memory::reserve(code, 4 + 2 * (rows.len() - 1), DOING)?;
+            code.extend(first.to_le_bytes());
+            code.extend(rows[1..].iter().flat_map(|&row| ((row - first) as u16).to_le_bytes()));
+            PLAIN
+        }
+        _ => rice::encode(rows, code)?,
+    };
     for number in [head, rows.len() as u64, code.len() as u64] {
         leb128::write(number, piece, DOING)?;
     }
@@ -157,7 +179,10 @@ impl<S: Store> Lists<S> {
         if self.rows.last() == Some(&row) || self.rows.is_empty() && self.written > 0 && row < self.base {
             return Ok(());
         }
-        if self.rows.len() == PIECE {
+        let is_far = |&first: &u32| {
+            self.pieces == Pieces::Grouped && self.rows.len() >= LEAST_PLAIN && row - first > MOST_PLAIN
+        };
+        if self.rows.len() == PIECE || self.rows.first().is_some_and(is_far) {
             self.write_piece_of_class()?;
         }
         memory::push(&mut self.rows, row, DOING)

@@ -3,20 +3,113 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
+use std::ops::Range;
 
 use roaring::RoaringBitmap;
 
 use super::choice;
 use super::cursor::{Cursor, Rows};
+use super::grouped::{PLACES, place_of_size};
 use super::maintenance::{Change, Maintenance, budget, sure};
 use super::segment::Segment;
 use super::writer::Writer;
-use crate::pg::index::layout::format::Descriptor;
-use crate::pg::index::layout::items::Row;
+use crate::pg::index::layout::format::{Descriptor, Pieces};
+use crate::pg::index::layout::items::{Row, rows_per_page};
 use crate::pg::index::layout::meta::Directory;
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::pages::record::Logging;
 use crate::pg::server::error::Result;
+use neardup_core::memory;
+
+/// A segment that is merged.
+struct Source {
+    segment: Segment,
+    /// The numbers of its dead rows.
+    dead: RoaringBitmap,
+    /// The runs of rows that stay together, in order. In a segment whose rows have no order, all
+    /// rows are one run.
+    runs: Vec<Run>,
+}
+
+/// A run of rows of a segment that is merged.
+struct Run {
+    /// Its place in the order of rows.
+    place: usize,
+    /// The number of its first row.
+    first: u32,
+    /// What a row that is not dead has as its new number, less its old number and more the number
+    /// of dead rows before it; it wraps around.
+    base: u32,
+}
+
+impl Source {
+    /// Finds the runs of rows of the same place, and the dead rows.
+    fn find_runs(&mut self, keys: &Keys) -> Result<()> {
+        for n in 0..self.segment.about.row_pages {
+            let (first, contents) = sure(self.segment.index, self.segment.row_page(n));
+            for (row, bytes) in (first..).zip(contents.chunks_exact(Row::SIZE + keys.payload())) {
+                let (head, size) = bytes.split_at(Row::SIZE);
+                if Row::read(head).has(Row::DEAD) {
+                    self.dead.insert(row);
+                }
+                let place = place_of_size(size);
+                match self.runs.last() {
+                    Some(last) if last.place == place => {}
+                    Some(last) if last.place > place => {
+                        let root = self.segment.about.root;
+                        self.segment.index.corrupted(root, "rows are not in the order of their groups");
+                    }
+                    _ => {
+                        memory::push(&mut self.runs, Run { place, first: row, base: 0 }, "merging segments")?
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the rows of a place, if there are any.
+    fn run_of(&self, place: usize) -> Option<Range<u32>> {
+        let n = self.runs.binary_search_by_key(&place, |run| run.place).ok()?;
+        let end = self.runs.get(n + 1).map_or(self.segment.about.rows, |run| run.first);
+        Some(self.runs[n].first..end)
+    }
+
+    /// Gives the rows of a run that are not dead to a writer.
+    fn copy(&mut self, place: usize, rows: Range<u32>, keys: &Keys, writer: &mut Writer) -> Result<()> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let before = self.dead.range_cardinality(..rows.start) as u32;
+        let base = writer.rows().wrapping_sub(rows.start - before);
+        match self.runs.iter_mut().find(|run| run.place == place) {
+            Some(run) => run.base = base,
+            None => memory::push(&mut self.runs, Run { place, first: rows.start, base }, "merging segments")?,
+        }
+        let per_page = rows_per_page(keys.payload()) as u32;
+        for n in rows.start / per_page..=(rows.end - 1) / per_page {
+            let (first, contents) = sure(self.segment.index, self.segment.row_page(n));
+            for (row, bytes) in (first..).zip(contents.chunks_exact(Row::SIZE + keys.payload())) {
+                let head = Row::read(bytes);
+                if !rows.contains(&row) {
+                    continue;
+                }
+                if head.has(Row::DEAD) {
+                    self.dead.insert(row);
+                } else {
+                    writer.row(head, &bytes[Row::SIZE..])?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the new number of a row, or None if it is dead.
+    fn number(&self, row: u32) -> Option<u32> {
+        let run = &self.runs[self.runs.partition_point(|run| run.first <= row).checked_sub(1)?];
+        (!self.dead.contains(row)).then(|| run.base.wrapping_add(row - self.dead.rank(row) as u32))
+    }
+}
 
 impl Maintenance {
     /// Merges the segments that are due and rewrites segments with many dead rows, for VACUUM.
@@ -51,28 +144,31 @@ impl Maintenance {
         let index = self.index;
         let keys = Keys::of(index, &directory.meta);
         let reading = index.in_bulk();
+        let by_groups = keys.layout().pieces == Pieces::Grouped;
         let mut writer = Writer::new(index, Logging::Now, self.reserve(), keys.layout(), budget() / 4);
         let mut sources = Vec::new();
         for &about in chosen {
             let segment = sure(index, Segment::open(reading, about, keys.layout()));
-            let base = writer.rows();
-            let mut dead = RoaringBitmap::new();
-            for n in 0..about.row_pages {
-                let (first, contents) = sure(index, segment.row_page(n));
-                for (row, bytes) in (first..).zip(contents.chunks_exact(Row::SIZE + keys.payload())) {
-                    let head = Row::read(bytes);
-                    if head.has(Row::DEAD) {
-                        dead.insert(row);
-                    } else {
-                        writer.row(head, &bytes[Row::SIZE..])?;
+            let mut source = Source { segment, dead: RoaringBitmap::new(), runs: Vec::new() };
+            if by_groups {
+                source.find_runs(&keys)?;
+            } else {
+                source.copy(0, 0..about.rows, &keys, &mut writer)?;
+            }
+            sources.push(source);
+        }
+        if by_groups {
+            for place in 0..PLACES {
+                for source in &mut sources {
+                    if let Some(rows) = source.run_of(place) {
+                        source.copy(place, rows, &keys, &mut writer)?;
                     }
                 }
             }
-            sources.push((segment, base, dead));
         }
         if writer.rows() > 0 {
             writer.end_rows(chosen.iter().map(|segment| segment.postings).sum())?;
-            let mut cursors: Vec<_> = sources.iter().map(|(segment, ..)| Cursor::new(segment)).collect();
+            let mut cursors: Vec<_> = sources.iter().map(|source| Cursor::new(&source.segment)).collect();
             let mut heads = BinaryHeap::new();
             let mut groups: Vec<Option<Rows>> = Vec::new();
             for (n, cursor) in cursors.iter_mut().enumerate() {
@@ -84,12 +180,14 @@ impl Maintenance {
             }
             while let Some(mut head) = heads.peek_mut() {
                 let Reverse((signature, n)) = *head;
-                let (_, base, dead) = &sources[n];
+                let source = &sources[n];
                 let mut result = Ok(());
                 let rows = groups[n].take().expect("every head has its rows");
                 rows.each(|row| {
-                    if result.is_ok() && !dead.contains(row) {
-                        result = writer.pair(signature, base + row - dead.rank(row) as u32);
+                    if result.is_ok()
+                        && let Some(row) = source.number(row)
+                    {
+                        result = writer.pair(signature, row);
                     }
                 });
                 result?;
@@ -103,7 +201,7 @@ impl Maintenance {
         }
         let added = if writer.rows() == 0 { None } else { Some(writer.finish()?) };
         let removed: Vec<u64> = chosen.iter().map(|segment| segment.id).collect();
-        let blocks: Vec<u32> = sources.iter().flat_map(|(segment, ..)| segment.blocks()).collect();
+        let blocks: Vec<u32> = sources.iter().flat_map(|source| source.segment.blocks()).collect();
         self.publish(&removed, Change { added, ..Change::default() }, &blocks);
         Ok(())
     }

@@ -5,6 +5,7 @@ pub(crate) mod choice;
 pub(crate) mod cursor;
 pub(crate) mod find;
 pub(crate) mod flush;
+pub(crate) mod grouped;
 mod list_bytes;
 mod list_check;
 pub(crate) mod list_reader;

@@ -2,10 +2,11 @@
 
 use roaring::RoaringBitmap;
 
+use super::grouped::{Bases, Grouped};
 use super::lists::Lists;
 use super::spool::Spool;
 use crate::pg::index::layout::format::{
-    CONTENTS, Descriptor, Extent, Kind, Layout, List, NONE, RootHead, Tail,
+    CONTENTS, Descriptor, Extent, Kind, Layout, List, NONE, Pieces, RootHead, Tail,
 };
 use crate::pg::index::layout::items::{Pair, Row};
 use crate::pg::index::pages::buffer::Index;
@@ -36,6 +37,11 @@ pub(crate) struct Writer {
     classes: Option<Lists<Spool>>,
     /// The numbers of the rows that hold a part of a split set.
     split: Vec<u32>,
+    /// The rows that are brought into the order of their groups, if the segment has such an order
+    /// and they come in another one.
+    grouped: Option<Grouped>,
+    /// Where the numbers of these rows begin, once they are written.
+    bases: Option<Bases>,
 }
 
 impl Writer {
@@ -58,15 +64,29 @@ impl Writer {
             lists: Spool::new(budget / 2),
             classes: None,
             split: Vec::new(),
+            // The files of the rows belong to the memory context that is current now.
+            grouped: (layout.pieces == Pieces::Grouped).then(|| Grouped::new(layout.payload, budget / 2)),
+            bases: None,
         }
     }
 
-    /// Returns the number of rows so far, which is the number of the next row.
+    /// Returns the number of rows so far.
     pub(crate) fn rows(&self) -> u32 {
-        self.segment.rows
+        self.segment.rows + self.grouped.as_ref().map_or(0, Grouped::rows)
     }
 
-    /// Adds a row; a NULL has no sketch.
+    /// Adds a row, which need not come in the order of the segment; a NULL has no sketch. Returns
+    /// the number that the pairs of the row have. All rows are added in this way, or none.
+    pub(crate) fn add(&mut self, row: Row, sketch: &[u8]) -> Result<u32> {
+        if let Some(grouped) = &mut self.grouped {
+            return grouped.push(row, sketch);
+        }
+        let number = self.segment.rows;
+        self.row(row, sketch)?;
+        Ok(number)
+    }
+
+    /// Adds the next row of the segment; a NULL has no sketch.
     pub(crate) fn row(&mut self, row: Row, sketch: &[u8]) -> Result<()> {
         let width = Row::SIZE + self.layout.payload;
         if self.page.len() + width > CONTENTS {
@@ -109,6 +129,9 @@ impl Writer {
 
     /// Ends the rows. About this many pairs follow.
     pub(crate) fn end_rows(&mut self, pairs: u64) -> Result<()> {
+        if let Some(grouped) = self.grouped.take().filter(|grouped| grouped.rows() > 0) {
+            self.bases = Some(grouped.each(|row, sketch| self.row(row, sketch))?);
+        }
         self.flush(Kind::Rows)?;
         self.segment.row_pages = self.number;
         let lists = |bits| {
@@ -126,6 +149,7 @@ impl Writer {
     /// Adds a pair. Pairs must come in order.
     pub(crate) fn pair(&mut self, signature: u64, row: u32) -> Result<()> {
         if let Some(classes) = &mut self.classes {
+            let row = self.bases.as_ref().map_or(row, |bases| bases.number(signature, row));
             return classes.push(signature, row, &mut self.segment);
         }
         if signature != self.signature {

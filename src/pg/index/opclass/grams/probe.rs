@@ -6,13 +6,20 @@ use crate::pg::index::opclass::sets::probe::Unfit;
 use crate::pg::server::error::Result;
 use crate::pg::server::executor::executor_for;
 use neardup_core::executor;
+use neardup_core::features::tokens::Document;
 use neardup_core::joins::search::ball::SetBall;
-use neardup_core::joins::search::grams::{Demand, elements_of};
+use neardup_core::joins::search::edit_ball::{self, EditBall, characters};
+use neardup_core::joins::search::grams::edit::EditDemand;
+use neardup_core::joins::search::grams::sought::Sought;
+use neardup_core::joins::search::grams::{Demand, Stored, elements_of};
 use neardup_core::joins::search::keys::{KeyScratch, keys_of};
 
 impl GramKeys {
     /// Returns the reason why the index cannot serve a ball, or None if it can.
     pub(crate) fn unfit(&self, ball: &[u8]) -> Option<Unfit> {
+        if EditBall::is(ball) {
+            return None;
+        }
         let Ok(ball) = SetBall::parse(ball) else { return Some(Unfit::Old) };
         (ball.parameters != self.parameters)
             .then(|| Unfit::Unlike(ball.parameters.describe(), self.parameters.describe()))
@@ -23,16 +30,29 @@ impl GramKeys {
         if self.unfit(bytes).is_some() {
             return Ok(Probe::Everything);
         }
+        if EditBall::is(bytes) {
+            let ball = EditBall::parse(bytes)?;
+            let elements = self.elements(&Document::Text(edit_ball::own(ball.text)?))?;
+            let string = Stored { size: elements.len() as u32, characters: characters(ball.text) };
+            let demand = EditDemand::new(ball.similarity, string, self.parameters.features.shingle as u32)?;
+            let probe = |demand| Probe::Grams(GramProbe { elements, demand: Sought::Edit(demand) });
+            return Ok(demand.map_or(Probe::Nothing, probe));
+        }
         let ball = SetBall::parse(bytes)?;
-        let document = ball.document()?;
+        let elements = self.elements(&ball.document()?)?;
+        let demand = Demand::new(ball.similarity, elements.len() as u32)?;
+        let probe = |demand| Probe::Grams(GramProbe { elements, demand: Sought::Grams(demand) });
+        Ok(demand.map_or(Probe::Nothing, probe))
+    }
+
+    /// Returns the elements of a document, in ascending order.
+    fn elements(&self, document: &Document) -> Result<Vec<u32>> {
         let mut work = (Vec::new(), Vec::new());
         executor::one(executor_for(document.bytes()), &mut work, |(keys, elements), stop| {
-            keys_of(&document, &self.parameters.features, &mut KeyScratch::default(), keys, stop)?;
+            keys_of(document, &self.parameters.features, &mut KeyScratch::default(), keys, stop)?;
             elements_of(keys, elements)
         })?;
-        let (_, elements) = work;
-        let demand = Demand::new(ball.similarity, elements.len() as u32)?;
-        Ok(demand.map_or(Probe::Nothing, |demand| Probe::Grams(GramProbe { elements, demand })))
+        Ok(work.1)
     }
 
     /// Returns the target for distances to the middle of a ball.

@@ -6,6 +6,7 @@ use crate::pg::server::executor::executor_for;
 use neardup_core::executor;
 use neardup_core::features::tokens::Document;
 use neardup_core::joins::search::ball::SetBall;
+use neardup_core::joins::search::edit_ball::{self, EditBall};
 use neardup_core::joins::search::keys::{KeyScratch, keys_of};
 use neardup_core::joins::search::prefix::Reach;
 
@@ -56,6 +57,9 @@ pub(crate) enum Unfit {
 impl SetKeys {
     /// Returns the reason why the index cannot serve a ball, or None if it can.
     pub(crate) fn unfit(&self, ball: &[u8]) -> Option<Unfit> {
+        if EditBall::is(ball) {
+            return Some(Unfit::Unlike(edit_ball::METHOD.to_owned(), self.parameters.describe()));
+        }
         let Ok(ball) = SetBall::parse(ball) else { return Some(Unfit::Old) };
         if ball.parameters != self.parameters {
             return Some(Unfit::Unlike(ball.parameters.describe(), self.parameters.describe()));

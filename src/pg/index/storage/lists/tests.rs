@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use super::*;
 use crate::pg::index::pages::buffer::Looked;
 use crate::pg::index::storage::list_bytes::Source;
-use crate::pg::index::storage::list_reader::Part;
+use crate::pg::index::storage::list_reader::{Part, Run};
 use proptest::prelude::*;
 
 impl Store for Vec<u8> {
@@ -68,7 +68,7 @@ impl Source for Memory {
     }
 }
 
-const PIECES: [Pieces; 2] = [Pieces::Coded, Pieces::CodedOrSingle];
+const PIECES: [Pieces; 3] = [Pieces::Coded, Pieces::CodedOrSingle, Pieces::Grouped];
 
 type Classes = BTreeMap<u64, BTreeSet<u32>>;
 
@@ -138,6 +138,30 @@ fn find(memory: &Memory, class: u64, step: u32) -> BTreeSet<u32> {
     found.into_iter().collect()
 }
 
+/// Reads the rows of a class run by run, and fails if the first row is not what [`Part::first`]
+/// says.
+fn runs(memory: &Memory, class: u64) -> BTreeSet<u32> {
+    let mut part = looked(Part::of_class(memory, class));
+    let mut found = Vec::new();
+    if looked(part.find(class)) {
+        let first = looked(part.first());
+        let mut more = true;
+        while more {
+            let before = found.len();
+            more = looked(part.each_run(|run| match run {
+                Run::Rows(rows) => found.extend(rows),
+                Run::Plain(first, distances) => {
+                    found.extend(distances.iter().map(|&next| first + u32::from(u16::from_le_bytes(next))));
+                }
+            }));
+            assert!((before + 1..=before + PIECE).contains(&found.len()));
+        }
+        assert_eq!(first, found.first().copied());
+    }
+    assert!(found.is_sorted_by(|a, b| a < b) && found.last().is_none_or(|&row| row < memory.rows));
+    found.into_iter().collect()
+}
+
 /// Returns the classes from `first` to `last` in the part of `first`, and their numbers of rows.
 fn within(memory: &Memory, first: u64, last: u64) -> Vec<(u64, u64)> {
     let (mut part, mut rows, mut all) = (looked(Part::of_class(memory, first)), Vec::new(), Vec::new());
@@ -175,6 +199,7 @@ proptest! {
         prop_assert_eq!((about.signatures, u64::from(about.longest)), (sizes.len() as u64, sizes.max().unwrap_or(0)));
         for (class, rows) in &classes {
             prop_assert_eq!(&find(&memory, *class, step), rows);
+            prop_assert_eq!(&runs(&memory, *class), rows);
             let next = (class + 1) % (1_u64 << bits);
             prop_assert_eq!(find(&memory, next, 5000), classes.get(&next).cloned().unwrap_or_default());
             // The classes of a range that lies in the part of this class.
@@ -207,7 +232,9 @@ proptest! {
             let at = at.index(bytes.len());
             bytes[at] = with;
         }
-        for look in [&(|| drop(read(&memory))) as &dyn Fn(), &|| drop(find(&memory, class, 7))] {
+        let looks =
+            [&(|| drop(read(&memory))) as &dyn Fn(), &|| drop(find(&memory, class, 7)), &|| drop(runs(&memory, class))];
+        for look in looks {
             if let Err(ended) = catch_unwind(AssertUnwindSafe(look)) {
                 prop_assert!(ended.is::<Corrupted>());
             }
@@ -224,6 +251,7 @@ fn pg_long_lists_are_in_pieces() {
         let (memory, about) = write(pieces, 10, 200_000, 300_000, &classes, &split);
         assert_eq!(read(&memory), (classes.clone(), split.clone()));
         assert_eq!((about.longest, find(&memory, 1023, 1 << 16)), (100_000, rows.clone()));
+        assert_eq!(runs(&memory, 5), rows);
     }
 }
 
@@ -251,4 +279,39 @@ fn pg_golden_lists_of_anchors() {
     let classes = Classes::from([(2, BTreeSet::from([0, 1, 2])), (700, BTreeSet::from([2]))]);
     let (memory, _) = write(Pieces::CodedOrSingle, 32, 160, 3, &classes, &[]);
     assert_eq!((memory.lists, memory.bytes), (2, vec![4, 3, 1, 0, 0b111, 0xf5, 10, 2]));
+}
+
+#[test]
+fn pg_golden_lists_of_grams() {
+    let write = |rows: &[u32]| {
+        let mut piece = vec![7];
+        write_piece(Pieces::Grouped, 300, rows, &mut Vec::new(), &mut piece).unwrap();
+        piece
+    };
+    assert_eq!(write(&[300]), [0xd9, 4, 0xac, 2]);
+    // Few rows, and rows that are far from one another, have a code.
+    assert_eq!(write(&[100, 250, 300, 512]), [0xd8, 4, 4, 5, 6, 146, 172, 198, 56, 1]);
+    let far: Vec<u32> = (0..16).map(|row| row * 5000).collect();
+    assert_ne!(write(&far)[4], PLAIN);
+    // Twice the gap 300, 16 rows, 34 bytes, no parameter, the first row, and distances from it.
+    let rows: Vec<u32> = (0..16).map(|row| 0x0001_0203 + row * 300).collect();
+    let piece = write(&rows);
+    assert_eq!(piece[..11], [0xd8, 4, 16, 34, 0xff, 3, 2, 1, 0, 44, 1]);
+    assert_eq!((piece.len(), &piece[37..]), (39, &[0x94, 0x11][..]));
+}
+
+/// The rows of a piece are plain if they are near to one another, however far the list goes.
+#[test]
+fn pg_plain_rows_at_the_limits() {
+    let span = u32::from(u16::MAX);
+    let near = |first: u32| (0..15).map(move |row| first + row * 100);
+    let most = u32::MAX - 1;
+    let rows: BTreeSet<u32> =
+        [near(0).collect(), vec![span, span + 1, most - span], near(most - 1400).collect(), vec![most]]
+            .concat()
+            .into_iter()
+            .collect();
+    let classes = Classes::from([(5, rows.clone())]);
+    let (memory, _) = write(Pieces::Grouped, 10, 100, u32::MAX, &classes, &[]);
+    assert_eq!((runs(&memory, 5), find(&memory, 5, 1 << 30)), (rows.clone(), rows));
 }

@@ -1,0 +1,229 @@
+//! Balls by edit distance. A ball around a text consists of the texts whose edit similarity to it
+//! is at least a given value ([`edit`](crate::verify::edit)).
+//!
+//! | bytes | |
+//! | --- | --- |
+//! | 0 | version of this format; versions 1 and 2 of a `text_ball` are other formats |
+//! | 1 to 7 | 0 |
+//! | 8 to 15 | the least similarity, a double, little-endian |
+//! | from 16 on | the text, in UTF-8 |
+
+use super::ball::{HEADER, NAME, SHOWN};
+use super::json::{Reader, Writer};
+use crate::error::{Error, Result};
+use crate::executor::Stop;
+use crate::memory;
+use crate::sketches::minhash::check_similarity;
+use crate::verify::edit::{self, EditPredicate};
+use crate::verify::levenshtein::Pattern;
+
+/// The version of the format in this file.
+pub const VERSION: u8 = 3;
+/// The name of the method, with which the text form of a ball begins.
+pub const METHOD: &str = "edit";
+/// How a text form of a ball begins.
+const BEGINNING: &str = "<edit:";
+const DOING: &str = "making a ball";
+
+/// The texts that are similar to a text by edit distance.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EditBall<'a> {
+    /// The least similarity, in (0, 1].
+    pub similarity: f64,
+    /// The text at the centre.
+    pub text: &'a str,
+}
+
+impl<'a> EditBall<'a> {
+    /// Reports whether bytes are those of such a ball, right or not.
+    pub fn is(bytes: &[u8]) -> bool {
+        bytes.first() == Some(&VERSION)
+    }
+
+    /// Reports whether a text is the text form of such a ball, right or not.
+    pub fn is_text(text: &str) -> bool {
+        text.trim_start().starts_with(BEGINNING)
+    }
+
+    /// Builds the ball around a text, as bytes. Fails for a similarity outside (0, 1].
+    pub fn build(similarity: f64, text: &str) -> Result<Vec<u8>> {
+        let mut bytes = header(similarity)?;
+        memory::extend(&mut bytes, text.as_bytes(), DOING)?;
+        Ok(bytes)
+    }
+
+    /// Parses a ball. Fails for malformed bytes. O(bytes).
+    pub fn parse(bytes: &'a [u8]) -> Result<Self> {
+        let Some((&[VERSION, 0, 0, 0, 0, 0, 0, 0, similarity @ ..], text)) =
+            bytes.split_first_chunk::<HEADER>()
+        else {
+            return Err(bad("its head is not that of a ball by edit distance"));
+        };
+        let similarity = f64::from_le_bytes(similarity);
+        check_similarity(similarity).map_err(|error| bad(error.to_string()))?;
+        let text = std::str::from_utf8(text).map_err(|_| bad("its document is not UTF-8"))?;
+        Ok(Self { similarity, text })
+    }
+
+    /// Formats the ball as text: `<edit:0.8:"a text">`.
+    pub fn to_text(&self, stop: &Stop) -> Result<String> {
+        self.write(usize::MAX, stop)
+    }
+
+    /// Formats the ball as text, and cuts off a long text after its beginning.
+    pub fn short(&self, stop: &Stop) -> Result<String> {
+        self.write(SHOWN, stop)
+    }
+
+    fn write(&self, most: usize, stop: &Stop) -> Result<String> {
+        let mut writer = Writer::new(format!("{BEGINNING}{}:", self.similarity), most, stop);
+        writer.string(self.text)?;
+        let Writer { mut text, is_cut, .. } = writer;
+        memory::reserve_text(&mut text, 4, DOING)?;
+        text.push_str(if is_cut { "...>" } else { ">" });
+        Ok(text)
+    }
+
+    /// Parses the output of [`EditBall::to_text`] and returns the ball's bytes.
+    pub fn from_text(text: &str, stop: &Stop) -> Result<Vec<u8>> {
+        let inner = text.trim().strip_prefix(BEGINNING).and_then(|text| text.strip_suffix('>'));
+        let Some((similarity, text)) = inner.and_then(|inner| inner.split_once(':')) else {
+            return Err(bad("it should be <edit:, a similarity, a colon, a text in quotes, and >"));
+        };
+        let similarity = similarity.trim().parse().map_err(|_| bad("its similarity is not a number"))?;
+        let mut bytes = header(similarity).map_err(|error| bad(error.to_string()))?;
+        let mut reader = Reader::new(text, NAME, stop);
+        reader.string(&mut bytes)?;
+        reader.end()?;
+        Ok(bytes)
+    }
+}
+
+fn header(similarity: f64) -> Result<Vec<u8>> {
+    check_similarity(similarity)?;
+    let mut bytes = Vec::new();
+    memory::reserve(&mut bytes, HEADER, DOING)?;
+    bytes.extend([VERSION, 0, 0, 0, 0, 0, 0, 0]);
+    bytes.extend(similarity.to_le_bytes());
+    Ok(bytes)
+}
+
+fn bad(why: impl Into<String>) -> Error {
+    Error::Malformed { what: NAME, why: why.into() }
+}
+
+/// Compares texts with the centre of a ball. The result is the same as in a join by edit distance.
+#[derive(Debug)]
+pub struct EditVerifier {
+    predicate: EditPredicate,
+    pattern: Pattern,
+    characters: u32,
+}
+
+impl EditVerifier {
+    /// Prepares the comparison. O(bytes).
+    pub fn new(ball: &EditBall<'_>) -> Result<Self> {
+        let mut pattern = Pattern::default();
+        pattern.set(ball.text)?;
+        let predicate = EditPredicate::new(ball.similarity)?;
+        Ok(Self { predicate, pattern, characters: characters(ball.text) })
+    }
+
+    /// Returns the similarity of a text to the centre, even if the text is not in the ball.
+    pub fn similarity(&mut self, text: &str, stop: &Stop) -> Result<f64> {
+        let longer = characters(text).max(self.characters);
+        let distance = self.distance(text, longer, stop)?;
+        Ok(edit::similarity(distance.unwrap_or(longer), longer))
+    }
+
+    /// Returns the similarity of a text if it is in the ball. It takes less time the nearer the
+    /// least similarity of the ball is to 1.
+    pub fn within(&mut self, text: &str, stop: &Stop) -> Result<Option<f64>> {
+        let longer = characters(text).max(self.characters);
+        if longer == 0 {
+            return Ok(None);
+        }
+        let distance = self.distance(text, self.predicate.most_distance(longer), stop)?;
+        Ok(distance.map(|distance| edit::similarity(distance, longer)))
+    }
+
+    fn distance(&mut self, text: &str, most: u32, stop: &Stop) -> Result<Option<u32>> {
+        self.pattern.distance(text, characters(text), most, 0, stop)
+    }
+}
+
+/// Returns a copy of a text.
+pub fn own(text: &str) -> Result<String> {
+    let mut own = String::new();
+    memory::reserve_text(&mut own, text.len(), DOING)?;
+    own.push_str(text);
+    Ok(own)
+}
+
+/// Returns the number of characters of a text.
+pub fn characters(text: &str) -> u32 {
+    // No text of the server has more characters than 32 bits can count.
+    text.chars().count() as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn balls_are_read_as_they_were_made(text in ".{0,60}|[\\x00-\\x40\\\\\"]{0,12}", similarity in 0.001..=1.0_f64) {
+            let stop = Stop::default();
+            let bytes = EditBall::build(similarity, &text).unwrap();
+            let ball = EditBall::parse(&bytes).unwrap();
+            prop_assert_eq!(ball, EditBall { similarity, text: &text });
+            let shown = ball.to_text(&stop).unwrap();
+            prop_assert!(EditBall::is(&bytes) && EditBall::is_text(&shown));
+            prop_assert_eq!(&EditBall::from_text(&shown, &stop).unwrap(), &bytes);
+            prop_assert!(ball.short(&stop).unwrap().chars().count() < 400 + SHOWN);
+        }
+
+        #[test]
+        fn any_bytes_and_any_text(bytes in prop::collection::vec(any::<u8>(), 0..40), text in "<edit:[0-9.]{0,4}:.{0,20}") {
+            let mut bytes = bytes;
+            if let Some(head) = bytes.get_mut(..8) {
+                head.copy_from_slice(&[VERSION, 0, 0, 0, 0, 0, 0, 0]);
+            }
+            let stop = Stop::default();
+            if let Ok(ball) = EditBall::parse(&bytes) {
+                prop_assert_eq!(EditBall::from_text(&ball.to_text(&stop).unwrap(), &stop).unwrap(), bytes);
+            }
+            if let Ok(bytes) = EditBall::from_text(&text, &stop) {
+                prop_assert!(EditBall::parse(&bytes).is_ok());
+            }
+        }
+
+        #[test]
+        fn rows_are_compared_as_by_the_naive_distance(a in "[ab ]{0,9}", b in "[abc ]{0,9}", similarity in 0.01..=1.0_f64) {
+            let stop = Stop::default();
+            let bytes = EditBall::build(similarity, &a).unwrap();
+            let mut verifier = EditVerifier::new(&EditBall::parse(&bytes).unwrap()).unwrap();
+            let (distance, longer) = edit::distance(&a, &b, &stop).unwrap();
+            let expected = edit::similarity(distance, longer);
+            prop_assert_eq!(verifier.similarity(&b, &stop).unwrap(), expected);
+            prop_assert_eq!(verifier.within(&b, &stop).unwrap(), Some(expected).filter(|&found| found >= similarity));
+        }
+    }
+
+    #[test]
+    fn balls_stay_as_they_are() {
+        let bytes = EditBall::build(0.8, "a\"").unwrap();
+        assert_eq!(bytes, [&[3, 0, 0, 0, 0, 0, 0, 0][..], &0.8_f64.to_le_bytes(), b"a\""].concat());
+        let ball = EditBall::parse(&bytes).unwrap();
+        assert_eq!(ball.to_text(&Stop::default()).unwrap(), r#"<edit:0.8:"a\"">"#);
+        let changed = |at: usize, with: u8| {
+            let mut bytes = bytes.clone();
+            bytes[at] = with;
+            EditBall::parse(&bytes).is_err()
+        };
+        assert!(changed(0, 2) && changed(7, 1) && changed(15, 0xff) && changed(16, 0xff));
+        assert!(EditBall::build(0.0, "a").is_err() && EditBall::build(1.5, "a").is_err());
+        assert!(EditBall::from_text("<edit:0.8:\"a\"> x", &Stop::default()).is_err());
+    }
+}

@@ -1,0 +1,72 @@
+//! A ball that is kept from one call to the next, with what compares values with its centre.
+
+use crate::pg::server::error::Result;
+use crate::pg::server::executor::executor_for;
+use neardup_core::error::Error;
+use neardup_core::executor;
+use neardup_core::features::tokens::Document;
+use neardup_core::joins::parts::token_set::Origin;
+use neardup_core::joins::search::ball::{SetBall, SetParameters};
+use neardup_core::joins::search::edit_ball::{EditBall, EditVerifier};
+use neardup_core::joins::search::verifier::Verifier;
+
+/// A parsed ball. It is kept from one call to the next, because most calls have the same ball.
+pub(super) struct CachedBall {
+    /// The number of bytes of the ball.
+    size: usize,
+    /// The least similarity of the ball.
+    pub least: f64,
+    judge: Judge,
+}
+
+/// What compares values with the centre of a ball.
+enum Judge {
+    Sets(SetParameters, Verifier),
+    Edits(EditVerifier),
+}
+
+impl CachedBall {
+    /// Returns the similarity of a document. If `bounded` is true, it may be 0 in place of one that
+    /// is less than the least similarity.
+    pub(super) fn similarity(&mut self, document: &Document, bounded: bool) -> Result<f64> {
+        let executor = executor_for(self.size + document.bytes());
+        let mut state = (&mut self.judge, 0.0);
+        executor::one(executor, &mut state, |(judge, similarity), stop| {
+            *similarity = match (judge, document) {
+                (Judge::Sets(_, judge), document) => judge.similarity(document, stop)?,
+                (Judge::Edits(judge), Document::Text(text)) if bounded => {
+                    judge.within(text, stop)?.unwrap_or(0.0)
+                }
+                (Judge::Edits(judge), Document::Text(text)) => judge.similarity(text, stop)?,
+                (Judge::Edits(_), _) => return Err(Error::Source),
+            };
+            Ok(())
+        })?;
+        Ok(state.1)
+    }
+
+    /// Returns what the documents of the ball's similarity are.
+    pub(super) fn origin(&self) -> Origin {
+        match &self.judge {
+            Judge::Sets(parameters, _) => parameters.origin,
+            Judge::Edits(_) => Origin::Chars,
+        }
+    }
+}
+
+/// Parses a ball and prepares its verifier.
+pub(super) fn judge(bytes: &[u8]) -> Result<CachedBall> {
+    if EditBall::is(bytes) {
+        let ball = EditBall::parse(bytes)?;
+        let judge = Judge::Edits(EditVerifier::new(&ball)?);
+        return Ok(CachedBall { size: bytes.len(), least: ball.similarity, judge });
+    }
+    let ball = SetBall::parse(bytes)?;
+    let mut judge = None;
+    executor::one(executor_for(ball.bytes()), &mut judge, |judge, stop| {
+        *judge = Some(Verifier::new(&ball, stop)?);
+        Ok(())
+    })?;
+    let judge = Judge::Sets(ball.parameters, judge.ok_or(Error::Source)?);
+    Ok(CachedBall { size: bytes.len(), least: ball.similarity, judge })
+}

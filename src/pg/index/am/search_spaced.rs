@@ -1,0 +1,106 @@
+//! Looks at those rows of a search for strings whose grams do not tell enough: by edit distance,
+//! rows that need not share any gram, and rows of which grams leave out white space; by either
+//! measure, strings that are too long to have elements in the index.
+
+use std::ops::Range;
+
+use super::search_grams::{Search, WINDOW};
+use crate::pg::index::layout::items::Row;
+use crate::pg::index::opclass::grams::sizes_of;
+use crate::pg::index::opclass::sets::probe::step_of;
+use crate::pg::index::pages::buffer::Looked;
+use crate::pg::index::storage::grouped::place_of_size;
+use crate::pg::index::storage::list_reader::Part;
+use neardup_core::joins::search::grams::{BITS, spaced};
+
+impl Search<'_> {
+    /// Calls `each` with the rows of a group that share nothing with the sought string, as far as
+    /// they were counted, if such rows are still wanted.
+    pub(super) fn visit_others(
+        &mut self,
+        start: u32,
+        group: u32,
+        each: &mut dyn FnMut(Row, f64) -> u64,
+    ) -> Looked<()> {
+        let best = self.probe.demand.greatest(group, 0);
+        if best.is_none_or(|best| u64::from(step_of(best)) > self.greatest) {
+            return Ok(());
+        }
+        let rows = self.rows_of_place(1 + group as usize)?;
+        let rows = rows.start.max(start)..rows.end.min(start.saturating_add(WINDOW));
+        let Self { segment, probe, greatest, counts, .. } = self;
+        segment.look(rows.filter(|&row| counts.of(row) == 0), |_, row, bytes| {
+            let string = sizes_of(bytes);
+            if !row.has(Row::DEAD) && probe.demand.accepts(string, 0) {
+                *greatest = each(row, probe.demand.similarity(string, 0));
+            }
+        })
+    }
+
+    /// By edit distance, calls `each` with the rows without grams, and with those of whose strings
+    /// grams leave out white space.
+    pub(super) fn visit_spaced(&mut self, each: &mut dyn FnMut(Row, f64) -> u64) -> Looked<()> {
+        let Some(demand) = self.probe.demand.edit() else { return Ok(()) };
+        for group in demand.groups_of_spaced() {
+            let class = spaced(group) >> (u64::BITS - BITS);
+            let mut part = Part::of_class(self.segment, class)?;
+            let mut more = part.find(class)?;
+            while more {
+                let mut rows = std::mem::take(&mut self.rows);
+                rows.clear();
+                more = part.rows_of_piece(&mut rows)?;
+                self.look(rows.iter().copied(), each)?;
+                self.rows = rows;
+            }
+        }
+        let without = self.rows_of_place(0)?;
+        self.look(without, each)
+    }
+
+    /// Calls `each` with the rows of which the index has no elements, if their sizes allow it.
+    pub(super) fn long_strings(&mut self, each: &mut dyn FnMut(Row, f64) -> u64) -> Looked<()> {
+        let mut part = Part::of_split(self.segment)?;
+        let mut rows = std::mem::take(&mut self.rows);
+        while part.next(&mut rows)?.is_some() {
+            self.look(rows.iter().copied(), each)?;
+        }
+        self.rows = rows;
+        Ok(())
+    }
+
+    /// Calls `each` with those of these rows whose sizes allow that they are similar enough.
+    fn look(
+        &mut self,
+        rows: impl IntoIterator<Item = u32>,
+        each: &mut dyn FnMut(Row, f64) -> u64,
+    ) -> Looked<()> {
+        let Self { segment, probe, greatest, .. } = self;
+        segment.look(rows, |_, row, bytes| {
+            let string = sizes_of(bytes);
+            if !row.has(Row::DEAD | Row::NULL) && probe.demand.accepts(string, u32::MAX) {
+                *greatest = each(row, probe.demand.similarity(string, u32::MAX));
+            }
+        })
+    }
+
+    /// Returns the rows of a place in the order of rows.
+    fn rows_of_place(&self, place: usize) -> Looked<Range<u32>> {
+        Ok(self.first_of_place(place)?..self.first_of_place(place + 1)?)
+    }
+
+    /// Returns the first row of a place, or of a later one.
+    fn first_of_place(&self, place: usize) -> Looked<u32> {
+        let (mut low, mut high) = (0, self.segment.about.rows);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let mut found = 0;
+            self.segment.look([middle], |_, _, bytes| found = place_of_size(bytes))?;
+            if found < place {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        Ok(low)
+    }
+}
