@@ -14,8 +14,8 @@
 //! tables that the caller named. [`reasons`] makes the error that says why a call ends, and
 //! [`refusal`] is an error that is raised once the tables of the call are dropped. [`retry`]
 //! repeats steps that failed because of a node, and [`connection`] is a request to a server with
-//! a deadline. [`update`] brings a finished result up to date by working tables that are [`kept`], in
-//! Citus as [`update_shards`] does. [`runs`] lists calls and what they left, and cleans up.
+//! a deadline. [`update`] brings a finished result up to date by working tables that are [`kept`],
+//! in Citus as [`update_shards`] does. [`runs`] lists calls and what they left, and cleans up.
 //! [`estimate`] says beforehand what a call takes on each node, by [`measure`], which takes its
 //! steps on a sample.
 //!
