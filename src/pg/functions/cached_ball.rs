@@ -21,7 +21,7 @@ pub(super) struct CachedBall {
 
 /// What compares values with the centre of a ball.
 enum Judge {
-    Sets(SetParameters, Verifier),
+    Sets(SetParameters, Box<Verifier>),
     Edits(EditVerifier),
 }
 
@@ -67,6 +67,6 @@ pub(super) fn judge(bytes: &[u8]) -> Result<CachedBall> {
         *judge = Some(Verifier::new(&ball, stop)?);
         Ok(())
     })?;
-    let judge = Judge::Sets(ball.parameters, judge.ok_or(Error::Source)?);
+    let judge = Judge::Sets(ball.parameters, Box::new(judge.ok_or(Error::Source)?));
     Ok(CachedBall { size: bytes.len(), least: ball.similarity, judge })
 }

@@ -12,7 +12,7 @@
 
 pub mod bands;
 pub mod bitmaps;
-mod earlier;
+pub mod earlier;
 pub mod engine;
 pub mod groups;
 pub mod keys;

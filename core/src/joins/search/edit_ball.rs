@@ -1,5 +1,5 @@
 //! Balls by edit distance. A ball around a text consists of the texts whose edit similarity to it
-//! is at least a given value ([`edit`](crate::verify::edit)).
+//! is at least a given value ([`crate::verify::edit`]).
 //!
 //! | bytes | |
 //! | --- | --- |

@@ -6,6 +6,7 @@ pub(crate) mod cost;
 mod cost_model;
 mod cost_order;
 mod gram_counts;
+mod gram_search;
 pub(crate) mod insert;
 mod live_segments;
 mod nearest;

@@ -3,8 +3,9 @@
 use pgrx::{PgSqlErrorCode, pg_sys};
 use roaring::RoaringBitmap;
 
+use super::gram_search::Wanted;
 use super::live_segments::living;
-use super::search_grams::{Wanted, search_grams};
+use super::search_grams::search_grams;
 use super::search_runs::search_runs;
 use super::search_sets::search_sets;
 use super::search_values::{More, Sought, search_values};

@@ -3,6 +3,7 @@
 //! docs/design/signature-index.md, "Grams", explains why it misses no row.
 
 use super::gram_counts::Counts;
+use super::gram_search::{Search, WINDOW, Wanted};
 use super::live_segments::living;
 use crate::pg::index::layout::items::Row;
 use crate::pg::index::layout::meta::Directory;
@@ -17,19 +18,10 @@ use crate::pg::server::error::or_raise;
 use neardup_core::joins::search::grams::{BITS, MOST_ELEMENTS, common, signature, sizes};
 use neardup_core::memory;
 
-/// The number of rows whose common elements are counted at a time.
-pub(super) const WINDOW: u32 = 1 << 24;
 /// The largest number of lists that are open at the same time. Each list keeps one page in memory.
 const OPEN: usize = 256;
 /// Of an ordered search, at least this many rows of a group are looked at together.
 const TOGETHER: u32 = 64;
-
-/// What a search wants: every row in the ball, or rows in the order of their distance.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wanted {
-    All,
-    Nearest,
-}
 
 /// Calls `each` with every row whose string may be in a ball and with the greatest similarity that
 /// it can have, perhaps more than once. `each` returns the greatest step of a distance that is
@@ -102,23 +94,6 @@ struct List<'a> {
     rows: u32,
     /// The first row, or 0 if the list is not open.
     first: u32,
-}
-
-/// A search of a segment.
-pub(super) struct Search<'a> {
-    pub segment: &'a Segment,
-    pub probe: &'a GramProbe,
-    /// The distinct elements of the sought string, and how often it has each.
-    weights: &'a [(u32, u16)],
-    wanted: Wanted,
-    /// The greatest step of a distance that is still wanted.
-    pub greatest: u64,
-    /// How many elements each row of a group is known to share.
-    pub counts: Counts,
-    /// The rows of a group that share enough elements.
-    reached: Vec<u32>,
-    /// A buffer for the rows of a list.
-    pub rows: Vec<u32>,
 }
 
 impl Search<'_> {

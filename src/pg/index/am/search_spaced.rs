@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::search_grams::{Search, WINDOW};
+use super::gram_search::{Search, WINDOW};
 use crate::pg::index::layout::items::Row;
 use crate::pg::index::opclass::grams::sizes_of;
 use crate::pg::index::opclass::sets::probe::step_of;

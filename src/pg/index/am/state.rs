@@ -2,9 +2,10 @@
 
 use pgrx::{PgSqlErrorCode, pg_sys};
 
+use super::gram_search::Wanted;
 use super::ordered::{Ordered, Pass};
 use super::search::{near_bits, search, some_rows, undisturbed};
-use super::search_grams::{Wanted, search_grams};
+use super::search_grams::search_grams;
 use super::search_sets::search_sets;
 use super::search_values::{More, Sought, search_values};
 use crate::pg::index::layout::items::{Row, Tid};

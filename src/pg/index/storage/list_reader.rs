@@ -10,6 +10,9 @@ use crate::pg::index::pages::buffer::Looked;
 use neardup_core::error::Error;
 use neardup_core::joins::set_index::rice::{Decoder, Until};
 use neardup_core::memory;
+use plain::Plain;
+
+pub(crate) use plain::Run;
 
 /// The number of rows that are decoded at a time.
 const DECODED: usize = 256;
@@ -23,25 +26,6 @@ struct Head {
     k: u8,
     /// The row of a piece that has no code, counted from its base.
     single: Option<u32>,
-}
-
-/// The rest of a piece whose rows are plain.
-#[derive(Clone, Copy)]
-struct Plain {
-    /// The first row of the piece.
-    first: u32,
-    /// The distance of the last row that was read from the first one.
-    distance: u16,
-    /// The number of rows to be read.
-    rows: u32,
-}
-
-/// Some rows of a piece, in order.
-pub(crate) enum Run<'a> {
-    /// The rows.
-    Rows(&'a [u32]),
-    /// A row, and the distances of rows from it, little-endian.
-    Plain(u32, &'a [[u8; 2]]),
 }
 
 /// Iterates over the pieces of a part.
@@ -160,7 +144,10 @@ impl<'a, S: Source> Part<'a, S> {
             return Ok(());
         }
         if head.k == PLAIN && self.stream.source.pieces() == Pieces::Grouped {
-            return self.begin_plain(&head, limit);
+            let plain = Plain::begin(&mut self.stream, (head.rows, head.bytes), (self.base, limit))?;
+            self.waiting.push(plain.first());
+            (self.last, self.plain) = (Some(plain.first()), Some(plain));
+            return Ok(());
         }
         match Decoder::new(head.k, head.rows, head.bytes, limit) {
             Ok(decoder) => self.decoder = Some(decoder),
@@ -200,7 +187,14 @@ impl<'a, S: Source> Part<'a, S> {
         self.waiting.clear();
         self.given = 0;
         if self.plain.is_some() {
-            return self.decode_plain().map(|()| true);
+            let mut rows = std::mem::take(&mut self.waiting);
+            let read = self.each_plain(DECODED, &mut |run| {
+                if let Run::Plain(first, distances) = run {
+                    rows.extend(distances.iter().map(|&next| first + u32::from(u16::from_le_bytes(next))));
+                }
+            });
+            self.waiting = rows;
+            return read.map(|()| true);
         }
         let Some(mut decoder) = self.decoder.take() else { return Ok(false) };
         loop {
@@ -222,6 +216,14 @@ impl<'a, S: Source> Part<'a, S> {
         self.waiting.iter_mut().for_each(|row| *row += self.base);
         self.last = self.waiting.last().copied().or(self.last);
         Ok(true)
+    }
+
+    /// Calls `each` with the next plain rows of the current piece, at most `most`.
+    fn each_plain(&mut self, most: usize, each: &mut impl FnMut(Run<'_>)) -> Looked<()> {
+        let Some(mut plain) = self.plain.take() else { return Ok(()) };
+        self.last = Some(plain.each(&mut self.stream, most, each)?);
+        self.plain = (plain.rows() > 0).then_some(plain);
+        Ok(())
     }
 
     /// Moves to the list of a class. Returns false if the part has no such list. Classes must be
@@ -316,7 +318,7 @@ impl<'a, S: Source> Part<'a, S> {
 
     /// Returns the number of rows of the current piece that were not returned yet.
     pub(crate) fn rows_of_this(&self) -> u32 {
-        let plain = self.plain.map_or(0, |plain| plain.rows);
+        let plain = self.plain.map_or(0, Plain::rows);
         self.decoder.as_ref().map_or(plain, Decoder::rows) + (self.waiting.len() - self.given) as u32
     }
 

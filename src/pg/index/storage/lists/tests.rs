@@ -123,10 +123,10 @@ fn read(memory: &Memory) -> (Classes, Vec<u32>) {
 /// Finds the rows of a class step by step, as a search does.
 fn find(memory: &Memory, class: u64, step: u32) -> BTreeSet<u32> {
     let mut part = looked(Part::of_class(memory, class));
-    let (mut found, mut end) = (Vec::new(), 0);
+    let (mut found, mut end) = (Vec::new(), 0_u32);
     if looked(part.find(class)) {
         loop {
-            end += step;
+            end = end.saturating_add(step);
             let before = found.len();
             let more = looked(part.rows_before(end, &mut found));
             assert!(found[before..].iter().all(|row| (end - step..end).contains(row)));
