@@ -72,7 +72,7 @@ SELECT add('neardup_carried_ranks.*', 'SELECT pg_column_size(neardup_carried_ran
     'SELECT pg_column_size(neardup_carried_ranks(neardup_carried(text, NULL, ''{"method": "edit"}''), ''{"method": "edit"}'', NULL)) FROM big');
 SELECT add('neardup_join_carried.*', 'SELECT cardinality(neardup_join_carried(id, 1, '''', ''\x010700000000000000'', ''{"method": "runs"}'', NULL)) FROM same');
 SELECT add('neardup_carried_passages\(.*\)', 'SELECT octet_length({f}(''\x01'' || convert_to(text, ''UTF8''), ''\x01'' || convert_to(other, ''UTF8''), NULL, ''{"method": "partial_duplicates", "passages": {"min_sentences": 1}}'')) FROM big');
-SELECT add('neardup_passage_rows\(.*\)', 'SELECT count(*) FROM {f}(decode(repeat(repeat(''00'', 36), 10000000), ''hex''))');
+SELECT add('neardup_passage_rows\(.*\)', 'SELECT count(*) FROM {f}(decode(repeat(repeat(''00'', 36), 5000000), ''hex''))');
 SELECT add('neardup_carried_similarity\(.*\)', 'SELECT {f}(''\x01'' || convert_to(text, ''UTF8''), ''\x01'' || convert_to(other, ''UTF8''), NULL, ''{"method": "edit", "threshold": 0.1}'') FROM big',
     'SELECT {f}(''\x01'' || convert_to(text, ''UTF8''), ''\x01'' || convert_to(other, ''UTF8''), NULL, ''{"method": "runs"}'') FROM big',
     'SELECT {f}(''\x01'' || convert_to(text, ''UTF8''), ''\x01'' || convert_to(other, ''UTF8''), NULL, ''{"method": "tlcs"}'') FROM big');

@@ -173,14 +173,17 @@ impl Survey {
         let groups: HashMap<u32, Vec<u32>> = of_several.map(|(rows, _)| (rows[0], in_order(rows))).collect();
         let of = |proposal: &Proposal| {
             let Pair { left, right, .. } = proposal.of;
-            let group = |row: u32| groups.get(&row).cloned().unwrap_or_else(|| vec![row]);
-            let (mut lesser, mut greater) = (group(left), group(right));
+            check_for_interrupts!();
+            // A group may have nearly all rows, and be that of each pair.
+            let alone = [[left], [right]];
+            let group = |n: usize| groups.get(&alone[n][0]).map_or(&alone[n][..], Vec::as_slice);
+            let (mut lesser, mut greater) = (group(0), group(1));
             // The group with the least id comes first, whatever row was read first.
             if ids.before(greater[0], lesser[0]) {
                 std::mem::swap(&mut lesser, &mut greater);
             }
-            let other = (left != right).then_some(&greater[..]);
-            let [a, b] = rows_of(&lesser, other, proposal.number);
+            let other = (left != right).then_some(greater);
+            let [a, b] = rows_of(lesser, other, proposal.number);
             if ids.before(a, b) { [a, b] } else { [b, a] }
         };
         proposals.iter().map(of).collect()
