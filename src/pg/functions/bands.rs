@@ -2,11 +2,10 @@
 //! part ([`super::parts`]) finds the sets that share a band. Any user may call these functions with
 //! any arguments.
 
-use crate::pg::functions::parts::{Grouped, predicate};
+use crate::pg::functions::parts::{give_rows, predicate};
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
-use crate::pg::server::set_returning;
 use neardup_core::executor;
 use neardup_core::joins::parts::bands;
 use neardup_core::joins::parts::groups::{Groups, check_parts};
@@ -22,10 +21,7 @@ sql_function! {
     /// `neardup_band_groups(token_set, bands, rows, seed, method, threshold, parts)`: returns one
     /// row for each part, like `prefix_groups`.
     neardup_band_groups, pg_finfo_neardup_band_groups, |call| {
-        match grouped(call, 0)? {
-            Some(rows) => set_returning::all(call, Grouped::new(rows)),
-            None => Ok(call.give::<i32>(None)),
-        }
+        give_rows(call, grouped(call, 0)?)
     }
 }
 

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::Datum;
 
-use super::parts::{Grouped, ranks, size_or_known};
+use super::parts::{give_rows, ranks, size_or_known};
 use super::sketches::document_of;
 use crate::pg::query::decode::Kind;
 use crate::pg::request::in_parts::{Described, MethodCall};
@@ -16,7 +16,6 @@ use crate::pg::server::aggregate;
 use crate::pg::server::call::{Call, is_null, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::{BackendExecutor, executor_for};
-use crate::pg::server::set_returning;
 use crate::pg::server::settings;
 use crate::pg::server::temp_file::ServerFiles;
 use crate::pg::server::values::{LARGEST, number_array, too_large};
@@ -207,10 +206,7 @@ sql_function! {
     /// `neardup_carried_groups(carried, ranks, method, parts)`: returns one row for each part, like
     /// `prefix_groups`.
     neardup_carried_groups, pg_finfo_neardup_carried_groups, |call| {
-        match grouped(call, 0)? {
-            Some(rows) => set_returning::all(call, Grouped::new(rows)),
-            None => Ok(call.give::<i32>(None)),
-        }
+        give_rows(call, grouped(call, 0)?)
     }
 }
 

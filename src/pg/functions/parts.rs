@@ -33,10 +33,7 @@ const EXAMPLE: &str = "For example: prefix_groups(set, ranks, 'jaccard', 0.8, 64
 sql_function! {
     /// `prefix_groups(token_set, token_ranks, method, threshold, parts)`
     neardup_prefix_groups, pg_finfo_neardup_prefix_groups, |call| {
-        match prefixes(call, 0)? {
-            Some(rows) => set_returning::all(call, Grouped::new(rows)),
-            None => Ok(call.give::<i32>(None)),
-        }
+        give_rows(call, prefixes(call, 0)?)
     }
 }
 sql_function! {
@@ -93,8 +90,16 @@ pub(super) fn prefixes(call: Call, n: usize) -> Result<Option<Groups>> {
     Ok(Some(rows))
 }
 
+/// Returns the rows of a set, or NULL without any.
+pub(super) fn give_rows(call: Call, rows: Option<Groups>) -> Result<Datum> {
+    match rows {
+        Some(rows) => set_returning::all(call, Grouped::new(rows)),
+        None => Ok(call.give::<i32>(None)),
+    }
+}
+
 /// The groups of a set as rows.
-pub(super) struct Grouped {
+struct Grouped {
     rows: Groups,
     bitmap: Datum,
     next: usize,
@@ -102,7 +107,7 @@ pub(super) struct Grouped {
 
 impl Grouped {
     /// Makes the values in the current memory context.
-    pub(super) fn new(rows: Groups) -> Self {
+    fn new(rows: Groups) -> Self {
         let bitmap = bytea(&rows.bitmap);
         Self { rows, bitmap, next: 0 }
     }
