@@ -127,6 +127,11 @@ impl Ordered {
         }
     }
 
+    /// Gives up the searches for near rows: the next rows are found among all.
+    pub(crate) fn pass_over_near(&mut self) {
+        self.near.clear();
+    }
+
     /// Reports whether the search for the nearest rows is the first one.
     pub(crate) fn is_first_pass(&self) -> bool {
         self.found == 0

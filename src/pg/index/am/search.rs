@@ -126,6 +126,25 @@ pub(crate) fn search(
     Ok(())
 }
 
+/// Reports whether a probe looks at more rows of the segments than they have pages of rows, so that
+/// reading these pages takes no longer.
+pub(super) fn finds_many(index: Index, keys: &Keys, probe: &Probe) -> Looked<bool> {
+    let Some(signatures) = probe.signatures() else { return Ok(false) };
+    let segments = living(index, &Directory::read(index), keys)?;
+    let pages: u64 = segments.iter().map(|segment| u64::from(segment.about.row_pages)).sum();
+    let mut rows = 0;
+    for &signature in signatures {
+        pgrx::check_for_interrupts!();
+        for segment in &segments {
+            rows += segment.find(signature)?.map_or(0, |found| found.count());
+        }
+        if rows > pages {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// Calls `each` with every row whose bits differ from `bits` in at most as many as are wanted, or
 /// that has flags, perhaps more than once. `each` may change what is wanted of the rows that
 /// follow. Returns whether rows were left out.

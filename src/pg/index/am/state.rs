@@ -4,7 +4,7 @@ use pgrx::{PgSqlErrorCode, pg_sys};
 
 use super::gram_search::Wanted;
 use super::ordered::{Ordered, Pass};
-use super::search::{near_bits, search, some_rows, undisturbed};
+use super::search::{finds_many, near_bits, search, some_rows, undisturbed};
 use super::search_grams::search_grams;
 use super::search_sets::search_sets;
 use super::search_values::{More, Sought, search_values};
@@ -115,8 +115,27 @@ impl Scan {
         }
     }
 
+    /// Goes on to the comparison of all sketches of bits if the search for near rows would find so
+    /// many that it would take as long.
+    fn pass_over_near(&mut self) {
+        if self.keys.class != Class::Simhash || !matches!(self.ordered.only_target(), Some(Target::Sketch(_)))
+        {
+            return;
+        }
+        let Pass::Near(probe) = self.ordered.pass() else { return };
+        let (index, keys, mut many) = (self.index, &self.keys, false);
+        undisturbed(index, || {
+            many = finds_many(index, keys, probe)?;
+            Ok(())
+        });
+        if many {
+            self.ordered.pass_over_near();
+        }
+    }
+
     /// Collects the next rows.
     fn fill(&mut self) {
+        self.pass_over_near();
         let ordered = &self.ordered;
         let (index, keys) = (self.index, &self.keys);
         let mut nearest = ordered.nearest();
