@@ -3,7 +3,8 @@
 //! ([`crate::simd::shared_blocks`]).
 //!
 //! Similarity of two texts, character by character: [`edit`] uses the distance of [`levenshtein`],
-//! which advances column by column ([`mod@column`]). The longest common subsequence ([`lcs`]) is
+//! which advances column by column ([`mod@column`]). [`text_start`] bounds it for a text of which only the
+//! start is known. The longest common subsequence ([`lcs`]) is
 //! found greedily ([`lcs_greedy`]) if the texts differ little, and bit-parallel ([`lcs_band`])
 //! otherwise, in no more of the table than known bounds require ([`lcs_bounds`]). [`lcs_symbols`]
 //! reads the characters of a text, and [`lcs_shares`] returns similarities. The trustable part of
@@ -33,6 +34,7 @@ pub mod repeatability;
 pub mod runs;
 pub mod shared_runs;
 pub mod shared_windows;
+pub mod text_start;
 pub mod tlcs;
 pub mod windows;
 

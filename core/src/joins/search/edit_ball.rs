@@ -16,6 +16,7 @@ use crate::memory;
 use crate::sketches::minhash::check_similarity;
 use crate::verify::edit::{self, EditPredicate};
 use crate::verify::levenshtein::Pattern;
+use crate::verify::text_start::TextStart;
 
 /// The version of the format in this file.
 pub const VERSION: u8 = 3;
@@ -117,6 +118,8 @@ fn bad(why: impl Into<String>) -> Error {
 pub struct EditVerifier {
     predicate: EditPredicate,
     pattern: Pattern,
+    /// Compares the centre with the starts of texts, unless it is too long for that.
+    start: Option<TextStart>,
     characters: u32,
 }
 
@@ -126,7 +129,8 @@ impl EditVerifier {
         let mut pattern = Pattern::default();
         pattern.set(ball.text)?;
         let predicate = EditPredicate::new(ball.similarity)?;
-        Ok(Self { predicate, pattern, characters: characters(ball.text) })
+        let start = TextStart::new(ball.text)?;
+        Ok(Self { predicate, pattern, start, characters: characters(ball.text) })
     }
 
     /// Returns the similarity of a text to the centre, even if the text is not in the ball.
@@ -145,6 +149,28 @@ impl EditVerifier {
         }
         let distance = self.distance(text, self.predicate.most_distance(longer), stop)?;
         Ok(distance.map(|distance| edit::similarity(distance, longer)))
+    }
+
+    /// Returns the greatest similarity that a text can have that begins with `start` and has
+    /// `characters` characters, or None if no such text is in the ball. If `start` is all of the
+    /// text, this is the similarity of the text, unless the centre has more than 64 characters.
+    #[inline]
+    pub fn at_most(&self, start: &str, characters: u32) -> Option<f64> {
+        let longer = characters.max(self.characters);
+        let distance = match &self.start {
+            Some(centre) => {
+                let known = if start.is_ascii() { start.len() as u32 } else { self::characters(start) };
+                centre.least_distance(start, characters.saturating_sub(known))
+            }
+            None => characters.abs_diff(self.characters),
+        };
+        let distance = distance.min(longer);
+        self.predicate.passes(distance, longer).then(|| edit::similarity(distance, longer))
+    }
+
+    /// Reports whether [`EditVerifier::at_most`] returns the similarity of a text that is known.
+    pub fn is_exact(&self) -> bool {
+        self.start.is_some()
     }
 
     fn distance(&mut self, text: &str, most: u32, stop: &Stop) -> Result<Option<u32>> {
@@ -208,6 +234,19 @@ mod tests {
             let expected = edit::similarity(distance, longer);
             prop_assert_eq!(verifier.similarity(&b, &stop).unwrap(), expected);
             prop_assert_eq!(verifier.within(&b, &stop).unwrap(), Some(expected).filter(|&found| found >= similarity));
+        }
+
+        #[test]
+        fn starts_promise_enough(a in "[abé ]{0,9}|[ab]{60,70}", b in "[abcé ]{0,9}", at in 0..9_usize, similarity in 0.01..=1.0_f64) {
+            let bytes = EditBall::build(similarity, &a).unwrap();
+            let mut verifier = EditVerifier::new(&EditBall::parse(&bytes).unwrap()).unwrap();
+            let found = verifier.within(&b, &Stop::default()).unwrap();
+            let start: String = b.chars().take(at).collect();
+            let most = verifier.at_most(&start, characters(&b));
+            prop_assert!(found.is_none_or(|found| most.is_some_and(|most| most >= found)), "{found:?} {most:?}");
+            if verifier.is_exact() {
+                prop_assert_eq!(verifier.at_most(&b, characters(&b)), found);
+            }
         }
     }
 

@@ -192,8 +192,8 @@ fn look_at_rows(segment: &Segment, keys: &Keys, seen: &mut Seen) -> Looked<RowPa
             if row.has(Row::WHOLE) || is_of_sets && !Outline::read(sketch).is_of(row) {
                 wrong("a row has a bitmap that no set of its size has");
             }
-            if is_of_grams && !GramKeys::are_sizes_of(row, sketch) {
-                wrong("a row has a size that no string of its kind has");
+            if is_of_grams && !GramKeys::is_head_of(row, sketch) {
+                wrong("a row has a size or a start that no string of its kind has");
             }
             if is_of_grams && std::mem::replace(&mut place, place_of_size(sketch)) > place {
                 wrong("rows are not in the order of their groups");

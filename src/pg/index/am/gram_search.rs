@@ -1,8 +1,11 @@
 //! The state of a search for strings in a segment.
 
 use super::gram_counts::Counts;
-use crate::pg::index::opclass::grams::GramProbe;
+use crate::pg::index::layout::items::Row;
+use crate::pg::index::opclass::grams::{GramProbe, sizes_of, start_of};
+use crate::pg::index::opclass::sets::probe::step_of;
 use crate::pg::index::storage::segment::Segment;
+use neardup_core::joins::search::edit_ball::{EditVerifier, characters};
 
 /// The number of rows whose common elements are counted at a time.
 pub(super) const WINDOW: u32 = 1 << 24;
@@ -14,10 +17,40 @@ pub(super) enum Wanted {
     Nearest,
 }
 
+/// What takes the rows that a search finds.
+pub(super) trait Taker {
+    /// Takes a row whose string may be in the ball, perhaps more than once. Returns the greatest
+    /// step of a distance that is still wanted. The page of the row is locked.
+    fn row(&mut self, row: Row, similar: Similar) -> u64;
+
+    /// Is called again and again while no page is locked. Returns the greatest step of a distance
+    /// that is still wanted if this has changed.
+    fn settle(&mut self) -> Option<u64> {
+        None
+    }
+}
+
+impl<F: FnMut(Row, f64) -> u64> Taker for F {
+    fn row(&mut self, row: Row, similar: Similar) -> u64 {
+        self(row, similar.most)
+    }
+}
+
+/// What the index tells of the similarity of a row.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Similar {
+    /// The greatest similarity that the row can have.
+    pub most: f64,
+    /// Set if this is its similarity.
+    pub is_exact: bool,
+}
+
 /// A search of a segment.
 pub(super) struct Search<'a> {
     pub segment: &'a Segment,
     pub probe: &'a GramProbe,
+    /// Compares the starts of strings, if the ball is one by edit distance.
+    pub edits: Option<&'a EditVerifier>,
     /// The distinct elements of the sought string, and how often it has each.
     pub weights: &'a [(u32, u16)],
     pub wanted: Wanted,
@@ -29,4 +62,28 @@ pub(super) struct Search<'a> {
     pub reached: Vec<u32>,
     /// A buffer for the rows of a list.
     pub rows: Vec<u32>,
+}
+
+/// Returns what is known of a row with these bytes next to it that shares `shared` elements, or
+/// perhaps fewer. Returns None if the row is not in the ball, or farther than the step `greatest`.
+pub(super) fn judge(
+    probe: &GramProbe,
+    edits: Option<&EditVerifier>,
+    head: &[u8],
+    shared: u32,
+    greatest: u64,
+) -> Option<Similar> {
+    let string = sizes_of(head);
+    if !probe.demand.accepts(string, shared) {
+        return None;
+    }
+    let most = probe.demand.similarity(string, shared);
+    let Some(edits) = edits else { return Some(Similar { most, is_exact: false }) };
+    if u64::from(step_of(most)) > greatest {
+        return None;
+    }
+    let start = start_of(head);
+    let is_exact = edits.is_exact() && characters(start) == string.characters;
+    let most = edits.at_most(start, string.characters)?.min(most);
+    Some(Similar { most, is_exact })
 }

@@ -55,6 +55,7 @@ unsafe fn begin_scan(relation: pg_sys::Relation, keys: i32, orders: i32) -> pg_s
             memory,
             home: pg_sys::CurrentMemoryContext,
             heap: Heap::default(),
+            seen: None,
             no_columns: std::ptr::null_mut(),
             counted: false,
         };
@@ -217,9 +218,6 @@ unsafe fn next_tuple(scan: pg_sys::IndexScanDesc) -> bool {
     unsafe {
         count(scan);
         let state = state(scan);
-        let Some((tid, distances, recheck)) = state.next() else { return false };
-        state.heap.check(state.index, tid);
-        (*scan).xs_heaptid = address_of(tid);
         // A snapshot that is not an MVCC snapshot may see another row, which has been stored at the
         // same address since.
         let snapshot = (*scan).xs_snapshot;
@@ -228,6 +226,10 @@ unsafe fn next_tuple(scan: pg_sys::IndexScanDesc) -> bool {
                 (*snapshot).snapshot_type,
                 pg_sys::SnapshotType::SNAPSHOT_MVCC | pg_sys::SnapshotType::SNAPSHOT_HISTORIC_MVCC
             );
+        state.seen = Some(((*scan).heapRelation, snapshot)).filter(|(table, _)| mvcc && !table.is_null());
+        let Some((tid, distances, recheck)) = state.next() else { return false };
+        state.heap.check(state.index, tid);
+        (*scan).xs_heaptid = address_of(tid);
         (*scan).xs_recheck = state.recheck() || !mvcc;
         if (*scan).xs_want_itup {
             // An index-only scan for a query that needs no column at all, such as count(*).

@@ -70,7 +70,7 @@ pub(crate) fn search(
         return search_sets(index, keys, sets, &mut |row, _| each(row, &[]));
     }
     if let Probe::Grams(grams) = probe {
-        let mut each = |row: Row, _| {
+        let mut each = |row: Row, _: f64| {
             each(row, &[]);
             u64::MAX
         };

@@ -3,11 +3,11 @@
 //! docs/design/signature-index.md, "Grams", explains why it misses no row.
 
 use super::gram_counts::Counts;
-use super::gram_search::{Search, WINDOW, Wanted};
+use super::gram_search::{Search, Taker, WINDOW, Wanted, judge};
 use super::live_segments::living;
 use crate::pg::index::layout::items::Row;
 use crate::pg::index::layout::meta::Directory;
-use crate::pg::index::opclass::grams::{GramItem, GramProbe, sizes_of};
+use crate::pg::index::opclass::grams::{GramItem, GramProbe};
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::sets::probe::step_of;
 use crate::pg::index::pages::buffer::{Index, Looked};
@@ -15,6 +15,7 @@ use crate::pg::index::storage::list_reader::Part;
 use crate::pg::index::storage::pending::{self, Pages};
 use crate::pg::index::storage::segment::{COLLECTING, Segment};
 use crate::pg::server::error::or_raise;
+use neardup_core::joins::search::edit_ball::EditVerifier;
 use neardup_core::joins::search::grams::{BITS, MOST_ELEMENTS, common, signature, sizes};
 use neardup_core::memory;
 
@@ -22,18 +23,20 @@ use neardup_core::memory;
 const OPEN: usize = 256;
 /// Of an ordered search, at least this many rows of a group are looked at together.
 const TOGETHER: u32 = 64;
+/// At most this many rows are looked at before [`Taker::settle`] is called.
+pub(super) const UNSETTLED: usize = 1 << 12;
 
-/// Calls `each` with every row whose string may be in a ball and with the greatest similarity that
-/// it can have, perhaps more than once. `each` returns the greatest step of a distance that is
-/// still wanted.
+/// Gives every row whose string may be in a ball to `each`.
 pub(super) fn search_grams(
     index: Index,
     keys: &Keys,
     probe: &GramProbe,
     wanted: Wanted,
-    each: &mut dyn FnMut(Row, f64) -> u64,
+    each: &mut dyn Taker,
 ) -> Looked<()> {
     let mut greatest = u64::MAX;
+    let edits = or_raise(probe.ball().map(|ball| EditVerifier::new(&ball)).transpose());
+    let edits = edits.as_ref();
     // The pending pages are read before the directory, so that a row that is moving from the
     // pending pages to a segment is seen.
     let mut pages = Pages::all(index, &Directory::read(index).meta);
@@ -56,10 +59,11 @@ pub(super) fn search_grams(
             } else {
                 continue;
             };
-            if probe.demand.accepts(string.sizes, shared) {
-                greatest = each(item.row, probe.demand.similarity(string.sizes, shared));
+            if let Some(similar) = judge(probe, edits, string.head, shared, greatest) {
+                greatest = each.row(item.row, similar);
             }
         }
+        greatest = each.settle().unwrap_or(greatest);
     }
     let mut weights: Vec<(u32, u16)> = Vec::new();
     or_raise(memory::reserve(&mut weights, probe.elements.len(), COLLECTING));
@@ -70,6 +74,7 @@ pub(super) fn search_grams(
         let mut search = Search {
             segment: &segment,
             probe,
+            edits,
             weights: &weights,
             wanted,
             greatest,
@@ -97,7 +102,7 @@ struct List<'a> {
 }
 
 impl Search<'_> {
-    fn run(&mut self, each: &mut dyn FnMut(Row, f64) -> u64) -> Looked<()> {
+    fn run(&mut self, each: &mut dyn Taker) -> Looked<()> {
         let all = self.segment.about.rows;
         let groups = self.probe.demand.groups();
         for start in (0..all).step_by(WINDOW as usize) {
@@ -158,10 +163,9 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Calls `each` with the rows of a group that were reached, those that share most elements
-    /// first.
-    fn visit(&mut self, group: u32, least: u16, each: &mut dyn FnMut(Row, f64) -> u64) -> Looked<()> {
-        let Self { segment, probe, wanted, greatest, counts, reached, rows, .. } = self;
+    /// Gives the rows of a group that were reached to `each`, those that share most elements first.
+    fn visit(&mut self, group: u32, least: u16, each: &mut dyn Taker) -> Looked<()> {
+        let Self { segment, probe, edits, wanted, greatest, counts, reached, rows, .. } = self;
         let shared = |row: u32| counts.of(row);
         let most = reached.iter().map(|&row| shared(row)).max().unwrap_or(0);
         let mut with = or_raise(memory::filled(0_u32, usize::from(most) + 1, COLLECTING));
@@ -181,12 +185,16 @@ impl Search<'_> {
             or_raise(memory::reserve(rows, together as usize, COLLECTING));
             rows.extend(reached.iter().filter(|&&row| (low..=high).contains(&shared(row))));
             rows.sort_unstable();
-            segment.look(rows.iter().copied(), |number, row, bytes| {
-                let (string, shared) = (sizes_of(bytes), u32::from(shared(number)));
-                if !row.has(Row::DEAD) && probe.demand.accepts(string, shared) {
-                    *greatest = each(row, probe.demand.similarity(string, shared));
-                }
-            })?;
+            for rows in rows.chunks(UNSETTLED) {
+                segment.look(rows.iter().copied(), |number, row, bytes| {
+                    if !row.has(Row::DEAD)
+                        && let Some(similar) = judge(probe, *edits, bytes, shared(number).into(), *greatest)
+                    {
+                        *greatest = each.row(row, similar);
+                    }
+                })?;
+                *greatest = each.settle().unwrap_or(*greatest);
+            }
             high = low - 1;
         }
         Ok(())

@@ -4,42 +4,54 @@
 
 use std::ops::Range;
 
-use super::gram_search::{Search, WINDOW};
+use super::gram_search::{Search, Taker, WINDOW, judge};
+use super::search_grams::UNSETTLED;
 use crate::pg::index::layout::items::Row;
-use crate::pg::index::opclass::grams::sizes_of;
 use crate::pg::index::opclass::sets::probe::step_of;
 use crate::pg::index::pages::buffer::Looked;
 use crate::pg::index::storage::grouped::place_of_size;
 use crate::pg::index::storage::list_reader::Part;
+use crate::pg::index::storage::segment::COLLECTING;
+use crate::pg::server::error::or_raise;
 use neardup_core::joins::search::grams::{BITS, spaced};
+use neardup_core::memory;
 
 impl Search<'_> {
-    /// Calls `each` with the rows of a group that share nothing with the sought string, as far as
+    /// Gives the rows of a group to `each` that share nothing with the sought string, as far as
     /// they were counted, if such rows are still wanted.
     pub(super) fn visit_others(
         &mut self,
         start: u32,
         group: u32,
-        each: &mut dyn FnMut(Row, f64) -> u64,
+        each: &mut dyn Taker,
     ) -> Looked<()> {
-        let best = self.probe.demand.greatest(group, 0);
-        if best.is_none_or(|best| u64::from(step_of(best)) > self.greatest) {
+        let Some(best) = self.probe.demand.greatest(group, 0) else { return Ok(()) };
+        if u64::from(step_of(best)) > self.greatest {
             return Ok(());
         }
         let rows = self.rows_of_place(1 + group as usize)?;
         let rows = rows.start.max(start)..rows.end.min(start.saturating_add(WINDOW));
-        let Self { segment, probe, greatest, counts, .. } = self;
-        segment.look(rows.filter(|&row| counts.of(row) == 0), |_, row, bytes| {
-            let string = sizes_of(bytes);
-            if !row.has(Row::DEAD) && probe.demand.accepts(string, 0) {
-                *greatest = each(row, probe.demand.similarity(string, 0));
+        let Self { segment, probe, edits, greatest, counts, .. } = self;
+        for first in rows.clone().step_by(UNSETTLED) {
+            let some = first..rows.end.min(first.saturating_add(UNSETTLED as u32));
+            segment.look(some.filter(|&row| counts.of(row) == 0), |_, row, bytes| {
+                if !row.has(Row::DEAD)
+                    && let Some(similar) = judge(probe, *edits, bytes, 0, *greatest)
+                {
+                    *greatest = each.row(row, similar);
+                }
+            })?;
+            *greatest = each.settle().unwrap_or(*greatest);
+            if u64::from(step_of(best)) > *greatest {
+                break;
             }
-        })
+        }
+        Ok(())
     }
 
-    /// By edit distance, calls `each` with the rows without grams, and with those of whose strings
-    /// grams leave out white space.
-    pub(super) fn visit_spaced(&mut self, each: &mut dyn FnMut(Row, f64) -> u64) -> Looked<()> {
+    /// By edit distance, gives the rows without grams to `each`, and those of whose strings grams
+    /// leave out white space.
+    pub(super) fn visit_spaced(&mut self, each: &mut dyn Taker) -> Looked<()> {
         let Some(demand) = self.probe.demand.edit() else { return Ok(()) };
         for group in demand.groups_of_spaced() {
             let class = spaced(group) >> (u64::BITS - BITS);
@@ -49,38 +61,47 @@ impl Search<'_> {
                 let mut rows = std::mem::take(&mut self.rows);
                 rows.clear();
                 more = part.rows_of_piece(&mut rows)?;
-                self.look(rows.iter().copied(), each)?;
+                self.look(&rows, each)?;
                 self.rows = rows;
             }
         }
         let without = self.rows_of_place(0)?;
-        self.look(without, each)
+        for first in without.clone().step_by(UNSETTLED) {
+            let mut rows = std::mem::take(&mut self.rows);
+            rows.clear();
+            or_raise(memory::reserve(&mut rows, UNSETTLED, COLLECTING));
+            rows.extend(first..without.end.min(first.saturating_add(UNSETTLED as u32)));
+            self.look(&rows, each)?;
+            self.rows = rows;
+        }
+        Ok(())
     }
 
-    /// Calls `each` with the rows of which the index has no elements, if their sizes allow it.
-    pub(super) fn long_strings(&mut self, each: &mut dyn FnMut(Row, f64) -> u64) -> Looked<()> {
+    /// Gives the rows to `each` of which the index has no elements, if their sizes allow it.
+    pub(super) fn long_strings(&mut self, each: &mut dyn Taker) -> Looked<()> {
         let mut part = Part::of_split(self.segment)?;
         let mut rows = std::mem::take(&mut self.rows);
         while part.next(&mut rows)?.is_some() {
-            self.look(rows.iter().copied(), each)?;
+            self.look(&rows, each)?;
         }
         self.rows = rows;
         Ok(())
     }
 
-    /// Calls `each` with those of these rows whose sizes allow that they are similar enough.
-    fn look(
-        &mut self,
-        rows: impl IntoIterator<Item = u32>,
-        each: &mut dyn FnMut(Row, f64) -> u64,
-    ) -> Looked<()> {
-        let Self { segment, probe, greatest, .. } = self;
-        segment.look(rows, |_, row, bytes| {
-            let string = sizes_of(bytes);
-            if !row.has(Row::DEAD | Row::NULL) && probe.demand.accepts(string, u32::MAX) {
-                *greatest = each(row, probe.demand.similarity(string, u32::MAX));
-            }
-        })
+    /// Gives those of these rows to `each` whose sizes allow that they are similar enough.
+    fn look(&mut self, rows: &[u32], each: &mut dyn Taker) -> Looked<()> {
+        let Self { segment, probe, edits, greatest, .. } = self;
+        for rows in rows.chunks(UNSETTLED) {
+            segment.look(rows.iter().copied(), |_, row, bytes| {
+                if !row.has(Row::DEAD | Row::NULL)
+                    && let Some(similar) = judge(probe, *edits, bytes, u32::MAX, *greatest)
+                {
+                    *greatest = each.row(row, similar);
+                }
+            })?;
+            *greatest = each.settle().unwrap_or(*greatest);
+        }
+        Ok(())
     }
 
     /// Returns the rows of a place in the order of rows.

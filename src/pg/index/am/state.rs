@@ -3,7 +3,9 @@
 use pgrx::{PgSqlErrorCode, pg_sys};
 
 use super::gram_search::Wanted;
+use super::nearest_by_edits::NearestByEdits;
 use super::ordered::{Ordered, Pass};
+use super::row_texts::RowTexts;
 use super::search::{finds_many, near_bits, search, some_rows, undisturbed};
 use super::search_grams::search_grams;
 use super::search_sets::search_sets;
@@ -66,6 +68,8 @@ pub(crate) struct Scan {
     pub home: pg_sys::MemoryContext,
     /// The known size of the table.
     pub heap: Heap,
+    /// The table and the snapshot of the query, if it is an MVCC snapshot, once rows are returned.
+    pub seen: Option<(pg_sys::Relation, pg_sys::Snapshot)>,
     /// An index tuple whose only column is NULL, or a null pointer until one is needed.
     pub no_columns: pg_sys::IndexTuple,
     /// True if the scan was counted in the statistics.
@@ -115,6 +119,13 @@ impl Scan {
         }
     }
 
+    /// Returns a reader of the texts of the table, if they can be read.
+    fn texts(&self) -> Option<RowTexts> {
+        let (table, snapshot) = self.seen?;
+        // SAFETY: the server keeps both for the scan.
+        unsafe { RowTexts::new(self.index, table, snapshot).unwrap_or_else(|error| error.raise()) }
+    }
+
     /// Goes on to the comparison of all sketches of bits if the search for near rows would find so
     /// many that it would take as long.
     fn pass_over_near(&mut self) {
@@ -149,7 +160,14 @@ impl Scan {
                     search_sets(index, keys, probe, &mut |row, similar| push(step_of(similar).into(), row))
                 }
                 (Pass::Near(Probe::Grams(probe)), _) => {
-                    search_grams(index, keys, probe, Wanted::Nearest, &mut |row, similar| {
+                    if let Some(ball) = probe.ball()
+                        && let Some(texts) = self.texts()
+                    {
+                        let found = NearestByEdits::new(texts, &ball, ordered, &mut nearest);
+                        let mut found = found.unwrap_or_else(|error| error.raise());
+                        return search_grams(index, keys, probe, Wanted::Nearest, &mut found);
+                    }
+                    search_grams(index, keys, probe, Wanted::Nearest, &mut |row: Row, similar| {
                         or_raise(ordered.push(&mut nearest, step_of(similar).into(), row.tid()));
                         ordered.wanted(&nearest)
                     })

@@ -1,6 +1,6 @@
 //! Checks the settings of a new index of grams.
 
-use super::SIZES;
+use super::HEAD;
 use super::options::GramOptions;
 use crate::pg::index::layout::format::{Meta, VERSION_GRAMS};
 use crate::pg::index::opclass::class::Class;
@@ -29,7 +29,7 @@ pub(crate) fn choose(index: Index) -> Result<Meta> {
         k: GramOptions::of(index).shingle(),
         bands: BITS,
         distance: measure_number(Measure::Jaccard).into(),
-        payload: SIZES as u32,
+        payload: HEAD as u32,
         ..Meta::default()
     })
 }

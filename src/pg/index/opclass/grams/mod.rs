@@ -20,7 +20,7 @@ use neardup_core::features::FeatureSpec;
 use neardup_core::features::tokens::Document;
 use neardup_core::joins::parts::token_set::Origin;
 use neardup_core::joins::search::ball::{SetParameters, measure_number};
-use neardup_core::joins::search::edit_ball::characters;
+use neardup_core::joins::search::edit_ball::{EditBall, characters};
 use neardup_core::joins::search::grams::edit::EditDemand;
 use neardup_core::joins::search::grams::sought::Sought;
 use neardup_core::joins::search::grams::{
@@ -36,8 +36,13 @@ pub(super) const USUAL_ELEMENTS: f64 = 32.0;
 /// The number of bytes of a size, and of an element in an item.
 const NUMBER: usize = size_of::<u32>();
 /// The number of bytes of the sizes of a string: its elements and its characters.
-pub(crate) const SIZES: usize = 2 * NUMBER;
-const _: () = assert!(SIZES + MOST_ELEMENTS as usize * NUMBER <= CONTENTS_OF_ITEM);
+const SIZES: usize = 2 * NUMBER;
+/// The number of bytes of the start of a string, which is all of most short strings. A longer start
+/// spares reading more rows of the table, and makes the index larger.
+const START: usize = 40;
+/// The number of bytes that stand next to a row: the sizes and the start of its string.
+pub(crate) const HEAD: usize = SIZES + START;
+const _: () = assert!(HEAD + MOST_ELEMENTS as usize * NUMBER <= CONTENTS_OF_ITEM);
 const DOING: &str = "indexing the grams of a text";
 
 /// The parameters of an index of grams.
@@ -54,22 +59,34 @@ pub(crate) struct GramProbe {
     pub elements: Vec<u32>,
     /// What the ball demands of strings.
     pub demand: Sought,
+    /// The string of a ball by edit distance, and its least similarity.
+    pub edits: Option<(String, f64)>,
+}
+
+impl GramProbe {
+    /// Returns the ball, if it is one by edit distance.
+    pub(crate) fn ball(&self) -> Option<EditBall<'_>> {
+        self.edits.as_ref().map(|(text, similarity)| EditBall { similarity: *similarity, text })
+    }
 }
 
 /// A string in the bytes of an item, which is not NULL: the number of its elements, the number of
-/// its characters, and unless it is too long, its elements. All numbers are u32.
+/// its characters, its start in UTF-8 with zeros after it, and unless it is too long, its elements.
+/// All numbers are u32.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct GramItem<'a> {
     /// The sizes of the string.
     pub sizes: Stored,
+    /// The bytes that stand next to the row.
+    pub head: &'a [u8],
     elements: &'a [u8],
 }
 
 impl<'a> GramItem<'a> {
     /// Reads an item. Returns None if the bytes are not a valid one.
     pub(crate) fn read(row: Row, bytes: &'a [u8]) -> Option<Self> {
-        let (sizes, elements) = bytes.split_at_checked(SIZES)?;
-        let sizes = sizes_of(sizes);
+        let (head, elements) = bytes.split_at_checked(HEAD)?;
+        let sizes = sizes_of(head);
         let size = sizes.size;
         let right = if row.has(Row::SPLIT) {
             size > MOST_ELEMENTS && elements.is_empty()
@@ -78,7 +95,7 @@ impl<'a> GramItem<'a> {
                 && row.has(Row::EMPTY) == (size == 0)
                 && elements.len() == size as usize * NUMBER
         };
-        right.then_some(Self { sizes, elements })
+        (right && is_start(head)).then_some(Self { sizes, head, elements })
     }
 
     /// Iterates over the elements, in ascending order.
@@ -92,6 +109,32 @@ pub(crate) fn sizes_of(bytes: &[u8]) -> Stored {
     Stored { size: short(bytes), characters: short(&bytes[NUMBER..]) }
 }
 
+/// Returns the start of a string, which stands next to its row, or "" if it cannot be read.
+pub(crate) fn start_of(head: &[u8]) -> &str {
+    let start = &head[SIZES..];
+    let end = start.iter().position(|&byte| byte == 0).unwrap_or(start.len());
+    std::str::from_utf8(&start[..end]).unwrap_or_default()
+}
+
+/// Reports whether the start of a string has no more characters than the string, and only zeros
+/// after it.
+fn is_start(head: &[u8]) -> bool {
+    let start = start_of(head);
+    characters(start) <= sizes_of(head).characters
+        && head[SIZES + start.len()..].iter().all(|&byte| byte == 0)
+}
+
+/// Returns the bytes that stand next to the row of a string.
+fn head_of(sizes: Stored, text: &str) -> [u8; HEAD] {
+    let mut head = [0; HEAD];
+    let Stored { size, characters } = sizes;
+    head[..NUMBER].copy_from_slice(&size.to_le_bytes());
+    head[NUMBER..SIZES].copy_from_slice(&characters.to_le_bytes());
+    let start = &text[..text.floor_char_boundary(START)];
+    head[SIZES..][..start.len()].copy_from_slice(start.as_bytes());
+    head
+}
+
 impl GramKeys {
     /// Returns the parameters in a metapage, or None if the metapage contradicts itself.
     pub(super) fn of(meta: &Meta) -> Option<Self> {
@@ -99,7 +142,7 @@ impl GramKeys {
         let right = meta.tokenizer == Origin::Chars as u8
             && meta.distance == u32::from(measure_number(Measure::Jaccard))
             && meta.bands == BITS
-            && meta.payload as usize == SIZES;
+            && meta.payload as usize == HEAD;
         right.then(|| Self::new(meta.k as usize))
     }
 
@@ -129,11 +172,9 @@ impl GramKeys {
             keys_of(document, &features, &mut scratch, &mut keys, stop)?;
             // Documents have fewer than 2^32 tokens.
             let size = keys.len() as u32;
-            let characters = match document {
-                Document::Text(text) => characters(text),
-                // Values of the class are texts.
-                _ => 0,
-            };
+            // Values of the class are texts.
+            let text = if let Document::Text(text) = document { text.as_str() } else { "" };
+            let head = head_of(Stored { size, characters: characters(text) }, text);
             let flags = match size {
                 0 => Row::EMPTY,
                 size if size > MOST_ELEMENTS => Row::SPLIT,
@@ -144,8 +185,8 @@ impl GramKeys {
                 elements_of(&keys, &mut elements)?;
             }
             let mut bytes = Vec::new();
-            memory::reserve(&mut bytes, SIZES + elements.len() * NUMBER, DOING)?;
-            bytes.extend([size, characters].into_iter().flat_map(u32::to_le_bytes));
+            memory::reserve(&mut bytes, HEAD + elements.len() * NUMBER, DOING)?;
+            bytes.extend(head);
             bytes.extend(elements.iter().flat_map(|element| element.to_le_bytes()));
             Ok(StoredValue { flags, bytes })
         }
@@ -156,31 +197,31 @@ impl GramKeys {
         if row.has(Row::NULL) { bytes.is_empty() } else { GramItem::read(row, bytes).is_some() }
     }
 
-    /// Reports whether a row of a segment can have these sizes next to it.
-    pub(crate) fn are_sizes_of(row: Row, sizes: &[u8]) -> bool {
-        match sizes_of(sizes).size {
+    /// Reports whether a row of a segment can have these bytes next to it.
+    pub(crate) fn is_head_of(row: Row, head: &[u8]) -> bool {
+        let right = match sizes_of(head).size {
             0 => row.has(Row::NULL | Row::EMPTY),
             size => !row.has(Row::NULL | Row::EMPTY) && row.has(Row::SPLIT) == (size > MOST_ELEMENTS),
-        }
+        };
+        right && is_start(head)
     }
 
-    /// Fills `posted` with the sizes and the signatures that a segment stores of an item. A string
+    /// Fills `posted` with the head and the signatures that a segment stores of an item. A string
     /// that is too long has no signatures; a search looks at all such strings.
     pub(super) fn post(&self, item: &Item<'_>, posted: &mut Posted) -> error::Result<()> {
         let Posted { sketch, signatures, .. } = posted;
         sketch.clear();
         signatures.clear();
         let Some(string) = GramItem::read(item.row, item.bytes).filter(|_| !item.row.has(Row::NULL)) else {
-            sketch.extend([0; SIZES]);
+            sketch.extend([0; HEAD]);
             return Ok(());
         };
-        let Stored { size, characters } = string.sizes;
-        sketch.extend([size, characters].into_iter().flat_map(u32::to_le_bytes));
+        sketch.extend(string.head);
         if item.row.has(Row::EMPTY | Row::SPLIT) {
             return Ok(());
         }
         memory::reserve(signatures, string.elements.len() / NUMBER + 1, DOING)?;
-        let group = group(size);
+        let group = group(string.sizes.size);
         if EditDemand::is_spaced(string.sizes, self.parameters.features.shingle as u32) {
             signatures.push(spaced(group));
         }
@@ -201,7 +242,9 @@ mod tests {
     use super::*;
 
     fn item(size: u32, elements: &[u32]) -> Vec<u8> {
-        [size, 9].iter().chain(elements).flat_map(|number| number.to_le_bytes()).collect()
+        let mut bytes = head_of(Stored { size, characters: 9 }, "some text").to_vec();
+        bytes.extend(elements.iter().flat_map(|number| number.to_le_bytes()));
+        bytes
     }
 
     #[test]
@@ -219,20 +262,24 @@ mod tests {
             (Row::EMPTY, item(0, &[]), true),
             (Row::EMPTY, item(1, &[3]), false),
             (0, vec![1, 0], false),
+            (0, [&item(1, &[])[..SIZES], &[0xff; START], &[0; NUMBER]].concat(), false),
+            (0, [&item(1, &[])[..SIZES], b"ab\0c", &[0; START]].concat(), false),
+            (0, [&item(1, &[])[..SIZES], &[b'a'; 10], &[0; START + NUMBER - 10]].concat(), false),
         ] {
             assert_eq!(GramKeys::is_item(row(flags), &bytes), right, "{flags} {bytes:?}");
         }
         let (grams, mut posted) = (GramKeys::new(3), Posted::default());
         grams.post(&Item { row: row(0), bytes: &item(3, &[4, 4, 9]) }, &mut posted).unwrap();
-        assert_eq!(posted.sketch, [3, 0, 0, 0, 9, 0, 0, 0]);
+        assert_eq!(posted.sketch, head_of(Stored { size: 3, characters: 9 }, "some text"));
         // A string of three grams of three characters has five characters; the others are left out.
         assert_eq!(posted.signatures, [signature(2, 4), signature(2, 9), spaced(2)]);
         grams.post(&Item { row: row(0), bytes: &item(7, &[1, 2, 3, 4, 5, 6, 7]) }, &mut posted).unwrap();
         assert_eq!(posted.signatures.len(), 7);
         grams.post(&Item { row: row(Row::EMPTY), bytes: &item(0, &[]) }, &mut posted).unwrap();
-        assert_eq!((posted.sketch.as_slice(), posted.signatures.len()), (&[0, 0, 0, 0, 9, 0, 0, 0][..], 0));
+        let head = head_of(Stored { size: 0, characters: 9 }, "some text");
+        assert_eq!((posted.sketch.as_slice(), posted.signatures.len()), (&head[..], 0));
         grams.post(&Item { row: row(Row::NULL), bytes: &[] }, &mut posted).unwrap();
-        assert_eq!((posted.sketch.as_slice(), posted.signatures.len()), (&[0; SIZES][..], 0));
+        assert_eq!((posted.sketch.as_slice(), posted.signatures.len()), (&[0; HEAD][..], 0));
         for (flags, size, right) in [
             (0, 0, false),
             (Row::EMPTY, 0, true),
@@ -241,8 +288,14 @@ mod tests {
             (Row::SPLIT, 5000, true),
             (Row::NULL, 1, false),
         ] {
-            let sizes = [size, 20].map(u32::to_le_bytes).concat();
-            assert_eq!(GramKeys::are_sizes_of(row(flags), &sizes), right, "{flags} {size}");
+            let head = head_of(Stored { size, characters: 20 }, "");
+            assert_eq!(GramKeys::is_head_of(row(flags), &head), right, "{flags} {size}");
+        }
+        for text in ["", "é", &"é".repeat(30), &"a字".repeat(11), &"b".repeat(START)] {
+            let head = head_of(Stored { size: 1, characters: characters(text) }, text);
+            let start = start_of(&head);
+            assert!(text.starts_with(start) && is_start(&head));
+            assert!(start == text || start.len() + 4 > START, "{start}");
         }
     }
 }

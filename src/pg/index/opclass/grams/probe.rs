@@ -35,13 +35,14 @@ impl GramKeys {
             let elements = self.elements(&Document::Text(edit_ball::own(ball.text)?))?;
             let string = Stored { size: elements.len() as u32, characters: characters(ball.text) };
             let demand = EditDemand::new(ball.similarity, string, self.parameters.features.shingle as u32)?;
-            let probe = |demand| Probe::Grams(GramProbe { elements, demand: Sought::Edit(demand) });
+            let edits = Some((edit_ball::own(ball.text)?, ball.similarity));
+            let probe = |demand| Probe::Grams(GramProbe { elements, demand: Sought::Edit(demand), edits });
             return Ok(demand.map_or(Probe::Nothing, probe));
         }
         let ball = SetBall::parse(bytes)?;
         let elements = self.elements(&ball.document()?)?;
         let demand = Demand::new(ball.similarity, elements.len() as u32)?;
-        let probe = |demand| Probe::Grams(GramProbe { elements, demand: Sought::Grams(demand) });
+        let probe = |demand| Probe::Grams(GramProbe { elements, demand: Sought::Grams(demand), edits: None });
         Ok(demand.map_or(Probe::Nothing, probe))
     }
 

@@ -1,0 +1,126 @@
+//! Takes the rows that a search for the nearest strings by edit distance finds. The index has the
+//! starts of strings. Of the strings that are longer, those that can be near enough are read and
+//! compared at once. So the search ends much sooner than it would by the bounds, and the executor
+//! fetches hardly any row in vain.
+
+use super::gram_search::{Similar, Taker};
+use super::nearest::Nearest;
+use super::ordered::Ordered;
+use super::row_texts::RowTexts;
+use crate::pg::index::layout::items::{Row, Tid};
+use crate::pg::index::opclass::sets::probe::step_of;
+use crate::pg::index::storage::segment::COLLECTING;
+use crate::pg::server::error::{Result, or_raise};
+use crate::pg::server::executor::executor_for;
+use neardup_core::executor;
+use neardup_core::joins::search::edit_ball::{EditBall, EditVerifier};
+use neardup_core::memory;
+
+/// How many rows, or bytes of their texts, are compared together.
+const ROWS: usize = 256;
+const BYTES: usize = 1 << 16;
+
+/// The rows that were found.
+pub(super) struct NearestByEdits<'a> {
+    texts: RowTexts,
+    verifier: EditVerifier,
+    ordered: &'a Ordered,
+    /// The nearest rows so far. Their keys are steps of the real distances.
+    nearest: &'a mut Nearest,
+    /// Rows that were not read yet, and lower bounds of their keys.
+    waiting: Vec<(u64, Tid)>,
+    /// Rows that were read, the ends of their texts, and these texts.
+    rows: Vec<(Tid, usize)>,
+    read: String,
+    /// The keys of these rows, or None for a row outside the ball.
+    keys: Vec<Option<u64>>,
+}
+
+impl<'a> NearestByEdits<'a> {
+    /// Starts without rows.
+    pub(super) fn new(
+        texts: RowTexts,
+        ball: &EditBall<'_>,
+        ordered: &'a Ordered,
+        nearest: &'a mut Nearest,
+    ) -> Result<Self> {
+        Ok(Self {
+            texts,
+            verifier: EditVerifier::new(ball)?,
+            ordered,
+            nearest,
+            waiting: Vec::new(),
+            rows: Vec::new(),
+            read: String::new(),
+            keys: Vec::new(),
+        })
+    }
+
+    /// Reads the rows that wait and are still wanted.
+    fn read_waiting(&mut self) -> Result<()> {
+        let mut waiting = std::mem::take(&mut self.waiting);
+        for (key, tid) in waiting.drain(..) {
+            if key > self.ordered.wanted(self.nearest) {
+                continue;
+            }
+            pgrx::check_for_interrupts!();
+            let read = &mut self.read;
+            let end = self.texts.read(tid, |text| {
+                memory::reserve_text(read, text.len(), COLLECTING)?;
+                read.push_str(text);
+                Ok(read.len())
+            })?;
+            if let Some(end) = end {
+                memory::push(&mut self.rows, (tid, end), COLLECTING)?;
+            }
+            if self.rows.len() >= ROWS || self.read.len() >= BYTES {
+                self.compare()?;
+            }
+        }
+        self.compare()?;
+        self.waiting = waiting;
+        Ok(())
+    }
+
+    /// Compares the texts that were read.
+    fn compare(&mut self) -> Result<()> {
+        let Self { rows, read, keys, verifier, .. } = self;
+        executor::one(executor_for(read.len()), &mut (verifier, keys), |(verifier, keys), stop| {
+            keys.clear();
+            memory::reserve(keys, rows.len(), COLLECTING)?;
+            let mut start = 0;
+            for &(_, end) in &*rows {
+                let similar = verifier.within(&read[start..end], stop)?;
+                keys.push(similar.map(|similar| step_of(similar).into()));
+                start = end;
+            }
+            Ok(())
+        })?;
+        for (&(tid, _), &key) in self.rows.iter().zip(&self.keys) {
+            if let Some(key) = key {
+                self.ordered.push(self.nearest, key, tid)?;
+            }
+        }
+        self.rows.clear();
+        self.read.clear();
+        self.texts.reset();
+        Ok(())
+    }
+}
+
+impl Taker for NearestByEdits<'_> {
+    fn row(&mut self, row: Row, similar: Similar) -> u64 {
+        let key = u64::from(step_of(similar.most));
+        if similar.is_exact {
+            or_raise(self.ordered.push(self.nearest, key, row.tid()));
+        } else if key <= self.ordered.wanted(self.nearest) {
+            or_raise(memory::push(&mut self.waiting, (key, row.tid()), COLLECTING));
+        }
+        self.ordered.wanted(self.nearest)
+    }
+
+    fn settle(&mut self) -> Option<u64> {
+        self.read_waiting().unwrap_or_else(|error| error.raise());
+        Some(self.ordered.wanted(self.nearest))
+    }
+}
