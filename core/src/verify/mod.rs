@@ -4,7 +4,7 @@
 //!
 //! Similarity of two texts, character by character: [`edit`] uses the distance of [`levenshtein`],
 //! which advances column by column ([`mod@column`]). [`text_start`] bounds it for a text of which only the
-//! start is known. The longest common subsequence ([`lcs`]) is
+//! start is known, and [`character_counts`] for one of which only the characters are counted. The longest common subsequence ([`lcs`]) is
 //! found greedily ([`lcs_greedy`]) if the texts differ little, and bit-parallel ([`lcs_band`])
 //! otherwise, in no more of the table than known bounds require ([`lcs_bounds`]). [`lcs_symbols`]
 //! reads the characters of a text, and [`lcs_shares`] returns similarities. The trustable part of
@@ -15,6 +15,7 @@
 //! and how much of them it is in [`shared_windows`].
 
 pub mod automaton;
+pub mod character_counts;
 pub mod column;
 pub mod edit;
 pub mod filter;

@@ -45,7 +45,8 @@ impl TextStart {
         let (mut more, mut less) = (u64::MAX, 0_u64);
         let (mut columns, mut distance) = (0, self.rows as u32);
         for symbol in start {
-            let carry = step(self.symbols.rows_of(symbol)[0], &mut more, &mut less, Carry::TOP, self.rows - 1);
+            let carry =
+                step(self.symbols.rows_of(symbol)[0], &mut more, &mut less, Carry::TOP, self.rows - 1);
             distance = distance + carry.more as u32 - carry.less as u32;
             columns += 1;
         }

@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::executor::Stop;
 use crate::memory;
 use crate::sketches::minhash::check_similarity;
+use crate::verify::character_counts::CharacterCounts;
 use crate::verify::edit::{self, EditPredicate};
 use crate::verify::levenshtein::Pattern;
 use crate::verify::text_start::TextStart;
@@ -120,6 +121,7 @@ pub struct EditVerifier {
     pattern: Pattern,
     /// Compares the centre with the starts of texts, unless it is too long for that.
     start: Option<TextStart>,
+    counts: CharacterCounts,
     characters: u32,
 }
 
@@ -130,7 +132,8 @@ impl EditVerifier {
         pattern.set(ball.text)?;
         let predicate = EditPredicate::new(ball.similarity)?;
         let start = TextStart::new(ball.text)?;
-        Ok(Self { predicate, pattern, start, characters: characters(ball.text) })
+        let counts = CharacterCounts::new(ball.text);
+        Ok(Self { predicate, pattern, start, counts, characters: characters(ball.text) })
     }
 
     /// Returns the similarity of a text to the centre, even if the text is not in the ball.
@@ -149,6 +152,16 @@ impl EditVerifier {
         }
         let distance = self.distance(text, self.predicate.most_distance(longer), stop)?;
         Ok(distance.map(|distance| edit::similarity(distance, longer)))
+    }
+
+    /// Returns the greatest similarity that a text can have with these counts of its characters and
+    /// `characters` characters, or None if no such text is in the ball.
+    #[inline]
+    pub fn at_most_by_counts(&self, counts: &CharacterCounts, characters: u32) -> Option<f64> {
+        let longer = characters.max(self.characters);
+        let more = i64::from(self.characters) - i64::from(characters);
+        let distance = self.counts.least_distance(counts, more).min(longer);
+        self.predicate.passes(distance, longer).then(|| edit::similarity(distance, longer))
     }
 
     /// Returns the greatest similarity that a text can have that begins with `start` and has
@@ -244,6 +257,8 @@ mod tests {
             let start: String = b.chars().take(at).collect();
             let most = verifier.at_most(&start, characters(&b));
             prop_assert!(found.is_none_or(|found| most.is_some_and(|most| most >= found)), "{found:?} {most:?}");
+            let by_counts = verifier.at_most_by_counts(&CharacterCounts::new(&b), characters(&b));
+            prop_assert!(found.is_none_or(|found| by_counts.is_some_and(|most| most >= found)));
             if verifier.is_exact() {
                 prop_assert_eq!(verifier.at_most(&b, characters(&b)), found);
             }

@@ -1,5 +1,7 @@
 //! Counts how many elements the rows of a group share with a sought string.
 
+use std::cell::Cell;
+
 use crate::pg::index::storage::list_reader::Run;
 use crate::pg::index::storage::segment::COLLECTING;
 use crate::pg::server::error::or_raise;
@@ -8,8 +10,15 @@ use neardup_core::memory;
 /// The number of plain rows that one piece of a list can have.
 const SPAN: usize = 1 << 16;
 
+/// The greatest number of counts whose memory is kept for the next search. The system would have to
+/// empty new memory.
+const KEPT: usize = 1 << 20;
+
+thread_local! {
+    static SPARE: Cell<Vec<u16>> = const { Cell::new(Vec::new()) };
+}
+
 /// How many elements the rows of a group share with the sought string.
-#[derive(Default)]
 pub(super) struct Counts {
     /// The row whose count comes first, and the end of the rows that are counted.
     first: u32,
@@ -19,6 +28,20 @@ pub(super) struct Counts {
     /// The greatest count.
     pub most: u16,
     counts: Vec<u16>,
+}
+
+impl Default for Counts {
+    fn default() -> Self {
+        Self { first: 0, end: 0, least: 0, most: 0, counts: SPARE.take() }
+    }
+}
+
+impl Drop for Counts {
+    fn drop(&mut self) {
+        if self.counts.capacity() <= KEPT {
+            SPARE.set(std::mem::take(&mut self.counts));
+        }
+    }
 }
 
 impl Counts {

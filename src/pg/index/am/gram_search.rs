@@ -2,7 +2,7 @@
 
 use super::gram_counts::Counts;
 use crate::pg::index::layout::items::Row;
-use crate::pg::index::opclass::grams::{GramProbe, sizes_of, start_of};
+use crate::pg::index::opclass::grams::{GramProbe, counts_of, sizes_of, start_of};
 use crate::pg::index::opclass::sets::probe::step_of;
 use crate::pg::index::storage::segment::Segment;
 use neardup_core::joins::search::edit_ball::{EditVerifier, characters};
@@ -79,7 +79,8 @@ pub(super) fn judge(
     }
     let most = probe.demand.similarity(string, shared);
     let Some(edits) = edits else { return Some(Similar { most, is_exact: false }) };
-    if u64::from(step_of(most)) > greatest {
+    let is_wanted = |most| u64::from(step_of(most)) <= greatest;
+    if !is_wanted(most) || !is_wanted(edits.at_most_by_counts(&counts_of(head), string.characters)?) {
         return None;
     }
     let start = start_of(head);

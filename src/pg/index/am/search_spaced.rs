@@ -19,12 +19,7 @@ use neardup_core::memory;
 impl Search<'_> {
     /// Gives the rows of a group to `each` that share nothing with the sought string, as far as
     /// they were counted, if such rows are still wanted.
-    pub(super) fn visit_others(
-        &mut self,
-        start: u32,
-        group: u32,
-        each: &mut dyn Taker,
-    ) -> Looked<()> {
+    pub(super) fn visit_others(&mut self, start: u32, group: u32, each: &mut dyn Taker) -> Looked<()> {
         let Some(best) = self.probe.demand.greatest(group, 0) else { return Ok(()) };
         if u64::from(step_of(best)) > self.greatest {
             return Ok(());

@@ -147,7 +147,9 @@ impl Index {
             let mode = pg_sys::ReadBufferMode::RBM_NORMAL;
             let buffer = pg_sys::ReadBufferExtended(self.relation, fork, block, mode, self.strategy);
             pg_sys::LockBuffer(buffer, lock as i32);
-            Page::new(buffer)
+            let page = Page::new(buffer);
+            page.prefetch_tail();
+            page
         }
     }
 

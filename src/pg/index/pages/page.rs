@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use pgrx::pg_sys;
 
 use crate::pg::index::layout::format::{CONTENTS, HEADER, Kind, PAGE, Tail};
+use neardup_core::simd::prefetch::prefetch;
 
 /// A pinned and locked page, released when it is dropped.
 #[derive(Debug)]
@@ -27,6 +28,11 @@ impl Page {
     fn bytes(&self) -> &[u8] {
         // SAFETY: a page that stays locked as long as this value lives.
         unsafe { std::slice::from_raw_parts(self.start().cast(), PAGE) }
+    }
+
+    /// Prefetches the tail of the page, which is looked at together with its header.
+    pub(super) fn prefetch_tail(&self) {
+        prefetch(self.bytes(), PAGE - 1);
     }
 
     /// Returns the block number of the page.

@@ -22,9 +22,9 @@ pub(crate) trait Source {
     /// Returns the place of list `n`.
     fn entry(&self, n: u32) -> Looked<List>;
 
-    /// Replaces the contents of `bytes` by the bytes of the lists in the range `from..until`, which
-    /// lies on one page. Returns false if the page does not have these bytes.
-    fn read(&self, from: u64, until: u64, bytes: &mut Vec<u8>) -> Looked<bool>;
+    /// Calls `each` with the bytes of the lists in the range `from..until`, which lies on one page.
+    /// Returns false if the page does not have these bytes. The page is locked while `each` runs.
+    fn with(&self, from: u64, until: u64, each: &mut dyn FnMut(&[u8])) -> Looked<bool>;
 
     /// Fails because the bytes of the lists are invalid.
     fn corrupted(&self, what: &str) -> !;
@@ -50,13 +50,12 @@ impl Source for Segment {
         Segment::entry(self, n)
     }
 
-    fn read(&self, from: u64, until: u64, bytes: &mut Vec<u8>) -> Looked<bool> {
+    fn with(&self, from: u64, until: u64, each: &mut dyn FnMut(&[u8])) -> Looked<bool> {
         pgrx::check_for_interrupts!();
         let page = self.list_page(from)?;
         let at = (from % CONTENTS as u64) as usize;
         let found = page.contents().get(at..at + (until - from) as usize);
-        bytes.clear();
-        bytes.extend_from_slice(found.unwrap_or_default());
+        found.into_iter().for_each(each);
         Ok(found.is_some())
     }
 
@@ -99,12 +98,33 @@ impl<'a, S: Source> Stream<'a, S> {
         if self.at < self.page.len() || self.next >= self.end {
             return Ok(());
         }
-        let until = self.end.min(self.next + CONTENTS as u64 - self.next % CONTENTS as u64);
-        if !self.source.read(self.next, until, &mut self.page)? {
+        let (source, next, until) = (self.source, self.next, self.end_of_page());
+        self.page.clear();
+        if !source.with(next, until, &mut |bytes| self.page.extend_from_slice(bytes))? {
             self.corrupted("a list has no end");
         }
         (self.at, self.next) = (0, until);
         Ok(())
+    }
+
+    /// Returns the offset where the bytes of the next page end.
+    fn end_of_page(&self) -> u64 {
+        self.end.min(self.next + CONTENTS as u64 - self.next % CONTENTS as u64)
+    }
+
+    /// Calls `each` with the next pairs of bytes, at most `most`, where they are, and returns their
+    /// number. Returns 0 if some bytes are loaded, or if not a whole pair is on the next page.
+    pub(super) fn with_pairs(&mut self, most: usize, each: &mut dyn FnMut(&[[u8; 2]])) -> Looked<usize> {
+        let pairs = most.min((self.end_of_page() - self.next) as usize / 2);
+        if self.at < self.page.len() || pairs == 0 {
+            return Ok(0);
+        }
+        let until = self.next + 2 * pairs as u64;
+        if !self.source.with(self.next, until, &mut |bytes| each(bytes.as_chunks().0))? {
+            self.corrupted("a list has no end");
+        }
+        self.next = until;
+        Ok(pairs)
     }
 
     pub(super) fn byte(&mut self) -> Looked<u8> {

@@ -28,6 +28,7 @@ use neardup_core::joins::search::grams::{
 };
 use neardup_core::joins::search::keys::{KeyScratch, keys_of};
 use neardup_core::memory;
+use neardup_core::verify::character_counts::CharacterCounts;
 use neardup_core::verify::measure::Measure;
 
 /// The number of elements of a string that a search is assumed to look for as long as it is not
@@ -40,8 +41,10 @@ const SIZES: usize = 2 * NUMBER;
 /// The number of bytes of the start of a string, which is all of most short strings. A longer start
 /// spares reading more rows of the table, and makes the index larger.
 const START: usize = 40;
-/// The number of bytes that stand next to a row: the sizes and the start of its string.
-pub(crate) const HEAD: usize = SIZES + START;
+/// Where the start of a string is, after its sizes and the counts of its characters.
+const BEFORE: usize = SIZES + CharacterCounts::SIZE;
+/// The number of bytes that stand next to a row.
+pub(crate) const HEAD: usize = BEFORE + START;
 const _: () = assert!(HEAD + MOST_ELEMENTS as usize * NUMBER <= CONTENTS_OF_ITEM);
 const DOING: &str = "indexing the grams of a text";
 
@@ -71,8 +74,8 @@ impl GramProbe {
 }
 
 /// A string in the bytes of an item, which is not NULL: the number of its elements, the number of
-/// its characters, its start in UTF-8 with zeros after it, and unless it is too long, its elements.
-/// All numbers are u32.
+/// its characters, how often these occur, its start in UTF-8 with zeros after it, and unless it is
+/// too long, its elements. The numbers are u32.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct GramItem<'a> {
     /// The sizes of the string.
@@ -109,9 +112,14 @@ pub(crate) fn sizes_of(bytes: &[u8]) -> Stored {
     Stored { size: short(bytes), characters: short(&bytes[NUMBER..]) }
 }
 
+/// Returns how often the characters of a string occur, which stands next to its row.
+pub(crate) fn counts_of(head: &[u8]) -> CharacterCounts {
+    CharacterCounts(*head[SIZES..].first_chunk().unwrap_or(&[0; CharacterCounts::SIZE]))
+}
+
 /// Returns the start of a string, which stands next to its row, or "" if it cannot be read.
 pub(crate) fn start_of(head: &[u8]) -> &str {
-    let start = &head[SIZES..];
+    let start = &head[BEFORE..];
     let end = start.iter().position(|&byte| byte == 0).unwrap_or(start.len());
     std::str::from_utf8(&start[..end]).unwrap_or_default()
 }
@@ -121,7 +129,7 @@ pub(crate) fn start_of(head: &[u8]) -> &str {
 fn is_start(head: &[u8]) -> bool {
     let start = start_of(head);
     characters(start) <= sizes_of(head).characters
-        && head[SIZES + start.len()..].iter().all(|&byte| byte == 0)
+        && head[BEFORE + start.len()..].iter().all(|&byte| byte == 0)
 }
 
 /// Returns the bytes that stand next to the row of a string.
@@ -131,7 +139,8 @@ fn head_of(sizes: Stored, text: &str) -> [u8; HEAD] {
     head[..NUMBER].copy_from_slice(&size.to_le_bytes());
     head[NUMBER..SIZES].copy_from_slice(&characters.to_le_bytes());
     let start = &text[..text.floor_char_boundary(START)];
-    head[SIZES..][..start.len()].copy_from_slice(start.as_bytes());
+    head[SIZES..BEFORE].copy_from_slice(&CharacterCounts::new(text).0);
+    head[BEFORE..][..start.len()].copy_from_slice(start.as_bytes());
     head
 }
 
@@ -262,9 +271,9 @@ mod tests {
             (Row::EMPTY, item(0, &[]), true),
             (Row::EMPTY, item(1, &[3]), false),
             (0, vec![1, 0], false),
-            (0, [&item(1, &[])[..SIZES], &[0xff; START], &[0; NUMBER]].concat(), false),
-            (0, [&item(1, &[])[..SIZES], b"ab\0c", &[0; START]].concat(), false),
-            (0, [&item(1, &[])[..SIZES], &[b'a'; 10], &[0; START + NUMBER - 10]].concat(), false),
+            (0, [&item(1, &[])[..BEFORE], &[0xff; START], &[0; NUMBER]].concat(), false),
+            (0, [&item(1, &[])[..BEFORE], b"ab\0c", &[0; START]].concat(), false),
+            (0, [&item(1, &[])[..BEFORE], &[b'a'; 10], &[0; START + NUMBER - 10]].concat(), false),
         ] {
             assert_eq!(GramKeys::is_item(row(flags), &bytes), right, "{flags} {bytes:?}");
         }

@@ -65,19 +65,32 @@ impl Plain {
         let mut left = most.min(self.rows as usize);
         self.rows -= left as u32;
         while left > 0 {
+            // Whole pages are read where they are.
+            let mut right = true;
+            let pairs = stream.with_pairs(left, &mut |distances| {
+                right = self.pass(distances, last_row);
+                if right {
+                    each(Run::Plain(first, distances));
+                }
+            })?;
+            check(stream, right);
+            left -= pairs;
+            if left == 0 {
+                break;
+            }
             stream.fill()?;
             let here = (stream.page.len() - stream.at) / 2;
             if here == 0 {
                 // The distance is on two pages.
                 let next = [stream.byte()?, stream.byte()?];
-                self.pass(stream, &[next], last_row);
+                check(stream, self.pass(&[next], last_row));
                 each(Run::Plain(first, &[next]));
                 left -= 1;
                 continue;
             }
             let taken = here.min(left);
             let distances = stream.page[stream.at..][..2 * taken].as_chunks().0;
-            self.pass(stream, distances, last_row);
+            check(stream, self.pass(distances, last_row));
             each(Run::Plain(first, distances));
             stream.at += 2 * taken;
             left -= taken;
@@ -85,16 +98,22 @@ impl Plain {
         Ok(first + u32::from(self.distance))
     }
 
-    /// Passes distances. Fails if they do not ascend, or go beyond the last row of the segment.
-    fn pass<S: Source>(&mut self, stream: &Stream<'_, S>, distances: &[[u8; 2]], last_row: u32) {
+    /// Passes distances. Reports whether they ascend, and do not go beyond the last row of the
+    /// segment.
+    fn pass(&mut self, distances: &[[u8; 2]], last_row: u32) -> bool {
         let mut ascend = true;
         for &next in distances {
             let next = u16::from_le_bytes(next);
             ascend &= next > self.distance;
             self.distance = next;
         }
-        if !ascend || u32::from(self.distance) > last_row {
-            stream.corrupted("a list of rows: a row that is not there");
-        }
+        ascend && u32::from(self.distance) <= last_row
+    }
+}
+
+/// Fails if distances are not right.
+fn check<S: Source>(stream: &Stream<'_, S>, right: bool) {
+    if !right {
+        stream.corrupted("a list of rows: a row that is not there");
     }
 }

@@ -54,8 +54,8 @@ impl Source for Memory {
         Ok(list)
     }
 
-    fn read(&self, from: u64, until: u64, bytes: &mut Vec<u8>) -> Looked<bool> {
-        *bytes = self.bytes[from as usize..until as usize].to_vec();
+    fn with(&self, from: u64, until: u64, each: &mut dyn FnMut(&[u8])) -> Looked<bool> {
+        each(&self.bytes[from as usize..until as usize]);
         Ok(true)
     }
 
