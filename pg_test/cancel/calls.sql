@@ -41,7 +41,8 @@ SELECT add('near\((minhash|simhash)_sketch,double precision\)', 'SELECT count({f
 SELECT add('(minhash|simhash)_(in_ball|ball_contains)\(.*\)', 'SELECT count(minhash_sketch <@ minhash_ball), count(minhash_ball @> minhash_sketch), count(simhash_sketch <@ simhash_ball), count(simhash_ball @> simhash_sketch) FROM big, generate_series(1, 1000000)');
 SELECT add('explain_pair\((minhash|simhash)_sketch,\w+\)', 'SELECT count(*) FROM big, generate_series(1, 1000000), {f}({a}, {a})');
 SELECT add('(near_similarity|text_in_ball|lexemes_in_ball|array_in_ball|text_ball_distance|text_ball_contains)\(.*\)',
-    'SELECT near_similarity(text, near(other)), text <@ near(other), text <-> near(other), near(other) @> text FROM big', '22023: SELECT near_similarity(text, text_ball) FROM big', 'SELECT near_similarity(short, near(one)) FROM big',
+    'SELECT near_similarity(text, near(other)), text <@ near(other), text <-> near(other), near(other) @> text FROM big',
+    'SELECT near_similarity(text, near(other, 0.1, method => ''edit'')), text <@ near(other, 0.1, method => ''edit''), text <-> near(other, 0.1, method => ''edit'') FROM big', '22023: SELECT near_similarity(text, text_ball) FROM big', 'SELECT near_similarity(short, near(one)) FROM big',
     'SELECT near_similarity(tsvector, near(tsvector)), tsvector <@ near(tsvector), tsvector <-> near(tsvector), near(tsvector) @> tsvector FROM vals',
     'SELECT near_similarity(numbers, text_ball) FROM big, vals', 'SELECT numbers <@ text_ball FROM big, vals', 'SELECT numbers <-> text_ball FROM big, vals', 'SELECT text_ball @> numbers FROM big, vals', 'SELECT near_similarity(words, near(words)) FROM vals');
 SELECT add('text_balls_meet\(.*\)', 'SELECT text_ball && text_ball FROM big', 'SELECT count(*) FROM big, generate_series(1, 1000000) WHERE text_ball && text_ball');
