@@ -1,6 +1,8 @@
 //! A request to a server by dblink, which neither a cancel nor a deadline has to wait for: the
 //! statements are sent, and this session looks from time to time whether their result is there.
 
+use std::time::{Duration, Instant};
+
 use pgrx::{PgSqlErrorCode, pg_sys};
 
 use super::statements::remote;
@@ -23,10 +25,12 @@ pub(super) fn exchange(schema: &str, server: &str, sql: &str, milliseconds: i32)
         remote::disconnect(schema).row(remote::ANSWER)?;
         remote::connect(schema, server)?.row(remote::ANSWER)?;
         remote::send(schema, &sql)?.row([pg_sys::INT4OID])?;
+        let began = Instant::now();
         let mut answer = None;
         loop {
             wait(schema, milliseconds)?;
-            match remote::result(schema).row(remote::ANSWER)? {
+            let result = remote::result(schema).row(remote::ANSWER);
+            match result.map_err(|error| timed_out(error, began.elapsed(), milliseconds))? {
                 Some([value]) => answer = value.map(read_text).transpose()?.map(|text| text.into_owned()),
                 None => return Ok(answer),
             }
@@ -34,7 +38,7 @@ pub(super) fn exchange(schema: &str, server: &str, sql: &str, milliseconds: i32)
     });
     // A connection that is not closed here is closed by the next request, or with the session.
     let closed = apart(|| remote::disconnect(schema).row(remote::ANSWER));
-    let answer = answer.map_err(|error| timed_out(error, milliseconds))?;
+    let answer = answer?;
     closed?;
     Ok(answer)
 }
@@ -43,7 +47,7 @@ pub(super) fn exchange(schema: &str, server: &str, sql: &str, milliseconds: i32)
 fn wait(schema: &str, milliseconds: i32) -> Result<()> {
     /// What the session waits beyond the time in which the server ends the request by itself.
     const GRACE: u128 = 1000;
-    let began = std::time::Instant::now();
+    let began = Instant::now();
     let mut pause = 1;
     while remote::is_busy(schema).holds()? {
         let waited = began.elapsed().as_millis();
@@ -80,20 +84,16 @@ fn silent(milliseconds: i32) -> SqlError {
 }
 
 /// Replaces the error of a request that the server ended because of its time by the one for a
-/// server that does not answer.
-fn timed_out(error: SqlError, milliseconds: i32) -> SqlError {
+/// server that does not answer. No message tells, as it may be in any language: a request is
+/// cancelled, and the time is over. A cancel of this session is met while it waits.
+fn timed_out(error: SqlError, taken: Duration, milliseconds: i32) -> SqlError {
     let SqlError::Server(data) = error else { return error };
     // SAFETY: an error that was copied from the server.
     let code = unsafe { (*data).sqlerrcode };
-    let is_cancel = code == PgSqlErrorCode::ERRCODE_QUERY_CANCELED as i32;
-    // SAFETY: as above; the message is null or a C string.
-    let is_timeout = is_cancel
-        && milliseconds > 0
-        && unsafe {
-            !(*data).message.is_null()
-            && std::ffi::CStr::from_ptr((*data).message).to_bytes() == b"canceling statement due to statement timeout"
-            // The session's own limit has the same message.
-            && pg_sys::StatementTimeout == 0
-        };
-    if is_timeout { silent(milliseconds) } else { error }
+    let is_over = milliseconds > 0 && taken.as_millis() >= u128::from(milliseconds.unsigned_abs());
+    if is_over && code == PgSqlErrorCode::ERRCODE_QUERY_CANCELED as i32 {
+        silent(milliseconds)
+    } else {
+        error
+    }
 }
