@@ -27,12 +27,14 @@ pub(super) struct Counts {
     least: u16,
     /// The greatest count.
     pub most: u16,
+    /// Set if no count can be greater than 16 bits hold.
+    is_small: bool,
     counts: Vec<u16>,
 }
 
 impl Default for Counts {
     fn default() -> Self {
-        Self { first: 0, end: 0, least: 0, most: 0, counts: SPARE.take() }
+        Self { first: 0, end: 0, least: 0, most: 0, is_small: true, counts: SPARE.take() }
     }
 }
 
@@ -45,10 +47,11 @@ impl Drop for Counts {
 }
 
 impl Counts {
-    /// Starts to count for the rows from `first` to `end`.
-    pub(super) fn begin(&mut self, first: u32, end: u32, least: u16) {
+    /// Starts to count for the rows from `first` to `end`, of which none can share more than `all`.
+    pub(super) fn begin(&mut self, first: u32, end: u32, least: u16, all: u32) {
         self.counts.clear();
-        (self.first, self.end, self.least, self.most) = (first, end, least, 0);
+        (self.first, self.end, self.least, self.most) = (first, end, least.max(1), 0);
+        self.is_small = all <= u16::MAX.into();
     }
 
     /// Returns the count of a row.
@@ -75,7 +78,9 @@ impl Counts {
         or_raise(memory::reserve(reached, number, COLLECTING));
         match *run {
             Run::Plain(from, distances)
-                if from >= self.first && u64::from(from) + SPAN as u64 <= self.end.into() =>
+                if self.is_small
+                    && from >= self.first
+                    && u64::from(from) + SPAN as u64 <= self.end.into() =>
             {
                 let at = (from - self.first) as usize;
                 self.extend(at + SPAN);
@@ -84,11 +89,12 @@ impl Counts {
                 for &distance in distances {
                     let distance = u16::from_le_bytes(distance);
                     let count = &mut counts[usize::from(distance)];
-                    let before = *count;
-                    let now = before.saturating_add(weight);
-                    *count = now;
-                    most = most.max(now);
-                    if before < least && now >= least {
+                    // The sums do not wrap around. The difference does for a row that was reached
+                    // before, and then it is at least `weight`.
+                    let missing = (least - 1).wrapping_sub(*count);
+                    *count = count.wrapping_add(weight);
+                    most = most.max(*count);
+                    if missing < weight {
                         reached.push(from + u32::from(distance));
                     }
                 }
@@ -114,6 +120,34 @@ impl Counts {
         self.most = self.most.max(now);
         if before < self.least && now >= self.least {
             reached.push(row);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Plain rows are counted as others are, and each row is reached once.
+    #[test]
+    fn pg_plain_rows_are_counted_as_others() {
+        let lists: Vec<(Vec<u32>, u16)> = (0..9_u32)
+            .map(|n| ((7..2000).filter(|row| row * (n + 3) % 7 < 2 + n % 3).collect(), 1 + (n % 4) as u16))
+            .collect();
+        for (least, all) in [(0, 18), (1, 18), (5, 18), (9, 18), (20, 20), (9, u32::MAX), (u16::MAX, 65535)] {
+            let (mut expected, mut reached) = (Vec::new(), Vec::new());
+            let (mut rows, mut plain) = (Counts::default(), Counts::default());
+            rows.begin(7, 1 << 20, least, u32::MAX);
+            plain.begin(7, 1 << 20, least, all);
+            for (list, weight) in &lists {
+                rows.add(&Run::Rows(list), *weight, &mut expected);
+                let distances: Vec<[u8; 2]> =
+                    list.iter().map(|row| ((row - list[0]) as u16).to_le_bytes()).collect();
+                plain.add(&Run::Plain(list[0], &distances), *weight, &mut reached);
+            }
+            assert_eq!(reached, expected, "{least}");
+            assert_eq!(plain.most, rows.most);
+            assert!((0..2100).all(|row| plain.of(row) == rows.of(row)), "{least}");
         }
     }
 }

@@ -136,7 +136,7 @@ impl Search<'_> {
         // many a row shares of the lists that were read.
         let mut rest: u32 = lists.iter().map(|list| u32::from(list.weight)).sum();
         let first = lists.iter().map(|list| list.first).min().unwrap_or(0);
-        self.counts.begin(start.max(first), start.saturating_add(WINDOW), least);
+        self.counts.begin(start.max(first), start.saturating_add(WINDOW), least, rest);
         for list in &mut lists {
             if u32::from(self.counts.most) + rest < least.into() {
                 self.reached.clear();
