@@ -40,7 +40,7 @@ const NUMBER: usize = size_of::<u32>();
 const SIZES: usize = 2 * NUMBER;
 /// The number of bytes of the start of a string, which is all of most short strings. A longer start
 /// spares reading more rows of the table, and makes the index larger.
-const START: usize = 40;
+const START: usize = 56;
 /// Where the start of a string is, after its sizes and the counts of its characters.
 const BEFORE: usize = SIZES + CharacterCounts::SIZE;
 /// The number of bytes that stand next to a row.
