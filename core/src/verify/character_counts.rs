@@ -10,8 +10,8 @@ const CLASSES: usize = 32;
 /// The greatest count, which stands for all greater ones as well.
 const MOST: u8 = 15;
 
-/// The class of each ASCII character. Frequent letters have a class of their own. Upper case is like
-/// lower case: most texts have few capitals, and those of names are the same ones.
+/// The class of each ASCII character. Frequent letters have a class of their own. Upper case is
+/// like lower case: most texts have few capitals, and those of names are the same ones.
 const ASCII: [u8; 128] = {
     const LETTERS: [&[u8]; 24] = [
         b" ", b"eE", b"tT", b"aA", b"oO", b"iI", b"nN", b"sS", b"rR", b"hH", b"lL", b"dD", b"cC", b"uU",

@@ -30,7 +30,8 @@ impl TextStart {
     }
 
     /// Returns the least distance that a text can have that begins with `start` and has `left` more
-    /// characters, or fewer. If `left` is 0, it is the distance of `start`. O(characters of `start`).
+    /// characters, or fewer. If `left` is 0, it is the distance of `start`. O(characters of
+    /// `start`).
     #[inline]
     pub fn least_distance(&self, start: &str, left: u32) -> u32 {
         if start.is_ascii() {

@@ -9,6 +9,8 @@ use neardup_core::joins::search::edit_ball::{EditVerifier, characters};
 
 /// The number of rows whose common elements are counted at a time.
 pub(super) const WINDOW: u32 = 1 << 24;
+/// At most this many rows are looked at before [`Taker::settle`] is called.
+pub(super) const UNSETTLED: usize = 1 << 12;
 
 /// What a search wants: every row in the ball, or rows in the order of their distance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,6 +7,7 @@ mod cost_model;
 mod cost_order;
 mod gram_counts;
 mod gram_search;
+mod heap;
 pub(crate) mod insert;
 mod live_segments;
 mod nearest;

@@ -2,7 +2,7 @@
 
 use pgrx::pg_sys::{self, Datum};
 
-use super::state::Heap;
+use super::heap::Heap;
 use crate::pg::index::layout::items::Tid;
 use crate::pg::index::layout::meta::address_of;
 use crate::pg::index::opclass::values::text_of;

@@ -3,7 +3,7 @@
 //! docs/design/signature-index.md, "Grams", explains why it misses no row.
 
 use super::gram_counts::Counts;
-use super::gram_search::{Search, Taker, WINDOW, Wanted, judge};
+use super::gram_search::{Search, Taker, UNSETTLED, WINDOW, Wanted, judge};
 use super::live_segments::living;
 use crate::pg::index::layout::items::Row;
 use crate::pg::index::layout::meta::Directory;
@@ -23,8 +23,6 @@ use neardup_core::memory;
 const OPEN: usize = 256;
 /// Of an ordered search, at least this many rows of a group are looked at together.
 const TOGETHER: u32 = 64;
-/// At most this many rows are looked at before [`Taker::settle`] is called.
-pub(super) const UNSETTLED: usize = 1 << 12;
 
 /// Gives every row whose string may be in a ball to `each`.
 pub(super) fn search_grams(

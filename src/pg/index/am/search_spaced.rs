@@ -4,8 +4,7 @@
 
 use std::ops::Range;
 
-use super::gram_search::{Search, Taker, WINDOW, judge};
-use super::search_grams::UNSETTLED;
+use super::gram_search::{Search, Taker, UNSETTLED, WINDOW, judge};
 use crate::pg::index::layout::items::Row;
 use crate::pg::index::opclass::sets::probe::step_of;
 use crate::pg::index::pages::buffer::Looked;

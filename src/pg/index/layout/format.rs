@@ -17,8 +17,8 @@ pub(crate) const VERSION_ANCHORS: u8 = 4;
 /// The version of an index of minhash sketches whose segments have lists of the single values.
 pub(crate) const VERSION_VALUES: u8 = 5;
 /// The version of an index of grams, whose segments have lists of the elements of strings, and rows
-/// in the order of their groups with the starts of their strings. In version 6 rows had no order, in
-/// version 7 no starts. An index of these needs a REINDEX.
+/// in the order of their groups with the starts of their strings. In version 6 rows had no order,
+/// in version 7 no starts. An index of these needs a REINDEX.
 pub(crate) const VERSION_GRAMS: u8 = 8;
 /// The first bytes of the metapage's contents.
 pub(crate) const MAGIC: u32 = 0x5844_4e53;
