@@ -34,6 +34,7 @@ pub(super) struct NearestByEdits<'a> {
     read: String,
     /// The keys of these rows, or None for a row outside the ball.
     keys: Vec<Option<u64>>,
+    is_exact: bool,
 }
 
 impl<'a> NearestByEdits<'a> {
@@ -53,7 +54,18 @@ impl<'a> NearestByEdits<'a> {
             rows: Vec::new(),
             read: String::new(),
             keys: Vec::new(),
+            is_exact: true,
         })
+    }
+
+    /// Reports whether all keys are steps of real distances.
+    pub(super) fn is_exact(&self) -> bool {
+        self.is_exact
+    }
+
+    fn push(&mut self, key: u64, tid: Tid) -> Result<()> {
+        self.is_exact &= self.ordered.keeps(key, tid);
+        Ok(self.ordered.push(self.nearest, key, tid)?)
     }
 
     /// Reads the rows that wait and are still wanted.
@@ -96,11 +108,13 @@ impl<'a> NearestByEdits<'a> {
             }
             Ok(())
         })?;
-        for (&(tid, _), &key) in self.rows.iter().zip(&self.keys) {
-            if let Some(key) = key {
-                self.ordered.push(self.nearest, key, tid)?;
+        let rows = std::mem::take(&mut self.rows);
+        for (n, &(tid, _)) in rows.iter().enumerate() {
+            if let Some(key) = self.keys[n] {
+                self.push(key, tid)?;
             }
         }
+        self.rows = rows;
         self.rows.clear();
         self.read.clear();
         self.texts.reset();
@@ -112,7 +126,7 @@ impl Taker for NearestByEdits<'_> {
     fn row(&mut self, row: Row, similar: Similar) -> u64 {
         let key = u64::from(step_of(similar.most));
         if similar.is_exact {
-            or_raise(self.ordered.push(self.nearest, key, row.tid()));
+            self.push(key, row.tid()).unwrap_or_else(|error| error.raise());
         } else if key <= self.ordered.wanted(self.nearest) {
             or_raise(memory::push(&mut self.waiting, (key, row.tid()), COLLECTING));
         }

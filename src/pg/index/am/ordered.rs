@@ -44,6 +44,8 @@ pub(crate) struct Ordered {
     given: Option<RoaringTreemap>,
     batch: Vec<(u64, Tid)>,
     at: usize,
+    /// Set if the keys of the batch are the steps of the real distances.
+    is_exact: bool,
     /// The key and the address of the last row that was returned. All rows up to it were returned,
     /// unless `given` says otherwise.
     after: Option<(u64, Tid)>,
@@ -111,6 +113,14 @@ impl Ordered {
     pub(crate) fn next(&mut self, keys: &Keys) -> Option<(Tid, Vec<Option<f64>>, bool)> {
         let &(key, tid) = self.batch.get(self.at)?;
         self.at += 1;
+        // The executor returns a row only when the next one may not be nearer. The real distance
+        // spares it all the rows that are as far as the last one that it wants.
+        if self.is_exact
+            && let [Some(Target::Grams(probe))] = self.targets.as_slice()
+            && let Some(distance) = probe.only_distance(key as u32)
+        {
+            return Some((tid, vec![Some(distance)], false));
+        }
         let recheck = match self.targets.as_slice() {
             [Some(Target::Ball(_) | Target::Grams(_))] => key < keys.farthest().into(),
             targets => targets.iter().flatten().any(|target| matches!(target, Target::Unlike)),
@@ -168,6 +178,13 @@ impl Ordered {
         nearest.push((key.max(last).max(self.found), tid))
     }
 
+    /// Reports whether [`Ordered::push`] pushes a row under this key, if it does, and not under a
+    /// greater one.
+    pub(crate) fn keeps(&self, key: u64, tid: Tid) -> bool {
+        let last = self.after.filter(|_| self.remembers()).map_or(0, |(key, _)| key);
+        key >= last.max(self.found) || self.given.as_ref().is_some_and(|given| given.contains(place(tid)))
+    }
+
     /// Returns the greatest key of a row that the collection still wants.
     pub(crate) fn wanted(&self, nearest: &Nearest) -> u64 {
         match nearest.worst() {
@@ -186,8 +203,10 @@ impl Ordered {
     }
 
     /// Takes over the rows that were collected. If the search found all rows up to a greater
-    /// distance than it had to, `reached` is this distance.
-    pub(crate) fn take(&mut self, nearest: Nearest, reached: Option<u32>) {
+    /// distance than it had to, `reached` is this distance. `is_exact` is set if the keys are the
+    /// steps of the real distances.
+    pub(crate) fn take(&mut self, nearest: Nearest, reached: Option<u32>, is_exact: bool) {
+        self.is_exact = is_exact;
         let (remembers, full) = (self.remembers(), nearest.is_full());
         let (mut batch, more) = nearest.finish();
         if let Some(given) = self.given.as_mut().filter(|_| remembers) {

@@ -118,9 +118,10 @@ impl Scan {
         let ordered = &self.ordered;
         let (index, keys) = (self.index, &self.keys);
         let mut nearest = ordered.nearest();
-        let mut reached = None;
+        let (mut reached, mut is_exact) = (None, false);
         undisturbed(index, || {
             nearest.clear();
+            is_exact = false;
             let mut push = |key: u64, row: Row| or_raise(ordered.push(&mut nearest, key, row.tid()));
             let mut add = |row: Row, sketch: &[u8]| push(ordered.key(keys, row, sketch), row);
             match (ordered.pass(), ordered.only_target()) {
@@ -133,7 +134,9 @@ impl Scan {
                     {
                         let found = NearestByEdits::new(texts, &ball, ordered, &mut nearest);
                         let mut found = found.unwrap_or_else(|error| error.raise());
-                        return search_grams(index, keys, probe, Wanted::Nearest, &mut found);
+                        let done = search_grams(index, keys, probe, Wanted::Nearest, &mut found);
+                        is_exact = found.is_exact();
+                        return done;
                     }
                     search_grams(index, keys, probe, Wanted::Nearest, &mut |row: Row, similar| {
                         or_raise(ordered.push(&mut nearest, step_of(similar).into(), row.tid()));
@@ -173,6 +176,6 @@ impl Scan {
                 (Pass::All, _) => self.search(&mut add),
             }
         });
-        self.ordered.take(nearest, reached);
+        self.ordered.take(nearest, reached, is_exact);
     }
 }

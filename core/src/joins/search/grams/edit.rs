@@ -51,6 +51,11 @@ impl EditDemand {
         self.string.size
     }
 
+    /// Returns the number of characters of the sought string.
+    pub fn characters(&self) -> u32 {
+        self.string.characters
+    }
+
     /// Returns how many characters of a string grams leave out, or fewer.
     fn left_out(&self, string: Stored) -> u32 {
         let Stored { size, characters } = string;

@@ -10,6 +10,7 @@ use pgrx::pg_sys::Datum;
 
 use super::class::Class;
 use super::posted::Posted;
+use super::sets::probe::{OUTSIDE, distance_of, step_of};
 use super::values::{StoredValue, keep_text};
 use crate::pg::index::layout::format::Meta;
 use crate::pg::index::layout::items::{CONTENTS_OF_ITEM, Item, Row, short};
@@ -29,6 +30,7 @@ use neardup_core::joins::search::grams::{
 use neardup_core::joins::search::keys::{KeyScratch, keys_of};
 use neardup_core::memory;
 use neardup_core::verify::character_counts::CharacterCounts;
+use neardup_core::verify::edit;
 use neardup_core::verify::measure::Measure;
 
 /// The number of elements of a string that a search is assumed to look for as long as it is not
@@ -70,6 +72,23 @@ impl GramProbe {
     /// Returns the ball, if it is one by edit distance.
     pub(crate) fn ball(&self) -> Option<EditBall<'_>> {
         self.edits.as_ref().map(|(text, similarity)| EditBall { similarity: *similarity, text })
+    }
+
+    /// Returns the distance by edits that all texts have whose distance is in a step, if there can
+    /// be no more than one. Two different fractions of at most 255 are farther apart than a step,
+    /// and the longer a text is, the farther it is.
+    pub(crate) fn only_distance(&self, step: u32) -> Option<f64> {
+        const LONGEST: u32 = 255;
+        let characters = self.demand.edit()?.characters();
+        let longest = f64::from(characters) / (1.0 - distance_of(step + 1));
+        if step + 1 >= OUTSIDE || !(0.0..=f64::from(LONGEST)).contains(&longest) {
+            return None;
+        }
+        (characters..=longest as u32).find_map(|longer| {
+            let edits = (distance_of(step) * f64::from(longer)) as u32;
+            let similar = [edits, edits + 1].map(|edits| edit::similarity(edits.min(longer), longer));
+            similar.into_iter().find(|&similar| step_of(similar) == step).map(|similar| 1.0 - similar)
+        })
     }
 }
 
@@ -254,6 +273,28 @@ mod tests {
         let mut bytes = head_of(Stored { size, characters: 9 }, "some text").to_vec();
         bytes.extend(elements.iter().flat_map(|number| number.to_le_bytes()));
         bytes
+    }
+
+    #[test]
+    fn pg_steps_of_edits_have_one_distance() {
+        for characters in [1, 2, 9, 34, 64] {
+            let string = Stored { size: 1, characters };
+            let demand = Sought::Edit(EditDemand::new(0.001, string, 3).unwrap().unwrap());
+            let probe = GramProbe { elements: Vec::new(), demand, edits: None };
+            for longer in characters..300 {
+                // A longer text has characters that are not in the string.
+                for edits in longer - characters..=longer {
+                    let similar = edit::similarity(edits, longer);
+                    let found = probe.only_distance(step_of(similar));
+                    assert!(
+                        found.is_none_or(|found| found == 1.0 - similar),
+                        "{characters} {edits}/{longer}"
+                    );
+                    assert!(found.is_some() || similar < 0.26, "{characters} {edits}/{longer}");
+                }
+            }
+            assert_eq!((probe.only_distance(0), probe.only_distance(OUTSIDE)), (Some(0.0), None));
+        }
     }
 
     #[test]
