@@ -11,7 +11,7 @@ use crate::pg::server::error::{Result, SqlError};
 ///
 /// The planner asks for each left, semi, anti and full join with the sides in this order. It asks
 /// for some of them with the sides swapped, too, as right joins: they would be the same batch join,
-/// so they have no kind here. Neither have joins with a side whose equal rows are made one.
+/// so they have no kind here. Semi joins of which one side is made unique first have none, either.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum JoinKind {
     Inner,
@@ -56,7 +56,8 @@ impl JoinKind {
         Self::ALL.iter().find(|&&(kind, ..)| kind == self).map_or(c"", |&(.., name)| name)
     }
 
-    /// Reports whether conditions of the join itself are to be told from those on its rows.
+    /// Reports whether the join may have rows with NULL in the columns of a side. Then conditions
+    /// that say which rows match are told from those on the rows of the join.
     pub(super) fn has_null_rows(self) -> bool {
         matches!(self, Self::Left | Self::Full | Self::Anti)
     }
