@@ -195,6 +195,8 @@ pub mod report;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod resources;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
+pub mod row_set;
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod runs;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod simd;

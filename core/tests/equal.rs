@@ -14,13 +14,16 @@ use neardup_core::features::imatch::IdfRange;
 use neardup_core::features::spotsigs::SpotSpec;
 use neardup_core::features::units::signatures::Features;
 use neardup_core::hash::mix;
+use neardup_core::methods::Method;
 use neardup_core::methods::corpus::Corpus;
 use neardup_core::methods::documents::Quiet;
 use neardup_core::methods::imatch::Imatch;
 use neardup_core::methods::passages;
 use neardup_core::methods::reading::Reading;
+use neardup_core::methods::sets::Sets;
 use neardup_core::passages::{Parameters, Passage};
 use neardup_core::resources::Resources;
+use neardup_core::verify::measure::Measure;
 
 use list::all_methods;
 use run::{ENOUGH, find};
@@ -200,4 +203,45 @@ fn documents_of_frequent_words_only() {
         Imatch { spec: FeatureSpec { multiset: false, ..FeatureSpec::WORDS }, range: IdfRange::default() };
     let (found, _) = find(&method, Corpus::of_texts(&texts), &PlainThreads(2), ENOUGH);
     assert_eq!(found.len(), 30 * 29 / 2 + 1);
+}
+
+/// A caller that wants one pair of each row of a side skips the row's other pairs: then equal rows
+/// cost it as many pairs as there are rows, and each row that has a pair has one.
+#[test]
+fn one_pair_of_each_row() {
+    let texts = ["red crane", "blue quay north", "alone here", "red crane left", "nowhere else"];
+    let lefts = (0..300).map(|n| texts[n % 3]);
+    let rights = (0..200).map(|n| texts[n * 3 % 5]);
+    let all: Vec<&str> = lefts.chain(rights).collect();
+    let sets = Sets::of_words(Measure::Jaccard, 0.6).unwrap();
+    let executor = PlainThreads(2);
+    let files = neardup_core::files::MemoryFiles;
+    let pairs = |by_right: bool, skip: bool| -> Vec<[u32; 2]> {
+        let (mut corpus, mut quiet) = (Corpus::of_texts(&all).split(Some(300)), Quiet);
+        let resources = Resources { files: &files, budget: 1 << 30, executor: &executor };
+        let mut pairs = sets.pairs(&mut Reading::new(&mut corpus, &mut quiet, resources)).unwrap();
+        if by_right {
+            pairs = pairs.by_right();
+        }
+        let mut found = Vec::new();
+        while let Some(pair) = pairs.next(&executor).unwrap() {
+            found.push([pair.left, pair.right]);
+            if skip {
+                pairs.skip_row();
+            }
+        }
+        found
+    };
+    let every: HashSet<[u32; 2]> = pairs(false, false).into_iter().collect();
+    assert_eq!(every, pairs(true, false).into_iter().collect());
+    assert!(every.len() > 10_000);
+    for (side, by_right) in [(0, false), (1, true)] {
+        let found = pairs(by_right, true);
+        assert!(found.iter().all(|pair| every.contains(pair)));
+        let rows = |pairs: &[[u32; 2]]| -> HashSet<u32> { pairs.iter().map(|pair| pair[side]).collect() };
+        let all: Vec<[u32; 2]> = every.iter().copied().collect();
+        assert_eq!(rows(&found), rows(&all));
+        // Two records of the other side are near to some rows.
+        assert!(found.len() <= 2 * rows(&all).len(), "{} pairs", found.len());
+    }
 }

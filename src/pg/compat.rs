@@ -173,6 +173,28 @@ pub(crate) fn disable(path: &mut pg_sys::Path) {
     let _ = path;
 }
 
+/// Marks a variable or a placeholder as one that the same outer joins may have made NULL as another
+/// one. There are such marks since version 16.
+///
+/// # Safety
+/// Nodes of the planner, both of the type `Var` or both of the type `PlaceHolderVar`.
+pub(crate) unsafe fn mark_nulled_like(node: *mut pg_sys::Node, other: *mut pg_sys::Node) {
+    #[cfg(feature = "pg15")]
+    let _ = (node, other);
+    // SAFETY: the caller's promise; the set is a copy.
+    #[cfg(not(feature = "pg15"))]
+    unsafe {
+        if (*node).type_ == pg_sys::NodeTag::T_Var {
+            let (node, other) = (node.cast::<pg_sys::Var>(), other.cast::<pg_sys::Var>());
+            (*node).varnullingrels = pg_sys::bms_copy((*other).varnullingrels);
+        } else {
+            let (node, other) =
+                (node.cast::<pg_sys::PlaceHolderVar>(), other.cast::<pg_sys::PlaceHolderVar>());
+            (*node).phnullingrels = pg_sys::bms_copy((*other).phnullingrels);
+        }
+    }
+}
+
 /// Declares that the access method lacks the capabilities that were added after version 15.
 pub(crate) fn complete(am: &mut pg_sys::IndexAmRoutine) {
     #[cfg(not(feature = "pg15"))]

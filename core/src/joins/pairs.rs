@@ -57,6 +57,9 @@ pub struct Pairs {
     current: Option<RecordPair>,
     /// The next positions in the row lists of the two records.
     at: (usize, usize),
+    /// Set if all pairs of a row of the right record come one after the other, and not all pairs of
+    /// a row of the left record.
+    by_right: bool,
     given: u64,
 }
 
@@ -103,6 +106,7 @@ impl Pairs {
             next_in_batch: 0,
             current: None,
             at: (0, 0),
+            by_right: false,
             given: 0,
         }
     }
@@ -111,6 +115,22 @@ impl Pairs {
     #[must_use]
     pub fn with_similarities(self, similarities: Vec<f64>) -> Self {
         Self { similarities, ..self }
+    }
+
+    /// Lets the pairs of two records come by the rows of the right table: all pairs of a right row,
+    /// then all pairs of the next one. There must be two tables. Otherwise they come by left rows.
+    #[must_use]
+    pub fn by_right(self) -> Self {
+        Self { by_right: self.right.is_some(), ..self }
+    }
+
+    /// Leaves out what remains of the pairs of the row whose pair [`Pairs::take`] returned last,
+    /// and of the same two records: the row of the left table, or of the right one after
+    /// [`Pairs::by_right`]. So a caller that looks for one pair of each row does not enumerate all
+    /// pairs of many equal rows.
+    #[inline]
+    pub fn skip_row(&mut self) {
+        self.at.1 = usize::MAX;
     }
 
     /// Returns the number of pairs of equal rows. These pairs are known before the join runs.
@@ -219,16 +239,18 @@ impl Pairs {
         let lefts = self.left.rows(left as usize);
         let rights = self.right.as_ref().unwrap_or(&self.left).rows(right as usize);
         let same = self.right.is_none() && left == right;
-        if self.at.1 == rights.len() {
+        let (firsts, seconds) = if self.by_right { (rights, lefts) } else { (lefts, rights) };
+        if self.at.1 >= seconds.len() {
             let next = self.at.0 + 1;
             self.at = (next, if same { next + 1 } else { 0 });
         }
-        let (Some(&left), Some(&right)) = (lefts.get(self.at.0), rights.get(self.at.1)) else {
+        let (Some(&first), Some(&second)) = (firsts.get(self.at.0), seconds.get(self.at.1)) else {
             self.current = None;
             return None;
         };
         self.at.1 += 1;
         self.given += 1;
+        let (left, right) = if self.by_right { (second, first) } else { (first, second) };
         Some(Pair { left, right, similarity })
     }
 

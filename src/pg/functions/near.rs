@@ -63,7 +63,44 @@ sql_function! {
 }
 sql_function! {
     /// `near_join_selectivity(internal, oid, internal, smallint, internal) → float8`
-    neardup_near_join_selectivity, pg_finfo_neardup_near_join_selectivity, |call| Ok(call.give(Some(USUAL_SHARE)))
+    neardup_near_join_selectivity, pg_finfo_neardup_near_join_selectivity, |call| {
+        let kind: i16 = call.need(3, "the kind of join")?;
+        let root = call.datum(0).map_or(std::ptr::null_mut(), Datum::cast_mut_ptr);
+        let join = call.datum(4).map_or(std::ptr::null_mut(), Datum::cast_mut_ptr);
+        let is_exists = [pg_sys::JoinType::JOIN_SEMI, pg_sys::JoinType::JOIN_ANTI].contains(&(kind as u32));
+        // SAFETY: the planner passes the arguments that it would pass to a selectivity function of
+        // its own.
+        let inner = if is_exists { unsafe { inner_rows(root, join) } } else { None };
+        Ok(call.give(Some(inner.map_or(USUAL_SHARE, usual_share_with_match))))
+    }
+}
+
+/// Returns the assumed share of rows that match at least one of so many rows, for EXISTS and NOT
+/// EXISTS. It is at most half, which the planner itself assumes if it knows nothing: with more, it
+/// would expect no rows of NOT EXISTS.
+fn usual_share_with_match(inner: f64) -> f64 {
+    (USUAL_SHARE * inner).min(0.5)
+}
+
+/// Returns the number of rows that the planner expects of the inner side of a semi join or an anti
+/// join.
+///
+/// # Safety
+/// The state of the planner, and a join that it plans.
+unsafe fn inner_rows(root: *mut pg_sys::PlannerInfo, join: *mut pg_sys::SpecialJoinInfo) -> Option<f64> {
+    // SAFETY: the caller's promise; the array of relations has this size.
+    unsafe {
+        let relations = join.as_ref()?.min_righthand;
+        let mut only = 0;
+        let inner = if pg_sys::bms_get_singleton_member(relations, &raw mut only) {
+            let all = root.as_ref()?;
+            let place = usize::try_from(only).ok().filter(|_| only < all.simple_rel_array_size)?;
+            *all.simple_rel_array.add(place)
+        } else {
+            pg_sys::find_join_rel(root, relations)
+        };
+        Some(inner.as_ref()?.rows)
+    }
 }
 
 /// The server's function, declared without the guard of pgrx, because it calls operators. Their

@@ -2,6 +2,7 @@
 
 use pgrx::{PgList, pg_sys};
 
+use super::join_kind::JoinKind;
 use crate::pg::query::c_function::symbol;
 use crate::pg::query::placeholder::placeholder_document;
 use crate::pg::server::call::varlena_bytes;
@@ -45,6 +46,7 @@ pub(super) unsafe fn find(
     root: *mut pg_sys::PlannerInfo,
     joined: *mut pg_sys::RelOptInfo,
     [outer, inner]: [*mut pg_sys::RelOptInfo; 2],
+    kind: JoinKind,
     conditions: *mut pg_sys::List,
 ) -> Option<NearClause> {
     // SAFETY: the caller's promise; a list of conditions.
@@ -55,6 +57,9 @@ pub(super) unsafe fn find(
         }
         let sides = [(*outer).relids, (*inner).relids];
         conditions.iter_ptr().find_map(|info| {
+            if kind.has_null_rows() && is_filter(info, joined) {
+                return None;
+            }
             let (row, document, ball) = parts((*info).clause.cast())?;
             let is_from = |node, side| {
                 let relations = pg_sys::pull_varnos(root, node);
@@ -83,6 +88,16 @@ pub(super) unsafe fn find(
             Some(NearClause { info, row, document, ball, row_is_outer })
         })
     }
+}
+
+/// Reports whether a condition is one on the rows that an outer join gives, and not one that says
+/// which rows match.
+///
+/// # Safety
+/// Nodes of the planner.
+unsafe fn is_filter(info: *mut pg_sys::RestrictInfo, joined: *mut pg_sys::RelOptInfo) -> bool {
+    // SAFETY: the caller's promise. It is the macro RINFO_IS_PUSHED_DOWN of the server.
+    unsafe { (*info).is_pushed_down || !pg_sys::bms_is_subset((*info).required_relids, (*joined).relids) }
 }
 
 /// Returns the value of a row, the document, and the call that makes the ball around it.

@@ -4,8 +4,10 @@ use std::ffi::{CStr, c_int};
 
 use pgrx::{PgMemoryContexts, pg_sys};
 
+use super::join_kind::JoinKind;
 use super::methods::{Methods, NAME};
-use super::state::{NearJoin, others_hold};
+use super::row_identity::shown;
+use super::state::{NearJoin, holds};
 use super::work::Work;
 use crate::pg::query::decode::Kind;
 use crate::pg::server::error::{Result, catch};
@@ -58,6 +60,7 @@ struct Node {
 const BALL: i32 = 2;
 const CONDITION: i32 = 3;
 const OTHERS: i32 = 4;
+const FILTERS: i32 = 5;
 
 /// Makes the node of a plan.
 pub(super) unsafe extern "C-unwind" fn create(_plan: *mut pg_sys::CustomScan) -> *mut pg_sys::Node {
@@ -68,6 +71,7 @@ pub(super) unsafe extern "C-unwind" fn create(_plan: *mut pg_sys::CustomScan) ->
         (*state).scan.ss.ps.type_ = pg_sys::NodeTag::T_CustomScanState;
         (*state).scan.methods = &raw const NODE.0;
         (&raw mut (*state).kind).write(Kind::Text);
+        (&raw mut (*state).join).write(JoinKind::Inner);
         node.cast()
     }
 }
@@ -88,18 +92,30 @@ unsafe extern "C-unwind" fn begin(
             (*node).kind = Kind::of(pg_sys::exprType(expression(0).cast()));
             (*node).ball = catch(|| ExecInitExpr(expression(BALL), parent))?;
             (*node).others = catch(|| ExecInitQual(expression(OTHERS).cast(), parent))?;
+            (*node).filters = catch(|| ExecInitQual(expression(FILTERS).cast(), parent))?;
+            let number = |n| pg_sys::list_nth_int((*plan).custom_private, n);
+            (*node).join = JoinKind::numbered(number(0))?;
+            (*parent).plan = shown(plan).cast();
+            (*node).outer = usize::from(number(1) == 1);
+            (*node).wanted = [true; 2];
+            (*node).wanted[1 - (*node).outer] = number(2) == 1;
             let mut columns = 0;
             for side in 0..2 {
                 let child = pg_sys::list_nth((*plan).custom_plans, side as i32).cast();
                 let child = catch(|| ExecInitNode(child, state, flags))?;
                 (*node).children[side] = child;
-                (*node).scan.custom_ps = pg_sys::lappend((*node).scan.custom_ps, child.cast());
                 let descriptor = (*child).ps_ResultTupleDesc;
                 (*node).slots[side] =
                     pg_sys::ExecInitExtraTupleSlot(state, descriptor, &raw const pg_sys::TTSOpsMinimalTuple);
                 (*node).before[side] = columns;
                 columns += (*descriptor).natts as usize;
                 (*node).documents[side] = catch(|| ExecInitExpr(expression(side as i32), parent))?;
+            }
+            // EXPLAIN shows the sides in this order. In an inner join both are alike.
+            let first = if (*node).join == JoinKind::Inner { 0 } else { (*node).outer };
+            for side in [first, 1 - first] {
+                (*node).scan.custom_ps =
+                    pg_sys::lappend((*node).scan.custom_ps, (*node).children[side].cast());
             }
             Ok(())
         });
@@ -120,19 +136,18 @@ unsafe fn next_row(node: *mut Node) -> Result<*mut pg_sys::TupleTableSlot> {
             None => begun(node)?,
         };
         let row = (*state).scan.ss.ss_ScanTupleSlot;
-        pg_sys::ExecClearTuple(row);
-        while let Some(tuples) = work.next()? {
-            for (side, tuple) in tuples.into_iter().enumerate() {
-                let slot = (*state).slots[side];
-                pg_sys::ExecStoreMinimalTuple(tuple, slot, false);
-                (*state).put(side, slot)?;
+        while let Some(candidate) = work.next()? {
+            (*state).show_kept(candidate.tuples)?;
+            if let Some(pair) = candidate.pair
+                && !(holds((*state).others, state)? && work.note(pair))
+            {
+                continue;
             }
-            pg_sys::ExecStoreVirtualTuple(row);
-            if others_hold(state)? {
-                break;
+            if holds((*state).filters, state)? {
+                return Ok(row);
             }
-            pg_sys::ExecClearTuple(row);
         }
+        pg_sys::ExecClearTuple(row);
         Ok(row)
     }
 }
@@ -232,14 +247,21 @@ unsafe extern "C-unwind" fn explain(
         guard(|| {
             let plan: *mut pg_sys::CustomScan = (*node).ss.ps.plan.cast();
             let context = pg_sys::set_deparse_context_plan((*state).deparse_cxt, plan.cast(), ancestors);
+            let join = (*node.cast::<NearJoin>()).join;
+            // As of other joins, the text of a plan names any kind but the usual one.
+            if join != JoinKind::Inner || (*state).format != pg_sys::ExplainFormat::EXPLAIN_FORMAT_TEXT {
+                pg_sys::ExplainPropertyText(c"Join Type".as_ptr(), join.name().as_ptr(), state);
+            }
             let show = |label: &CStr, expression: *mut pg_sys::Node| {
                 let text = pg_sys::deparse_expression(expression, context, true, false);
                 pg_sys::ExplainPropertyText(label.as_ptr(), text, state);
             };
             show(c"Near Cond", pg_sys::list_nth((*plan).custom_exprs, CONDITION).cast());
-            let others: *mut pg_sys::List = pg_sys::list_nth((*plan).custom_exprs, OTHERS).cast();
-            if !others.is_null() {
-                show(c"Join Filter", pg_sys::make_ands_explicit(others).cast());
+            for (label, conditions) in [(c"Join Filter", OTHERS), (c"Filter", FILTERS)] {
+                let conditions: *mut pg_sys::List = pg_sys::list_nth((*plan).custom_exprs, conditions).cast();
+                if !conditions.is_null() {
+                    show(label, pg_sys::make_ands_explicit(conditions).cast());
+                }
             }
             Ok(())
         });

@@ -2,9 +2,11 @@
 
 use std::ptr;
 
-use pgrx::{PgList, pg_sys};
+use pgrx::pg_sys;
 
 use super::clause::{NearClause, find};
+use super::columns::{all_columns, are_in_result, on_columns};
+use super::join_kind::JoinKind;
 use super::methods::{Methods, NAME};
 use super::node;
 use crate::pg::server::guard::guard;
@@ -50,12 +52,13 @@ unsafe extern "C-unwind" fn offer(
             before(root, joined, outer, inner, kind, extra);
         }
         let conditions = (*extra).restrictlist;
-        if kind != pg_sys::JoinType::JOIN_INNER || conditions.is_null() || !settings::enable_near_join() {
+        let Some(kind) = JoinKind::of(kind) else { return };
+        if conditions.is_null() || !settings::enable_near_join() {
             return;
         }
         guard(|| {
-            if let Some(clause) = find(root, joined, [outer, inner], conditions) {
-                add(joined, [outer, inner], conditions, &clause);
+            if let Some(clause) = find(root, joined, [outer, inner], kind, conditions) {
+                add(joined, [outer, inner], kind, conditions, &clause);
             }
             Ok(())
         });
@@ -67,6 +70,7 @@ unsafe extern "C-unwind" fn offer(
 unsafe fn add(
     joined: *mut pg_sys::RelOptInfo,
     [outer, inner]: [*mut pg_sys::RelOptInfo; 2],
+    kind: JoinKind,
     conditions: *mut pg_sys::List,
     clause: &NearClause,
 ) {
@@ -105,8 +109,12 @@ unsafe fn add(
         for side in paths {
             (*path).custom_paths = pg_sys::lappend((*path).custom_paths, side.cast());
         }
-        let NearClause { info, row, document, ball, .. } = *clause;
-        for private in [conditions.cast(), info.cast(), row.cast(), document.cast(), ball.cast()] {
+        let NearClause { info, row, document, ball, row_is_outer } = *clause;
+        let numbers = [kind.number(), i32::from(!row_is_outer)];
+        let numbers = numbers.into_iter().fold(ptr::null_mut(), |all, n| pg_sys::lappend_int(all, n));
+        for private in
+            [numbers.cast(), conditions.cast(), info.cast(), row.cast(), document.cast(), ball.cast()]
+        {
             (*path).custom_private = pg_sys::lappend((*path).custom_private, private);
         }
         pg_sys::add_path(joined, path.cast());
@@ -116,7 +124,7 @@ unsafe fn add(
 /// Makes the plan of a path.
 unsafe extern "C-unwind" fn plan(
     _root: *mut pg_sys::PlannerInfo,
-    _joined: *mut pg_sys::RelOptInfo,
+    joined: *mut pg_sys::RelOptInfo,
     path: *mut pg_sys::CustomPath,
     columns: *mut pg_sys::List,
     _clauses: *mut pg_sys::List,
@@ -126,43 +134,58 @@ unsafe extern "C-unwind" fn plan(
     unsafe {
         guard(|| {
             let private = |n| pg_sys::list_nth((*path).custom_private, n);
-            let (conditions, info) = (private(0), private(1).cast::<pg_sys::RestrictInfo>());
-            let others = pg_sys::list_delete_ptr(pg_sys::list_copy(conditions.cast()), info.cast());
+            let (numbers, info) = (private(0).cast(), private(2).cast::<pg_sys::RestrictInfo>());
+            let outer = pg_sys::list_nth_int(numbers, 1);
             let plan: *mut pg_sys::CustomScan = pg_sys::palloc0(size_of::<pg_sys::CustomScan>()).cast();
             (*plan).scan.plan.type_ = pg_sys::NodeTag::T_CustomScan;
             (*plan).scan.plan.targetlist = columns;
             (*plan).flags = (*path).flags;
             (*plan).custom_plans = sides;
-            let others = pg_sys::extract_actual_clauses(others, false);
+            (*plan).custom_scan_tlist = all_columns(sides, joined);
+            let kind = JoinKind::numbered(pg_sys::list_nth_int(numbers, 0))?;
+            let [others, filters] = conditions(private(1).cast(), info, kind, joined);
             // The order is that of the constants in `node`. The other conditions are no qual of the
             // plan, as EXPLAIN would show their columns without the tables.
-            for expression in [private(2), private(3), private(4), (*info).clause.cast(), others.cast()] {
-                (*plan).custom_exprs = pg_sys::lappend((*plan).custom_exprs, expression);
+            for expression in
+                [private(3), private(4), private(5), (*info).clause.cast(), others.cast(), filters.cast()]
+            {
+                let expression = on_columns(expression.cast(), (*plan).custom_scan_tlist);
+                (*plan).custom_exprs = pg_sys::lappend((*plan).custom_exprs, expression.cast());
             }
-            (*plan).custom_scan_tlist = all_columns(sides);
+            // Whether the rows of the inner side are wanted after their documents have been read.
+            let inner = pg_sys::list_nth(sides, 1 - outer).cast();
+            let is_wanted = !others.is_null()
+                || match kind {
+                    JoinKind::Anti => false,
+                    JoinKind::Semi => are_in_result(inner, joined),
+                    _ => true,
+                };
+            (*plan).custom_private = pg_sys::lappend_int(pg_sys::list_copy(numbers), is_wanted.into());
             (*plan).methods = &raw const PLAN.0;
             Ok(plan.cast())
         })
     }
 }
 
-/// Returns the columns of both sides, which a row of the join has before it is projected.
+/// Returns the conditions of a join that say which rows match, without the one that the batch join
+/// is made by, and those on the rows that the join gives.
 ///
 /// # Safety
-/// Plans.
-unsafe fn all_columns(sides: *mut pg_sys::List) -> *mut pg_sys::List {
-    let mut columns = ptr::null_mut();
-    // SAFETY: the caller's promise; plans have lists of their columns.
+/// Nodes of the planner.
+unsafe fn conditions(
+    all: *mut pg_sys::List,
+    near: *mut pg_sys::RestrictInfo,
+    kind: JoinKind,
+    joined: *mut pg_sys::RelOptInfo,
+) -> [*mut pg_sys::List; 2] {
+    let (mut matching, mut filters) = (ptr::null_mut(), ptr::null_mut());
+    // SAFETY: the caller's promise; both lists are new.
     unsafe {
-        let mut number = 0;
-        for side in PgList::<pg_sys::Plan>::from_pg(sides).iter_ptr() {
-            for entry in PgList::<pg_sys::TargetEntry>::from_pg((*side).targetlist).iter_ptr() {
-                number += 1;
-                let column = pg_sys::copyObjectImpl((*entry).expr.cast()).cast();
-                let entry = pg_sys::makeTargetEntry(column, number, ptr::null_mut(), false);
-                columns = pg_sys::lappend(columns, entry.cast());
-            }
+        if kind.has_null_rows() {
+            pg_sys::extract_actual_join_clauses(all, (*joined).relids, &raw mut matching, &raw mut filters);
+        } else {
+            matching = pg_sys::extract_actual_clauses(all, false);
         }
+        [pg_sys::list_delete_ptr(matching, (*near).clause.cast()), filters]
     }
-    columns
 }

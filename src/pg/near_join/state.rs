@@ -5,6 +5,7 @@ use std::ptr;
 
 use pgrx::pg_sys;
 
+use super::join_kind::JoinKind;
 use crate::pg::query::decode::Kind;
 use crate::pg::server::error::{Result, catch};
 
@@ -27,8 +28,16 @@ pub(super) struct NearJoin {
     pub ball: *mut pg_sys::ExprState,
     /// The kind of documents.
     pub kind: Kind,
-    /// The other conditions of the join, or null.
+    /// The kind of the join.
+    pub join: JoinKind,
+    /// The number of the outer side.
+    pub outer: usize,
+    /// The sides whose rows are wanted after their documents have been read.
+    pub wanted: [bool; 2],
+    /// The other conditions that say which rows match, or null.
     pub others: *mut pg_sys::ExprState,
+    /// The conditions on the rows of the join, or null.
+    pub filters: *mut pg_sys::ExprState,
     /// For each side, a slot for a row that was kept, and the number of columns before those of
     /// the side.
     pub slots: [*mut pg_sys::TupleTableSlot; 2],
@@ -43,10 +52,7 @@ impl NearJoin {
     pub(super) unsafe fn show(&mut self, side: usize, slot: *mut pg_sys::TupleTableSlot) -> Result<()> {
         // SAFETY: the caller's promise.
         unsafe {
-            let row = self.scan.ss.ss_ScanTupleSlot;
-            pg_sys::ExecClearTuple(row);
-            let all = (*(*row).tts_tupleDescriptor).natts as usize;
-            std::slice::from_raw_parts_mut((*row).tts_isnull, all).fill(true);
+            let row = self.begin_row();
             self.put(side, slot)?;
             pg_sys::ExecStoreVirtualTuple(row);
             (*self.scan.ss.ps.ps_ExprContext).ecxt_scantuple = row;
@@ -54,11 +60,47 @@ impl NearJoin {
         }
     }
 
+    /// Makes the row of the join of rows that were kept; the columns of a side without one are
+    /// NULL.
+    ///
+    /// # Safety
+    /// A node that the server has initialized, and tuples of its sides.
+    pub(super) unsafe fn show_kept(&mut self, tuples: [Option<pg_sys::MinimalTuple>; 2]) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let row = self.begin_row();
+            for (side, tuple) in tuples.into_iter().enumerate() {
+                if let Some(tuple) = tuple {
+                    let slot = self.slots[side];
+                    pg_sys::ExecStoreMinimalTuple(tuple, slot, false);
+                    self.put(side, slot)?;
+                }
+            }
+            pg_sys::ExecStoreVirtualTuple(row);
+            Ok(())
+        }
+    }
+
+    /// Empties the row of the join. Until they are put into it, its columns are NULL.
+    ///
+    /// # Safety
+    /// A node that the server has initialized.
+    unsafe fn begin_row(&mut self) -> *mut pg_sys::TupleTableSlot {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let row = self.scan.ss.ss_ScanTupleSlot;
+            pg_sys::ExecClearTuple(row);
+            let all = (*(*row).tts_tupleDescriptor).natts as usize;
+            std::slice::from_raw_parts_mut((*row).tts_isnull, all).fill(true);
+            row
+        }
+    }
+
     /// Puts the columns of one side into the row of the join, which is empty.
     ///
     /// # Safety
     /// As for [`NearJoin::show`].
-    pub(super) unsafe fn put(&mut self, side: usize, slot: *mut pg_sys::TupleTableSlot) -> Result<()> {
+    unsafe fn put(&mut self, side: usize, slot: *mut pg_sys::TupleTableSlot) -> Result<()> {
         // SAFETY: the caller's promise; the row of the join has the columns of both sides.
         unsafe {
             unfold(slot)?;
@@ -71,20 +113,20 @@ impl NearJoin {
     }
 }
 
-/// Reports whether the row of the join satisfies the other conditions.
+/// Reports whether the row of the join satisfies conditions, which may be null.
 ///
 /// # Safety
-/// A node that the server has initialized, with a row.
-pub(super) unsafe fn others_hold(node: *mut NearJoin) -> Result<bool> {
+/// A node that the server has initialized, with a row, and conditions of it.
+pub(super) unsafe fn holds(conditions: *mut pg_sys::ExprState, node: *mut NearJoin) -> Result<bool> {
     // SAFETY: the caller's promise; a condition gives a bool.
     unsafe {
-        if (*node).others.is_null() {
+        if conditions.is_null() {
             return Ok(true);
         }
         let context = (*node).scan.ss.ps.ps_ExprContext;
         (*context).ecxt_scantuple = (*node).scan.ss.ss_ScanTupleSlot;
         pg_sys::MemoryContextReset((*context).ecxt_per_tuple_memory);
-        Ok(evaluate((*node).others, node)?.is_some_and(|holds| holds.value() != 0))
+        Ok(evaluate(conditions, node)?.is_some_and(|holds| holds.value() != 0))
     }
 }
 

@@ -1,52 +1,59 @@
-//! Reads both sides of a join once, finds the pairs, and gives the rows of each.
+//! Joins both sides, and gives the rows of each pair, and the rows that have had no match.
 
 use pgrx::{check_for_interrupts, pg_sys};
 
+use super::join_kind::JoinKind;
+use super::sides::Sides;
 use super::state::{NearJoin, evaluate};
-use crate::pg::read::packed::source_document;
 use crate::pg::server::allocator;
 use crate::pg::server::call::varlena_bytes;
-use crate::pg::server::error::{Result, SqlError, catch};
+use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::BackendExecutor;
 use crate::pg::server::settings;
 use crate::pg::server::temp_file::ServerFiles;
 use neardup_core::allowance::Allowance;
-use neardup_core::error::{Error, Result as CoreResult};
-use neardup_core::executor::Executor;
-use neardup_core::features::source_document::SourceDocument;
 use neardup_core::joins::pairs::Pairs;
 use neardup_core::joins::search::ball::SetBall;
 use neardup_core::joins::sets::Algorithm;
 use neardup_core::kept_rows::KeptRows;
-use neardup_core::memory;
 use neardup_core::methods::Method;
-use neardup_core::methods::documents::{Documents, Quiet, Side};
+use neardup_core::methods::documents::Quiet;
 use neardup_core::methods::reading::Reading;
 use neardup_core::methods::sets::Sets;
-use neardup_core::methods::sites::Sites;
 use neardup_core::resources::Resources;
+use neardup_core::row_set::RowSet;
 use neardup_core::verify::predicate::Predicate;
-
-// The plans of both sides run user-defined functions, whose errors must be returned with all
-// details.
-unsafe extern "C-unwind" {
-    fn ExecReScan(node: *mut pg_sys::PlanState);
-    fn ExecFetchSlotMinimalTuple(
-        slot: *mut pg_sys::TupleTableSlot,
-        is_new: *mut bool,
-    ) -> pg_sys::MinimalTuple;
-}
 
 /// The pairs of a join and the rows of its sides. The allowance is dropped last.
 pub(super) struct Work {
-    pairs: Pairs,
+    kind: JoinKind,
+    /// The number of the outer side.
+    outer: usize,
+    /// Set if other conditions decide whether a pair is a match.
+    is_checked: bool,
+    /// The pairs, until the last one has been seen.
+    pairs: Option<Pairs>,
     executor: BackendExecutor,
     rows: [KeptRows<ServerFiles>; 2],
+    /// The sides whose rows are wanted for the rows of the join.
+    wanted: [bool; 2],
     /// The number of the first document, as the join numbers them.
     from: u32,
+    /// The rows of a side that have had a match, where this counts.
+    matched: [Option<RowSet>; 2],
+    /// The first row of each side that has not been looked at for having had no match.
+    next_alone: [usize; 2],
     /// The rows that were read last, one of each side.
     read: [Vec<u64>; 2],
     _allowance: Allowance,
+}
+
+/// The tuples of what may be a row of the join. A side without one has only NULL.
+pub(super) struct Candidate {
+    pub tuples: [Option<pg_sys::MinimalTuple>; 2],
+    /// The rows, as they were read, that are a match if the other conditions hold. None for a row
+    /// that has had no match.
+    pub pair: Option<[usize; 2]>,
 }
 
 impl Work {
@@ -59,42 +66,126 @@ impl Work {
         let allowance = Allowance::new(settings::memory());
         let files = ServerFiles::in_current_context();
         let executor = BackendExecutor::new();
-        // SAFETY: the caller's promise.
-        let method = unsafe { method(node)? };
         let kept = settings::memory() / 16;
-        let mut sides = Sides {
-            node,
-            side: Side::Left,
-            rows: [KeptRows::new(files, kept), KeptRows::new(files, kept)],
-            ended: false,
-            failed: None,
+        // SAFETY: the caller's promise.
+        let (method, kind, outer, wanted, is_checked) = unsafe {
+            (method(node)?, (*node).join, (*node).outer, (*node).wanted, !(*node).others.is_null())
         };
+        let is_noted = |side| kind.is_of_first_matches() && side == outer || kind.keeps(side == outer);
+        let noted = [is_noted(0), is_noted(1)];
+        // SAFETY: the caller's promise.
+        let mut sides = unsafe { Sides::new(node, files, kept, noted) };
         let budget = settings::memory() - 2 * kept;
         let resources = Resources { files: &files, budget, executor: &executor };
         let mut quiet = Quiet;
         let pairs = method.pairs(&mut Reading::new(&mut sides, &mut quiet, resources));
         let Sides { rows, failed, .. } = sides;
-        let pairs = pairs.map_err(|error| failed.unwrap_or_else(|| error.into()))?;
+        let mut pairs = pairs.map_err(|error| failed.unwrap_or_else(|| error.into()))?;
+        // The pairs of an outer row come one after the other, so that those after a match can be
+        // left out.
+        if kind.is_of_first_matches() && outer == 1 {
+            pairs = pairs.by_right();
+        }
+        let mut matched = [None, None];
+        for side in 0..2 {
+            if noted[side] {
+                matched[side] = Some(RowSet::new(rows[side].len())?);
+            }
+        }
         let from = rows[0].len() as u32;
-        Ok(Self { pairs, executor, rows, from, read: Default::default(), _allowance: allowance })
+        Ok(Self {
+            kind,
+            outer,
+            is_checked,
+            pairs: Some(pairs),
+            executor,
+            rows,
+            wanted,
+            from,
+            matched,
+            next_alone: [0; 2],
+            read: Default::default(),
+            _allowance: allowance,
+        })
     }
 
-    /// Reads the rows of the next pair, and returns their tuples, or None after the last pair. The
-    /// tuples live until the next call.
-    pub(super) fn next(&mut self) -> Result<Option<[pg_sys::MinimalTuple; 2]>> {
+    /// Returns what may be the next row of the join, or None after the last one. The tuples live
+    /// until the next call.
+    pub(super) fn next(&mut self) -> Result<Option<Candidate>> {
+        while let Some(pair) = self.next_pair()? {
+            if self.kind == JoinKind::Anti && !self.is_checked {
+                self.note(pair);
+                continue;
+            }
+            let mut tuples = [None; 2];
+            for side in 0..2 {
+                if self.wanted[side] {
+                    tuples[side] = Some(self.tuple(side, pair[side])?);
+                }
+            }
+            return Ok(Some(Candidate { tuples, pair: Some(pair) }));
+        }
+        self.next_alone()
+    }
+
+    /// Notes that a pair is a match. Returns whether it is a row of the join.
+    pub(super) fn note(&mut self, pair: [usize; 2]) -> bool {
+        for (matched, row) in self.matched.iter_mut().zip(pair) {
+            if let Some(matched) = matched {
+                matched.insert(row);
+            }
+        }
+        self.kind != JoinKind::Anti
+    }
+
+    /// Returns the rows of the next pair that can change something.
+    fn next_pair(&mut self) -> Result<Option<[usize; 2]>> {
+        let first_matches = self.matched[self.outer].as_ref().filter(|_| self.kind.is_of_first_matches());
+        while let Some(pairs) = &mut self.pairs {
+            check_for_interrupts!();
+            if first_matches.is_some_and(RowSet::is_full) {
+                self.pairs = None;
+                break;
+            }
+            let Some(pair) = pairs.take() else {
+                if !pairs.advance(&self.executor)? {
+                    self.pairs = None;
+                }
+                continue;
+            };
+            let pair = [pair.left as usize, (pair.right - self.from) as usize];
+            if first_matches.is_some_and(|matched| matched.contains(pair[self.outer])) {
+                pairs.skip_row();
+                continue;
+            }
+            return Ok(Some(pair));
+        }
+        Ok(None)
+    }
+
+    /// Returns the next row that has had no match, of the sides that keep such rows.
+    fn next_alone(&mut self) -> Result<Option<Candidate>> {
         check_for_interrupts!();
-        let pair = loop {
-            if let Some(pair) = self.pairs.take() {
-                break pair;
+        for side in [self.outer, 1 - self.outer] {
+            let Some(matched) = &self.matched[side] else { continue };
+            if !self.kind.keeps(side == self.outer) {
+                continue;
             }
-            if !self.pairs.advance(&self.executor)? {
-                return Ok(None);
+            if let Some(row) = matched.next_absent(self.next_alone[side]) {
+                self.next_alone[side] = row + 1;
+                let mut tuples = [None; 2];
+                tuples[side] = Some(self.tuple(side, row)?);
+                return Ok(Some(Candidate { tuples, pair: None }));
             }
-        };
-        let [left, right] = &mut self.rows;
-        left.read(pair.left as usize, &mut self.read[0])?;
-        right.read((pair.right - self.from) as usize, &mut self.read[1])?;
-        Ok(Some(self.read.each_mut().map(|row| row.as_mut_ptr().cast())))
+            self.next_alone[side] = usize::MAX;
+        }
+        Ok(None)
+    }
+
+    /// Reads a row of a side.
+    fn tuple(&mut self, side: usize, row: usize) -> Result<pg_sys::MinimalTuple> {
+        self.rows[side].read(row, &mut self.read[side])?;
+        Ok(self.read[side].as_mut_ptr().cast())
     }
 }
 
@@ -111,135 +202,5 @@ unsafe fn method(node: *mut NearJoin) -> Result<Sets> {
         let SetBall { parameters, similarity, .. } = SetBall::parse(varlena_bytes(ball))?;
         let predicate = Predicate::new(parameters.measure, similarity)?;
         Ok(Sets { spec: parameters.features, predicate, algorithm: Algorithm::Auto })
-    }
-}
-
-/// The two sides of a join as documents: the values of rows, and the middles of balls.
-struct Sides {
-    node: *mut NearJoin,
-    side: Side,
-    rows: [KeptRows<ServerFiles>; 2],
-    ended: bool,
-    failed: Option<SqlError>,
-}
-
-impl Sides {
-    /// Reads the next row. Returns its number and its document, if it has one, or None after the
-    /// last row.
-    ///
-    /// # Safety
-    /// A node that the server has initialized.
-    unsafe fn next(&mut self) -> Result<Option<(u32, Option<SourceDocument>)>> {
-        let (node, side) = (self.node, self.side as usize);
-        // SAFETY: the caller's promise. The document is copied before the memory of the row is
-        // freed, and the tuple before the next row is read.
-        unsafe {
-            let child = (*node).children[side];
-            let slot = catch(|| {
-                if !(*child).chgParam.is_null() {
-                    ExecReScan(child);
-                }
-                (*child).ExecProcNode.map_or(std::ptr::null_mut(), |next| next(child))
-            })?;
-            if slot.is_null() || u32::from((*slot).tts_flags) & pg_sys::TTS_FLAG_EMPTY != 0 {
-                return Ok(None);
-            }
-            let row = u32::try_from(self.rows[side].len())
-                .map_err(|_| Error::TooMany { what: "rows in a join", limit: u32::MAX.into() })?;
-            let mut is_new = false;
-            let tuple = catch(|| ExecFetchSlotMinimalTuple(slot, &raw mut is_new))?;
-            let bytes = std::slice::from_raw_parts(tuple.cast::<u8>(), (*tuple).t_len as usize);
-            self.rows[side].push(bytes)?;
-            if is_new {
-                pg_sys::pfree(tuple.cast());
-            }
-            let context = (*node).scan.ss.ps.ps_ExprContext;
-            pg_sys::MemoryContextReset((*context).ecxt_per_tuple_memory);
-            (*node).show(side, slot)?;
-            let Some(value) = evaluate((*node).documents[side], node)? else { return Ok(Some((row, None))) };
-            let before = pg_sys::CurrentMemoryContext;
-            pg_sys::CurrentMemoryContext = (*context).ecxt_per_tuple_memory;
-            let document = source_document((*node).kind, value);
-            pg_sys::CurrentMemoryContext = before;
-            let not_text = || SqlError::from(Error::NotText);
-            Ok(Some((row, Some(document?.ok_or_else(not_text)?))))
-        }
-    }
-}
-
-impl Documents for Sides {
-    fn has_right(&self) -> bool {
-        true
-    }
-
-    fn begin(&mut self, side: Side) -> CoreResult<()> {
-        (self.side, self.ended) = (side, false);
-        Ok(())
-    }
-
-    fn fetch(&mut self, documents: &mut Vec<(u32, SourceDocument)>) -> CoreResult<usize> {
-        const ROWS: usize = 64;
-        const BYTES: usize = 1 << 16;
-        check_for_interrupts!();
-        let mut bytes = 0;
-        for _ in 0..ROWS {
-            // SAFETY: `Work::new` has the promise of its caller.
-            let next = unsafe { self.next() };
-            match next {
-                Ok(None) => {
-                    self.ended = true;
-                    break;
-                }
-                Ok(Some((row, document))) => {
-                    if let Some(document) = document {
-                        bytes += document.bytes();
-                        memory::push(documents, (row, document), "reading rows of a join")?;
-                    }
-                }
-                Err(error) => {
-                    self.failed = Some(error);
-                    return Err(Error::Source);
-                }
-            }
-            if bytes >= BYTES {
-                break;
-            }
-        }
-        Ok(bytes)
-    }
-
-    fn ended(&self) -> bool {
-        self.ended
-    }
-
-    fn is_ready(&self) -> bool {
-        false
-    }
-
-    fn end(&mut self, _side: Side, _executor: &dyn Executor) -> CoreResult<()> {
-        Ok(())
-    }
-
-    fn rows(&self, side: Side) -> usize {
-        self.rows[side as usize].len()
-    }
-
-    fn ids_bytes(&self) -> usize {
-        self.rows.iter().map(KeptRows::bytes).sum()
-    }
-
-    fn order(&mut self, side: Side, _executor: &dyn Executor) -> CoreResult<Vec<u32>> {
-        let rows = self.rows(side);
-        let mut order = memory::filled(0, rows, "ordering rows")?;
-        order.iter_mut().zip(0..).for_each(|(place, row)| *place = row);
-        Ok(order)
-    }
-
-    fn sites(&self) -> Option<&Sites> {
-        None
-    }
-
-    fn weights(&mut self, _order: &[u32]) -> CoreResult<Option<Vec<i64>>> {
-        Ok(None)
     }
 }
