@@ -154,22 +154,42 @@ impl EditVerifier {
         Ok(distance.map(|distance| edit::similarity(distance, longer)))
     }
 
-    /// Returns the greatest similarity that a text can have with these counts of its characters and
-    /// `characters` characters, or None if no such text is in the ball.
+    /// Returns the number of characters of the centre or of a text, whichever has more.
     #[inline]
-    pub fn at_most_by_counts(&self, counts: &CharacterCounts, characters: u32) -> Option<f64> {
-        let longer = characters.max(self.characters);
-        let more = i64::from(self.characters) - i64::from(characters);
-        let distance = self.counts.least_distance(counts, more).min(longer);
-        self.predicate.passes(distance, longer).then(|| edit::similarity(distance, longer))
+    pub fn longer(&self, characters: u32) -> u32 {
+        characters.max(self.characters)
     }
 
-    /// Returns the greatest similarity that a text can have that begins with `start` and has
-    /// `characters` characters, or None if no such text is in the ball. If `start` is all of the
-    /// text, this is the similarity of the text, unless the centre has more than 64 characters.
+    /// Returns the least distance that a text of `characters` characters cannot have if it is in
+    /// the ball and `is_wanted` holds for its similarity. `is_wanted` holds for every similarity
+    /// above one for which it holds.
+    pub fn end_of_distances(&self, characters: u32, is_wanted: impl Fn(f64) -> bool) -> u32 {
+        let longer = self.longer(characters);
+        let (mut low, mut high) = (0, longer + 1);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.predicate.passes(middle, longer) && is_wanted(edit::similarity(middle, longer)) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
+    /// Returns the least distance of a text with these counts of its characters and `characters`
+    /// characters, or less.
     #[inline]
-    pub fn at_most(&self, start: &str, characters: u32) -> Option<f64> {
-        let longer = characters.max(self.characters);
+    pub fn least_by_counts(&self, counts: &CharacterCounts, characters: u32) -> u32 {
+        let more = i64::from(self.characters) - i64::from(characters);
+        self.counts.least_distance(counts, more).min(self.longer(characters))
+    }
+
+    /// Returns the least distance of a text that begins with `start` and has `characters`
+    /// characters, or less. If `start` is all of the text, this is its distance, unless the centre
+    /// has more than 64 characters.
+    #[inline]
+    pub fn least_by_start(&self, start: &str, characters: u32) -> u32 {
         let distance = match &self.start {
             Some(centre) => {
                 let known = if start.is_ascii() { start.len() as u32 } else { self::characters(start) };
@@ -177,11 +197,10 @@ impl EditVerifier {
             }
             None => characters.abs_diff(self.characters),
         };
-        let distance = distance.min(longer);
-        self.predicate.passes(distance, longer).then(|| edit::similarity(distance, longer))
+        distance.min(self.longer(characters))
     }
 
-    /// Reports whether [`EditVerifier::at_most`] returns the similarity of a text that is known.
+    /// Reports whether [`EditVerifier::least_by_start`] returns the distance of a text that is known.
     pub fn is_exact(&self) -> bool {
         self.start.is_some()
     }
@@ -255,12 +274,17 @@ mod tests {
             let mut verifier = EditVerifier::new(&EditBall::parse(&bytes).unwrap()).unwrap();
             let found = verifier.within(&b, &Stop::default()).unwrap();
             let start: String = b.chars().take(at).collect();
-            let most = verifier.at_most(&start, characters(&b));
-            prop_assert!(found.is_none_or(|found| most.is_some_and(|most| most >= found)), "{found:?} {most:?}");
-            let by_counts = verifier.at_most_by_counts(&CharacterCounts::new(&b), characters(&b));
-            prop_assert!(found.is_none_or(|found| by_counts.is_some_and(|most| most >= found)));
+            let size = characters(&b);
+            let (distance, longer) = edit::distance(&a, &b, &Stop::default()).unwrap();
+            prop_assert!(verifier.least_by_start(&start, size) <= distance);
+            prop_assert!(verifier.least_by_counts(&CharacterCounts::new(&b), size) <= distance);
             if verifier.is_exact() {
-                prop_assert_eq!(verifier.at_most(&b, characters(&b)), found);
+                prop_assert_eq!(verifier.least_by_start(&b, size), distance);
+            }
+            for least in [0.0, 0.3, 0.5, 1.0] {
+                let wanted = found.is_some_and(|found| found >= least);
+                let end = verifier.end_of_distances(size, |similar| similar >= least);
+                prop_assert_eq!(longer > 0 && distance < end, wanted, "{} {}", distance, end);
             }
         }
     }

@@ -1,11 +1,15 @@
 //! The state of a search for strings in a segment.
 
+use std::cell::Cell;
+
 use super::gram_counts::Counts;
 use crate::pg::index::layout::items::Row;
 use crate::pg::index::opclass::grams::{GramProbe, counts_of, sizes_of, start_of};
 use crate::pg::index::opclass::sets::probe::step_of;
 use crate::pg::index::storage::segment::Segment;
-use neardup_core::joins::search::edit_ball::{EditVerifier, characters};
+use neardup_core::error::Result;
+use neardup_core::joins::search::edit_ball::{EditBall, EditVerifier, characters};
+use neardup_core::verify::edit::similarity;
 
 /// The number of rows whose common elements are counted at a time.
 pub(super) const WINDOW: u32 = 1 << 24;
@@ -52,7 +56,7 @@ pub(super) struct Search<'a> {
     pub segment: &'a Segment,
     pub probe: &'a GramProbe,
     /// Compares the starts of strings, if the ball is one by edit distance.
-    pub edits: Option<&'a EditVerifier>,
+    pub edits: Option<&'a Edits>,
     /// The distinct elements of the sought string, and how often it has each.
     pub weights: &'a [(u32, u16)],
     pub wanted: Wanted,
@@ -66,27 +70,61 @@ pub(super) struct Search<'a> {
     pub rows: Vec<u32>,
 }
 
+/// Compares the strings of rows with the middle of a ball by edit distance.
+pub(super) struct Edits {
+    verifier: EditVerifier,
+    /// For a string of so many characters, a step, and the least distance that the string cannot
+    /// have if it is in the ball and not farther than the step.
+    ends: [Cell<(u64, u32)>; 256],
+}
+
+impl Edits {
+    /// Prepares the comparison.
+    pub(super) fn new(ball: &EditBall<'_>) -> Result<Self> {
+        // No step is so great.
+        Ok(Self { verifier: EditVerifier::new(ball)?, ends: [const { Cell::new((u64::MAX - 1, 0)) }; 256] })
+    }
+
+    #[inline]
+    fn end(&self, characters: u32, greatest: u64) -> u32 {
+        let find =
+            || self.verifier.end_of_distances(characters, |similar| u64::from(step_of(similar)) <= greatest);
+        let Some(known) = self.ends.get(characters as usize) else { return find() };
+        if known.get().0 != greatest {
+            known.set((greatest, find()));
+        }
+        known.get().1
+    }
+}
+
 /// Returns what is known of a row with these bytes next to it that shares `shared` elements, or
-/// perhaps fewer. Returns None if the row is not in the ball, or farther than the step `greatest`.
+/// perhaps fewer. Returns None if the row is not in the ball or, by edit distance, farther than the
+/// step `greatest`.
 pub(super) fn judge(
     probe: &GramProbe,
-    edits: Option<&EditVerifier>,
+    edits: Option<&Edits>,
     head: &[u8],
     shared: u32,
     greatest: u64,
 ) -> Option<Similar> {
     let string = sizes_of(head);
-    if !probe.demand.accepts(string, shared) {
+    let (Some(edits), Some(demand)) = (edits, probe.demand.edit()) else {
+        let accepted = probe.demand.accepts(string, shared);
+        return accepted.then(|| Similar { most: probe.demand.similarity(string, shared), is_exact: false });
+    };
+    let (end, verifier) = (edits.end(string.characters, greatest), &edits.verifier);
+    // What takes least time comes first.
+    let by_counts = verifier.least_by_counts(&counts_of(head), string.characters);
+    if by_counts >= end {
         return None;
     }
-    let most = probe.demand.similarity(string, shared);
-    let Some(edits) = edits else { return Some(Similar { most, is_exact: false }) };
-    let is_wanted = |most| u64::from(step_of(most)) <= greatest;
-    if !is_wanted(most) || !is_wanted(edits.at_most_by_counts(&counts_of(head), string.characters)?) {
+    let by_grams = demand.distance(string, shared);
+    if by_grams >= end {
         return None;
     }
     let start = start_of(head);
-    let is_exact = edits.is_exact() && characters(start) == string.characters;
-    let most = edits.at_most(start, string.characters)?.min(most);
-    Some(Similar { most, is_exact })
+    let distance = verifier.least_by_start(start, string.characters).max(by_counts).max(by_grams);
+    let is_exact = verifier.is_exact() && characters(start) == string.characters;
+    (distance < end)
+        .then(|| Similar { most: similarity(distance, verifier.longer(string.characters)), is_exact })
 }

@@ -3,7 +3,7 @@
 //! docs/design/signature-index.md, "Grams", explains why it misses no row.
 
 use super::gram_counts::Counts;
-use super::gram_search::{Search, Taker, UNSETTLED, WINDOW, Wanted, judge};
+use super::gram_search::{Edits, Search, Taker, UNSETTLED, WINDOW, Wanted, judge};
 use super::live_segments::living;
 use crate::pg::index::layout::items::Row;
 use crate::pg::index::layout::meta::Directory;
@@ -15,7 +15,6 @@ use crate::pg::index::storage::list_reader::Part;
 use crate::pg::index::storage::pending::{self, Pages};
 use crate::pg::index::storage::segment::{COLLECTING, Segment};
 use crate::pg::server::error::or_raise;
-use neardup_core::joins::search::edit_ball::EditVerifier;
 use neardup_core::joins::search::grams::{BITS, MOST_ELEMENTS, common, signature, sizes};
 use neardup_core::memory;
 
@@ -33,7 +32,7 @@ pub(super) fn search_grams(
     each: &mut dyn Taker,
 ) -> Looked<()> {
     let mut greatest = u64::MAX;
-    let edits = or_raise(probe.ball().map(|ball| EditVerifier::new(&ball)).transpose());
+    let edits = or_raise(probe.ball().map(|ball| Edits::new(&ball)).transpose());
     let edits = edits.as_ref();
     // The pending pages are read before the directory, so that a row that is moving from the
     // pending pages to a segment is seen.

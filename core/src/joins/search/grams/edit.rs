@@ -69,7 +69,7 @@ impl EditDemand {
 
     /// Returns the least distance that a string can have that shares `shared` elements, or perhaps
     /// fewer.
-    fn distance(&self, string: Stored, shared: u32) -> u32 {
+    pub fn distance(&self, string: Stored, shared: u32) -> u32 {
         let missing = self.string.size.max(string.size).saturating_sub(shared);
         let left_out = self.left_out(self.string).saturating_add(self.left_out(string));
         let by_lengths = self.string.characters.abs_diff(string.characters);
