@@ -11,6 +11,8 @@ use crate::joins::Counts;
 use crate::memory;
 use crate::simd::columns::{Column, RECORDS, at_least, sum};
 
+const DOING: &str = "finding the nearest";
+
 /// The search for a record.
 pub struct Search<'a, const W: usize> {
     /// What is searched.
@@ -43,13 +45,13 @@ impl Sums<'_> {
 }
 
 impl<const W: usize> Search<'_, W> {
-    /// Takes the best rows of some blocks, which are ascending. `sums` are the counts of the rare tokens; the frequent
-    /// ones are added. `near` is used again.
+    /// Takes the best rows of some blocks, which are ascending. `sums` are the counts of the rare
+    /// tokens; the frequent ones are added. `near` is used again.
     pub fn blocks(&mut self, blocks: &[usize], sums: &mut Sums<'_>, near: &mut Vec<Column>) -> Result<()> {
         let Self { index, record, .. } = *self;
         let run = index.columns.run;
         near.clear();
-        memory::reserve(near, 2 * blocks.len(), super::DOING)?;
+        memory::reserve(near, 2 * blocks.len(), DOING)?;
         let mut known = None;
         for &block in blocks {
             let mut found = match self.need(block, &mut known) {
@@ -141,7 +143,10 @@ impl<const W: usize> Search<'_, W> {
     /// sizes of what follows.
     fn offer_all(&mut self, block: usize, records: &Column, sums: &[Column]) -> Result<()> {
         let index = self.index;
-        for (word, &bits) in records.0.iter().enumerate().filter(|&(_, &bits)| bits != 0) {
+        for (word, &bits) in records.0.iter().enumerate() {
+            if bits == 0 {
+                continue;
+            }
             let from = block * RECORDS + word * 64;
             let mut bits = bits;
             // It takes as long to apply the condition as to offer some records.
@@ -177,11 +182,6 @@ impl<const W: usize> Search<'_, W> {
             better = true;
         }
         Ok(better)
-    }
-
-    /// Finds the sizes that the record reaches, once some blocks are searched.
-    pub fn end(&mut self) {
-        self.probe.raise(self.index.measure, self.index.largest);
     }
 }
 

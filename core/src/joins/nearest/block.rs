@@ -7,7 +7,6 @@
 
 use std::ops::Range;
 
-use super::DOING;
 use super::count::Counting;
 use super::index::Index;
 use super::lists::Lists;
@@ -19,6 +18,8 @@ use crate::joins::Counts;
 use crate::memory;
 use crate::simd::planes;
 use crate::verify::overlap::{disjoint, shared_at_least};
+
+const DOING: &str = "finding the nearest";
 
 /// What it takes to look at a record, and to compare an entry of a list, in nanoseconds.
 const A_LOOK: u64 = 150;

@@ -1,14 +1,13 @@
 //! The search by counting, for the records whose nearest ones have little in common with them.
 //! Nearly all records share a few tokens with them, and neither prefixes nor bitmaps of differences
-//! rule many out. So the tokens that are shared with each record are counted, for a block of records
-//! at a time: the lists of the rare tokens are read, and the columns of the frequent ones are added
-//! ([`super::frequent`], [`crate::simd::columns`]). The sum is exact, so that no record has to be
+//! rule many out. So the tokens that are shared with each record are counted, for a block of
+//! records at a time: the lists of the rare tokens are read, and the columns of the frequent ones
+//! are added ([`super::frequent`], [`crate::simd::columns`]). The sum is exact, so that no record has to be
 //! looked at again ([`super::best`]). Some records are searched for together in a window of some
 //! blocks, whose columns then stay in a cache.
 
 use std::ops::Range;
 
-use super::DOING;
 use super::best::{Search, Sums};
 use super::index::Index;
 use super::lists::Lists;
@@ -18,6 +17,8 @@ use crate::executor::Stop;
 use crate::joins::Counts;
 use crate::memory;
 use crate::simd::columns::{Column, RECORDS, increment, planes};
+
+const DOING: &str = "finding the nearest";
 
 /// How many blocks of records are counted at a time, at most.
 const BLOCKS: usize = 16;
@@ -161,6 +162,10 @@ impl Counting {
             // The windows went round.
             cursors.iter_mut().for_each(|cursor| *cursor = Cursor::new(cursor.token, &index.lists));
         }
+        if self.windows > 0 {
+            // The window before this one may have raised the condition.
+            probe.raise(index.measure, index.largest);
+        }
         let reach = index.reach(probe);
         let reach = reach.start.max(window.start)..reach.end.min(window.end);
         if reach.is_empty() {
@@ -192,7 +197,6 @@ impl Counting {
         others.sort_unstable();
         search.blocks(some, &mut sums, near)?;
         search.blocks(others, &mut sums, near)?;
-        search.end();
         Ok(())
     }
 }

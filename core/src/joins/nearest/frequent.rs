@@ -84,8 +84,8 @@ impl Frequent {
     }
 }
 
-/// Returns how many tokens get columns: those for which the columns take less time than their lists,
-/// but only as many as take half of the memory of all lists, or little.
+/// Returns how many tokens get columns: those for which the columns take less time than their
+/// lists, but only as many as take half of the memory of all lists, or little.
 fn count(records: usize, lists: &Lists, tokens: usize, records_of_an_entry: usize) -> usize {
     /// The columns of small records may take this many bytes for each record.
     const FREE: usize = 64;

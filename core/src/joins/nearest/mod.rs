@@ -32,10 +32,8 @@ use block::Block;
 use index::{Index, Parts};
 use top::Partner;
 
-const DOING: &str = "finding the nearest";
-
-/// In this time, in nanoseconds, a search by lists compares only few records, so that counting alone
-/// is better if it does not take longer.
+/// In this time, in nanoseconds, a search by lists compares only few records, so that counting is
+/// better if it does not take longer.
 pub const SHORT: u64 = 8000;
 
 /// A search for the nearest of all records.
