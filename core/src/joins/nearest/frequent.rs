@@ -4,6 +4,7 @@
 //! hundred records takes less time.
 
 use super::lists::Lists;
+use crate::allowance;
 use crate::error::Result;
 use crate::executor::{self, Executor};
 use crate::features::sets::records::Records;
@@ -85,11 +86,15 @@ impl Frequent {
 }
 
 /// Returns how many tokens get columns: those for which the columns take less time than their
-/// lists, but only as many as take half of the memory of all lists, or little.
+/// lists, but only as many as take half of the memory of all lists, or little if the call may not
+/// hold several times as much.
 fn count(records: usize, lists: &Lists, tokens: usize, records_of_an_entry: usize) -> usize {
     /// The columns of small records may take this many bytes for each record.
     const FREE: usize = 64;
-    let bytes = (lists.bytes() / 2).max(FREE * records);
+    const TIMES: usize = 4;
+    let many = lists.bytes() / 2;
+    let has_room = allowance::has_room(TIMES * many, DOING).is_ok();
+    let bytes = if has_room { many.max(FREE * records) } else { FREE * records };
     let most = bytes / (records.div_ceil(RECORDS) * size_of::<Column>()).max(1);
     let length = |token: usize| lists.of(token as u32).0.len();
     let is_frequent = |&token: &usize| length(token) * records_of_an_entry > records;
