@@ -29,6 +29,9 @@ const FIRST: usize = 4;
 /// The bytes of the columns of a window.
 const CACHE: usize = 1 << 20;
 
+/// So many entries of lists for each block are many.
+const MANY: usize = 64;
+
 /// How many records are searched for together.
 const CHUNK: usize = 1 << 8;
 
@@ -50,6 +53,8 @@ pub struct Counting {
     columns: Vec<u32>,
     /// For each of them the ranges of its cursors and of its columns.
     starts: Vec<(usize, usize)>,
+    /// For each of them the number of entries of the lists of its rare tokens.
+    entries: Vec<usize>,
 }
 
 /// A place in the list of a token.
@@ -64,6 +69,8 @@ struct Cursor {
 /// Buffers that are used again.
 #[derive(Debug, Default)]
 struct Scratch {
+    /// The counts of the rare tokens that are shared with each record.
+    rare: Vec<u8>,
     /// The planes of the counts.
     sums: Vec<Column>,
     near: Vec<Column>,
@@ -109,7 +116,8 @@ impl Counting {
             }
             (self.chunk, self.windows, self.has_begun) = (end, 0, false);
         }
-        (self.cursors, self.columns, self.starts) = (Vec::new(), Vec::new(), Vec::new());
+        (self.cursors, self.columns) = (Vec::new(), Vec::new());
+        (self.starts, self.entries) = (Vec::new(), Vec::new());
         Ok(())
     }
 
@@ -127,6 +135,8 @@ impl Counting {
         self.starts.clear();
         memory::reserve(&mut self.starts, CHUNK + 1, DOING)?;
         self.starts.push((0, 0));
+        self.entries.clear();
+        memory::reserve(&mut self.entries, CHUNK, DOING)?;
         for &number in &self.waiting[self.chunk..end] {
             stop.check()?;
             let tokens = index.records.tokens(first + number as usize);
@@ -136,6 +146,7 @@ impl Counting {
             memory::reserve(&mut self.columns, frequent.len(), DOING)?;
             self.columns.extend(frequent.iter().map(|&token| index.frequent.number(token)));
             self.starts.push((self.cursors.len(), self.columns.len()));
+            self.entries.push(rare.iter().map(|&token| index.lists.of(token).0.len()).sum());
         }
         for &number in &self.waiting[self.chunk..end] {
             let record = first + number as usize;
@@ -174,14 +185,34 @@ impl Counting {
         let columns = &self.columns[from.1..to.1];
         let planes = planes(cursors.len() + columns.len());
         let count = window.len().div_ceil(RECORDS) * planes;
-        let Scratch { sums, near, blocks } = scratch;
+        let Scratch { rare, sums, near, blocks } = scratch;
+        // Of many entries, counts in bytes take less time than planes, which they fill afterwards.
+        let are_many = self.entries[self.done] / MANY >= index.records.len() / RECORDS;
+        let in_bytes = are_many && cursors.len() <= u8::MAX.into();
         sums.clear();
         memory::reserve(sums, count, DOING)?;
         sums.resize(count, Column::NONE);
+        rare.clear();
+        if in_bytes {
+            let records = window.len().next_multiple_of(RECORDS);
+            memory::reserve(rare, records, DOING)?;
+            rare.resize(records, 0);
+        }
         for cursor in cursors {
             if (cursor.record as usize) < window.end {
-                cursor.count(index.lists.of(cursor.token).0, window, sums, planes);
+                let list = index.lists.of(cursor.token).0;
+                if in_bytes {
+                    cursor.pass(list, window, |place| rare[place] += 1);
+                } else {
+                    let add = |place| {
+                        increment(&mut sums[place / RECORDS * planes..][..planes], place % RECORDS);
+                    };
+                    cursor.pass(list, window, add);
+                }
             }
+        }
+        for (rare, planes) in rare.as_chunks().0.iter().zip(sums.chunks_exact_mut(planes)) {
+            (index.columns.spread)(rare, planes);
         }
         // Records that are as large as this one come first, as the windows do.
         let places = reach.start / RECORDS..reach.end.div_ceil(RECORDS);
@@ -207,9 +238,9 @@ impl Cursor {
         Self { token, at: 0, record: lists.of(token).0.first().copied().unwrap_or(u32::MAX) }
     }
 
-    /// Counts the records of the list that are in a window.
+    /// Calls `add` with the places in a window of those records of the list that are in it.
     #[inline]
-    fn count(&mut self, list: &[u32], window: &Range<usize>, sums: &mut [Column], planes: usize) {
+    fn pass(&mut self, list: &[u32], window: &Range<usize>, mut add: impl FnMut(usize)) {
         let at = self.at as usize;
         // The windows go round once.
         let mut at = match self.record as usize {
@@ -219,8 +250,7 @@ impl Cursor {
             _ => at,
         };
         while let Some(&record) = list.get(at).filter(|&&record| (record as usize) < window.end) {
-            let place = record as usize - window.start;
-            increment(&mut sums[place / RECORDS * planes..][..planes], place % RECORDS);
+            add(record as usize - window.start);
             at += 1;
         }
         self.at = at as u32;
