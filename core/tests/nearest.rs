@@ -12,7 +12,10 @@ use neardup_core::executor::{Executor, PlainThreads};
 use neardup_core::features::FeatureSpec;
 use neardup_core::files::MemoryFiles;
 use neardup_core::joins::nearest::rows::NearestRow;
+use neardup_core::methods;
 use neardup_core::methods::corpus::Corpus;
+use neardup_core::methods::documents::Quiet;
+use neardup_core::methods::reading::Reading;
 use neardup_core::resources::Resources;
 use neardup_core::verify::measure::Measure;
 use proptest::prelude::*;
@@ -33,6 +36,29 @@ fn nearest(
 ) -> Result<Vec<NearestRow>> {
     let resources = Resources { files: &MemoryFiles, budget, executor };
     Corpus::of_sets(sets).nearest_with(SETS, measure, k, resources)
+}
+
+/// The same by lists, before anything is counted. Counting takes less time in all small tables.
+fn nearest_by_lists(
+    sets: &[Vec<i64>],
+    measure: Measure,
+    k: usize,
+    executor: &dyn Executor,
+) -> Result<Vec<NearestRow>> {
+    let resources = Resources { files: &MemoryFiles, budget: ENOUGH, executor };
+    let (mut corpus, mut quiet) = (Corpus::of_sets(sets), Quiet);
+    let mut reading = Reading::new(&mut corpus, &mut quiet, resources);
+    let ordered = methods::nearest::ordered(SETS, &mut reading)?;
+    let mut rows = methods::nearest::of_ordered(ordered, measure, k, 0, &mut reading)?;
+    let mut found = Vec::new();
+    loop {
+        found.extend(std::iter::from_fn(|| rows.take()));
+        if !rows.advance(executor)? {
+            break;
+        }
+    }
+    found.sort_by_key(|near| (near.row, near.rank));
+    Ok(found)
 }
 
 fn distinct(sets: &[Vec<i64>]) -> Vec<BTreeSet<i64>> {
@@ -67,6 +93,8 @@ fn naive(sets: &[Vec<i64>], measure: Measure, k: usize) -> Vec<NearestRow> {
 fn check(sets: &[Vec<i64>], k: usize, threads: usize) {
     for measure in MEASURES {
         let expected = naive(sets, measure, k);
+        let found = nearest_by_lists(sets, measure, k, &PlainThreads(threads)).unwrap();
+        assert_eq!(found, expected, "{measure:?}, {k} of {}, {threads} threads, by lists", sets.len());
         for budget in [ENOUGH, 3000, 0] {
             let found = nearest(sets, measure, k, &PlainThreads(threads), budget).unwrap();
             assert_eq!(
@@ -118,8 +146,11 @@ proptest! {
 
     #[test]
     fn interruptions_change_nothing(sets in prop_oneof![sets(), pages()], k in 1..12usize) {
+        let expected = naive(&sets, Measure::Jaccard, k);
         let found = nearest(&sets, Measure::Jaccard, k, &Interrupted::default(), ENOUGH).unwrap();
-        prop_assert_eq!(found, naive(&sets, Measure::Jaccard, k));
+        prop_assert_eq!(&found, &expected);
+        let found = nearest_by_lists(&sets, Measure::Jaccard, k, &Interrupted::default()).unwrap();
+        prop_assert_eq!(found, expected);
     }
 }
 
@@ -155,11 +186,36 @@ fn pages_of_a_template() {
     check(&pages, 5, 2);
     // More than one window of a list, and more than 65,535 tokens from a token on.
     let pages: Vec<Vec<i64>> = (0..9_000).map(|n| vec![n % 3, 10 + n % 4_400, 5_000 + n]).collect();
+    let expected = naive_some(&pages, 2);
     let found = nearest(&pages, Measure::Jaccard, 2, &PlainThreads(2), ENOUGH).unwrap();
-    assert_eq!(found, naive_some(&pages, 2));
+    assert_eq!(found, expected);
+    let found = nearest_by_lists(&pages, Measure::Jaccard, 2, &PlainThreads(2)).unwrap();
+    assert_eq!(found, expected);
     let long: Vec<Vec<i64>> =
         [0, 1, 2, 70_000].map(|n| (n..n + 70_000).chain([-1 - n / 2]).collect()).into_iter().collect();
     check(&long, 2, 2);
+}
+
+/// Many rows of few sets, and many sets of the same similarity: the first ids of all of them are the
+/// nearest, whatever is counted first.
+#[test]
+fn ties_in_several_blocks() {
+    // Every set shares one token with 500 to 2,000 others, and half of the sets are equal to another.
+    let set = |n: i64| vec![n % 3, 10 + n % 2, 20 + n / 2, 5_000 + n / 2];
+    let mut sets: Vec<Vec<i64>> = (0..3_000).map(set).collect();
+    // Row numbers are not in the order of the records.
+    (0..3_000).for_each(|n| sets.swap(n, n * 7919 % 3_000));
+    let all = distinct(&sets);
+    for measure in MEASURES {
+        for (k, threads) in [(1, 1), (7, 2), (700, 3)] {
+            let found = nearest(&sets, measure, k, &PlainThreads(threads), ENOUGH).unwrap();
+            for row in (0..sets.len()).step_by(271) {
+                let found: Vec<NearestRow> =
+                    found.iter().filter(|near| near.row as usize == row).copied().collect();
+                assert_eq!(found, naive_of(&all, row, measure, k), "{measure:?}, {k} of row {row}");
+            }
+        }
+    }
 }
 
 /// More than one window of records, with frequent and rare tokens, in which little is similar.
@@ -178,8 +234,12 @@ fn little_in_common() {
     };
     let sets: Vec<Vec<i64>> = (0..SETS).map(set).collect();
     let all = distinct(&sets);
-    for threads in [1, 3] {
-        let found = nearest(&sets, Measure::Jaccard, 10, &PlainThreads(threads), ENOUGH).unwrap();
+    for (threads, by_lists) in [(1, false), (3, false), (2, true)] {
+        let found = match by_lists {
+            false => nearest(&sets, Measure::Jaccard, 10, &PlainThreads(threads), ENOUGH),
+            true => nearest_by_lists(&sets, Measure::Jaccard, 10, &PlainThreads(threads)),
+        };
+        let found = found.unwrap();
         for row in (0..SETS as usize).step_by(997) {
             let found: Vec<NearestRow> =
                 found.iter().filter(|near| near.row as usize == row).copied().collect();

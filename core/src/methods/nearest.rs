@@ -4,6 +4,7 @@ use super::reading::Reading;
 use crate::error::Result;
 use crate::features::FeatureSpec;
 use crate::features::sets::order::Ordered;
+use crate::joins::nearest::SHORT;
 use crate::joins::nearest::rows::NearestRows;
 use crate::verify::measure::Measure;
 
@@ -17,7 +18,7 @@ pub fn search(
     reading: &mut Reading<'_>,
 ) -> Result<NearestRows> {
     let ordered = ordered(spec, reading)?;
-    of_ordered(ordered, measure, k, reading)
+    of_ordered(ordered, measure, k, SHORT, reading)
 }
 
 /// Reads the documents as ordered sets.
@@ -30,15 +31,16 @@ pub fn ordered(spec: FeatureSpec, reading: &mut Reading<'_>) -> Result<Ordered> 
     Ok(ordered)
 }
 
-/// Prepares the search for the documents that were read.
+/// Prepares the search for the documents that were read. `short` is mostly [`SHORT`].
 pub fn of_ordered(
     ordered: Ordered,
     measure: Measure,
     k: usize,
+    short: u64,
     reading: &mut Reading<'_>,
 ) -> Result<NearestRows> {
     let order = reading.order()?;
-    let rows = NearestRows::new(ordered, measure, k, order, reading.executor)?;
+    let rows = NearestRows::new(ordered, measure, k, order, short, reading.executor)?;
     reading.held(rows.bytes());
     Ok(rows)
 }

@@ -3,8 +3,8 @@
 //! them when the program runs.
 
 pub mod ascii;
+pub mod columns;
 pub mod instructions;
-pub mod overlaps;
 pub mod planes;
 pub mod popcount;
 pub mod prefetch;

@@ -21,8 +21,9 @@ use crate::verify::overlap::{disjoint, shared_at_least};
 
 const DOING: &str = "finding the nearest";
 
-/// What it costs to look at a record, in entries of lists.
-const A_LOOK: usize = 512;
+/// What it takes to look at a record, and to compare an entry of a list, in nanoseconds.
+const A_LOOK: u64 = 150;
+const AN_ENTRY: u64 = 1;
 
 /// How many records of a list are compared at a time. Their bitmaps fit into a cache.
 const WINDOW: usize = 1 << 12;
@@ -92,9 +93,15 @@ impl Block {
         memory::reserve(&mut self.probes, self.records.len(), DOING)?;
         for (number, record) in (0..).zip(self.records.clone()) {
             stop.check()?;
-            self.probes.push(index.probe(record)?);
+            let mut probe = index.probe(record)?;
+            probe.waits = index.is_cheap_to_count(record);
             let tokens = index.records.tokens(record);
-            let tokens = &tokens[..tokens.partition_point(|&token| (token as usize) < index.searched)];
+            let searched = match probe.waits {
+                true => 0,
+                false => tokens.partition_point(|&token| (token as usize) < index.searched),
+            };
+            let tokens = &tokens[..searched];
+            self.probes.push(probe);
             memory::reserve(&mut self.entries, tokens.len(), DOING)?;
             self.entries.extend(tokens.iter().map(|&token| u64::from(token) << 32 | number));
         }
@@ -245,8 +252,8 @@ impl<const W: usize> Comparison<'_, W> {
             std::array::from_fn(|w| &words[w * window.len()..][..window.len()][places.clone()]);
         (index.near)(&index.bitmaps[record], &planes, allowed, piece.start as u32, near);
         counts.pruned_by_bitmap += (piece.len() - near.len()) as u64;
-        probe.cost.entries += piece.len();
-        probe.cost.spent += piece.len() + A_LOOK * near.len();
+        probe.cost.entries += piece.len() as u64;
+        probe.cost.spent += AN_ENTRY * piece.len() as u64 + A_LOOK * near.len() as u64;
         for (n, &place) in near.iter().enumerate() {
             if let Some(&next) = near.get(n + 4) {
                 index.records.prefetch_place(records[next as usize]);

@@ -1,28 +1,36 @@
-//! The search by counting: how many tokens a record shares with each of all others.
-//!
-//! This is for records whose nearest have little in common with them. Nearly all records share a
-//! few tokens with them, and neither prefixes nor bitmaps of differences rule many out. The lists
-//! of the rare tokens are read and counted in an array; the frequent tokens are compared by
-//! bitmaps ([`super::frequent`]). The sum is exact, so that no record has to be looked at again.
-//! Some records are searched for together in a window of all records, whose bitmaps then stay in a
-//! cache.
+//! The search by counting, for the records whose nearest ones have little in common with them.
+//! Nearly all records share a few tokens with them, and neither prefixes nor bitmaps of differences
+//! rule many out. So the tokens that are shared with each record are counted, for a block of
+//! records at a time: the lists of the rare tokens are read, and the columns of the frequent ones
+//! are added ([`super::frequent`], [`crate::simd::columns`]). The sum is exact, so that no record
+//! has to be looked at again ([`super::best`]). Some records are searched for together in a window
+//! of some blocks, whose columns then stay in a cache.
 
-use std::ops::{Range, RangeInclusive};
+use std::ops::Range;
 
+use super::best::{Search, Sums};
 use super::index::Index;
 use super::lists::Lists;
 use super::probe::Probe;
-use super::top::Partner;
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::joins::Counts;
 use crate::memory;
-use crate::simd::overlaps::LANES;
+use crate::simd::columns::{Column, RECORDS, increment, planes};
 
 const DOING: &str = "finding the nearest";
 
-/// How many records are counted at a time.
-const WINDOW: usize = 1 << 13;
+/// How many blocks of records are counted at a time, at most.
+const BLOCKS: usize = 16;
+
+/// How many of them are searched first, which makes the condition for the others stricter.
+const FIRST: usize = 4;
+
+/// The bytes of the columns of a window.
+const CACHE: usize = 1 << 20;
+
+/// So many entries of lists for each block are many.
+const MANY: usize = 64;
 
 /// How many records are searched for together.
 const CHUNK: usize = 1 << 8;
@@ -41,8 +49,12 @@ pub struct Counting {
     has_begun: bool,
     /// The places in the lists of their rare tokens.
     cursors: Vec<Cursor>,
-    /// For each of them the range of its cursors.
-    starts: Vec<usize>,
+    /// The numbers of the columns of their frequent tokens.
+    columns: Vec<u32>,
+    /// For each of them the ranges of its cursors and of its columns.
+    starts: Vec<(usize, usize)>,
+    /// For each of them the number of entries of the lists of its rare tokens.
+    entries: Vec<usize>,
 }
 
 /// A place in the list of a token.
@@ -57,8 +69,13 @@ struct Cursor {
 /// Buffers that are used again.
 #[derive(Debug, Default)]
 struct Scratch {
-    counts: Vec<u32>,
-    near: Vec<u32>,
+    /// The counts of the rare tokens that are shared with each record.
+    rare: Vec<u8>,
+    /// The planes of the counts.
+    sums: Vec<Column>,
+    near: Vec<Column>,
+    /// The blocks of a window that the record reaches.
+    blocks: Vec<usize>,
 }
 
 impl Counting {
@@ -77,32 +94,30 @@ impl Counting {
         stop: &Stop,
     ) -> Result<()> {
         let mut scratch = Scratch::default();
-        memory::extend(&mut scratch.counts, &[0; WINDOW], DOING)?;
-        let all = index.records.len().div_ceil(WINDOW);
+        let window = RECORDS * index.frequent.blocks_of(CACHE).min(BLOCKS);
+        let all = index.records.len().div_ceil(window);
         while self.chunk < self.waiting.len() {
             let end = self.waiting.len().min(self.chunk + CHUNK);
             if !self.has_begun {
                 self.begin(index, first, end, probes, stop)?;
             }
             // Records that are as large as these come first: they are the most similar.
-            let own = (first + self.waiting[self.chunk] as usize) / WINDOW;
+            let own = (first + self.waiting[self.chunk] as usize) / window;
             while self.windows < all {
-                let start = (own + self.windows) % all * WINDOW;
-                let window = start..index.records.len().min(start + WINDOW);
+                let start = (own + self.windows) % all * window;
+                let window = start..index.records.len().min(start + window);
                 while self.chunk + self.done < end {
                     stop.check()?;
                     let number = self.waiting[self.chunk + self.done] as usize;
-                    let cursors = self.starts[self.done]..self.starts[self.done + 1];
-                    let cursors = &mut self.cursors[cursors];
-                    let search = Search { index, record: first + number, window: window.clone() };
-                    search.run(&mut probes[number], cursors, &mut scratch, counts)?;
+                    self.search(index, first + number, &mut probes[number], &window, &mut scratch, counts)?;
                     self.done += 1;
                 }
                 (self.windows, self.done) = (self.windows + 1, 0);
             }
             (self.chunk, self.windows, self.has_begun) = (end, 0, false);
         }
-        (self.cursors, self.starts) = (Vec::new(), Vec::new());
+        (self.cursors, self.columns) = (Vec::new(), Vec::new());
+        (self.starts, self.entries) = (Vec::new(), Vec::new());
         Ok(())
     }
 
@@ -116,17 +131,22 @@ impl Counting {
         stop: &Stop,
     ) -> Result<()> {
         self.cursors.clear();
+        self.columns.clear();
         self.starts.clear();
         memory::reserve(&mut self.starts, CHUNK + 1, DOING)?;
-        self.starts.push(0);
+        self.starts.push((0, 0));
+        self.entries.clear();
+        memory::reserve(&mut self.entries, CHUNK, DOING)?;
         for &number in &self.waiting[self.chunk..end] {
             stop.check()?;
-            let record = first + number as usize;
-            let tokens = index.records.tokens(record);
-            let rare = &tokens[..index.frequent.rare(tokens)];
+            let tokens = index.records.tokens(first + number as usize);
+            let (rare, frequent) = tokens.split_at(index.frequent.rare(tokens));
             memory::reserve(&mut self.cursors, rare.len(), DOING)?;
             self.cursors.extend(rare.iter().map(|&token| Cursor::new(token, &index.lists)));
-            self.starts.push(self.cursors.len());
+            memory::reserve(&mut self.columns, frequent.len(), DOING)?;
+            self.columns.extend(frequent.iter().map(|&token| index.frequent.number(token)));
+            self.starts.push((self.cursors.len(), self.columns.len()));
+            self.entries.push(rare.iter().map(|&token| index.lists.of(token).0.len()).sum());
         }
         for &number in &self.waiting[self.chunk..end] {
             let record = first + number as usize;
@@ -134,6 +154,80 @@ impl Counting {
             probes[number as usize].again(left, index.ranks.rows(record), index.measure, index.largest)?;
         }
         self.has_begun = true;
+        Ok(())
+    }
+
+    /// Searches for a record, the next one, in a window.
+    fn search<const W: usize>(
+        &mut self,
+        index: &Index<W>,
+        record: usize,
+        probe: &mut Probe,
+        window: &Range<usize>,
+        scratch: &mut Scratch,
+        counts: &mut Counts,
+    ) -> Result<()> {
+        let [from, to] = [self.starts[self.done], self.starts[self.done + 1]];
+        let cursors = &mut self.cursors[from.0..to.0];
+        if window.start == 0 {
+            // The windows went round.
+            cursors.iter_mut().for_each(|cursor| *cursor = Cursor::new(cursor.token, &index.lists));
+        }
+        if self.windows > 0 {
+            // The window before this one may have raised the condition.
+            probe.raise(index.measure, index.largest);
+        }
+        let reach = index.reach(probe);
+        let reach = reach.start.max(window.start)..reach.end.min(window.end);
+        if reach.is_empty() {
+            return Ok(());
+        }
+        let columns = &self.columns[from.1..to.1];
+        let planes = planes(cursors.len() + columns.len());
+        let count = window.len().div_ceil(RECORDS) * planes;
+        let Scratch { rare, sums, near, blocks } = scratch;
+        // Of many entries, counts in bytes take less time than planes, which they fill afterwards.
+        let are_many = self.entries[self.done] / MANY >= index.records.len() / RECORDS;
+        let in_bytes = are_many && cursors.len() <= u8::MAX.into();
+        sums.clear();
+        memory::reserve(sums, count, DOING)?;
+        sums.resize(count, Column::NONE);
+        rare.clear();
+        if in_bytes {
+            let records = window.len().next_multiple_of(RECORDS);
+            memory::reserve(rare, records, DOING)?;
+            rare.resize(records, 0);
+        }
+        for cursor in cursors {
+            if (cursor.record as usize) < window.end {
+                let list = index.lists.of(cursor.token).0;
+                if in_bytes {
+                    cursor.pass(list, window, |place| rare[place] += 1);
+                } else {
+                    let add = |place| {
+                        increment(&mut sums[place / RECORDS * planes..][..planes], place % RECORDS);
+                    };
+                    cursor.pass(list, window, add);
+                }
+            }
+        }
+        for (rare, planes) in rare.as_chunks().0.iter().zip(sums.chunks_exact_mut(planes)) {
+            (index.columns.spread)(rare, planes);
+        }
+        // Records that are as large as this one come first, as the windows do.
+        let places = reach.start / RECORDS..reach.end.div_ceil(RECORDS);
+        let own = (record / RECORDS).clamp(places.start, places.end - 1);
+        blocks.clear();
+        memory::reserve(blocks, BLOCKS, DOING)?;
+        blocks.extend(places.clone());
+        blocks.sort_unstable_by_key(|&block| block.abs_diff(own));
+        let mut sums = Sums { first: window.start / RECORDS, planes, all: sums };
+        let mut search = Search { index, record, probe, columns, counts };
+        let (some, others) = blocks.split_at_mut(FIRST.min(places.len()));
+        some.sort_unstable();
+        others.sort_unstable();
+        search.blocks(some, &mut sums, near)?;
+        search.blocks(others, &mut sums, near)?;
         Ok(())
     }
 }
@@ -144,9 +238,9 @@ impl Cursor {
         Self { token, at: 0, record: lists.of(token).0.first().copied().unwrap_or(u32::MAX) }
     }
 
-    /// Counts the records of the list that are in a window.
+    /// Calls `add` with the places in a window of those records of the list that are in it.
     #[inline]
-    fn count(&mut self, list: &[u32], window: &Range<usize>, counts: &mut [u32]) {
+    fn pass(&mut self, list: &[u32], window: &Range<usize>, mut add: impl FnMut(usize)) {
         let at = self.at as usize;
         // The windows go round once.
         let mut at = match self.record as usize {
@@ -156,123 +250,10 @@ impl Cursor {
             _ => at,
         };
         while let Some(&record) = list.get(at).filter(|&&record| (record as usize) < window.end) {
-            counts[record as usize - window.start] += 1;
+            add(record as usize - window.start);
             at += 1;
         }
         self.at = at as u32;
         self.record = list.get(at).copied().unwrap_or(u32::MAX);
-    }
-}
-
-/// The search for a record in a window.
-struct Search<'a, const W: usize> {
-    index: &'a Index<W>,
-    record: usize,
-    window: Range<usize>,
-}
-
-impl<const W: usize> Search<'_, W> {
-    fn run(
-        &self,
-        probe: &mut Probe,
-        cursors: &mut [Cursor],
-        scratch: &mut Scratch,
-        counts: &mut Counts,
-    ) -> Result<()> {
-        let Self { index, record, ref window } = *self;
-        if window.start == 0 {
-            // The windows went round.
-            cursors.iter_mut().for_each(|cursor| *cursor = Cursor::new(cursor.token, &index.lists));
-        }
-        let reach = index.reach(probe);
-        let reach = reach.start.max(window.start)..reach.end.min(window.end);
-        if reach.start >= reach.end {
-            return Ok(());
-        }
-        let counted = &mut scratch.counts[..window.len().next_multiple_of(LANES)];
-        for cursor in cursors {
-            if (cursor.record as usize) < window.end {
-                cursor.count(index.lists.of(cursor.token).0, window, counted);
-            }
-        }
-        let bitmap = index.frequent.bitmap(index.records.tokens(record));
-        // Records that are as large as this one come first, as the windows do.
-        let middle = if reach.contains(&record) { record } else { reach.start };
-        let better = self.pieces(probe, middle..reach.end, &bitmap, scratch, counts)?
-            | self.pieces(probe, reach.start..middle, &bitmap, scratch, counts)?;
-        if better {
-            probe.raise(index.measure, index.largest);
-        }
-        scratch.counts[..window.len()].fill(0);
-        Ok(())
-    }
-
-    /// Compares the counts of some records with what is needed, in pieces of similar sizes, and
-    /// reports whether better rows were found.
-    fn pieces(
-        &self,
-        probe: &mut Probe,
-        reach: Range<usize>,
-        bitmap: &[u64],
-        scratch: &mut Scratch,
-        counts: &mut Counts,
-    ) -> Result<bool> {
-        /// The condition is raised after at most this many records, and more often at first.
-        const PIECE: RangeInclusive<usize> = 64..=1024;
-        let Self { index, ref window, .. } = *self;
-        let Scratch { counts: counted, near } = scratch;
-        let words = index.frequent.words();
-        let (mut from, mut any) = (reach.start, false);
-        while from < reach.end {
-            let first = index.records.size(from);
-            let similar = first.saturating_add(first / 8);
-            let most = from + probe.counted.clamp(*PIECE.start(), *PIECE.end());
-            let most = &index.records.sizes()[from..reach.end.min(most)];
-            let piece = from..from + most.partition_point(|&size| size <= similar);
-            from = piece.end;
-            probe.counted += piece.len();
-            let last = index.records.size(piece.end - 1);
-            let Some(need) = probe.need_within(first, last, index.largest) else { continue };
-            near.clear();
-            let groups = piece.start / LANES..piece.end.div_ceil(LANES);
-            let begin = groups.start * LANES;
-            let counted_of = begin - window.start..groups.end * LANES - window.start;
-            (index.overlaps.run)(
-                &bitmap[..words],
-                index.frequent.groups(groups),
-                &counted[counted_of],
-                need,
-                begin as u32,
-                near,
-            );
-            let mut better = false;
-            for &other in near.iter() {
-                let other = other as usize;
-                if piece.contains(&other) && other != self.record {
-                    let shared = counted[other - window.start] + index.frequent.shared(bitmap, other);
-                    better |= self.offer(probe, other, shared)?;
-                    counts.candidates += 1;
-                }
-            }
-            if better {
-                probe.raise_need(index.measure);
-                any = true;
-            }
-        }
-        Ok(any)
-    }
-
-    /// Adds the rows of a record if they are among the best, and reports whether one of them is.
-    #[inline]
-    fn offer(&self, probe: &mut Probe, other: usize, shared: u32) -> Result<bool> {
-        let similarity = probe.similarity(shared, self.index.records.size(other));
-        let mut better = false;
-        for &rank in self.index.ranks.rows(other) {
-            if !probe.top.push(Partner::new(similarity, rank))? {
-                break;
-            }
-            better = true;
-        }
-        Ok(better)
     }
 }

@@ -1,117 +1,102 @@
-//! The bitmaps of the most frequent tokens: which of them each record has.
+//! The columns of the frequent tokens: which records have each of them, a bit for each record.
 //!
-//! The lists of these tokens hold a large share of all records, so that a few instructions for each
-//! record take less time than the lists.
-
-use std::ops::Range;
+//! The list of a frequent token holds so large a share of all records that an instruction for some
+//! hundred records takes less time.
 
 use super::lists::Lists;
+use crate::allowance;
 use crate::error::Result;
 use crate::executor::{self, Executor};
 use crate::features::sets::records::Records;
 use crate::memory;
-use crate::simd::overlaps::{LANES, MOST_WORDS};
+use crate::simd::columns::{Column, RECORDS};
 
 const DOING: &str = "preparing the search for the nearest";
 
-/// A bitmap for each record, in groups of [`LANES`] records: the first words of the group, then the
-/// second words, and so on.
+/// The columns of all blocks of [`RECORDS`] records. Those of a block are contiguous, because many
+/// records in turn are compared with a block.
 #[derive(Debug)]
 pub struct Frequent {
-    /// The number of words of a bitmap.
-    words: usize,
-    /// The number of all tokens. The last token, which is the most frequent one, has the first bit.
-    tokens: usize,
-    groups: Vec<u64>,
+    /// The first token that has columns. All later tokens, which are more frequent, have some, too.
+    first: usize,
+    /// The number of these tokens.
+    count: usize,
+    columns: Vec<Column>,
 }
 
 impl Frequent {
-    /// Makes the bitmaps. O(records + their frequent tokens).
-    /// This many comparisons of words take as long as an entry of a list.
+    /// Makes the columns. So many `records` of a column take as long as an entry of a list.
+    /// O(records + their frequent tokens).
     pub fn new(
         records: &Records,
         lists: &Lists,
         tokens: usize,
-        comparisons: u32,
+        records_of_an_entry: usize,
         executor: &dyn Executor,
     ) -> Result<Self> {
-        const GROUPS: usize = 1 << 9;
-        let words = words(records.len(), lists, tokens, comparisons);
-        let all = records.len().div_ceil(LANES) * LANES * words;
-        let mut frequent = Self { words, tokens, groups: Vec::new() };
-        let mut groups: Vec<u64> = memory::zeroed(all, DOING)?;
-        let mut pieces: Vec<_> = groups.chunks_mut((GROUPS * LANES * words).max(1)).enumerate().collect();
-        executor::each(executor, &mut pieces, |(piece, groups), stop| {
-            let first = *piece * GROUPS * LANES;
-            for record in first..records.len().min(first + GROUPS * LANES) {
+        const BLOCKS: usize = 4;
+        let blocks = records.len().div_ceil(RECORDS);
+        let count = count(records.len(), lists, tokens, records_of_an_entry);
+        let first = tokens - count;
+        let mut columns: Vec<Column> = memory::zeroed(blocks * count, DOING)?;
+        let mut pieces: Vec<_> = columns.chunks_mut((BLOCKS * count).max(1)).enumerate().collect();
+        executor::each(executor, &mut pieces, |(piece, columns), stop| {
+            let from = *piece * BLOCKS * RECORDS;
+            for record in from..records.len().min(from + BLOCKS * RECORDS) {
                 stop.check()?;
-                records.prefetch(record + LANES, usize::MAX);
-                let (group, lane) = ((record - first) / LANES, record % LANES);
-                let own = frequent.bitmap(records.tokens(record));
-                (0..words).for_each(|w| groups[(group * words + w) * LANES + lane] = own[w]);
+                records.prefetch(record + 8, usize::MAX);
+                let (block, place) = ((record - from) / RECORDS, record % RECORDS);
+                let tokens = records.tokens(record);
+                for &token in &tokens[tokens.partition_point(|&token| (token as usize) < first)..] {
+                    let column = &mut columns[block * count + token as usize - first];
+                    column.0[place / 64] |= 1 << (place % 64);
+                }
             }
             Ok(())
         })?;
-        frequent.groups = groups;
-        Ok(frequent)
+        Ok(Self { first, count, columns })
     }
 
-    /// Returns the first of the tokens that have a bit.
-    fn first(&self) -> usize {
-        self.tokens.saturating_sub(64 * self.words)
-    }
-
-    /// Returns how many tokens of a record have no bit. They come first.
+    /// Returns how many tokens of a record have no columns. They come first.
     pub fn rare(&self, tokens: &[u32]) -> usize {
-        tokens.partition_point(|&token| (token as usize) < self.first())
+        tokens.partition_point(|&token| (token as usize) < self.first)
     }
 
-    /// Returns the bitmap of a record with these tokens.
-    pub fn bitmap(&self, tokens: &[u32]) -> [u64; MOST_WORDS] {
-        let mut bitmap = [0; MOST_WORDS];
-        for &token in &tokens[self.rare(tokens)..] {
-            let bit = self.tokens - 1 - token as usize;
-            bitmap[bit / 64] |= 1 << (bit % 64);
-        }
-        bitmap
-    }
-
-    /// Returns the number of words of a bitmap.
-    pub fn words(&self) -> usize {
-        self.words
-    }
-
-    /// Returns the bitmaps of some groups.
+    /// Returns the number of a token's column in each block.
     #[inline]
-    pub fn groups(&self, groups: Range<usize>) -> &[u64] {
-        let each = LANES * self.words;
-        &self.groups[groups.start * each..groups.end * each]
+    pub fn number(&self, token: u32) -> u32 {
+        token - self.first as u32
     }
 
-    /// Returns how many frequent tokens a record shares with the record that has this bitmap.
+    /// Returns the columns of a block.
     #[inline]
-    pub fn shared(&self, bitmap: &[u64], record: usize) -> u32 {
-        let group = &self.groups[record / LANES * LANES * self.words..];
-        (0..self.words).map(|w| (bitmap[w] & group[w * LANES + record % LANES]).count_ones()).sum()
+    pub fn block(&self, block: usize) -> &[Column] {
+        &self.columns[block * self.count..][..self.count]
+    }
+
+    /// Returns how many blocks have columns that fit into this many bytes, at least one.
+    pub fn blocks_of(&self, bytes: usize) -> usize {
+        (bytes / size_of::<Column>() / self.count.max(1)).max(1)
     }
 
     /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
-        memory::bytes(&self.groups)
+        memory::bytes(&self.columns)
     }
 }
 
-/// Returns how many words of 64 tokens take less time than the lists of these tokens. A record has
-/// a token of a list of *n* records with a probability in proportion to *n*, and then *n* entries
-/// are read.
-fn words(records: usize, lists: &Lists, tokens: usize, comparisons: u32) -> usize {
-    let all = records as u128;
-    (0..tokens.div_ceil(64))
-        .take(MOST_WORDS)
-        .take_while(|&word| {
-            let end = tokens - 64 * word;
-            let square = |token: usize| (lists.of(token as u32).0.len() as u128).pow(2);
-            u128::from(comparisons) * (end.saturating_sub(64)..end).map(square).sum::<u128>() > all * all
-        })
-        .count()
+/// Returns how many tokens get columns: those for which the columns take less time than their
+/// lists, but only as many as take half of the memory of all lists, or little if the call may not
+/// hold several times as much.
+fn count(records: usize, lists: &Lists, tokens: usize, records_of_an_entry: usize) -> usize {
+    /// The columns of small records may take this many bytes for each record.
+    const FREE: usize = 64;
+    const TIMES: usize = 4;
+    let many = lists.bytes() / 2;
+    let has_room = allowance::has_room(TIMES * many, DOING).is_ok();
+    let bytes = if has_room { many.max(FREE * records) } else { FREE * records };
+    let most = bytes / (records.div_ceil(RECORDS) * size_of::<Column>()).max(1);
+    let length = |token: usize| lists.of(token as u32).0.len();
+    let is_frequent = |&token: &usize| length(token) * records_of_an_entry > records;
+    (0..tokens).rev().take(most).take_while(is_frequent).count()
 }

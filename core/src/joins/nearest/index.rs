@@ -11,7 +11,7 @@ use crate::features::sets::records::{Members, Records};
 use crate::features::sets::size_runs::SizeRuns;
 use crate::joins::sets::bitmap::{Bitmap, of_record};
 use crate::memory;
-use crate::simd::overlaps;
+use crate::simd::columns::{self, RECORDS};
 use crate::simd::planes::{self, Kernel};
 use crate::simd::prefetch::prefetch;
 use crate::verify::measure::Measure;
@@ -37,12 +37,13 @@ pub struct Index<const W: usize> {
     pub bitmaps: Vec<Bitmap<W>>,
     /// The comparison of bitmaps.
     pub near: Kernel<W>,
-    /// The bitmaps of the frequent tokens.
+    /// The columns of the frequent tokens.
     pub frequent: Frequent,
-    /// The count of shared frequent tokens.
-    pub overlaps: overlaps::Kernel,
+    /// The sum of columns.
+    pub columns: columns::Kernel,
     /// The first token whose list is too long to be searched.
     pub searched: usize,
+    short: u64,
     runs: SizeRuns,
 }
 
@@ -59,6 +60,9 @@ pub struct Parts {
     pub measure: Measure,
     /// The number of rows to find for a record, its own rows among them.
     pub wanted: usize,
+    /// Records for which the search by counting takes less time than this, very roughly and in
+    /// nanoseconds, are not searched for by lists before.
+    pub short: u64,
 }
 
 impl<const W: usize> Index<W> {
@@ -66,7 +70,7 @@ impl<const W: usize> Index<W> {
     pub fn new(parts: Parts, executor: &dyn Executor) -> Result<Self> {
         /// Lists longer than this part of the records are not searched.
         const LONG: usize = 4;
-        let Parts { records, ranks, tokens, measure, wanted } = parts;
+        let Parts { records, ranks, tokens, measure, wanted, short } = parts;
         let lists = Lists::new(&records, tokens, executor)?;
         let bitmaps = bitmaps(&records, executor)?;
         let runs = SizeRuns::of(records.sizes())?;
@@ -74,8 +78,8 @@ impl<const W: usize> Index<W> {
         let long = records.len() / LONG;
         let unsearched = (0..tokens).rev().take_while(|&token| lists.of(token as u32).0.len() > long).count();
         let searched = tokens - unsearched;
-        let (near, overlaps) = (planes::kernel(), overlaps::kernel());
-        let frequent = Frequent::new(&records, &lists, tokens, overlaps.comparisons, executor)?;
+        let (near, columns) = (planes::kernel(), columns::kernel());
+        let frequent = Frequent::new(&records, &lists, tokens, columns.records, executor)?;
         Ok(Self {
             records,
             ranks,
@@ -86,8 +90,9 @@ impl<const W: usize> Index<W> {
             bitmaps,
             near,
             frequent,
-            overlaps,
+            columns,
             searched,
+            short,
             runs,
         })
     }
@@ -100,21 +105,47 @@ impl<const W: usize> Index<W> {
     }
 
     /// Reports whether the search for a record by counting is likely to take less time than the
-    /// rest of the search by lists. Counting costs about as much as a list of all records.
+    /// rest of the search by lists.
     pub fn is_dear(&self, record: usize, probe: &mut Probe) -> bool {
-        /// What may be spent before the rest is estimated, as a part of the records: it finds the
-        /// nearest of records that have very similar ones.
-        const FREE: usize = 64;
-        let (all, Cost { entries, spent, check }) = (self.records.len(), probe.cost);
-        if spent <= check.max(all / FREE) {
+        /// What may be spent before the rest is estimated, as a part of the cost of counting: it
+        /// finds the nearest of records that have very similar ones.
+        const FREE: u64 = 4;
+        let Cost { entries, spent, check, counting } = probe.cost;
+        if counting == 0 {
+            probe.cost.counting = self.cost_of_counting(record);
+            probe.cost.check = probe.cost.counting / FREE;
+            return self.is_dear(record, probe);
+        }
+        if spent <= check {
             return false;
         }
         probe.cost.check = spent.saturating_mul(2);
         let tokens = self.records.tokens(record);
         let rest = &tokens[tokens.len() - probe.left as usize..][..probe.needed() as usize];
         let left: usize = rest.iter().map(|&token| self.lists.of(token).0.len()).sum();
-        let cost = left as u128 * spent as u128 / entries.max(1) as u128;
-        cost + spent as u128 > all as u128
+        let cost = left as u128 * u128::from(spent) / u128::from(entries.max(1));
+        cost + u128::from(spent) > u128::from(counting)
+    }
+
+    /// Reports whether the search by counting takes less time than any search by lists.
+    pub fn is_cheap_to_count(&self, record: usize) -> bool {
+        self.cost_of_counting(record) < self.short
+    }
+
+    /// Returns the time that the search for a record by counting takes, very roughly, in
+    /// nanoseconds.
+    fn cost_of_counting(&self, record: usize) -> u64 {
+        const A_BLOCK: usize = 20;
+        const A_LIST: usize = 60;
+        const AN_ENTRY: usize = 2;
+        /// What is offered, and what is done once for each record.
+        const ALWAYS: usize = 2000;
+        let tokens = self.records.tokens(record);
+        let rare = self.frequent.rare(tokens);
+        let columns = self.records.len() * (tokens.len() - rare) / self.columns.records;
+        // A list of a rare token is at most as long as its column would take.
+        let lists = rare * (A_LIST + AN_ENTRY * self.records.len() / (4 * self.columns.records));
+        (ALWAYS + A_BLOCK * self.records.len().div_ceil(RECORDS) + columns + lists) as u64
     }
 
     /// Returns the part of a window of a list whose records have sizes that a probe reaches.

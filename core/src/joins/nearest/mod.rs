@@ -9,6 +9,7 @@
 //! similar the k-th row is: a row that is not similar to anything is compared with all rows, by
 //! counting the tokens that they share ([`count`], [`frequent`]).
 
+pub mod best;
 pub mod block;
 pub mod count;
 pub mod frequent;
@@ -30,6 +31,10 @@ use crate::verify::predicate::Predicate;
 use block::Block;
 use index::{Index, Parts};
 use top::Partner;
+
+/// In this time, in nanoseconds, a search by lists compares only few records, so that counting is
+/// better if it does not take longer.
+pub const SHORT: u64 = 8000;
 
 /// A search for the nearest of all records.
 #[derive(Debug)]

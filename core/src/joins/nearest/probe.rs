@@ -24,8 +24,6 @@ pub struct Probe {
     pub cost: Cost,
     /// The record waits for the search by counting.
     pub waits: bool,
-    /// The number of records that were counted so far.
-    pub counted: usize,
     /// The condition that a partner has to meet.
     predicate: Predicate,
     /// The least size that a partner can have which shares none of the tokens so far.
@@ -38,11 +36,13 @@ pub struct Probe {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Cost {
     /// The entries of lists that were compared.
-    pub entries: usize,
-    /// The cost of these and of what was looked at, in entries.
-    pub spent: usize,
+    pub entries: u64,
+    /// The time of these and of what was looked at, very roughly, in nanoseconds.
+    pub spent: u64,
     /// When this is spent, the rest is estimated again.
-    pub check: usize,
+    pub check: u64,
+    /// The time that counting takes; 0 before it is estimated.
+    pub counting: u64,
 }
 
 impl Probe {
@@ -62,17 +62,8 @@ impl Probe {
             top.push(Partner::new(measure.similarity(size, size, size), rank))?;
         }
         let predicate = Predicate::shared(measure, 1);
-        let mut probe = Self {
-            top,
-            size,
-            left,
-            cost: Cost::default(),
-            waits: false,
-            counted: 0,
-            predicate,
-            least: 1,
-            most: largest,
-        };
+        let mut probe =
+            Self { top, size, left, cost: Cost::default(), waits: false, predicate, least: 1, most: largest };
         probe.raise(measure, largest);
         Ok(probe)
     }
@@ -170,6 +161,21 @@ impl Probe {
             let least = first.max(self.least);
             if least <= last.min(self.most) { self.need(least) } else { None }
         })
+    }
+
+    /// Returns the least number of tokens that the record and a partner of this size must share, or
+    /// `None` if no number is enough. At least this many are needed, and hardly more.
+    #[inline]
+    pub fn need_from(&self, size: u32, least: u32) -> Option<u32> {
+        let (left, right) = (self.size.max(size), self.size.min(size));
+        let mut need = least;
+        while !self.predicate.passes(need, left, right) {
+            if need >= right {
+                return None;
+            }
+            need += 1;
+        }
+        Some(need)
     }
 
     /// Finds the sizes that the record reaches.

@@ -58,18 +58,20 @@ pub struct NearestRows {
 impl NearestRows {
     /// Prepares the search for the `k` nearest rows of each row. `order` has the rows in the order
     /// of their ids: of equally similar rows, those of the first ids are the nearest.
+    /// `short` is mostly [`super::SHORT`].
     pub fn new(
         ordered: Ordered,
         measure: Measure,
         k: usize,
         order: Vec<u32>,
+        short: u64,
         executor: &dyn Executor,
     ) -> Result<Self> {
         let Ordered { left: mut table, shared_tokens, .. } = ordered;
         let ranks = ranks(table.members, &order, executor)?;
         let wanted = k.min(order.len()).saturating_add(1);
         let records = table.store.take()?;
-        let parts = Parts { records, ranks, tokens: shared_tokens, measure, wanted };
+        let parts = Parts { records, ranks, tokens: shared_tokens, measure, wanted, short };
         let search = NearestSearch::new(parts, executor)?;
         Ok(Self { search, k, order, batch: VecDeque::new(), at: (0, 0, 0), of_row: 0, given: 0 })
     }

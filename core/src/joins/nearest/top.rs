@@ -43,8 +43,13 @@ impl Top {
     /// Adds a row if it is one of the best, and reports whether it is. Each row must be added once
     /// only. O(log most).
     pub fn push(&mut self, partner: Partner) -> Result<bool> {
+        /// For so many rows there is room from the beginning.
+        const FEW: usize = 32;
         if self.partners.len() < self.most {
-            self.partners.try_reserve(1).map_err(|_| Error::OutOfMemory { doing: "keeping the nearest" })?;
+            let more = if self.partners.is_empty() { self.most.min(FEW) } else { 1 };
+            self.partners
+                .try_reserve(more)
+                .map_err(|_| Error::OutOfMemory { doing: "keeping the nearest" })?;
             self.partners.push(partner);
             return Ok(true);
         }

@@ -1,0 +1,192 @@
+//! What a record takes from some blocks of records of which each has a count of shared tokens.
+//!
+//! At first nearly all records share enough tokens. So those with the greatest counts are taken
+//! first, which rules most of the others out.
+
+use super::index::Index;
+use super::probe::Probe;
+use super::top::Partner;
+use crate::error::Result;
+use crate::joins::Counts;
+use crate::memory;
+use crate::simd::columns::{Column, RECORDS, at_least, sum};
+
+const DOING: &str = "finding the nearest";
+
+/// The search for a record.
+pub struct Search<'a, const W: usize> {
+    /// What is searched.
+    pub index: &'a Index<W>,
+    /// The record.
+    pub record: usize,
+    /// What was found so far.
+    pub probe: &'a mut Probe,
+    /// The numbers of the columns of its frequent tokens.
+    pub columns: &'a [u32],
+    /// The counters of the search.
+    pub counts: &'a mut Counts,
+}
+
+/// The counts of the records of a window.
+pub struct Sums<'a> {
+    /// The first block.
+    pub first: usize,
+    /// The number of planes of a block.
+    pub planes: usize,
+    /// The planes of all blocks.
+    pub all: &'a mut [Column],
+}
+
+impl Sums<'_> {
+    /// Returns the planes of a block.
+    fn of(&mut self, block: usize) -> &mut [Column] {
+        &mut self.all[(block - self.first) * self.planes..][..self.planes]
+    }
+}
+
+impl<const W: usize> Search<'_, W> {
+    /// Takes the best rows of some blocks, which are ascending. `sums` are the counts of the rare
+    /// tokens; the frequent ones are added. `near` is used again.
+    pub fn blocks(&mut self, blocks: &[usize], sums: &mut Sums<'_>, near: &mut Vec<Column>) -> Result<()> {
+        let Self { index, record, .. } = *self;
+        let run = index.columns.run;
+        near.clear();
+        memory::reserve(near, 2 * blocks.len(), DOING)?;
+        let mut known = None;
+        for &block in blocks {
+            let mut found = match self.need(block, &mut known) {
+                Some(need) => run(index.frequent.block(block), self.columns, sums.of(block), need),
+                None => Column::NONE,
+            };
+            if record / RECORDS == block {
+                found.0[record % RECORDS / 64] &= !(1 << (record % 64));
+            }
+            near.push(found);
+        }
+        near.resize(2 * blocks.len(), Column::NONE);
+        let (near, best) = near.split_at_mut(blocks.len());
+        loop {
+            let count = (index.columns.count)(near);
+            let is_last = count <= self.few();
+            match is_last {
+                true => best.copy_from_slice(near),
+                false => self.greatest(blocks, sums, near, best),
+            }
+            for (&block, best) in blocks.iter().zip(&*best) {
+                if *best != Column::NONE {
+                    self.offer_all(block, best, sums.of(block))?;
+                }
+            }
+            if is_last {
+                return Ok(());
+            }
+            let mut known = None;
+            for ((&block, near), best) in blocks.iter().zip(&mut *near).zip(&*best) {
+                if *near != Column::NONE {
+                    let still = match self.need(block, &mut known) {
+                        Some(need) => run(&[], &[], sums.of(block), need),
+                        None => Column::NONE,
+                    };
+                    *near = Column(std::array::from_fn(|word| near.0[word] & still.0[word] & !best.0[word]));
+                }
+            }
+        }
+    }
+
+    /// Returns how many records are offered without a search for the best of them.
+    fn few(&self) -> usize {
+        2 * self.index.wanted
+    }
+
+    /// Returns the least number of tokens that the record and any record of a block must share.
+    /// `known` is the size and the number of an earlier block, if the condition is the same.
+    #[inline]
+    fn need(&mut self, block: usize, known: &mut Option<(u32, u32)>) -> Option<u32> {
+        const LITTLE: u32 = 8;
+        let sizes = &self.index.records.sizes()[block * RECORDS..];
+        let (first, last) = (sizes[0], sizes[sizes.len().min(RECORDS) - 1]);
+        // The number hardly grows from a size to one that is little greater.
+        let need = match *known {
+            Some((size, need)) if size == first => Some(need),
+            Some((size, need)) if first - size <= LITTLE => self.probe.need_from(first, need),
+            _ => self.probe.need_within(first, last, self.index.largest),
+        };
+        *known = need.map(|need| (first, need));
+        need
+    }
+
+    /// Finds those of some records that have the greatest counts: few of them, but as many as are
+    /// wanted.
+    fn greatest(&self, blocks: &[usize], sums: &mut Sums<'_>, of: &[Column], best: &mut [Column]) {
+        let most = u32::BITS.min(sums.planes as u32);
+        let mut choose = |least: u32, best: &mut [Column]| {
+            for ((best, of), &block) in best.iter_mut().zip(of).zip(blocks) {
+                let some = (self.index.columns.run)(&[], &[], sums.of(block), least);
+                *best = Column(std::array::from_fn(|word| of.0[word] & some.0[word]));
+            }
+            (self.index.columns.count)(best)
+        };
+        let mut least = 0;
+        for bit in (0..most).rev() {
+            let count = choose(least | 1 << bit, best);
+            if count >= self.index.wanted {
+                least |= 1 << bit;
+                if count <= self.few() {
+                    return;
+                }
+            }
+        }
+        choose(least, best);
+    }
+
+    /// Offers these records of a block. The condition is raised now and then, and applied to the
+    /// sizes of what follows.
+    fn offer_all(&mut self, block: usize, records: &Column, sums: &[Column]) -> Result<()> {
+        let index = self.index;
+        for (word, &bits) in records.0.iter().enumerate() {
+            if bits == 0 {
+                continue;
+            }
+            let from = block * RECORDS + word * 64;
+            let mut bits = bits;
+            // It takes as long to apply the condition as to offer some records.
+            if has_many(bits) {
+                let to = index.records.len().min(from + 64);
+                let [first, last] = [from, to - 1].map(|record| index.records.size(record));
+                let need = self.probe.need_within(first, last, index.largest);
+                bits &= need.map_or(0, |need| at_least(sums, word, need));
+            }
+            let mut better = false;
+            while bits != 0 {
+                let place = bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                better |= self.offer(from + place, sum(sums, word * 64 + place))?;
+                self.counts.candidates += 1;
+            }
+            if better {
+                self.probe.raise_need(index.measure);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the rows of a record if they are among the best, and reports whether one of them is.
+    #[inline]
+    fn offer(&mut self, other: usize, shared: u32) -> Result<bool> {
+        let similarity = self.probe.similarity(shared, self.index.records.size(other));
+        let mut better = false;
+        for &rank in self.index.ranks.rows(other) {
+            if !self.probe.top.push(Partner::new(similarity, rank))? {
+                break;
+            }
+            better = true;
+        }
+        Ok(better)
+    }
+}
+
+/// Reports whether a word has more than two bits.
+fn has_many(bits: u64) -> bool {
+    let others = bits & bits.wrapping_sub(1);
+    others & others.wrapping_sub(1) != 0
+}

@@ -1,0 +1,413 @@
+//! SIMD kernels that count how many of some tokens each of 512 records has. A token has a column: a
+//! bit for each record. The counts stand in planes: the lowest bits of all counts, then the next
+//! bits, and so on, so that one instruction adds a column to as many counts as a register has bits
+//! (the carry-save adders of Muła, Kurz and Lemire, Faster Population Counts Using AVX2
+//! Instructions, 2018, with a sum for each bit position). The kernel is chosen at run time.
+#![allow(unsafe_code)] // Intrinsics; each use says why it is sound.
+
+use bytemuck::Zeroable;
+
+use crate::simd::instructions::{Instructions, Kind, fastest};
+
+/// The number of records of a column.
+pub const RECORDS: usize = 64 * WORDS;
+
+/// The least number of planes.
+pub const LEAST_PLANES: usize = 3;
+
+const WORDS: usize = 8;
+
+/// A bit for each of some consecutive records. It is a line of a cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Zeroable)]
+#[repr(C, align(64))]
+pub struct Column(pub [u64; WORDS]);
+
+impl Column {
+    /// No record.
+    pub const NONE: Self = Self([0; WORDS]);
+}
+
+/// A kernel, and what it takes.
+#[derive(Debug, Clone, Copy)]
+pub struct Kernel {
+    /// Adds columns.
+    pub run: Run,
+    /// Returns the number of records in some columns.
+    pub count: fn(&[Column]) -> usize,
+    /// Writes the counts of the records to planes, which must have room for them, and sets all of
+    /// the other planes to 0.
+    pub spread: Spread,
+    /// How many records of a column take as long as an entry of a list that is counted.
+    pub records: usize,
+}
+
+/// Adds the columns of the first argument whose numbers the second one has to the planes of the
+/// third one, which must have room for the sums, and are at least [`LEAST_PLANES`]. Returns the
+/// records whose sums are at least the fourth argument.
+pub type Run = fn(&[Column], &[u32], &mut [Column], u32) -> Column;
+
+/// Spreads the counts of [`RECORDS`] records over planes.
+pub type Spread = fn(&[u8; RECORDS], &mut [Column]);
+
+/// Returns the fastest kernel for this processor.
+pub fn kernel() -> Kernel {
+    fastest(kinds())
+}
+
+/// Returns all kernels.
+pub fn kinds() -> &'static [Kind<Kernel>] {
+    const {
+        &[
+            (Instructions::Portable, Kernel { run: portable as Run, count, spread, records: 64 }),
+            #[cfg(target_arch = "x86_64")]
+            (Instructions::Popcnt, Kernel { run: portable, count: x86::popcnt, spread, records: 64 }),
+            #[cfg(target_arch = "x86_64")]
+            (
+                Instructions::Avx2,
+                Kernel { run: x86::avx2, count: x86::popcnt, spread: x86::spread, records: 256 },
+            ),
+            #[cfg(target_arch = "x86_64")]
+            (
+                Instructions::Avx512,
+                Kernel { run: x86::avx512, count: x86::popcnt, spread: x86::spread, records: 512 },
+            ),
+        ]
+    }
+}
+
+/// Returns the number of planes that counts up to `most` need.
+pub fn planes(most: usize) -> usize {
+    ((usize::BITS - most.leading_zeros()) as usize).max(LEAST_PLANES)
+}
+
+#[inline(always)]
+fn count(columns: &[Column]) -> usize {
+    // No iterator: the instructions that the caller may use do not apply to what is not inlined.
+    let mut all = 0;
+    for column in columns {
+        for word in column.0 {
+            all += word.count_ones() as usize;
+        }
+    }
+    all
+}
+
+/// Gathers one bit of each of 8 bytes by a multiplication.
+fn spread(counts: &[u8; RECORDS], planes: &mut [Column]) {
+    const LOWEST: u64 = 0x0101_0101_0101_0101;
+    const GATHER: u64 = 0x0102_0408_1020_4080;
+    for (n, plane) in planes.iter_mut().enumerate() {
+        *plane = Column::NONE;
+        if n < 8 {
+            for (at, eight) in counts.as_chunks::<8>().0.iter().enumerate() {
+                let bits = (u64::from_le_bytes(*eight) >> n & LOWEST).wrapping_mul(GATHER) >> 56;
+                plane.0[at / 8] |= bits << (at % 8 * 8);
+            }
+        }
+    }
+}
+
+/// Returns which of the 64 records of a word of the planes have sums of at least `least`.
+#[inline]
+pub fn at_least(planes: &[Column], word: usize, least: u32) -> u64 {
+    if u64::from(least) >> planes.len() != 0 {
+        return 0;
+    }
+    let (mut more, mut equal) = (0, !0);
+    for (n, plane) in planes.iter().enumerate().rev() {
+        let plane = plane.0[word];
+        match least >> n & 1 {
+            0 => (more, equal) = (more | equal & plane, equal & !plane),
+            _ => equal &= plane,
+        }
+    }
+    more | equal
+}
+
+/// Returns the sum of a record.
+#[inline]
+pub fn sum(planes: &[Column], record: usize) -> u32 {
+    let bit = |plane: &Column| plane.0[record / 64] >> (record % 64) & 1;
+    planes.iter().rev().fold(0, |sum, plane| sum << 1 | bit(plane) as u32)
+}
+
+/// Adds 1 to the sum of a record. O(1) amortised.
+#[inline]
+pub fn increment(planes: &mut [Column], record: usize) {
+    let bit = 1 << (record % 64);
+    for plane in planes {
+        let word = &mut plane.0[record / 64];
+        *word ^= bit;
+        if *word & bit != 0 {
+            return;
+        }
+    }
+}
+
+/// Defines a function that does what a kernel does, for vectors of some words. `load`, `store`,
+/// `and`, `or`, `xor` and `without` (the second and not the first) work on vectors; `load` and
+/// `store` get a column and a place in it.
+macro_rules! kernel {
+    (
+        $(#[$attribute:meta])* $name:ident, $words:literal, $zero:expr, $ones:expr,
+        $load:expr, $store:expr, $and:expr, $or:expr, $xor:expr, $without:expr
+    ) => {
+        $(#[$attribute])*
+        fn $name(columns: &[Column], numbers: &[u32], planes: &mut [Column], least: u32) -> Column {
+            let (load, store, and, or, xor, without) = ($load, $store, $and, $or, $xor, $without);
+            // The sum and the carry of two and of three bits.
+            let half = |a, b| (xor(a, b), and(a, b));
+            let full = |a, b, c| {
+                let differ = xor(a, b);
+                (xor(differ, c), or(and(a, b), and(differ, c)))
+            };
+            let mut found = Column::NONE;
+            let (low, high) = planes.split_at_mut(LEAST_PLANES);
+            for at in (0..WORDS).step_by($words) {
+                let column = |number: u32| load(&columns[number as usize], at);
+                let (mut ones, mut twos, mut fours) = (load(&low[0], at), load(&low[1], at), load(&low[2], at));
+                let carry = |high: &mut [Column], mut eights| {
+                    for plane in high {
+                        let sum;
+                        (sum, eights) = half(load(plane, at), eights);
+                        store(plane, at, sum);
+                    }
+                };
+                let mut eight = numbers.chunks_exact(8);
+                for n in &mut eight {
+                    let (a, b, c, d, e, f, eights);
+                    (ones, a) = full(ones, column(n[0]), column(n[1]));
+                    (ones, b) = full(ones, column(n[2]), column(n[3]));
+                    (twos, e) = full(twos, a, b);
+                    (ones, c) = full(ones, column(n[4]), column(n[5]));
+                    (ones, d) = full(ones, column(n[6]), column(n[7]));
+                    (twos, f) = full(twos, c, d);
+                    (fours, eights) = full(fours, e, f);
+                    carry(high, eights);
+                }
+                let mut four = eight.remainder().chunks_exact(4);
+                for n in &mut four {
+                    let (a, b, e, eights);
+                    (ones, a) = full(ones, column(n[0]), column(n[1]));
+                    (ones, b) = full(ones, column(n[2]), column(n[3]));
+                    (twos, e) = full(twos, a, b);
+                    (fours, eights) = half(fours, e);
+                    carry(high, eights);
+                }
+                for &n in four.remainder() {
+                    let (a, e, eights);
+                    (ones, a) = half(ones, column(n));
+                    (twos, e) = half(twos, a);
+                    (fours, eights) = half(fours, e);
+                    carry(high, eights);
+                }
+                store(&mut low[0], at, ones);
+                store(&mut low[1], at, twos);
+                store(&mut low[2], at, fours);
+                let (mut more, mut equal) = ($zero, $ones);
+                let mut compare = |plane, n: usize| match least >> n & 1 {
+                    0 => {
+                        more = or(more, and(equal, plane));
+                        equal = without(plane, equal);
+                    }
+                    _ => equal = and(equal, plane),
+                };
+                for (n, plane) in high.iter().enumerate().rev() {
+                    compare(load(plane, at), LEAST_PLANES + n);
+                }
+                compare(fours, 2);
+                compare(twos, 1);
+                compare(ones, 0);
+                store(&mut found, at, or(more, equal));
+            }
+            let is_possible = u64::from(least) >> (LEAST_PLANES + high.len()) == 0;
+            if is_possible { found } else { Column::NONE }
+        }
+    };
+}
+
+kernel!(
+    portable,
+    1,
+    0u64,
+    !0u64,
+    |column: &Column, at: usize| column.0[at],
+    |column: &mut Column, at: usize, word| column.0[at] = word,
+    |a: u64, b: u64| a & b,
+    |a: u64, b: u64| a | b,
+    |a: u64, b: u64| a ^ b,
+    |a: u64, b: u64| !a & b
+);
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::x86_64::{
+        __m256i, __m512i, _mm_cvtsi32_si128, _mm256_and_si256, _mm256_andnot_si256, _mm256_load_si256,
+        _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi64x, _mm256_setzero_si256,
+        _mm256_sll_epi16, _mm256_store_si256, _mm256_xor_si256, _mm512_and_si512, _mm512_andnot_si512,
+        _mm512_load_si512, _mm512_or_si512, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_store_si512,
+        _mm512_xor_si512,
+    };
+
+    use super::{Column, LEAST_PLANES, RECORDS, WORDS};
+
+    pub(super) fn spread(counts: &[u8; RECORDS], planes: &mut [Column]) {
+        #[target_feature(enable = "avx2")]
+        fn run(counts: &[u8; RECORDS], planes: &mut [Column]) {
+            let (bits, others) = planes.split_at_mut(planes.len().min(8));
+            others.fill(Column::NONE);
+            for (word, halves) in counts.as_chunks::<64>().0.iter().enumerate() {
+                let half = |at: usize| {
+                    let bytes: &[u8; 32] = halves[at..].first_chunk().unwrap_or(&[0; 32]);
+                    // SAFETY: there are as many bytes as a register has.
+                    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
+                };
+                let halves = [half(0), half(32)];
+                for (n, plane) in bits.iter_mut().enumerate() {
+                    // The bit comes to the top of each byte.
+                    let left = _mm_cvtsi32_si128(7 - n as i32);
+                    let [low, high] =
+                        halves.map(|half| _mm256_movemask_epi8(_mm256_sll_epi16(half, left)) as u32);
+                    plane.0[word] = u64::from(high) << 32 | u64::from(low);
+                }
+            }
+        }
+        // SAFETY: the list of kernels offers this one only where the processor has the
+        // instructions.
+        unsafe { run(counts, planes) }
+    }
+
+    pub(super) fn popcnt(columns: &[Column]) -> usize {
+        #[target_feature(enable = "popcnt")]
+        fn run(columns: &[Column]) -> usize {
+            super::count(columns)
+        }
+        // SAFETY: the list of kernels offers this one only where the processor has the instruction.
+        unsafe { run(columns) }
+    }
+
+    pub(super) fn avx2(columns: &[Column], numbers: &[u32], planes: &mut [Column], least: u32) -> Column {
+        kernel!(
+            #[target_feature(enable = "avx2")]
+            run,
+            4,
+            _mm256_setzero_si256(),
+            _mm256_set1_epi64x(-1),
+            // SAFETY: `at` is 0 or 4, so that the four words are those of the column, which is
+            // aligned.
+            |column: &Column, at: usize| unsafe { _mm256_load_si256(column.0.as_ptr().add(at).cast()) },
+            // SAFETY: as above.
+            |column: &mut Column, at: usize, words: __m256i| unsafe {
+                _mm256_store_si256(column.0.as_mut_ptr().add(at).cast(), words)
+            },
+            |a, b| _mm256_and_si256(a, b),
+            |a, b| _mm256_or_si256(a, b),
+            |a, b| _mm256_xor_si256(a, b),
+            |a, b| _mm256_andnot_si256(a, b)
+        );
+        // SAFETY: the list of kernels offers this one only where the processor has the
+        // instructions.
+        unsafe { run(columns, numbers, planes, least) }
+    }
+
+    pub(super) fn avx512(columns: &[Column], numbers: &[u32], planes: &mut [Column], least: u32) -> Column {
+        kernel!(
+            #[target_feature(enable = "avx512f")]
+            run,
+            8,
+            _mm512_setzero_si512(),
+            _mm512_set1_epi64(-1),
+            // SAFETY: a column has the words of a register, and is aligned.
+            |column: &Column, _: usize| unsafe { _mm512_load_si512(column.0.as_ptr().cast()) },
+            // SAFETY: as above.
+            |column: &mut Column, _: usize, words: __m512i| unsafe {
+                _mm512_store_si512(column.0.as_mut_ptr().cast(), words)
+            },
+            |a, b| _mm512_and_si512(a, b),
+            |a, b| _mm512_or_si512(a, b),
+            |a, b| _mm512_xor_si512(a, b),
+            |a, b| _mm512_andnot_si512(a, b)
+        );
+        // SAFETY: the list of kernels offers this one only where the processor has the
+        // instructions.
+        unsafe { run(columns, numbers, planes, least) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash;
+    use crate::simd::instructions::runnable;
+
+    /// Columns in which a record has each token with a probability that depends on the token.
+    fn columns(count: usize) -> Vec<Column> {
+        let word = |n: usize, w: usize| {
+            let random = |i: usize| hash::mix((i << 32 | n << 8 | w) as u64);
+            (0..n % 4)
+                .map(random)
+                .fold(random(7), |all, next| if n.is_multiple_of(3) { all | next } else { all & next })
+        };
+        (0..count).map(|n| Column(std::array::from_fn(|w| word(n, w)))).collect()
+    }
+
+    #[test]
+    fn all_kernels_count_what_is_shared() {
+        let columns = columns(300);
+        for count in [0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 100, 300] {
+            let numbers: Vec<u32> = (0..count).map(|n| n * 7 % 300).collect();
+            let before = |record: usize| hash::mix(record as u64) as u32 % 3;
+            let expected: Vec<u32> = (0..RECORDS)
+                .map(|record| {
+                    let has = |&&n: &&u32| columns[n as usize].0[record / 64] >> (record % 64) & 1 == 1;
+                    before(record) + numbers.iter().filter(has).count() as u32
+                })
+                .collect();
+            for more in [0, 1, 20] {
+                let mut begun = vec![Column::NONE; planes(count as usize + 2) + more];
+                for record in 0..RECORDS {
+                    (0..before(record)).for_each(|_| increment(&mut begun, record));
+                }
+                for (name, kernel) in runnable(kinds()) {
+                    for least in [0, 1, 2, count / 3 + 1, count + 1, count + 3, 1000, u32::MAX] {
+                        let mut planes = begun.clone();
+                        let found = (kernel.run)(&columns, &numbers, &mut planes, least);
+                        let sums: Vec<u32> = (0..RECORDS).map(|record| sum(&planes, record)).collect();
+                        assert_eq!(sums, expected, "{name}, {count} columns");
+                        for (record, &sum) in expected.iter().enumerate() {
+                            let is_found = found.0[record / 64] >> (record % 64) & 1 == 1;
+                            assert_eq!(is_found, sum >= least, "{name}, {count}, {least}");
+                        }
+                        assert_eq!((kernel.run)(&[], &[], &mut planes, least), found);
+                        let again = Column(std::array::from_fn(|word| at_least(&planes, word, least)));
+                        assert_eq!(again, found, "{count} columns, {least}");
+                        assert_eq!(
+                            (kernel.count)(&[found]),
+                            expected.iter().filter(|&&sum| sum >= least).count()
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn all_kernels_spread_counts() {
+        for most in [0_u8, 1, 7, 8, 200, 255] {
+            let random = |n: usize| hash::mix((n << 8 | usize::from(most)) as u64);
+            let counts: [u8; RECORDS] = std::array::from_fn(|n| (random(n) % (u64::from(most) + 1)) as u8);
+            for (name, kernel) in runnable(kinds()) {
+                for more in 0..3 {
+                    let mut planes = columns(planes(most.into()) + 4 * more);
+                    (kernel.spread)(&counts, &mut planes);
+                    assert!((0..RECORDS).all(|n| sum(&planes, n) == u32::from(counts[n])), "{name}, {most}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn planes_hold_the_greatest_sum() {
+        assert_eq!([0, 1, 7, 8, 15, 16, 70_000].map(planes), [3, 3, 3, 4, 4, 5, 17]);
+    }
+}
