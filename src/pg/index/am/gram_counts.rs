@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use crate::pg::index::storage::list_reader::Run;
 use crate::pg::index::storage::segment::COLLECTING;
-use crate::pg::server::error::or_raise;
+use neardup_core::error;
 use neardup_core::memory;
 
 /// The number of plain rows that one piece of a list can have.
@@ -61,21 +61,22 @@ impl Counts {
     }
 
     /// Makes room for counts up to this number.
-    fn extend(&mut self, length: usize) {
+    fn extend(&mut self, length: usize) -> error::Result<()> {
         if self.counts.len() < length {
             let more = length - self.counts.len();
-            or_raise(memory::reserve(&mut self.counts, more, COLLECTING));
+            memory::reserve(&mut self.counts, more, COLLECTING)?;
             self.counts.resize(length, 0);
         }
+        Ok(())
     }
 
     /// Adds an element that rows share, and to `reached` the rows that are reached by it.
-    pub(super) fn add(&mut self, run: &Run<'_>, weight: u16, reached: &mut Vec<u32>) {
+    pub(super) fn add(&mut self, run: &Run<'_>, weight: u16, reached: &mut Vec<u32>) -> error::Result<()> {
         let number = match run {
             Run::Rows(rows) => rows.len(),
             Run::Plain(_, distances) => distances.len(),
         };
-        or_raise(memory::reserve(reached, number, COLLECTING));
+        memory::reserve(reached, number, COLLECTING)?;
         match *run {
             Run::Plain(from, distances)
                 if self.is_small
@@ -83,8 +84,8 @@ impl Counts {
                     && u64::from(from) + SPAN as u64 <= self.end.into() =>
             {
                 let at = (from - self.first) as usize;
-                self.extend(at + SPAN);
-                let Some(counts) = self.counts[at..].first_chunk_mut::<SPAN>() else { return };
+                self.extend(at + SPAN)?;
+                let Some(counts) = self.counts[at..].first_chunk_mut::<SPAN>() else { return Ok(()) };
                 let (least, mut most) = (self.least, self.most);
                 for &distance in distances {
                     let distance = u16::from_le_bytes(distance);
@@ -102,18 +103,19 @@ impl Counts {
             }
             Run::Plain(from, distances) => {
                 let row = |&distance| from + u32::from(u16::from_le_bytes(distance));
-                distances.iter().map(row).for_each(|row| self.add_row(row, weight, reached));
+                distances.iter().map(row).try_for_each(|row| self.add_row(row, weight, reached))?;
             }
-            Run::Rows(rows) => rows.iter().for_each(|&row| self.add_row(row, weight, reached)),
+            Run::Rows(rows) => rows.iter().try_for_each(|&row| self.add_row(row, weight, reached))?,
         }
+        Ok(())
     }
 
-    fn add_row(&mut self, row: u32, weight: u16, reached: &mut Vec<u32>) {
+    fn add_row(&mut self, row: u32, weight: u16, reached: &mut Vec<u32>) -> error::Result<()> {
         if !(self.first..self.end).contains(&row) {
-            return;
+            return Ok(());
         }
         let at = (row - self.first) as usize;
-        self.extend(at + 1);
+        self.extend(at + 1)?;
         let before = self.counts[at];
         let now = before.saturating_add(weight);
         self.counts[at] = now;
@@ -121,6 +123,7 @@ impl Counts {
         if before < self.least && now >= self.least {
             reached.push(row);
         }
+        Ok(())
     }
 }
 
@@ -140,10 +143,10 @@ mod tests {
             rows.begin(7, 1 << 20, least, u32::MAX);
             plain.begin(7, 1 << 20, least, all);
             for (list, weight) in &lists {
-                rows.add(&Run::Rows(list), *weight, &mut expected);
+                rows.add(&Run::Rows(list), *weight, &mut expected).unwrap();
                 let distances: Vec<[u8; 2]> =
                     list.iter().map(|row| ((row - list[0]) as u16).to_le_bytes()).collect();
-                plain.add(&Run::Plain(list[0], &distances), *weight, &mut reached);
+                plain.add(&Run::Plain(list[0], &distances), *weight, &mut reached).unwrap();
             }
             assert_eq!(reached, expected, "{least}");
             assert_eq!(plain.most, rows.most);

@@ -153,7 +153,7 @@ impl Search<'_> {
             let mut more = true;
             while more {
                 let (counts, reached, weight) = (&mut self.counts, &mut self.reached, list.weight);
-                more = part.each_run(|run| counts.add(&run, weight, reached))?;
+                more = part.each_run(|run| or_raise(counts.add(&run, weight, reached)))?;
             }
             list.part = None;
         }
