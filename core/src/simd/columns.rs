@@ -34,9 +34,6 @@ pub struct Kernel {
     pub run: Run,
     /// Returns the number of records in some columns.
     pub count: fn(&[Column]) -> usize,
-    /// Writes the counts of the records to planes, which must have room for them, and sets all of
-    /// the other planes to 0.
-    pub spread: Spread,
     /// How many records of a column take as long as an entry of a list that is counted.
     pub records: usize,
 }
@@ -45,9 +42,6 @@ pub struct Kernel {
 /// third one, which must have room for the sums, and are at least [`LEAST_PLANES`]. Returns the
 /// records whose sums are at least the fourth argument.
 pub type Run = fn(&[Column], &[u32], &mut [Column], u32) -> Column;
-
-/// Spreads the counts of [`RECORDS`] records over planes.
-pub type Spread = fn(&[u8; RECORDS], &mut [Column]);
 
 /// Returns the fastest kernel for this processor.
 pub fn kernel() -> Kernel {
@@ -58,19 +52,13 @@ pub fn kernel() -> Kernel {
 pub fn kinds() -> &'static [Kind<Kernel>] {
     const {
         &[
-            (Instructions::Portable, Kernel { run: portable as Run, count, spread, records: 64 }),
+            (Instructions::Portable, Kernel { run: portable as Run, count, records: 64 }),
             #[cfg(target_arch = "x86_64")]
-            (Instructions::Popcnt, Kernel { run: portable, count: x86::popcnt, spread, records: 64 }),
+            (Instructions::Popcnt, Kernel { run: portable, count: x86::popcnt, records: 64 }),
             #[cfg(target_arch = "x86_64")]
-            (
-                Instructions::Avx2,
-                Kernel { run: x86::avx2, count: x86::popcnt, spread: x86::spread, records: 256 },
-            ),
+            (Instructions::Avx2, Kernel { run: x86::avx2, count: x86::popcnt, records: 256 }),
             #[cfg(target_arch = "x86_64")]
-            (
-                Instructions::Avx512,
-                Kernel { run: x86::avx512, count: x86::popcnt, spread: x86::spread, records: 512 },
-            ),
+            (Instructions::Avx512, Kernel { run: x86::avx512, count: x86::popcnt, records: 512 }),
         ]
     }
 }
@@ -90,21 +78,6 @@ fn count(columns: &[Column]) -> usize {
         }
     }
     all
-}
-
-/// Gathers one bit of each of 8 bytes by a multiplication.
-fn spread(counts: &[u8; RECORDS], planes: &mut [Column]) {
-    const LOWEST: u64 = 0x0101_0101_0101_0101;
-    const GATHER: u64 = 0x0102_0408_1020_4080;
-    for (n, plane) in planes.iter_mut().enumerate() {
-        *plane = Column::NONE;
-        if n < 8 {
-            for (at, eight) in counts.as_chunks::<8>().0.iter().enumerate() {
-                let bits = (u64::from_le_bytes(*eight) >> n & LOWEST).wrapping_mul(GATHER) >> 56;
-                plane.0[at / 8] |= bits << (at % 8 * 8);
-            }
-        }
-    }
 }
 
 /// Returns which of the 64 records of a word of the planes have sums of at least `least`.
@@ -242,40 +215,13 @@ kernel!(
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use std::arch::x86_64::{
-        __m256i, __m512i, _mm_cvtsi32_si128, _mm256_and_si256, _mm256_andnot_si256, _mm256_load_si256,
-        _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi64x, _mm256_setzero_si256,
-        _mm256_sll_epi16, _mm256_store_si256, _mm256_xor_si256, _mm512_and_si512, _mm512_andnot_si512,
-        _mm512_load_si512, _mm512_or_si512, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_store_si512,
-        _mm512_xor_si512,
+        __m256i, __m512i, _mm256_and_si256, _mm256_andnot_si256, _mm256_load_si256, _mm256_or_si256,
+        _mm256_set1_epi64x, _mm256_setzero_si256, _mm256_store_si256, _mm256_xor_si256, _mm512_and_si512,
+        _mm512_andnot_si512, _mm512_load_si512, _mm512_or_si512, _mm512_set1_epi64, _mm512_setzero_si512,
+        _mm512_store_si512, _mm512_xor_si512,
     };
 
-    use super::{Column, LEAST_PLANES, RECORDS, WORDS};
-
-    pub(super) fn spread(counts: &[u8; RECORDS], planes: &mut [Column]) {
-        #[target_feature(enable = "avx2")]
-        fn run(counts: &[u8; RECORDS], planes: &mut [Column]) {
-            let (bits, others) = planes.split_at_mut(planes.len().min(8));
-            others.fill(Column::NONE);
-            for (word, halves) in counts.as_chunks::<64>().0.iter().enumerate() {
-                let half = |at: usize| {
-                    let bytes: &[u8; 32] = halves[at..].first_chunk().unwrap_or(&[0; 32]);
-                    // SAFETY: there are as many bytes as a register has.
-                    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
-                };
-                let halves = [half(0), half(32)];
-                for (n, plane) in bits.iter_mut().enumerate() {
-                    // The bit comes to the top of each byte.
-                    let left = _mm_cvtsi32_si128(7 - n as i32);
-                    let [low, high] =
-                        halves.map(|half| _mm256_movemask_epi8(_mm256_sll_epi16(half, left)) as u32);
-                    plane.0[word] = u64::from(high) << 32 | u64::from(low);
-                }
-            }
-        }
-        // SAFETY: the list of kernels offers this one only where the processor has the
-        // instructions.
-        unsafe { run(counts, planes) }
-    }
+    use super::{Column, LEAST_PLANES, WORDS};
 
     pub(super) fn popcnt(columns: &[Column]) -> usize {
         #[target_feature(enable = "popcnt")]
@@ -386,21 +332,6 @@ mod tests {
                             expected.iter().filter(|&&sum| sum >= least).count()
                         );
                     }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn all_kernels_spread_counts() {
-        for most in [0_u8, 1, 7, 8, 200, 255] {
-            let random = |n: usize| hash::mix((n << 8 | usize::from(most)) as u64);
-            let counts: [u8; RECORDS] = std::array::from_fn(|n| (random(n) % (u64::from(most) + 1)) as u8);
-            for (name, kernel) in runnable(kinds()) {
-                for more in 0..3 {
-                    let mut planes = columns(planes(most.into()) + 4 * more);
-                    (kernel.spread)(&counts, &mut planes);
-                    assert!((0..RECORDS).all(|n| sum(&planes, n) == u32::from(counts[n])), "{name}, {most}");
                 }
             }
         }

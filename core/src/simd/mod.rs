@@ -11,3 +11,4 @@ pub mod prefetch;
 pub mod shared_blocks;
 pub mod sketch_loops;
 pub mod sorting_network;
+pub mod spread;

@@ -212,7 +212,7 @@ impl Counting {
             }
         }
         for (rare, planes) in rare.as_chunks().0.iter().zip(sums.chunks_exact_mut(planes)) {
-            (index.columns.spread)(rare, planes);
+            (index.spread)(rare, planes);
         }
         // Records that are as large as this one come first, as the windows do.
         let places = reach.start / RECORDS..reach.end.div_ceil(RECORDS);

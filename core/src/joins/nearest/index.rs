@@ -14,6 +14,7 @@ use crate::memory;
 use crate::simd::columns::{self, RECORDS};
 use crate::simd::planes::{self, Kernel};
 use crate::simd::prefetch::prefetch;
+use crate::simd::spread::{self, Spread};
 use crate::verify::measure::Measure;
 
 const DOING: &str = "preparing the search for the nearest";
@@ -41,6 +42,8 @@ pub struct Index<const W: usize> {
     pub frequent: Frequent,
     /// The sum of columns.
     pub columns: columns::Kernel,
+    /// What makes planes of counts.
+    pub spread: Spread,
     /// The first token whose list is too long to be searched.
     pub searched: usize,
     short: u64,
@@ -91,6 +94,7 @@ impl<const W: usize> Index<W> {
             near,
             frequent,
             columns,
+            spread: spread::kernel(),
             searched,
             short,
             runs,

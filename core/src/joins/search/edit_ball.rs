@@ -200,7 +200,7 @@ impl EditVerifier {
         distance.min(self.longer(characters))
     }
 
-    /// Reports whether [`EditVerifier::least_by_start`] returns the distance of a text that is known.
+    /// Reports whether [`EditVerifier::least_by_start`] returns the distance of a whole text.
     pub fn is_exact(&self) -> bool {
         self.start.is_some()
     }
