@@ -57,9 +57,9 @@ SELECT add('neardup_pack_(prefixes|result).*', 'SELECT cardinality(neardup_pack_
     'SELECT cardinality(neardup_pack_prefixes(sets.id, sets.token_set, token_ranks, ''jaccard'', 0.8, 4, NULL)) FROM sets, big');
 SELECT add('neardup_pack_bands.*', 'SELECT cardinality(neardup_pack_bands(id, token_set, ''{200, 5, 1}'', ''jaccard'', 0.5, 1000, NULL)) FROM big');
 SELECT add('neardup_pack_carried.*', 'SELECT cardinality(neardup_pack_carried(1, c, '''', ''{"method": "runs"}'', 1000, NULL)) FROM big, neardup_carried(text, NULL, ''{"method": "runs"}'') c');
-SELECT add('neardup_join_packed(_step|_result)?\(.*\)', 'SELECT cardinality(neardup_join_packed(prefixes, ''jaccard'', 0.8, NULL)) FROM packed WHERE prefixes IS NOT NULL');
-SELECT add('neardup_join_packed_bands.*', 'SELECT cardinality(neardup_join_packed_bands(bands, ''jaccard'', 0.8, NULL)) FROM packed WHERE bands IS NOT NULL');
-SELECT add('neardup_join_packed_carried.*', 'SELECT cardinality(neardup_join_packed_carried(carried, ''{"method": "imatch"}'', NULL)) FROM packed WHERE carried IS NOT NULL');
+SELECT add('neardup_join_packed(_step|_result)?\(.*\)', '53400: SELECT cardinality(neardup_join_packed(prefixes, ''jaccard'', 0.8, NULL)) FROM packed WHERE prefixes IS NOT NULL');
+SELECT add('neardup_join_packed_bands.*', '53400: SELECT cardinality(neardup_join_packed_bands(bands, ''jaccard'', 0.8, NULL)) FROM packed WHERE bands IS NOT NULL');
+SELECT add('neardup_join_packed_carried.*', '53400: SELECT cardinality(neardup_join_packed_carried(carried, ''{"method": "imatch"}'', NULL)) FROM packed WHERE carried IS NOT NULL');
 SELECT add('(neardup_)?join_part.*', 'SELECT cardinality({aggregate}) FROM routes', 'SELECT cardinality({aggregate}) FROM routes, generate_series(1, 10)');
 SELECT add('neardup_join_bands.*', 'SELECT cardinality(neardup_join_bands(id, size, bitmap, prefix, ''jaccard'', 0.8, NULL)) FROM bands');
 SELECT add('neardup_carried\(text,.*\)', format('SELECT pg_column_size({f}(text, NULL, %L)) FROM big', m), format('SELECT pg_column_size({f}(short, NULL, %L)) FROM big', m), format('SELECT pg_column_size({f}(one, NULL, %L)) FROM big', m))
