@@ -22,7 +22,7 @@ pub(super) struct CachedBall {
 /// What compares values with the centre of a ball.
 enum Judge {
     Sets(SetParameters, Box<Verifier>),
-    Edits(Box<EditVerifier>),
+    Edits(EditVerifier),
 }
 
 impl CachedBall {
@@ -58,7 +58,7 @@ impl CachedBall {
 pub(super) fn judge(bytes: &[u8]) -> Result<CachedBall> {
     if EditBall::is(bytes) {
         let ball = EditBall::parse(bytes)?;
-        let judge = Judge::Edits(Box::new(EditVerifier::new(&ball)?));
+        let judge = Judge::Edits(EditVerifier::new(&ball)?);
         return Ok(CachedBall { size: bytes.len(), least: ball.similarity, judge });
     }
     let ball = SetBall::parse(bytes)?;

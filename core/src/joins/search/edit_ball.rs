@@ -14,10 +14,8 @@ use crate::error::{Error, Result};
 use crate::executor::Stop;
 use crate::memory;
 use crate::sketches::minhash::check_similarity;
-use crate::verify::character_counts::CharacterCounts;
 use crate::verify::edit::{self, EditPredicate};
 use crate::verify::levenshtein::Pattern;
-use crate::verify::text_start::TextStart;
 
 /// The version of the format in this file.
 pub const VERSION: u8 = 3;
@@ -119,9 +117,6 @@ fn bad(why: impl Into<String>) -> Error {
 pub struct EditVerifier {
     predicate: EditPredicate,
     pattern: Pattern,
-    /// Compares the centre with the starts of texts, unless it is too long for that.
-    start: Option<TextStart>,
-    counts: CharacterCounts,
     characters: u32,
 }
 
@@ -131,9 +126,7 @@ impl EditVerifier {
         let mut pattern = Pattern::default();
         pattern.set(ball.text)?;
         let predicate = EditPredicate::new(ball.similarity)?;
-        let start = TextStart::new(ball.text)?;
-        let counts = CharacterCounts::new(ball.text);
-        Ok(Self { predicate, pattern, start, counts, characters: characters(ball.text) })
+        Ok(Self { predicate, pattern, characters: characters(ball.text) })
     }
 
     /// Returns the similarity of a text to the centre, even if the text is not in the ball.
@@ -152,57 +145,6 @@ impl EditVerifier {
         }
         let distance = self.distance(text, self.predicate.most_distance(longer), stop)?;
         Ok(distance.map(|distance| edit::similarity(distance, longer)))
-    }
-
-    /// Returns the number of characters of the centre or of a text, whichever has more.
-    #[inline]
-    pub fn longer(&self, characters: u32) -> u32 {
-        characters.max(self.characters)
-    }
-
-    /// Returns the least distance that a text of `characters` characters cannot have if it is in
-    /// the ball and `is_wanted` holds for its similarity. `is_wanted` holds for every similarity
-    /// above one for which it holds.
-    pub fn end_of_distances(&self, characters: u32, is_wanted: impl Fn(f64) -> bool) -> u32 {
-        let longer = self.longer(characters);
-        let (mut low, mut high) = (0, longer + 1);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if self.predicate.passes(middle, longer) && is_wanted(edit::similarity(middle, longer)) {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        low
-    }
-
-    /// Returns the least distance of a text with these counts of its characters and `characters`
-    /// characters, or less.
-    #[inline]
-    pub fn least_by_counts(&self, counts: &CharacterCounts, characters: u32) -> u32 {
-        let more = i64::from(self.characters) - i64::from(characters);
-        self.counts.least_distance(counts, more).min(self.longer(characters))
-    }
-
-    /// Returns the least distance of a text that begins with `start` and has `characters`
-    /// characters, or less. If `start` is all of the text, this is its distance, unless the centre
-    /// has more than 64 characters.
-    #[inline]
-    pub fn least_by_start(&self, start: &str, characters: u32) -> u32 {
-        let distance = match &self.start {
-            Some(centre) => {
-                let known = if start.is_ascii() { start.len() as u32 } else { self::characters(start) };
-                centre.least_distance(start, characters.saturating_sub(known))
-            }
-            None => characters.abs_diff(self.characters),
-        };
-        distance.min(self.longer(characters))
-    }
-
-    /// Reports whether [`EditVerifier::least_by_start`] returns the distance of a whole text.
-    pub fn is_exact(&self) -> bool {
-        self.start.is_some()
     }
 
     fn distance(&mut self, text: &str, most: u32, stop: &Stop) -> Result<Option<u32>> {
@@ -266,26 +208,6 @@ mod tests {
             let expected = edit::similarity(distance, longer);
             prop_assert_eq!(verifier.similarity(&b, &stop).unwrap(), expected);
             prop_assert_eq!(verifier.within(&b, &stop).unwrap(), Some(expected).filter(|&found| found >= similarity));
-        }
-
-        #[test]
-        fn starts_promise_enough(a in "[abé ]{0,9}|[ab]{60,70}", b in "[abcé ]{0,9}", at in 0..9_usize, similarity in 0.01..=1.0_f64) {
-            let bytes = EditBall::build(similarity, &a).unwrap();
-            let mut verifier = EditVerifier::new(&EditBall::parse(&bytes).unwrap()).unwrap();
-            let found = verifier.within(&b, &Stop::default()).unwrap();
-            let start: String = b.chars().take(at).collect();
-            let size = characters(&b);
-            let (distance, longer) = edit::distance(&a, &b, &Stop::default()).unwrap();
-            prop_assert!(verifier.least_by_start(&start, size) <= distance);
-            prop_assert!(verifier.least_by_counts(&CharacterCounts::new(&b), size) <= distance);
-            if verifier.is_exact() {
-                prop_assert_eq!(verifier.least_by_start(&b, size), distance);
-            }
-            for least in [0.0, 0.3, 0.5, 1.0] {
-                let wanted = found.is_some_and(|found| found >= least);
-                let end = verifier.end_of_distances(size, |similar| similar >= least);
-                prop_assert_eq!(longer > 0 && distance < end, wanted, "{} {}", distance, end);
-            }
         }
     }
 

@@ -33,6 +33,7 @@
 
 pub mod ball;
 pub mod edit_ball;
+pub mod edit_bounds;
 pub mod grams;
 pub mod json;
 pub mod keys;

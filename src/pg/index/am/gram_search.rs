@@ -6,9 +6,11 @@ use super::gram_counts::Counts;
 use crate::pg::index::layout::items::Row;
 use crate::pg::index::opclass::grams::{GramProbe, counts_of, sizes_of, start_of};
 use crate::pg::index::opclass::sets::probe::step_of;
+use crate::pg::index::pages::buffer::Looked;
 use crate::pg::index::storage::segment::Segment;
 use neardup_core::error::Result;
-use neardup_core::joins::search::edit_ball::{EditBall, EditVerifier, characters};
+use neardup_core::joins::search::edit_ball::{EditBall, characters};
+use neardup_core::joins::search::edit_bounds::EditBounds;
 use neardup_core::verify::edit::similarity;
 
 /// The number of rows whose common elements are counted at a time.
@@ -70,9 +72,31 @@ pub(super) struct Search<'a> {
     pub rows: Vec<u32>,
 }
 
+impl Search<'_> {
+    /// Gives those of some rows to `each` that are wanted as far as the index tells. `shared`
+    /// returns how many elements a row shares, or fewer.
+    pub(super) fn give(
+        &mut self,
+        rows: impl IntoIterator<Item = u32>,
+        shared: impl Fn(&Counts, u32) -> u32,
+        each: &mut dyn Taker,
+    ) -> Looked<()> {
+        let Self { segment, probe, edits, greatest, counts, .. } = self;
+        segment.look(rows, |number, row, head| {
+            if !row.has(Row::DEAD | Row::NULL)
+                && let Some(similar) = judge(probe, *edits, head, shared(counts, number), *greatest)
+            {
+                *greatest = each.row(row, similar);
+            }
+        })?;
+        *greatest = each.settle().unwrap_or(*greatest);
+        Ok(())
+    }
+}
+
 /// Compares the strings of rows with the middle of a ball by edit distance.
 pub(super) struct Edits {
-    verifier: EditVerifier,
+    bounds: EditBounds,
     /// For a string of so many characters, a step, and the least distance that the string cannot
     /// have if it is in the ball and not farther than the step.
     ends: [Cell<(u64, u32)>; 256],
@@ -82,13 +106,13 @@ impl Edits {
     /// Prepares the comparison.
     pub(super) fn new(ball: &EditBall<'_>) -> Result<Self> {
         // No step is so great.
-        Ok(Self { verifier: EditVerifier::new(ball)?, ends: [const { Cell::new((u64::MAX - 1, 0)) }; 256] })
+        Ok(Self { bounds: EditBounds::new(ball)?, ends: [const { Cell::new((u64::MAX - 1, 0)) }; 256] })
     }
 
     #[inline]
     fn end(&self, characters: u32, greatest: u64) -> u32 {
         let find =
-            || self.verifier.end_of_distances(characters, |similar| u64::from(step_of(similar)) <= greatest);
+            || self.bounds.end_of_distances(characters, |similar| u64::from(step_of(similar)) <= greatest);
         let Some(known) = self.ends.get(characters as usize) else { return find() };
         if known.get().0 != greatest {
             known.set((greatest, find()));
@@ -112,9 +136,9 @@ pub(super) fn judge(
         let accepted = probe.demand.accepts(string, shared);
         return accepted.then(|| Similar { most: probe.demand.similarity(string, shared), is_exact: false });
     };
-    let (end, verifier) = (edits.end(string.characters, greatest), &edits.verifier);
+    let (end, bounds) = (edits.end(string.characters, greatest), &edits.bounds);
     // What takes least time comes first.
-    let by_counts = verifier.least_by_counts(&counts_of(head), string.characters);
+    let by_counts = bounds.least_by_counts(&counts_of(head), string.characters);
     if by_counts >= end {
         return None;
     }
@@ -123,8 +147,8 @@ pub(super) fn judge(
         return None;
     }
     let start = start_of(head);
-    let distance = verifier.least_by_start(start, string.characters).max(by_counts).max(by_grams);
-    let is_exact = verifier.is_exact() && characters(start) == string.characters;
+    let distance = bounds.least_by_start(start, string.characters).max(by_counts).max(by_grams);
+    let is_exact = bounds.is_exact() && characters(start) == string.characters;
     (distance < end)
-        .then(|| Similar { most: similarity(distance, verifier.longer(string.characters)), is_exact })
+        .then(|| Similar { most: similarity(distance, bounds.longer(string.characters)), is_exact })
 }

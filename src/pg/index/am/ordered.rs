@@ -174,15 +174,19 @@ impl Ordered {
         if given.contains(place(tid)) {
             return Ok(());
         }
+        nearest.push((key.max(self.least()), tid))
+    }
+
+    /// Returns the least key under which a row is pushed if returned rows are remembered.
+    fn least(&self) -> u64 {
         let last = self.after.filter(|_| self.remembers()).map_or(0, |(key, _)| key);
-        nearest.push((key.max(last).max(self.found), tid))
+        last.max(self.found)
     }
 
     /// Reports whether [`Ordered::push`] pushes a row under this key, if it does, and not under a
     /// greater one.
     pub(crate) fn keeps(&self, key: u64, tid: Tid) -> bool {
-        let last = self.after.filter(|_| self.remembers()).map_or(0, |(key, _)| key);
-        key >= last.max(self.found) || self.given.as_ref().is_some_and(|given| given.contains(place(tid)))
+        key >= self.least() || self.given.as_ref().is_some_and(|given| given.contains(place(tid)))
     }
 
     /// Returns the greatest key of a row that the collection still wants.

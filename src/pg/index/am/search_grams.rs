@@ -162,36 +162,33 @@ impl Search<'_> {
 
     /// Gives the rows of a group that were reached to `each`, those that share most elements first.
     fn visit(&mut self, group: u32, least: u16, each: &mut dyn Taker) -> Looked<()> {
-        let Self { segment, probe, edits, wanted, greatest, counts, reached, rows, .. } = self;
+        let Self { probe, wanted, counts, reached, .. } = &*self;
         let shared = |row: u32| counts.of(row);
         let most = reached.iter().map(|&row| shared(row)).max().unwrap_or(0);
         let mut with = or_raise(memory::filled(0_u32, usize::from(most) + 1, COLLECTING));
         reached.iter().for_each(|&row| with[usize::from(shared(row))] += 1);
+        let (probe, wanted) = (*probe, *wanted);
         let mut high = most;
         while high >= least {
             let similar = probe.demand.greatest(group, high.into());
-            if similar.is_none_or(|similar| u64::from(step_of(similar)) > *greatest) {
+            if similar.is_none_or(|similar| u64::from(step_of(similar)) > self.greatest) {
                 break;
             }
             let (mut low, mut together) = (high, with[usize::from(high)]);
-            while low > least && (*wanted == Wanted::All || together < TOGETHER) {
+            while low > least && (wanted == Wanted::All || together < TOGETHER) {
                 low -= 1;
                 together += with[usize::from(low)];
             }
+            let mut rows = std::mem::take(&mut self.rows);
             rows.clear();
-            or_raise(memory::reserve(rows, together as usize, COLLECTING));
-            rows.extend(reached.iter().filter(|&&row| (low..=high).contains(&shared(row))));
+            or_raise(memory::reserve(&mut rows, together as usize, COLLECTING));
+            let is_next = |&&row: &&u32| (low..=high).contains(&self.counts.of(row));
+            rows.extend(self.reached.iter().filter(is_next));
             rows.sort_unstable();
             for rows in rows.chunks(UNSETTLED) {
-                segment.look(rows.iter().copied(), |number, row, bytes| {
-                    if !row.has(Row::DEAD)
-                        && let Some(similar) = judge(probe, *edits, bytes, shared(number).into(), *greatest)
-                    {
-                        *greatest = each.row(row, similar);
-                    }
-                })?;
-                *greatest = each.settle().unwrap_or(*greatest);
+                self.give(rows.iter().copied(), |counts, row| counts.of(row).into(), each)?;
             }
+            self.rows = rows;
             high = low - 1;
         }
         Ok(())

@@ -4,8 +4,7 @@
 
 use std::ops::Range;
 
-use super::gram_search::{Search, Taker, UNSETTLED, WINDOW, judge};
-use crate::pg::index::layout::items::Row;
+use super::gram_search::{Search, Taker, UNSETTLED, WINDOW};
 use crate::pg::index::opclass::sets::probe::step_of;
 use crate::pg::index::pages::buffer::Looked;
 use crate::pg::index::storage::grouped::place_of_size;
@@ -25,18 +24,15 @@ impl Search<'_> {
         }
         let rows = self.rows_of_place(1 + group as usize)?;
         let rows = rows.start.max(start)..rows.end.min(start.saturating_add(WINDOW));
-        let Self { segment, probe, edits, greatest, counts, .. } = self;
         for first in rows.clone().step_by(UNSETTLED) {
             let some = first..rows.end.min(first.saturating_add(UNSETTLED as u32));
-            segment.look(some.filter(|&row| counts.of(row) == 0), |_, row, bytes| {
-                if !row.has(Row::DEAD)
-                    && let Some(similar) = judge(probe, *edits, bytes, 0, *greatest)
-                {
-                    *greatest = each.row(row, similar);
-                }
-            })?;
-            *greatest = each.settle().unwrap_or(*greatest);
-            if u64::from(step_of(best)) > *greatest {
+            let mut rows = std::mem::take(&mut self.rows);
+            rows.clear();
+            or_raise(memory::reserve(&mut rows, UNSETTLED, COLLECTING));
+            rows.extend(some.filter(|&row| self.counts.of(row) == 0));
+            self.give(rows.iter().copied(), |_, _| 0, each)?;
+            self.rows = rows;
+            if u64::from(step_of(best)) > self.greatest {
                 break;
             }
         }
@@ -84,16 +80,8 @@ impl Search<'_> {
 
     /// Gives those of these rows to `each` whose sizes allow that they are similar enough.
     fn look(&mut self, rows: &[u32], each: &mut dyn Taker) -> Looked<()> {
-        let Self { segment, probe, edits, greatest, .. } = self;
         for rows in rows.chunks(UNSETTLED) {
-            segment.look(rows.iter().copied(), |_, row, bytes| {
-                if !row.has(Row::DEAD | Row::NULL)
-                    && let Some(similar) = judge(probe, *edits, bytes, u32::MAX, *greatest)
-                {
-                    *greatest = each.row(row, similar);
-                }
-            })?;
-            *greatest = each.settle().unwrap_or(*greatest);
+            self.give(rows.iter().copied(), |_, _| u32::MAX, each)?;
         }
         Ok(())
     }
