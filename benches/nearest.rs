@@ -80,7 +80,7 @@ fn main() {
         last.sort_by(f64::total_cmp);
         let of = |percent: usize| last.get(last.len() * percent / 100).copied().unwrap_or(0.0);
         println!(
-            "| {name} | {} | {threads} | {pairs} | {:.2} | {} | {:.2} | {:.2} | {:.2}, {:.2} |",
+            "| {name} | {} | {threads} | {pairs} | {:.3} | {} | {:.3} | {:.2} | {:.2}, {:.2} |",
             some.len(),
             times[0],
             found.len(),

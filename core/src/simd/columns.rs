@@ -25,6 +25,12 @@ pub struct Column(pub [u64; WORDS]);
 impl Column {
     /// No record.
     pub const NONE: Self = Self([0; WORDS]);
+
+    /// Reports whether there is no record.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().fold(0, |all, word| all | word) == 0
+    }
 }
 
 /// A kernel, and what it takes.
@@ -118,22 +124,20 @@ pub fn increment(planes: &mut [Column], record: usize) {
 }
 
 /// Defines a function that does what a kernel does, for vectors of some words. `load`, `store`,
-/// `and`, `or`, `xor` and `without` (the second and not the first) work on vectors; `load` and
-/// `store` get a column and a place in it.
+/// `and`, `or`, `xor` and `without` (the second and not the first) work on vectors, `xor3` and
+/// `majority` on three; `load` and `store` get a column and a place in it.
 macro_rules! kernel {
     (
         $(#[$attribute:meta])* $name:ident, $words:literal, $zero:expr, $ones:expr,
-        $load:expr, $store:expr, $and:expr, $or:expr, $xor:expr, $without:expr
+        $load:expr, $store:expr, $and:expr, $or:expr, $xor:expr, $without:expr, $xor3:expr, $majority:expr
     ) => {
         $(#[$attribute])*
         fn $name(columns: &[Column], numbers: &[u32], planes: &mut [Column], least: u32) -> Column {
             let (load, store, and, or, xor, without) = ($load, $store, $and, $or, $xor, $without);
+            let (xor3, majority) = ($xor3, $majority);
             // The sum and the carry of two and of three bits.
             let half = |a, b| (xor(a, b), and(a, b));
-            let full = |a, b, c| {
-                let differ = xor(a, b);
-                (xor(differ, c), or(and(a, b), and(differ, c)))
-            };
+            let full = |a, b, c| (xor3(a, b, c), majority(a, b, c));
             let mut found = Column::NONE;
             let (low, high) = planes.split_at_mut(LEAST_PLANES);
             for at in (0..WORDS).step_by($words) {
@@ -209,7 +213,9 @@ kernel!(
     |a: u64, b: u64| a & b,
     |a: u64, b: u64| a | b,
     |a: u64, b: u64| a ^ b,
-    |a: u64, b: u64| !a & b
+    |a: u64, b: u64| !a & b,
+    |a: u64, b: u64, c: u64| a ^ b ^ c,
+    |a: u64, b: u64, c: u64| a & b | (a ^ b) & c
 );
 
 #[cfg(target_arch = "x86_64")]
@@ -218,7 +224,7 @@ mod x86 {
         __m256i, __m512i, _mm256_and_si256, _mm256_andnot_si256, _mm256_load_si256, _mm256_or_si256,
         _mm256_set1_epi64x, _mm256_setzero_si256, _mm256_store_si256, _mm256_xor_si256, _mm512_and_si512,
         _mm512_andnot_si512, _mm512_load_si512, _mm512_or_si512, _mm512_set1_epi64, _mm512_setzero_si512,
-        _mm512_store_si512, _mm512_xor_si512,
+        _mm512_store_si512, _mm512_ternarylogic_epi64, _mm512_xor_si512,
     };
 
     use super::{Column, LEAST_PLANES, WORDS};
@@ -249,7 +255,12 @@ mod x86 {
             |a, b| _mm256_and_si256(a, b),
             |a, b| _mm256_or_si256(a, b),
             |a, b| _mm256_xor_si256(a, b),
-            |a, b| _mm256_andnot_si256(a, b)
+            |a, b| _mm256_andnot_si256(a, b),
+            |a, b, c| _mm256_xor_si256(_mm256_xor_si256(a, b), c),
+            |a, b, c| _mm256_or_si256(
+                _mm256_and_si256(a, b),
+                _mm256_and_si256(_mm256_xor_si256(a, b), c)
+            )
         );
         // SAFETY: the list of kernels offers this one only where the processor has the
         // instructions.
@@ -272,7 +283,10 @@ mod x86 {
             |a, b| _mm512_and_si512(a, b),
             |a, b| _mm512_or_si512(a, b),
             |a, b| _mm512_xor_si512(a, b),
-            |a, b| _mm512_andnot_si512(a, b)
+            |a, b| _mm512_andnot_si512(a, b),
+            // The constants are the truth tables.
+            |a, b, c| _mm512_ternarylogic_epi64::<0b1001_0110>(a, b, c),
+            |a, b, c| _mm512_ternarylogic_epi64::<0b1110_1000>(a, b, c)
         );
         // SAFETY: the list of kernels offers this one only where the processor has the
         // instructions.

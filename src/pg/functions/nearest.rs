@@ -11,8 +11,9 @@ use crate::pg::request::NearestRequest;
 use crate::pg::request::form::{self, Form};
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::Result;
-use crate::pg::server::set_returning::{self, Rows};
-use neardup_core::joins::nearest::rows::NearestRows;
+use crate::pg::server::executor::interrupt_pending;
+use crate::pg::server::set_returning::{self, Put, Rows};
+use neardup_core::joins::nearest::rows::{NearestRow, NearestRows};
 use neardup_core::methods::account::milliseconds;
 use neardup_core::methods::nearest::search;
 
@@ -48,6 +49,35 @@ impl NearestOfEach {
     }
 }
 
+impl NearestOfEach {
+    /// Searches for some more rows. Meanwhile it passes those that were found before to `put`.
+    /// Returns false when all are found.
+    fn advance(&mut self, put: &mut Put<'_, 4>) -> Result<bool> {
+        let began = Instant::now();
+        let Self { rows, finished, kept } = self;
+        let more = rows.advance_beside(&finished.executor, &mut |take| {
+            while !interrupt_pending()
+                && let Some(found) = take()
+            {
+                put(values(finished, found), NO_NULLS);
+            }
+        })?;
+        let account = &mut kept.account;
+        account.phases[2] += milliseconds(began);
+        account.peak_memory = account.peak_memory.max(rows.bytes() as u64);
+        finished.progress.report(|| format!("finding the nearest, {:.0} %", 100.0 * rows.progress()));
+        Ok(more)
+    }
+}
+
+/// Returns a row of the result.
+fn values(finished: &Finished, found: NearestRow) -> [Datum; 4] {
+    let [id, nearest] = finished.ids(found.row, found.nearest);
+    [id, nearest, Datum::from(found.similarity.to_bits()), Datum::from(found.rank)]
+}
+
+const NO_NULLS: [bool; 4] = [false; 4];
+
 impl Rows<4> for NearestOfEach {
     fn columns(&self) -> [&'static str; 4] {
         ["id", "nearest_id", "similarity", "rank"]
@@ -55,26 +85,22 @@ impl Rows<4> for NearestOfEach {
 
     fn next(&mut self) -> Result<Option<[Datum; 4]>> {
         check_for_interrupts!();
-        let found = loop {
+        loop {
             if let Some(found) = self.rows.take() {
-                break found;
+                return Ok(Some(values(&self.finished, found)));
             }
-            let began = Instant::now();
-            let more = self.rows.advance(&self.finished.executor)?;
-            let account = &mut self.kept.account;
-            account.phases[2] += milliseconds(began);
-            account.peak_memory = account.peak_memory.max(self.rows.bytes() as u64);
-            let rows = &self.rows;
-            self.finished
-                .progress
-                .report(|| format!("finding the nearest, {:.0} %", 100.0 * rows.progress()));
-            if !more {
+            if !self.advance(&mut |_, _| {})? {
                 return Ok(None);
             }
-        };
-        let [id, nearest] = self.finished.ids(found.row, found.nearest);
-        let similarity = Datum::from(found.similarity.to_bits());
-        Ok(Some([id, nearest, similarity, Datum::from(found.rank)]))
+        }
+    }
+
+    fn each(&mut self, put: &mut Put<'_, 4>) -> Result<()> {
+        while self.advance(put)? {}
+        while let Some(values) = self.next()? {
+            put(values, NO_NULLS);
+        }
+        Ok(())
     }
 }
 

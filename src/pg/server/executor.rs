@@ -153,7 +153,10 @@ fn run_until_interrupt(threads: usize, work: &Task<'_>, beside: Option<&mut dyn 
         }
         if let Some(beside) = beside {
             let _held = InterruptsHeld::new();
+            // If it fails, the scope waits for the workers before the error leaves it.
+            let failing = OnDrop(|| stop.request());
             beside();
+            std::mem::forget(failing);
         }
         while running.load(Ordering::SeqCst) > 0 {
             if interrupt_pending() {

@@ -29,7 +29,19 @@ pub(crate) trait Rows<const N: usize>: 'static {
     fn nulls(&self) -> [bool; N] {
         [false; N]
     }
+
+    /// Passes all rows that are left to `put`. A source whose search runs in other threads may do
+    /// so meanwhile.
+    fn each(&mut self, put: &mut Put<'_, N>) -> Result<()> {
+        while let Some(values) = self.next()? {
+            put(values, self.nulls());
+        }
+        Ok(())
+    }
 }
+
+/// Gets a row, and which of its columns are NULL.
+pub(crate) type Put<'a, const N: usize> = dyn FnMut([Datum; N], [bool; N]) + 'a;
 
 /// Reports whether the server wants all rows at once.
 pub(crate) fn wants_all(call: Call) -> Result<bool> {
@@ -85,6 +97,10 @@ impl<R: Rows<N>, const N: usize> Rows<N> for WithinMemory<R> {
     fn nulls(&self) -> [bool; N] {
         self.rows.nulls()
     }
+
+    fn each(&mut self, put: &mut Put<'_, N>) -> Result<()> {
+        self.rows.each(put)
+    }
 }
 
 /// Returns all rows at once.
@@ -92,9 +108,7 @@ pub(crate) fn all<const N: usize>(call: Call, mut rows: impl Rows<N>) -> Result<
     let mut store = Store::new(call);
     // SAFETY: the server made the descriptor for the call.
     unsafe { check_names(store.descriptor, &rows.columns())? };
-    while let Some(values) = rows.next()? {
-        store.put(values, rows.nulls());
-    }
+    rows.each(&mut |values, nulls| store.put(values, nulls))?;
     Ok(Datum::null())
 }
 

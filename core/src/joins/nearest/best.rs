@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::joins::Counts;
 use crate::memory;
 use crate::simd::columns::{Column, RECORDS, at_least, sum};
+use crate::simd::prefetch::prefetch;
 
 const DOING: &str = "finding the nearest";
 
@@ -53,7 +54,11 @@ impl<const W: usize> Search<'_, W> {
         near.clear();
         memory::reserve(near, 2 * blocks.len(), DOING)?;
         let mut known = None;
-        for &block in blocks {
+        for (n, &block) in blocks.iter().enumerate() {
+            if let Some(&next) = blocks.get(n + 1) {
+                let columns = index.frequent.block(next);
+                self.columns.iter().for_each(|&number| prefetch(columns, number as usize));
+            }
             let mut found = match self.need(block, &mut known) {
                 Some(need) => run(index.frequent.block(block), self.columns, sums.of(block), need),
                 None => Column::NONE,
@@ -73,7 +78,7 @@ impl<const W: usize> Search<'_, W> {
                 false => self.greatest(blocks, sums, near, best),
             }
             for (&block, best) in blocks.iter().zip(&*best) {
-                if *best != Column::NONE {
+                if !best.is_empty() {
                     self.offer_all(block, best, sums.of(block))?;
                 }
             }
@@ -82,7 +87,7 @@ impl<const W: usize> Search<'_, W> {
             }
             let mut known = None;
             for ((&block, near), best) in blocks.iter().zip(&mut *near).zip(&*best) {
-                if *near != Column::NONE {
+                if !near.is_empty() {
                     let still = match self.need(block, &mut known) {
                         Some(need) => run(&[], &[], sums.of(block), need),
                         None => Column::NONE,
@@ -164,7 +169,7 @@ impl<const W: usize> Search<'_, W> {
                 self.counts.candidates += 1;
             }
             if better {
-                self.probe.raise_need(index.measure);
+                self.probe.raise(index.measure);
             }
         }
         Ok(())
@@ -174,6 +179,9 @@ impl<const W: usize> Search<'_, W> {
     #[inline]
     fn offer(&mut self, other: usize, shared: u32) -> Result<bool> {
         let similarity = self.probe.similarity(shared, self.index.records.size(other));
+        if self.probe.top.worst().is_some_and(|worst| similarity < worst.similarity()) {
+            return Ok(false);
+        }
         let mut better = false;
         for &rank in self.index.ranks.rows(other) {
             if !self.probe.top.push(Partner::new(similarity, rank))? {

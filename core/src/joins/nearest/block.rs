@@ -43,6 +43,8 @@ pub struct Block {
     done: Option<Done>,
     /// The search for the other records, once all entries are done.
     counting: Option<Counting>,
+    /// The best rows of the first records, once the search is done.
+    partners: Vec<Vec<Partner>>,
     /// The counters of the search.
     pub counts: Counts,
 }
@@ -73,6 +75,7 @@ impl Block {
             at: 0,
             done: None,
             counting: None,
+            partners: Vec::new(),
             counts: Counts::default(),
         }
     }
@@ -82,9 +85,9 @@ impl Block {
         self.records.start
     }
 
-    /// Returns the searches of the records, which are done.
-    pub fn into_probes(self) -> Vec<Probe> {
-        self.probes
+    /// Returns the best rows of each record, the best first. The search is done.
+    pub fn into_partners(self) -> Vec<Vec<Partner>> {
+        self.partners
     }
 
     fn begin<const W: usize>(&mut self, index: &Index<W>, stop: &Stop) -> Result<()> {
@@ -141,8 +144,22 @@ impl Block {
             waiting.extend((0..).zip(&self.probes).filter(|(_, probe)| !probe.is_done()).map(|(n, _)| n));
             self.counting = Some(Counting::new(waiting));
         }
-        let Some(counting) = &mut self.counting else { return Ok(()) };
-        counting.work(index, self.records.start, &mut self.probes, &mut self.counts, stop)
+        if let Some(counting) = &mut self.counting {
+            counting.work(index, self.records.start, &mut self.probes, &mut self.counts, stop)?;
+        }
+        self.sort(stop)
+    }
+
+    /// Sorts the best rows of each record.
+    fn sort(&mut self, stop: &Stop) -> Result<()> {
+        let more = self.records.len() - self.partners.len();
+        memory::reserve(&mut self.partners, more, DOING)?;
+        for probe in &mut self.probes[self.partners.len()..] {
+            stop.check()?;
+            self.partners.push(probe.top.take_sorted());
+        }
+        self.probes = Vec::new();
+        Ok(())
     }
 
     fn probe(&self, entry: usize) -> &Probe {
@@ -255,11 +272,16 @@ impl<const W: usize> Comparison<'_, W> {
         probe.cost.entries += piece.len() as u64;
         probe.cost.spent += AN_ENTRY * piece.len() as u64 + A_LOOK * near.len() as u64;
         for (n, &place) in near.iter().enumerate() {
-            if let Some(&next) = near.get(n + 4) {
+            if let Some(&next) = near.get(n + 8) {
                 index.records.prefetch_place(records[next as usize]);
+                index.ranks.prefetch_range(records[next as usize]);
+            }
+            if let Some(&next) = near.get(n + 4) {
+                index.records.prefetch(records[next as usize] as usize, usize::MAX);
             }
             self.look(record, probe, place as usize, counts)?;
         }
+        probe.follow(index.largest);
         Ok(())
     }
 
@@ -299,7 +321,7 @@ impl<const W: usize> Comparison<'_, W> {
                 break;
             }
         }
-        probe.raise(index.measure, index.largest);
+        probe.raise(index.measure);
         Ok(())
     }
 }

@@ -17,6 +17,7 @@ use crate::executor::Stop;
 use crate::joins::Counts;
 use crate::memory;
 use crate::simd::columns::{Column, RECORDS, increment, planes};
+use crate::simd::prefetch::prefetch;
 
 const DOING: &str = "finding the nearest";
 
@@ -31,6 +32,9 @@ const CACHE: usize = 1 << 20;
 
 /// So many entries of lists for each block are many.
 const MANY: usize = 64;
+
+/// How many lists in advance their records are fetched.
+const AHEAD: usize = 8;
 
 /// How many records are searched for together.
 const CHUNK: usize = 1 << 8;
@@ -60,8 +64,10 @@ pub struct Counting {
 /// A place in the list of a token.
 #[derive(Debug, Clone, Copy)]
 struct Cursor {
-    token: u32,
-    at: u32,
+    /// The place among the records of all lists.
+    at: usize,
+    /// How many records of the list are left.
+    left: u32,
     /// The record at this place, or `u32::MAX` at the end of the list.
     record: u32,
 }
@@ -171,12 +177,11 @@ impl Counting {
         let cursors = &mut self.cursors[from.0..to.0];
         if window.start == 0 {
             // The windows went round.
-            cursors.iter_mut().for_each(|cursor| *cursor = Cursor::new(cursor.token, &index.lists));
+            let tokens = index.records.tokens(record);
+            cursors.iter_mut().zip(tokens).for_each(|(cursor, &token)| *cursor = Cursor::new(token, &index.lists));
         }
-        if self.windows > 0 {
-            // The window before this one may have raised the condition.
-            probe.raise(index.measure, index.largest);
-        }
+        // The window before this one may have raised the condition.
+        probe.follow(index.largest);
         let reach = index.reach(probe);
         let reach = reach.start.max(window.start)..reach.end.min(window.end);
         if reach.is_empty() {
@@ -198,16 +203,20 @@ impl Counting {
             memory::reserve(rare, records, DOING)?;
             rare.resize(records, 0);
         }
-        for cursor in cursors {
+        let all = index.lists.all();
+        for n in 0..cursors.len() {
+            if let Some(next) = cursors.get(n + AHEAD).filter(|next| (next.record as usize) < window.end) {
+                prefetch(all, next.at);
+            }
+            let cursor = &mut cursors[n];
             if (cursor.record as usize) < window.end {
-                let list = index.lists.of(cursor.token).0;
                 if in_bytes {
-                    cursor.pass(list, window, |place| rare[place] += 1);
+                    cursor.pass(all, window, |place| rare[place] += 1);
                 } else {
                     let add = |place| {
                         increment(&mut sums[place / RECORDS * planes..][..planes], place % RECORDS);
                     };
-                    cursor.pass(list, window, add);
+                    cursor.pass(all, window, add);
                 }
             }
         }
@@ -235,25 +244,29 @@ impl Counting {
 impl Cursor {
     /// Returns the first place of the list of a token.
     fn new(token: u32, lists: &Lists) -> Self {
-        Self { token, at: 0, record: lists.of(token).0.first().copied().unwrap_or(u32::MAX) }
+        let Range { start, end } = lists.range(token);
+        let record = lists.all()[start..end].first().copied().unwrap_or(u32::MAX);
+        // Records are numbered with 32 bits.
+        Self { at: start, left: (end - start) as u32, record }
     }
 
-    /// Calls `add` with the places in a window of those records of the list that are in it.
+    /// Calls `add` with the places in a window of those records of the list that are in it. `all`
+    /// are the records of all lists.
     #[inline]
-    fn pass(&mut self, list: &[u32], window: &Range<usize>, mut add: impl FnMut(usize)) {
-        let at = self.at as usize;
+    fn pass(&mut self, all: &[u32], window: &Range<usize>, mut add: impl FnMut(usize)) {
+        let list = &all[self.at..][..self.left as usize];
         // The windows go round once.
         let mut at = match self.record as usize {
             record if record < window.start => {
-                at + list[at..].partition_point(|&record| (record as usize) < window.start)
+                list.partition_point(|&record| (record as usize) < window.start)
             }
-            _ => at,
+            _ => 0,
         };
         while let Some(&record) = list.get(at).filter(|&&record| (record as usize) < window.end) {
             add(record as usize - window.start);
             at += 1;
         }
-        self.at = at as u32;
         self.record = list.get(at).copied().unwrap_or(u32::MAX);
+        (self.at, self.left) = (self.at + at, self.left - at as u32);
     }
 }

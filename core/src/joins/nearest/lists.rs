@@ -71,8 +71,20 @@ impl Lists {
     /// Returns the records that have a token, and their numbers of tokens from it on.
     #[inline]
     pub fn of(&self, token: u32) -> (&[u32], &[u16]) {
-        let range = self.starts[token as usize]..self.starts[token as usize + 1];
+        let range = self.range(token);
         (&self.records[range.clone()], &self.rests[range])
+    }
+
+    /// Returns the place of the list of a token among the records of all lists.
+    #[inline]
+    pub fn range(&self, token: u32) -> Range<usize> {
+        self.starts[token as usize]..self.starts[token as usize + 1]
+    }
+
+    /// Returns the records of all lists.
+    #[inline]
+    pub fn all(&self) -> &[u32] {
+        &self.records
     }
 
     /// Returns the number of bytes on the heap.

@@ -45,6 +45,22 @@ pub struct NearestSearch {
     counts: Counts,
 }
 
+/// Some of the records.
+#[derive(Debug)]
+pub struct Batch(Vec<Block>);
+
+impl Batch {
+    /// Reports whether there is no record.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the nearest of the records, once the work is done.
+    pub fn into_nearest(self) -> impl Iterator<Item = Nearest> {
+        self.0.into_iter().map(|block| Nearest { first: block.start(), partners: block.into_partners() })
+    }
+}
+
 /// The best rows for some consecutive records, their own rows among them.
 #[derive(Debug)]
 pub struct Nearest {
@@ -74,14 +90,10 @@ impl NearestSearch {
         Ok(Self { index, todo, counts: Counts::default() })
     }
 
-    /// Returns the nearest of the next records, or `None` when all are done. Their number is
-    /// bounded.
-    pub fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<Nearest>>> {
+    /// Takes the next records, whose number is bounded: none when all are done.
+    pub fn take(&mut self, executor: &dyn Executor) -> Batch {
         /// The blocks of a batch for each thread: some take longer than others.
         const BLOCKS: usize = 4;
-        if self.todo.is_empty() {
-            return Ok(None);
-        }
         let mut blocks = Vec::new();
         for _ in 0..BLOCKS * executor.count() {
             let records = self.index.block(self.todo.clone(), executor.count());
@@ -90,15 +102,18 @@ impl NearestSearch {
                 blocks.push(Block::new(records));
             }
         }
-        executor::each(executor, &mut blocks, |block, stop| self.index.work(block, stop))?;
-        let mut found = Vec::new();
-        for block in blocks {
-            self.counts.add(&block.counts);
-            let first = block.start();
-            let partners = block.into_probes().into_iter().map(|probe| probe.top.into_sorted()).collect();
-            found.push(Nearest { first, partners });
-        }
-        Ok(Some(found))
+        Batch(blocks)
+    }
+
+    /// Searches for the nearest of the records of a batch. Meanwhile it calls `beside` in the
+    /// calling thread.
+    pub fn work(&self, batch: &mut Batch, executor: &dyn Executor, beside: &mut dyn FnMut()) -> Result<()> {
+        executor::each_beside(executor, &mut batch.0, |block, stop| self.index.work(block, stop), beside)
+    }
+
+    /// Takes over what was counted during the work on a batch.
+    pub fn count(&mut self, batch: &Batch) {
+        batch.0.iter().for_each(|block| self.counts.add(&block.counts));
     }
 
     /// Returns what the filters have counted so far.
@@ -141,7 +156,7 @@ impl<const W: usize> Searches for Index<W> {
         const TOKENS: usize = 1 << 20;
         const PARTNERS: usize = 1 << 20;
         /// Every thread gets some blocks.
-        const BLOCKS: usize = 8;
+        const BLOCKS: usize = 32;
         let all = self.records.len().div_ceil(BLOCKS * threads);
         let most = (PARTNERS / self.wanted.max(1)).clamp(1, all.max(1));
         let mut tokens = 0;

@@ -26,6 +26,8 @@ pub struct Probe {
     pub waits: bool,
     /// The condition that a partner has to meet.
     predicate: Predicate,
+    /// The condition was raised, and the sizes do not follow it yet: there may be fewer of them.
+    raised: bool,
     /// The least size that a partner can have which shares none of the tokens so far.
     pub least: u32,
     /// The greatest such size; it is less than the least one if there is no such partner.
@@ -62,9 +64,11 @@ impl Probe {
             top.push(Partner::new(measure.similarity(size, size, size), rank))?;
         }
         let predicate = Predicate::shared(measure, 1);
+        let cost = Cost::default();
         let mut probe =
-            Self { top, size, left, cost: Cost::default(), waits: false, predicate, least: 1, most: largest };
-        probe.raise(measure, largest);
+            Self { top, size, left, cost, waits: false, predicate, raised: true, least: 1, most: largest };
+        probe.raise(measure);
+        probe.follow(largest);
         Ok(probe)
     }
 
@@ -119,21 +123,23 @@ impl Probe {
         };
     }
 
-    /// Takes over the condition of the worst of the best rows. O(log largest).
-    pub fn raise(&mut self, measure: Measure, largest: u32) {
+    /// Takes over the condition of the worst of the best rows, but not for the sizes. O(1).
+    #[inline]
+    pub fn raise(&mut self, measure: Measure) {
         let Some(worst) = self.top.worst() else { return };
-        // A similarity of two sets that share a token is a valid threshold.
-        let Ok(predicate) = Predicate::new(measure, worst.similarity()) else { return };
-        self.predicate = predicate;
-        self.bound(largest);
+        let similarity = worst.similarity();
+        if similarity > self.predicate.threshold() {
+            // A similarity of two sets that share a token is a valid threshold.
+            let Ok(predicate) = Predicate::new(measure, similarity) else { return };
+            (self.predicate, self.raised) = (predicate, true);
+        }
     }
 
-    /// Takes over the condition of the worst of the best rows, but not for the sizes. O(1).
-    pub fn raise_need(&mut self, measure: Measure) {
-        let Some(worst) = self.top.worst() else { return };
-        // A similarity of two sets that share a token is a valid threshold.
-        if let Ok(predicate) = Predicate::new(measure, worst.similarity()) {
-            self.predicate = predicate;
+    /// Applies the condition to the sizes, if it was raised. O(log largest).
+    #[inline]
+    pub fn follow(&mut self, largest: u32) {
+        if self.raised {
+            self.bound(largest);
         }
     }
 
@@ -152,12 +158,12 @@ impl Probe {
     }
 
     /// Returns the least number of tokens that the record and any partner of these sizes must
-    /// share, or `None` if no number is enough. It tells after [`Probe::raise_need`], too.
+    /// share, or `None` if no number is enough. The sizes need not follow the condition.
     #[inline]
     pub fn need_within(&mut self, first: u32, last: u32, largest: u32) -> Option<u32> {
         // A larger partner must share at least as many tokens.
         self.need(first).or_else(|| {
-            self.bound(largest);
+            self.follow(largest);
             let least = first.max(self.least);
             if least <= last.min(self.most) { self.need(least) } else { None }
         })
@@ -183,6 +189,7 @@ impl Probe {
         self.least = partition(1, self.left.min(largest), |size| !self.reaches(size));
         self.most = largest;
         self.lower();
+        self.raised = false;
     }
 
     /// Returns the greatest number of tokens that only one of the two sets may have, for partners

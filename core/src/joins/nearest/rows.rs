@@ -43,6 +43,15 @@ pub struct NearestRow {
 #[derive(Debug)]
 pub struct NearestRows {
     search: NearestSearch,
+    found: Found,
+}
+
+/// Takes rows during the search for more: it gets a function that returns the next row.
+pub type Beside<'a> = dyn FnMut(&mut dyn FnMut() -> Option<NearestRow>) + 'a;
+
+/// The rows that were found and not given yet.
+#[derive(Debug)]
+struct Found {
     k: usize,
     /// The rows in the order of their ids.
     order: Vec<u32>,
@@ -73,12 +82,57 @@ impl NearestRows {
         let records = table.store.take()?;
         let parts = Parts { records, ranks, tokens: shared_tokens, measure, wanted, short };
         let search = NearestSearch::new(parts, executor)?;
-        Ok(Self { search, k, order, batch: VecDeque::new(), at: (0, 0, 0), of_row: 0, given: 0 })
+        let found = Found { k, order, batch: VecDeque::new(), at: (0, 0, 0), of_row: 0, given: 0 };
+        Ok(Self { search, found })
     }
 
     /// Returns the next row that was already found, or `None` when [`NearestRows::advance`] has to
     /// be called. O(1) amortised.
     pub fn take(&mut self) -> Option<NearestRow> {
+        self.found.take(&self.search)
+    }
+
+    /// Searches for some more records. Returns false when all are done.
+    pub fn advance(&mut self, executor: &dyn Executor) -> Result<bool> {
+        self.advance_beside(executor, &mut |_| {})
+    }
+
+    /// Does the same as [`NearestRows::advance`]. Meanwhile it calls `beside` in the calling thread
+    /// with a function that returns the next row of those that were found before.
+    pub fn advance_beside(&mut self, executor: &dyn Executor, beside: &mut Beside<'_>) -> Result<bool> {
+        let Self { search, found } = self;
+        let mut batch = search.take(executor);
+        search.work(&mut batch, executor, &mut || beside(&mut || found.take(search)))?;
+        search.count(&batch);
+        let more = !batch.is_empty();
+        found.batch.extend(batch.into_nearest());
+        Ok(more)
+    }
+
+    /// Returns what the filters have counted so far.
+    pub fn counts(&self) -> Counts {
+        self.search.counts()
+    }
+
+    /// Returns how many rows were given so far.
+    pub fn given(&self) -> u64 {
+        self.found.given
+    }
+
+    /// Returns the share of the work that is done, 0 to 1.
+    pub fn progress(&self) -> f64 {
+        self.search.progress()
+    }
+
+    /// Returns the number of bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        self.search.bytes() + self.found.bytes()
+    }
+}
+
+impl Found {
+    /// Returns the next row.
+    fn take(&mut self, search: &NearestSearch) -> Option<NearestRow> {
         loop {
             let Nearest { first, partners } = self.batch.front()?;
             let (record, row, partner) = self.at;
@@ -87,7 +141,7 @@ impl NearestRows {
                 self.at = (0, 0, 0);
                 continue;
             };
-            let ranks = self.search.ranks(first + record);
+            let ranks = search.ranks(first + record);
             let Some(&own) = ranks.get(row) else {
                 self.at = (record + 1, 0, 0);
                 continue;
@@ -115,33 +169,9 @@ impl NearestRows {
         }
     }
 
-    /// Searches for some more records. Returns false when all are done.
-    pub fn advance(&mut self, executor: &dyn Executor) -> Result<bool> {
-        let batch = self.search.next_batch(executor)?;
-        let more = batch.is_some();
-        self.batch.extend(batch.into_iter().flatten());
-        Ok(more)
-    }
-
-    /// Returns what the filters have counted so far.
-    pub fn counts(&self) -> Counts {
-        self.search.counts()
-    }
-
-    /// Returns how many rows were given so far.
-    pub fn given(&self) -> u64 {
-        self.given
-    }
-
-    /// Returns the share of the work that is done, 0 to 1.
-    pub fn progress(&self) -> f64 {
-        self.search.progress()
-    }
-
-    /// Returns the number of bytes on the heap.
-    pub fn bytes(&self) -> usize {
+    fn bytes(&self) -> usize {
         let of = |nearest: &Nearest| nearest.partners.iter().map(memory::bytes).sum::<usize>();
-        self.search.bytes() + memory::bytes(&self.order) + self.batch.iter().map(of).sum::<usize>()
+        memory::bytes(&self.order) + self.batch.iter().map(of).sum::<usize>()
     }
 }
 

@@ -72,9 +72,9 @@ impl Top {
         self.partners.clear();
     }
 
-    /// Returns the rows, the best first.
-    pub fn into_sorted(self) -> Vec<Partner> {
-        self.partners.into_sorted_vec()
+    /// Takes the rows, the best first.
+    pub fn take_sorted(&mut self) -> Vec<Partner> {
+        std::mem::take(&mut self.partners).into_sorted_vec()
     }
 }
 
@@ -100,7 +100,7 @@ mod tests {
             }
             prop_assert_eq!(top.worst().is_some(), expected.len() == most);
             let kept: Vec<_> =
-                top.into_sorted().into_iter().map(|partner| (partner.similarity(), partner.rank)).collect();
+                top.take_sorted().into_iter().map(|partner| (partner.similarity(), partner.rank)).collect();
             prop_assert_eq!(kept, expected);
         }
     }
