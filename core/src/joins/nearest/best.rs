@@ -26,6 +26,8 @@ pub struct Search<'a, const W: usize> {
     pub columns: &'a [u32],
     /// The counters of the search.
     pub counts: &'a mut Counts,
+    /// The number of tokens that the best rows of the record before share with it at least.
+    pub usual: &'a mut u32,
 }
 
 /// The counts of the records of a window.
@@ -108,8 +110,7 @@ impl<const W: usize> Search<'_, W> {
     #[inline]
     fn need(&mut self, block: usize, known: &mut Option<(u32, u32)>) -> Option<u32> {
         const LITTLE: u32 = 8;
-        let sizes = &self.index.records.sizes()[block * RECORDS..];
-        let (first, last) = (sizes[0], sizes[sizes.len().min(RECORDS) - 1]);
+        let [first, last] = self.index.sizes_in(block);
         // The number hardly grows from a size to one that is little greater.
         let need = match *known {
             Some((size, need)) if size == first => Some(need),
@@ -121,27 +122,33 @@ impl<const W: usize> Search<'_, W> {
     }
 
     /// Finds those of some records that have the greatest counts: few of them, but as many as are
-    /// wanted.
-    fn greatest(&self, blocks: &[usize], sums: &mut Sums<'_>, of: &[Column], best: &mut [Column]) {
-        let most = u32::BITS.min(sums.planes as u32);
-        let mut choose = |least: u32, best: &mut [Column]| {
+    /// wanted. The search for the least of these counts begins at that of the record before, which
+    /// is mostly close.
+    fn greatest(&mut self, blocks: &[usize], sums: &mut Sums<'_>, of: &[Column], best: &mut [Column]) {
+        let most = 1_u32.checked_shl(sums.planes as u32).unwrap_or(u32::MAX);
+        let mut choose = |least: u32| {
             for ((best, of), &block) in best.iter_mut().zip(of).zip(blocks) {
                 let some = (self.index.columns.run)(&[], &[], sums.of(block), least);
                 *best = Column(std::array::from_fn(|word| of.0[word] & some.0[word]));
             }
             (self.index.columns.count)(best)
         };
-        let mut least = 0;
-        for bit in (0..most).rev() {
-            let count = choose(least | 1 << bit, best);
-            if count >= self.index.wanted {
-                least |= 1 << bit;
-                if count <= self.few() {
-                    return;
-                }
+        // As many records as are wanted have `low` tokens or more, and fewer have `high`.
+        let (mut low, mut high) = (0, most);
+        let (mut least, mut step) = (*self.usual, 1);
+        while high - low > 1 {
+            least = least.clamp(low + 1, high - 1);
+            let count = choose(least);
+            if (self.index.wanted..=self.few()).contains(&count) {
+                *self.usual = least;
+                return;
             }
+            (low, high) = if count < self.index.wanted { (low, least) } else { (least, high) };
+            least = if count < self.index.wanted { least.saturating_sub(step) } else { least.saturating_add(step) };
+            step = step.saturating_mul(2);
         }
-        choose(least, best);
+        *self.usual = low;
+        choose(low);
     }
 
     /// Offers these records of a block. The condition is raised now and then, and applied to the

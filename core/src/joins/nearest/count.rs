@@ -22,10 +22,11 @@ use crate::simd::prefetch::prefetch;
 const DOING: &str = "finding the nearest";
 
 /// How many blocks of records are counted at a time, at most.
-const BLOCKS: usize = 16;
+const BLOCKS: usize = 32;
 
-/// How many of them are searched first, which makes the condition for the others stricter.
-const FIRST: usize = 4;
+/// How many of them are searched first, which makes the condition for the others stricter: at least
+/// and at most, and if there are more, those of similar sizes.
+const FIRST: [usize; 2] = [4, 16];
 
 /// The bytes of the columns of a window.
 const CACHE: usize = 1 << 20;
@@ -82,6 +83,8 @@ struct Scratch {
     near: Vec<Column>,
     /// The blocks of a window that the record reaches.
     blocks: Vec<usize>,
+    /// See [`Search::usual`].
+    usual: u32,
 }
 
 impl Counting {
@@ -190,7 +193,7 @@ impl Counting {
         let columns = &self.columns[from.1..to.1];
         let planes = planes(cursors.len() + columns.len());
         let count = window.len().div_ceil(RECORDS) * planes;
-        let Scratch { rare, sums, near, blocks } = scratch;
+        let Scratch { rare, sums, near, blocks, usual } = scratch;
         // Of many entries, counts in bytes take less time than planes, which they fill afterwards.
         let are_many = self.entries[self.done] / MANY >= index.records.len() / RECORDS;
         let in_bytes = are_many && cursors.len() <= u8::MAX.into();
@@ -231,8 +234,9 @@ impl Counting {
         blocks.extend(places.clone());
         blocks.sort_unstable_by_key(|&block| block.abs_diff(own));
         let mut sums = Sums { first: window.start / RECORDS, planes, all: sums };
-        let mut search = Search { index, record, probe, columns, counts };
-        let (some, others) = blocks.split_at_mut(FIRST.min(places.len()));
+        let mut search = Search { index, record, probe, columns, counts, usual };
+        let similar = blocks.iter().take_while(|&&block| index.has_similar(block, record)).count();
+        let (some, others) = blocks.split_at_mut(similar.clamp(FIRST[0], FIRST[1]).min(places.len()));
         some.sort_unstable();
         others.sort_unstable();
         search.blocks(some, &mut sums, near)?;

@@ -178,6 +178,20 @@ impl<const W: usize> Index<W> {
         self.runs.range(first).start as usize..self.runs.range(end - 1).end as usize
     }
 
+    /// Returns the least and the greatest size of the records of a block.
+    #[inline]
+    pub fn sizes_in(&self, block: usize) -> [u32; 2] {
+        let sizes = &self.records.sizes()[block * RECORDS..];
+        [sizes[0], sizes[sizes.len().min(RECORDS) - 1]]
+    }
+
+    /// Reports whether all records of a block are nearly as large as a record.
+    pub fn has_similar(&self, block: usize, record: usize) -> bool {
+        let size = u64::from(self.records.size(record));
+        let [first, last] = self.sizes_in(block).map(u64::from);
+        4 * size <= 5 * first && 4 * last <= 5 * size
+    }
+
     /// Gathers the bitmaps of these records: the first words of all, then the second words, and so
     /// on.
     pub fn gather(&self, records: &[u32], words: &mut Vec<u64>) -> Result<()> {

@@ -146,6 +146,9 @@ impl Probe {
     /// Begins the search again, from the first of the `left` tokens on: all rows that meet the
     /// condition so far are to be found again.
     pub fn again(&mut self, left: u32, own: &[u32], measure: Measure, largest: u32) -> Result<()> {
+        if self.left == left && self.cost.entries == 0 {
+            return Ok(()); // Nothing was found yet.
+        }
         self.top.clear();
         for &rank in own {
             if !self.top.push(Partner::new(measure.similarity(self.size, self.size, self.size), rank))? {
