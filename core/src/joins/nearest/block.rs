@@ -142,7 +142,9 @@ impl Block {
             let mut waiting = Vec::new();
             memory::reserve(&mut waiting, self.probes.len(), DOING)?;
             waiting.extend((0..).zip(&self.probes).filter(|(_, probe)| !probe.is_done()).map(|(n, _)| n));
-            self.counting = Some(Counting::new(waiting));
+            let tokens = |&number: &u32| index.records.tokens(self.records.start + number as usize).len();
+            let all = waiting.iter().map(tokens).sum();
+            self.counting = Some(Counting::new(waiting, all));
         }
         if let Some(counting) = &mut self.counting {
             counting.work(index, self.records.start, &mut self.probes, &mut self.counts, stop)?;

@@ -29,7 +29,7 @@ const BLOCKS: usize = 32;
 const FIRST: [usize; 2] = [4, 16];
 
 /// The bytes of the columns of a window.
-const CACHE: usize = 1 << 20;
+const CACHE: usize = 1 << 21;
 
 /// So many entries of lists for each block are many.
 const MANY: usize = 64;
@@ -37,8 +37,10 @@ const MANY: usize = 64;
 /// How many lists in advance their records are fetched.
 const AHEAD: usize = 8;
 
-/// How many records are searched for together.
-const CHUNK: usize = 1 << 8;
+/// How many records are searched for together, and how many tokens they have, at most: the more,
+/// the more records use the columns of a window in turn.
+const CHUNK: usize = 1 << 10;
+const TOKENS: usize = 1 << 18;
 
 /// The records of a block that wait for the search by counting.
 #[derive(Debug, Default)]
@@ -47,6 +49,8 @@ pub struct Counting {
     waiting: Vec<u32>,
     /// The first of those that are searched for together.
     chunk: usize,
+    /// How many are searched for together.
+    together: usize,
     /// How many windows were counted for them.
     windows: usize,
     /// How many of them are done with the next window.
@@ -88,9 +92,10 @@ struct Scratch {
 }
 
 impl Counting {
-    /// Creates the search for these records of a block.
-    pub fn new(waiting: Vec<u32>) -> Self {
-        Self { waiting, ..Self::default() }
+    /// Creates the search for these records of a block, which have so many tokens.
+    pub fn new(waiting: Vec<u32>, tokens: usize) -> Self {
+        let chunks = waiting.len().div_ceil(CHUNK).max(tokens.div_ceil(TOKENS)).max(1);
+        Self { together: waiting.len().div_ceil(chunks), waiting, ..Self::default() }
     }
 
     /// Searches until all records are done. `first` is the first record of the block.
@@ -106,7 +111,7 @@ impl Counting {
         let window = RECORDS * index.frequent.blocks_of(CACHE).min(BLOCKS);
         let all = index.records.len().div_ceil(window);
         while self.chunk < self.waiting.len() {
-            let end = self.waiting.len().min(self.chunk + CHUNK);
+            let end = self.waiting.len().min(self.chunk + self.together);
             if !self.has_begun {
                 self.begin(index, first, end, probes, stop)?;
             }
@@ -142,10 +147,10 @@ impl Counting {
         self.cursors.clear();
         self.columns.clear();
         self.starts.clear();
-        memory::reserve(&mut self.starts, CHUNK + 1, DOING)?;
+        memory::reserve(&mut self.starts, self.together + 1, DOING)?;
         self.starts.push((0, 0));
         self.entries.clear();
-        memory::reserve(&mut self.entries, CHUNK, DOING)?;
+        memory::reserve(&mut self.entries, self.together, DOING)?;
         for &number in &self.waiting[self.chunk..end] {
             stop.check()?;
             let tokens = index.records.tokens(first + number as usize);

@@ -89,12 +89,13 @@ impl Frequent {
 /// lists, but only as many as take half of the memory of all lists, or little if the call may not
 /// hold several times as much.
 fn count(records: usize, lists: &Lists, tokens: usize, records_of_an_entry: usize) -> usize {
-    /// The columns of small records may take this many bytes for each record.
-    const FREE: usize = 64;
+    /// The columns of small records may take this many bytes for each record, if there is room, and
+    /// if not.
+    const FREE: [usize; 2] = [192, 64];
     const TIMES: usize = 4;
     let many = lists.bytes() / 2;
     let has_room = allowance::has_room(TIMES * many, DOING).is_ok();
-    let bytes = if has_room { many.max(FREE * records) } else { FREE * records };
+    let bytes = if has_room { many.max(FREE[0] * records) } else { FREE[1] * records };
     let most = bytes / (records.div_ceil(RECORDS) * size_of::<Column>()).max(1);
     let length = |token: usize| lists.of(token as u32).0.len();
     let is_frequent = |&token: &usize| length(token) * records_of_an_entry > records;
