@@ -111,8 +111,8 @@ pub trait Executor {
     /// return. It returns the first error that is not a stop.
     fn run(&self, threads: usize, work: &Task<'_>) -> Result<()>;
 
-    /// Does the same as [`Executor::run`], and calls `beside` once in the calling thread, before or
-    /// during the work.
+    /// Does the same as [`Executor::run`], and calls `beside` in the calling thread, before or
+    /// during the work: at least once, and perhaps again and again.
     fn run_beside(&self, threads: usize, work: &Task<'_>, beside: &mut dyn FnMut()) -> Result<()> {
         beside();
         self.run(threads, work)

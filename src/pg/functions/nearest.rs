@@ -55,7 +55,9 @@ impl NearestOfEach {
     fn advance(&mut self, put: &mut Put<'_, 4>) -> Result<bool> {
         let began = Instant::now();
         let Self { rows, finished, kept } = self;
-        let more = rows.advance_beside(&finished.executor, &mut |take| {
+        let executor = finished.executor;
+        let more = rows.advance_beside(&executor, &mut |share, take| {
+            finished.progress.report(|| format!("finding the nearest, {:.0} %", 100.0 * share));
             while !interrupt_pending()
                 && let Some(found) = take()
             {
@@ -65,7 +67,6 @@ impl NearestOfEach {
         let account = &mut kept.account;
         account.phases[2] += milliseconds(began);
         account.peak_memory = account.peak_memory.max(rows.bytes() as u64);
-        finished.progress.report(|| format!("finding the nearest, {:.0} %", 100.0 * rows.progress()));
         Ok(more)
     }
 }

@@ -68,10 +68,9 @@ impl Executor for BackendExecutor {
 
     fn run_beside(&self, threads: usize, work: &Task<'_>, beside: &mut dyn FnMut()) -> Result<()> {
         allocator::give_back_much();
-        let mut beside = Some(beside);
         loop {
             pgrx::check_for_interrupts!();
-            match run_until_interrupt(threads.clamp(1, self.threads), work, beside.take()) {
+            match run_until_interrupt(threads.clamp(1, self.threads), work, beside) {
                 Err(Error::Stopped) => {}
                 end => return end,
             }
@@ -94,9 +93,9 @@ pub(crate) fn executor_for(bytes: usize) -> &'static dyn Executor {
 }
 
 /// Runs the workers until they are done or an interrupt is pending, and joins all of them before it
-/// returns. While the workers run, the leader runs `beside`, if it is given; interrupts wait until
+/// returns. While the workers run, the leader calls `beside` again and again; interrupts wait until
 /// `beside` ends.
-fn run_until_interrupt(threads: usize, work: &Task<'_>, beside: Option<&mut dyn FnMut()>) -> Result<()> {
+fn run_until_interrupt(threads: usize, work: &Task<'_>, beside: &mut dyn FnMut()) -> Result<()> {
     const LOOK_EVERY: Duration = Duration::from_millis(5);
     // Called before the first thread starts, because the call may make all threads share one heap.
     // A thread that found no room for a heap of its own could not use the freed memory that the C
@@ -151,14 +150,16 @@ fn run_until_interrupt(threads: usize, work: &Task<'_>, beside: Option<&mut dyn 
         if let (true, Some(error)) = (executor.is_empty(), failed) {
             return Err(error);
         }
-        if let Some(beside) = beside {
-            let _held = InterruptsHeld::new();
+        loop {
+            let held = InterruptsHeld::new();
             // If it fails, the scope waits for the workers before the error leaves it.
             let failing = OnDrop(|| stop.request());
             beside();
             std::mem::forget(failing);
-        }
-        while running.load(Ordering::SeqCst) > 0 {
+            drop(held);
+            if running.load(Ordering::SeqCst) == 0 {
+                break;
+            }
             if interrupt_pending() {
                 stop.request();
                 break;

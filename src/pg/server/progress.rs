@@ -24,8 +24,8 @@ impl Progress {
         Self { name, docs, last: Instant::now(), shown: false }
     }
 
-    /// Reports the state of the call, unless the last report is too recent. Never called while
-    /// workers run.
+    /// Reports the state of the call, unless the last report is too recent. Called by the
+    /// leader, between the work of its threads or beside it.
     pub(crate) fn report(&mut self, state: impl FnOnce() -> String) {
         const EVERY: Duration = Duration::from_millis(500);
         if self.last.elapsed() < EVERY {

@@ -7,6 +7,7 @@
 
 use std::ops::Range;
 
+use super::Nearest;
 use super::count::Counting;
 use super::index::Index;
 use super::lists::Lists;
@@ -80,14 +81,9 @@ impl Block {
         }
     }
 
-    /// Returns the first record.
-    pub fn start(&self) -> usize {
-        self.records.start
-    }
-
-    /// Returns the best rows of each record, the best first. The search is done.
-    pub fn into_partners(self) -> Vec<Vec<Partner>> {
-        self.partners
+    /// Takes the best rows of each record, the best first. The search is done.
+    pub fn take_nearest(&mut self) -> Nearest {
+        Nearest { first: self.records.start, partners: std::mem::take(&mut self.partners) }
     }
 
     fn begin<const W: usize>(&mut self, index: &Index<W>, stop: &Stop) -> Result<()> {

@@ -9,6 +9,7 @@
 //! similar the k-th row is: a row that is not similar to anything is compared with all rows, by
 //! counting the tokens that they share ([`count`], [`frequent`]).
 
+pub mod batch;
 pub mod best;
 pub mod block;
 pub mod count;
@@ -23,11 +24,12 @@ use std::fmt::Debug;
 use std::ops::Range;
 
 use crate::error::Result;
-use crate::executor::{self, Executor, Stop};
+use crate::executor::{Executor, Stop};
 use crate::joins::Counts;
 use crate::joins::set_index::bitmap::Width;
 use crate::joins::sets::bounds::{Bounds, Side};
 use crate::verify::predicate::Predicate;
+use batch::{Arrived, Batch};
 use block::Block;
 use index::{Index, Parts};
 use top::Partner;
@@ -43,22 +45,6 @@ pub struct NearestSearch {
     /// The records that are still to be searched for.
     todo: Range<usize>,
     counts: Counts,
-}
-
-/// Some of the records.
-#[derive(Debug)]
-pub struct Batch(Vec<Block>);
-
-impl Batch {
-    /// Reports whether there is no record.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Returns the nearest of the records, once the work is done.
-    pub fn into_nearest(self) -> impl Iterator<Item = Nearest> {
-        self.0.into_iter().map(|block| Nearest { first: block.start(), partners: block.into_partners() })
-    }
 }
 
 /// The best rows for some consecutive records, their own rows among them.
@@ -92,28 +78,38 @@ impl NearestSearch {
 
     /// Takes the next records, whose number is bounded: none when all are done.
     pub fn take(&mut self, executor: &dyn Executor) -> Batch {
-        /// The blocks of a batch for each thread: some take longer than others.
+        /// The rows that are found in a batch for each thread, roughly.
+        const PARTNERS: usize = 1 << 19;
+        /// The blocks of a batch for each thread, at least: some take longer than others.
         const BLOCKS: usize = 4;
+        let most = PARTNERS * executor.count() / self.index.wanted().max(1);
         let mut blocks = Vec::new();
-        for _ in 0..BLOCKS * executor.count() {
+        let first = self.todo.start;
+        while self.todo.start - first < most || blocks.len() < BLOCKS * executor.count() {
             let records = self.index.block(self.todo.clone(), executor.count());
-            if !records.is_empty() {
-                self.todo.start = records.end;
-                blocks.push(Block::new(records));
+            if records.is_empty() {
+                break;
             }
+            self.todo.start = records.end;
+            blocks.push(Block::new(records));
         }
-        Batch(blocks)
+        Batch::new(blocks)
     }
 
     /// Searches for the nearest of the records of a batch. Meanwhile it calls `beside` in the
     /// calling thread.
-    pub fn work(&self, batch: &mut Batch, executor: &dyn Executor, beside: &mut dyn FnMut()) -> Result<()> {
-        executor::each_beside(executor, &mut batch.0, |block, stop| self.index.work(block, stop), beside)
+    pub fn work(
+        &self,
+        batch: &mut Batch,
+        executor: &dyn Executor,
+        beside: &mut dyn FnMut(&Arrived),
+    ) -> Result<()> {
+        batch.work(|block, stop| self.index.work(block, stop), executor, beside)
     }
 
     /// Takes over what was counted during the work on a batch.
     pub fn count(&mut self, batch: &Batch) {
-        batch.0.iter().for_each(|block| self.counts.add(&block.counts));
+        batch.counts().for_each(|counts| self.counts.add(counts));
     }
 
     /// Returns what the filters have counted so far.
@@ -121,9 +117,9 @@ impl NearestSearch {
         self.counts
     }
 
-    /// Returns the share of the work that is done, 0 to 1.
-    pub fn progress(&self) -> f64 {
-        1.0 - self.todo.len() as f64 / self.todo.end.max(1) as f64
+    /// Returns the number of records.
+    pub fn records(&self) -> usize {
+        self.todo.end
     }
 
     /// Returns the ranks of the rows of a record, ascending.
@@ -146,6 +142,9 @@ trait Searches: Debug + Send + Sync {
     fn work(&self, block: &mut Block, stop: &Stop) -> Result<()>;
 
     fn ranks(&self, record: usize) -> &[u32];
+
+    /// Returns the number of rows to find for a record.
+    fn wanted(&self) -> usize;
 
     fn bytes(&self) -> usize;
 }
@@ -174,6 +173,10 @@ impl<const W: usize> Searches for Index<W> {
 
     fn ranks(&self, record: usize) -> &[u32] {
         self.ranks.rows(record)
+    }
+
+    fn wanted(&self) -> usize {
+        self.wanted
     }
 
     fn bytes(&self) -> usize {

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::batch::Arrived;
 use super::index::Parts;
 use super::top::Partner;
 use super::{Nearest, NearestSearch};
@@ -46,8 +47,9 @@ pub struct NearestRows {
     found: Found,
 }
 
-/// Takes rows during the search for more: it gets a function that returns the next row.
-pub type Beside<'a> = dyn FnMut(&mut dyn FnMut() -> Option<NearestRow>) + 'a;
+/// What is called during a search: it gets the share of the work that is done, and a function that
+/// returns the next row of those that were found.
+pub type Beside<'a> = dyn FnMut(f64, &mut dyn FnMut() -> Option<NearestRow>) + 'a;
 
 /// The rows that were found and not given yet.
 #[derive(Debug)]
@@ -56,6 +58,8 @@ struct Found {
     /// The rows in the order of their ids.
     order: Vec<u32>,
     batch: VecDeque<Nearest>,
+    /// The number of records that were searched for.
+    records: usize,
     /// The next record of the first part of the batch, the next of its rows, and the next of the
     /// row's partners.
     at: (usize, usize, usize),
@@ -82,7 +86,7 @@ impl NearestRows {
         let records = table.store.take()?;
         let parts = Parts { records, ranks, tokens: shared_tokens, measure, wanted, short };
         let search = NearestSearch::new(parts, executor)?;
-        let found = Found { k, order, batch: VecDeque::new(), at: (0, 0, 0), of_row: 0, given: 0 };
+        let found = Found { k, order, batch: VecDeque::new(), records: 0, at: (0, 0, 0), of_row: 0, given: 0 };
         Ok(Self { search, found })
     }
 
@@ -94,19 +98,21 @@ impl NearestRows {
 
     /// Searches for some more records. Returns false when all are done.
     pub fn advance(&mut self, executor: &dyn Executor) -> Result<bool> {
-        self.advance_beside(executor, &mut |_| {})
+        self.advance_beside(executor, &mut |_, _| {})
     }
 
-    /// Does the same as [`NearestRows::advance`]. Meanwhile it calls `beside` in the calling thread
-    /// with a function that returns the next row of those that were found before.
+    /// Does the same as [`NearestRows::advance`]. Meanwhile it calls `beside` in the calling
+    /// thread, so that the rows that are found can be taken.
     pub fn advance_beside(&mut self, executor: &dyn Executor, beside: &mut Beside<'_>) -> Result<bool> {
         let Self { search, found } = self;
         let mut batch = search.take(executor);
-        search.work(&mut batch, executor, &mut || beside(&mut || found.take(search)))?;
+        search.work(&mut batch, executor, &mut |arrived| {
+            found.add(arrived);
+            beside(found.progress(search), &mut || found.take(search));
+        })?;
+        found.add(batch.arrived());
         search.count(&batch);
-        let more = !batch.is_empty();
-        found.batch.extend(batch.into_nearest());
-        Ok(more)
+        Ok(!batch.is_empty())
     }
 
     /// Returns what the filters have counted so far.
@@ -121,7 +127,7 @@ impl NearestRows {
 
     /// Returns the share of the work that is done, 0 to 1.
     pub fn progress(&self) -> f64 {
-        self.search.progress()
+        self.found.progress(&self.search)
     }
 
     /// Returns the number of bytes on the heap.
@@ -131,6 +137,18 @@ impl NearestRows {
 }
 
 impl Found {
+    /// Adds what was found for the next blocks.
+    fn add(&mut self, arrived: &Arrived) {
+        while let Some(nearest) = arrived.take() {
+            self.records += nearest.partners.len();
+            self.batch.push_back(nearest);
+        }
+    }
+
+    fn progress(&self, search: &NearestSearch) -> f64 {
+        self.records as f64 / search.records().max(1) as f64
+    }
+
     /// Returns the next row.
     fn take(&mut self, search: &NearestSearch) -> Option<NearestRow> {
         loop {
