@@ -113,7 +113,7 @@ impl<const W: usize> Index<W> {
     pub fn is_dear(&self, record: usize, probe: &mut Probe) -> bool {
         /// What may be spent before the rest is estimated, as a part of the cost of counting: it
         /// finds the nearest of records that have very similar ones.
-        const FREE: u64 = 4;
+        const FREE: u64 = 16;
         let Cost { entries, spent, check, counting } = probe.cost;
         if counting == 0 {
             probe.cost.counting = self.cost_of_counting(record);
