@@ -233,19 +233,15 @@ impl Counting {
         }
         // Records that are as large as this one come first, as the windows do.
         let places = reach.start / RECORDS..reach.end.div_ceil(RECORDS);
-        let own = (record / RECORDS).clamp(places.start, places.end - 1);
-        blocks.clear();
-        memory::reserve(blocks, BLOCKS, DOING)?;
-        blocks.extend(places.clone());
-        blocks.sort_unstable_by_key(|&block| block.abs_diff(own));
+        let first = index.first_blocks(record, &places, FIRST);
         let mut sums = Sums { first: window.start / RECORDS, planes, all: sums };
         let mut search = Search { index, record, probe, columns, counts, usual };
-        let similar = blocks.iter().take_while(|&&block| index.has_similar(block, record)).count();
-        let (some, others) = blocks.split_at_mut(similar.clamp(FIRST[0], FIRST[1]).min(places.len()));
-        some.sort_unstable();
-        others.sort_unstable();
-        search.blocks(some, &mut sums, near)?;
-        search.blocks(others, &mut sums, near)?;
+        for some in [first.clone().chain(0..0), (places.start..first.start).chain(first.end..places.end)] {
+            blocks.clear();
+            memory::reserve(blocks, BLOCKS, DOING)?;
+            blocks.extend(some);
+            search.blocks(blocks, &mut sums, near)?;
+        }
         Ok(())
     }
 }

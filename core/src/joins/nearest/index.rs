@@ -185,9 +185,26 @@ impl<const W: usize> Index<W> {
         [sizes[0], sizes[sizes.len().min(RECORDS) - 1]]
     }
 
-    /// Reports whether all records of a block are nearly as large as a record.
-    pub fn has_similar(&self, block: usize, record: usize) -> bool {
-        let size = u64::from(self.records.size(record));
+    /// Returns those of some blocks that are searched first for a record, around its own: at least
+    /// and at most so many, and if there are more, those of similar sizes.
+    pub fn first_blocks(&self, record: usize, blocks: &Range<usize>, [least, most]: [usize; 2]) -> Range<usize> {
+        let own = (record / RECORDS).clamp(blocks.start, blocks.end - 1);
+        let Range { mut start, mut end } = own..own + 1;
+        let size = self.records.size(record);
+        while end - start < most.min(blocks.len()) {
+            let comes_first = start > blocks.start && (own - start < end - own || end == blocks.end);
+            let next = if comes_first { start - 1 } else { end };
+            if end - start >= least && !self.has_similar(next, size) {
+                break;
+            }
+            if comes_first { start = next } else { end = next + 1 }
+        }
+        start..end
+    }
+
+    /// Reports whether all records of a block have about this size.
+    fn has_similar(&self, block: usize, size: u32) -> bool {
+        let size = u64::from(size);
         let [first, last] = self.sizes_in(block).map(u64::from);
         4 * size <= 5 * first && 4 * last <= 5 * size
     }
