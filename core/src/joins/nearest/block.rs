@@ -81,7 +81,7 @@ impl Block {
         }
     }
 
-    /// Takes the best rows of each record, the best first. The search is done.
+    /// Takes the best rows of each record. The search is done.
     pub fn take_nearest(&mut self) -> Nearest {
         Nearest { first: self.records.start, partners: std::mem::take(&mut self.partners) }
     }
@@ -145,16 +145,16 @@ impl Block {
         if let Some(counting) = &mut self.counting {
             counting.work(index, self.records.start, &mut self.probes, &mut self.counts, stop)?;
         }
-        self.sort(stop)
+        self.collect(stop)
     }
 
-    /// Sorts the best rows of each record.
-    fn sort(&mut self, stop: &Stop) -> Result<()> {
+    /// Collects the best rows of each record.
+    fn collect(&mut self, stop: &Stop) -> Result<()> {
         let more = self.records.len() - self.partners.len();
         memory::reserve(&mut self.partners, more, DOING)?;
         for probe in &mut self.probes[self.partners.len()..] {
             stop.check()?;
-            self.partners.push(probe.top.take_sorted());
+            self.partners.push(probe.top.take());
         }
         self.probes = Vec::new();
         Ok(())

@@ -52,7 +52,7 @@ pub struct NearestSearch {
 pub struct Nearest {
     /// The first record.
     pub first: usize,
-    /// The rows for each record, the best first.
+    /// The rows for each record. A better one is less.
     pub partners: Vec<Vec<Partner>>,
 }
 

@@ -139,7 +139,9 @@ impl NearestRows {
 impl Found {
     /// Adds what was found for the next blocks.
     fn add(&mut self, arrived: &Arrived) {
-        while let Some(nearest) = arrived.take() {
+        while let Some(mut nearest) = arrived.take() {
+            // The best come first.
+            nearest.partners.iter_mut().for_each(|partners| partners.sort_unstable());
             self.records += nearest.partners.len();
             self.batch.push_back(nearest);
         }

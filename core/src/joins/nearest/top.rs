@@ -72,9 +72,9 @@ impl Top {
         self.partners.clear();
     }
 
-    /// Takes the rows, the best first.
-    pub fn take_sorted(&mut self) -> Vec<Partner> {
-        std::mem::take(&mut self.partners).into_sorted_vec()
+    /// Takes the rows, in any order.
+    pub fn take(&mut self) -> Vec<Partner> {
+        std::mem::take(&mut self.partners).into_vec()
     }
 }
 
@@ -99,8 +99,10 @@ mod tests {
                 top.push(Partner::new(similarity, rank)).unwrap();
             }
             prop_assert_eq!(top.worst().is_some(), expected.len() == most);
+            let mut kept = top.take();
+            kept.sort_unstable();
             let kept: Vec<_> =
-                top.take_sorted().into_iter().map(|partner| (partner.similarity(), partner.rank)).collect();
+                kept.into_iter().map(|partner| (partner.similarity(), partner.rank)).collect();
             prop_assert_eq!(kept, expected);
         }
     }
