@@ -257,10 +257,7 @@ mod x86 {
             |a, b| _mm256_xor_si256(a, b),
             |a, b| _mm256_andnot_si256(a, b),
             |a, b, c| _mm256_xor_si256(_mm256_xor_si256(a, b), c),
-            |a, b, c| _mm256_or_si256(
-                _mm256_and_si256(a, b),
-                _mm256_and_si256(_mm256_xor_si256(a, b), c)
-            )
+            |a, b, c| _mm256_or_si256(_mm256_and_si256(a, b), _mm256_and_si256(_mm256_xor_si256(a, b), c))
         );
         // SAFETY: the list of kernels offers this one only where the processor has the
         // instructions.

@@ -144,7 +144,11 @@ impl<const W: usize> Search<'_, W> {
                 return;
             }
             (low, high) = if count < self.index.wanted { (low, least) } else { (least, high) };
-            least = if count < self.index.wanted { least.saturating_sub(step) } else { least.saturating_add(step) };
+            least = if count < self.index.wanted {
+                least.saturating_sub(step)
+            } else {
+                least.saturating_add(step)
+            };
             step = step.saturating_mul(2);
         }
         *self.usual = low;
@@ -161,8 +165,8 @@ impl<const W: usize> Search<'_, W> {
             }
             let from = block * RECORDS + word * 64;
             let mut bits = bits;
-            // It takes as long to apply the condition as to offer some records.
-            if has_many(bits) {
+            // It takes as long to apply the condition, if there is one, as to offer some records.
+            if has_many(bits) && self.probe.top.worst().is_some() {
                 let to = index.records.len().min(from + 64);
                 let [first, last] = [from, to - 1].map(|record| index.records.size(record));
                 let need = self.probe.need_within(first, last, index.largest);

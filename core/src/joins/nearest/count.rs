@@ -186,7 +186,10 @@ impl Counting {
         if window.start == 0 {
             // The windows went round.
             let tokens = index.records.tokens(record);
-            cursors.iter_mut().zip(tokens).for_each(|(cursor, &token)| *cursor = Cursor::new(token, &index.lists));
+            cursors
+                .iter_mut()
+                .zip(tokens)
+                .for_each(|(cursor, &token)| *cursor = Cursor::new(token, &index.lists));
         }
         // The window before this one may have raised the condition.
         probe.follow(index.largest);

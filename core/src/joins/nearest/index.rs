@@ -187,7 +187,12 @@ impl<const W: usize> Index<W> {
 
     /// Returns those of some blocks that are searched first for a record, around its own: at least
     /// and at most so many, and if there are more, those of similar sizes.
-    pub fn first_blocks(&self, record: usize, blocks: &Range<usize>, [least, most]: [usize; 2]) -> Range<usize> {
+    pub fn first_blocks(
+        &self,
+        record: usize,
+        blocks: &Range<usize>,
+        [least, most]: [usize; 2],
+    ) -> Range<usize> {
         let own = (record / RECORDS).clamp(blocks.start, blocks.end - 1);
         let Range { mut start, mut end } = own..own + 1;
         let size = self.records.size(record);

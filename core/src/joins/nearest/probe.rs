@@ -65,8 +65,10 @@ impl Probe {
         }
         let predicate = Predicate::shared(measure, 1);
         let cost = Cost::default();
+        // One shared token is enough so far.
+        let most = if left > 0 { largest } else { 0 };
         let mut probe =
-            Self { top, size, left, cost, waits: false, predicate, raised: true, least: 1, most: largest };
+            Self { top, size, left, cost, waits: false, predicate, raised: false, least: 1, most };
         probe.raise(measure);
         probe.follow(largest);
         Ok(probe)

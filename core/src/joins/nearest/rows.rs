@@ -86,7 +86,8 @@ impl NearestRows {
         let records = table.store.take()?;
         let parts = Parts { records, ranks, tokens: shared_tokens, measure, wanted, short };
         let search = NearestSearch::new(parts, executor)?;
-        let found = Found { k, order, batch: VecDeque::new(), records: 0, at: (0, 0, 0), of_row: 0, given: 0 };
+        let found =
+            Found { k, order, batch: VecDeque::new(), records: 0, at: (0, 0, 0), of_row: 0, given: 0 };
         Ok(Self { search, found })
     }
 
