@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # bench_nearest.sh [NAME | FILE.tsv …]: the ten nearest of each row beside the exact join at 0.5, as a session sees them, as a
 # table. NAME is a corpus of NEARDUP_DATA, FILE.tsv holds numbers and texts with a tab between, of which the first 20,000 are
-# taken. Seconds of count(*) over each call in one session, with one thread and with the default, the least of three
-# alternate calls; neardup has to be installed. NEARDUP_BENCH_SETS=FOLDER keeps NAME.sets there, for benches/nearest.rs.
+# taken, or NEARDUP_BENCH_ROWS. Seconds of count(*) over each call in one session, with one thread and with two, the least of
+# three alternate calls; neardup has to be installed. NEARDUP_BENCH_SETS=FOLDER keeps NAME.sets there, for benches/nearest.rs.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 source "$project/scripts/server.sh"
@@ -21,7 +21,7 @@ q -c 'CREATE EXTENSION neardup' -c 'CREATE TABLE lines (line text)'
 fill() {
     q -c 'SET client_min_messages = warning' -c 'DROP TABLE IF EXISTS docs' -c 'CREATE TABLE docs (id bigint PRIMARY KEY, body text)'
     if [[ $1 == *.tsv ]]; then
-        head -n 20000 "$1" | q -c "\\copy docs from pstdin with (format csv, delimiter E'\\t', quote E'\\x01')"
+        head -n "${NEARDUP_BENCH_ROWS:-20000}" "$1" | q -c "\\copy docs from pstdin with (format csv, delimiter E'\\t', quote E'\\x01')"
     else
         zcat "$NEARDUP_DATA/$1/docs.jsonl.gz" | q -c 'TRUNCATE lines' -c "\\copy lines from pstdin with (format csv, delimiter E'\\x01', quote E'\\x02')" \
             -c "INSERT INTO docs SELECT row_number() OVER (), line::json ->> 'text' FROM lines"
@@ -41,12 +41,10 @@ SQL
 
 # times THREADS: the least seconds of the join and of the search.
 times() {
-    local threads="SET neardup.threads = $1"
-    if [[ -z $1 ]]; then threads='RESET neardup.threads'; fi
     for _ in 1 2 3; do
         printf "SELECT count(*) FROM near_duplicates('docs', 0.5);\n"
         printf "SELECT count(*) FROM nearest('docs', 10);\n"
-    done | q -c "$threads" -c '\timing on' -f - | awk '
+    done | q -c "SET neardup.threads = $1" -c '\timing on' -f - | awk '
         $1 == "Time:" { n++; s = $2 / 1000; if (!(n % 2 in least) || s < least[n % 2]) least[n % 2] = s }
         END { printf "%.3f|%.3f|%.1f", least[1], least[0], least[0] / least[1] }'
 }
@@ -57,6 +55,6 @@ for name in "$@"; do
     title=$(basename "$name" .tsv)
     if [[ -n ${NEARDUP_BENCH_SETS:-} ]]; then sets >"$NEARDUP_BENCH_SETS/$title.sets"; fi
     found=$(q -c "SELECT concat_ws('|', (SELECT count(*) FROM docs), (SELECT count(*) FROM near_duplicates('docs', 0.5)), (SELECT count(*) FROM nearest('docs', 10)))")
-    echo "$title|$found|$(times 1)|$(times '')" | tee -a /dev/stderr
+    echo "$title|$found|$(times 1)|$(times 2)" | tee -a /dev/stderr
 done >"$server/rows"
-table 'corpus|rows|pairs at 0.5|nearest|one thread: join, s|nearest, s|ratio|default: join, s|nearest, s|ratio' <"$server/rows"
+table 'corpus|rows|pairs at 0.5|nearest|one thread: join, s|nearest, s|ratio|two threads: join, s|nearest, s|ratio' <"$server/rows"

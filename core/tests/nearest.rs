@@ -6,9 +6,10 @@ mod run;
 mod sets;
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use neardup_core::error::Result;
-use neardup_core::executor::{Executor, PlainThreads};
+use neardup_core::executor::{Executor, PlainThreads, Stop, Task};
 use neardup_core::features::FeatureSpec;
 use neardup_core::files::MemoryFiles;
 use neardup_core::joins::nearest::rows::NearestRow;
@@ -59,6 +60,64 @@ fn nearest_by_lists(
     }
     found.sort_by_key(|near| (near.row, near.rank));
     Ok(found)
+}
+
+/// The rows in the order in which they are given: during the search, as a server takes them, or
+/// after each part of it.
+fn in_order(sets: &[Vec<i64>], k: usize, executor: &dyn Executor, beside: bool) -> Result<Vec<NearestRow>> {
+    let resources = Resources { files: &MemoryFiles, budget: ENOUGH, executor };
+    let (mut corpus, mut quiet) = (Corpus::of_sets(sets), Quiet);
+    let mut reading = Reading::new(&mut corpus, &mut quiet, resources);
+    let mut rows = methods::nearest::search(SETS, Measure::Jaccard, k, &mut reading)?;
+    let (mut found, mut shares) = (Vec::new(), vec![0.0]);
+    loop {
+        let more = rows.advance_beside(executor, &mut |share, take| {
+            shares.push(share);
+            // The server stops taking when it is interrupted.
+            let some = if beside { 1 + shares.len() % 40 } else { 0 };
+            found.extend(std::iter::from_fn(take).take(some));
+        })?;
+        if !beside || !more {
+            found.extend(std::iter::from_fn(|| rows.take()));
+        }
+        if !more {
+            break;
+        }
+    }
+    assert_eq!(rows.given(), found.len() as u64);
+    assert_eq!(rows.progress(), if sets.is_empty() { 0.0 } else { 1.0 });
+    assert!(shares.is_sorted() && shares.iter().all(|share| (0.0..=1.0).contains(share)));
+    Ok(found)
+}
+
+/// Calls `beside` again and again while its threads work, as the leader of a server does.
+struct Leading(usize);
+
+impl Executor for Leading {
+    fn count(&self) -> usize {
+        self.0
+    }
+
+    fn run(&self, threads: usize, work: &Task<'_>) -> Result<()> {
+        self.run_beside(threads, work, &mut || {})
+    }
+
+    fn run_beside(&self, threads: usize, work: &Task<'_>, beside: &mut dyn FnMut()) -> Result<()> {
+        let stop = Stop::default();
+        std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..threads)
+                .map(|n| {
+                    let stop = &stop;
+                    scope.spawn(move || work(n, stop))
+                })
+                .collect();
+            while workers.iter().any(|worker| !worker.is_finished()) {
+                beside();
+                std::thread::park_timeout(Duration::from_millis(1));
+            }
+            workers.into_iter().try_for_each(|worker| worker.join().expect("no panic"))
+        })
+    }
 }
 
 fn distinct(sets: &[Vec<i64>]) -> Vec<BTreeSet<i64>> {
@@ -154,8 +213,25 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn rows_come_in_one_order(sets in prop_oneof![sets(), pages()], k in 1..12usize, threads in 1..4usize) {
+        let mut expected = in_order(&sets, k, &PlainThreads(1), false).unwrap();
+        prop_assert_eq!(&in_order(&sets, k, &Leading(threads), true).unwrap(), &expected);
+        prop_assert_eq!(&in_order(&sets, k, &PlainThreads(threads), true).unwrap(), &expected);
+        prop_assert_eq!(&in_order(&sets, k, &Interrupted::default(), true).unwrap(), &expected);
+        expected.sort_by_key(|near| (near.row, near.rank));
+        prop_assert_eq!(expected, naive(&sets, Measure::Jaccard, k));
+    }
+}
+
 #[test]
 fn none_one_and_empty() {
+    for executor in [&Leading(2) as &dyn Executor, &PlainThreads(1)] {
+        assert_eq!(in_order(&[], 3, executor, true), Ok(Vec::new()));
+    }
     check(&[], 3, 2);
     check(&[vec![1, 2]], 3, 2);
     check(&[vec![], vec![], vec![1], vec![1], vec![2]], 3, 2);

@@ -41,6 +41,7 @@ untold 'an error of the query that is read' 22012 "SELECT count(*) FROM near_dup
 untold 'an error of the server in a call' 42501 "SET ROLE alice; SELECT count(*) FROM near_duplicates('docs', 0.8)"
 untold 'a timeout in a call' 57014 "SET statement_timeout = '300ms'; SELECT count(*) FROM near_duplicates('slow', 0.8, id_column => 'id')"
 untold 'a full store' 53400 "SET temp_file_limit = 0; SET neardup.memory = '64kB'; SELECT count(*) FROM near_duplicates('many', 0.8)"
+untold 'a full store beside running threads' 53400 "SET temp_file_limit = 0; SET work_mem = '64kB'; SELECT count(*) FROM nearest('many', 20)"
 untold 'a damaged index, in a function' XX002 "SELECT signature_index_check('damaged_body')"
 untold 'a damaged index, in an insert' XX002 "INSERT INTO damaged VALUES (1, 'one')"
 untold 'a damaged index, in a scan' XX002 "SET enable_seqscan = off; SELECT * FROM damaged WHERE body <@ near('one', 0.8)"

@@ -50,14 +50,15 @@ impl NearestOfEach {
 }
 
 impl NearestOfEach {
-    /// Searches for some more rows. Meanwhile it passes those that were found before to `put`.
-    /// Returns false when all are found.
-    fn advance(&mut self, put: &mut Put<'_, 4>) -> Result<bool> {
+    /// Searches for some more rows. Meanwhile it passes the rows that are found to `put`, if it is
+    /// given. Returns false when all are found.
+    fn advance(&mut self, mut put: Option<&mut Put<'_, 4>>) -> Result<bool> {
         let began = Instant::now();
         let Self { rows, finished, kept } = self;
         let executor = finished.executor;
         let more = rows.advance_beside(&executor, &mut |share, take| {
             finished.progress.report(|| format!("finding the nearest, {:.0} %", 100.0 * share));
+            let Some(put) = &mut put else { return };
             while !interrupt_pending()
                 && let Some(found) = take()
             {
@@ -90,14 +91,14 @@ impl Rows<4> for NearestOfEach {
             if let Some(found) = self.rows.take() {
                 return Ok(Some(values(&self.finished, found)));
             }
-            if !self.advance(&mut |_, _| {})? {
+            if !self.advance(None)? {
                 return Ok(None);
             }
         }
     }
 
     fn each(&mut self, put: &mut Put<'_, 4>) -> Result<()> {
-        while self.advance(put)? {}
+        while self.advance(Some(put))? {}
         while let Some(values) = self.next()? {
             put(values, NO_NULLS);
         }

@@ -96,7 +96,6 @@ pub(crate) fn executor_for(bytes: usize) -> &'static dyn Executor {
 /// returns. While the workers run, the leader calls `beside` again and again; interrupts wait until
 /// `beside` ends.
 fn run_until_interrupt(threads: usize, work: &Task<'_>, beside: &mut dyn FnMut()) -> Result<()> {
-    const LOOK_EVERY: Duration = Duration::from_millis(5);
     // Called before the first thread starts, because the call may make all threads share one heap.
     // A thread that found no room for a heap of its own could not use the freed memory that the C
     // library keeps.
@@ -150,22 +149,7 @@ fn run_until_interrupt(threads: usize, work: &Task<'_>, beside: &mut dyn FnMut()
         if let (true, Some(error)) = (executor.is_empty(), failed) {
             return Err(error);
         }
-        loop {
-            let held = InterruptsHeld::new();
-            // If it fails, the scope waits for the workers before the error leaves it.
-            let failing = OnDrop(|| stop.request());
-            beside();
-            std::mem::forget(failing);
-            drop(held);
-            if running.load(Ordering::SeqCst) == 0 {
-                break;
-            }
-            if interrupt_pending() {
-                stop.request();
-                break;
-            }
-            std::thread::park_timeout(LOOK_EVERY);
-        }
+        lead(running, stop, beside);
         // A panic of a worker continues in the leader, where pgrx turns it into an error.
         let results: Vec<Result<()>> = executor
             .into_iter()
@@ -176,6 +160,28 @@ fn run_until_interrupt(threads: usize, work: &Task<'_>, beside: &mut dyn FnMut()
         results.into_iter().find(|r| !matches!(r, Ok(()) | Err(Error::Stopped))).unwrap_or(Ok(()))?;
         if stopped { Err(Error::Stopped) } else { Ok(()) }
     })
+}
+
+/// Calls `beside` again and again until the workers are done, or asks them to stop if an interrupt
+/// is pending.
+fn lead(running: &AtomicUsize, stop: &Stop, beside: &mut dyn FnMut()) {
+    const LOOK_EVERY: Duration = Duration::from_millis(5);
+    loop {
+        let held = InterruptsHeld::new();
+        // If it fails, the scope waits for the workers before the error leaves it.
+        let failing = OnDrop(|| stop.request());
+        beside();
+        std::mem::forget(failing);
+        drop(held);
+        if running.load(Ordering::SeqCst) == 0 {
+            return;
+        }
+        if interrupt_pending() {
+            stop.request();
+            return;
+        }
+        std::thread::park_timeout(LOOK_EVERY);
+    }
 }
 
 /// If the system has at least this many free bytes, starting threads cannot use up all of them.

@@ -58,6 +58,8 @@ SET neardup.memory = '1MB';
 SELECT count(*) FROM (TABLE found INTERSECT SELECT * FROM nearest('many', 4, id_column => 'id')) s;
 RESET neardup.threads;
 RESET neardup.memory;
+-- Rows come in one order, whether the server wants all of them or one after the other.
+SELECT (SELECT array_agg(n::text) FROM nearest('many', 4, id_column => 'id') n) = (SELECT array_agg(n::text) FROM (SELECT nearest('many', 4, id_column => 'id') AS n) s) AS same;
 -- Ids of any type, in the order of the type; columns of tokens.
 INSERT INTO pages SELECT md5('id' || i)::uuid, 'a b c', ARRAY['x' || i % 3, 'y', 'z'] FROM generate_series(1, 6) i;
 SELECT n.id = p.no AS same, n.nearest_id = (SELECT min(no::text)::uuid FROM pages WHERE no <> n.id) AS first, n.similarity, n.rank

@@ -3,8 +3,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::Nearest;
-use super::block::Block;
+use super::block::{Block, Nearest};
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
 use crate::joins::Counts;

@@ -7,7 +7,6 @@
 
 use std::ops::Range;
 
-use super::Nearest;
 use super::count::Counting;
 use super::index::Index;
 use super::lists::Lists;
@@ -48,6 +47,15 @@ pub struct Block {
     partners: Vec<Vec<Partner>>,
     /// The counters of the search.
     pub counts: Counts,
+}
+
+/// The best rows for some consecutive records, their own rows among them.
+#[derive(Debug)]
+pub struct Nearest {
+    /// The first record.
+    pub first: usize,
+    /// The rows for each record. A better one is less.
+    pub partners: Vec<Vec<Partner>>,
 }
 
 /// What is done of a token: the windows before this one, and in it the entries before this one.

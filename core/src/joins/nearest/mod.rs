@@ -32,7 +32,6 @@ use crate::verify::predicate::Predicate;
 use batch::{Arrived, Batch};
 use block::Block;
 use index::{Index, Parts};
-use top::Partner;
 
 /// In this time, in nanoseconds, a search by lists compares only few records, so that counting is
 /// better if it does not take longer.
@@ -45,15 +44,6 @@ pub struct NearestSearch {
     /// The records that are still to be searched for.
     todo: Range<usize>,
     counts: Counts,
-}
-
-/// The best rows for some consecutive records, their own rows among them.
-#[derive(Debug)]
-pub struct Nearest {
-    /// The first record.
-    pub first: usize,
-    /// The rows for each record. A better one is less.
-    pub partners: Vec<Vec<Partner>>,
 }
 
 impl NearestSearch {
@@ -153,7 +143,7 @@ impl<const W: usize> Searches for Index<W> {
     fn block(&self, records: Range<usize>, threads: usize) -> Range<usize> {
         /// The more records are searched for together, the more of them use what is gathered.
         const TOKENS: usize = 1 << 20;
-        const PARTNERS: usize = 1 << 20;
+        const PARTNERS: usize = 1 << 18;
         /// Every thread gets some blocks.
         const BLOCKS: usize = 32;
         let all = self.records.len().div_ceil(BLOCKS * threads);

@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 
+use super::NearestSearch;
 use super::batch::Arrived;
+use super::block::Nearest;
 use super::index::Parts;
 use super::top::Partner;
-use super::{Nearest, NearestSearch};
 use crate::error::Result;
 use crate::executor::{self, Executor};
 use crate::features::sets::order::Ordered;
