@@ -239,10 +239,11 @@ impl Counting {
         let first = index.first_blocks(record, &places, FIRST);
         let mut sums = Sums { first: window.start / RECORDS, planes, all: sums };
         let mut search = Search { index, record, probe, columns, counts, usual };
-        for some in [first.clone().chain(0..0), (places.start..first.start).chain(first.end..places.end)] {
+        let others = [places.start..first.start, first.end..places.end];
+        for some in [&[first][..], &others] {
             blocks.clear();
             memory::reserve(blocks, BLOCKS, DOING)?;
-            blocks.extend(some);
+            blocks.extend(some.iter().cloned().flatten());
             search.blocks(blocks, &mut sums, near)?;
         }
         Ok(())
