@@ -47,9 +47,7 @@ impl NearestOfEach {
         account.phases[1] = milliseconds(began) - account.phases[0];
         Ok(Self { rows, finished: reading.finish(), kept: StoredAccount::of(account) })
     }
-}
 
-impl NearestOfEach {
     /// Searches for some more rows. Meanwhile it passes the rows that are found to `put`, if it is
     /// given. Returns false when all are found.
     fn advance(&mut self, mut put: Option<&mut Put<'_, 4>>) -> Result<bool> {

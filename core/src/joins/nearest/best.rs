@@ -135,24 +135,25 @@ impl<const W: usize> Search<'_, W> {
         };
         // As many records as are wanted have `low` tokens or more, and fewer have `high`.
         let (mut low, mut high) = (0, most);
-        let (mut least, mut step) = (*self.usual, 1);
+        let (mut least, mut step, mut chosen) = (*self.usual, 1, most);
         while high - low > 1 {
-            least = least.clamp(low + 1, high - 1);
-            let count = choose(least);
+            chosen = least.clamp(low + 1, high - 1);
+            let count = choose(chosen);
             if (self.index.wanted..=self.few()).contains(&count) {
-                *self.usual = least;
+                *self.usual = chosen;
                 return;
             }
-            (low, high) = if count < self.index.wanted { (low, least) } else { (least, high) };
-            least = if count < self.index.wanted {
-                least.saturating_sub(step)
+            if count < self.index.wanted {
+                (high, least) = (chosen, chosen.saturating_sub(step));
             } else {
-                least.saturating_add(step)
-            };
+                (low, least) = (chosen, chosen.saturating_add(step));
+            }
             step = step.saturating_mul(2);
         }
         *self.usual = low;
-        choose(low);
+        if chosen != low {
+            choose(low);
+        }
     }
 
     /// Offers these records of a block. The condition is raised now and then, and applied to the
