@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use super::documents::{Bands, Carried, Counted};
 use super::layout::CitusLayout;
-use super::own;
 use super::place::Place;
 use super::servers::Server;
 use super::statements::log as statements;
 use crate::into::state::{Progress, Sizes};
 use crate::into::step::Stage;
 use crate::pg::procedure::statement::read_text;
+use crate::pg::procedure::form::{Form, IndexForm};
 use crate::pg::procedure::table::{Opened, Table};
 use crate::pg::server::error::{Result, SqlError};
 
@@ -149,7 +149,10 @@ pub(super) struct LogTable {
 const RESULT: &str = "result";
 
 impl LogTable {
-    const COLUMNS: [(&str, Oid); 6] = [
+    /// The form of the table.
+    pub(super) const FORM: Form = Form { indexes: &[IndexForm::key(&["step"])], ..Form::TABLE };
+    /// Its columns.
+    pub(super) const COLUMNS: [(&str, Oid); 6] = [
         ("step", pg_sys::INT4OID),
         ("name", pg_sys::TEXTOID),
         ("rows", pg_sys::INT8OID),
@@ -164,7 +167,7 @@ impl LogTable {
         let Some(oid) = place.relation()? else { return Ok(None) };
         let table = match Table::open(oid, pg_sys::RowExclusiveLock, |owner| owner == caller)? {
             Opened::Gone => return Ok(None),
-            Opened::Table(table) if table.has(&Self::COLUMNS) && table.has_plain_indexes() => table,
+            Opened::Table(table) if table.differs(&Self::FORM, &Self::COLUMNS).is_none() => table,
             _ => {
                 let message = format!(
                     "relation {} already exists, and is no log of a call of this role",
@@ -174,7 +177,6 @@ impl LogTable {
                     .hint("Name another table for the pairs."));
             }
         };
-        own::check_triggers(&table)?;
         let mut log = Self {
             name: table.name,
             oid,

@@ -14,7 +14,7 @@ use crate::pg::functions::clusters::warn_of_chains;
 use crate::pg::functions::near_duplicates::Run;
 use crate::pg::functions::passages;
 use crate::pg::procedure::supplied_rows::supplying;
-use crate::pg::procedure::table::Shape;
+use crate::pg::procedure::form::{Form, IndexForm};
 use crate::pg::query::Query;
 use crate::pg::query::as_user::{as_user, set};
 use crate::pg::query::operators::equality;
@@ -51,6 +51,12 @@ const CLUSTERS: &[Column] = &[
     ("size", Type::Int8),
     ("similarity", Type::Float8),
 ];
+
+/// The primary keys, where the tables have some.
+const KEY_OF_PAIRS: &[IndexForm] = &[IndexForm::key(&["left_id", "right_id"])];
+const KEY_OF_PASSAGES: &[IndexForm] =
+    &[IndexForm::key(&["left_id", "right_id", "left_sentence", "right_sentence"])];
+const KEY_OF_CLUSTERS: &[IndexForm] = &[IndexForm::key(&["id"])];
 
 /// Makes the table of pairs from the working tables.
 pub(super) fn make(work: &mut Work) -> Result<()> {
@@ -97,7 +103,7 @@ fn clusters_to_fill(work: &Work) -> Result<Option<ClustersToFill>> {
     if !work.asked.is_update() || place.relation()?.is_none() {
         return Ok(create_clusters(work)?.map(|made| ClustersToFill { made, old: None }));
     }
-    let old = work.owned().open(place, shape(work), CLUSTERS)?;
+    let old = work.owned().open(place, form_of_clusters(work), CLUSTERS)?;
     let spread = work.spread()?;
     let place = spread.scratch(Scratch::Grouped);
     spread.drop_scratch(Scratch::Grouped)?;
@@ -172,7 +178,7 @@ fn create(work: &Work) -> Result<(String, Oid)> {
 
 /// Opens the table of pairs that this transaction made.
 fn open_result(work: &Work) -> Result<(String, Oid)> {
-    work.owned().open(&work.result, shape(work), columns(work))
+    work.owned().open(&work.result, form_of_result(work), columns(work))
 }
 
 /// Reports whether the tables have primary keys: Citus moves a shard while it is written to only if
@@ -182,9 +188,15 @@ fn has_key(work: &Work) -> bool {
     work.asked.in_parts.as_ref().is_some_and(|in_parts| in_parts.citus.is_some())
 }
 
-/// Returns the shape of the tables.
-fn shape(work: &Work) -> Shape {
-    Shape { indexes: usize::from(has_key(work)), ..own::TABLE }
+/// Returns the form of the table of pairs or of passages.
+fn form_of_result(work: &Work) -> Form {
+    let key = if work.arguments.passages { KEY_OF_PASSAGES } else { KEY_OF_PAIRS };
+    Form { indexes: if has_key(work) { key } else { &[] }, ..own::TABLE }
+}
+
+/// Returns the form of the table of clusters.
+fn form_of_clusters(work: &Work) -> Form {
+    Form { indexes: if has_key(work) { KEY_OF_CLUSTERS } else { &[] }, ..own::TABLE }
 }
 
 /// Reports whether the tables that the caller named are there. Fails if they are not as this call
@@ -198,7 +210,7 @@ pub(super) fn is_made(work: &Work) -> Result<bool> {
     if clusters.relation()?.is_none() {
         return Ok(false);
     }
-    work.owned().open(clusters, shape(work), CLUSTERS).map(|_| true)
+    work.owned().open(clusters, form_of_clusters(work), CLUSTERS).map(|_| true)
 }
 
 /// Makes the table of clusters, without rows.
@@ -209,7 +221,7 @@ fn create_clusters(work: &Work) -> Result<Option<(String, Oid)>> {
     if let Some(layout) = work.asked.in_parts.as_ref().and_then(|in_parts| in_parts.citus.as_ref()) {
         layout.spread_result(place, "id", work.asked.id_oid)?;
     }
-    work.owned().open(place, shape(work), CLUSTERS).map(Some)
+    work.owned().open(place, form_of_clusters(work), CLUSTERS).map(Some)
 }
 
 /// Fills the table of clusters from working tables.

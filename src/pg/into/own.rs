@@ -1,8 +1,8 @@
 //! Tables that a call made, checked each time they are used.
 //!
 //! The owner of the schema can drop such a table and put another relation with its name in its
-//! place, and a table whose owner changed keeps its triggers, defaults and domains. Work on such a
-//! relation or table would run the functions of others as the caller. So each use looks up the
+//! place, and a table whose owner changed keeps its triggers, defaults, domains and indexes. Work on
+//! such a relation or table would run the functions of others as the caller. So each use looks up the
 //! table again, locks it, and accepts it only if it belongs to the caller and is exactly as it was
 //! made.
 
@@ -11,18 +11,20 @@ use pgrx::pg_sys::{self, Oid};
 
 use super::columns::{Column, Types};
 use super::place::Place;
-use super::statements::catalog;
-use crate::pg::procedure::table::{Opened, Shape, Table};
+use crate::pg::procedure::form::{Form, IndexForm};
+use crate::pg::procedure::table::{Opened, Table};
 use crate::pg::query::names::name_of;
 use crate::pg::server::error::{Result, SqlError};
 
-/// The shapes of the tables of a call.
-pub(super) const TABLE: Shape = Shape { kind: pg_sys::RELKIND_RELATION, is_partition: false, indexes: 0 };
-pub(super) const PARTITIONED: Shape = Shape { kind: pg_sys::RELKIND_PARTITIONED_TABLE, ..TABLE };
-pub(super) const FOREIGN: Shape =
-    Shape { kind: pg_sys::RELKIND_FOREIGN_TABLE, is_partition: true, indexes: 0 };
+/// The forms of the tables of a call.
+pub(super) const TABLE: Form = Form::TABLE;
+pub(super) const PARTITIONED: Form = Form { kind: pg_sys::RELKIND_PARTITIONED_TABLE, ..TABLE };
+pub(super) const FOREIGN: Form =
+    Form { kind: pg_sys::RELKIND_FOREIGN_TABLE, is_partition: true, ..TABLE };
 /// A partition that is on this server.
-pub(super) const PARTITION: Shape = Shape { is_partition: true, ..TABLE };
+pub(super) const PARTITION: Form = Form { is_partition: true, ..TABLE };
+/// The key of the sets.
+pub(super) const NUMBERED: &[IndexForm] = &[IndexForm::key(&["n"])];
 
 /// The common properties of the tables of a call.
 #[derive(Debug, Clone, Copy)]
@@ -37,20 +39,19 @@ impl Owned<'_> {
     /// Opens the table of a place and locks it until the end of the transaction. Returns its name,
     /// quoted for SQL text, and its OID. Fails if the table is missing, belongs to another role, or
     /// is not as it was made.
-    pub(super) fn open(&self, place: &Place, shape: Shape, columns: &[Column]) -> Result<(String, Oid)> {
+    pub(super) fn open(&self, place: &Place, form: Form, columns: &[Column]) -> Result<(String, Oid)> {
         let missing = || -> Result<(String, Oid)> {
             let message = format!("{} is gone", place.qualified()?);
             Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE, message)
                 .hint("Call it again: what is lost is made anew."))
         };
         let Some(oid) = place.relation()? else { return missing() };
-        match open(oid, self.caller)? {
-            None => missing(),
-            Some(table) if table.is_bare_of(shape, &self.types.oids(columns)) => {
-                check_triggers(&table)?;
-                Ok((table.name, oid))
+        let Some(table) = open(oid, self.caller)? else { return missing() };
+        match table.differs(&form, &self.types.oids(columns)) {
+            None => Ok((table.name, oid)),
+            Some(why) => {
+                Err(refused(&table.name, &format!("is not as near_duplicates_into made it: {why}")))
             }
-            Some(table) => Err(refused(&table.name, "is not as near_duplicates_into made it")),
         }
     }
 }
@@ -61,18 +62,10 @@ pub(super) fn open(oid: Oid, caller: Oid) -> Result<Option<Table>> {
     match Table::open(oid, pg_sys::RowExclusiveLock, |owner| owner == caller)? {
         Opened::Gone => Ok(None),
         Opened::Table(table) => Ok(Some(table)),
-        Opened::Others(_) => {
+        Opened::Others(_) | Opened::Busy => {
             Err(refused(&name_of(oid)?, "has the name of a working table, and is none of this role"))
         }
     }
-}
-
-/// Fails if a table has triggers other than those that the server makes.
-pub(super) fn check_triggers(table: &Table) -> Result<()> {
-    if table.has_triggers() && catalog::has_triggers(table.oid).holds()? {
-        return Err(refused(&table.name, "has triggers, which near_duplicates_into made none of"));
-    }
-    Ok(())
 }
 
 /// Returns the error for a relation that cannot be used.

@@ -12,7 +12,7 @@ use super::servers::{Dblink, Server};
 use super::statements::{catalog, citus, definitions};
 use crate::into::state::Count;
 use crate::into::step::Table;
-use crate::pg::procedure::table::Shape;
+use crate::pg::procedure::form::Form;
 use crate::pg::query::names::quote_identifier;
 use crate::pg::server::error::{Result, SqlError};
 
@@ -182,8 +182,8 @@ impl Spread<'_> {
 
     /// Opens one of the parts of a table that sessions share.
     pub(super) fn open_part(&self, table: Table, part: usize) -> Result<(String, Oid)> {
-        let shape = self.keyed(table, own::PARTITION);
-        self.owned.open(&self.partition(table, part), shape, self.columns(table))
+        let form = self.keyed(table, own::PARTITION);
+        self.owned.open(&self.partition(table, part), form, self.columns(table))
     }
 
     /// Reports whether the tables are plain tables of this server, because some of them are kept.
@@ -191,10 +191,10 @@ impl Spread<'_> {
         self.update && self.citus.is_none() && self.servers.is_empty()
     }
 
-    /// Returns the shape of a table that may have a key.
-    fn keyed(&self, table: Table, shape: Shape) -> Shape {
+    /// Returns the form of a table that may have a key.
+    fn keyed(&self, table: Table, form: Form) -> Form {
         let has_key = (self.parts.is_some() || self.is_plain()) && table == Table::Sets;
-        Shape { indexes: usize::from(has_key), ..shape }
+        Form { indexes: if has_key { own::NUMBERED } else { &[] }, ..form }
     }
 
     /// Makes a table without rows that sessions share.

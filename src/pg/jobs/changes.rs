@@ -54,7 +54,7 @@ fn note_changes(call: Call) -> Result<()> {
         None => false,
     };
     if !noted {
-        registry.add_unnoted(docs);
+        registry.add_unnoted(docs)?;
     }
     Ok(())
 }

@@ -3,7 +3,11 @@
 
 use pgrx::pg_sys::{self, ObjectAddress, Oid};
 
+use super::hints::{anew, not_now};
+use super::job::Job;
 use super::statements::catalog;
+use super::tables::all::Tables;
+use crate::pg::query::as_user::as_user;
 use crate::pg::server::error::Result;
 
 fn address(relation: Oid) -> ObjectAddress {
@@ -90,7 +94,19 @@ pub(super) fn is_there(table: Oid, docs: Oid) -> Result<bool> {
     Ok(can_be_ours(table) && catalog::depends(table, docs).holds()?)
 }
 
-/// Returns the first of some tables that does not depend on the relation.
-pub(super) fn first_without(tables: &[Oid], docs: Oid) -> Result<Option<i64>> {
-    catalog::independent(tables, docs).number()
+/// Checks that the tables belong to the job of this relation, and not to that of another one, as the
+/// registry of a restored dump may say.
+pub(super) fn check(job: &Job, tables: &Tables) -> Result<()> {
+    let (docs, shown) = (job.relation.oid, &job.relation.shown);
+    let all: Vec<Oid> = tables.all().map(|table| table.oid).collect();
+    let independent = as_user(job.relation.owner, || catalog::independent(&all, docs).number())?;
+    if independent.is_some() {
+        for other in tables.all() {
+            if job.registry.uses(other.oid, docs)? {
+                let message = format!("{} is of the job of another relation than {shown}", other.name);
+                return Err(not_now(message, anew(shown)));
+            }
+        }
+    }
+    Ok(())
 }

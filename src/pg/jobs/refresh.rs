@@ -10,7 +10,7 @@ use super::statements::names::Names;
 use super::steps::work::Work;
 use super::steps::{clusters, lists, pairs, registry, rows, tables};
 use super::tables::all::Tables;
-use super::{definition, foreign_code, home, repeated, upkeep};
+use super::{definition, dependency, home, repeated, upkeep};
 use crate::jobs::plan::plan;
 use crate::jobs::state::{self, State, Upkeep};
 use crate::jobs::step::Step;
@@ -80,8 +80,8 @@ fn begin<'a>(
     let (columns, renewed) = settings.renew_columns(relation)?;
     let definition = definition::of(job)?;
     let tables = Tables::open(entry, shown, relation.owner)?;
-    foreign_code::check(job, &tables)?;
     let other_type = tables.check(shown, columns.id.base_type)? != columns.id.base_type;
+    dependency::check(job, &tables)?;
     let ((upkeep, how), home, misplaced) = as_user(relation.owner, || {
         let home = home::of(job, &columns)?;
         let misplaced = home::is_left(job, home, tables.hashes.as_ref())?;

@@ -3,7 +3,8 @@
 //!
 //! Only the owner of the registry's tables writes to them, and all code here runs as this owner. So
 //! a statement must refer to exactly these tables, even if the owner of a schema puts other tables
-//! in their place.
+//! in their place. And they must be as sql/jobs.sql made them: a table that was given to another
+//! owner may have kept indexes and triggers with functions of the former one.
 
 use std::ffi::CStr;
 
@@ -12,9 +13,10 @@ use pgrx::{IntoDatum, PgSqlErrorCode};
 
 use super::settings::Settings;
 use super::statements::registry::{self as statements, Values};
-use crate::pg::procedure::catalog::owner_of;
+use crate::pg::procedure::form::{Form, IndexForm};
 use crate::pg::procedure::statement::{Statement, read_oid, read_text};
-use crate::pg::query::as_user::{Extension, as_user};
+use crate::pg::procedure::table::{Opened, Table};
+use crate::pg::query::as_user::{Extension, as_user, without_sql_as};
 use crate::pg::query::by_oid::{self, Inserter};
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::encoding::c_string;
@@ -120,19 +122,77 @@ pub(super) struct Counts {
     pub waiting: i64,
 }
 
+/// A table of the registry: its name, its key, and its columns, of which definitions of an older
+/// version may lack some.
+struct Book {
+    name: &'static CStr,
+    key: &'static [IndexForm],
+    columns: &'static [(&'static str, Oid)],
+}
+
+/// The jobs.
+const JOBS: Book = Book {
+    name: c"neardup_all_jobs",
+    key: &[IndexForm::key(&["docs"])],
+    columns: &[
+        ("docs", pg_sys::REGCLASSOID),
+        ("pairs", pg_sys::REGCLASSOID),
+        ("clusters", pg_sys::REGCLASSOID),
+        ("state", pg_sys::REGCLASSOID),
+        ("lists", pg_sys::REGCLASSOID),
+        ("settings", pg_sys::JSONBOID),
+        ("created", pg_sys::TIMESTAMPTZOID),
+        ("seen", pg_sys::TEXTOID),
+        ("hashes", pg_sys::REGCLASSOID),
+    ],
+};
 /// The log.
-const RUNS: &CStr = c"neardup_all_runs";
+const RUNS: Book = Book {
+    name: c"neardup_all_runs",
+    key: &[IndexForm::key(&["docs", "started"])],
+    columns: &[
+        ("docs", pg_sys::REGCLASSOID),
+        ("started", pg_sys::TIMESTAMPTZOID),
+        ("finished", pg_sys::TIMESTAMPTZOID),
+        ("status", pg_sys::TEXTOID),
+        ("batches", pg_sys::INT4OID),
+        ("rows", pg_sys::INT8OID),
+        ("pairs_removed", pg_sys::INT8OID),
+        ("pairs_added", pg_sys::INT8OID),
+        ("total", pg_sys::INT8OID),
+    ],
+};
+/// The changes that could not be noted.
+const UNNOTED: Book = Book { name: c"neardup_unnoted", key: &[], columns: &[("docs", pg_sys::OIDOID)] };
+
+impl Book {
+    /// Finds the table, locks it, and checks that it is as the extension made it.
+    fn open(&self, extension: &Extension) -> Result<Table> {
+        let oid = extension.table(self.name)?;
+        let Opened::Table(table) = Table::open(oid, pg_sys::AccessShareLock, |_| true)? else {
+            return Err(Extension::gone(self.name));
+        };
+        let is_there = |(name, _): &&(&str, Oid)| table.type_of(name).is_some();
+        let columns: Vec<_> = self.columns.iter().filter(is_there).copied().collect();
+        match table.differs(&Form { indexes: self.key, ..Form::TABLE }, &columns) {
+            None => Ok(table),
+            Some(why) => {
+                let message = format!("{} is not as the extension made it: {why}", table.name);
+                Err(SqlError::new(PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
+                    .hint("Drop what it has besides, as its owner; or DROP EXTENSION neardup; CREATE EXTENSION neardup;"))
+            }
+        }
+    }
+}
 
 impl Registry {
     /// Finds and locks the tables except the log: writers do not use the log and should not wait
     /// for changes to it. Functions that were added by an update may have another owner than the
     /// tables.
     pub(super) fn open(extension: &Extension) -> Result<Self> {
-        let jobs = extension.table(c"neardup_all_jobs")?;
-        let owner = owner_of(jobs).ok_or_else(|| Extension::gone(c"neardup_all_jobs"))?;
-        // SAFETY: looks up a column of a table that is locked.
-        let has_hashes = unsafe { pg_sys::get_attnum(jobs, c"hashes".as_ptr()) } != 0;
-        Ok(Self { jobs, has_hashes, unnoted: extension.table(c"neardup_unnoted")?, owner })
+        let jobs = JOBS.open(extension)?;
+        let has_hashes = jobs.type_of("hashes").is_some();
+        Ok(Self { jobs: jobs.oid, has_hashes, unnoted: UNNOTED.open(extension)?.oid, owner: jobs.owner })
     }
 
     /// Returns the OIDs of the tables.
@@ -228,18 +288,21 @@ impl Registry {
 
     /// Removes the entries of dropped relations from the log, which may be long.
     pub(super) fn clean_log(&self, extension: &Extension) -> Result<()> {
-        let runs = extension.table(RUNS)?;
+        let runs = RUNS.open(extension)?.oid;
         self.run(|| statements::clean(runs, "docs::oid")).map(|_| ())
     }
 
     /// Records that rows changed without a note by a trigger. Never waits, because it only inserts
     /// rows.
-    pub(super) fn add_unnoted(&self, docs: Oid) {
-        // SAFETY: a table of the extension with this single column.
-        unsafe {
-            pg_sys::LockRelationOid(self.unnoted, pg_sys::RowExclusiveLock as i32);
-            Inserter::new(self.unnoted).insert([docs.into_datum()]);
-        }
+    pub(super) fn add_unnoted(&self, docs: Oid) -> Result<()> {
+        without_sql_as(self.owner, || {
+            // SAFETY: a table of the extension with this single column, which was checked.
+            unsafe {
+                pg_sys::LockRelationOid(self.unnoted, pg_sys::RowExclusiveLock as i32);
+                Inserter::new(self.unnoted).insert([docs.into_datum()]);
+            }
+            Ok(())
+        })
     }
 
     /// Reports whether [`Self::add_unnoted`] recorded a change.
@@ -263,7 +326,7 @@ impl Registry {
         more: bool,
         counts: Counts,
     ) -> Result<()> {
-        let runs = extension.table(RUNS)?;
+        let runs = RUNS.open(extension)?.oid;
         // No other session is doing this work, so other runs marked as running were interrupted.
         self.run(|| statements::interrupt(runs, docs, started))?;
         let Counts { rows, removed, added, waiting } = counts;

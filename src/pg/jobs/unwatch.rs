@@ -82,7 +82,7 @@ impl Job {
                 as_user(table.owner, || definitions::drop(&[table.name]).run())?;
                 return Ok(None);
             }
-            Opened::Table(_) | Opened::Others(_) => {}
+            Opened::Table(_) | Opened::Others(_) | Opened::Busy => {}
         }
         dependency::forget(table, docs);
         name_of(table).map(Some)

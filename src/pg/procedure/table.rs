@@ -1,8 +1,18 @@
 //! A table that a procedure works on, found by its OID and locked until the end of the transaction.
+//!
+//! This is the one door to tables that another role may own, may have owned, or may have put in
+//! place of ours. What a table brings along is code: rules, triggers, policies, defaults, checks,
+//! domains, the expressions and predicates of indexes and of statistics objects, partition keys. It
+//! runs as the role that uses the table, and expressions that look constant run as soon as the
+//! planner, or the server's cache of relations, reads them. So a table is looked at through the
+//! catalogues only, which runs nothing, and is used if it has exactly the [`Form`] in which the
+//! procedure made it. Until then no statement names it.
 
 use pgrx::pg_sys::{self, Oid};
 
+use super::brought_along::{self, Brought};
 use super::catalog::owner_of;
+use super::form::{Form, Index};
 use crate::pg::compat;
 use crate::pg::query::names::name_of;
 use crate::pg::server::encoding::c_string;
@@ -17,43 +27,32 @@ pub(crate) struct Table {
     pub name: String,
     /// The owner.
     pub owner: Oid,
-    /// Set for a plain, independent table without rules, triggers, policies, constraints or
-    /// partitions, into which its owner may insert.
-    is_bare: bool,
-    /// Set for a plain, independent table without rules, forced policies or partitions. Triggers
-    /// are allowed, because the owner may have made some.
-    is_plain: bool,
+    /// The schema.
+    namespace: Oid,
     /// The kind of relation, as in the catalog.
     kind: u8,
-    /// Set if the table runs no code except triggers: it has no rules, defaults, generated columns,
-    /// checks or domains. Code that a table kept when its owner changed runs as the new owner.
-    is_sound: bool,
-    /// Set if the table has row security, which applies to its owner if it is forced.
-    has_policies: bool,
-    /// Set for a partition or an inheriting table.
+    /// Set for a partition.
     is_partition: bool,
-    /// Set if other tables inherit from it.
-    has_children: bool,
-    /// Set if it has triggers.
-    has_triggers: bool,
-    /// The names and types of the columns, without dropped columns.
-    columns: Vec<(String, Oid)>,
+    /// The columns, without dropped columns.
+    columns: Vec<Column>,
     /// Set if columns were dropped, so that the positions of the remaining columns differ from
     /// their stored attribute numbers.
     has_gaps: bool,
-    /// The indexes.
-    indexes: Vec<Index>,
+    /// What else it has.
+    brought: Brought,
 }
 
-/// The shape in which a procedure made a table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Shape {
-    /// The kind of relation, as in the catalog.
-    pub kind: u8,
-    /// Set for a partition.
-    pub is_partition: bool,
-    /// The number of its indexes.
-    pub indexes: usize,
+/// A column of a table.
+#[derive(Debug)]
+struct Column {
+    name: String,
+    type_oid: Oid,
+    number: i16,
+    /// Set if the column is of a domain or computed in another way than by a function of the server
+    /// without arguments, such as `now()`.
+    computes: bool,
+    /// Set if the column refuses NULL.
+    needs_value: bool,
 }
 
 /// The result of opening a table by its OID.
@@ -64,21 +63,49 @@ pub(crate) enum Opened {
     /// A relation whose owner is not accepted. It is not locked, unless its owner changed while it
     /// was opened.
     Others(Oid),
+    /// Another session has locked the table, and the caller does not wait.
+    Busy,
     /// A table.
     Table(Table),
 }
 
+/// What to do about a table that another session has locked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Patience {
+    /// Wait until it is free.
+    Wait,
+    /// Leave it alone. Whoever owns a table can keep it locked.
+    Skip,
+}
+
 impl Table {
     /// Opens and locks a table if `may` accepts its owner, so that no caller can make us lock
-    /// tables of others.
+    /// tables of others. Runs no code of the table, whatever it has.
     pub(crate) fn open(oid: Oid, lock: u32, may: impl Fn(Oid) -> bool) -> Result<Opened> {
+        Self::open_with(Patience::Wait, oid, lock, may)
+    }
+
+    /// Does the same as [`open`](Self::open), with this patience.
+    pub(crate) fn open_with(
+        patience: Patience,
+        oid: Oid,
+        lock: u32,
+        may: impl Fn(Oid) -> bool,
+    ) -> Result<Opened> {
         match owner_of(oid) {
             None => return Ok(Opened::Gone),
             Some(owner) if !may(owner) => return Ok(Opened::Others(owner)),
             Some(_) => {}
         }
-        // SAFETY: any OID may be looked up; the result is null if it is no relation.
-        let relation = unsafe { pg_sys::try_relation_open(oid, lock as i32) };
+        // SAFETY: any OID may be locked and looked up; the result is null if it is no relation.
+        let relation = unsafe {
+            if patience == Patience::Wait {
+                pg_sys::LockRelationOid(oid, lock as i32);
+            } else if !pg_sys::ConditionalLockRelationOid(oid, lock as i32) {
+                return Ok(Opened::Busy);
+            }
+            pg_sys::try_relation_open(oid, pg_sys::NoLock as i32)
+        };
         if relation.is_null() {
             return Ok(Opened::Gone);
         }
@@ -86,115 +113,102 @@ impl Table {
         // read is copied before it is closed. The lock stays.
         unsafe {
             let class = &*(*relation).rd_rel;
-            let forced = class.relrowsecurity && class.relforcerowsecurity;
-            let (kind, owner) = (class.relkind.cast_unsigned(), class.relowner);
-            let (is_partition, has_children) = (class.relispartition, class.relhassubclass);
-            let (has_policies, has_triggers) = (class.relrowsecurity, class.relhastriggers);
-            let is_plain = kind == pg_sys::RELKIND_RELATION
-                && !(class.relhasrules || is_partition || has_children || forced);
-            let attributes = compat::attributes((*relation).rd_att);
-            let is_sound = !class.relhasrules
-                && class.relchecks == 0
-                && attributes.iter().all(|attribute| {
-                    attribute.attisdropped
-                        || (!attribute.atthasdef
-                            && attribute.attidentity == 0
-                            && attribute.attgenerated == 0
-                            && pg_sys::getBaseType(attribute.atttypid) == attribute.atttypid)
-                });
-            // A column that gets no value must accept NULL.
-            let needs_nothing = attributes
-                .iter()
-                .all(|attribute| attribute.attisdropped || !attribute.attnotnull || attribute.attnum == 1);
-            let is_bare = is_plain
-                && is_sound
-                && needs_nothing
-                && !has_triggers
-                && !has_policies
-                && may_insert(oid, class.relnamespace, owner);
-            let has_gaps = attributes.iter().any(|attribute| attribute.attisdropped);
-            let columns = attributes
-                .iter()
-                .filter(|attribute| !attribute.attisdropped)
-                .map(|attribute| (c_string(attribute.attname.data.as_ptr()), attribute.atttypid))
-                .collect();
-            let list = pg_sys::RelationGetIndexList(relation);
-            let count = if list.is_null() { 0 } else { (*list).length };
-            let indexes = (0..count).map(|n| look_at(pg_sys::list_nth_oid(list, n))).collect();
-            pg_sys::relation_close(relation, pg_sys::NoLock as i32);
+            let owner = class.relowner;
             if !may(owner) {
+                pg_sys::relation_close(relation, pg_sys::NoLock as i32);
                 return Ok(Opened::Others(owner));
             }
-            Ok(Opened::Table(Self {
+            let attributes = compat::attributes((*relation).rd_att);
+            let columns = attributes.iter().filter(|attribute| !attribute.attisdropped).map(|attribute| Column {
+                name: c_string(attribute.attname.data.as_ptr()),
+                type_oid: attribute.atttypid,
+                number: attribute.attnum,
+                computes: brought_along::computes(relation, attribute),
+                needs_value: attribute.attnotnull,
+            });
+            let table = Self {
                 oid,
                 name: name_of(oid)?,
                 owner,
-                is_bare,
-                is_plain,
-                kind,
-                is_sound,
-                has_policies,
-                is_partition,
-                has_children,
-                has_triggers,
-                columns,
-                has_gaps,
-                indexes,
-            }))
+                namespace: class.relnamespace,
+                kind: class.relkind.cast_unsigned(),
+                is_partition: class.relispartition,
+                columns: columns.collect(),
+                has_gaps: attributes.iter().any(|attribute| attribute.attisdropped),
+                brought: brought_along::of(relation),
+            };
+            pg_sys::relation_close(relation, pg_sys::NoLock as i32);
+            Ok(Opened::Table(table))
         }
     }
 
-    /// Reports whether it is a plain table of exactly these columns, in any order, that runs no
-    /// code except triggers: an additional column may have a default or a domain, which would run
-    /// as its owner.
-    pub(crate) fn has(&self, columns: &[(&str, Oid)]) -> bool {
-        self.is_plain && self.is_sound && self.has_just(columns)
+    /// Returns what distinguishes the table from one of this form with these columns, in any order,
+    /// as the end of a sentence about it; `None` if it is as it was made, so that it may be named in
+    /// a statement.
+    pub(crate) fn differs(&self, form: &Form, columns: &[(&str, Oid)]) -> Option<String> {
+        if self.kind != form.kind || self.is_partition != form.is_partition {
+            return Some("it is another kind of relation".to_owned());
+        }
+        if let Some(code) = self.brought.never {
+            return Some(format!("it has {code}"));
+        }
+        let is_own = |name: &str| columns.iter().any(|&(own, _)| own == name);
+        for &(name, of) in columns {
+            if self.type_of(name) != Some(of) {
+                return Some(format!("it has no column {name} of the type of then"));
+            }
+        }
+        for column in &self.columns {
+            let name = &column.name;
+            if column.computes {
+                return Some(format!("its column {name} has a default or a domain, or is computed"));
+            }
+            if !is_own(name) && (!form.may_grow || column.needs_value) {
+                return Some(format!("it has the column {name}"));
+            }
+        }
+        let is_other = |index: &&Index| {
+            let is_ours = form.indexes.iter().any(|of| index.is(of, |number| self.column_name(number)));
+            !is_ours && !(form.may_grow && index.is_plain())
+        };
+        if let Some(index) = self.brought.indexes.iter().find(is_other) {
+            return Some(format!("it has the index {}", index.name));
+        }
+        if let Some(trigger) =
+            self.brought.triggers.iter().find(|trigger| !form.may_grow || trigger.runs_code_of_others(self.owner))
+        {
+            return Some(trigger.described());
+        }
+        self.brought.only_on_results.filter(|_| !form.may_grow).map(|what| format!("it has {what}"))
     }
 
-    fn has_just(&self, columns: &[(&str, Oid)]) -> bool {
-        self.columns.len() == columns.len()
-            && columns
-                .iter()
-                .all(|(name, of)| self.columns.iter().any(|column| column.0 == *name && column.1 == *of))
-    }
-
-    /// Reports whether it is a table of this shape with exactly these columns that runs no code
-    /// except triggers. Only a partitioned table may have partitions.
-    pub(crate) fn is_bare_of(&self, shape: Shape, columns: &[(&str, Oid)]) -> bool {
-        self.kind == shape.kind
-            && self.is_sound
-            && !self.has_policies
-            && self.indexes.len() == shape.indexes
-            && self.has_plain_indexes()
-            && self.is_partition == shape.is_partition
-            && (!self.has_children || self.kind == pg_sys::RELKIND_PARTITIONED_TABLE)
-            && self.has_just(columns)
-    }
-
-    /// Reports whether its indexes, like primary keys, compute nothing and call no user-defined
-    /// functions.
-    pub(crate) fn has_plain_indexes(&self) -> bool {
-        self.indexes.iter().all(|index| index.computes_nothing)
-    }
-
-    /// Reports whether it has triggers, including those that the server makes.
-    pub(crate) fn has_triggers(&self) -> bool {
-        self.has_triggers
+    fn column_name(&self, number: i16) -> Option<&str> {
+        self.columns.iter().find(|column| column.number == number).map(|column| &*column.name)
     }
 
     /// Returns the type of a column.
     pub(crate) fn type_of(&self, column: &str) -> Option<Oid> {
-        self.columns.iter().find(|(name, _)| name == column).map(|&(_, of)| of)
+        self.columns.iter().find(|of| of.name == column).map(|of| of.type_oid)
+    }
+
+    /// Returns the attribute number of a column.
+    pub(super) fn number_of(&self, column: &str) -> Option<i16> {
+        self.columns.iter().find(|of| of.name == column).map(|of| of.number)
     }
 
     /// Reports whether any row of these columns can be inserted without running other code and
-    /// without an error, because the table and its two indexes are exactly as they were made.
-    pub(crate) fn takes_any_row(&self, columns: &[(&str, Oid)]) -> bool {
-        self.is_bare
-            && self.indexes.len() == 2
-            && self.indexes.iter().all(|index| index.takes_any_row)
+    /// without an error, because the table is exactly as it was made, with all of its indexes.
+    pub(crate) fn takes_any_row(&self, form: &Form, columns: &[(&str, Oid)]) -> bool {
+        let has = |of: &_| self.brought.indexes.iter().any(|index| index.is(of, |n| self.column_name(n)));
+        self.differs(form, columns).is_none()
+            && self.brought.indexes.len() == form.indexes.len()
+            && form.indexes.iter().all(has)
+            && !self.brought.has_triggers
             && !self.has_gaps
-            && self.columns.iter().map(|(name, of)| (&**name, *of)).eq(columns.iter().copied())
+            && self.columns.iter().map(|column| (&*column.name, column.type_oid)).eq(columns.iter().copied())
+            // A column that gets no value must accept NULL.
+            && self.columns.iter().skip(1).all(|column| !column.needs_value)
+            && may_insert(self.oid, self.namespace, self.owner)
     }
 }
 
@@ -209,54 +223,4 @@ fn may_insert(table: Oid, schema: Oid, owner: Oid) -> bool {
     };
     has(pg_sys::F_HAS_TABLE_PRIVILEGE_OID_OID_TEXT, table, c"INSERT")
         && has(pg_sys::F_HAS_SCHEMA_PRIVILEGE_OID_OID_TEXT, schema, c"USAGE")
-}
-
-/// An index of a table.
-#[derive(Debug, Clone, Copy)]
-struct Index {
-    /// Set if the index runs only functions of the server and of its columns' types: it has no
-    /// expressions, and its predicate only checks whether a column is NULL.
-    computes_nothing: bool,
-    /// Set if, in addition, the index accepts any row: it is unique only on ids of rows that match
-    /// its predicate.
-    takes_any_row: bool,
-}
-
-/// Reads the properties of an index.
-///
-/// # Safety
-/// The index belongs to a table that is open and locked.
-unsafe fn look_at(index: Oid) -> Index {
-    // SAFETY: the caller's promise; an index has a row in pg_index with as many keys as the row
-    // says.
-    unsafe {
-        let index = pg_sys::index_open(index, pg_sys::AccessShareLock as i32);
-        let form = &*(*index).rd_index;
-        let keys = form.indkey.values.as_slice(form.indnkeyatts as usize);
-        let plain = keys.iter().all(|&key| key > 0) && !form.indisexclusion;
-        let predicate = pg_sys::RelationGetIndexPredicate(index);
-        let partial = !predicate.is_null();
-        let families = std::slice::from_raw_parts((*index).rd_opfamily, keys.len());
-        let types = compat::attributes((*index).rd_att).iter().map(|attribute| attribute.atttypid);
-        let of_users = |object: Oid| object.to_u32() >= pg_sys::FirstNormalObjectId;
-        let usual = families.iter().zip(types).all(|(&family, of)| of_users(of) || !of_users(family));
-        let computes_nothing = plain && usual && (!partial || looks_for_null(predicate));
-        let takes_any_row = computes_nothing && (!form.indisunique || (partial && keys == [1]));
-        pg_sys::index_close(index, pg_sys::NoLock as i32);
-        Index { computes_nothing, takes_any_row }
-    }
-}
-
-/// Reports whether a predicate only checks that a column is NULL, or that it is not NULL.
-///
-/// # Safety
-/// The list is the predicate of an index.
-unsafe fn looks_for_null(predicate: *mut pg_sys::List) -> bool {
-    // SAFETY: the caller's promise: a list of expressions that are joined by AND.
-    unsafe {
-        let test: *const pg_sys::NullTest = pg_sys::list_nth(predicate, 0).cast();
-        (*predicate).length == 1
-            && (*test).xpr.type_ == pg_sys::NodeTag::T_NullTest
-            && (*(*test).arg).type_ == pg_sys::NodeTag::T_Var
-    }
 }

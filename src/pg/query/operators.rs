@@ -33,3 +33,17 @@ pub(crate) fn equality(of: Oid) -> Result<String> {
     };
     Ok(format!("OPERATOR({}.{name})", quote_identifier(&schema)?))
 }
+
+/// Returns the owner of a function, or `None` if there is no such function.
+pub(crate) fn function_owner(function: Oid) -> Option<Oid> {
+    // SAFETY: any OID may be looked up; the row is read before it is released.
+    unsafe {
+        let row = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::PROCOID as i32, function.into());
+        if row.is_null() {
+            return None;
+        }
+        let owner = (*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_proc>()).proowner;
+        pg_sys::ReleaseSysCache(row);
+        Some(owner)
+    }
+}

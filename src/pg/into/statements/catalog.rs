@@ -30,12 +30,6 @@ pub(crate) fn schema_of_dblink() -> Statement {
     )
 }
 
-/// Reports whether a table has triggers that the server did not make internally.
-pub(crate) fn has_triggers(table: Oid) -> Statement {
-    Statement::new("SELECT EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = $1 AND NOT t.tgisinternal)")
-        .with([oid(table)])
-}
-
 /// Reports whether the partitions of a table are exactly these.
 pub(crate) fn has_partitions(table: Oid, partitions: &[Oid]) -> Statement {
     let partitions = oid_array(partitions);

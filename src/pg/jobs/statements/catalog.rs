@@ -75,38 +75,3 @@ pub(crate) fn independent(tables: &[Oid], docs: Oid) -> Statement {
     );
     Statement::new(sql).with([oid(docs)])
 }
-
-/// Finds a function that runs when one of the tables is written to, and whose owner is neither
-/// their owner nor a superuser: returns the table, and the function's name and owner. Some
-/// functions of the server, like `query_to_xml`, run code that `pg_depend` does not show. So
-/// conditions of triggers are refused, and so are arguments for trigger functions of others; a
-/// table with defaults or checks cannot belong to a job.
-pub(crate) fn foreign_function(tables: &[Oid], owner: Oid) -> Statement {
-    let tables = oid_array(tables);
-    let sql = format!(
-        "WITH parts(classid, objid, of) AS ( \
-             SELECT 'pg_trigger'::regclass, oid, tgrelid FROM pg_trigger WHERE tgrelid = ANY ({tables}) \
-             UNION ALL SELECT 'pg_constraint'::regclass, oid, conrelid FROM pg_constraint WHERE conrelid = ANY ({tables}) \
-             UNION ALL SELECT 'pg_attrdef'::regclass, oid, adrelid FROM pg_attrdef WHERE adrelid = ANY ({tables}) \
-             UNION ALL SELECT 'pg_policy'::regclass, oid, polrelid FROM pg_policy WHERE polrelid = ANY ({tables}) \
-             UNION ALL SELECT 'pg_class'::regclass, indexrelid, indrelid FROM pg_index WHERE indrelid = ANY ({tables})) \
-         SELECT parts.of, p.oid::regprocedure::text, p.proowner \
-         FROM parts JOIN pg_depend d ON d.classid = parts.classid AND d.objid = parts.objid \
-             AND d.refclassid = ANY ('{{pg_proc, pg_operator}}'::regclass[]) \
-         LEFT JOIN pg_operator o ON d.refclassid = 'pg_operator'::regclass AND o.oid = d.refobjid \
-         JOIN pg_proc p ON p.oid = COALESCE(o.oprcode::oid, d.refobjid) \
-         WHERE p.proowner <> $1 AND NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = p.proowner AND r.rolsuper) \
-         UNION ALL SELECT t.tgrelid, concat('the condition of trigger ', quote_ident(t.tgname::text)), $1 \
-             FROM pg_trigger t WHERE t.tgrelid = ANY ({tables}) AND t.tgqual IS NOT NULL \
-         UNION ALL SELECT t.tgrelid, concat(t.tgfoid::regprocedure, ' with arguments, in trigger ', quote_ident(t.tgname::text)), p.proowner \
-             FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid \
-             WHERE t.tgrelid = ANY ({tables}) AND NOT t.tgisinternal AND t.tgnargs > 0 AND p.proowner <> $1 \
-         UNION ALL SELECT i.indrelid, concat('a domain or a row type, in index ', i.indexrelid::regclass), t.typowner \
-             FROM pg_index i JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = i.indexrelid \
-                 AND d.refclassid = 'pg_type'::regclass \
-             JOIN pg_type t ON t.oid = d.refobjid \
-             WHERE i.indrelid = ANY ({tables}) AND t.typtype IN ('d', 'c') AND t.typowner <> $1 \
-         LIMIT 1"
-    );
-    Statement::new(sql).with([oid(owner)])
-}

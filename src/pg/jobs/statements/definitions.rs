@@ -1,5 +1,6 @@
 //! The objects that a job makes next to its relation: tables and triggers.
 
+use crate::pg::procedure::form::{Form, IndexForm, IndexedRows};
 use crate::pg::procedure::statement::Statement;
 use crate::pg::procedure::table::Table;
 use crate::pg::request::example::literal;
@@ -27,6 +28,10 @@ pub(crate) enum Kind {
 impl Kind {
     /// The tables that a job is set up with.
     pub(crate) const ALL: [Self; 4] = [Self::Pairs, Self::Clusters, Self::State, Self::Lists];
+
+    /// All kinds.
+    pub(crate) const EVERY: [Self; 5] =
+        [Self::Pairs, Self::Clusters, Self::State, Self::Lists, Self::Hashes];
 
     /// Returns the suffix that is appended to the name of the relation.
     pub(crate) fn suffix(self) -> &'static str {
@@ -72,6 +77,27 @@ impl Kind {
             ],
             Self::Hashes => &[],
         }
+    }
+
+    /// Returns the form of the table, of which only the types of the ids differ from job to job.
+    pub(crate) fn form(self) -> Form {
+        const PAIRS: &[IndexForm] = &[IndexForm::key(&["left_id", "right_id"]), IndexForm::of(&["right_id"])];
+        const CLUSTERS: &[IndexForm] =
+            &[IndexForm::key(&["id", "cluster_id"]), IndexForm::of(&["cluster_id"])];
+        const STATE: &[IndexForm] = &[
+            IndexForm { rows: IndexedRows::Null("change"), ..IndexForm::key(&["id"]) },
+            IndexForm { rows: IndexedRows::NotNull("change"), ..IndexForm::of(&["change", "id"]) },
+        ];
+        const LISTS: &[IndexForm] = &[IndexForm::key(&["segment", "kind", "part"])];
+        const HASHES: &[IndexForm] = &[IndexForm::key(&["id"])];
+        let (indexes, may_grow) = match self {
+            Self::Pairs => (PAIRS, true),
+            Self::Clusters => (CLUSTERS, true),
+            Self::State => (STATE, false),
+            Self::Lists => (LISTS, false),
+            Self::Hashes => (HASHES, false),
+        };
+        Form { indexes, may_grow, ..Form::TABLE }
     }
 
     fn comment(self, shown: &str) -> String {

@@ -5,9 +5,9 @@
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 
-use super::columns::{LIST_COLUMNS, cluster_columns, hash_columns, pair_columns, state_columns};
 use crate::pg::jobs::hints::{anew, not_now};
 use crate::pg::jobs::registry::Entry;
+use crate::pg::jobs::statements::definitions::Kind;
 use crate::pg::procedure::catalog::role;
 use crate::pg::procedure::table::{Opened, Table};
 use crate::pg::query::names::name_of;
@@ -37,7 +37,7 @@ impl Tables {
         let mut open = |oid: Oid, what: &'static str| -> Result<Option<Table>> {
             match Table::open(oid, pg_sys::RowExclusiveLock, |of| of == owner)? {
                 Opened::Table(table) => return Ok(Some(table)),
-                Opened::Gone => missing.push(what),
+                Opened::Gone | Opened::Busy => missing.push(what),
                 Opened::Others(other) => {
                     let (name, other, owner) = (name_of(oid)?, role(other)?, role(owner)?);
                     return Err(not_now(
@@ -69,31 +69,26 @@ impl Tables {
     /// Returns the type of the ids, which should be `wanted`.
     pub(crate) fn check(&self, docs: &str, wanted: Oid) -> Result<Oid> {
         let id_type = self.state.type_of("id").unwrap_or(wanted);
-        let wrong = [
-            (Some(&self.pairs), &pair_columns(id_type)[..]),
-            (Some(&self.clusters), &cluster_columns(id_type)[..]),
-            (Some(&self.state), &state_columns(id_type)[..]),
-            (self.lists.as_ref(), &LIST_COLUMNS[..]),
+        let tables = [
+            (Kind::State, Some(&self.state)),
+            (Kind::Pairs, Some(&self.pairs)),
+            (Kind::Clusters, Some(&self.clusters)),
+            (Kind::Lists, self.lists.as_ref()),
+            (Kind::Hashes, self.hashes.as_ref()),
         ];
-        let hash_columns = hash_columns(id_type);
-        let wrong = wrong
-            .into_iter()
-            .find_map(|(table, columns)| table.filter(|table| !table.has(columns)).zip(Some(columns)))
-            .or_else(|| {
-                self.hashes.as_ref().filter(|table| !table.has_hashes(id_type)).zip(Some(&hash_columns))
-            });
-        match wrong {
-            None => Ok(id_type),
-            Some((table, columns)) => {
-                let columns: Vec<String> =
-                    columns.iter().map(|&(name, of)| format!("{name} {}", type_name(of))).collect();
+        for (kind, table) in tables.into_iter().filter_map(|(kind, table)| Some((kind, table?))) {
+            if let Some(why) = table.differs_from_job(kind, id_type) {
+                let columns: Vec<String> = (kind.typed_columns(id_type).iter())
+                    .map(|&(name, of)| format!("{name} {}", type_name(of)))
+                    .collect();
                 let message = format!(
-                    "{} is not as the job of {docs} made it: a table with {}, without rules, partitions or forced policies",
+                    "{} is not as the job of {docs} made it, a table with {}: {why}",
                     table.name,
                     columns.join(", ")
                 );
-                Err(not_now(message, anew(docs)))
+                return Err(not_now(message, anew(docs)));
             }
         }
+        Ok(id_type)
     }
 }

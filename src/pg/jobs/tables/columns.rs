@@ -1,31 +1,12 @@
-//! The columns of the tables of a job, and the checks that tables have them.
+//! The columns of the tables of a job, and the checks that tables have the form that a job makes.
 
 use pgrx::pg_sys::{self, Oid};
 
+use crate::pg::jobs::statements::definitions::Kind;
 use crate::pg::procedure::table::Table;
 
 /// A column: its name and its type.
 pub(crate) type Column = (&'static str, Oid);
-
-/// Returns the columns of a table of pairs.
-pub(crate) fn pair_columns(id_type: Oid) -> [Column; 3] {
-    [("left_id", id_type), ("right_id", id_type), ("similarity", pg_sys::FLOAT8OID)]
-}
-
-/// Returns the columns of a table of clusters.
-pub(crate) fn cluster_columns(id_type: Oid) -> [Column; 3] {
-    [("cluster_id", id_type), ("id", id_type), ("representative", pg_sys::BOOLOID)]
-}
-
-/// Returns the columns of a table of states.
-pub(crate) fn state_columns(id_type: Oid) -> [Column; 3] {
-    [("id", id_type), ("hash", pg_sys::UUIDOID), ("change", pg_sys::INT2OID)]
-}
-
-/// Returns the columns of a separate table of rows as they were seen.
-pub(crate) fn hash_columns(id_type: Oid) -> [Column; 2] {
-    [("id", id_type), ("hash", pg_sys::UUIDOID)]
-}
 
 /// The columns of a table of lists.
 pub(crate) const LIST_COLUMNS: [Column; 6] = [
@@ -37,28 +18,47 @@ pub(crate) const LIST_COLUMNS: [Column; 6] = [
     ("ids", pg_sys::TEXTARRAYOID),
 ];
 
-impl Table {
-    /// Reports whether the table has the columns of one of the tables of a job, for ids of any
-    /// type.
-    pub(crate) fn is_of_job(&self) -> bool {
-        let of = |column: &str| self.type_of(column).unwrap_or(pg_sys::InvalidOid);
-        self.has(&pair_columns(of("left_id")))
-            || self.has(&cluster_columns(of("cluster_id")))
-            || self.has(&state_columns(of("id")))
-            || self.has(&LIST_COLUMNS)
-            || self.has_hashes(of("id"))
+impl Kind {
+    /// Returns the columns of the table, where `id` is the type of ids.
+    pub(crate) fn typed_columns(self, id: Oid) -> Vec<Column> {
+        match self {
+            Self::Pairs => vec![("left_id", id), ("right_id", id), ("similarity", pg_sys::FLOAT8OID)],
+            Self::Clusters => vec![("cluster_id", id), ("id", id), ("representative", pg_sys::BOOLOID)],
+            Self::State => vec![("id", id), ("hash", pg_sys::UUIDOID), ("change", pg_sys::INT2OID)],
+            Self::Hashes => vec![("id", id), ("hash", pg_sys::UUIDOID)],
+            Self::Lists => LIST_COLUMNS.to_vec(),
+        }
     }
 
-    /// Reports whether the table has only ids and hashes of rows, and so may be dropped. A user's
-    /// table may well have an id and a hash among other columns.
-    pub(crate) fn has_hashes(&self, id_type: Oid) -> bool {
-        self.has(&hash_columns(id_type))
+    /// Returns a column of ids, if there is one.
+    fn id_column(self) -> Option<&'static str> {
+        match self {
+            Self::Pairs => Some("left_id"),
+            Self::Clusters | Self::State | Self::Hashes => Some("id"),
+            Self::Lists => None,
+        }
+    }
+}
+
+impl Table {
+    /// Returns what distinguishes the table from the one that a job makes, where `id` is the type of
+    /// ids; `None` if it is as it was made.
+    pub(crate) fn differs_from_job(&self, kind: Kind, id: Oid) -> Option<String> {
+        self.differs(&kind.form(), &kind.typed_columns(id))
+    }
+
+    /// Reports whether the table has the form of one of the tables of a job, for ids of any type.
+    pub(crate) fn is_of_job(&self) -> bool {
+        let id = |kind: Kind| kind.id_column().and_then(|column| self.type_of(column));
+        Kind::EVERY
+            .into_iter()
+            .any(|kind| self.differs_from_job(kind, id(kind).unwrap_or(pg_sys::InvalidOid)).is_none())
     }
 
     /// Reports whether a trigger can insert marks into the table without running other code and
     /// without an error, that is, whether it is a table of states exactly as a job makes it, where
-    /// `id_type` is the type of ids.
-    pub(crate) fn takes_marks(&self, id_type: Oid) -> bool {
-        self.takes_any_row(&state_columns(id_type))
+    /// `id` is the type of ids.
+    pub(crate) fn takes_marks(&self, id: Oid) -> bool {
+        self.takes_any_row(&Kind::State.form(), &Kind::State.typed_columns(id))
     }
 }

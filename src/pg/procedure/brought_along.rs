@@ -1,0 +1,246 @@
+//! What a relation brings along that is code, or may be: read from the catalogues, so that nothing
+//! of it runs. The functions of the server that return the expressions of an index, its predicate or
+//! the key of partitions are not called: they compute what looks constant.
+
+use pgrx::pg_sys::{self, Datum, Oid};
+
+use super::form::{Index, IndexedRows, Trigger};
+use crate::pg::compat;
+use crate::pg::server::encoding::c_string;
+
+unsafe extern "C-unwind" {
+    fn has_superclass(relation: Oid) -> bool;
+}
+
+/// What a relation brings along.
+#[derive(Debug)]
+pub(super) struct Brought {
+    /// The first thing that no table of ours has.
+    pub never: Option<&'static str>,
+    /// The first thing that only a result may have.
+    pub only_on_results: Option<&'static str>,
+    /// The indexes.
+    pub indexes: Vec<Index>,
+    /// The triggers that the server did not make by itself.
+    pub triggers: Vec<Trigger>,
+    /// Set if it has any triggers.
+    pub has_triggers: bool,
+}
+
+/// Looks at a relation.
+///
+/// # Safety
+/// The relation is open and locked.
+pub(super) unsafe fn of(relation: pg_sys::Relation) -> Brought {
+    // SAFETY: the caller's promise: an open relation has its row of the catalogue; lists of OIDs, or
+    // null.
+    unsafe {
+        let class = &*(*relation).rd_rel;
+        let oid = (*relation).rd_id;
+        let is_partitioned = class.relkind.cast_unsigned() == pg_sys::RELKIND_PARTITIONED_TABLE;
+        let statistics = pg_sys::RelationGetStatExtList(relation);
+        let never = [
+            (class.relhasrules, "a rule"),
+            (class.relchecks != 0, "a check"),
+            (class.relrowsecurity && class.relforcerowsecurity, "row security that is forced"),
+            (class.relhassubclass && !is_partitioned, "tables that inherit from it"),
+            (!class.relispartition && has_superclass(oid), "a table from which it inherits"),
+            (!statistics.is_null() && (*statistics).length > 0, "a statistics object"),
+            (is_partitioned && is_partitioned_by_expressions(oid), "partitions by an expression"),
+        ];
+        let only_on_results =
+            [(class.relrowsecurity, "row security"), (is_filtered(oid), "a publication of some of its rows")];
+        let first = |all: &[(bool, &'static str)]| all.iter().find(|(holds, _)| *holds).map(|(_, what)| *what);
+        let list = pg_sys::RelationGetIndexList(relation);
+        let count = if list.is_null() { 0 } else { (*list).length };
+        let columns = compat::attributes((*relation).rd_att);
+        Brought {
+            never: first(&never),
+            only_on_results: first(&only_on_results),
+            indexes: (0..count).map(|n| index(pg_sys::list_nth_oid(list, n), columns)).collect(),
+            triggers: triggers(relation),
+            has_triggers: class.relhastriggers,
+        }
+    }
+}
+
+/// Reports whether a value of a column may run code that is not the server's: of a domain, of a
+/// generated or numbered column, of a default that is more than a function of the server without
+/// arguments.
+///
+/// # Safety
+/// The relation is open, and the attribute is one of its columns.
+pub(super) unsafe fn computes(
+    relation: pg_sys::Relation,
+    column: &pg_sys::FormData_pg_attribute,
+) -> bool {
+    // SAFETY: the caller's promise; the constraints of a descriptor have as many defaults as they
+    // say, and the stored expressions are read, and not computed.
+    unsafe {
+        if column.attidentity != 0
+            || column.attgenerated != 0
+            || pg_sys::getBaseType(column.atttypid) != column.atttypid
+        {
+            return true;
+        }
+        let constraints = (*(*relation).rd_att).constr;
+        if !column.atthasdef || constraints.is_null() {
+            return column.atthasdef;
+        }
+        let defaults = std::slice::from_raw_parts((*constraints).defval, (*constraints).num_defval as usize);
+        let is_of_server = |default: &pg_sys::AttrDefault| {
+            let call: *const pg_sys::FuncExpr = pg_sys::stringToNode(default.adbin).cast();
+            (*call).xpr.type_ == pg_sys::NodeTag::T_FuncExpr
+                && (*call).funcid.to_u32() < pg_sys::FirstNormalObjectId
+                && (*call).args.is_null()
+        };
+        !defaults.iter().any(|default| default.adnum == column.attnum && is_of_server(default))
+    }
+}
+
+/// Lists the triggers that the server did not make by itself, as it does for foreign keys.
+///
+/// # Safety
+/// The relation is open.
+unsafe fn triggers(relation: pg_sys::Relation) -> Vec<Trigger> {
+    // SAFETY: the caller's promise; the description has as many triggers as it says.
+    unsafe {
+        let described = (*relation).trigdesc;
+        if described.is_null() {
+            return Vec::new();
+        }
+        let all = std::slice::from_raw_parts((*described).triggers, (*described).numtriggers as usize);
+        let made = all.iter().filter(|trigger| !trigger.tgisinternal).map(|trigger| Trigger {
+            name: c_string(trigger.tgname),
+            function: trigger.tgfoid,
+            has_condition: !trigger.tgqual.is_null(),
+            has_arguments: trigger.tgnargs > 0,
+        });
+        made.collect()
+    }
+}
+
+/// Reads an attribute of a row of a catalogue; `None` is NULL.
+///
+/// # Safety
+/// The row is of this cache, and has this attribute.
+unsafe fn attribute(cache: u32, row: pg_sys::HeapTuple, number: u32) -> Option<Datum> {
+    let mut null = false;
+    // SAFETY: the caller's promise.
+    let value = unsafe { pg_sys::SysCacheGetAttr(cache as i32, row, number as i16, &raw mut null) };
+    (!null).then_some(value)
+}
+
+/// Reports whether the rows of a partitioned table are told by expressions, and not by columns.
+fn is_partitioned_by_expressions(table: Oid) -> bool {
+    /// The number of `partexprs` in `pg_partitioned_table`.
+    const EXPRESSIONS: u32 = 8;
+    let cache = pg_sys::SysCacheIdentifier::PARTRELID;
+    // SAFETY: any OID may be looked up; the row is read before it is released.
+    unsafe {
+        let row = pg_sys::SearchSysCache1(cache as i32, table.into());
+        if row.is_null() {
+            return true;
+        }
+        let expressions = attribute(cache, row, EXPRESSIONS).is_some();
+        pg_sys::ReleaseSysCache(row);
+        expressions
+    }
+}
+
+/// Reports whether a publication names the table and filters its rows.
+fn is_filtered(table: Oid) -> bool {
+    /// The number of `prqual` in `pg_publication_rel`.
+    const FILTER: u32 = 4;
+    let cache = pg_sys::SysCacheIdentifier::PUBLICATIONRELMAP;
+    // SAFETY: any OID may be looked up; the list has as many rows as it says, and is released after
+    // they were read.
+    unsafe {
+        let (none, table) = (Datum::from(0), Datum::from(table));
+        let list = pg_sys::SearchSysCacheList(cache as i32, 1, table, none, none);
+        let members = (*list).members.as_slice((*list).n_members as usize);
+        let is_filtered =
+            members.iter().any(|&member| attribute(cache, &raw mut (*member).tuple, FILTER).is_some());
+        pg_sys::ReleaseCatCacheList(list);
+        is_filtered
+    }
+}
+
+/// Describes an index of a table with these columns.
+///
+/// # Safety
+/// The table is open and locked.
+unsafe fn index(oid: Oid, columns: &[pg_sys::FormData_pg_attribute]) -> Index {
+    let cache = pg_sys::SysCacheIdentifier::INDEXRELID;
+    // SAFETY: the caller's promise; an index has a row in pg_index, whose vectors have as many
+    // entries as the index has keys.
+    unsafe {
+        let index = pg_sys::index_open(oid, pg_sys::AccessShareLock as i32);
+        let (form, row) = (&*(*index).rd_index, (*index).rd_indextuple);
+        let class = &*(*index).rd_rel;
+        let count = form.indnkeyatts as usize;
+        let keys = form.indkey.values.as_slice(form.indnatts as usize).to_vec();
+        let of = |key: i16| usize::try_from(key - 1).ok().and_then(|at| columns.get(at));
+        let vector = |number: u32| {
+            attribute(cache, row, number).map(|value| {
+                let vector: *const pg_sys::oidvector = value.cast_mut_ptr();
+                (*vector).values.as_slice(count).to_vec()
+            })
+        };
+        let classes = vector(pg_sys::Anum_pg_index_indclass).unwrap_or_default();
+        let collations = vector(pg_sys::Anum_pg_index_indcollation).unwrap_or_default();
+        let is_of_column = |n: usize| {
+            of(keys[n]).is_some_and(|column| {
+                classes.get(n) == Some(&pg_sys::GetDefaultOpClass(column.atttypid, class.relam))
+                    && collations.get(n) == Some(&column.attcollation)
+            })
+        };
+        let expressions = attribute(cache, row, pg_sys::Anum_pg_index_indexprs);
+        let predicate = attribute(cache, row, pg_sys::Anum_pg_index_indpred);
+        let is_usual = class.relam == Oid::from(pg_sys::BTREE_AM_OID)
+            && form.indnatts == form.indnkeyatts
+            && !form.indisexclusion
+            && form.indisvalid
+            && expressions.is_none()
+            && std::slice::from_raw_parts((*index).rd_indoption, count).iter().all(|&option| option == 0)
+            && (0..count).all(is_of_column);
+        let described = Index {
+            name: c_string(class.relname.data.as_ptr()),
+            keys,
+            is_unique: form.indisunique,
+            is_usual,
+            rows: predicate.map_or(IndexedRows::All, |predicate| rows(predicate)),
+        };
+        pg_sys::index_close(index, pg_sys::NoLock as i32);
+        described
+    }
+}
+
+/// Returns the rows that a predicate selects. The stored expression is read, and not computed.
+///
+/// # Safety
+/// The value is the predicate of an index: a text of the server's with a list of expressions that
+/// are joined by AND.
+unsafe fn rows(predicate: Datum) -> IndexedRows<i16> {
+    // SAFETY: the caller's promise; a node of a tag is of its type.
+    unsafe {
+        let text = pg_sys::text_to_cstring(predicate.cast_mut_ptr());
+        let list: *const pg_sys::List = pg_sys::stringToNode(text).cast();
+        if list.is_null() || (*list).type_ != pg_sys::NodeTag::T_List || (*list).length != 1 {
+            return IndexedRows::Other;
+        }
+        let test: *const pg_sys::NullTest = pg_sys::list_nth(list, 0).cast();
+        if (*test).xpr.type_ != pg_sys::NodeTag::T_NullTest
+            || (*(*test).arg).type_ != pg_sys::NodeTag::T_Var
+            || (*test).argisrow
+        {
+            return IndexedRows::Other;
+        }
+        let column = (*(*test).arg.cast::<pg_sys::Var>()).varattno;
+        if (*test).nulltesttype == pg_sys::NullTestType::IS_NULL {
+            IndexedRows::Null(column)
+        } else {
+            IndexedRows::NotNull(column)
+        }
+    }
+}
