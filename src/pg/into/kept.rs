@@ -34,7 +34,7 @@ impl Spread<'_> {
         if self.has_partitions(table) {
             for (n, server) in self.servers.iter().enumerate() {
                 if self.partition(table, n).relation()?.is_none()
-                    || !self.dblink()?.has(server, &self.name(table))?
+                    || !self.requests.has(server, &self.name(table))?
                 {
                     return Ok(false);
                 }
@@ -59,7 +59,7 @@ impl Spread<'_> {
         let spread = |table: &Table| definitions::spread_by(*table).is_some() && goes(table);
         let far: Vec<String> = Table::ALL.into_iter().filter(spread).map(|table| self.name(table)).collect();
         for server in self.servers {
-            self.dblink()?.drop(server, &far)?;
+            self.requests.drop(server, &far)?;
         }
         let mut here = Vec::new();
         let scratch = Scratch::ALL.map(|scratch| self.scratch(scratch));

@@ -11,8 +11,8 @@ use super::servers::Server;
 use super::statements::log as statements;
 use crate::into::state::{Progress, Sizes};
 use crate::into::step::Stage;
-use crate::pg::procedure::statement::read_text;
 use crate::pg::procedure::form::{Form, IndexForm};
+use crate::pg::procedure::statement::read_text;
 use crate::pg::procedure::table::{Opened, Table};
 use crate::pg::server::error::{Result, SqlError};
 
@@ -70,9 +70,6 @@ struct About {
     /// Where the ranges of ids begin in which the documents are read, without the first one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     ranges: Vec<i64>,
-    /// The object that sessions lock which make the table.
-    #[serde(default)]
-    lock: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     kept: Option<Kept>,
     #[serde(flatten)]
@@ -146,7 +143,7 @@ pub(super) struct LogTable {
 }
 
 /// The name of the last row of a finished log.
-const RESULT: &str = "result";
+pub(super) const RESULT: &str = "result";
 
 impl LogTable {
     /// The form of the table.
@@ -233,12 +230,11 @@ impl LogTable {
         Ok(())
     }
 
-    /// Makes the log of a call; `token` is the common part of the names of its working tables, and
-    /// `lock` the object that is locked while it runs.
+    /// Makes the log of a call; `token` is the common part of the names of its working tables.
     pub(super) fn create(
         place: &Place,
         caller: Oid,
-        (token, lock): (&str, Oid),
+        token: &str,
         ranges: Vec<i64>,
         arguments: Arguments,
     ) -> Result<()> {
@@ -247,7 +243,7 @@ impl LogTable {
         let gone = || SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE, format!("{name} is gone"));
         let Self { name, oid, .. } = Self::open(place, caller)?.ok_or_else(gone)?;
         let kept = arguments.update.is_some().then(Kept::default);
-        let about = About { token: token.to_owned(), ranges, lock: lock.to_u32(), kept, arguments };
+        let about = About { token: token.to_owned(), ranges, kept, arguments };
         let about = json(&about)?;
         statements::write((&name, oid), 0, "arguments", 0, Some(&about))?.run().map(|_| ())
     }

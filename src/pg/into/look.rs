@@ -7,7 +7,6 @@ use super::log::{Arguments, LogTable};
 use super::outcome;
 use super::parts;
 use super::place::Place;
-use super::servers::Dblink;
 use super::update;
 use super::work::Work;
 use crate::into::state::Log;
@@ -36,17 +35,6 @@ pub(super) fn look_around(work: &mut Work) -> Result<()> {
         work.state.taken = work.result.relation()?.is_some()
             || work.clusters.as_ref().map(Place::relation).transpose()?.flatten().is_some();
     }
-    let on_servers = work.asked.in_parts.as_ref().is_some_and(|in_parts| !in_parts.servers.is_empty());
-    let known = work.log.as_ref().and_then(|log| log.call.as_ref()).map(|(_, arguments)| arguments);
-    if on_servers || known.is_some_and(|arguments| !arguments.servers.is_empty()) {
-        // The local results of an older call can be dropped even if the servers are no longer
-        // reachable.
-        work.dblink = match Dblink::open() {
-            Ok(dblink) => Some(dblink),
-            Err(error) if on_servers => return Err(error),
-            Err(_) => None,
-        };
-    }
     if let Some(layout) = work.asked.in_parts.as_ref().and_then(|of| of.citus.as_ref()) {
         work.state.call.by_stars = work.clusters.is_some() && layout.spreads_results(work.asked.id_oid)?;
         CitusLayout::set_up_nodes()?;
@@ -57,14 +45,13 @@ pub(super) fn look_around(work: &mut Work) -> Result<()> {
             update::check_hashable(work)?;
         }
     }
-    if let (true, Some(dblink), Some(in_parts)) = (first, &work.dblink, &work.asked.in_parts) {
+    if let (true, Some(in_parts)) = (first, &work.asked.in_parts) {
         for server in &in_parts.servers {
-            dblink.check_version(server, &work.extension)?;
+            work.requests.check_version(server, &work.extension)?;
         }
     }
     let Some(log) = &work.log else { return Ok(()) };
-    let is_known = log.call.as_ref().is_some_and(|(_, of)| of.servers.is_empty() || work.dblink.is_some());
-    if !is_known {
+    if log.call.is_none() {
         work.state.log = if log.is_finished { Log::Finished } else { Log::Other };
         return Ok(());
     }

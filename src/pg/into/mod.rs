@@ -14,8 +14,9 @@
 //! tables that the caller named. [`reasons`] makes the error that says why a call ends, and
 //! [`refusal`] is an error that is raised once the tables of the call are dropped. [`retry`]
 //! repeats steps that failed because of a node, and [`connection`] is a request to a server with
-//! a deadline. [`update`] brings a finished result up to date by working tables that are [`kept`],
-//! in Citus as [`update_shards`] does. [`runs`] lists calls and what they left, and cleans up.
+//! a deadline, by [`libpq`] and the options that a [`mapping`] has. [`update`] brings a finished result up to date by working tables that are [`kept`],
+//! in Citus as [`update_shards`] does. [`runs`] lists calls and what they left, by the logs that
+//! [`known_log`] reads, and [`clean`] drops it.
 //! [`estimate`] says beforehand what a call takes on each node, by [`measure`], which takes its
 //! steps on a sample.
 //!
@@ -26,6 +27,7 @@
 //! refer to their OIDs.
 
 mod arguments;
+mod clean;
 mod columns;
 mod connection;
 mod documents;
@@ -35,9 +37,12 @@ mod here;
 mod in_parts;
 mod in_shards;
 mod kept;
+mod known_log;
 mod layout;
+mod libpq;
 mod log;
 mod look;
+mod mapping;
 mod measure;
 mod method;
 mod on_servers;

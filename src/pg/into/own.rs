@@ -19,8 +19,7 @@ use crate::pg::server::error::{Result, SqlError};
 /// The forms of the tables of a call.
 pub(super) const TABLE: Form = Form::TABLE;
 pub(super) const PARTITIONED: Form = Form { kind: pg_sys::RELKIND_PARTITIONED_TABLE, ..TABLE };
-pub(super) const FOREIGN: Form =
-    Form { kind: pg_sys::RELKIND_FOREIGN_TABLE, is_partition: true, ..TABLE };
+pub(super) const FOREIGN: Form = Form { kind: pg_sys::RELKIND_FOREIGN_TABLE, is_partition: true, ..TABLE };
 /// A partition that is on this server.
 pub(super) const PARTITION: Form = Form { is_partition: true, ..TABLE };
 /// The key of the sets.
@@ -49,9 +48,7 @@ impl Owned<'_> {
         let Some(table) = open(oid, self.caller)? else { return missing() };
         match table.differs(&form, &self.types.oids(columns)) {
             None => Ok((table.name, oid)),
-            Some(why) => {
-                Err(refused(&table.name, &format!("is not as near_duplicates_into made it: {why}")))
-            }
+            Some(why) => Err(refused(&table.name, &format!("is not as near_duplicates_into made it: {why}"))),
         }
     }
 }

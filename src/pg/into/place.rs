@@ -6,6 +6,7 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum, Oid};
 
 use crate::pg::procedure::catalog::relation_named;
+use crate::pg::procedure::session_lock::SessionLock;
 use crate::pg::query::names::quote_identifier;
 use crate::pg::request::example::literal;
 use crate::pg::server::encoding::{self, c_string};
@@ -75,6 +76,16 @@ impl Place {
         Ok(Self { namespace, schema: quote_identifier(&schema)?, name })
     }
 
+    /// Returns the place of a relation, or `None` if it was dropped.
+    pub(super) fn of(relation: Oid) -> Result<Option<Self>> {
+        // SAFETY: any OID may be looked up; the name is null if there is no such relation.
+        let name = unsafe {
+            let name = pg_sys::get_rel_name(relation);
+            (!name.is_null()).then(|| c_string(name))
+        };
+        name.map(|name| Self::with_relation(relation, &name)).transpose()
+    }
+
     /// Returns the place of another name in the same schema.
     pub(super) fn beside(&self, name: impl Into<String>) -> Self {
         Self { name: name.into(), ..self.clone() }
@@ -128,10 +139,13 @@ impl Place {
         Ok(self.beside(format!("{kept}{tag}")))
     }
 
-    /// Returns a number that distinguishes this place from others.
-    pub(super) fn number(&self) -> Oid {
+    /// Returns the lock that a call holds, from which it follows without a look into the log whether
+    /// the call whose log is at this place is running. The server takes no object locks in the class
+    /// of relations, so it cannot collide with a lock of the server.
+    pub(super) fn lock(&self) -> SessionLock {
         let namespace = u64::from(self.namespace.to_u32());
-        Oid::from(hash::mix(hash::hash_bytes(self.name.as_bytes()) ^ hash::mix(namespace)) as u32)
+        let number = hash::mix(hash::hash_bytes(self.name.as_bytes()) ^ hash::mix(namespace)) as u32;
+        SessionLock { class: pg_sys::RelationRelationId, object: Oid::from(number) }
     }
 }
 

@@ -9,7 +9,7 @@ use pgrx::pg_sys::{self, Oid};
 
 use super::arguments::{CallArguments, InParts};
 use super::place::such_as;
-use super::servers::Dblink;
+use super::servers::Requests;
 use super::statements::citus_catalog;
 use crate::pg::procedure::transaction::check_can_commit;
 use crate::pg::query::as_user::{as_user, set};
@@ -169,10 +169,10 @@ fn silent() -> Result<String> {
     let silent: Vec<String> = as_user(caller, || match &nodes {
         Nodes::None => Ok(Vec::new()),
         Nodes::Servers(names) => {
-            let dblink = Dblink::open()?;
+            let requests = Requests::default();
             let mut silent = Vec::new();
             for name in names {
-                if !dblink.answers(name)? {
+                if !requests.answers(name)? {
                     silent.push(format!("server \"{name}\""));
                 }
             }

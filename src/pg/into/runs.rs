@@ -1,50 +1,43 @@
-//! `neardup_into_runs()`: the calls of `near_duplicates_into` that have a log or working tables;
-//! and `neardup_into_clean(run)`: drops what such a call has left. Both look at this server, at the
-//! servers of postgres_fdw that are declared to have the extension, and at the workers of Citus.
+//! `neardup_into_runs()`: the calls of `near_duplicates_into` that have a log or working tables on
+//! this server, on the servers that the caller's own logs name, and on the workers of Citus.
 //!
-//! Both run as the caller. Logs are read only if they are plain tables with just the columns of a
-//! log, of roles of which the caller is a member.
+//! Runs as the caller. Working tables are those of the log that belongs to the same role: any role
+//! can make tables and logs with the token of another one.
+
+use std::collections::BTreeSet;
 
 use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{IntoDatum, PgSqlErrorCode, check_for_interrupts};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::log::is_token;
-use super::servers::{Dblink, Server, unanswered};
-use super::statements::{remote, runs as statements};
+use super::known_log::{self, KnownLog, LEFT};
+use super::own;
+use super::servers::Requests;
+use super::statements::runs as statements;
+use crate::pg::procedure::catalog::role_name;
 use crate::pg::procedure::citus;
-use crate::pg::procedure::statement::Statement;
+use crate::pg::procedure::table::{Opened, Patience, Table};
 use crate::pg::query::as_user::as_user;
-use crate::pg::server::call::{Call, is_null, sql_function};
+use crate::pg::server::call::sql_function;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::{self, Rows};
 use crate::pg::server::values;
 
 const NAME: &str = "neardup_into_runs";
-const EXAMPLE: &str = "SELECT neardup_into_clean(run) FROM neardup_into_runs() WHERE status = 'left over';";
 
 sql_function! {
     /// `neardup_into_runs()`
     neardup_into_runs, pg_finfo_neardup_into_runs, |call| {
         // SAFETY: reads the state of the session.
         let caller = unsafe { pg_sys::GetUserId() };
-        let runs = as_user(caller, all)?;
+        let runs = as_user(caller, || all(caller))?;
         set_returning::all(call, Listed { runs: runs.into_iter(), nulls: [false; COLUMNS] })
     }
 }
 
-sql_function! {
-    /// `neardup_into_clean(run)`: returns the number of tables that were dropped.
-    neardup_into_clean, pg_finfo_neardup_into_clean, |call| {
-        let dropped = clean(call)?;
-        Ok(call.give(Some(dropped)))
-    }
-}
-
 /// A call, on one node.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Default)]
 struct Run {
     node: Option<String>,
     run: String,
@@ -59,17 +52,15 @@ struct Run {
     noted: Option<i64>,
     tables: i64,
     bytes: i64,
-    /// The log.
-    #[serde(skip)]
-    log: Option<String>,
 }
 
-/// The working tables of a call on one node. `parts` is the table of the parts that are done.
+/// The working tables of a call on one node that belong to one role. `parts` is the table of the
+/// parts that are done.
 #[derive(Debug, Deserialize)]
-struct Tables {
-    run: String,
-    owner: Option<String>,
-    tables: i64,
+pub(super) struct Tables {
+    pub run: String,
+    pub owner: Option<String>,
+    pub tables: i64,
     bytes: i64,
     #[serde(default)]
     parts: Option<u32>,
@@ -77,30 +68,45 @@ struct Tables {
 
 /// What a worker of Citus said.
 #[derive(Debug, Deserialize)]
-struct Answer {
-    node: String,
-    success: bool,
-    result: Option<String>,
+pub(super) struct Answer {
+    pub node: String,
+    pub success: bool,
+    pub result: Option<String>,
 }
 
-fn parse<T: DeserializeOwned>(json: Option<String>) -> Result<T> {
-    serde_json::from_str(json.as_deref().unwrap_or("[]"))
-        .map_err(|error| SqlError::new(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, error.to_string()))
-}
-
-fn read<T: DeserializeOwned>(statement: &Statement) -> Result<T> {
-    parse(statement.text()?)
+/// Parses what a node answered. Anything may stand there.
+pub(super) fn parse<T: DeserializeOwned>(node: &str, json: Option<&str>) -> Result<T> {
+    serde_json::from_str(json.unwrap_or("[]")).map_err(|error| {
+        let message = format!("{node} answered what neardup does not ask for: {error}");
+        SqlError::new(PgSqlErrorCode::ERRCODE_PROTOCOL_VIOLATION, message)
+            .hint("Is that a server of PostgreSQL with neardup?")
+    })
 }
 
 /// Returns all calls: those with a log, and the tables of those that have none; then what other
 /// nodes have.
-fn all() -> Result<Vec<Run>> {
+fn all(caller: Oid) -> Result<Vec<Run>> {
     let in_citus = citus::is_there().holds()?;
-    let mut runs = with_logs()?;
-    for tables in read::<Vec<Tables>>(&statements::all_tables(in_citus))? {
+    let logs = known_log::all()?;
+    let mut runs = Vec::new();
+    for log in &logs {
+        runs.push(Run {
+            run: log.token.clone(),
+            pairs: log.pairs.clone(),
+            owner: role_name(log.owner),
+            status: Some(log.status.to_owned()),
+            step: Some(log.step),
+            name: log.name.clone(),
+            rows: log.rows,
+            started: log.started,
+            noted: log.noted,
+            ..Run::default()
+        });
+    }
+    for tables in statements::all_tables(in_citus).json::<Vec<Tables>>()? {
         check_for_interrupts!();
         let Tables { run, owner, tables, bytes, parts } = tables;
-        let known = match runs.iter().position(|known| known.run == run) {
+        let known = match runs.iter().position(|known| known.run == run && known.owner == owner) {
             Some(n) => n,
             None => {
                 runs.push(Run { run, owner, status: Some(LEFT.to_owned()), ..Run::default() });
@@ -109,13 +115,12 @@ fn all() -> Result<Vec<Run>> {
         };
         let known = &mut runs[known];
         (known.tables, known.bytes) = (tables, bytes);
-        if let (Some(parts), Some(step)) = (parts, known.step) {
-            let parts = Oid::from(parts);
-            let name = crate::pg::query::names::name_of(parts)?;
-            known.parts = statements::parts_done((&name, parts), i64::from(step) + 1).number()?;
+        if let (Some(parts), Some(log)) = (parts, logs.get(known.place(&logs))) {
+            known.parts = parts_done(Oid::from(parts), log)?;
         }
     }
-    let mut others = on_servers(&runs)?;
+    let own: Vec<&KnownLog> = logs.iter().filter(|log| log.owner == caller).collect();
+    let mut others = on_servers(&own, &runs)?;
     if in_citus {
         others.extend(on_workers(&runs)?);
     }
@@ -123,60 +128,80 @@ fn all() -> Result<Vec<Run>> {
     Ok(runs)
 }
 
-/// The status of tables that no log knows.
-const LEFT: &str = "left over";
-
-/// Returns the calls that have a log.
-fn with_logs() -> Result<Vec<Run>> {
-    let mut runs = Vec::new();
-    for (oid, name) in read::<Vec<(u32, String)>>(&statements::logs())? {
-        check_for_interrupts!();
-        let Some(json) = statements::log((&name, Oid::from(oid))).text()? else { continue };
-        // The owner of a log can write anything into it.
-        let Ok(run) = serde_json::from_str::<Run>(&json) else { continue };
-        if is_token(&run.run) {
-            runs.push(Run { log: Some(name), ..run });
-        }
+impl Run {
+    /// Returns the place of the log of the call.
+    fn place(&self, logs: &[KnownLog]) -> usize {
+        let is_it = |log: &KnownLog| log.token == self.run && role_name(log.owner) == self.owner;
+        logs.iter().position(is_it).unwrap_or(usize::MAX)
     }
-    Ok(runs)
+}
+
+/// Counts the parts of the step of a call that are done, in a table of the same owner.
+fn parts_done(parts: Oid, log: &KnownLog) -> Result<Option<i64>> {
+    let lock = pg_sys::AccessShareLock;
+    let opened = Table::open_with(Patience::Skip, parts, lock, |owner| owner == log.owner)?;
+    let Opened::Table(table) = opened else { return Ok(None) };
+    let columns = ["step", "part", "rows"].map(|name| (name, pg_sys::INT8OID));
+    if table.differs(&own::TABLE, &columns).is_some() || !table.is_readable() {
+        return Ok(None);
+    }
+    let mut done = 0;
+    table.each_row(["step", "part"], |[step, part]| {
+        let [step, part] = [step, part].map(|number| number.map(|number| number.value() as i64));
+        done += i64::from(step == Some(i64::from(log.step) + 1) && part.is_some_and(|part| part >= 0));
+        Ok(())
+    })?;
+    Ok(Some(done))
 }
 
 /// Returns the working tables on a node. Those of known calls have the status of the call.
-fn there(node: &str, tables: Vec<Tables>, known: &[Run]) -> Vec<Run> {
+fn there(
+    node: &str,
+    tables: Vec<Tables>,
+    known: impl Fn(&Tables) -> Option<(String, Option<String>)>,
+) -> Vec<Run> {
     let of = |tables: Tables| {
-        let known = known.iter().find(|known| known.run == tables.run);
-        let status = known.map_or(Some(LEFT.to_owned()), |known| known.status.clone());
-        let pairs = known.and_then(|known| known.pairs.clone());
+        let (status, pairs) = known(&tables).unwrap_or((LEFT.to_owned(), None));
         let Tables { run, owner, tables, bytes, .. } = tables;
-        Run { node: Some(node.to_owned()), run, pairs, owner, status, tables, bytes, ..Run::default() }
+        Run {
+            node: Some(node.to_owned()),
+            run,
+            pairs,
+            owner,
+            status: Some(status),
+            tables,
+            bytes,
+            ..Run::default()
+        }
     };
     tables.into_iter().map(of).collect()
 }
 
-/// Returns the servers, and what reaches them, if there are any.
-fn servers() -> Result<Option<(Dblink, Vec<Server>)>> {
-    let names: Vec<String> = read(&statements::servers())?;
-    if names.is_empty() {
-        return Ok(None);
-    }
-    let Ok(dblink) = Dblink::open() else { return Ok(None) };
-    let servers = names.into_iter().map(|name| Server { name, schema: String::new() }).collect();
-    Ok(Some((dblink, servers)))
-}
-
 /// Tells the caller that a node did not answer.
-fn tell(node: &str, message: &str) {
+pub(super) fn tell(node: &str, message: &str) {
     pgrx::notice!("{NAME}: {node} did not say what it has: {message}");
 }
 
-fn on_servers(known: &[Run]) -> Result<Vec<Run>> {
+/// Asks the servers that the caller's own logs name.
+fn on_servers(own: &[&KnownLog], known: &[Run]) -> Result<Vec<Run>> {
+    let requests = Requests::default();
+    let servers: BTreeSet<&str> = own.iter().flat_map(|log| log.servers.iter().map(String::as_str)).collect();
     let mut runs = Vec::new();
-    let Some((dblink, servers)) = servers()? else { return Ok(runs) };
-    for server in &servers {
-        match dblink.ask(server, &statements::tables_there()).map_err(unanswered) {
-            Ok(json) => runs.extend(there(&server.name, parse(json)?, known)),
-            Err(Ok(message)) => tell(&format!("server \"{}\"", server.name), &message),
-            Err(Err(error)) => return Err(error),
+    for server in servers {
+        let node = format!("server \"{server}\"");
+        match requests.ask_for_seconds(server, &statements::tables_there())? {
+            Ok(json) => {
+                let tables = parse(&node, json.as_deref())?;
+                // The role there may have another name.
+                let of = |tables: &Tables| {
+                    let log = own.iter().find(|log| log.token == tables.run)?;
+                    let run =
+                        known.iter().find(|run| run.run == log.token && run.owner == role_name(log.owner))?;
+                    Some((run.status.clone()?, run.pairs.clone()))
+                };
+                runs.extend(there(server, tables, of));
+            }
+            Err(message) => tell(&node, &message),
         }
     }
     Ok(runs)
@@ -185,82 +210,29 @@ fn on_servers(known: &[Run]) -> Result<Vec<Run>> {
 /// Returns the tables on workers that the coordinator does not know.
 fn on_workers(known: &[Run]) -> Result<Vec<Run>> {
     let mut runs = Vec::new();
-    for Answer { node, success, result } in
-        read::<Vec<Answer>>(&statements::workers(&statements::tables_there())?)?
-    {
-        if !success {
-            tell(&node, result.as_deref().unwrap_or_default());
-            continue;
-        }
-        let tables: Vec<Tables> = parse(result)?;
-        let is_new = |tables: &Tables| !known.iter().any(|known| known.run == tables.run);
-        runs.extend(there(&node, tables.into_iter().filter(is_new).collect(), known));
+    for (node, tables) in tables_of_workers()? {
+        let is_new = |tables: &Tables| {
+            !known.iter().any(|known| known.run == tables.run && known.owner == tables.owner)
+        };
+        runs.extend(there(&node, tables.into_iter().filter(is_new).collect(), |_| None));
     }
     Ok(runs)
 }
 
-/// Drops the working tables of a call, and its log unless the call is finished.
-fn clean(call: Call) -> Result<i64> {
-    let run = call.text(0)?.ok_or_else(|| is_null("run").hint(EXAMPLE))?;
-    if !is_token(&run) {
-        let message = format!("run must be twelve hexadecimal digits, not \"{run}\"");
-        return Err(SqlError::parameter(message).hint(EXAMPLE));
-    }
-    // SAFETY: reads the state of the session.
-    let caller = unsafe { pg_sys::GetUserId() };
-    as_user(caller, || drop_all(&run))
-}
-
-fn drop_all(run: &str) -> Result<i64> {
-    let log = with_logs()?.into_iter().find(|known| known.run == run);
-    let has = |status: &str| log.as_ref().is_some_and(|log| log.status.as_deref() == Some(status));
-    if has("running") {
-        let pairs = log.as_ref().and_then(|log| log.pairs.as_deref()).unwrap_or_default();
-        let message = format!("a session is making {pairs}");
-        return Err(SqlError::new(PgSqlErrorCode::ERRCODE_OBJECT_IN_USE, message)
-            .hint("Cancel it first: SELECT pid, call FROM neardup_activity;"));
-    }
-    let mut dropped = 0;
-    // What is on servers goes first, because the rest can be rolled back.
-    if let Some((dblink, servers)) = servers()? {
-        for server in &servers {
-            let names = || -> Result<Vec<String>> {
-                let names: Vec<String> = parse(dblink.ask(server, &statements::names_there(run))?)?;
-                if !names.is_empty() {
-                    dblink.run(server, &remote::drop(&names))?;
-                }
-                Ok(names)
-            };
-            match names().map_err(unanswered) {
-                Ok(names) => dropped += names.len() as i64,
-                Err(Ok(message)) => tell(&format!("server \"{}\"", server.name), &message),
-                Err(Err(error)) => return Err(error),
-            }
+/// Asks the workers of Citus which working tables they have.
+pub(super) fn tables_of_workers() -> Result<Vec<(String, Vec<Tables>)>> {
+    let mut found = Vec::new();
+    for Answer { node, success, result } in
+        statements::workers(&statements::tables_there())?.json::<Vec<Answer>>()?
+    {
+        if success {
+            let tables = parse(&node, result.as_deref())?;
+            found.push((node, tables));
+        } else {
+            tell(&node, result.as_deref().unwrap_or_default());
         }
     }
-    let commands: Vec<String> = read(&statements::drops(run)?)?;
-    for command in &commands {
-        check_for_interrupts!();
-        statements::command(command).run()?;
-    }
-    dropped += commands.len() as i64;
-    if commands.is_empty() && citus::is_there().holds()? {
-        dropped +=
-            on_workers(&[])?.iter().filter(|there| there.run == run).map(|there| there.tables).sum::<i64>();
-        for Answer { node, success, result } in
-            read::<Vec<Answer>>(&statements::workers(&statements::drop_there(run))?)?
-        {
-            if !success {
-                tell(&node, result.as_deref().unwrap_or_default());
-            }
-        }
-    }
-    let is_done = has("done");
-    if let Some(log) = log.filter(|_| !is_done).and_then(|log| log.log) {
-        statements::command(&format!("DROP TABLE {log}")).run()?;
-        dropped += 1;
-    }
-    Ok(dropped)
+    Ok(found)
 }
 
 /// The number of columns.

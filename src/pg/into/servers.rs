@@ -8,14 +8,14 @@ use pgrx::pg_sys;
 use pgrx::{PgSqlErrorCode, check_for_interrupts};
 use serde::{Deserialize, Serialize};
 
-use super::connection;
-use super::statements::{catalog, remote};
+use super::connection::{self, Fault};
+use super::mapping::NO_MAPPING;
+use super::statements::remote;
 use crate::pg::procedure::statement::{Statement, read_text};
 use crate::pg::query::as_user::Extension;
 use crate::pg::query::names::quote_identifier;
 use crate::pg::request::example::literal;
 use crate::pg::server::deadline;
-use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::{Result, SqlError, is_in_class};
 use crate::pg::server::version;
 
@@ -66,66 +66,42 @@ impl Server {
     }
 }
 
-/// The extension dblink, which sends statements to servers.
-#[derive(Debug)]
-pub(super) struct Dblink {
-    /// The schema of dblink, quoted for SQL text.
-    schema: String,
+/// Requests to servers, each with a connection of its own, which does not depend on the local
+/// transaction.
+#[derive(Debug, Default)]
+pub(super) struct Requests {
     /// For each server that was asked, by its name, the schema of its working tables.
     homes: RefCell<BTreeMap<String, String>>,
 }
 
-impl Dblink {
-    /// Finds the dblink of this database.
-    pub(super) fn open() -> Result<Self> {
-        match catalog::schema_of_dblink().row([pg_sys::TEXTOID])? {
-            Some([Some(schema)]) => {
-                Ok(Self { schema: read_text(schema)?.into_owned(), homes: RefCell::default() })
-            }
-            _ => {
-                let message =
-                    "working tables on other servers are made by the extension dblink, which is not there";
-                Err(SqlError::new(PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
-                    .hint("CREATE EXTENSION dblink;"))
-            }
-        }
-    }
-
+impl Requests {
     /// Runs statements on a server. If a lock is not available, because a session of a killed call
     /// still works there, tries again, and checks for interrupts in between.
     pub(super) fn run(&self, server: &Server, sql: &str) -> Result<()> {
-        const TRIES: usize = 120;
-        check_name(server)?;
-        for last in (0..TRIES).map(|n| n + 1 == TRIES) {
-            check_for_interrupts!();
-            let error = match connection::exchange(&self.schema, &server.name, sql, deadline::current()) {
-                Ok(_) => return Ok(()),
-                Err(error) => error,
-            };
-            let busy = code(&error) == Some(PgSqlErrorCode::ERRCODE_LOCK_NOT_AVAILABLE as i32);
-            if !busy || last {
-                return Err(named(server, error)?);
-            }
-        }
-        Ok(())
+        try_run(&server.name, sql).or_else(|fault| Err(named(&server.name, fault)?))
     }
 
     /// Asks a server for a text.
     pub(super) fn ask(&self, server: &Server, sql: &str) -> Result<Option<String>> {
-        check_for_interrupts!();
-        check_name(server)?;
-        connection::exchange(&self.schema, &server.name, sql, deadline::current())
-            .or_else(|error| Err(named(server, error)?))
+        exchange(&server.name, sql, deadline::current()).or_else(|fault| Err(named(&server.name, fault)?))
     }
 
     /// Reports whether a server answers within some seconds.
     pub(super) fn answers(&self, server: &str) -> Result<bool> {
+        let answer = self.ask_for_seconds(server, "SELECT 1::pg_catalog.text")?;
+        Ok(answer.is_ok())
+    }
+
+    /// Asks a server for a text, and waits some seconds at most. The inner error says why there is
+    /// none.
+    pub(super) fn ask_for_seconds(
+        &self,
+        server: &str,
+        sql: &str,
+    ) -> Result<std::result::Result<Option<String>, String>> {
         const PATIENCE: i32 = 3000;
-        let _limit = deadline::limit(PATIENCE);
-        match connection::exchange(&self.schema, server, "SELECT 1::pg_catalog.text", PATIENCE) {
-            Ok(_) => Ok(true),
-            Err(error) => unanswered(error).map(|_| false),
-        }
+        exchange(server, sql, PATIENCE)
+            .map_or_else(|fault| unanswered(server, fault).map(Err), |text| Ok(Ok(text)))
     }
 
     /// Checks that a server has the same version of the extension, in a schema of the same name,
@@ -172,8 +148,11 @@ impl Dblink {
             let made = self.run(server, &remote::create_home(home));
             answer = ask()?;
             // If two calls make the schema at the same time, one of them finds it already made.
+            let is_refused = |error: &SqlError| {
+                matches!(error, SqlError::Own { code: PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE, .. })
+            };
             if let (Err(error), true) = (made, answer.get(1).is_some_and(|state| state == "none"))
-                && code(&error) != Some(PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE as i32)
+                && !is_refused(&error)
             {
                 return Err(error);
             }
@@ -227,15 +206,19 @@ impl Dblink {
     /// caller which tables may remain there.
     pub(super) fn drop(&self, server: &Server, tables: &[String]) -> Result<()> {
         let mut names = tables.to_vec();
-        let dropped = self.home(server).and_then(|home| {
-            names.iter_mut().for_each(|name| *name = format!("{home}.{name}"));
-            self.run(server, &remote::drop(&names))
-        });
-        let message = match dropped.map_err(unanswered) {
-            Err(Ok(message)) => message,
-            Err(Err(error)) => return Err(error),
-            Ok(()) => return Ok(()),
+        let dropped = match self.home(server) {
+            Ok(home) => {
+                names.iter_mut().for_each(|name| *name = format!("{home}.{name}"));
+                try_run(&server.name, &remote::drop(&names))
+            }
+            // The schema of the tables is not found out for the same reasons.
+            Err(SqlError::Own { code, message, .. }) if is_unreached(code as i32) => {
+                Err(Fault::Unreached(message.to_string()))
+            }
+            Err(error) => return Err(error),
         };
+        let Err(fault) = dropped else { return Ok(()) };
+        let message = unanswered(&server.name, fault)?;
         pgrx::notice!(
             "near_duplicates_into: working tables may be left on server \"{}\": {message}. There: {};",
             server.name,
@@ -245,56 +228,63 @@ impl Dblink {
     }
 }
 
-/// Returns the message of an error of a server that cannot be reached or fails, or the error if the
-/// statement must end.
-pub(super) fn unanswered(error: SqlError) -> std::result::Result<String, SqlError> {
-    match error {
-        SqlError::Server(error) if !is_end(error) => Ok(texts(error).0),
-        SqlError::Own { code, message, .. } if is_unreached(code as i32) => Ok(message.to_string()),
-        error => Err(error),
-    }
+/// Sends statements to a server, and returns the text that they return. A name from a log may be
+/// anything, and is looked up as the name of a server.
+fn exchange(server: &str, sql: &str, milliseconds: i32) -> std::result::Result<Option<String>, Fault> {
+    check_for_interrupts!();
+    connection::exchange(server, &remote::with_patience(sql, milliseconds), milliseconds)
 }
 
-/// Checks that a name is the name of a server: dblink takes any other name for a connection string,
-/// and a name from a log may be anything.
-fn check_name(server: &Server) -> Result<()> {
-    if catalog::is_server(&server.name)?.holds()? {
-        return Ok(());
+/// Runs statements on a server, and tries again as long as a lock is not available there.
+fn try_run(server: &str, sql: &str) -> std::result::Result<(), Fault> {
+    const TRIES: usize = 120;
+    for _ in 1..TRIES {
+        match exchange(server, sql, deadline::current()) {
+            Err(Fault::Answered(PgSqlErrorCode::ERRCODE_LOCK_NOT_AVAILABLE, ..)) => {}
+            answer => return answer.map(|_| ()),
+        }
     }
-    let message = format!("server \"{}\" does not exist", server.name);
-    Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, message)
-        .hint("It must be a server of postgres_fdw: SELECT srvname FROM pg_foreign_server;"))
+    exchange(server, sql, deadline::current()).map(|_| ())
+}
+
+/// Returns why a server has not done what it was asked for, or the error if the statement must end.
+fn unanswered(server: &str, fault: Fault) -> Result<String> {
+    match fault {
+        Fault::Answered(_, message, _) => Ok(message),
+        Fault::Own(SqlError::Own { code, message, .. }) if is_unreached(code as i32) => {
+            Ok(message.to_string())
+        }
+        Fault::Own(error) => Err(error),
+        fault => match named(server, fault)? {
+            SqlError::Own { message, .. } => Ok(message.to_string()),
+            error @ SqlError::Server(_) => Err(error),
+        },
+    }
 }
 
 /// Returns the error of a request to a server, with the name of the server if it was not reached:
-/// neither dblink nor the server here names it. Its SQLSTATE stays, so that a script knows whether
-/// to try again.
-fn named(server: &Server, error: SqlError) -> Result<SqlError> {
-    let name = &server.name;
-    let SqlError::Server(data) = error else {
-        let SqlError::Own { code, message, .. } = &error else { return Ok(error) };
-        if !is_of_connections(*code as i32) {
-            return Ok(error);
+/// the other side does not know it. The SQLSTATE tells a script whether to try again.
+fn named(name: &str, fault: Fault) -> Result<SqlError> {
+    Ok(match fault {
+        Fault::Unreached(why) => {
+            let code = PgSqlErrorCode::ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION;
+            SqlError::new(code, format!("server \"{name}\" is not reached: {why}"))
+                .hint("Call it again once the server answers: it goes on where it was.")
         }
-        return Ok(SqlError::new(*code, format!("server \"{name}\" {message}")).hint(deadline::HINT));
-    };
-    // SAFETY: an error that was copied from the server.
-    let code = unsafe { (*data).sqlerrcode };
-    let (message, detail) = texts(data);
-    if is_of_connections(code) {
-        let why = detail.lines().next().filter(|line| !line.is_empty()).unwrap_or(&message);
-        let message = format!("server \"{name}\" is not reached: {why}");
-        return Ok(SqlError::new(code.into(), message)
-            .hint("Call it again once the server answers: it goes on where it was."));
-    }
-    if code == PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT as i32 && !catalog::has_mapping(name)?.holds()? {
-        let message = format!("there is no user mapping of this role for server \"{name}\"");
-        return Ok(SqlError::new(NO_MAPPING, message).hint(format!(
-            "CREATE USER MAPPING FOR CURRENT_USER SERVER {} OPTIONS (user '…', password '…');",
-            quote_identifier(name)?
-        )));
-    }
-    Ok(error)
+        Fault::Silent(milliseconds) => {
+            deadline::note();
+            let message = format!("server \"{name}\" has not answered within {milliseconds} ms");
+            SqlError::new(PgSqlErrorCode::ERRCODE_CONNECTION_FAILURE, message).hint(deadline::HINT)
+        }
+        Fault::Answered(code, message, hint) => {
+            let error = SqlError::new(code, message);
+            match hint {
+                Some(hint) => error.hint(hint),
+                None => error,
+            }
+        }
+        Fault::Own(error) => error,
+    })
 }
 
 /// Reports whether an SQLSTATE is of the class of connections.
@@ -302,37 +292,7 @@ fn is_of_connections(code: i32) -> bool {
     is_in_class(code, PgSqlErrorCode::ERRCODE_CONNECTION_EXCEPTION)
 }
 
-/// The SQLSTATE for a role without a user mapping. It is not that of a server that does not exist,
-/// which no call may pass over.
-const NO_MAPPING: PgSqlErrorCode = PgSqlErrorCode::ERRCODE_INVALID_AUTHORIZATION_SPECIFICATION;
-
-/// Reports whether the SQLSTATE of an error of [`named`] means that a server was not reached.
+/// Reports whether the SQLSTATE of an error means that a server was not reached.
 fn is_unreached(code: i32) -> bool {
     is_of_connections(code) || code == NO_MAPPING as i32
-}
-
-/// Returns the message and the detail of an error from the server.
-fn texts(error: *mut pg_sys::ErrorData) -> (String, String) {
-    // SAFETY: an error that was copied from the server; its texts are null or C strings.
-    unsafe {
-        let text = |text: *mut std::ffi::c_char| if text.is_null() { String::new() } else { c_string(text) };
-        (text((*error).message), text((*error).detail))
-    }
-}
-
-/// Returns the SQLSTATE of an error from the server.
-fn code(error: &SqlError) -> Option<i32> {
-    match error {
-        // SAFETY: an error that was copied from the server.
-        SqlError::Server(error) => Some(unsafe { (**error).sqlerrcode }),
-        SqlError::Own { .. } => None,
-    }
-}
-
-/// Reports whether an error means that the statement must end, independent of any remote server.
-fn is_end(error: *mut pg_sys::ErrorData) -> bool {
-    let ends = [PgSqlErrorCode::ERRCODE_QUERY_CANCELED, PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY];
-    // SAFETY: an error that was copied from the server.
-    let code = unsafe { (*error).sqlerrcode };
-    ends.iter().any(|&end| code == end as i32)
 }

@@ -8,13 +8,13 @@ use super::columns::{Column, Type};
 use super::layout::CitusLayout;
 use super::own::{self, Owned};
 use super::place::Place;
-use super::servers::{Dblink, Server};
+use super::servers::{Requests, Server};
 use super::statements::{catalog, citus, definitions};
 use crate::into::state::Count;
 use crate::into::step::Table;
 use crate::pg::procedure::form::Form;
 use crate::pg::query::names::quote_identifier;
-use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::error::Result;
 
 /// The working tables of a call.
 #[derive(Debug)]
@@ -25,8 +25,8 @@ pub(super) struct Spread<'a> {
     pub token: &'a str,
     /// The servers.
     pub servers: &'a [Server],
-    /// The connection to the servers.
-    pub dblink: Option<&'a Dblink>,
+    /// The requests to the servers.
+    pub requests: &'a Requests,
     /// The distribution of the tables, if they are in Citus.
     pub citus: Option<&'a CitusLayout>,
     /// The number of local partitions of a table, if sessions share the tables.
@@ -136,10 +136,6 @@ impl Spread<'_> {
         Table::ALL.iter().flat_map(|&table| self.places(table)).chain(scratch).collect()
     }
 
-    pub(super) fn dblink(&self) -> Result<&Dblink> {
-        self.dblink.ok_or_else(|| SqlError::parameter("there is no way to the servers"))
-    }
-
     /// Locks all existing local working tables, and checks that they belong to the caller. Those
     /// that sessions share are locked when they are used.
     pub(super) fn lock(&self) -> Result<()> {
@@ -168,7 +164,7 @@ impl Spread<'_> {
         }
         for (n, server) in self.servers.iter().enumerate() {
             let (partition, of) = self.owned.open(&self.partition(table, n), own::FOREIGN, columns)?;
-            let home = self.dblink()?.home(server)?;
+            let home = self.requests.home(server)?;
             if !catalog::stands_for(of, &server.name, &home, &self.name(table))?.holds()? {
                 return Err(own::refused(&partition, "is not as near_duplicates_into made it"));
             }
@@ -242,12 +238,12 @@ impl Spread<'_> {
             for (n, server) in self.servers.iter().enumerate() {
                 // A foreign table may exist even if its remote table does not.
                 if self.partition(table, n).relation()?.is_none()
-                    || !self.dblink()?.has(server, &self.name(table))?
+                    || !self.requests.has(server, &self.name(table))?
                 {
                     return Ok(Count::Missing);
                 }
                 // Each server counts its own rows, instead of sending them.
-                rows += self.dblink()?.count(server, &self.name(table))?;
+                rows += self.requests.count(server, &self.name(table))?;
             }
             self.open(table)?;
             return Ok(Count::Rows(rows));
@@ -276,7 +272,7 @@ impl Spread<'_> {
         };
         let far_name = self.name(table);
         for server in self.servers {
-            self.dblink()?.create(server, &far_name, &format!("{columns}{key}"))?;
+            self.requests.create(server, &far_name, &format!("{columns}{key}"))?;
         }
         let ranges = (table == Table::Routes).then_some(parts);
         definitions::create_spread(&name, &columns, by, ranges.is_some()).run()?;
@@ -291,7 +287,7 @@ impl Spread<'_> {
             _ => (fetched, SENT),
         };
         for (n, server) in self.servers.iter().enumerate() {
-            let home = self.dblink()?.home(server)?;
+            let home = self.requests.home(server)?;
             let partition = definitions::Partition {
                 name: &self.partition(table, n).qualified()?,
                 server: &quote_identifier(&server.name)?,

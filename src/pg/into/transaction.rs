@@ -13,6 +13,7 @@ use super::on_servers::OnServers;
 use super::reasons;
 use super::refusal::{self, Pending};
 use super::retry;
+use super::servers::Requests;
 use super::update::{self, Updated};
 use super::update_shards::UpdatedShards;
 use super::work::{Group, Part, Work};
@@ -48,9 +49,7 @@ fn step(call: Call) -> Result<&'static str> {
     // SAFETY: reads the state of the session.
     let caller = unsafe { pg_sys::GetUserId() };
     let places = Places::new(&arguments, caller, &shown)?;
-    // The server takes no object locks in the class of relations, so this lock cannot collide with
-    // a lock of the server.
-    let lock = SessionLock { class: pg_sys::RelationRelationId, object: places.pairs.number() };
+    let lock = places.log.lock();
     // A transaction that failed has released the lock.
     let first = !lock.is_held_since(began) && !retry::has_begun(began);
     pause(if first { 0.0 } else { settings::pause() }.max(retry::pause(began)));
@@ -143,7 +142,7 @@ fn begin(
         clusters,
         log_place,
         log: None,
-        dblink: None,
+        requests: Requests::default(),
         backend: match (in_shards, shared) {
             (true, _) if call_state.update => &UpdatedShards,
             (true, _) => &InShards,
@@ -321,7 +320,7 @@ fn take_log(work: &Work, ranges: Vec<i64>) -> Result<()> {
     };
     // These bytes come before the ones that contain the version of the UUID.
     let token: String = random[..6].iter().map(|byte| format!("{byte:02x}")).collect();
-    LogTable::create(&work.log_place, work.caller, (&token, work.lock.object), ranges, arguments)
+    LogTable::create(&work.log_place, work.caller, &token, ranges, arguments)
 }
 
 /// Writes the finished work to the log, and tells the caller.

@@ -8,7 +8,7 @@ use super::columns::Types;
 use super::log::LogTable;
 use super::own::Owned;
 use super::place::Place;
-use super::servers::Dblink;
+use super::servers::Requests;
 use super::spread::Spread;
 use super::statements::fill::{Join, Named};
 use crate::into::state::State;
@@ -36,8 +36,8 @@ pub(super) struct Work {
     pub log_place: Place,
     /// The existing log.
     pub log: Option<LogTable>,
-    /// The connection to servers, if there are any.
-    pub dblink: Option<Dblink>,
+    /// The requests to servers.
+    pub requests: Requests,
     /// The backend for the place of the working tables, which fills them.
     pub backend: &'static dyn Backend,
     /// The time when the call began.
@@ -122,7 +122,7 @@ pub(super) fn not_here(table: Table) -> SqlError {
 impl Work {
     /// Returns the working tables of the call in the log.
     pub(super) fn spread(&self) -> Result<Spread<'_>> {
-        let Self { result, log, dblink, .. } = self;
+        let Self { result, log, requests, .. } = self;
         let call = log.as_ref().and_then(|log| log.call.as_ref());
         let (token, arguments) = call.ok_or_else(nothing)?;
         let (servers, citus) = (arguments.servers.as_slice(), arguments.citus.as_ref());
@@ -131,7 +131,7 @@ impl Work {
             home: result,
             token,
             servers,
-            dblink: dblink.as_ref(),
+            requests,
             citus,
             parts,
             update: arguments.update.is_some(),

@@ -4,8 +4,12 @@
 
 use pgrx::pg_sys::{self, Datum, Oid};
 
+use super::catalog::role_name;
 use super::form::{Index, IndexedRows, Trigger};
 use crate::pg::compat;
+use crate::pg::query::c_function::symbol;
+use crate::pg::query::names::type_name;
+use crate::pg::query::operators::function_owner;
 use crate::pg::server::encoding::c_string;
 
 unsafe extern "C-unwind" {
@@ -50,7 +54,8 @@ pub(super) unsafe fn of(relation: pg_sys::Relation) -> Brought {
         ];
         let only_on_results =
             [(class.relrowsecurity, "row security"), (is_filtered(oid), "a publication of some of its rows")];
-        let first = |all: &[(bool, &'static str)]| all.iter().find(|(holds, _)| *holds).map(|(_, what)| *what);
+        let first =
+            |all: &[(bool, &'static str)]| all.iter().find(|(holds, _)| *holds).map(|(_, what)| *what);
         let list = pg_sys::RelationGetIndexList(relation);
         let count = if list.is_null() { 0 } else { (*list).length };
         let columns = compat::attributes((*relation).rd_att);
@@ -70,10 +75,7 @@ pub(super) unsafe fn of(relation: pg_sys::Relation) -> Brought {
 ///
 /// # Safety
 /// The relation is open, and the attribute is one of its columns.
-pub(super) unsafe fn computes(
-    relation: pg_sys::Relation,
-    column: &pg_sys::FormData_pg_attribute,
-) -> bool {
+pub(super) unsafe fn computes(relation: pg_sys::Relation, column: &pg_sys::FormData_pg_attribute) -> bool {
     // SAFETY: the caller's promise; the constraints of a descriptor have as many defaults as they
     // say, and the stored expressions are read, and not computed.
     unsafe {
@@ -219,17 +221,12 @@ unsafe fn index(oid: Oid, columns: &[pg_sys::FormData_pg_attribute]) -> Index {
 /// Returns the rows that a predicate selects. The stored expression is read, and not computed.
 ///
 /// # Safety
-/// The value is the predicate of an index: a text of the server's with a list of expressions that
-/// are joined by AND.
+/// The value is the predicate of an index: a text of the server's with an expression.
 unsafe fn rows(predicate: Datum) -> IndexedRows<i16> {
     // SAFETY: the caller's promise; a node of a tag is of its type.
     unsafe {
         let text = pg_sys::text_to_cstring(predicate.cast_mut_ptr());
-        let list: *const pg_sys::List = pg_sys::stringToNode(text).cast();
-        if list.is_null() || (*list).type_ != pg_sys::NodeTag::T_List || (*list).length != 1 {
-            return IndexedRows::Other;
-        }
-        let test: *const pg_sys::NullTest = pg_sys::list_nth(list, 0).cast();
+        let test: *const pg_sys::NullTest = pg_sys::stringToNode(text).cast();
         if (*test).xpr.type_ != pg_sys::NodeTag::T_NullTest
             || (*(*test).arg).type_ != pg_sys::NodeTag::T_Var
             || (*test).argisrow
@@ -243,4 +240,84 @@ unsafe fn rows(predicate: Datum) -> IndexedRows<i16> {
             IndexedRows::NotNull(column)
         }
     }
+}
+
+/// A row of `pg_depend`.
+#[repr(C)]
+struct Dependency {
+    class: Oid,
+    object: Oid,
+    part: i32,
+    of_class: Oid,
+    of: Oid,
+}
+
+/// Finds a function or a type that the expressions of an index use, and that neither `trusted` owns
+/// nor a superuser, and describes it. The dependencies of the index name them all; those of the
+/// server are not noted there.
+pub(crate) fn code_of_others(index: Oid, trusted: Oid) -> Option<String> {
+    const DEPENDENCIES: Oid = Oid::from_u32(2608);
+    const BY_DEPENDER: Oid = Oid::from_u32(2673);
+    // SAFETY: reads roles.
+    let is_trusted = |owner: Oid| owner == trusted || unsafe { pg_sys::superuser_arg(owner) };
+    // SAFETY: a catalogue with an index of these columns; rows have these fields, and are read before
+    // the scan goes on.
+    unsafe {
+        let table = pg_sys::table_open(DEPENDENCIES, pg_sys::AccessShareLock as i32);
+        let mut keys = [pg_sys::ScanKeyData::default(); 2];
+        for (n, value) in [pg_sys::RelationRelationId, index].into_iter().enumerate() {
+            let equals = Oid::from(pg_sys::F_OIDEQ);
+            let strategy = pg_sys::BTEqualStrategyNumber as u16;
+            pg_sys::ScanKeyInit(&raw mut keys[n], n as i16 + 1, strategy, equals, value.into());
+        }
+        let scan =
+            pg_sys::systable_beginscan(table, BY_DEPENDER, true, std::ptr::null_mut(), 2, keys.as_mut_ptr());
+        let mut found = None;
+        while found.is_none() {
+            let row = pg_sys::systable_getnext(scan);
+            if row.is_null() {
+                break;
+            }
+            let of = &*pg_sys::GETSTRUCT(row).cast::<Dependency>();
+            debug_assert!(of.class == pg_sys::RelationRelationId && of.object == index && of.part >= 0);
+            found = match of.of_class {
+                pg_sys::ProcedureRelationId => function_of_others(of.of, is_trusted),
+                pg_sys::OperatorRelationId => function_of_others(pg_sys::get_opcode(of.of), is_trusted),
+                pg_sys::TypeRelationId => type_of_others(of.of, is_trusted),
+                _ => None,
+            };
+        }
+        pg_sys::systable_endscan(scan);
+        pg_sys::table_close(table, pg_sys::AccessShareLock as i32);
+        found
+    }
+}
+
+/// Describes a function of a role that is not trusted. Only superusers make functions in C.
+fn function_of_others(function: Oid, is_trusted: impl Fn(Oid) -> bool) -> Option<String> {
+    let owner = function_owner(function)?;
+    if is_trusted(owner) || symbol(function).is_some() {
+        return None;
+    }
+    // SAFETY: a C string for any OID.
+    let name = unsafe { c_string(pg_sys::format_procedure(function)) };
+    Some(format!("{name} of {}", role_name(owner).unwrap_or_default()))
+}
+
+/// Describes a type of a role that is not trusted, if values of the type run code.
+fn type_of_others(of: Oid, is_trusted: impl Fn(Oid) -> bool) -> Option<String> {
+    // SAFETY: any OID may be looked up; the row is read before it is released.
+    let (owner, kind) = unsafe {
+        let row = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::TYPEOID as i32, of.into());
+        if row.is_null() {
+            return None;
+        }
+        let form = &*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_type>();
+        let found = (form.typowner, form.typtype.cast_unsigned());
+        pg_sys::ReleaseSysCache(row);
+        found
+    };
+    let is_plain = [pg_sys::TYPTYPE_BASE, pg_sys::TYPTYPE_ENUM, pg_sys::TYPTYPE_PSEUDO].contains(&kind);
+    (!is_plain && !is_trusted(owner))
+        .then(|| format!("type {} of {}", type_name(of), role_name(owner).unwrap_or_default()))
 }

@@ -14,6 +14,15 @@ pub(crate) fn role(oid: Oid) -> Result<String> {
     if name.is_null() { Ok(oid.to_u32().to_string()) } else { quote_identifier(&unsafe { c_string(name) }) }
 }
 
+/// Returns the name of a role, or `None` if there is no such role.
+pub(crate) fn role_name(oid: Oid) -> Option<String> {
+    // SAFETY: any OID may be looked up; the result is null or a C string.
+    unsafe {
+        let name = pg_sys::GetUserNameFromId(oid, true);
+        (!name.is_null()).then(|| c_string(name))
+    }
+}
+
 /// Returns the owner of a relation, or None if there is no such relation.
 pub(crate) fn owner_of(relation: Oid) -> Option<Oid> {
     // SAFETY: any OID may be looked up; the row is read before it is released.

@@ -11,11 +11,12 @@
 //! [`catalog`] looks up names and owners; [`citus`] asks how Citus distributes a relation, and
 //! distributes tables.
 
-mod brought_along;
+pub(crate) mod brought_along;
 pub(crate) mod catalog;
 pub(crate) mod citus;
 pub(crate) mod form;
 pub(crate) mod part_lock;
+mod rows;
 pub(crate) mod session_lock;
 pub(crate) mod statement;
 pub(crate) mod supplied_rows;

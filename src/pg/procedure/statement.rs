@@ -12,6 +12,7 @@ use std::ffi::CStr;
 
 use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{IntoDatum, PgSqlErrorCode};
+use serde::de::DeserializeOwned;
 
 use crate::pg::query::as_user::PATH;
 use crate::pg::query::{Done, Parameter, Query};
@@ -77,6 +78,12 @@ impl Statement {
     pub(crate) fn text(&self) -> Result<Option<String>> {
         let [value] = self.row([pg_sys::TEXTOID])?.unwrap_or_default();
         value.map(|value| Ok(read_text(value)?.into_owned())).transpose()
+    }
+
+    /// Runs a statement that returns JSON of the catalogues as text, and parses it.
+    pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T> {
+        serde_json::from_str(self.text()?.as_deref().unwrap_or("[]"))
+            .map_err(|error| SqlError::new(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, error.to_string()))
     }
 
     /// Runs a statement that returns one bigint or none.

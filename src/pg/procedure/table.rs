@@ -119,13 +119,14 @@ impl Table {
                 return Ok(Opened::Others(owner));
             }
             let attributes = compat::attributes((*relation).rd_att);
-            let columns = attributes.iter().filter(|attribute| !attribute.attisdropped).map(|attribute| Column {
-                name: c_string(attribute.attname.data.as_ptr()),
-                type_oid: attribute.atttypid,
-                number: attribute.attnum,
-                computes: brought_along::computes(relation, attribute),
-                needs_value: attribute.attnotnull,
-            });
+            let columns =
+                attributes.iter().filter(|attribute| !attribute.attisdropped).map(|attribute| Column {
+                    name: c_string(attribute.attname.data.as_ptr()),
+                    type_oid: attribute.atttypid,
+                    number: attribute.attnum,
+                    computes: brought_along::computes(relation, attribute),
+                    needs_value: attribute.attnotnull,
+                });
             let table = Self {
                 oid,
                 name: name_of(oid)?,
@@ -174,12 +175,20 @@ impl Table {
         if let Some(index) = self.brought.indexes.iter().find(is_other) {
             return Some(format!("it has the index {}", index.name));
         }
-        if let Some(trigger) =
-            self.brought.triggers.iter().find(|trigger| !form.may_grow || trigger.runs_code_of_others(self.owner))
+        if let Some(trigger) = self
+            .brought
+            .triggers
+            .iter()
+            .find(|trigger| !form.may_grow || trigger.runs_code_of_others(self.owner))
         {
             return Some(trigger.described());
         }
         self.brought.only_on_results.filter(|_| !form.may_grow).map(|what| format!("it has {what}"))
+    }
+
+    /// Reports whether it is a foreign table.
+    pub(crate) fn is_foreign(&self) -> bool {
+        self.kind == pg_sys::RELKIND_FOREIGN_TABLE
     }
 
     fn column_name(&self, number: i16) -> Option<&str> {
@@ -191,9 +200,10 @@ impl Table {
         self.columns.iter().find(|of| of.name == column).map(|of| of.type_oid)
     }
 
-    /// Returns the attribute number of a column.
-    pub(super) fn number_of(&self, column: &str) -> Option<i16> {
-        self.columns.iter().find(|of| of.name == column).map(|of| of.number)
+    /// Returns the place of a column in a stored row.
+    pub(super) fn place_of(&self, column: &str) -> Option<usize> {
+        let number = self.columns.iter().find(|of| of.name == column)?.number;
+        usize::try_from(number - 1).ok()
     }
 
     /// Reports whether any row of these columns can be inserted without running other code and

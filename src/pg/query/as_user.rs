@@ -8,6 +8,7 @@ use pgrx::pg_sys::{self, Datum};
 
 use super::by_oid;
 use super::names::quote_identifier;
+use super::ours::is_type;
 use crate::pg::server::call::Call;
 use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::{Result, SqlError};
@@ -111,12 +112,12 @@ impl Extension {
     pub(crate) fn type_named(&self, name: &CStr) -> pg_sys::Oid {
         // SAFETY: reads the catalogs; the name of a type is a C string.
         unsafe {
-            let (name, namespace) = (Datum::from(name.as_ptr()), Datum::from(self.namespace));
+            let name_of_type = name.as_ptr();
+            let (name, namespace) = (Datum::from(name_of_type), Datum::from(self.namespace));
             let cache = pg_sys::SysCacheIdentifier::TYPENAMENSP as i32;
             let column = pg_sys::Anum_pg_type_oid as i16;
             let of = pg_sys::GetSysCacheOid(cache, column, name, namespace, 0.into(), 0.into());
-            let is_ours = pg_sys::getExtensionOfObject(pg_sys::TypeRelationId, of) == self.extension;
-            if is_ours { of } else { pg_sys::InvalidOid }
+            if is_type(of, &c_string(name_of_type)) { of } else { pg_sys::InvalidOid }
         }
     }
 

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use pgrx::pg_sys::{self, Datum};
 
+use super::ours::is_type;
 use crate::pg::server::call::varlena_bytes;
-use crate::pg::server::encoding::{self, c_string};
+use crate::pg::server::encoding;
 use crate::pg::server::error::Result;
 use neardup_core::features::tokens::Document;
 use neardup_core::memory;
@@ -69,28 +70,10 @@ impl Kind {
     }
 }
 
-/// Returns the kind of the sketches of a type, or `None` if the type is not a sketch type. A type
-/// is a sketch type if it has one of the two names and belongs to this extension, in any schema.
+/// Returns the kind of the sketches of a type, or `None` if it is not one of the two sketch types of
+/// this extension, in any schema.
 fn sketches(of: pg_sys::Oid) -> Option<SketchKind> {
-    // SAFETY: any OID may be looked up; the row is read before it is released.
-    let kind = unsafe {
-        let row = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::TYPEOID as i32, of.into());
-        if row.is_null() {
-            return None;
-        }
-        let form: *const pg_sys::FormData_pg_type = pg_sys::GETSTRUCT(row).cast();
-        let name = c_string((*form).typname.data.as_ptr());
-        pg_sys::ReleaseSysCache(row);
-        [SketchKind::Minhash, SketchKind::Simhash].into_iter().find(|kind| kind.type_name() == name)?
-    };
-    // SAFETY: the objects of extensions are looked up by their OIDs; the result is null if there is
-    // no such extension.
-    let extension = unsafe {
-        let extension = pg_sys::getExtensionOfObject(pg_sys::TypeRelationId, of);
-        pg_sys::get_extension_name(extension)
-    };
-    // SAFETY: a C string if it is not null.
-    (!extension.is_null() && unsafe { c_string(extension) } == "neardup").then_some(kind)
+    [SketchKind::Minhash, SketchKind::Simhash].into_iter().find(|kind| is_type(of, kind.type_name()))
 }
 
 /// Decodes a document from a value of the kind `kind`. Returns `None` if the value contains bytes

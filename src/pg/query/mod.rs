@@ -15,6 +15,7 @@ pub(super) mod ids;
 pub(super) mod moment;
 pub(super) mod names;
 pub(super) mod operators;
+pub(super) mod ours;
 pub(super) mod placeholder;
 mod prepared;
 pub(super) mod relation;

@@ -34,6 +34,9 @@ sql_function! {
         let heap = call.need::<bool>(1, "heapallindexed")?;
         on_index(call, pg_sys::AccessShareLock, |opened| {
             shards::refuse(&opened, if heap { "signature_index_check(c.oid, true)" } else { "signature_index_check(c.oid)" }, "count(*)")?;
+            if heap {
+                opened.check_code("signature_index_check('…', true)")?;
+            }
             check(opened, heap)
         })?;
         Ok(pg_sys::Datum::from(0))

@@ -78,7 +78,7 @@ struct Comparison {
 /// Checks that the index has every row that the snapshot shows. `keys` must be the keys with which
 /// `filter` was filled.
 pub(super) fn compare(
-    Opened { index, table }: Opened,
+    Opened { index, table, .. }: Opened,
     keys: Keys,
     snapshot: Snapshot,
     filter: Filter,

@@ -106,7 +106,7 @@ sql_function! {
     neardup_signature_index_stats, pg_finfo_neardup_signature_index_stats, |call| {
         let values = on_index(call, pg_sys::AccessShareLock, |opened| {
             shards::refuse(&opened, "signature_index_stats(c.oid)", "row_to_json(s)")?;
-            Ok(describe(opened.index))
+            Ok(describe(opened.index, opened.shows_values()))
         })?;
         record(call, &COLUMNS, values)
     }
@@ -128,7 +128,8 @@ const COLUMNS: [&str; 12] = [
     "stopped_signatures",
 ];
 
-fn describe(index: Index) -> [Option<pg_sys::Datum>; COLUMNS.len()] {
+/// Describes an index. The values of signatures are shown to those who may read them in the table.
+fn describe(index: Index, shows_values: bool) -> [Option<pg_sys::Datum>; COLUMNS.len()] {
     let mut counts = Counts::default();
     undisturbed(index, || count(index, &mut counts));
     let directory = Directory::read(index);
@@ -150,8 +151,8 @@ fn describe(index: Index) -> [Option<pg_sys::Datum>; COLUMNS.len()] {
         i64::from(index.blocks_now()).into_datum(),
         (directory.pending_pages() as i64).into_datum(),
         keys.describe().into_datum(),
-        frequent.iter().map(signature).collect::<Vec<i64>>().into_datum(),
+        shows_values.then(|| frequent.iter().map(signature).collect::<Vec<i64>>()).into_datum(),
         frequent.iter().map(|&(rows, _)| rows as i64).collect::<Vec<i64>>().into_datum(),
-        stopped.map(signature).collect::<Vec<i64>>().into_datum(),
+        shows_values.then(|| stopped.map(signature).collect::<Vec<i64>>()).into_datum(),
     ]
 }

@@ -5,6 +5,7 @@
 
 use pgrx::{PgList, pg_sys};
 
+use crate::pg::query::ours::is_function_of;
 use crate::pg::query::placeholder::placeholder_document;
 
 /// Returns the value of an expression for a short placeholder document. The expression must consist
@@ -46,7 +47,7 @@ unsafe fn with_stand_in(expression: *mut pg_sys::Node, extension: pg_sys::Oid) -
             let call: *mut pg_sys::FuncExpr = expression.cast();
             let arguments = PgList::<pg_sys::Node>::from_pg((*call).args);
             let function = (*call).funcid;
-            if pg_sys::getExtensionOfObject(pg_sys::ProcedureRelationId, function) == extension {
+            if is_function_of(extension, function) {
                 let copy: *mut pg_sys::FuncExpr = pg_sys::copyObjectImpl(call.cast()).cast();
                 let mut put = PgList::<pg_sys::Node>::from_pg((*copy).args);
                 let first = arguments.get_ptr(0)?;

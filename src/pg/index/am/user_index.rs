@@ -7,6 +7,8 @@ use pgrx::pg_sys::{self, Oid};
 use super::insert;
 use crate::pg::compat;
 use crate::pg::index::pages::buffer::Index;
+use crate::pg::procedure::brought_along::code_of_others;
+use crate::pg::procedure::catalog::role;
 use crate::pg::query::as_user::as_user;
 use crate::pg::server::call::Call;
 use crate::pg::server::encoding::c_string;
@@ -19,13 +21,14 @@ pub(crate) struct Opened {
     pub index: Index,
     /// Its table.
     pub table: pg_sys::Relation,
+    /// The user who calls.
+    user: Oid,
 }
 
 /// Opens the index that argument 0 of a call names, and runs `work` on it as the owner of the
 /// table. The user must be the owner of the index, a member of pg_monitor, or a user who may
-/// maintain its table, as for VACUUM and REINDEX. The role is changed because expressions and
-/// predicates of the index are code of the owner: if a superuser inspected the index under the
-/// superuser's own role, this code could do anything.
+/// maintain its table, as for VACUUM and REINDEX. The role is changed so that nothing runs with the
+/// rights of the user; what would run expressions of the index asks [`Opened::check_code`] first.
 pub(crate) fn on_index<T>(call: Call, lock: u32, work: impl FnOnce(Opened) -> Result<T>) -> Result<T> {
     let oid: Oid = call.need(0, "index")?;
     let lock = lock as i32;
@@ -106,7 +109,7 @@ impl Named {
             }
             self.check_rights()?;
             let index = Index::new(relation);
-            let opened = Opened { index, table };
+            let opened = Opened { index, table, user: pg_sys::GetUserId() };
             opened.check_state()?;
             Ok(opened)
         }
@@ -114,6 +117,40 @@ impl Named {
 }
 
 impl Opened {
+    /// Fails if the index has expressions or a predicate with code of others than the server and the
+    /// owner of the table, or of the owner, who is not the user: an index that changed hands keeps
+    /// its expressions, and whoever looks after indexes is not to run what their owners wrote.
+    pub(crate) fn check_code(&self, call: &str) -> Result<()> {
+        // SAFETY: open relations.
+        let (index, owner) = unsafe { ((*self.index.relation()).rd_id, (*(*self.table).rd_rel).relowner) };
+        let trusted = if owner == self.user { owner } else { Oid::INVALID };
+        let Some(code) = code_of_others(index, trusted) else { return Ok(()) };
+        let message =
+            format!("index \"{}\" runs {code}, so not everybody may compute its values", self.index.name());
+        let owner = role(owner)?;
+        Err(SqlError::new(PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE, message).hint(format!(
+            "If you trust it: SET ROLE {owner}; SELECT {call}; without heapallindexed no value is computed."
+        )))
+    }
+
+    /// Reports whether the user may see values of the indexed columns.
+    pub(crate) fn shows_values(&self) -> bool {
+        // SAFETY: open relations; reads the rights of a role.
+        unsafe {
+            let table = (*self.table).rd_id;
+            let form = &*(*self.index.relation()).rd_index;
+            let keys = form.indkey.values.as_slice(form.indnatts as usize);
+            let may = pg_sys::AclResult::ACLCHECK_OK;
+            let select = pg_sys::ACL_SELECT as pg_sys::AclMode;
+            let hides = pg_sys::CheckEnableRlsResult::RLS_ENABLED;
+            let of_table = pg_sys::pg_class_aclcheck(table, self.user, select) == may;
+            let of_columns = keys
+                .iter()
+                .all(|&key| key > 0 && pg_sys::pg_attribute_aclcheck(table, key, self.user, select) == may);
+            (of_table || of_columns) && pg_sys::check_enable_rls(table, self.user, true) as u32 != hides
+        }
+    }
+
     /// Fails unless the index is a signature index whose pages can be read.
     fn check_state(&self) -> Result<()> {
         let name = self.index.name();

@@ -22,14 +22,6 @@ pub(crate) fn servers(docs: Oid) -> Statement {
     Statement::new(sql).with([oid(docs)])
 }
 
-/// Returns the schema of dblink, quoted for SQL text; no row if it is not installed.
-pub(crate) fn schema_of_dblink() -> Statement {
-    Statement::new(
-        "SELECT quote_ident(n.nspname::text) FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace \
-         WHERE e.extname = 'dblink'",
-    )
-}
-
 /// Reports whether the partitions of a table are exactly these.
 pub(crate) fn has_partitions(table: Oid, partitions: &[Oid]) -> Statement {
     let partitions = oid_array(partitions);
@@ -55,13 +47,4 @@ pub(crate) fn has_mapping(server: &str) -> Result<Statement> {
     let sql = "SELECT EXISTS (SELECT FROM pg_user_mappings m \
          WHERE m.srvname::text = $1 AND m.usename IN ('public'::name, CURRENT_USER))";
     Ok(Statement::new(sql).with([text(server)?]))
-}
-
-/// Reports whether there is a server of postgres_fdw with this name. dblink takes any other name
-/// for a connection string.
-pub(crate) fn is_server(name: &str) -> Result<Statement> {
-    let sql = "SELECT EXISTS (SELECT FROM pg_foreign_server s \
-         JOIN pg_foreign_data_wrapper w ON w.oid = s.srvfdw \
-         WHERE s.srvname::text = $1 AND w.fdwname = 'postgres_fdw')";
-    Ok(Statement::new(sql).with([text(name)?]))
 }

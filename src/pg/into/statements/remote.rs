@@ -1,20 +1,13 @@
-//! Statements that run on a server through dblink, independent of the local transaction.
+//! Statements that run on a server, independent of the local transaction.
 //!
 //! Their texts qualify all names with their schemas, because they run with the search path of the
 //! role on the server. None of them waits for a lock for long: a server
 //! that waits does not hear that the call was cancelled.
 
-use pgrx::pg_sys;
-
-use crate::pg::procedure::statement::{Statement, text};
 use crate::pg::request::example::literal;
-use crate::pg::server::error::Result;
 
 /// The time after which a statement stops waiting for a lock; the caller then tries again.
 const PATIENCE: &str = "SET lock_timeout = '500ms'";
-
-/// The name of the connection, which lasts as long as a request.
-const CONNECTION: &str = "neardup_into";
 
 /// Returns the settings with which a request begins: it does not wait long for locks, and the
 /// server ends it after these milliseconds, if there are any.
@@ -23,39 +16,6 @@ pub(crate) fn with_patience(sql: &str, milliseconds: i32) -> String {
         if milliseconds > 0 { format!("SET statement_timeout = {milliseconds}; ") } else { String::new() };
     format!("{PATIENCE}; {limit}{sql}")
 }
-
-/// Opens the connection to a server. `dblink` is the schema of that extension.
-pub(crate) fn connect(dblink: &str, server: &str) -> Result<Statement> {
-    Ok(Statement::new(format!("SELECT {dblink}.dblink_connect('{CONNECTION}', $1)")).with([text(server)?]))
-}
-
-/// Closes the connection, if it is open.
-pub(crate) fn disconnect(dblink: &str) -> Statement {
-    Statement::new(format!(
-        "SELECT {dblink}.dblink_disconnect(c.name) FROM unnest({dblink}.dblink_get_connections()) c(name) WHERE c.name = '{CONNECTION}'"
-    ))
-}
-
-/// Sends statements, and does not wait for their results.
-pub(crate) fn send(dblink: &str, sql: &str) -> Result<Statement> {
-    Ok(Statement::new(format!("SELECT {dblink}.dblink_send_query('{CONNECTION}', $1)")).with([text(sql)?]))
-}
-
-/// Reports whether the server still works on the next result.
-pub(crate) fn is_busy(dblink: &str) -> Statement {
-    Statement::new(format!("SELECT {dblink}.dblink_is_busy('{CONNECTION}') <> 0"))
-}
-
-/// Returns the next result: a text, or the command tag of a statement that returns no rows; no row
-/// after the last result.
-pub(crate) fn result(dblink: &str) -> Statement {
-    Statement::new(format!(
-        "SELECT a.answer FROM {dblink}.dblink_get_result('{CONNECTION}') AS a(answer text)"
-    ))
-}
-
-/// The columns of a result.
-pub(crate) const ANSWER: [pg_sys::Oid; 1] = [pg_sys::TEXTOID];
 
 /// Asks for the version of the extension there, and its schema.
 pub(crate) const VERSION: &str = "SELECT pg_catalog.concat(e.extversion, ' ', pg_catalog.quote_ident(n.nspname::pg_catalog.text)) \

@@ -30,8 +30,7 @@ impl Kind {
     pub(crate) const ALL: [Self; 4] = [Self::Pairs, Self::Clusters, Self::State, Self::Lists];
 
     /// All kinds.
-    pub(crate) const EVERY: [Self; 5] =
-        [Self::Pairs, Self::Clusters, Self::State, Self::Lists, Self::Hashes];
+    pub(crate) const EVERY: [Self; 5] = [Self::Pairs, Self::Clusters, Self::State, Self::Lists, Self::Hashes];
 
     /// Returns the suffix that is appended to the name of the relation.
     pub(crate) fn suffix(self) -> &'static str {

@@ -1,0 +1,161 @@
+//! `neardup_into_clean(run)`: drops what a call of `near_duplicates_into` has left.
+//!
+//! Runs as the caller. What is dropped follows from the catalogue: the working tables with the name
+//! of the call, and of one owner at a time, since any role can make tables and logs with the token
+//! of another one. The lock of the call is taken first, which a session that runs it holds.
+
+use std::collections::BTreeSet;
+
+use pgrx::pg_sys::{self, Oid};
+use pgrx::{PgSqlErrorCode, check_for_interrupts};
+
+use super::known_log::{self, KnownLog};
+use super::log::is_token;
+use super::runs::{Answer, parse, tables_of_workers, tell};
+use super::servers::{Requests, Server};
+use super::statements::{remote, runs as statements};
+use crate::pg::procedure::catalog::role_name;
+use crate::pg::procedure::citus;
+use crate::pg::procedure::part_lock::Share;
+use crate::pg::procedure::table::{Opened, Table};
+use crate::pg::query::as_user::{acts_for, as_user};
+use crate::pg::query::names::name_of;
+use crate::pg::server::call::{Call, is_null, sql_function};
+use crate::pg::server::error::{Result, SqlError};
+
+const EXAMPLE: &str = "SELECT neardup_into_clean(run) FROM neardup_into_runs() WHERE status = 'left over';";
+
+sql_function! {
+    /// `neardup_into_clean(run)`: returns the number of tables that were dropped.
+    neardup_into_clean, pg_finfo_neardup_into_clean, |call| {
+        let dropped = clean(call)?;
+        Ok(call.give(Some(dropped)))
+    }
+}
+
+/// Drops the working tables of a call, and its log unless the call is finished.
+fn clean(call: Call) -> Result<i64> {
+    let run = call.text(0)?.ok_or_else(|| is_null("run").hint(EXAMPLE))?;
+    if !is_token(&run) {
+        let message = format!("run must be twelve hexadecimal digits, not \"{run}\"");
+        return Err(SqlError::parameter(message).hint(EXAMPLE));
+    }
+    // SAFETY: reads the state of the session.
+    let caller = unsafe { pg_sys::GetUserId() };
+    as_user(caller, || drop_all(&run, caller))
+}
+
+fn drop_all(run: &str, caller: Oid) -> Result<i64> {
+    let logs: Vec<KnownLog> = known_log::all()?.into_iter().filter(|log| log.token == run).collect();
+    let tables: Vec<(u32, u32)> = statements::tables_of(run)?.json()?;
+    let tables: Vec<(Oid, Oid)> =
+        tables.into_iter().map(|(owner, table)| (Oid::from(owner), Oid::from(table))).collect();
+    let mut owners: Vec<Oid> =
+        tables.iter().map(|&(owner, _)| owner).chain(logs.iter().map(|log| log.owner)).collect();
+    owners.sort_by_key(|owner| owner.to_u32());
+    owners.dedup();
+    let mut dropped = 0;
+    let mut left = None;
+    for owner in owners {
+        let of_owner = || tables.iter().filter(move |&&(of, _)| of == owner).map(|&(_, table)| table);
+        let logs: Vec<&KnownLog> = logs.iter().filter(|log| log.owner == owner).collect();
+        if !acts_for(owner) {
+            left = left.or(Some(not_owner(&of_owner().map(name_of).collect::<Result<Vec<_>>>()?)));
+        } else if let Some(log) = logs.iter().find(|log| !Share::All.take(log.lock)) {
+            left = left.or(Some(running(log)));
+        } else {
+            if owner == caller {
+                dropped += logs.iter().map(|log| on_servers(run, log)).sum::<Result<i64>>()?;
+            }
+            let working: Vec<Oid> = of_owner().collect();
+            let further = logs.iter().filter(|log| log.status != "done").map(|log| log.oid);
+            for table in working.into_iter().chain(further) {
+                dropped += drop_one(table, owner)?;
+            }
+        }
+    }
+    // Shards of tables that are dropped here are dropped by Citus.
+    if tables.is_empty() && citus::is_there().holds()? {
+        dropped += on_workers(run, &logs)?;
+    }
+    match left {
+        Some(error) if dropped == 0 => Err(error),
+        Some(SqlError::Own { message, .. }) => {
+            pgrx::notice!("neardup_into_clean: {message}, so its tables are left");
+            Ok(dropped)
+        }
+        _ => Ok(dropped),
+    }
+}
+
+/// Returns the error for the tables of roles for which the caller may not act.
+fn not_owner(names: &[String]) -> SqlError {
+    let message = format!("must be owner of table {}", names.join(", "));
+    SqlError::new(PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE, message)
+}
+
+/// Returns the error for a call that a session is running.
+fn running(log: &KnownLog) -> SqlError {
+    let message = format!("a session is making {}", log.pairs.as_deref().unwrap_or_default());
+    SqlError::new(PgSqlErrorCode::ERRCODE_OBJECT_IN_USE, message)
+        .hint("Cancel it first: SELECT pid, call FROM neardup_activity;")
+}
+
+/// Drops a table if it still belongs to this role.
+fn drop_one(table: Oid, owner: Oid) -> Result<i64> {
+    check_for_interrupts!();
+    let may = |of| of == owner && acts_for(of);
+    let Opened::Table(table) = Table::open(table, pg_sys::AccessExclusiveLock, may)? else { return Ok(0) };
+    statements::drop(&table.name, table.is_foreign()).run()?;
+    Ok(1)
+}
+
+/// Drops the tables on the servers of a call. They go first, because the rest can be rolled back.
+fn on_servers(run: &str, log: &KnownLog) -> Result<i64> {
+    let requests = Requests::default();
+    let mut dropped = 0;
+    for name in &log.servers {
+        let node = format!("server \"{name}\"");
+        match requests.ask_for_seconds(name, &statements::names_there(run))? {
+            Err(message) => tell(&node, &message),
+            Ok(json) => {
+                let names: Vec<String> = parse(&node, json.as_deref())?;
+                if !names.is_empty() {
+                    let server = Server { name: name.clone(), schema: String::new() };
+                    requests.run(&server, &remote::drop(&names))?;
+                    dropped += names.len() as i64;
+                }
+            }
+        }
+    }
+    Ok(dropped)
+}
+
+/// Drops the tables of a call on workers of Citus that the coordinator does not know.
+fn on_workers(run: &str, logs: &[KnownLog]) -> Result<i64> {
+    let is_left = |owner: &str| {
+        let is_running =
+            |log: &KnownLog| role_name(log.owner).as_deref() == Some(owner) && log.status == "running";
+        !logs.iter().any(is_running)
+    };
+    let (mut dropped, mut owners) = (0, BTreeSet::new());
+    for (_, tables) in tables_of_workers()? {
+        for of in tables.into_iter().filter(|of| of.run == run) {
+            if let Some(owner) = of.owner.filter(|owner| is_left(owner)) {
+                dropped += of.tables;
+                owners.insert(owner);
+            }
+        }
+    }
+    if owners.is_empty() {
+        return Ok(0);
+    }
+    let owners: Vec<String> = owners.into_iter().collect();
+    let drop = statements::workers(&statements::drop_there(run, &owners))?;
+    for Answer { node, success, result } in drop.json::<Vec<Answer>>()? {
+        if !success {
+            tell(&node, result.as_deref().unwrap_or_default());
+        }
+    }
+    Ok(dropped)
+}

@@ -1,0 +1,40 @@
+//! Which objects are of this library: known by their OID and by their shape, which only a superuser
+//! can give, and never by a name alone. The owner of the extension, who may be an ordinary role, can
+//! add any object of any name to it.
+
+use pgrx::pg_sys::{self, Oid};
+
+use super::c_function::symbol;
+use crate::pg::server::encoding::c_string;
+
+/// Reports whether a function is in C and a member of an extension.
+pub(crate) fn is_function_of(extension: Oid, function: Oid) -> bool {
+    // SAFETY: any OID may be looked up.
+    let of = unsafe { pg_sys::getExtensionOfObject(pg_sys::ProcedureRelationId, function) };
+    of == extension && of != Oid::INVALID && symbol(function).is_some()
+}
+
+/// Reports whether a type is the one that this library calls `name`: a type of variable length,
+/// passed by reference, which is read by this library's function, and is a member of this extension.
+pub(crate) fn is_type(of: Oid, name: &str) -> bool {
+    // SAFETY: any OID may be looked up; the row is read before it is released. The name of an
+    // extension is null or a C string.
+    unsafe {
+        let row = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::TYPEOID as i32, of.into());
+        if row.is_null() {
+            return false;
+        }
+        let form = &*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_type>();
+        let kind = form.typtype.cast_unsigned();
+        let is_shaped = kind == pg_sys::TYPTYPE_BASE && form.typlen == -1 && !form.typbyval;
+        let input = form.typinput;
+        pg_sys::ReleaseSysCache(row);
+        let extension = pg_sys::getExtensionOfObject(pg_sys::TypeRelationId, of);
+        let of_extension = pg_sys::get_extension_name(extension);
+        is_shaped
+            && !of_extension.is_null()
+            && c_string(of_extension) == "neardup"
+            && is_function_of(extension, input)
+            && symbol(input).is_some_and(|symbol| symbol == format!("neardup_{name}_in").as_bytes())
+    }
+}
