@@ -124,7 +124,7 @@ for table in ranks sets; do
 done
 hands 'ranks with a default' ranks "ALTER TABLE TABLE_ ADD COLUMN more text; ALTER TABLE TABLE_ ALTER more SET DEFAULT query_to_xml('SELECT 1', false, false, '')::text"
 hands 'ranks with a check' ranks "ALTER TABLE TABLE_ ADD CHECK (ranks IS NOT NULL) NOT VALID"
-hands 'ranks with a trigger' ranks 'CREATE TRIGGER t BEFORE INSERT ON TABLE_ FOR EACH ROW EXECUTE FUNCTION theirs.evil_trigger()' 55000 'has triggers'
+hands 'ranks with a trigger' ranks 'CREATE TRIGGER t BEFORE INSERT ON TABLE_ FOR EACH ROW EXECUTE FUNCTION theirs.evil_trigger()' 55000 'it has the trigger t, which runs a function of mallory'
 hands 'ranks with a rule' ranks 'CREATE RULE r AS ON INSERT TO TABLE_ DO ALSO SELECT 1'
 hands 'ranks with a policy' ranks 'ALTER TABLE TABLE_ ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY'
 hands 'ranks with an heir' ranks 'CREATE TABLE theirs.heir () INHERITS (TABLE_); ALTER TABLE theirs.heir OWNER TO mallory'

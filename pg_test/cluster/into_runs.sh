@@ -63,18 +63,21 @@ q -c 'DROP EVENT TRIGGER slow' -c 'DROP FUNCTION slow()'
 expect 'a call here is cleaned' 6 "$(q -c "SELECT neardup_into_clean(run) FROM neardup_into_runs() WHERE pairs = 'public.here'")"
 expect 'and again' 0 "$(q -c "SELECT neardup_into_clean('0123456789ab')")"
 expect 'the other one is there' 4 "$(runs | wc -l)"
-# A log that was dropped.
-q -c 'DROP TABLE there_log'
-expect 'tables without a log' '|||left over' "$(q -c 'SELECT node, pairs, step, status FROM neardup_into_runs() WHERE node IS NULL')"
-expect 'the same on servers' 3 "$(runs "node IS NOT NULL AND status = 'left over'" | wc -l)"
-expect 'these are cleaned' 16 "$(q -c "SELECT neardup_into_clean(run) FROM (SELECT DISTINCT run FROM neardup_into_runs()) r")"
+# Another role's tables of the same name on a server are left alone.
+token=$(q -c "SELECT run FROM neardup_into_runs() WHERE pairs = 'public.there' AND node IS NULL")
+far 2 -c 'CREATE ROLE other' -c 'CREATE SCHEMA odd AUTHORIZATION other' -c "SET ROLE other; CREATE TABLE odd.neardup_${token}_sets (n int)"
+expect 'a call on servers is cleaned' 17 "$(q -c "SELECT neardup_into_clean('$token')")"
+expect "another role's table on a server" 1 "$(far 2 -At -c 'SELECT count(*) FROM pg_class WHERE relname ~ '"'^neardup_[0-9a-f]{12}_'")"
+far 2 -c 'SET client_min_messages = warning' -c 'DROP SCHEMA odd CASCADE'
 expect 'nothing is left' '' "$(runs)"
 left_behind 'cleaned'
-# Tables that only a server has.
-far 2 -c "CREATE SCHEMA odd" -c 'CREATE TABLE odd."neardup_00000000000a_sets" (n int)' -c 'INSERT INTO odd."neardup_00000000000a_sets" VALUES (1)'
-expect 'a table of a server' '2||t|left over' "$(q -c 'SELECT node, pairs, owner = current_user, status FROM neardup_into_runs()')"
-expect 'is dropped' 1 "$(q -c "SELECT neardup_into_clean('00000000000a')")"
-expect 'and gone' '' "$(runs)"
+# A log that was dropped. No server is asked that no log of the caller names.
+stop candidates "'docs', 0.8, 'there', id_column => 'id'"
+q -c 'DROP TABLE there_log'
+expect 'tables without a log' '|||left over' "$(q -c 'SELECT node, pairs, step, status FROM neardup_into_runs()')"
+expect 'these are cleaned' 4 "$(q -c "SELECT neardup_into_clean(run) FROM neardup_into_runs()")"
+expect 'nothing is known any more' '' "$(runs)"
+for n in 1 2 3; do far $n -c 'SET client_min_messages = warning' -c "DO \$\$ BEGIN EXECUTE (SELECT format('DROP SCHEMA %I CASCADE', nspname) FROM pg_namespace WHERE nspname ~ '^neardup_into_[0-9]+$'); END \$\$"; done
 
 # A finished call keeps its log.
 q -c 'SET client_min_messages = warning' -c "CALL near_duplicates_into('docs', 0.8, 'there', id_column => 'id')"
@@ -91,11 +94,11 @@ CREATE SCHEMA planted AUTHORIZATION planter;
 SET ROLE planter;
 CREATE FUNCTION planted.evil(int) RETURNS int LANGUAGE plpgsql AS $$ BEGIN RAISE 'planted code runs'; END $$;
 CREATE DOMAIN planted.number AS int8;
-CREATE TABLE planted.a_log (step int, name text, rows bigint, started timestamptz, finished timestamptz, about jsonb);
+CREATE TABLE planted.a_log (step int UNIQUE, name text, rows bigint, started timestamptz, finished timestamptz, about jsonb);
 INSERT INTO planted.a_log VALUES (0, 'arguments', 0, now(), now(), '{"token": "not one", "pairs": 7}'), (NULL, NULL, NULL, NULL, NULL, NULL);
-CREATE TABLE planted.b_log (LIKE planted.a_log);
+CREATE TABLE planted.b_log (LIKE planted.a_log INCLUDING INDEXES);
 INSERT INTO planted.b_log VALUES (0, 'arguments', NULL, '-infinity', NULL, '{"token": "00000000000b", "lock": "x", "pairs": "x.y"}');
-CREATE TABLE planted.c_log (LIKE planted.a_log);
+CREATE TABLE planted.c_log (LIKE planted.a_log INCLUDING INDEXES);
 INSERT INTO planted.c_log VALUES (0, 'arguments', 0, now(), now(), '{"token": "00000000000c"}');
 ALTER TABLE planted.c_log ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE POLICY evil ON planted.c_log USING (planted.evil(1) = 1);
@@ -108,7 +111,61 @@ expect 'logs of others' '||left over' "$(q -U reader -c "SELECT node, pairs, sta
 expect_error 'tables of others' 42501 'must be owner of table|permission denied for schema planted' "SELECT neardup_into_clean('00000000000b')" -U reader
 expect 'their owner' 3 "$(q -U planter -c "SELECT neardup_into_clean('00000000000b')" 2>&1)"
 
+# A log that a role forged: it has the token of a call of another role that is running, and comes first.
+q -c 'CREATE ROLE victim LOGIN' -c 'CREATE SCHEMA theirs AUTHORIZATION victim' -c 'GRANT SELECT ON base TO victim' -c 'GRANT ALL ON SCHEMA theirs TO planter' \
+    -c 'SET ROLE planter' -c 'CREATE TABLE planted.e_log (step int PRIMARY KEY, name text, rows bigint, started timestamptz, finished timestamptz, about jsonb)'
+q -c 'CREATE FUNCTION slow() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN IF EXISTS (SELECT FROM pg_event_trigger_ddl_commands() WHERE object_identity ~ '"'_candidates\$'"') THEN PERFORM pg_sleep(120); END IF; END $$' \
+    -c "CREATE EVENT TRIGGER slow ON ddl_command_end WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION slow()"
+q -U victim -c "CALL near_duplicates_into('base', 0.8, 'theirs.found', parts => 4)" >/dev/null 2>&1 &
+calling=$!
+until [[ $(q -c "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'") == 1 ]]; do sleep 0.1; done
+token=$(q -c "SELECT substr(relname, 9, 12) FROM pg_class WHERE relname ~ '^neardup_[0-9a-f]{12}_sets$' AND relnamespace = 'theirs'::regnamespace")
+forge() { q -U planter -c "INSERT INTO $1 VALUES (0, 'arguments', 0, now(), now(), '{\"token\": \"$token\", \"pairs\": \"planted.gone\", \"update\": \"0.2.0\"}'), (1, 'result', 0, now(), now(), NULL)"; }
+forge planted.e_log
+expect 'a superuser sees both' 'planter|left over|0
+victim|running|5' "$(q -c "SELECT owner, status, tables FROM neardup_into_runs() WHERE run = '$token' ORDER BY 1")"
+expect 'and drops the forged log alone' 1 "$(q -c "SELECT neardup_into_clean(run) FROM neardup_into_runs() WHERE status = 'left over' AND run = '$token'" 2>/dev/null)"
+expect 'the call that runs keeps its tables' 5 "$(q -c "SELECT count(*) FROM pg_class WHERE relname ~ '^neardup_${token}_' AND relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = 'theirs'::regnamespace")"
+expect_error 'and is not cleaned' 55006 'a session is making theirs.found' "SELECT neardup_into_clean('$token')"
+q -c "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'" >/dev/null
+wait $calling || true
+q -c 'DROP EVENT TRIGGER slow' -c 'DROP FUNCTION slow()'
+expect 'it is cleaned when it does not run' t "$(q -c "SELECT neardup_into_clean('$token') > 4")"
+
+# A server that accepts connections and says nothing. Only a role's own calls connect to it, and they end when they are told to.
+python3 - "$server/silent" <<'PYTHON' &
+import socket, sys, time
+listening = [socket.socket() for _ in range(1)]
+listening[0].bind(("127.0.0.1", 0))
+listening[0].listen(50)
+open(sys.argv[1], "w").write(str(listening[0].getsockname()[1]))
+time.sleep(600)
+PYTHON
+silent=$!
+until [[ -s $server/silent ]]; do sleep 0.1; done
+q <<SQL
+SET client_min_messages = warning;
+CREATE SERVER silent FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '127.0.0.1', port '$(<"$server/silent")', dbname 'x', extensions 'neardup');
+CREATE USER MAPPING FOR PUBLIC SERVER silent OPTIONS (user 'x', password 'y');
+GRANT USAGE ON FOREIGN SERVER silent TO PUBLIC;
+CREATE TABLE quiet (id bigint NOT NULL, body text) PARTITION BY HASH (id);
+CREATE FOREIGN TABLE quiet_1 PARTITION OF quiet FOR VALUES WITH (MODULUS 1, REMAINDER 0) SERVER silent;
+SQL
+expect 'a role that has no calls there does not connect to it' 0 "$(timeout 60 psql -XqAt -U reader -c "SELECT count(*) FROM neardup_into_runs() WHERE node = 'silent'" 2>&1)"
+# within ENDS SQL: it ends by itself, with this error; the limit only keeps a defect from keeping the test.
+within() { expect "silent: $2" "$1" "$(PGOPTIONS='-c statement_timeout=1s' timeout 60 psql -XqAt -v VERBOSITY=sqlstate -c "$2" 2>&1 | grep -aoE 'ERROR:  [0-9A-Z]{5}' | head -n 1 || true)"; }
+q -c 'CREATE TABLE silent_log (step int PRIMARY KEY, name text, rows bigint, started timestamptz, finished timestamptz, about jsonb)' \
+    -c "INSERT INTO silent_log VALUES (0, 'arguments', 0, now(), now(), '{\"token\": \"0123456789ab\", \"pairs\": \"public.silent\", \"servers\": [{\"name\": \"silent\", \"schema\": \"public\"}]}')"
+within 'ERROR:  57014' 'SELECT count(*) FROM neardup_into_runs()'
+within 'ERROR:  57014' "SELECT neardup_into_clean('0123456789ab')"
+within 'ERROR:  57014' "CALL near_duplicates_into('quiet', 0.8, 'silenced', id_column => 'id')"
+within 'ERROR:  57014' "SELECT count(*) FROM near_duplicates_into_plan('quiet', 0.8, id_column => 'id')"
+expect 'without a limit of its own, the list says who was silent' 1 "$(timeout 60 psql -XqAt -c 'SELECT count(*) FROM neardup_into_runs()' 2>&1 | grep -c 'NOTICE:  neardup_into_runs: server "silent" did not say what it has: server "silent" is not reached: it has not taken the connection within')"
+kill $silent
+q -c 'DROP TABLE silent_log, quiet' -c 'SET client_min_messages = warning' -c 'DROP SERVER silent CASCADE'
+
 # A server that does not answer.
+stop candidates "'docs', 0.8, 'another', id_column => 'id'"
 q -c 'ALTER SERVER "2" OPTIONS (SET port '"'1'"')'
 expect 'a server that is down' 1 "$(q -c 'SELECT count(*) FROM neardup_into_runs()' 2>&1 | grep -c 'NOTICE:  neardup_into_runs: server "2" did not say what it has: server "2" is not reached: ')"
 finish

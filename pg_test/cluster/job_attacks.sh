@@ -126,7 +126,11 @@ for table in neardup pairs clusters neardup_lists; do
         for of in '' _neardup _pairs _clusters _neardup_lists; do q -c "ALTER TABLE $docs$of OWNER TO carol"; done
         q -c 'DELETE FROM seen'
         as carol "INSERT INTO $docs VALUES (20, 'one two three four')" >/dev/null
-        expect_refused "handed over: $table $plant" 55000 'is not as the job of|runs .* when the job of' carol "CALL neardup_refresh('$docs')"
+        if [[ $plant == 'ADD COLUMN more int' && $table =~ pairs|clusters ]]; then
+            expect_as "handed over: $table with a further column" 'done' carol "CALL neardup_refresh('$docs')"
+        else
+            expect_refused "handed over: $table $plant" 55000 'is not as the job of .* made it' carol "CALL neardup_refresh('$docs')"
+        fi
         expect_sql "and nothing of it ran: $table $plant" '' "SELECT who, what FROM seen"
         q -c "SET client_min_messages = error" -c "SELECT neardup_unwatch('$docs')" -c "DROP TABLE $docs" >/dev/null
     done

@@ -37,32 +37,32 @@ RESET ROLE;
 CREATE OPERATOR CLASS att.evil_ops FOR TYPE int4 USING btree AS OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >, FUNCTION 1 att.cmp(int4, int4);
 SQL
 
-# The kinds: a name, what plants it on the table T with its first column C, and what takes it away. Those of S are planted by a
-# superuser.
+# The kinds: a name, what plants it on the table @T of the schema @H, with its first column @C or the first of type int4, @N, and what
+# takes it away. Those of S are planted by a superuser.
 kinds() {
     cat <<'KINDS'
-index_predicate|CREATE INDEX planted ON T (C) WHERE att.imm('index predicate')|DROP INDEX IF EXISTS H.planted
-index_expression|CREATE INDEX planted ON T ((CASE WHEN att.imm('index expression') THEN 1 ELSE 2 END))|DROP INDEX IF EXISTS H.planted
-index_class|CREATE INDEX planted ON T (N att.evil_ops)|DROP INDEX IF EXISTS H.planted
-exclusion|ALTER TABLE T ADD CONSTRAINT planted EXCLUDE USING btree (C WITH =) WHERE (att.imm('exclusion'))|ALTER TABLE T DROP CONSTRAINT IF EXISTS planted
-statistics|CREATE STATISTICS att.planted ON (CASE WHEN att.imm('statistics') THEN 1 ELSE 2 END), (C IS NULL) FROM T|DROP STATISTICS IF EXISTS att.planted
-check|ALTER TABLE T ADD CONSTRAINT planted CHECK (att.vol('check')) NOT VALID|ALTER TABLE T DROP CONSTRAINT IF EXISTS planted
-default|ALTER TABLE T ADD COLUMN planted bool; ALTER TABLE T ALTER planted SET DEFAULT att.vol('default')|ALTER TABLE T DROP COLUMN IF EXISTS planted
-generated|ALTER TABLE T ADD COLUMN planted bool GENERATED ALWAYS AS (att.imm('generated')) STORED|ALTER TABLE T DROP COLUMN IF EXISTS planted
-domain|ALTER TABLE T ADD COLUMN planted att.dom|ALTER TABLE T DROP COLUMN IF EXISTS planted
-composite|ALTER TABLE T ADD COLUMN planted att.comp|ALTER TABLE T DROP COLUMN IF EXISTS planted
-enum|ALTER TABLE T ADD COLUMN planted att.en|ALTER TABLE T DROP COLUMN IF EXISTS planted
-range|ALTER TABLE T ADD COLUMN planted att.rng|ALTER TABLE T DROP COLUMN IF EXISTS planted
-foreign_key|ALTER TABLE T ADD COLUMN planted int REFERENCES att.pk|ALTER TABLE T DROP COLUMN IF EXISTS planted
-trigger|CREATE TRIGGER planted BEFORE INSERT OR UPDATE OR DELETE ON T FOR EACH ROW EXECUTE FUNCTION att.trg()|DROP TRIGGER IF EXISTS planted ON T
-trigger_condition|CREATE TRIGGER planted BEFORE INSERT OR UPDATE ON T FOR EACH ROW WHEN (att.vol('trigger condition')) EXECUTE FUNCTION suppress_redundant_updates_trigger()|DROP TRIGGER IF EXISTS planted ON T
-constraint_trigger|CREATE CONSTRAINT TRIGGER planted AFTER INSERT OR UPDATE OR DELETE ON T DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION att.trg()|DROP TRIGGER IF EXISTS planted ON T
-rule|CREATE RULE planted AS ON INSERT TO T DO ALSO SELECT att.vol('rule')|DROP RULE IF EXISTS planted ON T
-policy|CREATE POLICY planted ON T USING (att.vol('policy')); ALTER TABLE T ENABLE ROW LEVEL SECURITY; ALTER TABLE T FORCE ROW LEVEL SECURITY|ALTER TABLE T DISABLE ROW LEVEL SECURITY; ALTER TABLE T NO FORCE ROW LEVEL SECURITY; DROP POLICY IF EXISTS planted ON T
-child|CREATE TABLE att.planted (CHECK (att.vol('child'))) INHERITS (T); CREATE INDEX ON att.planted (C) WHERE att.imm('index of a child')|DROP TABLE IF EXISTS att.planted
-parent|CREATE TABLE att.planted (LIKE T); ALTER TABLE T INHERIT att.planted; CREATE TRIGGER planted AFTER INSERT ON att.planted FOR EACH STATEMENT EXECUTE FUNCTION att.trg()|ALTER TABLE T NO INHERIT att.planted; DROP TABLE IF EXISTS att.planted
-partition|CREATE TABLE att.planted (LIKE T) PARTITION BY LIST (C); ALTER TABLE att.planted ATTACH PARTITION T DEFAULT; CREATE TRIGGER planted AFTER INSERT ON att.planted FOR EACH ROW EXECUTE FUNCTION att.trg()|ALTER TABLE att.planted DETACH PARTITION T; DROP TABLE IF EXISTS att.planted
-publication|S CREATE PUBLICATION planted FOR TABLE T WHERE (C IS NOT NULL)|DROP PUBLICATION IF EXISTS planted
+index_predicate|CREATE INDEX planted ON @T (@C) WHERE att.imm('index predicate')|DROP INDEX IF EXISTS @H.planted
+index_expression|CREATE INDEX planted ON @T ((CASE WHEN att.imm('index expression') THEN 1 ELSE 2 END))|DROP INDEX IF EXISTS @H.planted
+index_class|CREATE INDEX planted ON @T (@N att.evil_ops)|DROP INDEX IF EXISTS @H.planted
+exclusion|ALTER TABLE @T ADD CONSTRAINT planted EXCLUDE USING btree (@C WITH =) WHERE (att.imm('exclusion'))|ALTER TABLE @T DROP CONSTRAINT IF EXISTS planted
+statistics|CREATE STATISTICS att.planted ON (CASE WHEN att.imm('statistics') THEN 1 ELSE 2 END), (@C IS NULL) FROM @T|DROP STATISTICS IF EXISTS att.planted
+check|ALTER TABLE @T ADD CONSTRAINT planted CHECK (att.vol('check')) NOT VALID|ALTER TABLE @T DROP CONSTRAINT IF EXISTS planted
+default|ALTER TABLE @T ADD COLUMN planted bool; ALTER TABLE @T ALTER planted SET DEFAULT att.vol('default')|ALTER TABLE @T DROP COLUMN IF EXISTS planted
+generated|ALTER TABLE @T ADD COLUMN planted bool GENERATED ALWAYS AS (att.imm('generated')) STORED|ALTER TABLE @T DROP COLUMN IF EXISTS planted
+domain|ALTER TABLE @T ADD COLUMN planted att.dom|ALTER TABLE @T DROP COLUMN IF EXISTS planted
+composite|ALTER TABLE @T ADD COLUMN planted att.comp|ALTER TABLE @T DROP COLUMN IF EXISTS planted
+enum|ALTER TABLE @T ADD COLUMN planted att.en|ALTER TABLE @T DROP COLUMN IF EXISTS planted
+range|ALTER TABLE @T ADD COLUMN planted att.rng|ALTER TABLE @T DROP COLUMN IF EXISTS planted
+foreign_key|ALTER TABLE @T ADD COLUMN planted int REFERENCES att.pk|ALTER TABLE @T DROP COLUMN IF EXISTS planted
+trigger|CREATE TRIGGER planted BEFORE INSERT OR UPDATE OR DELETE ON @T FOR EACH ROW EXECUTE FUNCTION att.trg()|DROP TRIGGER IF EXISTS planted ON @T
+trigger_condition|CREATE TRIGGER planted BEFORE INSERT OR UPDATE ON @T FOR EACH ROW WHEN (att.vol('trigger condition')) EXECUTE FUNCTION suppress_redundant_updates_trigger()|DROP TRIGGER IF EXISTS planted ON @T
+constraint_trigger|CREATE CONSTRAINT TRIGGER planted AFTER INSERT OR UPDATE OR DELETE ON @T DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION att.trg()|DROP TRIGGER IF EXISTS planted ON @T
+rule|CREATE RULE planted AS ON INSERT TO @T DO ALSO SELECT att.vol('rule')|DROP RULE IF EXISTS planted ON @T
+policy|CREATE POLICY planted ON @T USING (att.vol('policy')); ALTER TABLE @T ENABLE ROW LEVEL SECURITY; ALTER TABLE @T FORCE ROW LEVEL SECURITY|ALTER TABLE @T DISABLE ROW LEVEL SECURITY; ALTER TABLE @T NO FORCE ROW LEVEL SECURITY; DROP POLICY IF EXISTS planted ON @T
+child|CREATE TABLE att.planted (CHECK (att.vol('child'))) INHERITS (@T); CREATE INDEX ON att.planted (@C) WHERE att.imm('index of a child')|DROP TABLE IF EXISTS att.planted
+parent|CREATE TABLE att.planted (LIKE @T); ALTER TABLE @T INHERIT att.planted; CREATE TRIGGER planted AFTER INSERT ON att.planted FOR EACH STATEMENT EXECUTE FUNCTION att.trg()|ALTER TABLE @T NO INHERIT att.planted; DROP TABLE IF EXISTS att.planted
+partition|CREATE TABLE att.planted (LIKE @T) PARTITION BY LIST (@C); ALTER TABLE att.planted ATTACH PARTITION @T DEFAULT; CREATE TRIGGER planted AFTER INSERT ON att.planted FOR EACH ROW EXECUTE FUNCTION att.trg()|ALTER TABLE att.planted DETACH PARTITION @T; DROP TABLE IF EXISTS att.planted
+publication|S CREATE PUBLICATION planted FOR TABLE @T WHERE (@C IS NOT NULL)|DROP PUBLICATION IF EXISTS planted
 KINDS
 }
 
@@ -80,9 +80,7 @@ try() {
             # What does not go with a table is no plant of it.
             for word in plant undo; do
                 local -n text=$word
-                text=${text//ON T/ON $table} text=${text//TABLE T/TABLE $table} text=${text//TO T/TO $table} text=${text//FROM T/FROM $table}
-                text=${text//(T)/($table)} text=${text//LIKE T/LIKE $table} text=${text//PARTITION T/PARTITION $table}
-                text=${text//H./$schema.} text=${text//(C/($column} text=${text//(N /($number } text=${text//, (C/, ($column}
+                text=${text//@T/$table} text=${text//@C/$column} text=${text//@N/$number} text=${text//@H/$schema}
             done
             if [[ $kind == index_class && -z $number ]]; then continue; fi
             cat <<SQL
@@ -105,7 +103,7 @@ SQL
     done <<<"$tables" >>"$script"
     psql -X -qAt -v VERBOSITY=terse -f "$script" >"$server/try.log" 2>&1 || true
     expect "$name: no planted code ran" '' "$(q -c "SELECT * FROM ran WHERE call = '$name'")"
-    expect "$name: each kind was planted on a table" "$(kinds | grep -vc "${5:-^$}")" "$(q -c "SELECT count(DISTINCT kind) FROM planted WHERE call = '$name'")"
+    expect "$name: each kind was planted on a table" "$(kinds | wc -l)" "$(q -c "SELECT count(DISTINCT kind) FROM planted WHERE call = '$name'")"
     expect "$name: each table was planted on" '' "$(comm -3 <(cut -d'|' -f1 <<<"$tables" | sort) <(q -c "SELECT DISTINCT of FROM planted WHERE call = '$name'" | sort))"
 }
 q <<'SQL'
@@ -132,7 +130,7 @@ described() {
 q -U att <<'SQL'
 CREATE TABLE att.docs (id int PRIMARY KEY, body text);
 INSERT INTO att.docs SELECT i, 'the quick brown fox number ' || (i / 2) || ' jumps over the lazy dog again and again' FROM generate_series(1, 20) i;
-GRANT INSERT, DELETE ON att.docs TO app;
+GRANT SELECT, INSERT, DELETE ON att.docs TO app;
 SELECT tools.neardup_watch('att.docs', 0.8);
 CALL tools.neardup_refresh('att.docs');
 SQL
@@ -150,7 +148,7 @@ CALL tools.neardup_refresh('att.docs');
 SELECT count(*) FROM tools.neardup_jobs;
 BEGIN; SELECT tools.neardup_unwatch('att.docs'); ROLLBACK;"
 try 'a job' "$(described "c.relnamespace = 'att'::regnamespace AND c.relname ~ '^docs_'")" "$calls" vic
-expect 'the job works once nothing is planted' 'done|done' "$(q -c 'TRUNCATE pwn' -c "CALL tools.neardup_refresh('att.docs')" -c "SELECT string_agg(DISTINCT status, '|') FROM tools.neardup_runs")|$(q -c "SELECT DISTINCT 'done' FROM tools.neardup_runs WHERE status = 'done'")"
+expect 'the job works once nothing is planted' 'done' "$(q -c "CALL tools.neardup_refresh('att.docs')")"
 expect 'with the right pairs' 0 "$(q -c "SELECT count(*) FROM att.docs_pairs FULL JOIN tools.near_duplicates('att.docs', 0.8) p USING (left_id, right_id) WHERE docs_pairs.similarity IS DISTINCT FROM p.similarity")"
 
 # --- The tables of the extension, which a superuser gave away for a while ---
@@ -196,10 +194,10 @@ BEGIN; SELECT tools.neardup_into_clean(run) FROM tools.neardup_into_runs(); ROLL
     for new in vic att; do
         # A superuser, and a member of the role, look at what is still the role's.
         if [[ $new == att ]]; then calls=${calls//SET SESSION AUTHORIZATION vic;*$into;/}; calls=${calls%SET SESSION AUTHORIZATION vic;*}; fi
-        try "into, $how, for $new" "$(described "c.relnamespace = 'att'::regnamespace AND c.relname ~ '^(neardup_|found)' AND NOT c.relispartition")" "$calls" "$new" 'publication'
+        try "into, $how, for $new" "$(described "c.relnamespace = 'att'::regnamespace AND c.relname ~ '^(neardup_|found)' AND NOT c.relispartition")" "$calls" "$new"
     done
     q -c "SET ROLE postgres" -c "SELECT tools.neardup_into_clean(run) FROM tools.neardup_into_runs()" >/dev/null
-    expect "$how: nothing is left" '' "$(q -c "SELECT relname FROM pg_class WHERE relname ~ '^(neardup_[0-9a-f]|found)'")"
+    expect "$how: nothing is left" '' "$(q -c "SELECT relname FROM pg_class WHERE relnamespace = 'att'::regnamespace AND relname ~ '^(neardup_[0-9a-f]|found)'")"
 done
 q -c 'DROP EVENT TRIGGER stop_at'
 
@@ -208,7 +206,7 @@ into="CALL tools.near_duplicates_into('att.docs', 0.8, 'att.found', clusters => 
 q -U att -c "$into" 2>/dev/null
 q -c "GRANT ALL ON att.docs TO PUBLIC"
 try 'a result' "$(described "c.relnamespace = 'att'::regnamespace AND c.relname ~ '^(neardup_|found)' AND NOT c.relispartition")" \
-    "SET SESSION AUTHORIZATION vic; $into; RESET SESSION AUTHORIZATION; SELECT count(*) FROM tools.neardup_into_runs();" vic 'publication'
+    "SET SESSION AUTHORIZATION vic; $into; RESET SESSION AUTHORIZATION; SELECT count(*) FROM tools.neardup_into_runs();" vic
 
 # --- Indexes that users name ---
 
@@ -232,12 +230,12 @@ for owner in att vic; do
     done
     expect "an index of $owner's table: no planted code ran" '' "$(q -c 'TABLE pwn')"
 done
-expect_error 'and the error says whose' 42501 'runs att\.imm\(text\) of att.*SET ROLE vic' "SELECT tools.signature_index_check('att.filtered', true)"
+expect_error 'and the error says whose' 42501 'runs att\.imm\(text\) of att' "SELECT tools.signature_index_check('att.filtered', true)"
 q -c 'ALTER TABLE att.d OWNER TO att'
 expect 'its owner may' '' "$(q -U att -c "SELECT tools.signature_index_check('att.filtered', true)")"
 expect 'a plain index may be checked by all who look after it' '' "$(q -U mon -c "SELECT tools.signature_index_check('att.plain', true)")"
 # The values of a column are for those who may read it.
-q -U att -c 'CREATE TABLE att.v (id int PRIMARY KEY, k bigint)' -c 'INSERT INTO att.v SELECT i, 42 FROM generate_series(1, 9) i' -c 'CREATE INDEX of_values ON att.v USING signature (k)'
+q -U att -c 'CREATE TABLE att.v (id int PRIMARY KEY, k bigint[])' -c "INSERT INTO att.v SELECT i, '{42}' FROM generate_series(1, 9) i" -c 'CREATE INDEX of_values ON att.v USING signature (k)'
 shown="SELECT frequent_signatures, frequent_rows FROM tools.signature_index_stats('att.of_values')"
 expect 'statistics for a role that may not read the column' '|{9}' "$(q -U mon -c "$shown")"
 expect 'and for one that may' '{42}|{9}' "$(q -c 'GRANT SELECT (k) ON att.v TO mon' && q -U mon -c "$shown")"
@@ -248,7 +246,7 @@ expect 'each catalogue that refers to relations is one of those that are tried, 
 SELECT fktable FROM pg_get_catalog_foreign_keys() WHERE pktable = 'pg_class'::regclass
 EXCEPT SELECT unnest('{pg_attrdef, pg_attribute, pg_class, pg_constraint, pg_foreign_table, pg_index, pg_inherits, pg_partitioned_table, pg_policy,
     pg_publication_rel, pg_rewrite, pg_statistic, pg_statistic_ext, pg_trigger, pg_type}'::regclass[])
-EXCEPT SELECT unnest('{pg_sequence, pg_subscription_rel}'::regclass[])
+EXCEPT SELECT unnest('{pg_sequence, pg_subscription_rel, pg_depend, pg_description, pg_extension, pg_init_privs, pg_seclabel, pg_shdescription, pg_shseclabel}'::regclass[])
 SQL
 )"
 finish

@@ -130,7 +130,13 @@ impl Connection {
         }
         let connection = Self { libpq, handle };
         let patience = options.connect_timeout().unwrap_or(CONNECT);
-        connection.complete(&Clock::new(Some(limit.map_or(patience, |limit| limit.min(patience)))))?;
+        let clock = Clock::new(Some(limit.map_or(patience, |limit| limit.min(patience))));
+        connection.complete(&clock).map_err(|fault| match fault {
+            Fault::Silent(waited) => {
+                Fault::Unreached(format!("it has not taken the connection within {waited} ms"))
+            }
+            fault => fault,
+        })?;
         // SAFETY: an open connection; the callback is a function of ours.
         let used_password = unsafe {
             (libpq.PQsetNoticeProcessor)(handle, ignore, std::ptr::null_mut());

@@ -13,6 +13,7 @@ use super::columns::Types;
 use super::in_shards::few_parts;
 use super::measure::{Asked, Measured};
 use super::place::Place;
+use super::servers::Requests;
 use super::statements::fill::Join;
 use super::statements::{citus, citus_catalog, estimate as statements};
 use crate::into::estimate::{Estimate, Layout, NodeWork, estimate};
@@ -86,6 +87,12 @@ fn plan_of(call: Call) -> Result<Plan> {
     extension.check_version(NEAR_DUPLICATES_INTO_PLAN.name)?;
     let home = Place::with_relation(arguments.join.docs, "")?;
     let asked = JoinArguments::new(&arguments, &extension, caller, &home)?;
+    // As a call does first, and before postgres_fdw waits for a server that says nothing.
+    if let Some(in_parts) = &asked.in_parts {
+        let requests = Requests::default();
+        let servers = || in_parts.servers.iter().try_for_each(|of| requests.check_version(of, &extension));
+        as_user(caller, servers)?;
+    }
     let request = Request::of_kept(&arguments.join, asked.id_oid)?;
     let by = match as_user(caller, || citus::is_hashable(asked.id_oid).holds())? {
         true => Hash::OfValue,

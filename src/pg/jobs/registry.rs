@@ -174,7 +174,10 @@ impl Book {
         };
         let is_there = |(name, _): &&(&str, Oid)| table.type_of(name).is_some();
         let columns: Vec<_> = self.columns.iter().filter(is_there).copied().collect();
-        match table.differs(&Form { indexes: self.key, ..Form::TABLE }, &columns) {
+        // Rows are read and written by the places of these columns.
+        let is_in_order = columns.iter().enumerate().all(|(n, (name, _))| table.place_of(name) == Some(n));
+        let is_otherwise = || (!is_in_order).then(|| "its columns are in another order".to_owned());
+        match table.differs(&Form { indexes: self.key, ..Form::TABLE }, &columns).or_else(is_otherwise) {
             None => Ok(table),
             Some(why) => {
                 let message = format!("{} is not as the extension made it: {why}", table.name);

@@ -14,6 +14,7 @@ use crate::pg::server::encoding::c_string;
 
 unsafe extern "C-unwind" {
     fn has_superclass(relation: Oid) -> bool;
+    fn find_inheritance_children(parent: Oid, lock: i32) -> *mut pg_sys::List;
 }
 
 /// What a relation brings along.
@@ -44,10 +45,10 @@ pub(super) unsafe fn of(relation: pg_sys::Relation) -> Brought {
         let is_partitioned = class.relkind.cast_unsigned() == pg_sys::RELKIND_PARTITIONED_TABLE;
         let statistics = pg_sys::RelationGetStatExtList(relation);
         let never = [
-            (class.relhasrules, "a rule"),
+            (!(*relation).rd_rules.is_null() && (*(*relation).rd_rules).numLocks > 0, "a rule"),
             (class.relchecks != 0, "a check"),
             (class.relrowsecurity && class.relforcerowsecurity, "row security that is forced"),
-            (class.relhassubclass && !is_partitioned, "tables that inherit from it"),
+            (class.relhassubclass && !is_partitioned && has_heirs(oid), "tables that inherit from it"),
             (!class.relispartition && has_superclass(oid), "a table from which it inherits"),
             (!statistics.is_null() && (*statistics).length > 0, "a statistics object"),
             (is_partitioned && is_partitioned_by_expressions(oid), "partitions by an expression"),
@@ -64,8 +65,17 @@ pub(super) unsafe fn of(relation: pg_sys::Relation) -> Brought {
             only_on_results: first(&only_on_results),
             indexes: (0..count).map(|n| index(pg_sys::list_nth_oid(list, n), columns)).collect(),
             triggers: triggers(relation),
-            has_triggers: class.relhastriggers,
+            has_triggers: !(*relation).trigdesc.is_null(),
         }
+    }
+}
+
+/// Reports whether tables inherit from a table: the mark in its row of the catalogue may be old.
+fn has_heirs(table: Oid) -> bool {
+    // SAFETY: any OID may be looked up; a list of OIDs, or null.
+    unsafe {
+        let heirs = find_inheritance_children(table, pg_sys::NoLock as i32);
+        !heirs.is_null() && (*heirs).length > 0
     }
 }
 

@@ -201,7 +201,7 @@ impl Table {
     }
 
     /// Returns the place of a column in a stored row.
-    pub(super) fn place_of(&self, column: &str) -> Option<usize> {
+    pub(crate) fn place_of(&self, column: &str) -> Option<usize> {
         let number = self.columns.iter().find(|of| of.name == column)?.number;
         usize::try_from(number - 1).ok()
     }

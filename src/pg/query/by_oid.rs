@@ -37,17 +37,18 @@ impl Inserter {
         }
     }
 
-    /// Inserts a row.
+    /// Inserts a row. Further columns, which may have been dropped, are NULL.
     ///
     /// # Safety
-    /// The table has these columns, and the values have their types.
+    /// The table begins with these columns, and the values have their types.
     pub(crate) unsafe fn insert<const N: usize>(&mut self, row: [Option<Datum>; N]) {
         // SAFETY: the caller's promise; a slot has room for all columns of the table.
         unsafe {
             if let Some(clear) = (*(*self.slot).tts_ops).clear {
                 clear(self.slot);
             }
-            for (column, value) in row.into_iter().enumerate() {
+            let count = (*(*self.relation).rd_att).natts as usize;
+            for (column, value) in row.into_iter().chain(std::iter::repeat(None)).take(count).enumerate() {
                 *(*self.slot).tts_values.add(column) = value.unwrap_or(Datum::null());
                 *(*self.slot).tts_isnull.add(column) = value.is_none();
             }
