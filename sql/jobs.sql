@@ -65,7 +65,7 @@ CREATE VIEW neardup_progress WITH (security_barrier) AS
             WHEN r.status OPERATOR(pg_catalog.=) 'running'::pg_catalog.text THEN 'interrupted'::pg_catalog.text
             ELSE COALESCE(r.status, 'new'::pg_catalog.text) END AS status,
         l.pid, CASE WHEN l.pid IS NULL OR r.is_it THEN r.started ELSE a.query_start END AS started,
-        pg_catalog."substring"(a.query, '/\* neardup_refresh: ([^*]*) \*/$'::pg_catalog.text) AS step,
+        pg_catalog."substring"(a.query, '/[*] neardup_refresh: ([^*]*) [*]/$'::pg_catalog.text) AS step,
         CASE WHEN l.pid IS NULL OR r.is_it THEN r.batches ELSE 0::pg_catalog.int4 END AS batches,
         CASE WHEN l.pid IS NULL OR r.is_it THEN r.rows ELSE 0::pg_catalog.int8 END AS rows,
         CASE WHEN l.pid IS NULL OR r.is_it THEN r.total END AS total,
@@ -90,7 +90,7 @@ COMMENT ON VIEW neardup_progress IS 'where the refresh of each job is, or how it
 CREATE VIEW neardup_activity WITH (security_barrier) AS
     WITH calls AS (
         SELECT a.pid, a.usename AS role, a.query_start,
-            pg_catalog.regexp_match(a.query, '/\* neardup:(?: ([0-9]{1,12}) kB)?(?: docs ([0-9]{1,10}))? \*/ /\* ([a-z_]{1,63}): ([^*]{0,200}) \*/$'::pg_catalog.text) AS said
+            pg_catalog.regexp_match(a.query, '/[*] neardup:(?: ([0-9]{1,12}) kB)?(?: docs ([0-9]{1,10}))? [*]/ /[*] ([a-z_]{1,63}): ([^*]{0,200}) [*]/$'::pg_catalog.text) AS said
         FROM pg_catalog.pg_stat_activity a
         WHERE a.datname OPERATOR(pg_catalog.=) pg_catalog.current_database() AND a.state OPERATOR(pg_catalog.=) 'active'::pg_catalog.text
     ), running AS (

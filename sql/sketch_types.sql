@@ -1,7 +1,7 @@
 -- The types of sketches and of balls about them. Bodies of their input and output: src/pg/functions/sketch_types.rs; they
 -- compare as their bytes do, by the server's own functions.
 
--- All six have the same declarations, %1$I being the name of the type.
+-- All six have the same declarations, %1$s being the name of the type.
 DO $$
 DECLARE
     name pg_catalog.text;
@@ -9,88 +9,88 @@ BEGIN
     FOREACH name IN ARRAY '{minhash_sketch,simhash_sketch,minhash_ball,simhash_ball,text_ball,text_runs}'::pg_catalog.text[] LOOP
         EXECUTE pg_catalog.format($declarations$
 
-        CREATE TYPE %1$I;
+        CREATE TYPE %1$s;
 
-        CREATE FUNCTION %1$I_in(cstring) RETURNS %1$I
-            AS 'MODULE_PATHNAME', 'neardup_%1$I_in'
+        CREATE FUNCTION %1$s_in(cstring) RETURNS %1$s
+            AS 'MODULE_PATHNAME', 'neardup_%1$s_in'
             LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
-        COMMENT ON FUNCTION %1$I_in(cstring) IS 'reads a %1$I from text';
+        COMMENT ON FUNCTION %1$s_in(cstring) IS 'reads a %1$s from text';
 
-        CREATE FUNCTION %1$I_out(%1$I) RETURNS cstring
-            AS 'MODULE_PATHNAME', 'neardup_%1$I_out'
+        CREATE FUNCTION %1$s_out(%1$s) RETURNS cstring
+            AS 'MODULE_PATHNAME', 'neardup_%1$s_out'
             LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
-        COMMENT ON FUNCTION %1$I_out(%1$I) IS 'a %1$I as text';
+        COMMENT ON FUNCTION %1$s_out(%1$s) IS 'a %1$s as text';
 
-        CREATE FUNCTION %1$I_recv(internal) RETURNS %1$I
-            AS 'MODULE_PATHNAME', 'neardup_%1$I_recv'
+        CREATE FUNCTION %1$s_recv(internal) RETURNS %1$s
+            AS 'MODULE_PATHNAME', 'neardup_%1$s_recv'
             LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
-        COMMENT ON FUNCTION %1$I_recv(internal) IS 'reads a %1$I in binary form';
+        COMMENT ON FUNCTION %1$s_recv(internal) IS 'reads a %1$s in binary form';
 
-        CREATE FUNCTION %1$I_send(%1$I) RETURNS bytea
+        CREATE FUNCTION %1$s_send(%1$s) RETURNS bytea
             AS 'byteasend'
             LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
-        COMMENT ON FUNCTION %1$I_send(%1$I) IS 'a %1$I in binary form';
+        COMMENT ON FUNCTION %1$s_send(%1$s) IS 'a %1$s in binary form';
 
         -- Hashes do not compress: where a row is long they go out of line as they are.
-        CREATE TYPE %1$I (
-            INPUT = %1$I_in,
-            OUTPUT = %1$I_out,
-            RECEIVE = %1$I_recv,
-            SEND = %1$I_send,
+        CREATE TYPE %1$s (
+            INPUT = %1$s_in,
+            OUTPUT = %1$s_out,
+            RECEIVE = %1$s_recv,
+            SEND = %1$s_send,
             INTERNALLENGTH = VARIABLE,
             ALIGNMENT = int4,
             STORAGE = external
         );
 
-        CREATE FUNCTION %1$I_eq(a %1$I, b %1$I) RETURNS bool
+        CREATE FUNCTION %1$s_eq(a %1$s, b %1$s) RETURNS bool
             AS 'byteaeq'
             LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-        COMMENT ON FUNCTION %1$I_eq(%1$I, %1$I) IS 'implementation of the = operator';
+        COMMENT ON FUNCTION %1$s_eq(%1$s, %1$s) IS 'implementation of the = operator';
 
-        CREATE FUNCTION %1$I_ne(a %1$I, b %1$I) RETURNS bool
+        CREATE FUNCTION %1$s_ne(a %1$s, b %1$s) RETURNS bool
             AS 'byteane'
             LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-        COMMENT ON FUNCTION %1$I_ne(%1$I, %1$I) IS 'implementation of the <> operator';
+        COMMENT ON FUNCTION %1$s_ne(%1$s, %1$s) IS 'implementation of the <> operator';
 
-        CREATE FUNCTION %1$I_lt(a %1$I, b %1$I) RETURNS bool
+        CREATE FUNCTION %1$s_lt(a %1$s, b %1$s) RETURNS bool
             AS 'bytealt'
             LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-        COMMENT ON FUNCTION %1$I_lt(%1$I, %1$I) IS 'implementation of the < operator';
+        COMMENT ON FUNCTION %1$s_lt(%1$s, %1$s) IS 'implementation of the < operator';
 
-        CREATE FUNCTION %1$I_le(a %1$I, b %1$I) RETURNS bool
+        CREATE FUNCTION %1$s_le(a %1$s, b %1$s) RETURNS bool
             AS 'byteale'
             LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-        COMMENT ON FUNCTION %1$I_le(%1$I, %1$I) IS 'implementation of the <= operator';
+        COMMENT ON FUNCTION %1$s_le(%1$s, %1$s) IS 'implementation of the <= operator';
 
-        CREATE FUNCTION %1$I_gt(a %1$I, b %1$I) RETURNS bool
+        CREATE FUNCTION %1$s_gt(a %1$s, b %1$s) RETURNS bool
             AS 'byteagt'
             LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-        COMMENT ON FUNCTION %1$I_gt(%1$I, %1$I) IS 'implementation of the > operator';
+        COMMENT ON FUNCTION %1$s_gt(%1$s, %1$s) IS 'implementation of the > operator';
 
-        CREATE FUNCTION %1$I_ge(a %1$I, b %1$I) RETURNS bool
+        CREATE FUNCTION %1$s_ge(a %1$s, b %1$s) RETURNS bool
             AS 'byteage'
             LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-        COMMENT ON FUNCTION %1$I_ge(%1$I, %1$I) IS 'implementation of the >= operator';
+        COMMENT ON FUNCTION %1$s_ge(%1$s, %1$s) IS 'implementation of the >= operator';
 
-        CREATE FUNCTION %1$I_cmp(a %1$I, b %1$I) RETURNS int
+        CREATE FUNCTION %1$s_cmp(a %1$s, b %1$s) RETURNS int
             AS 'byteacmp'
             LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-        COMMENT ON FUNCTION %1$I_cmp(%1$I, %1$I) IS 'compares bytes: less than, equal to or greater than 0';
+        COMMENT ON FUNCTION %1$s_cmp(%1$s, %1$s) IS 'compares bytes: less than, equal to or greater than 0';
 
-        CREATE FUNCTION %1$I_hash(a %1$I) RETURNS int
+        CREATE FUNCTION %1$s_hash(a %1$s) RETURNS int
             AS 'hashvarlena'
             LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-        COMMENT ON FUNCTION %1$I_hash(%1$I) IS 'hash for joins and groups';
+        COMMENT ON FUNCTION %1$s_hash(%1$s) IS 'hash for joins and groups';
 
-        CREATE FUNCTION %1$I_hash_extended(a %1$I, salt bigint) RETURNS bigint
+        CREATE FUNCTION %1$s_hash_extended(a %1$s, salt bigint) RETURNS bigint
             AS 'hashvarlenaextended'
             LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-        COMMENT ON FUNCTION %1$I_hash_extended(%1$I, bigint) IS '64-bit hash with a salt';
+        COMMENT ON FUNCTION %1$s_hash_extended(%1$s, bigint) IS '64-bit hash with a salt';
 
         CREATE OPERATOR = (
-            LEFTARG = %1$I,
-            RIGHTARG = %1$I,
-            FUNCTION = %1$I_eq,
+            LEFTARG = %1$s,
+            RIGHTARG = %1$s,
+            FUNCTION = %1$s_eq,
             COMMUTATOR = =,
             NEGATOR = <>,
             RESTRICT = eqsel,
@@ -98,80 +98,80 @@ BEGIN
             HASHES,
             MERGES
         );
-        COMMENT ON OPERATOR = (%1$I, %1$I) IS 'same bytes: made in the same way of equal values';
+        COMMENT ON OPERATOR = (%1$s, %1$s) IS 'same bytes: made in the same way of equal values';
 
         CREATE OPERATOR <> (
-            LEFTARG = %1$I,
-            RIGHTARG = %1$I,
-            FUNCTION = %1$I_ne,
+            LEFTARG = %1$s,
+            RIGHTARG = %1$s,
+            FUNCTION = %1$s_ne,
             COMMUTATOR = <>,
             NEGATOR = =,
             RESTRICT = neqsel,
             JOIN = neqjoinsel
         );
-        COMMENT ON OPERATOR <> (%1$I, %1$I) IS 'not the same bytes';
+        COMMENT ON OPERATOR <> (%1$s, %1$s) IS 'not the same bytes';
 
         CREATE OPERATOR < (
-            LEFTARG = %1$I,
-            RIGHTARG = %1$I,
-            FUNCTION = %1$I_lt,
+            LEFTARG = %1$s,
+            RIGHTARG = %1$s,
+            FUNCTION = %1$s_lt,
             COMMUTATOR = >,
             NEGATOR = >=,
             RESTRICT = scalarltsel,
             JOIN = scalarltjoinsel
         );
-        COMMENT ON OPERATOR < (%1$I, %1$I) IS 'first by bytes, in an order that only serves to sort';
+        COMMENT ON OPERATOR < (%1$s, %1$s) IS 'first by bytes, in an order that only serves to sort';
 
         CREATE OPERATOR <= (
-            LEFTARG = %1$I,
-            RIGHTARG = %1$I,
-            FUNCTION = %1$I_le,
+            LEFTARG = %1$s,
+            RIGHTARG = %1$s,
+            FUNCTION = %1$s_le,
             COMMUTATOR = >=,
             NEGATOR = >,
             RESTRICT = scalarlesel,
             JOIN = scalarlejoinsel
         );
-        COMMENT ON OPERATOR <= (%1$I, %1$I) IS 'first by bytes or the same';
+        COMMENT ON OPERATOR <= (%1$s, %1$s) IS 'first by bytes or the same';
 
         CREATE OPERATOR > (
-            LEFTARG = %1$I,
-            RIGHTARG = %1$I,
-            FUNCTION = %1$I_gt,
+            LEFTARG = %1$s,
+            RIGHTARG = %1$s,
+            FUNCTION = %1$s_gt,
             COMMUTATOR = <,
             NEGATOR = <=,
             RESTRICT = scalargtsel,
             JOIN = scalargtjoinsel
         );
-        COMMENT ON OPERATOR > (%1$I, %1$I) IS 'last by bytes';
+        COMMENT ON OPERATOR > (%1$s, %1$s) IS 'last by bytes';
 
         CREATE OPERATOR >= (
-            LEFTARG = %1$I,
-            RIGHTARG = %1$I,
-            FUNCTION = %1$I_ge,
+            LEFTARG = %1$s,
+            RIGHTARG = %1$s,
+            FUNCTION = %1$s_ge,
             COMMUTATOR = <=,
             NEGATOR = <,
             RESTRICT = scalargesel,
             JOIN = scalargejoinsel
         );
-        COMMENT ON OPERATOR >= (%1$I, %1$I) IS 'last by bytes or the same';
+        COMMENT ON OPERATOR >= (%1$s, %1$s) IS 'last by bytes or the same';
 
-        CREATE OPERATOR CLASS %1$I_ops DEFAULT FOR TYPE %1$I USING btree AS
+        CREATE OPERATOR CLASS %1$s_ops DEFAULT FOR TYPE %1$s USING btree AS
             OPERATOR 1 <,
             OPERATOR 2 <=,
             OPERATOR 3 =,
             OPERATOR 4 >=,
             OPERATOR 5 >,
-            FUNCTION 1 %1$I_cmp(%1$I, %1$I),
+            FUNCTION 1 %1$s_cmp(%1$s, %1$s),
             FUNCTION 2 bytea_sortsupport(internal);
-        COMMENT ON OPERATOR CLASS %1$I_ops USING btree IS 'order of bytes';
-        COMMENT ON OPERATOR FAMILY %1$I_ops USING btree IS 'order of bytes';
+        COMMENT ON OPERATOR CLASS %1$s_ops USING btree IS 'order of bytes';
+        COMMENT ON OPERATOR FAMILY %1$s_ops USING btree IS 'order of bytes';
 
-        CREATE OPERATOR CLASS %1$I_ops DEFAULT FOR TYPE %1$I USING hash AS
+        CREATE OPERATOR CLASS %1$s_ops DEFAULT FOR TYPE %1$s USING hash AS
             OPERATOR 1 =,
-            FUNCTION 1 %1$I_hash(%1$I),
-            FUNCTION 2 %1$I_hash_extended(%1$I, bigint);
-        COMMENT ON OPERATOR CLASS %1$I_ops USING hash IS 'equality of bytes';
-        COMMENT ON OPERATOR FAMILY %1$I_ops USING hash IS 'equality of bytes';
+            FUNCTION 1 %1$s_hash(%1$s),
+            FUNCTION 2 %1$s_hash_extended(%1$s, bigint);
+        COMMENT ON OPERATOR CLASS %1$s_ops USING hash IS 'equality of bytes';
+        COMMENT ON OPERATOR FAMILY %1$s_ops USING hash IS 'equality of bytes';
 
         $declarations$::pg_catalog.text, name);
     END LOOP;

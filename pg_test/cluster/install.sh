@@ -49,5 +49,15 @@ q -d plain -c 'DROP EXTENSION plpgsql'
 expect_error 'a database without PL/pgSQL' 42704 'Use CREATE EXTENSION ... CASCADE' 'SET ROLE plain; CREATE EXTENSION neardup' -d plain
 expect_sql 'a role that is no superuser creates both' '1' 'SET client_min_messages = warning; SET ROLE plain; CREATE SCHEMA own;
     CREATE EXTENSION neardup SCHEMA own CASCADE; SELECT own.jaccard('"'a', 'a'"')' -d plain
+# Settings of the caller change how SQL is read and how names are written: the objects are the same under all of them.
+shape="SELECT md5(string_agg(d, E'\n' ORDER BY d)) FROM (SELECT pg_describe_object(classid, objid, objsubid) || COALESCE(CASE WHEN classid = 'pg_class'::regclass THEN pg_get_viewdef(objid) END, '')
+    FROM pg_depend WHERE refclassid = 'pg_extension'::regclass AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'neardup')) d(d)"
+for setting in work_mem=4MB quote_all_identifiers=on standard_conforming_strings=off escape_string_warning=on; do
+    q -c "CREATE DATABASE set"
+    PGOPTIONS="-c client_min_messages=error -c $setting" psql -XqAt -d set -c 'CREATE EXTENSION neardup' >"$server/created" 2>&1 || true
+    made=$(psql -XqAt -d set -c "$shape")
+    expect "CREATE EXTENSION with $setting" "${usual:=$made}" "$made$(<"$server/created")"
+    q -c 'DROP DATABASE set'
+done
 expect_error 'PL/pgSQL stays as long as it' 2BP01 'extension neardup depends on extension plpgsql' 'DROP EXTENSION plpgsql' -d plain
 finish

@@ -6,6 +6,7 @@ mod arrows;
 mod circles;
 mod declarations;
 mod documents;
+mod doors;
 mod figures;
 mod lengths;
 mod modules;
@@ -71,6 +72,12 @@ fn no_circle_among_folders() {
     let arrows = arrows_of(&src());
     let folders = ["core/src", "src", "src/pg"];
     none(folders.iter().flat_map(|folder| circles(&within(folder, &arrows))).collect());
+}
+
+/// Relations are opened, locked and queried in few places.
+#[test]
+fn tables_of_others_have_one_door() {
+    none(doors::other_doors(&src()));
 }
 
 /// Files outside `src/pg` that name pgrx, or something in `src/pg`.

@@ -106,6 +106,19 @@ fn a_second_door_to_the_server() {
 }
 
 #[test]
+fn a_second_door_to_a_table() {
+    let opens = |path: &str, code: &str| crate::doors::other_doors(&files(&[(path, code)])).len();
+    let code = "fn a() { unsafe { pg_sys::try_relation_open(oid, lock) }; }";
+    assert_eq!((opens("src/pg/into/a.rs", code), opens("src/pg/procedure/table.rs", code)), (1, 0));
+    assert_eq!(opens("src/pg/into/a.rs", "// relation_open( may be spoken of"), 0);
+    let statement = "fn a() { Statement::new(\"SELECT 1\") }";
+    assert_eq!(
+        (opens("src/pg/into/a.rs", statement), opens("src/pg/into/statements/a.rs", statement)),
+        (1, 0)
+    );
+}
+
+#[test]
 fn rooms_lines_and_homes() {
     let rooms =
         |count| (0..count).map(|room| (format!("src/pg/room{room}.rs"), String::new())).collect::<Sources>();

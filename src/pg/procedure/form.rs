@@ -16,15 +16,21 @@ pub(crate) struct Form {
     /// The indexes.
     pub indexes: &'static [IndexForm],
     /// Set for a result, to which its owner may add columns that accept NULL, indexes of columns,
-    /// triggers with the owner's functions, policies that do not concern the owner, and
-    /// publications.
+    /// policies that do not concern the owner, and publications.
     pub may_grow: bool,
+    /// Set if its owner may add triggers with functions of the owner or of the server.
+    pub may_have_triggers: bool,
 }
 
 impl Form {
     /// A plain table without indexes.
-    pub(crate) const TABLE: Self =
-        Self { kind: pg_sys::RELKIND_RELATION, is_partition: false, indexes: &[], may_grow: false };
+    pub(crate) const TABLE: Self = Self {
+        kind: pg_sys::RELKIND_RELATION,
+        is_partition: false,
+        indexes: &[],
+        may_grow: false,
+        may_have_triggers: false,
+    };
 }
 
 /// The definition of an index: a btree of these columns with the default classes of their types.

@@ -179,7 +179,7 @@ impl Table {
             .brought
             .triggers
             .iter()
-            .find(|trigger| !form.may_grow || trigger.runs_code_of_others(self.owner))
+            .find(|trigger| !form.may_have_triggers || trigger.runs_code_of_others(self.owner))
         {
             return Some(trigger.described());
         }

@@ -96,7 +96,7 @@ impl Kind {
             Self::Lists => (LISTS, false),
             Self::Hashes => (HASHES, false),
         };
-        Form { indexes, may_grow, ..Form::TABLE }
+        Form { indexes, may_grow, may_have_triggers: true, ..Form::TABLE }
     }
 
     fn comment(self, shown: &str) -> String {

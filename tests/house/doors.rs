@@ -1,0 +1,111 @@
+//! Who may open, lock or query relations. A relation that another role owns, or once owned, brings
+//! code along, so each way to it is known by name: `procedure/table.rs` checks the tables that
+//! neardup made, and all else reads what a caller named, with the rights of the caller.
+
+use crate::modules::Sources;
+
+/// A way to a relation: a call by a part of its name, and the files that may have it.
+struct Door {
+    call: &'static str,
+    files: &'static [&'static str],
+}
+
+const DOORS: &[Door] = &[
+    // Relations that a caller names, opened like those of a query; tables of ours; indexes that a
+    // user names, whose code is asked for first.
+    Door {
+        call: "relation_open(",
+        files: &["index/am/user_index.rs", "procedure/table.rs", "query/relation.rs"],
+    },
+    // Tables that are locked and were checked before, and catalogues.
+    Door {
+        call: "table_open(",
+        files: &["index/am/heap.rs", "procedure/brought_along.rs", "procedure/rows.rs", "query/by_oid.rs"],
+    },
+    Door {
+        call: "index_open(",
+        files: &["index/am/cost.rs", "procedure/brought_along.rs", "query/relation.rs"],
+    },
+    Door {
+        call: "LockRelationOid(",
+        files: &[
+            "jobs/registry.rs",
+            "jobs/remembered.rs",
+            "jobs/watch.rs",
+            "procedure/table.rs",
+            "query/as_user.rs",
+        ],
+    },
+    Door {
+        call: "_beginscan",
+        files: &[
+            "index/admin/compare.rs",
+            "procedure/brought_along.rs",
+            "procedure/rows.rs",
+            "query/by_oid.rs",
+        ],
+    },
+    // These compute what looks constant in the expressions of an index.
+    Door { call: "BuildIndexInfo(", files: &["index/admin/compare.rs"] },
+    Door { call: "ExecOpenIndices(", files: &["query/by_oid.rs"] },
+    Door { call: "RelationGetIndexPredicate(", files: &[] },
+    Door { call: "RelationGetIndexExpressions(", files: &[] },
+    Door { call: "RelationGetPartitionKey(", files: &[] },
+    Door {
+        call: "SPI_",
+        files: &[
+            "procedure/transaction.rs",
+            "query/columns.rs",
+            "query/cursor.rs",
+            "query/prepared.rs",
+            "query/run.rs",
+        ],
+    },
+    // Queries of a caller, with the caller's rights; those of procedures are statements.
+    Door {
+        call: "Query {",
+        files: &[
+            "functions/report/documents.rs",
+            "functions/suggest/labels.rs",
+            "functions/suggest/pairs.rs",
+            "into/measure.rs",
+            "into/outcome.rs",
+            "into/parts.rs",
+            "into/tables.rs",
+            "into/update.rs",
+            "jobs/lists/stored.rs",
+            "procedure/statement.rs",
+            "query/citus.rs",
+            "query/prepared.rs",
+            "query/statement.rs",
+            "read/pairs.rs",
+            "read/ranks.rs",
+            "read/sample.rs",
+            "read/source.rs",
+        ],
+    },
+    Door { call: "Statement::new(", files: &["functions/internal.rs", "procedure/citus.rs"] },
+    // Connections to other servers.
+    Door { call: "PQconnect", files: &["into/connection.rs", "into/libpq.rs"] },
+];
+
+/// Files that open, lock or query a relation, or connect to a server, and are not among those that
+/// may.
+pub fn other_doors(sources: &Sources) -> Vec<String> {
+    let mut found = Vec::new();
+    for (path, text) in sources {
+        let Some(path) = path.strip_prefix("src/pg/") else { continue };
+        let code: String =
+            text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
+        for Door { call, files } in DOORS {
+            // The modules of statements make nothing but statements.
+            let may = files.contains(&path) || *call == "Statement::new(" && path.contains("/statements/");
+            if code.contains(call) && !may {
+                found.push(format!(
+                    "src/pg/{path} has {call:?}: a table that others may own is opened by procedure/table.rs, which checks it"
+                ));
+            }
+        }
+    }
+    found
+}
