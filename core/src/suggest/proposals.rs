@@ -11,9 +11,10 @@ use std::collections::{BinaryHeap, HashSet};
 
 use super::answers::Strata;
 use super::curve::{BINS, bin, similarity_of};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::hash::mix;
 use crate::joins::pairs::Pair;
+use crate::memory;
 
 const DOING: &str = "choosing pairs to label";
 
@@ -82,7 +83,7 @@ impl Proposals {
                 }
                 picks.pop();
             } else {
-                picks.try_reserve(1).map_err(|_| Error::OutOfMemory { doing: DOING })?;
+                memory::attempt(DOING, || picks.try_reserve(1))?;
             }
             picks.push(pick);
             random = mix(random.wrapping_add(number + 1));

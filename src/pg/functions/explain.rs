@@ -15,6 +15,7 @@ use crate::pg::server::values::text;
 use neardup_core::error::Result as CoreResult;
 use neardup_core::executor::{self, Stop};
 use neardup_core::hash;
+use neardup_core::memory::{self, Written};
 use neardup_core::methods::explain::{Evidence, Explanation};
 use neardup_core::methods::pair::TwoTexts;
 use neardup_core::methods::stored::{NearBits, StoredMinhash, StoredSimhash};
@@ -64,10 +65,11 @@ fn passages(pair: &TwoTexts<'_>, stop: &Stop) -> CoreResult<(f64, Passages)> {
     let passages = compared.passages.iter().take(MOST).map(|passage| {
         let (l, r) = (&left[passage.left.clone()], &right[passage.right.clone()]);
         let span = |words: &[Word]| [words[0].chars.start + 1, words[words.len() - 1].chars.end + 1];
-        let text = pair.texts[0][l[0].bytes.start..l[l.len() - 1].bytes.end].to_owned();
-        Passage { left_span: span(l), right_span: span(r), words: l.len(), text }
+        let text = &pair.texts[0][l[0].bytes.start..l[l.len() - 1].bytes.end];
+        let text = memory::copied(text, "comparing passages")?;
+        Ok(Passage { left_span: span(l), right_span: span(r), words: l.len(), text })
     });
-    let passages: Vec<Passage> = passages.collect();
+    let passages = passages.collect::<CoreResult<Vec<Passage>>>()?;
     Ok((compared.share(), Passages { count: compared.passages.len(), passages }))
 }
 
@@ -78,7 +80,7 @@ fn effort(a: &str, b: &str) -> usize {
 
 sql_function! {
     /// `explain_pair(a, b)`: returns the verdict of every method on two texts.
-    neardup_explain_pair, pg_finfo_neardup_explain_pair, |call| {
+    neardup_explain_pair, pg_finfo_neardup_explain_pair, within Arguments, |call| {
         set_returning::answer(call, || {
             let mut explained = Vec::new();
             if let Some([a, b]) = call.two_texts()? {
@@ -103,7 +105,7 @@ sql_function! {
 sql_function! {
     /// `explain_pair(minhash_sketch, minhash_sketch)`: returns the verdict of the method `minhash`
     /// on two stored sketches.
-    neardup_explain_pair_minhash, pg_finfo_neardup_explain_pair_minhash, |call| {
+    neardup_explain_pair_minhash, pg_finfo_neardup_explain_pair_minhash, within Arguments, |call| {
         of_sketches(call, SketchKind::Minhash, |a, b| {
             StoredMinhash { threshold: DEFAULT_THRESHOLD }.of_sketches(&Minhash::parse(a)?, &Minhash::parse(b)?)
         })
@@ -112,7 +114,7 @@ sql_function! {
 sql_function! {
     /// `explain_pair(simhash_sketch, simhash_sketch)`: returns the verdict of the method `simhash`
     /// on two stored sketches.
-    neardup_explain_pair_simhash, pg_finfo_neardup_explain_pair_simhash, |call| {
+    neardup_explain_pair_simhash, pg_finfo_neardup_explain_pair_simhash, within Arguments, |call| {
         of_sketches(call, SketchKind::Simhash, |a, b| {
             StoredSimhash { near: NearBits::Usual }.of_sketches(&Simhash::parse(a)?, &Simhash::parse(b)?)
         })
@@ -169,7 +171,7 @@ impl Rows<3> for Explained {
 sql_function! {
     /// `diff_html(a, b)`: shows two texts side by side, with the differences marked and a dot plot
     /// of their sentences.
-    neardup_diff_html, pg_finfo_neardup_diff_html, |call| {
+    neardup_diff_html, pg_finfo_neardup_diff_html, within Arguments, |call| {
         let Some([a, b]) = call.two_texts()? else { return Ok(call.give::<i32>(None)) };
         let mut html = String::new();
         executor::one(executor_for(a.len() + b.len()), &mut html, |html, stop| {
@@ -177,12 +179,14 @@ sql_function! {
             let diff = Diff::new(&compared, stop)?;
             // A page may contain several such fragments; the switch of each needs its own name.
             let name = format!("nd{:x}", hash::mix(hash::hash_bytes(a.as_bytes())) ^ hash::hash_bytes(b.as_bytes()));
-            *html = format!(
+            let mut written = Written::new("showing two texts");
+            written.push(format_args!(
                 "<div class=\"nd\"><style>{STYLE}</style><p class=\"nd-soft\">{}</p><div class=\"nd-pair nd-with-dots\"><div>{}</div>{}</div></div>",
                 diff.summary(),
-                side_by_side(&diff, ["a", "b"], &name, Extent::Whole),
+                side_by_side(&diff, ["a", "b"], &name, Extent::Whole, stop)?,
                 DotPlot::new(&a, &b, stop)?.figure()
-            );
+            ));
+            *html = written.finish()?;
             Ok(())
         })?;
         text(&html)
@@ -192,7 +196,7 @@ sql_function! {
 sql_function! {
     /// `explain_pair_text(a, b, width)`: formats the verdict of every method on two texts, and the
     /// words of the texts, as lines for a terminal.
-    neardup_explain_pair_text, pg_finfo_neardup_explain_pair_text, |call| {
+    neardup_explain_pair_text, pg_finfo_neardup_explain_pair_text, within Arguments, |call| {
         let Some(([a, b], width)) = call.two_texts()?.zip(call.get::<i32>(2)) else {
             return Ok(call.give::<i32>(None));
         };

@@ -20,7 +20,7 @@ use neardup_core::text::words::words;
 
 sql_function! {
     /// `spotsigs(text, antecedents, chain, distance) → bigint[]`
-    neardup_spotsigs, pg_finfo_neardup_spotsigs, |call| {
+    neardup_spotsigs, pg_finfo_neardup_spotsigs, within Arguments, |call| {
         let Some(text) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
         let antecedents = match strings(call, 1)? {
             Some(listed) => Antecedents::Listed(listed),
@@ -39,7 +39,7 @@ sql_function! {
 }
 sql_function! {
     /// `imatch(text, terms, document_counts, documents, lo, hi) → bigint[]`
-    neardup_imatch, pg_finfo_neardup_imatch, |call| {
+    neardup_imatch, pg_finfo_neardup_imatch, within Arguments, |call| {
         let Some(text) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
         let hint = "For example: SELECT imatch(body, terms => ARRAY['the', 'of'], document_counts => ARRAY[98, 95], \
                     documents => 100, lo => 0.1, hi => 1);";

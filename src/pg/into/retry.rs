@@ -22,7 +22,7 @@ use crate::pg::server::settings;
 sql_function! {
     /// `neardup_into_begin(docs, threshold, options, arguments, began)`: checks that a call can
     /// commit; returns whether its steps may be repeated.
-    neardup_into_begin, pg_finfo_neardup_into_begin, |call| {
+    neardup_into_begin, pg_finfo_neardup_into_begin, within ItsCalls, |call| {
         open_call(call, true)?;
         let began = call.datum(4).map_or(0, |began| began.value() as i64);
         CALL.set(Some(Repeated { began, ..Repeated::default() }));
@@ -34,7 +34,7 @@ sql_function! {
 sql_function! {
     /// `neardup_into_again(state, message, began)`: returns whether the step that failed with an
     /// error is to be repeated.
-    neardup_into_again, pg_finfo_neardup_into_again, |call| {
+    neardup_into_again, pg_finfo_neardup_into_again, within ItsCalls, |call| {
         let is_again = again(call)?;
         Ok(call.give(Some(is_again)))
     }

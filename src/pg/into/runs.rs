@@ -36,7 +36,7 @@ sql_function! {
 
 sql_function! {
     /// `neardup_into_clean(run)`: returns the number of tables that were dropped.
-    neardup_into_clean, pg_finfo_neardup_into_clean, |call| {
+    neardup_into_clean, pg_finfo_neardup_into_clean, within ItsCalls, |call| {
         let dropped = clean(call)?;
         Ok(call.give(Some(dropped)))
     }
