@@ -10,7 +10,9 @@
 
 use std::borrow::Cow;
 use std::cell::Cell;
+use std::collections::HashMap;
 use std::fmt::{self, Write};
+use std::hash::{BuildHasher, Hash};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytemuck::Zeroable;
@@ -223,6 +225,38 @@ pub fn owned(text: Cow<'_, str>, doing: &'static str) -> Result<String> {
         Cow::Owned(text) => Ok(text),
         Cow::Borrowed(text) => copied(text, doing),
     }
+}
+
+/// Appends a text to another one.
+#[inline]
+pub fn append(text: &mut String, more: &str, doing: &'static str) -> Result<()> {
+    reserve_text(text, more.len(), doing)?;
+    text.push_str(more);
+    Ok(())
+}
+
+/// Collects items. Their number may be unknown.
+pub fn collect<T>(items: impl IntoIterator<Item = T>, doing: &'static str) -> Result<Vec<T>> {
+    let items = items.into_iter();
+    let mut collected = Vec::new();
+    reserve(&mut collected, items.size_hint().0, doing)?;
+    for item in items {
+        push(&mut collected, item, doing)?;
+    }
+    Ok(collected)
+}
+
+/// Adds a value to a hash table, and returns the one that its key had before.
+#[inline]
+pub fn insert<K: Eq + Hash, V, S: BuildHasher>(
+    map: &mut HashMap<K, V, S>,
+    key: K,
+    value: V,
+    doing: &'static str,
+) -> Result<Option<V>> {
+    suffices(doing)?;
+    attempt(doing, || map.try_reserve(1))?;
+    Ok(map.insert(key, value))
 }
 
 /// Returns a vector of `len` copies of `value`.

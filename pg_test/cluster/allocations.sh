@@ -3,7 +3,7 @@
 # request. And with too little memory for the backend, which root can arrange, each function ends with the error 53200 or as usual,
 # and the server goes on. Every function is called: one without a call in pg_test/cancel/calls.sql fails the test.
 set -euo pipefail
-source "$(dirname "$0")/../../scripts/expect.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/../../scripts/expect.sh"
 source "$project/pg_test/cancel/calls.sh"
 export NEARDUP_TEST_ALLOCATIONS=1
 server_start "max_parallel_workers_per_gather = 0
@@ -24,5 +24,5 @@ statements() {
         fi
     done < <(q -F $'\t' -c "SELECT no, call FROM made ${1:-} ORDER BY no")
 }
-statements >"$server/script"
+{ echo "SET statement_timeout = '300ms';"; statements; } >"$server/script"
 psql -X -qAt -v VERBOSITY=sqlstate -f "$server/script" >"$server/said" 2>&1 || true

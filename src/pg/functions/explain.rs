@@ -1,6 +1,8 @@
 //! The verdict of every method on one pair: `explain_pair`, and `explain_pair_text` for a terminal;
 //! and the two texts side by side: `diff_html`.
 
+use std::io;
+
 use pgrx::pg_sys::{self, Datum};
 use serde::Serialize;
 
@@ -31,6 +33,8 @@ use neardup_core::sketches::wire::{Minhash, Simhash};
 /// The name of the last row, which is meant for human readers and is no method: it shows runs of
 /// words that occur anywhere in both texts.
 const PASSAGES: &str = "passages";
+
+const DOING: &str = "explaining a pair";
 
 /// The evidence in one row of the result.
 #[derive(Serialize)]
@@ -66,7 +70,7 @@ fn passages(pair: &TwoTexts<'_>, stop: &Stop) -> CoreResult<(f64, Passages)> {
         let (l, r) = (&left[passage.left.clone()], &right[passage.right.clone()]);
         let span = |words: &[Word]| [words[0].chars.start + 1, words[words.len() - 1].chars.end + 1];
         let text = &pair.texts[0][l[0].bytes.start..l[l.len() - 1].bytes.end];
-        let text = memory::copied(text, "comparing passages")?;
+        let text = memory::copied(text, DOING)?;
         Ok(Passage { left_span: span(l), right_span: span(r), words: l.len(), text })
     });
     let passages = passages.collect::<CoreResult<Vec<Passage>>>()?;
@@ -152,9 +156,7 @@ impl Rows<3> for Explained {
         let Some((name, similarity, evidence)) = self.rows.next() else { return Ok(None) };
         self.unknown = similarity.is_none();
         // Strings from the server contain no NUL character, so the JSON contains none.
-        let evidence =
-            serde_json::to_string(&evidence).map_err(|error| SqlError::parameter(error.to_string()))?;
-        let evidence = encoding::to_server(&evidence)?;
+        let evidence = encoding::to_server(&json(&evidence)?)?;
         // SAFETY: the function reads a C string and returns a jsonb in the current memory context.
         let evidence = unsafe {
             let input: pg_sys::Oid = pg_sys::F_JSONB_IN.into();
@@ -211,7 +213,7 @@ sql_function! {
             let mut figures = Vec::new();
             for (method, asked) in &methods {
                 let Explanation { similarity, evidence } = asked.explain(&pair, stop)?;
-                figures.push(Figure { method, similarity, pair: evidence.pair, evidence: in_words(&evidence) });
+                figures.push(Figure { method, similarity, pair: evidence.pair, evidence: in_words(&evidence)? });
             }
             let compared = Compared::new(&a, &b, stop)?;
             let evidence = format!("count {}", compared.passages.len());
@@ -223,9 +225,38 @@ sql_function! {
     }
 }
 
+/// Formats evidence as JSON, of which codes may have as many characters as the texts.
+fn json(evidence: &impl Serialize) -> CoreResult<String> {
+    struct Text(Written);
+    impl io::Write for Text {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            // A serializer writes whole characters.
+            self.0.push_str(str::from_utf8(bytes).unwrap_or_default());
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut text = Text(Written::new(DOING));
+    // What is written does not fail, and evidence has no keys but strings.
+    let _ = serde_json::to_writer(&mut text, evidence);
+    text.0.finish()
+}
+
 /// Formats evidence on one line, with each value after its name. Lists of anything but numbers are
 /// left out.
-fn in_words(evidence: &Evidence) -> String {
+fn in_words(evidence: &Evidence) -> CoreResult<String> {
+    /// The values of a list take at most this many times the bytes of the JSON.
+    const TIMES: usize = 32;
+    let room = TIMES * json(evidence)?.len();
+    memory::with_room(room, DOING, || of_values(evidence))
+}
+
+fn of_values(evidence: &Evidence) -> String {
+    /// No line is longer.
+    const SHOWN: usize = 1000;
     let Ok(serde_json::Value::Object(all)) = serde_json::to_value(evidence) else { return String::new() };
     let said = all.into_iter().filter(|(name, _)| name != "pair").filter_map(|(name, value)| match value {
         serde_json::Value::String(value) => Some(format!("{name} {value}")),
@@ -235,5 +266,5 @@ fn in_words(evidence: &Evidence) -> String {
         }
         value => Some(format!("{name} {value}")),
     });
-    said.collect::<Vec<_>>().join(", ")
+    said.collect::<Vec<_>>().join(", ").chars().take(SHOWN).collect()
 }
