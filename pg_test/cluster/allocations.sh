@@ -12,6 +12,8 @@ jit = off
 neardup.threads = 2"
 
 make_calls 100
+q -f "$project/pg_test/cancel/long_arguments.sql" >/dev/null
+expect_sql 'each function with an argument that may be long has it long' '' "SELECT 1 WHERE (SELECT count(*) FROM made) < 700"
 
 # statements …: the calls, one after the other, each with its number; what they make is undone.
 statements() {

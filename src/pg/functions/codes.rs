@@ -48,7 +48,7 @@ sql_function! {
 /// Reads the parameters of feature codes from the arguments after the text.
 fn spec(call: Call) -> Result<CodeSpec> {
     let spec = CodeSpec {
-        anchors: call.text(1)?.unwrap_or_default().chars().collect(),
+        anchors: call.name(1)?.unwrap_or_default().chars().collect(),
         cut: call.whole(2, "cut")? as usize,
         unit_length: call.whole(3, "unit_length")? as usize,
         unit_share: call.need(4, "unit_share")?,

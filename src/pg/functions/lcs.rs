@@ -9,7 +9,9 @@ use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
 use crate::pg::server::set_returning::{self, Rows};
+use crate::pg::server::values;
 use neardup_core::executor::{self, Executor};
+use neardup_core::memory;
 use neardup_core::sketches::sentence::{self, SentenceSigner};
 use neardup_core::verify::lcs::{Bounds, Lcs, containment, resemblance, symbols};
 use neardup_core::verify::tlcs::{Comparer, Found, Parameters, Part};
@@ -132,11 +134,9 @@ sql_function! {
         parameters.check().map_err(|error| SqlError::from(error).hint(example))?;
         let mut signatures: Vec<u128> = Vec::new();
         executor::one(executor_for(text.len()), &mut signatures, |signatures, stop| {
-            *signatures = SentenceSigner::new(parameters)?.of(&text, stop)?.to_vec();
-            Ok(())
+            signatures.clear();
+            memory::extend(signatures, SentenceSigner::new(parameters)?.of(&text, stop)?, "signing sentences")
         })?;
-        let uuids: Vec<pgrx::Uuid> =
-            signatures.into_iter().map(|signature| pgrx::Uuid::from_bytes(signature.to_be_bytes())).collect();
-        Ok(call.give(Some(uuids)))
+        values::uuid_array(&signatures)
     }
 }

@@ -35,7 +35,7 @@ sql_function! {
     /// `near(text, similarity, shingle, multiset, tokenizer, method) → text_ball`
     neardup_near_set_text, pg_finfo_neardup_near_set_text, within Arguments, |call| {
         refuse_sketch(call)?;
-        if call.text(5)?.as_deref() == Some(edit_ball::METHOD) {
+        if call.name(5)?.as_deref() == Some(edit_ball::METHOD) {
             return near_by_edits(call);
         }
         let (tokenizer, origin) = cut(call, 4, "near(to_tsvector('english', body), 0.8)")?;
@@ -144,7 +144,7 @@ fn near_by_edits(call: Call) -> Result<Datum> {
     let given = [
         ("shingle", call.get::<i32>(2).is_some()),
         ("multiset", call.get::<bool>(3).is_some()),
-        ("tokenizer", call.text(4)?.is_some()),
+        ("tokenizer", call.name(4)?.is_some()),
     ];
     if let Some((name, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
         let message = format!("method edit compares characters and has no argument {name}");
@@ -167,7 +167,7 @@ fn give(ball: &[u8]) -> Result<Datum> {
 /// Returns the measure that argument `n` names, or the default measure of near_duplicates if the
 /// argument is NULL.
 fn measure(call: Call, n: usize) -> Result<Measure> {
-    let name = call.text(n)?;
+    let name = call.name(n)?;
     let name = name.as_deref().unwrap_or("jaccard");
     ball::measure_of_name(name).ok_or_else(|| {
         let hint = match name {

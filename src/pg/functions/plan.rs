@@ -16,7 +16,7 @@ sql_function! {
         let with_hint = |error: neardup_core::error::Error| SqlError::from(error).hint(hint);
         let threshold: f64 = call.get(0).unwrap_or(0.8);
         neardup_core::verify::measure::check_threshold(threshold).map_err(with_hint)?;
-        let plan = match call.text(2)? {
+        let plan = match call.name(2)? {
             Some(name) => presets::find(&name).and_then(|preset| preset.bands).ok_or_else(|| {
                 SqlError::parameter(format!("there is no preset \"{name}\" with bands"))
                     .hint(format!("Presets: {}. {hint}", presets::names(None)))

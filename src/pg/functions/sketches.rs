@@ -173,7 +173,7 @@ pub(super) fn document_at(call: Call, n: usize, kind: Kind) -> Result<Option<Doc
 
 /// Returns the token source that argument `n` names.
 fn tokenizer(call: Call, n: usize) -> Result<Source> {
-    let name = call.text(n)?.unwrap_or_default();
+    let name = call.name(n)?.unwrap_or_default();
     match &*name {
         "words" => Ok(Source::Words),
         "chars" => Ok(Source::Chars),

@@ -141,7 +141,7 @@ pub(super) fn order(counts: TokenCounts<u64>, keep: usize) -> Result<Vec<u8>> {
 /// Returns the tokenizer that argument `n` names (by default the tokenizer for words), and the
 /// origin of its tokens. `lexemes` is an example call with lexemes, for the hint of an error.
 pub(super) fn cut(call: Call, n: usize, lexemes: &str) -> Result<(Tokenizer, Origin)> {
-    let name = call.text(n)?;
+    let name = call.name(n)?;
     Ok(match name.as_deref() {
         None | Some("words") => (Tokenizer::Words, Origin::Words),
         Some("chars") => (Tokenizer::Chars, Origin::Chars),

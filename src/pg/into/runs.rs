@@ -201,7 +201,7 @@ fn on_workers(known: &[Run]) -> Result<Vec<Run>> {
 
 /// Drops the working tables of a call, and its log unless the call is finished.
 fn clean(call: Call) -> Result<i64> {
-    let run = call.text(0)?.ok_or_else(|| is_null("run").hint(EXAMPLE))?;
+    let run = call.name(0)?.ok_or_else(|| is_null("run").hint(EXAMPLE))?;
     if !is_token(&run) {
         let message = format!("run must be twelve hexadecimal digits, not \"{run}\"");
         return Err(SqlError::parameter(message).hint(EXAMPLE));

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
+use std::ffi::CStr;
 
 use pgrx::fcinfo::{pg_getarg, pg_getarg_datum};
 use pgrx::{FromDatum, IntoDatum, PgSqlErrorCode, pg_sys};
@@ -9,6 +10,7 @@ use pgrx::{FromDatum, IntoDatum, PgSqlErrorCode, pg_sys};
 use super::error::{Result, SqlError};
 use super::{encoding, settings};
 use neardup_core::allowance::Allowance;
+use neardup_core::memory;
 
 /// Declares the C function `$symbol` that SQL calls; it runs `$body`, a function from a [`Call`] to
 /// a result with a datum. It is within the setting `neardup.memory`, or else the declaration says
@@ -186,13 +188,30 @@ impl Call {
         })
     }
 
+    /// Returns argument `n`, which names something, or `None` if it is NULL. Errors and statements
+    /// quote it, so it may not be as long as a document.
+    pub(crate) fn name(self, n: usize) -> Result<Option<Cow<'static, str>>> {
+        const LONGEST: usize = 16 << 10;
+        let text = self.text(n)?;
+        match text.as_ref().map(|text| text.len()).filter(|&length| length > LONGEST) {
+            None => Ok(text),
+            Some(length) => Err(too_long(&format!("argument {}", n + 1), length, LONGEST)),
+        }
+    }
+
     /// Returns argument `n`, which is a JSON value, or `None` if it is NULL.
     pub(crate) fn json(self, n: usize, name: &str) -> Result<Option<serde_json::Value>> {
+        const LONGEST: usize = 48 << 10;
+        /// A value takes at most this many times the bytes of its text.
+        const TIMES: usize = 64;
         let Some(datum) = self.datum(n) else { return Ok(None) };
         // SAFETY: a jsonb, whose output is a C string.
-        let json =
-            unsafe { encoding::c_string(pg_sys::OidOutputFunctionCall(pg_sys::F_JSONB_OUT.into(), datum)) };
-        serde_json::from_str(&json)
+        let json = unsafe { CStr::from_ptr(pg_sys::OidOutputFunctionCall(pg_sys::F_JSONB_OUT.into(), datum)) };
+        let json = encoding::long_text(json)?;
+        if json.len() > LONGEST {
+            return Err(too_long(name, json.len(), LONGEST));
+        }
+        memory::with_room(TIMES * json.len(), "reading arguments", || serde_json::from_str(&json))?
             .map(Some)
             .map_err(|error| SqlError::parameter(format!("{name} cannot be read: {error}")))
     }
@@ -239,6 +258,11 @@ impl Call {
             }
         }
     }
+}
+
+fn too_long(what: &str, bytes: usize, longest: usize) -> SqlError {
+    let message = format!("{what} has {bytes} bytes, and may have {longest}");
+    SqlError::new(PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED, message)
 }
 
 /// Returns the error for an argument that must not be NULL.

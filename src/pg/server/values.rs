@@ -123,6 +123,26 @@ pub(crate) fn number_array(numbers: &[i64]) -> Result<pg_sys::Datum> {
     .into())
 }
 
+/// Makes a `uuid[]` of numbers.
+pub(crate) fn uuid_array(numbers: &[u128]) -> Result<pg_sys::Datum> {
+    if numbers.len() > (LARGEST - ARRAY_HEADER) / size_of::<u128>() {
+        return Err(too_large(&format!("an array of {} values", numbers.len())));
+    }
+    let mut uuids: Vec<[u8; 16]> = Vec::new();
+    memory::reserve(&mut uuids, numbers.len(), "making an array")?;
+    uuids.extend(numbers.iter().map(|number| number.to_be_bytes()));
+    let mut elements: Vec<pg_sys::Datum> = Vec::new();
+    memory::reserve(&mut elements, numbers.len(), "making an array")?;
+    elements.extend(uuids.iter().map(|uuid| pg_sys::Datum::from(uuid.as_ptr())));
+    // SAFETY: a uuid is its bytes, which stay in place until they are copied; their number fits in
+    // an int.
+    Ok(unsafe {
+        let (of, count) = (elements.as_mut_ptr(), elements.len() as i32);
+        pg_sys::construct_array(of, count, pg_sys::UUIDOID, 16, false, b'c' as std::ffi::c_char)
+    }
+    .into())
+}
+
 /// Makes a `bytea[]`.
 pub(crate) fn bytes_array(values: &[Vec<u8>]) -> Result<pg_sys::Datum> {
     const LENGTH: usize = size_of::<i32>();
