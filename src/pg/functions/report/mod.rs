@@ -30,11 +30,12 @@ use neardup_core::clusters::steps::{self, least_of, step_of};
 use neardup_core::clusters::summary::summaries;
 use neardup_core::executor;
 use neardup_core::methods::account::milliseconds;
+use neardup_core::memory;
 use neardup_core::methods::repeats;
 use neardup_core::report::numbers::Number;
 use neardup_core::report::pair::Document;
 use neardup_core::report::runs::Repeated;
-use neardup_core::report::{facts::Facts, page::Page};
+use neardup_core::report::{facts::Facts, page::{MOST_BYTES, Page}};
 use neardup_core::runs::Unit;
 
 sql_function! {
@@ -44,6 +45,13 @@ sql_function! {
 sql_function! {
     /// `duplicates_report(docs, threshold, id_type, …)`
     neardup_duplicates_report_typed, pg_finfo_neardup_duplicates_report_typed, |call| report(call, form::DUPLICATES_REPORT.typed())
+}
+
+const DOING: &str = "making a report";
+
+/// Writes a part of the page, which takes a few times the bytes of the whole page at most.
+fn with_room<T>(write: impl FnOnce() -> T) -> neardup_core::error::Result<T> {
+    memory::with_room(8 * MOST_BYTES, DOING, write)
 }
 
 fn report(call: Call, form: Form) -> Result<Datum> {
@@ -110,7 +118,7 @@ fn report(call: Call, form: Form) -> Result<Datum> {
         least_run,
         warnings: warnings(&clusters, vertices),
     };
-    text(&page.finish(&facts))
+    text(&with_room(|| page.finish(&facts))?)
 }
 
 /// Returns the start time of the statement in the session's time zone, without fractions of a
@@ -156,7 +164,7 @@ fn add_pairs(
         for edge in edges {
             let none = Document::default();
             let of = [edge.left, edge.right].map(|vertex| texts.get(&vertex).unwrap_or(&none));
-            executor::one(executor, page, |page, stop| page.add_pair(of, edge.similarity, stop))?;
+            executor::one(executor, page, |page, stop| with_room(|| page.add_pair(of, edge.similarity, stop))?)?;
         }
     }
     Ok(())
@@ -175,7 +183,7 @@ fn add_runs(page: &mut Page, request: &Request) -> Result<Option<u64>> {
     for run in runs {
         let (tokens, documents) = (run.tokens.into(), run.documents.into());
         let (id, text, is_cut) = (ids.show(run.row), run.beginning, run.is_cut);
-        page.add_run(&Repeated { id, text, is_cut, tokens, documents });
+        with_room(|| page.add_run(&Repeated { id, text, is_cut, tokens, documents }))?;
     }
     Ok(Some(least as u64))
 }
