@@ -67,7 +67,8 @@ fn counts(call: Call) -> Result<Vec<(u64, u64)>> {
     let terms = strings(call, 1)?.unwrap_or_default();
     let array = call.datum(2);
     // SAFETY: our SQL declares a bigint[], whose elements are their values.
-    let numbers = array.map(|array| unsafe { elements(array, pg_sys::INT8OID) }).transpose()?.unwrap_or_default();
+    let numbers =
+        array.map(|array| unsafe { elements(array, pg_sys::INT8OID) }).transpose()?.unwrap_or_default();
     if terms.len() != numbers.len() {
         return Err(SqlError::parameter(format!(
             "{} terms have {} document_counts",

@@ -1,6 +1,5 @@
 //! Converts values of the server into documents of the core.
 
-
 use pgrx::pg_sys::{self, Datum};
 
 use crate::pg::server::call::varlena_bytes;

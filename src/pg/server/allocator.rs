@@ -20,8 +20,8 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
 use std::time::Instant;
 
-use neardup_core::memory::{self, Request};
 use neardup_core::allowance;
+use neardup_core::memory::{self, Request};
 
 /// The number of blocks, and their size and alignment. The C library takes blocks of this size from
 /// its heap, where freed memory can be used for any other request.
@@ -66,6 +66,12 @@ pub(crate) fn fill() {
         // With less than half of the blocks, a call might use up the reserve before it ends.
         memory::set_short(RESERVE.held.load(Ordering::Relaxed) < BLOCKS / 2);
     }
+}
+
+/// Gives up half of the reserve, for what the server needs to report an error: if it got no memory
+/// for that, it would end all sessions. The next call fills the reserve again.
+pub(crate) fn make_room_for_an_error() {
+    while RESERVE.held.load(Ordering::Relaxed) > BLOCKS / 2 && RESERVE.give_up_one() {}
 }
 
 /// Reports whether there is memory for the data that a new thread needs before it starts work. If a
@@ -261,7 +267,10 @@ pub(crate) mod report {
 
     #[cold]
     pub(super) fn large(size: usize) {
-        if memory::request() != Request::Infallible || !ASKED.load(Ordering::Relaxed) || REPORTING.replace(true) {
+        if memory::request() != Request::Infallible
+            || !ASKED.load(Ordering::Relaxed)
+            || REPORTING.replace(true)
+        {
             return;
         }
         eprintln!("memory allocation of {size} bytes cannot fail:\n{}", Backtrace::force_capture());

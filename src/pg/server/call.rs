@@ -76,7 +76,11 @@ impl Call {
     }
 
     /// Runs the body of the function, which may hold as much memory as `within` says.
-    pub(crate) fn run(self, within: Within, body: fn(Self) -> Result<pg_sys::Datum>) -> Result<pg_sys::Datum> {
+    pub(crate) fn run(
+        self,
+        within: Within,
+        body: fn(Self) -> Result<pg_sys::Datum>,
+    ) -> Result<pg_sys::Datum> {
         /// Puts back the allowance of the call that made this one, also after an error.
         struct Outer(Option<Allowance>);
         impl Drop for Outer {
@@ -206,7 +210,8 @@ impl Call {
         const TIMES: usize = 64;
         let Some(datum) = self.datum(n) else { return Ok(None) };
         // SAFETY: a jsonb, whose output is a C string.
-        let json = unsafe { CStr::from_ptr(pg_sys::OidOutputFunctionCall(pg_sys::F_JSONB_OUT.into(), datum)) };
+        let json =
+            unsafe { CStr::from_ptr(pg_sys::OidOutputFunctionCall(pg_sys::F_JSONB_OUT.into(), datum)) };
         let json = encoding::long_text(json)?;
         if json.len() > LONGEST {
             return Err(too_long(name, json.len(), LONGEST));

@@ -98,7 +98,11 @@ pub(crate) fn to_server(text: &str) -> Result<ServerText> {
     // the copy with a NUL.
     unsafe {
         let converted = pg_sys::pg_any_to_server(start, length, pg_enc::PG_UTF8 as i32);
-        Ok(ServerText(if std::ptr::eq(converted, start) { pg_sys::pnstrdup(start, text.len()) } else { converted }))
+        Ok(ServerText(if std::ptr::eq(converted, start) {
+            pg_sys::pnstrdup(start, text.len())
+        } else {
+            converted
+        }))
     }
 }
 
@@ -110,8 +114,7 @@ const SHOWN: usize = 16 << 10;
 /// become `?`. Only the beginning of a very long text is converted.
 pub(crate) fn for_display(text: &str) -> CString {
     let shown = &text[..text.floor_char_boundary(SHOWN)];
-    let mut bytes =
-        if is_utf8() { shown.as_bytes().to_vec() } else { lossy(shown).unwrap_or_default() };
+    let mut bytes = if is_utf8() { shown.as_bytes().to_vec() } else { lossy(shown).unwrap_or_default() };
     if shown.len() < text.len() {
         bytes.extend(b"...");
     }
@@ -178,7 +181,11 @@ pub(crate) fn long_text(string: &CStr) -> Result<Cow<'_, str>> {
     let mut text = String::new();
     for chunk in bytes.utf8_chunks() {
         let valid = chunk.valid();
-        memory::reserve_text(&mut text, valid.len() + char::REPLACEMENT_CHARACTER.len_utf8(), "reading a text")?;
+        memory::reserve_text(
+            &mut text,
+            valid.len() + char::REPLACEMENT_CHARACTER.len_utf8(),
+            "reading a text",
+        )?;
         text.push_str(valid);
         if !chunk.invalid().is_empty() {
             text.push(char::REPLACEMENT_CHARACTER);

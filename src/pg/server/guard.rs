@@ -40,6 +40,9 @@ pub(crate) unsafe fn guard<T>(body: impl FnOnce() -> Result<T>) -> T {
             // The server's errors are not inspected here.
             Ok(Err(SqlError::Server(_))) | Err(_) => true,
         });
+        if !matches!(outcome, Ok(Ok(_))) {
+            allocator::make_room_for_an_error();
+        }
         match outcome {
             Ok(Ok(value)) => Ok(value),
             Ok(Err(SqlError::Own { code, message, hint })) => {

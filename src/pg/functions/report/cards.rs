@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 
 use super::arguments::ReportArguments;
-use super::documents::{Digest, Documents};
-use super::with_room;
+use super::documents::{Digest, Documents, with_room};
 use crate::pg::server::error::Result;
 use neardup_core::clusters::grouping::{Cluster, Clusters};
 use neardup_core::clusters::homes::Homes;
@@ -78,12 +77,14 @@ impl Cards<'_> {
                     break;
                 }
                 let cluster = self.clusters.get(number);
-                with_room(|| page.add_line(&Line {
-                    id: self.documents.id(cluster.id),
-                    representative: texts.remove(&cluster.representative).unwrap_or_default(),
-                    size: cluster.members.len(),
-                    summary: self.summaries[number],
-                }))?;
+                with_room(|| {
+                    page.add_line(&Line {
+                        id: self.documents.id(cluster.id),
+                        representative: texts.remove(&cluster.representative).unwrap_or_default(),
+                        size: cluster.members.len(),
+                        summary: self.summaries[number],
+                    })
+                })?;
             }
         }
         Ok(())

@@ -16,9 +16,15 @@ use crate::pg::server::encoding;
 use crate::pg::server::error::Result;
 use neardup_core::error::Result as CoreResult;
 use neardup_core::memory;
+use neardup_core::report::page::MOST_BYTES;
 use neardup_core::report::pair::{Document, MOST_CHARACTERS};
 
-const DOING: &str = "reading documents for a report";
+const DOING: &str = "making a report";
+
+/// Writes a part of the page, which takes a few times the bytes of the whole page at most.
+pub(super) fn with_room<T>(write: impl FnOnce() -> T) -> CoreResult<T> {
+    memory::with_room(8 * MOST_BYTES, DOING, write)
+}
 
 /// Documents by vertex.
 pub(super) struct Documents<'a> {

@@ -10,7 +10,7 @@ use pgrx::pg_sys::{self, Datum};
 
 use self::arguments::{ReportArguments, as_called};
 use self::cards::{Cards, LARGE, is_chain};
-use self::documents::Documents;
+use self::documents::{Documents, with_room};
 use super::clusters::{Grouped, Joined, how};
 use crate::pg::request::Request;
 use crate::pg::request::form::{self, Form};
@@ -30,12 +30,11 @@ use neardup_core::clusters::steps::{self, least_of, step_of};
 use neardup_core::clusters::summary::summaries;
 use neardup_core::executor;
 use neardup_core::methods::account::milliseconds;
-use neardup_core::memory;
 use neardup_core::methods::repeats;
 use neardup_core::report::numbers::Number;
 use neardup_core::report::pair::Document;
 use neardup_core::report::runs::Repeated;
-use neardup_core::report::{facts::Facts, page::{MOST_BYTES, Page}};
+use neardup_core::report::{facts::Facts, page::Page};
 use neardup_core::runs::Unit;
 
 sql_function! {
@@ -45,13 +44,6 @@ sql_function! {
 sql_function! {
     /// `duplicates_report(docs, threshold, id_type, …)`
     neardup_duplicates_report_typed, pg_finfo_neardup_duplicates_report_typed, |call| report(call, form::DUPLICATES_REPORT.typed())
-}
-
-const DOING: &str = "making a report";
-
-/// Writes a part of the page, which takes a few times the bytes of the whole page at most.
-fn with_room<T>(write: impl FnOnce() -> T) -> neardup_core::error::Result<T> {
-    memory::with_room(8 * MOST_BYTES, DOING, write)
 }
 
 fn report(call: Call, form: Form) -> Result<Datum> {
@@ -164,7 +156,9 @@ fn add_pairs(
         for edge in edges {
             let none = Document::default();
             let of = [edge.left, edge.right].map(|vertex| texts.get(&vertex).unwrap_or(&none));
-            executor::one(executor, page, |page, stop| with_room(|| page.add_pair(of, edge.similarity, stop))?)?;
+            executor::one(executor, page, |page, stop| {
+                with_room(|| page.add_pair(of, edge.similarity, stop))?
+            })?;
         }
     }
     Ok(())

@@ -9,11 +9,11 @@ use neardup_core::executor;
 use neardup_core::features::tokens::Document;
 use neardup_core::joins::search::ball::SetBall;
 use neardup_core::joins::search::edit_ball::{EditBall, characters};
-use neardup_core::memory;
 use neardup_core::joins::search::grams::edit::EditDemand;
 use neardup_core::joins::search::grams::sought::Sought;
 use neardup_core::joins::search::grams::{Demand, Stored, elements_of};
 use neardup_core::joins::search::keys::{KeyScratch, keys_of};
+use neardup_core::memory;
 
 impl GramKeys {
     /// Returns the reason why the index cannot serve a ball, or None if it can.
