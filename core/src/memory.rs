@@ -51,10 +51,7 @@ pub enum Request {
 }
 
 /// Makes a request for memory that can fail: one of the methods `try_…` of a collection.
-pub fn attempt<T, E>(
-    doing: &'static str,
-    request: impl FnOnce() -> std::result::Result<T, E>,
-) -> Result<T> {
+pub fn attempt<T, E>(doing: &'static str, request: impl FnOnce() -> std::result::Result<T, E>) -> Result<T> {
     let before = REQUEST.replace(Request::Fallible);
     let got = request();
     REQUEST.set(before);

@@ -239,9 +239,12 @@ fn requests_that_can_fail_are_told() {
 
 #[test]
 fn functions_that_read_tables_have_an_allowance() {
-    let sql = files(&[("sql/a.sql", "CREATE FUNCTION f() AS 'MODULE_PATHNAME', 'neardup_f' LANGUAGE c STABLE;")]);
+    let sql =
+        files(&[("sql/a.sql", "CREATE FUNCTION f() AS 'MODULE_PATHNAME', 'neardup_f' LANGUAGE c STABLE;")]);
     let of = |within: &str| {
-        let text = format!("sql_function! {{\n    /// `f()`\n    neardup_f, pg_finfo_neardup_f, {within}|call| f(call)\n}}");
+        let text = format!(
+            "sql_function! {{\n    /// `f()`\n    neardup_f, pg_finfo_neardup_f, {within}|call| f(call)\n}}"
+        );
         wrong_allowances(&sql, &files(&[("src/pg/a.rs", &text)])).len()
     };
     assert_eq!((of(""), of("within ItsCalls, "), of("within Arguments, ")), (0, 0, 1));

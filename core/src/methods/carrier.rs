@@ -10,8 +10,8 @@ use std::fmt::Debug;
 use crate::error::{Error, Result};
 use crate::executor::Stop;
 use crate::features::tokens::Document;
-use crate::memory;
 use crate::joins::parts::keys::Key;
+use crate::memory;
 use crate::verify::predicate::Predicate;
 
 /// The name of carried bytes, for error messages.

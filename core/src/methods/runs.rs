@@ -97,13 +97,7 @@ impl Method for Runs {
             }
         }
         let similarity = self.of.share(shared, all);
-        let details = RunsOfTwo {
-            min_run: self.min_run,
-            shared,
-            tokens: all,
-            count,
-            runs: shown,
-        };
+        let details = RunsOfTwo { min_run: self.min_run, shared, tokens: all, count, runs: shown };
         Ok(Explanation::new(similarity, similarity >= self.threshold).with(Details::Runs(details)))
     }
 

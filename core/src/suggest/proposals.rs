@@ -277,7 +277,8 @@ mod tests {
         }
         let mut strata = [0; BINS + 1];
         strata[10] = 2000;
-        let of_group = proposals.choose(&strata, 0.5).unwrap().iter().filter(|proposal| proposal.of.left == 0).count();
+        let of_group =
+            proposals.choose(&strata, 0.5).unwrap().iter().filter(|proposal| proposal.of.left == 0).count();
         assert!((160..240).contains(&of_group), "{of_group}");
     }
 }

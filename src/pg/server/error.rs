@@ -11,6 +11,7 @@ use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::{PgLogLevel, PgSqlErrorCode};
 
 use super::allocator;
+
 use neardup_core::error::Error;
 
 /// An error on its way to the client.
@@ -169,6 +170,7 @@ pub(crate) unsafe fn catch<T: Copy>(call: impl FnOnce() -> T) -> Result<T> {
         allocator::make_room_for_an_error();
         let error = pg_sys::CopyErrorData();
         pg_sys::FlushErrorState();
+        allocator::fill();
         Err(SqlError::Server(error))
     }
 }

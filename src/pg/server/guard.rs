@@ -34,13 +34,14 @@ pub(crate) unsafe fn guard<T>(body: impl FnOnce() -> Result<T>) -> T {
     }
     let ended = || {
         let outcome = catch_unwind(AssertUnwindSafe(body));
-        allocator::give_back(match &outcome {
+        let ran_out = match &outcome {
             Ok(Ok(_)) => false,
             Ok(Err(SqlError::Own { code, .. })) => *code == PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY,
             // The server's errors are not inspected here.
             Ok(Err(SqlError::Server(_))) | Err(_) => true,
-        });
-        if !matches!(outcome, Ok(Ok(_))) {
+        };
+        allocator::give_back(ran_out);
+        if matches!(outcome, Ok(Err(SqlError::Own { .. }))) && ran_out {
             allocator::make_room_for_an_error();
         }
         match outcome {

@@ -12,8 +12,8 @@ use crate::features::dictionary::Dictionary;
 use crate::features::dictionary::numbering::number;
 use crate::features::texts::Texts;
 use crate::features::tokens::{Document, FeatureSpec, Tokenizer};
-use crate::memory;
 use crate::files::TempFiles;
+use crate::memory;
 
 /// The gram sets of some texts.
 #[derive(Debug)]
@@ -120,7 +120,11 @@ fn collect(
     debug_assert_eq!(from, range.end);
     executor::each(executor, &mut shares, |(collector, range), stop| {
         while let Some(text) = range.clone().next() {
-            collector.add(text, &Document::Text(memory::copied(texts.text(text), "cutting a text into grams")?), stop)?;
+            collector.add(
+                text,
+                &Document::Text(memory::copied(texts.text(text), "cutting a text into grams")?),
+                stop,
+            )?;
             range.start += 1;
         }
         Ok(())
