@@ -183,8 +183,8 @@ impl Reserve {
         })
     }
 
-    /// Repeats a refused request after freeing blocks of the reserve, unless the code that makes the
-    /// request handles a failure.
+    /// Repeats a refused request after freeing blocks of the reserve, unless the code that makes
+    /// the request handles a failure.
     #[cold]
     fn again(&self, try_once: impl Fn() -> *mut u8) -> *mut u8 {
         let mut got: *mut u8 = null_mut();
