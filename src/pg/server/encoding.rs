@@ -114,7 +114,11 @@ const SHOWN: usize = 16 << 10;
 /// become `?`. Only the beginning of a very long text is converted.
 pub(crate) fn for_display(text: &str) -> CString {
     let shown = &text[..text.floor_char_boundary(SHOWN)];
-    let mut bytes = if is_utf8() { shown.as_bytes().to_vec() } else { lossy(shown).unwrap_or_default() };
+    let mut bytes = if is_utf8() {
+        shown.as_bytes().to_vec()
+    } else {
+        lossy(&shown.replace('…', "...")).unwrap_or_default()
+    };
     if shown.len() < text.len() {
         bytes.extend(b"...");
     }
