@@ -4,9 +4,15 @@
 //! Requests that cannot fail, such as the small ones of the standard library, may be served from a
 //! reserve of the allocator (src/pg/server/allocator.rs). From then on memory is *short*, and every
 //! request that can fail does fail. Otherwise data that comes in many small pieces would use up the
-//! reserve, and the next request that cannot fail would abort.
+//! reserve, and the next request that cannot fail would abort. So a request that may be larger than
+//! the reserve has to be one that can fail: it is made by this module, which tells the allocator so
+//! ([`request`]).
 
-use std::collections::TryReserveError;
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::fmt::{self, Write};
+use std::hash::{BuildHasher, Hash};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytemuck::Zeroable;
@@ -27,6 +33,48 @@ pub fn set_short(short: bool) {
 #[inline]
 pub fn suffices(doing: &'static str) -> Result<()> {
     if SHORT.load(Ordering::Relaxed) { Err(Error::OutOfMemory { doing }) } else { allowance::is_kept(doing) }
+}
+
+thread_local! {
+    static REQUEST: Cell<Request> = const { Cell::new(Request::Infallible) };
+}
+
+/// What happens if a request for memory is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Request {
+    /// The process ends. So it has to be smaller than the reserve.
+    Infallible,
+    /// The caller gets an error.
+    Fallible,
+    /// The process ends, but there is room for the request: it was looked for before.
+    Assured,
+}
+
+/// Makes a request for memory that can fail: one of the methods `try_…` of a collection.
+pub fn attempt<T, E>(doing: &'static str, request: impl FnOnce() -> std::result::Result<T, E>) -> Result<T> {
+    let before = REQUEST.replace(Request::Fallible);
+    let got = request();
+    REQUEST.set(before);
+    got.map_err(|_| Error::OutOfMemory { doing })
+}
+
+/// Makes sure that there is room for `bytes` bytes, and does work that takes at most as much in
+/// requests that cannot fail, such as those of a parser of another crate. No other thread of the
+/// call may take memory meanwhile.
+pub fn with_room<T>(bytes: usize, doing: &'static str, work: impl FnOnce() -> T) -> Result<T> {
+    let mut room: Vec<u8> = Vec::new();
+    reserve(&mut room, bytes, doing)?;
+    drop(room);
+    let before = REQUEST.replace(Request::Assured);
+    let done = work();
+    REQUEST.set(before);
+    Ok(done)
+}
+
+/// Returns what happens if the request that this thread is making is refused. The allocator asks
+/// this.
+pub fn request() -> Request {
+    REQUEST.get()
 }
 
 /// Appends `item`; the vector grows when it is full ([`reserve`]). O(1) amortised.
@@ -63,15 +111,14 @@ const MANY: usize = 16 << 20;
 
 #[cold]
 fn grow<T>(vec: &mut Vec<T>, more: usize, doing: &'static str) -> Result<()> {
-    let refused = |_: TryReserveError| Error::OutOfMemory { doing };
     if bytes(vec) < MANY {
         allowance::has_room(more.saturating_mul(size_of::<T>()), doing)?;
-        return vec.try_reserve(more).map_err(refused);
+        return attempt(doing, || vec.try_reserve(more));
     }
     let eighth = more.max(vec.capacity() / 8);
     let mut exactly = |more: usize| {
         allowance::has_room(more.saturating_mul(size_of::<T>()), doing)?;
-        vec.try_reserve_exact(more).map_err(refused)
+        attempt(doing, || vec.try_reserve_exact(more))
     };
     exactly(eighth).or_else(|_| exactly(more))
 }
@@ -99,16 +146,114 @@ pub fn reserve_text(text: &mut String, more: usize, doing: &'static str) -> Resu
 
 #[cold]
 fn grow_text(text: &mut String, more: usize, doing: &'static str) -> Result<()> {
-    let refused = |_: TryReserveError| Error::OutOfMemory { doing };
     allowance::has_room(more, doing)?;
     if text.capacity() < MANY {
-        return text.try_reserve(more).map_err(refused);
+        return attempt(doing, || text.try_reserve(more));
     }
     let eighth = more.max(text.capacity() / 8);
-    match allowance::has_room(eighth, doing).is_ok() && text.try_reserve_exact(eighth).is_ok() {
-        true => Ok(()),
-        false => text.try_reserve_exact(more).map_err(refused),
+    allowance::has_room(eighth, doing)
+        .and_then(|()| attempt(doing, || text.try_reserve_exact(eighth)))
+        .or_else(|_| attempt(doing, || text.try_reserve_exact(more)))
+}
+
+/// A text that grows without aborting when something is written to it (`write!`). When it has been
+/// refused memory, nothing more is written, and [`finish`](Self::finish) fails.
+#[derive(Debug)]
+pub struct Written {
+    text: String,
+    refused: Option<Error>,
+    doing: &'static str,
+}
+
+impl Written {
+    /// Makes an empty text. `doing` is its purpose.
+    pub fn new(doing: &'static str) -> Self {
+        Self { text: String::new(), refused: None, doing }
     }
+
+    /// Appends a text.
+    pub fn push_str(&mut self, more: &str) {
+        if self.refused.is_some() {
+            return;
+        }
+        match reserve_text(&mut self.text, more.len(), self.doing) {
+            Ok(()) => self.text.push_str(more),
+            Err(error) => self.refused = Some(error),
+        }
+    }
+
+    /// Appends something that is written. What it writes does not fail.
+    pub fn push(&mut self, what: fmt::Arguments<'_>) {
+        let _ = self.write_fmt(what);
+    }
+
+    /// Returns what was written.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the whole text, unless it was refused memory.
+    pub fn finish(self) -> Result<String> {
+        self.refused.map_or(Ok(self.text), Err)
+    }
+}
+
+impl fmt::Write for Written {
+    fn write_str(&mut self, more: &str) -> fmt::Result {
+        self.push_str(more);
+        // What is left is not even formatted.
+        if self.refused.is_some() { Err(fmt::Error) } else { Ok(()) }
+    }
+}
+
+/// Returns a copy of a text.
+pub fn copied(text: &str, doing: &'static str) -> Result<String> {
+    let mut copy = String::new();
+    suffices(doing)?;
+    allowance::has_room(text.len(), doing)?;
+    attempt(doing, || copy.try_reserve_exact(text.len()))?;
+    copy.push_str(text);
+    Ok(copy)
+}
+
+/// Returns a text that the caller owns: a copy, if it is borrowed.
+pub fn owned(text: Cow<'_, str>, doing: &'static str) -> Result<String> {
+    match text {
+        Cow::Owned(text) => Ok(text),
+        Cow::Borrowed(text) => copied(text, doing),
+    }
+}
+
+/// Appends a text to another one.
+#[inline]
+pub fn append(text: &mut String, more: &str, doing: &'static str) -> Result<()> {
+    reserve_text(text, more.len(), doing)?;
+    text.push_str(more);
+    Ok(())
+}
+
+/// Collects items. Their number may be unknown.
+pub fn collect<T>(items: impl IntoIterator<Item = T>, doing: &'static str) -> Result<Vec<T>> {
+    let items = items.into_iter();
+    let mut collected = Vec::new();
+    reserve(&mut collected, items.size_hint().0, doing)?;
+    for item in items {
+        push(&mut collected, item, doing)?;
+    }
+    Ok(collected)
+}
+
+/// Adds a value to a hash table, and returns the one that its key had before.
+#[inline]
+pub fn insert<K: Eq + Hash, V, S: BuildHasher>(
+    map: &mut HashMap<K, V, S>,
+    key: K,
+    value: V,
+    doing: &'static str,
+) -> Result<Option<V>> {
+    suffices(doing)?;
+    attempt(doing, || map.try_reserve(1))?;
+    Ok(map.insert(key, value))
 }
 
 /// Returns a vector of `len` copies of `value`.
@@ -116,7 +261,7 @@ pub fn filled<T: Clone>(value: T, len: usize, doing: &'static str) -> Result<Vec
     let mut vec = Vec::new();
     suffices(doing)?;
     allowance::has_room(len.saturating_mul(size_of::<T>()), doing)?;
-    vec.try_reserve_exact(len).map_err(|_| Error::OutOfMemory { doing })?;
+    attempt(doing, || vec.try_reserve_exact(len))?;
     vec.resize(len, value);
     Ok(vec)
 }
@@ -126,7 +271,7 @@ pub fn filled<T: Clone>(value: T, len: usize, doing: &'static str) -> Result<Vec
 pub fn zeroed<T: Zeroable>(len: usize, doing: &'static str) -> Result<Vec<T>> {
     suffices(doing)?;
     allowance::has_room(len.saturating_mul(size_of::<T>()), doing)?;
-    try_zeroed_vec(len).map_err(|()| Error::OutOfMemory { doing })
+    attempt(doing, || try_zeroed_vec(len))
 }
 
 /// Returns the number of bytes that a vector holds on the heap.

@@ -8,7 +8,7 @@ use neardup_core::features::runs::places::token_places;
 use neardup_core::features::runs::tokens::read_tokens;
 use neardup_core::features::tokens::Scratch;
 use neardup_core::parameters::RunShare;
-use neardup_core::verify::shared_runs::{SharedRun, shared_runs};
+use neardup_core::verify::shared_runs::{SharedRun, SharedRuns};
 use neardup_core::{
     Corpus, Document, MemoryFiles, PlainThreads, Resources, Runs, Span, Stop, Tokenizer, words,
 };
@@ -46,7 +46,8 @@ fn shared(texts: [&str; 2]) -> Vec<SharedRun> {
             .unwrap();
         tokens
     });
-    shared_runs(&a, &b, LEAST, &Stop::default()).unwrap()
+    let mut runs = SharedRuns::new([a, b], LEAST, &Stop::default()).unwrap();
+    std::iter::from_fn(|| runs.next(&PlainThreads(1)).unwrap()).collect()
 }
 
 fn places(text: &str) -> Vec<Span> {

@@ -1,29 +1,29 @@
--- What takes long: equal rows, pairs, one text of 50 MB and what is made of it, in columns named by their types.
+-- What takes long, divided by :share: equal rows, pairs, one text of 50 MB and what is made of it, in columns named by their types.
 CREATE EXTENSION neardup;
 -- Internal functions are called by their names, too.
 ALTER DATABASE postgres SET search_path = public, neardup_internal;
 SET search_path = public, neardup_internal;
-CREATE TABLE same AS SELECT i AS id, 'The quick brown fox jumps over the lazy dog near the old harbour'::text AS body FROM generate_series(1, 300000) i;
-CREATE TABLE million AS SELECT i AS id, 'The quick brown fox jumps over the lazy dog near the old harbour'::text AS body FROM generate_series(1, 1000000) i;
+CREATE TABLE same AS SELECT i AS id, 'The quick brown fox jumps over the lazy dog near the old harbour'::text AS body FROM generate_series(1, 300000 / :share) i;
+CREATE TABLE million AS SELECT i AS id, 'The quick brown fox jumps over the lazy dog near the old harbour'::text AS body FROM generate_series(1, 1000000 / :share) i;
 -- Equal rows among others that are near them, and these near each other.
-CREATE TABLE mixed AS SELECT i AS id, CASE WHEN i % 100 = 0 THEN body || ' with ' || i % 3000 ELSE body END AS body, i % 7 AS site FROM million, LATERAL (SELECT id) i(i) WHERE i <= 300000;
-CREATE TABLE labels AS SELECT i AS id_a, i + 1 + i % 3 AS id_b, i % 2 = 0 AS duplicate FROM generate_series(1, 100000) i;
-CREATE TABLE pairs AS SELECT i AS left_id, i + 1 + i % 3 AS right_id, 0.8 + (i % 20)::float8 / 100 AS similarity FROM generate_series(1, 1000000) i;
+CREATE TABLE mixed AS SELECT i AS id, CASE WHEN i % 100 = 0 THEN body || ' with ' || i % 3000 ELSE body END AS body, i % 7 AS site FROM million, LATERAL (SELECT id) i(i) WHERE i <= 300000 / :share;
+CREATE TABLE labels AS SELECT i AS id_a, i + 1 + i % 3 AS id_b, i % 2 = 0 AS duplicate FROM generate_series(1, 100000 / :share) i;
+CREATE TABLE pairs AS SELECT i AS left_id, i + 1 + i % 3 AS right_id, 0.8 + (i % 20)::float8 / 100 AS similarity FROM generate_series(1, 1000000 / :share) i;
 CREATE TABLE big AS
     SELECT 1 AS id, string_agg(md5(i::text) || CASE WHEN i % 20 = 0 THEN '. The' WHEN i % 333 = 0 THEN E'.\n\n' ELSE '' END, ' ') AS text,
         string_agg(md5((i + i / 9)::text) || CASE WHEN i % 20 = 0 THEN '. The' ELSE '' END, ' ') AS other,
-        repeat('a', 50000000) AS one, repeat('a b. ', 10000000) AS short,
-        '<html><body>' || repeat('<p>One <b>word</b> &amp; another', 1500000) AS html, repeat('<a<!--', 8000000) AS open_html
-    FROM generate_series(1, 1500000) i;
+        repeat('a', 50000000 / :share) AS one, repeat('a b. ', 10000000 / :share) AS short,
+        '<html><body>' || repeat('<p>One <b>word</b> &amp; another', 1500000 / :share) AS html, repeat('<a<!--', 8000000 / :share) AS open_html
+    FROM generate_series(1, 1500000 / :share) i;
 CREATE TABLE vals AS SELECT
-    ARRAY(SELECT md5(i::text) FROM generate_series(1, 1500000) i) AS words,
-    ARRAY(SELECT hashint8extended(i, 0) FROM generate_series(1, 6000000) i) AS numbers,
-    ARRAY(SELECT md5(i::text)::uuid FROM generate_series(1, 3000000) i) AS uuids,
-    (SELECT string_agg(to_hex(i), ' ') FROM generate_series(1, 100000) i)::tsvector AS tsvector;
+    ARRAY(SELECT md5(i::text) FROM generate_series(1, 1500000 / :share) i) AS words,
+    ARRAY(SELECT hashint8extended(i, 0) FROM generate_series(1, 6000000 / :share) i) AS numbers,
+    ARRAY(SELECT md5(i::text)::uuid FROM generate_series(1, 3000000 / :share) i) AS uuids,
+    (SELECT string_agg(to_hex(i), ' ') FROM generate_series(1, 100000 / :share) i)::tsvector AS tsvector;
 ALTER TABLE big ADD token_set token_set, ADD token_ranks token_ranks, ADD text_ball text_ball, ADD text_runs text_runs, ADD minhash_sketch minhash_sketch,
     ADD simhash_sketch simhash_sketch, ADD minhash_ball minhash_ball, ADD simhash_ball simhash_ball;
 UPDATE big SET token_set = tokens(numbers), minhash_sketch = minhash(words, 1, 2048), simhash_sketch = simhash(words, 1024), text_ball = near(numbers, 0.8), text_runs = runs(text) FROM vals;
-UPDATE big SET minhash_ball = near(minhash_sketch, 0.8), simhash_ball = near(simhash_sketch, 20), token_ranks = (SELECT token_order(b.token_set, 1000000) FROM big b);
+UPDATE big SET minhash_ball = near(minhash_sketch, 0.8), simhash_ball = near(simhash_sketch, 20), token_ranks = (SELECT token_order(b.token_set, 1000000 / :share) FROM big b);
 CREATE TABLE sets AS SELECT id, token_set, 8 AS size, '\x0011223344556677'::bytea AS bytes FROM same, LATERAL (SELECT tokens('The quick brown fox jumps over the lazy dog')) t(token_set);
 CREATE TABLE routes AS SELECT s.id, r.* FROM sets s, LATERAL prefix_groups(s.token_set, (SELECT token_order(t.token_set, 100) FROM (SELECT token_set FROM sets LIMIT 1) t), 'jaccard', 0.8, 1) r;
 CREATE TABLE bands AS SELECT s.id, r.* FROM sets s, LATERAL neardup_band_groups(s.token_set, 4, 2, 1, 'jaccard', 0.8, 1) r;
@@ -31,7 +31,7 @@ CREATE TABLE packed AS SELECT unnest(neardup_pack_prefixes(s.id, s.token_set, r.
     unnest(neardup_pack_carried(s.id, '\x010102030405060708', '', '{"method": "imatch"}', 1, NULL)) AS carried
     FROM sets s, (SELECT token_order(t.token_set, 100) AS ranks FROM (SELECT token_set FROM sets LIMIT 1) t) r;
 CREATE TABLE sketches AS SELECT i AS id, minhash('The quick brown fox jumps over the lazy dog') AS minhash_sketch, simhash('The quick brown fox jumps over the lazy dog') AS simhash_sketch,
-    ARRAY[1, i % 9]::int8[] AS numbers, ARRAY[md5((i % 9)::text)::uuid] AS uuids FROM generate_series(1, 300000) i;
+    ARRAY[1, i % 9]::int8[] AS numbers, ARRAY[md5((i % 9)::text)::uuid] AS uuids FROM generate_series(1, 300000 / :share) i;
 CREATE INDEX by_minhash ON sketches USING signature (minhash_sketch);
 CREATE INDEX by_simhash ON sketches USING signature (simhash_sketch);
 CREATE INDEX by_numbers ON sketches USING signature (numbers);

@@ -85,6 +85,18 @@ done
 echo "${#refused[@]} of ${#calls[@]} calls have no place in 8 MB: ${refused[*]}"
 expect 'some calls were refused' t "$([[ ${#refused[@]} -ge 2 ]] && echo t || echo f)"
 
+# Calls that run a method, and give something else than its pairs; and one with very many rows, which a timeout ends.
+for statement in "SELECT count(*) FROM near_duplicates_plan('some_pages', 0.99, id_column => 'id', method => 'edit')" \
+    "SELECT count(*) FROM near_duplicates_into_plan('some_pages', 0.99, id_column => 'id', method => 'edit')" \
+    "SELECT length(duplicates_report('some_pages', 0.99, id_column => 'id', method => 'edit'))" \
+    "CALL near_duplicates_into('some_pages', 0.99, 'some_pairs', id_column => 'id', method => 'edit')" \
+    "SELECT count(*) FROM suggest('some_pages', id_column => 'id')" "SELECT count(*) FROM suggest_pairs('some_pages', 10, id_column => 'id')" \
+    "SELECT count(*) FROM shared_runs(repeat('a b c ', 8000), repeat('a b c d e ', 5000), 1)"; do
+    said=$(q -v ON_ERROR_STOP=0 -v VERBOSITY=sqlstate -c "SET neardup.memory = '1MB'" -c "SET statement_timeout = '20s'" -c "$statement" -c "$peak" 2>&1)
+    high=$(sed -n 's/^peak //p' <<<"$said")
+    expect "$statement: within 1 MB and 100 more" t "$([[ $high -le 101 && ${said%%$'\n'*} =~ ^([0-9]+|peak.*|ERROR:  (53400|57014))$ ]] && echo t || echo "$said")"
+done
+
 # From a wrong number of rows the need comes out greater than the setting can be. Then the hint names what to do, and no setting.
 q <<'SQL'
 CREATE FUNCTION few() RETURNS SETOF int LANGUAGE plpgsql ROWS 1000000000 AS 'BEGIN RETURN QUERY SELECT generate_series(1, 40); END';

@@ -58,6 +58,8 @@ extension_sql_file!("../../sql/internal.sql", name = "internal", finalize);
 #[pg_guard]
 pub extern "C-unwind" fn _PG_init() {
     panics::log_bugs();
+    #[cfg(feature = "pg_test")]
+    server::allocator::report::begin();
     settings::define();
     explaining::define();
     index::define();

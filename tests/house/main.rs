@@ -9,6 +9,7 @@ mod documents;
 mod doors;
 mod figures;
 mod lengths;
+mod memory;
 mod modules;
 mod planted;
 
@@ -219,6 +220,18 @@ fn functions_are_where_their_sql_file_says() {
     // Scripts of whole versions are of all files.
     sql.retain(|path, _| path.matches('/').count() == 1);
     none(homeless(&sql, &src()));
+}
+
+#[test]
+fn the_allocator_knows_which_requests_can_fail() {
+    none(memory::untold_requests(&src()));
+}
+
+#[test]
+fn every_call_has_an_allowance() {
+    let mut sql = sources(&["sql"], ".sql");
+    sql.retain(|path, _| path.matches('/').count() == 1);
+    none(memory::wrong_allowances(&sql, &src()));
 }
 
 fn too_long(sources: &Sources) -> Vec<String> {

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::circles::{circles, within};
 use crate::declarations::long_argument_lists;
 use crate::documents::missing;
+use crate::memory::{untold_requests, wrong_allowances};
 use crate::modules::Sources;
 
 fn files(files: &[(&str, &str)]) -> Sources {
@@ -240,4 +241,24 @@ fn figures_of_the_prose() {
     assert!(figure_faults(ratio, &[("0.56", "=6085/3430")])[0].contains("which is 1.77"));
     assert!(figure_faults(ratio, &[("0.56", " ")])[0].contains("without a source"));
     assert!(figure_faults("No figure.", &[("0.56", "paper")])[0].contains("the page has not"));
+}
+
+#[test]
+fn requests_that_can_fail_are_told() {
+    let of = |text: &str| untold_requests(&files(&[("src/a.rs", text)])).len();
+    assert_eq!(of("memory::attempt(DOING, || map.try_reserve(1))?;"), 0);
+    assert_eq!(of("map.try_reserve(1).map_err(refused)?;"), 1);
+}
+
+#[test]
+fn functions_that_read_tables_have_an_allowance() {
+    let sql =
+        files(&[("sql/a.sql", "CREATE FUNCTION f() AS 'MODULE_PATHNAME', 'neardup_f' LANGUAGE c STABLE;")]);
+    let of = |within: &str| {
+        let text = format!(
+            "sql_function! {{\n    /// `f()`\n    neardup_f, pg_finfo_neardup_f, {within}|call| f(call)\n}}"
+        );
+        wrong_allowances(&sql, &files(&[("src/pg/a.rs", &text)])).len()
+    };
+    assert_eq!((of(""), of("within ItsCalls, "), of("within Arguments, ")), (0, 0, 1));
 }

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::executor::Stop;
 use crate::hash::{hash_bytes, hash_sequence};
 use crate::memory;
-use crate::text::words::{Space, for_each_word, words};
+use crate::text::words::{Space, for_each_word};
 
 const DOING: &str = "making spot signatures";
 
@@ -111,10 +111,22 @@ impl SpotSpec {
             Antecedents::Counted(0) => wrong("0".to_owned()),
             Antecedents::Counted(_) => Ok(()),
             Antecedents::Listed(list) if list.is_empty() => wrong("an empty list".to_owned()),
-            Antecedents::Listed(list) => match list.iter().find(|word| words(word).len() != 1) {
-                Some(word) => wrong(format!("\"{word}\"")),
-                None => Ok(()),
-            },
+            Antecedents::Listed(list) => {
+                /// The number of characters of a wrong value that are shown.
+                const SHOWN: usize = 100;
+                let mut space = Space::default();
+                for text in list {
+                    let mut words = 0u64;
+                    for_each_word(text, &mut space, &Stop::default(), |_| {
+                        words += 1;
+                        Ok(())
+                    })?;
+                    if words != 1 {
+                        return wrong(format!("\"{}\"", text.chars().take(SHOWN).collect::<String>()));
+                    }
+                }
+                Ok(())
+            }
         }
     }
 }
@@ -181,11 +193,16 @@ impl Spots {
             Antecedents::Listed(list) => list,
             _ => &Vec::new(),
         };
-        let listed = listed.iter().flat_map(|word| words(word)).map(|word| hash_bytes(word.as_bytes()));
-        let listed: Vec<u64> = listed.collect();
-        let stop_words = sorted(common().chain(listed.iter().copied()).collect());
+        let (mut hashes, mut space) = (Vec::new(), Space::default());
+        for text in listed {
+            for_each_word(text, &mut space, &Stop::default(), |word| {
+                memory::push(&mut hashes, hash_bytes(word), DOING)
+            })?;
+        }
+        let listed = hashes;
+        let stop_words = sorted(memory::collect(common().chain(listed.iter().copied()), DOING)?);
         let antecedents = match spec.antecedents {
-            Antecedents::Common => stop_words.clone(),
+            Antecedents::Common => sorted(memory::collect(common(), DOING)?),
             Antecedents::Counted(_) => sorted(counted.unwrap_or_default()),
             Antecedents::Listed(_) => sorted(listed),
         };
@@ -267,6 +284,7 @@ impl Spots {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::words::words;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 

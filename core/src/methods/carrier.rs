@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::executor::Stop;
 use crate::features::tokens::Document;
 use crate::joins::parts::keys::Key;
+use crate::memory;
 use crate::verify::predicate::Predicate;
 
 /// The name of carried bytes, for error messages.
@@ -125,7 +126,9 @@ pub fn carried(
     let mut bytes = carrier.carry(document, site, stop)?;
     if !bytes.is_empty() {
         let first = if carrier.is_like_itself(&bytes, stop)? { ALIKE } else { APART };
-        bytes.insert(0, first);
+        memory::push(&mut bytes, first, "carrying a document")?;
+        // The first byte is made last.
+        bytes.rotate_right(1);
     }
     Ok(bytes)
 }

@@ -6,7 +6,7 @@ use super::method::{Method, Update};
 use super::pair::TwoTexts;
 use super::reading::Reading;
 use crate::error::Result;
-use crate::executor::Stop;
+use crate::executor::{CallingThread, Stop};
 use crate::features::runs::places::token_places;
 use crate::features::runs::tokens::read_tokens;
 use crate::features::texts::distinct;
@@ -16,7 +16,7 @@ use crate::joins::runs::{Prepared, RunRule, run_pairs};
 use crate::memory;
 use crate::runs::{Parameters, Unit};
 use crate::text::html;
-use crate::verify::shared_runs::{RunShare, SharedRun, shared_runs};
+use crate::verify::shared_runs::{RunShare, SharedRun, SharedRuns};
 use crate::verify::shared_windows::SharedWindows;
 
 const DOING: &str = "comparing runs of tokens";
@@ -76,8 +76,7 @@ impl Method for Runs {
         let [a, b] = &tokens;
         let shared = SharedWindows::new(a, self.min_run, &[], stop)?.shared_tokens(b, stop)?;
         let all = [a.len() as u32, b.len() as u32];
-        let runs = shared_runs(a, b, self.min_run, stop)?;
-        let region = |run: &SharedRun| {
+        let region = |run: SharedRun| {
             // Spans of SQL count from 1.
             let span = |n: usize, first: u32| {
                 let (first, last) = (first as usize, (first + run.tokens - 1) as usize);
@@ -89,14 +88,16 @@ impl Method for Runs {
                 length: run.tokens as usize,
             }
         };
+        let (mut count, mut shown) = (0, Vec::new());
+        let mut runs = SharedRuns::new(tokens, self.min_run, stop)?;
+        while let Some(run) = runs.next(&CallingThread { stop })? {
+            count += 1;
+            if shown.len() < MOST {
+                shown.push(region(run));
+            }
+        }
         let similarity = self.of.share(shared, all);
-        let details = RunsOfTwo {
-            min_run: self.min_run,
-            shared,
-            tokens: all,
-            count: runs.len(),
-            runs: runs.iter().take(MOST).map(region).collect(),
-        };
+        let details = RunsOfTwo { min_run: self.min_run, shared, tokens: all, count, runs: shown };
         Ok(Explanation::new(similarity, similarity >= self.threshold).with(Details::Runs(details)))
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::memory;
 
 /// The site of each row. The rows of a right table follow those of the left table.
@@ -24,7 +24,7 @@ impl Sites {
             Some(site) => match self.numbers.get(site) {
                 Some(&number) => number,
                 None => {
-                    self.numbers.try_reserve(1).map_err(|_| Error::OutOfMemory { doing: DOING })?;
+                    memory::attempt(DOING, || self.numbers.try_reserve(1))?;
                     let number = self.numbers.len() as u32;
                     self.numbers.insert(site.to_owned(), number);
                     number

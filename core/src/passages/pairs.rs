@@ -18,7 +18,7 @@ use super::starts::Starts;
 use super::{Capped, Parameters};
 use crate::clusters::edge::Edge;
 use crate::clusters::edges::Edges;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::executor::Executor;
 use crate::features::sets::order::Ordered;
 use crate::features::sets::store::Store;
@@ -230,7 +230,7 @@ impl Stopped {
             self.too_many = true;
         }
         if !self.too_many {
-            self.pairs.try_reserve(1).map_err(|_| Error::OutOfMemory { doing: DOING })?;
+            memory::attempt(DOING, || self.pairs.try_reserve(1))?;
             self.pairs.insert(edge.vertices(), edge.similarity);
         }
         Ok(())

@@ -65,7 +65,10 @@ impl DotPlot {
         let mut alike = memory::filled(0.0, columns * rows, DOING)?;
         let mut with_word: HashMap<u64, Vec<u32>> = HashMap::new();
         for (n, words) in a.iter().enumerate() {
-            words.iter().for_each(|&word| with_word.entry(word).or_default().push(n as u32));
+            memory::attempt(DOING, || with_word.try_reserve(words.len()))?;
+            for &word in words {
+                memory::push(with_word.entry(word).or_default(), n as u32, DOING)?;
+            }
         }
         let mut shared = memory::filled(0u32, a.len(), DOING)?;
         for (row, words) in b.iter().enumerate() {

@@ -102,7 +102,7 @@ pub fn pair(
         };
         format!("{}{cut}", document.name(link))
     });
-    let texts = side_by_side(&diff, [&headings[0], &headings[1]], name, Extent::Excerpt);
+    let texts = side_by_side(&diff, [&headings[0], &headings[1]], name, Extent::Excerpt, stop)?;
     let dots = if plot.tells() { plot.figure() } else { String::new() };
     let class = if dots.is_empty() { "nd-pair" } else { "nd-pair nd-with-dots" };
     Ok((diff.summary(), format!("<div class=\"{class}\"><div>{texts}</div>{dots}</div>")))

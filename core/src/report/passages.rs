@@ -81,6 +81,7 @@ pub fn passages(left: &[Word], right: &[Word], least: usize, stop: &Stop) -> Res
     let mut places: HashMap<u64, Vec<u32>> = HashMap::new();
     for (at, words) in left.windows(least).enumerate() {
         stop.check()?;
+        memory::attempt(DOING, || places.try_reserve(1))?;
         let list = places.entry(key(words)).or_default();
         if list.len() < MOST_PLACES {
             memory::push(list, at as u32, DOING)?;

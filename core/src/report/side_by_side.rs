@@ -9,6 +9,11 @@ use std::ops::Range;
 use super::diff::{Diff, NONE, State, of};
 use super::html::Escaped;
 use super::numbers::Count;
+use crate::error::Result;
+use crate::executor::Stop;
+use crate::memory::{self, Written};
+
+const DOING: &str = "showing two texts";
 
 /// The part of the texts that is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,39 +25,42 @@ pub enum Extent {
 }
 
 /// Returns one of the texts (0 or 1) as HTML.
-fn html(diff: &Diff<'_>, side: usize, extent: Extent) -> String {
-    Writer::new(diff, side).write(extent)
+fn html(diff: &Diff<'_>, side: usize, extent: Extent, stop: &Stop) -> Result<String> {
+    Writer::new(diff, side).write(extent, stop)
 }
 
 /// Returns HTML with both texts side by side, below `headings`, which are HTML, too. `name` is the
 /// name of the switch, which must be different for each pair on a page.
-pub fn side_by_side(diff: &Diff<'_>, headings: [&str; 2], name: &str, extent: Extent) -> String {
-    let mut html = String::new();
+pub fn side_by_side(
+    diff: &Diff<'_>,
+    headings: [&str; 2],
+    name: &str,
+    extent: Extent,
+    stop: &Stop,
+) -> Result<String> {
+    let mut html = Written::new(DOING);
     if !diff.compared.passages.is_empty() {
-        // Writing to a string never fails.
-        let _ = write!(
-            html,
+        html.push(format_args!(
             "<input type=\"checkbox\" class=\"nd-switch\" id=\"{name}-s\"><label for=\"{name}-s\">Shade passages in common</label>"
-        );
+        ));
     }
     html.push_str("<div class=\"nd-diff\">");
     for side in [0, 1] {
-        let _ = write!(
-            html,
+        html.push(format_args!(
             "<div><h4>{}</h4><div class=\"nd-text\" dir=\"auto\">{}</div></div>",
             headings[side],
-            self::html(diff, side, extent)
-        );
+            self::html(diff, side, extent, stop)?
+        ));
     }
     html.push_str("</div>");
-    html
+    html.finish()
 }
 
 /// Writes a text; adjacent pieces that look the same become one element.
 struct Writer<'a> {
     diff: &'a Diff<'a>,
     side: usize,
-    html: String,
+    html: Written,
     /// The state and the passage of the last piece, which decide its look, and its place in the
     /// text.
     piece: (State, u32, Range<usize>),
@@ -60,11 +68,12 @@ struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     fn new(diff: &'a Diff<'a>, side: usize) -> Self {
-        Self { diff, side, html: String::new(), piece: (State::Common, NONE, 0..0) }
+        Self { diff, side, html: Written::new(DOING), piece: (State::Common, NONE, 0..0) }
     }
 
-    fn write(mut self, extent: Extent) -> String {
+    fn write(mut self, extent: Extent, stop: &Stop) -> Result<String> {
         const MOST_WORDS: usize = 1_200;
+        const CHECK_EVERY: usize = 1 << 12;
         let Self { diff, side, .. } = self;
         let (words, own) = (&diff.compared.words()[side], &diff.sides[side]);
         let text = diff.compared.texts[side];
@@ -74,11 +83,14 @@ impl<'a> Writer<'a> {
             self.add(state, NONE, 0..text.len());
             return self.finish();
         }
-        let mut cuts = self.cuts(extent).into_iter().peekable();
+        let mut cuts = self.cuts(extent)?.into_iter().peekable();
         // `resumes` is true if the previous words were left out. Then the text between them and the
         // next word is left out, too.
         let (mut at, mut shown, mut resumes) = (0, 0, false);
         while at < words.len() {
+            if at.is_multiple_of(CHECK_EVERY) {
+                stop.check()?;
+            }
             if let Some(cut) = cuts.next_if(|cut| cut.start == at) {
                 self.omit(format_args!("{} in common", Count(cut.len() as u64, "word")));
                 (at, resumes) = (cut.end, true);
@@ -116,13 +128,13 @@ impl<'a> Writer<'a> {
     }
 
     /// Returns the common words that an excerpt leaves out.
-    fn cuts(&self, extent: Extent) -> Vec<Range<usize>> {
+    fn cuts(&self, extent: Extent) -> Result<Vec<Range<usize>>> {
         const AROUND: usize = 24;
         const WORTH: usize = 16;
         let own = &self.diff.sides[self.side];
         let mut cuts = Vec::new();
         if extent == Extent::Whole {
-            return cuts;
+            return Ok(cuts);
         }
         for run in &self.diff.runs {
             let range = of(run, self.side).clone();
@@ -137,12 +149,12 @@ impl<'a> Writer<'a> {
                 let behind = if at == range.end && last { 0 } else { AROUND };
                 let cut = from + AROUND..at.saturating_sub(behind);
                 if cut.end >= cut.start + WORTH {
-                    cuts.push(cut);
+                    memory::push(&mut cuts, cut, DOING)?;
                 }
                 from = at;
             }
         }
-        cuts
+        Ok(cuts)
     }
 
     fn add(&mut self, state: State, passage: u32, bytes: Range<usize>) {
@@ -177,11 +189,11 @@ impl<'a> Writer<'a> {
             let _ = write!(class, "nd-p{}", passage % SHADES);
         }
         let text = Escaped(&self.diff.compared.texts[self.side][bytes]);
-        let _ = match class.trim_end() {
-            "" if element == "span" => write!(self.html, "{text}"),
-            "" => write!(self.html, "<{element}>{text}</{element}>"),
-            class => write!(self.html, "<{element} class=\"{class}\">{text}</{element}>"),
-        };
+        match class.trim_end() {
+            "" if element == "span" => self.html.push(format_args!("{text}")),
+            "" => self.html.push(format_args!("<{element}>{text}</{element}>")),
+            class => self.html.push(format_args!("<{element} class=\"{class}\">{text}</{element}>")),
+        }
     }
 
     /// Marks a place where the other text has words that this text lacks.
@@ -192,19 +204,18 @@ impl<'a> Writer<'a> {
 
     fn omit(&mut self, what: std::fmt::Arguments<'_>) {
         self.flush();
-        let _ = write!(self.html, "<span class=\"nd-cut\">{what}</span>");
+        self.html.push(format_args!("<span class=\"nd-cut\">{what}</span>"));
     }
 
-    fn finish(mut self) -> String {
+    fn finish(mut self) -> Result<String> {
         self.flush();
-        self.html
+        self.html.finish()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::executor::Stop;
     use crate::report::diff::Compared;
     use proptest::prelude::*;
 
@@ -212,7 +223,7 @@ mod tests {
         let stop = &Stop::default();
         let compared = Compared::new(a, b, stop).unwrap();
         let diff = Diff::new(&compared, stop).unwrap();
-        [super::html(&diff, 0, extent), super::html(&diff, 1, extent)]
+        [0, 1].map(|side| super::html(&diff, side, extent, stop).unwrap())
     }
 
     fn summary(a: &str, b: &str) -> String {

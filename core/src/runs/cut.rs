@@ -76,7 +76,8 @@ impl CutTexts {
             Ok(())
         };
         let tasks = walk.next(texts, executor, *budget, given, work)?;
-        Ok(tasks.map(|tasks| tasks.into_iter().filter_map(|task| task.made).collect()))
+        let made = |tasks: Vec<Task<_, _>>| tasks.into_iter().filter_map(|task| task.made);
+        tasks.map(|tasks| memory::collect(made(tasks), DOING)).transpose()
     }
 
     /// Returns the share of the texts that were read.

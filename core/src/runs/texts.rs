@@ -217,7 +217,11 @@ impl Walk {
             let mut scratch = S::default();
             tasks.iter_mut().try_for_each(|task| work(task, &mut scratch, stop))
         })?;
-        Ok(Some(chunks.into_iter().flatten().collect()))
+        let tasks = chunks.iter().map(Vec::len).sum();
+        let mut all = Vec::new();
+        memory::reserve(&mut all, tasks, DOING)?;
+        all.extend(chunks.into_iter().flatten());
+        Ok(Some(all))
     }
 
     /// Returns the share of the texts that were read.

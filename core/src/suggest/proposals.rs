@@ -11,9 +11,10 @@ use std::collections::{BinaryHeap, HashSet};
 
 use super::answers::Strata;
 use super::curve::{BINS, bin, similarity_of};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::hash::mix;
 use crate::joins::pairs::Pair;
+use crate::memory;
 
 const DOING: &str = "choosing pairs to label";
 
@@ -82,7 +83,7 @@ impl Proposals {
                 }
                 picks.pop();
             } else {
-                picks.try_reserve(1).map_err(|_| Error::OutOfMemory { doing: DOING })?;
+                memory::attempt(DOING, || picks.try_reserve(1))?;
             }
             picks.push(pick);
             random = mix(random.wrapping_add(number + 1));
@@ -92,11 +93,12 @@ impl Proposals {
 
     /// Chooses the pairs, the least similar stratum first. `pairs` says how many there are in each
     /// stratum, `boundary` which threshold is suggested without labels.
-    pub fn choose(self, pairs: &Strata, boundary: f64) -> Vec<Proposal> {
+    pub fn choose(self, pairs: &Strata, boundary: f64) -> Result<Vec<Proposal>> {
         let mut strata: Vec<Vec<Pick>> = self.picks.into_iter().map(BinaryHeap::into_sorted_vec).collect();
         for picks in &mut strata {
             // A pair that was offered from both of its sides.
             let mut seen = HashSet::new();
+            memory::attempt(DOING, || seen.try_reserve(picks.len()))?;
             picks.retain(|pick| seen.insert((pick.hash, pick.number)));
         }
         let found: Vec<usize> = strata.iter().map(Vec::len).collect();
@@ -114,7 +116,7 @@ impl Proposals {
                 weight,
             })
         });
-        chosen.collect()
+        memory::collect(chosen, DOING)
     }
 }
 
@@ -219,7 +221,7 @@ mod tests {
             let backwards: Vec<Pair> = pairs.iter().rev().copied().collect();
             let chosen = |wanted: usize, pairs: &[Pair]| {
                 let (proposals, strata) = offered(wanted, pairs);
-                proposals.choose(&strata, 0.5)
+                proposals.choose(&strata, 0.5).unwrap()
             };
             let of = |proposals: &[Proposal]| proposals.iter().map(|p| p.of.left).collect::<HashSet<_>>();
             let (small, large) = (chosen(few, &pairs), chosen(few + more, &pairs));
@@ -247,7 +249,7 @@ mod tests {
         proposals.offer(pair(2, 3, 0.5), 1 << 40, [5, 9]).unwrap();
         let mut strata = [0; BINS + 1];
         (strata[BINS], strata[10]) = (60, 1 << 40);
-        let chosen = proposals.choose(&strata, 0.5);
+        let chosen = proposals.choose(&strata, 0.5).unwrap();
         assert_eq!(chosen.len(), 50);
         let numbers: HashSet<(u32, u64)> = chosen.iter().map(|p| (p.of.left, p.number)).collect();
         assert_eq!(numbers.len(), 50);
@@ -275,7 +277,8 @@ mod tests {
         }
         let mut strata = [0; BINS + 1];
         strata[10] = 2000;
-        let of_group = proposals.choose(&strata, 0.5).iter().filter(|proposal| proposal.of.left == 0).count();
+        let of_group =
+            proposals.choose(&strata, 0.5).unwrap().iter().filter(|proposal| proposal.of.left == 0).count();
         assert!((160..240).contains(&of_group), "{of_group}");
     }
 }

@@ -10,8 +10,9 @@ use std::collections::{HashMap, HashSet};
 
 use super::curve::Curve;
 use super::profile::TextProfile;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::features::tokens::Tokenizer;
+use crate::memory;
 use crate::methods::runs::Runs;
 use crate::verify::shared_runs::RunShare;
 
@@ -107,7 +108,7 @@ impl WholesAndParts {
             self.is_full = true;
             return Ok(());
         }
-        self.whole.try_reserve(1).map_err(|_| Error::OutOfMemory { doing: DOING })?;
+        memory::attempt(DOING, || self.whole.try_reserve(1))?;
         self.whole.insert(key(texts), Whole { similarity, has_runs: false });
         Ok(())
     }

@@ -187,7 +187,7 @@ impl SuffixAutomaton {
             return Ok(());
         }
         let hash = |edge: &Transition| Self::hash(edge.from, edge.character);
-        self.edges.try_reserve(1, hash).map_err(|_| Error::OutOfMemory { doing: DOING })?;
+        memory::attempt(DOING, || self.edges.try_reserve(1, hash))?;
         let edge = Transition { from, character, to, next: state.others };
         self.edges.insert_unique(hash(&edge), edge, hash);
         state.others = character;

@@ -1,17 +1,17 @@
 //! What two texts say word for word: the longest runs that both texts have.
 //!
-//! Windows of `least` tokens are compared by their contents ([`Contents`]). O(tokens · log tokens),
-//! in addition to the number of runs.
+//! Windows of `least` tokens are compared by their contents ([`Contents`]). O(tokens · log tokens)
+//! until the first run, and O(log tokens) for each run.
 
-use std::cmp::Ordering;
+use std::ops::Range;
 
 use crate::error::{Error, Result};
-use crate::executor::{self, Stop};
-use crate::features::runs::contents::Contents;
+use crate::executor::{self, Executor, Stop};
+use crate::features::runs::contents::{Contents, Doublings};
 use crate::memory;
 
 const DOING: &str = "comparing runs of tokens";
-const CHECK_EVERY: usize = 1 << 12;
+const CHECK_EVERY: u32 = 1 << 12;
 
 /// A run of tokens that two texts have, and that is longer in neither direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -85,127 +85,108 @@ impl RunShare {
     }
 }
 
-/// The windows of a text in the order of their contents.
-#[derive(Debug, Default)]
-struct SortedWindows(Vec<(u128, u32)>);
-
-impl SortedWindows {
-    /// Reads the windows of `least` tokens.
-    fn new(tokens: &[u64], least: usize, stop: &Stop) -> Result<Self> {
-        let mut contents = Contents::new(least);
-        contents.set(tokens, stop)?;
-        let mut windows = Vec::new();
-        memory::reserve(&mut windows, contents.windows(), DOING)?;
-        // A text has fewer tokens than 32 bits can count.
-        windows.extend((0..contents.windows()).map(|first| (contents.of(first), first as u32)));
-        executor::sort_unstable_by(&mut windows, stop, &Ord::cmp)?;
-        Ok(Self(windows))
-    }
-}
-
-/// The windows of two texts that have one content.
-struct Equal<'a> {
-    left: &'a [(u128, u32)],
-    right: &'a [(u128, u32)],
-}
-
-/// Calls `each` with the windows of each content that both texts have.
-fn for_each_equal(
-    left: &SortedWindows,
-    right: &SortedWindows,
-    stop: &Stop,
-    mut each: impl FnMut(Equal<'_>) -> Result<()>,
-) -> Result<()> {
-    let (mut left, mut right) = (&*left.0, &*right.0);
-    let mut steps = 0usize;
-    while let (Some((a, _)), Some((b, _))) = (left.first(), right.first()) {
-        steps += 1;
-        if steps.is_multiple_of(CHECK_EVERY) {
-            stop.check()?;
-        }
-        let of = |windows: &[(u128, u32)], content: &u128| {
-            windows.iter().take_while(|(other, _)| other == content).count()
-        };
-        match a.cmp(b) {
-            Ordering::Less => left = &left[of(left, a)..],
-            Ordering::Greater => right = &right[of(right, b)..],
-            Ordering::Equal => {
-                let (of_left, after_left) = left.split_at(of(left, a));
-                let (of_right, after_right) = right.split_at(of(right, b));
-                each(Equal { left: of_left, right: of_right })?;
-                (left, right) = (after_left, after_right);
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Returns the maximal common runs of at least `least` tokens of two texts, in the order of their
-/// places in the left text, then in the right one.
+/// The maximal common runs of at least `least` tokens of two texts, in the order of their places in
+/// the left text, then in the right one. There may be as many as pairs of tokens, so that they are
+/// not collected: each is found when it is asked for.
 ///
-/// A run begins at two equal windows before which the texts differ, and ends with two after which
-/// they differ; on the diagonal of a beginning, the next end is its own. So no run is followed
-/// token by token. Fails if there are more runs than 32 bits can count, as two texts of very many
-/// equal tokens may have.
-pub fn shared_runs(left: &[u64], right: &[u64], least: usize, stop: &Stop) -> Result<Vec<SharedRun>> {
-    let windows = [left, right].map(|tokens| SortedWindows::new(tokens, least, stop));
-    let [of_left, of_right] = windows;
-    let (of_left, of_right) = (of_left?, of_right?);
-    let before = |tokens: &[u64], first: u32| (first as usize).checked_sub(1).map(|at| tokens[at]);
-    let after = |tokens: &[u64], first: u32| tokens.get(first as usize + least).copied();
-    let (mut begins, mut ends) = (Vec::new(), Vec::new());
-    let mut sorted = Vec::new();
-    for_each_equal(&of_left, &of_right, stop, |equal| {
-        let mut bounds = |found: &mut Vec<_>, beside: &dyn Fn(&[u64], u32) -> Option<u64>| {
-            sorted.clear();
-            memory::reserve(&mut sorted, equal.right.len(), DOING)?;
-            sorted.extend(equal.right.iter().map(|&(_, first)| (beside(right, first), first)));
-            executor::sort_unstable_by(&mut sorted, stop, &Ord::cmp)?;
-            for &(_, at) in equal.left {
-                // The places of the right text beside which there is the same token as here; at the
-                // edge of a text, nothing is the same.
-                let own = beside(left, at);
-                let same = match own {
-                    None => 0..0,
-                    Some(_) => {
-                        sorted.partition_point(|(token, _)| *token < own)
-                            ..sorted.partition_point(|(token, _)| *token <= own)
-                    }
-                };
-                for part in [&sorted[..same.start], &sorted[same.end..]] {
-                    for part in part.chunks(CHECK_EVERY) {
-                        stop.check()?;
-                        memory::reserve(found, part.len(), DOING)?;
-                        found.extend(part.iter().map(|&(_, other)| (i64::from(other) - i64::from(at), at)));
-                    }
+/// A run begins at two equal windows before which the texts differ. Windows of the right text
+/// before which there is the same token as before the left one are skipped together, so that the
+/// search visits at most two windows for each run that it finds, in addition to the windows of the
+/// left text.
+#[derive(Debug)]
+pub struct SharedRuns {
+    tokens: [Vec<u64>; 2],
+    contents: [Contents; 2],
+    doublings: Doublings,
+    /// The windows of the right text in the order of their contents, then of their places.
+    windows: Vec<(u128, u32)>,
+    /// For each of them the next one of the same content before which there is another token, or
+    /// the next one of another content.
+    after: Vec<u32>,
+    /// The next window of the left text.
+    next_left: usize,
+    /// The windows of the right text that are equal to the last one of the left text, and are not
+    /// visited.
+    equal: Range<usize>,
+    steps: u32,
+}
+
+impl SharedRuns {
+    /// Prepares the texts. O(tokens · log tokens).
+    pub fn new(tokens: [Vec<u64>; 2], least: usize, stop: &Stop) -> Result<Self> {
+        let mut contents = [Contents::new(least), Contents::new(least)];
+        for (contents, tokens) in contents.iter_mut().zip(&tokens) {
+            // The places of a text are numbers of 32 bits.
+            if u32::try_from(tokens.len()).is_err() {
+                return Err(Error::TooMany { what: "tokens of a text", limit: u32::MAX.into() });
+            }
+            contents.set(tokens, stop)?;
+        }
+        let [_, right] = &contents;
+        let mut windows = Vec::new();
+        memory::reserve(&mut windows, right.windows(), DOING)?;
+        windows.extend((0..right.windows()).map(|first| (right.of(first), first as u32)));
+        executor::sort_unstable_by(&mut windows, stop, &Ord::cmp)?;
+        let mut after = memory::filled(windows.len() as u32, windows.len(), DOING)?;
+        for at in (1..windows.len()).rev() {
+            let [(content, first), (next_content, next)] = [windows[at - 1], windows[at]];
+            let is_same = content == next_content && before(&tokens[1], first) == before(&tokens[1], next);
+            after[at - 1] = if is_same { after[at] } else { at as u32 };
+        }
+        let doublings = Doublings::default();
+        Ok(Self { tokens, contents, doublings, windows, after, next_left: 0, equal: 0..0, steps: 0 })
+    }
+
+    /// Returns the next run, or `None` after the last one.
+    pub fn next(&mut self, executor: &dyn Executor) -> Result<Option<SharedRun>> {
+        loop {
+            self.steps = self.steps.wrapping_add(1);
+            if self.steps.is_multiple_of(CHECK_EVERY) {
+                memory::suffices(DOING)?;
+                executor.check_interrupts()?;
+            }
+            if self.equal.is_empty() {
+                let of_left = &self.contents[0];
+                if self.next_left >= of_left.windows() {
+                    return Ok(None);
                 }
+                let content = of_left.of(self.next_left);
+                self.next_left += 1;
+                let start = self.windows.partition_point(|(other, _)| *other < content);
+                let equal = self.windows[start..].partition_point(|(other, _)| *other == content);
+                self.equal = start..start + equal;
+                continue;
             }
-            if found.len() > u32::MAX as usize {
-                return Err(Error::TooMany { what: "runs that two texts share", limit: u32::MAX.into() });
+            let (left, right) = (self.next_left as u32 - 1, self.windows[self.equal.start].1);
+            // At the beginning of a text, nothing is the same.
+            let own = before(&self.tokens[0], left);
+            if own.is_some() && own == before(&self.tokens[1], right) {
+                self.equal.start = self.after[self.equal.start] as usize;
+                continue;
             }
-            Ok(())
-        };
-        bounds(&mut begins, &before)?;
-        bounds(&mut ends, &after)
-    })?;
-    executor::sort_unstable_by(&mut begins, stop, &Ord::cmp)?;
-    executor::sort_unstable_by(&mut ends, stop, &Ord::cmp)?;
-    let mut runs = Vec::new();
-    memory::reserve(&mut runs, begins.len(), DOING)?;
-    runs.extend(begins.iter().zip(&ends).map(|(&(diagonal, first), &(_, last))| SharedRun {
-        left: first,
-        right: (i64::from(first) + diagonal) as u32,
-        tokens: last - first + least as u32,
-    }));
-    executor::sort_unstable_by(&mut runs, stop, &Ord::cmp)?;
-    Ok(runs)
+            self.equal.start += 1;
+            let common = self.doublings.common(self.contents.each_ref(), [left as usize, right as usize]);
+            return Ok(Some(SharedRun { left, right, tokens: common as u32 }));
+        }
+    }
+}
+
+/// Returns the token before token number `first`, if there is one.
+fn before(tokens: &[u64], first: u32) -> Option<u64> {
+    (first as usize).checked_sub(1).map(|at| tokens[at])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::executor::PlainThreads;
     use crate::verify::shared_windows::SharedWindows;
     use proptest::prelude::*;
+
+    fn shared_runs(a: &[u64], b: &[u64], least: usize) -> Vec<SharedRun> {
+        let mut runs = SharedRuns::new([a.to_vec(), b.to_vec()], least, &Stop::default()).unwrap();
+        std::iter::from_fn(|| runs.next(&PlainThreads(1)).unwrap()).collect()
+    }
 
     /// The definition: all pairs of places, extended token by token.
     fn by_definition(a: &[u64], b: &[u64], least: usize) -> Vec<SharedRun> {
@@ -233,7 +214,7 @@ mod tests {
         ) {
             let stop = Stop::default();
             let expected = by_definition(&a, &b, least);
-            prop_assert_eq!(&shared_runs(&a, &b, least, &stop).unwrap(), &expected);
+            prop_assert_eq!(&shared_runs(&a, &b, least), &expected);
             let covered = |of: fn(&SharedRun) -> u32| {
                 let all: std::collections::HashSet<u32> =
                     expected.iter().flat_map(|run| of(run)..of(run) + run.tokens).collect();
@@ -248,10 +229,25 @@ mod tests {
     #[test]
     fn one_token_many_times() {
         let (a, b) = (vec![5; 30_000], vec![5; 20_000]);
-        let runs = shared_runs(&a, &b, 12, &Stop::default()).unwrap();
+        let runs = shared_runs(&a, &b, 12);
         // One run for each diagonal that is long enough.
         assert_eq!(runs.len(), 30_000 + 20_000 - 1 - 2 * 11);
         assert_eq!(runs.iter().map(|run| run.tokens).max(), Some(20_000));
-        assert_eq!(shared_runs(&a, &[], 1, &Stop::default()).unwrap(), []);
+        assert_eq!(shared_runs(&a, &[], 1), []);
+    }
+
+    #[test]
+    fn the_first_of_very_many_runs_takes_little_memory() {
+        let [a, b] = [3, 5].map(|period| (0..25_000).map(|n| n % period).collect::<Vec<u64>>());
+        let stop = Stop::default();
+        let mut runs = SharedRuns::new([a, b], 1, &stop).unwrap();
+        for right in 0..5 {
+            let expected = SharedRun { left: 0, right: 5 * right, tokens: 3 };
+            assert_eq!(runs.next(&PlainThreads(1)), Ok(Some(expected)));
+        }
+        stop.request();
+        let executor = executor::CallingThread { stop: &stop };
+        let stopped = (0..=CHECK_EVERY).find_map(|_| runs.next(&executor).err());
+        assert_eq!(stopped, Some(Error::Stopped));
     }
 }

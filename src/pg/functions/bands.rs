@@ -20,7 +20,7 @@ const EXAMPLE: &str =
 sql_function! {
     /// `neardup_band_groups(token_set, bands, rows, seed, method, threshold, parts)`: returns one
     /// row for each part, like `prefix_groups`.
-    neardup_band_groups, pg_finfo_neardup_band_groups, |call| {
+    neardup_band_groups, pg_finfo_neardup_band_groups, within Arguments, |call| {
         give_rows(call, grouped(call, 0)?)
     }
 }

@@ -24,7 +24,7 @@ use neardup_core::verify::overlap::shared_at_least;
 
 sql_function! {
     /// `words(text) → text[]`
-    neardup_words, pg_finfo_neardup_words, |call| {
+    neardup_words, pg_finfo_neardup_words, within Arguments, |call| {
         let Some(text) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
         let mut words = Strings::default();
         executor::one(executor_for(text.len()), &mut words, |words, stop| {
@@ -40,7 +40,7 @@ sql_function! {
 
 sql_function! {
     /// `shingles(text, k, wrap) → bigint[]`
-    neardup_shingles, pg_finfo_neardup_shingles, |call| {
+    neardup_shingles, pg_finfo_neardup_shingles, within Arguments, |call| {
         let Some(text) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
         let shingle = checks::k(i64::from(call.need::<i32>(1, "k")?))?.into();
         let wrap = call.need(2, "wrap")?;
@@ -64,32 +64,32 @@ sql_function! {
 
 sql_function! {
     /// `jaccard(text, text, k) → float8`
-    neardup_jaccard, pg_finfo_neardup_jaccard, |call| measure(call, Measure::Jaccard, true)
+    neardup_jaccard, pg_finfo_neardup_jaccard, within Arguments, |call| measure(call, Measure::Jaccard, true)
 }
 sql_function! {
     /// `cosine(text, text, k) → float8`
-    neardup_cosine, pg_finfo_neardup_cosine, |call| measure(call, Measure::Cosine, true)
+    neardup_cosine, pg_finfo_neardup_cosine, within Arguments, |call| measure(call, Measure::Cosine, true)
 }
 sql_function! {
     /// `dice(text, text, k) → float8`
-    neardup_dice, pg_finfo_neardup_dice, |call| measure(call, Measure::Dice, true)
+    neardup_dice, pg_finfo_neardup_dice, within Arguments, |call| measure(call, Measure::Dice, true)
 }
 sql_function! {
     /// `overlap(text, text, k) → float8`
-    neardup_overlap, pg_finfo_neardup_overlap, |call| measure(call, Measure::Overlap, true)
+    neardup_overlap, pg_finfo_neardup_overlap, within Arguments, |call| measure(call, Measure::Overlap, true)
 }
 sql_function! {
     /// `resemblance(text, text, k) → float8`
-    neardup_resemblance, pg_finfo_neardup_resemblance, |call| measure(call, Measure::Jaccard, false)
+    neardup_resemblance, pg_finfo_neardup_resemblance, within Arguments, |call| measure(call, Measure::Jaccard, false)
 }
 sql_function! {
     /// `containment(text, text, k) → float8`
-    neardup_containment, pg_finfo_neardup_containment, |call| measure(call, Measure::Containment, false)
+    neardup_containment, pg_finfo_neardup_containment, within Arguments, |call| measure(call, Measure::Containment, false)
 }
 
 sql_function! {
     /// `edit_similarity(text, text) → float8`
-    neardup_edit_similarity, pg_finfo_neardup_edit_similarity, |call| {
+    neardup_edit_similarity, pg_finfo_neardup_edit_similarity, within Arguments, |call| {
         let Some([a, b]) = call.two_texts()? else { return Ok(call.give::<f64>(None)) };
         let mut found = (0, 0);
         // The cost of comparing two texts is proportional to the product of their lengths, and each
@@ -137,8 +137,5 @@ fn measure(call: Call, measure: Measure, repeats: bool) -> Result<Datum> {
 
 /// Converts a text to a document.
 pub(crate) fn document(text: Cow<'_, str>) -> Result<Document> {
-    Ok(Document::Text(match text {
-        Cow::Owned(text) => text,
-        Cow::Borrowed(text) => encoding::own(text)?,
-    }))
+    Ok(Document::Text(memory::owned(text, "reading a text")?))
 }

@@ -10,6 +10,7 @@ use pgrx::pg_sys::Datum;
 
 use super::parts::{give_rows, ranks, size_or_known};
 use super::sketches::document_of;
+use super::token_sets::order;
 use crate::pg::query::decode::Kind;
 use crate::pg::request::in_parts::{Described, MethodCall};
 use crate::pg::server::aggregate;
@@ -18,14 +19,14 @@ use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::{BackendExecutor, executor_for};
 use crate::pg::server::settings;
 use crate::pg::server::temp_file::ServerFiles;
-use crate::pg::server::values::{LARGEST, number_array, too_large};
+use crate::pg::server::values::{self, LARGEST, number_array};
 use neardup_core::allowance::Allowance;
 use neardup_core::error::Error;
 use neardup_core::executor;
 use neardup_core::joins::parts::groups::{Groups, check_parts, groups};
 use neardup_core::joins::parts::keys::{self, KeyPart};
 use neardup_core::joins::parts::part::Part;
-use neardup_core::joins::parts::ranks::{self as token_ranks, TokenRanks};
+use neardup_core::joins::parts::ranks::TokenRanks;
 use neardup_core::joins::parts::rows::Shared;
 use neardup_core::joins::parts::token_set::TokenSet;
 use neardup_core::joins::set_index::token_counts::TokenCounts;
@@ -86,27 +87,24 @@ fn carry(call: Call, kind: Kind) -> Result<Datum> {
         *bytes = carried(carrier, &document, site.as_deref(), stop)?;
         Ok(())
     })?;
-    if bytes.len() > LARGEST - size_of::<i32>() {
-        return Err(too_large("a carried document"));
-    }
-    Ok(call.give(Some(bytes)))
+    values::bytea(&bytes, "a carried document")
 }
 
 sql_function! {
     /// `neardup_carried(text, site, method) → bytea`
-    neardup_carried_text, pg_finfo_neardup_carried_text, |call| carry(call, Kind::Text)
+    neardup_carried_text, pg_finfo_neardup_carried_text, within Arguments, |call| carry(call, Kind::Text)
 }
 sql_function! {
     /// `neardup_carried(text[], site, method) → bytea`
-    neardup_carried_tokens, pg_finfo_neardup_carried_tokens, |call| carry(call, Kind::Tokens)
+    neardup_carried_tokens, pg_finfo_neardup_carried_tokens, within Arguments, |call| carry(call, Kind::Tokens)
 }
 sql_function! {
     /// `neardup_carried(tsvector, site, method) → bytea`
-    neardup_carried_lexemes, pg_finfo_neardup_carried_lexemes, |call| carry(call, Kind::Vector)
+    neardup_carried_lexemes, pg_finfo_neardup_carried_lexemes, within Arguments, |call| carry(call, Kind::Vector)
 }
 sql_function! {
     /// `neardup_carried(bigint[], site, method) → bytea`
-    neardup_carried_numbers, pg_finfo_neardup_carried_numbers, |call| carry(call, Kind::Numbers)
+    neardup_carried_numbers, pg_finfo_neardup_carried_numbers, within Arguments, |call| carry(call, Kind::Numbers)
 }
 
 /// The state of `neardup_carried_ranks`.
@@ -121,7 +119,7 @@ enum Counted {
 
 sql_function! {
     /// `neardup_carried_ranks_step(internal, carried, method) → internal`
-    neardup_carried_ranks_step, pg_finfo_neardup_carried_ranks_step, |call| {
+    neardup_carried_ranks_step, pg_finfo_neardup_carried_ranks_step, within Arguments, |call| {
         let method = method(call, 2)?;
         let carrier = method.carrier()?;
         let (datum, state) = aggregate::state(call, || {
@@ -158,26 +156,17 @@ sql_function! {
 }
 sql_function! {
     /// `neardup_carried_ranks_result(internal, …) → bytea`
-    neardup_carried_ranks_result, pg_finfo_neardup_carried_ranks_result, |call| {
-        let mut bytes = Vec::new();
-        match aggregate::take::<Counted>(call)?.unwrap_or(Counted::Nothing) {
-            Counted::Nothing => {}
-            Counted::Tokens(counts) => {
-                let mut state = (counts, Vec::new());
-                executor::one(executor_for(usize::MAX), &mut state, |(counts, bytes), stop| {
-                    *bytes = token_ranks::ranks(counts, KEPT, stop)?;
-                    Ok(())
-                })?;
-                bytes = state.1;
-            }
-            Counted::Terms { method, terms, documents, _allowance } => {
-                bytes = left_out(method.carrier()?, terms, documents)?;
-            }
-        }
-        if bytes.len() > LARGEST - size_of::<i32>() {
-            return Err(too_large("an order of tokens"));
-        }
-        Ok(call.give(Some(bytes)))
+    neardup_carried_ranks_result, pg_finfo_neardup_carried_ranks_result, within Arguments, |call| {
+        aggregate::result(call, |state: Option<Counted>| {
+            let bytes = match state.unwrap_or(Counted::Nothing) {
+                Counted::Nothing => Vec::new(),
+                Counted::Tokens(counts) => order(counts, KEPT)?,
+                Counted::Terms { method, terms, documents, _allowance } => {
+                    left_out(method.carrier()?, terms, documents)?
+                }
+            };
+            Ok(Some(values::bytea(&bytes, "an order of tokens")?))
+        })
     }
 }
 
@@ -205,7 +194,7 @@ fn left_out(carrier: &dyn Carrier, terms: Spool<ServerFiles, u64>, documents: u6
 sql_function! {
     /// `neardup_carried_groups(carried, ranks, method, parts)`: returns one row for each part, like
     /// `prefix_groups`.
-    neardup_carried_groups, pg_finfo_neardup_carried_groups, |call| {
+    neardup_carried_groups, pg_finfo_neardup_carried_groups, within Arguments, |call| {
         give_rows(call, grouped(call, 0)?)
     }
 }
@@ -261,7 +250,7 @@ enum Joining {
 
 sql_function! {
     /// `neardup_join_carried_step(internal, id, size, bitmap, prefix, method) → internal`
-    neardup_join_carried_step, pg_finfo_neardup_join_carried_step, |call| {
+    neardup_join_carried_step, pg_finfo_neardup_join_carried_step, within Arguments, |call| {
         let (datum, state) = joined(call, 5)?;
         let id: i64 = call.need(1, "id")?;
         let prefix = call.bytes(4).ok_or_else(|| is_null("prefix"))?;
@@ -314,11 +303,8 @@ impl Joined {
 
 sql_function! {
     /// `neardup_join_carried_result(internal, …) → bigint[]`
-    neardup_join_carried_result, pg_finfo_neardup_join_carried_result, |call| {
-        match aggregate::take::<Joined>(call)? {
-            None => Ok(call.give::<i32>(None)),
-            Some(state) => candidates(state.part),
-        }
+    neardup_join_carried_result, pg_finfo_neardup_join_carried_result, within Arguments, |call| {
+        aggregate::result(call, |state: Option<Joined>| state.map(|state| candidates(state.part)).transpose())
     }
 }
 
@@ -351,7 +337,7 @@ fn candidates(part: Joining) -> Result<Datum> {
 sql_function! {
     /// `neardup_carried_similarity(left, right, ranks, method) → float8`: NULL if the two documents
     /// are no pair.
-    neardup_carried_similarity, pg_finfo_neardup_carried_similarity, |call| {
+    neardup_carried_similarity, pg_finfo_neardup_carried_similarity, within Arguments, |call| {
         let method = method(call, 3)?;
         let carrier = method.carrier()?;
         let Some((left, right)) = call.bytes(0).zip(call.bytes(1)) else { return Ok(call.give::<f64>(None)) };

@@ -12,7 +12,7 @@ use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
 use crate::pg::server::set_returning::{self, Rows};
-use crate::pg::server::values::{LARGEST, too_large};
+use crate::pg::server::values;
 use neardup_core::executor;
 use neardup_core::memory;
 use neardup_core::methods::carrier::{LeftOut, content};
@@ -25,7 +25,7 @@ const DOING: &str = "storing passages";
 sql_function! {
     /// `neardup_carried_passages(left, right, ranks, method) → bytea`: NULL if the two documents
     /// share no passage.
-    neardup_carried_passages, pg_finfo_neardup_carried_passages, |call| {
+    neardup_carried_passages, pg_finfo_neardup_carried_passages, within Arguments, |call| {
         let method = method(call, 3)?;
         let passages = method.0.passages().ok_or_else(Known::is_whole)?;
         let Some((left, right)) = call.bytes(0).zip(call.bytes(1)) else { return Ok(call.give::<i32>(None)) };
@@ -38,10 +38,10 @@ sql_function! {
             }
             Ok(())
         })?;
-        if bytes.len() > LARGEST - size_of::<i32>() {
-            return Err(too_large("a value of passages"));
+        match bytes.as_slice() {
+            [] => Ok(call.give::<i32>(None)),
+            bytes => values::bytea(bytes, "a value of passages"),
         }
-        Ok(call.give(Some(bytes).filter(|bytes| !bytes.is_empty())))
     }
 }
 
@@ -77,7 +77,7 @@ fn decode(bytes: &[u8; BYTES]) -> Passage {
 
 sql_function! {
     /// `neardup_passage_rows(passages)`: returns the rows of a value of passages.
-    neardup_passage_rows, pg_finfo_neardup_passage_rows, |call| {
+    neardup_passage_rows, pg_finfo_neardup_passage_rows, within Arguments, |call| {
         set_returning::all(call, PassageRows::new(call)?)
     }
 }

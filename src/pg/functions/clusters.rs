@@ -41,7 +41,7 @@ sql_function! {
 }
 
 fn answer(call: Call, form: Form) -> Result<Datum> {
-    set_returning::answer_within_memory(call, || {
+    set_returning::answer(call, || {
         let request = Request::new(call, form)?;
         let how = how(form.of(call), &request.example)?;
         if let Some(grouping) = how.grouping(&request) {

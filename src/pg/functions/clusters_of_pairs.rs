@@ -60,7 +60,7 @@ fn example(given: Named<'_>, form: Form) -> Example {
 }
 
 fn list(call: Call, form: Form) -> Result<Datum> {
-    set_returning::answer_within_memory(call, || {
+    set_returning::answer(call, || {
         let given = form.of(call);
         let example = example(given, form);
         let how = how(given, &example)?;
@@ -148,7 +148,7 @@ fn describe(call: Call, form: Form) -> Result<Datum> {
     /// The maximum number of steps for computing the diameter of a cluster. They take a few
     /// seconds.
     const EFFORT: u64 = 1 << 30;
-    set_returning::answer_within_memory(call, || {
+    set_returning::answer(call, || {
         let given = form.of(call);
         let example = example(given, form);
         let how = how(given, &example)?;
@@ -201,7 +201,7 @@ impl Rows<7> for Described {
 
 fn weakest(call: Call, form: Form) -> Result<Datum> {
     const DEFAULT_LINKS: i32 = 10;
-    set_returning::answer_within_memory(call, || {
+    set_returning::answer(call, || {
         let given = form.of(call);
         let example = example(given, form);
         let most = given.get::<i32>(Argument::Links).unwrap_or(DEFAULT_LINKS);

@@ -13,7 +13,7 @@ use neardup_core::verify::repeatability::repeatability;
 sql_function! {
     /// `feature_code(text, anchors, cut, unit_length, unit_share, paragraphs, ends, min_length,
     /// fallback) → text`
-    neardup_feature_code, pg_finfo_neardup_feature_code, |call| {
+    neardup_feature_code, pg_finfo_neardup_feature_code, within Arguments, |call| {
         let Some(body) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
         let spec = spec(call)?;
         let mut code = String::new();
@@ -26,7 +26,7 @@ sql_function! {
 }
 sql_function! {
     /// `repeatability(container text, contained text) → float8`
-    neardup_repeatability, pg_finfo_neardup_repeatability, |call| {
+    neardup_repeatability, pg_finfo_neardup_repeatability, within Arguments, |call| {
         let found = match call.two_texts()? {
             Some(texts) => Some(of_texts(&texts)?),
             None => None,
@@ -36,7 +36,7 @@ sql_function! {
 }
 sql_function! {
     /// `code_repeatability(container text, contained text) → float8`
-    neardup_code_repeatability, pg_finfo_neardup_code_repeatability, |call| {
+    neardup_code_repeatability, pg_finfo_neardup_code_repeatability, within Arguments, |call| {
         let found = match call.two_texts()? {
             Some(codes) => Some(of_codes(&codes)?),
             None => None,
@@ -48,7 +48,7 @@ sql_function! {
 /// Reads the parameters of feature codes from the arguments after the text.
 fn spec(call: Call) -> Result<CodeSpec> {
     let spec = CodeSpec {
-        anchors: call.text(1)?.unwrap_or_default().chars().collect(),
+        anchors: call.name(1)?.unwrap_or_default().chars().collect(),
         cut: call.whole(2, "cut")? as usize,
         unit_length: call.whole(3, "unit_length")? as usize,
         unit_share: call.need(4, "unit_share")?,

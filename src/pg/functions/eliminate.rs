@@ -30,7 +30,7 @@ sql_function! {
 }
 
 fn answer(call: Call, form: Form) -> Result<Datum> {
-    set_returning::answer_within_memory(call, || {
+    set_returning::answer(call, || {
         let request = Request::new(call, form)?;
         let arguments = form.of(call);
         let keep = arguments.text(Argument::Keep)?;

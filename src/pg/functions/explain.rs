@@ -1,6 +1,8 @@
 //! The verdict of every method on one pair: `explain_pair`, and `explain_pair_text` for a terminal;
 //! and the two texts side by side: `diff_html`.
 
+use std::io;
+
 use pgrx::pg_sys::{self, Datum};
 use serde::Serialize;
 
@@ -15,6 +17,7 @@ use crate::pg::server::values::text;
 use neardup_core::error::Result as CoreResult;
 use neardup_core::executor::{self, Stop};
 use neardup_core::hash;
+use neardup_core::memory::{self, Written};
 use neardup_core::methods::explain::{Evidence, Explanation};
 use neardup_core::methods::pair::TwoTexts;
 use neardup_core::methods::stored::{NearBits, StoredMinhash, StoredSimhash};
@@ -30,6 +33,8 @@ use neardup_core::sketches::wire::{Minhash, Simhash};
 /// The name of the last row, which is meant for human readers and is no method: it shows runs of
 /// words that occur anywhere in both texts.
 const PASSAGES: &str = "passages";
+
+const DOING: &str = "explaining a pair";
 
 /// The evidence in one row of the result.
 #[derive(Serialize)]
@@ -64,10 +69,11 @@ fn passages(pair: &TwoTexts<'_>, stop: &Stop) -> CoreResult<(f64, Passages)> {
     let passages = compared.passages.iter().take(MOST).map(|passage| {
         let (l, r) = (&left[passage.left.clone()], &right[passage.right.clone()]);
         let span = |words: &[Word]| [words[0].chars.start + 1, words[words.len() - 1].chars.end + 1];
-        let text = pair.texts[0][l[0].bytes.start..l[l.len() - 1].bytes.end].to_owned();
-        Passage { left_span: span(l), right_span: span(r), words: l.len(), text }
+        let text = &pair.texts[0][l[0].bytes.start..l[l.len() - 1].bytes.end];
+        let text = memory::copied(text, DOING)?;
+        Ok(Passage { left_span: span(l), right_span: span(r), words: l.len(), text })
     });
-    let passages: Vec<Passage> = passages.collect();
+    let passages = passages.collect::<CoreResult<Vec<Passage>>>()?;
     Ok((compared.share(), Passages { count: compared.passages.len(), passages }))
 }
 
@@ -78,7 +84,7 @@ fn effort(a: &str, b: &str) -> usize {
 
 sql_function! {
     /// `explain_pair(a, b)`: returns the verdict of every method on two texts.
-    neardup_explain_pair, pg_finfo_neardup_explain_pair, |call| {
+    neardup_explain_pair, pg_finfo_neardup_explain_pair, within Arguments, |call| {
         set_returning::answer(call, || {
             let mut explained = Vec::new();
             if let Some([a, b]) = call.two_texts()? {
@@ -103,7 +109,7 @@ sql_function! {
 sql_function! {
     /// `explain_pair(minhash_sketch, minhash_sketch)`: returns the verdict of the method `minhash`
     /// on two stored sketches.
-    neardup_explain_pair_minhash, pg_finfo_neardup_explain_pair_minhash, |call| {
+    neardup_explain_pair_minhash, pg_finfo_neardup_explain_pair_minhash, within Arguments, |call| {
         of_sketches(call, SketchKind::Minhash, |a, b| {
             StoredMinhash { threshold: DEFAULT_THRESHOLD }.of_sketches(&Minhash::parse(a)?, &Minhash::parse(b)?)
         })
@@ -112,7 +118,7 @@ sql_function! {
 sql_function! {
     /// `explain_pair(simhash_sketch, simhash_sketch)`: returns the verdict of the method `simhash`
     /// on two stored sketches.
-    neardup_explain_pair_simhash, pg_finfo_neardup_explain_pair_simhash, |call| {
+    neardup_explain_pair_simhash, pg_finfo_neardup_explain_pair_simhash, within Arguments, |call| {
         of_sketches(call, SketchKind::Simhash, |a, b| {
             StoredSimhash { near: NearBits::Usual }.of_sketches(&Simhash::parse(a)?, &Simhash::parse(b)?)
         })
@@ -150,9 +156,7 @@ impl Rows<3> for Explained {
         let Some((name, similarity, evidence)) = self.rows.next() else { return Ok(None) };
         self.unknown = similarity.is_none();
         // Strings from the server contain no NUL character, so the JSON contains none.
-        let evidence =
-            serde_json::to_string(&evidence).map_err(|error| SqlError::parameter(error.to_string()))?;
-        let evidence = encoding::to_server(&evidence)?;
+        let evidence = encoding::to_server(&json(&evidence)?)?;
         // SAFETY: the function reads a C string and returns a jsonb in the current memory context.
         let evidence = unsafe {
             let input: pg_sys::Oid = pg_sys::F_JSONB_IN.into();
@@ -169,7 +173,7 @@ impl Rows<3> for Explained {
 sql_function! {
     /// `diff_html(a, b)`: shows two texts side by side, with the differences marked and a dot plot
     /// of their sentences.
-    neardup_diff_html, pg_finfo_neardup_diff_html, |call| {
+    neardup_diff_html, pg_finfo_neardup_diff_html, within Arguments, |call| {
         let Some([a, b]) = call.two_texts()? else { return Ok(call.give::<i32>(None)) };
         let mut html = String::new();
         executor::one(executor_for(a.len() + b.len()), &mut html, |html, stop| {
@@ -177,12 +181,14 @@ sql_function! {
             let diff = Diff::new(&compared, stop)?;
             // A page may contain several such fragments; the switch of each needs its own name.
             let name = format!("nd{:x}", hash::mix(hash::hash_bytes(a.as_bytes())) ^ hash::hash_bytes(b.as_bytes()));
-            *html = format!(
+            let mut written = Written::new("showing two texts");
+            written.push(format_args!(
                 "<div class=\"nd\"><style>{STYLE}</style><p class=\"nd-soft\">{}</p><div class=\"nd-pair nd-with-dots\"><div>{}</div>{}</div></div>",
                 diff.summary(),
-                side_by_side(&diff, ["a", "b"], &name, Extent::Whole),
+                side_by_side(&diff, ["a", "b"], &name, Extent::Whole, stop)?,
                 DotPlot::new(&a, &b, stop)?.figure()
-            );
+            ));
+            *html = written.finish()?;
             Ok(())
         })?;
         text(&html)
@@ -192,7 +198,7 @@ sql_function! {
 sql_function! {
     /// `explain_pair_text(a, b, width)`: formats the verdict of every method on two texts, and the
     /// words of the texts, as lines for a terminal.
-    neardup_explain_pair_text, pg_finfo_neardup_explain_pair_text, |call| {
+    neardup_explain_pair_text, pg_finfo_neardup_explain_pair_text, within Arguments, |call| {
         let Some(([a, b], width)) = call.two_texts()?.zip(call.get::<i32>(2)) else {
             return Ok(call.give::<i32>(None));
         };
@@ -207,7 +213,7 @@ sql_function! {
             let mut figures = Vec::new();
             for (method, asked) in &methods {
                 let Explanation { similarity, evidence } = asked.explain(&pair, stop)?;
-                figures.push(Figure { method, similarity, pair: evidence.pair, evidence: in_words(&evidence) });
+                figures.push(Figure { method, similarity, pair: evidence.pair, evidence: in_words(&evidence)? });
             }
             let compared = Compared::new(&a, &b, stop)?;
             let evidence = format!("count {}", compared.passages.len());
@@ -219,9 +225,38 @@ sql_function! {
     }
 }
 
+/// Formats evidence as JSON, of which codes may have as many characters as the texts.
+fn json(evidence: &impl Serialize) -> CoreResult<String> {
+    struct Text(Written);
+    impl io::Write for Text {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            // A serializer writes whole characters.
+            self.0.push_str(str::from_utf8(bytes).unwrap_or_default());
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut text = Text(Written::new(DOING));
+    // What is written does not fail, and evidence has no keys but strings.
+    let _ = serde_json::to_writer(&mut text, evidence);
+    text.0.finish()
+}
+
 /// Formats evidence on one line, with each value after its name. Lists of anything but numbers are
 /// left out.
-fn in_words(evidence: &Evidence) -> String {
+fn in_words(evidence: &Evidence) -> CoreResult<String> {
+    /// The values of a list take at most this many times the bytes of the JSON.
+    const TIMES: usize = 32;
+    let room = TIMES * json(evidence)?.len();
+    memory::with_room(room, DOING, || of_values(evidence))
+}
+
+fn of_values(evidence: &Evidence) -> String {
+    /// No line is longer.
+    const SHOWN: usize = 1000;
     let Ok(serde_json::Value::Object(all)) = serde_json::to_value(evidence) else { return String::new() };
     let said = all.into_iter().filter(|(name, _)| name != "pair").filter_map(|(name, value)| match value {
         serde_json::Value::String(value) => Some(format!("{name} {value}")),
@@ -231,5 +266,5 @@ fn in_words(evidence: &Evidence) -> String {
         }
         value => Some(format!("{name} {value}")),
     });
-    said.collect::<Vec<_>>().join(", ")
+    said.collect::<Vec<_>>().join(", ").chars().take(SHOWN).collect()
 }

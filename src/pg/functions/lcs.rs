@@ -9,28 +9,30 @@ use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
 use crate::pg::server::set_returning::{self, Rows};
+use crate::pg::server::values;
 use neardup_core::executor::{self, Executor};
+use neardup_core::memory;
 use neardup_core::sketches::sentence::{self, SentenceSigner};
 use neardup_core::verify::lcs::{Bounds, Lcs, containment, resemblance, symbols};
 use neardup_core::verify::tlcs::{Comparer, Found, Parameters, Part};
 
 sql_function! {
     /// `lcs_length(text, text) → bigint`
-    neardup_lcs_length, pg_finfo_neardup_lcs_length, |call| {
+    neardup_lcs_length, pg_finfo_neardup_lcs_length, within Arguments, |call| {
         let found = lcs(call)?.map(|(shared, ..)| shared as i64);
         Ok(call.give(found))
     }
 }
 sql_function! {
     /// `lcs_resemblance(text, text) → float8`
-    neardup_lcs_resemblance, pg_finfo_neardup_lcs_resemblance, |call| {
+    neardup_lcs_resemblance, pg_finfo_neardup_lcs_resemblance, within Arguments, |call| {
         let found = lcs(call)?.map(|(shared, a, b)| resemblance(shared, a, b));
         Ok(call.give(found))
     }
 }
 sql_function! {
     /// `lcs_containment(text, text) → float8`
-    neardup_lcs_containment, pg_finfo_neardup_lcs_containment, |call| {
+    neardup_lcs_containment, pg_finfo_neardup_lcs_containment, within Arguments, |call| {
         let found = lcs(call)?.map(|(shared, _, b)| containment(shared, b));
         Ok(call.give(found))
     }
@@ -59,14 +61,14 @@ fn pair_executor(a: usize, b: usize) -> &'static dyn Executor {
 
 sql_function! {
     /// `tlcs_resemblance(text, text, slope, window, first, centre, min_part) → float8`
-    neardup_tlcs_resemblance, pg_finfo_neardup_tlcs_resemblance, |call| {
+    neardup_tlcs_resemblance, pg_finfo_neardup_tlcs_resemblance, within Arguments, |call| {
         let found = tlcs(call)?.map(|found| found.resemblance());
         Ok(call.give(found))
     }
 }
 sql_function! {
     /// `tlcs_containment(text, text, slope, window, first, centre, min_part) → float8`
-    neardup_tlcs_containment, pg_finfo_neardup_tlcs_containment, |call| {
+    neardup_tlcs_containment, pg_finfo_neardup_tlcs_containment, within Arguments, |call| {
         let found = tlcs(call)?.map(|found| found.containment());
         Ok(call.give(found))
     }
@@ -74,7 +76,7 @@ sql_function! {
 sql_function! {
     /// `tlcs(text, text, slope, window, first, centre, min_part) → TABLE(left_span, right_span,
     /// length)`
-    neardup_tlcs, pg_finfo_neardup_tlcs, |call| {
+    neardup_tlcs, pg_finfo_neardup_tlcs, within Arguments, |call| {
         set_returning::answer(call, || Ok(Parts(tlcs(call)?.map(|found| found.parts).unwrap_or_default().into_iter())))
     }
 }
@@ -119,7 +121,7 @@ impl Rows<3> for Parts {
 
 sql_function! {
     /// `sentence_signatures(text, m, n, s, min_width) → uuid[]`
-    neardup_sentence_signatures, pg_finfo_neardup_sentence_signatures, |call| {
+    neardup_sentence_signatures, pg_finfo_neardup_sentence_signatures, within Arguments, |call| {
         let Some(text) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
         let parameters = sentence::Parameters {
             parts: call.whole(1, "m")?,
@@ -132,11 +134,9 @@ sql_function! {
         parameters.check().map_err(|error| SqlError::from(error).hint(example))?;
         let mut signatures: Vec<u128> = Vec::new();
         executor::one(executor_for(text.len()), &mut signatures, |signatures, stop| {
-            *signatures = SentenceSigner::new(parameters)?.of(&text, stop)?.to_vec();
-            Ok(())
+            signatures.clear();
+            memory::extend(signatures, SentenceSigner::new(parameters)?.of(&text, stop)?, "signing sentences")
         })?;
-        let uuids: Vec<pgrx::Uuid> =
-            signatures.into_iter().map(|signature| pgrx::Uuid::from_bytes(signature.to_be_bytes())).collect();
-        Ok(call.give(Some(uuids)))
+        values::uuid_array(&signatures)
     }
 }

@@ -15,7 +15,7 @@ pub(crate) const USUAL_SHARE: f64 = 0.0001;
 
 sql_function! {
     /// `near(minhash_sketch, similarity) → minhash_ball`
-    neardup_near_minhash, pg_finfo_neardup_near_minhash, |call| {
+    neardup_near_minhash, pg_finfo_neardup_near_minhash, within Arguments, |call| {
         let Some(middle) = call.bytes(0) else { return Ok(call.give::<i32>(None)) };
         Minhash::parse(middle)?;
         Ok(call.give(Some(checks::with_similarity(MinhashBall::build(middle, call.need(1, "similarity")?))?)))
@@ -23,7 +23,7 @@ sql_function! {
 }
 sql_function! {
     /// `near(simhash_sketch, distance) → simhash_ball`
-    neardup_near_simhash, pg_finfo_neardup_near_simhash, |call| {
+    neardup_near_simhash, pg_finfo_neardup_near_simhash, within Arguments, |call| {
         let Some(middle) = call.bytes(0) else { return Ok(call.give::<i32>(None)) };
         Ok(call.give(Some(checks::with_distance(SimhashBall::build(middle, call.need(1, "distance")?))?)))
     }
@@ -31,19 +31,19 @@ sql_function! {
 
 sql_function! {
     /// `minhash_in_ball(minhash_sketch, minhash_ball) → bool`
-    neardup_minhash_in_ball, pg_finfo_neardup_minhash_in_ball, |call| minhash_in_ball(call, 0, 1)
+    neardup_minhash_in_ball, pg_finfo_neardup_minhash_in_ball, within Arguments, |call| minhash_in_ball(call, 0, 1)
 }
 sql_function! {
     /// `minhash_ball_contains(minhash_ball, minhash_sketch) → bool`
-    neardup_minhash_ball_contains, pg_finfo_neardup_minhash_ball_contains, |call| minhash_in_ball(call, 1, 0)
+    neardup_minhash_ball_contains, pg_finfo_neardup_minhash_ball_contains, within Arguments, |call| minhash_in_ball(call, 1, 0)
 }
 sql_function! {
     /// `simhash_in_ball(simhash_sketch, simhash_ball) → bool`
-    neardup_simhash_in_ball, pg_finfo_neardup_simhash_in_ball, |call| simhash_in_ball(call, 0, 1)
+    neardup_simhash_in_ball, pg_finfo_neardup_simhash_in_ball, within Arguments, |call| simhash_in_ball(call, 0, 1)
 }
 sql_function! {
     /// `simhash_ball_contains(simhash_ball, simhash_sketch) → bool`
-    neardup_simhash_ball_contains, pg_finfo_neardup_simhash_ball_contains, |call| simhash_in_ball(call, 1, 0)
+    neardup_simhash_ball_contains, pg_finfo_neardup_simhash_ball_contains, within Arguments, |call| simhash_in_ball(call, 1, 0)
 }
 sql_function! {
     /// `near_selectivity(internal, oid, internal, int) → float8`

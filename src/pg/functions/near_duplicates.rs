@@ -40,7 +40,7 @@ sql_function! {
 const DEFAULT_MAX_PAIRS: u64 = 100_000_000;
 
 fn answer(call: Call, form: Form) -> Result<Datum> {
-    set_returning::answer_within_memory(call, || {
+    set_returning::answer(call, || {
         let mut request = Request::new(call, form)?;
         if set_returning::wants_all(call)? {
             request.max_pairs.get_or_insert(DEFAULT_MAX_PAIRS);

@@ -10,7 +10,7 @@ use crate::pg::server::call::{Call, raw_bytes, sql_function};
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
-use crate::pg::server::values::{LARGEST, too_large};
+use crate::pg::server::values;
 use neardup_core::error::Error;
 use neardup_core::executor;
 use neardup_core::joins::search::runs::query::{RunQuery, check_min_run};
@@ -25,7 +25,7 @@ const REMEMBERED: usize = 1 << 16;
 
 sql_function! {
     /// `runs(text, min_run, tokenizer) → text_runs`
-    neardup_runs, pg_finfo_neardup_runs, |call| {
+    neardup_runs, pg_finfo_neardup_runs, within Arguments, |call| {
         let Some(text) = call.datum(0) else { return Ok(call.give::<i32>(None)) };
         let min_run = check_min_run(call.get::<i32>(1).unwrap_or(MIN_RUN).into()).map_err(|error| {
             SqlError::from(error).hint("Sixteen words in a row: runs('some text', 16)")
@@ -41,14 +41,11 @@ sql_function! {
         let make = || {
             // SAFETY: as above.
             let text = unsafe { call.text_in(0, text)? };
-            let query = RunQuery { origin, min_run, text: &text }.to_bytes()?;
-            if query.len() > LARGEST - size_of::<i32>() {
-                return Err(too_large("a query for runs"));
-            }
-            Ok(query)
+            Ok(RunQuery { origin, min_run, text: &text }.to_bytes()?)
         };
+        let give = |query: &[u8]| values::bytea(query, "a query for runs");
         if stored.len() > REMEMBERED {
-            return Ok(call.give(Some(make()?)));
+            return give(&make()?);
         }
         // In a condition the server calls this for each row, mostly with the same text.
         let mut key = Vec::new();
@@ -56,17 +53,17 @@ sql_function! {
         key.extend(stored);
         key.extend(min_run.to_le_bytes());
         key.push(origin as u8);
-        with_kept(call, &key, |_| make(), |query| Ok(call.give(Some(query.as_slice()))))
+        with_kept(call, &key, |_| make(), |query| give(query))
     }
 }
 
 sql_function! {
     /// `text_shares_run(text, text_runs) → bool`
-    neardup_text_shares_run, pg_finfo_neardup_text_shares_run, |call| shares(call, 0, 1)
+    neardup_text_shares_run, pg_finfo_neardup_text_shares_run, within Arguments, |call| shares(call, 0, 1)
 }
 sql_function! {
     /// `text_runs_shared(text_runs, text) → bool`
-    neardup_text_runs_shared, pg_finfo_neardup_text_runs_shared, |call| shares(call, 1, 0)
+    neardup_text_runs_shared, pg_finfo_neardup_text_runs_shared, within Arguments, |call| shares(call, 1, 0)
 }
 
 fn shares(call: Call, value: usize, query: usize) -> Result<Datum> {

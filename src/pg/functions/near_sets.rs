@@ -16,13 +16,14 @@ use crate::pg::request::features::spec_of;
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::checks::ball_of_a_document;
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::values::{LARGEST, too_large};
+use crate::pg::server::values;
 use neardup_core::error::Error;
 use neardup_core::features::Tokenizer;
 use neardup_core::features::tokens::Document;
 use neardup_core::joins::parts::token_set::Origin;
 use neardup_core::joins::search::ball::{self, SetBall, SetParameters};
 use neardup_core::joins::search::edit_ball::{self, EditBall};
+use neardup_core::memory;
 use neardup_core::sketches::minhash::check_similarity;
 use neardup_core::sketches::wire::{Minhash, Simhash};
 use neardup_core::verify::measure::Measure;
@@ -32,9 +33,9 @@ const SIMILARITY: f64 = 0.8;
 
 sql_function! {
     /// `near(text, similarity, shingle, multiset, tokenizer, method) → text_ball`
-    neardup_near_set_text, pg_finfo_neardup_near_set_text, |call| {
+    neardup_near_set_text, pg_finfo_neardup_near_set_text, within Arguments, |call| {
         refuse_sketch(call)?;
-        if call.text(5)?.as_deref() == Some(edit_ball::METHOD) {
+        if call.name(5)?.as_deref() == Some(edit_ball::METHOD) {
             return near_by_edits(call);
         }
         let (tokenizer, origin) = cut(call, 4, "near(to_tsvector('english', body), 0.8)")?;
@@ -43,71 +44,71 @@ sql_function! {
 }
 sql_function! {
     /// `near(text[], similarity, shingle, multiset, method) → text_ball`
-    neardup_near_set_tokens, pg_finfo_neardup_near_set_tokens, |call| near(call, Kind::Tokens, Tokenizer::Words, Origin::Tokens, 4)
+    neardup_near_set_tokens, pg_finfo_neardup_near_set_tokens, within Arguments, |call| near(call, Kind::Tokens, Tokenizer::Words, Origin::Tokens, 4)
 }
 sql_function! {
     /// `near(tsvector, similarity, shingle, multiset, method) → text_ball`
-    neardup_near_set_lexemes, pg_finfo_neardup_near_set_lexemes, |call| near(call, Kind::Vector, Tokenizer::Words, Origin::Lexemes, 4)
+    neardup_near_set_lexemes, pg_finfo_neardup_near_set_lexemes, within Arguments, |call| near(call, Kind::Vector, Tokenizer::Words, Origin::Lexemes, 4)
 }
 sql_function! {
     /// `near(bigint[], similarity, shingle, multiset, method) → text_ball`
-    neardup_near_set_numbers, pg_finfo_neardup_near_set_numbers, |call| near(call, Kind::Numbers, Tokenizer::Words, Origin::Numbers, 4)
+    neardup_near_set_numbers, pg_finfo_neardup_near_set_numbers, within Arguments, |call| near(call, Kind::Numbers, Tokenizer::Words, Origin::Numbers, 4)
 }
 
 sql_function! {
     /// `near_similarity(text, text_ball) → float8`
-    neardup_near_similarity_text, pg_finfo_neardup_near_similarity_text, |call| similarity(call, Some(Kind::Text))
+    neardup_near_similarity_text, pg_finfo_neardup_near_similarity_text, within Arguments, |call| similarity(call, Some(Kind::Text))
 }
 sql_function! {
     /// `near_similarity(tsvector, text_ball) → float8`
-    neardup_near_similarity_lexemes, pg_finfo_neardup_near_similarity_lexemes, |call| similarity(call, Some(Kind::Vector))
+    neardup_near_similarity_lexemes, pg_finfo_neardup_near_similarity_lexemes, within Arguments, |call| similarity(call, Some(Kind::Vector))
 }
 sql_function! {
     /// `near_similarity(anyarray, text_ball) → float8`
-    neardup_near_similarity_array, pg_finfo_neardup_near_similarity_array, |call| similarity(call, None)
+    neardup_near_similarity_array, pg_finfo_neardup_near_similarity_array, within Arguments, |call| similarity(call, None)
 }
 
 sql_function! {
     /// `text_in_ball(text, text_ball) → bool`
-    neardup_text_in_ball, pg_finfo_neardup_text_in_ball, |call| in_ball(call, Some(Kind::Text), 0, 1)
+    neardup_text_in_ball, pg_finfo_neardup_text_in_ball, within Arguments, |call| in_ball(call, Some(Kind::Text), 0, 1)
 }
 sql_function! {
     /// `text_ball_contains(text_ball, text) → bool`
-    neardup_text_ball_contains, pg_finfo_neardup_text_ball_contains, |call| in_ball(call, Some(Kind::Text), 1, 0)
+    neardup_text_ball_contains, pg_finfo_neardup_text_ball_contains, within Arguments, |call| in_ball(call, Some(Kind::Text), 1, 0)
 }
 sql_function! {
     /// `lexemes_in_ball(tsvector, text_ball) → bool`
-    neardup_lexemes_in_ball, pg_finfo_neardup_lexemes_in_ball, |call| in_ball(call, Some(Kind::Vector), 0, 1)
+    neardup_lexemes_in_ball, pg_finfo_neardup_lexemes_in_ball, within Arguments, |call| in_ball(call, Some(Kind::Vector), 0, 1)
 }
 sql_function! {
     /// `text_ball_contains(text_ball, tsvector) → bool`
-    neardup_text_ball_contains_lexemes, pg_finfo_neardup_text_ball_contains_lexemes, |call| in_ball(call, Some(Kind::Vector), 1, 0)
+    neardup_text_ball_contains_lexemes, pg_finfo_neardup_text_ball_contains_lexemes, within Arguments, |call| in_ball(call, Some(Kind::Vector), 1, 0)
 }
 sql_function! {
     /// `array_in_ball(anyarray, text_ball) → bool`
-    neardup_array_in_ball, pg_finfo_neardup_array_in_ball, |call| in_ball(call, None, 0, 1)
+    neardup_array_in_ball, pg_finfo_neardup_array_in_ball, within Arguments, |call| in_ball(call, None, 0, 1)
 }
 sql_function! {
     /// `text_ball_contains(text_ball, anyarray) → bool`
-    neardup_text_ball_contains_array, pg_finfo_neardup_text_ball_contains_array, |call| in_ball(call, None, 1, 0)
+    neardup_text_ball_contains_array, pg_finfo_neardup_text_ball_contains_array, within Arguments, |call| in_ball(call, None, 1, 0)
 }
 
 sql_function! {
     /// `text_ball_distance(text, text_ball) → float8`
-    neardup_text_ball_distance_text, pg_finfo_neardup_text_ball_distance_text, |call| distance(call, Some(Kind::Text))
+    neardup_text_ball_distance_text, pg_finfo_neardup_text_ball_distance_text, within Arguments, |call| distance(call, Some(Kind::Text))
 }
 sql_function! {
     /// `text_ball_distance(tsvector, text_ball) → float8`
-    neardup_text_ball_distance_lexemes, pg_finfo_neardup_text_ball_distance_lexemes, |call| distance(call, Some(Kind::Vector))
+    neardup_text_ball_distance_lexemes, pg_finfo_neardup_text_ball_distance_lexemes, within Arguments, |call| distance(call, Some(Kind::Vector))
 }
 sql_function! {
     /// `text_ball_distance(anyarray, text_ball) → float8`
-    neardup_text_ball_distance_array, pg_finfo_neardup_text_ball_distance_array, |call| distance(call, None)
+    neardup_text_ball_distance_array, pg_finfo_neardup_text_ball_distance_array, within Arguments, |call| distance(call, None)
 }
 
 sql_function! {
     /// `text_balls_meet(text_ball, text_ball) → bool`
-    neardup_text_balls_meet, pg_finfo_neardup_text_balls_meet, |call| {
+    neardup_text_balls_meet, pg_finfo_neardup_text_balls_meet, within Arguments, |call| {
         let Some((left, right)) = call.bytes(0).zip(call.bytes(1)) else { return Ok(call.give::<bool>(None)) };
         Ok(call.give(Some(meet(call, left, right)?)))
     }
@@ -115,11 +116,11 @@ sql_function! {
 
 sql_function! {
     /// `text_ball_as_minhash_ball(text_ball) → minhash_ball`
-    neardup_text_ball_as_minhash_ball, pg_finfo_neardup_text_ball_as_minhash_ball, |_| Err(not_of_a_sketch("minhash"))
+    neardup_text_ball_as_minhash_ball, pg_finfo_neardup_text_ball_as_minhash_ball, within Arguments, |_| Err(not_of_a_sketch("minhash"))
 }
 sql_function! {
     /// `text_ball_as_simhash_ball(text_ball) → simhash_ball`
-    neardup_text_ball_as_simhash_ball, pg_finfo_neardup_text_ball_as_simhash_ball, |_| Err(not_of_a_sketch("simhash"))
+    neardup_text_ball_as_simhash_ball, pg_finfo_neardup_text_ball_as_simhash_ball, within Arguments, |_| Err(not_of_a_sketch("simhash"))
 }
 
 /// Makes the ball around the document in argument 0. The similarity is argument 1; the shingle
@@ -131,7 +132,7 @@ fn near(call: Call, kind: Kind, tokenizer: Tokenizer, origin: Origin, method: us
         SqlError::from(error).hint("Runs of five words: near('some text', 0.8, shingle => 5)")
     })?;
     let parameters = SetParameters { measure: measure(call, method)?, origin, features };
-    give(call, SetBall::build(&parameters, least, &document)?)
+    give(&SetBall::build(&parameters, least, &document)?)
 }
 
 /// Makes the ball by edit distance around the text in argument 0. The other arguments of a ball of
@@ -143,13 +144,13 @@ fn near_by_edits(call: Call) -> Result<Datum> {
     let given = [
         ("shingle", call.get::<i32>(2).is_some()),
         ("multiset", call.get::<bool>(3).is_some()),
-        ("tokenizer", call.text(4)?.is_some()),
+        ("tokenizer", call.name(4)?.is_some()),
     ];
     if let Some((name, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
         let message = format!("method edit compares characters and has no argument {name}");
         return Err(SqlError::parameter(message).hint(EXAMPLE));
     }
-    give(call, EditBall::build(least, &text)?)
+    give(&EditBall::build(least, &text)?)
 }
 
 /// Returns the least similarity, argument 1.
@@ -159,17 +160,14 @@ fn least(call: Call, example: &'static str) -> Result<f64> {
     Ok(least)
 }
 
-fn give(call: Call, ball: Vec<u8>) -> Result<Datum> {
-    if ball.len() > LARGEST - size_of::<i32>() {
-        return Err(too_large("a ball"));
-    }
-    Ok(call.give(Some(ball)))
+fn give(ball: &[u8]) -> Result<Datum> {
+    values::bytea(ball, "a ball")
 }
 
 /// Returns the measure that argument `n` names, or the default measure of near_duplicates if the
 /// argument is NULL.
 fn measure(call: Call, n: usize) -> Result<Measure> {
-    let name = call.text(n)?;
+    let name = call.name(n)?;
     let name = name.as_deref().unwrap_or("jaccard");
     ball::measure_of_name(name).ok_or_else(|| {
         let hint = match name {
@@ -264,7 +262,7 @@ fn meet(call: Call, left: &[u8], right: &[u8]) -> Result<bool> {
     match (EditBall::is(left), EditBall::is(right)) {
         (true, true) => {
             let (a, b) = (EditBall::parse(left)?, EditBall::parse(right)?);
-            let middle = Document::Text(edit_ball::own(a.text)?);
+            let middle = Document::Text(memory::copied(a.text, "reading a ball")?);
             let similarity = with_kept(call, right, judge, |kept| kept.similarity(&middle, false))?;
             return Ok(similarity >= a.similarity.max(b.similarity));
         }

@@ -27,7 +27,7 @@ sql_function! {
 }
 
 fn answer(call: Call, form: Form) -> Result<Datum> {
-    set_returning::answer_within_memory(call, || NearestOfEach::new(&NearestRequest::new(call, form)?))
+    set_returning::answer(call, || NearestOfEach::new(&NearestRequest::new(call, form)?))
 }
 
 /// A running search that returns its rows.

@@ -38,47 +38,46 @@ fn pack(call: Call, rows: Option<Groups>) -> Result<Datum> {
 
 sql_function! {
     /// `neardup_pack_prefixes_step(internal, n, set, ranks, method, threshold, parts) → internal`
-    neardup_pack_prefixes_step, pg_finfo_neardup_pack_prefixes_step, |call| {
+    neardup_pack_prefixes_step, pg_finfo_neardup_pack_prefixes_step, within Arguments, |call| {
         pack(call, parts::prefixes(call, 2)?)
     }
 }
 sql_function! {
     /// `neardup_pack_bands_step(internal, n, set, plan, method, threshold, parts) → internal`
-    neardup_pack_bands_step, pg_finfo_neardup_pack_bands_step, |call| {
+    neardup_pack_bands_step, pg_finfo_neardup_pack_bands_step, within Arguments, |call| {
         pack(call, bands::planned(call, 2)?)
     }
 }
 sql_function! {
     /// `neardup_pack_carried_step(internal, n, carried, ranks, method, parts) → internal`
-    neardup_pack_carried_step, pg_finfo_neardup_pack_carried_step, |call| {
+    neardup_pack_carried_step, pg_finfo_neardup_pack_carried_step, within Arguments, |call| {
         pack(call, carried::grouped(call, 2)?)
     }
 }
 sql_function! {
     /// `neardup_pack_result(internal) → bytea[]`
-    neardup_pack_result, pg_finfo_neardup_pack_result, |call| {
-        match aggregate::take::<Packed>(call)? {
-            Some(state) => bytes_array(&state.packer.pieces()?),
-            None => Ok(call.give::<i32>(None)),
-        }
+    neardup_pack_result, pg_finfo_neardup_pack_result, within Arguments, |call| {
+        aggregate::result(call, |state: Option<Packed>| {
+            state.map(|state| bytes_array(&state.packer.pieces()?)).transpose()
+        })
     }
 }
 
 sql_function! {
     /// `neardup_join_packed_step(internal, rows, method, threshold) → internal`
-    neardup_join_packed_step, pg_finfo_neardup_join_packed_step, |call| {
+    neardup_join_packed_step, pg_finfo_neardup_join_packed_step, within Arguments, |call| {
         join(call, |bytes| Shared::Tokens(bytes), parts::MORE_PARTS)
     }
 }
 sql_function! {
     /// `neardup_join_packed_bands_step(internal, rows, method, threshold) → internal`
-    neardup_join_packed_bands_step, pg_finfo_neardup_join_packed_bands_step, |call| {
+    neardup_join_packed_bands_step, pg_finfo_neardup_join_packed_bands_step, within Arguments, |call| {
         join(call, |bytes| Shared::Keys(bytes), parts::MORE_ROWS)
     }
 }
 sql_function! {
     /// `neardup_join_packed_carried_step(internal, rows, method) → internal`
-    neardup_join_packed_carried_step, pg_finfo_neardup_join_packed_carried_step, |call| {
+    neardup_join_packed_carried_step, pg_finfo_neardup_join_packed_carried_step, within Arguments, |call| {
         let (datum, state) = carried::joined(call, 2)?;
         add(call, |row| state.add(row.id, (row.size, false), row.bitmap, row.shared))?;
         Ok(datum)

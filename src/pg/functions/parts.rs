@@ -32,34 +32,31 @@ const EXAMPLE: &str = "For example: prefix_groups(set, ranks, 'jaccard', 0.8, 64
 
 sql_function! {
     /// `prefix_groups(token_set, token_ranks, method, threshold, parts)`
-    neardup_prefix_groups, pg_finfo_neardup_prefix_groups, |call| {
+    neardup_prefix_groups, pg_finfo_neardup_prefix_groups, within Arguments, |call| {
         give_rows(call, prefixes(call, 0)?)
     }
 }
 sql_function! {
     /// `join_part_step(internal, id, size, bitmap, prefix, method, threshold) → internal`
-    neardup_join_part_step, pg_finfo_neardup_join_part_step, |call| {
+    neardup_join_part_step, pg_finfo_neardup_join_part_step, within Arguments, |call| {
         step(call, |bytes| Shared::Tokens(bytes), MORE_PARTS)
     }
 }
 sql_function! {
     /// `neardup_join_bands_step(internal, id, size, bitmap, keys, method, threshold) → internal`
-    neardup_join_bands_step, pg_finfo_neardup_join_bands_step, |call| {
+    neardup_join_bands_step, pg_finfo_neardup_join_bands_step, within Arguments, |call| {
         step(call, |bytes| Shared::Keys(bytes), MORE_ROWS)
     }
 }
 sql_function! {
     /// `join_part_result(internal, …) → anyarray`
-    neardup_join_part_result, pg_finfo_neardup_join_part_result, |call| {
-        match aggregate::take::<Joined>(call)? {
-            Some(state) => state.candidates(),
-            None => Ok(call.give::<i32>(None)),
-        }
+    neardup_join_part_result, pg_finfo_neardup_join_part_result, within Arguments, |call| {
+        aggregate::result(call, |state: Option<Joined>| state.map(Joined::candidates).transpose())
     }
 }
 sql_function! {
     /// `candidate_pairs(anyarray) → (left_id, right_id)`
-    neardup_candidate_pairs, pg_finfo_neardup_candidate_pairs, |call| {
+    neardup_candidate_pairs, pg_finfo_neardup_candidate_pairs, within Arguments, |call| {
         let Some(array) = call.datum(0) else { return Ok(call.give::<i32>(None)) };
         // SAFETY: our SQL declares an array; its elements live as long as the call.
         let ids = unsafe {

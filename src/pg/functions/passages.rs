@@ -18,6 +18,7 @@ use crate::pg::server::executor::executor_for;
 use crate::pg::server::set_returning::{self, Rows};
 use neardup_core::executor;
 use neardup_core::features::tokens::{Document, Page};
+use neardup_core::memory;
 use neardup_core::methods::account::milliseconds;
 use neardup_core::methods::passages;
 use neardup_core::passages::search::Search;
@@ -44,7 +45,7 @@ sql_function! {
 const DEFAULT_MAX_PASSAGES: u64 = 100_000_000;
 
 fn answer(call: Call, form: Form) -> Result<Datum> {
-    set_returning::answer_within_memory(call, || {
+    set_returning::answer(call, || {
         let mut request = PassageRequest::new(call, form)?;
         if set_returning::wants_all(call)? {
             request.max_passages.get_or_insert(DEFAULT_MAX_PASSAGES);
@@ -177,7 +178,7 @@ impl Rows<8> for Run {
 sql_function! {
     /// `shared_passages(a, b, threshold, options, features, min_sentences, extend, shingle,
     /// tokenizer)`: returns the passages that two texts share.
-    neardup_shared_passages, pg_finfo_neardup_shared_passages, |call| {
+    neardup_shared_passages, pg_finfo_neardup_shared_passages, within Arguments, |call| {
         set_returning::answer(call, || {
             let mut example = Example::new("shared_passages", ["…".to_owned(), "…".to_owned()]);
             let given = RawArguments::new(form::SHARED_PASSAGES.of(call))?;
@@ -191,11 +192,14 @@ sql_function! {
             if let Some(texts) = call.two_texts()? {
                 let bytes = texts.iter().map(|text| text.len()).sum();
                 executor::one(executor_for(bytes), &mut found, |found, stop| {
-                    let document = |text: &str| match pages {
-                        Some(_) => Document::Page(Page { html: text.to_owned(), url: None }),
-                        None => Document::Text(text.to_owned()),
+                    let document = |text: &str| {
+                        let text = memory::copied(text, "comparing two texts")?;
+                        Ok(match pages {
+                            Some(_) => Document::Page(Page { html: text, url: None }),
+                            None => Document::Text(text),
+                        })
                     };
-                    *found = between_documents([document(&texts[0]), document(&texts[1])], &parameters, stop)?;
+                    *found = between_documents([document(&texts[0])?, document(&texts[1])?], &parameters, stop)?;
                     Ok(())
                 })?;
             }

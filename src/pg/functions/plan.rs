@@ -11,12 +11,12 @@ use neardup_core::joins::sketches::presets;
 
 sql_function! {
     /// `neardup_plan(threshold, recall, preset)`
-    neardup_plan, pg_finfo_neardup_plan, |call| {
+    neardup_plan, pg_finfo_neardup_plan, within Arguments, |call| {
         let hint = "For example: SELECT * FROM neardup_plan(0.8, 0.95);";
         let with_hint = |error: neardup_core::error::Error| SqlError::from(error).hint(hint);
         let threshold: f64 = call.get(0).unwrap_or(0.8);
         neardup_core::verify::measure::check_threshold(threshold).map_err(with_hint)?;
-        let plan = match call.text(2)? {
+        let plan = match call.name(2)? {
             Some(name) => presets::find(&name).and_then(|preset| preset.bands).ok_or_else(|| {
                 SqlError::parameter(format!("there is no preset \"{name}\" with bands"))
                     .hint(format!("Presets: {}. {hint}", presets::names(None)))

@@ -14,7 +14,7 @@ use crate::pg::request::form::{self, Argument, Form};
 use crate::pg::request::{RunsRequest, plain_tokenizer, such_as};
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::executor::executor_for;
+use crate::pg::server::executor::{BackendExecutor, executor_for};
 use crate::pg::server::set_returning::{self, Rows};
 use crate::pg::server::values;
 use neardup_core::error::Result as CoreResult;
@@ -23,6 +23,7 @@ use neardup_core::features::Tokenizer;
 use neardup_core::features::runs::places::token_places;
 use neardup_core::features::runs::tokens::read_tokens;
 use neardup_core::features::tokens::{Document, Scratch};
+use neardup_core::memory;
 use neardup_core::methods::account::{Account, milliseconds};
 use neardup_core::methods::reading::Reading;
 use neardup_core::methods::repeats;
@@ -30,7 +31,7 @@ use neardup_core::runs::cut::{CutText, CutTexts};
 use neardup_core::runs::located::LocatedRuns;
 use neardup_core::text::html;
 use neardup_core::text::spans::Span;
-use neardup_core::verify::shared_runs::{SharedRun, shared_runs};
+use neardup_core::verify::shared_runs::SharedRuns;
 
 sql_function! {
     /// `repeated_runs(docs, min_length, …)`
@@ -50,7 +51,7 @@ sql_function! {
 }
 
 fn runs(call: Call, form: Form) -> Result<Datum> {
-    set_returning::answer_within_memory(call, || {
+    set_returning::answer(call, || {
         let request = RunsRequest::new(call, form)?;
         let (runs, finished, account) =
             read(&request, |reading| repeats::runs(&request.parameters, reading))?;
@@ -60,7 +61,7 @@ fn runs(call: Call, form: Form) -> Result<Datum> {
 }
 
 fn cut(call: Call, form: Form) -> Result<Datum> {
-    set_returning::answer_within_memory(call, || {
+    set_returning::answer(call, || {
         let request = RunsRequest::new(call, form)?;
         let work = |reading: &mut Reading<'_>| repeats::cut(&request.parameters, request.cutting, reading);
         let (texts, finished, account) = read(&request, work)?;
@@ -178,7 +179,7 @@ impl Rows<4> for Texts {
 
 sql_function! {
     /// `shared_runs(a, b, min_run, tokenizer)`: returns the runs that two texts share.
-    neardup_shared_runs, pg_finfo_neardup_shared_runs, |call| {
+    neardup_shared_runs, pg_finfo_neardup_shared_runs, within Arguments, |call| {
         set_returning::answer(call, || {
             let mut example = Example::new("shared_runs", ["…".to_owned(), "…".to_owned()]);
             example.threshold = Some(12.0);
@@ -190,54 +191,48 @@ sql_function! {
             })?;
             let tokenizer = given.text(Argument::Tokenizer)?;
             let (tokenizer, _) = plain_tokenizer(tokenizer.as_deref(), &example)?;
-            let mut found = Vec::new();
+            let mut found = None;
             if let Some(texts) = call.two_texts()? {
                 let bytes = texts.iter().map(|text| text.len()).sum();
                 executor::one(executor_for(bytes), &mut found, |found, stop| {
                     let texts = [Some(&*texts[0]), Some(&*texts[1])].map(Option::unwrap_or_default);
-                    *found = between(texts, tokenizer, least, stop)?;
+                    *found = Some(OfTwo::new(texts, tokenizer, least, stop)?);
                     Ok(())
                 })?;
             }
-            Ok(OfTwo(found.into_iter()))
+            Ok(found.unwrap_or_default())
         })
     }
 }
 
-/// Returns the places of the runs of two texts in both of them, and the number of tokens of each.
-fn between(
-    texts: [&str; 2],
-    tokenizer: Tokenizer,
-    least: usize,
-    stop: &Stop,
-) -> CoreResult<Vec<([Span; 2], u32)>> {
-    let (mut places, mut hashes) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
-    let mut scratch = Scratch::default();
-    for (n, text) in texts.into_iter().enumerate() {
-        let mut own = String::new();
-        let mut of_texts = tokenizer;
-        if tokenizer == Tokenizer::Html {
-            html::read_text(text, None, &mut own, stop)?;
-            of_texts = Tokenizer::Words;
-        } else {
-            text.clone_into(&mut own);
-        }
-        token_places(&own, of_texts, stop, &mut places[n])?;
-        read_tokens(&Document::Text(own), of_texts, &mut scratch, &mut hashes[n], stop)?;
-    }
-    let runs = shared_runs(&hashes[0], &hashes[1], least, stop)?;
-    let locate = |run: SharedRun| {
-        let of = |places: &[Span], first: u32| {
-            let (first, last) = (&places[first as usize], &places[(first + run.tokens - 1) as usize]);
-            Span { bytes: first.bytes.start..last.bytes.end, chars: first.chars.start..last.chars.end }
-        };
-        ([of(&places[0], run.left), of(&places[1], run.right)], run.tokens)
-    };
-    Ok(runs.into_iter().map(locate).collect())
+/// The shared runs of two texts as rows.
+#[derive(Default)]
+struct OfTwo {
+    /// The runs, unless a text is NULL.
+    runs: Option<SharedRuns>,
+    /// The places of the tokens of both texts.
+    places: [Vec<Span>; 2],
 }
 
-/// The shared runs of two texts as rows.
-struct OfTwo(std::vec::IntoIter<([Span; 2], u32)>);
+impl OfTwo {
+    fn new(texts: [&str; 2], tokenizer: Tokenizer, least: usize, stop: &Stop) -> CoreResult<Self> {
+        let (mut places, mut hashes) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
+        let mut scratch = Scratch::default();
+        for (n, text) in texts.into_iter().enumerate() {
+            let mut own = String::new();
+            let mut of_texts = tokenizer;
+            if tokenizer == Tokenizer::Html {
+                html::read_text(text, None, &mut own, stop)?;
+                of_texts = Tokenizer::Words;
+            } else {
+                own = memory::copied(text, "comparing runs of tokens")?;
+            }
+            token_places(&own, of_texts, stop, &mut places[n])?;
+            read_tokens(&Document::Text(own), of_texts, &mut scratch, &mut hashes[n], stop)?;
+        }
+        Ok(Self { runs: Some(SharedRuns::new(hashes, least, stop)?), places })
+    }
+}
 
 impl Rows<3> for OfTwo {
     fn columns(&self) -> [&'static str; 3] {
@@ -245,7 +240,12 @@ impl Rows<3> for OfTwo {
     }
 
     fn next(&mut self) -> Result<Option<[Datum; 3]>> {
-        let Some(([left, right], tokens)) = self.0.next() else { return Ok(None) };
-        Ok(Some([range(&left.chars)?, range(&right.chars)?, Datum::from(tokens as i32)]))
+        let Some(runs) = &mut self.runs else { return Ok(None) };
+        let Some(run) = runs.next(&BackendExecutor::single())? else { return Ok(None) };
+        let span = |n: usize, first: u32| {
+            let places: &[Span] = &self.places[n];
+            range(&(places[first as usize].chars.start..places[(first + run.tokens - 1) as usize].chars.end))
+        };
+        Ok(Some([span(0, run.left)?, span(1, run.right)?, Datum::from(run.tokens as i32)]))
     }
 }

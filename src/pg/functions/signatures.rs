@@ -1,26 +1,28 @@
 //! The signatures of a text that serve to find near duplicates: spots and I-Match
 //! (docs/reference/functions.md).
 
-use pgrx::PgSqlErrorCode;
+use pgrx::{PgSqlErrorCode, pg_sys};
 
-use crate::pg::query::decode::{Kind, decode};
+use crate::pg::query::decode::{Kind, decode, elements};
 use crate::pg::request::example::literal;
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
 use crate::pg::server::values::number_array;
-use neardup_core::executor;
+use neardup_core::executor::{self, Stop};
 use neardup_core::features::imatch::IdfRange;
 use neardup_core::features::spotsigs::{Antecedents, SpotSpec, Spots};
 use neardup_core::features::tokens::Document;
 use neardup_core::features::units::signatures::{Maker, SignatureScratch, Terms};
 use neardup_core::hash::hash_bytes;
 use neardup_core::memory;
-use neardup_core::text::words::words;
+use neardup_core::text::words::{Space, for_each_word};
+
+const DOING: &str = "reading terms";
 
 sql_function! {
     /// `spotsigs(text, antecedents, chain, distance) → bigint[]`
-    neardup_spotsigs, pg_finfo_neardup_spotsigs, |call| {
+    neardup_spotsigs, pg_finfo_neardup_spotsigs, within Arguments, |call| {
         let Some(text) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
         let antecedents = match strings(call, 1)? {
             Some(listed) => Antecedents::Listed(listed),
@@ -39,7 +41,7 @@ sql_function! {
 }
 sql_function! {
     /// `imatch(text, terms, document_counts, documents, lo, hi) → bigint[]`
-    neardup_imatch, pg_finfo_neardup_imatch, |call| {
+    neardup_imatch, pg_finfo_neardup_imatch, within Arguments, |call| {
         let Some(text) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
         let hint = "For example: SELECT imatch(body, terms => ARRAY['the', 'of'], document_counts => ARRAY[98, 95], \
                     documents => 100, lo => 0.1, hi => 1);";
@@ -63,7 +65,10 @@ sql_function! {
 /// of documents that contain the word.
 fn counts(call: Call) -> Result<Vec<(u64, u64)>> {
     let terms = strings(call, 1)?.unwrap_or_default();
-    let numbers: Vec<Option<i64>> = call.get(2).unwrap_or_default();
+    let array = call.datum(2);
+    // SAFETY: our SQL declares a bigint[], whose elements are their values.
+    let numbers =
+        array.map(|array| unsafe { elements(array, pg_sys::INT8OID) }).transpose()?.unwrap_or_default();
     if terms.len() != numbers.len() {
         return Err(SqlError::parameter(format!(
             "{} terms have {} document_counts",
@@ -72,16 +77,18 @@ fn counts(call: Call) -> Result<Vec<(u64, u64)>> {
         )));
     }
     let mut counts = Vec::new();
-    memory::reserve(&mut counts, terms.len(), "reading terms")?;
+    let mut space = Space::default();
     for (term, number) in terms.iter().zip(numbers) {
-        let Some(number) = number.and_then(|number| u64::try_from(number).ok()).filter(|&number| number > 0)
-        else {
+        pgrx::check_for_interrupts!();
+        let Some(number) = u64::try_from(number.value() as i64).ok().filter(|&number| number > 0) else {
             return Err(SqlError::parameter(format!(
                 "the document count of {} must be at least 1",
                 literal(term)
             )));
         };
-        counts.extend(words(term).iter().map(|word| (hash_bytes(word.as_bytes()), number)));
+        for_each_word(term, &mut space, &Stop::default(), |word| {
+            memory::push(&mut counts, (hash_bytes(word), number), DOING)
+        })?;
     }
     Ok(counts)
 }

@@ -10,6 +10,7 @@ use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
 use crate::pg::server::explaining;
+use crate::pg::server::values;
 use neardup_core::error::{Error, Result as CoreResult};
 use neardup_core::executor::{self, Stop};
 use neardup_core::joins::search::ball::{self, SetBall};
@@ -195,8 +196,7 @@ pub(super) fn input(call: Call, form: &Form) -> Result<Datum> {
     const SHOWN: usize = 60;
     check_for_interrupts!();
     let text: &std::ffi::CStr = call.need(0, "the text of a value")?;
-    // SAFETY: a C string.
-    let text = unsafe { encoding::c_string(text.as_ptr()) };
+    let text = encoding::long_text(text)?;
     let mut bytes = Vec::new();
     let read = executor::one(executor_for(text.len()), &mut bytes, |bytes, stop| {
         *bytes = (form.from_text)(&text, stop)?;
@@ -213,7 +213,7 @@ pub(super) fn input(call: Call, form: &Form) -> Result<Datum> {
         let message = format!("invalid input syntax for type {}: \"{shown}\": {}", form.name, why(error));
         SqlError::new(PgSqlErrorCode::ERRCODE_INVALID_TEXT_REPRESENTATION, message).hint(hint(form, &text))
     })?;
-    Ok(call.give(Some(bytes)))
+    values::bytea(&bytes, "the value")
 }
 
 /// Returns the hint for a text that is no value of the type.
@@ -237,9 +237,7 @@ pub(super) fn output(call: Call, form: &Form) -> Result<Datum> {
         text = explaining::short(&text);
     }
     check_for_interrupts!();
-    let text = encoding::to_server(&text)?;
-    // SAFETY: copies a C string into the current memory context.
-    Ok(unsafe { pg_sys::pstrdup(text.as_ptr()) }.into())
+    Ok(encoding::to_server(&text)?.into_datum())
 }
 
 pub(super) fn receive(call: Call, form: &Form) -> Result<Datum> {

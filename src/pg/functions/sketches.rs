@@ -19,77 +19,77 @@ use neardup_core::sketches::{minhash, simhash};
 
 sql_function! {
     /// `minhash(text, k, permutations, seed, tokenizer) → minhash_sketch`
-    neardup_minhash_text, pg_finfo_neardup_minhash_text, |call| {
+    neardup_minhash_text, pg_finfo_neardup_minhash_text, within Arguments, |call| {
         let source = tokenizer(call, 4)?;
         minhash(call, Kind::Text, source)
     }
 }
 sql_function! {
     /// `minhash(text[], k, permutations, seed) → minhash_sketch`
-    neardup_minhash_tokens, pg_finfo_neardup_minhash_tokens, |call| minhash(call, Kind::Tokens, Source::Tokens)
+    neardup_minhash_tokens, pg_finfo_neardup_minhash_tokens, within Arguments, |call| minhash(call, Kind::Tokens, Source::Tokens)
 }
 sql_function! {
     /// `minhash(tsvector, k, permutations, seed) → minhash_sketch`
-    neardup_minhash_lexemes, pg_finfo_neardup_minhash_lexemes, |call| minhash(call, Kind::Vector, Source::Lexemes)
+    neardup_minhash_lexemes, pg_finfo_neardup_minhash_lexemes, within Arguments, |call| minhash(call, Kind::Vector, Source::Lexemes)
 }
 sql_function! {
     /// `minhash(bigint[], k, permutations, seed) → minhash_sketch`
-    neardup_minhash_numbers, pg_finfo_neardup_minhash_numbers, |call| minhash(call, Kind::Numbers, Source::Numbers)
+    neardup_minhash_numbers, pg_finfo_neardup_minhash_numbers, within Arguments, |call| minhash(call, Kind::Numbers, Source::Numbers)
 }
 
 sql_function! {
     /// `simhash(text, bits, k, tokenizer) → simhash_sketch`
-    neardup_simhash_text, pg_finfo_neardup_simhash_text, |call| {
+    neardup_simhash_text, pg_finfo_neardup_simhash_text, within Arguments, |call| {
         let source = tokenizer(call, 3)?;
         simhash(call, Kind::Text, source)
     }
 }
 sql_function! {
     /// `simhash(text[], bits, k) → simhash_sketch`
-    neardup_simhash_tokens, pg_finfo_neardup_simhash_tokens, |call| simhash(call, Kind::Tokens, Source::Tokens)
+    neardup_simhash_tokens, pg_finfo_neardup_simhash_tokens, within Arguments, |call| simhash(call, Kind::Tokens, Source::Tokens)
 }
 sql_function! {
     /// `simhash(tsvector, bits, k) → simhash_sketch`
-    neardup_simhash_lexemes, pg_finfo_neardup_simhash_lexemes, |call| simhash(call, Kind::Vector, Source::Lexemes)
+    neardup_simhash_lexemes, pg_finfo_neardup_simhash_lexemes, within Arguments, |call| simhash(call, Kind::Vector, Source::Lexemes)
 }
 sql_function! {
     /// `simhash(bigint[], bits, k) → simhash_sketch`
-    neardup_simhash_numbers, pg_finfo_neardup_simhash_numbers, |call| simhash(call, Kind::Numbers, Source::Numbers)
+    neardup_simhash_numbers, pg_finfo_neardup_simhash_numbers, within Arguments, |call| simhash(call, Kind::Numbers, Source::Numbers)
 }
 
 sql_function! {
     /// `minhash_similarity(minhash_sketch, minhash_sketch) → float8`
-    neardup_minhash_similarity, pg_finfo_neardup_minhash_similarity, |call| agreeing(call, minhash::similarity)
+    neardup_minhash_similarity, pg_finfo_neardup_minhash_similarity, within Arguments, |call| agreeing(call, minhash::similarity)
 }
 sql_function! {
     /// `minhash_distance(minhash_sketch, minhash_sketch) → float8`
-    neardup_minhash_distance, pg_finfo_neardup_minhash_distance, |call| agreeing(call, minhash::distance)
+    neardup_minhash_distance, pg_finfo_neardup_minhash_distance, within Arguments, |call| agreeing(call, minhash::distance)
 }
 sql_function! {
     /// `simhash_similarity(simhash_sketch, simhash_sketch) → float8`
-    neardup_simhash_similarity, pg_finfo_neardup_simhash_similarity, |call| differing(call, simhash::similarity)
+    neardup_simhash_similarity, pg_finfo_neardup_simhash_similarity, within Arguments, |call| differing(call, simhash::similarity)
 }
 sql_function! {
     /// `simhash_distance(simhash_sketch, simhash_sketch) → float8`
-    neardup_simhash_distance, pg_finfo_neardup_simhash_distance, |call| differing(call, |distance, _| distance.into())
+    neardup_simhash_distance, pg_finfo_neardup_simhash_distance, within Arguments, |call| differing(call, |distance, _| distance.into())
 }
 
 sql_function! {
     /// `supershingles(minhash_sketch, groups) → bigint[]`
-    neardup_supershingles, pg_finfo_neardup_supershingles, |call| {
+    neardup_supershingles, pg_finfo_neardup_supershingles, within Arguments, |call| {
         Ok(call.give(groups(call)?.map(|all| signed(&all))))
     }
 }
 sql_function! {
     /// `megashingles(minhash_sketch, groups) → bigint[]`
-    neardup_megashingles, pg_finfo_neardup_megashingles, |call| {
+    neardup_megashingles, pg_finfo_neardup_megashingles, within Arguments, |call| {
         Ok(call.give(groups(call)?.map(|all| signed(&supershingles::megashingles(&all)))))
     }
 }
 
 sql_function! {
     /// `simhash_from_bits(bit) → simhash_sketch`
-    neardup_simhash_from_bits, pg_finfo_neardup_simhash_from_bits, |call| {
+    neardup_simhash_from_bits, pg_finfo_neardup_simhash_from_bits, within Arguments, |call| {
         let Some(bytes) = call.bytes(0) else { return Ok(call.give::<i32>(None)) };
         // The layout is that of utils/varbit.h: the number of bits, followed by the bits.
         let Some((length, bits)) = bytes.split_first_chunk() else { return Ok(call.give::<i32>(None)) };
@@ -102,11 +102,11 @@ sql_function! {
 }
 sql_function! {
     /// `simhash_to_bit(simhash_sketch) → bit`
-    neardup_simhash_to_bit, pg_finfo_neardup_simhash_to_bit, |call| bits(call)
+    neardup_simhash_to_bit, pg_finfo_neardup_simhash_to_bit, within Arguments, |call| bits(call)
 }
 sql_function! {
     /// `simhash_to_varbit(simhash_sketch) → varbit`
-    neardup_simhash_to_varbit, pg_finfo_neardup_simhash_to_varbit, |call| bits(call)
+    neardup_simhash_to_varbit, pg_finfo_neardup_simhash_to_varbit, within Arguments, |call| bits(call)
 }
 
 /// Returns the bits of a sketch; `bit` and `varbit` have the same layout.
@@ -173,7 +173,7 @@ pub(super) fn document_at(call: Call, n: usize, kind: Kind) -> Result<Option<Doc
 
 /// Returns the token source that argument `n` names.
 fn tokenizer(call: Call, n: usize) -> Result<Source> {
-    let name = call.text(n)?.unwrap_or_default();
+    let name = call.name(n)?.unwrap_or_default();
     match &*name {
         "words" => Ok(Source::Words),
         "chars" => Ok(Source::Chars),

@@ -7,7 +7,6 @@ use pgrx::datum::Range;
 use pgrx::pg_sys::Datum;
 
 use crate::pg::server::call::{Call, sql_function};
-use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
 use crate::pg::server::set_returning::{self, Rows};
@@ -20,7 +19,7 @@ use neardup_core::text::spans::Span;
 
 sql_function! {
     /// `sentences(text) → TABLE(no, span, sentence)`
-    neardup_sentences, pg_finfo_neardup_sentences, |call| {
+    neardup_sentences, pg_finfo_neardup_sentences, within Arguments, |call| {
         set_returning::answer(call, || Units::new(call, "sentence", |text, stop, units| {
             for_each_sentence(text, stop, |span| memory::push(units, span, DOING))
         }))
@@ -29,7 +28,7 @@ sql_function! {
 
 sql_function! {
     /// `paragraphs(text) → TABLE(no, span, paragraph)`
-    neardup_paragraphs, pg_finfo_neardup_paragraphs, |call| {
+    neardup_paragraphs, pg_finfo_neardup_paragraphs, within Arguments, |call| {
         set_returning::answer(call, || Units::new(call, "paragraph", |text, stop, units| {
             for_each_paragraph(text, stop, |span| memory::push(units, span, DOING))
         }))
@@ -53,7 +52,7 @@ impl Units {
         unit: &'static str,
         cut: impl Fn(&str, &Stop, &mut Vec<Span>) -> neardup_core::error::Result<()> + Sync,
     ) -> Result<Self> {
-        let text = call.text(0)?.map(|text| encoding::own(&text)).transpose()?.unwrap_or_default();
+        let text = call.text(0)?.map(|text| memory::owned(text, DOING)).transpose()?.unwrap_or_default();
         let mut units = Vec::new();
         executor::one(executor_for(text.len()), &mut units, |units, stop| {
             units.clear();

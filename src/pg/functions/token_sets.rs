@@ -13,7 +13,7 @@ use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
 use crate::pg::server::settings;
-use crate::pg::server::values::{LARGEST, too_large};
+use crate::pg::server::values;
 use neardup_core::executor;
 use neardup_core::features::Tokenizer;
 use neardup_core::features::tokens::Scratch;
@@ -40,52 +40,52 @@ const TOKEN_RANKS: Form = Form {
 
 sql_function! {
     /// `token_set_in(cstring) → token_set`
-    neardup_token_set_in, pg_finfo_neardup_token_set_in, |call| input(call, &TOKEN_SET)
+    neardup_token_set_in, pg_finfo_neardup_token_set_in, within Arguments, |call| input(call, &TOKEN_SET)
 }
 sql_function! {
     /// `token_set_out(token_set) → cstring`
-    neardup_token_set_out, pg_finfo_neardup_token_set_out, |call| output(call, &TOKEN_SET)
+    neardup_token_set_out, pg_finfo_neardup_token_set_out, within Arguments, |call| output(call, &TOKEN_SET)
 }
 sql_function! {
     /// `token_set_recv(internal) → token_set`
-    neardup_token_set_recv, pg_finfo_neardup_token_set_recv, |call| receive(call, &TOKEN_SET)
+    neardup_token_set_recv, pg_finfo_neardup_token_set_recv, within Arguments, |call| receive(call, &TOKEN_SET)
 }
 sql_function! {
     /// `token_ranks_in(cstring) → token_ranks`
-    neardup_token_ranks_in, pg_finfo_neardup_token_ranks_in, |call| input(call, &TOKEN_RANKS)
+    neardup_token_ranks_in, pg_finfo_neardup_token_ranks_in, within Arguments, |call| input(call, &TOKEN_RANKS)
 }
 sql_function! {
     /// `token_ranks_out(token_ranks) → cstring`
-    neardup_token_ranks_out, pg_finfo_neardup_token_ranks_out, |call| output(call, &TOKEN_RANKS)
+    neardup_token_ranks_out, pg_finfo_neardup_token_ranks_out, within Arguments, |call| output(call, &TOKEN_RANKS)
 }
 sql_function! {
     /// `token_ranks_recv(internal) → token_ranks`
-    neardup_token_ranks_recv, pg_finfo_neardup_token_ranks_recv, |call| receive(call, &TOKEN_RANKS)
+    neardup_token_ranks_recv, pg_finfo_neardup_token_ranks_recv, within Arguments, |call| receive(call, &TOKEN_RANKS)
 }
 
 sql_function! {
     /// `tokens(text, tokenizer, shingle, multiset) → token_set`
-    neardup_tokens_text, pg_finfo_neardup_tokens_text, |call| {
+    neardup_tokens_text, pg_finfo_neardup_tokens_text, within Arguments, |call| {
         let (tokenizer, origin) = cut(call, 1, "tokens(to_tsvector('english', body))")?;
         tokens(call, Kind::Text, tokenizer, origin, 2)
     }
 }
 sql_function! {
     /// `tokens(text[], shingle, multiset) → token_set`
-    neardup_tokens_tokens, pg_finfo_neardup_tokens_tokens, |call| tokens(call, Kind::Tokens, Tokenizer::Words, Origin::Tokens, 1)
+    neardup_tokens_tokens, pg_finfo_neardup_tokens_tokens, within Arguments, |call| tokens(call, Kind::Tokens, Tokenizer::Words, Origin::Tokens, 1)
 }
 sql_function! {
     /// `tokens(tsvector, shingle, multiset) → token_set`
-    neardup_tokens_lexemes, pg_finfo_neardup_tokens_lexemes, |call| tokens(call, Kind::Vector, Tokenizer::Words, Origin::Lexemes, 1)
+    neardup_tokens_lexemes, pg_finfo_neardup_tokens_lexemes, within Arguments, |call| tokens(call, Kind::Vector, Tokenizer::Words, Origin::Lexemes, 1)
 }
 sql_function! {
     /// `tokens(bigint[], shingle, multiset) → token_set`
-    neardup_tokens_numbers, pg_finfo_neardup_tokens_numbers, |call| tokens(call, Kind::Numbers, Tokenizer::Words, Origin::Numbers, 1)
+    neardup_tokens_numbers, pg_finfo_neardup_tokens_numbers, within Arguments, |call| tokens(call, Kind::Numbers, Tokenizer::Words, Origin::Numbers, 1)
 }
 
 sql_function! {
     /// `token_similarity(token_set, token_set, method) → float8`
-    neardup_token_similarity, pg_finfo_neardup_token_similarity, |call| {
+    neardup_token_similarity, pg_finfo_neardup_token_similarity, within Arguments, |call| {
         let Some((a, b)) = call.bytes(0).zip(call.bytes(1)) else { return Ok(call.give::<f64>(None)) };
         let (measure, _) = measure_of(call, 2)?;
         let (left, right) = (TokenSet::parse(a)?, TokenSet::parse(b)?);
@@ -100,7 +100,7 @@ sql_function! {
 
 sql_function! {
     /// `token_order_step(internal, token_set, int) → internal`
-    neardup_token_order_step, pg_finfo_neardup_token_order_step, |call| {
+    neardup_token_order_step, pg_finfo_neardup_token_order_step, within Arguments, |call| {
         let (datum, state) = aggregate::state(call, || {
             let keep: i32 = call.need(2, "keep")?;
             let keep = usize::try_from(keep).map_err(|_| {
@@ -120,24 +120,28 @@ sql_function! {
 }
 sql_function! {
     /// `token_order_result(internal) → token_ranks`
-    neardup_token_order_result, pg_finfo_neardup_token_order_result, |call| {
-        let taken = aggregate::take::<(TokenCounts<u64>, usize)>(call)?;
-        let mut state = (taken.unwrap_or_else(|| (TokenCounts::new(0), 0)), Vec::new());
-        executor::one(executor_for(usize::MAX), &mut state, |((counts, keep), bytes), stop| {
-            *bytes = ranks::ranks(counts, *keep, stop)?;
-            Ok(())
-        })?;
-        if state.1.len() > LARGEST - size_of::<i32>() {
-            return Err(too_large("an order of tokens"));
-        }
-        Ok(call.give(Some(state.1)))
+    neardup_token_order_result, pg_finfo_neardup_token_order_result, within Arguments, |call| {
+        aggregate::result(call, |state: Option<(TokenCounts<u64>, usize)>| {
+            let (counts, keep) = state.unwrap_or_else(|| (TokenCounts::new(0), 0));
+            Ok(Some(values::bytea(&order(counts, keep)?, "an order of tokens")?))
+        })
     }
+}
+
+/// Returns the order of the `keep` most frequent of these tokens.
+pub(super) fn order(counts: TokenCounts<u64>, keep: usize) -> Result<Vec<u8>> {
+    let mut state = (counts, Vec::new());
+    executor::one(executor_for(usize::MAX), &mut state, |(counts, bytes), stop| {
+        *bytes = ranks::ranks(counts, keep, stop)?;
+        Ok(())
+    })?;
+    Ok(state.1)
 }
 
 /// Returns the tokenizer that argument `n` names (by default the tokenizer for words), and the
 /// origin of its tokens. `lexemes` is an example call with lexemes, for the hint of an error.
 pub(super) fn cut(call: Call, n: usize, lexemes: &str) -> Result<(Tokenizer, Origin)> {
-    let name = call.text(n)?;
+    let name = call.name(n)?;
     Ok(match name.as_deref() {
         None | Some("words") => (Tokenizer::Words, Origin::Words),
         Some("chars") => (Tokenizer::Chars, Origin::Chars),
@@ -162,10 +166,7 @@ fn tokens(call: Call, kind: Kind, tokenizer: Tokenizer, origin: Origin, n: usize
         *set = of_document(&document, &spec, origin, &mut Scratch::default(), stop)?;
         Ok(())
     })?;
-    if set.len() > LARGEST - size_of::<i32>() {
-        return Err(too_large("a set of tokens"));
-    }
-    Ok(call.give(Some(set)))
+    values::bytea(&set, "a set of tokens")
 }
 
 /// Returns the measure in argument `n`, and the argument itself, whose SQL type is `set_measure`.

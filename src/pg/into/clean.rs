@@ -27,7 +27,7 @@ const EXAMPLE: &str = "SELECT neardup_into_clean(run) FROM neardup_into_runs() W
 
 sql_function! {
     /// `neardup_into_clean(run)`: returns the number of tables that were dropped.
-    neardup_into_clean, pg_finfo_neardup_into_clean, |call| {
+    neardup_into_clean, pg_finfo_neardup_into_clean, within ItsCalls, |call| {
         let dropped = clean(call)?;
         Ok(call.give(Some(dropped)))
     }
@@ -35,7 +35,7 @@ sql_function! {
 
 /// Drops the working tables of a call, and its log unless the call is finished.
 fn clean(call: Call) -> Result<i64> {
-    let run = call.text(0)?.ok_or_else(|| is_null("run").hint(EXAMPLE))?;
+    let run = call.name(0)?.ok_or_else(|| is_null("run").hint(EXAMPLE))?;
     if !is_token(&run) {
         let message = format!("run must be twelve hexadecimal digits, not \"{run}\"");
         return Err(SqlError::parameter(message).hint(EXAMPLE));

@@ -23,6 +23,9 @@ use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::processor_time::processor_seconds;
 use crate::pg::server::settings;
 use neardup_core::hash;
+use neardup_core::memory;
+
+const DOING: &str = "reading a sample";
 
 /// A document of the sample.
 struct Member {
@@ -100,7 +103,7 @@ impl Measured {
         with_settings(&[(c"max_parallel_workers_per_gather", c"0")], || {
             let columns = [pg_sys::INT8OID, pg_sys::INT4OID, pg_sys::OIDOID, measured.set_type];
             Cursor::open(&query, columns)?.for_each(100, |row| {
-                bytes += measured.add(row);
+                bytes += measured.add(row)?;
                 read += 1;
                 while bytes > budget && measured.members.len() > 1 {
                     bytes = measured.halve();
@@ -118,11 +121,11 @@ impl Measured {
     }
 
     /// Adds a document, unless it is no longer in the sample. Returns the bytes of its set.
-    fn add(&mut self, [hash, text, partition, set]: [Option<Datum>; 4]) -> u64 {
+    fn add(&mut self, [hash, text, partition, set]: [Option<Datum>; 4]) -> Result<u64> {
         let number = |value: Option<Datum>| value.map_or(0, |value| value.value() as i64);
         let hash = number(hash);
         if !self.sample.has(hash) {
-            return 0;
+            return Ok(0);
         }
         // SAFETY: a varlena of the row, which is copied.
         let set = set.map(|set| unsafe {
@@ -132,8 +135,9 @@ impl Measured {
         // SAFETY: the copy lives as long as the sample.
         let bytes = set.map_or(0, |set| unsafe { varlena_bytes(set) }.len() as u64);
         let partition = Oid::from(number(partition) as u32);
-        self.members.push(Member { hash, text_bytes: number(text) as i32 as i64, partition, set, bytes });
-        bytes
+        let member = Member { hash, text_bytes: number(text) as i32 as i64, partition, set, bytes };
+        memory::push(&mut self.members, member, DOING)?;
+        Ok(bytes)
     }
 
     /// Drops half of the sample. Returns the bytes of the sets that are left.
@@ -274,11 +278,12 @@ impl Measured {
             let Some(set) = member.set.filter(|_| member.bytes > least) else { continue };
             // SAFETY: a copy that lives as long as the sample.
             let hash = hash::hash_bytes(unsafe { varlena_bytes(set) });
+            memory::attempt(DOING, || seen.try_reserve(1))?;
             let same = seen.entry((hash, member.bytes)).or_default();
             equal = equal.saturating_add(*same);
             *same += 1;
             if *same == 1 {
-                sets.push(set);
+                memory::push(&mut sets, set, DOING)?;
             }
         }
         let count = sets.len() as u64;

@@ -126,7 +126,7 @@ impl Place {
     /// distinguishes it from other cut names.
     pub(super) fn log(&self) -> Result<Self> {
         const SUFFIX: &str = "_log";
-        let length = |name: &str| -> Result<usize> { Ok(encoding::to_server(name)?.as_bytes().len()) };
+        let length = |name: &str| -> Result<usize> { Ok(encoding::to_server(name)?.to_bytes().len()) };
         if length(&self.name)? + SUFFIX.len() <= MOST {
             return Ok(self.beside(format!("{}{SUFFIX}", self.name)));
         }

@@ -22,7 +22,7 @@ use crate::pg::server::settings;
 sql_function! {
     /// `neardup_into_begin(docs, threshold, options, arguments, began)`: checks that a call can
     /// commit; returns whether its steps may be repeated.
-    neardup_into_begin, pg_finfo_neardup_into_begin, |call| {
+    neardup_into_begin, pg_finfo_neardup_into_begin, within ItsCalls, |call| {
         open_call(call, true)?;
         let began = call.datum(4).map_or(0, |began| began.value() as i64);
         CALL.set(Some(Repeated { began, ..Repeated::default() }));
@@ -34,7 +34,7 @@ sql_function! {
 sql_function! {
     /// `neardup_into_again(state, message, began)`: returns whether the step that failed with an
     /// error is to be repeated.
-    neardup_into_again, pg_finfo_neardup_into_again, |call| {
+    neardup_into_again, pg_finfo_neardup_into_again, within ItsCalls, |call| {
         let is_again = again(call)?;
         Ok(call.give(Some(is_again)))
     }
@@ -135,8 +135,10 @@ pub(super) fn limit(in_parts: Option<&InParts>) -> Option<deadline::Limit> {
 /// Decides about a step that failed, and tells the caller. If a statement ran into its limit and is
 /// not repeated, raises the error that names the nodes.
 fn again(call: Call) -> Result<bool> {
-    let (state, message) =
-        (call.text(0)?.unwrap_or_default(), call.text(1)?.unwrap_or_default().into_owned());
+    /// The number of bytes of a message that are told.
+    const SHOWN: usize = 8 << 10;
+    let (state, message) = (call.name(0)?.unwrap_or_default(), call.text(1)?.unwrap_or_default());
+    let message = message[..message.floor_char_boundary(SHOWN)].to_owned();
     let began = call.datum(2).map_or(0, |began| began.value() as i64);
     let Some(repeated) = of(began) else { return Ok(false) };
     let has_fired = deadline::has_fired();

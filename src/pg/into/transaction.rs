@@ -32,7 +32,7 @@ use crate::pg::server::settings;
 sql_function! {
     /// `neardup_into_step(docs, threshold, options, arguments, began)`: does one transaction of a
     /// call that began at `began`; returns `more` or `done`.
-    neardup_into_step, pg_finfo_neardup_into_step, |call| {
+    neardup_into_step, pg_finfo_neardup_into_step, within ItsCalls, |call| {
         let status = step(call)?;
         Ok(call.give(Some(status)))
     }

@@ -22,7 +22,7 @@ use crate::pg::server::error::{Result, SqlError};
 
 sql_function! {
     /// `neardup_changed()`: notes the ids of changed rows, as the owner of the watched table.
-    neardup_changed, pg_finfo_neardup_changed, |call| {
+    neardup_changed, pg_finfo_neardup_changed, within ItsCalls, |call| {
         note_changes(call)?;
         // A trigger returns a null pointer, not an SQL NULL.
         Ok(Datum::null())

@@ -26,7 +26,7 @@ use crate::pg::server::error::{Result, SqlError};
 sql_function! {
     /// `neardup_refresh_step(docs, started, batch_rows)`: does one batch of a refresh and returns
     /// what to do next.
-    neardup_refresh_step, pg_finfo_neardup_refresh_step, |call| {
+    neardup_refresh_step, pg_finfo_neardup_refresh_step, within ItsCalls, |call| {
         let status = step(call)?;
         Ok(call.give(Some(status)))
     }

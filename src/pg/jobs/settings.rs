@@ -92,7 +92,7 @@ pub(super) struct Columns<'a> {
 impl Settings {
     /// Reads the arguments of a call of `neardup_watch`.
     pub(super) fn of_arguments(call: Call) -> Result<Self> {
-        let text = |n: usize| -> Result<Option<String>> { Ok(call.text(n)?.map(Into::into)) };
+        let text = |n: usize| -> Result<Option<String>> { Ok(call.name(n)?.map(Into::into)) };
         Ok(Self {
             threshold: call.get(1),
             options: call.json(2, "options")?,
@@ -105,7 +105,7 @@ impl Settings {
             site_column: text(9)?,
             clustering: text(10)?,
             max_cluster_size: call.get(11),
-            detect: call.text(12)?.as_deref().map(Detect::of).transpose()?,
+            detect: call.name(12)?.as_deref().map(Detect::of).transpose()?,
             relation: None,
             columns: None,
         })

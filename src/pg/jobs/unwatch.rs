@@ -17,7 +17,7 @@ use crate::pg::server::error::Result;
 
 sql_function! {
     /// `neardup_unwatch(docs, keep_results)`: ends a job.
-    neardup_unwatch, pg_finfo_neardup_unwatch, |call| {
+    neardup_unwatch, pg_finfo_neardup_unwatch, within ItsCalls, |call| {
         let job = Job::of(call, "neardup_unwatch")?;
         job.unwatch(call.get::<bool>(1).unwrap_or(false))?;
         Ok(Datum::from(0))

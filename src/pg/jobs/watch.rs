@@ -25,7 +25,7 @@ use crate::pg::server::error::{Result, SqlError};
 
 sql_function! {
     /// `neardup_watch(docs, threshold, options, …)`: sets up a job.
-    neardup_watch, pg_finfo_neardup_watch, |call| {
+    neardup_watch, pg_finfo_neardup_watch, within ItsCalls, |call| {
         let job = Job::of(call, "neardup_watch")?;
         job.watch(Settings::of_arguments(call)?)?;
         Ok(Datum::from(0))
@@ -127,7 +127,7 @@ impl Job {
         let docs = unsafe { c_string(pg_sys::get_rel_name(self.relation.oid)) };
         let name = format!("{docs}_{}", kind.suffix());
         // The length counts in the server's encoding.
-        if encoding::to_server(&name)?.as_bytes().len() > LONGEST {
+        if encoding::to_server(&name)?.to_bytes().len() > LONGEST {
             let message = format!("the job needs a table \"{name}\", whose name is over {LONGEST} bytes");
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_NAME_TOO_LONG, message)
                 .hint("Watch a view of a shorter name: CREATE VIEW docs AS SELECT * FROM …"));

@@ -1,7 +1,5 @@
 //! Converts values of the server into documents of the core.
 
-use std::borrow::Cow;
-
 use pgrx::pg_sys::{self, Datum};
 
 use super::ours::is_type;
@@ -117,11 +115,7 @@ pub(crate) unsafe fn decode(kind: Kind, value: Datum) -> Result<Option<Document>
 }
 
 fn text(bytes: &[u8]) -> Result<Option<String>> {
-    Ok(match encoding::to_utf8(bytes)? {
-        Some(Cow::Owned(text)) => Some(text),
-        Some(Cow::Borrowed(text)) => Some(encoding::own(text)?),
-        None => None,
-    })
+    Ok(encoding::to_utf8(bytes)?.map(|text| memory::owned(text, DOING)).transpose()?)
 }
 
 /// Returns the element type of an array, or its base type if it is a domain.

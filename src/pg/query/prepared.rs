@@ -82,7 +82,7 @@ impl Prepared {
     /// Prepares a statement.
     pub(super) fn new(query: &Query<'_>) -> Result<Self> {
         let &Query { sql, parameters, relations, read_only } = query;
-        let sql = encoding::to_server(sql)?;
+        let sql = encoding::to_server(sql)?.to_own()?;
         let mut types: Vec<pg_sys::Oid> = parameters.iter().map(|&(of, _)| of).collect();
         let values = parameters.iter().map(|&(_, value)| value.unwrap_or(Datum::null())).collect();
         let null = |value: Option<Datum>| if value.is_none() { b'n' } else { b' ' };

@@ -13,6 +13,7 @@ use super::statement::Query;
 use crate::pg::compat::attributes;
 use crate::pg::server::error::{Result, SqlError, catch};
 use crate::pg::server::{deadline, encoding};
+use neardup_core::memory;
 
 // The statement may run user-defined functions, whose errors must be returned with all details.
 unsafe extern "C-unwind" {
@@ -110,7 +111,7 @@ impl Query<'_> {
             let message = "the query is not valid UTF-8";
             SqlError::new(PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE, message)
         })?;
-        Ok(statement.into_owned())
+        Ok(memory::owned(statement, "reading a query")?)
     }
 }
 

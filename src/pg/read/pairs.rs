@@ -18,7 +18,7 @@ use neardup_core::clusters::edges::Edges;
 use neardup_core::clusters::graph::Graph;
 use neardup_core::clusters::grouping::Clusters;
 use neardup_core::error::Error;
-use neardup_core::memory;
+use neardup_core::memory::{self, Written};
 
 const DOING: &str = "reading pairs";
 /// Each pair has two ids, which are numbered with 32 bits.
@@ -63,10 +63,12 @@ impl<'f> Pairs<'f> {
         // The query is checked on its own, so it is also a complete query inside another query. The
         // line break after it ends a comment at its end.
         let query = Query::new(&query).only_select().map_err(|error| error.hint(hint.to_owned()))?;
-        let sql = format!(
+        let mut sql = Written::new("reading pairs");
+        sql.push(format_args!(
             "SELECT p.left_id::{id_name}, p.right_id::{id_name}, p.similarity::pg_catalog.float8 \
              FROM ({query}\n) AS p(left_id, right_id, similarity)"
-        );
+        ));
+        let sql = sql.finish()?;
         let executor = BackendExecutor::new();
         let mut ids = Ids::new(id_type);
         let mut similarities = Vec::new();

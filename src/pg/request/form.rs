@@ -310,7 +310,7 @@ impl Named<'_> {
             return Ok(self.method.map(Cow::Borrowed));
         }
         match self.values {
-            Values::Call(call) => call.text(place),
+            Values::Call(call) => call.name(place),
             Values::Kept(kept) => Ok(kept.text(argument).map(|text| Cow::Owned(text.to_owned()))),
         }
     }

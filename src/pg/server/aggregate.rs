@@ -8,13 +8,35 @@ use super::error::{Result, SqlError};
 use super::guard::guard;
 use super::temp_file::drop_abandoned;
 
-/// A state. It is taken out when the aggregate has its result or when the query ends.
-struct Held<S>(Option<S>);
+/// The state of an aggregate in a memory context of the server.
+struct Held<S> {
+    now: Now<S>,
+    /// The context, which lives as long as the state.
+    context: pg_sys::MemoryContext,
+}
+
+enum Now<S> {
+    Rows(S),
+    /// The result, which takes the place of what it is made of: a rescan of groups that the server
+    /// has kept asks for it again. `None` is NULL.
+    Result(Option<Datum>),
+    Ended,
+}
+
+impl<S> Held<S> {
+    /// Takes the state out.
+    fn take(&mut self) -> Option<S> {
+        match std::mem::replace(&mut self.now, Now::Ended) {
+            Now::Rows(state) => Some(state),
+            Now::Result(_) | Now::Ended => None,
+        }
+    }
+}
 
 impl<S> Drop for Held<S> {
     /// If the state is still there when its memory context is freed, the query ended with an error.
     fn drop(&mut self) {
-        drop_abandoned(self.0.take());
+        drop_abandoned(self.take());
     }
 }
 
@@ -41,26 +63,43 @@ pub(crate) fn state<S: 'static>(
             None => {
                 let mut memory = PgMemoryContexts::For(context);
                 let made = memory.switch_to(|_| make())?;
-                let held = memory.leak_and_drop_on_delete(Held(Some(made)));
+                let held = memory.leak_and_drop_on_delete(Held { now: Now::Rows(made), context });
                 let datum = Datum::from(held);
                 pg_sys::AggRegisterCallback(call.info, Some(end::<S>), datum);
                 datum
             }
         };
         let held: *mut Held<S> = datum.cast_mut_ptr();
-        match &mut (*held).0 {
-            Some(state) => Ok((datum, state)),
-            None => Err(ended()),
+        match &mut (*held).now {
+            Now::Rows(state) => Ok((datum, state)),
+            Now::Result(_) | Now::Ended => Err(ended()),
         }
     }
 }
 
-/// Takes the state out in a final function. Returns `None` if the aggregate had no rows.
-pub(crate) fn take<S: 'static>(call: Call) -> Result<Option<S>> {
-    let Some(datum) = call.datum(0) else { return Ok(None) };
+/// Returns the result in a final function. `make` makes it of the state, if the aggregate had rows,
+/// in a memory context that lives as long as the state: only once, however often the server asks
+/// for it. Between two times it adds no rows, as the aggregates are declared with
+/// `FINALFUNC_MODIFY = READ_WRITE`.
+pub(crate) fn result<S: 'static>(
+    call: Call,
+    make: impl FnOnce(Option<S>) -> Result<Option<Datum>>,
+) -> Result<Datum> {
+    let Some(datum) = call.datum(0) else { return make(None).map(|result| call.give(result)) };
     let held: *mut Held<S> = datum.cast_mut_ptr();
-    // SAFETY: only the server passes internal values, here the value that `state` returned.
-    unsafe { (*held).0.take() }.map(Some).ok_or_else(ended)
+    // SAFETY: only the server passes internal values, here the value that `state` returned. While
+    // the result is made, the server calls no function of the aggregate.
+    let result = unsafe {
+        if let Now::Result(result) = (*held).now {
+            result
+        } else {
+            let state = (*held).take().ok_or_else(ended)?;
+            let result = PgMemoryContexts::For((*held).context).switch_to(|_| make(Some(state)))?;
+            (*held).now = Now::Result(result);
+            result
+        }
+    };
+    Ok(call.give(result))
 }
 
 fn ended() -> SqlError {
@@ -74,7 +113,7 @@ unsafe extern "C-unwind" fn end<S>(argument: Datum) {
     unsafe {
         guard(|| {
             let held: *mut Held<S> = argument.cast_mut_ptr();
-            drop((*held).0.take());
+            drop((*held).take());
             Ok(())
         });
     }

@@ -8,6 +8,11 @@
 //! From the first freed block on, memory counts as short: allocations whose size depends on the
 //! data fail, and so does work that checks whether to stop. So the call ends in an orderly way
 //! before the reserve is used up. The next call fills the reserve again.
+//!
+//! A request that cannot fail has to be smaller than the reserve. Which requests can fail, the core
+//! says ([`memory::request`]). In a server that is started with `NEARDUP_TEST_ALLOCATIONS`, builds
+//! for tests write each request that cannot fail and is as large as a block of the reserve to the
+//! server's log (pg_test/cluster/allocations.sh), whether memory is short or not.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr::null_mut;
@@ -15,7 +20,8 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
 use std::time::Instant;
 
-use neardup_core::{allowance, memory};
+use neardup_core::allowance;
+use neardup_core::memory::{self, Request};
 
 /// The number of blocks, and their size and alignment. The C library takes blocks of this size from
 /// its heap, where freed memory can be used for any other request.
@@ -60,6 +66,12 @@ pub(crate) fn fill() {
         // With less than half of the blocks, a call might use up the reserve before it ends.
         memory::set_short(RESERVE.held.load(Ordering::Relaxed) < BLOCKS / 2);
     }
+}
+
+/// Gives up half of the reserve, for what the server needs to report an error: if it got no memory
+/// for that, it would end all sessions. The next call fills the reserve again.
+pub(crate) fn make_room_for_an_error() {
+    while RESERVE.held.load(Ordering::Relaxed) > BLOCKS / 2 && RESERVE.give_up_one() {}
 }
 
 /// Reports whether there is memory for the data that a new thread needs before it starts work. If a
@@ -149,6 +161,10 @@ impl Reserve {
         if size >= LARGE {
             self.had_large.store(true, Ordering::Relaxed);
         }
+        #[cfg(feature = "pg_test")]
+        if size >= BLOCK.size() {
+            report::large(size);
+        }
     }
 
     /// Frees a block; returns false if there is none left.
@@ -167,12 +183,12 @@ impl Reserve {
         })
     }
 
-    /// Repeats a refused request after freeing blocks of the reserve. A request for a block's size
-    /// or more is not repeated, because the code that makes such requests handles a failure.
+    /// Repeats a refused request after freeing blocks of the reserve, unless the code that makes
+    /// the request handles a failure.
     #[cold]
-    fn again(&self, size: usize, try_once: impl Fn() -> *mut u8) -> *mut u8 {
+    fn again(&self, try_once: impl Fn() -> *mut u8) -> *mut u8 {
         let mut got: *mut u8 = null_mut();
-        while got.is_null() && size < BLOCK.size() && self.give_up_one() {
+        while got.is_null() && memory::request() != Request::Fallible && self.give_up_one() {
             got = try_once();
         }
         got
@@ -197,7 +213,7 @@ unsafe impl GlobalAlloc for Reserve {
         let got = unsafe { System.alloc(layout) };
         // SAFETY: the same.
         let again = || unsafe { System.alloc(layout) };
-        counted(if got.is_null() { self.again(layout.size(), again) } else { got }, 0, layout.size())
+        counted(if got.is_null() { self.again(again) } else { got }, 0, layout.size())
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
@@ -206,21 +222,58 @@ unsafe impl GlobalAlloc for Reserve {
         let got = unsafe { System.alloc_zeroed(layout) };
         // SAFETY: the same.
         let again = || unsafe { System.alloc_zeroed(layout) };
-        counted(if got.is_null() { self.again(layout.size(), again) } else { got }, 0, layout.size())
+        counted(if got.is_null() { self.again(again) } else { got }, 0, layout.size())
     }
 
     unsafe fn realloc(&self, old: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        self.look_at(size);
+        // There is always room for a block that becomes smaller.
+        if size > layout.size() {
+            self.look_at(size);
+        }
         // SAFETY: by the caller's promise.
         let got = unsafe { System.realloc(old, layout, size) };
         // SAFETY: the same; a refused realloc leaves the old block as it was.
         let again = || unsafe { System.realloc(old, layout, size) };
-        counted(if got.is_null() { self.again(size, again) } else { got }, layout.size(), size)
+        counted(if got.is_null() { self.again(again) } else { got }, layout.size(), size)
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         allowance::count(layout.size(), 0);
         // SAFETY: by the caller's promise.
         unsafe { System.dealloc(block, layout) }
+    }
+}
+
+/// Reports requests that cannot fail and are larger than the reserve can be relied on to hold.
+#[cfg(feature = "pg_test")]
+pub(crate) mod report {
+    use std::backtrace::Backtrace;
+    use std::cell::Cell;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use neardup_core::memory::{self, Request};
+
+    static ASKED: AtomicBool = AtomicBool::new(false);
+
+    thread_local! {
+        static REPORTING: Cell<bool> = const { Cell::new(false) };
+    }
+
+    /// Begins to report, if the environment of the server asks for it. Called when the library is
+    /// loaded.
+    pub(crate) fn begin() {
+        ASKED.store(std::env::var_os("NEARDUP_TEST_ALLOCATIONS").is_some(), Ordering::Relaxed);
+    }
+
+    #[cold]
+    pub(super) fn large(size: usize) {
+        if memory::request() != Request::Infallible
+            || !ASKED.load(Ordering::Relaxed)
+            || REPORTING.replace(true)
+        {
+            return;
+        }
+        eprintln!("memory allocation of {size} bytes cannot fail:\n{}", Backtrace::force_capture());
+        REPORTING.set(false);
     }
 }

@@ -1,17 +1,25 @@
 //! Arguments and results of functions that SQL calls, and the C entry points of these functions.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
+use std::ffi::CStr;
 
 use pgrx::fcinfo::{pg_getarg, pg_getarg_datum};
 use pgrx::{FromDatum, IntoDatum, PgSqlErrorCode, pg_sys};
 
-use super::encoding;
 use super::error::{Result, SqlError};
+use super::{encoding, settings};
+use neardup_core::allowance::Allowance;
+use neardup_core::memory;
 
 /// Declares the C function `$symbol` that SQL calls; it runs `$body`, a function from a [`Call`] to
-/// a result with a datum.
+/// a result with a datum. It is within the setting `neardup.memory`, or else the declaration says
+/// `within` what ([`Within`]).
 macro_rules! sql_function {
     ($(#[$doc:meta])* $symbol:ident, $info:ident, $body:expr) => {
+        $crate::pg::server::call::sql_function! { $(#[$doc])* $symbol, $info, within Setting, $body }
+    };
+    ($(#[$doc:meta])* $symbol:ident, $info:ident, within $within:ident, $body:expr) => {
         #[doc = "Says that the function beside it uses the version 1 calling convention."]
         #[unsafe(no_mangle)]
         pub(crate) extern "C" fn $info() -> &'static pgrx::pg_sys::Pg_finfo_record {
@@ -26,12 +34,32 @@ macro_rules! sql_function {
         #[unsafe(no_mangle)]
         pub(crate) unsafe extern "C-unwind" fn $symbol(info: pgrx::pg_sys::FunctionCallInfo) -> pgrx::pg_sys::Datum {
             let body: fn($crate::pg::server::call::Call) -> $crate::pg::server::error::Result<pgrx::pg_sys::Datum> = $body;
+            let within = $crate::pg::server::call::Within::$within;
             // SAFETY: the outermost frame of a call.
-            unsafe { $crate::pg::server::guard::guard(|| body($crate::pg::server::call::Call::new(info))) }
+            unsafe { $crate::pg::server::guard::guard(|| $crate::pg::server::call::Call::new(info).run(within, body)) }
         }
     };
 }
 pub(crate) use sql_function;
+
+/// How much memory a call may hold, so that no call has no limit.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Within {
+    /// What `neardup.memory` says. So is every function that reads a table.
+    Setting,
+    /// As much as the calls may that it makes by statements: it holds no data itself.
+    ItsCalls,
+    /// Some times the arguments, because the function is IMMUTABLE and reads nothing else; the
+    /// state of an aggregate has an allowance of its own.
+    Arguments,
+    /// What `maintenance_work_mem` says: work on an index counts what it holds itself.
+    Maintenance,
+}
+
+thread_local! {
+    /// The allowance of the call that runs.
+    static ALLOWANCE: RefCell<Option<Allowance>> = const { RefCell::new(None) };
+}
 
 /// A call of a function by the server.
 #[derive(Debug, Clone, Copy)]
@@ -45,6 +73,41 @@ impl Call {
     /// the server passed.
     pub(crate) fn new(info: pg_sys::FunctionCallInfo) -> Self {
         Self { info }
+    }
+
+    /// Runs the body of the function, which may hold as much memory as `within` says.
+    pub(crate) fn run(
+        self,
+        within: Within,
+        body: fn(Self) -> Result<pg_sys::Datum>,
+    ) -> Result<pg_sys::Datum> {
+        /// Puts back the allowance of the call that made this one, also after an error.
+        struct Outer(Option<Allowance>);
+        impl Drop for Outer {
+            fn drop(&mut self) {
+                ALLOWANCE.set(self.0.take());
+            }
+        }
+        let bytes = match within {
+            // The allowance is that of the rows, which hold it.
+            _ if self.is_for_next_row() => None,
+            Within::Setting => Some(settings::memory()),
+            Within::ItsCalls => Some(0),
+            Within::Arguments | Within::Maintenance => None,
+        };
+        let _outer = Outer(ALLOWANCE.replace(bytes.map(Allowance::new)));
+        body(self)
+    }
+
+    /// Takes the allowance of the call, for rows that go on after it.
+    pub(crate) fn take_allowance(self) -> Option<Allowance> {
+        ALLOWANCE.take()
+    }
+
+    /// Reports whether the server asks for the next row of a set that an earlier call has begun.
+    fn is_for_next_row(self) -> bool {
+        // SAFETY: `flinfo` is set by the function manager.
+        unsafe { (*(*self.info).flinfo).fn_retset && !(*(*self.info).flinfo).fn_extra.is_null() }
     }
 
     /// Returns the number of arguments that SQL declares.
@@ -129,13 +192,31 @@ impl Call {
         })
     }
 
+    /// Returns argument `n`, which names something, or `None` if it is NULL. Errors and statements
+    /// quote it, so it may not be as long as a document.
+    pub(crate) fn name(self, n: usize) -> Result<Option<Cow<'static, str>>> {
+        const LONGEST: usize = 16 << 10;
+        let text = self.text(n)?;
+        match text.as_ref().map(|text| text.len()).filter(|&length| length > LONGEST) {
+            None => Ok(text),
+            Some(length) => Err(too_long(&format!("argument {}", n + 1), length, LONGEST)),
+        }
+    }
+
     /// Returns argument `n`, which is a JSON value, or `None` if it is NULL.
     pub(crate) fn json(self, n: usize, name: &str) -> Result<Option<serde_json::Value>> {
+        const LONGEST: usize = 48 << 10;
+        /// A value takes at most this many times the bytes of its text.
+        const TIMES: usize = 64;
         let Some(datum) = self.datum(n) else { return Ok(None) };
         // SAFETY: a jsonb, whose output is a C string.
         let json =
-            unsafe { encoding::c_string(pg_sys::OidOutputFunctionCall(pg_sys::F_JSONB_OUT.into(), datum)) };
-        serde_json::from_str(&json)
+            unsafe { CStr::from_ptr(pg_sys::OidOutputFunctionCall(pg_sys::F_JSONB_OUT.into(), datum)) };
+        let json = encoding::long_text(json)?;
+        if json.len() > LONGEST {
+            return Err(too_long(name, json.len(), LONGEST));
+        }
+        memory::with_room(TIMES * json.len(), "reading arguments", || serde_json::from_str(&json))?
             .map(Some)
             .map_err(|error| SqlError::parameter(format!("{name} cannot be read: {error}")))
     }
@@ -182,6 +263,11 @@ impl Call {
             }
         }
     }
+}
+
+fn too_long(what: &str, bytes: usize, longest: usize) -> SqlError {
+    let message = format!("{what} has {bytes} bytes, and may have {longest}");
+    SqlError::new(PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED, message)
 }
 
 /// Returns the error for an argument that must not be NULL.

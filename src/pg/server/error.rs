@@ -10,6 +10,8 @@ use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::{PgLogLevel, PgSqlErrorCode};
 
+use super::allocator;
+
 use neardup_core::error::Error;
 
 /// An error on its way to the client.
@@ -165,8 +167,10 @@ pub(crate) unsafe fn catch<T: Copy>(call: impl FnOnce() -> T) -> Result<T> {
             return Ok(result.assume_init());
         }
         pg_sys::CurrentMemoryContext = memory;
+        allocator::make_room_for_an_error();
         let error = pg_sys::CopyErrorData();
         pg_sys::FlushErrorState();
+        allocator::fill();
         Err(SqlError::Server(error))
     }
 }

@@ -1,6 +1,7 @@
 //! The outermost frame of every function that the server calls. It turns panics and errors that
 //! unwind the function into errors of the server.
 
+use std::fmt::{self, Display};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use pgrx::pg_sys;
@@ -33,16 +34,20 @@ pub(crate) unsafe fn guard<T>(body: impl FnOnce() -> Result<T>) -> T {
     }
     let ended = || {
         let outcome = catch_unwind(AssertUnwindSafe(body));
-        allocator::give_back(match &outcome {
+        let ran_out = match &outcome {
             Ok(Ok(_)) => false,
             Ok(Err(SqlError::Own { code, .. })) => *code == PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY,
             // The server's errors are not inspected here.
             Ok(Err(SqlError::Server(_))) | Err(_) => true,
-        });
+        };
+        allocator::give_back(ran_out);
+        if matches!(outcome, Ok(Err(SqlError::Own { .. }))) && ran_out {
+            allocator::make_room_for_an_error();
+        }
         match outcome {
             Ok(Ok(value)) => Ok(value),
             Ok(Err(SqlError::Own { code, message, hint })) => {
-                Err(Ended::Own(prepare(code, &message.to_string(), None, hint.as_deref())))
+                Err(Ended::Own(prepare(code, &shown(&message), None, hint.as_deref())))
             }
             Ok(Err(SqlError::Server(error))) => Err(Ended::Server(error)),
             Err(panic) => Err(Ended::Own(match panics::bug(&*panic) {
@@ -65,6 +70,24 @@ pub(crate) unsafe fn guard<T>(body: impl FnOnce() -> Result<T>) -> T {
         }
     }
     unreachable!("an ERROR does not return")
+}
+
+/// Formats a message, or its beginning if it is long: it may quote a value of the caller.
+fn shown(message: &impl Display) -> String {
+    /// More bytes than are shown ([`encoding::for_display`]).
+    const MOST: usize = 32 << 10;
+    struct Beginning(String);
+    impl fmt::Write for Beginning {
+        fn write_str(&mut self, more: &str) -> fmt::Result {
+            let room = MOST.saturating_sub(self.0.len());
+            self.0.push_str(&more[..more.floor_char_boundary(room)]);
+            if self.0.len() < MOST { Ok(()) } else { Err(fmt::Error) }
+        }
+    }
+    let mut shown = Beginning(String::new());
+    // Fails when there is enough of it.
+    let _ = fmt::write(&mut shown, format_args!("{message}"));
+    shown.0
 }
 
 /// Returns the error that unwound a call, in the server's form: an error that was raised, or an

@@ -13,7 +13,6 @@ use super::call::{Call, declared_otherwise};
 use super::error::{Result, SqlError};
 use super::guard::guard;
 use super::held::Held;
-use super::settings;
 use crate::pg::compat::attributes;
 use neardup_core::allowance::Allowance;
 
@@ -58,49 +57,13 @@ pub(crate) fn wants_all(call: Call) -> Result<bool> {
     }
 }
 
-/// Answers one call of the server: with all rows, or with the next row.
+/// Answers one call of the server: with all rows, or with the next row. From its start to its last
+/// row the search stays within the allowance of the call.
 pub(crate) fn answer<R: Rows<N>, const N: usize>(
     call: Call,
     start: impl FnOnce() -> Result<R>,
 ) -> Result<Datum> {
     if wants_all(call)? { all(call, start()?) } else { one(call, start) }
-}
-
-/// Answers one call like [`answer`], for a function that works with `neardup.memory`: from its
-/// start to its last row it stays within this setting, or ends with an error.
-pub(crate) fn answer_within_memory<R: Rows<N>, const N: usize>(
-    call: Call,
-    start: impl FnOnce() -> Result<R>,
-) -> Result<Datum> {
-    answer(call, || {
-        let allowance = Allowance::new(settings::memory());
-        Ok(WithinMemory { rows: start()?, _allowance: allowance })
-    })
-}
-
-/// The rows of a call that may use as much memory as its allowance says. The rows are dropped
-/// first.
-struct WithinMemory<R> {
-    rows: R,
-    _allowance: Allowance,
-}
-
-impl<R: Rows<N>, const N: usize> Rows<N> for WithinMemory<R> {
-    fn next(&mut self) -> Result<Option<[Datum; N]>> {
-        self.rows.next()
-    }
-
-    fn columns(&self) -> [&'static str; N] {
-        self.rows.columns()
-    }
-
-    fn nulls(&self) -> [bool; N] {
-        self.rows.nulls()
-    }
-
-    fn each(&mut self, put: &mut Put<'_, N>) -> Result<()> {
-        self.rows.each(put)
-    }
 }
 
 /// Returns all rows at once.
@@ -221,6 +184,9 @@ impl Store {
     }
 }
 
+/// A source of rows, and what it may hold.
+type Searching<R> = (R, Option<Allowance>);
+
 fn one<R: Rows<N>, const N: usize>(call: Call, start: impl FnOnce() -> Result<R>) -> Result<Datum> {
     // SAFETY: the protocol of value-per-call functions (funcapi.h). The source of rows lives in the
     // memory context of the whole query. It is dropped when the rows or the query end; after an
@@ -237,16 +203,17 @@ fn one<R: Rows<N>, const N: usize>(call: Call, start: impl FnOnce() -> Result<R>
                 check_names(descriptor, &rows.columns())?;
                 Ok((rows, pg_sys::BlessTupleDesc(descriptor)))
             })?;
-            let held = memory.leak_and_drop_on_delete(Held::new(rows));
+            // The rows are dropped first.
+            let held = memory.leak_and_drop_on_delete(Held::new((rows, call.take_allowance())));
             (*context).user_fctx = held.cast();
             (*context).tuple_desc = descriptor;
             let argument = Datum::from(held);
             pg_sys::RegisterExprContextCallback((*result).econtext, Some(end_of_query::<R>), argument);
         }
         let context = pg_sys::per_MultiFuncCall(call.info);
-        let held: *mut Held<R> = (*context).user_fctx.cast();
+        let held: *mut Held<Searching<R>> = (*context).user_fctx.cast();
         let next = match (*held).get() {
-            Some(rows) => rows.next()?.map(|values| (values, rows.nulls())),
+            Some((rows, _)) => rows.next()?.map(|values| (values, rows.nulls())),
             None => None,
         };
         match next {
@@ -275,7 +242,7 @@ unsafe extern "C-unwind" fn end_of_query<R>(argument: Datum) {
     // context is freed.
     unsafe {
         guard(|| {
-            let held: *mut Held<R> = argument.cast_mut_ptr();
+            let held: *mut Held<Searching<R>> = argument.cast_mut_ptr();
             drop((*held).take());
             Ok(())
         });

@@ -24,8 +24,18 @@ pub(crate) fn text(text: &str) -> Result<pg_sys::Datum> {
 }
 
 /// Makes a text in the server's encoding; characters that the encoding does not have become `?`.
-pub(crate) fn lossy_text(text: &str) -> Result<pg_sys::Datum> {
-    if encoding::is_utf8() { self::text(text) } else { c_text(&encoding::for_display(text)) }
+/// `what` is the text in the error for a text that would be too large.
+pub(crate) fn lossy_text(text: &str, what: &str) -> Result<pg_sys::Datum> {
+    if encoding::is_utf8() { bytea(text.as_bytes(), what) } else { bytea(&encoding::lossy(text)?, what) }
+}
+
+/// Makes a bytea, or a text of bytes in the server's encoding. `what` is the value in the error for
+/// a value that would be too large.
+pub(crate) fn bytea(bytes: &[u8], what: &str) -> Result<pg_sys::Datum> {
+    if bytes.len() > LARGEST - size_of::<i32>() {
+        return Err(too_large(what));
+    }
+    Ok(bytes.into_datum().unwrap_or(pg_sys::Datum::null()))
 }
 
 fn c_text(text: &std::ffi::CStr) -> Result<pg_sys::Datum> {
@@ -67,7 +77,7 @@ impl Strings {
     pub(crate) fn to_server(&self) -> Result<Self> {
         let mut converted = Self::default();
         for string in self.iter() {
-            converted.push(encoding::to_server(&String::from_utf8_lossy(string))?.as_bytes())?;
+            converted.push(encoding::to_server(&String::from_utf8_lossy(string))?.to_bytes())?;
         }
         Ok(converted)
     }
@@ -109,6 +119,26 @@ pub(crate) fn number_array(numbers: &[i64]) -> Result<pg_sys::Datum> {
     // read, and copied to an array in the current memory context.
     Ok(unsafe {
         pg_sys::construct_array(elements, count, pg_sys::INT8OID, 8, true, b'd' as std::ffi::c_char)
+    }
+    .into())
+}
+
+/// Makes a `uuid[]` of numbers.
+pub(crate) fn uuid_array(numbers: &[u128]) -> Result<pg_sys::Datum> {
+    if numbers.len() > (LARGEST - ARRAY_HEADER) / size_of::<u128>() {
+        return Err(too_large(&format!("an array of {} values", numbers.len())));
+    }
+    let mut uuids: Vec<[u8; 16]> = Vec::new();
+    memory::reserve(&mut uuids, numbers.len(), "making an array")?;
+    uuids.extend(numbers.iter().map(|number| number.to_be_bytes()));
+    let mut elements: Vec<pg_sys::Datum> = Vec::new();
+    memory::reserve(&mut elements, numbers.len(), "making an array")?;
+    elements.extend(uuids.iter().map(|uuid| pg_sys::Datum::from(uuid.as_ptr())));
+    // SAFETY: a uuid is its bytes, which stay in place until they are copied; their number fits in
+    // an int.
+    Ok(unsafe {
+        let (of, count) = (elements.as_mut_ptr(), elements.len() as i32);
+        pg_sys::construct_array(of, count, pg_sys::UUIDOID, 16, false, b'c' as std::ffi::c_char)
     }
     .into())
 }

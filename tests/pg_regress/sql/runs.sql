@@ -38,6 +38,9 @@ SELECT * FROM cut_repeats('docs', 4, text_column => 'body', tokenizer => 'html')
 -- Two texts.
 SELECT * FROM shared_runs('a b c d e f', 'x C, D! e y a b', 2);
 SELECT s.tokens, substring(b.body from lower(right_span) for upper(right_span) - lower(right_span)) FROM docs a, docs b, shared_runs(a.body, b.body, 6) s WHERE a.id = 7 AND b.id = 8;
+-- In the order of their places. Of very many runs each is found when it is asked for.
+SELECT * FROM shared_runs('a b a b', 'b a b a', 1);
+SELECT shared_runs(repeat('a b c ', 8000), repeat('a b c d e ', 5000), 1) LIMIT 3;
 SELECT * FROM shared_runs('a', NULL) UNION ALL SELECT * FROM shared_runs('', '', 1);
 -- The method.
 SELECT left_id, right_id, round(similarity::numeric, 3) FROM near_duplicates('docs', 0.4, text_column => 'body', method => 'runs', options => '{"min_run": 5}') ORDER BY 1, 2;

@@ -19,7 +19,7 @@ use hashbrown::HashTable;
 use super::blocks::CHECK_EVERY;
 use super::codes::Codes;
 use super::disjoint_sets::DisjointSets;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
 use crate::features::windows::Windows;
 use crate::features::winnowing::Winnowing;
@@ -126,7 +126,7 @@ impl Grouping {
         let size = room.min(expected / count + 1);
         for _ in 0..count {
             let mut table = HashTable::new();
-            table.try_reserve(size, Gram::key).map_err(|_| Error::OutOfMemory { doing: DOING })?;
+            memory::attempt(DOING, || table.try_reserve(size, Gram::key))?;
             memory::push(&mut self.tables, table, DOING)?;
         }
         Ok(())
@@ -259,7 +259,7 @@ impl Gram {
             sets.unite(self.place, known.place);
             return Ok(());
         }
-        table.try_reserve(1, Self::key).map_err(|_| Error::OutOfMemory { doing: DOING })?;
+        memory::attempt(DOING, || table.try_reserve(1, Self::key))?;
         table.insert_unique(self.key(), *self, Self::key);
         Ok(())
     }

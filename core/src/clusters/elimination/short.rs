@@ -7,7 +7,7 @@ use hashbrown::HashTable;
 
 use super::blocks::{CHECK_EVERY, STAYS};
 use super::codes::Codes;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
 use crate::features::windows::Windows;
 use crate::memory;
@@ -79,7 +79,7 @@ impl<'a> Substrings<'a> {
                 let part = code.part(at, length);
                 if self.find(part).is_none() {
                     let again = |known: &Substring<'_>| known.hash;
-                    self.table.try_reserve(1, again).map_err(|_| Error::OutOfMemory { doing: DOING })?;
+                    memory::attempt(DOING, || self.table.try_reserve(1, again))?;
                     let found = Substring { text: part.0, hash: part.1, first: AtomicU32::new(STAYS.text) };
                     self.table.insert_unique(part.1, found, again);
                 }

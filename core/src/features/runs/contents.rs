@@ -73,6 +73,10 @@ impl Contents {
         Ok(())
     }
 
+    fn tokens(&self) -> usize {
+        self.prefixes.len().saturating_sub(1)
+    }
+
     /// Returns the number of windows of the text.
     pub fn windows(&self) -> usize {
         self.prefixes.len().saturating_sub(self.length)
@@ -107,6 +111,52 @@ impl Contents {
     }
 }
 
+/// The powers with which rows of tokens of two texts are compared, whose lengths are powers of two.
+#[derive(Debug)]
+pub struct Doublings([[u64; 2]; u32::BITS as usize]);
+
+impl Default for Doublings {
+    fn default() -> Self {
+        let mut last = BASES;
+        Self(std::array::from_fn(|_| {
+            let power = last;
+            last = power.map(|power| multiply_add(power, power, 0));
+            power
+        }))
+    }
+}
+
+impl Doublings {
+    /// Returns how many tokens two texts have in common one after the other, from these places on.
+    /// O(log tokens).
+    pub fn common(&self, [a, b]: [&Contents; 2], from: [usize; 2]) -> usize {
+        let room = (a.tokens() - from[0]).min(b.tokens() - from[1]);
+        let (mut common, mut step) = (0, 0);
+        let is_common = |common: usize, step: usize| {
+            common + (1 << step) <= room
+                && (0..2).all(|base| {
+                    let [of_a, of_b] = [(a, from[0]), (b, from[1])].map(|(text, first)| {
+                        let (before, after) =
+                            (text.prefixes[first + common], text.prefixes[first + common + (1 << step)]);
+                        let lost = multiply_add(before[base], self.0[step][base], 0);
+                        reduce(u128::from(after[base] + PRIME - lost))
+                    });
+                    of_a == of_b
+                })
+        };
+        while is_common(common, step) {
+            common += 1 << step;
+            step += 1;
+        }
+        for step in (0..step).rev() {
+            if is_common(common, step) {
+                common += 1 << step;
+            }
+        }
+        common
+    }
+}
+
 /// Returns the hash of a row of tokens of any length. Rows of distinct lengths have distinct
 /// hashes, like rows of distinct tokens.
 pub fn content(tokens: &[u64]) -> u128 {
@@ -138,6 +188,29 @@ mod tests {
                         prop_assert_eq!(contents.of_row(i, n) == contents.of_row(j, n), equal);
                         prop_assert!(n == 1 || contents.of_row(i, n) != contents.of_row(j, n - 1));
                     }
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn common_tokens_are_counted(
+            a in prop::collection::vec(0..2u64, 0..40),
+            b in prop::collection::vec(0..2u64, 0..40),
+            same in 0..70usize,
+        ) {
+            let texts = [a, b].map(|own| own.into_iter().chain((0..same as u64).map(|n| n % 3)).collect::<Vec<_>>());
+            let contents = texts.each_ref().map(|tokens| {
+                let mut contents = Contents::new(3);
+                contents.set(tokens, &Stop::default()).unwrap();
+                contents
+            });
+            let doublings = Doublings::default();
+            for i in 0..=texts[0].len() {
+                for j in 0..=texts[1].len() {
+                    let expected = texts[0][i..].iter().zip(&texts[1][j..]).take_while(|(x, y)| x == y).count();
+                    prop_assert_eq!(doublings.common([&contents[0], &contents[1]], [i, j]), expected);
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use hashbrown::HashTable;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::executor::{self, Stop};
 use crate::memory;
 
@@ -70,7 +70,7 @@ impl Distinct {
                     memory::extend(&mut self.words, set, DOING)?;
                     let mut table = std::mem::take(&mut self.table);
                     let hash = |&other: &u32| self.fingerprint(other);
-                    table.try_reserve(1, hash).map_err(|_| Error::OutOfMemory { doing: DOING })?;
+                    memory::attempt(DOING, || table.try_reserve(1, hash))?;
                     table.insert_unique(fingerprint, number, hash);
                     self.table = table;
                     number

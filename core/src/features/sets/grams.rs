@@ -6,13 +6,14 @@ use std::ops::Range;
 use super::collect::Collector;
 use super::order::{Ordered, order};
 use super::spill::Spill;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::executor::{self, Executor};
 use crate::features::dictionary::Dictionary;
 use crate::features::dictionary::numbering::number;
 use crate::features::texts::Texts;
 use crate::features::tokens::{Document, FeatureSpec, Tokenizer};
 use crate::files::TempFiles;
+use crate::memory;
 
 /// The gram sets of some texts.
 #[derive(Debug)]
@@ -62,7 +63,7 @@ pub fn gram_sets(
             // For a single text that is larger than a batch, the grams should not be held twice.
             if to == from + 1 && texts.text(from).len() > most {
                 let mut state = (&mut collectors[0], &mut dictionary);
-                let text = Document::Text(copy(texts.text(from))?);
+                let text = Document::Text(memory::copied(texts.text(from), "cutting a text into grams")?);
                 executor::one(executor, &mut state, |(collector, dictionary), stop| {
                     collector.add_at_once(from, &text, dictionary, stop)
                 })?;
@@ -119,17 +120,13 @@ fn collect(
     debug_assert_eq!(from, range.end);
     executor::each(executor, &mut shares, |(collector, range), stop| {
         while let Some(text) = range.clone().next() {
-            collector.add(text, &Document::Text(copy(texts.text(text))?), stop)?;
+            collector.add(
+                text,
+                &Document::Text(memory::copied(texts.text(text), "cutting a text into grams")?),
+                stop,
+            )?;
             range.start += 1;
         }
         Ok(())
     })
-}
-
-fn copy(text: &str) -> Result<String> {
-    let mut copy = String::new();
-    copy.try_reserve_exact(text.len())
-        .map_err(|_| Error::OutOfMemory { doing: "cutting a text into grams" })?;
-    copy.push_str(text);
-    Ok(copy)
 }

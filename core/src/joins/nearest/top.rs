@@ -4,7 +4,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::memory;
 
 /// A row that is similar to a record. The worst of some rows is the greatest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,9 +48,7 @@ impl Top {
         const FEW: usize = 32;
         if self.partners.len() < self.most {
             let more = if self.partners.is_empty() { self.most.min(FEW) } else { 1 };
-            self.partners
-                .try_reserve(more)
-                .map_err(|_| Error::OutOfMemory { doing: "keeping the nearest" })?;
+            memory::attempt("keeping the nearest", || self.partners.try_reserve(more))?;
             self.partners.push(partner);
             return Ok(true);
         }

@@ -163,7 +163,7 @@ impl<'a> TokenRanks<'a> {
     pub fn to_text(&self, stop: &Stop) -> Result<String> {
         let mut text = format!("ranks:v{VERSION}:");
         push_hex(&mut text, self.hashes.as_flattened(), stop)?;
-        text.push(':');
+        memory::append(&mut text, ":", DOING)?;
         push_hex(&mut text, self.ranks.as_flattened(), stop)?;
         Ok(text)
     }

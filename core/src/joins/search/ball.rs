@@ -203,18 +203,12 @@ impl<'a> SetBall<'a> {
 
     /// Returns the document at the centre.
     pub fn document(&self) -> Result<Document> {
-        let own = |text: &str| {
-            let mut own = String::new();
-            memory::reserve_text(&mut own, text.len(), DOING)?;
-            own.push_str(text);
-            Ok(own)
-        };
         Ok(match self.middle {
-            Middle::Text(text) => Document::Text(own(text)?),
+            Middle::Text(text) => Document::Text(memory::copied(text, DOING)?),
             Middle::Tokens(tokens) => {
                 let mut all = Vec::new();
                 for token in tokens {
-                    memory::push(&mut all, own(token)?, DOING)?;
+                    memory::push(&mut all, memory::copied(token, DOING)?, DOING)?;
                 }
                 Document::Tokens(all)
             }

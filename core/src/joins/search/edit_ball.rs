@@ -152,14 +152,6 @@ impl EditVerifier {
     }
 }
 
-/// Returns a copy of a text.
-pub fn own(text: &str) -> Result<String> {
-    let mut own = String::new();
-    memory::reserve_text(&mut own, text.len(), DOING)?;
-    own.push_str(text);
-    Ok(own)
-}
-
 /// Returns the number of characters of a text.
 pub fn characters(text: &str) -> u32 {
     // No text of the server has more characters than 32 bits can count.

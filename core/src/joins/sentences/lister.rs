@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::signature_lists::{DOING, SignatureLists};
 use super::stop_rules::{Sites, StopRules};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::features::texts::Distinct;
 use crate::memory;
 
@@ -110,7 +110,7 @@ impl<'a> ListMaker<'a> {
         for &row in entries.iter().flat_map(|entry| self.rows(entry[1] as u32)) {
             let site = sites[row as usize];
             if site != u32::MAX {
-                of_site.try_reserve(1).map_err(|_| Error::OutOfMemory { doing: DOING })?;
+                memory::attempt(DOING, || of_site.try_reserve(1))?;
                 *of_site.entry(site).or_insert(0) += 1;
             }
         }

@@ -18,7 +18,7 @@ use super::found::FoundPairs;
 use super::inputs::Inputs;
 use super::posting::Posting;
 use super::postings::Postings;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
 use crate::features::sets::records::Records;
 use crate::memory;
@@ -212,7 +212,7 @@ impl<const W: usize> Engine for BitmapJoin<W> {
                 at += fit;
                 work += fit * each;
                 if work >= COMPARISONS_A_UNIT {
-                    units.try_reserve(1).map_err(|_| Error::OutOfMemory { doing: DOING })?;
+                    memory::attempt(DOING, || units.try_reserve(1))?;
                     units.push_back(from..at);
                     (from, work) = (at, 0);
                 }

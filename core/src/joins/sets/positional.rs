@@ -10,7 +10,7 @@ use super::inputs::{Inputs, Needs};
 use super::posting::Posting;
 use super::postings::Postings;
 use super::suffix::hamming_at_least;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::executor::Stop;
 use crate::joins::{Counts, RecordPair};
 use crate::memory;
@@ -56,7 +56,7 @@ impl Engine for Positional {
         for probe in 0..probes {
             tokens += 1 + inputs.probing_prefix(probe).tokens.len();
             if tokens >= TOKENS_A_UNIT || probe + 1 == probes {
-                units.try_reserve(1).map_err(|_| Error::OutOfMemory { doing: DOING })?;
+                memory::attempt(DOING, || units.try_reserve(1))?;
                 units.push_back(from..probe + 1);
                 (from, tokens) = (probe + 1, 0);
             }

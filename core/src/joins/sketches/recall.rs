@@ -12,7 +12,7 @@ use super::buckets::{Buckets, MostNeighbours};
 use super::counting::Counted;
 use super::record_sets::{first_row, for_each_part, sampled};
 use super::technique::{MinhashBands, Technique, Verify};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
 use crate::features::hash_sets::{HashSets, shared};
 use crate::features::signatures::Signatures;
@@ -76,10 +76,7 @@ impl SamplePostings {
         let bits = (all.len() * 16).next_power_of_two().max(64) / 64;
         let mut postings =
             Self { table: HashTable::new(), records: Vec::new(), bits: memory::filled(0, bits, DOING)? };
-        postings
-            .table
-            .try_reserve(all.len(), |&(token, ..)| mix(token))
-            .map_err(|_| Error::OutOfMemory { doing: DOING })?;
+        memory::attempt(DOING, || postings.table.try_reserve(all.len(), |&(token, ..)| mix(token)))?;
         let mut from = 0;
         while from < all.len() {
             let token = all[from].0;

@@ -11,6 +11,7 @@ use super::diff::Compared;
 use super::passages::Word;
 use crate::error::Result;
 use crate::executor::Stop;
+use crate::memory;
 
 /// The result of a method.
 #[derive(Debug)]
@@ -113,7 +114,7 @@ fn marked(compared: &Compared<'_>, stretches: &[Stretch], width: usize, stop: &S
             a != b && shown < stretches.len()
         };
         let run = Run { side, range: range.clone(), marks, spaced, bare, ends: if common { 20 } else { 40 } };
-        run.put(&mut lines, compared);
+        run.put(&mut lines, compared)?;
         differs = !common && side == 0;
     }
     let full = lines.full();
@@ -139,7 +140,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn put(&self, lines: &mut Lines, compared: &Compared<'_>) {
+    fn put(&self, lines: &mut Lines, compared: &Compared<'_>) -> Result<()> {
         let Self { side, range, ends, .. } = self;
         let (text, words) = (compared.texts()[*side], &compared.words()[*side]);
         let left_out = range.len().saturating_sub(2 * ends);
@@ -154,7 +155,7 @@ impl Run<'_> {
                 }
                 spaced = true;
             }
-            let mut word = with_marks(text, words, number);
+            let mut word = with_marks(text, words, number)?;
             if last && self.bare {
                 let closing = closing(text, words, number).chars().take(MOST_MARKS);
                 let closing: usize = closing.map(|c| plain(c).len_utf8()).sum();
@@ -168,6 +169,7 @@ impl Run<'_> {
             }
             lines.word(&word, spaced);
         }
+        Ok(())
     }
 }
 
@@ -179,8 +181,9 @@ fn is_spaced(compared: &Compared<'_>, side: usize, number: usize) -> bool {
     text[before..word.bytes.start].contains(char::is_whitespace)
 }
 
-/// Returns a word with the punctuation that touches it.
-fn with_marks(text: &str, words: &[Word], number: usize) -> String {
+/// Returns a word with the punctuation that touches it, and room for the marks of a difference.
+fn with_marks(text: &str, words: &[Word], number: usize) -> Result<String> {
+    const AROUND: usize = 16 * MOST_MARKS;
     let Range { start, end } = words[number].bytes.clone();
     let before = &text[if number == 0 { 0 } else { words[number - 1].bytes.end }..start];
     // Text between two words without a space belongs to the first of them.
@@ -188,7 +191,11 @@ fn with_marks(text: &str, words: &[Word], number: usize) -> String {
     let opening: Vec<char> =
         before.chars().rev().take(MOST_MARKS).take_while(|c| touches && !c.is_whitespace()).collect();
     let closing = closing(text, words, number).chars().take(MOST_MARKS);
-    opening.into_iter().rev().chain(text[start..end].chars()).chain(closing).map(plain).collect()
+    let mut word = String::new();
+    // What stands for a character has no more bytes.
+    memory::reserve_text(&mut word, end - start + AROUND, "showing words")?;
+    word.extend(opening.into_iter().rev().chain(text[start..end].chars()).chain(closing).map(plain));
+    Ok(word)
 }
 
 /// Returns the punctuation that touches the end of a word.

@@ -69,7 +69,7 @@ impl Population {
             proposals.offer(*pair, 1, hashes).expect("memory");
         }
         let mut given = Answers::default();
-        for proposal in proposals.choose(curve.strata(), curve.suggest().threshold) {
+        for proposal in proposals.choose(curve.strata(), curve.suggest().threshold).expect("memory") {
             let yes = answers[numbers[&(proposal.of.left, proposal.of.right)]];
             given.add(Some(proposal.of.similarity), yes);
         }

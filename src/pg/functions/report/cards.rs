@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 
 use super::arguments::ReportArguments;
-use super::documents::{Digest, Documents};
+use super::documents::{Digest, Documents, with_room};
 use crate::pg::server::error::Result;
 use neardup_core::clusters::grouping::{Cluster, Clusters};
 use neardup_core::clusters::homes::Homes;
 use neardup_core::clusters::links::Link;
 use neardup_core::clusters::summary::Summary;
 use neardup_core::executor::{self, Executor};
+use neardup_core::memory;
 use neardup_core::report::cluster::{Entry, Line, Shown, Version};
 use neardup_core::report::page::Page;
 use neardup_core::report::pair::Document;
@@ -61,7 +62,7 @@ impl Cards<'_> {
         {
             let links = weak.remove(number).unwrap_or_default();
             let shown = self.shown(*number, listed, &links)?;
-            executor::one(executor, page, |page, stop| page.add_cluster(&shown, stop))?;
+            executor::one(executor, page, |page, stop| with_room(|| page.add_cluster(&shown, stop))?)?;
             rest = others;
         }
         for numbers in rest.chunks(LINES_AT_ONCE) {
@@ -76,12 +77,14 @@ impl Cards<'_> {
                     break;
                 }
                 let cluster = self.clusters.get(number);
-                page.add_line(&Line {
-                    id: self.documents.id(cluster.id),
-                    representative: texts.remove(&cluster.representative).unwrap_or_default(),
-                    size: cluster.members.len(),
-                    summary: self.summaries[number],
-                });
+                with_room(|| {
+                    page.add_line(&Line {
+                        id: self.documents.id(cluster.id),
+                        representative: texts.remove(&cluster.representative).unwrap_or_default(),
+                        size: cluster.members.len(),
+                        summary: self.summaries[number],
+                    })
+                })?;
             }
         }
         Ok(())
@@ -129,7 +132,7 @@ impl Cards<'_> {
     /// Groups the documents of a cluster by their text: first the text of the representative, then
     /// the texts that differ most from it.
     fn by_text(&self, cluster: &Cluster<'_>, listed: usize) -> Result<Vec<Group>> {
-        let mut places: Vec<usize> = (0..cluster.members.len()).collect();
+        let mut places: Vec<usize> = memory::collect(0..cluster.members.len(), "grouping documents")?;
         let likeness = |place: usize| (cluster.similarity[place] * 1e15) as i64;
         places.sort_by_key(|&place| {
             let is_other = cluster.members[place] != cluster.representative;

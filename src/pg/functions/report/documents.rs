@@ -14,7 +14,17 @@ use crate::pg::request::example::literal;
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::encoding;
 use crate::pg::server::error::Result;
+use neardup_core::error::Result as CoreResult;
+use neardup_core::memory;
+use neardup_core::report::page::MOST_BYTES;
 use neardup_core::report::pair::{Document, MOST_CHARACTERS};
+
+const DOING: &str = "making a report";
+
+/// Writes a part of the page, which takes a few times the bytes of the whole page at most.
+pub(super) fn with_room<T>(write: impl FnOnce() -> T) -> CoreResult<T> {
+    memory::with_room(8 * MOST_BYTES, DOING, write)
+}
 
 /// Documents by vertex.
 pub(super) struct Documents<'a> {
@@ -72,7 +82,7 @@ impl<'a> Documents<'a> {
                 document.text.truncate(end);
                 document.is_cut = true;
             }
-            documents.insert(vertex, document);
+            memory::insert(&mut documents, vertex, document, DOING).map(|_| ())
         })?;
         Ok(documents)
     }
@@ -85,7 +95,7 @@ impl<'a> Documents<'a> {
         );
         let mut digests = HashMap::new();
         self.read(vertices, "NULL::pg_catalog.text", &digest, |vertex, found| {
-            digests.insert(vertex, (found.document.title, found.digest));
+            memory::insert(&mut digests, vertex, (found.document.title, found.digest), DOING).map(|_| ())
         })?;
         Ok(digests)
     }
@@ -96,7 +106,7 @@ impl<'a> Documents<'a> {
         vertices: impl IntoIterator<Item = u32>,
         text: &str,
         digest: &str,
-        mut each: impl FnMut(u32, DocumentText),
+        mut each: impl FnMut(u32, DocumentText) -> CoreResult<()>,
     ) -> Result<()> {
         const IDS_A_QUERY: usize = 256;
         const ROWS_A_FETCH: usize = 16;
@@ -107,7 +117,7 @@ impl<'a> Documents<'a> {
             Some(title) => format!("pg_catalog.left({title}, {TITLE})"),
             None => "NULL::pg_catalog.text".to_owned(),
         };
-        let vertices: Vec<u32> = vertices.into_iter().collect();
+        let vertices: Vec<u32> = memory::collect(vertices, DOING)?;
         for vertices in vertices.chunks(IDS_A_QUERY) {
             let list = vertices.iter().map(|&vertex| {
                 let id = self.id(vertex);
@@ -135,7 +145,7 @@ impl<'a> Documents<'a> {
                 let bytes = |value: Option<pg_sys::Datum>| value.map(|value| unsafe { varlena_bytes(value) });
                 let string = |value| -> Result<Option<String>> {
                     let Some(bytes) = bytes(value) else { return Ok(None) };
-                    Ok(encoding::to_utf8(bytes)?.map(|text| text.into_owned()))
+                    Ok(encoding::to_utf8(bytes)?.map(|text| memory::owned(text, DOING)).transpose()?)
                 };
                 let document = Document {
                     id: self.id(vertex as u32),
@@ -143,7 +153,7 @@ impl<'a> Documents<'a> {
                     text: string(text)?.unwrap_or_default(),
                     is_cut: false,
                 };
-                each(vertex as u32, DocumentText { document, digest: bytes(digest).map(<[u8]>::to_vec) });
+                each(vertex as u32, DocumentText { document, digest: bytes(digest).map(<[u8]>::to_vec) })?;
                 Ok(())
             })?;
         }

@@ -10,7 +10,7 @@ use pgrx::pg_sys::{self, Datum};
 
 use self::arguments::{ReportArguments, as_called};
 use self::cards::{Cards, LARGE, is_chain};
-use self::documents::Documents;
+use self::documents::{Documents, with_room};
 use super::clusters::{Grouped, Joined, how};
 use crate::pg::request::Request;
 use crate::pg::request::form::{self, Form};
@@ -110,7 +110,7 @@ fn report(call: Call, form: Form) -> Result<Datum> {
         least_run,
         warnings: warnings(&clusters, vertices),
     };
-    text(&page.finish(&facts))
+    text(&with_room(|| page.finish(&facts))?)
 }
 
 /// Returns the start time of the statement in the session's time zone, without fractions of a
@@ -156,7 +156,9 @@ fn add_pairs(
         for edge in edges {
             let none = Document::default();
             let of = [edge.left, edge.right].map(|vertex| texts.get(&vertex).unwrap_or(&none));
-            executor::one(executor, page, |page, stop| page.add_pair(of, edge.similarity, stop))?;
+            executor::one(executor, page, |page, stop| {
+                with_room(|| page.add_pair(of, edge.similarity, stop))?
+            })?;
         }
     }
     Ok(())
@@ -175,7 +177,7 @@ fn add_runs(page: &mut Page, request: &Request) -> Result<Option<u64>> {
     for run in runs {
         let (tokens, documents) = (run.tokens.into(), run.documents.into());
         let (id, text, is_cut) = (ids.show(run.row), run.beginning, run.is_cut);
-        page.add_run(&Repeated { id, text, is_cut, tokens, documents });
+        with_room(|| page.add_run(&Repeated { id, text, is_cut, tokens, documents }))?;
     }
     Ok(Some(least as u64))
 }

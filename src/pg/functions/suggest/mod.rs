@@ -23,7 +23,7 @@ use neardup_core::suggest::labelled::labelled;
 sql_function! {
     /// `suggest(docs, id_column, text_column, sample, labels, min_precision)`
     neardup_suggest, pg_finfo_neardup_suggest, |call| {
-        set_returning::answer_within_memory(call, || Suggestions::new(call))
+        set_returning::answer(call, || Suggestions::new(call))
     }
 }
 

@@ -29,7 +29,7 @@ const DOING: &str = "reading texts";
 const COLUMNS: usize = 7;
 
 fn answer(call: Call, form: Form) -> Result<Datum> {
-    set_returning::answer_within_memory(call, || Chosen::new(call, form))
+    set_returning::answer(call, || Chosen::new(call, form))
 }
 
 /// The chosen pairs as rows.
@@ -64,15 +64,15 @@ impl Chosen {
         let mut proposals = Proposals::new(wanted);
         let survey = Survey::new(&request, given, Some(&mut proposals))?;
         let boundary = survey.curve.suggest().threshold;
-        let chosen = proposals.choose(survey.curve.strata(), boundary);
-        let rows = survey.rows(&chosen);
+        let chosen = proposals.choose(survey.curve.strata(), boundary)?;
+        let rows = survey.rows(&chosen)?;
         let ids = survey.finished.left;
         let order = ids.in_order(&survey.finished.executor)?;
         Ok(Self {
             source: request.left,
             ids,
             order,
-            pairs: chosen.into_iter().zip(rows).collect(),
+            pairs: memory::collect(chosen.into_iter().zip(rows), DOING)?,
             at: 0,
             texts: Vec::new(),
             texts_from: 0,

@@ -15,6 +15,7 @@ use crate::pg::request::form::{Argument, Named, SUGGEST_PAIRS};
 use crate::pg::request::{Request, at_least_one, such_as};
 use crate::pg::server::error::Result;
 use neardup_core::joins::pairs::{Pair, Pairs};
+use neardup_core::memory;
 use neardup_core::methods::Method;
 use neardup_core::methods::sets::Sets;
 use neardup_core::suggest::curve::Curve;
@@ -22,6 +23,8 @@ use neardup_core::suggest::profile::{Parts, TextProfile};
 use neardup_core::suggest::proposals::{Proposal, Proposals, rows_of};
 use neardup_core::suggest::shares::{Shares, WholesAndParts};
 use neardup_core::verify::measure::Measure;
+
+const DOING: &str = "joining a sample";
 
 /// The sample of a call and what it shows.
 pub(super) struct Survey {
@@ -80,7 +83,7 @@ impl Survey {
         let mut finished = reading.finish();
         let ids = &finished.left;
         // Texts that are the same to the first join are the same here, whatever rows come first.
-        let hashes = self.hashes_of_equal_rows();
+        let hashes = self.hashes_of_equal_rows()?;
         let hash = |row: u32| hashes.get(&ids.hash(row)).copied().unwrap_or_else(|| ids.hash(row));
         loop {
             let known = pairs.certain();
@@ -100,19 +103,22 @@ impl Survey {
             let rows = rows.len() as u64;
             parts.add_with_runs([0, 0], rows * (rows - 1) / 2);
         }
-        let texts: HashSet<u64> = (0..ids.len() as u32).map(hash).collect();
+        let mut texts = HashSet::new();
+        memory::attempt(DOING, || texts.try_reserve(ids.len()))?;
+        texts.extend((0..ids.len() as u32).map(hash));
         Ok(parts.finish(self.curve.suggest().threshold, &texts, documents))
     }
 
     /// Returns for the hash of each row with equal rows that of all these rows.
-    fn hashes_of_equal_rows(&self) -> HashMap<u64, u64> {
+    fn hashes_of_equal_rows(&self) -> Result<HashMap<u64, u64>> {
         let ids = &self.finished.left;
         let mut hashes = HashMap::new();
         for (rows, _) in self.pairs.equal_rows() {
             let hash = rows.iter().map(|&row| ids.hash(row)).fold(u64::MAX, u64::min);
+            memory::attempt(DOING, || hashes.try_reserve(rows.len()))?;
             hashes.extend(rows.iter().map(|&row| (ids.hash(row), hash)));
         }
-        hashes
+        Ok(hashes)
     }
 
     /// Joins the sample.
@@ -129,7 +135,7 @@ impl Survey {
             for (rows, are_pairs) in pairs.equal_rows() {
                 check_for_interrupts!();
                 let hash = rows.iter().map(|&row| ids.hash(row)).fold(u64::MAX, u64::min);
-                hashes.insert(rows[0], hash);
+                memory::insert(&mut hashes, rows[0], hash, DOING)?;
                 if let Some(proposals) = &mut proposals
                     && are_pairs
                 {
@@ -160,17 +166,18 @@ impl Survey {
     }
 
     /// Returns the rows of proposed pairs, the lesser id first.
-    pub(super) fn rows(&self, proposals: &[Proposal]) -> Vec<[u32; 2]> {
+    pub(super) fn rows(&self, proposals: &[Proposal]) -> Result<Vec<[u32; 2]>> {
         let ids = &self.finished.left;
-        let wanted: HashSet<u32> =
-            proposals.iter().flat_map(|proposal| [proposal.of.left, proposal.of.right]).collect();
-        let in_order = |rows: &[u32]| {
-            let mut rows = rows.to_vec();
-            rows.sort_unstable_by(|&a, &b| ids.before(b, a).cmp(&ids.before(a, b)));
-            rows
-        };
-        let of_several = self.pairs.equal_rows().filter(|(rows, _)| wanted.contains(&rows[0]));
-        let groups: HashMap<u32, Vec<u32>> = of_several.map(|(rows, _)| (rows[0], in_order(rows))).collect();
+        let mut wanted = HashSet::new();
+        memory::attempt(DOING, || wanted.try_reserve(2 * proposals.len()))?;
+        wanted.extend(proposals.iter().flat_map(|proposal| [proposal.of.left, proposal.of.right]));
+        let mut groups: HashMap<u32, Vec<u32>> = HashMap::new();
+        for (rows, _) in self.pairs.equal_rows().filter(|(rows, _)| wanted.contains(&rows[0])) {
+            let mut in_order = Vec::new();
+            memory::extend(&mut in_order, rows, DOING)?;
+            in_order.sort_unstable_by(|&a, &b| ids.before(b, a).cmp(&ids.before(a, b)));
+            memory::insert(&mut groups, rows[0], in_order, DOING)?;
+        }
         let of = |proposal: &Proposal| {
             let Pair { left, right, .. } = proposal.of;
             check_for_interrupts!();
@@ -186,7 +193,7 @@ impl Survey {
             let [a, b] = rows_of(lesser, other, proposal.number);
             if ids.before(a, b) { [a, b] } else { [b, a] }
         };
-        proposals.iter().map(of).collect()
+        Ok(memory::collect(proposals.iter().map(of), DOING)?)
     }
 }
 

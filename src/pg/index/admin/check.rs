@@ -30,7 +30,7 @@ use neardup_core::hash;
 
 sql_function! {
     /// `signature_index_check(regclass, heapallindexed bool) → void`
-    neardup_signature_index_check, pg_finfo_neardup_signature_index_check, |call| {
+    neardup_signature_index_check, pg_finfo_neardup_signature_index_check, within Maintenance, |call| {
         let heap = call.need::<bool>(1, "heapallindexed")?;
         on_index(call, pg_sys::AccessShareLock, |opened| {
             shards::refuse(&opened, if heap { "signature_index_check(c.oid, true)" } else { "signature_index_check(c.oid)" }, "count(*)")?;

@@ -7,20 +7,18 @@ use crate::pg::index::am::user_index::{Opened, on_index};
 use crate::pg::index::layout::meta::Directory;
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::sets::probe::Unfit;
-use crate::pg::server::call::{sql_function, varlena_bytes};
+use crate::pg::server::call::sql_function;
 use crate::pg::server::error::SqlError;
 
 sql_function! {
     /// `signature_index_fits(regclass, text_ball) → text`
     neardup_signature_index_fits, pg_finfo_neardup_signature_index_fits, |call| {
-        // SAFETY: a STRICT function; a ball is a varlena.
-        let ball = call.datum(1).map(|ball| unsafe { varlena_bytes(ball).to_vec() });
-        let ball = ball.unwrap_or_default();
+        let ball = call.bytes(1).unwrap_or_default();
         let why = on_index(call, pg_sys::AccessShareLock, |Opened { index, .. }| {
             let keys = Keys::of(index, &Directory::read(index).meta);
             let why = match (&keys.sets, &keys.grams) {
-                (Some(sets), _) => sets.unfit(&ball),
-                (None, Some(grams)) => grams.unfit(&ball),
+                (Some(sets), _) => sets.unfit(ball),
+                (None, Some(grams)) => grams.unfit(ball),
                 (None, None) => {
                     let message = format!("index \"{}\" is of class {}, which has no sets", index.name(), keys.class.name());
                     return Err(SqlError::new(PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE, message)

@@ -25,7 +25,7 @@ use crate::pg::server::set_returning::record;
 
 sql_function! {
     /// `signature_index_merge(regclass) → int`
-    neardup_signature_index_merge, pg_finfo_neardup_signature_index_merge, |call| {
+    neardup_signature_index_merge, pg_finfo_neardup_signature_index_merge, within Maintenance, |call| {
         // SAFETY: reads the state of the server.
         if unsafe { pg_sys::RecoveryInProgress() } {
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_READ_ONLY_SQL_TRANSACTION,
@@ -103,7 +103,7 @@ fn count(index: Index, counts: &mut Counts) -> Looked<()> {
 
 sql_function! {
     /// `signature_index_stats(regclass) → record`
-    neardup_signature_index_stats, pg_finfo_neardup_signature_index_stats, |call| {
+    neardup_signature_index_stats, pg_finfo_neardup_signature_index_stats, within Maintenance, |call| {
         let values = on_index(call, pg_sys::AccessShareLock, |opened| {
             shards::refuse(&opened, "signature_index_stats(c.oid)", "row_to_json(s)")?;
             Ok(describe(opened.index, opened.shows_values()))

@@ -22,22 +22,22 @@ use crate::pg::server::call::sql_function;
 
 sql_function! {
     /// `signature_class(bigint[]) → int`: returns the number of the class. The argument is ignored.
-    neardup_signature_class_bigint, pg_finfo_neardup_signature_class_bigint, |call| Ok(call.give(Some(Class::Bigint as i32)))
+    neardup_signature_class_bigint, pg_finfo_neardup_signature_class_bigint, within Arguments, |call| Ok(call.give(Some(Class::Bigint as i32)))
 }
 
 sql_function! {
     /// `signature_class(uuid[]) → int`: like `signature_class(bigint[])`.
-    neardup_signature_class_uuid, pg_finfo_neardup_signature_class_uuid, |call| Ok(call.give(Some(Class::Uuid as i32)))
+    neardup_signature_class_uuid, pg_finfo_neardup_signature_class_uuid, within Arguments, |call| Ok(call.give(Some(Class::Uuid as i32)))
 }
 
 sql_function! {
     /// `signature_class(minhash_sketch) → int`: like `signature_class(bigint[])`.
-    neardup_signature_class_minhash, pg_finfo_neardup_signature_class_minhash, |call| Ok(call.give(Some(Class::Minhash as i32)))
+    neardup_signature_class_minhash, pg_finfo_neardup_signature_class_minhash, within Arguments, |call| Ok(call.give(Some(Class::Minhash as i32)))
 }
 
 sql_function! {
     /// `signature_class(simhash_sketch) → int`: like `signature_class(bigint[])`.
-    neardup_signature_class_simhash, pg_finfo_neardup_signature_class_simhash, |call| Ok(call.give(Some(Class::Simhash as i32)))
+    neardup_signature_class_simhash, pg_finfo_neardup_signature_class_simhash, within Arguments, |call| Ok(call.give(Some(Class::Simhash as i32)))
 }
 
 sql_function! {
@@ -48,12 +48,12 @@ sql_function! {
 
 sql_function! {
     /// `signature_options_minhash(internal) → void`: declares the options of minhash_jaccard_ops.
-    neardup_signature_options_minhash, pg_finfo_neardup_signature_options_minhash, |call| Ok(options::declare(call, Class::Minhash))
+    neardup_signature_options_minhash, pg_finfo_neardup_signature_options_minhash, within Arguments, |call| Ok(options::declare(call, Class::Minhash))
 }
 
 sql_function! {
     /// `signature_options_simhash(internal) → void`: declares the options of simhash_hamming_ops.
-    neardup_signature_options_simhash, pg_finfo_neardup_signature_options_simhash, |call| Ok(options::declare(call, Class::Simhash))
+    neardup_signature_options_simhash, pg_finfo_neardup_signature_options_simhash, within Arguments, |call| Ok(options::declare(call, Class::Simhash))
 }
 
 sql_function! {
@@ -64,52 +64,52 @@ sql_function! {
 
 sql_function! {
     /// `signature_set_class(text) → int`: like `signature_class`, but for a class of sets.
-    neardup_signature_class_text_set, pg_finfo_neardup_signature_class_text_set, |call| Ok(call.give(Some(Class::TextSet as i32)))
+    neardup_signature_class_text_set, pg_finfo_neardup_signature_class_text_set, within Arguments, |call| Ok(call.give(Some(Class::TextSet as i32)))
 }
 
 sql_function! {
     /// `signature_set_class(anyarray) → int`: like `signature_set_class(text)`.
-    neardup_signature_class_array_set, pg_finfo_neardup_signature_class_array_set, |call| Ok(call.give(Some(Class::ArraySet as i32)))
+    neardup_signature_class_array_set, pg_finfo_neardup_signature_class_array_set, within Arguments, |call| Ok(call.give(Some(Class::ArraySet as i32)))
 }
 
 sql_function! {
     /// `signature_set_class(tsvector) → int`: like `signature_set_class(text)`.
-    neardup_signature_class_tsvector_set, pg_finfo_neardup_signature_class_tsvector_set, |call| Ok(call.give(Some(Class::VectorSet as i32)))
+    neardup_signature_class_tsvector_set, pg_finfo_neardup_signature_class_tsvector_set, within Arguments, |call| Ok(call.give(Some(Class::VectorSet as i32)))
 }
 
 sql_function! {
     /// `signature_set_class(text_ball) → int`: like `signature_set_class(text)`.
-    neardup_signature_class_ball_set, pg_finfo_neardup_signature_class_ball_set, |call| Ok(call.give(Some(Class::BallSet as i32)))
+    neardup_signature_class_ball_set, pg_finfo_neardup_signature_class_ball_set, within Arguments, |call| Ok(call.give(Some(Class::BallSet as i32)))
 }
 
 sql_function! {
     /// `signature_options_set(internal) → void`: declares the options of text_set_ops and
     /// text_ball_set_ops.
-    neardup_signature_options_set, pg_finfo_neardup_signature_options_set, |call| Ok(sets::options::declare(call, true))
+    neardup_signature_options_set, pg_finfo_neardup_signature_options_set, within Arguments, |call| Ok(sets::options::declare(call, true))
 }
 
 sql_function! {
     /// `signature_runs_class(text) → int`: like `signature_class`, but for a class of runs.
-    neardup_signature_class_text_runs, pg_finfo_neardup_signature_class_text_runs, |call| Ok(call.give(Some(Class::TextRuns as i32)))
+    neardup_signature_class_text_runs, pg_finfo_neardup_signature_class_text_runs, within Arguments, |call| Ok(call.give(Some(Class::TextRuns as i32)))
 }
 
 sql_function! {
     /// `signature_options_runs(internal) → void`: declares the options of text_runs_ops.
-    neardup_signature_options_runs, pg_finfo_neardup_signature_options_runs, |call| Ok(runs::options::declare(call))
+    neardup_signature_options_runs, pg_finfo_neardup_signature_options_runs, within Arguments, |call| Ok(runs::options::declare(call))
 }
 
 sql_function! {
     /// `signature_gram_class(text) → int`: like `signature_class`, but for a class of grams.
-    neardup_signature_class_text_grams, pg_finfo_neardup_signature_class_text_grams, |call| Ok(call.give(Some(Class::TextGrams as i32)))
+    neardup_signature_class_text_grams, pg_finfo_neardup_signature_class_text_grams, within Arguments, |call| Ok(call.give(Some(Class::TextGrams as i32)))
 }
 
 sql_function! {
     /// `signature_options_grams(internal) → void`: declares the options of text_gram_ops.
-    neardup_signature_options_grams, pg_finfo_neardup_signature_options_grams, |call| Ok(grams::options::declare(call))
+    neardup_signature_options_grams, pg_finfo_neardup_signature_options_grams, within Arguments, |call| Ok(grams::options::declare(call))
 }
 
 sql_function! {
     /// `signature_options_tokens(internal) → void`: declares the options of array_set_ops and
     /// tsvector_set_ops.
-    neardup_signature_options_tokens, pg_finfo_neardup_signature_options_tokens, |call| Ok(sets::options::declare(call, false))
+    neardup_signature_options_tokens, pg_finfo_neardup_signature_options_tokens, within Arguments, |call| Ok(sets::options::declare(call, false))
 }

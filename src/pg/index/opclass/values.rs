@@ -26,7 +26,7 @@ pub(crate) unsafe fn text_of(value: Datum) -> Result<String> {
             "a text to be indexed is not valid UTF-8",
         )
     })?;
-    Ok(encoding::own(&text)?)
+    Ok(memory::owned(text, "reading a text")?)
 }
 
 /// Returns the stored form of a text that `cut` makes. `cut` may be called again after a stop.

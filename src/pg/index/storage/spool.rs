@@ -50,7 +50,8 @@ impl Spool {
 
     /// Calls `each` with all bytes, `size` at a time, in order.
     pub(crate) fn for_each(&mut self, size: usize, mut each: impl FnMut(&[u8])) -> Result<()> {
-        let mut bytes = Vec::with_capacity(size);
+        let mut bytes: Vec<u8> = Vec::new();
+        memory::reserve(&mut bytes, size, "collecting lists of rows")?;
         let mut at = 0;
         while at < self.len() {
             pgrx::check_for_interrupts!();

@@ -10,7 +10,6 @@ use crate::pg::server::error::Result;
 use crate::pg::server::executor::BackendExecutor;
 use crate::pg::server::set_returning::Store;
 use crate::pg::server::settings;
-use neardup_core::allowance::Allowance;
 use neardup_core::error::Error;
 use neardup_core::joins::incremental::digest::Digests;
 use neardup_core::joins::incremental::segment::{PART, Segment};
@@ -29,7 +28,6 @@ pub(in crate::pg::jobs) fn merged(lists: &Table, store: &mut Store) -> Result<()
 fn merge(lists: &Table, store: &mut Store) -> Result<()> {
     let headers = headers(lists)?;
     let memory = settings::memory();
-    let _allowance = Allowance::new(memory);
     let count = worth_merging(&headers, memory);
     let mut writer = Writer::<COLUMNS>::new(store, headers.last().map_or(0, |last| last.segment + 1));
     let merged = &headers[headers.len() - count..];

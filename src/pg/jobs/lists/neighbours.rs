@@ -16,8 +16,6 @@ use crate::pg::query::operators::equality;
 use crate::pg::request::Request;
 use crate::pg::server::error::Result;
 use crate::pg::server::set_returning::Store;
-use crate::pg::server::settings;
-use neardup_core::allowance::Allowance;
 use neardup_core::executor::{self, Executor};
 use neardup_core::features::FeatureSpec;
 use neardup_core::features::sets::exact::TokenSets;
@@ -43,8 +41,6 @@ pub(crate) struct Neighbours {
     array: Parameter,
     partners: Partners,
     equals: String,
-    /// Dropped last.
-    _allowance: Allowance,
 }
 
 /// Finds the rows that may be similar to the rows of a request, or returns None if the lists are
@@ -57,7 +53,6 @@ pub(crate) fn neighbours<const N: usize>(
     (spec, predicate): (FeatureSpec, Predicate),
     (segment, store): (Option<i64>, &mut Store),
 ) -> Result<Option<Neighbours>> {
-    let allowance = Allowance::new(settings::memory());
     let Some(order) = read_order(lists)? else { return Ok(None) };
     let (words, bounds) = (order.words, Bounds::new(predicate));
     let mut reading = request.reading();
@@ -106,7 +101,7 @@ pub(crate) fn neighbours<const N: usize>(
     let matcher = fits.then(|| Matcher::new(changed, sets, order, spec, predicate)).transpose()?;
     let equals = equality(request.id_type)?;
     let ids = reading.finish().left;
-    Ok(Some(Neighbours { ids, matcher, others, array, partners, equals, _allowance: allowance }))
+    Ok(Some(Neighbours { ids, matcher, others, array, partners, equals }))
 }
 
 impl Neighbours {

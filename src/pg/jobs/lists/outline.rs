@@ -8,8 +8,6 @@ use crate::pg::jobs::statements::names::Names;
 use crate::pg::procedure::table::Table;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::Store;
-use crate::pg::server::settings;
-use neardup_core::allowance::Allowance;
 use neardup_core::error::Error;
 use neardup_core::executor::{self, Executor};
 use neardup_core::features::FeatureSpec;
@@ -50,7 +48,6 @@ fn outlines(
     (order, segment): (Option<OutlineOrder>, i64),
     store: &mut Store,
 ) -> Result<()> {
-    let _allowance = Allowance::new(settings::memory());
     let mut request = names.request()?;
     let Update::Sets(spec, predicate) = request.method.update() else {
         return Err(SqlError::parameter("this method has no lists"));

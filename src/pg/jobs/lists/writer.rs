@@ -110,7 +110,7 @@ impl<'a, const N: usize> Writer<'a, N> {
     ) -> Result<()> {
         let mut ids = Strings::default();
         let mut collect = || -> Result<()> {
-            rows.try_for_each(|row| Ok(ids.push(encoding::to_server(&show(row))?.as_bytes())?))
+            rows.try_for_each(|row| Ok(ids.push(encoding::to_server(&show(row))?.to_bytes())?))
         };
         // SAFETY: memory that the server allocates for ids is freed when the row is put.
         unsafe { self.context.switch_to(|_| collect()) }?;

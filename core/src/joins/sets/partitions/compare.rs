@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::candidates::Candidate;
 use super::entries::Lists;
 use super::side::Shape;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::executor::Stop;
 use crate::features::sets::size_runs::SizeRuns;
 use crate::joins::Counts;
@@ -88,7 +88,7 @@ impl<const W: usize> Piece<W> {
                 at += fit;
                 work += fit * each;
                 if work >= COMPARISONS_A_UNIT || at == probes.postings.len() {
-                    units.try_reserve(1).map_err(|_| Error::OutOfMemory { doing: DOING })?;
+                    memory::attempt(DOING, || units.try_reserve(1))?;
                     units.push_back(Unit { with_itself, todo: from..at });
                     (from, work) = (at, 0);
                 }

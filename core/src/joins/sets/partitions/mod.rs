@@ -23,7 +23,7 @@ use std::collections::VecDeque;
 
 use super::bounds::Bounds;
 use super::reach::SizesOfJoin;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::executor::{self, Executor};
 use crate::features::sets::store::Store;
 use crate::files::TempFiles;
@@ -177,7 +177,7 @@ impl<const W: usize> PartitionJoin<W> {
         executor::each(executor, &mut self.pieces, Piece::prepare)?;
         for (number, piece) in self.pieces.iter_mut().enumerate() {
             let units = std::mem::take(&mut piece.units);
-            self.units.try_reserve(units.len()).map_err(|_| Error::OutOfMemory { doing: DOING })?;
+            memory::attempt(DOING, || self.units.try_reserve(units.len()))?;
             self.units.extend(units.into_iter().map(|unit| (number, unit)));
         }
         Ok(())

@@ -9,8 +9,9 @@ use super::entries::entry_words;
 use super::scatter::streams_of;
 use super::side::Side;
 use super::streams::Streams;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::executor::Executor;
+use crate::memory;
 
 /// Entries of one partition that are compared with each other: a whole partition, or, if it is too
 /// large, some of its indexed entries and some of its probes.
@@ -84,7 +85,7 @@ pub(super) fn parts<const W: usize>(
 }
 
 fn push(parts: &mut VecDeque<Part>, part: Part) -> Result<()> {
-    parts.try_reserve(1).map_err(|_| Error::OutOfMemory { doing: "planning the join" })?;
+    memory::attempt("planning the join", || parts.try_reserve(1))?;
     parts.push_back(part);
     Ok(())
 }

@@ -8,11 +8,12 @@ use crate::pg::server::executor::executor_for;
 use neardup_core::executor;
 use neardup_core::features::tokens::Document;
 use neardup_core::joins::search::ball::SetBall;
-use neardup_core::joins::search::edit_ball::{self, EditBall, characters};
+use neardup_core::joins::search::edit_ball::{EditBall, characters};
 use neardup_core::joins::search::grams::edit::EditDemand;
 use neardup_core::joins::search::grams::sought::Sought;
 use neardup_core::joins::search::grams::{Demand, Stored, elements_of};
 use neardup_core::joins::search::keys::{KeyScratch, keys_of};
+use neardup_core::memory;
 
 impl GramKeys {
     /// Returns the reason why the index cannot serve a ball, or None if it can.
@@ -32,10 +33,10 @@ impl GramKeys {
         }
         if EditBall::is(bytes) {
             let ball = EditBall::parse(bytes)?;
-            let elements = self.elements(&Document::Text(edit_ball::own(ball.text)?))?;
+            let elements = self.elements(&Document::Text(memory::copied(ball.text, "reading a ball")?))?;
             let string = Stored { size: elements.len() as u32, characters: characters(ball.text) };
             let demand = EditDemand::new(ball.similarity, string, self.parameters.features.shingle as u32)?;
-            let edits = Some((edit_ball::own(ball.text)?, ball.similarity));
+            let edits = Some((memory::copied(ball.text, "reading a ball")?, ball.similarity));
             let probe = |demand| Probe::Grams(GramProbe { elements, demand: Sought::Edit(demand), edits });
             return Ok(demand.map_or(Probe::Nothing, probe));
         }
