@@ -42,7 +42,7 @@ in_parts=''
 # There were no documents at first: what is counted of none is no order of what they have.
 q -c 'CREATE TABLE later (id bigint PRIMARY KEY, body text)'
 of=later
-for method in "edit 0.7" "spotsigs 0.3" "overlap NULL options => '{\"min_overlap\": 3}'" "jaccard 0.6" "runs 0.5 options => '{\"min_run\": 3}'"; do
+for method in "edit 0.7" "spotsigs 0.3 options => '{\"antecedents\": [\"w1\", \"w5\"]}'" "overlap NULL options => '{\"min_overlap\": 3}'" "jaccard 0.6" "runs 0.5 options => '{\"min_run\": 3}'"; do
     read -r name threshold arguments <<<"$method"
     q -c 'TRUNCATE later'
     for time in first second; do same_night "$method: none, the $time" later "$threshold" "$name" "$arguments"; done
@@ -54,6 +54,7 @@ for method in "edit 0.7" "spotsigs 0.3" "overlap NULL options => '{\"min_overlap
     expect "$method: there are pairs" t "$(q -c 'SELECT count(*) > 0 FROM found_later')"
 done
 of=base
+q -c 'DROP TABLE later, found_later, grouped_later' -c "SELECT neardup_into_clean(run) FROM neardup_into_runs() WHERE status = 'left over'" >/dev/null
 refuses() { expect_error "$1 $2" 0A000 "$3" "CALL near_duplicates_into('docs', NULL, 'found_docs', method => '$1', $2 update => true)"; }
 refuses imatch '' 'the pairs of docs cannot be brought up to date: the method depends on all documents together'
 refuses tlcs '' 'the pairs of docs cannot be brought up to date: the method depends on the order of ids'
