@@ -108,25 +108,32 @@ fn longest_common(a: &str, b: &str) -> usize {
 /// What goes, with a table of all substrings of the codes that stay.
 fn naive_elimination(codes: &[String], [numerator, denominator]: [usize; 2]) -> Vec<Option<Survivor>> {
     let mut first: HashMap<&str, u32> = HashMap::new();
-    let mut outcome = Vec::new();
-    for (place, code) in codes.iter().enumerate() {
-        let mut at: Vec<usize> = code.char_indices().map(|(at, _)| at).collect();
-        let length = at.len();
-        at.push(code.len());
+    let bounds =
+        |code: &str| code.char_indices().map(|(at, _)| at).chain([code.len()]).collect::<Vec<usize>>();
+    let longest = |first: &HashMap<&str, u32>, code: &str| {
+        let at = bounds(code);
+        let length = at.len() - 1;
         let least = (length * numerator).div_ceil(denominator);
-        let of_length = |n: usize| at.iter().zip(&at[n..]).map(|(&from, &to)| &code[from..to]);
-        let kept = (least..=length).rev().find_map(|n| {
-            let place = of_length(n).filter_map(|part| first.get(part)).min()?;
+        (least..=length).rev().find_map(|n| {
+            let parts = at.iter().zip(&at[n..]).map(|(&from, &to)| &code[from..to]);
+            let place = parts.filter_map(|part| first.get(part)).min()?;
             Some(Survivor { place: *place, similarity: n as f64 / length as f64 })
-        });
-        if kept.is_none() {
-            for part in (1..=length).flat_map(of_length) {
-                first.entry(part).or_insert(place as u32);
+        })
+    };
+    let mut stays = vec![false; codes.len()];
+    for (place, code) in codes.iter().enumerate() {
+        stays[place] = longest(&first, code).is_none();
+        if stays[place] {
+            let at = bounds(code);
+            for n in 1..at.len() {
+                for (&from, &to) in at.iter().zip(&at[n..]) {
+                    first.entry(&code[from..to]).or_insert(place as u32);
+                }
             }
         }
-        outcome.push(kept);
     }
-    outcome
+    let all = codes.iter().zip(stays);
+    all.map(|(code, stays)| if stays { None } else { longest(&first, code) }).collect()
 }
 
 /// Codes that there are, longest first, those of equal length in the order of their documents.

@@ -7,7 +7,7 @@ use neardup_core::features::runs::places::token_places;
 use neardup_core::methods::repeats;
 use neardup_core::runs::cut::{CutText, Cutting};
 use neardup_core::runs::located::RepeatedRun;
-use neardup_core::runs::units::{Cut, read_units};
+use neardup_core::runs::units::{Cut, PlacedUnit, read_units};
 use neardup_core::runs::{Parameters, Unit};
 use neardup_core::{Tokenizer, html_text, words};
 use proptest::prelude::*;
@@ -36,6 +36,12 @@ fn tokens(text: &str, tokenizer: Tokenizer) -> Vec<String> {
     }
 }
 
+fn units(text: &str, cut: Cut) -> Vec<PlacedUnit> {
+    let mut units = Vec::new();
+    read_units(text, cut, &Stop::default(), &mut units).unwrap();
+    units
+}
+
 /// The contents of a text, each with its place: windows or units.
 fn contents(text: &str, parameters: &Parameters) -> Vec<(usize, Vec<String>)> {
     let cut = match parameters.unit {
@@ -45,8 +51,7 @@ fn contents(text: &str, parameters: &Parameters) -> Vec<(usize, Vec<String>)> {
         }
         unit => Cut::of(unit),
     };
-    let mut units = Vec::new();
-    read_units(text, cut, &Stop::default(), &mut units).unwrap();
+    let units = units(text, cut);
     let of = units.iter().map(|unit| tokens(unit.of(text), parameters.tokenizer)).enumerate();
     of.filter(|(_, tokens)| tokens.len() >= parameters.min_tokens).collect()
 }
@@ -81,13 +86,15 @@ fn marks(case: &Case, parameters: &Parameters) -> Marks {
     marks
 }
 
-fn places(text: &str, parameters: &Parameters) -> Vec<neardup_core::Span> {
-    let mut places = Vec::new();
-    match parameters.unit {
-        Unit::Window(_) => token_places(text, parameters.tokenizer, &Stop::default(), &mut places).unwrap(),
-        unit => read_units(text, Cut::of(unit), &Stop::default(), &mut places).unwrap(),
+/// The places of the tokens or units of a text, and the number of tokens of each.
+fn places(text: &str, parameters: &Parameters) -> Vec<(neardup_core::Span, usize)> {
+    if let Unit::Window(_) = parameters.unit {
+        let mut places = Vec::new();
+        token_places(text, parameters.tokenizer, &Stop::default(), &mut places).unwrap();
+        return places.into_iter().map(|place| (place, 1)).collect();
     }
-    places
+    let counted = |unit: PlacedUnit| (unit.span.clone(), tokens(unit.of(text), parameters.tokenizer).len());
+    units(text, Cut::of(parameters.unit)).into_iter().map(counted).collect()
 }
 
 fn by_definition(case: &Case, parameters: &Parameters) -> Vec<RepeatedRun> {
@@ -95,15 +102,11 @@ fn by_definition(case: &Case, parameters: &Parameters) -> Vec<RepeatedRun> {
     let span = |row: usize, first: usize, last: usize| {
         let text = case.texts[row].as_deref().unwrap_or_default();
         let places = places(text, parameters);
-        let bytes = places[first].bytes.start..places[last + more].bytes.end;
-        (places[first].chars.start..places[last + more].chars.end, text[bytes].to_owned())
+        let count: usize = places[first..=last + more].iter().map(|(_, count)| count).sum();
+        (places[first].0.chars.start..places[last + more].0.chars.end, count)
     };
     let run = |&[row, first, last, of_row, of_first, documents]: &[usize; 6]| {
-        let (chars, _) = span(row, first, last);
-        let count = match parameters.unit {
-            Unit::Window(least) => last - first + least,
-            _ => (first..=last).map(|n| tokens(&span(row, n, n).1, parameters.tokenizer).len()).sum(),
-        };
+        let (chars, count) = span(row, first, last);
         RepeatedRun {
             row: row as u32,
             span: chars,
@@ -126,11 +129,9 @@ fn cut_by_definition(case: &Case, parameters: &Parameters, cutting: Cutting) -> 
         let own = runs.iter().filter(|run| run[0] == row);
         let cut: BTreeSet<usize> = own.clone().flat_map(|run| run[1]..=run[2] + more).collect();
         if let Some(snap) = cutting.snap {
-            let mut units = Vec::new();
-            read_units(text, snap, &Stop::default(), &mut units).unwrap();
-            for unit in units {
+            for unit in units(text, snap).into_iter().map(|unit| unit.span) {
                 let inside = |n: &usize| {
-                    let place = &places[*n].chars;
+                    let place = &places[*n].0.chars;
                     place.start < unit.chars.end && unit.chars.start < place.end
                 };
                 let tokens: Vec<usize> = (0..places.len()).filter(inside).collect();
@@ -140,15 +141,11 @@ fn cut_by_definition(case: &Case, parameters: &Parameters, cutting: Cutting) -> 
             }
         } else {
             for run in own {
-                lost.extend(places[run[1]].chars.start..places[run[2] + more].chars.end);
+                lost.extend(places[run[1]].0.chars.start..places[run[2] + more].0.chars.end);
             }
         }
         let (mut all, mut gone) = (0, 0);
-        for place in &places {
-            let count = match parameters.unit {
-                Unit::Window(_) => 1,
-                _ => tokens(place.of(text), parameters.tokenizer).len(),
-            };
+        for &(ref place, count) in &places {
             all += count;
             gone += if place.chars.clone().all(|at| lost.contains(&at)) { count } else { 0 };
         }

@@ -17,7 +17,8 @@ compare() {
             printf "INSERT INTO docs(body) VALUES ('%s');\n" "${@:2}"
         } | q -d "$database"
     done
-    for texts in 'words(body)' 'shingles(body, 2)' 'minhash(body, 2, 8)' 'simhash(body)' 'simhash(words(body))' "body <@ near(body, 1)"; do
+    for texts in 'words(body)' 'shingles(body, 2)' 'minhash(body, 2, 8)' 'simhash(body)' 'simhash(words(body))' "body <@ near(body, 1)" \
+        "(SELECT array_agg(s.span) FROM sentences(body) s)" "(SELECT array_agg(p.left_span) FROM shared_runs(body, body, 2) p)"; do
         expect_sql "$texts in $encoding" "$(q -d utf8 -c "SELECT id, $texts FROM docs ORDER BY id")" \
             "SELECT id, $texts FROM docs ORDER BY id" -d other
     done

@@ -39,6 +39,27 @@ for method in "cosine 0.8" "dice 0.6 shingle => 2" "overlap 0.7" "jaccard 0.5 to
     expect "$method: it is not made anew" '' "$(grep 'made anew' <<<"$last_said")"
 done
 in_parts=''
+# There were no documents at first: what is counted of none is no order of what they have.
+q -c 'CREATE TABLE later (id bigint PRIMARY KEY, body text)'
+of=later
+for method in "edit 0.7" "spotsigs 0.3 options => '{\"antecedents\": [\"w1\", \"w5\"]}'" "overlap NULL options => '{\"min_overlap\": 3}'" "jaccard 0.6" "runs 0.5 options => '{\"min_run\": 3}'"; do
+    read -r name threshold arguments <<<"$method"
+    q -c 'TRUNCATE later'
+    for time in first second; do same_night "$method: none, the $time" later "$threshold" "$name" "$arguments"; done
+    q -c 'INSERT INTO later TABLE base'
+    for time in third fourth; do
+        same_night "$method: some, the $time" later "$threshold" "$name" "$arguments"
+        expect "$method: some, the $time: it is not made anew" '' "$(grep 'made anew' <<<"$last_said")"
+    done
+    expect "$method: there are pairs" t "$(q -c 'SELECT count(*) > 0 FROM found_later')"
+done
+of=base
+q -c 'DROP TABLE later, found_later, grouped_later' -c "SELECT neardup_into_clean(run) FROM neardup_into_runs() WHERE status = 'left over'" >/dev/null
+# Sites are compared by their values, for which servers have only texts: such a call is made as one.
+q -c 'CREATE TABLE priced (id int PRIMARY KEY, body text, price numeric)' -c "INSERT INTO priced VALUES (1, 'a b c', 1.0), (2, 'a b c', 1.00), (3, 'a b c', 2)"
+by_price="method => 'combined', text_column => 'body', site_column => 'price', options => '{\"techniques\": [\"exact_text\"], \"same_site\": \"none\"}'"
+expect 'sites by their values: pairs' '1 3,2 3' "$(q -c 'SET client_min_messages = warning' -c "CALL near_duplicates_into('priced', NULL, 'found_priced', $by_price)" -c "SELECT string_agg(left_id || ' ' || right_id, ',' ORDER BY 1) FROM found_priced" | tail -n 1)"
+expect_error 'sites by their values: no update' 0A000 'cannot be brought up to date: equal sites may be written in different ways' "CALL near_duplicates_into('priced', NULL, 'found_priced_too', $by_price, update => true)"
 refuses() { expect_error "$1 $2" 0A000 "$3" "CALL near_duplicates_into('docs', NULL, 'found_docs', method => '$1', $2 update => true)"; }
 refuses imatch '' 'the pairs of docs cannot be brought up to date: the method depends on all documents together'
 refuses tlcs '' 'the pairs of docs cannot be brought up to date: the method depends on the order of ids'

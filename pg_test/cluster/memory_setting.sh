@@ -97,6 +97,31 @@ for statement in "SELECT count(*) FROM near_duplicates_plan('some_pages', 0.99, 
     expect "$statement: within 1 MB and 100 more" t "$([[ $high -le 101 && ${said%%$'\n'*} =~ ^([0-9]+|peak.*|ERROR:  (53400|57014))$ ]] && echo t || echo "$said")"
 done
 
+# What is still to come is estimated by the size of the tables: those that were never analysed have no number of rows that means
+# anything, and one long document among short ones says nothing about these.
+q <<'SQL'
+CREATE TABLE one_long (id int PRIMARY KEY, body text) WITH (autovacuum_enabled = off);
+INSERT INTO one_long SELECT 1, string_agg('x' || i || ' y' || i % 1000, ' ') FROM generate_series(1, 350000) i;
+INSERT INTO one_long VALUES (2, 'x1 y1 x2 y2');
+CREATE TABLE one_of_many (id int PRIMARY KEY, body text);
+INSERT INTO one_of_many TABLE one_long;
+INSERT INTO one_of_many SELECT i, 'a b c ' || i % 5 FROM generate_series(3, 20000) i;
+ANALYZE one_of_many;
+CREATE VIEW long_ones AS SELECT * FROM one_long WHERE id < 3;
+SQL
+for table in one_long one_of_many long_ones; do
+    call="near_duplicates('$table', 0.999, id_column => 'id') p WHERE left_id < 3"
+    whole=$(q -c "SET neardup.memory = '4GB'" -c "SELECT count(*) FROM $call")
+    memory=4
+    for round in 1 2 3 4; do
+        said=$(q -v ON_ERROR_STOP=0 -c "SET neardup.memory = '${memory}MB'" -c "SELECT count(*) FROM $call" 2>&1) || true
+        [[ $said == *'may need'* ]] || break
+        memory=$(sed -n "s/^HINT:  SET neardup.memory = '\([0-9]*\)MB'; .*/\1/p" <<<"$said")
+        expect "$table: the hint of round $round is no more than it takes" t "$([[ ${memory:-10000} -le 400 ]] && echo t || echo "$said")"
+    done
+    expect "$table: asked for more, and then the same" "t $whole" "$([[ $round -gt 1 ]] && echo t || echo "$said") $said"
+done
+
 # From a wrong number of rows the need comes out greater than the setting can be. Then the hint names what to do, and no setting.
 q <<'SQL'
 CREATE FUNCTION few() RETURNS SETOF int LANGUAGE plpgsql ROWS 1000000000 AS 'BEGIN RETURN QUERY SELECT generate_series(1, 40); END';

@@ -20,7 +20,7 @@ pub fn connected(
 ) -> Result<Components> {
     let mut components = Components::new(graph.vertices)?;
     let Graph { edges, equal, .. } = graph;
-    for (rows, _) in equal.groups() {
+    for rows in equal.groups() {
         // Equal rows that are not pairs with each other are also connected if they form pairs with
         // another row.
         if degrees.pairs[rows[0] as usize] == 0 {

@@ -6,6 +6,7 @@
 //! the first rows of the two groups, and code that walks the graph counts this edge as that many
 //! pairs.
 
+use super::edge::Edge;
 use crate::error::Result;
 use crate::memory;
 use crate::ragged::Ragged;
@@ -19,11 +20,13 @@ pub struct EqualRows {
     group: Vec<u32>,
     /// The vertices of each group, in ascending order.
     rows: Ragged<u32>,
-    /// For each group, whether its vertices are pairs with each other, all of similarity 1.
-    are_pairs: Vec<bool>,
+    /// For each group, the similarity of its vertices to each other, or [`NO_PAIRS`].
+    similarity: Vec<f64>,
 }
 
 const ALONE: u32 = u32::MAX;
+/// The similarity of equal vertices that are no pairs with each other. Pairs have a greater one.
+const NO_PAIRS: f64 = 0.0;
 
 impl EqualRows {
     /// Starts with `vertices` vertices, each alone.
@@ -31,8 +34,9 @@ impl EqualRows {
         Ok(Self { group: memory::filled(ALONE, vertices, DOING)?, ..Self::default() })
     }
 
-    /// Adds a group of two or more vertices, which are in no other group.
-    pub fn push(&mut self, rows: impl IntoIterator<Item = u32>, are_pairs: bool) -> Result<()> {
+    /// Adds a group of two or more vertices, which are in no other group. `similarity` is that of
+    /// each pair of them, or `None` if they are no pairs with each other.
+    pub fn push(&mut self, rows: impl IntoIterator<Item = u32>, similarity: Option<f64>) -> Result<()> {
         let (number, from) = (self.rows.len() as u32, self.rows.end());
         for vertex in rows {
             self.group[vertex as usize] = number;
@@ -40,7 +44,7 @@ impl EqualRows {
         }
         self.rows.values[from..].sort_unstable();
         self.rows.close(DOING)?;
-        memory::push(&mut self.are_pairs, are_pairs, DOING)
+        memory::push(&mut self.similarity, similarity.unwrap_or(NO_PAIRS), DOING)
     }
 
     /// Reports whether all vertices are alone.
@@ -85,15 +89,22 @@ impl EqualRows {
         self.rows(&vertex).len() as u64
     }
 
-    /// Reports whether the vertices of a vertex's group are pairs with each other.
-    pub fn are_pairs(&self, vertex: u32) -> bool {
-        self.number(vertex).is_some_and(|number| self.are_pairs[number])
+    /// Returns how similar the vertices of a vertex's group are to each other, or `None` if they
+    /// are no pairs or the vertex is alone.
+    pub fn similarity(&self, vertex: u32) -> Option<f64> {
+        self.number(vertex).map(|number| self.similarity[number]).filter(|&similarity| similarity > NO_PAIRS)
     }
 
-    /// Returns the groups of two or more vertices, and for each group whether its vertices are
-    /// pairs with each other.
-    pub fn groups(&self) -> impl Iterator<Item = (&[u32], bool)> {
-        self.rows.iter().zip(self.are_pairs.iter().copied())
+    /// Returns the groups of two or more vertices.
+    pub fn groups(&self) -> impl Iterator<Item = &[u32]> {
+        self.rows.iter()
+    }
+
+    /// Returns the groups whose vertices are pairs with each other, each as the edge from its first
+    /// vertex to itself.
+    pub fn loops(&self) -> impl Iterator<Item = Edge> {
+        let all = self.rows.iter().zip(&self.similarity).filter(|(_, similarity)| **similarity > NO_PAIRS);
+        all.map(|(rows, &similarity)| Edge::new(rows[0], rows[0], similarity))
     }
 
     /// Computes a value for each group of two or more vertices. Returns the values in the order of
@@ -107,6 +118,6 @@ impl EqualRows {
 
     /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
-        memory::bytes(&self.group) + self.rows.bytes() + memory::bytes(&self.are_pairs)
+        memory::bytes(&self.group) + self.rows.bytes() + memory::bytes(&self.similarity)
     }
 }

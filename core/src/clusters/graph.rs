@@ -34,9 +34,9 @@ impl<'f> Graph<'f> {
         mut each: impl FnMut(f64, u64),
     ) -> Result<()> {
         let Self { edges, equal, .. } = self;
-        equal.groups().filter(|(_, are_pairs)| *are_pairs).for_each(|(rows, _)| {
-            let rows = rows.len() as u64;
-            each(1.0, rows * (rows - 1) / 2);
+        equal.loops().for_each(|Edge { left, similarity, .. }| {
+            let rows = equal.count(left);
+            each(similarity, rows * (rows - 1) / 2);
         });
         edges.for_each(executor, |Edge { left, right, similarity }| {
             each(similarity, equal.count(left) * equal.count(right));

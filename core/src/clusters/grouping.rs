@@ -179,9 +179,9 @@ impl Clusters {
         let represented = Ragged::dealt(*vertices, represented, DOING)?;
         for cluster in 0..self.len() {
             let representative = self.representatives[cluster];
-            if equal.are_pairs(representative) {
+            if let Some(similarity) = equal.similarity(representative) {
                 executor.check_interrupts()?;
-                self.set_equal(cluster, equal.rows(&representative), 1.0);
+                self.set_equal(cluster, equal.rows(&representative), similarity);
             }
             self.set(cluster, representative, 1.0);
         }

@@ -42,7 +42,7 @@ impl Inside {
         };
         let groups = Ragged::dealt(clusters.len(), of_clusters, DOING)?;
         for (homes, first) in homes.0.iter().zip(0u32..) {
-            for home in homes.iter().filter(|home| home.rows > 1 && !equal.are_pairs(first)) {
+            for home in homes.iter().filter(|home| home.rows > 1 && equal.similarity(first).is_none()) {
                 apart[home.cluster as usize] = true;
             }
         }

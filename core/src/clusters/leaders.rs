@@ -45,119 +45,65 @@ impl Leaders {
 }
 
 /// Goes through the vertices from rank 0 on. A vertex that forms no pair with a leader becomes a
-/// leader. Every other vertex follows the leader that it is most similar to; of several equally
-/// similar leaders, the one with the smallest rank. So no two leaders form a pair, and every other
-/// row forms a pair with its leader.
+/// leader. Then every other vertex follows the leader that it is most similar to, also if that
+/// leader comes later; of several equally similar leaders, the one with the smallest rank. So no
+/// two leaders form a pair, and every other row forms a pair with its leader.
 ///
 /// `rank` contains the place of each vertex in this order; no two vertices have the same place.
-/// O(edges · log edges): the edges are walked once in the order of their later vertex, and the
-/// edges of equal rows once more.
+/// O(edges · log edges): the edges are walked once in the order of their later vertex, and once
+/// more.
 pub fn leaders(graph: &mut Graph<'_>, rank: &[u32], executor: &dyn Executor) -> Result<Leaders> {
     let Graph { edges, equal, .. } = graph;
-    let mut of = Vec::new();
-    memory::reserve(&mut of, rank.len(), DOING)?;
-    of.extend(0..rank.len() as u32);
-    let mut similarity = memory::filled(1.0, rank.len(), DOING)?;
     // If the equal rows of a group are pairs with each other, either the row with the smallest rank
     // leads or no row does. If they are not pairs, either all rows of the group lead or no row
-    // does.
+    // does. So one row decides, and it alone is followed.
     let first_of_rule = |rows: &[u32]| rows.iter().copied().min_by_key(|&row| rank[row as usize]);
     let best = equal.each_group(first_of_rule)?;
     let best_of = |row: u32| equal.number(row).and_then(|number| best[number]).unwrap_or(row);
     let of_best = |edge: Edge| Edge { left: best_of(edge.left), right: best_of(edge.right), ..edge };
+    let mut leads = memory::filled(true, rank.len(), DOING)?;
     edges.for_each_in_order(
         executor,
         |edge| later_first(rank)(of_best(edge)),
         |edge| {
-            let (earlier, later) = in_order(of_best(edge), rank);
             // All pairs of the earlier vertex with vertices before it have been processed, so it is
             // known whether it leads.
-            if of[earlier as usize] == earlier {
-                let place = later as usize;
-                // Leaders come in the order of their ranks, so a later leader that is only equally
-                // similar does not replace the first one.
-                if of[place] == later || edge.similarity > similarity[place] {
-                    (of[place], similarity[place]) = (earlier, edge.similarity);
-                }
-            }
+            let (earlier, later) = in_order(of_best(edge), rank);
+            leads[later as usize] &= !leads[earlier as usize];
             Ok(())
         },
     )?;
-    for (rows, _) in equal.groups().filter(|(_, are_pairs)| *are_pairs) {
-        let best = best_of(rows[0]);
-        if of[best as usize] == best {
-            executor.check_interrupts()?;
-            rows.iter().for_each(|&row| of[row as usize] = best);
-        }
-    }
-    // If the row with the smallest rank in a group follows a leader, all rows of the group form
-    // pairs with the same leaders. But a row follows only leaders whose rank is smaller than its
-    // own.
-    let led = |edge: Edge| {
-        let best = of_best(edge);
-        let leads = |vertex: u32| of[vertex as usize] == vertex;
-        match (leads(best.left), leads(best.right)) {
-            (true, false) => Some((edge.right, best.left)),
-            (false, true) => Some((edge.left, best.right)),
-            _ => None,
-        }
-        .filter(|(follower, _)| equal.count(*follower) > 1)
-    };
-    let mut followers = Followers::default();
-    let mut found: Vec<(u32, u32, f64)> = Vec::new();
-    if !equal.is_empty() {
-        let key = |edge| {
-            led(edge).map_or((u64::MAX, 0), |(first, leader)| (first.into(), rank[leader as usize].into()))
+    let mut of = Vec::new();
+    memory::reserve(&mut of, rank.len(), DOING)?;
+    of.extend(0..rank.len() as u32);
+    let mut similarity = memory::filled(1.0, rank.len(), DOING)?;
+    edges.for_each(executor, |edge| {
+        let Edge { left, right, similarity: likeness } = of_best(edge);
+        let (leader, follower) = match [left, right].map(|vertex| leads[vertex as usize]) {
+            [true, false] => (left, right),
+            [false, true] => (right, left),
+            _ => return Ok(()),
         };
-        edges.for_each_in_order(executor, key, |edge| {
-            let Some((first, leader)) = led(edge) else { return Ok(()) };
-            if followers.first != Some(first) {
-                followers.finish(u32::MAX, rank, &mut found)?;
-                followers = Followers::new(first, equal.rows(&first), rank)?;
-            }
-            followers.finish(rank[leader as usize], rank, &mut found)?;
-            if followers.best.is_none_or(|(_, most)| edge.similarity > most) {
-                followers.best = Some((leader, edge.similarity));
-            }
-            Ok(())
-        })?;
-        followers.finish(u32::MAX, rank, &mut found)?;
-    }
-    for (vertex, leader, likeness) in found {
-        (of[vertex as usize], similarity[vertex as usize]) = (leader, likeness);
-    }
-    Ok(Leaders { of, similarity })
-}
-
-/// The equal rows of a group that follows other rows, in the order of their ranks, and the best
-/// leader found so far.
-#[derive(Default)]
-struct Followers {
-    first: Option<u32>,
-    rows: Vec<u32>,
-    next: usize,
-    best: Option<(u32, f64)>,
-}
-
-impl Followers {
-    fn new(first: u32, rows: &[u32], rank: &[u32]) -> Result<Self> {
-        let mut own = Vec::new();
-        memory::extend(&mut own, rows, DOING)?;
-        own.sort_unstable_by_key(|&row| rank[row as usize]);
-        Ok(Self { first: Some(first), rows: own, next: 0, best: None })
-    }
-
-    /// Records the leaders of the rows whose rank is smaller than `before`. Their leaders are
-    /// final, because later leaders have greater ranks.
-    fn finish(&mut self, before: u32, rank: &[u32], found: &mut Vec<(u32, u32, f64)>) -> Result<()> {
-        while let Some(&row) = self.rows.get(self.next).filter(|&&row| rank[row as usize] < before)
-            && let Some((leader, similarity)) = self.best
-        {
-            memory::push(found, (row, leader, similarity), DOING)?;
-            self.next += 1;
+        let (of, most) = (&mut of[follower as usize], &mut similarity[follower as usize]);
+        let is_before = || rank[leader as usize] < rank[*of as usize];
+        if *of == follower || likeness > *most || likeness == *most && is_before() {
+            (*of, *most) = (leader, likeness);
         }
         Ok(())
+    })?;
+    for rows in equal.groups() {
+        executor.check_interrupts()?;
+        let best = best_of(rows[0]);
+        let (leader, likeness) = match equal.similarity(best) {
+            _ if !leads[best as usize] => (of[best as usize], similarity[best as usize]),
+            Some(similarity) => (best, similarity),
+            None => continue,
+        };
+        for &row in rows.iter().filter(|&&row| row != leader) {
+            (of[row as usize], similarity[row as usize]) = (leader, likeness);
+        }
     }
+    Ok(Leaders { of, similarity })
 }
 
 /// Returns the two vertices of an edge in the order of their rank.
@@ -201,13 +147,10 @@ impl Degrees {
             add(edge.right, equal.count(edge.left), edge);
             Ok(())
         })?;
-        for (rows, are_pairs) in equal.groups() {
-            let first = rows[0];
-            if are_pairs {
-                add(first, rows.len() as u64 - 1, Edge::new(first, first, 1.0));
-            }
+        for edge in equal.loops() {
+            add(edge.left, equal.count(edge.left) - 1, edge);
         }
-        for (rows, _) in equal.groups() {
+        for rows in equal.groups() {
             executor.check_interrupts()?;
             let first = rows[0] as usize;
             for &row in &rows[1..] {

@@ -95,9 +95,9 @@ pub fn samples(graph: &mut Graph<'_>, most: usize, executor: &dyn Executor) -> R
         steps[step_of(edge.similarity)].add(0, edge);
     };
     let Graph { edges, equal, .. } = graph;
-    for (rows, _) in equal.groups().filter(|(_, are_pairs)| *are_pairs) {
+    for edge in equal.loops() {
         executor.check_interrupts()?;
-        pairs_of(Edge::new(rows[0], rows[0], 1.0), equal, &mut add);
+        pairs_of(edge, equal, &mut add);
     }
     edges.for_each(executor, |edge| {
         pairs_of(edge, equal, &mut add);

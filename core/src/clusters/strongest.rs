@@ -17,7 +17,7 @@ use super::edge::Edge;
 use super::equal_rows::EqualRows;
 use super::graph::{CHECK_EVERY, Graph};
 use crate::error::Result;
-use crate::executor::Executor;
+use crate::executor::{self, Executor};
 use crate::memory;
 
 const DOING: &str = "connecting pairs";
@@ -42,22 +42,20 @@ pub fn unite(
         });
     }
     let mut walk = Walk::new(equal, components, largest, executor, &mut united)?;
-    for (rows, _) in equal.groups().filter(|(_, are_pairs)| *are_pairs) {
-        walk.begin(rows[0], rows[0]);
-    }
-    edges.for_each_in_order(executor, Edge::strongest_first, |edge| {
-        if edge.similarity != walk.similarity {
-            walk.go(None)?;
-            walk.similarity = edge.similarity;
-        }
-        walk.go(Some(edge.left))?;
-        walk.begin(edge.left, edge.right);
-        // If both rows are alone, this is the only pair.
-        if equal.count(edge.left) + equal.count(edge.right) > 2 {
-            walk.begin(edge.right, edge.left);
-        }
-        Ok(())
+    let mut loops = Vec::new();
+    memory::reserve(&mut loops, equal.groups().count(), DOING)?;
+    loops.extend(equal.loops());
+    executor::one(executor, &mut loops, |loops, stop| {
+        executor::sort_unstable_by(loops, stop, &|a, b| a.strongest_first().cmp(&b.strongest_first()))
     })?;
+    let mut loops = loops.into_iter().peekable();
+    edges.for_each_in_order(executor, Edge::strongest_first, |edge| {
+        while let Some(first) = loops.next_if(|first| first.strongest_first() < edge.strongest_first()) {
+            walk.edge(first)?;
+        }
+        walk.edge(edge)
+    })?;
+    loops.try_for_each(|edge| walk.edge(edge))?;
     walk.go(None)
 }
 
@@ -126,6 +124,22 @@ impl<'a, F: FnMut(Edge, [u32; 2]) -> Result<()>> Walk<'a, F> {
             one_from,
             steps: 0,
         })
+    }
+
+    /// Walks the pairs that come before those of an edge, and begins with these.
+    fn edge(&mut self, edge: Edge) -> Result<()> {
+        if edge.similarity != self.similarity {
+            self.go(None)?;
+            self.similarity = edge.similarity;
+        }
+        self.go(Some(edge.left))?;
+        self.begin(edge.left, edge.right);
+        // If both rows are alone, this is the only pair; a group has each of its pairs once.
+        let is_more = self.equal.count(edge.left) + self.equal.count(edge.right) > 2;
+        if edge.left != edge.right && is_more {
+            self.begin(edge.right, edge.left);
+        }
+        Ok(())
     }
 
     fn begin(&mut self, first: u32, other: u32) {

@@ -46,10 +46,9 @@ pub fn summaries(
         *least = least.min(edge.similarity);
         *sum += u128::from(more) * u128::from(edge.weight());
     };
-    for (rows, _) in equal.groups().filter(|(_, are_pairs)| *are_pairs) {
+    for edge in equal.loops() {
         executor.check_interrupts()?;
-        let edge = Edge::new(rows[0], rows[0], 1.0);
-        let homes = homes.0.get(rows[0] as usize).iter();
+        let homes = homes.0.get(edge.left as usize).iter();
         homes.filter(|home| home.rows > 1).for_each(|home| {
             let rows = u64::from(home.rows);
             add(home.cluster, edge, rows * (rows - 1) / 2);

@@ -152,6 +152,11 @@ proptest! {
         let found = leaders(&mut store(vertices, &edges), &rank, W).unwrap();
         let mut kept: Vec<u32> = Vec::new();
         for &v in &order {
+            if kept.iter().all(|&k| similarity(&edges, v, k).is_none()) {
+                kept.push(v);
+            }
+        }
+        for v in 0..vertices as u32 {
             let mut best: Option<(f64, u32)> = None;
             for &k in &kept {
                 if let Some(s) = similarity(&edges, v, k)
@@ -161,10 +166,8 @@ proptest! {
                 }
             }
             let expected = best.unwrap_or((1.0, v));
+            prop_assert_eq!(best.is_none(), kept.contains(&v));
             prop_assert_eq!((found.similarity[v as usize], found.of[v as usize]), expected);
-            if best.is_none() {
-                kept.push(v);
-            }
         }
     }
 

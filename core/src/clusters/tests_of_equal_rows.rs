@@ -19,19 +19,20 @@ use crate::files::MemoryFiles;
 
 const W: &PlainThreads = &PlainThreads(2);
 
-/// Records: the rows of each and whether they are pairs, and the pairs of records.
+/// Records: the rows of each and how similar they are to each other if they are pairs, and the
+/// pairs of records.
 #[derive(Debug, Clone)]
 struct Records {
     vertices: usize,
-    groups: Vec<(Vec<u32>, bool)>,
+    groups: Vec<(Vec<u32>, Option<f64>)>,
     pairs: Vec<(usize, usize, f64)>,
 }
 
 impl Records {
     fn graph(&self) -> Graph<'static> {
         let mut equal = EqualRows::new(self.vertices).unwrap();
-        for (rows, are_pairs) in self.groups.iter().filter(|(rows, _)| rows.len() > 1) {
-            equal.push(rows.iter().rev().copied(), *are_pairs).unwrap();
+        for (rows, similarity) in self.groups.iter().filter(|(rows, _)| rows.len() > 1) {
+            equal.push(rows.iter().rev().copied(), *similarity).unwrap();
         }
         let mut edges = Edges::new(&MemoryFiles, 1 << 20);
         for &(a, b, similarity) in &self.pairs {
@@ -42,9 +43,9 @@ impl Records {
 
     fn all(&self) -> Vec<Edge> {
         let mut all = Vec::new();
-        for (rows, _) in self.groups.iter().filter(|(_, are_pairs)| *are_pairs) {
+        for (rows, similarity) in self.groups.iter().filter_map(|(rows, s)| s.map(|s| (rows, s))) {
             for (n, &a) in rows.iter().enumerate() {
-                all.extend(rows[n + 1..].iter().map(|&b| Edge::new(a, b, 1.0)));
+                all.extend(rows[n + 1..].iter().map(|&b| Edge::new(a, b, similarity)));
             }
         }
         for &(a, b, similarity) in &self.pairs {
@@ -57,18 +58,22 @@ impl Records {
 }
 
 fn records() -> impl Strategy<Value = Records> {
-    let group = (1usize..6, prop::bool::weighted(0.85));
+    // Rows that say the same are of any similarity to each other if some of what they say does not
+    // count.
+    let similarity =
+        prop_oneof![3 => Just(1.0), 2 => (1u32..5).prop_map(|grade| 1.0 - f64::from(grade) / 16.0)];
+    let group = (1usize..6, prop::option::weighted(0.85, similarity));
     (prop::collection::vec(group, 1..9), any::<u64>(), 1u32..5).prop_flat_map(|(sizes, seed, grades)| {
         let vertices: usize = sizes.iter().map(|(size, _)| size).sum();
         let mut rows: Vec<u32> = (0..vertices as u32).collect();
         rows.sort_by_key(|&row| crate::hash::mix(u64::from(row) ^ seed));
         let mut rest = &rows[..];
         let mut groups = Vec::new();
-        for (size, are_pairs) in sizes {
+        for (size, similarity) in sizes {
             let (own, others) = rest.split_at(size);
             let mut own = own.to_vec();
             own.sort_unstable();
-            groups.push((own, are_pairs));
+            groups.push((own, similarity));
             rest = others;
         }
         let pair = (0..groups.len(), 0..groups.len(), 0..grades);
@@ -126,8 +131,8 @@ fn very_many_equal_rows_take_little() {
     let vertices = (2 * EACH + OTHERS) as usize;
     let graph = || {
         let mut equal = EqualRows::new(vertices).unwrap();
-        equal.push((0..EACH).map(|n| 2 * n), true).unwrap();
-        equal.push((0..EACH).map(|n| 2 * n + 1), true).unwrap();
+        equal.push((0..EACH).map(|n| 2 * n), Some(1.0)).unwrap();
+        equal.push((0..EACH).map(|n| 2 * n + 1), Some(1.0)).unwrap();
         let mut edges = Edges::new(&MemoryFiles, 1 << 20);
         edges.push(Edge::new(0, 1, 0.9)).unwrap();
         for other in 2 * EACH..vertices as u32 {

@@ -164,7 +164,7 @@ impl Pairs {
                 return Some(pair);
             }
             if let Some(&record) = self.equal.get(self.next_equal) {
-                let similarity = self.similarities.get(self.next_equal).copied().unwrap_or(1.0);
+                let similarity = self.equal_similarity(self.next_equal);
                 self.next_equal += 1;
                 self.current = Some(RecordPair { left: record, right: record, similarity });
                 self.at = (0, 1);
@@ -178,14 +178,19 @@ impl Pairs {
     }
 
     /// Returns the groups of two or more rows of the only table that are one record, and for each
-    /// group whether its rows form pairs with each other. [`Pairs::take_group`] leaves these groups
-    /// out.
-    pub fn equal_rows(&self) -> impl Iterator<Item = (&[u32], bool)> {
-        let mut equal = self.equal.iter().peekable();
+    /// group the similarity of its rows to each other, or `None` if they form no pairs.
+    /// [`Pairs::take_group`] leaves these groups out.
+    pub fn equal_rows(&self) -> impl Iterator<Item = (&[u32], Option<f64>)> {
+        let mut equal = self.equal.iter().enumerate().peekable();
         (0..self.left.len()).filter(|&record| self.left.rows(record).len() > 1).map(move |record| {
-            let is_equal = equal.next_if(|&&next| next as usize == record).is_some();
-            (self.left.rows(record), is_equal)
+            let place = equal.next_if(|&(_, &next)| next as usize == record).map(|(place, _)| place);
+            (self.left.rows(record), place.map(|place| self.equal_similarity(place)))
         })
+    }
+
+    /// Returns how similar the rows of the record at this place in `equal` are to each other.
+    fn equal_similarity(&self, place: usize) -> f64 {
+        self.similarities.get(place).copied().unwrap_or(1.0)
     }
 
     /// Returns the next pair of records that the join has already found, as the pair of their first

@@ -160,7 +160,7 @@ impl<'a> Corpus<'a> {
     /// ```
     pub fn with_sites<S: AsRef<str>>(self, sites: &[Option<S>]) -> Result<Self> {
         let mut all = Sites::default();
-        sites.iter().try_for_each(|site| all.push(site.as_ref().map(AsRef::as_ref)))?;
+        sites.iter().try_for_each(|site| all.push(site.as_ref().map(AsRef::as_ref)).map(|_| ()))?;
         Ok(Self { sites: Some(all), ..self })
     }
 

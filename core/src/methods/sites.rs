@@ -16,9 +16,11 @@ impl Sites {
     /// The site number of rows whose site is unknown.
     const UNKNOWN: u32 = u32::MAX;
 
-    /// Adds the site of the next row, `None` if it is NULL.
-    pub fn push(&mut self, site: Option<&str>) -> Result<()> {
+    /// Adds the site of the next row, `None` if it is NULL. Returns true if no site before was
+    /// written like this one: it has the next number.
+    pub fn push(&mut self, site: Option<&str>) -> Result<bool> {
         const DOING: &str = "keeping sites";
+        let known = self.numbers.len();
         let number = match site {
             None => Self::UNKNOWN,
             Some(site) => match self.numbers.get(site) {
@@ -32,7 +34,15 @@ impl Sites {
             },
         };
         memory::push(&mut self.of, number, DOING)?;
-        Ok(())
+        Ok(self.numbers.len() > known)
+    }
+
+    /// Gives each row the number that `numbers` has for its own: sites that are written in
+    /// different ways may be the same. No more rows are added.
+    pub fn unite(&mut self, numbers: &[u32]) {
+        for of in &mut self.of {
+            *of = numbers.get(*of as usize).copied().unwrap_or(*of);
+        }
     }
 
     /// Returns the numbers of the rows' sites. Equal sites have equal numbers. A row whose site is

@@ -3,7 +3,7 @@
 use bytemuck::{Pod, Zeroable};
 
 use super::texts::{Task, Texts, Walk};
-use super::units::{Cut, read_units};
+use super::units::{Cut, PlacedUnit, read_units};
 use super::{Order, Parameters, Unit};
 use crate::error::Result;
 use crate::executor::{Executor, Stop};
@@ -13,7 +13,6 @@ use crate::features::runs::tokens::read_tokens;
 use crate::features::tokens::{Document, Scratch, Tokenizer};
 use crate::hash;
 use crate::memory;
-use crate::text::spans::Span;
 
 const DOING: &str = "listing windows of tokens";
 
@@ -100,7 +99,7 @@ struct Space {
     scratch: Scratch,
     tokens: Vec<u64>,
     contents: Option<Contents>,
-    units: Vec<Span>,
+    units: Vec<PlacedUnit>,
     unit_tokens: UnitTokens,
 }
 

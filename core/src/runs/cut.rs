@@ -6,7 +6,7 @@ use super::contents::{Pass, UnitTokens, of_texts};
 use super::marks::Mark;
 use super::rows::{ByRow, Rows};
 use super::texts::{Task, Texts, Walk};
-use super::units::{Cut, read_units};
+use super::units::{Cut, PlacedUnit, read_units};
 use super::{Parameters, Unit};
 use crate::error::Result;
 use crate::executor::{Executor, Stop};
@@ -52,7 +52,7 @@ pub struct CutTexts {
 #[derive(Default)]
 struct Space {
     places: Vec<Span>,
-    units: Vec<Span>,
+    units: Vec<PlacedUnit>,
     unit_tokens: UnitTokens,
 }
 
@@ -128,7 +128,7 @@ fn cut(
             tokens += if cut_after.peek().is_some_and(|cut| cut.start <= n) { count } else { 0 };
         }
         for cut in &cut {
-            memory::push(&mut lost, between(&units[cut.start], &units[cut.end - 1]), DOING)?;
+            memory::push(&mut lost, between(&units[cut.start].span, &units[cut.end - 1].span), DOING)?;
         }
     }
     let is_short = all - tokens < cutting.min_left;
@@ -163,12 +163,12 @@ fn between(from: &Span, to: &Span) -> Span {
 /// ranges of the tokens that are in such units alone.
 fn whole_units(
     places: &[Span],
-    units: &[Span],
+    units: &[PlacedUnit],
     cut: &[Range<usize>],
 ) -> Result<(Vec<Span>, Vec<Range<usize>>)> {
     let (mut lost, mut tokens): (Vec<Span>, Vec<Range<usize>>) = (Vec::new(), Vec::new());
     let (mut first, mut n) = (0, 0);
-    for unit in units {
+    for unit in units.iter().map(|unit| &unit.span) {
         while places.get(first).is_some_and(|place| place.bytes.end <= unit.bytes.start) {
             first += 1;
         }

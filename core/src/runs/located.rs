@@ -10,7 +10,7 @@ use bytemuck::{Pod, Zeroable};
 use super::contents::{Pass, UnitTokens, of_texts};
 use super::rows::Rows;
 use super::texts::{Task, Texts, Walk};
-use super::units::{Cut, read_units};
+use super::units::{Cut, PlacedUnit, read_units};
 use super::{Parameters, Unit};
 use crate::error::Result;
 use crate::executor::{Executor, Stop};
@@ -82,6 +82,7 @@ pub struct LocatedRuns {
 #[derive(Default)]
 struct Space {
     places: Vec<Span>,
+    units: Vec<PlacedUnit>,
     unit_tokens: UnitTokens,
 }
 
@@ -161,7 +162,7 @@ fn locate(
     space: &mut Space,
     stop: &Stop,
 ) -> Result<()> {
-    let Space { places, unit_tokens } = space;
+    let Space { places, units, unit_tokens } = space;
     let tokenizer = of_texts(parameters.tokenizer);
     task.made.clear();
     memory::reserve(&mut task.made, task.given.len(), DOING)?;
@@ -171,14 +172,17 @@ fn locate(
         token_places(&task.text, tokenizer, stop, places)?;
         more = least - 1;
     } else {
-        read_units(&task.text, Cut::of(parameters.unit), stop, places)?;
+        read_units(&task.text, Cut::of(parameters.unit), stop, units)?;
+        places.clear();
+        memory::reserve(places, units.len(), DOING)?;
+        places.extend(units.iter().map(|unit| unit.span.clone()));
     }
     for asked in &task.given {
         let (first, end) = (asked.first as usize, asked.first as usize + asked.windows as usize + more);
         let mut tokens = (end - first) as u32;
         if !matches!(parameters.unit, Unit::Window(_)) {
             tokens = 0;
-            for unit in &places[first..end] {
+            for unit in &units[first..end] {
                 tokens += unit_tokens.read(unit.of(&task.text), tokenizer, stop)?.len() as u32;
             }
         }

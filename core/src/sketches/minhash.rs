@@ -168,10 +168,9 @@ pub fn similarity(agreeing: u32, permutations: u16) -> f64 {
     f64::from(agreeing) / f64::from(permutations)
 }
 
-/// Returns the estimated Jaccard distance: the share of values that differ. It is rounded only
-/// once.
+/// Returns the estimated Jaccard distance: 1 - [`similarity`], to the last bit.
 pub fn distance(agreeing: u32, permutations: u16) -> f64 {
-    f64::from(u32::from(permutations) - agreeing) / f64::from(permutations)
+    1.0 - similarity(agreeing, permutations)
 }
 
 /// Returns the least number of agreeing values whose [`similarity`] is at least `least`, which is

@@ -68,7 +68,8 @@ impl Curve {
     /// Adds the pairs of equal rows of a join that has not begun.
     pub fn add_equal(&mut self, pairs: &Pairs) {
         self.pairs[BINS] = self.pairs[BINS].saturating_add(pairs.certain());
-        for (rows, _) in pairs.equal_rows().filter(|(_, are_pairs)| *are_pairs) {
+        // Equal sets have similarity 1.
+        for (rows, _) in pairs.equal_rows().filter(|(_, similarity)| similarity.is_some()) {
             rows.iter().for_each(|&row| self.add([rows[0], row], 1.0, 0));
         }
     }

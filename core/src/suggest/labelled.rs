@@ -54,6 +54,11 @@ fn shares(estimate: &Estimate) -> String {
     if let Some(recall) = estimate.recall {
         shares += &format!(", and these are {} of the duplicates from {} on", shown(recall), Curve::FLOOR);
     }
+    if let Some(falls) = estimate.falls {
+        shares += &format!(
+            "; fewer of the pairs from {falls} on are duplicates than of those below it: look at them"
+        );
+    }
     shares
 }
 
@@ -132,6 +137,18 @@ mod tests {
         // 0.3 to 0.9 have pairs.
         assert_eq!(found.len(), 13);
         assert!(found[1..].iter().all(|row| row.advice.fits == (row.estimate.threshold > 0.42)));
+    }
+
+    #[test]
+    fn where_the_share_falls_is_said_in_each_row() {
+        let mut answers = Answers::default();
+        (0..20).for_each(|n| answers.add(Some(0.42), n > 2));
+        (0..20).for_each(|n| answers.add(Some(0.9), n < 2));
+        let found = rows(&answers, None);
+        for Labelled { estimate, advice } in &found {
+            let says = advice.reason.contains("; fewer of the pairs from ");
+            assert_eq!(says, estimate.threshold < 0.9, "{}", advice.reason);
+        }
     }
 
     #[test]

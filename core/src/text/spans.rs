@@ -46,6 +46,12 @@ impl Position {
         Self { byte: self.byte + c.len_utf8(), char: self.char + 1 }
     }
 
+    /// Returns the position after a text at this position.
+    #[must_use]
+    pub fn behind(self, text: &str) -> Self {
+        Self { byte: self.byte + text.len(), char: self.char + text.chars().count() }
+    }
+
     /// Returns the span from this position to another one.
     pub fn to(self, end: Self) -> Span {
         Span { bytes: self.byte..end.byte, chars: self.char..end.char }

@@ -152,9 +152,9 @@ impl<'f> Joined<'f> {
         let order = run.finished.left.in_order(&executor)?;
         let vertex = Ids::places(&order)?;
         let mut equal = EqualRows::new(order.len())?;
-        for (rows, are_pairs) in run.equal_rows() {
+        for (rows, similarity) in run.equal_rows() {
             executor.check_interrupts()?;
-            equal.push(rows.iter().map(|&row| vertex[row as usize]), are_pairs)?;
+            equal.push(rows.iter().map(|&row| vertex[row as usize]), similarity)?;
         }
         let mut edges = Edges::new(files, settings::memory() / 4);
         while let Some(pair) = run.next_of_groups()? {

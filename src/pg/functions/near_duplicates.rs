@@ -116,9 +116,9 @@ impl Run {
         self.next_by(Pairs::take)
     }
 
-    /// Returns the groups of two or more equal rows, and for each group whether its rows form pairs
-    /// with each other.
-    pub(crate) fn equal_rows(&self) -> impl Iterator<Item = (&[u32], bool)> {
+    /// Returns the groups of two or more equal rows, and for each group the similarity of its rows
+    /// to each other, or `None` if they form no pairs.
+    pub(crate) fn equal_rows(&self) -> impl Iterator<Item = (&[u32], Option<f64>)> {
         self.pairs.equal_rows()
     }
 

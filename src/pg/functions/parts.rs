@@ -178,7 +178,9 @@ pub(super) fn ranks(call: Call, n: usize) -> Result<Option<TokenRanks<'static>>>
     unsafe {
         let varlena: *mut pg_sys::varlena = datum.cast_mut_ptr();
         if !is_on_disk(varlena) {
-            return Ok(call.bytes(n).map(TokenRanks::parse).transpose()?);
+            // No bytes are what was counted of no documents: no order.
+            let bytes = call.bytes(n).filter(|bytes| !bytes.is_empty());
+            return Ok(bytes.map(TokenRanks::parse).transpose()?);
         }
         let pointer: [u8; POINTER] = *varlena.cast();
         let function = (*call.info).flinfo;

@@ -97,6 +97,9 @@ pub(super) fn of(
     if source.has_sites() && !carrier.takes_sites() {
         return Ok(Err("the rules of sites depend on all documents together"));
     }
+    if source.site_equality.is_some() {
+        return Ok(Err("equal sites may be written in different ways"));
+    }
     let Some(document) = source.text_or_tokens(schema) else {
         return Ok(Err("sketches are not carried"));
     };

@@ -200,8 +200,12 @@ impl Backend for Updated {
                 let [sets, known] = [of(Table::Sets)?, of(Table::Known)?];
                 statements::members(to, [(&sets.0, sets.1), (&known.0, known.1)], first).run()?
             }
-            // Any order of tokens is as good as another one.
-            Table::Ranks if work.log()?.kept.calls > 0 => 1,
+            // Any order of tokens is as good as another one, unless it was made of no documents.
+            Table::Ranks if work.log()?.kept.read > 0 => 1,
+            Table::Ranks => {
+                statements::empty(to).run()?;
+                return OnServers.fill(work, table);
+            }
             Table::Routes => {
                 if is_far {
                     statements::delete_from(to, first).run()?;

@@ -65,9 +65,17 @@ impl Backend for UpdatedShards {
                 spread.drop_one(Table::Sets)?;
                 rows
             }
-            Table::Ranks if work.log()?.kept.calls > 0 => 1,
-            Table::Ranks if join.counts_nothing() => no_ranks(&join, named(&of(table)?)).run()?,
-            Table::Ranks => fill_ranks(work, named(&of(table)?))?,
+            Table::Ranks if work.log()?.kept.read > 0 => 1,
+            Table::Ranks => {
+                let to = of(table)?;
+                // It was made of no documents.
+                statements::empty(named(&to)).run()?;
+                if join.counts_nothing() {
+                    no_ranks(&join, named(&to)).run()?
+                } else {
+                    fill_ranks(work, named(&to))?
+                }
+            }
             Table::Candidates => {
                 let (to, routes, routed) = (of(table)?, of(Table::Routes)?, of(Table::Routed)?);
                 let all = statements::all_routes([&routed.0, &routes.0]);

@@ -2,6 +2,7 @@
 
 use pgrx::pg_sys;
 
+use super::ids::has_order;
 use super::names::{quote_identifier, type_name};
 use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::Result;
@@ -62,6 +63,29 @@ impl Column {
     /// without a function.
     pub(crate) fn is_plain_text(&self) -> bool {
         [pg_sys::TEXTOID, pg_sys::VARCHAROID, pg_sys::BPCHAROID].contains(&self.base_type)
+    }
+
+    /// Reports whether two values of the column are equal exactly if they are written alike.
+    fn is_told_by_text(&self) -> bool {
+        // SAFETY: looks up a collation and a type, which exist as long as the relation does.
+        unsafe {
+            match self.base_type {
+                pg_sys::TEXTOID | pg_sys::VARCHAROID | pg_sys::BPCHAROID | pg_sys::NAMEOID => {
+                    pg_sys::get_collation_isdeterministic(self.collation)
+                }
+                pg_sys::BOOLOID | pg_sys::UUIDOID | pg_sys::DATEOID | pg_sys::BYTEAOID | pg_sys::OIDOID => {
+                    true
+                }
+                of => self.is_integer() || pg_sys::get_typtype(of).cast_unsigned() == pg_sys::TYPTYPE_ENUM,
+            }
+        }
+    }
+
+    /// Returns the type and the collation by which values of the column are compared, if equal
+    /// values may be written in different ways: 1.0 and 1.00. A type without an order has no
+    /// equality either; its values are compared as they are written.
+    pub(crate) fn equality(&self) -> Option<(pg_sys::Oid, pg_sys::Oid)> {
+        (!self.is_told_by_text() && has_order(self.base_type)).then_some((self.base_type, self.collation))
     }
 
     /// Reports whether the column has a usual name for a column of documents.

@@ -97,6 +97,19 @@ impl<const N: usize> Cursor<N> {
         }
     }
 
+    /// Calls `each` with every relation that the query reads.
+    pub(crate) fn for_each_relation(&self, mut each: impl FnMut(pg_sys::Oid)) {
+        // SAFETY: as above; the list has as many relations as it says.
+        unsafe {
+            let statement = pg_sys::PortalGetPrimaryStmt(self.portal);
+            if statement.is_null() || (*statement).relationOids.is_null() {
+                return;
+            }
+            let list = (*statement).relationOids;
+            (0..(*list).length).for_each(|n| each(pg_sys::list_nth_oid(list, n)));
+        }
+    }
+
     /// Calls `each` with all rows, which are fetched `rows` at a time. Memory that `each` leaves in
     /// the current memory context is freed row by row.
     pub(crate) fn for_each(

@@ -18,6 +18,8 @@ pub(crate) struct Values {
     /// The server's cache entry for the type, with its comparison function. The entry lives as long
     /// as the session.
     cache: *mut pg_sys::TypeCacheEntry,
+    /// The collation of comparisons.
+    collation: pg_sys::Oid,
     /// The values themselves if the type is passed by value, and otherwise their places in `arena`.
     places: Vec<usize>,
     /// Consists of words, so that every value has the alignment that any type may need.
@@ -35,8 +37,15 @@ pub(super) fn cache(type_oid: pg_sys::Oid) -> *mut pg_sys::TypeCacheEntry {
 impl Values {
     /// Makes an empty store for ids of the type `type_oid`, which must have an order.
     pub(crate) fn new(type_oid: pg_sys::Oid) -> Self {
+        // SAFETY: the entry lives as long as the session.
+        Self::with_collation(type_oid, unsafe { (*cache(type_oid)).typcollation })
+    }
+
+    /// Makes an empty store for values that are compared by a collation, which is not that of their
+    /// type.
+    pub(crate) fn with_collation(type_oid: pg_sys::Oid, collation: pg_sys::Oid) -> Self {
         let cache = cache(type_oid);
-        Self { type_oid, cache, places: Vec::new(), arena: Vec::new(), rank: Vec::new() }
+        Self { type_oid, cache, collation, places: Vec::new(), arena: Vec::new(), rank: Vec::new() }
     }
 
     /// Returns the number of ids.
@@ -118,7 +127,7 @@ impl Values {
         // frees nothing of ours.
         unsafe {
             let function = &raw mut (*self.cache).cmp_proc_finfo;
-            let order = pg_sys::FunctionCall2Coll(function, (*self.cache).typcollation, a, b);
+            let order = pg_sys::FunctionCall2Coll(function, self.collation, a, b);
             (order.value() as i32).cmp(&0)
         }
     }

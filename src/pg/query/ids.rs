@@ -59,6 +59,11 @@ impl Ids {
         Self::Values(Values::new(type_oid))
     }
 
+    /// Makes an empty store for values of a column that are compared by its collation.
+    pub(crate) fn of_column((type_oid, collation): (pg_sys::Oid, pg_sys::Oid)) -> Self {
+        Self::Values(Values::with_collation(type_oid, collation))
+    }
+
     /// Returns the type of the ids.
     pub(crate) fn type_oid(&self) -> pg_sys::Oid {
         match self {

@@ -3,7 +3,9 @@
 use pgrx::pg_sys;
 
 use super::ranks::read_ranks;
-use super::source::{Source, Stream};
+use super::sites::ReadSites;
+use super::source::Source;
+use super::stream::Stream;
 use crate::pg::query::ids::Ids;
 use crate::pg::server::allocator;
 use crate::pg::server::error::{Result, SqlError};
@@ -28,7 +30,7 @@ struct Tables<'a> {
     sources: [Option<&'a Source>; 2],
     /// The ids that have been read so far, for each of the two tables.
     ids: [Ids; 2],
-    sites: Option<Sites>,
+    sites: Option<ReadSites>,
     /// The reader of the sketches in both tables, if the documents are sketches.
     sketches: SketchReader,
     /// The SQL expression for the weight of rows of the left table.
@@ -47,15 +49,13 @@ impl Tables<'_> {
         })
     }
 
-    /// Returns how many times the data that has been read is the data to be expected, by the number
-    /// of rows that the server's planner expects; 1 after the reading. Later steps take more memory
-    /// than the reading.
+    /// Returns how many times the data that has been read is the data to be expected; 1 after the
+    /// reading. Later steps take more memory than the reading.
     fn times_expected(&self) -> f64 {
         const STEPS: f64 = 1.5;
         let tables = if self.has_right() && self.side == Side::Left { 2.0 } else { 1.0 };
-        let read = self.ids[self.side as usize].len().max(1) as f64;
-        let times = |stream: &Stream<'_>| (stream.cursor.expected_rows() / read).max(1.0);
-        self.stream.as_ref().map_or(1.0, |stream| STEPS * tables * times(stream))
+        let read = self.ids[self.side as usize].len();
+        self.stream.as_ref().map_or(1.0, |stream| STEPS * tables * stream.times_read(read).max(1.0))
     }
 
     fn source(&self, side: Side) -> Option<&Source> {
@@ -72,7 +72,7 @@ impl Documents for Tables<'_> {
         self.side = side;
         if side == Side::Left {
             let has_sites = self.source(Side::Left).is_some_and(Source::has_sites);
-            self.sites = has_sites.then(Sites::default);
+            self.sites = has_sites.then(|| ReadSites::new(self.sources));
         }
         let stream = self.sources[side as usize].map(Source::stream).transpose();
         self.stream = self.keep(stream)?;
@@ -105,6 +105,10 @@ impl Documents for Tables<'_> {
         let sorted = self.ids[side as usize].sort(&source.relation, source.id_argument, executor);
         self.keep(sorted)?;
         self.stream = None;
+        if side == Side::Right || !self.has_right() {
+            let ended = self.sites.as_mut().map_or(Ok(()), |sites| sites.end(executor));
+            self.keep(ended)?;
+        }
         Ok(())
     }
 
@@ -113,7 +117,8 @@ impl Documents for Tables<'_> {
     }
 
     fn ids_bytes(&self) -> usize {
-        self.ids.iter().map(Ids::bytes).sum()
+        let values = self.sites.as_ref().map_or(0, ReadSites::bytes);
+        self.ids.iter().map(Ids::bytes).sum::<usize>() + values
     }
 
     fn order(&mut self, side: Side, executor: &dyn Executor) -> CoreResult<Vec<u32>> {
@@ -122,7 +127,7 @@ impl Documents for Tables<'_> {
     }
 
     fn sites(&self) -> Option<&Sites> {
-        self.sites.as_ref()
+        self.sites.as_ref().map(|of| &of.sites)
     }
 
     fn weights(&mut self, order: &[u32]) -> CoreResult<Option<Vec<i64>>> {
@@ -240,7 +245,7 @@ impl<'a> ServerReading<'a> {
             Ok(made) => Ok((made, account)),
             Err(error) => {
                 let error = self.tables.failed.take().unwrap_or_else(|| error.into());
-                Err(error.for_more_data(self.tables.times_expected()))
+                Err(error.for_more_data(|| self.tables.times_expected()))
             }
         }
     }

@@ -2,8 +2,11 @@
 
 mod carried;
 pub(crate) mod documents;
+mod expected;
 pub(crate) mod packed;
 pub(crate) mod pairs;
 pub(crate) mod ranks;
 pub(crate) mod sample;
+mod sites;
 pub(crate) mod source;
+mod stream;

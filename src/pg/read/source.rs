@@ -1,42 +1,36 @@
-//! Reads documents through a cursor of SPI, with the same privileges and policies as any query.
+//! Queries for the ids and the documents of a relation.
 
 use std::borrow::Cow;
 
-use pgrx::{PgMemoryContexts, PgSqlErrorCode, check_for_interrupts, pg_sys};
+use pgrx::{PgSqlErrorCode, pg_sys};
 
 use super::packed::source_document;
+use crate::pg::query::Parameter;
 use crate::pg::query::column::Column;
-use crate::pg::query::cursor::Cursor;
 use crate::pg::query::decode::Kind;
-use crate::pg::query::ids::Ids;
 use crate::pg::query::names::qualified_type;
 use crate::pg::query::relation::Relation;
-use crate::pg::query::{Parameter, Query};
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::error::Error;
 use neardup_core::features::source_document::SourceDocument;
 use neardup_core::features::tokens::{Document, Page};
-use neardup_core::memory;
-use neardup_core::methods::sites::Sites;
-use neardup_core::sketches::stored::SketchReader;
 
-const DOING: &str = "reading documents";
 /// The SQL expression for sites or URLs if no column of sites or URLs is requested.
 pub(super) const NONE: &str = "NULL::pg_catalog.text";
 
 /// A query for ids and documents.
 #[derive(Debug, Clone)]
 pub(crate) struct Source {
-    sql: String,
+    pub(super) sql: String,
     /// The values of the query's parameters, and further relations that it names.
-    parameters: Vec<Parameter>,
-    relations: Vec<pg_sys::Oid>,
+    pub(super) parameters: Vec<Parameter>,
+    pub(super) relations: Vec<pg_sys::Oid>,
     /// The type of the values by which the query identifies rows: ids or numbers.
-    id_type: pg_sys::Oid,
+    pub(super) id_type: pg_sys::Oid,
     /// Set if the query identifies rows by numbers, which start at 1 and have no gaps.
-    is_listed: bool,
+    pub(super) is_listed: bool,
     /// The relation.
     pub oid: pg_sys::Oid,
     /// The SQL expression for the document of a row, relative to the alias `d`.
@@ -50,8 +44,10 @@ pub(crate) struct Source {
     pub column: String,
     /// The relation, quoted for SQL text.
     pub table: String,
-    /// The SQL expression for the site of a row, which is NULL without a column of sites.
+    /// The SQL expression for the site of a row as a text, which is NULL without a column of sites.
     pub site: String,
+    /// The type and the collation by which sites are compared, if not as texts.
+    pub site_equality: Option<(pg_sys::Oid, pg_sys::Oid)>,
     /// The kind of documents.
     pub kind: Kind,
     /// The name of the relation, for messages.
@@ -62,7 +58,7 @@ pub(crate) struct Source {
     has_key: bool,
     id_column: String,
     text_column: String,
-    site_column: Option<String>,
+    pub(super) site_column: Option<String>,
     /// Set if the documents are HTML pages whose text is wanted.
     pub(super) are_pages: bool,
     /// The SQL expression for the URLs of the pages, and the name of their column.
@@ -109,7 +105,12 @@ impl Source {
             (Kind::Sketches(_, of), _) => format!("{column}::{}", qualified_type(of)),
         };
         let as_text = |column: &Column| Ok::<_, SqlError>(format!("d.{}::pg_catalog.text", column.quoted()?));
-        let site_value = site.map_or_else(|| Ok(NONE.to_owned()), as_text)?;
+        let site_text = site.map_or_else(|| Ok(NONE.to_owned()), as_text)?;
+        let site_equality = site.and_then(Column::equality);
+        let site_value = match site.zip(site_equality) {
+            None => NONE.to_owned(),
+            Some((site, (of, _))) => format!("d.{}::{}", site.quoted()?, qualified_type(of)),
+        };
         let url =
             pages.flatten().map(|url| Ok::<_, SqlError>([as_text(url)?, url.name.clone()])).transpose()?;
         let url_value = url.as_ref().map_or(NONE, |[value, _]| value);
@@ -118,7 +119,7 @@ impl Source {
         let quoted = format!("d.{}::{}{}", id.quoted()?, qualified_type(id_type), id.collated());
         Ok(Self {
             sql: format!(
-                "SELECT {quoted}, {document}, {site_value}, {url_value} FROM {} AS d",
+                "SELECT {quoted}, {document}, {site_text}, {url_value}, {site_value} FROM {} AS d",
                 relation.qualified
             ),
             parameters: Vec::new(),
@@ -127,7 +128,8 @@ impl Source {
             is_listed: false,
             oid: relation.oid,
             document,
-            site: site_value,
+            site: site_text,
+            site_equality,
             key: if id.is_integer() { format!("d.{}", id.quoted()?) } else { format!("({quoted})") },
             id: quoted,
             text_column: text.name.clone(),
@@ -142,6 +144,7 @@ impl Source {
                 && (text.is_plain_text() || kind.sketches().is_some())
                 && (id.is_integer() || id.base_type == id_type)
                 && site.is_none_or(Column::is_plain_text)
+                && site_equality.is_none()
                 && pages.flatten().is_none_or(Column::is_plain_text),
             id_column: id.name.clone(),
             site_column: site.map(|site| site.name.clone()),
@@ -182,30 +185,27 @@ impl Source {
         let sql = if is_spread {
             let url = self.url.as_ref().map_or(NONE, |[url, _]| url);
             format!(
-                "SELECT x.n, d.document, {NONE}, d.url FROM {keys} LEFT JOIN (SELECT {key} AS key, {document} AS document, {url} AS url \
+                "SELECT x.n, d.document, {NONE}, d.url, {NONE} FROM {keys} LEFT JOIN (SELECT {key} AS key, {document} AS document, {url} AS url \
                  FROM {table} AS d WHERE {key} {equals} ANY ($1) OFFSET 0) AS d ON d.key {equals} x.id ORDER BY x.n"
             )
         } else if self.has_key {
             // Each row is looked up through the index; a join might read the whole table.
             format!(
-                "SELECT x.n, (SELECT {document} FROM {table} AS d WHERE {key} {equals} x.id), {NONE}, {url} FROM {keys}"
+                "SELECT x.n, (SELECT {document} FROM {table} AS d WHERE {key} {equals} x.id), {NONE}, {url}, {NONE} FROM {keys}"
             )
         } else {
             format!(
-                "SELECT x.n, {document}, {NONE}, {url} FROM {keys} LEFT JOIN {table} AS d ON {key} {equals} x.id ORDER BY x.n"
+                "SELECT x.n, {document}, {NONE}, {url}, {NONE} FROM {keys} LEFT JOIN {table} AS d ON {key} {equals} x.id ORDER BY x.n"
             )
         };
-        Self { sql, parameters, id_type: pg_sys::INT8OID, is_listed: true, ..self.clone() }
-    }
-
-    /// Starts to read.
-    pub(crate) fn stream(&self) -> Result<Stream<'_>> {
-        let Self { sql, parameters, relations, .. } = self;
-        let query = Query { parameters, relations, ..Query::new(sql) };
-        let cursor =
-            Cursor::open(&query, [self.id_type, self.kind.type_oid(), pg_sys::TEXTOID, pg_sys::TEXTOID])?;
-        let context = PgMemoryContexts::new("neardup: documents");
-        Ok(Stream { source: self, context, cursor, rows: 16, ended: false })
+        Self {
+            sql,
+            parameters,
+            id_type: pg_sys::INT8OID,
+            is_listed: true,
+            site_equality: None,
+            ..self.clone()
+        }
     }
 
     /// Reports whether a column of sites is read.
@@ -217,7 +217,7 @@ impl Source {
     ///
     /// # Safety
     /// `value` is a text that lives as long as the result.
-    unsafe fn place<'a>(
+    pub(super) unsafe fn place<'a>(
         &self,
         column: Option<&str>,
         value: Option<pg_sys::Datum>,
@@ -239,7 +239,7 @@ impl Source {
     /// # Safety
     /// `value` has the kind of the documents, and `url` is a text. Intermediate copies are left in
     /// the current memory context.
-    unsafe fn document(
+    pub(super) unsafe fn document(
         &self,
         value: pg_sys::Datum,
         url: Option<pg_sys::Datum>,
@@ -262,7 +262,7 @@ impl Source {
         })
     }
 
-    fn null_id(&self) -> SqlError {
+    pub(super) fn null_id(&self) -> SqlError {
         SqlError::new(
             PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED,
             format!("column \"{}\" of {} holds NULL, which cannot be an id", self.id_column, self.relation),
@@ -270,7 +270,7 @@ impl Source {
         .hint(format!("Name a column without NULL with {} => '…'.", self.id_argument))
     }
 
-    fn double_id(&self) -> SqlError {
+    pub(super) fn double_id(&self) -> SqlError {
         SqlError::new(
             PgSqlErrorCode::ERRCODE_UNIQUE_VIOLATION,
             format!("an id stands in more than one row of {}", self.relation),
@@ -282,7 +282,7 @@ impl Source {
     }
 
     /// Returns the error for a sketch that is not comparable with the sketches before it.
-    fn not_comparable(&self, error: Error, id: &str) -> SqlError {
+    pub(super) fn not_comparable(&self, error: Error, id: &str) -> SqlError {
         let Error::Unlike { a, b, .. } = error else { return error.into() };
         let Self { text_column, relation, .. } = self;
         let message = format!(
@@ -307,84 +307,11 @@ impl Source {
         }
     }
 
-    fn not_text(&self, id: &str) -> SqlError {
+    pub(super) fn not_text(&self, id: &str) -> SqlError {
         SqlError::new(
             PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE,
             format!("the document with id {id} of {} is not valid UTF-8", self.relation),
         )
         .hint("Convert it with convert_from(…, 'its encoding'), or leave it out through a view.")
-    }
-}
-
-/// The documents of a source in the order in which they arrive.
-pub(crate) struct Stream<'a> {
-    source: &'a Source,
-    /// The memory context of detoasted copies, which are freed when their rows are done.
-    context: PgMemoryContexts,
-    pub(super) cursor: Cursor<4>,
-    rows: usize,
-    /// Set if there are no more documents.
-    pub ended: bool,
-}
-
-impl Stream<'_> {
-    /// Reads a few more documents and the number of each document's row within this source, and
-    /// returns the approximate size of the documents in bytes. A NULL document is not added to
-    /// `documents`, but its id is added to `ids`. A NULL id is an error. Sites are added to `sites`
-    /// if it is given. Sketches must be comparable with those that `sketches` read before.
-    pub(crate) fn fetch(
-        &mut self,
-        documents: &mut Vec<(u32, SourceDocument)>,
-        ids: &mut Ids,
-        sites: &mut Option<Sites>,
-        sketches: &mut SketchReader,
-    ) -> Result<usize> {
-        /// The range of the number of rows that the server fetches at a time. A fetch should fill
-        /// about a megabyte.
-        const ROWS_A_FETCH: std::ops::RangeInclusive<usize> = 1..=256;
-        check_for_interrupts!();
-        let Self { source, cursor, context, .. } = self;
-        let (mut fetched, mut bytes) = (0, 0);
-        for [id, value, site, url] in cursor.fetch(self.rows)? {
-            fetched += 1;
-            let row = u32::try_from(ids.len())
-                .map_err(|_| Error::TooMany { what: "documents", limit: u32::MAX.into() })?;
-            let id = id.ok_or_else(|| source.null_id())?;
-            if source.is_listed && id.value() != row as usize + 1 {
-                return Err(source.double_id());
-            }
-            // SAFETY: the cursor checked that ids are of their type and documents of their kind;
-            // both are copied before the context is reset.
-            let document = unsafe {
-                let document = context.switch_to(|_| {
-                    ids.push(id)?;
-                    if let Some(sites) = sites {
-                        sites.push(source.place(source.site_column.as_deref(), site)?.as_deref())?;
-                    }
-                    let Some(value) = value else { return Ok(None) };
-                    match source.kind.sketches() {
-                        None => source.document(value, url).map(Some),
-                        Some(kind) => match sketches.read(kind, varlena_bytes(value)) {
-                            Ok(document) => Ok(Some(Some(SourceDocument::Document(document)))),
-                            Err(error) => Err(source.not_comparable(error, &ids.show(row))),
-                        },
-                    }
-                })?;
-                context.reset();
-                document
-            };
-            match document {
-                Some(Some(document)) => {
-                    bytes += document.bytes();
-                    memory::push(documents, (row, document), DOING)?;
-                }
-                Some(None) => return Err(source.not_text(&ids.show(row))),
-                None => {}
-            }
-        }
-        self.ended = fetched == 0;
-        let each = bytes + fetched * size_of::<(u32, SourceDocument)>() + 1;
-        self.rows = (fetched * (1 << 20) / each).clamp(*ROWS_A_FETCH.start(), *ROWS_A_FETCH.end());
-        Ok(bytes)
     }
 }

@@ -98,12 +98,12 @@ impl SqlError {
     /// Multiplies the memory that a call is said to need, if that is the error: `times` is how many
     /// times the data is that comes in addition.
     #[must_use]
-    pub(crate) fn for_more_data(self, times: f64) -> Self {
+    pub(crate) fn for_more_data(self, times: impl FnOnce() -> f64) -> Self {
         match self {
             Self::Own {
                 message: Message::Core(Error::BeyondAllowance { doing, needed, allowed }), ..
             } => {
-                let needed = (needed as f64 * times.max(1.0)) as usize;
+                let needed = (needed as f64 * times().max(1.0)) as usize;
                 Error::BeyondAllowance { doing, needed, allowed }.into()
             }
             other => other,

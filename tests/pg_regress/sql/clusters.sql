@@ -129,4 +129,17 @@ SELECT seen('clusters_of_pairs(''TABLE pairs'', thresholds => ''{0.5, 7}'')');
 SELECT seen('clusters_of_pairs(''TABLE pairs'', NULL::point)');
 SELECT seen('cluster_stats(''TABLE pairs'', clustering => ''x'')');
 SELECT seen('cluster_links(''TABLE pairs'', links => 0)');
+-- Each eliminated row goes to the kept row that it is most similar to, also if that row comes later.
+CREATE TABLE rungs (id int PRIMARY KEY, body text);
+INSERT INTO rungs VALUES (1, 'a b c d e f g h i j'), (2, 'a b c d e f g h k l'), (3, 'c d e f g h k l'), (4, 'a b c d e f g h k l');
+SELECT left_id, right_id, round(similarity::numeric, 3) FROM near_duplicates('rungs', 0.6) ORDER BY 1, 2;
+SELECT e.* FROM eliminate('rungs', 0.6, keep => 'first') e ORDER BY id;
+SELECT e.* FROM eliminate('rungs', 0.6, keep => 'max:id') e ORDER BY id;
+SELECT e.* FROM eliminate('rungs', 0.6) e ORDER BY id;
+SELECT cluster_id, id, representative, round(similarity::numeric, 3) FROM near_duplicate_clusters('rungs', 0.6, clustering => 'star') ORDER BY 1, 2;
+SELECT cluster_id, id, representative, round(similarity::numeric, 3) FROM clusters_of_pairs('SELECT * FROM near_duplicates(''rungs'', 0.6)', clustering => 'star') ORDER BY 1, 2;
+DROP TABLE rungs;
+-- Perhaps-similar sets: of two rows with as many pairs the one with the greater id represents, and a list is merged into the first set that reaches its representative.
+SELECT cluster_id, array_agg(id ORDER BY id) FROM clusters_of_pairs('VALUES (1, 2, 0.9), (3, 4, 0.9), (4, 5, 0.9), (5, 6, 0.9), (5, 7, 0.9)', clustering => 'perhaps_similar') GROUP BY 1 ORDER BY 1;
+SELECT cluster_id, array_agg(id ORDER BY id) FROM clusters_of_pairs('VALUES (1, 10, 0.9), (2, 10, 0.9), (3, 10, 0.9), (4, 11, 0.9), (5, 11, 0.9), (3, 11, 0.9), (3, 6, 0.9), (12, 11, 0.9), (12, 10, 0.9), (13, 10, 0.9), (6, 7, 0.9)', clustering => 'perhaps_similar') GROUP BY 1 ORDER BY 1;
 DROP SCHEMA clusters_test CASCADE;

@@ -57,22 +57,22 @@ SELECT left_id, right_id, similarity FROM near_duplicates('docs', method => 'exa
 SELECT count(*) FROM near_duplicates('docs', method => 'exact_code', options => '{"cut": 1, "min_length": 0}') WHERE left_id > 1000 AND right_id > 1000;
 SELECT count(*) > 0 AS found FROM near_duplicates('docs', 0.9, method => 'repeatability', options => '{"anchors": "听", "unit_length": 200, "unit_share": 0.5, "paragraphs": 5, "ends": 4, "min_length": 3, "fallback": 9}');
 
--- Elimination: the longest codes first; a page goes for the one that stays and has the longest common substring with its code.
+-- Elimination: the longest codes first; a page goes for the one that has the longest common substring with its code of all that stay.
 CREATE FUNCTION naive(at float8) RETURNS TABLE (id int, kept_id int, similarity float8) LANGUAGE plpgsql AS $$
 DECLARE
     page record;
 BEGIN
     CREATE TEMP TABLE kept (no serial, id int, code text) ON COMMIT DROP;
+    CREATE TEMP TABLE gone (id int, code text) ON COMMIT DROP;
     FOR page IN SELECT d.id, feature_code(d.body) AS code FROM docs d WHERE feature_code(d.body) <> '' ORDER BY length(feature_code(d.body)) DESC, d.id LOOP
-        SELECT k.id, code_repeatability(k.code, page.code) INTO kept_id, similarity FROM kept k ORDER BY 2 DESC, no LIMIT 1;
-        IF similarity >= at THEN
-            id := page.id;
-            RETURN NEXT;
+        IF EXISTS (SELECT FROM kept k WHERE code_repeatability(k.code, page.code) >= at) THEN
+            INSERT INTO gone VALUES (page.id, page.code);
         ELSE
             INSERT INTO kept (id, code) VALUES (page.id, page.code);
         END IF;
     END LOOP;
-    DROP TABLE kept;
+    RETURN QUERY SELECT g.id, b.* FROM gone g, LATERAL (SELECT k.id, code_repeatability(k.code, g.code) FROM kept k ORDER BY 2 DESC, no LIMIT 1) b;
+    DROP TABLE kept, gone;
 END $$;
 CREATE FUNCTION check_eliminated(at float8) RETURNS TABLE (missing bigint, extra bigint, found bool) LANGUAGE sql AS $$
     WITH found AS MATERIALIZED (SELECT * FROM eliminate('docs', at, method => 'repeatability')), expected AS MATERIALIZED (SELECT * FROM naive(at))

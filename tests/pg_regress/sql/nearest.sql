@@ -75,4 +75,10 @@ BEGIN
 END
 $$;
 SELECT rows_of('SELECT * FROM nearest(''many'', 7, id_column => ''id'')'), rows_of('SELECT * FROM nearest(''many'', id_column => ''id'')'), rows_of('SELECT * FROM nearest(''many'', 3, NULL::int, id_column => ''id'')');
+-- A text in the third place is the column of the ids; the type of ids that are texts is named.
+CREATE TABLE by_name (name text PRIMARY KEY, body text);
+INSERT INTO by_name VALUES ('a', 'red crane'), ('b', 'red quay');
+SELECT * FROM nearest('by_name', 5, NULL::text);
+SELECT * FROM nearest('by_name', 5, id_type => NULL::text) ORDER BY 1;
+DROP TABLE by_name;
 DROP SCHEMA nearest_test CASCADE;

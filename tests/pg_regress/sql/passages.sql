@@ -8,6 +8,15 @@ SELECT cardinality(spotsigs('The boat left in the rain.')) AS chains, spotsigs('
     spotsigs('Boats, cranes') AS none, spotsigs('') AS empty, spotsigs(NULL) AS null;
 SELECT spotsigs('the boat left the boat', chain => 1) = spotsigs('the boat') AS repeated, cardinality(spotsigs('der Kran hob die Kiste', ARRAY['Der', 'die'])) AS listed,
     cardinality(spotsigs('the a b c d e f', ARRAY['the'], chain => 3, distance => 2)) AS far, spotsigs('the boat', ARRAY['the']) && spotsigs('the boat sank') AS longer;
+-- N counts the documents that are not NULL, also those without a term.
+CREATE TABLE terms (id int PRIMARY KEY, body text);
+INSERT INTO terms VALUES (1, 'x a'), (2, 'a'), (3, 'x q'), (4, 'x r');
+SELECT left_id, right_id FROM near_duplicates('terms', method => 'imatch', options => '{"lo": 0.3}');
+INSERT INTO terms SELECT i, NULL FROM generate_series(5, 10) i;
+SELECT left_id, right_id FROM near_duplicates('terms', method => 'imatch', options => '{"lo": 0.3}');
+UPDATE terms SET body = '.' WHERE body IS NULL;
+SELECT left_id, right_id FROM near_duplicates('terms', method => 'imatch', options => '{"lo": 0.3}');
+DROP TABLE terms;
 SELECT cardinality(imatch('Quay and crane')) AS one, imatch('Quay and crane') = imatch('crane, AND quay; quay') AS same, imatch('quay') = imatch('crane') AS other, imatch(' .') AS none, imatch(NULL) AS null;
 -- Of ten documents all have "the": its idf is 0. A word that is not listed is of one document.
 SELECT imatch('the quay', ARRAY['The'], ARRAY[10], 10) = imatch('quay') AS dropped, imatch('the quay', ARRAY['the'], ARRAY[5], 10) = imatch('the quay') AS kept,

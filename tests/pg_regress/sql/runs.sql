@@ -60,6 +60,83 @@ SELECT m[1] AS documents, m[2] AS tokens, m[3] AS text, m[4] AS example
 FROM duplicates_report('docs', 0.4, text_column => 'body', method => 'runs', options => '{"min_run": 5}') html,
     regexp_matches(substring(html FROM '<section id="runs">.*?</section>'), '<tr><td>(.*?)</td><td>(.*?)</td><td><bdi>(.*?)</bdi></td><td>(?:<[^>]*>)*([^<]+)<', 'g') m;
 SELECT html LIKE '%<section id="runs">%' AS shown FROM duplicates_report('docs', 0.4, text_column => 'body') html;
+-- Equal texts are as similar to each other as the runs that count make them, in every form of the answer.
+CREATE TABLE equal (id int PRIMARY KEY, body text);
+INSERT INTO equal VALUES (1, 'menu home news the crane is sold'), (2, 'menu home news the crane is sold'), (3, 'menu home news other'), (4, 'menu home news again');
+CREATE FUNCTION of_equal(call text) RETURNS TABLE (threshold text, rows text) LANGUAGE plpgsql AS $$
+BEGIN
+    FOREACH threshold IN ARRAY ARRAY['0.1', '0.7', '0.9'] LOOP
+        EXECUTE format('SELECT string_agg(r::text, '' '' ORDER BY r::text) FROM %s r', format(call, threshold)) INTO rows;
+        RETURN NEXT;
+    END LOOP;
+END $$;
+CREATE VIEW forms AS SELECT call, t.* FROM unnest(ARRAY['near_duplicates(''equal'', %s', 'near_duplicate_clusters(''equal'', %s', 'near_duplicate_clusters(''equal'', %s, clustering => ''star''',
+    'near_duplicate_clusters(''equal'', %s, clustering => ''perhaps_similar''', 'eliminate(''equal'', %s', 'eliminate(''equal'', %s, keep => ''max:id''']) WITH ORDINALITY c(call, n),
+    of_equal(call || ', method => ''runs'', options => ''{"min_run": 2, "max_documents": 2}'')') t ORDER BY n, threshold;
+SET client_min_messages = warning;
+TABLE forms;
+INSERT INTO equal VALUES (5, 'menu home news the crane is sold');
+SELECT call, threshold, rows FROM forms WHERE threshold < '0.9';
+RESET client_min_messages;
+DROP VIEW forms;
+DROP FUNCTION of_equal;
+DROP TABLE equal;
+-- What is equal of the columns within, as their types say, and however it is written.
+CREATE TYPE sort AS ENUM ('a', 'b');
+CREATE DOMAIN price AS numeric;
+CREATE TABLE sites (id int PRIMARY KEY, body text, n numeric, d price, i interval, f float8, j jsonb, a numeric[], c text, b char(5), s sort, t text, x json);
+INSERT INTO sites VALUES (1, 'one two three four five six', 1.0, 1.0, '1 day', '0', '1.0', '{1.0}', 'Example', 'a', 'a', 'a', '1'),
+    (2, 'one two three four five six', 1.00, 1.00, '24 hours', '-0', '1.00', '{1.00}', 'example', 'a  ', 'a', 'a', '1'), (3, 'one two three four five six', NULL, 2, '2 days', 'NaN', '"1"', '{1,1}', 'other', 'b', 'b', 'A', '1.0');
+DO $$ BEGIN
+    CREATE COLLATION no_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+    ALTER TABLE sites ALTER c TYPE text COLLATE no_case;
+EXCEPTION WHEN feature_not_supported THEN -- Servers without ICU have no such collation.
+    UPDATE sites SET c = lower(c);
+END $$;
+SELECT c, (SELECT string_agg(format('%s of %s', id, of_id), ', ') FROM repeated_runs('sites', 3, within => c, text_column => 'body')) AS within,
+    (SELECT string_agg(format('%s %s', left_id, right_id), ', ' ORDER BY left_id, right_id) FROM near_duplicates('sites', method => 'combined', text_column => 'body', site_column => c, options => '{"techniques": ["exact_text"], "same_site": "none"}')) AS of_two_sites
+FROM unnest('{n,d,i,f,j,a,c,b,s,t,x}'::text[]) c;
+SELECT neardup_watch('sites', method => 'combined', text_column => 'body', site_column => 'n', options => '{"techniques": ["exact_text"], "same_site": "none"}');
+CALL neardup_refresh('sites');
+UPDATE sites SET n = 1.000 WHERE id = 3;
+INSERT INTO sites (id, body, n) SELECT 4, body, 5.0 FROM sites WHERE id = 1;
+CALL neardup_refresh('sites');
+SELECT left_id, right_id FROM sites_pairs ORDER BY 1, 2;
+SELECT neardup_unwatch('sites');
+SET client_min_messages = warning;
+DROP TABLE IF EXISTS sites, sites_pairs, sites_clusters;
+DROP COLLATION IF EXISTS no_case;
+RESET client_min_messages;
+DROP TYPE sort;
+DROP DOMAIN price;
+-- Markers of list items go and stay with their items.
+CREATE TABLE lists (id int PRIMARY KEY, body text);
+INSERT INTO lists VALUES (1, 'Alpha beta gamma.'), (2, E'Alpha beta gamma.\n- Delta epsilon zeta stays.\n- Eta theta stays.'), (3, E'  • Kappa ("stays").\n  • Alpha beta gamma.\n  • Alpha beta gamma.\n\n* (Mu) stays.');
+CREATE FUNCTION cut_lists(call text) RETURNS TABLE (id bigint, body text) LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN QUERY EXECUTE format('SELECT c.id::bigint, c.body FROM cut_repeats(''lists'', %s) c', call);
+END $$;
+SELECT call, id, body FROM unnest(ARRAY['unit => ''sentence''', 'unit => ''paragraph''', 'unit => ''line''', '3, snap => ''word''', '3, snap => ''sentence''', '3, snap => ''paragraph''', '3']) WITH ORDINALITY c(call, n),
+    LATERAL (SELECT * FROM cut_lists(call)) t ORDER BY n, id;
+SELECT id, span, of_span, substring(body FROM lower(span) FOR upper(span) - lower(span)) FROM repeated_runs('lists', unit => 'sentence') JOIN lists USING (id) ORDER BY 1, 2;
+DROP FUNCTION cut_lists;
+DROP TABLE lists;
+-- Documents that are NULL do not count for a share, those without a word do; rows are in the order in which they are read; of texts of as many tokens, either may have more in runs.
+CREATE TABLE counted (id int PRIMARY KEY, body text);
+INSERT INTO counted VALUES (4, 'x'), (3, 'b c a b c d e'), (2, 'a b c d e f'), (1, 'a b c d e');
+SELECT id, span, of_id FROM repeated_runs('counted', 3);
+SELECT count(*) FROM repeated_runs('counted', 3, min_share => 0.75);
+INSERT INTO counted SELECT i, NULL FROM generate_series(5, 9) i;
+SELECT count(*) FROM repeated_runs('counted', 3, min_share => 0.75);
+INSERT INTO counted SELECT i, '' FROM generate_series(10, 14) i;
+SELECT count(*) FROM repeated_runs('counted', 3, min_share => 0.75);
+DROP TABLE counted;
+CREATE TABLE counted (id int PRIMARY KEY, body text);
+INSERT INTO counted VALUES (1, 'a b a b'), (2, 'a b c d');
+SELECT of, (SELECT similarity FROM near_duplicates('counted', 0.1, method => 'runs', options => jsonb_build_object('min_run', 2, 'of', of))) FROM unnest(ARRAY['smaller', 'larger', 'both']) of;
+UPDATE counted SET body = CASE id WHEN 1 THEN 'a b c d' ELSE 'a b a b' END;
+SELECT of, (SELECT similarity FROM near_duplicates('counted', 0.1, method => 'runs', options => jsonb_build_object('min_run', 2, 'of', of))) FROM unnest(ARRAY['smaller', 'larger', 'both']) of;
+DROP TABLE counted;
 -- Errors.
 SELECT * FROM repeated_runs('docs', 0, text_column => 'body');
 SELECT * FROM repeated_runs('docs', unit => 'word', text_column => 'body');

@@ -166,6 +166,32 @@ CREATE INDEX given_bits ON given USING signature (h simhash_hamming_ops (source 
 INSERT INTO given VALUES (0, simhash('a b c'));
 DROP INDEX given_bits;
 DROP TABLE given, by_index, found_by_index;
+-- In order also if each bit is a band, and the search for near rows is given up at once or after some rows.
+CREATE TABLE short_sketches AS SELECT i AS id, simhash(format('word%s other%s w%s', i, i * 7, i % 3), 8) AS h FROM generate_series(1, 300) i;
+INSERT INTO short_sketches SELECT 301, NULL UNION ALL SELECT 302, simhash('', 8);
+CREATE FUNCTION in_order(bits int, distance int, rows int) RETURNS bool LANGUAGE plpgsql AS $$
+DECLARE
+    target simhash_sketch := simhash('word1 other7 w1', bits);
+    found int[];
+    wanted int[];
+BEGIN
+    EXECUTE format('CREATE INDEX short_index ON short_sketches USING signature (h simhash_hamming_ops (bits = %s)) WITH (distance = %s)', bits, distance);
+    SET LOCAL enable_seqscan = off;
+    SET LOCAL enable_sort = off;
+    SELECT array_agg(d) INTO found FROM (SELECT h <~> target AS d FROM short_sketches ORDER BY h <~> target LIMIT rows) x;
+    SET LOCAL enable_indexscan = off;
+    SET LOCAL enable_seqscan = on;
+    SET LOCAL enable_sort = on;
+    SELECT array_agg(d) INTO wanted FROM (SELECT h <~> target AS d FROM short_sketches ORDER BY 1 LIMIT rows) x;
+    SET LOCAL enable_indexscan = on;
+    DROP INDEX short_index;
+    RETURN found = wanted;
+END $$;
+SELECT distance, bool_and(in_order(8, distance, rows)) FROM unnest(ARRAY[5, 6, 7]) distance, unnest(ARRAY[1, 6, 33, 300, 400]) rows GROUP BY 1 ORDER BY 1;
+UPDATE short_sketches SET h = simhash(format('word%s other%s w%s', id, id * 7, id % 3), 64);
+SELECT distance, bool_and(in_order(64, distance, rows)) FROM unnest(ARRAY[31, 62, 63]) distance, unnest(ARRAY[1, 6, 33, 300, 400]) rows GROUP BY 1 ORDER BY 1;
+DROP FUNCTION in_order;
+DROP TABLE short_sketches;
 SELECT signature_index_check('docs');
 SELECT signature_index_check('docs_pkey');
 SELECT signature_index_stats('parted_sketch_idx');

@@ -84,6 +84,12 @@ SELECT minhash('a', tokenizer => 'letters');
 SELECT simhash('a', 65);
 SELECT simhash('a', k => -1);
 SELECT near('a', 0);
+-- The distance is 1 minus the similarity, to the last bit.
+SELECT m, count(*) FILTER (WHERE a <%> b <> 1 - minhash_similarity(a, b)) AS apart, count(DISTINCT a <%> b) > 5 AS many
+FROM unnest(ARRAY[7, 84, 100, 128, 200]) m, LATERAL (SELECT minhash(string_agg('w' || (i * j) % 17, ' '), 1, m) AS a FROM generate_series(1, 9) i, generate_series(1, 2) j) x,
+    generate_series(2, 9) k, LATERAL (SELECT minhash(string_agg('w' || (i * k) % 19, ' '), 1, m) AS b FROM generate_series(1, 9 + k) i) y GROUP BY 1 ORDER BY 1;
+-- What mix is: the hash of the one word of a text, mixed, has the bits of its simhash.
+SELECT simhash('{5}'::bigint[]);
 SELECT near('a', 1.5);
 SELECT near(minhash('a'), 'NaN');
 SELECT near(simhash('a'), 2.5);

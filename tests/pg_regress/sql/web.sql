@@ -101,6 +101,16 @@ SELECT * FROM near_duplicates('hot', 0.8, options => '{"preset": "henzinger"}', 
 SELECT * FROM near_duplicates('hot', 0.8, options => '{"bits": 98}', id_column => 'id', method => 'simhash');
 SELECT * FROM near_duplicates('hot', 0.8, options => '{"distance": 3}', id_column => 'id', method => 'simhash');
 SELECT * FROM near_duplicates('hot', NULL, options => '{"distance": 64}', id_column => 'id', method => 'simhash');
+-- Pairs that are left out stay out, also if the recall is to be high; and the shingle of a call is not that of a simhash.
+CREATE TABLE sited (id int PRIMARY KEY, site text, body text);
+INSERT INTO sited SELECT i, CASE WHEN i < 4 THEN 'a' WHEN i < 6 THEN 'b' END, (SELECT string_agg('word' || j, ' ') FROM generate_series(1, 80) j) || ' page ' || i FROM generate_series(1, 7) i;
+SELECT options, count(*), count(*) FILTER (WHERE a.site = b.site) AS of_one_site
+FROM unnest(ARRAY['{"high_recall": 0.8, "same_site": "none"}', '{"high_recall": 0.8, "different_site": "none"}', '{"high_recall": 0.8, "same_site": 0.99}', '{"high_recall": 0.8, "same_site": "none", "techniques": [{"method": "simhash", "threshold": 1}]}']::jsonb[]) options,
+    near_duplicates('sited', options => options, method => 'combined', text_column => 'body', site_column => 'site') n, sited a, sited b WHERE a.id = left_id AND b.id = right_id GROUP BY 1 ORDER BY 1;
+SELECT bool_and(a.similarity = b.similarity) AS same, bool_and(a.similarity = c.similarity) AS own FROM near_duplicates('sited', 0.5, options => '{"techniques": ["simhash"]}', method => 'combined', text_column => 'body') a
+    JOIN near_duplicates('sited', 0.5, options => '{"techniques": ["simhash"]}', method => 'combined', text_column => 'body', shingle => 4) b USING (left_id, right_id)
+    LEFT JOIN near_duplicates('sited', 0.5, options => '{"techniques": [{"method": "simhash", "shingle": 4}]}', method => 'combined', text_column => 'body') c USING (left_id, right_id);
+DROP TABLE sited;
 SELECT * FROM near_duplicates('hot', NULL, options => '{"groups": 5}', id_column => 'id', method => 'shingling');
 SELECT * FROM near_duplicates('hot', NULL, options => '{"megashingles": 1}', id_column => 'id', method => 'shingling');
 SELECT * FROM near_duplicates('hot', 0.9, id_column => 'id', method => 'exact_text');

@@ -39,6 +39,8 @@ SELECT (shingles('a b c', 2, true))[1:2] = shingles('a b c', 2), (shingles('a b 
 -- The hashes are the same on every machine and in every release.
 SELECT shingles('the quick brown fox', 2);
 SELECT shingles('the quick', 1), shingles('近似', 5);
+-- White space of chars: a run is one space, and at the ends of a text there is none.
+SELECT q, tokens(E'\tA\u00a0\nb ', 'chars', q)::text = tokens('a b', 'chars', q)::text AS one_space, tokens(E'\tA\u00a0\nb ', 'chars', q)::text = tokens('ab', 'chars', q)::text AS no_space FROM unnest(ARRAY[1, 2, 3, 4]) q;
 SELECT shingles('a', 0);
 SELECT shingles('a', 1001);
 SELECT cardinality(shingles(repeat('a b ', 2000), 1000));

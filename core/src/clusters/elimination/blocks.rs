@@ -16,8 +16,9 @@ pub const CHECK_EVERY: usize = 1 << 6;
 pub const STAYS: Match = Match { length: 0, text: u32::MAX };
 
 /// An elimination in blocks, in progress. Codes are taken, and the automaton is filled with the
-/// codes that stay. When the automaton no longer fits the budget, all remaining codes are looked up
-/// in it, it is emptied, and further codes are taken.
+/// codes that stay. When the automaton no longer fits the budget, and after the last code, all
+/// remaining and all eliminated codes are looked up in it, it is emptied, and further codes are
+/// taken.
 ///
 /// O(characters) if the automaton fits the budget. Otherwise, the time is O(characters · blocks),
 /// and all threads do most of the work. The result is the same.
@@ -33,8 +34,10 @@ pub struct Blocks {
     pub next: usize,
     /// True if the code at the place `next` is being added to the automaton.
     adding: bool,
-    /// If the automaton is full, the place of the first code that has not been looked up in it yet.
+    /// If the automaton is full or has all codes that stay, the place of the first code that has
+    /// not been looked up in it yet.
     looked_up: Option<usize>,
+    is_done: bool,
 }
 
 impl Blocks {
@@ -50,6 +53,7 @@ impl Blocks {
             next: 0,
             adding: false,
             looked_up: None,
+            is_done: false,
         })
     }
 
@@ -57,7 +61,7 @@ impl Blocks {
     pub fn advance<C: Codes + ?Sized>(&mut self, codes: &C, executor: &dyn Executor) -> Result<bool> {
         const CODES_A_STEP: usize = 1 << 13;
         let all = codes.len();
-        if self.next == all {
+        if self.is_done {
             return Ok(false);
         }
         let Some(from) = self.looked_up else {
@@ -69,7 +73,7 @@ impl Blocks {
         let count = executor.count();
         let to = (from + CODES_A_STEP * count).min(all);
         let size = (to - from).div_ceil(count).max(1);
-        let Self { threshold, automaton, best, .. } = self;
+        let Self { threshold, automaton, best, next, .. } = self;
         let parts = best[from..to].chunks_mut(size).enumerate().map(|(n, part)| (from + n * size, part));
         let mut parts: Vec<(usize, &mut [Match])> = parts.collect();
         executor::each(executor, &mut parts, |(from, part), stop| {
@@ -77,7 +81,9 @@ impl Blocks {
                 if from.is_multiple_of(CHECK_EVERY) {
                     stop.check()?;
                 }
-                improve(found, codes, *from, *threshold, automaton, stop)?;
+                if *found != STAYS || *from >= *next {
+                    improve(found, codes, *from, *threshold, automaton, stop)?;
+                }
                 *part = std::mem::take(part).split_at_mut(1).1;
                 *from += 1;
             }
@@ -86,12 +92,13 @@ impl Blocks {
         self.looked_up = (to < all).then_some(to);
         if self.looked_up.is_none() {
             self.automaton.clear();
+            self.is_done = self.next == all;
         }
         Ok(true)
     }
 
     /// Takes codes up to the place `to`, or until the automaton is full. The automaton takes at
-    /// least one code before it counts as full.
+    /// least one code before it counts as full, and after the last code it is full.
     fn fill<C: Codes + ?Sized>(&mut self, codes: &C, to: usize, stop: &Stop) -> Result<()> {
         while self.next < to {
             if self.next.is_multiple_of(CHECK_EVERY) {
@@ -111,10 +118,13 @@ impl Blocks {
             }
             self.next += 1;
             // Growing the automaton doubles its memory.
-            if stays && 2 * self.automaton.bytes() > self.budget && self.next < codes.len() {
-                self.looked_up = Some(self.next);
+            if stays && 2 * self.automaton.bytes() > self.budget {
+                self.looked_up = Some(0);
                 break;
             }
+        }
+        if self.next == codes.len() {
+            self.looked_up = Some(0);
         }
         Ok(())
     }

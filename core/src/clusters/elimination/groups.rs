@@ -129,6 +129,8 @@ pub struct SmallGroups {
     automaton: SuffixAutomaton,
     /// True if the next code is being added to the automaton.
     adding: bool,
+    /// The number of codes of the group that were looked up again.
+    again: usize,
     /// The matches of the codes that are done, in the order of the places.
     pub best: Vec<Match>,
 }
@@ -136,7 +138,7 @@ pub struct SmallGroups {
 impl SmallGroups {
     fn new() -> Result<Self> {
         let automaton = SuffixAutomaton::new()?;
-        Ok(Self { groups: Vec::new(), next: 0, automaton, adding: false, best: Vec::new() })
+        Ok(Self { groups: Vec::new(), next: 0, automaton, adding: false, again: 0, best: Vec::new() })
     }
 
     /// Returns where these codes begin among the places of all groups.
@@ -175,6 +177,21 @@ impl SmallGroups {
                 }
                 memory::push(&mut self.best, found, DOING)?;
             }
+            // Codes that stayed later may have more in common with an eliminated code.
+            let own = &mut self.best[from - begin..];
+            let before_last = own.iter().rposition(|found| *found == STAYS).unwrap_or(0);
+            while self.again < before_last {
+                if self.again.is_multiple_of(CHECK_EVERY) {
+                    stop.check()?;
+                }
+                let found = &mut own[self.again];
+                if *found != STAYS {
+                    let place = places[from + self.again] as usize;
+                    improve(found, codes, place, threshold, &self.automaton, stop)?;
+                }
+                self.again += 1;
+            }
+            self.again = 0;
             self.next += 1;
             if self.automaton.bytes() > SMALL {
                 self.automaton = SuffixAutomaton::new()?;

@@ -2,9 +2,9 @@
 //! page is eliminated if a page that stays repeats enough of its feature code.
 //!
 //! Codes are taken in descending order of their lengths. A code that has a long enough substring in
-//! common with a code that stays is eliminated in favour of the code with the longest common
-//! substring (if there are several such codes, the one that stayed first). Otherwise it stays, and
-//! its substrings are added to a suffix automaton. So the time for each code is proportional to its
+//! common with a code that stayed before is eliminated. Otherwise it stays, and its substrings are
+//! added to a suffix automaton. Each eliminated code goes to the code with the longest common
+//! substring among all that stay (if there are several such codes, the one that stayed first). So the time for each code is proportional to its
 //! length and does not depend on the number of codes that stay.
 //!
 //! One automaton of all codes would be far larger than any cache, and each character would cost a
@@ -39,7 +39,7 @@ const DOING: &str = "eliminating repeated documents";
 /// (Guo and others, section III.C).
 ///
 /// Codes are in descending order of their lengths. A code is eliminated if at least the share
-/// `threshold` of it occurs in one piece in a code that stays. If there are several such codes, the
+/// `threshold` of it occurs in one piece in a code that stayed before. Of all codes that stay, the
 /// one with the longest common piece is returned, and of several with equally long pieces the first
 /// one. Data that grows with the codes takes about `budget` bytes at a time. O(characters) if that
 /// is enough.
@@ -223,22 +223,24 @@ mod tests {
 
     /// The definition: compares every code with every code that stays.
     fn by_definition(codes: &[String], threshold: f64) -> Vec<Option<Survivor>> {
-        let mut kept: Vec<usize> = Vec::new();
-        let mut outcome = Vec::new();
-        for (place, code) in codes.iter().enumerate() {
+        let of = |kept: &[usize], code: &String| {
             let mut best: Option<Survivor> = None;
-            for &other in &kept {
+            for &other in kept {
                 let similarity = repeatability(&codes[other], code, &Stop::default()).expect("memory");
                 if similarity >= threshold && best.is_none_or(|best| similarity > best.similarity) {
                     best = Some(Survivor { place: other as u32, similarity });
                 }
             }
-            if best.is_none() {
+            best
+        };
+        let mut kept: Vec<usize> = Vec::new();
+        for (place, code) in codes.iter().enumerate() {
+            if of(&kept, code).is_none() {
                 kept.push(place);
             }
-            outcome.push(best);
         }
-        outcome
+        let all = codes.iter().enumerate();
+        all.map(|(place, code)| if kept.contains(&place) { None } else { of(&kept, code) }).collect()
     }
 
     proptest! {

@@ -104,9 +104,11 @@ impl<'a> Substrings<'a> {
         Ok(())
     }
 
-    /// Returns the longest substring that a short code has in common with a code that stays.
-    fn longest(&self, code: &Text<'_>, threshold: f64) -> Match {
-        for length in (least_common(code.length(), threshold)..=code.length()).rev() {
+    /// Returns the longest substring of a short code that a code has in common with a code that
+    /// stays, of at least `least` characters.
+    fn longest(&self, code: &Text<'_>, least: u32) -> Match {
+        let most = self.lengths.iter().copied().max().unwrap_or(0).min(code.length());
+        for length in (least..=most).rev() {
             let parts = (0..=code.length() - length).filter_map(|at| self.find(code.part(at, length)));
             let first = parts.map(|known| known.first.load(Ordering::Relaxed)).min();
             if let Some(text) = first.filter(|&first| first != STAYS.text) {
@@ -168,18 +170,34 @@ pub fn eliminate_short<C: Codes + ?Sized>(
         }
         Ok(())
     })?;
-    let mut state = (short, Text::default(), from);
+    let mut state = (&mut *short, Text::default(), from);
     executor::one(executor, &mut state, |(short, text, next), stop| {
         while *next < codes.len() {
             if next.is_multiple_of(CHECK_EVERY) {
                 stop.check()?;
             }
             text.set(codes.code(*next))?;
-            let found = substrings.longest(text, threshold);
+            let found = substrings.longest(text, least_common(text.length(), threshold));
             if found == STAYS {
                 substrings.keep(text, *next, stop)?;
             }
             short[*next - from] = found;
+            *next += 1;
+        }
+        Ok(())
+    })?;
+    // Codes that stayed later may have more in common with an eliminated code.
+    let mut state = (best, Text::default(), 0);
+    executor::one(executor, &mut state, |(best, text, next), stop| {
+        while let Some(found) = best.get_mut(*next) {
+            if next.is_multiple_of(CHECK_EVERY) {
+                stop.check()?;
+            }
+            if *found != STAYS {
+                text.set(codes.code(*next))?;
+                let longer = substrings.longest(text, found.length + 1);
+                *found = if longer == STAYS { *found } else { longer };
+            }
             *next += 1;
         }
         Ok(())

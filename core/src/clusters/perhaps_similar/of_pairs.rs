@@ -131,7 +131,7 @@ impl<'a> Sets<'a> {
             }
             let set = self.owner[vertex as usize];
             if add(&mut group.own, set)? {
-                if self.equal.are_pairs(first) {
+                if self.equal.similarity(first).is_some() {
                     add(&mut group.around, set)?;
                 }
                 for other in &group.told {

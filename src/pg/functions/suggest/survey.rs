@@ -99,7 +99,7 @@ impl Survey {
             let share = 100.0 * pairs.progress();
             finished.progress.report(|| format!("joining a sample by runs, {share:.0} %"));
         }
-        for (rows, _) in pairs.equal_rows().filter(|(_, are_pairs)| *are_pairs) {
+        for (rows, _) in pairs.equal_rows().filter(|(_, similarity)| similarity.is_some()) {
             let rows = rows.len() as u64;
             parts.add_with_runs([0, 0], rows * (rows - 1) / 2);
         }
@@ -132,15 +132,14 @@ impl Survey {
         curve.add_equal(pairs);
         let mut hashes: HashMap<u32, u64> = HashMap::new();
         if proposals.is_some() || parts.is_some() {
-            for (rows, are_pairs) in pairs.equal_rows() {
+            for (rows, similarity) in pairs.equal_rows() {
                 check_for_interrupts!();
                 let hash = rows.iter().map(|&row| ids.hash(row)).fold(u64::MAX, u64::min);
                 memory::insert(&mut hashes, rows[0], hash, DOING)?;
                 if let Some(proposals) = &mut proposals
-                    && are_pairs
+                    && let Some(similarity) = similarity
                 {
-                    let (of, count) =
-                        (Pair { left: rows[0], right: rows[0], similarity: 1.0 }, rows.len() as u64);
+                    let (of, count) = (Pair { left: rows[0], right: rows[0], similarity }, rows.len() as u64);
                     proposals.offer(of, count * (count - 1) / 2, [hash, hash])?;
                 }
             }

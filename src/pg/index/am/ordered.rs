@@ -137,9 +137,14 @@ impl Ordered {
         }
     }
 
-    /// Gives up the searches for near rows: the next rows are found among all.
+    /// Gives up the searches for near rows: the next rows are found among all, in order. Those that
+    /// were not found yet need not be equally far.
     pub(crate) fn pass_over_near(&mut self) {
         self.near.clear();
+        if self.ties.take().is_some() {
+            // The rows that were returned are remembered, and others may have the last one's key.
+            self.after = None;
+        }
     }
 
     /// Reports whether the search for the nearest rows is the first one.

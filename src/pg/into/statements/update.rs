@@ -107,6 +107,11 @@ pub(crate) fn delete_from(table: Named<'_>, first: i64) -> Statement {
     Statement::new(format!("DELETE FROM {} t WHERE t.n >= $1", table.0)).with([int8(first)]).about([table.1])
 }
 
+/// Deletes all rows.
+pub(crate) fn empty(table: Named<'_>) -> Statement {
+    Statement::new(format!("DELETE FROM {} t", table.0)).about([table.1])
+}
+
 /// Inserts the new documents, each with the number of the document that represents all with an
 /// equal set: a known one, or the first of the new ones.
 pub(crate) fn members(members: Named<'_>, [sets, known]: [Named<'_>; 2], first: i64) -> Statement {

@@ -140,7 +140,19 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     };
     let rule = match high_recall {
         None | Some(HighRecall::No) => rule,
-        Some(HighRecall::At(share)) => Rule::Any(vec![rule, reader.simhash(share)?]),
+        Some(HighRecall::At(share)) => {
+            let more = reader.simhash(share)?;
+            let with_more = |rule| Rule::Any(vec![rule, more.clone()]);
+            match rule {
+                // No pair stays no pair.
+                Rule::BySite { at, same, different } => {
+                    let [same, different] =
+                        [same, different].map(|rule| rule.map(|rule| Box::new(with_more(*rule))));
+                    Rule::BySite { at, same, different }
+                }
+                rule => with_more(rule),
+            }
+        }
     };
     let techniques = reader.techniques;
     if rule.has_no_source(|n| matches!(techniques[n], TechniqueSpec::Sets { .. })) {

@@ -1,0 +1,112 @@
+//! Reads documents through a cursor of SPI, with the same privileges and policies as any query.
+
+use pgrx::{PgMemoryContexts, check_for_interrupts, pg_sys};
+
+use super::expected::{stored_bytes, times_read};
+use super::sites::ReadSites;
+use super::source::Source;
+use crate::pg::query::Query;
+use crate::pg::query::cursor::Cursor;
+use crate::pg::query::ids::Ids;
+use crate::pg::server::call::varlena_bytes;
+use crate::pg::server::error::Result;
+use neardup_core::error::Error;
+use neardup_core::features::source_document::SourceDocument;
+use neardup_core::memory;
+use neardup_core::sketches::stored::SketchReader;
+
+const DOING: &str = "reading documents";
+
+impl Source {
+    /// Starts to read.
+    pub(crate) fn stream(&self) -> Result<Stream<'_>> {
+        let Self { sql, parameters, relations, .. } = self;
+        let query = Query { parameters, relations, ..Query::new(sql) };
+        let site_type = self.site_equality.map_or(pg_sys::TEXTOID, |(of, _)| of);
+        let types = [self.id_type, self.kind.type_oid(), pg_sys::TEXTOID, pg_sys::TEXTOID, site_type];
+        let cursor = Cursor::open(&query, types)?;
+        let context = PgMemoryContexts::new("neardup: documents");
+        Ok(Stream { source: self, context, cursor, rows: 16, stored: 0, ended: false })
+    }
+}
+
+/// The documents of a source in the order in which they arrive.
+pub(crate) struct Stream<'a> {
+    source: &'a Source,
+    /// The memory context of detoasted copies, which are freed when their rows are done.
+    context: PgMemoryContexts,
+    cursor: Cursor<5>,
+    rows: usize,
+    /// The number of bytes that the documents so far take where they are stored.
+    stored: usize,
+    /// Set if there are no more documents.
+    pub ended: bool,
+}
+
+impl Stream<'_> {
+    /// Returns how many times the documents of the source are those of the `rows` that were read.
+    pub(super) fn times_read(&self, rows: usize) -> f64 {
+        times_read(&self.cursor, self.source.oid, rows, self.stored)
+    }
+
+    /// Reads a few more documents and the number of each document's row within this source, and
+    /// returns the approximate size of the documents in bytes. A NULL document is not added to
+    /// `documents`, but its id is added to `ids`. A NULL id is an error. Sites are added to `sites`
+    /// if it is given. Sketches must be comparable with those that `sketches` read before.
+    pub(crate) fn fetch(
+        &mut self,
+        documents: &mut Vec<(u32, SourceDocument)>,
+        ids: &mut Ids,
+        sites: &mut Option<ReadSites>,
+        sketches: &mut SketchReader,
+    ) -> Result<usize> {
+        /// The range of the number of rows that the server fetches at a time. A fetch should fill
+        /// about a megabyte.
+        const ROWS_A_FETCH: std::ops::RangeInclusive<usize> = 1..=256;
+        check_for_interrupts!();
+        let Self { source, cursor, context, stored, .. } = self;
+        let (mut fetched, mut bytes) = (0, 0);
+        for [id, value, site, url, site_value] in cursor.fetch(self.rows)? {
+            fetched += 1;
+            let row = u32::try_from(ids.len())
+                .map_err(|_| Error::TooMany { what: "documents", limit: u32::MAX.into() })?;
+            let id = id.ok_or_else(|| source.null_id())?;
+            if source.is_listed && id.value() != row as usize + 1 {
+                return Err(source.double_id());
+            }
+            // SAFETY: the cursor checked that ids are of their type and documents of their kind;
+            // both are copied before the context is reset.
+            let document = unsafe {
+                let document = context.switch_to(|_| {
+                    ids.push(id)?;
+                    if let Some(sites) = sites {
+                        sites.push(source.place(source.site_column.as_deref(), site)?, site_value)?;
+                    }
+                    let Some(value) = value else { return Ok(None) };
+                    *stored += stored_bytes(value);
+                    match source.kind.sketches() {
+                        None => source.document(value, url).map(Some),
+                        Some(kind) => match sketches.read(kind, varlena_bytes(value)) {
+                            Ok(document) => Ok(Some(Some(SourceDocument::Document(document)))),
+                            Err(error) => Err(source.not_comparable(error, &ids.show(row))),
+                        },
+                    }
+                })?;
+                context.reset();
+                document
+            };
+            match document {
+                Some(Some(document)) => {
+                    bytes += document.bytes();
+                    memory::push(documents, (row, document), DOING)?;
+                }
+                Some(None) => return Err(source.not_text(&ids.show(row))),
+                None => {}
+            }
+        }
+        self.ended = fetched == 0;
+        let each = bytes + fetched * size_of::<(u32, SourceDocument)>() + 1;
+        self.rows = (fetched * (1 << 20) / each).clamp(*ROWS_A_FETCH.start(), *ROWS_A_FETCH.end());
+        Ok(bytes)
+    }
+}
