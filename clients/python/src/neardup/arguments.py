@@ -164,7 +164,7 @@ def _comparison(group: argparse._ArgumentGroup) -> None:
     add(
         "--method",
         help="how rows are compared: jaccard (the default), runs for runs of the same words (the default with"
-        " --against), containment, minhash for very many rows, edit for short texts, …",
+        " --against), containment (with --against and --shingle), minhash for very many rows, edit for short texts, …",
     )
     add("--tokenizer", help="how a text is cut: words, chars, whitespace, html, tsearch:english, …; default: words")
     add("--shingle", type=int, metavar="N", help="compare runs of N words (or characters) instead of single ones")
@@ -339,7 +339,9 @@ def arguments_of(given: argparse.Namespace) -> Mapping[str, Any]:
         names = ("min_length", "unit", "min_tokens", "snap", "min_documents", "min_share", "within_documents")
         return {name: getattr(given, name) for name in (*names, "tokenizer", "min_left")}
     more = {name: getattr(given, name) for name in ("method", "tokenizer", "shingle", "options")}
-    more["method"] = given.method or ("runs" if given.against else "jaccard")
+    # Shingles are of sets.
+    of_tests = "runs" if given.shingle is None else "containment"
+    more["method"] = given.method or (of_tests if given.against else "jaccard")
     if given.min_run is not None and more["method"] != "runs":
         raise FileError("--min-run is for --method runs")
     if more["method"] == "runs":

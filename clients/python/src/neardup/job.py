@@ -224,10 +224,8 @@ class Job(ABC):
                 except FileError as error:
                     raise FileError(f"{self.inputs.name}: {error}") from error
             if names := self.inputs.as_json():
-                which = (
-                    f"column {names[0]!r} have" if len(names) == 1 else f"columns {', '.join(map(repr, names))} have"
-                )
-                notice(Told(f"the values of the {which} no common type: they are written as JSON in a column of texts"))
+                which = f"column{'s' if len(names) > 1 else ''} {', '.join(map(repr, names))}"
+                notice(Told(f"no type of Arrow holds all values of the {which}: they are written as JSON, as texts"))
         if (rank := odd_rank(store, DOCS)) is not None:
             others, number, value = rank
             name, row = self.inputs.place_of((number - 1) // self.pieces + 1)
