@@ -167,6 +167,8 @@ def test_lines_stay_byte_for_byte(tmp_path: Path) -> None:
 def test_arrays(tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, Any]], indent: int | None) -> None:
     path = tmp_path_factory.mktemp("a") / "a.json"
     path.write_text(json.dumps(rows, indent=indent))
+    # Two halves beside each other are a character when they are read.
+    rows = json.loads(json.dumps(rows))
     source = opened(path)
     assert rows_in(source) == rows
     lines = [line for chunk in source.chunks() for line in chunk.lines()]
@@ -204,7 +206,7 @@ ARRAYS = {
     "date": pa.array([0, None, 20_000], pa.date32()),
     "date64": pa.array([0, None, 86_400_000], pa.date64()),
     "time": pa.array([0, None, 86_399_999_999_999], pa.time64("ns")),
-    "seconds": pa.array([0, None, 86_399], pa.time32("s")),
+    "seconds": pa.array([0, None, 86_399_000], pa.time32("ms")),
     "ns": pa.array([1_700_000_000_123_456_789, None, -1], pa.timestamp("ns")),
     "zone": pa.array([1_700_000_000_123_456_789, None, 1], pa.timestamp("ns", "America/New_York")),
     "far": pa.array([2**60, None, -(2**60)], pa.timestamp("us")),
@@ -275,9 +277,9 @@ def test_lines_that_are_no_rows(tmp_path: Path) -> None:
     path.write_bytes(b'\xef\xbb\xbf{"text": "a"}\n{"text": "caf\xe9"}\n[1]\n{"text": \n\n{"text": "b"}')
     rows, bad = bad_lines(path)
     assert [row["text"] for row in rows] == ["a", "b"]
-    assert [(each.line, each.byte) for each in bad] == [(2, 31), (3, 35), (4, 48)]
-    assert path.read_bytes()[31:32] == b"\xe9"
-    with pytest.raises(FileError, match=r"line 2: b'\\xe9' is no UTF-8 \(at byte 31 of the file\)"):
+    assert [(each.line, each.byte) for each in bad] == [(2, 30), (3, 34), (4, 47)]
+    assert path.read_bytes()[30:31] == b"\xe9"
+    with pytest.raises(FileError, match=r"line 2: b'\\xe9' is no UTF-8 \(at byte 30 of the file\)"):
         rows_in(opened(path))
     table = tmp_path / "a.csv"
     table.write_bytes(b'id,text\n1,a\n2,"never closed\n3,b,c\n4,caf\xe9\n5,"two\nlines"\n6,"x"y\n7\n8,"end"\n')

@@ -111,9 +111,9 @@ def _load_file(store: Store, table: str, inputs: Inputs, at: int, wanted: Wanted
                         if len(texts) > wanted.pieces:
                             many = f"row {now.rows} has {len(texts)} texts, more than {wanted.pieces}"
                             raise FileError(f"{reader.name}, {many}")
-                        for at, text in enumerate(texts):
+                        for piece, text in enumerate(texts):
                             now.characters += len(text or "")
-                            copy.write_row((first + at, *columns, text))
+                            copy.write_row((first + piece, *columns, text))
                     show(bar, inputs, start + now.rows)
             store.tell_loaded(table, at, now)
     return now

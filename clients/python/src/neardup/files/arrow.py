@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from neardup.files import shapes
 from neardup.files.chunks import CHUNK_BYTES, CHUNK_ROWS, Bad, Chunk, FileError, Row, dumped, rows_of
 from neardup.files.places import Place
-from neardup.files.types import held, of_json, replaced
+from neardup.files.types import as_held, held, of_json, replaced
 
 _BUFFER = 1 << 20
 """Bytes of a column that are read at a time."""
@@ -126,7 +126,7 @@ class _Arrow:
         batch.validate(full=True)
         schema = pa.schema([self._schema.field(name) for name in batch.schema.names])
         columns = [
-            column if column.type == field.type else column.cast(field.type)
+            column if column.type == field.type else as_held(column, field.type)
             for field, column in zip(schema, batch.columns, strict=True)
         ]
         return _ArrowChunk(pa.record_batch(columns, schema=schema))

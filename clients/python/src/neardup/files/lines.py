@@ -192,8 +192,9 @@ class JsonLines(Lines):
                 self._wrong(Bad(plain.number, plain.begin, why, text))
 
     def _elements(self, plain: Counted) -> Iterator[Parsed]:
+        file = io.TextIOWrapper(plain.opened, encoding="utf-8-sig", newline="")
         try:
-            for element, text in _array(io.TextIOWrapper(plain.opened, encoding="utf-8-sig", newline="")):
+            for element, text in _array(file):
                 if not isinstance(element, dict):
                     raise FileError(f"{self.name}: {type(element).__name__} in an array where a JSON object should be")
                 # Ends of lines are between the parts of an object, and never in a string of it.
@@ -202,6 +203,9 @@ class JsonLines(Lines):
             if isinstance(error, FileError):
                 raise
             raise FileError(f"{self.name}: {error}") from error
+        finally:
+            # Who opened the file closes it.
+            file.detach()
 
     def _chunk(self, rows: list[Parsed]) -> Chunk:
         for row, *_ in rows:

@@ -25,7 +25,7 @@ DELIMITERS: Final = {"csv": ",", "tsv": "\t"}
 _LONGEST: Final = 1 << 28
 """Characters of a value: more is a quote that is never closed."""
 _REPLACED: Final = "neardup.replaced"
-codecs.register_error(_REPLACED, lambda error: ("\ufffd" * (error.end - error.start), error.end))  # type: ignore[attr-defined]
+codecs.register_error(_REPLACED, lambda error: (b"\xef\xbf\xbd" * (error.end - error.start), error.end))  # type: ignore[attr-defined]
 
 _Line = tuple[int, int, str, Bad | None]
 """The number of a line, where it begins, the line, and what is wrong with its bytes."""

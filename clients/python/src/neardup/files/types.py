@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 Change = Callable[[pa.DataType], pa.DataType | None]
 """Another type for one; None where it stays, or is looked into."""
@@ -39,6 +40,19 @@ def held(of: pa.DataType) -> pa.DataType | None:
     if types.is_list_view(of) or types.is_large_list_view(of):
         return pa.list_(of.value_field) if types.is_list_view(of) else pa.large_list(of.value_field)
     return of.value_type if types.is_run_end_encoded(of) else None
+
+
+def as_held(column: pa.Array, of: pa.DataType) -> pa.Array:
+    """A column as one of the type that `held` gives."""
+    if pa.types.is_run_end_encoded(column.type):
+        column = pc.run_end_decode(column)
+    elif pa.types.is_list_view(column.type) or pa.types.is_large_list_view(column.type):
+        # A cast of it gives arrays that are broken.
+        sizes = pc.list_value_length(column).fill_null(0)
+        offsets = pa.concat_arrays([pa.array([0], sizes.type), pc.cumulative_sum(sizes)])
+        lists = pa.ListArray if pa.types.is_list_view(column.type) else pa.LargeListArray
+        column = lists.from_arrays(offsets, column.flatten(), mask=column.is_null())
+    return column if column.type == of else column.cast(of)
 
 
 def _utc(of: pa.DataType) -> pa.DataType | None:
