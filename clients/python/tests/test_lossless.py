@@ -182,7 +182,14 @@ def test_a_long_array_and_a_broken_one(tmp_path: Path) -> None:
     path.write_text(" " * 100 + json.dumps(rows))
     assert rows_in(opened(path)) == rows
     whole = path.read_text()
-    for broken in (whole[:-1], whole[:70_000], whole.replace(', "n": 50', ' "n": 50'), whole + "1", "[{}, 1]", "[{} {}]"):
+    for broken in (
+        whole[:-1],
+        whole[:70_000],
+        whole.replace(', "n": 50', ' "n": 50'),
+        whole + "1",
+        "[{}, 1]",
+        "[{} {}]",
+    ):
         path.write_text(broken)
         with pytest.raises(FileError, match=r"a\.json: "):
             rows_in(opened(path))
@@ -215,14 +222,20 @@ ARRAYS = {
     "ns list": pa.array([[1], None, []], pa.large_list(pa.timestamp("ns"))),
     "fixed list": pa.array([[1, 2], None, [3, 4]], pa.list_(pa.int32(), 2)),
     "list view": pa.array([["x", None], None, []], pa.list_view(pa.string_view())),
-    "struct": pa.array([{"a": b"x", "b": 1}, None, {"a": None, "b": 2}], pa.struct([("a", pa.binary()), ("b", pa.duration("ns"))])),
+    "struct": pa.array(
+        [{"a": b"x", "b": 1}, None, {"a": None, "b": 2}], pa.struct([("a", pa.binary()), ("b", pa.duration("ns"))])
+    ),
     "no members": pa.array([{}, None, {}], pa.struct([])),
     "map": pa.array([[("a", 1)], None, []], pa.map_(pa.string(), pa.int64())),
     "dictionary": pa.array(["a", None, "a"]).dictionary_encode(),
     "runs": pa.RunEndEncodedArray.from_arrays(pa.array([2, 3], pa.int32()), pa.array(["a", "b"])),
     "interval": pa.array([(1, 2, 3), None, (4, 5, 6)], pa.month_day_nano_interval()),
-    "union": pa.UnionArray.from_sparse(pa.array([0, 1, 0], pa.int8()), [pa.array([1, 2, 3]), pa.array(["a", "b", "c"])]),
-    "uuid": pa.ExtensionArray.from_storage(pa.uuid(), pa.array([b"0123456789abcdef", None, b"0123456789abcdef"], pa.binary(16))),
+    "union": pa.UnionArray.from_sparse(
+        pa.array([0, 1, 0], pa.int8()), [pa.array([1, 2, 3]), pa.array(["a", "b", "c"])]
+    ),
+    "uuid": pa.ExtensionArray.from_storage(
+        pa.uuid(), pa.array([b"0123456789abcdef", None, b"0123456789abcdef"], pa.binary(16))
+    ),
 }
 
 
@@ -299,7 +312,9 @@ def test_lines_that_are_no_rows(tmp_path: Path) -> None:
 
 
 @FAST
-@given(rows=st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\t\n"), max_size=9), min_size=1, max_size=6))
+@given(
+    rows=st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\t\n"), max_size=9), min_size=1, max_size=6)
+)
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_tsv_without_quotes(tmp_path_factory: pytest.TempPathFactory, rows: list[str], end: str) -> None:
     """A quote is a character as any other, and a file of such lines is one of such lines again."""
@@ -315,7 +330,9 @@ def test_tsv_without_quotes(tmp_path_factory: pytest.TempPathFactory, rows: list
 def test_tsv_with_quotes(tmp_path: Path) -> None:
     path = tmp_path / "a.tsv"
     path.write_text('id\ttext\n1\t"two\nlines"\n')
-    with pytest.raises(FileError, match="line 3: 1 value for 2 columns; if values are quoted as in CSV, say --tsv-quotes"):
+    with pytest.raises(
+        FileError, match="line 3: 1 value for 2 columns; if values are quoted as in CSV, say --tsv-quotes"
+    ):
         rows_in(opened(path))
     assert rows_in(opened(path, quoted=True)) == [{"id": "1", "text": "two\nlines"}]
     assert isinstance(opened(path), Csv)
@@ -354,10 +371,13 @@ def test_names_of_columns(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"text": "a", "\\ud800": 1}\n')
     with pytest.raises(FileError, match="cannot name a column"):
         copied(tmp_path / "a.jsonl", tmp_path / "b.parquet")
-    broken = pa.Array.from_buffers(pa.string(), 1, [None, pa.array([0, 1], pa.int32()).buffers()[1], pa.py_buffer(b"\xff")])
-    with pa.OSFile(str(tmp_path / "c.arrow"), "wb") as file, pa.ipc.new_stream(file, pa.schema([("text", "string")])) as out:
+    broken = pa.Array.from_buffers(
+        pa.string(), 1, [None, pa.array([0, 1], pa.int32()).buffers()[1], pa.py_buffer(b"\xff")]
+    )
+    with (
+        pa.OSFile(str(tmp_path / "c.arrow"), "wb") as file,
+        pa.ipc.new_stream(file, pa.schema([("text", "string")])) as out,
+    ):
         out.write_batch(pa.record_batch({"text": broken}))
     with pytest.raises(FileError, match=r"c\.arrow: "):
         rows_in(opened(tmp_path / "c.arrow"))
-
-
