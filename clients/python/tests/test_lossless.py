@@ -247,11 +247,14 @@ def test_any_type_of_arrow(tmp_path: Path, name: str, kind: str) -> None:
     source = tmp_path / "a.arrow"
     with pa.OSFile(str(source), "wb") as file, pa.ipc.new_stream(file, batch.schema) as stream:
         stream.write_batch(batch)
+    said = ""
     try:
         found = [row["v"] for row in copied(source, tmp_path / f"b.{kind}")]
     except FileError as error:
-        assert (name, kind) in {("interval", "parquet"), ("union", "parquet"), ("no members", "parquet")}, error  # noqa: PT017
-        assert "\n" not in str(error)
+        said = str(error)
+    if said:
+        assert (name, kind) in {("interval", "parquet"), ("union", "parquet"), ("no members", "parquet")}, said
+        assert "\n" not in said
         return
     again = [row["v"] for row in rows_in(opened(source))]
     if kind in ("parquet", "arrow"):
@@ -319,7 +322,7 @@ def test_lines_that_are_no_rows(tmp_path: Path) -> None:
 def test_tsv_without_quotes(tmp_path_factory: pytest.TempPathFactory, rows: list[str], end: str) -> None:
     """A quote is a character as any other, and a file of such lines is one of such lines again."""
     path = tmp_path_factory.mktemp("t") / "a.tsv"
-    path.write_bytes("".join(f"{id}\t{text}{end}" for id, text in [("id", "text"), *enumerate(rows)]).encode())
+    path.write_bytes("".join(f"{one}\t{text}{end}" for one, text in [("id", "text"), *enumerate(rows)]).encode())
     expected = [{"id": str(at), "text": text} for at, text in enumerate(rows)]
     assert rows_in(opened(path)) == expected
     assert copied(path, path.with_name("b.tsv")) == expected

@@ -72,8 +72,13 @@ def pile(top: Path) -> None:
 def fineweb(top: Path) -> None:
     names = ("dump", "url", "date")
     schema = pa.schema(
-        [("text", pa.string()), ("id", pa.string()), *((name, pa.string()) for name in names)]
-        + [("language_score", pa.float64()), ("token_count", pa.int64())]
+        [
+            ("text", pa.string()),
+            ("id", pa.string()),
+            *((name, pa.string()) for name in names),
+            ("language_score", pa.float64()),
+            ("token_count", pa.int64()),
+        ]
     )
     rows = [
         {
@@ -100,8 +105,15 @@ def wikipedia(top: Path) -> None:
 
 def stack(top: Path) -> None:
     schema = pa.schema(
-        [("hexsha", pa.string()), ("content", pa.string()), ("size", pa.int64()), ("alphanum_fraction", pa.float64())]
-        + [("max_stars_count", pa.int64()), ("visit_date", pa.timestamp("ns")), ("licenses", pa.list_(pa.string()))]
+        [
+            ("hexsha", pa.string()),
+            ("content", pa.string()),
+            ("size", pa.int64()),
+            ("alphanum_fraction", pa.float64()),
+            ("max_stars_count", pa.int64()),
+            ("visit_date", pa.timestamp("ns")),
+            ("licenses", pa.list_(pa.string())),
+        ]
     )
     rows = [
         {

