@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import date, time
 
 from neardup.files import Chunk, FileError, Reader
+from neardup.plain import plain
 from neardup.texts import Texts
 
 
@@ -63,12 +64,3 @@ def bodies(reader: Reader, texts: Texts, chunk: Chunk, before: int, *, joined: b
 
 def _body(text: str | None) -> str | None:
     return plain(text) if text else None
-
-
-def plain(text: str) -> str:
-    """A text as PostgreSQL has it."""
-    # It has neither NUL nor halves of characters: they are compared as a space and a question mark. What is written
-    # comes from the file.
-    if not text.isascii():
-        text = text.encode("utf-8", "replace").decode()
-    return text.replace("\0", " ")
