@@ -216,7 +216,7 @@ def test_where(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPat
     assert main(["where"]) == 0
     assert "has neardup" in capsys.readouterr().out
     told = tmp_path / "pg_config"
-    told.write_text(f"#!/bin/sh\n[ $1 = --version ] && echo PostgreSQL 15.0 || echo {tmp_path}\n")
+    told.write_text(f"#!/bin/sh\necho PostgreSQL 15.0\necho {tmp_path}\necho {tmp_path}\n")
     told.chmod(0o755)
     (tmp_path / "in.csv").write_text("text\na\n")
     command = ["dedup", str(tmp_path / "in.csv"), str(tmp_path / "out.csv")]

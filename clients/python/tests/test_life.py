@@ -20,6 +20,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from neardup import template
 from neardup.hints import as_flags, notice
 from neardup.progress import Progress
 from neardup.server import PrivateServer
@@ -363,3 +364,39 @@ def test_hints_of_the_server(
     assert expected in said
     for word in ("SELECT", "=>", "neardup_docs", "id_column"):
         assert word not in said
+
+
+def test_a_cluster_is_kept(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second server is started without initdb; but not by what another user could have put there."""
+    cache = place / "cache" / "neardup"
+    monkeypatch.setattr(template, "_cache", lambda _: cache)
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    place.chmod(0o777)
+    ran: list[str] = []
+    inner = PrivateServer._run
+
+    def run(self: PrivateServer, program: str, *arguments: Any) -> None:
+        ran.append(program.rpartition("/")[2])
+        inner(self, program, *arguments)
+
+    monkeypatch.setattr(PrivateServer, "_run", run)
+
+    def programs() -> list[str]:
+        ran.clear()
+        with PrivateServer() as server, psycopg.connect(server.dsn) as connection:
+            assert connection.execute("SELECT words('A b')").fetchone() == (["a", "b"],)
+        return ran[:-1]
+
+    assert programs() == ["initdb", "sh", "pg_ctl"]
+    assert len(list(cache.iterdir())) == 1
+    assert programs() == ["sh", "pg_ctl"]
+    cache.chmod(0o770)
+    with PrivateServer() as server:
+        assert server._template() is None
+    cache.chmod(0o700)
+    if os.geteuid() == 0:
+        shutil.chown(cache, "nobody")
+        with PrivateServer() as server:
+            assert server._template() is None
+        shutil.chown(cache, "postgres")
+    assert {path.name for path in place.iterdir()} == {"cache"}

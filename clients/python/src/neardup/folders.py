@@ -123,5 +123,7 @@ def _remove_dead(folder: Path) -> None:
 
 def may_enter(folder: Path, user: str | None) -> bool:
     """Whether a user may write into a folder."""
+    if user is None:
+        return os.access(folder, os.W_OK | os.X_OK)
     asked = ["/bin/sh", "-c", 'test -w "$1"', "sh", str(folder.absolute())]
     return subprocess.run(asked, cwd="/", user=user, check=False).returncode == 0

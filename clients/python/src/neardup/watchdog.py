@@ -21,7 +21,7 @@ from pathlib import Path
 PATIENCE = 60.0
 """Seconds that a server has to end by itself. It takes less than six: after five it kills those that hang."""
 
-_PROGRAMS = ("initdb", "pg_ctl", "postgres")
+_PROGRAMS = ("initdb", "pg_ctl", "postgres", "cp")
 
 
 def remove(folder: Path) -> None:
