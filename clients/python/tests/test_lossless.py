@@ -1,8 +1,11 @@
 """What is read is what is written: each reader with each writer, whatever the values are. No server takes part."""
 
 import base64
+import bz2
 import csv
+import gzip
 import json
+import lzma
 import math
 from decimal import Decimal
 from pathlib import Path
@@ -11,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -384,3 +388,27 @@ def test_names_of_columns(tmp_path: Path) -> None:
         out.write_batch(pa.record_batch({"text": broken}))
     with pytest.raises(FileError, match=r"c\.arrow: "):
         rows_in(opened(tmp_path / "c.arrow"))
+
+
+@pytest.mark.parametrize("kind", ["gz", "zst", "bz2", "xz"])
+def test_frames_behind_each_other(tmp_path: Path, kind: str) -> None:
+    """All are read; one that is cut off, or damaged anywhere, is an error and not an end."""
+    pack: Any = {"gz": gzip.compress, "zst": zstandard.compress, "bz2": bz2.compress, "xz": lzma.compress}[kind]
+    path = tmp_path / f"a.jsonl.{kind}"
+    one, two = (pack(f'{{"text": "{text}"}}\n'.encode() * 50) for text in ("a", "b"))
+    for whole in (one + two, one + two + bytes(8)):
+        path.write_bytes(whole)
+        assert len(rows_in(opened(path))) == 100
+    for broken in (one + two[:-3], one[:-3], one + b"x" + two, one + two + b"junk" * 5, b"x" + one):
+        path.write_bytes(broken)
+        with pytest.raises(FileError, match=r"a\.jsonl"):
+            rows_in(opened(path))
+
+
+def test_a_document_with_bytes_that_are_no_text(tmp_path: Path) -> None:
+    """It is no row, and not one with a part of its text."""
+    (tmp_path / "a.txt").write_bytes(b"one\ncaf\xe9\ntwo")
+    rows, bad = bad_lines(tmp_path / "a.txt")
+    assert (rows, [each.line for each in bad]) == ([], [2])
+    rows, bad = bad_lines(tmp_path / "a.txt", by_line=True)
+    assert [row["text"] for row in rows] == ["one", "two"]

@@ -167,6 +167,9 @@ def test_which_rows_stay(dsn: str, tmp_path: Path, capsys: pytest.CaptureFixture
     assert stays(["b", "10", "9", "n/a"], "min:v", "csv") == "9"
     assert stays(["0.93", "1e-05", "n/a", "1e999999"], "max:v", "csv") == "0.93"
     assert stays(["b", "a", " c"], "max:v", "csv") == " c"
+    # What is not a number is no value, and not the greatest one.
+    assert stays([1.5, float("nan"), 0.5], "max:v", "parquet") == 1.5
+    assert stays(["1.5", "NaN", "nan"], "max:v", "csv") == "1.5"
     assert stays(["a", "B"], "min:v") == "B"
     assert stays([1e-7, float("inf"), 2.0], "min:v", "parquet") == 1e-7
     assert stays([False, True], "max:v", "parquet") is True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from datetime import date, time
 
@@ -31,7 +32,8 @@ def ranks(reader: Reader, name: str | None, chunk: Chunk, before: int) -> Iterat
         if value is None or value == "":
             yield None
         elif isinstance(value, float):
-            yield str(value).replace("inf", "Infinity").replace("nan", "NaN")
+            # What is not a number is no value.
+            yield None if math.isnan(value) else str(value).replace("inf", "Infinity")
         else:
             yield _comparable(reader, number, name, value, "--keep").strip()
 

@@ -19,7 +19,7 @@ _COLUMNS: Final = (
 )
 # Not of longer exponents, which no number of the server has.
 _IS_NUMBER: Final = r"""
-    (rank OPERATOR(pg_catalog.~) '^[-+]?(\d+[.]?\d*|[.]\d+)([eE][-+]?\d\d?\d?\d?)?$|^NaN$|^[-+]?Infinity$')
+    (rank OPERATOR(pg_catalog.~) '^[-+]?(\d+[.]?\d*|[.]\d+)([eE][-+]?\d\d?\d?\d?)?$|^[-+]?Infinity$')
 """
 _RANKS: Final = f"""
     SELECT pg_catalog.count(*) FILTER (WHERE {_IS_NUMBER}), pg_catalog.count(*) FILTER (WHERE NOT {_IS_NUMBER})

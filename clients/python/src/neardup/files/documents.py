@@ -31,16 +31,18 @@ class Text(_Documents):
         self.fields = {"text": None} if by_line else {"name": None, "text": None}
 
     def _rows(self, plain: Counted) -> Iterator[Parsed]:
-        texts = []
+        texts, is_whole = [], True
         for line in plain:
-            if (text := self._decoded(plain, line)) is None:
+            text = self._decoded(plain, line)
+            is_whole = is_whole and text is not None
+            if text is None:
                 continue
             if self._by_line:
                 text = text.removesuffix("\n").removesuffix("\r")
                 yield {"text": text}, text, len(line)
             else:
                 texts.append(text)
-        if not self._by_line:
+        if not self._by_line and is_whole:
             text = "".join(texts)
             yield {"name": self.name, "text": text}, text, len(text)
 

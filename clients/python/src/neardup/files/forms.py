@@ -7,7 +7,7 @@ import gzip
 import io
 import lzma
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import PurePath
 from typing import IO, Any, Final, NamedTuple, cast
@@ -98,6 +98,10 @@ def _zstandard() -> Any:
     return zstandard
 
 
+_WINDOW: Final = 1 << 31
+"""The longest window, that of `zstd --long=31`, as the dumps of Reddit have it: memory only where it is used."""
+
+
 @contextmanager
 def decompressed(raw: IO[bytes], form: Form, name: str) -> Iterator[IO[bytes]]:
     """The bytes that a file stands for; a fault of its compression is a FileError."""
@@ -110,15 +114,17 @@ def decompressed(raw: IO[bytes], form: Form, name: str) -> Iterator[IO[bytes]]:
         opened = gzip.GzipFile(fileobj=raw)
         broken = (EOFError, gzip.BadGzipFile, zlib.error)
     elif form.compression == "bz2":
-        opened = bz2.BZ2File(raw)
-        # That what is decompressed is broken is an OSError without a number.
+        opened = io.BufferedReader(_Frames(raw, bz2.BZ2Decompressor))
+        # What is no bz2 is an OSError without a number.
         broken = (EOFError, OSError)
     elif form.compression == "xz":
-        opened = lzma.LZMAFile(raw)  # noqa: SIM115
+        opened = io.BufferedReader(_Frames(raw, lzma.LZMADecompressor))
         broken = (EOFError, lzma.LZMAError)
     else:
         zstandard = _zstandard()
-        opened = io.BufferedReader(_Zst(raw, zstandard))
+        opened = io.BufferedReader(
+            _Frames(raw, lambda: zstandard.ZstdDecompressor(max_window_size=_WINDOW).decompressobj())
+        )
         broken = (EOFError, zstandard.ZstdError)
     try:
         yield opened
@@ -154,17 +160,19 @@ class _Open(io.RawIOBase):
         return self._file.write(data)
 
 
-class _Zst(io.RawIOBase):
-    """What frames of zstd contain; a frame that is cut off is an error, which zstandard's own reader passes over."""
+class _Frames(io.RawIOBase):
+    """What frames contain, one behind the other, of whatever compression.
+
+    A frame that is cut off, or damaged at its beginning, is an error, which the readers of bz2, lzma and zstandard pass
+    over as if it were not there.
+    """
 
     READ = 4096
     """Bytes that are read at a time: of so few come at most 128 MB, whoever wrote them."""
-    WINDOW = 1 << 31
-    """The longest window, that of `zstd --long=31`, as the dumps of Reddit have it: memory only where it is used."""
 
-    def __init__(self, raw: IO[bytes], zstandard: Any) -> None:
+    def __init__(self, raw: IO[bytes], frame: Callable[[], Any]) -> None:
         self._raw = raw
-        self._zstandard = zstandard
+        self._new = frame
         self._frame: Any = None
         self._read = self._out = b""
         self._at = 0
@@ -182,7 +190,11 @@ class _Zst(io.RawIOBase):
                     raise EOFError("Compressed file ended before the end of its last frame was reached")
                 return 0
             if self._frame is None:
-                self._frame = self._zstandard.ZstdDecompressor(max_window_size=self.WINDOW).decompressobj()
+                # Zeros are between frames of xz, and behind those of tapes.
+                self._read = self._read.lstrip(b"\0")
+                if not self._read:
+                    continue
+                self._frame = self._new()
             self._out, self._at = self._frame.decompress(self._read), 0
             self._read = self._frame.unused_data if self._frame.eof else b""
             if self._frame.eof:
