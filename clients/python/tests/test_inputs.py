@@ -268,6 +268,8 @@ def test_what_is_said_without_a_terminal(
     ran = subprocess.run(command, capture_output=True, text=True, check=True)
     said = [line.partition(",")[0] for line in ran.stderr.splitlines()]
     assert said == [
+        "neardup: looking at the files",
+        "neardup: looking at the files: done",
         "neardup: starting the server",
         "neardup: starting the server: done",
         "neardup: loading",

@@ -154,7 +154,9 @@ def test_lines_stay_byte_for_byte(tmp_path: Path) -> None:
     source.write_bytes("\n".join(ODD_LINES).encode())
     copied(source, tmp_path / "b.jsonl")
     assert (tmp_path / "b.jsonl").read_bytes() == "".join(f"{line}\n" for line in ODD_LINES).encode()
-    for chunk in opened(source).chunks():
+    found = opened(source)
+    # Once more, lines that are known to be rows are not looked into.
+    for chunk in [*found.chunks(), *found.chunks()]:
         more = chunk.with_columns({"kept": [True] * 5, "nd": [None] * 5}).lines()
         assert more[0] == ODD_LINES[0][:-1] + ', "kept": true, "nd": null}'
         assert more[2] == ' { "text" : "a b" , "text2" : "\\t", "kept": true, "nd": null}\t'

@@ -18,7 +18,7 @@ from neardup.arguments import arguments_of, parser
 from neardup.bars import bars_for, say
 from neardup.catalog import MissingExtensionError
 from neardup.files import FileError
-from neardup.progress import Bar
+from neardup.progress import Bar, end
 from neardup.server import Lasting, PrivateServer, ServerError, installations
 
 if TYPE_CHECKING:
@@ -124,7 +124,9 @@ def _files(given: argparse.Namespace) -> int:
     bars = bars_for(shown=not given.quiet)
     with ExitStack() as stack:
         work = stack.enter_context(Work(place)) if place is not None else None
-        job = _job(given, stack, work)
+        with closing(bars("looking at the files")) as bar:
+            job = _job(given, stack, work)
+            end(bar, f"{sum(len(inputs.files) for inputs in job.all_inputs):,} files")
         if work is not None and work.is_kept and not given.quiet:
             say(f"neardup: goes on with what an earlier call has done, in {work.folder}")
         try:
@@ -157,8 +159,7 @@ def _begun(given: argparse.Namespace, work: Work | None, running: ExitStack, bar
         return running.enter_context(_connected(given, work))
     with closing(bars("starting the server")) as bar:
         connection = running.enter_context(_connected(given, work))
-        bar.n = 100
-        bar.refresh()
+        end(bar)
     return connection
 
 

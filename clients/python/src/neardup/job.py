@@ -21,9 +21,9 @@ from neardup.files import Bad, Chunk, FileError, Form, Reader, Reading, check_wr
 from neardup.files.chunks import RowsChunk
 from neardup.files.inputs import STANDARD, Inputs
 from neardup.listing import Listed
-from neardup.loading import Wanted, create, end, load, odd_rank, show
+from neardup.loading import Wanted, create, load, odd_rank, show
 from neardup.outputs import Out, Part, check, is_folder, targets
-from neardup.progress import Bar, parse
+from neardup.progress import Bar, end, parse
 from neardup.session import progress, version
 from neardup.store import Store
 from neardup.task import Notice, Result, Task, Told

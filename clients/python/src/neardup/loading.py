@@ -170,11 +170,3 @@ def show(bar: Bar, inputs: Inputs, rows: int) -> None:
     # What is read is not yet stored: the end is told by who knows it.
     bar.n = min(round(100 * inputs.done, 1), 99)
     bar.set_postfix_str(f"{rows:,} rows")
-
-
-def end(bar: Bar, said: Any = None) -> None:
-    """A phase is done."""
-    if said is not None:
-        bar.set_postfix_str(said)
-    bar.n = 100
-    bar.refresh()

@@ -152,7 +152,11 @@ class RowsChunk:
     """Rows that are dictionaries."""
 
     def __init__(self, rows: list[Row]) -> None:
-        self._rows = rows
+        self._held = rows
+
+    @property
+    def _rows(self) -> list[Row]:
+        return self._held
 
     def __len__(self) -> int:
         return len(self._rows)

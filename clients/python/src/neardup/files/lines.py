@@ -154,10 +154,13 @@ class JsonLines(Lines):
     def __init__(self, place: Place, form: Form, *, infer: bool) -> None:
         super().__init__(place, form)
         self._shapes: Shapes | None = None
+        self._is_array = False
         if infer:
             from neardup.files.shapes import Shapes
 
             self._shapes = Shapes()
+        self._known: tuple[int, int] | None = None
+        """The size and the time of the file whose lines were all rows when they were read."""
         # The keys of the first object are what the file says it has. Lines that are none are told when all are read.
         self.bad = _pass_over
         with self._open() as (plain, _):
@@ -165,9 +168,48 @@ class JsonLines(Lines):
         self.bad = None
         self.fields.update(dict.fromkeys(first[0]))
 
+    def chunks(self, only: Sequence[str] | None = None) -> Iterator[Chunk]:
+        """All rows from the first one on."""
+        state = self.place.state()
+        if state is not None and state == self._known:
+            yield from self._known_chunks()
+            return
+        passed, take = 0, self.bad
+
+        def count(bad: Bad) -> None:
+            nonlocal passed
+            passed += 1
+            if take is not None:
+                take(bad)
+
+        self.bad = take and count
+        try:
+            yield from super().chunks(only)
+        finally:
+            self.bad = take
+        self._known = state if not passed and not self._is_array and state == self.place.state() else None
+
+    def _known_chunks(self) -> Iterator[Chunk]:
+        """The same once more: lines that are known to be rows are read as such where their values are asked for."""
+        with self._open() as (plain, raw):
+            texts, held, size = list[str](), 0, max(1, self.place.size())
+            for line in plain:
+                if not line.strip():
+                    continue
+                texts.append(line.decode().removesuffix("\n"))
+                held += len(line)
+                if len(texts) == CHUNK_ROWS or held >= CHUNK_BYTES:
+                    self.done = min(1.0, raw.tell() / size)
+                    yield JsonChunk(texts)
+                    texts, held = [], 0
+            self.done = 1.0
+            if texts:
+                yield JsonChunk(texts)
+
     def _rows(self, plain: Counted) -> Iterator[Parsed]:
         begin = plain.opened.peek(1).removeprefix(_BOM).lstrip()
-        if begin.startswith(b"["):
+        self._is_array = begin.startswith(b"[")
+        if self._is_array:
             yield from self._elements(plain)
             return
         for line in plain:
@@ -212,7 +254,7 @@ class JsonLines(Lines):
             self.fields.update(dict.fromkeys(row))
         if self._shapes is not None:
             self._shapes.see([row for row, *_ in rows])
-        return JsonChunk([row for row, *_ in rows], [text for _, text, _ in rows])
+        return JsonChunk([text for _, text, _ in rows], [row for row, *_ in rows])
 
     def _seen_types(self) -> Any:
         return self._shapes and {name: shape.told() for name, shape in self._shapes.columns.items()}
@@ -286,31 +328,38 @@ def _array(file: IO[str]) -> Iterator[tuple[Any, str]]:
 
 
 class JsonChunk(RowsChunk):
-    """Rows of JSON, and how they stand in the file."""
+    """Rows of JSON, as they stand in the file, and their values once these are asked for."""
 
-    def __init__(self, rows: list[Row], texts: list[str]) -> None:
-        super().__init__(rows)
+    def __init__(self, texts: list[str], rows: list[Row] | None = None) -> None:
         self._texts = texts
+        self._read = rows
+
+    @property
+    def _rows(self) -> list[Row]:
+        if self._read is None:
+            self._read = list(map(json.loads, self._texts))
+        return self._read
+
+    def __len__(self) -> int:
+        return len(self._texts)
 
     def where(self, wanted: Sequence[bool]) -> JsonChunk:
         """Only the rows that are wanted."""
-        texts = [text for text, want in zip(self._texts, wanted, strict=True) if want]
-        return JsonChunk(super().where(wanted).rows(), texts)
+        rows = None if self._read is None else super().where(wanted).rows()
+        return JsonChunk([text for text, want in zip(self._texts, wanted, strict=True) if want], rows)
 
     def with_columns(self, columns: Mapping[str, Sequence[Any]]) -> JsonChunk:
         """With more columns behind the others, which stay as they stand."""
-        texts = [
-            text if not added else _extended(text, dumped(added)) if row else dumped(added)
-            for row, text, added in zip(self._rows, self._texts, rows_of_columns(columns), strict=True)
-        ]
-        return JsonChunk(super().with_columns(columns).rows(), texts)
+        added = rows_of_columns(columns)
+        texts = [_extended(text, dumped(more)) for text, more in zip(self._texts, added, strict=True)]
+        return JsonChunk(texts, None if self._read is None else super().with_columns(columns).rows())
 
     def with_values(self, name: str, values: Mapping[int, Any]) -> JsonChunk:
         """With other values in a column; all else stays as it stands."""
         texts = [
             _replaced(text, name, dumped(values[at])) if at in values else text for at, text in enumerate(self._texts)
         ]
-        return JsonChunk(super().with_values(name, values).rows(), texts)
+        return JsonChunk(texts, None if self._read is None else super().with_values(name, values).rows())
 
     def lines(self) -> list[str]:
         """The rows as they stand."""
@@ -319,7 +368,8 @@ class JsonChunk(RowsChunk):
 
 def _extended(text: str, added: str) -> str:
     end = text.rindex("}")
-    return f"{text[:end].rstrip()}, {added[1:-1]}{text[end:]}"
+    before = text[:end].rstrip()
+    return f"{before}{'' if before.endswith('{') else ', '}{added[1:-1]}{text[end:]}"
 
 
 def _replaced(text: str, name: str, value: str) -> str:

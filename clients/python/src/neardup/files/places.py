@@ -50,6 +50,13 @@ class Place:
         """Its bytes."""
         return self.path.stat().st_size if self.system is None else int(self.system.size(str(self.path)))
 
+    def state(self) -> tuple[int, int] | None:
+        """What changes when it is written to; None where that is not known."""
+        if self.system is not None:
+            return None
+        state = self.path.stat()
+        return state.st_size, state.st_mtime_ns
+
     def seen(self) -> tuple[int, int, str]:
         """Its size, its time, and a hash of its beginning and its end, where it is on this machine."""
         with self.open() as file:
