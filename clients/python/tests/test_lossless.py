@@ -29,7 +29,7 @@ HALVES = st.text(st.sampled_from("a\ud83d\udc00é\n"), max_size=5)
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXT | HALVES
 JSON = st.recursive(SCALARS, lambda of: st.lists(of, max_size=3) | st.dictionaries(TEXT, of, max_size=3), max_leaves=6)
 FORMS = ["parquet", "arrow", "jsonl", "jsonl.zst", "csv", "csv.gz", "tsv", "tsv.bz2"]
-FAST = settings(max_examples=60, deadline=None)
+FAST = settings(max_examples=30, deadline=None, database=None)
 
 
 class OneSource:
@@ -414,3 +414,33 @@ def test_a_document_with_bytes_that_are_no_text(tmp_path: Path) -> None:
     assert (rows, [each.line for each in bad]) == ([], [2])
     rows, bad = bad_lines(tmp_path / "a.txt", by_line=True)
     assert [row["text"] for row in rows] == ["one", "two"]
+
+
+def merged(tmp_path: Path, *tables: pa.Table) -> list[dict[str, Any]]:
+    """Files of Parquet, written to one."""
+    for at, table in enumerate(tables):
+        pq.write_table(table, tmp_path / f"{at}.parquet")
+    with (
+        Inputs([str(tmp_path)], standard=Form("jsonl"), how=Reading(for_arrow=True)) as inputs,
+        Out(tmp_path / "out.parquet", None, Form("parquet")) as part,
+    ):
+        part.begin(inputs, {})
+        for each in inputs.readers:
+            for chunk in each.chunks():
+                part.write(chunk)
+        part.finish()
+        part.publish()
+    return rows_in(opened(tmp_path / "out.parquet"))
+
+
+def test_files_of_several_types_to_one(tmp_path: Path) -> None:
+    """What one file does not have is NULL; what the type of another file cannot hold is an error and not rounded."""
+    number = pa.schema([pa.field("n", pa.int64(), nullable=False)])
+    tables = [pa.table({"n": [1, 2]}, number), pa.table({"n": [0.5]}), pa.table({"m": [1]})]
+    (tmp_path / "one").mkdir()
+    found = merged(tmp_path / "one", *tables)
+    assert [row["n"] for row in found] == [1, 2, 0.5, None]
+    (tmp_path / "two").mkdir()
+    with pytest.raises(FileError, match="its values cannot be written: "):
+        merged(tmp_path / "two", pa.table({"n": [2**53 + 1]}), tables[1])
+    assert sorted(path.name for path in (tmp_path / "two").iterdir()) == ["0.parquet", "1.parquet"]

@@ -212,6 +212,15 @@ class Arrow(_Arrow):
                     yield self._chunk(batch.slice(begin, rows))
 
 
+@contextmanager
+def _as_file_errors() -> Iterator[None]:
+    """Values that do not fit into the types of the columns, which come from several files."""
+    try:
+        yield
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError, OverflowError) as error:
+        raise FileError(f"its values cannot be written: {error}. Write .jsonl instead") from error
+
+
 class _Batches:
     """Holds some chunks, so that what is written at a time is neither small nor large."""
 
@@ -225,7 +234,8 @@ class _Batches:
 
     def write(self, chunk: Chunk) -> None:
         """Appends rows, some batches to a row group."""
-        batch = chunk.record_batch(self._schema)
+        with _as_file_errors():
+            batch = chunk.record_batch(self._schema)
         self._held.append(batch)
         self._rows += len(chunk)
         self._bytes += batch.nbytes
@@ -234,7 +244,8 @@ class _Batches:
 
     def _flush(self) -> None:
         if self._rows:
-            self._out.write_table(pa.Table.from_batches(self._held, self._schema))
+            with _as_file_errors():
+                self._out.write_table(pa.Table.from_batches(self._held, self._schema))
         self._held, self._rows, self._bytes = [], 0, 0
 
     def close(self) -> None:

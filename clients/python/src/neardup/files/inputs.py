@@ -119,7 +119,13 @@ class Inputs(AbstractContextManager["Inputs"]):
             for field in schema:
                 before = fields.setdefault(field.name, field)
                 fields[field.name] = before if before.equals(field, check_metadata=True) else _unified(before, field)
-        return pa.schema(list(fields.values()))
+        # A file without a column has NULL there.
+        return pa.schema(
+            [
+                field if all(field.name in schema.names for schema in schemas) else field.with_nullable(True)
+                for field in fields.values()
+            ]
+        )
 
     def as_json(self) -> list[str]:
         """The columns that are written as JSON where types are wanted."""
