@@ -197,7 +197,14 @@ def test_a_long_array_and_a_broken_one(tmp_path: Path) -> None:
         "[{} {}]",
     ):
         path.write_text(broken)
-        with pytest.raises(FileError, match=r"a\.json: "):
+        with pytest.raises(FileError, match=r"a\.json[:,] "):
+            rows_in(opened(path))
+    # Where it is, also where it is not in the first part that is read.
+    good = [json.dumps({"text": "caf\u00e9 " * 50}, ensure_ascii=False).encode()] * 2000
+    before = b"\xef\xbb\xbf[\n" + b",\n".join(good)
+    for wrong, why in ((b"\xe9", r"b'\\xe9' is no UTF-8"), (b"}", "Expecting value")):
+        path.write_bytes(before + b",\n" + wrong + b"{}]")
+        with pytest.raises(FileError, match=rf"a\.json, line 2002: {why} \(at byte {len(before) + 2} of the file\)"):
             rows_in(opened(path))
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any, Final, TypeAlias
 
+from neardup.files.arrays import BadError, array
 from neardup.files.chunks import CHUNK_BYTES, CHUNK_ROWS, Bad, Chunk, FileError, Row, RowsChunk, dumped, rows_of_columns
 from neardup.files.forms import Form, compressed, decompressed
 from neardup.files.places import Place
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 _BOM: Final = b"\xef\xbb\xbf"
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
 _DECODER: Final = json.JSONDecoder()
-_NEAR: Final = 16
-"""Characters at the end of what is read where a value may go on in what is not."""
 
 Parsed: TypeAlias = tuple[Row, str, int]
 """A row, what stands in the file, and about how many bytes it has."""
@@ -234,20 +233,16 @@ class JsonLines(Lines):
                 self._wrong(Bad(plain.number, plain.begin, why, text))
 
     def _elements(self, plain: Counted) -> Iterator[Parsed]:
-        file = io.TextIOWrapper(plain.opened, encoding="utf-8-sig", newline="")
         try:
-            for element, text in _array(file):
+            for element, text in array(plain.opened):
                 if not isinstance(element, dict):
                     raise FileError(f"{self.name}: {type(element).__name__} in an array where a JSON object should be")
                 # Ends of lines are between the parts of an object, and never in a string of it.
                 yield element, text.replace("\r", " ").replace("\n", " "), len(text)
-        except (ValueError, RecursionError) as error:
-            if isinstance(error, FileError):
-                raise
+        except BadError as error:
+            raise FileError(f"{self.name}, {error}") from error
+        except RecursionError as error:
             raise FileError(f"{self.name}: {error}") from error
-        finally:
-            # Who opened the file closes it.
-            file.detach()
 
     def _chunk(self, rows: list[Parsed]) -> Chunk:
         for row, *_ in rows:
@@ -280,51 +275,6 @@ class JsonLines(Lines):
 
 def _pass_over(_: Bad) -> None:
     pass
-
-
-def _array(file: IO[str]) -> Iterator[tuple[Any, str]]:
-    """The elements of a JSON array, one at a time, and what stands in the file."""
-    held, at, passed = "", 0, 0
-
-    def more() -> bool:
-        # As much as is held, so that a long element is not read from its beginning too often.
-        nonlocal held, at, passed
-        new = file.read(max(1 << 16, len(held) - at))
-        passed += at
-        held, at = held[at:] + new, 0
-        return bool(new)
-
-    def following() -> str:
-        nonlocal at
-        while True:
-            at = _SPACE.match(held, at).end()  # type: ignore[union-attr]
-            if at < len(held) or not more():
-                return held[at : at + 1]
-
-    following()
-    at, is_first = at + 1, True
-    while (sign := following()) != "]" or not is_first:
-        try:
-            element, end = _DECODER.raw_decode(held, at)
-        except json.JSONDecodeError as error:
-            cut = error.msg.startswith("Unterminated") or error.pos >= len(held) - _NEAR
-            if cut and more():
-                continue
-            raise ValueError(f"{error.msg} (at character {passed + error.pos} of the array)") from error
-        # A number may go on.
-        if end == len(held) and more():
-            continue
-        yield element, held[at:end]
-        at, is_first = end, False
-        sign = following()
-        if sign not in (",", "]") or not sign:
-            raise ValueError(f"no comma after an element, or no end (at character {passed + at} of the array)")
-        if sign == "]":
-            break
-        at += 1
-    at += 1
-    if following():
-        raise ValueError(f"more after the end of the array (at character {passed + at})")
 
 
 class JsonChunk(RowsChunk):
