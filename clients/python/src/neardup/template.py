@@ -23,9 +23,10 @@ COPY: Final = """
 """A shell copies the cluster; what it copied of one that is not whole, it removes."""
 KEEP: Final = """
     umask 077
+    mkdir -p "${3%/*}" || exit 1
     echo 'CREATE EXTENSION neardup' | "$1" --single -D "$2" -c fsync=off postgres || exit 1
     new=$3.$$
-    mkdir -p "${3%/*}" && cp -Rp "$2/." "$new" && { test -e "$3" || mv "$new" "$3"; }
+    cp -Rp "$2/." "$new" && { test -e "$3" || mv "$new" "$3"; }
     rm -rf "$new"
     ls -dt "${3%/*}"/pg-* | tail -n +4 | while read -r old; do rm -rf "$old"; done
 """
@@ -41,7 +42,8 @@ def place(user: str | None, made_with: str, files: Path) -> Path | None:
     owner = os.geteuid() if user is None else pwd.getpwnam(user).pw_uid
     if cache is None or not all(_is_of(folder, owner) for folder in (cache.parent, cache)):
         return None
-    known = "\n".join([made_with, *_seen(files)])
+    # A home may be that of several machines.
+    known = "\n".join([made_with, os.uname().sysname, os.uname().machine, *_seen(files)])
     found = cache / f"{PREFIX}{hashlib.sha256(known.encode()).hexdigest()[:16]}"
     return found if _is_of(found, owner) else None
 
