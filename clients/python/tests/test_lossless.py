@@ -323,7 +323,7 @@ def test_lines_that_are_no_rows(tmp_path: Path) -> None:
         rows_in(opened(table))
     assert [row["id"] for row in bad_lines(table)[0]] == ["1", "3", "4"]
     table.write_bytes(b"id,text\n1,a\rb\n")
-    with pytest.raises(FileError, match=r"line 2: new-line character"):
+    with pytest.raises(FileError, match=r"line 2: a carriage return that is not in quotes"):
         rows_in(opened(table))
 
 

@@ -75,6 +75,8 @@ class Csv(Lines):
                 number, begin, line, _ = held[0]
                 open_quote = str(error).startswith("unexpected end") or "limit" in str(error)
                 why = f"a quote is opened here and never closed ({error})" if open_quote else str(error)
+                if "new-line character" in why:
+                    why = "a carriage return that is not in quotes"
                 if not open_quote and len(held) > 1:
                     why += f", in line {held[-1][0]}"
                 # Only this line is passed over: those behind it may be rows.
