@@ -19,7 +19,7 @@ for shard in range(4):
 END
 
 # 1. README.md, docs/recipes/files.md
-python -m neardup cut crawl/ without/ --min-length 50 --min-left 20 --removed short.jsonl --runs runs.jsonl.zst
+neardup cut crawl/ without/ --min-length 50 --min-left 20 --removed short.jsonl --runs runs.jsonl.zst
 
 # Reached: 196 of 200 documents, 4 removed, the notice is in 1 of 40, 43 runs of 2 texts
 python - <<'END'

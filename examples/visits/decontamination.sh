@@ -19,7 +19,7 @@ with open("tests.jsonl", "w") as out:
 END
 
 # 1. README.md, docs/recipes/files.md
-python -m neardup dedup kept/ clean/ --against tests.jsonl --threshold 0.8 --removed contaminated.jsonl
+neardup dedup kept/ clean/ --against tests.jsonl --threshold 0.8 --removed contaminated.jsonl
 
 # Reached: 180 of 200 documents are clean, 20 contained each its test
 python - <<'END'

@@ -15,7 +15,7 @@ for shard in range(4):
 END
 
 # 1. README.md, docs/recipes/files.md
-python -m neardup dedup shards/ kept/ --threshold 0.8 --removed gone.jsonl.zst
+neardup dedup shards/ kept/ --threshold 0.8 --removed gone.jsonl.zst
 
 # Reached: 4 shards, 100 of 200 rows kept, 100 removed for a row of another shard, all of them kept
 python - <<'END'

@@ -113,9 +113,10 @@ def test_runs_and_removed_rows_of_shards(dsn: str, tmp_path: Path) -> None:
             "SELECT id, lower(span) - 1, upper(span) - 1, tokens, of_id, lower(of_span) - 1, upper(of_span) - 1,"
             " documents FROM repeated_runs('docs', 5) ORDER BY id, span, of_id, of_span"
         ).fetchall()
-    # Rows without a text have too little left, too.
-    changed += [(number, None, 0, 0) for number, text in enumerate(texts, 1) if text is None]
-    changed.sort()
+    # What had too little before anything was cut stays.
+    short = [row for row in changed if row[3] == 0]
+    assert len(short) > 3
+    changed = [row for row in changed if row[3] > 0]
     after = {number: body for number, body, *_ in changed}
     assert None in after.values()
     kept = [(n, after.get(n, text)) for n, text in enumerate(texts, 1) if n not in after or after[n] is not None]
@@ -159,14 +160,15 @@ def written(dsn: str, folder: Path, rows: list[dict[str, Any]], *arguments: obje
 def test_what_is_done_with_short_texts(dsn: str, tmp_path: Path) -> None:
     rows = [{"text": TEXT}, {"text": f"{TEXT} and more"}, {"text": TEXT}, {"text": "a"}, {"text": None}, {"other": 1}]
     assert [row.get("text") for row in written(dsn, tmp_path, rows)] == [TEXT, " and more", "", "a", None, None]
+    # Only what was cut is too short: a row from which nothing was cut stays.
     left = written(dsn, tmp_path, rows, "--min-left", 2)
-    assert [row.get("text") for row in left] == [TEXT, " and more"]
+    assert [row.get("text") for row in left] == [TEXT, " and more", "a", None, None]
     left = written(dsn, tmp_path, rows, "--min-left", 3, "--empty")
-    assert [row.get("text") for row in left] == [TEXT, "", "", "", None, None]
+    assert [row.get("text") for row in left] == [TEXT, "", "", "a", None, None]
     marked = written(dsn, tmp_path, rows, "--min-left", 2, "--mark", "--prefix", "nd_")
-    assert [row.get("text") for row in marked] == [TEXT, " and more", "", "", None, None]
+    assert [row.get("text") for row in marked] == [TEXT, " and more", "", "a", None, None]
     assert "text" not in marked[5]
-    assert [row["nd_kept"] for row in marked] == [True, True, False, False, False, False]
+    assert [row["nd_kept"] for row in marked] == [True, True, False, True, True, True]
     assert [row["nd_cut_tokens"] for row in marked] == [0, 8, 8, 0, 0, 0]
     assert [row["nd_cut_characters"] for row in marked] == [0, len(TEXT), len(TEXT), 0, 0, 0]
 
@@ -252,7 +254,7 @@ def test_what_is_wrong(dsn: str, tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "'tags' is list, which --within cannot compare" in wrong("--within", "tags")
     assert "a column 'cut_tokens'" in wrong("--mark")
     assert "--empty is for rows" in wrong("--empty")
-    assert "the name should end with" in wrong("--runs", tmp_path / "runs.txt")
+    assert "the name should end with" in wrong("--runs", tmp_path / "runs.docx")
     assert "cannot take more than one" in wrong("--runs", tmp_path / "out.jsonl")
     with pytest.raises(SystemExit, match="2"):
         cut(dsn, "a", "b", "--keep", "shortest")

@@ -33,6 +33,9 @@ def test_few_and_odd_texts(dsn: str) -> None:
         None,
         "tab",
     ]
+    # As PDFs give them, and as the command reads them.
+    odd = ["page one\0 of the report", "half \ud83d of a sign", "page one of the report", "half of a sign"]
+    assert distinct(dsn, odd, 0.8) == odd[:2]
     assert distinct(dsn, ["a b c d e f", "d e f"], 1, method="containment", keep="longest") == ["a b c d e f"]
 
 

@@ -10,10 +10,11 @@ from typing import Any
 import django
 import pytest
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.core.management import call_command
-from django.db import connection, connections, transaction
+from django.db import IntegrityError, connection, connections, transaction
 
-from neardup import MinhashBall, MinhashSketch, SimhashSketch, TextBall, session
+from neardup import MinhashBall, MinhashSketch, SimhashSketch, TextBall
 from neardup.pandas import near_duplicates
 from neardup.server import PrivateServer
 
@@ -85,6 +86,8 @@ def test_migrations(model: type[Any], migrations: Path) -> None:
         "docs_minhash": "minhash_jaccard_ops: 84 permutations of words",
         "docs_simhash": "simhash_hamming_ops: 128 bits of words",
         "docs_sketch": "minhash_jaccard_ops: 128 permutations of words",
+        "no_near_posts": "text_ball_set_ops: jaccard",
+        "no_near_titles": "text_ball_set_ops: jaccard",
     }
     assert "shingle 3, set; least 0.6" in options["docs_body"]
     assert "distance 20" in options["docs_simhash"]
@@ -158,15 +161,41 @@ def test_an_index_serves(model: type[Any]) -> None:
         assert "docs_body" in model.objects.filter(body__near=(TEXTS[3], 0.8, 3)).explain()
 
 
+def test_a_constraint(model: type[Any]) -> None:
+    """It refuses rows in the database, and tells of them in forms."""
+    from neardup.django import NearExclusionConstraint
+
+    from .shop.models import Post
+
+    assert model is not None
+    Post.objects.create(body=TEXTS[3], title="one two three four")
+    Post.objects.create(body=TEXTS[5])
+    for wrong in (Post(body=TEXTS[4], title="x"), Post(body="new", title="ONE two three four!")):
+        with pytest.raises(IntegrityError, match="no_near_"), transaction.atomic():
+            wrong.save()
+        with pytest.raises(ValidationError, match="is violated"):
+            wrong.full_clean()
+    Post(body="new", title="another").full_clean()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conname = 'no_near_titles'")
+        ((shown,),) = cursor.fetchall()
+    assert "text_ball_set_ops (shingle='2', \"least\"='0.6') WITH &&" in shown
+    with pytest.raises(ValueError, match="method must be"):
+        NearExclusionConstraint("body", name="x", method="'")
+
+
 def test_refresh(model: type[Any]) -> None:
-    from neardup.django import refresh
+    from neardup.django import refresh, unwatch, watch
 
     table = connection.ops.quote_name(model._meta.db_table)
-    session.watch(connection, table, 0.75, text_column="body")
+    watch(model, 0.75, text_column="body")
     assert refresh(model) == "done"
     with transaction.atomic(), pytest.raises(RuntimeError, match="outside of atomic"):
         refresh(model)
     assert len(near_duplicates(connection, table, 0.75, text_column="body")) == 2
+    unwatch(model)
+    with pytest.raises(Exception, match="is not watched"):
+        refresh(model)
 
 
 def test_what_no_index_has() -> None:

@@ -20,6 +20,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from neardup import template
 from neardup.hints import as_flags, notice
 from neardup.progress import Progress
 from neardup.server import PrivateServer
@@ -111,13 +112,14 @@ def comparing(place: Path) -> bool:
 
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 def test_a_signal_while_it_compares(place: Path, long: list[str], number: signal.Signals, tmp_path: Path) -> None:
-    running = subprocess.Popen([*long, "--quiet"], env={**os.environ, "TMPDIR": str(place)}, stderr=subprocess.PIPE)
+    running = subprocess.Popen(long, env={**os.environ, "TMPDIR": str(place)}, stderr=subprocess.PIPE)
     until(lambda: comparing(place), running)
     running.send_signal(number)
     _, said = running.communicate(timeout=LIMIT)
     assert running.returncode == (-number if number == signal.SIGKILL else 128 + number)
     if number != signal.SIGKILL:
         assert b"Traceback" not in said
+        assert b"neardup: interrupted: no file of OUT was written, and the files of the server are removed" in said
         assert list(place.iterdir()) == []
     until(is_gone(place))
     assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
@@ -324,7 +326,8 @@ HINTS = {
     "Cast it. SELECT 1": "Cast it.",
     "Of bodies, jaccard compares words; edit is for names.": "Of bodies, jaccard compares words; edit is for names.",
     "Name a column of texts with text_column => '…'.": None,
-    "SELECT * FROM near_duplicates('docs', 0.8);": None,
+    "SELECT * FROM near_duplicates('docs', 0.8);": "--threshold 0.8",
+    "SET neardup.memory = '512MB'; or work on a part of the documents at a time, through a view.": "--memory 512MB.",
     f"For example: {CALL}, site_column => 'x');": None,
     "Work on a part of the documents at a time, through a view.": None,
     'Valid units for this parameter are "B", "kB".': 'Valid units for this parameter are "B", "kB".',
@@ -362,3 +365,39 @@ def test_hints_of_the_server(
     assert expected in said
     for word in ("SELECT", "=>", "neardup_docs", "id_column"):
         assert word not in said
+
+
+def test_a_cluster_is_kept(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second server is started without initdb; but not by what another user could have put there."""
+    cache = place / "cache" / "neardup"
+    monkeypatch.setattr(template, "_cache", lambda _: cache)
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    place.chmod(0o777)
+    ran: list[str] = []
+    inner = PrivateServer._run
+
+    def run(self: PrivateServer, program: str, *arguments: Any) -> None:
+        ran.append(program.rpartition("/")[2])
+        inner(self, program, *arguments)
+
+    monkeypatch.setattr(PrivateServer, "_run", run)
+
+    def programs() -> list[str]:
+        ran.clear()
+        with PrivateServer() as server, psycopg.connect(server.dsn) as connection:
+            assert connection.execute("SELECT words('A b')").fetchone() == (["a", "b"],)
+        return ran[:-1]
+
+    assert programs() == ["initdb", "sh", "pg_ctl"]
+    assert len(list(cache.iterdir())) == 1
+    assert programs() == ["sh", "pg_ctl"]
+    cache.chmod(0o770)
+    with PrivateServer() as server:
+        assert server._template() is None
+    cache.chmod(0o700)
+    if os.geteuid() == 0:
+        shutil.chown(cache, "nobody")
+        with PrivateServer() as server:
+            assert server._template() is None
+        shutil.chown(cache, "postgres")
+    assert {path.name for path in place.iterdir()} == {"cache"}

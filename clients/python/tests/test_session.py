@@ -1,5 +1,8 @@
 """Calls through psycopg, from whatever holds the connection: jobs, tables of pairs, statistics, progress."""
 
+import html
+import inspect
+
 import psycopg
 import pytest
 import sqlalchemy
@@ -11,6 +14,8 @@ from neardup.progress import Report, parse
 
 from .bars import Silent
 from .conftest import of
+
+FUNCTIONS = ["near_duplicates", "near_duplicates_between", "near_duplicate_clusters", "eliminate", "partial_duplicates"]
 
 
 def test_refresh_in_autocommit(docs: psycopg.Connection, dsn: str) -> None:
@@ -127,3 +132,43 @@ def test_words_of_notices() -> None:
     assert step == Report("near_duplicates_into", "order", 2 / 7, "12 rows")
     assert parse("near_duplicates: 12 of 40 documents have no signature") is None
     assert parse("relation is skipped") is None
+
+
+def test_signatures_have_the_names_of_the_server(dsn: str) -> None:
+    """What help() shows of a function are the arguments that the function of the server has."""
+    import neardup.asyncpg
+    import neardup.distinct
+
+    functions = [getattr(module, name) for module in (neardup.arrow, neardup.pandas) for name in FUNCTIONS]
+    functions += [session.watch, session.duplicates_report, session.near_duplicates_into]
+    with psycopg.connect(dsn) as connection:
+        found = connection.execute(
+            "SELECT proname, proargnames, proargmodes FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid"
+            " AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'"
+            " WHERE 'id_type' <> ALL (COALESCE(proargnames, '{}'))"
+        ).fetchall()
+    named = {
+        name.removeprefix("neardup_"): {
+            one for one, mode in zip(names, modes or "i" * len(names), strict=True) if mode == "i"
+        }
+        for name, names, modes in found
+        if names
+    }
+    for function in [*functions, neardup.asyncpg.near_duplicates_into]:
+        shown = set(inspect.signature(function).parameters) - {"source", "connection"}
+        assert shown == named[function.__name__], function
+    shown = set(inspect.signature(neardup.distinct.distinct).parameters)
+    assert shown - {"source", "documents", "text"} == named["eliminate"] - {
+        "docs",
+        "id_column",
+        "text_column",
+        "site_column",
+    }
+
+
+def test_a_report_is_shown_by_a_notebook(docs: psycopg.Connection) -> None:
+    page = session.duplicates_report(docs, "docs", 0.75)
+    assert page.startswith("<!DOCTYPE html>")
+    shown = page._repr_html_()
+    assert shown.startswith('<iframe srcdoc="&lt;!DOCTYPE html&gt;')
+    assert html.unescape(shown.partition('srcdoc="')[2].partition('" sandbox')[0]) == page

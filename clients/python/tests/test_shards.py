@@ -16,7 +16,7 @@ import pytest
 import zstandard
 
 from neardup.__main__ import main, parser
-from neardup.files import Form, reader
+from neardup.files import Form, Place, Reading, reader
 from neardup.files.chunks import CHUNK_BYTES
 from neardup.outputs import Out
 
@@ -64,8 +64,16 @@ def test_a_folder_to_a_folder(dsn: str, shards: Path, tmp_path: Path) -> None:
     assert pq.read_table(out / "more/c.parquet").to_pydict() == {"url": [], "body": []}
     assert pq.read_schema(out / "more/c.parquet") == pq.read_schema(shards / "more/c.parquet")
     assert [{name: row[name] for name in row if name not in ("body", "similarity")} for row in read(gone)] == [
-        {"url": "u4", "file": f"{shards}/more/c.parquet", "row": 4, "kept_id": 3, "kept_file": f"{shards}/b.json.gz"},
-        {"url": "u2", "file": f"{shards}/more/c.parquet", "row": 5, "kept_id": 1, "kept_file": f"{shards}/a.jsonl.zst"},
+        {
+            "url": url,
+            "file": f"{shards}/more/c.parquet",
+            "file_row": file_row,
+            "row": row,
+            "kept_id": kept,
+            "kept_file": f"{shards}/{kept_file}",
+            "kept_file_row": 1,
+        }
+        for url, file_row, row, kept, kept_file in (("u4", 1, 4, 3, "b.json.gz"), ("u2", 2, 5, 1, "a.jsonl.zst"))
     ]
     assert run(dsn, shards, f"{out}/", "--to", "csv.zst", "--id-column", "url", "--mark") == 0
     marked = unzst(out / "more/c.csv.zst")
@@ -154,7 +162,14 @@ def test_which_rows_stay(dsn: str, tmp_path: Path, capsys: pytest.CaptureFixture
     assert stays([9, 10, 8], "max:v") == 10
     assert stays([9, 10.5, None, 8], "min:v") == 8
     assert stays(["9", "10", "8"], "max:v", "csv") == "10"
-    assert stays(["b", "10", "a"], "max:v", "csv") == "b"
+    # Numbers before texts, whichever is wanted.
+    assert stays(["b", "10", "9", "n/a"], "max:v", "csv") == "10"
+    assert stays(["b", "10", "9", "n/a"], "min:v", "csv") == "9"
+    assert stays(["0.93", "1e-05", "n/a", "1e999999"], "max:v", "csv") == "0.93"
+    assert stays(["b", "a", " c"], "max:v", "csv") == " c"
+    # What is not a number is no value, and not the greatest one.
+    assert stays([1.5, float("nan"), 0.5], "max:v", "parquet") == 1.5
+    assert stays(["1.5", "NaN", "nan"], "max:v", "csv") == "1.5"
     assert stays(["a", "B"], "min:v") == "B"
     assert stays([1e-7, float("inf"), 2.0], "min:v", "parquet") == 1e-7
     assert stays([False, True], "max:v", "parquet") is True
@@ -191,6 +206,7 @@ def test_against_tests(dsn: str, tmp_path: Path, capsys: pytest.CaptureFixture[s
         "--removed",
         str(gone),
     ]
+    arguments += ["--method", "containment"]
     assert main([*arguments, "--threshold", "0.8"]) == 0
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute("CREATE TABLE c (id bigint PRIMARY KEY, body text); CREATE TABLE t (LIKE c INCLUDING ALL)")
@@ -236,8 +252,9 @@ def test_against_tests_by_runs(dsn: str, tmp_path: Path, capsys: pytest.CaptureF
     # The share is of the test, unless another one is asked for.
     assert found(*runs, "--threshold", "0.8", "--options", '{"of": "right"}') == [("u0", 2, 1.0)]
     # By words without their order, the one that is reworded is found, too.
-    assert [url for url, *_ in found("--threshold", "0.8")] == ["u0", "u1", "u3"]
-    assert "--min-run is for --method runs" in wrong(capsys, dsn, *arguments, "--min-run", "5")
+    assert [url for url, *_ in found("--method", "containment", "--threshold", "0.8")] == ["u0", "u1", "u3"]
+    assert found("--min-run", "5", "--threshold", "0.5") == [*both, ("u2", 2, 0.5)]
+    assert "--min-run is for --method runs" in wrong(capsys, dsn, *arguments[:2], "--force", "--min-run", "5")
     assert main(["dedup", "--dsn", dsn, "--quiet", *arguments, "--method", "runs", "--min-run", "0"]) == 1
     said = capsys.readouterr().err
     assert "min_run" in said
@@ -265,7 +282,7 @@ def test_long_rows_are_read_few_at_a_time(tmp_path: Path) -> None:
     for path in sorted(tmp_path.iterdir()):
         read_again: list[str] = []
         with Out(tmp_path / "out.parquet", None, Form("parquet")) as out:
-            source = reader(path, for_arrow=True)
+            source = reader(Place.of(path), Reading(for_arrow=True))
             for chunk in source.chunks():
                 texts = chunk.column("text")
                 assert sum(map(len, texts)) <= CHUNK_BYTES + 100_100
@@ -301,8 +318,8 @@ def test_what_is_wrong_with_shards(dsn: str, shards: Path, tmp_path: Path, capsy
     (shards / "a.jsonl.zst").write_bytes(b"no" + whole)
     assert "a.jsonl.zst: " in wrong(capsys, dsn, shards, f"{out}/")
     (shards / "a.jsonl.zst").unlink()
-    (shards / "array.json").write_text("[\n{}\n]\n")
-    assert "line 1: a JSON value of several lines" in wrong(capsys, dsn, shards, f"{out}/")
+    (shards / "array.json").write_text("{\n}\n")
+    assert "line 1: a JSON object of several lines" in wrong(capsys, dsn, shards, f"{out}/")
     assert not list(out.rglob("*.part"))
     for arguments in (["--keep", "shortest"], ["--to", "docx"], ["--format", "zip"]):
         with pytest.raises(SystemExit, match="2"):

@@ -1,12 +1,14 @@
 """Calls that are ended and called again: what is done is not done once more, and what comes out is the same."""
 
+import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,8 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
-from neardup.__main__ import main
+from neardup.__main__ import _job, main
+from neardup.arguments import parser
 from neardup.server import Lasting, PrivateServer
 from neardup.work import Work
 
@@ -299,3 +302,131 @@ def test_a_full_disk_and_more_room(place: Path, tmp_path: Path) -> None:  # noqa
     log = (tmp_path / "log").read_text().splitlines()
     assert len(set(log)) == len(log), "nothing is done twice"
     assert sum(len(path.read_text().splitlines()) for path in out.iterdir()) == 12_000
+
+
+AS_USER = """
+import encodings.idna, os, pwd, sys
+import psycopg, neardup.__main__, neardup.dedup, neardup.work, neardup.files.lines
+with open(sys.argv[0 + 1]) as file:
+    code = compile(file.read(), "ended.py", "exec")
+if sys.argv[2] != "root":
+    # Its watchdog could not be started where only root can read Python.
+    user, sys.executable = pwd.getpwnam(sys.argv[2]), ""
+    os.setgroups([])
+    os.setgid(user.pw_gid)
+    os.setuid(user.pw_uid)
+sys.argv[:3] = ["ended.py"]
+exec(code, {"__name__": "__main__"})
+"""
+"""Runs `ended.py` as a user, who may not be able to read this package."""
+
+
+@pytest.mark.parametrize("user", ["root", "postgres"])
+def test_relative_paths(place: Path, user: str) -> None:  # noqa: F811
+    """As root, whose server is of another user, and as an ordinary user: programs of the server run elsewhere."""
+    if os.geteuid() != 0:
+        pytest.skip("another user takes root")
+    folder = place / "here"
+    folder.mkdir()
+    documents(folder / "in.jsonl", 30, 9)
+    shutil.chown(folder, user)
+    place.chmod(0o777)
+    command = ["dedup", "in.jsonl", "out.jsonl", "--work", "deep/work"]
+
+    def ran(when: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-c", AS_USER, str(ENDED), user, "log", when, "3", *command],
+            cwd=folder,
+            env={**os.environ, "TMPDIR": str(place)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    first = ran("after")
+    assert first.returncode == -signal.SIGKILL, first.stderr
+    second = ran("never")
+    assert second.returncode == 0, second.stderr
+    assert "goes on with what an earlier call has done" in second.stderr
+    assert len((folder / "out.jsonl").read_text().splitlines()) == 30
+    assert not (folder / "deep/work").exists()
+
+
+def planted(work: Path, arguments: list[str], names: list[list[str]]) -> None:
+    """The folder as it would be if all that is left to do were to move files."""
+    work.mkdir(exist_ok=True)
+    with ExitStack() as stack:
+        given = parser().parse_args([*arguments, "--work", str(work)])
+        held = stack.enter_context(Work(work))
+        _job(given, stack, held)
+        journal = json.loads((work / "journal").read_text())
+    work.mkdir(exist_ok=True)
+    (work / "journal").write_text(json.dumps(journal | {"made": False, "names": names, "result": {}}))
+
+
+def test_the_folder_of_another_user_is_not_believed(
+    place: Path,  # noqa: F811
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """What stands in it names files that are moved over any others."""
+    documents(tmp_path / "in.jsonl", 9, 9)
+    work, mine, evil = place / "work", tmp_path / "mine", tmp_path / "evil"
+    arguments = ["dedup", str(tmp_path / "in.jsonl"), str(tmp_path / "out.jsonl"), "--quiet"]
+    mine.write_text("mine")
+    evil.write_text("evil")
+    planted(work, arguments, [[str(evil), str(mine)]])
+    command = [*arguments, "--work", str(work)]
+    work.chmod(0o775)
+    assert main(command) == 1
+    assert "can be written by other users" in capsys.readouterr().err
+    work.chmod(0o755)
+    if os.geteuid() == 0:
+        shutil.chown(work, "postgres")
+        assert main(command) == 1
+        said = capsys.readouterr().err
+        assert "belongs to the user postgres, who may have put anything into it" in said
+        shutil.chown(work, "root")
+        # A folder of ours with a file of another: it could have been a link to one, too.
+        shutil.chown(work / "journal", "postgres")
+        assert main(command) == 1
+        assert "belongs to the user postgres" in capsys.readouterr().err
+        shutil.chown(work / "journal", "root")
+    (place / "real").symlink_to(work)
+    (work / "journal").rename(place / "elsewhere")
+    (work / "journal").symlink_to(place / "elsewhere")
+    assert main(command) == 1
+    assert "journal cannot be read" in capsys.readouterr().err
+    assert mine.read_text() == "mine"
+    # What is ours and nobody else can write is believed.
+    (work / "journal").unlink()
+    (place / "elsewhere").rename(work / "journal")
+    assert main(command) == 0
+    assert mine.read_text() == "evil"
+    assert (tmp_path / "in.jsonl").stat().st_mode & 0o777 == 0o644
+
+
+def test_the_server_of_root_writes_as_its_user(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    """Nothing is written by root into a folder of another user, who could put a link in its place."""
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    with PrivateServer(settings={"application_name": 'it\'s a "name" $HOME \\'}) as server:
+        configured = (server.folder / "data/postgresql.conf").read_text()
+        assert "listen_addresses = ''" not in configured
+        with psycopg.connect(server.dsn) as connection:
+            rows = connection.execute(
+                "SELECT current_setting('listen_addresses'), current_setting('autovacuum')"
+            ).fetchall()
+            name = connection.execute("SELECT reset_val FROM pg_settings WHERE name = 'application_name'").fetchall()
+        assert rows == [("", "off")]
+        assert name == [('it\'s a "name" $HOME \\',)]
+        if os.geteuid() == 0:
+            owners = {path.name: path.owner() for path in server.folder.rglob("*") if not path.is_symlink()}
+            assert {name for name, owner in owners.items() if owner != "postgres"} == {"of-neardup"}
+        log = server.folder / "log"
+        os.mkfifo(server.folder / "pipe")
+        (server.folder / "pipe").rename(log)
+        # Neither a pipe nor a link is read in place of the log.
+        assert server._log() == ""
+        log.unlink()
+        log.symlink_to("/etc/passwd")
+        assert server._log() == ""

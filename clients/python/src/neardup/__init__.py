@@ -2,7 +2,7 @@
 
 Here are the values: sketches and balls. What needs a driver or a framework is in the module of its name:
 `neardup.psycopg`, `neardup.asyncpg`, `neardup.sqlalchemy`, `neardup.alembic`, `neardup.django`, `neardup.pandas`,
-`neardup.arrow`. `python -m neardup dedup` and `cut` write files without their duplicates.
+`neardup.arrow`. `neardup dedup` and `cut` write files without their duplicates.
 """
 
 from neardup.balls import MinhashBall, SimhashBall

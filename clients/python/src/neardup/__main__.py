@@ -1,4 +1,4 @@
-"""The command: `python -m neardup dedup in.parquet out.parquet --threshold 0.8`, `python -m neardup cut …`."""
+"""The command: `neardup dedup in.parquet out.parquet --threshold 0.8`, `neardup cut …`; also `python -m neardup`."""
 
 from __future__ import annotations
 
@@ -8,19 +8,22 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import fields
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from neardup import hints
 from neardup.arguments import arguments_of, parser
+from neardup.bars import bars_for, say
 from neardup.catalog import MissingExtensionError
 from neardup.files import FileError
-from neardup.progress import Bar
+from neardup.progress import Bar, end
 from neardup.server import Lasting, PrivateServer, ServerError, installations
 
 if TYPE_CHECKING:
     from neardup.job import Job
+    from neardup.task import Task
     from neardup.work import Work
 
 
@@ -85,20 +88,26 @@ def _job(given: argparse.Namespace, stack: ExitStack, work: Work | None) -> Job:
     settings = {"neardup.memory": given.memory}
     if given.threads is not None:
         settings["neardup.threads"] = str(given.threads)
-    taken = ["sources", "kept", "removed", "mark", "to", "text_column", "id_column", "prefix", "force", "keep"]
+    taken: dict[str, Any] = {"standard": given.format, "arguments": arguments_of(given), "settings": settings}
+    taken["skip_bad"] = given.skip_bad or getattr(given, "bad_lines", None) is not None
+    if given.command == "suggest":
+        from neardup.suggest import Suggest
+        from neardup.task import Task
+
+        return Suggest(Task(**_of(Task, given, {**taken, "kept": "-", "dry_run": True})), stack)
     if given.command == "cut":
-        from neardup.cut import Cut as Made
-        from neardup.cut import CutTask as Asked
+        from neardup.cut import Cut, CutTask
 
-        taken += ["within", "empty", "runs"]
-    else:
-        from neardup.dedup import Dedup as Made  # type: ignore[assignment]
-        from neardup.dedup import DedupTask as Asked  # type: ignore[assignment]
+        return Cut(CutTask(**_of(CutTask, given, taken)), stack, work)
+    from neardup.dedup import Dedup, DedupTask
 
-        taken += ["against", "report", "threshold"]
-    named = {name: getattr(given, name) for name in taken}
-    task = Asked(**named, standard=given.format, arguments=arguments_of(given), settings=settings)
-    return Made(task, stack, work)
+    return Dedup(DedupTask(**_of(DedupTask, given, taken)), stack, work)
+
+
+def _of(task: type[Task], given: argparse.Namespace, taken: dict[str, Any]) -> dict[str, Any]:
+    """What a task is made of: the arguments that have the names of its fields."""
+    named = {each.name: getattr(given, each.name) for each in fields(task) if hasattr(given, each.name)}
+    return named | taken
 
 
 def _files(given: argparse.Namespace) -> int:
@@ -108,31 +117,50 @@ def _files(given: argparse.Namespace) -> int:
         from neardup.work import Work
     except ImportError as error:
         raise ServerError(f"this needs psycopg: pip install 'neardup[command]' ({error})") from error
-    if given.work is not None and given.dsn is not None:
+    place = getattr(given, "work", None)
+    if place is not None and given.dsn is not None:
         raise FileError("--work is for the private server, whose files stay there: it does not go with --dsn")
     began = time.monotonic()
+    bars = bars_for(shown=not given.quiet)
     with ExitStack() as stack:
-        work = stack.enter_context(Work(given.work)) if given.work is not None else None
-        job = _job(given, stack, work)
+        work = stack.enter_context(Work(place)) if place is not None else None
+        with closing(bars("looking at the files")) as bar:
+            job = _job(given, stack, work)
+            end(bar, f"{sum(len(inputs.files) for inputs in job.all_inputs):,} files")
         if work is not None and work.is_kept and not given.quiet:
-            print(f"neardup: goes on with what an earlier call has done, in {work.folder}", file=sys.stderr)
+            say(f"neardup: goes on with what an earlier call has done, in {work.folder}")
         try:
             if work is not None and work.names is not None:
                 job.result = work.give_names()
             else:
-                with _connected(given, work) as connection:
-                    job.run(connection, _bars(shown=not given.quiet), _tell)
+                with ExitStack() as running:
+                    job.run(_begun(given, work, running, bars), bars, _tell)
         except BaseException as error:
             if work is not None and work.is_kept:
-                print(f"neardup: what is done stays in {work.folder}: the same call goes on with it", file=sys.stderr)
+                say(f"neardup: what is done stays in {work.folder}: the same call goes on with it")
+            elif isinstance(error, KeyboardInterrupt) and not given.quiet:
+                say("neardup: interrupted: no file of OUT was written, and the files of the server are removed")
             if isinstance(error, psycopg.Error):
                 raise ServerError(_words(error)) from error
             raise
         if work is not None:
             work.remove()
+    print(end="".join(f"{line}\n" for line in job.said))
     if not given.quiet:
-        print(f"{job.summary()}, in {time.monotonic() - began:.1f} s", file=sys.stderr)
+        bad = f"; {job.result.bad:,} lines were no rows and were passed over" if job.result.bad else ""
+        nothing = "; nothing was written (--dry-run)" if getattr(given, "dry_run", False) else ""
+        print(f"{job.summary()}{bad}{nothing}, in {time.monotonic() - began:.1f} s", file=sys.stderr)
     return 0
+
+
+def _begun(given: argparse.Namespace, work: Work | None, running: ExitStack, bars: Callable[[str], Bar]) -> Any:
+    """A connection to the server, which ends with `running`."""
+    if given.dsn is not None:
+        return running.enter_context(_connected(given, work))
+    with closing(bars("starting the server")) as bar:
+        connection = running.enter_context(_connected(given, work))
+        end(bar)
+    return connection
 
 
 @contextmanager
@@ -170,27 +198,8 @@ def _more(told: Any) -> Iterator[str]:
 
 
 def _tell(told: Any) -> None:
-    """Says what the server tells, when it tells it, above a bar."""
-    from tqdm import tqdm
-
-    said = "\n".join([f"neardup: {hints.notice(told.message_primary or '')}", *_more(told)])
-    tqdm.write(said, file=sys.stderr)
-    sys.stderr.flush()
-
-
-def _bars(*, shown: bool) -> Callable[[str], Bar]:
-    """Bars on the terminal; nothing where there is none."""
-    try:
-        from tqdm import tqdm
-    except ImportError as error:
-        raise ServerError("a progress bar needs tqdm: pip install 'neardup[command]', or --quiet") from error
-    form = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}{postfix}"
-
-    def bar(title: str) -> Bar:
-        made: Bar = tqdm(total=100, desc=title, bar_format=form, disable=None if shown else True)
-        return made
-
-    return bar
+    """Says what the server tells, when it tells it."""
+    say("\n".join([f"neardup: {hints.notice(told.message_primary or '')}", *_more(told)]))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -15,17 +16,21 @@ import neardup
 from neardup.files import FileError, Form, form_of
 
 _FORMS: Final = """\
-Forms of files, by the end of the name: .parquet; .arrow; .jsonl, .ndjson and .json (each line a JSON object), .csv and
-.tsv, these also with .gz or .zst. A folder stands for the files in it and below it, in the order of their names; so
-does a data set that save_to_disk of Hugging Face wrote. OUT may have another form than IN.
+Forms of files, by the end of the name: .parquet; .arrow; .jsonl, .ndjson and .json (each line a JSON object, or an
+array of them), .csv and .tsv, all but the first two also with .gz, .zst, .bz2 or .xz; to read only, .txt, .warc, .wet.
+A folder stands for the files in it and below it, in the order of their names, but for hidden ones and those that begin
+with _; so does a data set that save_to_disk of Hugging Face wrote. s3://, hf://, gs:// and others are read by fsspec.
+OUT may have another form than IN.
 """
 _SERVER: Final = """\
 The work is done by PostgreSQL with the extension neardup: by a private server that is started for the call and gone at
-its end (`python -m neardup where` lists the installations that it is started from), or by that of --dsn, in temporary
+its end (`neardup where` lists the installations that it is started from), or by that of --dsn, in temporary
 tables. The files are read twice, some thousand rows at a time.
 
 With --work FOLDER, a call that ends before its time can be called again: it goes on with what is not yet done.
 """
+_MIN_RUN: Final = 8
+"""The least number of words of a run, with --against; else the server's."""
 DEDUP: Final = f"""\
 {_FORMS}
 Every row that is removed is similar to a row that is kept, and no two rows that are kept are similar. With --against,
@@ -35,7 +40,7 @@ the rows are compared with those of other files instead, such as the tests of a 
   neardup dedup crawl.jsonl.zst out.parquet                          a file
   neardup dedup shards/ out/ --removed gone.jsonl.zst                a folder, each file of it to one of the same name
   neardup dedup 'part-*.parquet' out.parquet --keep max:score        files, of which the rows with the best score stay
-  neardup dedup train/ clean/ --against tests.jsonl --threshold 0.7  without the rows that contain a row of the tests
+  neardup dedup train/ clean/ --against tests.jsonl                  without the rows that contain a row of the tests
   neardup dedup shards/ out/ --work /disk/work                       many files; the same once more if it was ended
   zcat in.jsonl.gz | neardup dedup - - | next                        from a pipe to a pipe
 """
@@ -58,6 +63,15 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=neardup.__version__)
     commands = top.add_subparsers(dest="command", required=True)
     commands.add_parser("where", help="list the PostgreSQL servers of this machine, and which has the extension")
+    suggest = commands.add_parser(
+        "suggest",
+        help="say which method and threshold fit the texts of files",
+        description="Say which method and threshold of dedup fit the texts of files, and why.",
+    )
+    suggest.add_argument("sources", metavar="IN", nargs="+", help="as of dedup")
+    _input(suggest)
+    _server(suggest.add_argument_group("server"), work=False)
+    suggest.add_argument("--quiet", action="store_true", help="do not show progress")
     dedup = _command(commands, "dedup", "copy files of documents without their near duplicates", DEDUP)
     _comparison(dedup.add_argument_group("comparison"))
     output = dedup.add_argument_group("output")
@@ -72,6 +86,17 @@ def parser() -> argparse.ArgumentParser:
         metavar="FILE",
         type=Path,
         help="HTML page about the near duplicates; takes the comparison once more",
+    )
+    output.add_argument(
+        "--pairs", metavar="FILE", type=Path, help="file for all pairs of similar rows; takes the comparison once more"
+    )
+    output.add_argument(
+        "--clusters", metavar="FILE", type=Path, help="file for the clusters of similar rows; takes it once more, too"
+    )
+    output.add_argument(
+        "--copies",
+        action="store_true",
+        help="add the column copies: how many rows a row that is kept stands for, itself too",
     )
     _output(output)
     _server(dedup.add_argument_group("server"))
@@ -99,10 +124,7 @@ def _command(commands: Any, name: str, does: str, epilog: str) -> argparse.Argum
         metavar="OUT",
         help="file for the kept rows, folder for one file per input, or - for the standard output",
     )
-    group = made.add_argument_group("columns")
-    group.add_argument(
-        "--text-column", metavar="NAME", help="column that holds the text; default: body, content, text or document"
-    )
+    group = _input(made)
     group.add_argument(
         "--id-column", metavar="NAME", help="column that identifies a row in the output; default: its number, from 1"
     )
@@ -110,13 +132,39 @@ def _command(commands: Any, name: str, does: str, epilog: str) -> argparse.Argum
     return made
 
 
+def _input(made: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    add = made.add_argument_group("input").add_argument
+    add(
+        "--format",
+        type=_form,
+        default="jsonl",
+        metavar="FORM",
+        help="form of the standard input: jsonl (the default), csv.gz, …",
+    )
+    add("--exclude", metavar="GLOB", action="append", default=[], help="leave out such files; can be repeated")
+    add("--lines", dest="by_line", action="store_true", help="each line of a .txt file is a document, not each file")
+    add("--tsv-quotes", dest="quoted", action="store_true", help="values of .tsv files are quoted as those of CSV")
+    add("--skip-bad", action="store_true", help="pass over lines that are no rows; they are counted")
+    group = made.add_argument_group("columns")
+    group.add_argument(
+        "--text-column",
+        dest="text_columns",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="column that holds the text, or a path into one, such as messages[].content; repeated, the texts of all"
+        " that a file has are joined; default: body, content, text or document, else messages[].content",
+    )
+    return group
+
+
 def _comparison(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
     add("--threshold", type=float, help="least similarity of two duplicates, 0 to 1; default: 0.8 for most methods")
     add(
         "--method",
-        help="how rows are compared: jaccard (the default), containment (the default with --against),"
-        " runs for runs of the same words, minhash for very many rows, edit for short texts, …",
+        help="how rows are compared: jaccard (the default), runs for runs of the same words (the default with"
+        " --against), containment (with --against and --shingle), minhash for very many rows, edit for short texts, …",
     )
     add("--tokenizer", help="how a text is cut: words, chars, whitespace, html, tsearch:english, …; default: words")
     add("--shingle", type=int, metavar="N", help="compare runs of N words (or characters) instead of single ones")
@@ -124,7 +172,8 @@ def _comparison(group: argparse._ArgumentGroup) -> None:
         "--min-run",
         type=int,
         metavar="N",
-        help="with --method runs: least number of words of a run that two texts have in common; default: 12",
+        help="with --method runs: least number of words of a run that two texts have in common; default: 12, with"
+        " --against 8",
     )
     add("--options", type=_options, metavar="JSON", help="""more arguments of the method: '{"recall": 0.99}'""")
     add(
@@ -139,8 +188,16 @@ def _comparison(group: argparse._ArgumentGroup) -> None:
         metavar="FILE",
         action="append",
         default=[],
-        help="remove the rows that are similar to a row of FILE, and compare them with nothing else;"
-        " by containment: those that contain the share --threshold of its words. Can be repeated",
+        help="remove the rows that are similar to a row of FILE, and compare them with nothing else: those that have"
+        " the share --threshold of its words in runs of --min-run words. Can be repeated",
+    )
+    add(
+        "--against-text-column",
+        dest="against_text_columns",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="column that holds the texts of --against, where it is not that of IN",
     )
 
 
@@ -200,38 +257,46 @@ def _short(group: argparse._ArgumentGroup) -> None:
 def _output(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
     add(
-        "--format",
-        type=_form,
-        default="jsonl",
-        metavar="FORM",
-        help="form of the standard input: jsonl (the default), csv.gz, …",
-    )
-    add(
         "--to",
         type=_form,
         metavar="FORM",
         help="form of the files in the folder OUT, or of the standard output; default: that of IN",
     )
+    add("--bad-lines", metavar="FILE", type=Path, help="file for the lines that are passed over; means --skip-bad")
     add("--force", action="store_true", help="overwrite files that exist")
+    add("--dry-run", action="store_true", help="compare and say how many rows would go, and write nothing")
     add("--quiet", action="store_true", help="show neither progress nor the summary")
 
 
-def _server(group: argparse._ArgumentGroup) -> None:
+def _server(group: argparse._ArgumentGroup, *, work: bool = True) -> None:
     add = group.add_argument
     add(
-        "--memory", default="256MB", help="memory of the comparison; more goes to temporary files; default: %(default)s"
+        "--memory",
+        type=_memory,
+        default="256MB",
+        metavar="SIZE",
+        help="memory of the comparison, such as 512M or 2G; more goes to temporary files; default: %(default)s",
     )
     add("--threads", type=int, metavar="N", help="threads of the comparison; default: the setting of the server")
-    add(
-        "--work",
-        metavar="FOLDER",
-        type=Path,
-        help="folder for the files of the private server, in place of TMPDIR; if the call ends before its time, the"
-        " same call goes on with what is not yet done. Removed at the end",
-    )
+    if work:
+        add(
+            "--work",
+            metavar="FOLDER",
+            type=Path,
+            help="folder for the files of the private server, in place of TMPDIR; if the call ends before its time, the"
+            " same call goes on with what is not yet done. Removed at the end",
+        )
     place = group.add_mutually_exclusive_group()
     place.add_argument("--dsn", help="connection string of a server that has the extension, instead of a private one")
     place.add_argument("--pg-config", metavar="PATH", help="pg_config of the installation for the private server")
+
+
+def _memory(text: str) -> str:
+    found = re.fullmatch(r"(\d+(?:\.\d+)?) ?([kKmMgGtT])(?:i?[bB])?", text.strip())
+    if found is None:
+        unit = " has no unit" if text.strip().isdigit() else ""
+        raise argparse.ArgumentTypeError(f"not a size: {text!r}{unit}; such as 512M or 2G")
+    return f"{round(float(found[1]) * 1024 ** 'kmgt'.index(found[2].lower()))}kB"
 
 
 def _form(text: str) -> Form:
@@ -268,16 +333,20 @@ def _options(text: str) -> dict[str, Any]:
 
 def arguments_of(given: argparse.Namespace) -> Mapping[str, Any]:
     """The arguments of the functions that are called."""
+    if given.command == "suggest":
+        return {}
     if given.command == "cut":
         names = ("min_length", "unit", "min_tokens", "snap", "min_documents", "min_share", "within_documents")
         return {name: getattr(given, name) for name in (*names, "tokenizer", "min_left")}
     more = {name: getattr(given, name) for name in ("method", "tokenizer", "shingle", "options")}
-    more["method"] = given.method or ("containment" if given.against else "jaccard")
+    # Shingles are of sets.
+    of_tests = "runs" if given.shingle is None else "containment"
+    more["method"] = given.method or (of_tests if given.against else "jaccard")
     if given.min_run is not None and more["method"] != "runs":
         raise FileError("--min-run is for --method runs")
     if more["method"] == "runs":
         # Of a test and a long page, what counts is how much of the test is there.
-        of = {"of": "left"} if given.against else {}
+        of = {"of": "left", "min_run": _MIN_RUN} if given.against else {}
         run = {} if given.min_run is None else {"min_run": given.min_run}
         more["options"] = {**of, **run, **(given.options or {})} or None
     return more

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
 import psycopg
 import pyarrow as pa
 from psycopg.rows import tuple_row
 
 from neardup.calls import Value, percent, table_call
+from neardup.named import Between, Clustering, Comparison, Elimination, Passages, named
 from neardup.session import Source, connection_of, encoded, extension, id_type_of
 
 BATCH_ROWS: Final = 50_000
@@ -33,29 +34,36 @@ _ARROW: Final = {
 """The types of columns by PostgreSQL's numbers; all others come as strings, as the server writes them."""
 
 
-def near_duplicates(source: Source, docs: str, threshold: float | None = None, **more: Value) -> pa.Table:
+@named
+def near_duplicates(source: Source, docs: str, threshold: float | None = None, **more: Unpack[Comparison]) -> pa.Table:
     """All pairs of rows of a relation whose texts are at least so similar: `left_id`, `right_id`, `similarity`."""
     return _table(source, "near_duplicates", docs, threshold=threshold, **more)
 
 
+@named
 def near_duplicates_between(
-    source: Source, left: str, right: str, threshold: float | None = None, **more: Value
+    source: Source, left: str, right: str, threshold: float | None = None, **more: Unpack[Between]
 ) -> pa.Table:
     """All pairs of a row of one relation and a row of another whose texts are at least so similar."""
     return _table(source, "near_duplicates_between", left, right, threshold=threshold, **more)
 
 
-def near_duplicate_clusters(source: Source, docs: str, threshold: float | None = None, **more: Value) -> pa.Table:
+@named
+def near_duplicate_clusters(
+    source: Source, docs: str, threshold: float | None = None, **more: Unpack[Clustering]
+) -> pa.Table:
     """Clusters of rows: `cluster_id`, `id`, `representative`, `size`, `similarity`."""
     return _table(source, "near_duplicate_clusters", docs, threshold=threshold, **more)
 
 
-def eliminate(source: Source, docs: str, threshold: float | None = None, **more: Value) -> pa.Table:
+@named
+def eliminate(source: Source, docs: str, threshold: float | None = None, **more: Unpack[Elimination]) -> pa.Table:
     """Rows that would be removed: `id`, `kept_id`, `similarity`. It removes nothing."""
     return _table(source, "eliminate", docs, threshold=threshold, **more)
 
 
-def partial_duplicates(source: Source, docs: str, threshold: float = 0.9, **more: Value) -> pa.Table:
+@named
+def partial_duplicates(source: Source, docs: str, threshold: float = 0.9, **more: Unpack[Passages]) -> pa.Table:
     """The passages that two rows share, with their places in both texts."""
     return _table(source, "partial_duplicates", docs, threshold=threshold, **more)
 

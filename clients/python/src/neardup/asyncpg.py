@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import asyncpg
 
 from neardup.balls import MinhashBall, SimhashBall
-from neardup.calls import Value, dollar, procedure_call
+from neardup.calls import dollar, procedure_call
 from neardup.catalog import EXTENSION, Extension, MissingExtensionError
 from neardup.documents import TextBall
+from neardup.named import Into, named
 from neardup.progress import SETTING, Bar, Progress
 from neardup.sketches import MinhashSketch, SimhashSketch
 
@@ -51,8 +52,9 @@ async def refresh(connection: asyncpg.Connection, docs: str, *, batch_rows: int 
     return status
 
 
+@named
 async def near_duplicates_into(
-    connection: asyncpg.Connection, docs: str, threshold: float, pairs: str, **more: Value
+    connection: asyncpg.Connection, docs: str, threshold: float, pairs: str, **more: Unpack[Into]
 ) -> None:
     """Makes a table of all pairs, and one of clusters where `clusters` names it; it commits."""
     given = {"docs": docs, "threshold": threshold, "pairs": pairs, **more}

@@ -43,6 +43,7 @@ ARGUMENT_TYPES: Final[Mapping[str, str]] = {
     "options": "jsonb",
     "pairs": "text",
     "parts": "int4",
+    "resume": "bool",
     "right": "regclass",
     "right_id_column": "text",
     "right_site_column": "text",
@@ -55,6 +56,7 @@ ARGUMENT_TYPES: Final[Mapping[str, str]] = {
     "title_column": "text",
     "tokenizer": "text",
     "unit": "text",
+    "update": "bool",
     "within": "text",
     "within_documents": "bool",
 }

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from datetime import date, time
 
 from neardup.files import Chunk, FileError, Reader
+from neardup.plain import plain
+from neardup.texts import Texts
 
 
 def keys(reader: Reader, name: str | None, chunk: Chunk, before: int) -> Iterator[str | None]:
@@ -29,9 +32,10 @@ def ranks(reader: Reader, name: str | None, chunk: Chunk, before: int) -> Iterat
         if value is None or value == "":
             yield None
         elif isinstance(value, float):
-            yield str(value).replace("inf", "Infinity").replace("nan", "NaN")
+            # What is not a number is no value.
+            yield None if math.isnan(value) else str(value).replace("inf", "Infinity")
         else:
-            yield _comparable(reader, number, name, value, "--keep")
+            yield _comparable(reader, number, name, value, "--keep").strip()
 
 
 def sites(reader: Reader, name: str | None, chunk: Chunk, before: int) -> Iterator[str | None]:
@@ -48,23 +52,17 @@ def _comparable(reader: Reader, number: int, name: str, value: object, option: s
         raise FileError(
             f"{reader.name}, row {number}: {name!r} is {type(value).__name__}, which {option} cannot compare"
         )
-    return _plain(value.isoformat() if isinstance(value, date | time) else str(value))
+    return plain(value.isoformat() if isinstance(value, date | time) else str(value))
 
 
-def bodies(reader: Reader, name: str, chunk: Chunk, before: int) -> Iterator[str | None]:
-    """The texts."""
-    for number, text in enumerate(chunk.column(name), before + 1):
-        if text is None or text == "":
-            yield None
-        elif isinstance(text, str):
-            yield _plain(text)
+def bodies(reader: Reader, texts: Texts, chunk: Chunk, before: int, *, joined: bool) -> Iterator[list[str | None]]:
+    """The texts of each row: one, or, where they are not joined, one for each piece."""
+    for pieces in texts.pieces(reader, chunk, before):
+        if joined:
+            yield [_body("\n".join(piece for piece in pieces if piece) if len(pieces) != 1 else pieces[0])]
         else:
-            raise FileError(f"{reader.name}, row {number}: {name!r} is {type(text).__name__}, where a string should be")
+            yield list(map(_body, pieces))
 
 
-def _plain(text: str) -> str:
-    # PostgreSQL has neither NUL nor halves of characters in texts; to what is compared they are spaces. What is written
-    # comes from the file.
-    if not text.isascii():
-        text = text.encode("utf-8", "replace").decode()
-    return text.replace("\0", " ")
+def _body(text: str | None) -> str | None:
+    return plain(text) if text else None

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
-
-from psycopg.rows import tuple_row
+from typing import Any, Final
 
 from neardup.calls import Value
-from neardup.files import Chunk, FileError, Reader, require_form
-from neardup.files.chunks import CHUNK_BYTES, RowsChunk
+from neardup.files import Chunk, FileError, Reader
 from neardup.job import DOCS, Job, Verdict, key_of
+from neardup.listing import Listed, write_listed
 from neardup.loading import ranked
-from neardup.outputs import Out, Part
+from neardup.outputs import Part
 from neardup.store import Store
-from neardup.task import Task
+from neardup.task import Notice, Task
 from neardup.work import Work
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _CUT: Final = """
     SELECT c.id, c.body, c.cut_characters, c.cut_tokens
@@ -35,6 +30,10 @@ _SUMS: Final = """
         COALESCE(pg_catalog.sum(cut_characters) FILTER (WHERE body IS NOT NULL), 0)::pg_catalog.int8
     FROM {}
 """
+# What has too few words without anything being cut stays as it is.
+_SHORT: Final = "DELETE FROM {} WHERE cut_tokens OPERATOR(pg_catalog.=) 0"
+_PIECES: Final = 1 << 16
+"""The most texts of a row."""
 _RUNS: Final = """
     SELECT r.id, d.key, pg_catalog.lower(r.span), pg_catalog.upper(r.span), r.tokens,
         r.of_id, o.key, pg_catalog.lower(r.of_span), pg_catalog.upper(r.of_span), r.documents,
@@ -60,30 +59,6 @@ class CutTask(Task):
     """Where the repeated runs go."""
 
 
-class _RunColumns:
-    """The columns of the file of runs."""
-
-    def __init__(self, job: Cut) -> None:
-        several = len(job.inputs.files) > 1
-        key = job.task.id_column
-        of = "int64" if key is None else f"={key}"
-        files = {"file": "string"} if several else {}
-        self._job = job
-        self.types = files | {"id": of, "start": "int64", "end": "int64", "tokens": "int64"}
-        self.types |= ({"of_file": "string"} if several else {}) | {"of_id": of}
-        self.types |= {"of_start": "int64", "of_end": "int64", "documents": "int64", "text": "string"}
-        self.fields: dict[str, None] = dict.fromkeys(self.types)
-
-    def schema(self) -> pa.Schema:
-        """Their types."""
-        import pyarrow as pa
-
-        rows = self._job.inputs.schema()
-        return pa.schema(
-            [(name, rows.field(of[1:]).type if of.startswith("=") else of) for name, of in self.types.items()]
-        )
-
-
 class Cut(Job):
     """A task whose files have been looked at."""
 
@@ -100,6 +75,11 @@ class Cut(Job):
         self.site_column = task.within
         self.more_outs = [task.runs] if task.runs else []
         super().__init__(task, stack, work)
+        if not all(texts.is_plain or not texts.paths for texts in self.texts.values()):
+            # What is cut of each text is known of each, and not of all of them together.
+            self.pieces = _PIECES
+            if task.arguments.get("min_left"):
+                raise FileError("--min-left is for rows with one text, and these have several: --text-column NAME")
 
     def summary(self) -> str:
         """What was done."""
@@ -107,7 +87,9 @@ class Cut(Job):
         without = f" ({done.empty:,} of them without a text)" if done.empty else ""
         lost = f"{done.cut:,} lost {done.cut_characters:,} of {done.characters:,} characters"
         short = "emptied" if self.task.empty else "marked" if self.task.mark else "removed"
-        return f"{done.rows:,} rows{without}: {lost}, {done.removed:,} {short}"
+        least = self.task.arguments.get("min_left")
+        stay = f"; {done.short:,} with fewer than {least} words lost nothing and stay" if done.short else ""
+        return f"{done.rows:,} rows{without}: {lost}, {done.removed:,} {short}{stay}"
 
     def _call(self, store: Store, function: str) -> tuple[str, list[Value]]:
         docs, keep = ranked(store, self.task, DOCS)
@@ -122,7 +104,7 @@ class Cut(Job):
         """Calls it of a table without rows."""
         store.execute(*self._call(store, "cut_repeats"))
 
-    def compare(self, store: Store) -> None:
+    def compare(self, store: Store, notice: Notice) -> None:  # noqa: ARG002
         """Makes the table of the texts that lose something; that of the runs, if they are wanted."""
         table = store.name("neardup_cut")
 
@@ -130,13 +112,10 @@ class Cut(Job):
             call, values = self._call(store, "cut_repeats")
             made = f"CREATE {store.kind}TABLE {table} (id, body, cut_characters, cut_tokens) AS {call}"
             store.execute(made, values)
-            if self.task.arguments.get("min_left") and not self.task.empty:
-                # The function does not return rows without a text, which have too little left, too.
-                short = f"SELECT id, NULL, 0, 0 FROM {store.name(DOCS)} WHERE body IS NULL"
-                store.execute(f"INSERT INTO {table} {short}")
+            short = store.execute(_SHORT.format(table)).rowcount
             store.execute(f"ALTER TABLE {table} ADD PRIMARY KEY (id)")
             store.execute(f"ANALYZE {table} (id)")
-            return " ".join(map(str, store.row(_SUMS.format(table))))
+            return " ".join(map(str, (*store.row(_SUMS.format(table)), short)))
 
         def runs() -> str:
             call, values = self._call(store, "repeated_runs")
@@ -145,7 +124,7 @@ class Cut(Job):
             return ""
 
         done = self.result
-        done.removed, done.cut, done.cut_characters = map(int, store.once("texts cut", cut).split())
+        done.removed, done.cut, done.cut_characters, done.short = map(int, store.once("texts cut", cut).split())
         if self.task.runs is not None:
             store.once("runs found", runs)
 
@@ -159,85 +138,76 @@ class Cut(Job):
 
     def goes(self, verdict: Verdict | None) -> bool:
         """Whether too little is left."""
-        return verdict is not None and verdict[1] is None and not self.task.empty
+        return verdict is not None and None in verdict[1].values() and not self.task.empty
+
+    def of_row(self, verdicts: list[Verdict]) -> Verdict | None:
+        """The texts by their places in the row, and how much was cut of all of them."""
+        if not verdicts:
+            return None
+        texts = {(verdict[0] - 1) % self.pieces: verdict[1] for verdict in verdicts}
+        return verdicts[0][0], texts, sum(verdict[2] for verdict in verdicts), sum(verdict[3] for verdict in verdicts)
 
     def changed(self, chunk: Chunk, reader: Reader, verdicts: list[Verdict | None]) -> Chunk:
         """The rows with what is left of their texts."""
-        column = self.text_columns[reader.path]
-        if column is None or not any(verdicts):
-            return chunk
-        before = chunk.column(column)
-        # What has no text gets none.
-        texts = {at: v[1] or "" for at, v in enumerate(verdicts) if v is not None and before[at] is not None}
-        return chunk.with_texts(column, texts)
+        changes = {
+            at: {place: text or "" for place, text in verdict[1].items()}
+            for at, verdict in enumerate(verdicts)
+            if verdict is not None
+        }
+        return self.texts[reader].replaced(chunk, changes)
 
-    def added(self, *, marked: bool) -> dict[str, str]:
-        """What says how much was cut."""
-        names = {"kept": "bool"} if marked else {"row": "int64"} if self.task.id_column is None else {}
-        if not marked and len(self.inputs.files) > 1 and self.task.id_column is None:
-            names = {"file": "string", **names}
-        names |= {"cut_characters": "int64", "cut_tokens": "int64"}
-        return {self.task.prefix + name: of for name, of in names.items()}
+    def added(self) -> dict[str, str]:
+        """What says how much was cut, with --mark."""
+        return self._typed(["kept", "cut_characters", "cut_tokens"]) if self.task.mark else {}
 
-    def values(self, before: int, verdicts: list[Verdict | None], *, marked: bool) -> dict[str, list[Any]]:
-        """The same of some rows."""
+    def told(self) -> dict[str, str]:
+        """The same of rows that go."""
+        own = ["row"] if self.task.id_column is None else []
+        files = ["file", "file_row"] if len(self.inputs.files) > 1 and own else []
+        return self._typed([*files, *own, "cut_characters", "cut_tokens"])
+
+    def _typed(self, names: list[str]) -> dict[str, str]:
+        of = {"file": "string", "kept": "bool"}
+        return {self.task.prefix + name: of.get(name, "int64") for name in names}
+
+    def values(self, before: int, verdicts: list[Verdict | None], columns: Sequence[str]) -> dict[str, list[Any]]:
+        """Such values of some rows."""
         numbers = range(before + 1, before + len(verdicts) + 1)
         makers: dict[str, Callable[[], list[Any]]] = {
-            "file": lambda: [self.inputs.file_of(number) for number in numbers],
+            "file": lambda: [self.inputs.place_of(number)[0] for number in numbers],
+            "file_row": lambda: [self.inputs.place_of(number)[1] for number in numbers],
             "row": lambda: list(numbers),
             "kept": lambda: [not self.goes(verdict) for verdict in verdicts],
             "cut_characters": lambda: [verdict[2] if verdict else 0 for verdict in verdicts],
             "cut_tokens": lambda: [verdict[3] if verdict else 0 for verdict in verdicts],
         }
-        return {name: makers[name.removeprefix(self.task.prefix)]() for name in self.added(marked=marked)}
+        return {name: makers[name.removeprefix(self.task.prefix)]() for name in columns}
 
     def more_parts(self, store: Store, stack: ExitStack) -> list[Part]:
         """The file of runs."""
         if self.task.runs is None:
             return []
-        out = stack.enter_context(Out(self.task.runs, self.token, require_form(self.task.runs)))
-        if not out.is_whole:
-            columns = _RunColumns(self)
-            out.begin(columns, {})
-            sql = _RUNS.format(runs=store.name("neardup_runs_found"), docs=store.name(DOCS))
-            with (
-                store.connection.transaction(),
-                store.connection.cursor("neardup_runs", row_factory=tuple_row) as cursor,
-            ):
-                cursor.itersize = 200
-                cursor.execute(sql.encode())
-                for rows in _some(self._run(list(columns.types), row) for row in cursor):
-                    out.write(RowsChunk(rows))
-        return [out]
+        key = self.task.id_column
+        place = {"file": "string", "file_row": "int64"} if len(self.inputs.files) > 1 else {}
+        place["id"] = "int64" if key is None else f"={key}"
+        # Of several texts of a row, which one.
+        place |= {"piece": "int64"} if self.pieces > 1 else {}
+        place |= {"start": "int64", "end": "int64"}
+        types = {**place, "tokens": "int64", **{f"of_{name}": of for name, of in place.items()}}
+        listed = Listed({**types, "documents": "int64", "text": "string"}, self.inputs)
+        sql = _RUNS.format(runs=store.name("neardup_runs_found"), docs=store.name(DOCS))
 
-    def _run(self, names: list[str], row: Verdict) -> dict[str, Any]:
-        number, key, start, end, tokens, of_number, of_key, of_start, of_end, documents, text = row
+        def run(found: Verdict) -> dict[str, Any]:
+            number, key, start, end, tokens, of_number, of_key, of_start, of_end, documents, text = found
+            row = self._run_place(number, key, start, end) | {"tokens": tokens, "documents": documents, "text": text}
+            row |= {f"of_{name}": value for name, value in self._run_place(of_number, of_key, of_start, of_end).items()}
+            return {name: row[name] for name in listed.fields}
+
+        return [write_listed(store, stack, self.task.runs, self.token, listed, sql, run)]
+
+    def _run_place(self, document: int, key: str | None, start: int, end: int) -> dict[str, Any]:
+        number, piece = (document - 1) // self.pieces + 1, (document - 1) % self.pieces
+        file, row = self.inputs.place_of(number)
         # Characters are counted from 1 by SQL, and from 0 by what reads files.
-        values: dict[str, Callable[[], Any]] = {
-            "file": lambda: self.inputs.file_of(number),
-            "id": lambda: key_of(key, number),
-            "start": lambda: start - 1,
-            "end": lambda: end - 1,
-            "tokens": lambda: tokens,
-            "of_file": lambda: self.inputs.file_of(of_number),
-            "of_id": lambda: key_of(of_key, of_number),
-            "of_start": lambda: of_start - 1,
-            "of_end": lambda: of_end - 1,
-            "documents": lambda: documents,
-            "text": lambda: text,
-        }
-        return {name: values[name]() for name in names}
-
-
-def _some(rows: Iterator[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    """Rows in parts that memory holds."""
-    held: list[dict[str, Any]] = []
-    characters = 0
-    for row in rows:
-        held.append(row)
-        characters += len(row["text"])
-        if len(held) == 5_000 or characters >= CHUNK_BYTES:
-            yield held
-            held, characters = [], 0
-    if held:
-        yield held
+        of = {"file": file, "file_row": row, "id": key_of(key, number), "piece": piece}
+        return {**of, "start": start - 1, "end": end - 1}

@@ -37,22 +37,40 @@ def _parents() -> list[Path]:
     return [Path(parent) for parent in dict.fromkeys([tempfile.gettempdir(), "/tmp"])]
 
 
-def private_folder(user: str | None) -> Path:
-    """A new folder of the server's user: short, and not below a TMPDIR which that user cannot enter."""
+def private_folder(user: str | None, data: Path | None = None) -> tuple[Path, int]:
+    """A new folder of the server's user: short, and not below a TMPDIR which that user cannot enter; and its lock.
+
+    `data` is what `data` in it links to. All that is written there as another user than the server's is written before
+    the folder is of the server's user, who could put links in the place of files.
+    """
     for parent in _parents():
         try:
             folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
         except OSError as error:
             raise FolderError(f"no folder for a server below {parent}: {os.strerror(error.errno or 0)}") from error
-        if user is not None:
-            shutil.chown(folder, user)
-        if len(os.fsencode(folder)) <= _LONGEST_FOLDER and may_enter(folder, user):
-            return folder
-        folder.rmdir()
+        marker = -1
+        try:
+            marker = _mark(folder)
+            if data is not None:
+                (folder / "data").symlink_to(data)
+            if user is not None:
+                shutil.chown(folder, user)
+            if len(os.fsencode(folder)) <= _LONGEST_FOLDER and may_enter(folder, user):
+                return folder, marker
+        except BaseException:
+            _discard(folder, marker)
+            raise
+        _discard(folder, marker)
     raise FolderError(f"no folder for a server below {tempfile.gettempdir()} or /tmp")
 
 
-def mark(folder: Path) -> int:
+def _discard(folder: Path, marker: int) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    if marker >= 0:
+        os.close(marker)
+
+
+def _mark(folder: Path) -> int:
     """Puts the marker into a folder, and its lock on it; the lock is there before the marker has its name."""
     new = folder / f"{_MARKER}.new"
     marker = os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
@@ -105,5 +123,7 @@ def _remove_dead(folder: Path) -> None:
 
 def may_enter(folder: Path, user: str | None) -> bool:
     """Whether a user may write into a folder."""
-    asked = ["/bin/sh", "-c", 'test -w "$1"', "sh", str(folder)]
+    if user is None:
+        return os.access(folder, os.W_OK | os.X_OK)
+    asked = ["/bin/sh", "-c", 'test -w "$1"', "sh", str(folder.absolute())]
     return subprocess.run(asked, cwd="/", user=user, check=False).returncode == 0

@@ -21,6 +21,7 @@ _OURS: Final = ("id_column", "text_column", "docs", "left", "right", "id_type", 
 _VALUE: Final = r"'(?:[^']|'')*'|[\w.+-]+"
 _PLACES: Final = {
     "eliminate": ("docs", "threshold", "id_type"),
+    "near_duplicates": ("docs", "threshold", "id_type"),
     "near_duplicates_between": ("left", "right", "threshold", "id_type"),
     "cut_repeats": ("docs", "min_length", "id_type"),
     "repeated_runs": ("docs", "min_length", "id_type"),
@@ -33,6 +34,7 @@ _CALL: Final = re.compile(
 _POSITION: Final = re.compile(rf"\s*(?:(?P<name>[a-z_]+) => )?(?P<value>{_VALUE})(?:::[\w.\" ]+)?\s*(?:,|$)")
 _ARGUMENT: Final = re.compile(rf"\b(?P<name>[a-z_]+) => (?P<value>{_VALUE})")
 _SET: Final = re.compile(rf"SET neardup\.(?P<name>memory|threads) (?:=|TO) (?P<value>{_VALUE});?")
+_PART: Final = re.compile(r";? or work on a part of the documents at a time, through a view(?=\.)")
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 _SQL: Final = re.compile(
     r"=>|::|;$|\b(?:SELECT|CALL|CREATE|SET|GRANT|REINDEX|LIMIT|VACUUM|ANALYZE)\b|\w\(|\bviews?\b|neardup_|near_duplicate|_column\b"
@@ -42,6 +44,7 @@ _SQL: Final = re.compile(
 def as_flags(hint: str) -> str | None:
     """The hint in terms of the command; None where nothing of it is."""
     hint = _CALL.sub(lambda call: _example(call["inside"], _PLACES[call["name"]]), hint)
+    hint = _PART.sub("", hint)
     hint = _SET.sub(lambda found: f"--{found['name']} {_word(found['value'])}", hint)
     hint = _ARGUMENT.sub(_argument, hint)
     sentences = [sentence for sentence in _SENTENCE.split(hint) if not _SQL.search(_outside(sentence))]

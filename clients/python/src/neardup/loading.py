@@ -4,26 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 from neardup import cells
-from neardup.files import Chunk, FileError, Reader
+from neardup.files import Bad, Chunk, FileError, Reader
 from neardup.files.inputs import Inputs
 from neardup.progress import Bar
 from neardup.store import Loaded, Store
 from neardup.task import Task
-
-TEXT_COLUMNS: Final = ("body", "content", "text", "document")
-"""What a column of texts is called, where it is not named: as the extension has it."""
+from neardup.texts import Texts
 
 _COLUMNS: Final = (
     "(id pg_catalog.int8, key pg_catalog.text, rank pg_catalog.text, site pg_catalog.text, body pg_catalog.text)"
 )
-# Numbers are ranked as numbers, everything else as text, byte by byte: dates as ISO 8601 has them are in order so.
-_NUMBERS: Final = r"""
-    SELECT pg_catalog.bool_and(rank OPERATOR(pg_catalog.~)
-        '^[-+]?(\d+[.]?\d*|[.]\d+)([eE][-+]?\d+)?$|^NaN$|^[-+]?Infinity$') FROM {}
+# Not of longer exponents, which no number of the server has.
+_IS_NUMBER: Final = r"""
+    (rank OPERATOR(pg_catalog.~) '^[-+]?(\d+[.]?\d*|[.]\d+)([eE][-+]?\d\d?\d?\d?)?$|^[-+]?Infinity$')
+"""
+_RANKS: Final = f"""
+    SELECT pg_catalog.count(*) FILTER (WHERE {_IS_NUMBER}), pg_catalog.count(*) FILTER (WHERE NOT {_IS_NUMBER})
+    FROM {{}}
+"""
+_ODD: Final = f"SELECT id, rank FROM {{}} WHERE NOT {_IS_NUMBER} ORDER BY id LIMIT 1"
+# Numbers are better than texts, whether the greatest or the least is wanted.
+_MIXED: Final = f"""
+    pg_catalog.dense_rank() OVER (ORDER BY
+        CASE WHEN {_IS_NUMBER} THEN rank::pg_catalog.numeric END {{}}, rank COLLATE pg_catalog."C")
 """
 _PART: Final = 64 << 20
 """Characters of texts after which those that are loaded are committed."""
@@ -33,8 +39,9 @@ _PART: Final = 64 << 20
 class Wanted:
     """The columns that are loaded; None where there is none."""
 
-    texts: Mapping[Path, str | None]
-    """By file."""
+    texts: Mapping[Reader, Texts]
+    pieces: int = 1
+    """The most pieces of the text of a row, each of which is a document; 1 where they are joined."""
     key: str | None = None
     rank: str | None = None
     site: str | None = None
@@ -57,6 +64,7 @@ def load(store: Store, table: str, inputs: Inputs, wanted: Wanted, bar: Bar) -> 
             reader.recall(loaded.seen)
             reader.done = 1.0
         all_files.rows += loaded.rows
+        all_files.bad += loaded.bad
         all_files.empty += loaded.empty
         all_files.characters += loaded.characters
         show(bar, inputs, all_files.rows)
@@ -76,7 +84,13 @@ def _load_file(store: Store, table: str, inputs: Inputs, at: int, wanted: Wanted
     """Copies a file, behind the rows of it that are there already."""
     reader, start = inputs.readers[at], inputs.starts[at]
     now = Loaded(before.rows, before.empty, before.characters)
-    only = [wanted.texts[reader.path], wanted.key, wanted.rank, wanted.site]
+    only = [*wanted.texts[reader].columns, wanted.key, wanted.rank, wanted.site]
+    if reader.bad is not None:
+
+        def count(_: Bad) -> None:
+            now.bad += 1
+
+        reader.bad = count
     chunks = _behind(reader.chunks(list(dict.fromkeys(name for name in only if name is not None))), before.rows)
     while now.seen is None:
         with store.step():
@@ -90,11 +104,16 @@ def _load_file(store: Store, table: str, inputs: Inputs, at: int, wanted: Wanted
                     if (chunk := next(chunks, None)) is None:
                         now.seen = reader.seen()
                         break
-                    for row in _rows(reader, wanted, chunk, now.rows):
+                    for *columns, texts in _rows(reader, wanted, chunk, now.rows):
+                        first = (start + now.rows) * wanted.pieces + 1
                         now.rows += 1
-                        now.empty += row[-1] is None
-                        now.characters += len(row[-1] or "")
-                        copy.write_row((start + now.rows, *row))
+                        now.empty += not any(texts)
+                        if len(texts) > wanted.pieces:
+                            many = f"row {now.rows} has {len(texts)} texts, more than {wanted.pieces}"
+                            raise FileError(f"{reader.name}, {many}")
+                        for piece, text in enumerate(texts):
+                            now.characters += len(text or "")
+                            copy.write_row((first + piece, *columns, text))
                     show(bar, inputs, start + now.rows)
             store.tell_loaded(table, at, now)
     return now
@@ -112,12 +131,12 @@ def _behind(chunks: Iterator[Chunk], rows: int) -> Iterator[Chunk]:
             yield chunk
 
 
-def _rows(reader: Reader, wanted: Wanted, chunk: Chunk, before: int) -> Iterator[tuple[str | None, ...]]:
+def _rows(reader: Reader, wanted: Wanted, chunk: Chunk, before: int) -> Iterator[tuple[Any, ...]]:
     yield from zip(
         cells.keys(reader, wanted.key, chunk, before),
         cells.ranks(reader, wanted.rank, chunk, before),
         cells.sites(reader, wanted.site, chunk, before),
-        cells.bodies(reader, wanted.texts[reader.path] or "", chunk, before),
+        cells.bodies(reader, wanted.texts[reader], chunk, before, joined=wanted.pieces == 1),
         strict=True,
     )
 
@@ -126,35 +145,24 @@ def ranked(store: Store, task: Task, docs: str) -> tuple[str, str]:
     """The relation with the rows of a table and what ranks them, and the rule for it."""
     if task.rank_column is None:
         return store.name(docs), task.keep
-    numbers = store.row(_NUMBERS.format(store.name(docs))) == (True,)
-    rank = "rank::pg_catalog.numeric" if numbers else 'rank COLLATE pg_catalog."C"'
+    rule = task.keep.partition(":")[0]
+    numbers, others = store.row(_RANKS.format(store.name(docs)))
+    # Texts are compared byte by byte: dates as ISO 8601 has them are in order so.
+    rank = "rank::pg_catalog.numeric" if not others else 'rank COLLATE pg_catalog."C"'
+    if numbers and others:
+        # Where there is no value, a row stays without a rank.
+        rank = f"CASE WHEN rank IS NOT NULL THEN {_MIXED.format('NULLS FIRST' if rule == 'max' else 'NULLS LAST')} END"
     # That of an empty table may have another type.
     store.execute("DROP VIEW IF EXISTS pg_temp.neardup_ranked")
     view = f"SELECT id, site, body, {rank} AS rank FROM {store.name(docs)}"
     store.execute(f"CREATE TEMP VIEW neardup_ranked AS {view}")
-    return "pg_temp.neardup_ranked", f"{task.keep.partition(':')[0]}:rank"
+    return "pg_temp.neardup_ranked", f"{rule}:rank"
 
 
-def text_column(task: Task, reader: Reader, *, of_sources: bool) -> str | None:
-    """The column of a file that holds the texts; None of a file without any row."""
-    has = ", ".join(reader.fields) or "none"
-    name = task.text_column
-    # The files of --against may call theirs otherwise.
-    if name is None or (name not in reader.fields and not of_sources):
-        found = [column for column in reader.fields if column.lower() in TEXT_COLUMNS]
-        if len(found) != 1 and reader.fields:
-            why = "more than one" if found else "none"
-            raise FileError(
-                f"{reader.name}: which column has the texts? Of {', '.join(TEXT_COLUMNS)} it has {why}."
-                f" It has: {has}. Name it: --text-column NAME"
-            )
-        name = found[0] if found else None
-    elif name not in reader.fields and reader.fields:
-        raise FileError(f"{reader.name} has no column {name!r} (--text-column); it has: {has}")
-    if name in reader.fields:
-        reader.check_text(name)
-        return name
-    return None
+def odd_rank(store: Store, docs: str) -> tuple[int, int, str] | None:
+    """Of ranks that are numbers and texts: how many are texts, and the first one with its number."""
+    numbers, others = store.row(_RANKS.format(store.name(docs)))
+    return (others, *store.row(_ODD.format(store.name(docs)))) if numbers and others else None
 
 
 def show(bar: Bar, inputs: Inputs, rows: int) -> None:
@@ -162,11 +170,3 @@ def show(bar: Bar, inputs: Inputs, rows: int) -> None:
     # What is read is not yet stored: the end is told by who knows it.
     bar.n = min(round(100 * inputs.done, 1), 99)
     bar.set_postfix_str(f"{rows:,} rows")
-
-
-def end(bar: Bar, said: Any = None) -> None:
-    """A phase is done."""
-    if said is not None:
-        bar.set_postfix_str(said)
-    bar.n = 100
-    bar.refresh()

@@ -71,6 +71,14 @@ class Bar(Protocol):
         """Ends it."""
 
 
+def end(bar: Bar, said: str | None = None) -> None:
+    """A phase is done."""
+    if said is not None:
+        bar.set_postfix_str(said)
+    bar.n = 100
+    bar.refresh()
+
+
 def tqdm_bar() -> Bar:
     """A bar that goes to 100 %."""
     try:

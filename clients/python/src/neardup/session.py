@@ -6,9 +6,10 @@ refresh("dbname=news", "docs")
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, Unpack
 
 import psycopg
 from psycopg.pq import TransactionStatus
@@ -16,11 +17,23 @@ from psycopg.rows import dict_row, tuple_row
 
 from neardup.calls import Value, percent, procedure_call, table_call
 from neardup.catalog import EXTENSION, ID_TYPE, INTEGERS, Extension, MissingExtensionError, TypeName
+from neardup.named import Into, Reporting, Watching, named
 from neardup.progress import SETTING, Bar, Progress, Report
 
 Source: TypeAlias = Any
 """A conninfo string, a connection of psycopg 3, or what holds one: an Engine, Connection or Session of SQLAlchemy, or
 `django.db.connection`."""
+
+
+class HtmlPage(str):
+    """An HTML page, which Jupyter shows as one."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        # In a frame, since it is a whole page with styles of its own.
+        page = html.escape(self, quote=True)
+        return f'<iframe srcdoc="{page}" sandbox="allow-scripts" style="width: 100%; height: 40em; border: 0"></iframe>'
 
 
 @contextmanager
@@ -105,7 +118,8 @@ def refresh(source: Source, docs: str, *, batch_rows: int | None = None) -> str:
     return status
 
 
-def near_duplicates_into(source: Source, docs: str, threshold: float | None, pairs: str, **more: Value) -> None:
+@named
+def near_duplicates_into(source: Source, docs: str, threshold: float | None, pairs: str, **more: Unpack[Into]) -> None:
     """Makes a table of all pairs, and one of clusters where `clusters` names it; it commits."""
     with committing(source) as connection:
         given = {"docs": docs, "threshold": threshold, "pairs": pairs, **more}
@@ -113,7 +127,8 @@ def near_duplicates_into(source: Source, docs: str, threshold: float | None, pai
         connection.execute(encoded(connection, sql), values)
 
 
-def watch(source: Source, docs: str, threshold: float | None = None, **more: Value) -> None:
+@named
+def watch(source: Source, docs: str, threshold: float | None = None, **more: Unpack[Watching]) -> None:
     """Sets up a job that keeps the near duplicates of a relation in tables beside it."""
     _select(source, "neardup_watch", {"docs": docs, "threshold": threshold, **more})
 
@@ -139,14 +154,14 @@ def explain_pair(source: Source, a: str, b: str) -> list[dict[str, Any]]:
     return _select(source, "explain_pair", {"a": a, "b": b})
 
 
-def duplicates_report(source: Source, docs: str, threshold: float | None = None, **more: Value) -> str:
-    """One HTML page about the near duplicates of a relation."""
+@named
+def duplicates_report(source: Source, docs: str, threshold: float | None = None, **more: Unpack[Reporting]) -> HtmlPage:
+    """One HTML page about the near duplicates of a relation; a notebook shows it."""
     with connection_of(source) as connection:
         id_type = id_type_of(connection, docs, more.get("id_column"))
         given = {"docs": docs, "threshold": threshold, **more}
         rows = _rows(connection, "duplicates_report", given, id_type)
-    page: str = rows[0]["duplicates_report"]
-    return page
+    return HtmlPage(rows[0]["duplicates_report"])
 
 
 def id_type_of(connection: psycopg.Connection[Any], docs: str, id_column: Value = None) -> TypeName | None:

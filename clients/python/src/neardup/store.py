@@ -23,12 +23,12 @@ _MADE: Final = """
     CREATE TABLE IF NOT EXISTS neardup_work.done (step pg_catalog.text PRIMARY KEY, told pg_catalog.text);
     CREATE TABLE IF NOT EXISTS neardup_work.loaded (
         docs pg_catalog.text, file pg_catalog.int4, rows pg_catalog.int8, empty pg_catalog.int8,
-        characters pg_catalog.int8, seen pg_catalog.text, PRIMARY KEY (docs, file))
+        characters pg_catalog.int8, seen pg_catalog.text, bad pg_catalog.int8, PRIMARY KEY (docs, file))
 """
 _LOADED: Final = """
-    INSERT INTO neardup_work.loaded AS l VALUES (%s, %s, %s, %s, %s, %s)
+    INSERT INTO neardup_work.loaded AS l VALUES (%s, %s, %s, %s, %s, %s, %s)
     ON CONFLICT (docs, file) DO UPDATE SET rows = excluded.rows, empty = excluded.empty,
-        characters = excluded.characters, seen = excluded.seen
+        characters = excluded.characters, seen = excluded.seen, bad = excluded.bad
 """
 
 
@@ -41,6 +41,8 @@ class Loaded:
     characters: int = 0
     seen: str | None = None
     """What its reader knows of its columns once all of it is there."""
+    bad: int = 0
+    """Lines that are no rows."""
 
 
 class Store:
@@ -94,7 +96,7 @@ class Store:
     def tell_loaded(self, docs: str, file: int, now: Loaded) -> None:
         """Tells, in the transaction of its rows, how much of a file is in a table."""
         if self._lasting:
-            values = [docs, file, now.rows, now.empty, now.characters, now.seen]
+            values = [docs, file, now.rows, now.empty, now.characters, now.seen, now.bad]
             self.connection.execute(_LOADED, values)
 
     @property

@@ -12,8 +12,18 @@ import psycopg
 from neardup.calls import Value
 from neardup.files import JSON_LINES, Form
 
-Notice: TypeAlias = Callable[[psycopg.errors.Diagnostic], None]
-"""Takes what the server tells, such as what the answer may lack, as it comes."""
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is told on the way, such as what the answer may lack: by the server, or by us."""
+
+    message_primary: str | None
+    message_detail: str | None = None
+    message_hint: str | None = None
+
+
+Notice: TypeAlias = Callable[[Told | psycopg.errors.Diagnostic], None]
+"""Takes what is told, as it comes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +42,20 @@ class Task:
     """The form of the standard input."""
     to: Form | None = None
     """The form of what is written to a folder or to the standard output."""
-    text_column: str | None = None
+    text_columns: Sequence[str] = ()
+    """The columns that hold the texts, and paths into them; of a file, those that it has."""
+    exclude: Sequence[str] = ()
+    """Patterns of files that are left out."""
+    by_line: bool = False
+    """Whether each line of a .txt file is a document."""
+    quoted: bool = False
+    """Whether values of TSV are quoted as those of CSV."""
+    skip_bad: bool = False
+    """Whether lines that are no rows are passed over."""
+    bad_lines: Path | None = None
+    """Where these lines go."""
+    dry_run: bool = False
+    """Whether nothing is written."""
     id_column: str | None = None
     """What stands for a row in what is written about it; its number where there is none."""
     prefix: str = ""
@@ -66,3 +89,13 @@ class Result:
     cut: int = 0
     """Rows whose texts lost something."""
     cut_characters: int = 0
+    bad: int = 0
+    """Lines that were passed over."""
+    short: int = 0
+    """Rows with fewer words left than are wanted, which stay since nothing was cut out of them."""
+    tests: int = 0
+    """Rows with which those of the sources are compared."""
+    tests_empty: int = 0
+    """Those of them without a text."""
+    tests_short: int | None = None
+    """Those of them that are too short to be found; None where that is not known."""

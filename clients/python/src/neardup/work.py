@@ -7,11 +7,12 @@ which files are written, by their names; and that only names are missing, by the
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import json
 import os
+import pwd
 import secrets
 import shutil
+import stat
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -23,15 +24,24 @@ from typing import Any, Final, Self
 import neardup
 from neardup.files import FileError
 from neardup.files.inputs import Inputs
+from neardup.server import MADE
 from neardup.task import Result, Task
 from neardup.watchdog import PATIENCE
 
 _FORMAT: Final = 1
 _JOURNAL: Final = "journal"
 _LOCK: Final = "server.lock"
-_ENDS: Final = 1 << 16
-"""Bytes of the beginning and of the end of a file that are looked at."""
-_FLAGS: Final = {"sources": "IN", "kept": "OUT", "standard": "--format"}
+_OURS: Final = (_JOURNAL, f"{_JOURNAL}.new", _LOCK, MADE)
+"""The files of a folder, beside the data directory."""
+_FLAGS: Final = {
+    "sources": "IN",
+    "kept": "OUT",
+    "standard": "--format",
+    "by_line": "--lines",
+    "quoted": "--tsv-quotes",
+    "text_columns": "--text-column",
+    "against_text_columns": "--against-text-column",
+}
 _FREE: Final = ("settings", "force")
 """What may be another one when a call goes on."""
 
@@ -40,7 +50,8 @@ class Work:
     """The folder, which is of this call until the end of the `with` block; gone with it if nothing was done in it."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        # Programs of the server run elsewhere.
+        self.folder = folder.absolute()
         self.names: list[tuple[Path, Path]] | None = None
         """The files that are whole, and the names that they have to get, once all are whole."""
         self.result = Result()
@@ -70,12 +81,16 @@ class Work:
 
     def _open(self) -> None:
         if not self.folder.exists():
-            self.folder.mkdir(parents=True)
+            self.folder.parent.mkdir(parents=True, exist_ok=True)
+            # The server of root is of another user, who has to come to its files through it.
+            self.folder.mkdir(0o700 if os.geteuid() else 0o711)
             self._made = True
-        self._held = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self.folder = self.folder.resolve()
+        self._held = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        self._check_owner(os.fstat(self._held))
         if not _locked(self._held, 0):
             raise FileError(f"{self.folder} (--work) is of another call, which runs")
-        strange = {path.name for path in self.folder.iterdir()} - {_JOURNAL, f"{_JOURNAL}.new", _LOCK, "data"}
+        strange = {path.name for path in self.folder.iterdir()} - {*_OURS, "data"}
         if strange:
             raise FileError(
                 f"{self.folder} (--work) is not of an earlier call: it has {min(strange)}. Name a new folder"
@@ -85,20 +100,41 @@ class Work:
         if not _locked(self.lock, 2 * PATIENCE):
             raise FileError(f"{self.folder} (--work): the server of an earlier call does not end")
 
+    def _check_owner(self, state: os.stat_result) -> None:
+        """What is in the folder names files that are moved: it is believed only where nobody else could write it."""
+        if state.st_uid != os.geteuid():
+            raise FileError(
+                f"{self.folder} (--work) belongs to {_user(state.st_uid)}, who may have put anything into it, and this"
+                f" is called by {_user(os.geteuid())}. Name a folder of your own, or one that does not exist"
+            )
+        if state.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            raise FileError(
+                f"{self.folder} (--work) can be written by other users, who may have put anything into it."
+                f" Name another folder, or take their right away: chmod go-w {self.folder}"
+            )
+
+    def _read(self) -> str:
+        number = os.open(self.folder / _JOURNAL, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(number, encoding="utf-8") as journal:
+            self._check_owner(os.fstat(number))
+            return journal.read()
+
     def begin(self, task: Task, inputs: Sequence[Inputs]) -> None:
         """Goes on with an earlier call, where there is one; an error says what is not as it was there."""
         asked = _asked(task)
-        read = [[str(found.path.resolve()), *_seen(found.path)] for each in inputs for found in each.files]
+        read = [[found.identity, *found.seen()] for each in inputs for found in each.files]
         now = {"format": _FORMAT, "version": neardup.__version__, "asked": asked, "inputs": read}
         # As JSON gives it back.
         now = json.loads(json.dumps(now))
         try:
-            before: dict[str, Any] = json.loads((self.folder / _JOURNAL).read_text(encoding="utf-8"))
+            before: dict[str, Any] = json.loads(self._read())
         except FileNotFoundError:
             self._asked = now | {"token": self.token, "made": self._made}
             self._write()
             return
-        except ValueError as error:
+        except FileError:
+            raise
+        except (OSError, ValueError) as error:
             raise FileError(f"{self.folder / _JOURNAL} cannot be read: {error}") from error
         self.is_kept = True
         if differences := list(_differences(before, now)):
@@ -132,12 +168,19 @@ class Work:
 
     def remove(self) -> None:
         """All is done."""
-        shutil.rmtree(self.data, ignore_errors=True)
+        self._remove_data()
         self.is_kept = False
+
+    def _remove_data(self) -> None:
+        # A part of it is no server to go on with.
+        (self.folder / MADE).unlink(missing_ok=True)
+        shutil.rmtree(self.data, ignore_errors=True)
 
     def _write(self) -> None:
         new = self.folder / f"{_JOURNAL}.new"
-        with new.open("w", encoding="utf-8") as out:
+        new.unlink(missing_ok=True)
+        number = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        with os.fdopen(number, "w", encoding="utf-8") as out:
             json.dump(self._asked, out)
             out.flush()
             os.fsync(out.fileno())
@@ -155,7 +198,7 @@ class Work:
         try:
             # The journal of an earlier call that was not looked at stays, too.
             if not self.is_kept and (self._asked or not (self.folder / _JOURNAL).exists()):
-                shutil.rmtree(self.data, ignore_errors=True)
+                self._remove_data()
                 for name in (f"{_JOURNAL}.new", _LOCK, _JOURNAL):
                     (self.folder / name).unlink(missing_ok=True)
                 if self._made:
@@ -163,6 +206,13 @@ class Work:
                         self.folder.rmdir()
         finally:
             self._close()
+
+
+def _user(number: int) -> str:
+    try:
+        return f"the user {pwd.getpwuid(number).pw_name}"
+    except KeyError:
+        return f"the user {number}"
 
 
 def _locked(number: int, patience: float) -> bool:
@@ -177,16 +227,6 @@ def _locked(number: int, patience: float) -> bool:
             time.sleep(0.05)
         else:
             return True
-
-
-def _seen(path: Path) -> tuple[int, int, str]:
-    """The size of a file, its time, and a hash of its beginning and its end."""
-    with path.open("rb") as file:
-        state = os.fstat(file.fileno())
-        read = hashlib.sha256(file.read(_ENDS))
-        file.seek(max(0, state.st_size - _ENDS))
-        read.update(file.read(_ENDS))
-    return state.st_size, state.st_mtime_ns, read.hexdigest()
 
 
 def _asked(task: Task) -> dict[str, Any]:

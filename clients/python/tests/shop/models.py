@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from neardup.django import Minhash, MinhashField, SignatureIndex, Simhash, SimhashField
+from neardup.django import Minhash, MinhashField, NearExclusionConstraint, SignatureIndex, Simhash, SimhashField
 
 
 class Doc(models.Model):
@@ -18,4 +18,16 @@ class Doc(models.Model):
             SignatureIndex(fields=["sketch"], name="docs_sketch", operators="minhash_jaccard_ops", k=2),
             SignatureIndex(Minhash("body", 8, 84), name="docs_minhash", k=8, permutations=84, pending_limit=64),
             SignatureIndex(Simhash("body", 128), name="docs_simhash", bits=128, distance=20),
+        )
+
+
+class Post(models.Model):
+    body = models.TextField()
+    title = models.CharField(max_length=100, default="")
+
+    class Meta:
+        app_label = "shop"
+        constraints = (
+            NearExclusionConstraint("body", name="no_near_posts"),
+            NearExclusionConstraint("title", 0.6, name="no_near_titles", shingle=2, condition=~models.Q(title="")),
         )

@@ -1,4 +1,4 @@
-"""Django: fields, lookups, distances, an index, the operation that creates the extension, and `refresh`.
+"""Django: fields, lookups, distances, an index, a constraint, the operation that creates the extension, and jobs.
 
 INSTALLED_APPS needs "django.contrib.postgres" and "neardup.django".
 
@@ -15,20 +15,25 @@ INSTALLED_APPS needs "django.contrib.postgres" and "neardup.django".
     Doc.objects.order_by(MinhashDistance("sketch", sketch))[:10]
 """
 
+from neardup.django.constraints import NearExclusionConstraint
 from neardup.django.fields import MinhashField, SimhashField
-from neardup.django.functions import BallDistance, Minhash, MinhashDistance, Simhash, SimhashDistance
+from neardup.django.functions import BallDistance, Minhash, MinhashDistance, Near, Simhash, SimhashDistance
 from neardup.django.indexes import SignatureIndex
-from neardup.django.operations import NeardupExtension, refresh
+from neardup.django.operations import NeardupExtension, refresh, unwatch, watch
 
 __all__ = [
     "BallDistance",
     "Minhash",
     "MinhashDistance",
     "MinhashField",
+    "Near",
+    "NearExclusionConstraint",
     "NeardupExtension",
     "SignatureIndex",
     "Simhash",
     "SimhashDistance",
     "SimhashField",
     "refresh",
+    "unwatch",
+    "watch",
 ]

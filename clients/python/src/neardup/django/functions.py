@@ -8,7 +8,7 @@ from django.db.models import FloatField, Func, TextField, Value
 from django.db.models.expressions import Combinable
 
 from neardup.django.fields import MinhashField, SimhashField
-from neardup.documents import TextBall
+from neardup.documents import MEASURES, TextBall
 from neardup.sketches import Sketch
 
 
@@ -63,6 +63,33 @@ class SimhashDistance(_Distance):
     of = SimhashField
 
 
+class Near(Func):
+    """All texts that are near one: `near(text, similarity, …)`, for exclusion constraints."""
+
+    template = "near((%(expressions)s)::text, %(similarity)s%(more)s)"
+    arity = 1
+
+    def __init__(
+        self,
+        expression: Any,
+        similarity: float = 0.8,
+        *,
+        shingle: int | None = None,
+        multiset: bool | None = None,
+        tokenizer: str | None = None,
+        method: str | None = None,
+    ) -> None:
+        given = {
+            "shingle": None if shingle is None else f"{shingle:d}",
+            "multiset": None if multiset is None else str(bool(multiset)).lower(),
+            "tokenizer": None if tokenizer is None else f"'{_word(tokenizer)}'",
+            "method": None if method is None else f"'{_measure(method)}'",
+        }
+        more = "".join(f", {name} => {value}" for name, value in given.items() if value is not None)
+        made: dict[str, Any] = {"similarity": repr(float(similarity)), "more": more}
+        super().__init__(expression, output_field=TextField(), **made)
+
+
 class BallDistance(Func):
     """`<->`: how far a text is from the middle of a ball, infinity outside of it; 1 minus the similarity."""
 
@@ -72,6 +99,12 @@ class BallDistance(Func):
 
     def __init__(self, expression: Combinable | str, ball: TextBall) -> None:
         super().__init__(expression, Value(str(ball), output_field=TextField()), output_field=FloatField())
+
+
+def _measure(method: str) -> str:
+    if method not in MEASURES:
+        raise ValueError(f"method must be one of {', '.join(MEASURES)}, not {method!r}")
+    return method
 
 
 def _word(tokenizer: str) -> str:

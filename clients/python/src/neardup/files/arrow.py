@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from neardup.files.chunks import CHUNK_BYTES, CHUNK_ROWS, Chunk, FileError, Row, rows_of
+from neardup.files import shapes
+from neardup.files.chunks import CHUNK_BYTES, CHUNK_ROWS, Bad, Chunk, FileError, Row, dumped, rows_of
+from neardup.files.places import Place
+from neardup.files.types import as_held, held, of_json, replaced
 
 _BUFFER = 1 << 20
 """Bytes of a column that are read at a time."""
@@ -29,8 +31,7 @@ class _ArrowChunk:
 
     def column(self, name: str) -> Sequence[Any]:
         """The values of a column."""
-        values: list[Any] = self._batch.column(name).to_pylist()
-        return values
+        return of_json(self._batch.column(name))
 
     def where(self, wanted: Sequence[bool]) -> _ArrowChunk:
         """Only the rows that are wanted."""
@@ -40,46 +41,70 @@ class _ArrowChunk:
         """With more columns behind the others; those of the types that the writer's schema says."""
         batch = self._batch
         for name, values in columns.items():
-            batch = batch.append_column(name, pa.array(values))
+            batch = batch.append_column(name, _added(values))
         return _ArrowChunk(batch)
 
-    def with_texts(self, name: str, texts: Mapping[int, str]) -> _ArrowChunk:
-        """With other texts in a column of texts, in the rows at some places; of the type that it has."""
-        if not texts:
+    def with_values(self, name: str, values: Mapping[int, Any]) -> _ArrowChunk:
+        """With other values in a column, in the rows at some places; of the type that it has."""
+        if not values:
             return self
         at = self._batch.schema.get_field_index(name)
         field = self._batch.schema.field(at)
-        values = self._batch.column(at).to_pylist()
-        for place, text in texts.items():
-            values[place] = text
+        column = self._batch.column(at).to_pylist()
+        for place, value in values.items():
+            column[place] = value
         of = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-        column = pa.array(values, of)
-        return _ArrowChunk(self._batch.set_column(at, field, column if of == field.type else column.cast(field.type)))
+        array = pa.array(column, of)
+        return _ArrowChunk(self._batch.set_column(at, field, array if of == field.type else array.cast(field.type)))
 
     def rows(self) -> list[Row]:
         """The rows as dictionaries."""
-        rows: list[Row] = self._batch.to_pylist()
-        return rows
+        columns = {name: of_json(self._batch.column(name)) for name in self._batch.schema.names}
+        return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+
+    def lines(self) -> list[str]:
+        """The rows as JSON."""
+        return [dumped(row) for row in self.rows()]
 
     def record_batch(self, schema: pa.Schema) -> pa.RecordBatch:
         """The rows, each column of the type that the schema says; NULL where another file has the column."""
         names = set(self._batch.schema.names)
-        columns = [
-            self._batch.column(field.name).cast(field.type) if field.name in names else pa.nulls(len(self), field.type)
-            for field in schema
-        ]
+        columns = []
+        for field in schema:
+            if field.name not in names:
+                columns.append(pa.nulls(len(self), field.type))
+            elif shapes.is_json(field):
+                values = of_json(self._batch.column(field.name))
+                columns.append(pa.array([None if value is None else dumped(value) for value in values], pa.string()))
+            else:
+                column = self._batch.column(field.name)
+                columns.append(column if column.type == field.type else column.cast(field.type))
         return pa.record_batch(columns, schema=schema)
+
+
+def _added(values: Sequence[Any]) -> pa.Array:
+    try:
+        return pa.array(values)
+    except UnicodeEncodeError:
+        return pa.array([shapes.whole(value) for value in values])
 
 
 class _Arrow:
     """A file whose columns have types."""
 
-    def __init__(self, path: Path, name: str) -> None:
-        self.path = path
-        self.name = name
+    is_quoted = True
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self.name = place.name
         self.done = 0.0
+        self.bad: Callable[[Bad], None] | None = None
         with self._open() as opened:
-            self._schema: pa.Schema = self._schema_of(opened)
+            read = self._schema_of(opened)
+        if len(set(read.names)) < len(read.names):
+            raise FileError(f"{self.name}: two columns have one name: {', '.join(read.names)}")
+        # Types that cannot be filtered or written are read as others that hold the same values.
+        self._schema: pa.Schema = pa.schema([replaced(field, held) for field in read], read.metadata)
         self.fields: dict[str, None] = dict.fromkeys(self._schema.names)
 
     @contextmanager
@@ -87,7 +112,7 @@ class _Arrow:
         with ExitStack() as stack:
             try:
                 yield self._opened(stack)
-            except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
+            except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError, OSError) as error:
                 raise FileError(f"{self.name}: {error}") from error
 
     def _opened(self, stack: ExitStack) -> Any:
@@ -96,8 +121,22 @@ class _Arrow:
     def _schema_of(self, opened: Any) -> pa.Schema:
         raise NotImplementedError
 
+    def _chunk(self, batch: pa.RecordBatch) -> Chunk:
+        # A text that is no UTF-8 would be found when it is too late.
+        batch.validate(full=True)
+        schema = pa.schema([self._schema.field(name) for name in batch.schema.names])
+        columns = [
+            column if column.type == field.type else as_held(column, field.type)
+            for field, column in zip(schema, batch.columns, strict=True)
+        ]
+        return _ArrowChunk(pa.record_batch(columns, schema=schema))
+
     def schema(self) -> pa.Schema:
         """That of the file."""
+        return self._schema
+
+    def types(self) -> pa.Schema:
+        """The same."""
         return self._schema
 
     def seen(self) -> str:
@@ -111,7 +150,7 @@ class _Arrow:
         """Only strings are texts."""
         of = self._schema.field(name).type
         of = of.value_type if pa.types.is_dictionary(of) else of
-        if not (pa.types.is_string(of) or pa.types.is_large_string(of) or of == pa.string_view()):
+        if not (pa.types.is_string(of) or pa.types.is_large_string(of)):
             raise FileError(f"{self.name}: the column {name!r} is of type {of}, where a string should be")
 
     def check_id(self, name: str) -> None:
@@ -125,8 +164,9 @@ class Parquet(_Arrow):
     """A Parquet file."""
 
     def _opened(self, stack: ExitStack) -> pq.ParquetFile:
+        source: Any = self.place.path if self.place.system is None else stack.enter_context(self.place.open())
         # Buffered ahead would be the whole file, and read without a buffer a column of a whole row group.
-        return stack.enter_context(pq.ParquetFile(self.path, pre_buffer=False, buffer_size=_BUFFER))
+        return stack.enter_context(pq.ParquetFile(source, pre_buffer=False, buffer_size=_BUFFER))
 
     def _schema_of(self, opened: pq.ParquetFile) -> pa.Schema:
         return opened.schema_arrow
@@ -142,14 +182,16 @@ class Parquet(_Arrow):
             for batch in file.iter_batches(rows, columns=list(only) if only is not None else None):
                 read += batch.num_rows
                 self.done = read / total
-                yield _ArrowChunk(batch)
+                yield self._chunk(batch)
 
 
 class Arrow(_Arrow):
     """Batches of Arrow: a stream, as in a data set of Hugging Face, or a file, which is also called Feather."""
 
     def _opened(self, stack: ExitStack) -> Any:
-        self._raw = stack.enter_context(pa.OSFile(str(self.path)))
+        remote = self.place.system is not None
+        raw = pa.PythonFile(self.place.open(), "r") if remote else pa.OSFile(str(self.place.path))
+        self._raw = stack.enter_context(raw)
         is_file = self._raw.read(len(_MAGIC)) == _MAGIC
         self._raw.seek(0)
         return stack.enter_context(pa.ipc.open_file(self._raw) if is_file else pa.ipc.open_stream(self._raw))
@@ -159,7 +201,7 @@ class Arrow(_Arrow):
 
     def chunks(self, only: Sequence[str] | None = None) -> Iterator[Chunk]:  # noqa: ARG002
         """All rows from the first one on."""
-        size = max(1, self.path.stat().st_size)
+        size = max(1, self.place.size())
         with self._open() as opened:
             in_file = isinstance(opened, pa.ipc.RecordBatchFileReader)
             batches = (opened.get_batch(n) for n in range(opened.num_record_batches)) if in_file else opened
@@ -167,7 +209,16 @@ class Arrow(_Arrow):
                 self.done = self._raw.tell() / size
                 rows = rows_of(batch.nbytes, batch.num_rows)
                 for begin in range(0, batch.num_rows, rows):
-                    yield _ArrowChunk(batch.slice(begin, rows))
+                    yield self._chunk(batch.slice(begin, rows))
+
+
+@contextmanager
+def _as_file_errors() -> Iterator[None]:
+    """Values that do not fit into the types of the columns, which come from several files."""
+    try:
+        yield
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError, OverflowError) as error:
+        raise FileError(f"its values cannot be written: {error}. Write .jsonl instead") from error
 
 
 class _Batches:
@@ -183,7 +234,8 @@ class _Batches:
 
     def write(self, chunk: Chunk) -> None:
         """Appends rows, some batches to a row group."""
-        batch = chunk.record_batch(self._schema)
+        with _as_file_errors():
+            batch = chunk.record_batch(self._schema)
         self._held.append(batch)
         self._rows += len(chunk)
         self._bytes += batch.nbytes
@@ -192,11 +244,12 @@ class _Batches:
 
     def _flush(self) -> None:
         if self._rows:
-            self._out.write_table(pa.Table.from_batches(self._held, self._schema))
+            with _as_file_errors():
+                self._out.write_table(pa.Table.from_batches(self._held, self._schema))
         self._held, self._rows, self._bytes = [], 0, 0
 
     def close(self) -> None:
-        """Ends the file; a second time, or after an error, nothing."""
+        """Ends what is written; a second time, or after an error, nothing."""
         if self._is_open:
             self._is_open = False
             try:
@@ -211,9 +264,9 @@ class _Batches:
 class ParquetWriter(_Batches):
     """A Parquet file, compressed by zstd."""
 
-    def __init__(self, path: Path, schema: pa.Schema) -> None:
+    def __init__(self, file: IO[bytes], schema: pa.Schema) -> None:
         super().__init__(schema)
-        self._out = pq.ParquetWriter(path, schema, compression="zstd")
+        self._out = pq.ParquetWriter(file, schema, compression="zstd")
 
     def _end(self) -> None:
         try:
@@ -226,13 +279,6 @@ class ParquetWriter(_Batches):
 class ArrowWriter(_Batches):
     """A stream of Arrow."""
 
-    def __init__(self, path: Path, schema: pa.Schema) -> None:
+    def __init__(self, file: IO[bytes], schema: pa.Schema) -> None:
         super().__init__(schema)
-        self._file = pa.OSFile(str(path), "wb")
-        self._out = pa.ipc.new_stream(self._file, schema)
-
-    def _end(self) -> None:
-        try:
-            self._out.close()
-        finally:
-            self._file.close()
+        self._out = pa.ipc.new_stream(file, schema)

@@ -1,98 +1,114 @@
-"""JSON Lines and CSV, also compressed: read and written row by row."""
+"""Files of lines, also compressed, and JSON: a JSON object on each line, or an array of objects; read row by row.
+
+Rows are written as they stand in the file: how a number is spelled, which characters are escaped.
+"""
 
 from __future__ import annotations
 
-import base64
-import csv
 import io
 import json
-import sys
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Any, Final, TypeAlias
 
-from neardup.files.chunks import CHUNK_BYTES, CHUNK_ROWS, Chunk, FileError, Row, RowsChunk
+from neardup.files.arrays import BadError, array
+from neardup.files.chunks import CHUNK_BYTES, CHUNK_ROWS, Bad, Chunk, FileError, Row, RowsChunk, dumped, rows_of_columns
 from neardup.files.forms import Form, compressed, decompressed
+from neardup.files.places import Place
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-DELIMITERS: Final = {"csv": ",", "tsv": "\t"}
+    from neardup.files.shapes import Shapes
+
+_BOM: Final = b"\xef\xbb\xbf"
+_SPACE: Final = re.compile(r"[ \t\r\n]*")
+_DECODER: Final = json.JSONDecoder()
+
+Parsed: TypeAlias = tuple[Row, str, int]
+"""A row, what stands in the file, and about how many bytes it has."""
 
 
-class _Lines:
-    """A file of text that knows how much of it is read."""
+class Lines:
+    """A file of lines that knows how much of it is read."""
 
-    def __init__(self, path: Path, form: Form, name: str) -> None:
-        self.path = path
-        self.name = name
+    is_quoted = True
+
+    def __init__(self, place: Place, form: Form) -> None:
+        self.place = place
+        self.name = place.name
         self.fields: dict[str, None] = {}
         self.done = 0.0
+        self.bad: Callable[[Bad], None] | None = None
         self._form = form
 
     @contextmanager
-    def _open(self) -> Iterator[tuple[IO[str], IO[bytes]]]:
-        try:
-            with (
-                self.path.open("rb") as raw,
-                decompressed(raw, self._form, self.name) as plain,
-                io.TextIOWrapper(plain, encoding="utf-8-sig", newline="") as lines,
-            ):
-                yield lines, raw
-        except (UnicodeDecodeError, csv.Error) as error:
-            raise FileError(f"{self.name}: {error}") from error
+    def _open(self) -> Iterator[tuple[Counted, IO[bytes]]]:
+        with self.place.open() as raw, decompressed(raw, self._form, self.name) as opened:
+            yield Counted(opened), raw
 
-    def _rows(self, lines: IO[str]) -> Iterator[tuple[Row, int]]:
-        """Each row, and about how many bytes it has."""
+    def _rows(self, plain: Counted) -> Iterator[Parsed]:
+        """Each row."""
         raise NotImplementedError
 
     def chunks(self, only: Sequence[str] | None = None) -> Iterator[Chunk]:  # noqa: ARG002
         """All rows from the first one on."""
-        size = max(1, self.path.stat().st_size)
-        with self._open() as (lines, raw):
-            some: list[Row] = []
+        size = max(1, self.place.size())
+        with self._open() as (plain, raw):
+            some: list[Parsed] = []
             held = 0
-            for row, length in self._rows(lines):
+            for row in self._rows(plain):
                 some.append(row)
-                held += length
+                held += row[2]
                 if len(some) == CHUNK_ROWS or held >= CHUNK_BYTES:
-                    self.done = raw.tell() / size
+                    self.done = min(1.0, raw.tell() / size)
                     yield self._chunk(some)
                     some, held = [], 0
             self.done = 1.0
             if some:
                 yield self._chunk(some)
 
-    def _chunk(self, rows: list[Row]) -> Chunk:
-        for row in rows:
-            self.fields.update(dict.fromkeys(row))
-        self._seen(rows)
-        return RowsChunk(rows)
+    def _chunk(self, rows: list[Parsed]) -> Chunk:
+        return RowsChunk([row for row, *_ in rows])
 
-    def _seen(self, rows: list[Row]) -> None:
-        """Looks at rows on their way."""
+    def _wrong(self, bad: Bad, error: Exception | None = None) -> None:
+        """A line that is no row: an error, or passed over."""
+        if self.bad is None:
+            raise FileError(f"{self.name}, {bad}") from error
+        self.bad(bad)
+
+    def _decoded(self, plain: Counted, line: bytes) -> str | None:
+        """The text of the line that was read last; None where it is passed over."""
+        text, bad = decoded(plain, line)
+        if bad is not None:
+            self._wrong(bad)
+            return None
+        return text
+
+    def schema(self) -> pa.Schema:
+        """The types of its columns."""
+        raise NotImplementedError
+
+    def types(self) -> pa.Schema | Shapes:
+        """Its schema."""
+        return self.schema()
 
     def seen(self) -> str:
         """The columns, and their types where these are wanted."""
-        schema = self._types()
-        types = None if schema is None else base64.b64encode(schema.serialize()).decode()
-        return json.dumps({"fields": list(self.fields), "types": types})
+        return json.dumps({"fields": list(self.fields), "types": self._seen_types()})
 
     def recall(self, seen: str) -> None:
         """Knows them without reading."""
         read = json.loads(seen)
         self.fields.update(dict.fromkeys(read["fields"]))
-        if read["types"] is not None:
-            import pyarrow as pa
+        self._recall_types(read["types"])
 
-            self._recall_types(pa.ipc.read_schema(pa.py_buffer(base64.b64decode(read["types"]))))
-
-    def _types(self) -> pa.Schema | None:
+    def _seen_types(self) -> Any:
         return None
 
-    def _recall_types(self, schema: pa.Schema) -> None:
-        """Takes what `_types` gave."""
+    def _recall_types(self, types: Any) -> None:
+        """Takes what `_seen_types` gave."""
 
     def check_text(self, name: str) -> None:
         """Any column may have texts: values are looked at when they are read."""
@@ -101,138 +117,246 @@ class _Lines:
         """Any column may be an id."""
 
 
-class JsonLines(_Lines):
-    """A JSON object a line."""
+class Counted:
+    """The lines of a file, and where they stand."""
 
-    def __init__(self, path: Path, form: Form, name: str, *, infer: bool) -> None:
-        super().__init__(path, form, name)
-        self._infer = infer
-        self._schema: pa.Schema | None = None
-        # The keys of the first object are what the file says it has.
-        with self._open() as (lines, _):
-            first: tuple[Row, int] = next(self._rows(lines), ({}, 0))
+    def __init__(self, opened: IO[bytes]) -> None:
+        self.opened = opened if hasattr(opened, "peek") else io.BufferedReader(opened)  # type: ignore[type-var]
+        self.number = 0
+        """Of the line that was read last, from 1."""
+        self.begin = self.end = 0
+        """Where it begins and ends, from 0."""
+
+    def __iter__(self) -> Iterator[bytes]:
+        for line in self.opened:
+            self.number += 1
+            self.begin = self.end
+            self.end += len(line)
+            if self.number == 1 and line.startswith(_BOM):
+                self.begin, line = len(_BOM), line[len(_BOM) :]
+            yield line
+
+
+def decoded(plain: Counted, line: bytes) -> tuple[str, Bad | None]:
+    """The text of the line that was read last, and what is wrong with it."""
+    try:
+        return line.decode(), None
+    except UnicodeDecodeError as error:
+        text = line.decode(errors="replace")
+        why = f"{line[error.start : error.start + 1]!r} is no UTF-8"
+        return text, Bad(plain.number, plain.begin + error.start, why, text)
+
+
+class JsonLines(Lines):
+    """A JSON object a line, or a JSON array of objects."""
+
+    def __init__(self, place: Place, form: Form, *, infer: bool) -> None:
+        super().__init__(place, form)
+        self._shapes: Shapes | None = None
+        self._is_array = False
+        if infer:
+            from neardup.files.shapes import Shapes
+
+            self._shapes = Shapes()
+        self._known: tuple[int, int] | None = None
+        """The size and the time of the file whose lines were all rows when they were read."""
+        # The keys of the first object are what the file says it has. Lines that are none are told when all are read.
+        self.bad = _pass_over
+        with self._open() as (plain, _):
+            first: Parsed = next(self._rows(plain), ({}, "", 0))
+        self.bad = None
         self.fields.update(dict.fromkeys(first[0]))
 
-    def _rows(self, lines: IO[str]) -> Iterator[tuple[Row, int]]:
-        for number, line in enumerate(lines, 1):
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line)
-            except (ValueError, RecursionError) as error:
-                pretty = line.strip() in ("{", "[")
-                told = "a JSON value of several lines, where each line should be a JSON object" if pretty else error
-                raise FileError(f"{self.name}, line {number}: {told}") from error
-            if not isinstance(row, dict):
-                raise FileError(f"{self.name}, line {number}: {type(row).__name__} where a JSON object should be")
-            yield row, len(line)
-
-    def _seen(self, rows: list[Row]) -> None:
-        if not self._infer:
+    def chunks(self, only: Sequence[str] | None = None) -> Iterator[Chunk]:
+        """All rows from the first one on."""
+        state = self.place.state()
+        if state is not None and state == self._known:
+            yield from self._known_chunks()
             return
-        import pyarrow as pa
+        passed, take = 0, self.bad
 
+        def count(bad: Bad) -> None:
+            nonlocal passed
+            passed += 1
+            if take is not None:
+                take(bad)
+
+        self.bad = take and count
         try:
-            schemas = [_inferred(rows)] if self._schema is None else [self._schema, _inferred(rows)]
-            self._schema = pa.unify_schemas(schemas, promote_options="permissive")
-        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-            raise FileError(
-                f"{self.name}: Parquet needs columns of one type: {error}. Write .jsonl or .csv instead."
-            ) from error
+            yield from super().chunks(only)
+        finally:
+            self.bad = take
+        self._known = state if not passed and not self._is_array and state == self.place.state() else None
 
-    def _types(self) -> pa.Schema | None:
-        return self._schema
+    def _known_chunks(self) -> Iterator[Chunk]:
+        """The same once more: lines that are known to be rows are read as such where their values are asked for."""
+        with self._open() as (plain, raw):
+            texts, held, size = list[str](), 0, max(1, self.place.size())
+            for line in plain:
+                if not line.strip():
+                    continue
+                texts.append(line.decode().removesuffix("\n"))
+                held += len(line)
+                if len(texts) == CHUNK_ROWS or held >= CHUNK_BYTES:
+                    self.done = min(1.0, raw.tell() / size)
+                    yield JsonChunk(texts)
+                    texts, held = [], 0
+            self.done = 1.0
+            if texts:
+                yield JsonChunk(texts)
 
-    def _recall_types(self, schema: pa.Schema) -> None:
-        self._schema = schema
+    def _rows(self, plain: Counted) -> Iterator[Parsed]:
+        begin = plain.opened.peek(1).removeprefix(_BOM).lstrip()
+        self._is_array = begin.startswith(b"[")
+        if self._is_array:
+            yield from self._elements(plain)
+            return
+        for line in plain:
+            if not line.strip() or (text := self._decoded(plain, line)) is None:
+                continue
+            text = text.removesuffix("\n")
+            try:
+                row = json.loads(text)
+            except json.JSONDecodeError as error:
+                pretty = text.strip() == "{"
+                told = "a JSON object of several lines, where each line should be one" if pretty else error.msg
+                at = plain.begin + len(text[: error.pos].encode())
+                self._wrong(Bad(plain.number, at, told, text), error)
+                continue
+            except (ValueError, RecursionError) as error:
+                self._wrong(Bad(plain.number, plain.begin, str(error), text), error)
+                continue
+            if isinstance(row, dict):
+                yield row, text, len(line)
+            else:
+                why = f"{type(row).__name__} where a JSON object should be"
+                self._wrong(Bad(plain.number, plain.begin, why, text))
+
+    def _elements(self, plain: Counted) -> Iterator[Parsed]:
+        try:
+            for element, text in array(plain.opened):
+                if not isinstance(element, dict):
+                    raise FileError(f"{self.name}: {type(element).__name__} in an array where a JSON object should be")
+                # Ends of lines are between the parts of an object, and never in a string of it.
+                yield element, text.replace("\r", " ").replace("\n", " "), len(text)
+        except BadError as error:
+            raise FileError(f"{self.name}, {error}") from error
+        except RecursionError as error:
+            raise FileError(f"{self.name}: {error}") from error
+
+    def _chunk(self, rows: list[Parsed]) -> Chunk:
+        for row, *_ in rows:
+            self.fields.update(dict.fromkeys(row))
+        if self._shapes is not None:
+            self._shapes.see([row for row, *_ in rows])
+        return JsonChunk([text for _, text, _ in rows], [row for row, *_ in rows])
+
+    def _seen_types(self) -> Any:
+        return self._shapes and {name: shape.told() for name, shape in self._shapes.columns.items()}
+
+    def _recall_types(self, types: Any) -> None:
+        if types is not None:
+            from neardup.files.shapes import Shape, Shapes
+
+            self._shapes = Shapes()
+            self._shapes.columns = {name: Shape.of(told) for name, told in types.items()}
+
+    def types(self) -> pa.Schema | Shapes:
+        """What the values are."""
+        from neardup.files.shapes import Shapes
+
+        return self._shapes or Shapes()
 
     def schema(self) -> pa.Schema:
         """The types that hold all values."""
-        import pyarrow as pa
-
-        return self._schema if self._schema is not None else pa.schema([])
-
-
-def _inferred(rows: list[Row]) -> pa.Schema:
-    import pyarrow as pa
-
-    names = dict.fromkeys(name for row in rows for name in row)
-    return pa.schema([(name, pa.array([row.get(name) for row in rows]).type) for name in names])
+        types: Any = self.types()
+        return types.schema(self.name)
 
 
-class Csv(_Lines):
-    """Comma-separated values, or tab-separated ones, with a line of names."""
-
-    def __init__(self, path: Path, form: Form, name: str) -> None:
-        super().__init__(path, form, name)
-        self._delimiter = delimiter = DELIMITERS[form.kind]
-        csv.field_size_limit(sys.maxsize)
-        with self._open() as (lines, _):
-            names = next(csv.reader(lines, delimiter=delimiter), [])
-        if len(set(names)) < len(names):
-            raise FileError(f"{name}: two columns have one name: {', '.join(names)}")
-        self.fields.update(dict.fromkeys(names))
-
-    def _rows(self, lines: IO[str]) -> Iterator[tuple[Row, int]]:
-        names = list(self.fields)
-        read = csv.reader(lines, delimiter=self._delimiter)
-        next(read, None)
-        for values in read:
-            if len(values) > len(names):
-                raise FileError(f"{self.name}, line {read.line_num}: {len(values)} values for {len(names)} columns")
-            if values:
-                row = dict(zip(names, values + [""] * (len(names) - len(values)), strict=True))
-                yield row, sum(map(len, values))
-
-    def schema(self) -> pa.Schema:
-        """All columns are strings."""
-        import pyarrow as pa
-
-        return pa.schema([(name, pa.string()) for name in self.fields])
+def _pass_over(_: Bad) -> None:
+    pass
 
 
-def _create(path: Path, form: Form) -> IO[str]:
-    # Half a character, which JSON can have and UTF-8 cannot, is written as JSON does: \\ud800.
-    return io.TextIOWrapper(compressed(path, form), encoding="utf-8", errors="backslashreplace", newline="")
+class JsonChunk(RowsChunk):
+    """Rows of JSON, as they stand in the file, and their values once these are asked for."""
+
+    def __init__(self, texts: list[str], rows: list[Row] | None = None) -> None:
+        self._texts = texts
+        self._read = rows
+
+    @property
+    def _rows(self) -> list[Row]:
+        if self._read is None:
+            self._read = list(map(json.loads, self._texts))
+        return self._read
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def where(self, wanted: Sequence[bool]) -> JsonChunk:
+        """Only the rows that are wanted."""
+        rows = None if self._read is None else super().where(wanted).rows()
+        return JsonChunk([text for text, want in zip(self._texts, wanted, strict=True) if want], rows)
+
+    def with_columns(self, columns: Mapping[str, Sequence[Any]]) -> JsonChunk:
+        """With more columns behind the others, which stay as they stand."""
+        added = rows_of_columns(columns)
+        texts = [_extended(text, dumped(more)) for text, more in zip(self._texts, added, strict=True)]
+        return JsonChunk(texts, None if self._read is None else super().with_columns(columns).rows())
+
+    def with_values(self, name: str, values: Mapping[int, Any]) -> JsonChunk:
+        """With other values in a column; all else stays as it stands."""
+        texts = [
+            _replaced(text, name, dumped(values[at])) if at in values else text for at, text in enumerate(self._texts)
+        ]
+        return JsonChunk(texts, None if self._read is None else super().with_values(name, values).rows())
+
+    def lines(self) -> list[str]:
+        """The rows as they stand."""
+        return self._texts
+
+
+def _extended(text: str, added: str) -> str:
+    end = text.rindex("}")
+    before = text[:end].rstrip()
+    return f"{before}{'' if before.endswith('{') else ', '}{added[1:-1]}{text[end:]}"
+
+
+def _replaced(text: str, name: str, value: str) -> str:
+    """An object with another value of a member, wherever it has one of this name."""
+    parts, done = [], 0
+    at = text.index("{") + 1
+    while True:
+        at = _SPACE.match(text, at).end()  # type: ignore[union-attr]
+        if text[at] == "}":
+            break
+        key, at = _DECODER.raw_decode(text, at)
+        at = _SPACE.match(text, text.index(":", at) + 1).end()  # type: ignore[union-attr]
+        _, end = _DECODER.raw_decode(text, at)
+        if key == name:
+            parts += [text[done:at], value]
+            done = end
+        at = _SPACE.match(text, end).end()  # type: ignore[union-attr]
+        at += text[at] == ","
+    return "".join([*parts, text[done:]])
+
+
+def create(file: IO[bytes], form: Form, errors: str = "strict") -> IO[str]:
+    """A text to write, in a file that stays open when the text is closed."""
+    return io.TextIOWrapper(compressed(file, form), encoding="utf-8", errors=errors, newline="")
 
 
 class JsonLinesWriter:
     """A JSON object a line."""
 
-    def __init__(self, path: Path, form: Form) -> None:
-        self._out = _create(path, form)
+    def __init__(self, file: IO[bytes], form: Form) -> None:
+        # Half a character, which JSON can have and UTF-8 cannot, is written as JSON does: \\ud800.
+        self._out = create(file, form, "backslashreplace")
 
     def write(self, chunk: Chunk) -> None:
-        """Appends rows; what JSON does not have, such as dates, is written as text."""
-        self._out.writelines(json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in chunk.rows())
+        """Appends rows."""
+        self._out.writelines(f"{line}\n" for line in chunk.lines())
 
     def close(self) -> None:
-        """Ends the file."""
+        """Ends what is written."""
         self._out.close()
-
-
-class CsvWriter:
-    """Comma-separated values, or tab-separated ones, with a line of names."""
-
-    def __init__(self, path: Path, form: Form, names: Sequence[str]) -> None:
-        self._out = _create(path, form)
-        self._csv = csv.DictWriter(self._out, names, delimiter=DELIMITERS[form.kind], lineterminator="\n")
-        try:
-            self._csv.writeheader()
-        except BaseException:
-            self._out.close()
-            raise
-
-    def write(self, chunk: Chunk) -> None:
-        """Appends rows; lists and objects are written as JSON."""
-        self._csv.writerows({name: _plain(value) for name, value in row.items()} for row in chunk.rows())
-
-    def close(self) -> None:
-        """Ends the file."""
-        self._out.close()
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, list | dict) else value

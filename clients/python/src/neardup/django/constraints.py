@@ -1,0 +1,69 @@
+"""A constraint against rows whose texts are near duplicates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.postgres.constraints import ExclusionConstraint
+from django.contrib.postgres.indexes import OpClass
+from django.db.models import Deferrable, Q
+
+from neardup.django.functions import Near
+from neardup.options import Options, operator_class
+
+_OPERATORS = "text_ball_set_ops"
+_LEAST = 0.7
+"""The least similarity that an index serves where its option `least` does not say another one."""
+
+
+class NearExclusionConstraint(ExclusionConstraint):
+    """No two rows whose texts in a field are at least so similar, by `EXCLUDE USING signature (near(…) WITH &&)`.
+
+    The other arguments are those of `near`, and those of constraints of Django.
+    """
+
+    def __init__(
+        self,
+        field: str,
+        similarity: float = 0.8,
+        *,
+        name: str,
+        shingle: int | None = None,
+        multiset: bool | None = None,
+        tokenizer: str | None = None,
+        method: str | None = None,
+        condition: Q | None = None,
+        deferrable: Deferrable | None = None,
+        violation_error_code: str | None = None,
+        violation_error_message: str | None = None,
+    ) -> None:
+        near = {"shingle": shingle, "multiset": multiset, "tokenizer": tokenizer, "method": method}
+        self._given: dict[str, Any] = {"field": field, "similarity": similarity}
+        self._given |= {key: value for key, value in near.items() if value is not None}
+        options: Options = {}
+        if shingle is not None:
+            options["shingle"] = shingle
+        if multiset is not None:
+            options["multiset"] = multiset
+        if tokenizer is not None:
+            options["tokenizer"] = tokenizer
+        if method is not None:
+            options["measure"] = method
+        if similarity < _LEAST:
+            options["least"] = similarity
+        expression = Near(field, similarity, shingle=shingle, multiset=multiset, tokenizer=tokenizer, method=method)
+        more: dict[str, Any] = {"condition": condition, "deferrable": deferrable}
+        more |= {"violation_error_code": violation_error_code, "violation_error_message": violation_error_message}
+        super().__init__(
+            name=name,
+            expressions=[(OpClass(expression, name=operator_class(_OPERATORS, options)), "&&")],
+            **{key: value for key, value in more.items() if value is not None},
+        )
+        # Django lets only GiST and SP-GiST in.
+        self.index_type = "signature"
+
+    def deconstruct(self) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
+        """What migrations have: the arguments as they were given."""
+        path, args, kwargs = super().deconstruct()
+        rest = {key: value for key, value in kwargs.items() if key not in ("expressions", "index_type")}
+        return path, tuple(args), {**rest, **self._given}
