@@ -14,6 +14,7 @@ use super::libpq::{Handle, Libpq};
 use super::mapping::Options;
 use crate::pg::server::encoding;
 use crate::pg::server::error::{SqlError, catch};
+use neardup_core::memory;
 
 unsafe extern "C-unwind" {
     fn WaitLatchOrSocket(
@@ -289,7 +290,8 @@ impl Outcome {
                 return Ok(None);
             }
             let bytes = CStr::from_ptr((libpq.PQgetvalue)(handle, 0, 0)).to_bytes();
-            let text = encoding::to_utf8(bytes)?.map(|text| encoding::own(&text)).transpose();
+            let text =
+                encoding::to_utf8(bytes)?.map(|text| memory::copied(&text, "reading an answer")).transpose();
             let text = text.map_err(SqlError::from)?;
             Ok(Some(text.ok_or_else(|| {
                 let message = "the answer is not valid text".to_owned();
