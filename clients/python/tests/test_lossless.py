@@ -54,11 +54,11 @@ def rows_in(source: Reader) -> list[dict[str, Any]]:
 
 def copied(source: Path, out: Path, **how: bool) -> list[dict[str, Any]]:
     """The rows of a file in another one, read again."""
-    found = opened(source, for_arrow=True, **how)
-    for _ in found.chunks():
-        pass
     form = form_of(out)
     assert form is not None
+    found = opened(source, for_arrow=form.is_arrow, **how)
+    for _ in found.chunks():
+        pass
     check_writer(form, found, {})
     with Out(out, None, form) as part:
         part.begin(found, {})
@@ -451,3 +451,16 @@ def test_files_of_several_types_to_one(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="its values cannot be written: "):
         merged(tmp_path / "two", pa.table({"n": [2**53 + 1]}), tables[1])
     assert sorted(path.name for path in (tmp_path / "two").iterdir()) == ["0.parquet", "1.parquet"]
+
+
+def test_numbers_that_are_too_large(tmp_path: Path) -> None:
+    """They are not infinite; what is infinite stays so."""
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": "a", "n": Infinity, "m": [-Infinity]}\n{"text": "b", "n": 1.5, "m": []}\n')
+    assert [row["n"] for row in copied(path, tmp_path / "b.parquet")] == [math.inf, 1.5]
+    for odd in ("1e400", '{"x": [-1e999]}'):
+        with path.open("a") as out:
+            out.write(f'{{"text": "c", "n": {odd}}}\n')
+        assert [row["text"] for row in copied(path, tmp_path / "b.jsonl")][:2] == ["a", "b"]
+        with pytest.raises(FileError, match=r"a\.jsonl: a number is larger than those that Parquet and Arrow have"):
+            copied(path, tmp_path / "c.parquet")

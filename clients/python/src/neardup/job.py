@@ -226,7 +226,8 @@ class Job(ABC):
             if names := self.inputs.as_json():
                 which = f"column{'s' if len(names) > 1 else ''} {', '.join(map(repr, names))}"
                 notice(Told(f"no type of Arrow holds all values of the {which}: they are written as JSON, as texts"))
-        if (rank := odd_rank(store, DOCS)) is not None:
+        rank = odd_rank(store, DOCS) if self.task.rank_column is not None else None
+        if rank is not None:
             others, number, value = rank
             name, row = self.inputs.place_of((number - 1) // self.pieces + 1)
             notice(

@@ -248,7 +248,14 @@ class JsonLines(Lines):
         for row, *_ in rows:
             self.fields.update(dict.fromkeys(row))
         if self._shapes is not None:
-            self._shapes.see([row for row, *_ in rows])
+            values, texts = [row for row, *_ in rows], [text for _, text, _ in rows]
+            self._shapes.see(values)
+            if (at := self._shapes.too_large(values, texts)) is not None:
+                shown = texts[at] if len(texts[at]) < 100 else f"{texts[at][:100]}…"
+                raise FileError(
+                    f"{self.name}: a number is larger than those that Parquet and Arrow have: write .jsonl instead."
+                    f" The row is {shown}"
+                )
         return JsonChunk([text for _, text, _ in rows], [row for row, *_ in rows])
 
     def _seen_types(self) -> Any:

@@ -6,6 +6,7 @@ without members, which Parquet does not have.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
@@ -33,6 +34,8 @@ class Shape:
         self._members: dict[str, Shape] = {}
         self._is_odd = False
         """Whether an object has members that no column can have."""
+        self.is_infinite = False
+        """Whether a number is infinite: it may be one that is too large for floating-point numbers."""
 
     def see(self, values: Sequence[Any]) -> None:
         """Looks at values."""
@@ -41,9 +44,12 @@ class Shape:
         if int in types:
             numbers = [value for value in values if type(value) is int]
             self._low, self._high = min(self._low, *numbers), max(self._high, *numbers)
+        if float in types and (math.inf in values or -math.inf in values):
+            self.is_infinite = True
         if list in types:
             self._elements = self._elements or Shape()
             self._elements.see([element for value in values if type(value) is list for element in value])
+            self.is_infinite |= self._elements.is_infinite
         if dict in types:
             self._see_members([value for value in values if type(value) is dict])
 
@@ -55,7 +61,9 @@ class Shape:
         for name, values in members.items():
             self._is_odd = self._is_odd or len(self._members) > _MOST_MEMBERS or not _has_utf8(name)
             if not self._is_odd:
-                self._members.setdefault(name, Shape()).see(values)
+                shape = self._members.setdefault(name, Shape())
+                shape.see(values)
+                self.is_infinite |= shape.is_infinite
 
     def join(self, other: Shape) -> None:
         """Takes what another one has seen."""
@@ -117,6 +125,13 @@ class Shapes:
         for name in dict.fromkeys(name for row in rows for name in row):
             self.columns.setdefault(name, Shape()).see([row.get(name) for row in rows])
 
+    def too_large(self, rows: Sequence[Row], texts: Sequence[str]) -> int | None:
+        """The place of a row with a number that is too large for Arrow, such as 1e400, among those just seen."""
+        if not any(shape.is_infinite for shape in self.columns.values()):
+            return None
+        places = (at for at, text in enumerate(texts) if "Infinity" not in text)
+        return next((at for at in places if any(map(_is_infinite, rows[at].values()))), None)
+
     def join(self, other: Shapes) -> None:
         """Takes what another one has seen."""
         for name, shape in other.columns.items():
@@ -131,6 +146,12 @@ class Shapes:
 
     def _types(self) -> Iterable[tuple[str, pa.DataType | None]]:
         return ((name, shape.arrow()) for name, shape in self.columns.items())
+
+
+def _is_infinite(value: Any) -> bool:
+    if isinstance(value, list | dict):
+        return any(map(_is_infinite, value.values() if isinstance(value, dict) else value))
+    return isinstance(value, float) and math.isinf(value)
 
 
 def json_field(name: str) -> pa.Field:
