@@ -4,8 +4,9 @@
 //! Codes are taken in descending order of their lengths. A code that has a long enough substring in
 //! common with a code that stayed before is eliminated. Otherwise it stays, and its substrings are
 //! added to a suffix automaton. Each eliminated code goes to the code with the longest common
-//! substring among all that stay (if there are several such codes, the one that stayed first). So the time for each code is proportional to its
-//! length and does not depend on the number of codes that stay.
+//! substring among all that stay (if there are several such codes, the one that stayed first). So
+//! the time for each code is proportional to its length and does not depend on the number of codes
+//! that stay.
 //!
 //! One automaton of all codes would be far larger than any cache, and each character would cost a
 //! few cache misses. But most codes have no long substring in common with any other code. So codes
