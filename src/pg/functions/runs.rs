@@ -196,25 +196,23 @@ sql_function! {
                 let bytes = texts.iter().map(|text| text.len()).sum();
                 executor::one(executor_for(bytes), &mut found, |found, stop| {
                     let texts = [Some(&*texts[0]), Some(&*texts[1])].map(Option::unwrap_or_default);
-                    *found = Some(OfTwo::new(texts, tokenizer, least, stop)?);
+                    *found = Some(Located::new(texts, tokenizer, least, stop)?);
                     Ok(())
                 })?;
             }
-            Ok(found.unwrap_or_default())
+            Ok(OfTwo { found, context: PgMemoryContexts::new("neardup: ranges") })
         })
     }
 }
 
-/// The shared runs of two texts as rows.
-#[derive(Default)]
-struct OfTwo {
-    /// The runs, unless a text is NULL.
-    runs: Option<SharedRuns>,
+/// The shared runs of two texts.
+struct Located {
+    runs: SharedRuns,
     /// The places of the tokens of both texts.
     places: [Vec<Span>; 2],
 }
 
-impl OfTwo {
+impl Located {
     fn new(texts: [&str; 2], tokenizer: Tokenizer, least: usize, stop: &Stop) -> CoreResult<Self> {
         let (mut places, mut hashes) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
         let mut scratch = Scratch::default();
@@ -230,8 +228,16 @@ impl OfTwo {
             token_places(&own, of_texts, stop, &mut places[n])?;
             read_tokens(&Document::Text(own), of_texts, &mut scratch, &mut hashes[n], stop)?;
         }
-        Ok(Self { runs: Some(SharedRuns::new(hashes, least, stop)?), places })
+        Ok(Self { runs: SharedRuns::new(hashes, least, stop)?, places })
     }
+}
+
+/// The shared runs of two texts as rows.
+struct OfTwo {
+    /// `None` if a text is NULL.
+    found: Option<Located>,
+    /// The memory of the ranges that were returned last.
+    context: PgMemoryContexts,
 }
 
 impl Rows<3> for OfTwo {
@@ -240,12 +246,19 @@ impl Rows<3> for OfTwo {
     }
 
     fn next(&mut self) -> Result<Option<[Datum; 3]>> {
-        let Some(runs) = &mut self.runs else { return Ok(None) };
+        let Some(Located { runs, places }) = &mut self.found else { return Ok(None) };
         let Some(run) = runs.next(&BackendExecutor::single())? else { return Ok(None) };
         let span = |n: usize, first: u32| {
-            let places: &[Span] = &self.places[n];
+            let places: &[Span] = &places[n];
             range(&(places[first as usize].chars.start..places[(first + run.tokens - 1) as usize].chars.end))
         };
-        Ok(Some([span(0, run.left)?, span(1, run.right)?, Datum::from(run.tokens as i32)]))
+        // The server has copied the ranges before.
+        // SAFETY: nothing else is in this context.
+        unsafe { self.context.reset() };
+        // SAFETY: the closure only makes ranges.
+        let [left, right] = unsafe {
+            self.context.switch_to(|_| Ok::<_, SqlError>([span(0, run.left)?, span(1, run.right)?]))?
+        };
+        Ok(Some([left, right, Datum::from(run.tokens as i32)]))
     }
 }

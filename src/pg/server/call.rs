@@ -7,7 +7,7 @@ use std::ffi::CStr;
 use pgrx::fcinfo::{pg_getarg, pg_getarg_datum};
 use pgrx::{FromDatum, IntoDatum, PgSqlErrorCode, pg_sys};
 
-use super::error::{Result, SqlError};
+use super::error::{Result, SqlError, catch};
 use super::{encoding, settings};
 use neardup_core::allowance::Allowance;
 use neardup_core::memory;
@@ -295,6 +295,12 @@ pub(crate) unsafe fn is_on_disk(varlena: *const pg_sys::varlena) -> bool {
     }
 }
 
+// Declared without the guard of pgrx, which ends all sessions if the server has no memory for the
+// copy of an error about memory (`catch` leaves room for it).
+unsafe extern "C-unwind" {
+    fn pg_detoast_datum_packed(datum: *mut pg_sys::varlena) -> *mut pg_sys::varlena;
+}
+
 /// Returns the bytes of a text, bytea or similar value.
 ///
 /// # Safety
@@ -303,7 +309,10 @@ pub(crate) unsafe fn is_on_disk(varlena: *const pg_sys::varlena) -> bool {
 pub(crate) unsafe fn varlena_bytes<'a>(datum: pg_sys::Datum) -> &'a [u8] {
     // SAFETY: the caller's promise.
     unsafe {
-        let varlena = pg_sys::pg_detoast_datum_packed(datum.cast_mut_ptr());
+        let mut varlena: *mut pg_sys::varlena = datum.cast_mut_ptr();
+        if pgrx::varatt_is_1b_e(varlena) || pgrx::varatt_is_4b_c(varlena) {
+            varlena = catch(|| pg_detoast_datum_packed(varlena)).unwrap_or_else(|error| error.raise());
+        }
         std::slice::from_raw_parts(pgrx::vardata_any(varlena).cast(), pgrx::varsize_any_exhdr(varlena))
     }
 }

@@ -170,7 +170,10 @@ pub(crate) unsafe fn catch<T: Copy>(call: impl FnOnce() -> T) -> Result<T> {
         allocator::make_room_for_an_error();
         let error = pg_sys::CopyErrorData();
         pg_sys::FlushErrorState();
-        allocator::fill();
+        // Such an error still has to be reported; another one may be handled.
+        if (*error).sqlerrcode != PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY as i32 {
+            allocator::fill();
+        }
         Err(SqlError::Server(error))
     }
 }

@@ -1,10 +1,25 @@
 //! Converts values between Rust and the server: texts and arrays.
 
-use pgrx::{FromDatum, IntoDatum, PgSqlErrorCode, pg_sys, varlena};
+use std::ffi::{c_char, c_int};
+
+use pgrx::{FromDatum, PgSqlErrorCode, pg_sys};
 
 use super::encoding;
-use super::error::{Result, SqlError};
+use super::error::{Result, SqlError, catch};
 use neardup_core::memory;
+
+// Declared without the guards of pgrx: see `varlena_bytes`.
+unsafe extern "C-unwind" {
+    fn cstring_to_text_with_len(bytes: *const c_char, length: c_int) -> *mut pg_sys::text;
+    fn construct_array(
+        elements: *mut pg_sys::Datum,
+        count: c_int,
+        of: pg_sys::Oid,
+        length: c_int,
+        by_value: bool,
+        align: c_char,
+    ) -> *mut pg_sys::ArrayType;
+}
 
 /// Reads a value as the Rust type of its SQL type.
 ///
@@ -18,7 +33,7 @@ pub(crate) unsafe fn value<T: FromDatum>(datum: pg_sys::Datum) -> Option<T> {
 /// Makes a text in the server's encoding.
 pub(crate) fn text(text: &str) -> Result<pg_sys::Datum> {
     if encoding::is_utf8() {
-        return fits(text.len()).map(|()| varlena::rust_str_to_text_p(text).into_pg().into());
+        return bytea(text.as_bytes(), "the result");
     }
     c_text(&encoding::to_server(text)?)
 }
@@ -35,7 +50,10 @@ pub(crate) fn bytea(bytes: &[u8], what: &str) -> Result<pg_sys::Datum> {
     if bytes.len() > LARGEST - size_of::<i32>() {
         return Err(too_large(what));
     }
-    Ok(bytes.into_datum().unwrap_or(pg_sys::Datum::null()))
+    let (start, length) = (bytes.as_ptr().cast(), bytes.len() as i32);
+    // SAFETY: there are `length` bytes, which are copied; a text and a bytea are the same but for
+    // what the bytes mean.
+    Ok(unsafe { catch(|| cstring_to_text_with_len(start, length)) }?.into())
 }
 
 fn c_text(text: &std::ffi::CStr) -> Result<pg_sys::Datum> {
@@ -117,10 +135,8 @@ pub(crate) fn number_array(numbers: &[i64]) -> Result<pg_sys::Datum> {
     let elements = numbers.as_ptr().cast_mut().cast();
     // SAFETY: on the server's 64-bit machines a datum is the bigint itself; the numbers are only
     // read, and copied to an array in the current memory context.
-    Ok(unsafe {
-        pg_sys::construct_array(elements, count, pg_sys::INT8OID, 8, true, b'd' as std::ffi::c_char)
-    }
-    .into())
+    Ok(unsafe { catch(|| construct_array(elements, count, pg_sys::INT8OID, 8, true, b'd' as c_char)) }?
+        .into())
 }
 
 /// Makes a `uuid[]` of numbers.
@@ -136,11 +152,9 @@ pub(crate) fn uuid_array(numbers: &[u128]) -> Result<pg_sys::Datum> {
     elements.extend(uuids.iter().map(|uuid| pg_sys::Datum::from(uuid.as_ptr())));
     // SAFETY: a uuid is its bytes, which stay in place until they are copied; their number fits in
     // an int.
-    Ok(unsafe {
-        let (of, count) = (elements.as_mut_ptr(), elements.len() as i32);
-        pg_sys::construct_array(of, count, pg_sys::UUIDOID, 16, false, b'c' as std::ffi::c_char)
-    }
-    .into())
+    let (of, count) = (elements.as_mut_ptr(), elements.len() as i32);
+    // SAFETY: as above.
+    Ok(unsafe { catch(|| construct_array(of, count, pg_sys::UUIDOID, 16, false, b'c' as c_char)) }?.into())
 }
 
 /// Makes a `bytea[]`.
@@ -152,14 +166,15 @@ pub(crate) fn bytes_array(values: &[Vec<u8>]) -> Result<pg_sys::Datum> {
     }
     let mut elements: Vec<pg_sys::Datum> = Vec::new();
     memory::reserve(&mut elements, values.len(), "making an array")?;
-    let bytea = |bytes: &Vec<u8>| bytes.as_slice().into_datum().unwrap_or(pg_sys::Datum::null());
-    elements.extend(values.iter().map(bytea));
+    for bytes in values {
+        elements.push(bytea(bytes, "a value of an array")?);
+    }
     // SAFETY: the elements are of the type bytea; they are copied to an array in the current memory
     // context, which is at most `LARGEST` bytes, so that their number fits in an int.
     unsafe {
         let (count, of) = (elements.len() as i32, elements.as_mut_ptr());
         let align = pg_sys::TYPALIGN_INT as std::ffi::c_char;
-        let array = pg_sys::construct_array(of, count, pg_sys::BYTEAOID, -1, false, align);
+        let array = catch(|| construct_array(of, count, pg_sys::BYTEAOID, -1, false, align))?;
         elements.iter().for_each(|element| pg_sys::pfree(element.cast_mut_ptr()));
         Ok(array.into())
     }
