@@ -65,9 +65,11 @@ const DOORS: &[Door] = &[
     Door {
         call: "Query {",
         files: &[
+            "functions/near_runs.rs",
             "functions/report/documents.rs",
             "functions/suggest/labels.rs",
             "functions/suggest/pairs.rs",
+            "index/am/search_sets.rs",
             "into/measure.rs",
             "into/outcome.rs",
             "into/parts.rs",
@@ -82,6 +84,7 @@ const DOORS: &[Door] = &[
             "read/ranks.rs",
             "read/sample.rs",
             "read/source.rs",
+            "read/stream.rs",
         ],
     },
     Door { call: "Statement::new(", files: &["functions/internal.rs", "procedure/citus.rs"] },

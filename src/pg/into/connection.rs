@@ -326,8 +326,8 @@ impl Drop for Outcome {
     }
 }
 
-/// Returns the error that five characters name. A server can send any: the classes of success and of
-/// warnings are none of an error.
+/// Returns the error that five characters name. A server can send any: the classes of success and
+/// of warnings are none of an error.
 fn sqlstate(state: &str) -> Option<PgSqlErrorCode> {
     let characters: [u8; 5] = state.as_bytes().try_into().ok()?;
     let is_error = !matches!(&characters[..2], b"00" | b"01" | b"02");

@@ -132,7 +132,7 @@ fn read(table: &Table) -> Result<Option<KnownLog>> {
 /// Reports whether a value is not longer than what a call writes.
 fn is_short(value: Datum) -> bool {
     const MOST: usize = 1 << 20;
-    // SAFETY: a value of variable length, which may be stored elsewhere: its size stands in its
+    // SAFETY: a value of variable length, which may be stored elsewhere: its size is written in its
     // place.
     unsafe { pg_sys::toast_raw_datum_size(value) <= MOST }
 }

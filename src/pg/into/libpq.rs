@@ -2,8 +2,8 @@
 //!
 //! A function that waits within libpq hears neither a cancel nor a timeout while the other side is
 //! silent, and before version 16 all connections of the server's own modules do. The symbols are
-//! those of the library that `postgres_fdw` is linked with: whoever has a server of postgres_fdw has
-//! it, and neardup itself needs no further library.
+//! those of the library that `postgres_fdw` is linked with: whoever has a server of postgres_fdw
+//! has it, and neardup itself needs no further library.
 
 #![expect(non_snake_case, reason = "names of another library")]
 
@@ -44,8 +44,9 @@ macro_rules! functions {
             /// `library` is a loaded library that is linked with libpq.
             unsafe fn look_up(library: *mut c_void) -> Option<Self> {
                 $(
-                    // SAFETY: the caller's promise; a function of libpq has the type that libpq-fe.h
-                    // has declared since version 12, a pointer has the size of another one.
+                    // SAFETY: the caller's promise; a function of libpq has the type that
+                    // libpq-fe.h has declared since version 12, a pointer has the size of another
+                    // one.
                     let $name = unsafe {
                         let name = concat!(stringify!($name), "\0");
                         let found = pg_sys::lookup_external_function(library, name.as_ptr().cast());

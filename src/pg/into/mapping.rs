@@ -16,8 +16,8 @@ use crate::pg::server::error::{Result, SqlError};
 pub(super) struct Options {
     /// What libpq is told: keywords and values.
     told: Vec<(CString, CString)>,
-    /// Set if the user need not prove that it knows a password: a superuser, or a user whose mapping
-    /// a superuser has marked so.
+    /// Set if the user need not prove that it knows a password: a superuser, or a user whose
+    /// mapping a superuser has marked so.
     needs_no_password: bool,
 }
 

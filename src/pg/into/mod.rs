@@ -13,12 +13,12 @@
 //! [`parts`] takes the parts; [`groups`] takes those that other nodes join. [`outcome`] makes the
 //! tables that the caller named. [`reasons`] makes the error that says why a call ends, and
 //! [`refusal`] is an error that is raised once the tables of the call are dropped. [`retry`]
-//! repeats steps that failed because of a node, and [`connection`] is a request to a server with
-//! a deadline, by [`libpq`] and the options that a [`mapping`] has. [`update`] brings a finished result up to date by working tables that are [`kept`],
-//! in Citus as [`update_shards`] does. [`runs`] lists calls and what they left, by the logs that
-//! [`known_log`] reads, and [`clean`] drops it.
-//! [`estimate`] says beforehand what a call takes on each node, by [`measure`], which takes its
-//! steps on a sample.
+//! repeats steps that failed because of a node, and [`connection`] is a request to a server with a
+//! deadline, by [`libpq`] and the options that a [`mapping`] has. [`update`] brings a finished
+//! result up to date by working tables that are [`kept`], in Citus as [`update_shards`] does.
+//! [`runs`] lists calls and what they left, by the logs that [`known_log`] reads, and [`clean`]
+//! drops it. [`estimate`] says beforehand what a call takes on each node, by [`measure`], which
+//! takes its steps on a sample.
 //!
 //! Work runs as the caller with `pg_catalog` as the only schema of the search path, except for
 //! reading documents, which runs like any query of the caller.

@@ -1,10 +1,10 @@
 //! Tables that a call made, checked each time they are used.
 //!
 //! The owner of the schema can drop such a table and put another relation with its name in its
-//! place, and a table whose owner changed keeps its triggers, defaults, domains and indexes. Work on
-//! such a relation or table would run the functions of others as the caller. So each use looks up the
-//! table again, locks it, and accepts it only if it belongs to the caller and is exactly as it was
-//! made.
+//! place, and a table whose owner changed keeps its triggers, defaults, domains and indexes. Work
+//! on such a relation or table would run the functions of others as the caller. So each use looks
+//! up the table again, locks it, and accepts it only if it belongs to the caller and is exactly as
+//! it was made.
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};

@@ -139,9 +139,9 @@ impl Place {
         Ok(self.beside(format!("{kept}{tag}")))
     }
 
-    /// Returns the lock that a call holds, from which it follows without a look into the log whether
-    /// the call whose log is at this place is running. The server takes no object locks in the class
-    /// of relations, so it cannot collide with a lock of the server.
+    /// Returns the lock that a call holds, from which it follows without a look into the log
+    /// whether the call whose log is at this place is running. The server takes no object locks in
+    /// the class of relations, so it cannot collide with a lock of the server.
     pub(super) fn lock(&self) -> SessionLock {
         let namespace = u64::from(self.namespace.to_u32());
         let number = hash::mix(hash::hash_bytes(self.name.as_bytes()) ^ hash::mix(namespace)) as u32;

@@ -94,8 +94,8 @@ pub(super) fn is_there(table: Oid, docs: Oid) -> Result<bool> {
     Ok(can_be_ours(table) && catalog::depends(table, docs).holds()?)
 }
 
-/// Checks that the tables belong to the job of this relation, and not to that of another one, as the
-/// registry of a restored dump may say.
+/// Checks that the tables belong to the job of this relation, and not to that of another one, as
+/// the registry of a restored dump may say.
 pub(super) fn check(job: &Job, tables: &Tables) -> Result<()> {
     let (docs, shown) = (job.relation.oid, &job.relation.shown);
     let all: Vec<Oid> = tables.all().map(|table| table.oid).collect();

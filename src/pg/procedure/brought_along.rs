@@ -1,6 +1,6 @@
 //! What a relation brings along that is code, or may be: read from the catalogues, so that nothing
-//! of it runs. The functions of the server that return the expressions of an index, its predicate or
-//! the key of partitions are not called: they compute what looks constant.
+//! of it runs. The functions of the server that return the expressions of an index, its predicate
+//! or the key of partitions are not called: they compute what looks constant.
 
 use pgrx::pg_sys::{self, Datum, Oid};
 
@@ -37,8 +37,8 @@ pub(super) struct Brought {
 /// # Safety
 /// The relation is open and locked.
 pub(super) unsafe fn of(relation: pg_sys::Relation) -> Brought {
-    // SAFETY: the caller's promise: an open relation has its row of the catalogue; lists of OIDs, or
-    // null.
+    // SAFETY: the caller's promise: an open relation has its row of the catalogue; lists of OIDs,
+    // or null.
     unsafe {
         let class = &*(*relation).rd_rel;
         let oid = (*relation).rd_id;
@@ -270,8 +270,8 @@ pub(crate) fn code_of_others(index: Oid, trusted: Oid) -> Option<String> {
     const BY_DEPENDER: Oid = Oid::from_u32(2673);
     // SAFETY: reads roles.
     let is_trusted = |owner: Oid| owner == trusted || unsafe { pg_sys::superuser_arg(owner) };
-    // SAFETY: a catalogue with an index of these columns; rows have these fields, and are read before
-    // the scan goes on.
+    // SAFETY: a catalogue with an index of these columns; rows have these fields, and are read
+    // before the scan goes on.
     unsafe {
         let table = pg_sys::table_open(DEPENDENCIES, pg_sys::AccessShareLock as i32);
         let mut keys = [pg_sys::ScanKeyData::default(); 2];

@@ -1,5 +1,5 @@
-//! The form in which a procedure makes a table: its kind, its indexes by their definitions, and what
-//! its owner may add.
+//! The form in which a procedure makes a table: its kind, its indexes by their definitions, and
+//! what its owner may add.
 
 use pgrx::pg_sys::{self, Oid};
 

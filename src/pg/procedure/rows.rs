@@ -1,6 +1,6 @@
-//! Reads all rows of a table without a query. The owner of a table that others read, such as the log
-//! of a call, may change it at any time, and what the planner finds with it would run as the reader:
-//! here nothing is planned. Nothing of the table but its stored rows is looked at.
+//! Reads all rows of a table without a query. The owner of a table that others read, such as the
+//! log of a call, may change it at any time, and what the planner finds with it would run as the
+//! reader: here nothing is planned. Nothing of the table but its stored rows is looked at.
 
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgSqlErrorCode, check_for_interrupts};

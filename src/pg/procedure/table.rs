@@ -144,8 +144,8 @@ impl Table {
     }
 
     /// Returns what distinguishes the table from one of this form with these columns, in any order,
-    /// as the end of a sentence about it; `None` if it is as it was made, so that it may be named in
-    /// a statement.
+    /// as the end of a sentence about it; `None` if it is as it was made, so that it may be named
+    /// in a statement.
     pub(crate) fn differs(&self, form: &Form, columns: &[(&str, Oid)]) -> Option<String> {
         if self.kind != form.kind || self.is_partition != form.is_partition {
             return Some("it is another kind of relation".to_owned());

@@ -68,8 +68,8 @@ impl Kind {
     }
 }
 
-/// Returns the kind of the sketches of a type, or `None` if it is not one of the two sketch types of
-/// this extension, in any schema.
+/// Returns the kind of the sketches of a type, or `None` if it is not one of the two sketch types
+/// of this extension, in any schema.
 fn sketches(of: pg_sys::Oid) -> Option<SketchKind> {
     [SketchKind::Minhash, SketchKind::Simhash].into_iter().find(|kind| is_type(of, kind.type_name()))
 }

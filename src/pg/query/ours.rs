@@ -1,6 +1,6 @@
 //! Which objects are of this library: known by their OID and by their shape, which only a superuser
-//! can give, and never by a name alone. The owner of the extension, who may be an ordinary role, can
-//! add any object of any name to it.
+//! can give, and never by a name alone. The owner of the extension, who may be an ordinary role,
+//! can add any object of any name to it.
 
 use pgrx::pg_sys::{self, Oid};
 
@@ -15,7 +15,8 @@ pub(crate) fn is_function_of(extension: Oid, function: Oid) -> bool {
 }
 
 /// Reports whether a type is the one that this library calls `name`: a type of variable length,
-/// passed by reference, which is read by this library's function, and is a member of this extension.
+/// passed by reference, which is read by this library's function, and is a member of this
+/// extension.
 pub(crate) fn is_type(of: Oid, name: &str) -> bool {
     // SAFETY: any OID may be looked up; the row is read before it is released. The name of an
     // extension is null or a C string.

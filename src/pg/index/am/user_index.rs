@@ -117,9 +117,10 @@ impl Named {
 }
 
 impl Opened {
-    /// Fails if the index has expressions or a predicate with code of others than the server and the
-    /// owner of the table, or of the owner, who is not the user: an index that changed hands keeps
-    /// its expressions, and whoever looks after indexes is not to run what their owners wrote.
+    /// Fails if the index has expressions or a predicate with code of others than the server and
+    /// the owner of the table, or of the owner, who is not the user: an index that changed hands
+    /// keeps its expressions, and whoever looks after indexes is not to run what their owners
+    /// wrote.
     pub(crate) fn check_code(&self, call: &str) -> Result<()> {
         // SAFETY: open relations.
         let (index, owner) = unsafe { ((*self.index.relation()).rd_id, (*(*self.table).rd_rel).relowner) };

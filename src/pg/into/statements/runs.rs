@@ -88,8 +88,8 @@ pub(crate) fn drop(name: &str, is_foreign: bool) -> Statement {
     Statement::new(format!("DROP {foreign}TABLE {name}"))
 }
 
-/// Returns, as JSON, the names of the role's own working tables of a call on a server. The token has
-/// hexadecimal digits.
+/// Returns, as JSON, the names of the role's own working tables of a call on a server. The token
+/// has hexadecimal digits.
 pub(crate) fn names_there(run: &str) -> String {
     format!(
         "SELECT COALESCE(pg_catalog.jsonb_agg(t.full_name), '[]'::pg_catalog.jsonb)::pg_catalog.text FROM ({}) t \
@@ -108,8 +108,8 @@ pub(crate) fn workers(ask: &str) -> Result<Statement> {
     .with([text(ask)?]))
 }
 
-/// Drops those tables of a call on a worker that the coordinator does not know and that belong to one
-/// of these roles.
+/// Drops those tables of a call on a worker that the coordinator does not know and that belong to
+/// one of these roles.
 pub(crate) fn drop_there(run: &str, owners: &[String]) -> String {
     let tables = tables("0").replace("(_[0-9]{1,5})?", "(_[0-9]{1,12})?");
     let owners: Vec<String> = owners.iter().map(|owner| literal(owner)).collect();

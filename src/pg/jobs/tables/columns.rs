@@ -41,8 +41,8 @@ impl Kind {
 }
 
 impl Table {
-    /// Returns what distinguishes the table from the one that a job makes, where `id` is the type of
-    /// ids; `None` if it is as it was made.
+    /// Returns what distinguishes the table from the one that a job makes, where `id` is the type
+    /// of ids; `None` if it is as it was made.
     pub(crate) fn differs_from_job(&self, kind: Kind, id: Oid) -> Option<String> {
         self.differs(&kind.form(), &kind.typed_columns(id))
     }
