@@ -31,8 +31,16 @@ const BLOCK: Layout = match Layout::from_size_align(64 << 10, 16) {
     Err(_) => unreachable!(),
 };
 
+/// A block for what the server needs to report an error: a memory context that has grown asks for
+/// a megabyte at once, and for no less.
+const FOR_ERRORS: Layout = match Layout::from_size_align(3 << 19, 16) {
+    Ok(layout) => layout,
+    Err(_) => unreachable!(),
+};
+
 struct Reserve {
     blocks: [AtomicPtr<u8>; BLOCKS],
+    for_errors: AtomicPtr<u8>,
     held: AtomicUsize,
     /// Set if a large block was requested since memory was last given back.
     had_large: AtomicBool,
@@ -44,13 +52,19 @@ const LARGE: usize = 1 << 20;
 #[global_allocator]
 static RESERVE: Reserve = Reserve {
     blocks: [const { AtomicPtr::new(null_mut()) }; BLOCKS],
+    for_errors: AtomicPtr::new(null_mut()),
     held: AtomicUsize::new(0),
     had_large: AtomicBool::new(false),
 };
 
-/// Fills the reserve as far as memory allows. If the reserve is full, this costs one load. Called
-/// at the start of every call.
+/// Fills the reserve as far as memory allows. If the reserve is full, this costs two loads.
+/// Called at the start of every call.
 pub(crate) fn fill() {
+    if RESERVE.for_errors.load(Ordering::Relaxed).is_null() {
+        // SAFETY: the size is not 0. Nothing is written to the block, so that it takes addresses
+        // only.
+        RESERVE.for_errors.store(unsafe { System.alloc(FOR_ERRORS) }, Ordering::Release);
+    }
     if RESERVE.held.load(Ordering::Relaxed) < BLOCKS {
         for place in &RESERVE.blocks {
             if place.load(Ordering::Relaxed).is_null() {
@@ -71,6 +85,11 @@ pub(crate) fn fill() {
 /// Gives up half of the reserve, for what the server needs to report an error: if it got no memory
 /// for that, it would end all sessions. The next call fills the reserve again.
 pub(crate) fn make_room_for_an_error() {
+    let block = RESERVE.for_errors.swap(null_mut(), Ordering::Acquire);
+    if !block.is_null() {
+        // SAFETY: allocated in `fill` with this layout, and the swap gave it to us alone.
+        unsafe { System.dealloc(block, FOR_ERRORS) };
+    }
     while RESERVE.held.load(Ordering::Relaxed) > BLOCKS / 2 && RESERVE.give_up_one() {}
 }
 

@@ -1,6 +1,7 @@
 //! The outermost frame of every function that the server calls. It turns panics and errors that
 //! unwind the function into errors of the server.
 
+use std::ffi::{c_int, c_void};
 use std::fmt::{self, Display};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -16,6 +17,17 @@ use super::{allocator, encoding, panics};
 unsafe extern "C-unwind" {
     fn ThrowErrorData(error: *mut pg_sys::ErrorData);
     fn ReThrowError(error: *mut pg_sys::ErrorData);
+    fn geterrcode() -> c_int;
+}
+
+/// Called by the server for each message, before an error jumps. Whoever catches an error copies it
+/// first: without memory for the copy the next error would follow, until the server gives up and
+/// ends all sessions.
+unsafe extern "C-unwind" fn make_room(_: *mut c_void) {
+    // SAFETY: the server is reporting a message.
+    if unsafe { geterrcode() } == PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY as c_int {
+        allocator::make_room_for_an_error();
+    }
 }
 
 /// Runs the body of a function that the server calls. Panics and the server's own errors unwind the
@@ -59,9 +71,14 @@ pub(crate) unsafe fn guard<T>(body: impl FnOnce() -> Result<T>) -> T {
     allocator::fill();
     settled();
     // SAFETY: the caller's promise; nothing in this frame has to be dropped, either, when the
-    // server jumps over it.
+    // server jumps over it. The server restores its stack of contexts when it jumps.
     unsafe {
+        let previous = pg_sys::error_context_stack;
+        let mut context =
+            pg_sys::ErrorContextCallback { previous, callback: Some(make_room), arg: std::ptr::null_mut() };
+        pg_sys::error_context_stack = &raw mut context;
         let result = pgrx_extern_c_guard(ended);
+        pg_sys::error_context_stack = previous;
         settled();
         match result {
             Ok(value) => return value,
