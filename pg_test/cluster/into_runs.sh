@@ -135,10 +135,10 @@ expect 'it is cleaned when it does not run' t "$(q -c "SELECT neardup_into_clean
 # A server that accepts connections and says nothing. Only a role's own calls connect to it, and they end when they are told to.
 python3 - "$server/silent" <<'PYTHON' &
 import socket, sys, time
-listening = [socket.socket() for _ in range(1)]
-listening[0].bind(("127.0.0.1", 0))
-listening[0].listen(50)
-open(sys.argv[1], "w").write(str(listening[0].getsockname()[1]))
+listening = socket.socket()
+listening.bind(("127.0.0.1", 0))
+listening.listen(50)
+open(sys.argv[1], "w").write(str(listening.getsockname()[1]))
 time.sleep(600)
 PYTHON
 silent=$!
@@ -163,6 +163,41 @@ within 'ERROR:  57014' "SELECT count(*) FROM near_duplicates_into_plan('quiet', 
 expect 'without a limit of its own, the list says who was silent' 1 "$(timeout 60 psql -XqAt -c 'SELECT count(*) FROM neardup_into_runs()' 2>&1 | grep -c 'NOTICE:  neardup_into_runs: server "silent" did not say what it has: server "silent" is not reached: it has not taken the connection within')"
 kill $silent
 q -c 'DROP TABLE silent_log, quiet' -c 'SET client_min_messages = warning' -c 'DROP SERVER silent CASCADE'
+
+# A server that answers anything: what it says is an error that names it, and not a defect of ours.
+python3 - "$server/liar" <<'PYTHON' &
+import socket, struct, sys
+def message(kind, body): return kind + struct.pack("!i", len(body) + 4) + body
+ready = message(b"Z", b"I")
+row = message(b"T", struct.pack("!h", 1) + b"x\0" + struct.pack("!ihihih", 0, 0, 25, -1, -1, 0)) + message(b"D", struct.pack("!hi", 1, 4) + b"{[]}")
+listening = socket.socket()
+listening.bind(("127.0.0.1", 0))
+listening.listen(5)
+open(sys.argv[1], "w").write(str(listening.getsockname()[1]))
+while True:
+    one, _ = listening.accept()
+    while True:
+        began = one.recv(65536)
+        if struct.unpack("!i", began[4:8])[0] not in (80877103, 80877104): break
+        one.sendall(b"N")
+    one.sendall(message(b"R", struct.pack("!i", 0)) + ready)
+    if one.recv(65536): one.sendall(row + message(b"C", b"SELECT 1\0") + ready)
+    one.recv(1)
+    one.close()
+PYTHON
+liar=$!
+until [[ -s $server/liar ]]; do sleep 0.1; done
+q <<SQL
+SET client_min_messages = warning;
+CREATE SERVER liar FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '127.0.0.1', port '$(<"$server/liar")', dbname 'x', extensions 'neardup');
+CREATE USER MAPPING FOR PUBLIC SERVER liar OPTIONS (user 'x', password 'y');
+CREATE TABLE liar_log (step int PRIMARY KEY, name text, rows bigint, started timestamptz, finished timestamptz, about jsonb);
+INSERT INTO liar_log VALUES (0, 'arguments', 0, now(), now(), '{"token": "0123456789ab", "pairs": "public.liar", "servers": [{"name": "liar", "schema": "public"}]}');
+SQL
+expect_error 'an answer that is no JSON' 08P01 'server "liar" answered what neardup does not ask for' 'SELECT * FROM neardup_into_runs()'
+expect_error 'and for the clean-up' 08P01 'server "liar" answered what neardup does not ask for' "SELECT neardup_into_clean('0123456789ab')"
+kill $liar
+q -c 'DROP TABLE liar_log' -c 'SET client_min_messages = warning' -c 'DROP SERVER liar CASCADE'
 
 # A server that does not answer.
 stop candidates "'docs', 0.8, 'another', id_column => 'id'"

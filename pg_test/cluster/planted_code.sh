@@ -240,6 +240,22 @@ shown="SELECT frequent_signatures, frequent_rows FROM tools.signature_index_stat
 expect 'statistics for a role that may not read the column' '|{9}' "$(q -U mon -c "$shown")"
 expect 'and for one that may' '{42}|{9}' "$(q -c 'GRANT SELECT (k) ON att.v TO mon' && q -U mon -c "$shown")"
 
+# --- Types ---
+
+# The owner of the extension, an ordinary role, adds a type of a name that is ours: it is none of ours.
+q -c 'CREATE ROLE own LOGIN' -c 'CREATE DATABASE own OWNER own'
+expect 'an enum that is called as a sketch is read as text' '1|2|1' "$(q -d own -U own <<'SQL'
+CREATE SCHEMA s1;
+CREATE EXTENSION neardup SCHEMA s1;
+CREATE SCHEMA s9;
+CREATE TYPE s9.minhash_sketch AS ENUM ('a', 'b');
+ALTER EXTENSION neardup ADD TYPE s9.minhash_sketch;
+CREATE TABLE s9.d (id int PRIMARY KEY, body s9.minhash_sketch);
+INSERT INTO s9.d VALUES (1, 'a'), (2, 'a'), (3, 'b');
+SELECT * FROM s1.near_duplicates('s9.d', 0.8, text_column => 'body', method => 'minhash');
+SQL
+)"
+
 # --- The catalogues ---
 
 expect 'each catalogue that refers to relations is one of those that are tried, or carries no code' '' "$(q <<'SQL'
