@@ -262,7 +262,7 @@ expect 'each catalogue that refers to relations is one of those that are tried, 
 SELECT fktable FROM pg_get_catalog_foreign_keys() WHERE pktable = 'pg_class'::regclass
 EXCEPT SELECT unnest('{pg_attrdef, pg_attribute, pg_class, pg_constraint, pg_foreign_table, pg_index, pg_inherits, pg_partitioned_table, pg_policy,
     pg_publication_rel, pg_rewrite, pg_statistic, pg_statistic_ext, pg_trigger, pg_type}'::regclass[])
-EXCEPT SELECT unnest('{pg_sequence, pg_subscription_rel, pg_depend, pg_description, pg_extension, pg_init_privs, pg_seclabel, pg_shdescription, pg_shseclabel}'::regclass[])
+EXCEPT SELECT unnest('{pg_sequence, pg_subscription_rel, pg_depend, pg_description, pg_extension, pg_init_privs, pg_seclabel, pg_shdepend, pg_shdescription, pg_shseclabel}'::regclass[])
 SQL
 )"
 finish
