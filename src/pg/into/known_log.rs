@@ -59,6 +59,14 @@ struct About {
     update: Option<String>,
 }
 
+/// What is read of the last row.
+struct LastRow {
+    step: i32,
+    name: Option<String>,
+    rows: Option<i64>,
+    noted: Option<i64>,
+}
+
 #[derive(Debug, Deserialize)]
 struct Named {
     name: String,
@@ -91,22 +99,24 @@ fn read(table: &Table) -> Result<Option<KnownLog>> {
     }
     let Some(place) = Place::of(table.oid)? else { return Ok(None) };
     let mut first: Option<(About, Option<i64>)> = None;
-    let mut last: Option<(i32, Option<String>, Option<i64>, Option<i64>)> = None;
+    let mut last: Option<LastRow> = None;
     let columns = ["step", "name", "rows", "started", "finished", "about"];
     table.each_row(columns, |[step, name, rows, started, finished, about]| {
         let Some(step) = step.map(|step| step.value() as i32) else { return Ok(()) };
         if step == 0 && first.is_none() {
-            let about = about.and_then(|about| json(about));
+            let about = about.and_then(json);
             first = about.map(|about| (about, started.map(|time| time.value() as i64)));
         }
-        if last.as_ref().is_none_or(|(known, ..)| *known <= step) {
+        if last.as_ref().is_none_or(|known| known.step <= step) {
             let name = name.filter(|&name| is_short(name)).map(read_text).transpose()?;
             let [rows, noted] = [rows, finished].map(|number| number.map(|number| number.value() as i64));
-            last = Some((step, name.map(|name| name.into_owned()), rows, noted));
+            last = Some(LastRow { step, name: name.map(|name| name.into_owned()), rows, noted });
         }
         Ok(())
     })?;
-    let (Some((about, started)), Some((step, name, rows, noted))) = (first, last) else { return Ok(None) };
+    let (Some((about, started)), Some(LastRow { step, name, rows, noted })) = (first, last) else {
+        return Ok(None);
+    };
     if !is_token(&about.token) {
         return Ok(None);
     }

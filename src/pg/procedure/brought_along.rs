@@ -209,7 +209,7 @@ unsafe fn index(oid: Oid, columns: &[pg_sys::FormData_pg_attribute]) -> Index {
         };
         let expressions = attribute(cache, row, pg_sys::Anum_pg_index_indexprs);
         let predicate = attribute(cache, row, pg_sys::Anum_pg_index_indpred);
-        let is_usual = class.relam == Oid::from(pg_sys::BTREE_AM_OID)
+        let is_usual = class.relam == pg_sys::BTREE_AM_OID
             && form.indnatts == form.indnkeyatts
             && !form.indisexclusion
             && form.indisvalid

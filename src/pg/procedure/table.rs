@@ -170,7 +170,7 @@ impl Table {
         }
         let is_other = |index: &&Index| {
             let is_ours = form.indexes.iter().any(|of| index.is(of, |number| self.column_name(number)));
-            !is_ours && !(form.may_grow && index.is_plain())
+            !(is_ours || form.may_grow && index.is_plain())
         };
         if let Some(index) = self.brought.indexes.iter().find(is_other) {
             return Some(format!("it has the index {}", index.name));
