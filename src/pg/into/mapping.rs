@@ -34,11 +34,11 @@ impl Options {
             let wrapper = wrapper.filter(|&wrapper| c_string((*wrapper).fdwname) == "postgres_fdw");
             let Some(wrapper) = wrapper else { return Err(missing(name)) };
             let user = pg_sys::GetUserId();
+            check_mapping(name)?;
             if !may_use((*server).serverid) {
                 let message = format!("permission denied for foreign server {name}");
                 return Err(SqlError::new(PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE, message));
             }
-            check_mapping(name)?;
             let mapping = pg_sys::GetUserMapping(user, (*server).serverid);
             let known = Known::read(libpq);
             let mut told: Vec<(CString, CString)> = Vec::new();
