@@ -299,7 +299,7 @@ SQL
 stop 'plants' routes_2
 q -c "CREATE FUNCTION evil() RETURNS trigger LANGUAGE plpgsql AS \$\$BEGIN RAISE 'planted'; END\$\$" -c 'ALTER FUNCTION evil() OWNER TO mallory'
 q -c "CREATE TRIGGER evil BEFORE INSERT ON $part FOR EACH ROW EXECUTE FUNCTION evil()"
-expect_error 'a trigger' 55000 'has triggers, which near_duplicates_into made none of' "CALL $into)"
+expect_error 'a trigger' 55000 'it has the trigger evil, which runs a function of mallory' "CALL $into)"
 q -c "DROP TRIGGER evil ON $part" -c "ALTER TABLE $part OWNER TO mallory"
 expect_error 'another owner' 55000 'is none of this role' "CALL $into)"
 q -c "ALTER TABLE $part OWNER TO postgres" -c "CREATE INDEX planted ON $part ((lower(part::text)))"
