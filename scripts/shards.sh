@@ -28,7 +28,7 @@ ${2:-}"
     done
     workers+=("$(private_dir)")
     server_in "${workers[-1]}"
-    q -c 'SET client_min_messages = warning' -c 'CREATE EXTENSION neardup' -c 'CREATE EXTENSION postgres_fdw' -c 'CREATE EXTENSION dblink'
+    q -c 'SET client_min_messages = warning' -c 'CREATE EXTENSION neardup' -c 'CREATE EXTENSION postgres_fdw'
     for n in $(seq "$shards"); do
         q -v n="$n" -v host="${workers[n - 1]}" <<'SQL'
 CREATE SERVER :"n" FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host :'host', port '5432', dbname 'documents', extensions 'neardup');

@@ -153,7 +153,7 @@ q -c "TRUNCATE base, docs" -c "INSERT INTO base SELECT n, n::text, (SELECT strin
     FROM generate_series(1, 10000) n" -c 'INSERT INTO docs SELECT id, body FROM base' -c 'ANALYZE base' -c 'CREATE ROLE app LOGIN' -c 'CREATE SCHEMA work AUTHORIZATION app' \
     -c 'GRANT SELECT ON docs, base TO app' -c 'GRANT USAGE ON FOREIGN SERVER "1", "2", "3" TO app'
 for n in 1 2 3; do
-    # A role without a password is nobody to dblink.
+    # A role without a password is nobody to a server.
     as_server sed -i '1i local all app scram-sha-256' "${workers[n - 1]}/data/pg_hba.conf"
     far "$n" <<SQL
 CREATE EXTENSION pg_stat_statements;
