@@ -6,7 +6,6 @@ use std::num::NonZeroU64;
 
 use pgrx::IntoDatum;
 use pgrx::pg_sys::{self, Datum, Oid};
-use serde::de::DeserializeOwned;
 
 use super::arguments::{CallArguments, InParts, JoinArguments};
 use super::columns::Types;
@@ -19,7 +18,6 @@ use super::statements::{citus, citus_catalog, estimate as statements};
 use crate::into::estimate::{Estimate, Layout, NodeWork, estimate};
 use crate::pg::functions::near_duplicates_plan::plan;
 use crate::pg::procedure::citus as spreading;
-use crate::pg::procedure::statement::Statement;
 use crate::pg::query::Query;
 use crate::pg::query::as_user::{Extension, as_user};
 use crate::pg::read::sample::{Hash, Sample};
@@ -27,7 +25,7 @@ use crate::pg::request::Request;
 use crate::pg::request::at_least_one;
 use crate::pg::request::form::{Argument, KeptArguments, NEAR_DUPLICATES_INTO_PLAN, Named};
 use crate::pg::server::call::{Call, sql_function};
-use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::error::Result;
 use crate::pg::server::set_returning::{self, Rows};
 use crate::pg::server::values;
 
@@ -164,19 +162,12 @@ fn whole(request: &Request, sample: Sample, (caller, docs): (Oid, Oid)) -> Resul
     Ok(Plan::new(estimate, names, planned.run.account.documents))
 }
 
-/// Reads what a statement returns as JSON.
-fn read<T: DeserializeOwned>(statement: &Statement) -> Result<T> {
-    let json = statement.text()?;
-    serde_json::from_str(json.as_deref().unwrap_or("[]"))
-        .map_err(|error| SqlError::new(pgrx::PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, error.to_string()))
-}
-
 /// Returns the names of the nodes besides this server, and where the steps run.
 fn layout(asked: &JoinArguments, in_parts: &InParts, measured: &Measured) -> Result<(Vec<String>, Layout)> {
     if !in_parts.servers.is_empty() {
         let names: Vec<String> = in_parts.servers.iter().map(|server| server.name.clone()).collect();
         let of: BTreeMap<u32, String> =
-            read::<Vec<(u32, String)>>(&statements::servers_of_partitions(asked.docs))?.into_iter().collect();
+            statements::servers_of_partitions(asked.docs).json::<Vec<(u32, String)>>()?.into_iter().collect();
         let mut shares = vec![0.0; names.len()];
         for (partition, count) in measured.of_partitions() {
             let server = of.get(&partition.to_u32()).and_then(|of| names.iter().position(|name| name == of));
@@ -189,7 +180,7 @@ fn layout(asked: &JoinArguments, in_parts: &InParts, measured: &Measured) -> Res
     if in_parts.citus.is_none() {
         return Ok((Vec::new(), Layout::Here));
     }
-    let nodes: Vec<(String, i64, bool)> = read(&statements::nodes_of_shards(asked.docs))?;
+    let nodes: Vec<(String, i64, bool)> = statements::nodes_of_shards(asked.docs).json()?;
     let working = nodes.iter().filter(|node| node.2).count().max(1) as f64;
     let shares = shares(nodes.iter().map(|node| node.1));
     let layout =
@@ -210,7 +201,7 @@ fn shares_of_nodes(docs: Oid) -> Result<Vec<(String, f64)>> {
     if !spreading::is_there().holds()? || !citus::is_known(docs).holds()? {
         return Ok(Vec::new());
     }
-    let nodes: Vec<(String, i64, bool)> = read(&statements::nodes_of_shards(docs))?;
+    let nodes: Vec<(String, i64, bool)> = statements::nodes_of_shards(docs).json()?;
     let shares = shares(nodes.iter().map(|node| node.1));
     Ok(nodes.into_iter().map(|node| node.0).zip(shares).collect())
 }

@@ -106,34 +106,27 @@ fn all(caller: Oid) -> Result<Vec<Run>> {
     for tables in statements::all_tables(in_citus).json::<Vec<Tables>>()? {
         check_for_interrupts!();
         let Tables { run, owner, tables, bytes, parts } = tables;
-        let known = match runs.iter().position(|known| known.run == run && known.owner == owner) {
+        let place = match runs.iter().position(|known| known.run == run && known.owner == owner) {
             Some(n) => n,
             None => {
                 runs.push(Run { run, owner, status: Some(LEFT.to_owned()), ..Run::default() });
                 runs.len() - 1
             }
         };
-        let known = &mut runs[known];
+        let known = &mut runs[place];
         (known.tables, known.bytes) = (tables, bytes);
-        if let (Some(parts), Some(log)) = (parts, logs.get(known.place(&logs))) {
+        // The calls with a log come first, in the order of the logs.
+        if let (Some(parts), Some(log)) = (parts, logs.get(place)) {
             known.parts = parts_done(Oid::from(parts), log)?;
         }
     }
     let own: Vec<&KnownLog> = logs.iter().filter(|log| log.owner == caller).collect();
-    let mut others = on_servers(&own, &runs)?;
+    let mut others = on_servers(&own)?;
     if in_citus {
         others.extend(on_workers(&runs)?);
     }
     runs.extend(others);
     Ok(runs)
-}
-
-impl Run {
-    /// Returns the place of the log of the call.
-    fn place(&self, logs: &[KnownLog]) -> usize {
-        let is_it = |log: &KnownLog| log.token == self.run && role_name(log.owner) == self.owner;
-        logs.iter().position(is_it).unwrap_or(usize::MAX)
-    }
 }
 
 /// Counts the parts of the step of a call that are done, in a table of the same owner.
@@ -183,7 +176,7 @@ pub(super) fn tell(node: &str, message: &str) {
 }
 
 /// Asks the servers that the caller's own logs name.
-fn on_servers(own: &[&KnownLog], known: &[Run]) -> Result<Vec<Run>> {
+fn on_servers(own: &[&KnownLog]) -> Result<Vec<Run>> {
     let requests = Requests::default();
     let servers: BTreeSet<&str> = own.iter().flat_map(|log| log.servers.iter().map(String::as_str)).collect();
     let mut runs = Vec::new();
@@ -195,9 +188,7 @@ fn on_servers(own: &[&KnownLog], known: &[Run]) -> Result<Vec<Run>> {
                 // The role there may have another name.
                 let of = |tables: &Tables| {
                     let log = own.iter().find(|log| log.token == tables.run)?;
-                    let run =
-                        known.iter().find(|run| run.run == log.token && run.owner == role_name(log.owner))?;
-                    Some((run.status.clone()?, run.pairs.clone()))
+                    Some((log.status.to_owned(), log.pairs.clone()))
                 };
                 runs.extend(there(server, tables, of));
             }

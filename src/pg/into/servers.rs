@@ -4,14 +4,13 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use pgrx::pg_sys;
 use pgrx::{PgSqlErrorCode, check_for_interrupts};
 use serde::{Deserialize, Serialize};
 
 use super::connection::{self, Fault};
 use super::mapping::NO_MAPPING;
 use super::statements::remote;
-use crate::pg::procedure::statement::{Statement, read_text};
+use crate::pg::procedure::statement::Statement;
 use crate::pg::query::as_user::Extension;
 use crate::pg::query::names::quote_identifier;
 use crate::pg::request::example::literal;
@@ -39,9 +38,7 @@ pub(super) struct KnownServer {
 impl Server {
     /// Reads the servers that a statement returns as JSON.
     pub(super) fn all(statement: &Statement) -> Result<Vec<KnownServer>> {
-        let Some([Some(json)]) = statement.row([pg_sys::TEXTOID])? else { return Ok(Vec::new()) };
-        serde_json::from_str(&read_text(json)?)
-            .map_err(|error| SqlError::new(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, error.to_string()))
+        statement.json()
     }
 
     /// Returns the servers that were found. Fails unless all of them are declared to have the

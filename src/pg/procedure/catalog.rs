@@ -8,10 +8,7 @@ use crate::pg::server::error::Result;
 
 /// Returns the name of a role, quoted for SQL text.
 pub(crate) fn role(oid: Oid) -> Result<String> {
-    // SAFETY: any OID may be looked up; the result is null if there is no such role.
-    let name = unsafe { pg_sys::GetUserNameFromId(oid, true) };
-    // SAFETY: a C string.
-    if name.is_null() { Ok(oid.to_u32().to_string()) } else { quote_identifier(&unsafe { c_string(name) }) }
+    role_name(oid).map_or_else(|| Ok(oid.to_u32().to_string()), |name| quote_identifier(&name))
 }
 
 /// Returns the name of a role, or `None` if there is no such role.
