@@ -25,8 +25,8 @@ version=$(sed -n '/^version = "\(.*\)"/ { s//\1/p; q }' "$project/Cargo.toml")
 if [[ -z ${NEARDUP_WORK:-} ]]; then
     expect 'what is in it' "$({
         echo "./usr/lib/postgresql/$pg/lib/neardup.so"
-        for file in neardup.control "neardup--$version.sql" "$project"/sql/upgrades/neardup--*--*.sql; do
-            echo "./usr/share/postgresql/$pg/extension/${file##*/}"
+        for file in neardup.control "neardup--$version.sql"; do
+            echo "./usr/share/postgresql/$pg/extension/$file"
         done
     } | sort)" "$(dpkg-deb --fsys-tarfile "$deb" | tar -t | grep -v -e '/$' -e '^./usr/share/doc/' -e '^./usr/share/lintian/' | sort)"
     expect 'what it depends on' "postgresql-$pg libc6 libgcc-s1" \

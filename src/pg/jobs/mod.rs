@@ -11,8 +11,7 @@
 //! ([`session_lock`](crate::pg::procedure::session_lock)). An id in several rows is an error of its
 //! own ([`repeated`]). The parts that SQL cannot do ([`pairs`], [`clusters`], stored [`lists`] of
 //! rows) are Rust code, whose rows a statement stores
-//! ([`supplied_rows`](crate::pg::procedure::supplied_rows)). [`former`] has the symbols that the
-//! SQL definitions of an older version need.
+//! ([`supplied_rows`](crate::pg::procedure::supplied_rows)).
 //!
 //! Work on users' tables runs as the owner of the watched relation; work on the registry runs as
 //! the owner of the extension. SQL text is never stored: [`statements`] makes it each time from the
@@ -25,7 +24,6 @@ mod chosen_rows;
 mod clusters;
 mod definition;
 mod dependency;
-mod former;
 mod hash;
 mod hints;
 mod home;
