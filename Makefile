@@ -1,5 +1,5 @@
 # Thin wrappers: each target is a script. PG_CONFIG names another PostgreSQL, as does PG=16.
-.PHONY: all setup install uninstall demo test test-all test-packages bench evaluate deb wheel pgxn clean help
+.PHONY: all setup install uninstall demo check test test-full test-all test-packages bench evaluate deb wheel pgxn clean help
 .NOTPARALLEL:
 
 all: ## build the extension for the PostgreSQL of PG_CONFIG
@@ -17,11 +17,17 @@ uninstall: ## remove it from there
 demo: ## find near duplicates among this machine's licence texts (DOCS=folder: among its text files)
 	@scripts/demo.sh
 
-test: ## every check and test, with servers of their own
+check: ## what needs no server: form, lints, rules of the house, unit tests (2 min)
+	@scripts/test.sh check
+
+test: ## what a change is tried with: all of the above, in servers too (10 min the first time)
 	@scripts/test.sh
 
-test-all: ## the same on each version of PostgreSQL that is supported, and the packages
-	@scripts/test_all.sh
+test-full: ## every test on PostgreSQL 15, a part on the others, the packages: what CI runs
+	@scripts/test_full.sh
+
+test-all: ## every test on each version of PostgreSQL that is supported, and the packages
+	@scripts/test_full.sh all
 
 test-packages: ## install and remove the Debian package in a clean root, build from the PGXN zip
 	@packaging/test.sh

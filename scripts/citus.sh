@@ -1,5 +1,5 @@
 # To be sourced: a coordinator of Citus, which q reaches, and its workers, all on this machine, each on a socket of its own.
-#   citus_or_skip        ends the script (77 is "skipped" to test.sh) where Citus is not installed in this PostgreSQL
+#   citus_or_skip        ends the script (77 is "skipped" to tally.sh) where Citus is not installed in this PostgreSQL
 #   citus_start COUNT ['configuration lines']   nodes[0] and so on are the directories of the workers, the last one is the
 #                        coordinator's; all are stopped when the script ends
 #   worker N …           psql on worker N

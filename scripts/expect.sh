@@ -56,7 +56,7 @@ finish() {
     [[ $failures -eq 0 ]]
 }
 
-# The folder of the corpora, or the end of the script: 77 is "skipped" to test.sh.
+# The folder of the corpora, or the end of the script: 77 is "skipped" to tally.sh.
 corpora_or_skip() {
     local data=${NEARDUP_DATA:-}
     if [[ ! -d $data ]]; then

@@ -11,7 +11,7 @@ if [[ $PG_CONFIG == /usr/lib/postgresql/15/bin/pg_config ]]; then
     # pg_cron is for the tests of scheduled jobs.
     packages+=(postgresql-15 postgresql-server-dev-15 postgresql-15-cron)
 fi
-# For pg_test/cluster/report.sh, which is skipped without one: a few hundred megabytes, so only where it is asked for.
+# For pg_test/cluster/full/report.sh, which is skipped without one: a few hundred megabytes, so only where it is asked for.
 if [[ -n ${BROWSER:-} ]]; then packages+=(chromium); fi
 need_packages setup "${packages[@]}"
 need_server_headers

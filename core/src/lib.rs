@@ -351,6 +351,10 @@ pub mod html_report {
     pub use crate::report::pair::{Document as ReportDocument, pair as html_of_pair};
 }
 
+#[cfg(test)]
+#[path = "../tests/common/cases.rs"]
+mod cases;
+
 /// The examples of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

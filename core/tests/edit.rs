@@ -1,6 +1,8 @@
 //! The join by edit distance against its specification: all pairs, with a table filled in cell by
 //! cell.
 
+#[path = "common/cases.rs"]
+mod cases;
 #[path = "common/pages.rs"]
 mod pages;
 #[path = "common/run.rs"]
@@ -145,7 +147,7 @@ fn thresholds() -> impl Strategy<Value = f64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(cases::cases(400))]
 
     #[test]
     fn self_join_equals_all_pairs(texts in texts(), threshold in thresholds(), threads in 1..4usize) {
@@ -165,7 +167,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(cases::cases(300))]
 
     #[test]
     fn pairs_within_a_distance(

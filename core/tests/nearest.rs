@@ -1,5 +1,7 @@
 //! The nearest of each against its specification: all rows, sorted by similarity and then by id.
 
+#[path = "common/cases.rs"]
+mod cases;
 #[path = "common/run.rs"]
 mod run;
 #[path = "common/sets.rs"]
@@ -187,7 +189,7 @@ fn sets() -> impl Strategy<Value = Vec<Vec<i64>>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(cases::cases(300))]
 
     #[test]
     fn nearest_equal_all_rows_sorted(sets in sets(), k in prop_oneof![1..4usize, 4..80usize], threads in 1..4usize) {
@@ -214,7 +216,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(cases::cases(60))]
 
     #[test]
     fn rows_come_in_one_order(sets in prop_oneof![sets(), pages()], k in 1..12usize, threads in 1..4usize) {

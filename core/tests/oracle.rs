@@ -1,5 +1,7 @@
 //! The join against its specification: all pairs, one by one.
 
+#[path = "common/cases.rs"]
+mod cases;
 #[path = "common/run.rs"]
 mod run;
 #[path = "common/sets.rs"]
@@ -86,7 +88,7 @@ fn predicates() -> impl Strategy<Value = (f64, Option<u32>)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(cases::cases(400))]
 
     #[test]
     fn self_join_equals_all_pairs(sets in sets(), (threshold, least) in predicates(), threads in 1..4usize) {

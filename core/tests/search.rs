@@ -3,6 +3,8 @@
 //! thresholds, the order of tokens and the collisions of keys, both give the same rows and the same
 //! similarities.
 
+#[path = "common/cases.rs"]
+mod cases;
 use std::collections::{BTreeMap, BTreeSet};
 
 use neardup_core::error::{Error, Result};
@@ -206,7 +208,7 @@ fn making() -> impl Strategy<Value = Making> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(cases::cases(400))]
 
     #[test]
     fn an_index_finds_what_all_pairs_are(

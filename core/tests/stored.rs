@@ -1,5 +1,7 @@
 //! Stored sketches against their specification: all pairs by the estimate of each.
 
+#[path = "common/cases.rs"]
+mod cases;
 #[path = "common/run.rs"]
 mod run;
 
@@ -73,7 +75,7 @@ fn naive(count: usize, right_from: Option<usize>, similarity: impl Fn(usize, usi
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(150))]
+    #![proptest_config(cases::cases(150))]
 
     #[test]
     fn minhash_sketches(

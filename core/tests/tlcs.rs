@@ -1,6 +1,8 @@
 //! The join by sentence signatures against its specification: all pairs, signatures compared, texts
 //! compared.
 
+#[path = "common/cases.rs"]
+mod cases;
 #[path = "common/pages.rs"]
 mod pages;
 #[path = "common/run.rs"]
@@ -128,7 +130,7 @@ fn pairs(found: &Found) -> Vec<(u32, u32)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(120))]
+    #![proptest_config(cases::cases(120))]
 
     #[test]
     fn equals_all_pairs(
@@ -250,7 +252,7 @@ fn sets(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(120))]
+    #![proptest_config(cases::cases(120))]
 
     #[test]
     fn perhaps_similar_sets_equal_the_steps(

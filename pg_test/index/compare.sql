@@ -1,5 +1,5 @@
 -- A table with every kind of signature index, functions that change it at random, and compare(), which raises an error
--- where a query with an index gives another answer than without. Used by pg_test/cluster/index_*.sh.
+-- where a query with an index gives another answer than without. Used by pg_test/cluster/*/index_*.sh.
 CREATE EXTENSION IF NOT EXISTS neardup;
 SELECT setseed(0.25);
 

@@ -1,6 +1,6 @@
 -- What users make with the extension, in a schema of its own that is in the search path: columns and domains of all its
 -- types, indexes of all operator classes with their options, constraints, views, defaults, privileges, and jobs in which rows
--- wait. For pg_test/cluster/upgrade.sh and pg_upgrade.sh; contents.sql asks what is there.
+-- wait. For pg_test/cluster/versions/upgrade.sh and pg_upgrade.sh; contents.sql asks what is there.
 CREATE ROLE reader;
 CREATE ROLE keeper;
 GRANT USAGE ON SCHEMA tools TO keeper, reader;

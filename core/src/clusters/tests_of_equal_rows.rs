@@ -87,7 +87,7 @@ fn records() -> impl Strategy<Value = Records> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(crate::cases::cases(2000))]
 
     #[test]
     fn equal_rows_are_as_all_their_pairs(records in records(), largest in 1u32..9, seed: u64) {

@@ -207,7 +207,7 @@ fn features() -> impl Strategy<Value = Features> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(crate::cases::cases(400))]
 
     #[test]
     fn finds_what_the_definition_says(

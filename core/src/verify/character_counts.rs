@@ -82,7 +82,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #![proptest_config(crate::cases::cases(2000))]
 
         #[test]
         fn bounds_hold(x in "[a-zA-Z0-9 .é字]{0,70}|[ab]{0,40}", y in "[a-zA-Z0-9 .é字]{0,70}|[ab]{0,40}") {

@@ -297,7 +297,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(300))]
+        #![proptest_config(crate::cases::cases(300))]
 
         #[test]
         fn equals_the_table((a, b) in edited(300, 60)) {

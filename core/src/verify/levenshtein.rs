@@ -330,7 +330,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(400))]
+        #![proptest_config(crate::cases::cases(400))]
 
         #[test]
         fn equals_the_table((x, y) in edited(400, 40), limits in prop::collection::vec(0..300u32, 4)) {

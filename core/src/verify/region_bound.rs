@@ -82,7 +82,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #![proptest_config(crate::cases::cases(2000))]
 
         /// The bound accepts whatever is matched in the region of the alignment of two sketches.
         #[test]

@@ -73,7 +73,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #![proptest_config(crate::cases::cases(2000))]
 
         /// The bound of a whole text is its distance, and no start says more than the whole.
         #[test]

@@ -2,6 +2,8 @@
 //! definitions, and of the search by comparing all pairs; on random texts, and on the corpora of
 //! NEARDUP_DATA where these are.
 
+#[path = "../common/cases.rs"]
+mod cases;
 #[path = "../common/corpora.rs"]
 mod common;
 mod corpora;
@@ -137,7 +139,7 @@ fn texts() -> impl Strategy<Value = Vec<String>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(cases::cases(300))]
 
     #[test]
     fn single_techniques_equal_all_pairs(

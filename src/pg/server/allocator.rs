@@ -12,7 +12,7 @@
 //! A request that cannot fail has to be smaller than the reserve. Which requests can fail, the core
 //! says ([`memory::request`]). In a server that is started with `NEARDUP_TEST_ALLOCATIONS`, builds
 //! for tests write each request that cannot fail and is as large as a block of the reserve to the
-//! server's log (pg_test/cluster/allocations.sh), whether memory is short or not.
+//! server's log (pg_test/cluster/full/allocations.sh), whether memory is short or not.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr::null_mut;

@@ -339,7 +339,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(300))]
+        #![proptest_config(crate::cases::cases(300))]
 
         /// Checks the bound at the exact distance between two texts.
         #[test]

@@ -79,7 +79,7 @@ fn is_well_or_malformed(result: &Result<()>) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(crate::cases::cases(64))]
     #[test]
     fn damaged_segments_are_errors_or_harmless(blocks in damages(), parts in damages(), which: usize) {
         let (order, changed, stored) = example();

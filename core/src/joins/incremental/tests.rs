@@ -183,7 +183,7 @@ fn predicates(threshold: f64) -> impl Iterator<Item = Predicate> {
 
 proptest! {
     // Each case checks twelve predicates, so there are fewer cases than usual.
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(crate::cases::cases(48))]
     #[test]
     fn no_pair_is_missed(
         texts in proptest::collection::vec("[a-f]( [a-h]){0,12}|", 1..30),

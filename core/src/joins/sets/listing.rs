@@ -277,7 +277,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(100))]
+        #![proptest_config(crate::cases::cases(100))]
 
         #[test]
         fn lists_are_those_made_one_by_one(

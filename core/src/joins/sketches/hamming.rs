@@ -261,7 +261,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(40))]
+        #![proptest_config(crate::cases::cases(40))]
 
         #[test]
         fn all_pairs_and_no_other(

@@ -304,7 +304,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(200))]
+        #![proptest_config(crate::cases::cases(200))]
 
         /// Every similar pair is a candidate, also at the exact distance of two texts.
         #[test]

@@ -223,7 +223,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(100))]
+        #![proptest_config(crate::cases::cases(100))]
 
         /// One edit fewer than it takes to change a piece leaves one of its keys.
         #[test]

@@ -196,7 +196,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(4000))]
+        #![proptest_config(crate::cases::cases(4000))]
 
         /// No string is farther than the bounds say, and none that is similar enough is passed
         /// over.

@@ -155,7 +155,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(512))]
+        #![proptest_config(crate::cases::cases(512))]
 
         /// Two texts have a run in common if a window of one is a window of the other. They then
         /// share one of the anchors that a search follows, whatever the lists cost.

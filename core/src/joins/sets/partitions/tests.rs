@@ -140,7 +140,7 @@ fn predicates() -> impl Strategy<Value = Predicate> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(crate::cases::cases(60))]
 
     #[test]
     fn a_table_with_itself(sets in sets(60), predicate in predicates(), words in prop::sample::select(vec![1usize, 2, 4])) {

@@ -1,0 +1,143 @@
+#!/usr/bin/env bash
+# Ordinary roles attack: each attempt ends in its clear error, or in what is right, and the server goes on. Neither a crash
+# nor an internal error (XX000) is in its log.
+set -euo pipefail
+source "$(dirname "$0")/../../../scripts/expect.sh"
+server_start 'restart_after_crash = on'
+
+q <<'SQL'
+CREATE EXTENSION neardup;
+CREATE ROLE mallory LOGIN;
+CREATE ROLE victim LOGIN;
+CREATE SCHEMA mallory AUTHORIZATION mallory;
+CREATE SCHEMA victim AUTHORIZATION victim;
+SQL
+as_mallory=(-U mallory -v ON_ERROR_STOP=1)
+
+# expect_code NAME SQLSTATE SQL: mallory's statement ends in that error, and has a hint if it is one of ours.
+expect_code() { expect_error "$1" "$2" "${4:-.}" "$3" "${as_mallory[@]}"; }
+
+# --- Results of SQL are read as the types that were checked ---
+
+for call in clusters_of_pairs cluster_stats cluster_links; do
+    # A text that closes our parenthesis: once a float's bits became a pointer, or a pointer an id.
+    for id in 5e-320::float8 7.5::numeric "'x'::text" 1::int; do
+        for typed in ', NULL::numeric' ', NULL::text' ', NULL::bigint' ''; do
+            expect_code "$call: $id out of its parenthesis$typed" 42601 "SELECT * FROM $call(\$\$SELECT 1,2,0.5) AS p(left_id,right_id,similarity) \
+                UNION ALL SELECT $id, $id, 0.5::float8 FROM (SELECT 1,2,3\$\$$typed)" 'syntax error at or near "\)"'
+        done
+    done
+    expect_code "$call: two statements" 42601 "SELECT * FROM $call('SELECT 1,2,0.5; DROP TABLE x')" 'has 2 statements'
+    expect_code "$call: no statement" 42601 "SELECT * FROM $call('-- nothing')" 'query is empty'
+    expect_code "$call: no SELECT" 42601 "SELECT * FROM $call('CREATE TABLE mallory.x()')" 'not a SELECT'
+    expect_code "$call: a SELECT that makes a table" 42601 "SELECT * FROM $call('SELECT 1 AS a,2 AS b,0.5 AS c INTO mallory.x')" 'not a SELECT'
+    expect_code "$call: a comment that is not closed" 42601 "SELECT * FROM $call('SELECT 1,2,0.5 /* ')" 'unterminated'
+    expect_code "$call: a string that is not closed" 42601 "SELECT * FROM $call('SELECT 1,2,0.5 FROM (SELECT ''')" 'unterminated'
+    expect_code "$call: rows to be locked" 0A000 "SELECT * FROM $call('SELECT 1 AS a,2,0.5 FROM pg_catalog.pg_class FOR UPDATE')" 'not allowed'
+    expect_sql "$call: what ends a query" 1 "SELECT DISTINCT cluster_id FROM $call('/* ; */ SELECT 1,2,0.5 -- ) ;
+; -- )')" "${as_mallory[@]}"
+done
+expect_code 'ids of a pseudo-type' 42883 "SELECT * FROM clusters_of_pairs('SELECT 1,2,0.5', NULL::record)" 'cannot be an id'
+expect_sql 'a column that is named like an operator of a planted type' '1' "
+    SET search_path = mallory, pg_catalog;
+    CREATE TYPE int8 AS (x text); CREATE TYPE float8 AS (x text);
+    CREATE TABLE planted(id int PRIMARY KEY, body text);
+    INSERT INTO planted VALUES (1, 'a b c'), (2, 'a b c');
+    SELECT count(*) FROM public.near_duplicates('planted', 0.5);
+    DROP TYPE int8, float8; DROP TABLE planted" "${as_mallory[@]}"
+
+# The functions that statements of refreshes call: any role may call them, with anything.
+q -U victim <<'SQL'
+SET search_path = victim, public;
+SET client_min_messages = error;
+CREATE TABLE docs(id int PRIMARY KEY, body text);
+INSERT INTO docs SELECT i, 'a b c d e f g ' || i / 2 FROM generate_series(1, 3000) i;
+SELECT neardup_watch('docs', 0.8);
+CALL neardup_refresh('docs');
+SQL
+for rows in "neardup_internal.neardup_rows('SELECT 1', NULL) AS f(a bigint)" "neardup_internal.neardup_rows(NULL) AS f(a bigint, b bigint, c float8)" \
+    "neardup_internal.neardup_rows((SELECT 'SELECT 1, 2, 0.5')) AS f(a text)"; do
+    expect_code "rows for nobody: $rows" 0A000 "SELECT * FROM $rows" 'statements of neardup only'
+done
+expect_code 'rows in a list of columns' 0A000 'SELECT neardup_internal.neardup_rows(NULL)' 'statements of neardup only'
+expect_code 'rows with an argument of somebody else' 42501 "CREATE FUNCTION mallory.f(neardup_internal) RETURNS int LANGUAGE sql AS 'SELECT 1'" 'permission denied for type'
+
+# Whoever owns a job can write anything into its tables: lists that are damaged are made anew.
+refresh_after() {
+    q -U victim <<SQL 2>&1
+SET search_path = victim, public;
+SET client_min_messages = error;
+SELECT FROM neardup_unwatch('docs');
+SELECT FROM neardup_watch('docs', 0.8);
+CALL neardup_refresh('docs');
+$1;
+UPDATE docs SET body = body || ' x' WHERE id IN ($2, $2 + 1, 2000);
+CALL neardup_refresh('docs');
+SELECT count(*) FROM ((TABLE docs_pairs EXCEPT SELECT * FROM near_duplicates('docs', 0.8)) UNION ALL
+    (SELECT * FROM near_duplicates('docs', 0.8) EXCEPT TABLE docs_pairs)) d;
+SQL
+}
+n=0
+while IFS= read -r damage; do
+    n=$((n + 2))
+    expect "a refresh after: $damage" $'done\ndone\n0' "$(refresh_after "$damage" $n)"
+done <<'SQL'
+UPDATE docs_neardup_lists SET ids[7] = NULL WHERE kind = 'i'
+UPDATE docs_neardup_lists SET ids = NULL WHERE kind = 'i'
+UPDATE docs_neardup_lists SET ids = '{}' WHERE kind = 'i'
+UPDATE docs_neardup_lists SET ids = '{{1,2},{3,4}}' WHERE kind = 'i'
+UPDATE docs_neardup_lists SET ids = array_fill('x'::text, ARRAY[1024]) WHERE kind = 'i'
+UPDATE docs_neardup_lists SET ids = array_fill('{";\'::text, ARRAY[1024]) WHERE kind = 'i'
+UPDATE docs_neardup_lists SET ids = array_fill('1'::text, ARRAY[1025]) WHERE kind = 'i'
+UPDATE docs_neardup_lists SET part = part + 2147483600 WHERE kind = 'i'
+DELETE FROM docs_neardup_lists WHERE kind = 'i'
+UPDATE docs_neardup_lists SET data = NULL WHERE kind = 'l'
+UPDATE docs_neardup_lists SET data = '\xffffffffffffffffffffffffff' WHERE kind = 'l'
+UPDATE docs_neardup_lists SET data = '\x0000ffffffff0f' || data WHERE kind = 'l'
+UPDATE docs_neardup_lists SET data = '\x05faffffffffffffffff0100' WHERE kind = 'l'
+UPDATE docs_neardup_lists SET data = NULL WHERE kind = 'd'
+UPDATE docs_neardup_lists SET data = substr(data, 2) WHERE kind = 'd'
+UPDATE docs_neardup_lists SET data = decode(repeat('ff', length(data)), 'hex') WHERE kind = 'd'
+UPDATE docs_neardup_lists SET data = decode(repeat('00', length(data)), 'hex') WHERE kind = 'd'
+UPDATE docs_neardup_lists SET data = data || data WHERE kind = 'd'
+UPDATE docs_neardup_lists SET part = -part WHERE kind = 'd'
+DELETE FROM docs_neardup_lists WHERE kind = 'd'
+UPDATE docs_neardup_lists SET data = NULL WHERE kind = 'o'
+UPDATE docs_neardup_lists SET data = '\x02' WHERE kind = 'o'
+UPDATE docs_neardup_lists SET data = '\x0203' || substr(data, 3) WHERE kind = 'o'
+UPDATE docs_neardup_lists SET data = '\x0201' || substr(data, 3) WHERE kind = 'o'
+UPDATE docs_neardup_lists SET data = '' WHERE kind = 'o'
+UPDATE docs_neardup_lists SET documents = 2147483647 WHERE kind = 's'
+UPDATE docs_neardup_lists SET documents = -1 WHERE kind = 's'
+UPDATE docs_neardup_lists SET documents = NULL WHERE kind = 's'
+UPDATE docs_neardup_lists SET part = 0 WHERE kind = 's'
+UPDATE docs_neardup_lists SET part = 3 WHERE kind = 's'
+UPDATE docs_neardup_lists SET part = -8 WHERE kind = 's'
+UPDATE docs_neardup_lists SET part = 1 << 30 WHERE kind = 's'
+DELETE FROM docs_neardup_lists WHERE kind = 'o'
+DELETE FROM docs_neardup_lists
+INSERT INTO docs_neardup_lists SELECT 's', n, 1, n, NULL, NULL FROM generate_series(100, 140) n
+SQL
+# What says something else, but could be true, may lead to another result or an error, no further.
+while IFS= read -r damage; do
+    n=$((n + 2))
+    seen=$(refresh_after "$damage" $n) || true
+    expect "a refresh after: $damage" t "$([[ $seen =~ ^done.(done.)?([0-9]+$|ERROR: ) ]] && echo t || echo "$seen")"
+done <<'SQL'
+UPDATE docs_neardup_lists SET data = substr(data, 1, 9) WHERE kind = 'l'
+DELETE FROM docs_neardup_lists WHERE kind = 'l'
+UPDATE docs_neardup_lists SET segment = 9223372036854775807 WHERE kind = 's'
+UPDATE docs_neardup_lists SET segment = -9223372036854775808
+INSERT INTO docs_neardup_lists SELECT kind, segment + 100, part, documents, data, ids FROM docs_neardup_lists WHERE kind IN ('s', 'l')
+ALTER TABLE docs_neardup_lists DROP CONSTRAINT docs_neardup_lists_pkey; INSERT INTO docs_neardup_lists TABLE docs_neardup_lists
+ALTER TABLE docs_neardup_lists ALTER ids TYPE text USING ids::text
+ALTER TABLE docs_neardup_lists ALTER data TYPE text USING data::text
+ALTER TABLE docs_neardup_lists ALTER segment TYPE text USING segment::text
+ALTER TABLE docs_neardup ALTER id TYPE numeric
+ALTER TABLE docs_neardup ADD more int
+ALTER TABLE docs_pairs ALTER similarity TYPE text USING similarity::text
+ALTER TABLE docs_pairs ALTER left_id TYPE text USING left_id::text
+ALTER TABLE docs_clusters ALTER cluster_id TYPE text USING cluster_id::text
+SQL
+
+finish

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# A database that uses the extension in views, generated columns, indexes and constraints survives dump and restore.
+set -euo pipefail
+source "$(dirname "$0")/../../../scripts/expect.sh"
+server_start
+
+createdb source
+q -d source <<'SQL'
+CREATE SCHEMA tools;
+CREATE EXTENSION neardup SCHEMA tools;
+CREATE TABLE docs(
+    id bigint PRIMARY KEY,
+    body text CHECK (cardinality(tools.words(body)) > 0),
+    length int GENERATED ALWAYS AS (cardinality(tools.words(body))) STORED,
+    to_sample float8 GENERATED ALWAYS AS (tools.jaccard(body, 'one two three four')) STORED
+);
+CREATE INDEX docs_words ON docs USING gin (tools.words(body));
+CREATE INDEX docs_shingles ON docs USING gin (tools.shingles(body, 2));
+INSERT INTO docs VALUES (1, 'one two three four'), (2, 'one two three four five'), (3, 'something else');
+CREATE VIEW compared AS
+    SELECT a.id AS a, b.id AS b, tools.jaccard(a.body, b.body), tools.cosine(a.body, b.body), tools.resemblance(a.body, b.body, 2)
+    FROM docs a JOIN docs b ON a.id < b.id;
+CREATE TABLE sketched(
+    id bigint PRIMARY KEY,
+    body text,
+    m tools.minhash_sketch GENERATED ALWAYS AS (tools.minhash(body, 2)) STORED,
+    s tools.simhash_sketch GENERATED ALWAYS AS (tools.simhash(body)) STORED,
+    mb tools.minhash_ball, sb tools.simhash_ball, tb tools.text_ball,
+    CHECK (m OPERATOR(tools.<@) mb)
+);
+CREATE UNIQUE INDEX ON sketched(s);
+CREATE INDEX ON sketched USING hash (m);
+INSERT INTO sketched(id, body, mb, sb, tb) SELECT id, body, tools.near(tools.minhash(body, 2), 0.5), tools.near(tools.simhash(body), 3), tools.near(body, 0.5, 2) FROM docs;
+INSERT INTO sketched(id, body) VALUES (4, NULL), (5, '');
+CREATE MATERIALIZED VIEW pairs AS SELECT * FROM tools.near_duplicates('docs', 0.8);
+SQL
+
+contents() {
+    q -d "$1" <<'SQL'
+SELECT id, length, to_sample FROM docs ORDER BY id;
+SELECT * FROM compared ORDER BY a, b;
+SELECT * FROM pairs;
+SELECT * FROM sketched ORDER BY id;
+SELECT a.id, b.id, a.m OPERATOR(tools.<%>) b.m, a.s OPERATOR(tools.<~>) b.s, a.body OPERATOR(tools.<@) b.tb FROM sketched a, sketched b ORDER BY a.id, b.id;
+SELECT * FROM tools.near_duplicates('docs', 0.1) ORDER BY left_id, right_id;
+SET enable_seqscan = off;
+SELECT id FROM sketched WHERE s OPERATOR(tools.=) tools.simhash('something else');
+SELECT id FROM docs WHERE tools.words(body) @> '{five}';
+SELECT id FROM docs WHERE tools.shingles(body, 2) && tools.shingles('three four five', 2) ORDER BY id;
+SELECT extname, extversion, extnamespace::regnamespace FROM pg_extension WHERE extname = 'neardup';
+SQL
+}
+before=$(contents source)
+expect 'the view and the columns work' $'1|4|1\n2|5|0.8\n3|2|0' "$(head -n 3 <<<"$before")"
+
+out=$server/out
+mkdir "$out"
+for format in plain custom; do
+    createdb "$format"
+    pg_dump -F "$format" -f "$out/$format" source
+done
+expect_sql 'a plain dump restores' '' "\\i $out/plain" -d plain -o /dev/null
+expect 'a custom dump restores' '' "$(pg_restore --exit-on-error -d custom "$out/custom" 2>&1)"
+for format in plain custom; do
+    expect "all is as before in the $format copy" "$before" "$(contents "$format" 2>&1)"
+    expect_error 'balls hold, too' 23514 sketched_check "INSERT INTO sketched(id, body, mb) VALUES (6, 'a b c', tools.near(tools.minhash('d e f', 2), 0.5))" -d "$format"
+    expect_error 'constraints hold' 23514 docs_body_check "INSERT INTO docs VALUES (4, '.,;')" -d "$format"
+done
+finish

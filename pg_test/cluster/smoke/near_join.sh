@@ -1,0 +1,192 @@
+#!/usr/bin/env bash
+# Joins by <@ near(...) as one batch, of rows that another transaction changes while they are locked: the server checks a
+# changed row again, with one row of each side. What is returned, changed and deleted is what it is by loops, for each kind of
+# join in both orientations. And joins of several tables at random, of all kinds and within each other, have the rows that they
+# have by loops: NEARDUP_JOINS of them, as NEARDUP_SEED says.
+set -euo pipefail
+source "$(dirname "$0")/../../../scripts/expect.sh"
+server_start 'jit = off'
+
+q <<'SQL'
+CREATE EXTENSION neardup;
+CREATE PROCEDURE reset() LANGUAGE plpgsql AS $$
+BEGIN
+    DROP TABLE IF EXISTS docs, others, third;
+    CREATE TABLE docs(id int, body text, note text, kind int);
+    INSERT INTO docs VALUES (1, 'one two three four five', '', 1), (2, 'alpha beta gamma delta', '', 2), (3, 'red crane at the quay', '', 3), (4, NULL, '', 4),
+        (5, 'nothing is like this', '', 5);
+    CREATE TABLE others(id int, body text, kind int);
+    INSERT INTO others VALUES (11, 'five four three two one', 1), (13, 'at the quay red crane', 3), (14, NULL, 4), (15, 'never seen', 7);
+    CREATE TABLE third(id int, said text);
+    INSERT INTO third SELECT id, '' FROM docs UNION ALL SELECT id, '' FROM others;
+END $$;
+SET client_min_messages = warning;
+CALL reset();
+SQL
+
+# What a session may see: its statement begins while another transaction has changed a row and not yet committed.
+# seen SETTINGS CHANGE QUERY: the output of the query, and the tables after it.
+seen() {
+    q -c 'SET client_min_messages = warning' -c 'CALL reset()'
+    mkfifo "$server/orders"
+    q <"$server/orders" >"$server/changed" 2>&1 &
+    local changing=$! querying status=0
+    exec 7>"$server/orders"
+    rm "$server/orders"
+    echo "BEGIN; $2; SELECT pg_advisory_lock(1);" >&7
+    until [[ $(q -c "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted") == 1 ]] || ! kill -0 $changing 2>/dev/null; do sleep 0.02; done
+    PGAPPNAME=waits q -c "$1" -c "$3" >"$server/seen" 2>&1 &
+    querying=$!
+    until [[ $(q -c "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'waits' AND wait_event_type = 'Lock'") == 1 ]] || ! kill -0 $querying 2>/dev/null; do sleep 0.02; done
+    if ! kill -0 $querying 2>/dev/null; then echo 'did not wait'; fi
+    echo 'COMMIT;' >&7
+    exec 7>&-
+    wait $changing || status=$?
+    wait $querying || status=$?
+    sort "$server/seen"
+    q -c "SELECT 'docs', id, note FROM docs ORDER BY id" -c "SELECT 'third', id, said FROM third ORDER BY id"
+    if ((status)); then echo "status $status"; fi
+}
+
+batch='SET enable_nestloop = off; SET enable_hashjoin = off; SET enable_mergejoin = off'
+loops='SET neardup.enable_near_join = off'
+
+# same NAME CHANGE QUERY [EXPECTED]: the batch join is what the plan has, and gives what loops give.
+same() {
+    local plan one other
+    plan=$(q -c "$batch" -c "EXPLAIN $3")
+    expect "$1: a batch" 1 "$(grep -c NearJoin <<<"$plan")"
+    one=$(seen "$batch" "$2" "$3")
+    other=$(seen "$loops" "$2" "$3")
+    expect "$1: $2" "$other" "$one"
+    if (($# > 3)); then expect "$1: $2: what is seen" "$4" "$(grep -vE '^(docs|third)' <<<"$one")"; fi
+}
+
+changes=(
+    "UPDATE docs SET note = 'changed' WHERE id = 1"
+    "UPDATE docs SET body = 'not near any more' WHERE id = 1"
+    "UPDATE docs SET body = body || ' ' WHERE id IN (1, 2, 3)"
+    "UPDATE docs SET body = 'one two three four five', note = 'now near' WHERE id IN (2, 5)"
+    "UPDATE docs SET body = NULL WHERE id <= 3"
+    "UPDATE docs SET kind = kind + 1, note = 'kind' WHERE id IN (1, 2)"
+    "DELETE FROM docs WHERE id <= 2"
+)
+near=("d.body <@ near(o.body, 0.8)" "o.body <@ near(d.body, 0.8) AND d.kind = o.kind")
+for change in "${changes[@]}"; do
+    for on in "${near[@]}"; do
+        same inner "$change" "SELECT d.id, d.note, o.id FROM docs d JOIN others o ON $on FOR UPDATE OF d"
+        same left "$change" "SELECT d.id, d.note, o.id FROM docs d LEFT JOIN others o ON $on FOR UPDATE OF d"
+        same 'left with a filter' "$change" "SELECT d.id, d.note, o.id FROM docs d LEFT JOIN others o ON $on WHERE o.id IS NULL OR d.note = '' FOR UPDATE OF d"
+        same exists "$change" "SELECT d.id, d.note FROM docs d WHERE EXISTS (SELECT FROM others o WHERE $on) FOR UPDATE"
+        same 'not exists' "$change" "SELECT d.id, d.note FROM docs d WHERE NOT EXISTS (SELECT FROM others o WHERE $on) FOR UPDATE"
+        same 'UPDATE' "$change" "UPDATE docs d SET note = d.note || ' and found' WHERE EXISTS (SELECT FROM others o WHERE $on)"
+        same 'DELETE' "$change" "DELETE FROM docs d WHERE NOT EXISTS (SELECT FROM others o WHERE $on)"
+    done
+done
+same 'a row that is no match any more' "${changes[1]}" "SELECT d.id, o.id FROM docs d LEFT JOIN others o ON ${near[0]} FOR UPDATE OF d" $'1|\n2|\n3|13\n4|\n5|'
+same 'a row that is no match any more' "${changes[1]}" "SELECT d.id FROM docs d WHERE EXISTS (SELECT FROM others o WHERE ${near[0]}) FOR UPDATE" 3
+# The table that is changed is not one of the join: its rows are checked again with the rows of the join, also those of NULL.
+for kind in LEFT FULL; do
+    same "UPDATE ... FROM a $kind JOIN" "UPDATE third SET said = 'changed'" \
+        "UPDATE third t SET said = t.said || ' ' || coalesce(d.id, 0) || coalesce(o.id, 0) FROM docs d $kind JOIN others o ON ${near[1]} WHERE t.id = coalesce(d.id, o.id)"
+done
+
+# Joins of several tables at random, by a batch wherever there can be one and by loops.
+q <<'SQL'
+CREATE TABLE a AS SELECT i AS id, CASE WHEN i % 7 > 0 THEN 'one two three four w' || i % 4 END AS body, i % 3 AS k FROM generate_series(1, 12) i;
+CREATE TABLE b AS SELECT i AS id, CASE WHEN i % 5 > 0 THEN 'one two three four w' || i % 6 END AS body, i % 3 AS k FROM generate_series(1, 9) i;
+CREATE TABLE c AS SELECT i AS id, 'one two three w' || i % 3 || ' four' AS body, nullif(i % 4, 0) AS k FROM generate_series(1, 8) i;
+CREATE TABLE d(id int, body text, k int) PARTITION BY LIST (k);
+CREATE TABLE d0 PARTITION OF d FOR VALUES IN (0);
+CREATE TABLE d1 PARTITION OF d DEFAULT;
+INSERT INTO d SELECT id, body, k FROM c;
+CREATE VIEW v AS SELECT a.id, b.body, coalesce(b.k, 9) AS k FROM a LEFT JOIN b ON a.body <@ near(b.body, 1);
+ANALYZE;
+CREATE FUNCTION any_of(VARIADIC choices text[]) RETURNS text LANGUAGE sql VOLATILE AS $$ SELECT choices[1 + floor(random() * cardinality(choices))::int] $$;
+CREATE FUNCTION value(tables text[]) RETURNS text LANGUAGE sql VOLATILE AS
+$$ SELECT replace(any_of('T.body', 'T.body', 'T.body', 'coalesce(T.body, ''none'')', '''x '' || T.body'), 'T', any_of(VARIADIC tables)) $$;
+CREATE FUNCTION near_condition(tables text[], others text[]) RETURNS text LANGUAGE sql VOLATILE AS $$
+    SELECT format(any_of('%1$s <@ near(%2$s, ', '%2$s <@ near(%1$s, '), one, two) || any_of('1)', '0.7)', '0.6)') FROM value(tables) one, value(others) two $$;
+CREATE FUNCTION condition(tables text[], others text[]) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    text text := CASE WHEN random() < 0.9 THEN near_condition(tables, others) ELSE 'true' END;
+BEGIN
+    IF text = 'true' OR random() < 0.3 THEN
+        text := text || ' AND ' || format(any_of('%s.k = %s.k', '%s.id <> %s.id', '%s.id < %s.id', 'coalesce(%s.k, 0) = coalesce(%s.k, 0)'), any_of(VARIADIC tables), any_of(VARIADIC others));
+    END IF;
+    IF random() < 0.2 THEN text := text || ' AND ' || any_of(VARIADIC tables || others) || any_of('.k = 1', '.k IS NULL', '.k < 2'); END IF;
+    IF random() < 0.15 THEN text := text || ' AND ' || near_condition(tables, others); END IF;
+    RETURN text;
+END $$;
+-- A join of some depth, and the names in it, which are numbered from `last` on.
+CREATE FUNCTION some_join(depth int, INOUT last int, OUT text text, OUT tables text[]) LANGUAGE plpgsql AS $$
+DECLARE
+    one record;
+    two record;
+BEGIN
+    IF depth <= 0 OR random() < 0.15 THEN
+        last := last + 1;
+        tables := ARRAY['t' || last];
+        text := any_of('a', 'b', 'c', 'd', 'a', 'b', 'v', '(SELECT id, body, coalesce(k, 5) AS k FROM b)', '(SELECT id, lower(body) AS body, 7 AS k FROM d)') || ' t' || last;
+        RETURN;
+    END IF;
+    SELECT * INTO one FROM some_join(depth - 1, last);
+    SELECT * INTO two FROM some_join(CASE WHEN random() < 0.3 THEN depth - 1 ELSE 0 END, one.last);
+    last := two.last;
+    tables := one.tables || two.tables;
+    text := format('(%s %s JOIN %s ON %s)', one.text, any_of('LEFT', 'LEFT', 'RIGHT', 'INNER', 'FULL'), two.text, condition(one.tables, two.tables));
+END $$;
+CREATE FUNCTION some_query() RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    joined record;
+    sub record;
+    selected text;
+    filters text[] := '{}';
+BEGIN
+    SELECT * INTO joined FROM some_join(1 + floor(random() * 3)::int, 0);
+    SELECT 'SELECT ' || string_agg(format(any_of('%s.id', '%s.k', '%s.body', 'coalesce(%s.k, -1)', '%s.id IS NULL'), name) || ' AS c' || n, ', ') INTO selected
+    FROM unnest(joined.tables) WITH ORDINALITY t(name, n) WHERE n = 1 OR random() < 0.6;
+    IF random() < 0.4 THEN filters := filters || (any_of(VARIADIC joined.tables) || any_of('.id', '.k', '.body') || any_of(' IS NULL', ' IS NULL', ' IS NOT NULL')); END IF;
+    IF random() < 0.2 THEN filters := filters || format('coalesce(%s.k, 1) = 1', any_of(VARIADIC joined.tables)); END IF;
+    IF random() < 0.4 THEN
+        SELECT * INTO sub FROM some_join(floor(random() * 2)::int, 100);
+        filters := filters || format('%s (SELECT FROM %s WHERE %s)', any_of('EXISTS', 'NOT EXISTS'), sub.text, condition(ARRAY[any_of(VARIADIC joined.tables)], sub.tables));
+    END IF;
+    RETURN selected || ' FROM ' || joined.text || coalesce(' WHERE ' || nullif(array_to_string(filters, ' AND '), ''), '');
+END $$;
+-- The kinds of batch joins in a query, and what is wrong with it. A full join may have no other plan, or none at all.
+CREATE FUNCTION differ(query text, OUT kinds text, OUT wrong text) LANGUAGE plpgsql AS $$
+DECLARE
+    line text;
+    rows bigint;
+BEGIN
+    kinds := '';
+    PERFORM set_config(name, 'off', true) FROM unnest('{enable_nestloop,enable_hashjoin,enable_mergejoin}'::text[]) name;
+    FOR line IN EXECUTE 'EXPLAIN (VERBOSE, FORMAT yaml) ' || query LOOP
+        kinds := coalesce((SELECT string_agg(m[1], ' ') FROM regexp_matches(line, '"NearJoin".*?Join Type: "(\w+)"', 'g') m), '');
+    END LOOP;
+    EXECUTE 'CREATE TEMP TABLE batch AS ' || query;
+    PERFORM set_config(name, 'on', true) FROM unnest('{enable_nestloop,enable_hashjoin,enable_mergejoin}'::text[]) name;
+    PERFORM set_config('neardup.enable_near_join', 'off', true);
+    EXECUTE 'CREATE TEMP TABLE loops AS ' || query;
+    EXECUTE 'SELECT count(*) FROM ((TABLE batch EXCEPT ALL TABLE loops) UNION ALL (TABLE loops EXCEPT ALL TABLE batch)) d' INTO rows;
+    wrong := nullif(rows, 0) || ' rows: ' || query;
+    DROP TABLE batch, loops;
+    PERFORM set_config('neardup.enable_near_join', 'on', true);
+EXCEPTION
+    WHEN feature_not_supported THEN
+        kinds := 'none';
+    WHEN OTHERS THEN
+        wrong := SQLERRM || ': ' || query;
+END $$;
+CREATE TABLE random_joins(kinds text, wrong text);
+SQL
+q >/dev/null <<SQL
+SET client_min_messages = warning;
+SELECT setseed((${NEARDUP_SEED:-1} % 1000) / 1000.0);
+INSERT INTO random_joins SELECT d.* FROM generate_series(1, ${NEARDUP_JOINS:-400}) n, LATERAL (SELECT some_query() WHERE n > 0 OFFSET 0) s(query), differ(query) d;
+SQL
+expect_sql 'joins at random' '' 'SELECT wrong FROM random_joins WHERE wrong IS NOT NULL LIMIT 5'
+expect_sql 'joins of each kind' $'Anti|t\nFull|t\nInner|t\nLeft|t\nSemi|t' \
+    "SELECT kind, count(*) >= 5 FROM random_joins, regexp_split_to_table(kinds, ' ') kind WHERE kind NOT IN ('', 'none') GROUP BY 1 ORDER BY 1"
+finish
