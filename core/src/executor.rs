@@ -26,7 +26,11 @@ use crate::memory;
 /// assert_eq!(stop.check(), Err(Error::Stopped));
 /// ```
 #[derive(Debug, Default)]
-pub struct Stop(AtomicBool);
+pub struct Stop {
+    requested: AtomicBool,
+    #[cfg(test)]
+    pub(crate) counted: crate::stops::Counted,
+}
 
 impl Stop {
     /// Asks every worker that holds this flag to return.
@@ -42,7 +46,7 @@ impl Stop {
     /// assert_eq!(feature_code("A text.", &Default::default(), &stop), Err(Error::Stopped));
     /// ```
     pub fn request(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.requested.store(true, Ordering::Relaxed);
     }
 
     /// Returns [`Error::Stopped`] once a stop was requested, and an error while memory is short. It
@@ -55,7 +59,19 @@ impl Stop {
     #[inline]
     pub fn check(&self) -> Result<()> {
         memory::suffices("working on a call")?;
-        if self.0.load(Ordering::Relaxed) { Err(Error::Stopped) } else { Ok(()) }
+        #[cfg(test)]
+        if self.counted.check() {
+            self.request();
+        }
+        if self.requested.load(Ordering::Relaxed) { Err(Error::Stopped) } else { Ok(()) }
+    }
+
+    /// Tells tests of work that takes about a nanosecond for each unit, so that they see how much
+    /// of it lies between two checks.
+    #[inline]
+    pub(crate) fn work(&self, _units: usize) {
+        #[cfg(test)]
+        self.counted.work(_units as u64);
     }
 }
 
@@ -221,6 +237,7 @@ where
     const SLICE: usize = 1 << 17;
     stop.check()?;
     if items.len() <= SLICE {
+        stop.work(items.len());
         items.sort_unstable_by(compare);
         return Ok(());
     }

@@ -354,6 +354,11 @@ pub mod html_report {
 #[cfg(test)]
 #[path = "../tests/common/cases.rs"]
 mod cases;
+#[cfg(test)]
+mod stops;
+// What unit tests share with those of tests/ names the crate.
+#[cfg(test)]
+extern crate self as neardup_core;
 
 /// The examples of the README.
 #[cfg(doctest)]

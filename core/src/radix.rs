@@ -45,6 +45,7 @@ pub fn sort_by_bits<T: Copy>(
         let mut places = [0usize; DIGITS];
         for items in items.chunks(CHECK_EVERY) {
             stop.check()?;
+            stop.work(items.len());
             items.iter().for_each(|item| places[digit(item)] += 1);
         }
         let mut next = 0;

@@ -51,6 +51,7 @@ pub fn for_each_words(
         };
         each(block, &places[..cut.words])?;
         at += cut.taken;
+        stop.work(cut.taken);
     }
     Ok(())
 }

@@ -208,6 +208,7 @@ impl Band {
             }
             column += COLUMNS;
             steps += COLUMNS * (end - first);
+            stop.work(COLUMNS * (end - first));
             if steps >= CHECK_EVERY {
                 stop.check()?;
                 steps = 0;

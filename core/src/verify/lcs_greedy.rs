@@ -37,6 +37,7 @@ impl Greedy {
         let mut passed = 0;
         for d in 0..=most {
             stop.check()?;
+            stop.work(d);
             memory::reserve(&mut self.furthest, d + 1, DOING)?;
             let before = d * d.saturating_sub(1) / 2;
             for n in 0..=d {

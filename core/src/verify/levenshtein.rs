@@ -201,6 +201,7 @@ impl Pattern {
             }
             column = to;
             steps += COLUMNS * (end - first);
+            stop.work(COLUMNS * (end - first));
             if steps >= CHECK_EVERY {
                 stop.check()?;
                 steps = 0;

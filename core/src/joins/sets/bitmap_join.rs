@@ -330,6 +330,7 @@ impl<const W: usize> BitmapJoin<W> {
                 continue;
             }
             near.clear();
+            stop.work(to - from);
             let bitmap = &self.left_bitmaps[probe.record as usize];
             (self.near)(bitmap, &planes.map(|plane| &plane[from..to]), reach.differ, from as u32, near);
             found.counts.pruned_by_bitmap += (to - from - near.len()) as u64;

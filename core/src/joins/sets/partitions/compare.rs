@@ -193,6 +193,7 @@ impl<'a, const W: usize> Comparison<'a, W> {
                 continue;
             }
             near.clear();
+            stop.work(to - from);
             let bitmap = std::array::from_fn(|w| own_planes[w][at - own.start]);
             kernel(&bitmap, &planes.map(|plane| &plane[from..to]), reach.differ, from as u32, near);
             counts.pruned_by_bitmap += (to - from - near.len()) as u64;

@@ -1,0 +1,201 @@
+//! Cancel by count: each engine stops at any check, goes on afterwards, and finds the same; between
+//! two checks there is little work. That holds on any machine and under any load, which a test that
+//! waits and looks at the clock cannot show.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::Corpus;
+use crate::error::{Error, Result};
+use crate::executor::{Executor, PlainThreads, Stop, Task};
+use crate::features::FeatureSpec;
+use crate::files::MemoryFiles;
+use crate::hash::mix;
+use crate::methods::documents::Quiet;
+use crate::methods::reading::Reading;
+use crate::methods::{passages, repeats};
+use crate::passages::Parameters as PassageParameters;
+use crate::resources::Resources;
+use crate::runs::Parameters as RunParameters;
+use crate::runs::cut::Cutting;
+use crate::verify::measure::Measure;
+
+#[path = "../tests/common/methods.rs"]
+mod list;
+
+/// The checks of a [`Stop`], and the work between them.
+#[derive(Debug, Default)]
+pub(crate) struct Counted {
+    /// The check that requests the stop; 0 for none.
+    at: u64,
+    checks: AtomicU64,
+    since: AtomicU64,
+    most: AtomicU64,
+}
+
+impl Counted {
+    /// Counts a check. Reports whether it is the one that requests the stop.
+    pub(crate) fn check(&self) -> bool {
+        self.since.store(0, Ordering::Relaxed);
+        self.checks.fetch_add(1, Ordering::Relaxed) + 1 == self.at
+    }
+
+    pub(crate) fn work(&self, units: u64) {
+        let since = self.since.fetch_add(units, Ordering::Relaxed) + units;
+        self.most.fetch_max(since, Ordering::Relaxed);
+    }
+}
+
+/// Stops each task at a check, and then at one twice as late, until the task has ended.
+struct StopsAt {
+    first: u64,
+    stops: Cell<u64>,
+    checks: Cell<u64>,
+    most: Cell<u64>,
+}
+
+impl StopsAt {
+    fn check(first: u64) -> Self {
+        Self { first, stops: Cell::new(0), checks: Cell::new(0), most: Cell::new(0) }
+    }
+}
+
+impl Executor for StopsAt {
+    fn count(&self) -> usize {
+        // Two tasks, one after the other, so that each count has one meaning.
+        2
+    }
+
+    fn run(&self, threads: usize, work: &Task<'_>) -> Result<()> {
+        let mut at = self.first;
+        loop {
+            let counted = Counted { at, ..Counted::default() };
+            let stop = Stop { counted, ..Stop::default() };
+            let ends: Vec<_> = (0..threads).map(|n| work(n, &stop)).collect();
+            self.checks.set(self.checks.get() + stop.counted.checks.into_inner());
+            self.most.set(self.most.get().max(stop.counted.most.into_inner()));
+            if !ends.contains(&Err(Error::Stopped)) {
+                return ends.into_iter().collect();
+            }
+            self.stops.set(self.stops.get() + 1);
+            at *= 2;
+        }
+    }
+}
+
+/// Pages of a few templates with words of their own, long pages among them, equal ones and empty
+/// ones.
+fn texts() -> Vec<String> {
+    let page = |n: u64| -> String {
+        if n % 10 == 0 {
+            return String::new();
+        }
+        let (words, template) = (if n % 7 == 0 { 3000 } else { 40 + n % 20 }, n % 5);
+        let word = |at: u64| {
+            let seed = if at % 9 == n % 9 { n / 2 << 32 } else { template << 48 } | at;
+            format!("{}{}", ["w", "the ", "v"][mix(seed) as usize % 3], mix(seed) % 900)
+        };
+        let sentences: Vec<String> = (0..words).map(word).collect();
+        sentences.chunks(9).map(|nine| format!("The {}. ", nine.join(" "))).collect()
+    };
+    (0..150).map(page).collect()
+}
+
+/// Rows of one template, and long texts: what makes the work between two checks as long as it can be.
+fn large() -> Vec<String> {
+    let long =
+        |seed: u64| -> String { (0..200_000).map(|n| format!("w{} ", mix(seed + n / 7) % 5000)).collect() };
+    let of_template = |n: u64| format!("the price of lot {} in the sale of {} was paid in full", n, n % 90);
+    (0..6000).map(of_template).chain([long(1), long(5000)]).collect()
+}
+
+/// Work between two checks that takes five milliseconds or so.
+const MOST: u64 = 1_000_000;
+
+/// An answer with so many bytes of memory and these threads, as text.
+type Answer<'a> = dyn Fn(&[String], usize, &dyn Executor) -> String + 'a;
+
+/// An engine finds the same when it is stopped at any of its checks.
+fn stops_anywhere(name: &str, answer: &Answer<'_>) {
+    let texts = texts();
+    for budget in [64 << 10, 1 << 30] {
+        let whole = answer(&texts, budget, &PlainThreads(2));
+        assert!(whole.len() > 2, "{name} finds something");
+        let mut stops = 0;
+        for first in [1, 2, 3, 5, 9, 17, 33, 65, 129, 1025] {
+            let executor = StopsAt::check(first);
+            assert!(
+                answer(&texts, budget, &executor) == whole,
+                "{name} with {budget} bytes, stopped at {first}"
+            );
+            stops += executor.stops.get();
+        }
+        assert!(stops > 0, "{name} was stopped");
+    }
+    let executor = StopsAt::check(0);
+    answer(&large(), 1 << 30, &executor);
+    let (checks, most) = (executor.checks.get(), executor.most.get());
+    println!("{name}: {checks} checks, at most {most} units of work between two");
+    assert!(checks > 0 && most <= MOST, "{name}: {most} units of work between two checks");
+}
+
+fn resources(budget: usize, executor: &dyn Executor) -> Resources<'_> {
+    Resources { files: &MemoryFiles, budget, executor }
+}
+
+#[test]
+fn joins_stop_anywhere() {
+    for (name, method) in list::all_methods() {
+        for right_from in [None, Some(70)] {
+            stops_anywhere(name, &|texts, budget, executor| {
+                let mut corpus = Corpus::of_texts(texts).split(right_from);
+                let (pairs, account) = corpus.pairs_with(&*method, resources(budget, executor)).unwrap();
+                format!("{pairs:?} {:?}", account.skipped_empty)
+            });
+        }
+    }
+}
+
+#[test]
+fn the_nearest_stop_anywhere() {
+    for measure in [Measure::Jaccard, Measure::Containment] {
+        stops_anywhere("nearest", &|texts, budget, executor| {
+            let mut corpus = Corpus::of_texts(texts);
+            let near =
+                corpus.nearest_with(FeatureSpec::WORDS, measure, 3, resources(budget.max(1 << 20), executor));
+            format!("{:?}", near.unwrap())
+        });
+    }
+}
+
+#[test]
+fn passages_stop_anywhere() {
+    let parameters = PassageParameters { min_sentences: 1, ..PassageParameters::default() };
+    stops_anywhere("passages", &|texts, budget, executor| {
+        let (mut corpus, mut quiet) = (Corpus::of_texts(texts), Quiet);
+        let mut reading = Reading::new(&mut corpus, &mut quiet, resources(budget, executor));
+        let mut search = passages::search(&parameters, &mut reading).unwrap();
+        let mut all = String::new();
+        while let Some(batch) = search.next_batch(executor).unwrap() {
+            all.push_str(&format!("{batch:?}"));
+        }
+        all
+    });
+}
+
+#[test]
+fn repeats_stop_anywhere() {
+    let parameters = RunParameters::default();
+    stops_anywhere("runs", &|texts, budget, executor| {
+        let (mut corpus, mut quiet) = (Corpus::of_texts(texts), Quiet);
+        let mut reading = Reading::new(&mut corpus, &mut quiet, resources(budget, executor));
+        let mut runs = repeats::runs(&parameters, &mut reading).unwrap();
+        format!("{:?}", std::iter::from_fn(|| runs.next(executor).unwrap()).collect::<Vec<_>>())
+    });
+    stops_anywhere("cut", &|texts, budget, executor| {
+        let (mut corpus, mut quiet) = (Corpus::of_texts(texts), Quiet);
+        let mut reading = Reading::new(&mut corpus, &mut quiet, resources(budget, executor));
+        let mut cut = repeats::cut(&parameters, Cutting::default(), &mut reading).unwrap();
+        format!("{:?}", std::iter::from_fn(|| cut.next_batch(executor).unwrap()).collect::<Vec<_>>())
+    });
+}
