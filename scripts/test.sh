@@ -70,7 +70,7 @@ case $tier in
         form
         run 'rules of the house' cargo test "${built[@]}" --test house
         # shellcheck disable=SC2086 # none or two words
-        run 'unit tests of the core' env $corpora PROPTEST_CASES="$few" cargo test "${built[@]}" --package neardup-core --lib
+        run 'unit tests of the core' env $corpora PROPTEST_CASES="$few" cargo test --profile quick --package neardup-core --lib
         ;;
     test)
         form

@@ -352,6 +352,7 @@ pub mod html_report {
 }
 
 #[cfg(test)]
+#[allow(unreachable_pub, reason = "tests of their own share it")]
 #[path = "../tests/common/cases.rs"]
 mod cases;
 #[cfg(test)]

@@ -20,6 +20,7 @@ use crate::runs::Parameters as RunParameters;
 use crate::runs::cut::Cutting;
 use crate::verify::measure::Measure;
 
+#[allow(unreachable_pub, reason = "tests of their own share it")]
 #[path = "../tests/common/methods.rs"]
 mod list;
 
@@ -69,8 +70,8 @@ impl Executor for StopsAt {
     fn run(&self, threads: usize, work: &Task<'_>) -> Result<()> {
         let mut at = self.first;
         loop {
-            let counted = Counted { at, ..Counted::default() };
-            let stop = Stop { counted, ..Stop::default() };
+            let mut stop = Stop::default();
+            stop.counted.at = at;
             let ends: Vec<_> = (0..threads).map(|n| work(n, &stop)).collect();
             self.checks.set(self.checks.get() + stop.counted.checks.into_inner());
             self.most.set(self.most.get().max(stop.counted.most.into_inner()));
@@ -101,7 +102,8 @@ fn texts() -> Vec<String> {
     (0..150).map(page).collect()
 }
 
-/// Rows of one template, and long texts: what makes the work between two checks as long as it can be.
+/// Rows of one template, and long texts: what makes the work between two checks as long as it can
+/// be.
 fn large() -> Vec<String> {
     let long =
         |seed: u64| -> String { (0..200_000).map(|n| format!("w{} ", mix(seed + n / 7) % 5000)).collect() };

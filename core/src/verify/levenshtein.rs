@@ -201,10 +201,9 @@ impl Pattern {
             }
             column = to;
             steps += COLUMNS * (end - first);
-            stop.work(COLUMNS * (end - first));
             if steps >= CHECK_EVERY {
+                stop.work(std::mem::take(&mut steps));
                 stop.check()?;
-                steps = 0;
             }
             if column % LOOK_EVERY == 0
                 && self.least(first..end, score, inner.rows.end, columns - column) > most
