@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# test.sh [check | test | rest | servers | versions]: checks and tests on the PostgreSQL of PG=16 or of PG_CONFIG. The last line
+# test.sh [check | test | rest | servers | compiles]: checks and tests on the PostgreSQL of PG=16 or of PG_CONFIG. The last line
 # counts: "N passed, 0 failed". Corpora, if there are any, are found through NEARDUP_DATA.
 #
 # check     form, links, clippy, rules of the house, unit tests of the core with few cases: what needs no server
 # test      (the default) check, all tests of the core, with few cases, and in servers the tests of pg_test/cluster/smoke
 # rest      what test leaves out: clippy of everything, documentation, packages of the core, evaluations, pg_test/cluster
-# servers   what a version of the server can change: pg_test/cluster/{smoke,servers,versions}
-# versions  the same in brief: pg_test/cluster/versions
+# servers   what a version of the server can change: pg_regress, pg_test/cluster/{servers,versions}
+# compiles  that it compiles for that version
 #
 # PROPTEST_CASES=256 tries all cases of property tests, and tests of the core read the corpora then.
 #
@@ -88,7 +88,7 @@ case $tier in
         run 'documentation' env RUSTDOCFLAGS='-D warnings' cargo doc --workspace "${built[@]}" --features neardup-core/internals --no-deps --document-private-items
         run 'the core as a crate' cargo package -p neardup-core --allow-dirty --no-verify --offline --quiet
         run 'examples' cargo build "${built[@]}" --examples
-        run 'the core without vectors' env NEARDUP_TEST_INSTRUCTIONS=portable cargo test --profile quick -p neardup-core --no-fail-fast --lib --test oracle
+        run 'the core without vectors' env NEARDUP_TEST_INSTRUCTIONS=portable PROPTEST_CASES=64 cargo test --profile quick -p neardup-core --no-fail-fast --lib --test oracle
         run 'evaluations, in small' scripts/evaluate_small.sh
         if put "${built[@]:2}"; then
             mapfile -t items < <(of full servers versions citus)
@@ -97,14 +97,13 @@ case $tier in
             for item in "${items[@]}"; do run "$item" "$item"; done
         fi
         ;;
-    servers | versions)
-        folders=(versions)
-        if [[ $tier == servers ]]; then folders=(smoke servers versions); fi
+    servers)
         if put "${built[@]:2}"; then
-            mapfile -t items < <(of "${folders[@]}")
+            mapfile -t items < <(of servers versions)
             serve "${items[@]}"
         fi
         ;;
+    compiles) run 'cargo check' cargo check "${built[@]}" ;;
     *)
         sed -n '2,11p' "$0" >&2
         exit 2

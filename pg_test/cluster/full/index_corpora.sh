@@ -8,7 +8,7 @@ server_start 'autovacuum = off
 jit = off'
 
 seed=${NEARDUP_SEED:-$((RANDOM * 32768 + RANDOM))}
-steps=${NEARDUP_INDEX_STEPS:-12}
+steps=${NEARDUP_INDEX_STEPS:-8}
 echo "NEARDUP_SEED=$seed NEARDUP_INDEX_STEPS=$steps"
 q -f "$project/pg_test/index/compare.sql" >/dev/null
 q <<'SQL'
