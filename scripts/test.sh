@@ -23,12 +23,10 @@ built=(--profile quick --no-default-features --features "$(pg_feature),pg_test")
 few=${PROPTEST_CASES:-16}
 export CARGO_TERM_PROGRESS_WHEN=never
 
-# of FOLDERS…: the tests of servers there that run beside others. A line "# Shards: N" cuts a script into as many parts; a line
-# "# Alone: …" says why one cannot share the processors.
+# of FOLDERS…: the tests of servers there. A line "# Shards: N" cuts a script into as many parts.
 of() {
     local script n shards
     for script in $(printf 'pg_test/cluster/%s/*.sh\n' "$@"); do
-        if grep -q '^# Alone: ' "$script"; then continue; fi
         shards=$(sed -n 's/^# Shards: //p' "$script")
         for ((n = 1; n <= ${shards:-1}; n++)); do echo "$script${shards:+ $n/$shards}"; done
     done
@@ -93,8 +91,6 @@ case $tier in
         if put "${built[@]:2}"; then
             mapfile -t items < <(of full servers versions citus)
             serve "${items[@]}"
-            mapfile -t items < <(grep -l '^# Alone: ' pg_test/cluster/*/*.sh)
-            for item in "${items[@]}"; do run "$item" "$item"; done
         fi
         ;;
     servers)
