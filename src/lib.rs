@@ -19,5 +19,5 @@ compile_error!("pg_test is of a server: --no-default-features --features pg17,pg
 
 // scripts/pgrx_test.sh calls these tests. The program that runs the unit tests has no server.
 #[cfg(all(feature = "pg_test", not(test)))]
-#[path = "../pg_test/mod.rs"]
+#[path = "../pg_test/in_server/mod.rs"]
 mod pg_tests;
