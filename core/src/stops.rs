@@ -16,8 +16,8 @@ use crate::methods::reading::Reading;
 use crate::methods::{passages, repeats};
 use crate::passages::Parameters as PassageParameters;
 use crate::resources::Resources;
-use crate::runs::Parameters as RunParameters;
 use crate::runs::cut::Cutting;
+use crate::runs::{Parameters as RunParameters, Unit};
 use crate::verify::measure::Measure;
 
 #[allow(unreachable_pub, reason = "tests of their own share it")]
@@ -126,10 +126,18 @@ fn stops_anywhere(name: &str, answer: &Answer<'_>) {
         let mut stops = 0;
         for first in [1, 2, 3, 5, 9, 17, 33, 65, 129, 1025] {
             let executor = StopsAt::check(first);
-            assert!(
-                answer(&texts, budget, &executor) == whole,
-                "{name} with {budget} bytes, stopped at {first}"
-            );
+            let found = answer(&texts, budget, &executor);
+            if found != whole {
+                let same = found.bytes().zip(whole.bytes()).take_while(|(a, b)| a == b).count();
+                let shown = |text: &str| -> String {
+                    text.chars().skip(same.saturating_sub(200)).take(400).collect()
+                };
+                panic!(
+                    "{name} with {budget} bytes, stopped at {first}: {} and not {}",
+                    shown(&found),
+                    shown(&whole)
+                );
+            }
             stops += executor.stops.get();
         }
         assert!(stops > 0, "{name} was stopped");
@@ -187,7 +195,7 @@ fn passages_stop_anywhere() {
 
 #[test]
 fn repeats_stop_anywhere() {
-    let parameters = RunParameters::default();
+    let parameters = RunParameters { unit: Unit::Window(8), ..RunParameters::default() };
     stops_anywhere("runs", &|texts, budget, executor| {
         let (mut corpus, mut quiet) = (Corpus::of_texts(texts), Quiet);
         let mut reading = Reading::new(&mut corpus, &mut quiet, resources(budget, executor));
