@@ -10,6 +10,7 @@ pub(crate) mod clusters_of_pairs;
 pub(crate) mod codes;
 pub(crate) mod eliminate;
 pub(crate) mod explain;
+pub(crate) mod explain_rows;
 pub(crate) mod html;
 pub(crate) mod internal;
 mod kept;
