@@ -6,6 +6,7 @@ use crate::pg::query::Query;
 use crate::pg::query::cursor::Cursor;
 use crate::pg::query::ids::{self, Ids, becomes, is_cast_implicitly};
 use crate::pg::query::names::{qualified_type, type_name};
+use crate::pg::query::relation::Relation;
 use crate::pg::request::example::literal;
 use crate::pg::server::call::Call;
 use crate::pg::server::error::{Result, SqlError};
@@ -53,10 +54,19 @@ pub(crate) struct Asked<'a> {
 }
 
 impl<'f> Pairs<'f> {
-    /// Reads the pairs from the query in argument 0.
+    /// Reads the pairs from the query, or from the relation, in argument 0.
     pub(crate) fn read(call: Call, asked: Asked<'_>, files: &'f ServerFiles) -> Result<Self> {
         let Asked { relations, hint, .. } = asked;
-        let given = call.text(0)?.ok_or_else(|| {
+        let (given, shown) = match call.type_of(0) {
+            pg_sys::REGCLASSOID => call.get(0).map(Relation::open).transpose()?.map(|relation| {
+                (
+                    format!("SELECT * FROM {}", relation.qualified),
+                    format!("{}::regclass", literal(&relation.shown)),
+                )
+            }),
+            _ => call.text(0)?.map(|query| (query.clone().into_owned(), shown(&query))),
+        }
+        .ok_or_else(|| {
             let message = "pairs must not be NULL";
             SqlError::new(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, message).hint(hint.to_owned())
         })?;
@@ -67,9 +77,8 @@ impl<'f> Pairs<'f> {
         let id_name = qualified_type(id_type);
         // The query is checked on its own, so it is also a complete query inside another query. The
         // line break after it ends a comment at its end.
-        let (query, types) =
-            Query::new(&given).only_select().map_err(|error| error.hint(hint.to_owned()))?;
-        check_types(&types, id_type, &query, asked)?;
+        let (query, types) = Query::new(&given).only_select().map_err(|error| error.hint(hint.to_owned()))?;
+        check_types(&types, id_type, &shown, asked)?;
         let mut sql = Written::new("reading pairs");
         sql.push(format_args!(
             "SELECT p.left_id::{id_name}, p.right_id::{id_name}, p.similarity::pg_catalog.float8 \
@@ -130,12 +139,13 @@ fn no_order(id_type: pg_sys::Oid) -> SqlError {
         .hint("A cast to text gives every id an order: id::text, and NULL::text for the type.")
 }
 
-/// Checks the types of the columns of a query of pairs. A cast that may make distinct ids equal, such
+/// Checks the types of the columns of a query of pairs; `pairs` is the argument of the call. A cast that may make distinct ids equal, such
 /// as that of '007' or of 1.4 to an integer, would merge clusters without a word.
-fn check_types(types: &[pg_sys::Oid], id_type: pg_sys::Oid, query: &str, asked: Asked<'_>) -> Result<()> {
+fn check_types(types: &[pg_sys::Oid], id_type: pg_sys::Oid, pairs: &str, asked: Asked<'_>) -> Result<()> {
     let mismatch = |message| SqlError::new(PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH, message);
     let &[left, right, similarity, ..] = types else {
-        let message = format!("the query of pairs gives {} columns, not two ids and a similarity", types.len());
+        let message =
+            format!("the query of pairs gives {} columns, not two ids and a similarity", types.len());
         return Err(mismatch(message).hint(asked.hint.to_owned()));
     };
     let is_integer = |of| [pg_sys::INT2OID, pg_sys::INT4OID, pg_sys::INT8OID].contains(&of);
@@ -147,12 +157,12 @@ fn check_types(types: &[pg_sys::Oid], id_type: pg_sys::Oid, query: &str, asked: 
         return Err(mismatch(message).hint(match both {
             Some(both) if !ids::has_order(both) => return Err(no_order(both)),
             Some(both) if is_integer(both) => {
-                format!("Integers need no type: SELECT * FROM {}({});", asked.name, shown(query))
+                format!("Integers need no type: SELECT * FROM {}({});", asked.name, pairs)
             }
             Some(both) => format!(
                 "Say which type the ids have: SELECT * FROM {}({}, id_type => NULL::{});",
                 asked.name,
-                shown(query),
+                pairs,
                 type_name(both)
             ),
             None => "Casts give both ids one type: left_id::text, right_id::text, and id_type => NULL::text."
