@@ -28,3 +28,15 @@ CREATE FUNCTION explain_pair_text(a text, b text, width int DEFAULT 80) RETURNS 
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 10000;
 COMMENT ON FUNCTION explain_pair_text(text, text, int) IS
     'what every method says of two texts, and their words with the differences marked, as lines of a width for a terminal';
+
+CREATE FUNCTION explain_pair(docs regclass, left_id "any", right_id "any") RETURNS TABLE(method text, similarity float8, evidence jsonb)
+    AS 'MODULE_PATHNAME', 'neardup_explain_pair_of_rows'
+    LANGUAGE c STABLE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION explain_pair(regclass, "any", "any") IS
+    'an error that says how the texts of two rows are given';
+
+CREATE FUNCTION diff_html(docs regclass, left_id "any", right_id "any") RETURNS text
+    AS 'MODULE_PATHNAME', 'neardup_diff_html_of_rows'
+    LANGUAGE c STABLE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION diff_html(regclass, "any", "any") IS
+    'an error that says how the texts of two rows are given';

@@ -94,7 +94,12 @@ CREATE FUNCTION signature_options_set(internal) RETURNS void
     AS 'MODULE_PATHNAME', 'neardup_signature_options_set'
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION signature_options_set(internal) IS
-    'options of text_set_ops and text_ball_set_ops: measure, shingle, multiset, tokenizer, least';
+    'options of text_set_ops: measure, shingle, multiset, tokenizer, least';
+CREATE FUNCTION signature_options_ball_set(internal) RETURNS void
+    AS 'MODULE_PATHNAME', 'neardup_signature_options_ball_set'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION signature_options_ball_set(internal) IS
+    'options of text_ball_set_ops: measure, shingle, multiset, tokenizer, least';
 CREATE FUNCTION signature_options_tokens(internal) RETURNS void
     AS 'MODULE_PATHNAME', 'neardup_signature_options_tokens'
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
@@ -136,7 +141,7 @@ COMMENT ON OPERATOR FAMILY text_ball_set_ops USING signature IS 'balls by the si
 CREATE OPERATOR CLASS text_ball_set_ops DEFAULT FOR TYPE text_ball USING signature FAMILY text_ball_set_ops AS
     OPERATOR 2 && (text_ball, text_ball),
     FUNCTION 1 signature_set_class(text_ball),
-    FUNCTION 2 signature_options_set(internal);
+    FUNCTION 2 signature_options_ball_set(internal);
 COMMENT ON OPERATOR CLASS text_ball_set_ops USING signature IS
     'balls: EXCLUDE USING signature (near(body, 0.8) WITH &&) lets no two near texts in';
 
@@ -166,7 +171,7 @@ COMMENT ON FUNCTION signature_gram_class(text) IS 'support function of text_gram
 CREATE FUNCTION signature_options_grams(internal) RETURNS void
     AS 'MODULE_PATHNAME', 'neardup_signature_options_grams'
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION signature_options_grams(internal) IS 'options of text_gram_ops: shingle';
+COMMENT ON FUNCTION signature_options_grams(internal) IS 'options of text_gram_ops and text_ball_gram_ops: shingle';
 CREATE OPERATOR FAMILY text_gram_ops USING signature;
 COMMENT ON OPERATOR FAMILY text_gram_ops USING signature IS 'short texts by the grams of characters that they have in common';
 CREATE OPERATOR CLASS text_gram_ops FOR TYPE text USING signature FAMILY text_gram_ops AS
@@ -176,6 +181,19 @@ CREATE OPERATOR CLASS text_gram_ops FOR TYPE text USING signature FAMILY text_gr
     FUNCTION 2 signature_options_grams(internal);
 COMMENT ON OPERATOR CLASS text_gram_ops USING signature IS
     'short texts: <@ near(text, similarity, tokenizer => ''chars''), ORDER BY <->, exactly, at every similarity';
+
+CREATE FUNCTION signature_gram_class(text_ball) RETURNS int
+    AS 'MODULE_PATHNAME', 'neardup_signature_class_ball_grams'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION signature_gram_class(text_ball) IS 'support function of text_ball_gram_ops';
+CREATE OPERATOR FAMILY text_ball_gram_ops USING signature;
+COMMENT ON OPERATOR FAMILY text_ball_gram_ops USING signature IS 'balls by the edit distance of their middles';
+CREATE OPERATOR CLASS text_ball_gram_ops FOR TYPE text_ball USING signature FAMILY text_ball_gram_ops AS
+    OPERATOR 2 && (text_ball, text_ball),
+    FUNCTION 1 signature_gram_class(text_ball),
+    FUNCTION 2 signature_options_grams(internal);
+COMMENT ON OPERATOR CLASS text_ball_gram_ops USING signature IS
+    'balls by edit distance: EXCLUDE USING signature (near(name, 0.8, method => ''edit'') text_ball_gram_ops WITH &&) lets no two near names in';
 
 CREATE FUNCTION signature_index_check(index regclass, heapallindexed bool DEFAULT false) RETURNS void
     AS 'MODULE_PATHNAME', 'neardup_signature_index_check'

@@ -25,6 +25,7 @@ SELECT add('lcs_\w+\(text,text.*\)', '54000: SELECT {f}(text, other) FROM big', 
 SELECT add('code_repeatability\(.*\)', '22023: SELECT {f}(text, other) FROM big', 'SELECT count({f}(''abc'' || i, ''bc'' || i)) FROM generate_series(1, 1000000) i');
 SELECT add('(tlcs|shared_passages|shared_runs|explain_pair)\(text,text.*\)',
     'SELECT count(*) FROM big, {f}(text, other)', 'SELECT count(*) FROM big, {f}(short, one)', 'SELECT count(*) FROM big, {f}(short, short || ''b'')');
+SELECT add('(explain_pair|diff_html)\(regclass,.*\)', '42804: SELECT count(*) FROM {f}(''same'', 1, 2)');
 -- Types.
 SELECT add('\w+_(in\(cstring\)|out\(\w+\))', 'SELECT pg_column_size({t}::text::{t}) FROM big', '22P02: SELECT one::{t} FROM big', '22P02: SELECT repeat('':'', 50000000)::{t}');
 SELECT add('\w+_send\(\w+\)', 'SELECT pg_column_size({f}({t})) FROM big');
@@ -100,6 +101,8 @@ SELECT add('(repeated_runs|cut_repeats)\(regclass,integer,anyelement.*\)', 'SELE
 -- Pairs.
 SELECT add('(clusters_of_pairs|cluster_stats|cluster_links)\(text,(integer.*)\)', 'SELECT count(*) FROM {f}(''TABLE pairs'')');
 SELECT add('(clusters_of_pairs|cluster_stats|cluster_links)\(text,(anyelement.*)\)', 'SELECT count(*) FROM {f}(''TABLE pairs'', NULL::int)');
+SELECT add('(clusters_of_pairs|cluster_stats|cluster_links)\(regclass,(integer.*)\)', 'SELECT count(*) FROM {f}(''pairs''::regclass)');
+SELECT add('(clusters_of_pairs|cluster_stats|cluster_links)\(regclass,(anyelement.*)\)', 'SELECT count(*) FROM {f}(''pairs''::regclass, NULL::numeric)');
 SELECT add('(clusters_of_pairs|cluster_stats)\(text,integer,text.*\)', format('SELECT count(*) FROM {f}(''TABLE pairs'', clustering => %L, max_cluster_size => %s)', c, coalesce(size, 'NULL')))
     FROM unnest('{connected,star,perhaps_similar}'::text[]) c, unnest('{NULL,1000}'::text[]) size WHERE c = 'connected' OR size IS NULL;
 SELECT add('(near_duplicates_into|neardup_into_(step|begin|again))\(.*\)', 'CALL near_duplicates_into(''same'', 0.8, ''into_pairs'', id_column => ''id'', max_pairs => 100000000000)');
@@ -118,7 +121,7 @@ SELECT add('neardup_rows\(.*\)', '0A000: SELECT * FROM neardup_rows(''x'') AS r(
 SELECT add('signature_(handler|class|options_\w+)\(.*\)', 'CREATE INDEX ON sketches USING signature (minhash_sketch)',
     'CREATE INDEX ON sketches USING signature (simhash_sketch)', 'CREATE INDEX ON sketches USING signature (numbers bigint_signature_ops)', 'CREATE INDEX ON sketches USING signature (uuids)',
     'INSERT INTO few(minhash_sketch, simhash_sketch) SELECT minhash_sketch, simhash_sketch FROM sketches', 'INSERT INTO long_numbers VALUES (1)');
-SELECT add('signature_(set_class|options_(set|tokens))\(.*\)', 'CREATE INDEX ON same USING signature (body text_set_ops (shingle = 2))', 'CREATE INDEX ON big USING signature (text)', 'CREATE INDEX ON big USING signature (one)',
+SELECT add('signature_(set_class|options_(set|ball_set|tokens))\(.*\)', 'CREATE INDEX ON same USING signature (body text_set_ops (shingle = 2))', 'CREATE INDEX ON big USING signature (text)', 'CREATE INDEX ON big USING signature (one)',
     'CREATE INDEX ON vals USING signature (words array_set_ops (shingle = 2))', 'CREATE INDEX ON vals USING signature (tsvector)',
     'CREATE INDEX ON big USING signature (near(text, 0.8))', 'INSERT INTO long_text VALUES (1)', 'INSERT INTO long_words VALUES (1)', 'INSERT INTO few(text) SELECT body FROM same');
 SELECT add('signature_index_(check|stats|merge)\(.*\)', format('SELECT {f}(%L)', i)) FROM unnest('{by_minhash,by_simhash,by_numbers,by_uuids,by_text}'::text[]) i;
@@ -131,7 +134,7 @@ SELECT add('suggest\(.*\)', 'SELECT * FROM {f}(''same'', id_column => ''id'')', 
 SELECT add('suggest_pairs\(regclass,integer,text.*\)', 'SELECT count(*) FROM {f}(''same'', 100, id_column => ''id'')', 'SELECT count(*) FROM {f}(''mixed'', 10000, id_column => ''id'', sample => 300000)');
 SELECT add('suggest_pairs\(regclass,integer,anyelement.*\)', 'SELECT count(*) FROM {f}(''same'', 100, NULL::bigint, id_column => ''id'')', 'SELECT count(*) FROM {f}(''mixed'', 10000, NULL::bigint, id_column => ''id'', sample => 300000)');
 SELECT add('signature_runs_class\(.*\)', 'CREATE INDEX ON same USING signature (body text_runs_ops)', 'CREATE INDEX ON big USING signature (text text_runs_ops)', 'CREATE INDEX ON big USING signature (one text_runs_ops (least = 1))');
-SELECT add('signature_gram_class\(.*\)', 'CREATE INDEX ON same USING signature (body text_gram_ops)', 'CREATE INDEX ON big USING signature (text text_gram_ops)', 'CREATE INDEX ON big USING signature (one text_gram_ops (shingle = 1))');
+SELECT add('signature_gram_class\(.*\)', 'CREATE INDEX ON same USING signature (body text_gram_ops)', 'CREATE INDEX ON big USING signature (near(one, 0.8, method => ''edit'') text_ball_gram_ops (shingle = 1))', 'CREATE INDEX ON big USING signature (text text_gram_ops)', 'CREATE INDEX ON big USING signature (one text_gram_ops (shingle = 1))');
 SELECT add('(runs\(text,integer,text|text_shares_run\(text,text_runs|text_runs_shared\(text_runs,text)\)', 'SELECT pg_column_size(runs(text)) FROM big', 'SELECT pg_column_size(runs(one, 2147483647)) FROM big', 'SELECT other && text_runs FROM big', 'SELECT text_runs && short FROM big', 'SELECT short && runs(short, 1) FROM big');
 SELECT add('signature_index_fits\(.*\)', 'SELECT signature_index_fits(''by_text'', text_ball) FROM big');
 SELECT add('(near_selectivity|near_join_selectivity|shares_support|near_duplicates_rows)\(.*\)', 'EXPLAIN SELECT * FROM near_duplicates(''million'', 0.8, id_column => ''id'')', 'SELECT count(*) FROM same a JOIN same b ON a.body <@ near(b.body, 0.8)', 'SELECT count(*) FROM same a WHERE NOT EXISTS (SELECT FROM same b WHERE a.body <@ near(b.body, 0.8) AND a.id > b.id + 1000000)',

@@ -37,7 +37,7 @@ extension_sql_file!("../../sql/near_sets.sql", name = "near_sets", requires = ["
 extension_sql_file!("../../sql/near_runs.sql", name = "near_runs", requires = ["near"]);
 extension_sql_file!("../../sql/shares.sql", name = "shares");
 extension_sql_file!("../../sql/index.sql", name = "index", requires = ["sketches", "near_sets", "near_runs"]);
-extension_sql_file!("../../sql/token_sets.sql", name = "token_sets");
+extension_sql_file!("../../sql/token_sets.sql", name = "token_sets", requires = ["sketch_types"]);
 extension_sql_file!("../../sql/parts.sql", name = "parts", requires = ["token_sets"]);
 extension_sql_file!("../../sql/near_duplicates.sql", name = "near_duplicates");
 extension_sql_file!("../../sql/near_duplicates_stats.sql", name = "near_duplicates_stats");

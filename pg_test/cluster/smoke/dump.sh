@@ -33,6 +33,17 @@ CREATE INDEX ON sketched USING hash (m);
 INSERT INTO sketched(id, body, mb, sb, tb) SELECT id, body, tools.near(tools.minhash(body, 2), 0.5), tools.near(tools.simhash(body), 3), tools.near(body, 0.5, 2) FROM docs;
 INSERT INTO sketched(id, body) VALUES (4, NULL), (5, '');
 CREATE MATERIALIZED VIEW pairs AS SELECT * FROM tools.near_duplicates('docs', 0.8);
+-- A restore, and from 17 on each refresh, has a search path without these schemas.
+CREATE TEXT SEARCH CONFIGURATION own_words (COPY = simple);
+CREATE MATERIALIZED VIEW by_words AS SELECT * FROM tools.near_duplicates('docs', 0.8, tokenizer => 'tsearch:own_words');
+CREATE MATERIALIZED VIEW clusters AS SELECT * FROM tools.clusters_of_pairs('pairs'::regclass, clustering => 'star');
+CREATE MATERIALIZED VIEW described AS SELECT * FROM tools.cluster_stats('by_words'::regclass, NULL::numeric);
+CREATE VIEW weakest AS SELECT * FROM tools.cluster_links('pairs'::regclass);
+REFRESH MATERIALIZED VIEW clusters;
+CREATE TABLE apart(name text, EXCLUDE USING signature (tools.near(name, 0.8, method => 'edit') tools.text_ball_gram_ops WITH OPERATOR(tools.&&)));
+INSERT INTO apart VALUES ('Jonathan');
+CREATE TABLE sets(id int, tokens tools.token_set);
+INSERT INTO sets SELECT id, tools.tokens(body) FROM docs;
 SQL
 
 contents() {
@@ -40,6 +51,11 @@ contents() {
 SELECT id, length, to_sample FROM docs ORDER BY id;
 SELECT * FROM compared ORDER BY a, b;
 SELECT * FROM pairs;
+SELECT * FROM by_words;
+SELECT * FROM clusters ORDER BY cluster_id, id;
+SELECT * FROM described;
+SELECT * FROM weakest;
+SELECT DISTINCT tokens FROM sets ORDER BY tokens;
 SELECT * FROM sketched ORDER BY id;
 SELECT a.id, b.id, a.m OPERATOR(tools.<%>) b.m, a.s OPERATOR(tools.<~>) b.s, a.body OPERATOR(tools.<@) b.tb FROM sketched a, sketched b ORDER BY a.id, b.id;
 SELECT * FROM tools.near_duplicates('docs', 0.1) ORDER BY left_id, right_id;
@@ -64,6 +80,7 @@ expect 'a custom dump restores' '' "$(pg_restore --exit-on-error -d custom "$out
 for format in plain custom; do
     expect "all is as before in the $format copy" "$before" "$(contents "$format" 2>&1)"
     expect_error 'balls hold, too' 23514 sketched_check "INSERT INTO sketched(id, body, mb) VALUES (6, 'a b c', tools.near(tools.minhash('d e f', 2), 0.5))" -d "$format"
+    expect_error 'exclusion constraints hold' 23P01 apart_near_excl "INSERT INTO apart VALUES ('Jonathon')" -d "$format"
     expect_error 'constraints hold' 23514 docs_body_check "INSERT INTO docs VALUES (4, '.,;')" -d "$format"
 done
 finish

@@ -6,7 +6,7 @@ use pgrx::pg_sys::Datum;
 use super::clusters::{how, warn_of_chains};
 use crate::pg::query::ids::Ids;
 use crate::pg::query::names::type_name;
-use crate::pg::read::pairs::Pairs;
+use crate::pg::read::pairs::{Asked, Pairs};
 use crate::pg::request::ClusteringArguments;
 use crate::pg::request::example::{Example, literal, such_as};
 use crate::pg::request::form::{self, Argument, Form, Named};
@@ -59,6 +59,19 @@ fn example(given: Named<'_>, form: Form) -> Example {
     }
 }
 
+/// Reads the pairs of a call.
+fn read<'f>(
+    call: Call,
+    given: Named<'_>,
+    form: Form,
+    example: &Example,
+    files: &'f ServerFiles,
+) -> Result<Pairs<'f>> {
+    let hint = &such_as(example);
+    let asked = Asked { name: form.name, id_type: given.id_type(), relations: &[], hint };
+    Pairs::read(call, asked, files)
+}
+
 fn list(call: Call, form: Form) -> Result<Datum> {
     set_returning::answer(call, || {
         let given = form.of(call);
@@ -77,7 +90,7 @@ fn list(call: Call, form: Form) -> Result<Datum> {
             }
         }
         let files = ServerFiles::in_current_context();
-        let mut pairs = Pairs::read(call, given.id_type(), &[], &such_as(&example), &files)?;
+        let mut pairs = read(call, given, form, &example, &files)?;
         let mut levels = Vec::new();
         if thresholds.is_empty() {
             let clusters = pairs.clusters(how.clustering, how.largest)?;
@@ -153,7 +166,7 @@ fn describe(call: Call, form: Form) -> Result<Datum> {
         let example = example(given, form);
         let how = how(given, &example)?;
         let files = ServerFiles::in_current_context();
-        let mut pairs = Pairs::read(call, given.id_type(), &[], &such_as(&example), &files)?;
+        let mut pairs = read(call, given, form, &example, &files)?;
         let clusters = pairs.clusters(how.clustering, how.largest)?;
         let summaries = summaries(&mut pairs.graph, &clusters, EFFORT, &pairs.executor)?;
         let Pairs { ids, places, .. } = pairs;
@@ -212,7 +225,7 @@ fn weakest(call: Call, form: Form) -> Result<Datum> {
             );
         }
         let files = ServerFiles::in_current_context();
-        let mut pairs = Pairs::read(call, given.id_type(), &[], &such_as(&example), &files)?;
+        let mut pairs = read(call, given, form, &example, &files)?;
         let vertices = pairs.places.len();
         let how = ClusteringArguments { clustering: Clustering::Connected, largest: None };
         let clusters = pairs.clusters(how.clustering, how.largest)?;

@@ -14,6 +14,7 @@ use crate::pg::request::form::{Argument, NEAR_DUPLICATES_PLAN};
 use crate::pg::request::{Request, at_least_one, such_as};
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::Result;
+use crate::pg::server::own_schema::calls;
 use crate::pg::server::processor_time::processor_seconds;
 use crate::pg::server::set_returning::{self, Rows};
 use crate::pg::server::temp_file::{most_space, watch_space};
@@ -132,7 +133,8 @@ fn plan_within(
     };
     let estimate = run.estimate();
     let id_type = (request.id_type != pg_sys::INT8OID).then(|| type_name(request.id_type));
-    let call = format!("SELECT * FROM {};", request.example.of("near_duplicates", id_type));
+    let call =
+        calls(&format!("SELECT * FROM {};", request.example.of("near_duplicates", id_type))).into_owned();
     Ok(Planned { method: request.method_name, run, estimate, call })
 }
 

@@ -9,6 +9,7 @@ use pgrx::{PgLogLevel, PgSqlErrorCode};
 use crate::pg::request::example::Example;
 use crate::pg::server::call::sql_function;
 use crate::pg::server::error::Result;
+use crate::pg::server::own_schema::calls;
 use crate::pg::server::set_returning::{self, Rows};
 use neardup_core::joins::sketches::hamming::Hamming;
 use neardup_core::methods::account::Account;
@@ -59,7 +60,7 @@ pub(crate) fn tell_short(name: &str, account: &Account, of_words: &Example) {
 
 fn notice_with_hint(message: String, hint: &str) {
     ErrorReport::new(PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION, message, "neardup")
-        .set_hint(hint)
+        .set_hint(&*calls(hint))
         .report(PgLogLevel::NOTICE);
 }
 

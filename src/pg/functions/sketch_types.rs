@@ -5,6 +5,7 @@
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgSqlErrorCode, check_for_interrupts};
 
+use super::refused_ball::refused;
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
@@ -162,8 +163,9 @@ sql_function! {
 }
 sql_function! {
     /// `text_ball_out(text_ball) → cstring`
-    neardup_text_ball_out, pg_finfo_neardup_text_ball_out, |call| {
-        output(call, if explaining::is_printing() { &TEXT_BALL_IN_PLANS } else { &TEXT_BALL })
+    neardup_text_ball_out, pg_finfo_neardup_text_ball_out, |call| match explaining::conflict() {
+        Some(conflict) => refused(call, &TEXT_BALL_IN_PLANS, conflict),
+        None => output(call, if explaining::is_printing() { &TEXT_BALL_IN_PLANS } else { &TEXT_BALL })
     }
 }
 sql_function! {

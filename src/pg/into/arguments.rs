@@ -15,6 +15,7 @@ use crate::pg::query::names::qualified_type;
 use crate::pg::query::relation::Relation;
 use crate::pg::read::source::Source;
 use crate::pg::request::form::{Argument, KeptArguments, NEAR_DUPLICATES};
+use crate::pg::request::tokenizer::with_schema;
 use crate::pg::request::{PassageRequest, Request};
 use crate::pg::server::call::Call;
 use crate::pg::server::error::{Result, SqlError};
@@ -71,11 +72,15 @@ impl CallArguments {
             Some(json) => serde_json::from_value(json)
                 .map_err(|error| SqlError::parameter(format!("arguments cannot be read: {error}")))?,
         };
+        // SAFETY: any OID may be looked up.
+        let schema = unsafe { pg_sys::get_rel_namespace(docs) };
+        // The search path is still that of the caller.
+        let tokenizer = others.tokenizer.map(|name| with_schema(name.into(), schema)).transpose()?;
         let texts = [
             (Argument::IdColumn, others.id_column),
             (Argument::TextColumn, others.text_column),
             (Argument::Method, others.method),
-            (Argument::Tokenizer, others.tokenizer),
+            (Argument::Tokenizer, tokenizer.map(Into::into)),
             (Argument::SiteColumn, others.site_column),
             (Argument::Features, others.features),
         ];

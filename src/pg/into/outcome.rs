@@ -18,7 +18,7 @@ use crate::pg::procedure::supplied_rows::supplying;
 use crate::pg::query::Query;
 use crate::pg::query::as_user::{as_user, set};
 use crate::pg::query::operators::equality;
-use crate::pg::read::pairs::Pairs;
+use crate::pg::read::pairs::{Asked, Pairs};
 use crate::pg::request::form::KeptArguments;
 use crate::pg::request::{PassageRequest, Request};
 use crate::pg::server::call::Call;
@@ -248,7 +248,8 @@ pub(super) fn cluster_here(work: &Work) -> Result<()> {
 /// pairs, as `clusters_of_pairs` does.
 fn clusters_here(call: Call, (id, result): (Oid, Oid), store: &mut Store) -> Result<()> {
     let files = ServerFiles::in_current_context();
-    let mut pairs = Pairs::read(call, Some(id), &[result], EXAMPLE, &files)?;
+    let asked = Asked { name: "clusters_of_pairs", id_type: Some(id), relations: &[result], hint: EXAMPLE };
+    let mut pairs = Pairs::read(call, asked, &files)?;
     let clusters = pairs.clusters(Clustering::Connected, None)?;
     warn_of_chains(&clusters);
     for cluster in clusters.iter() {

@@ -8,7 +8,7 @@ use super::hints::anew;
 use super::statements::names::Names;
 use crate::pg::functions::clusters::{Grouped, warn_of_chains};
 use crate::pg::query::ids::Ids;
-use crate::pg::read::pairs::Pairs;
+use crate::pg::read::pairs::{Asked, Pairs};
 use crate::pg::request::such_as;
 use crate::pg::server::call::Call;
 use crate::pg::server::error::{Result, SqlError};
@@ -27,8 +27,13 @@ pub(super) fn columns(id: Oid) -> [Oid; 3] {
 pub(super) fn of_pairs(names: &Names, call: Call, store: &mut Store) -> Result<()> {
     let how = names.clustering;
     let files = ServerFiles::in_current_context();
-    let mut pairs =
-        Pairs::read(call, Some(names.id_oid), &[names.tables.pairs.oid], &anew(&names.docs_name), &files)?;
+    let asked = Asked {
+        name: "clusters_of_pairs",
+        id_type: Some(names.id_oid),
+        relations: &[names.tables.pairs.oid],
+        hint: &anew(&names.docs_name),
+    };
+    let mut pairs = Pairs::read(call, asked, &files)?;
     let clusters = pairs.clusters(how.clustering, how.largest)?;
     if how.clustering == Clustering::Connected {
         warn_of_chains(&clusters);

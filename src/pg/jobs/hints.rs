@@ -2,6 +2,7 @@
 
 use pgrx::PgSqlErrorCode;
 
+use crate::pg::query::relation::Relation;
 use crate::pg::request::example::literal;
 use crate::pg::server::error::SqlError;
 
@@ -12,6 +13,59 @@ pub(super) const ANEW: &str =
 /// Returns the hint to start the job of a relation from scratch.
 pub(super) fn anew(docs: &str) -> String {
     format!("Begin anew: SELECT neardup_unwatch({0}); SELECT neardup_watch({0}, 0.8);", literal(docs))
+}
+
+/// The function that a hint calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Called {
+    /// `neardup_watch`
+    Watch,
+    /// `near_duplicates`
+    Join,
+}
+
+/// Returns a call on a relation that works, with the columns that have to be named; for a key of
+/// several columns, with a view that makes one id of them.
+pub(super) fn works(relation: &Relation, called: Called) -> String {
+    let call = |relation: &str, named: &[(&str, &str)], id_type: Option<String>| {
+        let (select, function) = match called {
+            Called::Watch => ("", "neardup_watch"),
+            Called::Join => ("* FROM ", "near_duplicates"),
+        };
+        let id_type = id_type.filter(|_| called == Called::Join).map(|of| format!(", id_type => NULL::{of}"));
+        let named: String =
+            named.iter().map(|(name, value)| format!(", {name} => {}", literal(value))).collect();
+        format!(
+            "SELECT {select}{function}({}, 0.8{}{named});",
+            literal(relation),
+            id_type.unwrap_or_default()
+        )
+    };
+    if relation.has_key_of_several() {
+        let keys: Option<Vec<String>> = relation.keys().map(|key| key.quoted().ok()).collect();
+        let document = relation.document_beside_key().and_then(|document| document.quoted().ok());
+        if let (Some(keys), Some(document)) = (keys, document) {
+            let temporary = if relation.is_temporary { "TEMP " } else { "" };
+            return format!(
+                "CREATE {temporary}VIEW one_key AS SELECT ({})::text AS id, {document} AS body FROM {}; {}",
+                keys.join(", "),
+                relation.shown,
+                call("one_key", &[("id_column", "id"), ("text_column", "body")], Some("text".to_owned()))
+            );
+        }
+    }
+    let mut named = Vec::new();
+    let Some((id, text)) = relation.likely_columns(None, None) else {
+        return call("docs", &[], None);
+    };
+    if !relation.id_column(None, "").is_ok_and(|found| found.name == id.name) {
+        named.push(("id_column", &*id.name));
+    }
+    if !relation.text_column(None, "", id).is_ok_and(|found| found.name == text.name) {
+        named.push(("text_column", &*text.name));
+    }
+    let id_type = (!id.is_integer()).then(|| id.type_name());
+    call(&relation.shown, &named, id_type)
 }
 
 /// Returns the error for a relation that has the name that a table of a job needs.

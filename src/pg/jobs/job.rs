@@ -4,11 +4,11 @@
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys;
 
+use super::hints::{Called, works};
 use super::registry::Registry;
 use super::statements::catalog;
 use crate::pg::query::as_user::{Extension, acts_for};
 use crate::pg::query::relation::Relation;
-use crate::pg::request::example::literal;
 use crate::pg::server::call::Call;
 use crate::pg::server::error::{Result, SqlError};
 
@@ -60,8 +60,8 @@ impl Job {
 
     /// Returns the error for a relation that has no job.
     pub(super) fn not_watched(&self) -> SqlError {
-        let shown = &self.relation.shown;
-        SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, format!("{shown} is not watched"))
-            .hint(format!("SELECT neardup_watch({}, 0.8);", literal(shown)))
+        let message = format!("{} is not watched", self.relation.shown);
+        SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, message)
+            .hint(works(&self.relation, Called::Watch))
     }
 }

@@ -6,11 +6,12 @@ use pgrx::{PgSqlErrorCode, pg_sys};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::hints::{anew, not_now};
+use super::hints::{self, Called, anew, not_now};
 use crate::pg::query::column::Column;
 use crate::pg::query::ids;
 use crate::pg::query::relation::Relation;
 use crate::pg::request::form::{Argument, KeptArguments};
+use crate::pg::request::tokenizer::with_schema;
 use crate::pg::server::call::Call;
 use crate::pg::server::error::{Result, SqlError};
 
@@ -113,7 +114,10 @@ impl Settings {
 
     /// Finds the columns of a relation, by the arguments or by default, and stores them.
     pub(super) fn find_columns(&mut self, relation: &Relation) -> Result<()> {
-        let hint = || format!("Columns: {}.", relation.column_names());
+        let hint = || {
+            let columns = relation.column_names();
+            format!("For example: {} Columns: {columns}.", hints::works(relation, Called::Watch))
+        };
         let id = relation.id_column(self.id_column.as_deref(), "id_column").map_err(|e| e.hint(hint()))?;
         let text = relation
             .text_column(self.text_column.as_deref(), "text_column", id)
@@ -133,6 +137,9 @@ impl Settings {
                 .hint("Watch a view that casts the ids to text."));
         }
         self.keep(relation, &Columns { id, text, site });
+        self.tokenizer = (self.tokenizer.take())
+            .map(|name| with_schema(name.into(), relation.namespace).map(Into::into))
+            .transpose()?;
         Ok(())
     }
 

@@ -12,8 +12,9 @@ use super::statements::definitions;
 use crate::pg::procedure::table::{Opened, Table};
 use crate::pg::query::as_user::{acts_for, as_user};
 use crate::pg::query::names::name_of;
+use crate::pg::query::subtransaction::apart;
 use crate::pg::server::call::sql_function;
-use crate::pg::server::error::Result;
+use crate::pg::server::error::{Result, SqlError};
 
 sql_function! {
     /// `neardup_unwatch(docs, keep_results)`: ends a job.
@@ -33,25 +34,18 @@ impl Job {
             return Err(self.not_watched());
         };
         as_user(relation.owner, || self.drop_triggers())?;
-        let mut left = Vec::new();
+        let mut left = Left::default();
         for table in [job.pairs, job.clusters] {
             if keep_results {
                 dependency::forget(table, relation.oid);
             } else {
-                left.extend(self.drop_table(table)?);
+                self.drop_table(table, &mut left)?;
             }
         }
         for table in std::iter::once(job.state).chain(job.lists).chain(job.hashes) {
-            left.extend(self.drop_table(table)?);
+            self.drop_table(table, &mut left)?;
         }
-        if !left.is_empty() {
-            let message = format!(
-                "left as they are, since they are not the caller's or not of this job: {}",
-                left.join(", ")
-            );
-            ErrorReport::new(PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION, message, "neardup")
-                .report(PgLogLevel::NOTICE);
-        }
+        left.tell();
         registry.remove(relation.oid)?;
         registry.clean()?;
         registry.clean_log(&self.extension)
@@ -66,9 +60,9 @@ impl Job {
         Ok(())
     }
 
-    /// Drops a table as its owner, if the caller may act for this owner and the table belongs to
-    /// the job; otherwise returns its name.
-    fn drop_table(&self, table: Oid) -> Result<Option<String>> {
+    /// Drops a table as its owner, if the caller may act for this owner, the table belongs to the job,
+    /// and no other object depends on it; otherwise notes its name.
+    fn drop_table(&self, table: Oid, left: &mut Left) -> Result<()> {
         let Self { relation, registry, .. } = self;
         let docs = relation.oid;
         let depends = as_user(relation.owner, || dependency::is_there(table, docs))?;
@@ -76,15 +70,68 @@ impl Job {
         // A table that may not belong to the job is not locked against other sessions' use.
         let lock = if depends { pg_sys::AccessExclusiveLock } else { pg_sys::AccessShareLock };
         match Table::open(table, lock, may)? {
-            Opened::Gone => return Ok(None),
+            Opened::Gone => return Ok(()),
             // A restored dump has no dependencies, and its registry may name other tables.
             Opened::Table(table) if depends || (table.is_of_job() && !registry.uses(table.oid, docs)?) => {
-                as_user(table.owner, || definitions::drop(&[table.name]).run())?;
-                return Ok(None);
+                if as_user(table.owner, || drop_alone(&table.name))? {
+                    return Ok(());
+                }
+                dependency::forget(table.oid, docs);
+                left.used.push(table.name);
+                return Ok(());
             }
             Opened::Table(_) | Opened::Others(_) | Opened::Busy => {}
         }
         dependency::forget(table, docs);
-        name_of(table).map(Some)
+        left.of_others.push(name_of(table)?);
+        Ok(())
+    }
+}
+
+/// Drops a table. Returns false if another object depends on it, such as a view or a foreign key.
+pub(super) fn drop_alone(table: &str) -> Result<bool> {
+    match apart(|| definitions::drop(&[table.to_owned()]).run()) {
+        Ok(_) => Ok(true),
+        // SAFETY: an error that was copied from the server.
+        Err(SqlError::Server(error)) if unsafe { (*error).sqlerrcode } == DEPENDENT as i32 => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+const DEPENDENT: PgSqlErrorCode = PgSqlErrorCode::ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST;
+
+/// The names of the tables that are not dropped.
+#[derive(Default)]
+struct Left {
+    of_others: Vec<String>,
+    /// Tables on which other objects depend.
+    used: Vec<String>,
+}
+
+impl Left {
+    /// Tells the caller which tables are left.
+    fn tell(&self) {
+        let tell = |message: String, hint: Option<String>| {
+            let report = ErrorReport::new(PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION, message, "neardup");
+            let report = match hint {
+                Some(hint) => report.set_hint(hint),
+                None => report,
+            };
+            report.report(PgLogLevel::NOTICE);
+        };
+        if !self.of_others.is_empty() {
+            let names = self.of_others.join(", ");
+            tell(
+                format!("left as they are, since they are not the caller's or not of this job: {names}"),
+                None,
+            );
+        }
+        if !self.used.is_empty() {
+            let names = self.used.join(", ");
+            tell(
+                format!("left as they are, since views, foreign keys or other objects use them: {names}"),
+                Some(format!("Drop these objects, then: DROP TABLE {names};")),
+            );
+        }
     }
 }

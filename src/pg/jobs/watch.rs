@@ -4,16 +4,17 @@ use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{PgLogLevel, PgSqlErrorCode};
 
-use super::hints::{in_the_way, not_now};
+use super::hints::{Called, in_the_way, not_now, works};
 use super::job::{EVENTS, Job};
 use super::registry::Entry;
 use super::settings::{Columns, Detect, Settings};
 use super::statements::catalog;
 use super::statements::definitions::{self, Kind};
+use super::unwatch::drop_alone;
 use super::{definition, dependency, upkeep};
 use crate::jobs::state::Upkeep;
 use crate::pg::procedure::catalog::relation_named;
-use crate::pg::procedure::table::{Opened, Table};
+use crate::pg::procedure::table::{Opened, Table, may_create_in};
 use crate::pg::query::as_user::as_user;
 use crate::pg::query::column::Column;
 use crate::pg::query::names::{qualified_type, quote_identifier};
@@ -40,7 +41,7 @@ impl Job {
         if relation.is_temporary {
             let message = format!("{shown} is temporary, and a job outlives its session");
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message)
-                .hint(format!("Without a job: SELECT * FROM near_duplicates({}, 0.8);", literal(shown))));
+                .hint(format!("Without a job: {}", works(relation, Called::Join))));
         }
         // The lock lets only one session at a time set up a job, and does not wait for writers.
         // SAFETY: a relation that is open; the lock stays until the transaction ends.
@@ -69,9 +70,13 @@ impl Job {
             .flatten()
             .map(|&table| registry.uses(table, relation.oid))
             .collect::<Result<Vec<bool>>>()?;
+        self.check_rights()?;
         let tables = as_user(relation.owner, || {
             if plain {
                 self.refuse_repeated_ids(columns.id)?;
+            }
+            if relation.is_view {
+                catalog::read_a_row((relation.oid, &relation.qualified), &columns)?.row([pg_sys::INT4OID])?;
             }
             let has_lists = upkeep::of(self, &settings, &columns)?.0 == Upkeep::Sets;
             if there.iter().any(Option::is_some) {
@@ -94,6 +99,25 @@ impl Job {
         }
         let entry = Entry { settings: Ok(settings), pairs, clusters, state, lists, hashes: None, seen: None };
         registry.put(relation.oid, &entry)
+    }
+
+    /// Fails if the owner of the relation may not create the job's tables beside it.
+    fn check_rights(&self) -> Result<()> {
+        let Relation { owner, namespace, shown, .. } = &self.relation;
+        if may_create_in(*namespace, *owner) {
+            return Ok(());
+        }
+        // SAFETY: the relation is locked, so its schema and its owner have names.
+        let [schema, role] = unsafe {
+            [pg_sys::get_namespace_name(*namespace), pg_sys::GetUserNameFromId(*owner, true)]
+                .map(|name| if name.is_null() { "???".to_owned() } else { c_string(name) })
+        };
+        let [schema, role] = [quote_identifier(&schema)?, quote_identifier(&role)?];
+        let message = format!(
+            "{role}, the owner of {shown}, may not create tables in schema {schema}, where the job keeps its tables"
+        );
+        Err(SqlError::new(PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE, message)
+            .hint(format!("GRANT CREATE ON SCHEMA {schema} TO {role};")))
     }
 
     /// Fails if several rows of a table have the same id, which a refresh could not store. A table
@@ -182,7 +206,14 @@ impl Job {
             return Err(in_the_way(name));
         }
         dropped.extend(self.left_hashes()?);
-        definitions::drop(&dropped).run()?;
+        for table in &dropped {
+            if !drop_alone(table)? {
+                let message =
+                    format!("{table} of an earlier job is used by a view, a foreign key or another object");
+                return Err(SqlError::new(PgSqlErrorCode::ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST, message)
+                    .hint("Rename the table, or drop what uses it: the job makes the table anew."));
+            }
+        }
         let message = format!(
             "the tables of a job of {} that is not known here are made anew: the next refresh compares all rows",
             relation.shown

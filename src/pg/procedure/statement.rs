@@ -55,7 +55,12 @@ impl Statement {
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, message));
         }
         let Self { sql, parameters, relations } = self;
-        Query { sql, parameters, relations, read_only: false }.run(types)
+        Query { sql, parameters, relations, read_only: false }.run(types).map_err(|error| {
+            error.hint_for_names(
+                "Views and functions that a job reads find names in pg_catalog only: write names with their schemas, or give \
+                 a function a search path of its own: ALTER FUNCTION … SET search_path = public;",
+            )
+        })
     }
 
     /// Runs the statement and returns the number of rows that it processed.

@@ -8,6 +8,8 @@
 //! catalogues only, which runs nothing, and is used if it has exactly the [`Form`] in which the
 //! procedure made it. Until then no statement names it.
 
+use std::ffi::CStr;
+
 use pgrx::pg_sys::{self, Oid};
 
 use super::brought_along::{self, Brought};
@@ -224,13 +226,21 @@ impl Table {
 
 /// Reports whether an owner can insert rows into a table. Owners can revoke their own rights.
 fn may_insert(table: Oid, schema: Oid, owner: Oid) -> bool {
-    // SAFETY: functions of the server that take these types and return a bool.
-    let has = |function: u32, object: Oid, right: &std::ffi::CStr| unsafe {
-        let right = pg_sys::cstring_to_text(right.as_ptr());
-        let arguments = [owner.into(), object.into(), pg_sys::Datum::from(right)];
-        let [role, object, right] = arguments;
-        pg_sys::OidFunctionCall3Coll(function.into(), pg_sys::InvalidOid, role, object, right).value() != 0
-    };
-    has(pg_sys::F_HAS_TABLE_PRIVILEGE_OID_OID_TEXT, table, c"INSERT")
-        && has(pg_sys::F_HAS_SCHEMA_PRIVILEGE_OID_OID_TEXT, schema, c"USAGE")
+    has_right(pg_sys::F_HAS_TABLE_PRIVILEGE_OID_OID_TEXT, owner, table, c"INSERT")
+        && has_right(pg_sys::F_HAS_SCHEMA_PRIVILEGE_OID_OID_TEXT, owner, schema, c"USAGE")
+}
+
+/// Reports whether a role can create tables in a schema.
+pub(crate) fn may_create_in(schema: Oid, role: Oid) -> bool {
+    has_right(pg_sys::F_HAS_SCHEMA_PRIVILEGE_OID_OID_TEXT, role, schema, c"CREATE")
+}
+
+/// Calls a function of the server that tells whether a role has a right to an object.
+fn has_right(function: u32, role: Oid, object: Oid, right: &CStr) -> bool {
+    // SAFETY: a function of the server that takes these types and returns a bool.
+    unsafe {
+        let right = pg_sys::Datum::from(pg_sys::cstring_to_text(right.as_ptr()));
+        let (none, role, object) = (pg_sys::InvalidOid, role.into(), object.into());
+        pg_sys::OidFunctionCall3Coll(function.into(), none, role, object, right).value() != 0
+    }
 }

@@ -59,6 +59,16 @@ impl Column {
         [pg_sys::JSONOID, pg_sys::JSONBOID].contains(&self.base_type)
     }
 
+    /// Reports whether the column holds bytes.
+    pub(crate) fn is_bytes(&self) -> bool {
+        self.base_type == pg_sys::BYTEAOID
+    }
+
+    /// Returns the expression that reads the bytes of the column as a text.
+    pub(crate) fn text_of_bytes(&self) -> Result<String> {
+        Ok(format!("convert_from({}, 'UTF8')", self.quoted()?))
+    }
+
     /// Reports whether the column holds texts of the server's own types, which can be read as texts
     /// without a function.
     pub(crate) fn is_plain_text(&self) -> bool {

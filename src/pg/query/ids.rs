@@ -42,8 +42,21 @@ pub(crate) fn has_order(type_oid: pg_sys::Oid) -> bool {
     }
 }
 
-/// Reports whether values of a type are cast implicitly to another type.
+/// Reports whether values of a type are cast implicitly to another type, and distinct values remain
+/// distinct.
 pub(crate) fn becomes(from: pg_sys::Oid, to: pg_sys::Oid) -> bool {
+    // The implicit casts of the server that round or cut.
+    let is_exact = match to {
+        pg_sys::FLOAT4OID => from == to || from == pg_sys::INT2OID,
+        pg_sys::FLOAT8OID => ![pg_sys::INT8OID, pg_sys::NUMERICOID].contains(&from),
+        pg_sys::NAMEOID => from == to,
+        _ => true,
+    };
+    is_exact && is_cast_implicitly(from, to)
+}
+
+/// Reports whether values of a type are cast implicitly to another type.
+pub(crate) fn is_cast_implicitly(from: pg_sys::Oid, to: pg_sys::Oid) -> bool {
     // SAFETY: one type in each array.
     unsafe {
         pg_sys::can_coerce_type(1, &raw const from, &raw const to, pg_sys::CoercionContext::COERCION_IMPLICIT)

@@ -19,6 +19,7 @@ pub(super) mod ours;
 pub(super) mod placeholder;
 mod prepared;
 pub(super) mod relation;
+pub(super) mod row_key;
 mod run;
 mod statement;
 pub(super) mod subtransaction;

@@ -17,6 +17,10 @@ pub(crate) struct Relation {
     pub oid: pg_sys::Oid,
     /// The owner.
     pub owner: pg_sys::Oid,
+    /// The schema.
+    pub namespace: pg_sys::Oid,
+    /// Set for a view that is not materialized.
+    pub is_view: bool,
     /// Set for a temporary relation.
     pub is_temporary: bool,
     /// The name with its schema, quoted for SQL text.
@@ -28,6 +32,9 @@ pub(crate) struct Relation {
     pub is_plain: bool,
     columns: Vec<Column>,
     primary_key: Vec<i16>,
+    /// Set if the primary key is checked at the end of a statement or transaction, so that until
+    /// then a value can repeat.
+    is_deferrable: bool,
 }
 
 /// An open relation. When it is closed, the transaction keeps the lock, so the columns do not
@@ -66,6 +73,7 @@ impl Relation {
                     format!("\"{name}\" is not a table, view, materialized view or foreign table"),
                 ));
             }
+            let (primary_key, is_deferrable) = primary_key(relation.0);
             let (quoted, quoted_schema) = (quote_identifier(&name)?, quote_identifier(&schema)?);
             let visible = pg_sys::RelationIsVisible(oid);
             let qualified = format!("{quoted_schema}.{quoted}");
@@ -74,6 +82,8 @@ impl Relation {
             Ok(Self {
                 oid,
                 owner: class.relowner,
+                namespace: class.relnamespace,
+                is_view: class.relkind.cast_unsigned() == pg_sys::RELKIND_VIEW,
                 is_temporary: class.relpersistence.cast_unsigned() == pg_sys::RELPERSISTENCE_TEMP,
                 shown: if visible { quoted } else { qualified.clone() },
                 is_plain: b"rm".contains(&class.relkind.cast_unsigned())
@@ -81,7 +91,8 @@ impl Relation {
                     && !class.relhassubclass,
                 qualified,
                 columns,
-                primary_key: primary_key(relation.0),
+                primary_key,
+                is_deferrable,
             })
         }
     }
@@ -93,10 +104,10 @@ impl Relation {
             return self.named(name, argument);
         }
         self.key().ok_or_else(|| {
-            let why = if self.primary_key.is_empty() {
-                "no primary key"
-            } else {
-                "a primary key of several columns"
+            let why = match self.primary_key[..] {
+                [] => "no primary key",
+                [_] => "a primary key that is DEFERRABLE",
+                _ => "a primary key of several columns",
             };
             SqlError::new(
                 PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
@@ -131,11 +142,11 @@ impl Relation {
         let likely_text = |id: &Column| {
             (named(text).or_else(|| self.only_text(id)))
                 .or_else(|| self.texts(id).next())
-                .or_else(|| self.any_document())
+                .or_else(|| self.documents().find(|column| column.number != id.number))
                 .filter(|column| column.number != id.number)
         };
         let columns = self.columns.iter();
-        (named(id).into_iter().chain(self.key()).chain(named(Some("id"))))
+        (named(id).into_iter().chain(self.only_key()).chain(named(Some("id"))))
             .chain(columns.clone().filter(|column| column.is_integer()))
             .chain(columns.clone().filter(|column| !column.is_usual()))
             .chain(columns)
@@ -145,11 +156,16 @@ impl Relation {
 
     /// Returns a column that may hold documents, for hints.
     pub(crate) fn any_document(&self) -> Option<&Column> {
+        self.documents().next()
+    }
+
+    /// Lists the columns that may hold documents, for hints.
+    fn documents(&self) -> impl Iterator<Item = &Column> {
         let holds_tokens = |column: &Column| {
             let kind = Kind::of(column.base_type);
             kind != Kind::Text && kind.sketches().is_none()
         };
-        self.columns.iter().find(|column| column.is_text() || holds_tokens(column))
+        self.columns.iter().filter(move |column| column.is_text() || holds_tokens(column))
     }
 
     /// Reports whether the primary key has several columns.
@@ -171,19 +187,25 @@ impl Relation {
         texts().find(|column| column.is_usual()).or_else(|| texts().next())
     }
 
-    /// Returns the hint for a relation whose documents are in a column of JSON, with no text
-    /// column: a view with the text of one key.
-    pub(crate) fn json_view(&self) -> Option<String> {
-        if self
-            .columns
-            .iter()
-            .any(|column| column.is_text() && Some(column.number) != self.key().map(|key| key.number))
-        {
+    /// Returns the hint for a relation whose documents are in a column of JSON or of bytes, with no
+    /// column of texts or tokens: a view with the text of one key, or of the bytes.
+    pub(crate) fn view_of_texts(&self) -> Option<String> {
+        let key = self.only_key().map(|key| key.number);
+        if self.documents().any(|column| Some(column.number) != key) {
             return None;
         }
-        let json = self.columns.iter().find(|column| column.is_json())?;
-        let id = self.key().or_else(|| self.columns.iter().find(|column| column.is_integer()))?;
-        let (id, json) = (id.quoted().ok()?, json.quoted().ok()?);
+        let id = self.only_key().or_else(|| self.columns.iter().find(|column| column.is_integer()))?;
+        let id = id.quoted().ok()?;
+        let Some(json) = self.columns.iter().find(|column| column.is_json()) else {
+            let bytes = self.columns.iter().find(|column| column.is_bytes())?;
+            return Some(format!(
+                "A view can read bytes as text: CREATE TEMP VIEW texts AS SELECT {id} AS id, {} AS body FROM {}; \
+                 then name texts and id_column => 'id'.",
+                bytes.text_of_bytes().ok()?,
+                self.shown
+            ));
+        };
+        let json = json.quoted().ok()?;
         Some(format!(
             "A view can take the text out of {json}: CREATE TEMP VIEW texts AS SELECT {id} AS id, {json} ->> 'body' AS body FROM {}; \
              then name texts and id_column => 'id', with the key of your texts instead of 'body'.",
@@ -201,10 +223,16 @@ impl Relation {
         self.key().is_some_and(|key| key.number == column.number)
     }
 
-    /// Returns the column of the primary key, if the key has only one.
+    /// Returns the column of the primary key, if the key has only one. A key that is checked later is
+    /// none, as its values can repeat while a transaction goes on.
     fn key(&self) -> Option<&Column> {
+        self.only_key().filter(|_| !self.is_deferrable)
+    }
+
+    /// Returns the column of the primary key, if the key has only one, whenever it is checked.
+    fn only_key(&self) -> Option<&Column> {
         let [number] = self.primary_key[..] else { return None };
-        self.columns.iter().find(|column| column.number == number)
+        self.numbered(number)
     }
 
     /// Lists the text columns other than the id.
@@ -251,21 +279,28 @@ fn names<'a>(columns: impl Iterator<Item = &'a Column>) -> String {
     names.join(", ")
 }
 
-/// Returns the numbers of the columns of the primary key.
+/// Returns the numbers of the columns of the primary key, and whether it is checked later than at each
+/// change of a row.
 ///
 /// # Safety
 /// The relation is open.
-unsafe fn primary_key(relation: pg_sys::Relation) -> Vec<i16> {
+unsafe fn primary_key(relation: pg_sys::Relation) -> (Vec<i16>, bool) {
     // SAFETY: the caller's promise; an index has a row in pg_index with `indnkeyatts` keys.
     unsafe {
-        let index = compat::primary_key(relation);
-        if index == pg_sys::InvalidOid {
-            return Vec::new();
+        let indexes = pg_sys::RelationGetIndexList(relation);
+        let count = if indexes.is_null() { 0 } else { (*indexes).length };
+        for index in (0..count).map(|n| pg_sys::list_nth_oid(indexes, n)) {
+            let index = pg_sys::index_open(index, pg_sys::AccessShareLock as i32);
+            let form = (*index).rd_index;
+            let key = ((*form).indisprimary && (*form).indisvalid).then(|| {
+                let columns = (*form).indkey.values.as_slice((*form).indnkeyatts as usize).to_vec();
+                (columns, !(*form).indimmediate)
+            });
+            pg_sys::relation_close(index, pg_sys::NoLock as i32);
+            if let Some(key) = key {
+                return key;
+            }
         }
-        let index = pg_sys::index_open(index, pg_sys::AccessShareLock as i32);
-        let form = (*index).rd_index;
-        let keys = (*form).indkey.values.as_slice((*form).indnkeyatts as usize).to_vec();
-        pg_sys::relation_close(index, pg_sys::NoLock as i32);
-        keys
+        (Vec::new(), false)
     }
 }

@@ -93,16 +93,20 @@ impl Query<'_> {
     }
 
     /// Returns the text of the statement without its terminator, so that it can be put in
-    /// parentheses. Fails if the text is not exactly one SELECT.
-    pub(crate) fn only_select(&self) -> Result<String> {
+    /// parentheses, and the types of its columns; for a domain, the base type. Fails if the text is
+    /// not exactly one SELECT.
+    pub(crate) fn only_select(&self) -> Result<(String, Vec<pg_sys::Oid>)> {
         let prepared = Prepared::new(self)?;
         let text = prepared.sql.as_bytes();
         prepared.select()?;
         // SAFETY: a source that has a query keeps its parse tree, which says where in the text the
-        // statement is.
-        let (start, length) = unsafe {
-            let tree = (*prepared.source()?).raw_parse_tree;
-            ((*tree).stmt_location.max(0) as usize, (*tree).stmt_len as usize)
+        // statement is; the descriptor of a SELECT has its columns, or is null if there are none.
+        let (start, length, types) = unsafe {
+            let source = prepared.source()?;
+            let (tree, descriptor) = ((*source).raw_parse_tree, (*source).resultDesc);
+            let columns = if descriptor.is_null() { &[] } else { attributes(descriptor) };
+            let types = columns.iter().map(|column| pg_sys::getBaseType(column.atttypid)).collect();
+            ((*tree).stmt_location.max(0) as usize, (*tree).stmt_len as usize, types)
         };
         let rest = text.get(start..).unwrap_or_default();
         // Length 0 means the rest of the text.
@@ -111,7 +115,7 @@ impl Query<'_> {
             let message = "the query is not valid UTF-8";
             SqlError::new(PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE, message)
         })?;
-        Ok(memory::owned(statement, "reading a query")?)
+        Ok((memory::owned(statement, "reading a query")?, types))
     }
 }
 

@@ -4,8 +4,10 @@ use pgrx::{PgSqlErrorCode, pg_sys};
 
 use crate::pg::query::Query;
 use crate::pg::query::cursor::Cursor;
-use crate::pg::query::ids::{self, Ids};
+use crate::pg::query::ids::{self, Ids, becomes, is_cast_implicitly};
 use crate::pg::query::names::{qualified_type, type_name};
+use crate::pg::query::relation::Relation;
+use crate::pg::request::example::literal;
 use crate::pg::server::call::Call;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::BackendExecutor;
@@ -37,32 +39,46 @@ pub(crate) struct Pairs<'f> {
     pub executor: BackendExecutor,
 }
 
+/// What a call asks of a query of pairs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    /// The name of the called function, for hints.
+    pub name: &'static str,
+    /// The type of the ids; without one, they are integers.
+    pub id_type: Option<pg_sys::Oid>,
+    /// Relations to which the query must refer, and which are already locked. It may refer to other
+    /// relations.
+    pub relations: &'a [pg_sys::Oid],
+    /// The hint of errors in the caller's arguments.
+    pub hint: &'a str,
+}
+
 impl<'f> Pairs<'f> {
-    /// Reads the pairs from the query in argument 0. The query must refer to `relations`, which are
-    /// already locked, and may refer to other relations. Errors in the caller's arguments have the
-    /// hint `hint`.
-    pub(crate) fn read(
-        call: Call,
-        typed: Option<pg_sys::Oid>,
-        relations: &[pg_sys::Oid],
-        hint: &str,
-        files: &'f ServerFiles,
-    ) -> Result<Self> {
-        let query = call.text(0)?.ok_or_else(|| {
+    /// Reads the pairs from the query, or from the relation, in argument 0.
+    pub(crate) fn read(call: Call, asked: Asked<'_>, files: &'f ServerFiles) -> Result<Self> {
+        let Asked { relations, hint, .. } = asked;
+        let (given, shown) = match call.type_of(0) {
+            pg_sys::REGCLASSOID => call.get(0).map(Relation::open).transpose()?.map(|relation| {
+                (
+                    format!("SELECT * FROM {}", relation.qualified),
+                    format!("{}::regclass", literal(&relation.shown)),
+                )
+            }),
+            _ => call.text(0)?.map(|query| (query.clone().into_owned(), shown(&query))),
+        }
+        .ok_or_else(|| {
             let message = "pairs must not be NULL";
             SqlError::new(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, message).hint(hint.to_owned())
         })?;
-        let id_type = typed.unwrap_or(pg_sys::INT8OID);
+        let id_type = asked.id_type.unwrap_or(pg_sys::INT8OID);
         if !ids::has_order(id_type) {
-            let name = type_name(id_type);
-            let message = format!("type {name} has no default ordering, so it cannot be an id");
-            let hint = "A cast to text gives every id an order: id::text, and NULL::text for the type.";
-            return Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_FUNCTION, message).hint(hint));
+            return Err(no_order(id_type));
         }
         let id_name = qualified_type(id_type);
         // The query is checked on its own, so it is also a complete query inside another query. The
         // line break after it ends a comment at its end.
-        let query = Query::new(&query).only_select().map_err(|error| error.hint(hint.to_owned()))?;
+        let (query, types) = Query::new(&given).only_select().map_err(|error| error.hint(hint.to_owned()))?;
+        check_types(&types, id_type, &shown, asked)?;
         let mut sql = Written::new("reading pairs");
         sql.push(format_args!(
             "SELECT p.left_id::{id_name}, p.right_id::{id_name}, p.similarity::pg_catalog.float8 \
@@ -115,4 +131,54 @@ impl<'f> Pairs<'f> {
         self.graph.edges.for_each(&self.executor, copy)?;
         Ok(Graph::new(edges, self.places.len()))
     }
+}
+
+fn no_order(id_type: pg_sys::Oid) -> SqlError {
+    let message = format!("type {} has no default ordering, so it cannot be an id", type_name(id_type));
+    SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_FUNCTION, message)
+        .hint("A cast to text gives every id an order: id::text, and NULL::text for the type.")
+}
+
+/// Checks the types of the columns of a query of pairs; `pairs` is the argument of the call. A cast that may make distinct ids equal, such
+/// as that of '007' or of 1.4 to an integer, would merge clusters without a word.
+fn check_types(types: &[pg_sys::Oid], id_type: pg_sys::Oid, pairs: &str, asked: Asked<'_>) -> Result<()> {
+    let mismatch = |message| SqlError::new(PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH, message);
+    let &[left, right, similarity, ..] = types else {
+        let message =
+            format!("the query of pairs gives {} columns, not two ids and a similarity", types.len());
+        return Err(mismatch(message).hint(asked.hint.to_owned()));
+    };
+    let is_integer = |of| [pg_sys::INT2OID, pg_sys::INT4OID, pg_sys::INT8OID].contains(&of);
+    let is_id = |of| if asked.id_type.is_none() { is_integer(of) } else { becomes(of, id_type) };
+    if let Some((column, of)) = [("left", left), ("right", right)].into_iter().find(|&(_, of)| !is_id(of)) {
+        let message =
+            format!("{column} ids of the pairs are of type {}, not {}", type_name(of), type_name(id_type));
+        let both = [left, right].into_iter().find(|&to| [left, right].into_iter().all(|of| becomes(of, to)));
+        return Err(mismatch(message).hint(match both {
+            Some(both) if !ids::has_order(both) => return Err(no_order(both)),
+            Some(both) if is_integer(both) => {
+                format!("Integers need no type: SELECT * FROM {}({});", asked.name, pairs)
+            }
+            Some(both) => format!(
+                "Say which type the ids have: SELECT * FROM {}({}, id_type => NULL::{});",
+                asked.name,
+                pairs,
+                type_name(both)
+            ),
+            None => "Casts give both ids one type: left_id::text, right_id::text, and id_type => NULL::text."
+                .to_owned(),
+        }));
+    }
+    if !is_cast_implicitly(similarity, pg_sys::FLOAT8OID) {
+        let message =
+            format!("similarities of the pairs are of type {}, not double precision", type_name(similarity));
+        return Err(mismatch(message).hint(asked.hint.to_owned()));
+    }
+    Ok(())
+}
+
+/// Returns a query for hints as an SQL literal.
+fn shown(query: &str) -> String {
+    const LONGEST: usize = 200;
+    if query.len() <= LONGEST { literal(query) } else { "'SELECT …'".to_owned() }
 }

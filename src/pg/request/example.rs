@@ -78,7 +78,9 @@ impl fmt::Display for Example {
             (None, None) => {}
         }
         if let Some(id_type) = &self.id_type {
-            let name = if usual_number(self.function).is_some() { "id_type => " } else { "" };
+            // In this place an integer, a text or a jsonb is another argument.
+            let is_other = usual_number(self.function).is_some() || id_type == "jsonb";
+            let name = if is_other { "id_type => " } else { "" };
             write!(f, ", {name}NULL::{id_type}")?;
         }
         for (name, value) in &self.named {

@@ -77,7 +77,7 @@ impl Request {
             example = example.with(argument.name(), literal(name));
         }
 
-        tell_json(given, &columns);
+        tell_types(given, &columns);
         let sketches = stored::kind_of(&columns)?;
         if !form.has(Argument::Options) {
             refuse_sketches(&columns, form)?;
@@ -105,7 +105,7 @@ impl Request {
             is_null: given.is_null(Argument::Threshold, form.is_typed),
             options: given.json(Argument::Options).map_err(Some),
             given: ByName::new(),
-            tokenizer: given.text(Argument::Tokenizer)?,
+            tokenizer: tables.tokenizer(given)?,
             shingle: given.get(Argument::Shingle),
             multiset: given.get(Argument::Multiset),
             tsearch: None,
@@ -188,16 +188,24 @@ pub(super) fn refuse_sketches(columns: &[(&Column, &Column)], form: Form) -> Res
     Err(SqlError::parameter(message).hint("Name a column of texts with text_column => '…'."))
 }
 
-/// Tells the caller of a function that keys and values of JSON are compared alike.
-pub(super) fn tell_json(given: Named<'_>, columns: &[(&Column, &Column)]) {
-    for (_, column) in columns.iter().filter(|(_, column)| column.is_json() && given.is_call()) {
-        pgrx::notice!(
-            "column \"{}\" is of type {}: its keys are compared as words, like its values; \
-             a view can take the text out: {} ->> 'body' AS body",
-            column.name,
-            column.type_name(),
-            column.quoted().unwrap_or_default()
-        );
+/// Tells the caller of a function that keys and values of JSON are compared alike, and that bytes are
+/// compared as they are written.
+pub(super) fn tell_types(given: Named<'_>, columns: &[(&Column, &Column)]) {
+    for (_, column) in columns.iter().filter(|_| given.is_call()) {
+        let (name, quoted) = (&column.name, column.quoted().unwrap_or_default());
+        if column.is_json() {
+            pgrx::notice!(
+                "column \"{name}\" is of type {}: its keys are compared as words, like its values; \
+                 a view can take the text out: {quoted} ->> 'body' AS body",
+                column.type_name(),
+            );
+        } else if column.is_bytes() {
+            pgrx::notice!(
+                "column \"{name}\" is of type bytea: its bytes are compared as they are written, in hexadecimal; \
+                 a view can read them as text: {} AS body",
+                column.text_of_bytes().unwrap_or(quoted)
+            );
+        }
     }
 }
 

@@ -16,7 +16,7 @@ mod options;
 mod passages;
 pub(crate) mod runs;
 mod tables;
-mod tokenizer;
+pub(super) mod tokenizer;
 
 pub(crate) use clustering::ClusteringArguments;
 pub(crate) use example::such_as;

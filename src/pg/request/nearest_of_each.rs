@@ -7,7 +7,7 @@ use pgrx::pg_sys;
 use super::arguments::Arguments;
 use super::example::{literal, such_as};
 use super::form::{Argument, Form};
-use super::join::{made_tokens, refuse_sketches, tell_json};
+use super::join::{made_tokens, refuse_sketches, tell_types};
 use super::methods::{self, sets};
 use super::tables::Tables;
 use crate::pg::read::source::Source;
@@ -53,7 +53,7 @@ impl NearestRequest {
             return Err(SqlError::parameter(message).hint(such_as(&example)));
         }
         example.threshold = Some(f64::from(k));
-        tell_json(given, &columns);
+        tell_types(given, &columns);
         refuse_sketches(&columns, form)?;
         let asked = given.text(Argument::Method)?.unwrap_or(Cow::Borrowed(methods::DEFAULT));
         let Some(method) = METHODS.into_iter().find(|&method| method == asked) else {
@@ -66,7 +66,7 @@ impl NearestRequest {
         }
         let mut arguments = Arguments {
             made: made_tokens(&columns),
-            tokenizer: given.text(Argument::Tokenizer)?,
+            tokenizer: tables.tokenizer(given)?,
             shingle: given.get(Argument::Shingle),
             multiset: given.get(Argument::Multiset),
             example,

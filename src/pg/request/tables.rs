@@ -6,7 +6,7 @@ use pgrx::{PgSqlErrorCode, pg_sys};
 
 use super::example::{Example, literal, such_as};
 use super::form::{Argument, Form, Named};
-use super::tokenizer::Pages;
+use super::tokenizer::{Pages, with_schema};
 use crate::pg::query::column::Column;
 use crate::pg::query::ids::{self, becomes};
 use crate::pg::query::names::type_name;
@@ -87,6 +87,15 @@ impl Tables {
         (!id.is_integer()).then_some(id.base_type)
     }
 
+    /// Returns the name of the tokenizer that the caller gave. The search path of a restore, or of a
+    /// materialized view that is refreshed, has no schema of the user: a text-search configuration may
+    /// then be in the schema of the only or left relation.
+    pub(super) fn tokenizer(&self, given: Named<'_>) -> Result<Option<Cow<'static, str>>> {
+        let name = given.text(Argument::Tokenizer)?;
+        let Some(Table { relation, .. }) = self.tables.first() else { return Ok(name) };
+        name.map(|name| with_schema(name, relation.namespace)).transpose()
+    }
+
     /// Returns the column of the ids and the column of the documents for each relation.
     pub(super) fn columns(&self) -> Result<Vec<(&Column, &Column)>> {
         self.tables.iter().map(|table| self.columns_of(table)).collect()
@@ -98,7 +107,7 @@ impl Tables {
             if id.1.is_none() && relation.has_key_of_several() {
                 return error.hint(self.key_of_several(table));
             }
-            if let Some(hint) = relation.json_view() {
+            if let Some(hint) = relation.view_of_texts() {
                 return error.hint(hint);
             }
             error.hint(match self.example() {

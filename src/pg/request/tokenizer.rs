@@ -1,14 +1,20 @@
 //! The arguments that determine how texts are cut into tokens.
 
+use std::borrow::Cow;
+
 use pgrx::{PgSqlErrorCode, pg_sys};
 
 use super::example::{Example, literal, such_as};
 use super::nearest::did_you_mean;
 use super::options::ColumnName;
-use crate::pg::server::error::{Result, SqlError};
+use crate::pg::query::as_user::{PATH, with_settings};
+use crate::pg::server::encoding::c_string;
+use crate::pg::server::error::{Result, SqlError, catch};
 use crate::pg::server::values;
 use neardup_core::features::Tokenizer;
 
+/// What the name of a tokenizer begins with that is a text-search configuration.
+const TSEARCH: &str = "tsearch:";
 /// The tokenizer for HTML pages.
 pub(super) const HTML: &str = "html";
 
@@ -48,7 +54,7 @@ pub(super) fn parse_tokenizer(
         Some("chars") => (Tokenizer::Chars, None),
         Some("whitespace") => (Tokenizer::Whitespace, None),
         Some(HTML) => (Tokenizer::Html, None),
-        Some(name) => match name.strip_prefix("tsearch:") {
+        Some(name) => match name.strip_prefix(TSEARCH) {
             Some(configuration) => {
                 (Tokenizer::Words, Some(text_search_configuration(configuration, example)?))
             }
@@ -63,21 +69,53 @@ pub(super) fn parse_tokenizer(
     })
 }
 
-fn text_search_configuration(name: &str, example: &Example) -> Result<pg_sys::Oid> {
-    let found = if name.is_empty() {
-        pg_sys::InvalidOid
-    } else {
-        let name = values::text(name)?;
-        // SAFETY: the input is a text; the list lives in the memory context of the call.
-        unsafe {
-            let names = pg_sys::textToQualifiedNameList(name.cast_mut_ptr());
-            pg_sys::get_ts_config_oid(names, true)
+/// Returns the name of a tokenizer with the schema of its text-search configuration, so that the name
+/// means the same under another search path. A configuration that the search path does not have is
+/// looked for in the schema `schema`. Returns all other names as they are.
+pub(crate) fn with_schema(name: Cow<'_, str>, schema: pg_sys::Oid) -> Result<Cow<'_, str>> {
+    let Some(configuration) = name.strip_prefix(TSEARCH) else { return Ok(name) };
+    let mut found = find_configuration(configuration, None)?;
+    if found == pg_sys::InvalidOid {
+        found = find_configuration(configuration, Some(schema))?;
+    }
+    if found == pg_sys::InvalidOid {
+        return Ok(name);
+    }
+    with_settings(&[(c"search_path", PATH)], || {
+        let output = pg_sys::Oid::from(pg_sys::F_REGCONFIGOUT);
+        // SAFETY: the output function of OIDs of configurations.
+        let shown =
+            unsafe { c_string(catch(|| pg_sys::OidOutputFunctionCall(output, pg_sys::Datum::from(found)))?) };
+        Ok(Cow::Owned(format!("{TSEARCH}{shown}")))
+    })
+}
+
+/// Finds a text-search configuration by its name: in the search path or, if the name has no schema, in
+/// the schema `schema`. Returns 0 if there is none.
+fn find_configuration(name: &str, schema: Option<pg_sys::Oid>) -> Result<pg_sys::Oid> {
+    if name.is_empty() {
+        return Ok(pg_sys::InvalidOid);
+    }
+    let name = values::text(name)?;
+    // SAFETY: the input is a text; the lists live in the memory context of the call. The name of a
+    // schema is null or a C string.
+    unsafe {
+        let names = pg_sys::textToQualifiedNameList(name.cast_mut_ptr());
+        let Some(schema) = schema else { return Ok(pg_sys::get_ts_config_oid(names, true)) };
+        let schema = pg_sys::get_namespace_name(schema);
+        if schema.is_null() || (*names).length != 1 {
+            return Ok(pg_sys::InvalidOid);
         }
-    };
+        Ok(pg_sys::get_ts_config_oid(pg_sys::lcons(pg_sys::makeString(schema).cast(), names), true))
+    }
+}
+
+fn text_search_configuration(name: &str, example: &Example) -> Result<pg_sys::Oid> {
+    let found = find_configuration(name, None)?;
     if found == pg_sys::InvalidOid {
         let message = format!("text-search configuration \"{name}\" does not exist");
         return Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, message).hint(format!(
-            "SELECT cfgname FROM pg_ts_config; lists them. {}",
+            "SELECT oid::regconfig FROM pg_ts_config; lists them, with the schemas of those that are not in the search path. {}",
             such_as(&example.with("tokenizer", literal("tsearch:simple")))
         )));
     }

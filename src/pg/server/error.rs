@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::Cell;
+use std::ffi::CStr;
 use std::fmt;
 use std::mem::MaybeUninit;
 
@@ -10,7 +11,7 @@ use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::{PgLogLevel, PgSqlErrorCode};
 
-use super::allocator;
+use super::{allocator, encoding};
 
 use neardup_core::error::Error;
 
@@ -93,6 +94,31 @@ impl SqlError {
             Self::Own { code, message, .. } => Self::Own { code, message, hint: Some(hint.into()) },
             server @ Self::Server(_) => server,
         }
+    }
+
+    /// Sets the hint of an error of the server about a function, type or relation that is not found by a
+    /// name without a schema.
+    #[must_use]
+    pub(crate) fn hint_for_names(self, hint: &str) -> Self {
+        const CODES: [PgSqlErrorCode; 3] = [
+            PgSqlErrorCode::ERRCODE_UNDEFINED_FUNCTION,
+            PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT,
+            PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE,
+        ];
+        let Self::Server(error) = self else { return self };
+        // SAFETY: the error was copied from the server, with texts that are null or C strings. The hint
+        // is allocated by the server, where the rest of the error is, too.
+        unsafe {
+            let message = (*error).message;
+            let is_qualified = message.is_null() || CStr::from_ptr(message).to_bytes().contains(&b'.');
+            if !is_qualified
+                && CODES.iter().any(|&code| code as i32 == (*error).sqlerrcode)
+                && let Ok(hint) = encoding::to_server(hint).and_then(|hint| hint.to_own())
+            {
+                (*error).hint = pg_sys::pstrdup(hint.as_ptr());
+            }
+        }
+        self
     }
 
     /// Multiplies the memory that a call is said to need, if that is the error: `times` is how many

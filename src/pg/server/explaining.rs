@@ -1,11 +1,13 @@
-//! Detects whether the plan of a query is being printed, for example by EXPLAIN or auto_explain.
-//! Constants in a printed plan are shortened.
+//! Detects whether the plan of a query is being printed, for example by EXPLAIN or auto_explain, or
+//! the message of an exclusion constraint. Constants in a printed plan, and the keys in such a
+//! message, are shortened.
 //!
 //! An output function does not know why it is called. But plans are printed only in two periods, in
 //! which the query itself does nothing else: from the start to the end of a query that is only
 //! explained, and from the last row to the end of a query whose execution is measured. If another
 //! query starts in such a period, the period ends, so the results and writes of a query are never
-//! shortened.
+//! shortened. The keys of two rows are printed between the row that a scan for a constraint found
+//! last and the error: the scan does not go on, and no other query starts.
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
@@ -20,7 +22,20 @@ unsafe extern "C-unwind" {
     fn standard_ExecutorEnd(query: *mut QueryDesc);
 }
 
+/// A row whose key a constraint may print, after that of the row that it refuses.
+#[derive(Clone, Copy)]
+pub(crate) struct Conflict {
+    /// The table.
+    pub table: pg_sys::Oid,
+    /// The address of the row that is in the table.
+    pub row: pg_sys::ItemPointerData,
+    /// Set for the key of the row that is refused, which is printed first.
+    pub is_refused: bool,
+}
+
 thread_local! {
+    /// The row that a scan for a constraint found last.
+    static CONFLICT: Cell<Option<Conflict>> = const { Cell::new(None) };
     /// The query whose plan may be printed now; null for none.
     static PRINTED: Cell<*mut QueryDesc> = const { Cell::new(std::ptr::null_mut()) };
     static START: Cell<pg_sys::ExecutorStart_hook_type> = const { Cell::new(None) };
@@ -43,6 +58,24 @@ pub(crate) fn define() {
         pg_sys::RegisterXactCallback(Some(transaction_ends), std::ptr::null_mut());
         pg_sys::RegisterSubXactCallback(Some(subtransaction_ends), std::ptr::null_mut());
     }
+}
+
+/// Records the row that a scan for a constraint found last, or that there is none.
+pub(crate) fn found(conflict: Option<Conflict>) {
+    CONFLICT.set(conflict);
+}
+
+/// Returns the row whose key is being printed, if a constraint is about to refuse a row.
+pub(crate) fn conflict() -> Option<Conflict> {
+    let conflict = CONFLICT.get()?;
+    CONFLICT.set(Some(Conflict { is_refused: false, ..conflict }));
+    Some(conflict)
+}
+
+/// Records that nothing is being printed.
+fn nothing_is_printed() {
+    PRINTED.set(std::ptr::null_mut());
+    CONFLICT.set(None);
 }
 
 /// Reports whether a plan is being printed.
@@ -78,7 +111,7 @@ pub(crate) fn short(text: &str) -> String {
 
 /// Called when a query starts.
 unsafe extern "C-unwind" fn start(query: *mut QueryDesc, flags: c_int) {
-    PRINTED.set(std::ptr::null_mut());
+    nothing_is_printed();
     // SAFETY: does what the server was about to do; nothing here has to be dropped if an error
     // jumps over this frame.
     unsafe {
@@ -121,7 +154,7 @@ unsafe extern "C-unwind" fn end(query: *mut QueryDesc) {
 }
 
 unsafe extern "C-unwind" fn transaction_ends(_: pg_sys::XactEvent::Type, _: *mut c_void) {
-    PRINTED.set(std::ptr::null_mut());
+    nothing_is_printed();
 }
 
 unsafe extern "C-unwind" fn subtransaction_ends(
@@ -131,7 +164,7 @@ unsafe extern "C-unwind" fn subtransaction_ends(
     _: *mut c_void,
 ) {
     if event == pg_sys::SubXactEvent::SUBXACT_EVENT_ABORT_SUB {
-        PRINTED.set(std::ptr::null_mut());
+        nothing_is_printed();
     }
 }
 

@@ -1,6 +1,7 @@
 //! The outermost frame of every function that the server calls. It turns panics and errors that
 //! unwind the function into errors of the server.
 
+use std::borrow::Cow;
 use std::ffi::{c_int, c_void};
 use std::fmt::{self, Display};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -10,7 +11,7 @@ use pgrx::pg_sys::panic::{CaughtError, ErrorReportWithLevel, pgrx_extern_c_guard
 use pgrx::{PgLogLevel, PgSqlErrorCode};
 
 use super::error::{Result, SqlError, settled};
-use super::{allocator, encoding, panics};
+use super::{allocator, encoding, own_schema, panics};
 
 // The server's own functions, declared without the guards of pgrx. Such a guard turns an error into
 // a panic, which loses the context of the error and, in encodings other than UTF-8, its texts.
@@ -128,7 +129,12 @@ fn prepare(
     hint: Option<&str>,
 ) -> *mut pg_sys::ErrorData {
     let message = encoding::for_display(message);
-    let [detail, hint] = [detail, hint].map(|text| text.map(encoding::for_display));
+    // Without memory the catalogues cannot be read, and hints about memory show no calls.
+    let hint = hint.map(|hint| match code {
+        PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY => Cow::Borrowed(hint),
+        _ => own_schema::calls(hint),
+    });
+    let [detail, hint] = [detail, hint.as_deref()].map(|text| text.map(encoding::for_display));
     // SAFETY: if all bytes are zero, the error has none of its parts.
     unsafe {
         let error: *mut pg_sys::ErrorData = pg_sys::palloc0(size_of::<pg_sys::ErrorData>()).cast();

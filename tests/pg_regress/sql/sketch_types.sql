@@ -68,3 +68,22 @@ SELECT '\x0102010100000500010000000100000000000000aabbccdd'::bytea::minhash_sket
 SELECT ''::bytea::minhash_sketch <%> minhash('a');
 DROP CAST (bytea AS minhash_sketch);
 DROP TABLE stored, copied, bytes, bad;
+
+-- Whatever type a column can hold has an equality, an order and a hash: also those of sets of tokens.
+SELECT objid::regtype AS without FROM pg_depend JOIN pg_type ON objid = pg_type.oid, unnest('{btree,hash}'::text[]) method
+WHERE classid = 'pg_type'::regclass AND deptype = 'e' AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'neardup')
+    AND typtype = 'b' AND typcategory <> 'A'
+    AND NOT EXISTS (SELECT FROM pg_opclass JOIN pg_am am ON am.oid = opcmethod WHERE amname = method AND opcdefault AND opcintype = objid);
+CREATE TABLE sets (id int PRIMARY KEY, body text, set token_set GENERATED ALWAYS AS (tokens(body)) STORED, ranks token_ranks);
+INSERT INTO sets VALUES (1, 'a b'), (2, 'A b!'), (3, 'c');
+UPDATE sets SET ranks = (SELECT token_order(set, 2) FROM sets);
+SELECT count(DISTINCT set) AS sets, count(DISTINCT ranks) AS ranks, count(DISTINCT (set, ranks)) AS rows FROM sets;
+SELECT a.id, b.id FROM sets a JOIN sets b ON a.set = b.set AND a.id < b.id;
+SELECT count(*) FROM (SELECT * FROM sets UNION SELECT * FROM sets) s;
+CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RAISE NOTICE 'changed: %', NEW.body; RETURN NEW; END$$;
+CREATE TRIGGER audit AFTER UPDATE ON sets FOR EACH ROW WHEN (OLD.* IS DISTINCT FROM NEW.*) EXECUTE FUNCTION note();
+UPDATE sets SET body = body WHERE id = 1;
+UPDATE sets SET body = 'c d' WHERE id = 1;
+SELECT count(*) FILTER (WHERE (a.set < b.set)::int + (a.set = b.set)::int + (a.set > b.set)::int <> 1) AS wrong FROM sets a, sets b;
+DROP TABLE sets;
+DROP FUNCTION note;

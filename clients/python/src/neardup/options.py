@@ -17,6 +17,7 @@ CLASSES: Final[Mapping[str, frozenset[str]]] = {
     "array_set_ops": frozenset({"measure", "shingle", "multiset", "least"}),
     "tsvector_set_ops": frozenset({"measure", "shingle", "multiset", "least"}),
     "text_ball_set_ops": frozenset({"measure", "shingle", "multiset", "tokenizer", "least"}),
+    "text_ball_gram_ops": frozenset({"shingle"}),
     "minhash_jaccard_ops": frozenset({"k", "permutations", "seed", "source"}),
     "simhash_hamming_ops": frozenset({"bits", "k", "source"}),
     "bigint_signature_ops": frozenset(),

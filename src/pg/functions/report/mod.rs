@@ -17,6 +17,7 @@ use crate::pg::request::form::{self, Form};
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::own_schema::calls;
 use crate::pg::server::temp_file::ServerFiles;
 use crate::pg::server::values::text;
 use crate::pg::server::version::LIBRARY;
@@ -93,7 +94,7 @@ fn report(call: Call, form: Form) -> Result<Datum> {
     let members: usize = clusters.iter().map(|cluster| cluster.members.len()).sum();
     let facts = Facts {
         relation: request.left.relation.clone(),
-        call: format!("SELECT {};", as_called(given, form, &request.left.relation)?),
+        call: calls(&format!("SELECT {};", as_called(given, form, &request.left.relation)?)).into_owned(),
         made: statement_time(),
         version: LIBRARY,
         took: milliseconds(began),

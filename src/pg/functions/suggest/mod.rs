@@ -14,6 +14,7 @@ use crate::pg::request::form::{Argument, Named, SUGGEST};
 use crate::pg::request::{Request, such_as};
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::own_schema::calls;
 use crate::pg::server::set_returning::{self, Rows};
 use crate::pg::server::values::text;
 use neardup_core::suggest::advice::{Advice, advice, of_all};
@@ -78,7 +79,7 @@ impl Suggestions {
         if let Some(shingle) = advice.shingle {
             example = example.with("shingle", shingle);
         }
-        format!("SELECT * FROM {example};")
+        calls(&format!("SELECT * FROM {example};")).into_owned()
     }
 }
 

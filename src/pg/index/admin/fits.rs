@@ -22,7 +22,7 @@ sql_function! {
                 (None, None) => {
                     let message = format!("index \"{}\" is of class {}, which has no sets", index.name(), keys.class.name());
                     return Err(SqlError::new(PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE, message)
-                        .hint("Balls are served by text_set_ops, text_gram_ops, array_set_ops, tsvector_set_ops and text_ball_set_ops."));
+                        .hint("Balls are served by text_set_ops, text_gram_ops, array_set_ops, tsvector_set_ops, text_ball_set_ops and text_ball_gram_ops."));
                 }
             };
             Ok(why.map(|why| match why {

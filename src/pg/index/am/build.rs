@@ -7,10 +7,12 @@ use pgrx::{PgBox, PgSqlErrorCode, pg_sys};
 
 use super::sample;
 use super::table::{row_of_scan, scan_table};
+use super::useless::refuse_useless;
 use crate::pg::index::layout::format::Descriptor;
 use crate::pg::index::layout::items::{Item, Pair, Row};
 use crate::pg::index::layout::meta::Directory;
 use crate::pg::index::opclass::class::Class;
+use crate::pg::index::opclass::grams::GramKeys;
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::posted::Posted;
 use crate::pg::index::opclass::sets::Settled;
@@ -80,11 +82,13 @@ impl Build {
         let class = self.keys.class;
         if class == Class::Text || class.has_lists() {
             let sets = self.keys.sets.as_ref();
-            let document = |value| match sets {
-                // SAFETY: the caller's promise.
-                Some(sets) => unsafe { sets.document(class, value) },
-                // SAFETY: the caller's promise.
-                None => unsafe { text_of(value) }.map(Document::Text),
+            // SAFETY: the caller's promise.
+            let document = |value| unsafe {
+                match sets {
+                    Some(sets) => sets.document(class, value),
+                    None if class.is_of_grams() => GramKeys::document(class, value),
+                    None => text_of(value).map(Document::Text),
+                }
             };
             self.texts.push(tid, value.map(document).transpose()?)?;
             return if self.texts.are_enough() { self.add_texts() } else { Ok(()) };
@@ -224,6 +228,8 @@ unsafe fn build_index(
     }
     let mut directory = Directory::new(Keys::choose(index)?);
     let keys = Keys::of(index, &directory.meta);
+    // SAFETY: the caller's promise.
+    unsafe { refuse_useless(heap, &keys, index)? };
     // This page becomes block 0, the metapage. It is written again at the end.
     index.add(Directory::tail(), &directory.to_bytes(), Logging::AtEnd);
     let memory = pgrx::PgMemoryContexts::new("neardup row of an index build");

@@ -25,6 +25,7 @@ mod search_spaced;
 mod search_values;
 pub(crate) mod state;
 pub(crate) mod table;
+mod useless;
 pub(crate) mod user_index;
 pub(crate) mod vacuum;
 

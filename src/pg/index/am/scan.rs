@@ -15,6 +15,7 @@ use crate::pg::index::opclass::probe::Probe;
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::index::storage::segment::COLLECTING;
 use crate::pg::server::error::{Result, or_raise};
+use crate::pg::server::explaining::{self, Conflict};
 use crate::pg::server::guard::guard;
 use neardup_core::memory;
 
@@ -218,6 +219,7 @@ unsafe fn next_tuple(scan: pg_sys::IndexScanDesc) -> bool {
     // SAFETY: the caller's promise.
     unsafe {
         count(scan);
+        explaining::found(None);
         let state = state(scan);
         // A snapshot that is not an MVCC snapshot may see another row, which has been stored at the
         // same address since.
@@ -232,6 +234,14 @@ unsafe fn next_tuple(scan: pg_sys::IndexScanDesc) -> bool {
         state.heap.check(state.index, tid);
         (*scan).xs_heaptid = address_of(tid);
         (*scan).xs_recheck = state.recheck() || !mvcc;
+        // Only a check of a constraint sees rows of transactions in progress.
+        if !snapshot.is_null()
+            && (*snapshot).snapshot_type == pg_sys::SnapshotType::SNAPSHOT_DIRTY
+            && !(*scan).heapRelation.is_null()
+        {
+            let table = (*(*scan).heapRelation).rd_id;
+            explaining::found(Some(Conflict { table, row: (*scan).xs_heaptid, is_refused: true }));
+        }
         if (*scan).xs_want_itup {
             // An index-only scan for a query that needs no column at all, such as count(*).
             if state.no_columns.is_null() {
@@ -272,6 +282,7 @@ unsafe fn next_tuple(scan: pg_sys::IndexScanDesc) -> bool {
 pub unsafe extern "C-unwind" fn end(scan: pg_sys::IndexScanDesc) {
     // SAFETY: the scan is ours; the rest of its state is freed with its memory context.
     unsafe {
+        explaining::found(None);
         let state = state(scan);
         state.probes = Vec::new();
         state.ordered = Ordered::default();

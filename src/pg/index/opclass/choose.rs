@@ -31,8 +31,8 @@ impl Keys {
         if class == Class::TextRuns {
             return runs::choose::choose(index);
         }
-        if class == Class::TextGrams {
-            return grams::choose::choose(index);
+        if class.is_of_grams() {
+            return grams::choose::choose(index, class);
         }
         let meta = Meta { class: class as u8, ..Meta::default() };
         if !class.has_sketches() {

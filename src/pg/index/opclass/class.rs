@@ -35,10 +35,12 @@ pub(crate) enum Class {
     TextRuns = 10,
     /// `text_gram_ops`
     TextGrams = 11,
+    /// `text_ball_gram_ops`
+    BallGrams = 12,
 }
 
 impl Class {
-    const ALL: [(Self, &'static str); 11] = [
+    const ALL: [(Self, &'static str); 12] = [
         (Self::Bigint, "bigint_signature_ops"),
         (Self::Uuid, "uuid_signature_ops"),
         (Self::Minhash, "minhash_jaccard_ops"),
@@ -50,6 +52,7 @@ impl Class {
         (Self::BallSet, "text_ball_set_ops"),
         (Self::TextRuns, "text_runs_ops"),
         (Self::TextGrams, "text_gram_ops"),
+        (Self::BallGrams, "text_ball_gram_ops"),
     ];
 
     /// Returns the class with this number.
@@ -72,9 +75,14 @@ impl Class {
         matches!(self, Self::TextSet | Self::ArraySet | Self::VectorSet | Self::BallSet)
     }
 
+    /// Reports whether indexes of the class find short strings by their grams.
+    pub(crate) fn is_of_grams(self) -> bool {
+        matches!(self, Self::TextGrams | Self::BallGrams)
+    }
+
     /// Reports whether indexes of the class store signatures in lists, without their lower bits.
     pub(crate) fn has_lists(self) -> bool {
-        self.is_of_sets() || matches!(self, Self::TextRuns | Self::TextGrams)
+        self.is_of_sets() || self.is_of_grams() || self == Self::TextRuns
     }
 
     /// Finds the class of an index by its support function.
@@ -92,7 +100,7 @@ impl Class {
 
 /// Returns the class whose number a support function returns, if the function is one of ours.
 pub(crate) fn class_of(function: Oid) -> Option<Class> {
-    const OURS: [&CStr; 11] = [
+    const OURS: [&CStr; 12] = [
         c"neardup_signature_class_bigint",
         c"neardup_signature_class_uuid",
         c"neardup_signature_class_minhash",
@@ -104,6 +112,7 @@ pub(crate) fn class_of(function: Oid) -> Option<Class> {
         c"neardup_signature_class_ball_set",
         c"neardup_signature_class_text_runs",
         c"neardup_signature_class_text_grams",
+        c"neardup_signature_class_ball_grams",
     ];
     let source = symbol(function)?;
     if !OURS.iter().any(|name| name.to_bytes() == source) {

@@ -33,8 +33,8 @@ impl Keys {
             return unsafe { runs.keep(value) };
         }
         if let Some(grams) = &self.grams {
-            // SAFETY: the caller's promise; the class is one of texts.
-            return unsafe { grams.keep(value) };
+            // SAFETY: the caller's promise.
+            return unsafe { grams.keep(self.class, value) };
         }
         match self.class {
             Class::Bigint | Class::Uuid => {

@@ -62,13 +62,13 @@ impl Keys {
             Class::TextSet | Class::TextRuns | Class::TextGrams => column == pg_sys::TEXTOID,
             Class::ArraySet => column == pg_sys::ANYARRAYOID,
             Class::VectorSet => column == pg_sys::TSVECTOROID,
-            Class::Minhash | Class::Simhash | Class::BallSet => {
+            Class::Minhash | Class::Simhash | Class::BallSet | Class::BallGrams => {
                 ![pg_sys::INT8ARRAYOID, pg_sys::UUIDARRAYOID, pg_sys::TEXTOID].contains(&column)
             }
         };
         let version = match class {
             Class::TextRuns => VERSION_ANCHORS,
-            Class::TextGrams => VERSION_GRAMS,
+            class if class.is_of_grams() => VERSION_GRAMS,
             Class::Minhash if meta.version == u32::from(VERSION_VALUES) => VERSION_VALUES,
             class if class.is_of_sets() => VERSION_LISTS,
             _ => VERSION,
@@ -81,8 +81,7 @@ impl Keys {
         let sets =
             class.is_of_sets().then(|| SetKeys::of(index, class, meta).unwrap_or_else(|| contradiction()));
         let runs = (class == Class::TextRuns).then(|| RunKeys::of(meta).unwrap_or_else(|| contradiction()));
-        let grams =
-            (class == Class::TextGrams).then(|| GramKeys::of(meta).unwrap_or_else(|| contradiction()));
+        let grams = class.is_of_grams().then(|| GramKeys::of(meta).unwrap_or_else(|| contradiction()));
         let keys = Self {
             class,
             meta: *meta,
@@ -259,8 +258,13 @@ impl Keys {
             Class::Minhash | Class::Text => {
                 self.bands.of_minhash(&Minhash { header: self.minhash_header(), values: bytes }, push);
             }
-            // Only `post` makes the signatures of a set.
-            Class::TextSet | Class::ArraySet | Class::VectorSet | Class::BallSet | Class::TextGrams => {}
+            // Only `post` makes the signatures of a set or of a string.
+            Class::TextSet
+            | Class::ArraySet
+            | Class::VectorSet
+            | Class::BallSet
+            | Class::TextGrams
+            | Class::BallGrams => {}
         }
     }
 
@@ -285,7 +289,7 @@ impl Keys {
             return runs.describe();
         }
         if let Some(grams) = &self.grams {
-            return grams.describe();
+            return grams.describe(self.class);
         }
         let Meta { threshold, distance, bands, .. } = self.meta;
         let name = self.class.name();

@@ -17,6 +17,7 @@ pub(crate) mod value_lists;
 pub(crate) mod values;
 
 use class::Class;
+use sets::options::{DOCUMENTS, TEXTS};
 
 use crate::pg::server::call::sql_function;
 
@@ -83,9 +84,13 @@ sql_function! {
 }
 
 sql_function! {
-    /// `signature_options_set(internal) → void`: declares the options of text_set_ops and
-    /// text_ball_set_ops.
-    neardup_signature_options_set, pg_finfo_neardup_signature_options_set, within Arguments, |call| Ok(sets::options::declare(call, true))
+    /// `signature_options_set(internal) → void`: declares the options of text_set_ops.
+    neardup_signature_options_set, pg_finfo_neardup_signature_options_set, within Arguments, |call| Ok(sets::options::declare(call, TEXTS))
+}
+
+sql_function! {
+    /// `signature_options_ball_set(internal) → void`: declares the options of text_ball_set_ops.
+    neardup_signature_options_ball_set, pg_finfo_neardup_signature_options_ball_set, within Arguments, |call| Ok(sets::options::declare(call, DOCUMENTS))
 }
 
 sql_function! {
@@ -104,12 +109,17 @@ sql_function! {
 }
 
 sql_function! {
-    /// `signature_options_grams(internal) → void`: declares the options of text_gram_ops.
+    /// `signature_options_grams(internal) → void`: declares the options of the classes of grams.
     neardup_signature_options_grams, pg_finfo_neardup_signature_options_grams, within Arguments, |call| Ok(grams::options::declare(call))
+}
+
+sql_function! {
+    /// `signature_gram_class(text_ball) → int`: like `signature_gram_class(text)`.
+    neardup_signature_class_ball_grams, pg_finfo_neardup_signature_class_ball_grams, within Arguments, |call| Ok(call.give(Some(Class::BallGrams as i32)))
 }
 
 sql_function! {
     /// `signature_options_tokens(internal) → void`: declares the options of array_set_ops and
     /// tsvector_set_ops.
-    neardup_signature_options_tokens, pg_finfo_neardup_signature_options_tokens, within Arguments, |call| Ok(sets::options::declare(call, false))
+    neardup_signature_options_tokens, pg_finfo_neardup_signature_options_tokens, within Arguments, |call| Ok(sets::options::declare(call, &[]))
 }

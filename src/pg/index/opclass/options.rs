@@ -32,9 +32,11 @@ pub(crate) struct Options {
 impl Options {
     /// The threshold of an index that gives none.
     const NO_THRESHOLD: f64 = 0.0;
+    /// The limit of an index that gives none: [`Options::pending_limit`].
+    const NO_LIMIT: i32 = 0;
     const DEFAULT: Self = Self {
         vl_len_: 0,
-        pending_limit: 4096,
+        pending_limit: Self::NO_LIMIT,
         distance: 3,
         stop_signature_limit: 0,
         threshold: Self::NO_THRESHOLD,
@@ -59,6 +61,16 @@ impl Options {
         self.distance.unsigned_abs()
     }
 
+    /// Returns the size of the pending area in kilobytes above which an insert flushes it. Each insert
+    /// into a table with an exclusion constraint searches the index, and reads this area in full.
+    fn pending_limit(&self, is_of_constraint: bool) -> u32 {
+        match self.pending_limit {
+            Self::NO_LIMIT if is_of_constraint => 512,
+            Self::NO_LIMIT => 4096,
+            given => given.unsigned_abs(),
+        }
+    }
+
     /// Returns the number of rows above which a signature is not searched, or 0 if all signatures
     /// are searched.
     pub(crate) fn stop_limit(&self) -> u64 {
@@ -68,7 +80,9 @@ impl Options {
 
 /// Returns the number of pages of the pending area above which an insert flushes it.
 pub(crate) fn pending_pages(index: Index) -> u64 {
-    let kilobytes = Options::of(index).pending_limit.unsigned_abs();
+    // SAFETY: an open index has its row of pg_index.
+    let is_of_constraint = unsafe { (*(*index.relation()).rd_index).indisexclusion };
+    let kilobytes = Options::of(index).pending_limit(is_of_constraint);
     (u64::from(kilobytes) << 10).div_ceil(PAGE as u64).max(1)
 }
 
@@ -100,7 +114,7 @@ pub(crate) fn define() {
             ),
             (
                 c"pending_limit",
-                c"Size of the pending area from which on it is made a segment, in kilobytes.",
+                c"Size of the pending area from which on it is made a segment, in kilobytes; 4096, and 512 for an exclusion constraint.",
                 default.pending_limit,
                 64,
                 i32::MAX,

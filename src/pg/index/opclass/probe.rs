@@ -158,8 +158,8 @@ impl Keys {
                 // SAFETY: a ball, which is a varlena.
                 sets.probe(unsafe { varlena_bytes(argument) })
             }
-            (Class::TextGrams, IN_BALL) => {
-                let grams = self.grams.as_ref().expect("of the class of grams");
+            (Class::TextGrams, IN_BALL) | (Class::BallGrams, OVERLAPS) => {
+                let grams = self.grams.as_ref().expect("of a class of grams");
                 // SAFETY: a ball, which is a varlena.
                 grams.probe(unsafe { varlena_bytes(argument) })
             }

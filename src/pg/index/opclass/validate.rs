@@ -104,7 +104,7 @@ impl Checked<'_> {
                 | Class::VectorSet
                 | Class::TextGrams => strategy == IN_BALL || strategy == DISTANCE,
                 Class::Text => strategy == IN_BALL,
-                Class::BallSet | Class::TextRuns => strategy == OVERLAPS,
+                Class::BallSet | Class::BallGrams | Class::TextRuns => strategy == OVERLAPS,
             };
             if !known {
                 right = wrong("which this class does not know");

@@ -38,10 +38,17 @@ pub(super) unsafe fn keep_text(
     cut: impl FnMut(&Document, &Stop) -> error::Result<StoredValue> + Send,
 ) -> Result<StoredValue> {
     // SAFETY: the caller's promise.
-    let document = Document::Text(unsafe { text_of(value)? });
+    keep_document(&Document::Text(unsafe { text_of(value)? }), cut)
+}
+
+/// Returns the stored form of a document that `cut` makes. `cut` may be called again after a stop.
+pub(super) fn keep_document(
+    document: &Document,
+    cut: impl FnMut(&Document, &Stop) -> error::Result<StoredValue> + Send,
+) -> Result<StoredValue> {
     let mut work = (cut, None);
     executor::one(executor_for(document.bytes()), &mut work, |(cut, kept), stop| {
-        *kept = Some(cut(&document, stop)?);
+        *kept = Some(cut(document, stop)?);
         Ok(())
     })?;
     Ok(work.1.expect("done where there was no error"))

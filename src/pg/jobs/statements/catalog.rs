@@ -2,6 +2,7 @@
 
 use pgrx::pg_sys::Oid;
 
+use crate::pg::jobs::settings::Columns;
 use crate::pg::procedure::statement::{Statement, oid, oid_array, text};
 use crate::pg::server::error::Result;
 
@@ -47,6 +48,17 @@ pub(crate) fn is_unique(docs: Oid, column: i16) -> Statement {
          AND i.indpred IS NULL AND i.indnkeyatts = 1 AND i.indkey[0] = {column})"
     );
     Statement::new(sql).with([oid(docs)])
+}
+
+/// Reads a row of a view as a refresh reads rows: fails if names in the view, or in a function that it
+/// calls, are not found.
+pub(in crate::pg::jobs) fn read_a_row((docs, name): (Oid, &str), columns: &Columns<'_>) -> Result<Statement> {
+    let mut read = Vec::new();
+    for column in [Some(columns.id), Some(columns.text), columns.site].into_iter().flatten() {
+        read.push(format!("d.{}::text", column.quoted()?));
+    }
+    Ok(Statement::new(format!("SELECT length(concat({})) FROM {name} d LIMIT 1", read.join(", ")))
+        .about([docs]))
 }
 
 /// Finds an id that several rows of a table have, as text. The column is quoted for SQL text.

@@ -14,16 +14,16 @@ use neardup_core::text;
 use neardup_core::verify::measure::Measure;
 
 /// Returns the metapage of a new index.
-pub(crate) fn choose(index: Index) -> Result<Meta> {
-    let name = Class::TextGrams.name();
+pub(crate) fn choose(index: Index, class: Class) -> Result<Meta> {
+    let name = class.name();
     if Options::of(index).threshold().is_some() {
         return Err(SqlError::parameter(format!("{name} has no storage parameter threshold"))
             .hint("It serves every similarity: RESET (threshold)"));
     }
-    refuse_stop_limit(index, Class::TextGrams)?;
+    refuse_stop_limit(index, class)?;
     Ok(Meta {
         version: VERSION_GRAMS.into(),
-        class: Class::TextGrams as u8,
+        class: class as u8,
         text_version: text::VERSION,
         tokenizer: Origin::Chars as u8,
         k: GramOptions::of(index).shingle(),

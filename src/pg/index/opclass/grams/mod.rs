@@ -10,11 +10,13 @@ use pgrx::pg_sys::Datum;
 
 use super::class::Class;
 use super::posted::Posted;
+use super::sets::keep::{NO_OVERLAP, class_for};
 use super::sets::probe::{OUTSIDE, distance_of, step_of};
-use super::values::{StoredValue, keep_text};
+use super::values::{StoredValue, keep_document, text_of};
 use crate::pg::index::layout::format::Meta;
 use crate::pg::index::layout::items::{CONTENTS_OF_ITEM, Item, Row, short};
-use crate::pg::server::error::Result;
+use crate::pg::server::call::varlena_bytes;
+use crate::pg::server::error::{Result, SqlError};
 use neardup_core::error;
 use neardup_core::executor::Stop;
 use neardup_core::features::FeatureSpec;
@@ -182,13 +184,36 @@ impl GramKeys {
         Self { parameters: SetParameters { measure: Measure::Jaccard, origin, features } }
     }
 
+    /// Decodes the document of a value: a text, or the text in the middle of a ball by edit distance.
+    ///
+    /// # Safety
+    /// `value` is of the column type of an index of this class and not NULL.
+    pub(crate) unsafe fn document(class: Class, value: Datum) -> Result<Document> {
+        if class == Class::TextGrams {
+            // SAFETY: the caller's promise.
+            return Ok(Document::Text(unsafe { text_of(value)? }));
+        }
+        // SAFETY: the caller's promise; a ball is a varlena.
+        let ball = unsafe { varlena_bytes(value) };
+        if !EditBall::is(ball) {
+            let message = format!("{} is for balls by edit distance, not for balls of sets", class.name());
+            return Err(SqlError::parameter(message).hint(match class_for(ball) {
+                Some(class) => format!(
+                    "Make them by edit distance: near(body, 0.8, method => 'edit'); or make an index for them: USING signature (… {class} WITH &&)"
+                ),
+                None => NO_OVERLAP.to_owned(),
+            }));
+        }
+        Ok(Document::Text(memory::copied(EditBall::parse(ball)?.text, DOING)?))
+    }
+
     /// Returns the stored form of a value.
     ///
     /// # Safety
-    /// `value` is a text and not NULL.
-    pub(super) unsafe fn keep(&self, value: Datum) -> Result<StoredValue> {
+    /// As for [`Self::document`].
+    pub(super) unsafe fn keep(&self, class: Class, value: Datum) -> Result<StoredValue> {
         // SAFETY: the caller's promise.
-        unsafe { keep_text(value, self.cutter()) }
+        keep_document(&unsafe { Self::document(class, value)? }, self.cutter())
     }
 
     /// Returns a function that makes the stored form of a document. The function may be called
@@ -260,8 +285,8 @@ impl GramKeys {
     }
 
     /// Describes the class with its options.
-    pub(super) fn describe(&self) -> String {
-        format!("{}: {}", Class::TextGrams.name(), self.parameters.describe())
+    pub(super) fn describe(&self, class: Class) -> String {
+        format!("{}: {}", class.name(), self.parameters.describe())
     }
 }
 

@@ -5,10 +5,12 @@ use pgrx::pg_sys::Datum;
 
 use super::SetKeys;
 use super::item::{BITMAPS, SetItem};
+use super::options::LEAST;
 use crate::pg::index::layout::items::Row;
 use crate::pg::index::opclass::class::Class;
 use crate::pg::index::opclass::values::{StoredValue, text_of};
 use crate::pg::query::decode::{Kind, decode};
+use crate::pg::request::features::spec_of;
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::checks::ball_of_a_document;
 use crate::pg::server::error::{Result, SqlError};
@@ -17,10 +19,12 @@ use neardup_core::error;
 use neardup_core::executor::{self, Stop};
 use neardup_core::features::tokens::Document;
 use neardup_core::joins::parts::token_set::Origin;
-use neardup_core::joins::search::ball::{SetParameters, measure_name};
+use neardup_core::joins::search::ball::{SetBall, SetParameters, measure_name};
+use neardup_core::joins::search::edit_ball::EditBall;
 use neardup_core::joins::search::keys::{KeyScratch, bitmap, keys_of, prefix_keys};
 use neardup_core::joins::search::prefix::SetSpec;
 use neardup_core::joins::set_index::token_order::TokenOrder;
+use neardup_core::verify::measure::Measure;
 
 /// Makes the stored forms of documents.
 #[derive(Debug)]
@@ -59,6 +63,34 @@ impl<'a> Cutter<'a> {
     }
 }
 
+/// The hint for balls that no index can find.
+pub(crate) const NO_OVERLAP: &str =
+    "No index finds by measure overlap: near(body, 0.8, method => 'containment')";
+
+/// Returns the operator class whose indexes can contain a ball, with the options that are not its
+/// defaults, or `None` if there is none.
+pub(crate) fn class_for(ball: &[u8]) -> Option<String> {
+    if EditBall::is(ball) {
+        return Some(Class::BallGrams.name().to_owned());
+    }
+    let SetBall { parameters, similarity, .. } = SetBall::parse(ball).ok()?;
+    let SetParameters { measure, origin, features } = parameters;
+    let tokenizer = origin.tokenizer();
+    let usual = spec_of(tokenizer, None, None, 1).ok()?;
+    let repeats = spec_of(tokenizer, Some(features.shingle as i32), None, 1).ok()?.multiset;
+    let options = [
+        (measure != Measure::Jaccard).then(|| format!("measure = {}", measure_name(measure))),
+        (features.shingle != usual.shingle).then(|| format!("shingle = {}", features.shingle)),
+        (features.multiset != repeats).then(|| format!("multiset = {}", features.multiset)),
+        (origin != Origin::Words).then(|| format!("tokenizer = {}", origin.name())),
+        (similarity < LEAST).then(|| format!("least = {similarity}")),
+    ];
+    let options: Vec<String> = options.into_iter().flatten().collect();
+    let name = Class::BallSet.name();
+    let class = if options.is_empty() { name.to_owned() } else { format!("{name} ({})", options.join(", ")) };
+    (measure != Measure::Overlap).then_some(class)
+}
+
 impl SetKeys {
     /// Decodes the document of a value.
     ///
@@ -87,31 +119,26 @@ impl SetKeys {
     /// Returns the document in the middle of a ball. Fails if this index of balls cannot contain
     /// the ball.
     fn middle(&self, bytes: &[u8]) -> Result<Document> {
-        let ball = ball_of_a_document(bytes)?;
+        let ball = ball_of_a_document(bytes).map_err(|error| match EditBall::is(bytes) {
+            true => error.hint(format!(
+                "Make it by a measure of sets: near(body, 0.8, method => 'jaccard'); or make an index for such balls: USING signature (… {} WITH &&)",
+                Class::BallGrams.name()
+            )),
+            false => error,
+        })?;
         if ball.parameters != self.parameters || ball.similarity < self.spec.least {
-            let SetParameters { measure, origin, features } = ball.parameters;
             let what = |parameters: &SetParameters, similarity: f64| {
                 format!("{}, similarity {similarity}", parameters.describe())
-            };
-            let hint = match origin {
-                Origin::Words | Origin::Chars | Origin::Whitespace | Origin::Html => format!(
-                    "Make an index for them: CREATE INDEX … USING signature (… text_ball_set_ops (measure = {}, shingle = {}, multiset = {}, tokenizer = {}, least = {}));",
-                    measure_name(measure),
-                    features.shingle,
-                    features.multiset,
-                    origin.name(),
-                    ball.similarity
-                ),
-                Origin::Tokens | Origin::Numbers | Origin::Lexemes => {
-                    "Indexes of balls are of balls of texts. Of what is given as tokens index the column itself, and search by body <@ near(…, 0.8).".to_owned()
-                }
             };
             let index = what(&self.parameters, self.spec.least);
             return Err(SqlError::parameter(format!(
                 "the index is for balls of {index} or more, not of {}",
                 what(&ball.parameters, ball.similarity)
             ))
-            .hint(hint));
+            .hint(match class_for(bytes) {
+                Some(class) => format!("Make an index for them: USING signature (… {class} WITH &&)"),
+                None => NO_OVERLAP.to_owned(),
+            }));
         }
         Ok(ball.document()?)
     }

@@ -13,7 +13,7 @@ use neardup_core::joins::search::ball::measure_number;
 use neardup_core::verify::measure::Measure;
 
 /// The default of the least similarity that an index serves.
-const LEAST: f64 = 0.7;
+pub(super) const LEAST: f64 = 0.7;
 
 /// The options of a class, as the server keeps them.
 #[repr(C)]
@@ -65,9 +65,27 @@ pub(crate) fn element(name: &'static CStr, value: i32) -> pg_sys::relopt_enum_el
     pg_sys::relopt_enum_elt_def { string_val: name.as_ptr(), symbol_val: value }
 }
 
+/// How texts are cut: the values of the option `tokenizer` for texts.
+pub(crate) const TEXTS: &[(&CStr, Origin)] = &[
+    (c"words", Origin::Words),
+    (c"chars", Origin::Chars),
+    (c"whitespace", Origin::Whitespace),
+    (c"html", Origin::Html),
+];
+/// The values of the option for balls, whose documents may be given as tokens.
+pub(crate) const DOCUMENTS: &[(&CStr, Origin)] = &[
+    TEXTS[0],
+    TEXTS[1],
+    TEXTS[2],
+    TEXTS[3],
+    (c"tokens", Origin::Tokens),
+    (c"numbers", Origin::Numbers),
+    (c"lexemes", Origin::Lexemes),
+];
+
 /// Declares the options of a class to the server. The server calls this for an index of the class.
-/// Only a class of texts has the option `tokenizer`.
-pub(crate) fn declare(call: Call, of_texts: bool) -> pg_sys::Datum {
+/// `tokenizers` are the values of the option `tokenizer`, which classes of tokens do not have.
+pub(crate) fn declare(call: Call, tokenizers: &[(&'static CStr, Origin)]) -> pg_sys::Datum {
     // SAFETY: argument 0 is the server's list of options.
     let list: *mut pg_sys::local_relopts = unsafe {
         pgrx::fcinfo::pg_getarg_datum(call.info, 0).map_or(std::ptr::null_mut(), |datum| datum.cast_mut_ptr())
@@ -89,10 +107,15 @@ pub(crate) fn declare(call: Call, of_texts: bool) -> pg_sys::Datum {
         element(c"on", 1),
         element(c"off", 0),
     ];
-    let origins = [Origin::Words, Origin::Chars, Origin::Whitespace, Origin::Html];
-    let names = [c"words", c"chars", c"whitespace", c"html"];
-    let origins: Vec<_> =
-        names.iter().zip(origins).map(|(name, origin)| element(name, origin as i32)).collect();
+    let origins: Vec<_> = tokenizers.iter().map(|&(name, origin)| element(name, origin as i32)).collect();
+    let valid = match tokenizers.len() {
+        count if count == TEXTS.len() => {
+            c"Valid values are \"words\", \"chars\", \"whitespace\" and \"html\"."
+        }
+        _ => {
+            c"Valid values are \"words\", \"chars\", \"whitespace\", \"html\", \"tokens\", \"numbers\" and \"lexemes\"."
+        }
+    };
     // SAFETY: C strings outlive the calls; the list is the server's.
     unsafe {
         pg_sys::init_local_reloptions(list, size_of::<SetOptions>());
@@ -121,12 +144,12 @@ pub(crate) fn declare(call: Call, of_texts: bool) -> pg_sys::Datum {
             &repeats,
             offset_of!(SetOptions, multiset),
         );
-        if of_texts {
+        if !origins.is_empty() {
             add_enum(
                 list,
                 c"tokenizer",
                 c"How texts are cut.",
-                c"Valid values are \"words\", \"chars\", \"whitespace\" and \"html\".",
+                valid,
                 &origins,
                 offset_of!(SetOptions, tokenizer),
             );

@@ -1,0 +1,147 @@
+//! Calls in hints, as they run in the session: where our functions are in a schema that is not in the
+//! search path, the calls that hints and results show name it.
+
+use std::borrow::Cow;
+use std::ffi::CStr;
+
+use pgrx::pg_sys::{self, Oid};
+
+use super::encoding::{self, c_string};
+
+/// The operators of ours that hints show. Those of arrays are the server's.
+const OPERATORS: [&str; 6] = ["<@", "@>", "&&", "<->", "<%>", "<~>"];
+/// What makes the right side of such an operator.
+const RIGHT: [&str; 4] = ["near", "runs", "minhash", "simhash"];
+/// The schema of functions that users do not call.
+const INTERNAL: &str = "neardup_internal";
+
+/// Returns a text in which calls of our functions, our operators and our operator classes have their
+/// schema, unless it is in the search path.
+pub(crate) fn calls(text: &str) -> Cow<'_, str> {
+    // SAFETY: reads the state of the server.
+    if !unsafe { pg_sys::IsTransactionState() } {
+        return Cow::Borrowed(text);
+    }
+    qualified(text, schema_to_name)
+}
+
+/// Returns the text with the schemas that `schema_of` returns for the names of functions.
+fn qualified(text: &str, schema_of: impl Fn(&str) -> Option<String>) -> Cow<'_, str> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let is_operator = |c: char| "+-*/<>=~!@#%^&|`?".contains(c);
+    let mut whole = String::new();
+    let (mut rest, mut before, mut changed) = (text, ' ', false);
+    while let Some(first) = rest.chars().next() {
+        let is_piece = |c: char| if is_word(first) { is_word(c) } else { is_operator(c) };
+        let end = match first {
+            first if is_word(first) || is_operator(first) => {
+                rest.find(|c| !is_piece(c)).unwrap_or(rest.len())
+            }
+            first => first.len_utf8(),
+        };
+        let (piece, after) = rest.split_at(end);
+        let right = after.trim_start();
+        let schema = match piece {
+            _ if matches!(before, '.' | '"' | '$') => None,
+            name if is_word(first) && after.starts_with('(') => schema_of(name),
+            view if view.starts_with("neardup_") && whole.ends_with("FROM ") => schema_of("near"),
+            class if class.starts_with("text_") && class.ends_with("_ops") => schema_of("near"),
+            operator if OPERATORS.contains(&operator) => RIGHT
+                .iter()
+                .find(|name| right.strip_prefix(**name).is_some_and(|after| after.starts_with('(')))
+                .map_or_else(
+                    // An exclusion constraint names its operator last.
+                    || (whole.ends_with("WITH ") && right.starts_with(')')).then_some("near"),
+                    |name| Some(*name),
+                )
+                .and_then(&schema_of),
+            _ => None,
+        };
+        changed |= schema.is_some();
+        match schema {
+            Some(schema) if is_word(first) => whole.extend([&*schema, ".", piece]),
+            Some(schema) => whole.extend(["OPERATOR(", &*schema, ".", piece, ")"]),
+            None => whole.push_str(piece),
+        }
+        before = piece.chars().next_back().unwrap_or(' ');
+        rest = after;
+    }
+    if changed { Cow::Owned(whole) } else { Cow::Borrowed(text) }
+}
+
+/// Returns the schema of a function of ours, quoted for SQL text, if calls have to name it.
+fn schema_to_name(function: &str) -> Option<String> {
+    let name = encoding::to_server(function).ok()?.to_own().ok()?;
+    let none = pg_sys::Datum::from(0);
+    let cache = pg_sys::SysCacheIdentifier::PROCNAMEARGSNSP as i32;
+    // SAFETY: the key is a C string; the list is released after what it tells is copied. The name of a
+    // schema is null or a C string.
+    unsafe {
+        let list = pg_sys::SearchSysCacheList(cache, 1, pg_sys::Datum::from(name.as_ptr()), none, none);
+        let members = (*list).members.as_slice((*list).n_members as usize);
+        let functions: Vec<(Oid, Oid)> = members
+            .iter()
+            .map(|&member| {
+                let form: *const pg_sys::FormData_pg_proc =
+                    pg_sys::GETSTRUCT(&raw mut (*member).tuple).cast();
+                ((*form).oid, (*form).pronamespace)
+            })
+            .collect();
+        pg_sys::ReleaseCatCacheList(list);
+        let (_, schema) = functions.into_iter().find(|&(function, _)| is_ours(function))?;
+        let is_found = pg_sys::list_member_oid(pg_sys::fetch_search_path(true), schema);
+        let schema = pg_sys::get_namespace_name(schema);
+        if is_found || schema.is_null() || CStr::from_ptr(schema).to_bytes() == INTERNAL.as_bytes() {
+            return None;
+        }
+        Some(c_string(pg_sys::quote_identifier(schema)))
+    }
+}
+
+/// Reports whether a function belongs to the extension.
+fn is_ours(function: Oid) -> bool {
+    // SAFETY: any OID may be looked up; the name of an extension is null or a C string.
+    unsafe {
+        let extension = pg_sys::getExtensionOfObject(pg_sys::ProcedureRelationId, function);
+        let name = pg_sys::get_extension_name(extension);
+        !name.is_null() && CStr::from_ptr(name).to_bytes() == b"neardup"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::qualified;
+
+    #[test]
+    fn calls_and_operators_name_the_schema() {
+        let ours = ["near", "runs", "near_duplicates", "clusters_of_pairs", "minhash", "megashingles"];
+        let own = |name: &str| ours.contains(&name).then(|| "own".to_owned());
+        for (text, expected) in [
+            (
+                "For example: SELECT * FROM near_duplicates('docs', 0.8);",
+                "For example: SELECT * FROM own.near_duplicates('docs', 0.8);",
+            ),
+            ("body <@ near('some text', 0.8)", "body OPERATOR(own.<@) own.near('some text', 0.8)"),
+            (
+                "EXCLUDE USING signature (near(name, 0.8) text_ball_gram_ops WITH &&)",
+                "EXCLUDE USING signature (own.near(name, 0.8) own.text_ball_gram_ops WITH OPERATOR(own.&&))",
+            ),
+            (
+                "clusters_of_pairs('SELECT * FROM near_duplicates(''d'')')",
+                "own.clusters_of_pairs('SELECT * FROM own.near_duplicates(''d'')')",
+            ),
+            ("SELECT call FROM neardup_activity;", "SELECT call FROM own.neardup_activity;"),
+            (
+                "megashingles(minhash(a)) && megashingles(minhash(b))",
+                "own.megashingles(own.minhash(a)) && own.megashingles(own.minhash(b))",
+            ),
+        ] {
+            assert_eq!(qualified(text, own), expected);
+        }
+        for same in
+            ["own.near(a)", "\"near\"(a)", "near is a word; count(*)", "a && b", "größer(1) <@ x", "", "near"]
+        {
+            assert_eq!(qualified(same, own), same);
+        }
+    }
+}
