@@ -17,7 +17,7 @@ CREATE EVENT TRIGGER neardup_moves_after ON ddl_command_end WHEN TAG IN ('ALTER 
 COMMENT ON EVENT TRIGGER neardup_moves_after IS 'ALTER EXTENSION neardup SET SCHEMA: internal functions out of sight again';
 
 -- Functions of types, operators, casts, indexes and aggregates, and what a comment calls internal. The trigger function of jobs
--- stays with the tables of jobs: dumps of 0.1.0 name them with their schema.
+-- stays with the tables of jobs: dumps name them with their schema.
 DO $$
 DECLARE
     moved pg_catalog.text;

@@ -1,7 +1,7 @@
 -- Which versions work together. Bodies: src/pg/functions/version.rs.
 
 -- Before anything else: a session that loaded the library before it was replaced keeps the old one, and what follows would be
--- declared for it. That of 0.1.0 has nothing to be asked.
+-- declared for it.
 DO $$
 BEGIN
     EXECUTE $declaration$

@@ -108,8 +108,6 @@ BEGIN
         ('by_text', format('body <@ near(%L, %s, 3)', q, 0.5 + random() / 2), NULL),
         ('by_text', format('body <@ near(%L, %s, method => %L)', q, 0.5 + random() / 2, 'dice'), NULL),
         ('by_text', format('body <@ near(%L, %s, multiset => false)', q, 0.5 + random() / 2), NULL),
-        -- A ball as 0.1.0 made them.
-        ('by_text', format('body <@ %L::text_ball', format('<%s,0.5>', minhash(q, 2, 24))), NULL),
         ('by_text', 'body <@ near(NULL::text, 0.5)', NULL),
         ('by_text', format('body <@ near(%L, 0.5)', ''), NULL),
         ('by_text', 'true', format('body <-> %s', by_default)),

@@ -52,18 +52,6 @@ def test_balls_as_text_and_bytes() -> None:
         assert sketch in ball
 
 
-def test_balls_of_sketches_of_0_1_0() -> None:
-    sketch = MinhashSketch.from_text(MINHASH)
-    ball, same = TextBall(sketch, 1), MinhashBall(sketch, 1)
-    assert (bytes(ball), str(ball)) == (bytes(same), str(same))
-    assert ball == TextBall.from_bytes(bytes(ball)) == TextBall.from_text(str(ball)) == pickle.loads(pickle.dumps(ball))
-    assert (ball.document, ball.similarity) == (sketch, 1)
-    with pytest.raises(AttributeError, match=r"0[.]1[.]0 made"):
-        _ = ball.kind
-    with pytest.raises(TypeError):
-        TextBall(sketch, 0.8, shingle=2)
-
-
 TEXT = 'a "b"\n\1\\\u00e9'
 TEXT_BYTES = bytes([2, 1, 1, 1, 1, 0, 0, 0]) + struct.pack("<d", 0.8) + b'a "b"\n\x01\\\xc3\xa9'
 

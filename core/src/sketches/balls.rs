@@ -22,7 +22,7 @@ pub const BYTES: usize = 16;
 const _: () = assert!(BYTES == size_of::<u64>() + size_of::<f64>());
 
 /// The minhash sketches whose similarity to the sketch in the middle is at least a given
-/// similarity. A `text_ball` is a ball of this kind, too: its middle is the sketch of a text.
+/// similarity.
 #[derive(Debug, Clone, Copy)]
 pub struct MinhashBall<'a> {
     /// The sketch in the middle.
@@ -34,16 +34,18 @@ pub struct MinhashBall<'a> {
 }
 
 impl<'a> MinhashBall<'a> {
+    const NAME: &'static str = "minhash_ball";
+
     /// Builds the bytes of the ball around a sketch. Fails for a similarity outside (0, 1].
     pub fn build(middle: &[u8], similarity: f64) -> Result<Vec<u8>> {
         minhash::check_similarity(similarity)?;
         Ok(build(middle, similarity))
     }
 
-    /// Reads a ball. Fails for malformed bytes. `what` is the type's name.
-    pub fn parse(bytes: &'a [u8], what: &'static str) -> Result<Self> {
-        let (similarity, middle) = parse(bytes, what)?;
-        minhash::check_similarity(similarity).map_err(|error| malformed(what, &error))?;
+    /// Reads a ball. Fails for malformed bytes.
+    pub fn parse(bytes: &'a [u8]) -> Result<Self> {
+        let (similarity, middle) = parse(bytes, Self::NAME)?;
+        minhash::check_similarity(similarity).map_err(|error| malformed(Self::NAME, &error))?;
         let middle = Minhash::parse(middle)?;
         let least_agreeing = least_agreeing(similarity, middle.header.permutations);
         Ok(Self { middle, similarity, least_agreeing })
@@ -62,9 +64,9 @@ impl<'a> MinhashBall<'a> {
     }
 
     /// Reads the output of [`MinhashBall::to_text`] and returns the ball's bytes.
-    pub fn from_text(text: &str, what: &'static str) -> Result<Vec<u8>> {
-        let (middle, similarity) = split(text, what)?;
-        Self::build(&Minhash::from_text(middle)?, similarity).map_err(|error| malformed(what, &error))
+    pub fn from_text(text: &str) -> Result<Vec<u8>> {
+        let (middle, similarity) = split(text, Self::NAME)?;
+        Self::build(&Minhash::from_text(middle)?, similarity).map_err(|error| malformed(Self::NAME, &error))
     }
 }
 
@@ -173,12 +175,12 @@ mod tests {
             let reported = minhash::similarity(x.agreeing(&y).unwrap(), m);
             let similarity = if exact && reported > 0.0 { reported } else { similarity };
             let bytes = MinhashBall::build(&a, similarity).unwrap();
-            let ball = MinhashBall::parse(&bytes, "minhash_ball").unwrap();
+            let ball = MinhashBall::parse(&bytes).unwrap();
             prop_assert_eq!(ball.contains(&y).unwrap(), reported >= similarity);
             prop_assert!(ball.contains(&x).unwrap());
-            prop_assert_eq!(MinhashBall::from_text(&ball.to_text().unwrap(), "minhash_ball").unwrap(), bytes.clone());
+            prop_assert_eq!(MinhashBall::from_text(&ball.to_text().unwrap()).unwrap(), bytes.clone());
             for length in 0..bytes.len() {
-                prop_assert!(MinhashBall::parse(&bytes[..length], "minhash_ball").is_err());
+                prop_assert!(MinhashBall::parse(&bytes[..length]).is_err());
             }
         }
 
@@ -218,8 +220,8 @@ mod tests {
             if let Some(length) = more {
                 bytes.resize(length, 0);
             }
-            if let Ok(ball) = MinhashBall::parse(&bytes, "minhash_ball") {
-                prop_assert_eq!(MinhashBall::from_text(&ball.to_text().unwrap(), "minhash_ball").unwrap(), bytes.clone());
+            if let Ok(ball) = MinhashBall::parse(&bytes) {
+                prop_assert_eq!(MinhashBall::from_text(&ball.to_text().unwrap()).unwrap(), bytes.clone());
             }
             if let Ok(ball) = SimhashBall::parse(&bytes) {
                 prop_assert_eq!(SimhashBall::from_text(&ball.to_text().unwrap()).unwrap(), bytes);
@@ -229,7 +231,7 @@ mod tests {
         #[test]
         fn any_text(text in ".{0,40}", middle in "(minhash|simhash):v1:[a-z]{0,6}:h1.1:k[0-9]{0,5}:.{0,20}", limit in ".{0,6}") {
             for text in [text, format!("<{middle},{limit}>")] {
-                let _ = (MinhashBall::from_text(&text, "text_ball"), SimhashBall::from_text(&text));
+                let _ = (MinhashBall::from_text(&text), SimhashBall::from_text(&text));
             }
         }
     }

@@ -20,7 +20,6 @@ pub(crate) mod near_duplicates;
 pub(crate) mod near_duplicates_plan;
 pub(crate) mod near_duplicates_rows;
 pub(crate) mod near_duplicates_stats;
-pub(crate) mod near_minhash_text;
 pub(crate) mod near_runs;
 pub(crate) mod near_sets;
 pub(crate) mod nearest;

@@ -124,7 +124,7 @@ fn minhash_in_ball(call: Call, value: usize, ball: usize) -> Result<Datum> {
     let Some((value, ball)) = call.bytes(value).zip(call.bytes(ball)) else {
         return Ok(call.give::<bool>(None));
     };
-    let ball = MinhashBall::parse(ball, "minhash_ball")?;
+    let ball = MinhashBall::parse(ball)?;
     Ok(call.give(Some(ball.contains(&Minhash::parse(value)?)?)))
 }
 

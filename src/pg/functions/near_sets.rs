@@ -6,8 +6,6 @@ use pgrx::pg_sys::{self, Datum};
 
 use super::cached_ball::judge;
 use super::kept::with_kept;
-use super::near_minhash_text;
-use super::sketch_types::is_of_sketch;
 use super::sketches::{document_at, document_of};
 use super::token_sets::cut;
 use crate::pg::query::decode::{Kind, element_type};
@@ -243,12 +241,6 @@ fn compared(
         None => unsafe { kind_of_array(datum)? },
     };
     let Some(document) = document_at(call, value, kind)? else { return Ok(None) };
-    if is_of_sketch(ball) {
-        if kind != Kind::Text {
-            return Err(unlike(kind, "minhash sketches of texts"));
-        }
-        return near_minhash_text::estimate(ball, &document).map(Some);
-    }
     with_kept(call, ball, judge, |kept| {
         if !makes(kind, kept.origin()) {
             return Err(unlike(kind, of(kept.origin())));

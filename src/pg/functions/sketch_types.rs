@@ -50,9 +50,9 @@ const SIMHASH_SKETCH: Form = Form {
 
 const MINHASH_BALL: Form = Form {
     name: "minhash_ball",
-    from_text: |text, _| MinhashBall::from_text(text, "minhash_ball"),
-    check: |bytes| MinhashBall::parse(bytes, "minhash_ball").map(|_| ()),
-    to_text: |bytes, _| MinhashBall::parse(bytes, "minhash_ball")?.to_text(),
+    from_text: |text, _| MinhashBall::from_text(text),
+    check: |bytes| MinhashBall::parse(bytes).map(|_| ()),
+    to_text: |bytes, _| MinhashBall::parse(bytes)?.to_text(),
     example: "<minhash:v1:words:h1.1:k5:seed1:m2:01020304ffffffff,0.8>",
 };
 
@@ -64,23 +64,19 @@ const SIMHASH_BALL: Form = Form {
     example: "<simhash:v1:words:h1.1:k1:0123456789abcdef,3>",
 };
 
-/// A ball around a document. Balls of version 0.1.0, which are around the minhash sketch of a text,
-/// can still be read.
+/// A ball around a document.
 const TEXT_BALL: Form = Form {
     name: ball::NAME,
-    from_text: |text, stop| match text.trim_start().starts_with("<minhash:") {
-        true => MinhashBall::from_text(text, ball::NAME),
-        false if EditBall::is_text(text) => EditBall::from_text(text, stop),
+    from_text: |text, stop| match EditBall::is_text(text) {
+        true => EditBall::from_text(text, stop),
         false => SetBall::from_text(text, stop),
     },
-    check: |bytes| match is_of_sketch(bytes) {
-        true => MinhashBall::parse(bytes, ball::NAME).map(|_| ()),
-        false if EditBall::is(bytes) => EditBall::parse(bytes).map(|_| ()),
+    check: |bytes| match EditBall::is(bytes) {
+        true => EditBall::parse(bytes).map(|_| ()),
         false => SetBall::parse(bytes).map(|_| ()),
     },
-    to_text: |bytes, stop| match is_of_sketch(bytes) {
-        true => MinhashBall::parse(bytes, ball::NAME)?.to_text(),
-        false if EditBall::is(bytes) => EditBall::parse(bytes)?.to_text(stop),
+    to_text: |bytes, stop| match EditBall::is(bytes) {
+        true => EditBall::parse(bytes)?.to_text(stop),
         false => SetBall::parse(bytes)?.to_text(stop),
     },
     example: "<jaccard:words:k1:multiset:0.8:\"some text\">",
@@ -88,9 +84,8 @@ const TEXT_BALL: Form = Form {
 
 /// The form for plans, which shortens long texts.
 const TEXT_BALL_IN_PLANS: Form = Form {
-    to_text: |bytes, stop| match is_of_sketch(bytes) {
-        true => MinhashBall::parse(bytes, ball::NAME)?.to_text(),
-        false if EditBall::is(bytes) => EditBall::parse(bytes)?.short(stop),
+    to_text: |bytes, stop| match EditBall::is(bytes) {
+        true => EditBall::parse(bytes)?.short(stop),
         false => SetBall::parse(bytes)?.short(stop),
     },
     ..TEXT_BALL
@@ -186,11 +181,6 @@ sql_function! {
 sql_function! {
     /// `text_runs_recv(internal) → text_runs`
     neardup_text_runs_recv, pg_finfo_neardup_text_runs_recv, |call| receive(call, &TEXT_RUNS)
-}
-
-/// Reports whether a text_ball is one that version 0.1.0 made around the sketch of a text.
-pub(super) fn is_of_sketch(ball: &[u8]) -> bool {
-    ball.first() == Some(&balls::VERSION)
 }
 
 pub(super) fn input(call: Call, form: &Form) -> Result<Datum> {

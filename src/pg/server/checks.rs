@@ -5,7 +5,7 @@ use super::error::{Result, SqlError};
 use neardup_core::features::FeatureSpec;
 use neardup_core::joins::search::ball::SetBall;
 use neardup_core::joins::search::edit_ball::EditBall;
-use neardup_core::sketches::{balls, minhash, simhash};
+use neardup_core::sketches::{minhash, simhash};
 
 const GROUPS: &str =
     "Six groups of 14 values are usual: supershingles(minhash('some text', k => 8, permutations => 84), 6)";
@@ -50,13 +50,8 @@ pub(crate) fn with_groups<T>(made: neardup_core::error::Result<T>) -> Result<T> 
     hinted(made, GROUPS)
 }
 
-/// Parses a `text_ball` with a document at its centre. Fails for a ball of version 0.1.0, which has
-/// a sketch at its centre.
+/// Parses a `text_ball` around a set. Fails for a ball by edit distance.
 pub(crate) fn ball_of_a_document(bytes: &[u8]) -> Result<SetBall<'_>> {
-    if bytes.first() == Some(&balls::VERSION) {
-        return Err(SqlError::parameter("a ball of 0.1.0 has no text in its middle, only a sketch")
-            .hint("Make it anew of its text: near(body, 0.8)"));
-    }
     if EditBall::is(bytes) {
         return Err(SqlError::parameter("a ball by edit distance is not a ball of sets")
             .hint("Make it by a measure of sets: near(body, 0.8, method => 'jaccard')"));

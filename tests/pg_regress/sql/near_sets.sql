@@ -118,16 +118,6 @@ RESET plan_cache_mode;
 EXPLAIN (COSTS OFF) SELECT FROM texts WHERE body <@ near('a text of some length, of which a plan shows no more than the beginning', 0.5);
 EXPLAIN (COSTS OFF) SELECT FROM texts WHERE near('{1,2,3}'::bigint[], 0.5) && near('{1000000001,1000000002,1000000003,1000000004}'::bigint[], 0.6);
 
--- Balls of 0.1.0 are about the sketch of a text, and stay so.
-CREATE TABLE before AS SELECT ('<' || minhash('one two three four', 1, 64) || ',0.5>')::text_ball AS ball;
-SELECT count(*), count(*) FILTER (WHERE (t.body <@ ball) <> (minhash_similarity(minhash(t.body, 1, 64), minhash('one two three four', 1, 64)) >= 0.5)
-    OR near_similarity(t.body, ball) <> minhash_similarity(minhash(t.body, 1, 64), minhash('one two three four', 1, 64)) OR (ball @> t.body) <> (t.body <@ ball)) AS wrong,
-    count(*) FILTER (WHERE t.body <@ ball) > 0 AS some, min(t.body <-> ball) < 0.5 AS near, max(t.body <-> ball) AS far FROM before, texts t;
-SELECT ARRAY['one'] <@ ball FROM before;
-SELECT to_tsvector('one') <-> ball FROM before;
-SELECT ball && near('one') FROM before;
-DROP TABLE before;
-
 -- A sketch in a string or a parameter has no type: the error says which to give.
 SELECT minhash('one', 1, 2)::text AS sketch, simhash('one')::text AS bits \gset
 SELECT 'one' <@ near(:'sketch', 0.8);

@@ -7,12 +7,11 @@ import struct
 from collections.abc import Iterator, Sequence
 from typing import Final, Self
 
-from neardup.balls import Ball, MinhashBall, check_similarity, double
+from neardup.balls import Ball, check_similarity, double
 from neardup.form import MalformedError, number
-from neardup.sketches import MinhashSketch
 
 VERSION: Final = 2
-"""The version of the format; 1 is that of `neardup.balls`, about the sketch of a text, which 0.1.0 made."""
+"""The version of the format."""
 
 MEASURES: Final = ("jaccard", "cosine", "dice", "overlap", "containment")
 """What similarity can be, by the numbers that are stored, from 1 on."""
@@ -39,8 +38,6 @@ class TextBall(Ball):
     The document is a text, the strings of a `text[]` or a `tsvector`, or the numbers of a `bigint[]`. `kind` is one of
     KINDS: of texts `words`, unless it is said, of strings `tokens`, of numbers `numbers`. The other arguments and their
     defaults are those of `near`.
-
-    A ball that 0.1.0 made is about a minhash sketch: `TextBall(sketch, 0.8)` is one, and `document` the sketch.
     """
 
     __slots__ = ("_data",)
@@ -48,7 +45,7 @@ class TextBall(Ball):
 
     def __init__(
         self,
-        document: Document | MinhashSketch,
+        document: Document,
         similarity: float = 0.8,
         *,
         shingle: int | None = None,
@@ -58,11 +55,6 @@ class TextBall(Ball):
     ) -> None:
         similarity = float(similarity)
         check_similarity(similarity, _NAME)
-        if isinstance(document, MinhashSketch):
-            if (shingle, multiset, kind, method) != (None, None, None, "jaccard"):
-                raise TypeError("a ball about a sketch has no other arguments than the similarity")
-            self._data = bytes(MinhashBall(document, similarity))
-            return
         kind = _kind_of(document) if kind is None else kind
         if kind not in KINDS:
             raise ValueError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
@@ -79,11 +71,8 @@ class TextBall(Ball):
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
         """Reads the binary form."""
-        if data[:1] == b"\1":
-            ball = MinhashBall.from_bytes(data)
-            return cls(ball.middle, ball.similarity)
         if data and data[0] != VERSION:
-            raise MalformedError(f"{_NAME}: its format is version {data[0]}, this package knows 1 and {VERSION}")
+            raise MalformedError(f"{_NAME}: its format is version {data[0]}, this package knows {VERSION}")
         if len(data) < _HEAD.size:
             raise MalformedError(f"{_NAME}: {len(data)} bytes are too few")
         _, measure, kind, multiset, shingle, similarity = _HEAD.unpack_from(data)
@@ -101,9 +90,6 @@ class TextBall(Ball):
     def from_text(cls, text: str) -> Self:
         """Reads `<measure:kind:kSHINGLE:multiset:similarity:JSON>`; `set` stands where repeats do not count."""
         text = text.strip()
-        if text.startswith("<minhash:"):
-            ball = MinhashBall.from_text(text)
-            return cls(ball.middle, ball.similarity)
         parts = text[1:-1].split(":", 5)
         if len(parts) != 6 or not (text.startswith("<") and text.endswith(">")):
             raise MalformedError(f"{_NAME}: it should be <, 6 parts with colons between them, and >")
@@ -129,21 +115,16 @@ class TextBall(Ball):
         return ball
 
     def _head(self) -> tuple[int, ...]:
-        if self._data[0] != VERSION:
-            raise AttributeError("a ball that 0.1.0 made, about a sketch, has only document and similarity")
         return _HEAD.unpack_from(self._data)
 
     @property
-    def document(self) -> str | list[str] | list[int] | MinhashSketch:
+    def document(self) -> str | list[str] | list[int]:
         """The document in the middle."""
-        if self._data[0] != VERSION:
-            return MinhashBall.from_bytes(self._data).middle
         return _unpacked(self._data[_HEAD.size :], self.kind)
 
     @property
     def similarity(self) -> float:
         """The least similarity."""
-        # At the same place in both versions.
         similarity: float = _HEAD.unpack_from(self._data)[5]
         return similarity
 
@@ -172,8 +153,6 @@ class TextBall(Ball):
 
     def __str__(self) -> str:
         document = self.document
-        if isinstance(document, MinhashSketch):
-            return str(MinhashBall(document, self.similarity))
         shown = _quoted(document) if isinstance(document, str) else f"[{','.join(map(_item, document))}]"
         repeats = "multiset" if self.multiset else "set"
         return f"<{self.method}:{self.kind}:k{self.shingle}:{repeats}:{double(self.similarity)}:{shown}>"

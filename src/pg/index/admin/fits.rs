@@ -26,7 +26,6 @@ sql_function! {
                 }
             };
             Ok(why.map(|why| match why {
-                Unfit::Old => "the ball was made by 0.1.0, of a sketch: make it anew by near()".to_owned(),
                 Unfit::Unlike(ball, index) => format!("the index is for {index}, the ball for {ball}"),
                 Unfit::Below(why) => why,
             }))

@@ -17,7 +17,7 @@ use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::posted::Posted;
 use crate::pg::index::opclass::sets::Settled;
 use crate::pg::index::opclass::sets::keep::Cutter;
-use crate::pg::index::opclass::texts::{Sketcher, Texts};
+use crate::pg::index::opclass::texts::Texts;
 use crate::pg::index::opclass::values::{StoredValue, text_of};
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::index::pages::record::Logging;
@@ -80,7 +80,7 @@ impl Build {
         self.rows += 1;
         self.settle()?;
         let class = self.keys.class;
-        if class == Class::Text || class.has_lists() {
+        if class.has_lists() {
             let sets = self.keys.sets.as_ref();
             // SAFETY: the caller's promise.
             let document = |value| unsafe {
@@ -112,13 +112,7 @@ impl Build {
                     move |document: &Document, stop: &Stop| cutter.keep(document, stop)
                 })?
             }
-            (None, None, None) => {
-                let header = keys.minhash_header();
-                self.texts.keep(|| {
-                    let mut sketcher = Sketcher::new(header);
-                    move |document: &Document, stop: &Stop| sketcher.sketch(document, stop)
-                })?
-            }
+            (None, None, None) => return Ok(()),
         };
         for (tid, kept) in kept {
             self.append(tid, kept)?;
@@ -258,7 +252,7 @@ unsafe fn build_index(
         let state: *mut c_void = (&raw mut build).cast();
         scan_table([heap, index.relation()], info, true, add_row, state, std::ptr::null_mut(), None)?
     };
-    if build.keys.class == Class::Text || build.rows > 0 && build.keys.class.has_lists() {
+    if build.rows > 0 && build.keys.class.has_lists() {
         build.add_texts()?;
     }
     build.close()?;

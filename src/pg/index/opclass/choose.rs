@@ -13,13 +13,7 @@ use crate::pg::server::checks;
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::sketches::minhash::least_agreeing;
 use neardup_core::sketches::pigeonhole::Bands;
-use neardup_core::sketches::wire::Source;
 use neardup_core::text;
-
-/// The seed of the sketches of texts. `near(text, …)` uses the same seed.
-const TEXT_SEED: i64 = 1;
-/// The threshold of an index of texts by sketches that gives none.
-const TEXT_THRESHOLD: f64 = 0.8;
 
 impl Keys {
     /// Returns the settings of a new index, for its metapage.
@@ -40,10 +34,7 @@ impl Keys {
         }
         let (options, storage) = (ClassOptions::of(index), Options::of(index));
         let k = checks::k(options.k.into())?.into();
-        let (tokenizer, seed) = match class {
-            Class::Text => (Source::Words as u8, TEXT_SEED),
-            _ => (options.source(), options.seed.into()),
-        };
+        let (tokenizer, seed) = (options.source(), i64::from(options.seed));
         let meta = Meta { k, tokenizer, text_version: text::VERSION, seed: seed.cast_unsigned(), ..meta };
         if class == Class::Simhash {
             let bits = checks::bits(options.bits.into())?;
@@ -66,12 +57,9 @@ impl Keys {
             )
             .hint("128 are enough for most purposes: permutations => 128"));
         }
-        let given = storage.threshold();
-        let has_lists = |threshold| value_lists::are_smaller(permutations, threshold);
-        if class == Class::Minhash && given.is_none_or(has_lists) {
+        let Some(threshold) = storage.threshold().filter(|&t| !value_lists::are_smaller(permutations, t)) else {
             return Ok(value_lists::choose(permutations, meta));
-        }
-        let threshold = given.unwrap_or(TEXT_THRESHOLD);
+        };
         let least = least_agreeing(threshold, permutations);
         let bands = Bands::minhash(permutations, threshold).count() as u32;
         Ok(Meta {

@@ -21,8 +21,6 @@ pub(crate) enum Class {
     Minhash = 3,
     /// `simhash_hamming_ops`
     Simhash = 4,
-    /// `text_minhash_ops`, which only the SQL definitions of version 0.1.0 contain.
-    Text = 5,
     /// `text_set_ops`
     TextSet = 6,
     /// `array_set_ops`
@@ -40,12 +38,11 @@ pub(crate) enum Class {
 }
 
 impl Class {
-    const ALL: [(Self, &'static str); 12] = [
+    const ALL: [(Self, &'static str); 11] = [
         (Self::Bigint, "bigint_signature_ops"),
         (Self::Uuid, "uuid_signature_ops"),
         (Self::Minhash, "minhash_jaccard_ops"),
         (Self::Simhash, "simhash_hamming_ops"),
-        (Self::Text, "text_minhash_ops"),
         (Self::TextSet, "text_set_ops"),
         (Self::ArraySet, "array_set_ops"),
         (Self::VectorSet, "tsvector_set_ops"),
@@ -62,12 +59,12 @@ impl Class {
 
     /// Returns the name of the class.
     pub(crate) fn name(self) -> &'static str {
-        Self::ALL[self as usize - 1].1
+        Self::ALL.into_iter().find(|&(class, _)| class == self).map_or("", |(_, name)| name)
     }
 
     /// Reports whether indexes of the class keep sketches.
     pub(crate) fn has_sketches(self) -> bool {
-        matches!(self, Self::Minhash | Self::Simhash | Self::Text)
+        matches!(self, Self::Minhash | Self::Simhash)
     }
 
     /// Reports whether indexes of the class find sets that are similar to a given set.
@@ -100,12 +97,11 @@ impl Class {
 
 /// Returns the class whose number a support function returns, if the function is one of ours.
 pub(crate) fn class_of(function: Oid) -> Option<Class> {
-    const OURS: [&CStr; 12] = [
+    const OURS: [&CStr; 11] = [
         c"neardup_signature_class_bigint",
         c"neardup_signature_class_uuid",
         c"neardup_signature_class_minhash",
         c"neardup_signature_class_simhash",
-        c"neardup_signature_class_text",
         c"neardup_signature_class_text_set",
         c"neardup_signature_class_array_set",
         c"neardup_signature_class_tsvector_set",

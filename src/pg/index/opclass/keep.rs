@@ -6,8 +6,7 @@ use pgrx::pg_sys::Datum;
 
 use super::class::Class;
 use super::keys::Keys;
-use super::texts::Sketcher;
-use super::values::{StoredValue, element_of, elements, keep_text};
+use super::values::{StoredValue, element_of, elements};
 use crate::pg::index::layout::items::Row;
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::error::{Result, SqlError};
@@ -77,12 +76,7 @@ impl Keys {
                 }
                 Ok(sketch(it.header.empty, it.bits))
             }
-            _ => {
-                let mut slot = self.sketcher.borrow_mut();
-                let sketcher = slot.get_or_insert_with(|| Sketcher::new(self.minhash_header()));
-                // SAFETY: the caller's promise.
-                unsafe { keep_text(value, |document, stop| sketcher.sketch(document, stop)) }
-            }
+            _ => unreachable!("sets, runs and grams are kept above"),
         }
     }
 

@@ -1,7 +1,6 @@
 //! The operator class of an index with its options. It determines the signatures and the sketch of
 //! a row.
 
-use std::cell::RefCell;
 
 use pgrx::pg_sys;
 
@@ -10,7 +9,6 @@ use super::grams::{GramKeys, USUAL_ELEMENTS};
 use super::posted::Posted;
 use super::runs::{RunKeys, USUAL_ANCHORS};
 use super::sets::SetKeys;
-use super::texts::Sketcher;
 use super::value_lists;
 use crate::pg::index::layout::format::{
     CONTENTS, Layout, Meta, Pieces, VERSION, VERSION_ANCHORS, VERSION_GRAMS, VERSION_LISTS, VERSION_VALUES,
@@ -34,8 +32,6 @@ pub(crate) struct Keys {
     /// The options from the metapage.
     pub meta: Meta,
     bands: Bands,
-    /// The sketcher for texts, made when the first text arrives.
-    pub sketcher: RefCell<Option<Sketcher>>,
     /// For a class of sets, the parameters by which sets are made and stored.
     pub sets: Option<SetKeys>,
     /// For a class of runs, the parameters by which anchors are chosen.
@@ -58,7 +54,6 @@ impl Keys {
         let fits = match class {
             Class::Bigint => column == pg_sys::INT8ARRAYOID,
             Class::Uuid => column == pg_sys::UUIDARRAYOID,
-            Class::Text => column == pg_sys::TEXTOID,
             Class::TextSet | Class::TextRuns | Class::TextGrams => column == pg_sys::TEXTOID,
             Class::ArraySet => column == pg_sys::ANYARRAYOID,
             Class::VectorSet => column == pg_sys::TSVECTOROID,
@@ -89,7 +84,6 @@ impl Keys {
             runs,
             grams,
             bands: Bands::new(meta.width as u16, meta.bands.saturating_sub(1)),
-            sketcher: RefCell::new(None),
         };
         if class.has_sketches() {
             let values = meta.width as usize;
@@ -255,7 +249,7 @@ impl Keys {
                 self.bands.of_simhash(&Simhash { header: self.simhash_header(), bits: bytes }, push);
             }
             Class::Minhash if self.has_value_lists() => value_lists::signatures(bytes, push),
-            Class::Minhash | Class::Text => {
+            Class::Minhash => {
                 self.bands.of_minhash(&Minhash { header: self.minhash_header(), values: bytes }, push);
             }
             // Only `post` makes the signatures of a set or of a string.

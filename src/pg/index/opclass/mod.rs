@@ -42,12 +42,6 @@ sql_function! {
 }
 
 sql_function! {
-    /// `signature_class(text) → int`: like `signature_class(bigint[])`. Only the SQL definitions of
-    /// version 0.1.0 call it.
-    neardup_signature_class_text, pg_finfo_neardup_signature_class_text, |call| Ok(call.give(Some(Class::Text as i32)))
-}
-
-sql_function! {
     /// `signature_options_minhash(internal) → void`: declares the options of minhash_jaccard_ops.
     neardup_signature_options_minhash, pg_finfo_neardup_signature_options_minhash, within Arguments, |call| Ok(options::declare(call, Class::Minhash))
 }
@@ -55,12 +49,6 @@ sql_function! {
 sql_function! {
     /// `signature_options_simhash(internal) → void`: declares the options of simhash_hamming_ops.
     neardup_signature_options_simhash, pg_finfo_neardup_signature_options_simhash, within Arguments, |call| Ok(options::declare(call, Class::Simhash))
-}
-
-sql_function! {
-    /// `signature_options_text(internal) → void`: declares the options of text_minhash_ops. Only
-    /// the SQL definitions of version 0.1.0 call it.
-    neardup_signature_options_text, pg_finfo_neardup_signature_options_text, |call| Ok(options::declare(call, Class::Text))
 }
 
 sql_function! {

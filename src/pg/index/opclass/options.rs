@@ -226,7 +226,7 @@ fn int_options(class: Class) -> impl Iterator<Item = IntOption> {
         matches!(
             (class, name.to_bytes()),
             (_, b"k")
-                | (Class::Minhash | Class::Text, b"permutations")
+                | (Class::Minhash, b"permutations")
                 | (Class::Minhash, b"seed")
                 | (Class::Simhash, b"bits")
         )
@@ -275,19 +275,17 @@ pub(crate) fn declare(call: Call, class: Class) -> pg_sys::Datum {
                 offset as i32,
             );
         }
-        if class != Class::Text {
-            let members: *mut pg_sys::relopt_enum_elt_def = pg_sys::palloc(size_of_val(&sources)).cast();
-            members.copy_from_nonoverlapping(sources.as_ptr(), sources.len());
-            pg_sys::add_local_enum_reloption(
-                list,
-                c"source".as_ptr(),
-                c"Of what the sketches are made.".as_ptr(),
-                members,
-                Source::Words as i32,
-                c"Valid values are \"bits\", \"words\", \"chars\", \"whitespace\", \"tokens\", \"numbers\" and \"lexemes\".".as_ptr(),
-                offset_of!(ClassOptions, source) as i32,
-            );
-        }
+        let members: *mut pg_sys::relopt_enum_elt_def = pg_sys::palloc(size_of_val(&sources)).cast();
+        members.copy_from_nonoverlapping(sources.as_ptr(), sources.len());
+        pg_sys::add_local_enum_reloption(
+            list,
+            c"source".as_ptr(),
+            c"Of what the sketches are made.".as_ptr(),
+            members,
+            Source::Words as i32,
+            c"Valid values are \"bits\", \"words\", \"chars\", \"whitespace\", \"tokens\", \"numbers\" and \"lexemes\".".as_ptr(),
+            offset_of!(ClassOptions, source) as i32,
+        );
     }
     pg_sys::Datum::from(0)
 }

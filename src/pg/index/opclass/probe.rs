@@ -15,7 +15,7 @@ use crate::pg::server::error::{Result, SqlError};
 use neardup_core::joins::search::ball::SetBall;
 use neardup_core::joins::search::runs::cover::QueryAnchors;
 use neardup_core::joins::search::runs::signature::of_anchor;
-use neardup_core::sketches::balls::{self, MinhashBall, SimhashBall};
+use neardup_core::sketches::balls::{MinhashBall, SimhashBall};
 use neardup_core::sketches::minhash;
 use neardup_core::sketches::simhash;
 use neardup_core::sketches::wire::{Minhash, Simhash};
@@ -135,15 +135,9 @@ impl Keys {
                     Probe::Signatures { signatures, exact: self.class == Class::Bigint }
                 })
             }
-            (Class::Minhash | Class::Text, IN_BALL) => {
-                let what = if self.class == Class::Text { "text_ball" } else { "minhash_ball" };
+            (Class::Minhash, IN_BALL) => {
                 // SAFETY: a ball, which is a varlena.
-                let ball = unsafe { varlena_bytes(argument) };
-                if self.class == Class::Text && ball.first() != Some(&balls::VERSION) {
-                    // The middle of the ball is a text, but the index has only sketches of texts.
-                    return Ok(Probe::Everything);
-                }
-                let ball = MinhashBall::parse(ball, what)?;
+                let ball = MinhashBall::parse(unsafe { varlena_bytes(argument) })?;
                 let most = self.meta.width.saturating_sub(ball.least_agreeing);
                 Ok(self.near_target(self.minhash_target(&ball.middle), most))
             }

@@ -4,57 +4,12 @@
 use crate::pg::server::executor::BackendExecutor;
 use neardup_core::error::Result;
 use neardup_core::executor::{self, Executor, PlainThreads, Stop};
-use neardup_core::features::tokens::{Document, Scratch};
-use neardup_core::features::{FeatureSpec, Tokenizer};
+use neardup_core::features::tokens::Document;
 use neardup_core::memory;
-use neardup_core::sketches;
-use neardup_core::sketches::minhash::Minhasher;
-use neardup_core::sketches::wire::MinhashHeader;
 
 use super::values::StoredValue;
-use crate::pg::index::layout::items::Row;
 
 const DOING: &str = "sketching texts";
-
-/// Makes sketches of texts.
-#[derive(Debug)]
-pub(crate) struct Sketcher {
-    header: MinhashHeader,
-    hasher: Minhasher,
-}
-
-impl Sketcher {
-    /// Makes a sketcher for sketches with this header.
-    pub(crate) fn new(header: MinhashHeader) -> Self {
-        Self { header, hasher: Minhasher::new(header.permutations, header.seed) }
-    }
-
-    /// Returns the stored form of a text. May be called again after a stop.
-    pub(crate) fn sketch(&mut self, document: &Document, stop: &Stop) -> Result<StoredValue> {
-        let spec = FeatureSpec {
-            tokenizer: Tokenizer::Words,
-            shingle: self.header.k.into(),
-            multiset: false,
-            wrap: false,
-        };
-        let hasher = &mut self.hasher;
-        hasher.clear();
-        sketches::for_each_hash(document, &spec, &mut Scratch::default(), stop, |hash| hasher.add(hash))?;
-        let mut bytes = Vec::new();
-        memory::reserve(&mut bytes, usize::from(self.header.permutations) * 4, DOING)?;
-        let flags = match hasher.values() {
-            Some(values) => {
-                bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
-                0
-            }
-            None => {
-                bytes.resize(usize::from(self.header.permutations) * 4, 0xff);
-                Row::EMPTY
-            }
-        };
-        Ok(StoredValue { flags, bytes })
-    }
-}
 
 /// A row's address, and its document if it has one.
 type Waiting = (u64, Option<Document>);

@@ -103,7 +103,6 @@ impl Checked<'_> {
                 | Class::ArraySet
                 | Class::VectorSet
                 | Class::TextGrams => strategy == IN_BALL || strategy == DISTANCE,
-                Class::Text => strategy == IN_BALL,
                 Class::BallSet | Class::BallGrams | Class::TextRuns => strategy == OVERLAPS,
             };
             if !known {

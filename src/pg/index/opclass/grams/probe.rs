@@ -21,7 +21,7 @@ impl GramKeys {
         if EditBall::is(ball) {
             return None;
         }
-        let Ok(ball) = SetBall::parse(ball) else { return Some(Unfit::Old) };
+        let ball = SetBall::parse(ball).ok()?;
         (ball.parameters != self.parameters)
             .then(|| Unfit::Unlike(ball.parameters.describe(), self.parameters.describe()))
     }

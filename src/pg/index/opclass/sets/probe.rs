@@ -44,8 +44,6 @@ pub(crate) struct SetProbe {
 /// The reason why an index cannot find the rows in a ball.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Unfit {
-    /// The ball was made by version 0.1.0.
-    Old,
     /// The parameters of the ball differ from those of the index. The first text describes the
     /// parameters of the ball, the second those of the index.
     Unlike(String, String),
@@ -60,7 +58,7 @@ impl SetKeys {
         if EditBall::is(ball) {
             return Some(Unfit::Unlike(edit_ball::METHOD.to_owned(), self.parameters.describe()));
         }
-        let Ok(ball) = SetBall::parse(ball) else { return Some(Unfit::Old) };
+        let ball = SetBall::parse(ball).ok()?;
         if ball.parameters != self.parameters {
             return Some(Unfit::Unlike(ball.parameters.describe(), self.parameters.describe()));
         }
