@@ -83,7 +83,7 @@ impl Distinct {
     }
 
     /// Sorts the sets by size and fingerprint, and their rows in the same order. Returns the order
-    /// of the sets.
+    /// of the sets. After a stop, the next call starts over.
     pub(super) fn sort(&mut self, stop: &Stop) -> Result<Vec<u32>> {
         let mut keys: Vec<(u32, u64, u32)> = Vec::new();
         memory::reserve(&mut keys, self.starts.len(), DOING)?;
@@ -101,8 +101,10 @@ impl Distinct {
         drop(keys);
         let mut place = memory::filled(0u32, order.len(), DOING)?;
         order.iter().zip(0..).for_each(|(&set, at)| place[set as usize] = at);
+        let by_place = |&(set, row): &(u32, u32)| (place[set as usize], row);
+        executor::sort_unstable_by(&mut self.rows, stop, &|a, b| by_place(a).cmp(&by_place(b)))?;
+        // Only now, when no stop can come: the numbers of the sets are changed once.
         self.rows.iter_mut().for_each(|(set, _)| *set = place[*set as usize]);
-        executor::sort_unstable_by(&mut self.rows, stop, &Ord::cmp)?;
         Ok(order)
     }
 }

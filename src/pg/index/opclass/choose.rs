@@ -57,7 +57,8 @@ impl Keys {
             )
             .hint("128 are enough for most purposes: permutations => 128"));
         }
-        let Some(threshold) = storage.threshold().filter(|&t| !value_lists::are_smaller(permutations, t)) else {
+        let Some(threshold) = storage.threshold().filter(|&t| !value_lists::are_smaller(permutations, t))
+        else {
             return Ok(value_lists::choose(permutations, meta));
         };
         let least = least_agreeing(threshold, permutations);

@@ -1,7 +1,6 @@
 //! The operator class of an index with its options. It determines the signatures and the sketch of
 //! a row.
 
-
 use pgrx::pg_sys;
 
 use super::class::Class;
