@@ -6,7 +6,7 @@
 
 use super::sets::Algorithm;
 use super::sets::set_join::SetJoin;
-use super::{Counts, RecordJoin, RecordPair};
+use super::{Counts, RecordJoin, RecordPair, SelfJoin};
 use crate::error::Result;
 use crate::executor::Executor;
 use crate::features::sets::order::Ordered;
@@ -120,6 +120,19 @@ impl Pairs {
     /// Lets the pairs of two records come by the rows of the right table: all pairs of a right row,
     /// then all pairs of the next one. There must be two tables. Otherwise they come by left rows.
     #[must_use]
+    /// Lets another join take the place of this one, which has not begun. `narrow` receives the sets
+    /// and the rows of each, and the new join may leave out pairs. Does nothing if the pairs are not
+    /// found by the sets of one table.
+    pub fn narrow(
+        &mut self,
+        narrow: impl FnOnce(SelfJoin, &Members) -> Result<Box<dyn RecordJoin>>,
+    ) -> Result<()> {
+        if let Some(sets) = self.join.take_sets() {
+            self.join = narrow(sets, &self.left)?;
+        }
+        Ok(())
+    }
+
     pub fn by_right(self) -> Self {
         Self { by_right: self.right.is_some(), ..self }
     }

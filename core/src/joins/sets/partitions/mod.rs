@@ -27,7 +27,8 @@ use crate::error::Result;
 use crate::executor::{self, Executor};
 use crate::features::sets::store::Store;
 use crate::files::TempFiles;
-use crate::joins::{Counts, RecordJoin, RecordPair};
+use crate::joins::sets::Algorithm;
+use crate::joins::{Counts, RecordJoin, RecordPair, SelfJoin};
 use crate::memory;
 use crate::verify::predicate::Predicate;
 use candidates::{Candidate, Verification};
@@ -274,3 +275,12 @@ impl<const W: usize> RecordJoin for PartitionJoin<W> {
             + self.verification.as_ref().map_or(0, Verification::bytes)
     }
 }
+
+    fn take_sets(&mut self) -> Option<SelfJoin> {
+        let Self { shared_tokens, budget, sizes: Sizes { predicate, .. }, .. } = *self;
+        let ([side], State::New, true) = (&mut self.sides[..], &self.state, predicate.is_symmetric()) else {
+            return None;
+        };
+        let (store, algorithm) = (side.store.take_all(), Algorithm::Auto);
+        Some(SelfJoin { store, shared_tokens, predicate, algorithm, budget })
+    }
