@@ -4,7 +4,7 @@ CREATE FUNCTION words(text text) RETURNS text[]
     AS 'MODULE_PATHNAME', 'neardup_words'
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION words(text) IS
-    'the words of a text in order: runs of letters and numbers, lower-cased; characters of scripts without spaces one by one';
+    'the words of a text in order: runs of letters and numbers, case-folded; characters of scripts without spaces one by one';
 
 CREATE FUNCTION shingles(text text, k int DEFAULT 5, wrap bool DEFAULT false) RETURNS bigint[]
     AS 'MODULE_PATHNAME', 'neardup_shingles'

@@ -117,11 +117,6 @@ pub trait Executor {
     /// Returns the number of threads, at least 1.
     fn count(&self) -> usize;
 
-    /// Returns the number of threads that the user allows, which may be more than are worth using.
-    fn allowed(&self) -> usize {
-        self.count()
-    }
-
     /// Runs `work` once on each of `threads` threads (at least 1, at most [`Executor::count`]) and
     /// waits for all of them. After a stop it either runs the work again on all threads or does not
     /// return. It returns the first error that is not a stop.

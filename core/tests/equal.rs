@@ -28,13 +28,15 @@ use neardup_core::verify::measure::Measure;
 use list::all_methods;
 use run::{ENOUGH, find};
 
-/// Long ones, short ones, and of another script.
-const TEXTS: [&str; 4] = [
+/// Long ones, short ones, of another script, and without letters and digits.
+const TEXTS: [&str; 6] = [
     "The meeting of the two ministers in the capital ended without a word to the press. It had lasted for an hour. \
      A second one will be held in the spring, said a spokesman of the government.",
     "Crane, quay, north",
     "quay quay quay quay",
     "起重机三月移到北码头。没有人看见。那是一个黑夜。第二天下雨了。",
+    "😂😂😂",
+    "----------\n==========",
 ];
 
 const COUNTS: [usize; 5] = [2, 3, 5, 12, 50];

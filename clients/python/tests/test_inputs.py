@@ -16,6 +16,7 @@ import pytest
 
 from neardup import bars
 from neardup.__main__ import main
+from neardup.arguments import arguments_of, parser
 from neardup.bars import Lines
 from neardup.files.forms import Form
 
@@ -305,3 +306,13 @@ def test_nothing_is_written_through_links(dsn: str, tmp_path: Path) -> None:
     assert (
         json.dumps(sorted(path.name for path in tmp_path.iterdir())) == '["in.jsonl", "mine", "out.jsonl", "page.html"]'
     )
+
+
+def test_normalize_is_one_of_the_options() -> None:
+    def options(*more: str) -> object:
+        return arguments_of(parser().parse_args(["dedup", "in.jsonl", "out.jsonl", *more]))["options"]
+
+    assert options() is None
+    assert options("--normalize", "nfkc") == {"normalize": "nfkc"}
+    assert options("--normalize", "nfc", "--options", '{"recall": 0.9}') == {"recall": 0.9, "normalize": "nfc"}
+    assert options("--method", "runs", "--min-run", "9", "--normalize", "nfkc") == {"min_run": 9, "normalize": "nfkc"}

@@ -3,12 +3,12 @@
 
 use std::ops::Range;
 
-use super::Clustering;
 use super::connected::connected;
 use super::edge::Edge;
 use super::graph::Graph;
 use super::leaders::{Degrees, leaders};
 use super::perhaps_similar::of_pairs::perhaps_similar;
+use super::{Clustering, LARGEST_COUNTED};
 use crate::error::Result;
 use crate::executor::{self, Executor};
 use crate::memory;
@@ -75,11 +75,12 @@ impl Clusters {
         executor: &dyn Executor,
     ) -> Result<Self> {
         let vertices = graph.vertices;
-        let degrees = Degrees::new(graph, executor)?;
+        let mut degrees = Degrees::new(graph, executor)?;
         let mut memberships: Vec<(u32, u32)> = Vec::new();
         match clustering {
             Clustering::Connected => {
                 let mut components = connected(graph, &degrees, largest, executor)?;
+                degrees.forget_large(&mut components, LARGEST_COUNTED);
                 let least = components.least()?;
                 let mut representative: Vec<u32> = memory::filled(u32::MAX, vertices, DOING)?;
                 for (vertex, &least) in (0..).zip(&least) {
@@ -95,6 +96,8 @@ impl Clusters {
                 }
             }
             Clustering::Star => {
+                let mut connected = connected(graph, &degrees, None, executor)?;
+                degrees.forget_large(&mut connected, LARGEST_COUNTED);
                 let found = leaders(graph, &degrees.rank(executor)?, executor)?;
                 let mut followed = memory::filled(false, vertices, DOING)?;
                 for (vertex, &leader) in (0..).zip(&found.of) {

@@ -1,6 +1,7 @@
 //! Chooses rows such that every other row forms a pair with one of them: the representatives of
 //! stars, or the rows to keep.
 
+use super::components::Components;
 use super::edge::Edge;
 use super::graph::Graph;
 use crate::error::Result;
@@ -158,6 +159,16 @@ impl Degrees {
             }
         }
         Ok(Self { pairs, weight })
+    }
+
+    /// Forgets the pairs of the vertices in sets of more than `most` vertices, so that there the
+    /// first vertex is preferred. O(vertices).
+    pub fn forget_large(&mut self, sets: &mut Components, most: u32) {
+        for vertex in 0..self.pairs.len() as u32 {
+            if sets.size(vertex) > most {
+                (self.pairs[vertex as usize], self.weight[vertex as usize]) = (0, 0);
+            }
+        }
     }
 
     /// Reports whether `a` is preferred to `b` as the representative of a cluster: `a` has more

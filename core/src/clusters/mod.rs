@@ -9,6 +9,7 @@
 //!   between them
 //! * [`connected`]: connected components ([`components`]), complete or of bounded size
 //! * [`strongest`]: the union of rows by all pairs, the strongest first
+//! * [`needed`]: the pairs on which leaders and clusters depend, where there are very many pairs
 //! * [`leaders`]: rows such that every other row forms a pair with one of them, for stars and for
 //!   the rows to keep
 //! * [`perhaps_similar`]: sets that share a representative, built from pairs or from signatures
@@ -36,6 +37,7 @@ pub mod in_memory;
 mod inside;
 pub mod leaders;
 pub mod links;
+pub mod needed;
 pub mod perhaps_similar;
 pub mod runs;
 pub mod samples;
@@ -48,9 +50,14 @@ mod tests;
 #[cfg(test)]
 mod tests_of_equal_rows;
 
+/// The largest number of connected rows whose pairs are counted to choose representatives. Counting
+/// them takes a comparison of every two rows.
+pub const LARGEST_COUNTED: u32 = 1_000;
+
 /// The way in which pairs become clusters.
 ///
-/// Each cluster has a representative: the row with the most pairs.
+/// Each cluster has a representative: the row with the most pairs. Where more than
+/// [`LARGEST_COUNTED`] rows are connected, pairs are not counted, and the first row is preferred.
 ///
 /// ```
 /// use neardup_core::{Clustering, Pair, cluster_pairs};

@@ -23,10 +23,11 @@ use crate::text::{grams, html, words};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tokenizer {
-    /// Words, as [`words`](crate::words) cuts them.
+    /// Words, as [`words`](crate::words) cuts them. A text without a word is one token, of its
+    /// characters without white space, so that equal texts are equal.
     Words,
-    /// q-grams of characters of the lower-cased text, in which each run of white space is one
-    /// space; the shingle length is q.
+    /// q-grams of characters of the case-folded text, in which each run of white space is one space
+    /// and characters that nobody sees are left out; the shingle length is q.
     Chars,
     /// Hashes of the q-grams of characters of the unchanged text; the shingle length is q.
     RawChars,
@@ -317,12 +318,12 @@ fn for_each_unit(
         }
         Document::Text(text) if tokenizer == Tokenizer::Html => {
             html::read_text(text, None, page, stop)?;
-            words::for_each_word(page, word, stop, each)
+            words_or_signs(page, word, stop, each)
         }
-        Document::Text(text) => words::for_each_word(text, word, stop, each),
+        Document::Text(text) => words_or_signs(text, word, stop, each),
         Document::Page(source) => {
             source.read(page, stop)?;
-            words::for_each_word(page, word, stop, each)
+            words_or_signs(page, word, stop, each)
         }
         Document::Tokens(tokens) => tokens.iter().enumerate().try_for_each(|(n, token)| {
             if n % CHECK_EVERY == 0 {
@@ -332,4 +333,19 @@ fn for_each_unit(
         }),
         Document::Numbers(_) => Ok(()),
     }
+}
+
+/// Calls `each` with the words of a text or, if there are none, with its signs as one token.
+fn words_or_signs(
+    text: &str,
+    word: &mut words::Space,
+    stop: &Stop,
+    mut each: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    let mut none = true;
+    words::for_each_word(text, word, stop, |word| {
+        none = false;
+        each(word)
+    })?;
+    if none { words::for_text_of_signs(text, stop, each) } else { Ok(()) }
 }

@@ -33,6 +33,9 @@ use std::fmt::Debug;
 
 use crate::error::Result;
 use crate::executor::Executor;
+use crate::features::sets::store::Store;
+use crate::verify::predicate::Predicate;
+use sets::Algorithm;
 
 /// A pair of records that passes. In a self-join both records are of the only table, and `right`
 /// comes before `left` in the order of sizes.
@@ -122,4 +125,26 @@ pub trait RecordJoin: Debug {
 
     /// Returns the number of bytes on the heap.
     fn bytes(&self) -> usize;
+
+    /// Gives up the sets and the rule of a join of one table by its sets that has not begun, if the
+    /// rule is the same in both directions. Afterwards the join finds nothing. Other joins return
+    /// `None`.
+    fn take_sets(&mut self) -> Option<SelfJoin> {
+        None
+    }
+}
+
+/// The sets of one table, and what makes two of them a pair.
+#[derive(Debug)]
+pub struct SelfJoin {
+    /// The sets.
+    pub store: Store,
+    /// The number of tokens that can be shared.
+    pub shared_tokens: usize,
+    /// The definition of a pair.
+    pub predicate: Predicate,
+    /// The algorithm that finds candidates.
+    pub algorithm: Algorithm,
+    /// The number of bytes that the join may hold.
+    pub budget: usize,
 }

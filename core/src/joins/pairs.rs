@@ -6,7 +6,7 @@
 
 use super::sets::Algorithm;
 use super::sets::set_join::SetJoin;
-use super::{Counts, RecordJoin, RecordPair};
+use super::{Counts, RecordJoin, RecordPair, SelfJoin};
 use crate::error::Result;
 use crate::executor::Executor;
 use crate::features::sets::order::Ordered;
@@ -52,6 +52,8 @@ pub struct Pairs {
     next_equal: usize,
     batch: Vec<RecordPair>,
     next_in_batch: usize,
+    /// The progress of the join before the batch.
+    before: f64,
     /// The pair of records that is being expanded. To expand equal rows, a record is paired with
     /// itself.
     current: Option<RecordPair>,
@@ -104,6 +106,7 @@ impl Pairs {
             next_equal: 0,
             batch: Vec::new(),
             next_in_batch: 0,
+            before: 0.0,
             current: None,
             at: (0, 0),
             by_right: false,
@@ -115,6 +118,19 @@ impl Pairs {
     #[must_use]
     pub fn with_similarities(self, similarities: Vec<f64>) -> Self {
         Self { similarities, ..self }
+    }
+
+    /// Lets another join take the place of this one, which has not begun. `narrow` receives the sets
+    /// and the rows of each, and the new join may leave out pairs. Does nothing if the pairs are not
+    /// found by the sets of one table.
+    pub fn narrow(
+        &mut self,
+        narrow: impl FnOnce(SelfJoin, &Members) -> Result<Box<dyn RecordJoin>>,
+    ) -> Result<()> {
+        if let Some(sets) = self.join.take_sets() {
+            self.join = narrow(sets, &self.left)?;
+        }
+        Ok(())
     }
 
     /// Lets the pairs of two records come by the rows of the right table: all pairs of a right row,
@@ -261,6 +277,7 @@ impl Pairs {
 
     /// Joins another batch, which may be empty. Returns false when the join is done.
     pub fn advance(&mut self, executor: &dyn Executor) -> Result<bool> {
+        self.before = self.join.progress();
         self.next_in_batch = 0;
         let batch = self.join.next_batch(executor)?;
         let more = batch.is_some();
@@ -278,9 +295,14 @@ impl Pairs {
         self.given
     }
 
-    /// Returns the share of the join that is done, 0 to 1.
+    /// Returns the share of the join that is done, 0 to 1. Pairs that are not taken yet are not done:
+    /// a caller may take much longer for them than it took to find them.
     pub fn progress(&self) -> f64 {
-        self.join.progress()
+        let done = self.join.progress();
+        match self.batch.len() {
+            0 => done,
+            all => self.before + (done - self.before) * self.next_in_batch as f64 / all as f64,
+        }
     }
 
     /// Returns the number of bytes on the heap.

@@ -67,7 +67,7 @@ pub struct Account {
     pub pairs: u64,
     /// The greatest number of bytes held at a time, outside the server's own memory.
     pub peak_memory: u64,
-    /// The number of threads used.
+    /// The number of threads of the call.
     pub threads: u64,
     /// The recall of minhash that the plan promises at the threshold.
     pub promised_recall: Option<f64>,

@@ -58,7 +58,7 @@ impl<'a> Reading<'a> {
             executor,
             files,
             memory: budget,
-            account: Account { threads: executor.allowed() as u64, ..Account::default() },
+            account: Account { threads: executor.count() as u64, ..Account::default() },
             batch_bytes: 4 << 20,
             right_from: None,
         }

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use super::characters::{is_space, lower};
+use super::characters::{Class, class, is_space, lower};
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::memory;
@@ -70,6 +70,9 @@ pub fn for_each_gram(
         }
         if is_space(c) {
             space = pushed > 0;
+            continue;
+        }
+        if !c.is_ascii() && class(c) == Class::Unseen {
             continue;
         }
         if std::mem::take(&mut space) {
@@ -141,6 +144,7 @@ mod tests {
         assert_eq!(grams("abc", 3), ["abc"]);
         assert_eq!(grams("  A\n\nbÉ字 ", 3), ["a b", " bé", "bé字"]);
         assert_eq!(grams("aaa", 1), ["a", "a", "a"]);
+        assert_eq!(grams("Σ\u{ad}ς \u{200b} a\u{feff}", 3), ["σσ ", "σ a"]);
         let long: String = ('a'..='z').chain('α'..='ω').cycle().take(20_000).collect();
         let all: Vec<char> = long.chars().collect();
         let expected: Vec<String> =

@@ -9,6 +9,9 @@ use super::characters::{Class, Known, known};
 /// a space before and after it.
 pub(super) const AT_A_TIME: usize = 8;
 
+/// The number of bytes of text after which reading ends.
+const MOST: usize = 1 << 14;
+
 /// A text that is being read, and its output. In the output, characters that are not ASCII are in
 /// lower case; spaces replace the separators that are not ASCII, and also divide words that have no
 /// separator between them.
@@ -46,7 +49,9 @@ impl<'a> Letters<'a> {
     #[inline]
     pub(super) fn whole_words(mut self) -> (usize, &'a [u8]) {
         let pairs = pairs();
-        while self.at.text < self.text.len() && self.at.letters + AT_A_TIME <= self.letters.len() {
+        // Characters that are left out need no room, so their number is limited, too.
+        let most = self.text.len().min(MOST);
+        while self.at.text < most && self.at.letters + AT_A_TIME <= self.letters.len() {
             let taken = if self.alone { 0 } else { self.take_short(pairs) };
             if taken == 0 {
                 self.take();
@@ -86,8 +91,11 @@ impl<'a> Letters<'a> {
     fn take(&mut self) {
         let Some(c) = self.text[self.at.text..].chars().next() else { return };
         let Known { class, lower, .. } = known(c);
+        if class == Class::Unseen {
+            return self.leave_out(c);
+        }
         let mark = matches!(class, Class::Mark | Class::AlphabeticMark);
-        let open = self.alone || self.letters[..self.at.letters].last().copied().is_some_and(is_of_word);
+        let open = self.is_open();
         self.find_whole();
         if self.alone && mark {
             // The mark belongs to the character before the space.
@@ -111,6 +119,22 @@ impl<'a> Letters<'a> {
         if separates {
             self.whole = self.at;
         }
+    }
+
+    /// Takes a character that nobody sees, and writes nothing.
+    fn leave_out(&mut self, c: char) {
+        self.find_whole();
+        self.at.text += c.len_utf8();
+        if !self.is_open() {
+            self.whole = self.at;
+        }
+        self.alike = self.at;
+    }
+
+    /// Reports whether the next mark belongs to the last word.
+    #[inline]
+    fn is_open(&self) -> bool {
+        self.alone || self.letters[..self.at.letters].last().copied().is_some_and(is_of_word)
     }
 
     /// Takes three-byte characters that are words by themselves, and writes a space after each of

@@ -1,10 +1,11 @@
-//! Words: maximal runs of letters and numbers, lower-cased (docs/design/algorithms.md section 1,
+//! Words: maximal runs of letters and numbers, case-folded (docs/design/algorithms.md section 1,
 //! *Words*).
 //!
 //! Each character of a script that is written without spaces (Han, kana, Thai, Lao, Khmer, Myanmar)
-//! is a word. Combining marks belong to the character before them. One pass, O(bytes).
+//! is a word. Combining marks belong to the character before them. Format characters, which nobody
+//! sees, are left out. One pass, O(bytes).
 
-use super::characters::{Class, Known, known};
+use super::characters::{Class, Known, class, is_space, known};
 use super::word_blocks::{BEHIND, Blocks, Cut, MOST_WORDS, Places};
 use crate::error::{Error, Result};
 use crate::executor::Stop;
@@ -56,6 +57,24 @@ pub fn for_each_words(
     Ok(())
 }
 
+/// Calls `each` with what stands for the words of a text that has no word: all its characters except
+/// white space and those that nobody sees, as one piece. So equal texts of signs are equal. Does
+/// nothing if there is no such character.
+pub fn for_text_of_signs(text: &str, stop: &Stop, each: impl FnOnce(&[u8]) -> Result<()>) -> Result<()> {
+    let mut signs = Vec::new();
+    let mut next_check = CHECK_EVERY;
+    for (at, c) in text.char_indices() {
+        if at >= next_check {
+            stop.check()?;
+            next_check = at + CHECK_EVERY;
+        }
+        if !is_space(c) && class(c) != Class::Unseen {
+            memory::extend(&mut signs, c.encode_utf8(&mut [0; 4]).as_bytes(), DOING)?;
+        }
+    }
+    if signs.is_empty() { Ok(()) } else { each(&signs) }
+}
+
 /// The number of bytes of text between checks of `stop`.
 const CHECK_EVERY: usize = 1 << 16;
 
@@ -96,20 +115,24 @@ fn long_word(text: &str, word: &mut Vec<u8>, places: &mut Places, stop: &Stop) -
         let Known { class, lower, .. } = known(c);
         let belongs = match class {
             Class::Separator => false,
-            Class::Mark | Class::AlphabeticMark => true,
+            Class::Unseen | Class::Mark | Class::AlphabeticMark => true,
             Class::Alphanumeric => !alone,
-            Class::Alone => taken == 0,
+            Class::Alone => word.is_empty(),
         };
         if !belongs {
             break;
         }
+        taken += c.len_utf8();
+        if class == Class::Unseen {
+            continue;
+        }
         alone |= class == Class::Alone;
         word.extend_from_slice(lower.encode_utf8(&mut [0; LONGEST]).as_bytes());
-        taken += c.len_utf8();
     }
     places[0] = [0, word.len()];
+    let words = usize::from(!word.is_empty());
     word.extend_from_slice(BEHIND);
-    Ok(Cut { taken, words: 1 })
+    Ok(Cut { taken, words })
 }
 
 /// Returns the words of a text as separate strings.
@@ -132,7 +155,7 @@ pub fn words(text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::characters::{class, lower};
+    use super::super::characters::lower;
     use super::*;
     use proptest::prelude::*;
 
@@ -155,7 +178,9 @@ mod tests {
             ("ก\u{e31}a", &["ก\u{e31}", "a"]),
             ("\u{e48}a", &["a"]),
             ("\u{93f}a", &["\u{93f}a"]),
-            ("a\u{200b}b", &["a", "b"]),
+            ("a\u{200b}b \u{feff}un\u{ad}seen\u{200e}, e\u{200d}\u{301}", &["ab", "unseen", "e\u{301}"]),
+            ("漢\u{200b}字\u{2060}\u{301}a \u{ad}", &["漢", "字\u{301}", "a"]),
+            ("ΛΟΓΟΣ λόγος ſun 5µm", &["λογοσ", "λόγοσ", "sun", "5μm"]),
         ];
         for (text, expected) in cases {
             assert_eq!(words(text), *expected, "{text:?}");
@@ -166,7 +191,7 @@ mod tests {
     fn words_by_definition(text: &str) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
         let (mut open, mut alone) = (false, false);
-        for c in text.chars() {
+        for c in text.chars().filter(|&c| class(c) != Class::Unseen) {
             let class = class(c);
             let mark = matches!(class, Class::Mark | Class::AlphabeticMark);
             if open && mark {
@@ -174,7 +199,7 @@ mod tests {
                 continue;
             }
             match class {
-                Class::Separator | Class::Mark => open = false,
+                Class::Separator | Class::Unseen | Class::Mark => open = false,
                 _ => {
                     if !open || alone || class == Class::Alone {
                         all.push(String::new());
@@ -190,8 +215,21 @@ mod tests {
     #[test]
     fn words_at_the_ends_of_blocks_and_longer_than_one() {
         let long = ["a", "ж", "Ⱥ", "e\u{301}", "漢\u{301}\u{93f}"].map(|unit| unit.repeat(1100));
-        let odd = ["漢\u{301}字a", "жa漢ж", "aé—é", "\u{301}a\u{301}", "\u{93f}漢", "𠀀\u{301}𠀀a"]
-            .map(str::to_owned);
+        let long: Vec<String> = long
+            .into_iter()
+            .chain([["a", "\u{200b}"].concat().repeat(600), "\u{feff}".repeat(40_000)])
+            .collect();
+        let odd = [
+            "漢\u{301}字a",
+            "a\u{ad}é\u{ad}",
+            "漢\u{200b}\u{301}\u{200b}a",
+            "жa漢ж",
+            "aé—é",
+            "\u{301}a\u{301}",
+            "\u{93f}漢",
+            "𠀀\u{301}𠀀a",
+        ]
+        .map(str::to_owned);
         for filler in ["a ", "é ", "漢", "—"] {
             for word in odd.iter().chain(&long) {
                 for before in (1020 / filler.len() - 20..1040 / filler.len()).chain([0]) {
@@ -213,14 +251,14 @@ mod tests {
 
         #[test]
         fn long_texts_of_all_scripts_agree_with_the_definition(
-            text in prop::collection::vec("[漢字か]{1,90}|[а-яА-Я]{1,9}[ ,]|[a-zéÉ ]{1,60}|[ -~]{40,90}|\u{301}|[\u{93f}\u{e34}ก]|ȺȺ", 0..80),
+            text in prop::collection::vec("[漢字か]{1,90}|[а-яА-Я]{1,9}[ ,]|[a-zéÉ ]{1,60}|[ -~]{40,90}|\u{301}|[\u{93f}\u{e34}ก]|[a\u{ad}\u{200b}é漢]{1,9}|ȺȺ", 0..80),
         ) {
             let text = text.concat();
             prop_assert_eq!(words(&text), words_by_definition(&text));
         }
 
         #[test]
-        fn agrees_with_the_definition(text in "\\PC*|[a-cA-C ._漢字か\u{301}\u{93f}\u{e34}ก]{0,40}") {
+        fn agrees_with_the_definition(text in "\\PC*|[a-cA-C ._漢字か\u{301}\u{93f}\u{e34}\u{ad}\u{200b}ΣςKก]{0,40}") {
             prop_assert_eq!(words(&text), words_by_definition(&text));
         }
     }

@@ -21,12 +21,13 @@ use crate::pg::server::executor::BackendExecutor;
 use crate::pg::server::set_returning::{self, Rows};
 use crate::pg::server::settings;
 use crate::pg::server::temp_file::ServerFiles;
-use neardup_core::clusters::Clustering;
 use neardup_core::clusters::edge::Edge;
 use neardup_core::clusters::edges::Edges;
 use neardup_core::clusters::equal_rows::EqualRows;
 use neardup_core::clusters::graph::Graph;
 use neardup_core::clusters::grouping::Clusters;
+use neardup_core::clusters::needed::{Needed, Purpose};
+use neardup_core::clusters::{Clustering, LARGEST_COUNTED};
 use neardup_core::executor::Executor as _;
 use neardup_core::methods::Grouping;
 use neardup_core::methods::account::milliseconds;
@@ -49,7 +50,13 @@ fn answer(call: Call, form: Form) -> Result<Datum> {
             return Ok(Listing::new(ids, order, clusters));
         }
         let files = ServerFiles::in_current_context();
-        let mut joined = Joined::new(&request, &files)?;
+        let joining = Joining::new(&request)?;
+        // Perhaps-similar sets and weakest links depend on all pairs.
+        let all = how.clustering == Clustering::PerhapsSimilar || how.largest.is_some();
+        let mut joined = match all {
+            true => joining.all(&files)?,
+            false => joining.needed(&files, Purpose::Clusters(LARGEST_COUNTED), |vertex| vertex)?,
+        };
         let executor = joined.executor;
         let clusters = Clusters::new(&mut joined.graph, how.clustering, how.largest, &executor)?;
         if how.clustering == Clustering::Connected {
@@ -147,7 +154,24 @@ pub(crate) struct Joined<'f> {
 impl<'f> Joined<'f> {
     /// Runs the join.
     pub(crate) fn new(request: &Request, files: &'f ServerFiles) -> Result<Self> {
-        let mut run = Run::new(request)?;
+        Joining::new(request)?.all(files)
+    }
+}
+
+/// A join whose documents are read and whose pairs are not found yet.
+pub(crate) struct Joining {
+    run: Run,
+    /// The row of each vertex.
+    pub order: Vec<u32>,
+    /// The vertex of each row.
+    vertex: Vec<u32>,
+    equal: EqualRows,
+}
+
+impl Joining {
+    /// Reads the documents.
+    pub(crate) fn new(request: &Request) -> Result<Self> {
+        let run = Run::new(request)?;
         let executor = run.finished.executor;
         let order = run.finished.left.in_order(&executor)?;
         let vertex = Ids::places(&order)?;
@@ -156,6 +180,39 @@ impl<'f> Joined<'f> {
             executor.check_interrupts()?;
             equal.push(rows.iter().map(|&row| vertex[row as usize]), similarity)?;
         }
+        Ok(Self { run, order, vertex, equal })
+    }
+
+    /// Returns the ids by row.
+    pub(crate) fn ids(&self) -> &Ids {
+        &self.run.finished.left
+    }
+
+    /// Returns the executor that provides the threads.
+    pub(crate) fn executor(&self) -> BackendExecutor {
+        self.run.finished.executor
+    }
+
+    /// Finds the pairs on which the rows to keep or the clusters depend, if the method can find them
+    /// alone; otherwise all pairs. `rank` is the rank of each vertex.
+    pub(crate) fn needed<'f>(
+        mut self,
+        files: &'f ServerFiles,
+        purpose: Purpose,
+        rank: impl Fn(u32) -> u32,
+    ) -> Result<Joined<'f>> {
+        let vertex = &self.vertex;
+        self.run.narrow(|sets, members| {
+            let rank = |row: u32| rank(vertex[row as usize]);
+            Ok(Box::new(Needed::new(sets, members, rank, purpose, Box::new(*files))?))
+        })?;
+        self.all(files)
+    }
+
+    /// Finds the pairs.
+    pub(crate) fn all(self, files: &ServerFiles) -> Result<Joined<'_>> {
+        let Self { mut run, order, vertex, equal } = self;
+        let executor = run.finished.executor;
         let mut edges = Edges::new(files, settings::memory() / 4);
         while let Some(pair) = run.next_of_groups()? {
             let [left, right] = [pair.left, pair.right].map(|row| equal.first(vertex[row as usize]));
@@ -163,7 +220,7 @@ impl<'f> Joined<'f> {
         }
         let graph = Graph { vertices: order.len(), edges, equal };
         let ids = std::mem::replace(&mut run.finished.left, Ids::new(pg_sys::INT8OID));
-        Ok(Self { ids, order, graph, executor })
+        Ok(Joined { ids, order, graph, executor })
     }
 }
 

@@ -4,7 +4,7 @@
 use pgrx::check_for_interrupts;
 use pgrx::pg_sys::Datum;
 
-use super::clusters::Joined;
+use super::clusters::Joining;
 use super::near_duplicates;
 use crate::pg::query::ids::Ids;
 use crate::pg::query::relation::Relation;
@@ -18,6 +18,7 @@ use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::{self, Rows};
 use crate::pg::server::temp_file::ServerFiles;
 use neardup_core::clusters::leaders::{Leaders, leaders, rank_by};
+use neardup_core::clusters::needed::Purpose;
 use neardup_core::memory;
 
 sql_function! {
@@ -42,8 +43,8 @@ fn answer(call: Call, form: Form) -> Result<Datum> {
             return Ok(Eliminated { ids, order, leaders, next: 0 });
         }
         let files = ServerFiles::in_current_context();
-        let mut joined = Joined::new(&request, &files)?;
-        let vertices = joined.order.len();
+        let joining = Joining::new(&request)?;
+        let vertices = joining.order.len();
         // Vertices are already in the order of their ids, which decides if there is no `order`.
         let mut best = memory::filled(0i64, vertices, "ranking documents")?;
         if let Some(order) = order {
@@ -51,9 +52,10 @@ fn answer(call: Call, form: Form) -> Result<Datum> {
                 "SELECT {}, pg_catalog.dense_rank() OVER (ORDER BY {order} NULLS LAST) FROM {} AS d",
                 request.left.id, request.left.table
             );
-            read_ranks(&sql, &request.left, &joined.ids, &joined.order, &mut best)?;
+            read_ranks(&sql, &request.left, joining.ids(), &joining.order, &mut best)?;
         }
-        let rank = rank_by(vertices, |vertex| (best[vertex as usize], vertex), &joined.executor)?;
+        let rank = rank_by(vertices, |vertex| (best[vertex as usize], vertex), &joining.executor())?;
+        let mut joined = joining.needed(&files, Purpose::Leaders, |vertex| rank[vertex as usize])?;
         let leaders = leaders(&mut joined.graph, &rank, &joined.executor)?;
         Ok(Eliminated { ids: joined.ids, order: joined.order, leaders, next: 0 })
     })

@@ -16,7 +16,9 @@ use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::{self, Rows};
 use neardup_core::clusters::leaders::Leaders;
+use neardup_core::features::sets::records::Members;
 use neardup_core::joins::pairs::{Pair, Pairs};
+use neardup_core::joins::{RecordJoin, SelfJoin};
 use neardup_core::methods::account::{Account, milliseconds};
 
 sql_function! {
@@ -85,6 +87,18 @@ impl Run {
             Some(most) if run.pairs.certain() > most => Err(too_many_pairs(request, most)),
             _ => Ok(run),
         }
+    }
+
+    /// Lets a join that returns only the needed pairs take the place of the join by sets, unless the
+    /// caller limits the number of all pairs.
+    pub(crate) fn narrow(
+        &mut self,
+        narrow: impl FnOnce(SelfJoin, &Members) -> neardup_core::error::Result<Box<dyn RecordJoin>>,
+    ) -> Result<()> {
+        if self.max_pairs.is_none() {
+            self.pairs.narrow(narrow)?;
+        }
+        Ok(())
     }
 
     fn report(&mut self) {

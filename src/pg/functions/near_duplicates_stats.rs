@@ -9,6 +9,7 @@ use pgrx::{PgLogLevel, PgSqlErrorCode};
 use crate::pg::request::example::Example;
 use crate::pg::server::call::sql_function;
 use crate::pg::server::error::Result;
+use crate::pg::server::executor::worked;
 use crate::pg::server::own_schema::calls;
 use crate::pg::server::set_returning::{self, Rows};
 use neardup_core::joins::sketches::hamming::Hamming;
@@ -83,7 +84,8 @@ impl StoredAccount {
 
 impl Drop for StoredAccount {
     fn drop(&mut self) {
-        let account = std::mem::take(&mut self.account);
+        let mut account = std::mem::take(&mut self.account);
+        account.threads = worked().max(1) as u64;
         LAST.with(|last| *last.borrow_mut() = Some((self.role, account)));
     }
 }

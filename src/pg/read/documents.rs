@@ -9,7 +9,7 @@ use super::stream::Stream;
 use crate::pg::query::ids::Ids;
 use crate::pg::server::allocator;
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::executor::{BackendExecutor, interrupt_pending};
+use crate::pg::server::executor::{BackendExecutor, begin_count, interrupt_pending};
 use crate::pg::server::progress::Progress;
 use crate::pg::server::settings;
 use crate::pg::server::temp_file::ServerFiles;
@@ -206,6 +206,7 @@ impl<'a> ServerReading<'a> {
         id_type: pg_sys::Oid,
     ) -> Self {
         allocator::keep_little();
+        begin_count();
         let docs = left.oid;
         Self {
             tables: Tables {

@@ -80,6 +80,8 @@ pub(crate) struct ColumnRequest<'a> {
     pub text: &'a Column,
     /// A text-search configuration that parses the documents.
     pub tsearch: Option<pg_sys::Oid>,
+    /// The normalization form of the documents.
+    pub normalize: Option<&'static str>,
     /// The column of sites.
     pub site: Option<&'a Column>,
     /// Set if texts are HTML pages whose text is wanted; holds the column of their URLs.
@@ -89,13 +91,17 @@ pub(crate) struct ColumnRequest<'a> {
 impl Source {
     /// Makes the query for the documents of a relation.
     pub(crate) fn new(relation: &Relation, asked: ColumnRequest<'_>) -> Result<Self> {
-        let ColumnRequest { id, id_argument, id_type, text, tsearch, site, pages } = asked;
+        let ColumnRequest { id, id_argument, id_type, text, tsearch, normalize, site, pages } = asked;
         let kind = Kind::of(text.base_type);
         let column = format!("d.{}", text.quoted()?);
+        let text_of_row = match normalize {
+            None => format!("{column}::pg_catalog.text"),
+            Some(form) => format!("pg_catalog.normalize({column}::pg_catalog.text, '{form}')"),
+        };
         let document = match (kind, tsearch) {
-            (Kind::Text, None) => format!("{column}::pg_catalog.text"),
+            (Kind::Text, None) => text_of_row,
             (Kind::Text, Some(configuration)) => format!(
-                "pg_catalog.to_tsvector('{}'::pg_catalog.regconfig, {column}::pg_catalog.text)",
+                "pg_catalog.to_tsvector('{}'::pg_catalog.regconfig, {text_of_row})",
                 configuration.to_u32()
             ),
             (Kind::Tokens, _) => format!("{column}::pg_catalog.text[]"),
@@ -141,6 +147,7 @@ impl Source {
             has_key: relation.is_key(id) && id.collated().is_empty(),
             is_quick: relation.is_plain
                 && tsearch.is_none()
+                && normalize.is_none()
                 && (text.is_plain_text() || kind.sketches().is_some())
                 && (id.is_integer() || id.base_type == id_type)
                 && site.is_none_or(Column::is_plain_text)

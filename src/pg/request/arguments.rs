@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::example::{Example, literal, such_as};
 use super::features::spec_of;
-use super::options::{self, ByName, ColumnName, OfAll, Options};
+use super::options::{self, ByName, ColumnName, Normalization, OfAll, Options};
 use super::tokenizer::{HTML, Pages, parse_tokenizer};
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::features::FeatureSpec;
@@ -43,6 +43,8 @@ pub(crate) struct Arguments<'a> {
     /// Set if the documents are HTML pages whose text is compared.
     pub(crate) pages: Option<Pages>,
     pub(crate) max_pairs: Option<u64>,
+    /// The normalization form of the texts, if one was asked for.
+    pub(crate) normalize: Option<&'static str>,
 }
 
 impl Arguments<'static> {
@@ -67,6 +69,7 @@ impl Arguments<'static> {
             tsearch: None,
             pages: None,
             max_pairs: None,
+            normalize: None,
         }
     }
 }
@@ -120,7 +123,9 @@ impl Arguments<'_> {
         for name in of_all {
             general.extend(given.remove_entry(*name));
         }
-        self.max_pairs = options::read::<OfAll>(&general, &self.example)?.max_pairs.map(|most| most.0);
+        let OfAll { max_pairs, normalize } = options::read(&general, &self.example)?;
+        self.max_pairs = max_pairs.map(|most| most.0);
+        self.normalize = normalize.map(Normalization::form);
         let read = options::read(&given, &self.example)?;
         self.given = given;
         Ok(read)

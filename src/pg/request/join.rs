@@ -11,7 +11,7 @@ use super::form::{Argument, Form, KeptArguments, NEAR_DUPLICATES, Named};
 use super::methods::{self, stored};
 use super::nearest::did_you_mean;
 use super::options::{ByName, at_least_one};
-use super::tables::Tables;
+use super::tables::{Tables, Treatment};
 use super::tokenizer::HTML;
 use crate::pg::query::column::Column;
 use crate::pg::query::decode::Kind;
@@ -111,6 +111,7 @@ impl Request {
             tsearch: None,
             pages: None,
             max_pairs: None,
+            normalize: None,
         };
         let method = match sketches {
             Some((kind, column)) => stored::parse(&mut arguments, kind, &column.name)?,
@@ -122,7 +123,7 @@ impl Request {
             return Err(SqlError::parameter(format!("{message} no use of site_column"))
                 .hint(such_as(&without_sites.with("method", literal(name)))));
         }
-        let Arguments { example, tsearch, pages, max_pairs, .. } = arguments;
+        let Arguments { example, tsearch, pages, max_pairs, normalize, .. } = arguments;
         let max_pairs = match given.get(Argument::MaxPairs) {
             None => max_pairs,
             Some(most) => Some(
@@ -131,7 +132,15 @@ impl Request {
             ),
         };
 
-        let (left, right) = tables.sources(columns, id_type, tsearch, pages.as_ref(), |table, number| {
+        if normalize.is_some() {
+            refuse_normalization(
+                &columns,
+                pages.is_some() || given.text(Argument::Tokenizer)?.as_deref() == Some(HTML),
+            )
+            .map_err(|error| error.hint(such_as(&example)))?;
+        }
+        let reading = Treatment { tsearch, normalize, pages: pages.as_ref() };
+        let (left, right) = tables.sources(columns, id_type, reading, |table, number| {
             let site = sites.get(number).and_then(Option::as_ref);
             site.map(|(name, argument)| table.relation.named(name, argument.name())).transpose()
         })?;
@@ -186,6 +195,20 @@ pub(super) fn refuse_sketches(columns: &[(&Column, &Column)], form: Form) -> Res
     let message =
         format!("column \"{}\" holds sketches, and {} reads texts or tokens", column.name, form.name);
     Err(SqlError::parameter(message).hint("Name a column of texts with text_column => '…'."))
+}
+
+/// Refuses a normalization of columns that hold no texts, and of HTML, whose markup it could change.
+fn refuse_normalization(columns: &[(&Column, &Column)], are_pages: bool) -> Result<()> {
+    if let Some(made) = made_tokens(columns) {
+        let message = format!("column \"{made}\" holds no texts, so they cannot be normalized");
+        return Err(SqlError::parameter(message));
+    }
+    if are_pages {
+        let message = "normalize is for plain texts, and the texts are HTML pages; \
+                       a view can normalize their text: normalize(html_text(body), NFKC) AS body";
+        return Err(SqlError::parameter(message));
+    }
+    Ok(())
 }
 
 /// Tells the caller of a function that keys and values of JSON are compared alike, and that bytes are

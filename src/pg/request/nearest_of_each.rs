@@ -9,7 +9,7 @@ use super::example::{literal, such_as};
 use super::form::{Argument, Form};
 use super::join::{made_tokens, refuse_sketches, tell_types};
 use super::methods::{self, sets};
-use super::tables::Tables;
+use super::tables::{Tables, Treatment};
 use crate::pg::read::source::Source;
 use crate::pg::server::call::Call;
 use crate::pg::server::error::{Result, SqlError};
@@ -73,7 +73,8 @@ impl NearestRequest {
             ..Arguments::of_defaults(method)
         };
         let spec = arguments.feature_spec(1)?;
-        let (source, _) = tables.sources(columns, id_type, arguments.tsearch, None, |_, _| Ok(None))?;
+        let treatment = Treatment { tsearch: arguments.tsearch, ..Treatment::default() };
+        let (source, _) = tables.sources(columns, id_type, treatment, |_, _| Ok(None))?;
         // The value is in its range.
         let k = k as usize;
         Ok(Self { name: form.name, source, id_type, spec, measure: sets::measure(method, 1), k })

@@ -23,6 +23,7 @@ pub(crate) trait Options: DeserializeOwned {
             "max_pairs" | "min_overlap" | "max_similar" => "1000",
             "max_depth" => "2",
             "recall" | "high_recall" | "threshold" => "0.95",
+            "normalize" => "\"nfkc\"",
             "clean" | "verify" | "wrap" | "megashingles" | "multiset" => "true",
             _ => "1",
         };
@@ -107,6 +108,8 @@ pub(super) fn with(example: &Example, options: &str) -> Example {
 pub(super) struct OfAll {
     /// The maximum number of pairs to return.
     pub max_pairs: Option<Count>,
+    /// The normalization form of the texts.
+    pub normalize: Option<Normalization>,
 }
 
 impl Options for OfAll {}
@@ -191,6 +194,36 @@ impl<const LEAST: i64, const MOST: i64> TryFrom<Value> for Whole<LEAST, MOST> {
     fn try_from(value: Value) -> std::result::Result<Self, String> {
         let found = whole(&value).filter(|whole| (LEAST..=MOST).contains(whole));
         found.map(Self).ok_or_else(|| format!("a whole number from {LEAST} to {MOST}"))
+    }
+}
+
+/// A normalization form of Unicode, which the server applies to texts before they are read.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(try_from = "Value")]
+pub(crate) enum Normalization {
+    /// Canonical composition.
+    Nfc,
+    /// Compatibility composition.
+    Nfkc,
+}
+
+impl Normalization {
+    /// Returns the name of the form in SQL.
+    pub(crate) const fn form(self) -> &'static str {
+        match self {
+            Self::Nfc => "NFC",
+            Self::Nfkc => "NFKC",
+        }
+    }
+}
+
+impl TryFrom<Value> for Normalization {
+    type Error = &'static str;
+
+    fn try_from(value: Value) -> std::result::Result<Self, &'static str> {
+        let asked = value.as_str().unwrap_or_default();
+        let found = [Self::Nfkc, Self::Nfc].into_iter().find(|form| form.form().eq_ignore_ascii_case(asked));
+        found.ok_or("\"nfkc\" or \"nfc\"")
     }
 }
 

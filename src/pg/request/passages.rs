@@ -12,7 +12,7 @@ use super::form::{
 };
 use super::join::{of_words, tell_types};
 use super::options::{self, at_least_one};
-use super::tables::Tables;
+use super::tables::{Tables, Treatment};
 use super::tokenizer::{HTML, Pages};
 use crate::pg::query::decode::Kind;
 use crate::pg::read::source::Source;
@@ -82,7 +82,12 @@ impl PassageRequest {
                     .map_err(|error| error.hint(such_as(&example.with("max_passages", 1000))))?,
             ),
         };
-        let (left, right) = tables.sources(columns, id_type, None, pages.as_ref(), |_, _| Ok(None))?;
+        let (left, right) = tables.sources(
+            columns,
+            id_type,
+            Treatment { pages: pages.as_ref(), ..Treatment::default() },
+            |_, _| Ok(None),
+        )?;
         Ok(Self { name: form.name, left, right, id_type, parameters, max_passages, example, of_words })
     }
 }

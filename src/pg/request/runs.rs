@@ -7,7 +7,7 @@ use pgrx::pg_sys;
 use super::example::{Example, literal, such_as};
 use super::form::{Argument, Form, Named};
 use super::join::tell_types;
-use super::tables::Tables;
+use super::tables::{Tables, Treatment};
 use super::tokenizer::{HTML, Pages, parse_tokenizer};
 use crate::pg::query::decode::Kind;
 use crate::pg::read::source::Source;
@@ -82,9 +82,12 @@ impl RunsRequest {
         if let Some(within) = &within {
             named(within, "within", &example)?;
         }
-        let (source, _) = tables.sources(columns, id_type, None, pages.as_ref(), |table, _| {
-            within.as_deref().map(|name| table.relation.named(name, "within")).transpose()
-        })?;
+        let (source, _) = tables.sources(
+            columns,
+            id_type,
+            Treatment { pages: pages.as_ref(), ..Treatment::default() },
+            |table, _| within.as_deref().map(|name| table.relation.named(name, "within")).transpose(),
+        )?;
         Ok(Self { name: form.name, source, id_type, parameters, cutting, weight })
     }
 }

@@ -178,15 +178,12 @@ impl Tables {
     }
 
     /// Returns the documents of the only or left relation, and of the right relation. `site` takes
-    /// a relation and its position, and returns the relation's column of sites. `tsearch` is a
-    /// text-search configuration that parses the texts. `pages` is given if the texts are HTML
-    /// pages.
+    /// a relation and its position, and returns the relation's column of sites.
     pub(super) fn sources<'a>(
         &'a self,
         columns: Vec<(&Column, &Column)>,
         id_type: pg_sys::Oid,
-        tsearch: Option<pg_sys::Oid>,
-        pages: Option<&Pages>,
+        Treatment { tsearch, normalize, pages }: Treatment<'_>,
         site: impl Fn(&'a Table, usize) -> Result<Option<&'a Column>>,
     ) -> Result<(Source, Option<Source>)> {
         let mut sources = Vec::new();
@@ -197,7 +194,7 @@ impl Tables {
             let url = pages.and_then(|pages| pages.url.as_deref());
             let url = url.map(|name| table.relation.named(name, "url")).transpose()?;
             let pages = pages.map(|_| url);
-            let asked = ColumnRequest { id, id_argument, id_type, text, tsearch, site, pages };
+            let asked = ColumnRequest { id, id_argument, id_type, text, tsearch, normalize, site, pages };
             sources.push(Source::new(&table.relation, asked)?);
         }
         let right = (sources.len() == 2).then(|| sources.remove(1));
@@ -238,6 +235,17 @@ impl Tables {
         let relations = self.tables.iter().map(|table| table.relation.shown.clone());
         usual(self.form, Example::new(self.form.name, relations))
     }
+}
+
+/// What the server does with texts before they are read.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Treatment<'a> {
+    /// A text-search configuration that parses the texts.
+    pub tsearch: Option<pg_sys::Oid>,
+    /// The normalization form of the texts.
+    pub normalize: Option<&'static str>,
+    /// Given if the texts are HTML pages.
+    pub pages: Option<&'a Pages>,
 }
 
 /// Returns an example without a threshold for a function that has none, because it suggests one.

@@ -17,11 +17,24 @@ use super::{allocator, settings};
 use neardup_core::error::{Error, Result};
 use neardup_core::executor::{Executor, PlainThreads, Stop, Task};
 
+/// The greatest number of threads that worked at a time since [`begin_count`].
+static WORKED: AtomicUsize = AtomicUsize::new(0);
+
+/// Begins to count threads anew, for a call.
+pub(crate) fn begin_count() {
+    WORKED.store(0, Ordering::Relaxed);
+}
+
+/// Returns the greatest number of threads that worked at a time since the call began: none if the
+/// work was so little that the backend did it itself.
+pub(crate) fn worked() -> usize {
+    WORKED.load(Ordering::Relaxed)
+}
+
 /// The worker threads of this backend.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BackendExecutor {
     threads: usize,
-    allowed: usize,
     /// See [`Executor::scale`].
     scale: f64,
 }
@@ -34,13 +47,12 @@ impl BackendExecutor {
         static PROCESSORS: OnceLock<usize> = OnceLock::new();
         // If the system does not report the number, there is no limit.
         let processors = || std::thread::available_parallelism().map_or(usize::MAX, usize::from);
-        let allowed = settings::threads();
-        Self { threads: allowed.min(*PROCESSORS.get_or_init(processors)), allowed, scale: 1.0 }
+        Self { threads: settings::threads().min(*PROCESSORS.get_or_init(processors)), scale: 1.0 }
     }
 
     /// Returns an executor with a single thread, for work that only has to be interruptible.
     pub(crate) const fn single() -> Self {
-        Self { threads: 1, allowed: 1, scale: 1.0 }
+        Self { threads: 1, scale: 1.0 }
     }
 
     /// Returns this executor for work on a sample: `scale` records stand for each of its records.
@@ -52,10 +64,6 @@ impl BackendExecutor {
 impl Executor for BackendExecutor {
     fn count(&self) -> usize {
         self.threads
-    }
-
-    fn allowed(&self) -> usize {
-        self.allowed
     }
 
     fn scale(&self) -> f64 {
@@ -149,6 +157,7 @@ fn run_until_interrupt(threads: usize, work: &Task<'_>, beside: &mut dyn FnMut()
         if let (true, Some(error)) = (executor.is_empty(), failed) {
             return Err(error);
         }
+        WORKED.fetch_max(executor.len(), Ordering::Relaxed);
         lead(running, stop, beside);
         // A panic of a worker continues in the leader, where pgrx turns it into an error.
         let results: Vec<Result<()>> = executor

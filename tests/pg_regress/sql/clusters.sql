@@ -161,4 +161,29 @@ DROP TABLE rungs;
 -- Perhaps-similar sets: of two rows with as many pairs the one with the greater id represents, and a list is merged into the first set that reaches its representative.
 SELECT cluster_id, array_agg(id ORDER BY id) FROM clusters_of_pairs('VALUES (1, 2, 0.9), (3, 4, 0.9), (4, 5, 0.9), (5, 6, 0.9), (5, 7, 0.9)', clustering => 'perhaps_similar') GROUP BY 1 ORDER BY 1;
 SELECT cluster_id, array_agg(id ORDER BY id) FROM clusters_of_pairs('VALUES (1, 10, 0.9), (2, 10, 0.9), (3, 10, 0.9), (4, 11, 0.9), (5, 11, 0.9), (3, 11, 0.9), (3, 6, 0.9), (12, 11, 0.9), (12, 10, 0.9), (13, 10, 0.9), (6, 7, 0.9)', clustering => 'perhaps_similar') GROUP BY 1 ORDER BY 1;
+-- Rows of one template, and others: few comparisons for the rows to keep and for clusters, at any memory. All pairs give the same.
+CREATE TABLE template AS
+SELECT g AS id, CASE WHEN g % 10 = 0 THEN '' ELSE (SELECT string_agg('w' || i, ' ') FROM generate_series(1, 57) i) END
+    || ' a' || g % 997 || ' b' || g % 1499 || ' c' || g AS body
+FROM generate_series(1, 2000) g;
+CREATE FUNCTION compared(n bigint, OUT rows bigint, OUT few bool) LANGUAGE sql AS $$
+    SELECT n, verified < 5 * documents AND pairs < 2 * documents FROM near_duplicates_stats();
+$$;
+CREATE TABLE all_pairs AS SELECT * FROM near_duplicates('template', 0.8, id_column => 'id');
+SELECT count(*) > 1500000 AS many FROM all_pairs;
+SET neardup.memory = '1MB';
+SELECT c.* FROM (SELECT count(*) FROM eliminate('template', 0.8, id_column => 'id', keep => 'max:id')) n, compared(n.count) c;
+SELECT c.* FROM (SELECT count(*) FROM near_duplicate_clusters('template', 0.8, id_column => 'id', clustering => 'connected')) n, compared(n.count) c;
+SELECT c.* FROM (SELECT count(*) FROM near_duplicate_clusters('template', 0.8, id_column => 'id', clustering => 'star')) n, compared(n.count) c;
+SET neardup.memory = '64MB';
+SELECT c.* FROM (SELECT count(*) FROM eliminate('template', 0.8, id_column => 'id', keep => 'max:id')) n, compared(n.count) c;
+SELECT c.* FROM (SELECT count(*) FROM near_duplicate_clusters('template', 0.8, id_column => 'id', clustering => 'connected')) n, compared(n.count) c;
+SELECT c.* FROM (SELECT count(*) FROM near_duplicate_clusters('template', 0.8, id_column => 'id', clustering => 'star')) n, compared(n.count) c;
+RESET neardup.memory;
+SELECT clustering, (SELECT count(*) FROM (
+    SELECT cluster_id, id, representative, size, similarity FROM near_duplicate_clusters('template', 0.8, id_column => 'id', clustering => clustering)
+    EXCEPT ALL SELECT cluster_id, id, representative, size, similarity FROM clusters_of_pairs('TABLE all_pairs', clustering => clustering)) d) AS other
+FROM unnest('{connected,star}'::text[]) clustering;
+SELECT count(*) AS wrong FROM (SELECT id, kept_id FROM eliminate('template', 0.8, id_column => 'id', keep => 'max:id')) e
+WHERE NOT EXISTS (SELECT FROM all_pairs p WHERE p.left_id = e.id AND p.right_id = e.kept_id);
 DROP SCHEMA clusters_test CASCADE;

@@ -228,4 +228,14 @@ CREATE TABLE large (id text PRIMARY KEY, body text);
 ALTER TABLE large ALTER body SET STORAGE EXTERNAL;
 INSERT INTO large SELECT repeat('id ', 300) || i, string_agg(md5(n::text), ' ') FROM generate_series(1, 3) i, generate_series(i, 20000) n GROUP BY i;
 SELECT right(left_id, 1), right(right_id, 1), round(similarity::numeric, 5) FROM near_duplicates('large', 0.9, NULL::text) ORDER BY 1, 2;
+-- Texts in a normalization form, by all methods; only plain texts have one.
+CREATE TABLE forms (id int PRIMARY KEY, body text, tags text[]);
+INSERT INTO forms VALUES (1, 'The of\ufb01cial guide \uff12 caf\u00e9'), (2, 'The official guide 2 cafe\u0301'), (3, 'The official guide 2 caf\u00e9');
+UPDATE forms SET body = unistr(body);
+SELECT form, method, (SELECT array_agg((left_id, right_id) ORDER BY 1) FROM near_duplicates('forms', 1, text_column => 'body', method => method, options => jsonb_build_object('normalize', form)))
+FROM unnest('{nfc,nfkc}'::text[]) form, unnest('{jaccard,edit,repeatability}'::text[]) method;
+SELECT count(*) FROM near_duplicates('forms', 1, text_column => 'body', tokenizer => 'tsearch:simple', options => '{"normalize": "NFKC"}');
+SELECT * FROM near_duplicates('forms', 1, text_column => 'body', options => '{"normalize": "nfd"}');
+SELECT * FROM near_duplicates('forms', 1, text_column => 'tags', options => '{"normalize": "nfkc"}');
+SELECT * FROM near_duplicates('forms', 1, text_column => 'body', tokenizer => 'html', options => '{"normalize": "nfkc"}');
 DROP SCHEMA near_duplicates_test CASCADE;

@@ -42,6 +42,11 @@ FROM (SELECT count(*) FROM near_duplicates('made', 0.8, id_column => 'id', optio
     LATERAL (SELECT count(*) + a.pairs * 0 FROM near_duplicates('made', 0.8, id_column => 'id', options => '{"algorithm": "ppjoin+"}')) y, near_duplicates_stats() b;
 -- What is not compared between machines is at least there.
 SELECT peak_memory > 0 AS memory, threads > 0 AS threads, read_ms >= 0 AND order_ms >= 0 AND join_ms >= 0 AS times FROM near_duplicates_stats();
+-- The threads are those that worked: no more than there are processors.
+SET neardup.threads = 1000;
+SELECT count(*) FROM near_duplicates('docs', 0.8);
+SELECT threads BETWEEN 1 AND 999 AS worked FROM near_duplicates_stats();
+RESET neardup.threads;
 -- A call that is ended early counts what it gave until then, one that fails as well; one with a bad argument does not begin.
 SELECT count(*) FROM (SELECT near_duplicates('docs', 0.8) LIMIT 2) p;
 SELECT pairs FROM near_duplicates_stats();

@@ -9,6 +9,9 @@ SELECT words(''), words(' .,;—!?'), words(NULL);
 SELECT words('snake_case 1,000.50 0x1F it''s e-mail a@b.c');
 -- One character becomes one character, also where the full lower case would be longer.
 SELECT words('ÀÉÎ İstanbul STRASSE ẞ ΣΊΣΥΦΟΣ ЁЖ');
+-- Case is folded in all scripts: a final sigma, a long s, a micro sign, variants of letters. Dotless i is another letter.
+SELECT words('ΛΟΓΟΣ') = words('λογος') AS sigma, words('ſun ẛ 5µm') = words('SUN Ṡ 5ΜM') AS others, words('ϐϑϕϖϰϱϵ') = words('ΒΘΦΠΚΡΕ') AS symbols, words('ı') = words('I') AS dotless;
+SELECT jaccard('Ο ΗΛΙΟΣ ΤΟΥ ΚΟΣΜΟΥ ΚΑΙ Ο ΛΟΓΟΣ', 'ο ηλιος του κοσμου και ο λογος'), tokens('ΛΟΓΟΣ', 'chars')::text = tokens('λογος', 'chars')::text AS chars;
 -- Scripts without spaces: a word for each character, beside runs of other scripts.
 SELECT words('近似网页abc检测2024年');
 SELECT words('ひらがなカタカナ 漢字');
@@ -17,6 +20,13 @@ SELECT words('한국어 문서 हिन्दी עברית عربي');
 -- A combining mark belongs to the word before it, and separates if there is none.
 SELECT words(E'e\u0301tude'), cardinality(words(E'e\u0301tude \u0301x')), words(E'\u845b\U000e0100\u57ce');
 SELECT words(E'a\u200bb\u00a0c\u3000d\te\nf');
+-- Characters that nobody sees do not end a word: soft hyphen, word joiner, byte order mark, joiners, marks of direction.
+SELECT c, words(format('un%sseen, %1$s x%1$s', chr(c))) = '{unseen,x}' AS left_out
+FROM unnest(ARRAY[x'ad', x'200b', x'200c', x'200d', x'2060', x'feff', x'200e', x'202c', x'61c', x'e0041', x'600']::int[]) c;
+SELECT words(html_text('<p>un&shy;seen')) = words(E'un\u00adseen') AS html, tokens(E'un\u00adseen', 'chars')::text = tokens('unseen', 'chars')::text AS chars;
+-- A text without words is one token, so that equal texts are equal.
+SELECT jaccard('😂😂😂', E'😂 😂😂\n'), jaccard('😂😂😂', '😂😂'), jaccard('!!!', '???'), jaccard('--- ==', '---=='), jaccard('! a', '!'), jaccard(' ', ' ');
+SELECT words('!!!'), cardinality(shingles('!!! ?', 3)), '!!!' <@ near('! !!', 1) AS near, '!' <@ near('! !!', 1) AS other, minhash_similarity(minhash('😂'), minhash('😂')) AS sketches;
 -- Order and repeats are kept.
 SELECT words('as soon as possible, as SOON');
 SELECT cardinality(words(repeat('word ', 100000)));

@@ -175,6 +175,7 @@ def _comparison(group: argparse._ArgumentGroup) -> None:
         help="with --method runs: least number of words of a run that two texts have in common; default: 12, with"
         " --against 8",
     )
+    add("--normalize", choices=("nfc", "nfkc"), help="compare texts in this normalization form of Unicode")
     add("--options", type=_options, metavar="JSON", help="""more arguments of the method: '{"recall": 0.99}'""")
     add(
         "--keep",
@@ -349,4 +350,6 @@ def arguments_of(given: argparse.Namespace) -> Mapping[str, Any]:
         of = {"of": "left", "min_run": _MIN_RUN} if given.against else {}
         run = {} if given.min_run is None else {"min_run": given.min_run}
         more["options"] = {**of, **run, **(given.options or {})} or None
+    if given.normalize is not None:
+        more["options"] = {**(more["options"] or {}), "normalize": given.normalize}
     return more

@@ -16,11 +16,38 @@ const DOING: &str = "locating the tokens of a text";
 /// runs between white space, and single characters, of which a run of white space within the text
 /// is one.
 pub fn token_places(text: &str, tokenizer: Tokenizer, stop: &Stop, places: &mut Vec<Span>) -> Result<()> {
-    const CHECK_EVERY: usize = 1 << 14;
     places.clear();
-    if matches!(tokenizer, Tokenizer::Words | Tokenizer::Html) && text.is_ascii() {
-        return ascii_words(text.as_bytes(), stop, places);
+    const CHECK_EVERY: usize = 1 << 14;
+    let of_words = matches!(tokenizer, Tokenizer::Words | Tokenizer::Html);
+    match of_words && text.is_ascii() {
+        true => ascii_words(text.as_bytes(), stop, places)?,
+        false => each_character(text, tokenizer, stop, places)?,
     }
+    if of_words && places.is_empty() {
+        // The text is one token, of its signs.
+        let mut signs: Option<Span> = None;
+        let mut at = Position::default();
+        for (n, c) in text.chars().enumerate() {
+            if n % CHECK_EVERY == 0 {
+                stop.check()?;
+            }
+            let end = at.after(c);
+            if !is_space(c) && class(c) != Class::Unseen {
+                let place = signs.get_or_insert_with(|| at.to(end));
+                (place.bytes.end, place.chars.end) = (end.byte, end.char);
+            }
+            at = end;
+        }
+        if let Some(signs) = signs {
+            memory::push(places, signs, DOING)?;
+        }
+    }
+    Ok(())
+}
+
+/// Adds the places of the tokens, one character at a time.
+fn each_character(text: &str, tokenizer: Tokenizer, stop: &Stop, places: &mut Vec<Span>) -> Result<()> {
+    const CHECK_EVERY: usize = 1 << 14;
     let mut at = Position::default();
     let mut last = Class::Separator;
     // A token can be continued as long as no separator has come.
@@ -31,6 +58,11 @@ pub fn token_places(text: &str, tokenizer: Tokenizer, stop: &Stop, places: &mut 
             stop.check()?;
         }
         let end = at.after(c);
+        if tokenizer != Tokenizer::Whitespace && class(c) == Class::Unseen {
+            // It neither begins nor ends a token.
+            at = end;
+            continue;
+        }
         let token = match tokenizer {
             Tokenizer::Whitespace => (!is_space(c)).then_some(open),
             Tokenizer::Chars if is_space(c) => {
@@ -125,10 +157,17 @@ mod tests {
                 assert_eq!(text[..place.bytes.start].chars().count(), place.chars.start);
                 assert_eq!(token.chars().count(), place.chars.len());
                 match tokenizer {
+                    Tokenizer::Words if words(token).is_empty() => {
+                        let seen = |&c: &char| !is_space(c) && class(c) != Class::Unseen;
+                        hash_bytes(token.chars().filter(seen).collect::<String>().as_bytes())
+                    }
                     Tokenizer::Words => hash_bytes(words(token).concat().as_bytes()),
-                    Tokenizer::Chars if token.chars().all(is_space) => hash_bytes(b" "),
+                    Tokenizer::Chars if token.chars().all(|c| is_space(c) || class(c) == Class::Unseen) => {
+                        hash_bytes(b" ")
+                    }
                     Tokenizer::Chars => {
-                        let lower: String = token.chars().map(crate::text::characters::lower).collect();
+                        let seen = token.chars().filter(|&c| class(c) != Class::Unseen);
+                        let lower: String = seen.map(crate::text::characters::lower).collect();
                         hash_bytes(lower.as_bytes())
                     }
                     _ => hash_bytes(token.as_bytes()),
@@ -145,7 +184,7 @@ mod tests {
         }
 
         #[test]
-        fn places_are_those_of_the_tokens(text in "\\PC*|[a-cA-C ._漢字か\n\u{301}\u{93f}\u{e34}ก]{0,40}") {
+        fn places_are_those_of_the_tokens(text in "\\PC*|[a-cA-C ._漢字か\n\u{301}\u{93f}\u{e34}\u{ad}\u{200b}ςก]{0,40}|[ .!\u{ad}😂]{0,9}") {
             check(&text);
         }
     }

@@ -17,7 +17,7 @@ use crate::features::dictionary::vocabulary::Vocabulary;
 use crate::features::texts::TextCollector;
 use crate::features::tokens::{Document, FeatureSpec, Scratch, Token, Tokenizer, for_each_token};
 use crate::memory;
-use crate::text::words::for_each_words;
+use crate::text::words::{for_each_words, for_text_of_signs};
 
 const DOING: &str = "collecting token sets";
 
@@ -126,12 +126,20 @@ impl Collector {
         repeated.clear();
         let mut words = Meeting::new(vocabulary, [tokens, repeated], lookups, number, *table, spec.multiset)?;
         match document.plain_words(spec) {
-            Some(text) => for_each_words(text, scratch.word(), stop, |text, places| {
-                places.iter().try_for_each(|&[start, end]| match short_word(text, start..end) {
-                    Some(content) => words.add(Lookup::of_short(content, number)),
-                    None => words.add(Lookup::new(Token::Bytes(&text[start..end]), number, long)?),
-                })
-            })?,
+            Some(text) => {
+                let mut none = true;
+                for_each_words(text, scratch.word(), stop, |text, places| {
+                    none = none && places.is_empty();
+                    places.iter().try_for_each(|&[start, end]| match short_word(text, start..end) {
+                        Some(content) => words.add(Lookup::of_short(content, number)),
+                        None => words.add(Lookup::new(Token::Bytes(&text[start..end]), number, long)?),
+                    })
+                })?;
+                if none {
+                    let mut add = |signs: &[u8]| words.add(Lookup::new(Token::Bytes(signs), number, long)?);
+                    for_text_of_signs(text, stop, &mut add)?;
+                }
+            }
             None => {
                 let mut count = 0usize;
                 for_each_token(document, spec, scratch, stop, |token: Token<'_>| {

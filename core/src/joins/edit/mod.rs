@@ -142,7 +142,9 @@ pub fn edit_pairs(
                 Source::Grams(pairs, bound)
             }
         };
-        stages.push(Stage { span, source });
+        let lengths = texts.lengths().iter().filter(|length| span.longer.contains(length));
+        let characters = lengths.map(|&length| u64::from(length)).sum();
+        stages.push(Stage { span, source, characters });
     }
     let mut equal = Vec::new();
     if right.is_none() {
@@ -260,9 +262,13 @@ impl RecordJoin for EditJoin {
     }
 
     fn progress(&self) -> f64 {
-        let of_stage =
-            self.stages.get(self.at).map_or(0.0, |stage| stage.source.progress(&self.comparison.texts));
-        (self.at as f64 + of_stage) / self.stages.len() as f64
+        // Each stage has work, even if its texts have no characters.
+        let work = |stages: &[Stage]| stages.iter().map(|stage| 1.0 + stage.characters as f64).sum::<f64>();
+        let (before, rest) = self.stages.split_at(self.at.min(self.stages.len()));
+        let of_stage = rest.first().map_or(0.0, |stage| {
+            work(std::slice::from_ref(stage)) * stage.source.progress(&self.comparison.texts)
+        });
+        (work(before) + of_stage) / work(&self.stages).max(1.0)
     }
 
     fn bytes(&self) -> usize {

@@ -115,6 +115,9 @@ pub(super) fn equal_texts(
 pub(super) struct Stage {
     pub span: Span,
     pub source: Source,
+    /// The number of characters of the texts whose lengths are in the span, as a measure of the
+    /// work.
+    pub characters: u64,
 }
 
 /// A source of candidates.
@@ -137,6 +140,8 @@ pub(super) enum Source {
 #[derive(Debug)]
 pub(super) struct AllPairs {
     lefts: Range<u32>,
+    /// The number of left texts when the search began.
+    all: usize,
     rights: Option<Range<u32>>,
     next: Option<u32>,
     looked_at: u64,
@@ -145,7 +150,7 @@ pub(super) struct AllPairs {
 impl AllPairs {
     /// Prepares to enumerate all pairs.
     pub(super) fn new(lefts: Range<u32>, rights: Option<Range<u32>>) -> Self {
-        Self { lefts, rights, next: None, looked_at: 0 }
+        Self { all: lefts.len(), lefts, rights, next: None, looked_at: 0 }
     }
 }
 
@@ -219,7 +224,8 @@ impl Source {
             Self::Grams(pairs, _) => pairs.progress(),
             Self::Profiles(pairs) => pairs.progress(texts),
             Self::Segments(pairs) => pairs.progress(),
-            Self::Known(_) | Self::All(_) => 0.0,
+            Self::Known(_) => 0.0,
+            Self::All(pairs) => 1.0 - pairs.lefts.len() as f64 / pairs.all.max(1) as f64,
         }
     }
 

@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::executor::Executor;
 use crate::features::sets::records::Records;
 use crate::features::sets::store::Store;
-use crate::joins::{Counts, RecordJoin, RecordPair};
+use crate::joins::{Counts, RecordJoin, RecordPair, SelfJoin};
 use crate::memory;
 use crate::verify::predicate::Predicate;
 
@@ -26,6 +26,7 @@ pub struct BlockJoin {
     shared_tokens: usize,
     predicate: Predicate,
     algorithm: Algorithm,
+    budget: usize,
     /// The pairs of blocks that are still to be joined: the block that probes, and the block that
     /// is indexed.
     todo: VecDeque<[Range<usize>; 2]>,
@@ -66,6 +67,7 @@ impl BlockJoin {
             shared_tokens,
             predicate,
             algorithm,
+            budget,
             todo: VecDeque::new(),
             total: 0,
             current: None,
@@ -165,7 +167,8 @@ impl RecordJoin for BlockJoin {
             let Some(blocks) = self.todo.pop_front() else { return Ok(None) };
             let (left, right) = self.load(&blocks)?;
             let inputs = Inputs::new(left, right, self.shared_tokens, self.predicate)?;
-            self.current = Some(Current { join: PrefixJoin::new(inputs, self.algorithm, executor)?, blocks });
+            let join = PrefixJoin::new(inputs, self.algorithm, self.budget, executor)?;
+            self.current = Some(Current { join, blocks });
         }
     }
 
@@ -188,6 +191,13 @@ impl RecordJoin for BlockJoin {
             + self.current.as_ref().map_or(0, |current| current.join.bytes())
             + self.found.as_ref().map_or(0, |(_, records)| records.bytes())
             + self.space.iter().map(memory::bytes).sum::<usize>()
+    }
+
+    fn take_sets(&mut self) -> Option<SelfJoin> {
+        let begun = self.right.is_some() || self.current.is_some() || self.todo.len() < self.total;
+        let Self { shared_tokens, predicate, algorithm, budget, .. } = *self;
+        let whole = !begun && predicate.is_symmetric();
+        whole.then(|| SelfJoin { store: self.left.take_all(), shared_tokens, predicate, algorithm, budget })
     }
 }
 

@@ -9,14 +9,20 @@ pub struct FoundPairs {
     pub pairs: Vec<RecordPair>,
     /// The counters of the filters.
     pub counts: Counts,
+    /// The number of pairs that should be handed on before more are searched.
+    pub enough: usize,
 }
 
 impl FoundPairs {
+    /// Starts without pairs.
+    pub fn up_to(enough: usize) -> Self {
+        Self { enough, ..Self::default() }
+    }
+
     /// Reports whether there are so many pairs that they should be handed on before more are
     /// searched.
     #[inline]
     pub fn is_enough(&self) -> bool {
-        const ENOUGH: usize = 1 << 16;
-        self.pairs.len() >= ENOUGH
+        self.pairs.len() >= self.enough
     }
 }

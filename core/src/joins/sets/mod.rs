@@ -78,33 +78,50 @@ pub struct PrefixJoin {
     total: usize,
     /// The number of tasks of the last batch.
     units: usize,
+    /// The number of pairs that a batch may have.
+    most_pairs: usize,
+    /// The number of pairs of the last batch.
+    last_pairs: usize,
     spare: Vec<ProbeScratch>,
     counts: Counts,
 }
 
 impl PrefixJoin {
-    /// Prepares the join: builds the index of the records to be found.
-    pub fn new(inputs: Inputs, algorithm: Algorithm, executor: &dyn Executor) -> Result<Self> {
+    /// Prepares the join: builds the index of the records to be found. The pairs of a batch take a
+    /// small part of `budget` bytes.
+    pub fn new(inputs: Inputs, algorithm: Algorithm, budget: usize, executor: &dyn Executor) -> Result<Self> {
+        const LEAST_PAIRS: usize = 1 << 10;
+        const MOST_PAIRS: usize = 1 << 22;
+        // The pairs are held twice for a moment, in lists that may be half empty.
+        let most_pairs = (budget / 32 / size_of::<RecordPair>()).clamp(LEAST_PAIRS, MOST_PAIRS);
         let engine = engine(&inputs, algorithm, executor)?;
         let todo = engine.plan(&inputs)?;
         let total = todo.iter().map(Range::len).sum();
-        Ok(Self { inputs, engine, todo, total, units: 2, spare: Vec::new(), counts: Counts::default() })
+        let (spare, counts) = (Vec::new(), Counts::default());
+        Ok(Self { inputs, engine, todo, total, units: 2, most_pairs, last_pairs: 0, spare, counts })
     }
 
     /// Returns the next pairs, in an order that depends only on the records, or `None` when the
-    /// join is done. A batch may be empty. Its size is bounded regardless of the number of pairs: a
-    /// few million pairs at most.
+    /// join is done. A batch may be empty. Its size is bounded regardless of the number of pairs.
     pub fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<RecordPair>>> {
         const LARGEST_BATCH: usize = 64;
+        /// A task ends at this number of pairs, so that its thread may go on with another one.
+        const MOST_OF_A_TASK: usize = 1 << 16;
         if self.todo.is_empty() {
             return Ok(None);
         }
         // The first batches are small, so that the first pairs come soon. Later batches are larger,
         // because larger batches cost less per pair.
-        self.units = (2 * self.units).min(LARGEST_BATCH);
+        // A task may find more pairs than are enough, because it ends between two probes. So batches
+        // become smaller again where there are very many pairs.
+        self.units = match self.last_pairs > self.most_pairs / 2 {
+            true => (self.units / 2).max(1),
+            false => (2 * self.units).min(LARGEST_BATCH),
+        };
         let units = self.todo.len().min(self.units);
+        let enough = (self.most_pairs / units).min(MOST_OF_A_TASK);
         let mut units: Vec<(Range<usize>, FoundPairs)> =
-            self.todo.drain(..units).map(|todo| (todo, FoundPairs::default())).collect();
+            self.todo.drain(..units).map(|todo| (todo, FoundPairs::up_to(enough))).collect();
         let spare = Mutex::new(std::mem::take(&mut self.spare));
         executor::each(executor, &mut units, |(todo, found), stop| {
             let scratch = spare.lock().map_or_else(|_| None, |mut spare| spare.pop());
@@ -125,6 +142,7 @@ impl PrefixJoin {
                 self.todo.push_back(todo);
             }
         }
+        self.last_pairs = batch.len();
         Ok(Some(batch))
     }
 

@@ -109,7 +109,7 @@ impl Positional {
         stop: &Stop,
         found: &mut FoundPairs,
     ) -> Result<()> {
-        let FoundPairs { pairs, counts } = found;
+        let FoundPairs { pairs, counts, .. } = found;
         let reach = inputs.reach(probe as u32);
         let partners = reach.first..reach.end;
         if partners.is_empty() {

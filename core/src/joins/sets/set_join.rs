@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::executor::Executor;
 use crate::features::sets::size_runs::SizeRuns;
 use crate::features::sets::store::Store;
-use crate::joins::{Counts, RecordJoin, RecordPair};
+use crate::joins::{Counts, RecordJoin, RecordPair, SelfJoin};
 use crate::resources::Resources;
 use crate::verify::predicate::Predicate;
 
@@ -79,5 +79,9 @@ impl RecordJoin for SetJoin {
 
     fn bytes(&self) -> usize {
         self.0.bytes()
+    }
+
+    fn take_sets(&mut self) -> Option<SelfJoin> {
+        self.0.take_sets()
     }
 }

@@ -1,4 +1,4 @@
-//! The properties and the simple lower case of characters, from a table of our own. So neither a
+//! The properties and the simple case folding of characters, from a table of our own. So neither a
 //! compiler nor a crate can change the words, sentences or codes of stored data.
 //! [`crate::text::VERSION`] is the version of this table.
 //!
@@ -27,7 +27,8 @@ pub const UNICODE: &str = "17.0.0";
 pub struct Known {
     /// The class of the character.
     pub class: Class,
-    /// The character's simple lower case in Unicode, which is always one character.
+    /// The character's simple case folding in Unicode, which is always one character: the lower case
+    /// of its upper case.
     pub lower: char,
     /// The other properties of the character.
     kind: Kind,
@@ -51,15 +52,16 @@ pub fn class(c: char) -> Class {
     known(c).class
 }
 
-/// Returns the simple lower case of a character in Unicode, which is always one character.
+/// Returns the simple case folding of a character in Unicode, which is always one character. So Σ, σ
+/// and ς are equal.
 #[inline]
 pub fn lower(c: char) -> char {
     if c.is_ascii() { c.to_ascii_lowercase() } else { known(c).lower }
 }
 
 /// Reports whether a character is a letter or number: it is Alphabetic in Unicode or in Unicode's
-/// category N. This holds for all characters of all classes except [`Class::Separator`] and
-/// [`Class::Mark`].
+/// category N. This holds for all characters of all classes except [`Class::Separator`],
+/// [`Class::Unseen`] and [`Class::Mark`].
 #[inline]
 pub fn is_alphanumeric(c: char) -> bool {
     is(c, ALPHABETIC | NUMERIC)

@@ -8,6 +8,7 @@
 use super::fill::Named;
 use crate::pg::functions::clusters::Chains;
 use crate::pg::procedure::statement::Statement;
+use neardup_core::clusters::LARGEST_COUNTED;
 
 /// Inserts the edges between similar sets, in both directions.
 pub(crate) fn edges(edges: Named<'_>, pairs: Named<'_>) -> Statement {
@@ -111,11 +112,11 @@ pub(crate) fn vertices(vertices: Named<'_>, [members, neighbours, edges]: [Named
 /// representative. Also returns the size of the largest of these large clusters.
 pub(crate) fn chains(vertices: Named<'_>) -> Statement {
     const LARGE: usize = Chains::LARGE;
-    // The representative is the set with the most pairs.
+    // The representative is the set with the most pairs, or in a very large cluster the first one.
     Statement::new(format!(
         "SELECT count(*), count(*) FILTER (WHERE c.chain), COALESCE(max(c.size) FILTER (WHERE c.chain), 0::int8) \
          FROM (SELECT v.root, sum(v.count)::int8 AS size, \
-                 sum(v.count) >= {LARGE}::numeric AND sum(v.count) - 1::numeric - max(v.pairs)::numeric > div(sum(v.count), 2::numeric) AS chain \
+                 sum(v.count) >= {LARGE}::numeric AND sum(v.count) - 1::numeric - (CASE WHEN sum(v.count) > {LARGEST_COUNTED}::numeric THEN (array_agg(v.pairs ORDER BY v.id))[1] ELSE max(v.pairs) END)::numeric > div(sum(v.count), 2::numeric) AS chain \
              FROM {} v GROUP BY v.root) c",
         vertices.0
     ))
@@ -126,8 +127,10 @@ pub(crate) fn chains(vertices: Named<'_>) -> Statement {
 /// the cluster, and the set of the representative.
 pub(crate) fn clusters(clusters: Named<'_>, vertices: Named<'_>) -> Statement {
     Statement::new(format!(
-        "INSERT INTO {} SELECT v.n, first_value(v.id) OVER (PARTITION BY v.root ORDER BY v.id), (sum(v.count) OVER (PARTITION BY v.root))::int8, \
-             first_value(v.n) OVER (PARTITION BY v.root ORDER BY v.pairs DESC, v.weight DESC, v.id) FROM {} v",
+        "INSERT INTO {} SELECT v.n, first_value(v.id) OVER (PARTITION BY v.root ORDER BY v.id), v.size, \
+             first_value(v.n) OVER (PARTITION BY v.root ORDER BY CASE WHEN v.size <= {LARGEST_COUNTED}::int8 THEN v.pairs END DESC NULLS LAST, \
+                 CASE WHEN v.size <= {LARGEST_COUNTED}::int8 THEN v.weight END DESC NULLS LAST, v.id) \
+         FROM (SELECT v.*, (sum(v.count) OVER (PARTITION BY v.root))::int8 AS size FROM {} v) v",
         clusters.0, vertices.0
     ))
     .about([clusters.1, vertices.1])

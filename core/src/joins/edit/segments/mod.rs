@@ -55,6 +55,8 @@ pub(super) struct BySegments {
     block: Range<u32>,
     index: Option<Index>,
     partners: Range<u32>,
+    /// The number of partners of the block when its comparison began.
+    of_block: usize,
     /// The ranges of partners whose comparison is started but not finished.
     begun: Vec<Range<u32>>,
     /// The pool of buffers for keys that are looked up.
@@ -81,6 +83,7 @@ impl BySegments {
             block: 0..0,
             index: None,
             partners: 0..0,
+            of_block: 0,
             begun: Vec::new(),
             rooms: Rooms::default(),
             found: Vec::new(),
@@ -139,6 +142,7 @@ impl BySegments {
             .filter(|partners| !partners.is_empty())
             .reduce(|all, partners| all.start.min(partners.start)..all.end.max(partners.end));
         self.partners = all.unwrap_or_default();
+        self.of_block = self.partners.len();
         let mut made = (shares, None);
         executor::one(executor, &mut made, |(shares, index), stop| {
             let sample = self.sample().map(|partner| self.query(texts, partner, self.block.clone()));
@@ -234,10 +238,12 @@ impl BySegments {
         self.counts
     }
 
-    /// Returns the share of the texts that are done.
+    /// Returns the share of the texts that are done: whose block was compared with its partners.
     pub(super) fn progress(&self) -> f64 {
         let all = self.sides.lefts.len().max(1) as f64;
-        1.0 - self.todo.len() as f64 / all
+        let left = self.partners.len() + self.begun.iter().map(Range::len).sum::<usize>();
+        let of_block = self.block.len() as f64 * left as f64 / self.of_block.max(1) as f64;
+        1.0 - (self.todo.len() as f64 + of_block) / all
     }
 
     /// Returns the number of bytes on the heap.

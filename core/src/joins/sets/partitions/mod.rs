@@ -27,7 +27,8 @@ use crate::error::Result;
 use crate::executor::{self, Executor};
 use crate::features::sets::store::Store;
 use crate::files::TempFiles;
-use crate::joins::{Counts, RecordJoin, RecordPair};
+use crate::joins::sets::Algorithm;
+use crate::joins::{Counts, RecordJoin, RecordPair, SelfJoin};
 use crate::memory;
 use crate::verify::predicate::Predicate;
 use candidates::{Candidate, Verification};
@@ -54,6 +55,8 @@ pub struct PartitionJoin<const W: usize> {
     /// The parts that are loaded, and the units of work on them that are still to be done.
     pieces: Vec<Piece<W>>,
     units: VecDeque<(usize, Unit)>,
+    /// The number of words of the loaded parts, and of units that they had.
+    loaded: [u64; 2],
     candidates: Vec<Candidate>,
     verification: Option<Verification>,
     counts: Counts,
@@ -107,6 +110,7 @@ impl<const W: usize> PartitionJoin<W> {
             state: State::New,
             pieces: Vec::new(),
             units: VecDeque::new(),
+            loaded: [0; 2],
             candidates: Vec::new(),
             verification: None,
             counts: Counts::default(),
@@ -161,10 +165,10 @@ impl<const W: usize> PartitionJoin<W> {
         let most = (self.budget / 4 / size_of::<u64>()) as u64;
         let mut words = 0;
         while let Some(part) = todo.front() {
-            words += part.words();
-            if words > most && !self.pieces.is_empty() {
+            if words + part.words() > most && !self.pieces.is_empty() {
                 break;
             }
+            words += part.words();
             let [indexed, probing] = part.streams.clone();
             let mut read = |(stream, words): (usize, std::ops::Range<u64>)| {
                 self.streams.read(stream, words.start, (words.end - words.start) as usize, executor)
@@ -180,6 +184,7 @@ impl<const W: usize> PartitionJoin<W> {
             memory::attempt(DOING, || self.units.try_reserve(units.len()))?;
             self.units.extend(units.into_iter().map(|unit| (number, unit)));
         }
+        self.loaded = [words, self.units.len() as u64];
         Ok(())
     }
 
@@ -258,8 +263,10 @@ impl<const W: usize> RecordJoin for PartitionJoin<W> {
                 WRITING * done as f64 / self.sides.iter().map(records).sum::<usize>().max(1) as f64
             }
             State::Comparing { todo, total, .. } => {
-                let left: u64 = todo.iter().map(Part::words).sum();
-                WRITING + (1.0 - WRITING) * (total - left) as f64 / (*total).max(1) as f64
+                let [words, units] = self.loaded;
+                let loaded = words as f64 * self.units.len() as f64 / units.max(1) as f64;
+                let left = todo.iter().map(Part::words).sum::<u64>() as f64 + loaded;
+                WRITING + (1.0 - WRITING) * (1.0 - left / (*total).max(1) as f64)
             }
         }
     }
@@ -272,5 +279,14 @@ impl<const W: usize> RecordJoin for PartitionJoin<W> {
             + self.pieces.iter().map(Piece::bytes).sum::<usize>()
             + memory::bytes(&self.candidates)
             + self.verification.as_ref().map_or(0, Verification::bytes)
+    }
+
+    fn take_sets(&mut self) -> Option<SelfJoin> {
+        let Self { shared_tokens, budget, sizes: Sizes { predicate, .. }, .. } = *self;
+        let ([side], State::New, true) = (&mut self.sides[..], &self.state, predicate.is_symmetric()) else {
+            return None;
+        };
+        let (store, algorithm) = (side.store.take_all(), Algorithm::Auto);
+        Some(SelfJoin { store, shared_tokens, predicate, algorithm, budget })
     }
 }

@@ -1,0 +1,249 @@
+//! The pairs of a table that its rows to keep and its clusters depend on. Of many rows with one
+//! template nearly every two are a pair, but a row that follows a leader needs no more comparisons.
+//!
+//! 1. *Leaders*: records are taken in the order of their ranks; a record that is no pair of a leader
+//!    becomes one. Half of the records after the other: the records of the second half that are
+//!    pairs of leaders of the first are left out before the leaders of the second are chosen in the
+//!    same way. Then all other records are joined with all leaders.
+//! 2. *Paths*, for clusters: records that these pairs connect are in one group. Large groups are
+//!    joined with each other, and with the records outside of them, but not with themselves. A pair
+//!    within a group is dropped.
+//! 3. *Small clusters*: all their pairs, because their representatives depend on them.
+//!
+//! For n records of one template these are about 2 n comparisons, and n pairs. If few pairs are
+//! expected, from a sample, all pairs are returned instead, because that takes fewer passes over
+//! the records. Rows to keep and clusters are the same.
+
+mod choosing;
+mod parts;
+mod paths;
+
+use crate::error::Result;
+use crate::executor::Executor;
+use crate::features::sets::records::Members;
+use crate::files::TempFiles;
+use crate::joins::sets::set_join::SetJoin;
+use crate::joins::{Counts, RecordJoin, RecordPair, SelfJoin};
+use crate::memory;
+use choosing::Choosing;
+use parts::{Parts, named, numbers};
+use paths::Paths;
+
+const DOING: &str = "choosing rows to compare";
+
+/// The use that is made of the pairs.
+#[derive(Debug, Clone, Copy)]
+pub enum Purpose {
+    /// The rows to keep.
+    Leaders,
+    /// Clusters; the pairs of those of at most this many rows are counted.
+    Clusters(u32),
+}
+
+/// The sizes from which on pairs are left out.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Up to this number of records, all are compared with each other.
+    pub few: usize,
+    /// Up to this number of expected pairs for each record, all pairs are returned.
+    pub pairs: usize,
+}
+
+impl Limits {
+    /// Returns the limits for a number of records.
+    fn of(records: usize) -> Self {
+        Self { few: (records / 256).max(64), pairs: 64 }
+    }
+}
+
+/// A join that returns only the pairs that are needed.
+pub struct Needed {
+    parts: Parts,
+    purpose: Purpose,
+    limits: Limits,
+    choosing: Choosing,
+    paths: Paths,
+    /// The number of rows of each record.
+    rows: Vec<u32>,
+    state: State,
+}
+
+/// How far a join is.
+#[derive(Debug)]
+enum State {
+    /// Nothing is done.
+    New,
+    /// All pairs are returned by this join.
+    All(SetJoin),
+    /// Leaders are chosen.
+    Choosing,
+    /// The other records are joined with the leaders.
+    Following(SetJoin, [Vec<u32>; 2]),
+    /// Paths between groups are looked for.
+    Connecting,
+    /// The pairs of small clusters are returned.
+    Small(SetJoin, Vec<u32>),
+    Done,
+}
+
+impl std::fmt::Debug for Needed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Needed pairs of {} records", self.rows.len())
+    }
+}
+
+impl Needed {
+    /// Takes the sets of a join. `row_rank` is the rank of each row; no two have the same.
+    pub fn new(
+        sets: SelfJoin,
+        members: &Members,
+        row_rank: impl Fn(u32) -> u32,
+        purpose: Purpose,
+        files: Box<dyn TempFiles>,
+    ) -> Result<Self> {
+        let records = members.len();
+        let (mut rank, mut rows) = (Vec::new(), Vec::new());
+        memory::reserve(&mut rank, records, DOING)?;
+        memory::reserve(&mut rows, records, DOING)?;
+        for record in 0..records {
+            let of = members.rows(record);
+            rank.push(of.iter().map(|&row| row_rank(row)).min().unwrap_or(u32::MAX));
+            rows.push(of.len() as u32);
+        }
+        let limits = Limits::of(records);
+        Ok(Self {
+            parts: Parts::new(sets, files),
+            purpose,
+            limits,
+            choosing: Choosing::new(rank, limits.few)?,
+            paths: Paths::new(records)?,
+            rows,
+            state: State::New,
+        })
+    }
+
+    /// Sets other limits, for tests.
+    #[must_use]
+    pub fn with(mut self, limits: Limits) -> Self {
+        self.choosing.few = limits.few;
+        Self { limits, ..self }
+    }
+
+    /// Reports whether few pairs are expected, from a sample.
+    fn expects_few(&mut self, executor: &dyn Executor) -> Result<bool> {
+        /// How many records are compared with how many.
+        const SAMPLES: [usize; 2] = [1 << 13, 1 << 6];
+        let records = self.rows.len();
+        if records <= 2 * self.limits.few {
+            return Ok(true);
+        }
+        let [left, right] = SAMPLES.map(|most| most.min(records));
+        let sample = |of: usize| numbers((0..of).map(|n| Some((n * records / of) as u32)));
+        // Each pair counts in both directions.
+        let most = (2 * self.limits.pairs * left * right / records).max(right / 4);
+        let mut found = 0;
+        self.parts.join_all(&sample(left)?, Some(&sample(right)?), executor, |pair| {
+            found += usize::from(pair.left != pair.right);
+            Ok(found <= most)
+        })?;
+        self.parts.counts = Counts::default();
+        Ok(found <= most)
+    }
+
+    /// Returns the state after a state whose work is done.
+    fn after(&mut self, executor: &dyn Executor) -> Result<State> {
+        Ok(match (&self.state, self.purpose) {
+            (State::New, _) => match self.expects_few(executor)? {
+                true => State::All(self.parts.whole(executor)?),
+                false => State::Choosing,
+            },
+            (State::Choosing, _) => {
+                let [others, leaders] = [self.choosing.which(false)?, self.choosing.which(true)?];
+                let join = self.parts.join(&others, Some(&leaders), executor)?;
+                State::Following(join, [others, leaders])
+            }
+            (State::Following(..), Purpose::Clusters(_)) => {
+                // Records are numbered with 32 bits.
+                self.paths.plan(self.rows.len() as u32, self.limits.few as u32)?;
+                State::Connecting
+            }
+            _ => State::Done,
+        })
+    }
+
+    /// Begins to return the pairs of clusters of at most `most` rows. Returns the paths of the
+    /// others.
+    fn begin_small(&mut self, most: u32, executor: &dyn Executor) -> Result<Vec<RecordPair>> {
+        let (is_small, paths) = self.paths.small(&self.rows, most)?;
+        // All pairs of leaders have been returned.
+        let mut small = self.choosing.which(false)?;
+        small.retain(|&record| is_small[record as usize]);
+        self.state = State::Small(self.parts.join(&small, None, executor)?, small);
+        Ok(paths)
+    }
+}
+
+impl RecordJoin for Needed {
+    fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<RecordPair>>> {
+        let goes_on = match &mut self.state {
+            State::New => false,
+            State::All(join) => return join.next_batch(executor),
+            State::Choosing => self.choosing.advance(&mut self.parts, executor)?,
+            State::Following(join, [others, leaders]) => {
+                if let Some(batch) = join.next_batch(executor)? {
+                    let pairs = named(batch, others, leaders);
+                    pairs.iter().for_each(|pair| self.paths.note(pair));
+                    return Ok(Some(pairs));
+                }
+                self.parts.counts.add(&join.counts());
+                false
+            }
+            State::Connecting => match (self.paths.advance(&mut self.parts, executor)?, self.purpose) {
+                (false, Purpose::Clusters(most)) => return self.begin_small(most, executor).map(Some),
+                (goes_on, _) => goes_on,
+            },
+            State::Small(join, small) => {
+                if let Some(batch) = join.next_batch(executor)? {
+                    return Ok(Some(named(batch, small, small)));
+                }
+                self.parts.counts.add(&join.counts());
+                false
+            }
+            State::Done => return Ok(None),
+        };
+        if !goes_on {
+            self.state = self.after(executor)?;
+        }
+        Ok(Some(Vec::new()))
+    }
+
+    fn counts(&self) -> Counts {
+        let mut counts = self.parts.counts;
+        if let State::All(join) | State::Following(join, _) | State::Small(join, _) = &self.state {
+            counts.add(&join.counts());
+        }
+        counts
+    }
+
+    fn progress(&self) -> f64 {
+        match &self.state {
+            State::New => 0.0,
+            State::All(join) => join.progress(),
+            State::Choosing => 0.4 * self.choosing.progress(),
+            State::Following(join, _) => 0.4 + 0.2 * join.progress(),
+            State::Connecting => 0.6 + 0.2 * self.paths.progress(),
+            State::Small(join, _) => 0.8 + 0.2 * join.progress(),
+            State::Done => 1.0,
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        let join = match &self.state {
+            State::All(join) => join.bytes(),
+            State::Following(join, lists) => join.bytes() + lists.iter().map(memory::bytes).sum::<usize>(),
+            State::Small(join, small) => join.bytes() + memory::bytes(small),
+            _ => 0,
+        };
+        join + self.parts.bytes() + self.choosing.bytes() + self.paths.bytes() + memory::bytes(&self.rows)
+    }
+}

@@ -1,0 +1,118 @@
+//! Joins of parts of the sets of one table, with themselves or with each other.
+
+use crate::error::Result;
+use crate::executor::Executor;
+use crate::features::sets::records::RECORD;
+use crate::features::sets::store::Store;
+use crate::files::TempFiles;
+use crate::joins::sets::set_join::SetJoin;
+use crate::joins::{Counts, RecordJoin, RecordPair, SelfJoin};
+use crate::memory;
+use crate::resources::Resources;
+
+const DOING: &str = "choosing rows to compare";
+
+/// The sets of one table, of which parts are joined.
+pub(super) struct Parts {
+    sets: SelfJoin,
+    files: Box<dyn TempFiles>,
+    /// The number of bytes that may be held in addition to the sets.
+    budget: usize,
+    /// What the filters of the joins that are done have counted.
+    pub(super) counts: Counts,
+}
+
+impl Parts {
+    pub(super) fn new(sets: SelfJoin, files: Box<dyn TempFiles>) -> Self {
+        let budget = sets.budget.saturating_sub(sets.store.bytes()).max(sets.budget / 4);
+        Self { sets, files, budget, counts: Counts::default() }
+    }
+
+    /// Returns a copy of some records.
+    fn part(&mut self, wanted: &[u32], executor: &dyn Executor) -> Result<Store> {
+        let store = &mut self.sets.store;
+        let tokens: usize = wanted.iter().map(|&record| store.shared(record as usize)).sum();
+        let bytes = tokens * size_of::<u32>() + wanted.len() * RECORD;
+        if bytes <= self.budget / 4 {
+            return store.fetch(wanted, executor).map(Store::Memory);
+        }
+        let mut is_wanted = memory::filled(false, store.len(), DOING)?;
+        wanted.iter().for_each(|&record| is_wanted[record as usize] = true);
+        store.part(|record| is_wanted[record], &*self.files, self.budget / 4)
+    }
+
+    /// Prepares the join of some records with themselves, or with others. The records of its pairs
+    /// are numbered within the parts; see [`named`].
+    pub(super) fn join(
+        &mut self,
+        left: &[u32],
+        right: Option<&[u32]>,
+        executor: &dyn Executor,
+    ) -> Result<SetJoin> {
+        let left = self.part(left, executor)?;
+        let right = right.map(|right| self.part(right, executor)).transpose()?;
+        self.join_of(left, right, self.budget / 2, executor)
+    }
+
+    /// Prepares the join of all records with themselves. The sets are in the join afterwards.
+    pub(super) fn whole(&mut self, executor: &dyn Executor) -> Result<SetJoin> {
+        let store = self.sets.store.take_all();
+        self.join_of(store, None, self.sets.budget, executor)
+    }
+
+    fn join_of(
+        &self,
+        left: Store,
+        right: Option<Store>,
+        budget: usize,
+        executor: &dyn Executor,
+    ) -> Result<SetJoin> {
+        let resources = Resources { files: &*self.files, budget, executor };
+        let SelfJoin { shared_tokens, predicate, algorithm, .. } = self.sets;
+        SetJoin::new(left, right, shared_tokens, predicate, algorithm, resources)
+    }
+
+    /// Joins records, and calls `each` with every pair until it returns false.
+    pub(super) fn join_all(
+        &mut self,
+        left: &[u32],
+        right: Option<&[u32]>,
+        executor: &dyn Executor,
+        mut each: impl FnMut(RecordPair) -> Result<bool>,
+    ) -> Result<()> {
+        if left.is_empty() || right.is_some_and(<[u32]>::is_empty) {
+            return Ok(());
+        }
+        let mut join = self.join(left, right, executor)?;
+        let mut wanted = true;
+        while wanted && let Some(batch) = join.next_batch(executor)? {
+            for pair in named(batch, left, right.unwrap_or(left)) {
+                wanted = wanted && each(pair)?;
+            }
+        }
+        self.counts.add(&join.counts());
+        Ok(())
+    }
+
+    /// Returns the number of bytes on the heap.
+    pub(super) fn bytes(&self) -> usize {
+        self.sets.store.bytes()
+    }
+}
+
+/// Returns pairs of records of two parts by their numbers among all records.
+pub(super) fn named(mut pairs: Vec<RecordPair>, left: &[u32], right: &[u32]) -> Vec<RecordPair> {
+    for pair in &mut pairs {
+        (pair.left, pair.right) = (left[pair.left as usize], right[pair.right as usize]);
+    }
+    pairs
+}
+
+/// Collects numbers, without those that are `None`.
+pub(super) fn numbers(some: impl Iterator<Item = Option<u32>>) -> Result<Vec<u32>> {
+    let mut all = Vec::new();
+    for number in some.flatten() {
+        memory::push(&mut all, number, DOING)?;
+    }
+    Ok(all)
+}
