@@ -1,5 +1,5 @@
-//! Calls of functions of two texts with a table and two ids. They are errors, whose hint is the call
-//! with the texts of these rows.
+//! Calls of functions of two texts with a table and two ids. They are errors, whose hint is the
+//! call with the texts of these rows.
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys;
@@ -12,19 +12,19 @@ use crate::pg::server::error::{Result, SqlError, catch};
 
 sql_function! {
     /// `explain_pair(regclass, "any", "any")`
-    neardup_explain_pair_of_rows, pg_finfo_neardup_explain_pair_of_rows, within Arguments, |call| {
+    neardup_explain_pair_of_rows, pg_finfo_neardup_explain_pair_of_rows, |call| {
         Err(of_rows(call, "explain_pair", "* FROM ")?)
     }
 }
 sql_function! {
     /// `diff_html(regclass, "any", "any")`
-    neardup_diff_html_of_rows, pg_finfo_neardup_diff_html_of_rows, within Arguments, |call| {
+    neardup_diff_html_of_rows, pg_finfo_neardup_diff_html_of_rows, |call| {
         Err(of_rows(call, "diff_html", "")?)
     }
 }
 
-/// Returns the error for a call of `name` with rows in place of texts. `before` is what stands between
-/// SELECT and the call.
+/// Returns the error for a call of `name` with rows in place of texts. `before` is what stands
+/// between SELECT and the call.
 fn of_rows(call: Call, name: &str, before: &str) -> Result<SqlError> {
     let relation = call.need(0, "docs").and_then(Relation::open)?;
     let ids = [shown(call, 1)?, shown(call, 2)?];

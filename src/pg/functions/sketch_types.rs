@@ -159,7 +159,7 @@ sql_function! {
 sql_function! {
     /// `text_ball_out(text_ball) → cstring`
     neardup_text_ball_out, pg_finfo_neardup_text_ball_out, |call| match explaining::conflict() {
-        Some(conflict) => refused(call, &TEXT_BALL_IN_PLANS, conflict),
+        Some(conflict) => refused(call, conflict, TEXT_BALL_IN_PLANS.to_text),
         None => output(call, if explaining::is_printing() { &TEXT_BALL_IN_PLANS } else { &TEXT_BALL })
     }
 }

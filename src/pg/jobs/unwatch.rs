@@ -60,8 +60,8 @@ impl Job {
         Ok(())
     }
 
-    /// Drops a table as its owner, if the caller may act for this owner, the table belongs to the job,
-    /// and no other object depends on it; otherwise notes its name.
+    /// Drops a table as its owner, if the caller may act for this owner, the table belongs to the
+    /// job, and no other object depends on it; otherwise notes its name.
     fn drop_table(&self, table: Oid, left: &mut Left) -> Result<()> {
         let Self { relation, registry, .. } = self;
         let docs = relation.oid;

@@ -57,8 +57,7 @@ impl Statement {
         let Self { sql, parameters, relations } = self;
         Query { sql, parameters, relations, read_only: false }.run(types).map_err(|error| {
             error.hint_for_names(
-                "Views and functions that a job reads find names in pg_catalog only: write names with their schemas, or give \
-                 a function a search path of its own: ALTER FUNCTION … SET search_path = public;",
+                c"Views and functions that a job reads find names in pg_catalog only: write names with their schemas, or give a function a search path of its own, as in ALTER FUNCTION my_function SET search_path = public;",
             )
         })
     }

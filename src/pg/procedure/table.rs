@@ -235,7 +235,7 @@ pub(crate) fn may_create_in(schema: Oid, role: Oid) -> bool {
     has_right(pg_sys::F_HAS_SCHEMA_PRIVILEGE_OID_OID_TEXT, role, schema, c"CREATE")
 }
 
-/// Calls a function of the server that tells whether a role has a right to an object.
+/// Calls a function of the server that reports whether a role has a right to an object.
 fn has_right(function: u32, role: Oid, object: Oid, right: &CStr) -> bool {
     // SAFETY: a function of the server that takes these types and returns a bool.
     unsafe {

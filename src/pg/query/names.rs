@@ -37,3 +37,8 @@ pub(crate) fn quote_identifier(name: &str) -> Result<String> {
     // SAFETY: takes a C string and returns a C string.
     Ok(unsafe { c_string(pg_sys::quote_identifier(name.as_ptr())) })
 }
+
+/// Quotes a string as an SQL literal.
+pub(crate) fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}

@@ -8,7 +8,7 @@ use super::ids;
 use super::names::quote_identifier;
 use crate::pg::compat;
 use crate::pg::server::encoding::c_string;
-use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::error::{Result, SqlError, catch};
 
 /// A relation with rows, and its columns.
 #[derive(Debug)]
@@ -223,8 +223,37 @@ impl Relation {
         self.key().is_some_and(|key| key.number == column.number)
     }
 
-    /// Returns the column of the primary key, if the key has only one. A key that is checked later is
-    /// none, as its values can repeat while a transaction goes on.
+    /// Returns the values of columns of a row of the table, as texts. They are none if there is no
+    /// such row.
+    pub(super) fn values_of_row(
+        &self,
+        mut row: pg_sys::ItemPointerData,
+        columns: &[&Column],
+    ) -> Result<Vec<String>> {
+        let mut values = Vec::new();
+        // SAFETY: the table is locked, so it exists; all that is opened here is closed. A column
+        // that is not dropped has a type with an output function.
+        unsafe {
+            let relation = Opened(pg_sys::relation_open(self.oid, pg_sys::NoLock as i32));
+            let Some(fetch) = (*(*relation.0).rd_tableam).tuple_fetch_row_version else {
+                return Ok(values);
+            };
+            let slot = pg_sys::table_slot_create(relation.0, std::ptr::null_mut());
+            let (table, address, any) = (relation.0, &raw mut row, &raw mut pg_sys::SnapshotAnyData);
+            let is_there = catch(|| fetch(table, address, any, slot))?;
+            for column in columns.iter().filter(|_| is_there) {
+                let (mut null, mut output, mut varlena) = (false, pg_sys::InvalidOid, false);
+                let value = pg_sys::slot_getattr(slot, column.number.into(), &raw mut null);
+                pg_sys::getTypeOutputInfo(column.base_type, &raw mut output, &raw mut varlena);
+                values.push(c_string(catch(|| pg_sys::OidOutputFunctionCall(output, value))?));
+            }
+            pg_sys::ExecDropSingleTupleTableSlot(slot);
+        }
+        Ok(values)
+    }
+
+    /// Returns the column of the primary key, if the key has only one. A key that is checked later
+    /// is none, as its values can repeat while a transaction goes on.
     fn key(&self) -> Option<&Column> {
         self.only_key().filter(|_| !self.is_deferrable)
     }
@@ -279,8 +308,8 @@ fn names<'a>(columns: impl Iterator<Item = &'a Column>) -> String {
     names.join(", ")
 }
 
-/// Returns the numbers of the columns of the primary key, and whether it is checked later than at each
-/// change of a row.
+/// Returns the numbers of the columns of the primary key, and whether it is checked later than at
+/// each change of a row.
 ///
 /// # Safety
 /// The relation is open.

@@ -5,9 +5,8 @@ use pgrx::{PgSqlErrorCode, pg_sys};
 use crate::pg::query::Query;
 use crate::pg::query::cursor::Cursor;
 use crate::pg::query::ids::{self, Ids, becomes, is_cast_implicitly};
-use crate::pg::query::names::{qualified_type, type_name};
+use crate::pg::query::names::{literal, qualified_type, type_name};
 use crate::pg::query::relation::Relation;
-use crate::pg::request::example::literal;
 use crate::pg::server::call::Call;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::BackendExecutor;
@@ -139,8 +138,9 @@ fn no_order(id_type: pg_sys::Oid) -> SqlError {
         .hint("A cast to text gives every id an order: id::text, and NULL::text for the type.")
 }
 
-/// Checks the types of the columns of a query of pairs; `pairs` is the argument of the call. A cast that may make distinct ids equal, such
-/// as that of '007' or of 1.4 to an integer, would merge clusters without a word.
+/// Checks the types of the columns of a query of pairs; `pairs` is the argument of the call. A cast
+/// that may make distinct ids equal, such as that of '007' or of 1.4 to an integer, would merge
+/// clusters without a word.
 fn check_types(types: &[pg_sys::Oid], id_type: pg_sys::Oid, pairs: &str, asked: Asked<'_>) -> Result<()> {
     let mismatch = |message| SqlError::new(PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH, message);
     let &[left, right, similarity, ..] = types else {

@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+pub(crate) use crate::pg::query::names::literal;
 use neardup_core::runs::Parameters;
 
 /// The functions whose second argument is a number of tokens, rows or pairs and not a threshold,
@@ -88,11 +89,6 @@ impl fmt::Display for Example {
         }
         write!(f, ")")
     }
-}
-
-/// Quotes a string as an SQL literal.
-pub(crate) fn literal(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
 }
 
 /// Returns the hint that shows a call which works.

@@ -77,7 +77,7 @@ impl Request {
             example = example.with(argument.name(), literal(name));
         }
 
-        tell_types(given, &columns);
+        tables.tell_types(given, &columns);
         let sketches = stored::kind_of(&columns)?;
         if !form.has(Argument::Options) {
             refuse_sketches(&columns, form)?;
@@ -209,27 +209,6 @@ fn refuse_normalization(columns: &[(&Column, &Column)], are_pages: bool) -> Resu
         return Err(SqlError::parameter(message));
     }
     Ok(())
-}
-
-/// Tells the caller of a function that keys and values of JSON are compared alike, and that bytes are
-/// compared as they are written.
-pub(super) fn tell_types(given: Named<'_>, columns: &[(&Column, &Column)]) {
-    for (_, column) in columns.iter().filter(|_| given.is_call()) {
-        let (name, quoted) = (&column.name, column.quoted().unwrap_or_default());
-        if column.is_json() {
-            pgrx::notice!(
-                "column \"{name}\" is of type {}: its keys are compared as words, like its values; \
-                 a view can take the text out: {quoted} ->> 'body' AS body",
-                column.type_name(),
-            );
-        } else if column.is_bytes() {
-            pgrx::notice!(
-                "column \"{name}\" is of type bytea: its bytes are compared as they are written, in hexadecimal; \
-                 a view can read them as text: {} AS body",
-                column.text_of_bytes().unwrap_or(quoted)
-            );
-        }
-    }
 }
 
 /// Returns the error for a method that does not exist. The example has a method that does.

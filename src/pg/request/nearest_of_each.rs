@@ -7,7 +7,7 @@ use pgrx::pg_sys;
 use super::arguments::Arguments;
 use super::example::{literal, such_as};
 use super::form::{Argument, Form};
-use super::join::{made_tokens, refuse_sketches, tell_types};
+use super::join::{made_tokens, refuse_sketches};
 use super::methods::{self, sets};
 use super::tables::{Tables, Treatment};
 use crate::pg::read::source::Source;
@@ -53,7 +53,7 @@ impl NearestRequest {
             return Err(SqlError::parameter(message).hint(such_as(&example)));
         }
         example.threshold = Some(f64::from(k));
-        tell_types(given, &columns);
+        tables.tell_types(given, &columns);
         refuse_sketches(&columns, form)?;
         let asked = given.text(Argument::Method)?.unwrap_or(Cow::Borrowed(methods::DEFAULT));
         let Some(method) = METHODS.into_iter().find(|&method| method == asked) else {

@@ -10,7 +10,7 @@ use super::features::{PassageOptions, known};
 use super::form::{
     Argument, Form, KeptArguments, NEAR_DUPLICATES, NEAR_DUPLICATES_BETWEEN, Named, PARTIAL_DUPLICATES,
 };
-use super::join::{of_words, tell_types};
+use super::join::of_words;
 use super::options::{self, at_least_one};
 use super::tables::{Tables, Treatment};
 use super::tokenizer::{HTML, Pages};
@@ -60,7 +60,7 @@ impl PassageRequest {
     fn of_named(given: Named<'_>, form: Form, id_type: Option<pg_sys::Oid>) -> Result<Self> {
         let tables = Tables::open(given, form, id_type)?;
         let columns = tables.columns()?;
-        tell_types(given, &columns);
+        tables.tell_types(given, &columns);
         let id_type = tables.id_type.unwrap_or(pg_sys::INT8OID);
         let mut example = tables.example().unwrap_or_else(|| tables.bare_example());
         let whole = if form.relations().len() == 2 { NEAR_DUPLICATES_BETWEEN } else { NEAR_DUPLICATES };

@@ -6,7 +6,6 @@ use pgrx::pg_sys;
 
 use super::example::{Example, literal, such_as};
 use super::form::{Argument, Form, Named};
-use super::join::tell_types;
 use super::tables::{Tables, Treatment};
 use super::tokenizer::{HTML, Pages, parse_tokenizer};
 use crate::pg::query::decode::Kind;
@@ -42,7 +41,7 @@ impl RunsRequest {
         let given = form.of(call);
         let tables = Tables::open(given, form, given.id_type())?;
         let columns = tables.columns()?;
-        tell_types(given, &columns);
+        tables.tell_types(given, &columns);
         let id_type = tables.id_type.unwrap_or(pg_sys::INT8OID);
         let mut example = tables.example().unwrap_or_else(|| tables.bare_example());
         if let Some((_, made)) = columns.iter().find(|(_, text)| Kind::of(text.base_type) != Kind::Text) {

@@ -87,9 +87,30 @@ impl Tables {
         (!id.is_integer()).then_some(id.base_type)
     }
 
-    /// Returns the name of the tokenizer that the caller gave. The search path of a restore, or of a
-    /// materialized view that is refreshed, has no schema of the user: a text-search configuration may
-    /// then be in the schema of the only or left relation.
+    /// Tells the caller of a function that keys and values of JSON are compared alike, and that
+    /// bytes are compared as they are written.
+    pub(super) fn tell_types(&self, given: Named<'_>, columns: &[(&Column, &Column)]) {
+        for (_, column) in columns.iter().filter(|_| given.is_call()) {
+            let (name, quoted) = (&column.name, column.quoted().unwrap_or_default());
+            if column.is_json() {
+                pgrx::notice!(
+                    "column \"{name}\" is of type {}: its keys are compared as words, like its values; \
+                     a view can take the text out: {quoted} ->> 'body' AS body",
+                    column.type_name(),
+                );
+            } else if column.is_bytes() {
+                pgrx::notice!(
+                    "column \"{name}\" is of type bytea: its bytes are compared as they are written, in hexadecimal; \
+                     a view can read them as text: {} AS body",
+                    column.text_of_bytes().unwrap_or(quoted)
+                );
+            }
+        }
+    }
+
+    /// Returns the name of the tokenizer that the caller gave. The search path of a restore, or of
+    /// a materialized view that is refreshed, has no schema of the user: a text-search
+    /// configuration may then be in the schema of the only or left relation.
     pub(super) fn tokenizer(&self, given: Named<'_>) -> Result<Option<Cow<'static, str>>> {
         let name = given.text(Argument::Tokenizer)?;
         let Some(Table { relation, .. }) = self.tables.first() else { return Ok(name) };

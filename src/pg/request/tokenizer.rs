@@ -69,9 +69,9 @@ pub(super) fn parse_tokenizer(
     })
 }
 
-/// Returns the name of a tokenizer with the schema of its text-search configuration, so that the name
-/// means the same under another search path. A configuration that the search path does not have is
-/// looked for in the schema `schema`. Returns all other names as they are.
+/// Returns the name of a tokenizer with the schema of its text-search configuration, so that the
+/// name means the same under another search path. A configuration that the search path does not
+/// have is looked for in the schema `schema`. Returns all other names as they are.
 pub(crate) fn with_schema(name: Cow<'_, str>, schema: pg_sys::Oid) -> Result<Cow<'_, str>> {
     let Some(configuration) = name.strip_prefix(TSEARCH) else { return Ok(name) };
     let mut found = find_configuration(configuration, None)?;
@@ -90,8 +90,8 @@ pub(crate) fn with_schema(name: Cow<'_, str>, schema: pg_sys::Oid) -> Result<Cow
     })
 }
 
-/// Finds a text-search configuration by its name: in the search path or, if the name has no schema, in
-/// the schema `schema`. Returns 0 if there is none.
+/// Finds a text-search configuration by its name: in the search path or, if the name has no schema,
+/// in the schema `schema`. Returns 0 if there is none.
 fn find_configuration(name: &str, schema: Option<pg_sys::Oid>) -> Result<pg_sys::Oid> {
     if name.is_empty() {
         return Ok(pg_sys::InvalidOid);

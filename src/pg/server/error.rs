@@ -11,7 +11,7 @@ use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::{PgLogLevel, PgSqlErrorCode};
 
-use super::{allocator, encoding};
+use super::allocator;
 
 use neardup_core::error::Error;
 
@@ -96,25 +96,22 @@ impl SqlError {
         }
     }
 
-    /// Sets the hint of an error of the server about a function, type or relation that is not found by a
-    /// name without a schema.
+    /// Sets the hint of an error of the server about a function, type or relation that is not found
+    /// by a name without a schema. The hint is ASCII, whatever the encoding is.
     #[must_use]
-    pub(crate) fn hint_for_names(self, hint: &str) -> Self {
+    pub(crate) fn hint_for_names(self, hint: &CStr) -> Self {
         const CODES: [PgSqlErrorCode; 3] = [
             PgSqlErrorCode::ERRCODE_UNDEFINED_FUNCTION,
             PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT,
             PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE,
         ];
         let Self::Server(error) = self else { return self };
-        // SAFETY: the error was copied from the server, with texts that are null or C strings. The hint
-        // is allocated by the server, where the rest of the error is, too.
+        // SAFETY: the error was copied from the server, with texts that are null or C strings. The
+        // hint is allocated by the server, as the rest of the error is.
         unsafe {
             let message = (*error).message;
-            let is_qualified = message.is_null() || CStr::from_ptr(message).to_bytes().contains(&b'.');
-            if !is_qualified
-                && CODES.iter().any(|&code| code as i32 == (*error).sqlerrcode)
-                && let Ok(hint) = encoding::to_server(hint).and_then(|hint| hint.to_own())
-            {
+            let is_plain = !message.is_null() && !CStr::from_ptr(message).to_bytes().contains(&b'.');
+            if is_plain && CODES.iter().any(|&code| code as i32 == (*error).sqlerrcode) {
                 (*error).hint = pg_sys::pstrdup(hint.as_ptr());
             }
         }

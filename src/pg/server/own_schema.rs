@@ -1,5 +1,5 @@
-//! Calls in hints, as they run in the session: where our functions are in a schema that is not in the
-//! search path, the calls that hints and results show name it.
+//! Calls in hints, as they run in the session: where our functions are in a schema that is not in
+//! the search path, the calls that hints and results show name it.
 
 use std::borrow::Cow;
 use std::ffi::CStr;
@@ -15,8 +15,8 @@ const RIGHT: [&str; 4] = ["near", "runs", "minhash", "simhash"];
 /// The schema of functions that users do not call.
 const INTERNAL: &str = "neardup_internal";
 
-/// Returns a text in which calls of our functions, our operators and our operator classes have their
-/// schema, unless it is in the search path.
+/// Returns a text in which calls of our functions, our operators and our operator classes have
+/// their schema, unless it is in the search path.
 pub(crate) fn calls(text: &str) -> Cow<'_, str> {
     // SAFETY: reads the state of the server.
     if !unsafe { pg_sys::IsTransactionState() } {
@@ -74,7 +74,7 @@ fn schema_to_name(function: &str) -> Option<String> {
     let name = encoding::to_server(function).ok()?.to_own().ok()?;
     let none = pg_sys::Datum::from(0);
     let cache = pg_sys::SysCacheIdentifier::PROCNAMEARGSNSP as i32;
-    // SAFETY: the key is a C string; the list is released after what it tells is copied. The name of a
+    // SAFETY: the key is a C string; the list is released after its rows are read. The name of a
     // schema is null or a C string.
     unsafe {
         let list = pg_sys::SearchSysCacheList(cache, 1, pg_sys::Datum::from(name.as_ptr()), none, none);

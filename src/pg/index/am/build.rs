@@ -223,7 +223,7 @@ unsafe fn build_index(
     let mut directory = Directory::new(Keys::choose(index)?);
     let keys = Keys::of(index, &directory.meta);
     // SAFETY: the caller's promise.
-    unsafe { refuse_useless(heap, &keys, index)? };
+    unsafe { refuse_useless(heap, info, &keys, index)? };
     // This page becomes block 0, the metapage. It is written again at the end.
     index.add(Directory::tail(), &directory.to_bytes(), Logging::AtEnd);
     let memory = pgrx::PgMemoryContexts::new("neardup row of an index build");

@@ -1,6 +1,6 @@
 //! Refuses an index that could contain no row. The constants of an index expression such as
-//! `near(name, 0.8, method => 'edit')` decide whether the index can contain its values, so CREATE says
-//! what the first INSERT would say.
+//! `near(name, 0.8, method => 'edit')` decide whether the index can contain its values, so CREATE
+//! says what the first INSERT would say.
 
 use pgrx::{PgList, pg_sys};
 
@@ -17,12 +17,17 @@ use crate::pg::server::error::Result;
 /// Fails if an index can contain no value of its column except NULL, whatever the documents are.
 ///
 /// # Safety
-/// `heap` is the open table of the index.
-pub(super) unsafe fn refuse_useless(heap: pg_sys::Relation, keys: &Keys, index: Index) -> Result<()> {
-    // SAFETY: the caller's promise. The value has the type of the column of the index: it is what the
-    // expression of the column returns for another document.
+/// `heap` is the open table of the index, and `info` describes the index.
+pub(super) unsafe fn refuse_useless(
+    heap: pg_sys::Relation,
+    info: *const pg_sys::IndexInfo,
+    keys: &Keys,
+    index: Index,
+) -> Result<()> {
+    // SAFETY: the caller's promise. The value has the type of the column of the index: it is what
+    // the expression of the column returns for another document.
     unsafe {
-        let Some(expression) = expression_of(heap, index) else { return Ok(()) };
+        let Some(expression) = expression_of(heap, info, index) else { return Ok(()) };
         let access_method = (*(*index.relation()).rd_rel).relam;
         let Some(value) = stand_in(expression, access_method) else { return Ok(()) };
         let Err(error) = keys.keep(value.constvalue) else { return Ok(()) };
@@ -42,22 +47,27 @@ pub(super) unsafe fn refuse_useless(heap: pg_sys::Relation, keys: &Keys, index: 
 }
 
 /// Returns the expression of the only column of an index, or that of the generated column that is
-/// indexed. Returns None for a column that is not computed.
+/// indexed. Returns None for a column that is not computed. The server builds an index as the owner
+/// of its table, so that constants are computed with no other rights than when rows are added.
 ///
 /// # Safety
-/// `heap` is the open table of the index.
-unsafe fn expression_of(heap: pg_sys::Relation, index: Index) -> Option<*mut pg_sys::Node> {
+/// As for [`refuse_useless`].
+unsafe fn expression_of(
+    heap: pg_sys::Relation,
+    info: *const pg_sys::IndexInfo,
+    index: Index,
+) -> Option<*mut pg_sys::Node> {
     // SAFETY: the caller's promise; an index of ours has one column.
     unsafe {
         let column = (*(*index.relation()).rd_index).indkey.values.as_slice(1)[0];
-        if column == 0 {
-            let expressions = pg_sys::RelationGetIndexExpressions(index.relation());
-            return PgList::<pg_sys::Node>::from_pg(expressions).get_ptr(0);
-        }
-        if column < 0 || pg_sys::get_attgenerated((*heap).rd_id, column) == 0 {
-            return None;
-        }
-        let default = pg_sys::build_column_default(heap, column.into());
-        (!default.is_null()).then(|| pg_sys::expression_planner(default.cast()).cast())
+        let expression = match column {
+            0 => PgList::<pg_sys::Node>::from_pg((*info).ii_Expressions).get_ptr(0)?,
+            1.. if pg_sys::get_attgenerated((*heap).rd_id, column) != 0 => {
+                pg_sys::build_column_default(heap, column.into())
+            }
+            _ => return None,
+        };
+        // Puts arguments that are named or left out in their places.
+        (!expression.is_null()).then(|| pg_sys::expression_planner(expression.cast()).cast())
     }
 }

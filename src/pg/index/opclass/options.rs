@@ -61,8 +61,9 @@ impl Options {
         self.distance.unsigned_abs()
     }
 
-    /// Returns the size of the pending area in kilobytes above which an insert flushes it. Each insert
-    /// into a table with an exclusion constraint searches the index, and reads this area in full.
+    /// Returns the size of the pending area in kilobytes above which an insert flushes it. Each
+    /// insert into a table with an exclusion constraint searches the index, and reads this area in
+    /// full.
     fn pending_limit(&self, is_of_constraint: bool) -> u32 {
         match self.pending_limit {
             Self::NO_LIMIT if is_of_constraint => 512,

@@ -50,8 +50,8 @@ pub(crate) fn is_unique(docs: Oid, column: i16) -> Statement {
     Statement::new(sql).with([oid(docs)])
 }
 
-/// Reads a row of a view as a refresh reads rows: fails if names in the view, or in a function that it
-/// calls, are not found.
+/// Reads a row of a view as a refresh reads rows: fails if names in the view, or in a function that
+/// it calls, are not found.
 pub(in crate::pg::jobs) fn read_a_row((docs, name): (Oid, &str), columns: &Columns<'_>) -> Result<Statement> {
     let mut read = Vec::new();
     for column in [Some(columns.id), Some(columns.text), columns.site].into_iter().flatten() {

@@ -184,7 +184,8 @@ impl GramKeys {
         Self { parameters: SetParameters { measure: Measure::Jaccard, origin, features } }
     }
 
-    /// Decodes the document of a value: a text, or the text in the middle of a ball by edit distance.
+    /// Decodes the document of a value: a text, or the text in the middle of a ball by edit
+    /// distance.
     ///
     /// # Safety
     /// `value` is of the column type of an index of this class and not NULL.

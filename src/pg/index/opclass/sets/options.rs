@@ -83,6 +83,15 @@ pub(crate) const DOCUMENTS: &[(&CStr, Origin)] = &[
     (c"lexemes", Origin::Lexemes),
 ];
 
+/// Returns what the server says of a wrong value of the option for which so many values are valid.
+fn valid_tokenizers(count: usize) -> &'static CStr {
+    if count == TEXTS.len() {
+        c"Valid values are \"words\", \"chars\", \"whitespace\" and \"html\"."
+    } else {
+        c"Valid values are \"words\", \"chars\", \"whitespace\", \"html\", \"tokens\", \"numbers\" and \"lexemes\"."
+    }
+}
+
 /// Declares the options of a class to the server. The server calls this for an index of the class.
 /// `tokenizers` are the values of the option `tokenizer`, which classes of tokens do not have.
 pub(crate) fn declare(call: Call, tokenizers: &[(&'static CStr, Origin)]) -> pg_sys::Datum {
@@ -108,14 +117,7 @@ pub(crate) fn declare(call: Call, tokenizers: &[(&'static CStr, Origin)]) -> pg_
         element(c"off", 0),
     ];
     let origins: Vec<_> = tokenizers.iter().map(|&(name, origin)| element(name, origin as i32)).collect();
-    let valid = match tokenizers.len() {
-        count if count == TEXTS.len() => {
-            c"Valid values are \"words\", \"chars\", \"whitespace\" and \"html\"."
-        }
-        _ => {
-            c"Valid values are \"words\", \"chars\", \"whitespace\", \"html\", \"tokens\", \"numbers\" and \"lexemes\"."
-        }
-    };
+    let valid = valid_tokenizers(tokenizers.len());
     // SAFETY: C strings outlive the calls; the list is the server's.
     unsafe {
         pg_sys::init_local_reloptions(list, size_of::<SetOptions>());
