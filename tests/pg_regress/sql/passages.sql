@@ -14,7 +14,7 @@ INSERT INTO terms VALUES (1, 'x a'), (2, 'a'), (3, 'x q'), (4, 'x r');
 SELECT left_id, right_id FROM near_duplicates('terms', method => 'imatch', options => '{"lo": 0.3}');
 INSERT INTO terms SELECT i, NULL FROM generate_series(5, 10) i;
 SELECT left_id, right_id FROM near_duplicates('terms', method => 'imatch', options => '{"lo": 0.3}');
-UPDATE terms SET body = '.' WHERE body IS NULL;
+UPDATE terms SET body = ' ' WHERE body IS NULL;
 SELECT left_id, right_id FROM near_duplicates('terms', method => 'imatch', options => '{"lo": 0.3}');
 DROP TABLE terms;
 SELECT cardinality(imatch('Quay and crane')) AS one, imatch('Quay and crane') = imatch('crane, AND quay; quay') AS same, imatch('quay') = imatch('crane') AS other, imatch(' .') AS none, imatch(NULL) AS null;
