@@ -10,6 +10,7 @@ mod index;
 mod into;
 mod jobs;
 mod near_join;
+mod planner;
 mod procedure;
 mod query;
 pub(crate) mod read;
