@@ -65,4 +65,5 @@ pub extern "C-unwind" fn _PG_init() {
     explaining::define();
     index::define();
     near_join::define();
+    planner::threshold::define();
 }
