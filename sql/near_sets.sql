@@ -7,11 +7,12 @@ CREATE FUNCTION near(
     shingle int DEFAULT NULL,
     multiset bool DEFAULT NULL,
     tokenizer text DEFAULT NULL,
-    method text DEFAULT 'jaccard'
+    method text DEFAULT 'jaccard',
+    direction text DEFAULT 'row'
 ) RETURNS text_ball
     AS 'MODULE_PATHNAME', 'neardup_near_set_text'
     LANGUAGE c IMMUTABLE PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION near(text, float8, int, bool, text, text) IS
+COMMENT ON FUNCTION near(text, float8, int, bool, text, text, text) IS
     'all texts at least so similar to this one, as near_duplicates compares them by the same arguments: WHERE body <@ near(...)';
 
 CREATE FUNCTION near(
@@ -19,11 +20,12 @@ CREATE FUNCTION near(
     similarity float8 DEFAULT 0.8,
     shingle int DEFAULT NULL,
     multiset bool DEFAULT NULL,
-    method text DEFAULT 'jaccard'
+    method text DEFAULT 'jaccard',
+    direction text DEFAULT 'row'
 ) RETURNS text_ball
     AS 'MODULE_PATHNAME', 'neardup_near_set_tokens'
     LANGUAGE c IMMUTABLE PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION near(text[], float8, int, bool, text) IS
+COMMENT ON FUNCTION near(text[], float8, int, bool, text, text) IS
     'all arrays of words at least so similar to this one: WHERE words <@ near(...)';
 
 CREATE FUNCTION near(
@@ -31,11 +33,12 @@ CREATE FUNCTION near(
     similarity float8 DEFAULT 0.8,
     shingle int DEFAULT NULL,
     multiset bool DEFAULT NULL,
-    method text DEFAULT 'jaccard'
+    method text DEFAULT 'jaccard',
+    direction text DEFAULT 'row'
 ) RETURNS text_ball
     AS 'MODULE_PATHNAME', 'neardup_near_set_lexemes'
     LANGUAGE c IMMUTABLE PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION near(tsvector, float8, int, bool, text) IS
+COMMENT ON FUNCTION near(tsvector, float8, int, bool, text, text) IS
     'all tsvectors at least so similar to this one: WHERE lexemes <@ near(...)';
 
 CREATE FUNCTION near(
@@ -43,11 +46,12 @@ CREATE FUNCTION near(
     similarity float8 DEFAULT 0.8,
     shingle int DEFAULT NULL,
     multiset bool DEFAULT NULL,
-    method text DEFAULT 'jaccard'
+    method text DEFAULT 'jaccard',
+    direction text DEFAULT 'row'
 ) RETURNS text_ball
     AS 'MODULE_PATHNAME', 'neardup_near_set_numbers'
     LANGUAGE c IMMUTABLE PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION near(bigint[], float8, int, bool, text) IS
+COMMENT ON FUNCTION near(bigint[], float8, int, bool, text, text) IS
     'all arrays of numbers, such as shingles, at least so similar to this one: WHERE numbers <@ near(...)';
 
 CREATE FUNCTION near_similarity(value text, ball text_ball) RETURNS float8

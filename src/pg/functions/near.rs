@@ -5,7 +5,7 @@ use pgrx::pg_sys::{self, Datum};
 
 use crate::pg::planner::call::BallCall;
 use crate::pg::planner::share::{Sample, USUAL};
-use crate::pg::planner::price;
+use crate::pg::planner::{price, short_query};
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::checks;
 use crate::pg::server::error::{Result, catch};
@@ -55,6 +55,7 @@ sql_function! {
         // its own.
         let share = unsafe {
             let collation = call.collation();
+            short_query::tell(root, arguments);
             match Sample::of(root, operator, collation, arguments) {
                 Some(sample) => sample.of_pairs(),
                 None => catch(|| server::generic_restriction_selectivity(root, operator, collation, arguments, relation, USUAL))?,

@@ -5,5 +5,6 @@
 pub(crate) mod call;
 pub(crate) mod price;
 pub(crate) mod share;
+pub(crate) mod short_query;
 mod statistics;
 pub(crate) mod threshold;

@@ -20,6 +20,8 @@ pub(super) struct Column {
     pub rest_distinct: f64,
     /// The number of rows.
     pub rows: f64,
+    /// The mean length of a value in bytes, as it is stored.
+    width: f64,
     /// Set if the values are those of the expression, and not of the only column in it.
     pub are_exact: bool,
 }
@@ -117,10 +119,32 @@ impl Column {
                 rest: (1.0 - nulls - in_sample).clamp(0.0, 1.0),
                 rest_distinct: (distinct - sampled.len() as f64).max(1.0),
                 rows,
+                width,
                 are_exact,
                 slots,
             }
         }
+    }
+
+    /// Returns a length in bytes that half of the rows reach.
+    pub(super) fn median_length(&self) -> usize {
+        // SAFETY: values of variable length, as all that a ball is compared with.
+        let of = |value: pg_sys::Datum| unsafe { varlena_bytes(value).len() };
+        let each = self.rest / self.others.len().max(1) as f64;
+        let others = self.others.iter().map(|&value| (of(value), each));
+        let mut lengths: Vec<(usize, f64)> =
+            self.common.iter().map(|&(value, share)| (of(value), share)).chain(others).collect();
+        // Long values are not in the statistics.
+        if self.others.is_empty() {
+            lengths.push((self.width as usize, self.rest));
+        }
+        lengths.sort_by_key(|&(length, _)| length);
+        let mut left = lengths.iter().map(|(_, share)| share).sum::<f64>() / 2.0;
+        let median = lengths.iter().find(|(_, share)| {
+            left -= share;
+            left <= 0.0
+        });
+        median.map_or(0, |&(length, _)| length)
     }
 
     /// Returns the values of the sample, the common ones first.

@@ -14,7 +14,7 @@ from neardup.sketches import MinhashSketch
 VERSION: Final = 2
 """The version of the format; 1 is that of `neardup.balls`, about the sketch of a text, which 0.1.0 made."""
 
-MEASURES: Final = ("jaccard", "cosine", "dice", "overlap", "containment")
+MEASURES: Final = ("jaccard", "cosine", "dice", "overlap", "containment", "containment_of_query")
 """What similarity can be, by the numbers that are stored, from 1 on."""
 
 KINDS: Final = ("words", "chars", "whitespace", "tokens", "numbers", "lexemes", "html")

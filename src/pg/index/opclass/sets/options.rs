@@ -24,6 +24,7 @@ pub(crate) struct SetOptions {
     shingle: i32,
     multiset: i32,
     tokenizer: i32,
+    direction: i32,
     /// The least similarity that the index serves.
     pub least: f64,
 }
@@ -39,9 +40,13 @@ impl SetOptions {
         }
     }
 
-    /// Returns the number of the measure.
-    pub(crate) fn measure(&self) -> u8 {
-        self.measure as u8
+    /// Returns the number of the measure, or `None` if it has no such direction.
+    pub(crate) fn measure(&self) -> Option<u8> {
+        let containment = measure_number(Measure::Containment);
+        match (self.measure as u8, self.direction) {
+            (measure, 0) => Some(measure),
+            (measure, _) => (measure == containment).then_some(measure_number(Measure::Coverage)),
+        }
     }
 
     /// Returns the number of tokens of a shingle, if this option was given.
@@ -120,6 +125,14 @@ pub(crate) fn declare(call: Call, of_texts: bool) -> pg_sys::Datum {
             c"Valid values are \"auto\", \"true\" and \"false\".",
             &repeats,
             offset_of!(SetOptions, multiset),
+        );
+        add_enum(
+            list,
+            c"direction",
+            c"Of which text containment is the share: of a row, or of the query.",
+            c"Valid values are \"row\" and \"query\".",
+            &[element(c"row", 0), element(c"query", 1)],
+            offset_of!(SetOptions, direction),
         );
         if of_texts {
             add_enum(
