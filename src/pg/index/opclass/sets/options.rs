@@ -70,6 +70,17 @@ pub(crate) fn element(name: &'static CStr, value: i32) -> pg_sys::relopt_enum_el
     pg_sys::relopt_enum_elt_def { string_val: name.as_ptr(), symbol_val: value }
 }
 
+/// Returns the measures, with the numbers that balls have for them.
+fn measures() -> [pg_sys::relopt_enum_elt_def; 5] {
+    [
+        element(c"jaccard", measure_number(Measure::Jaccard).into()),
+        element(c"cosine", measure_number(Measure::Cosine).into()),
+        element(c"dice", measure_number(Measure::Dice).into()),
+        element(c"overlap", measure_number(Measure::Overlap).into()),
+        element(c"containment", measure_number(Measure::Containment).into()),
+    ]
+}
+
 /// Declares the options of a class to the server. The server calls this for an index of the class.
 /// Only a class of texts has the option `tokenizer`.
 pub(crate) fn declare(call: Call, of_texts: bool) -> pg_sys::Datum {
@@ -80,13 +91,7 @@ pub(crate) fn declare(call: Call, of_texts: bool) -> pg_sys::Datum {
     if list.is_null() {
         return pg_sys::Datum::from(0);
     }
-    let measures = [
-        element(c"jaccard", measure_number(Measure::Jaccard).into()),
-        element(c"cosine", measure_number(Measure::Cosine).into()),
-        element(c"dice", measure_number(Measure::Dice).into()),
-        element(c"overlap", measure_number(Measure::Overlap).into()),
-        element(c"containment", measure_number(Measure::Containment).into()),
-    ];
+    let measures = measures();
     let repeats = [
         element(c"auto", -1),
         element(c"true", 1),
