@@ -24,6 +24,12 @@ CREATE FUNCTION near_join_selectivity(internal, oid, internal, smallint, interna
 COMMENT ON FUNCTION near_join_selectivity(internal, oid, internal, smallint, internal) IS
     'which share of pairs of rows is near';
 
+CREATE FUNCTION near_support(internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'neardup_near_support'
+    LANGUAGE c STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION near_support(internal) IS
+    'tells the planner what a comparison costs, by the lengths of the values';
+
 CREATE FUNCTION minhash_in_ball(value minhash_sketch, ball minhash_ball) RETURNS bool
     AS 'MODULE_PATHNAME', 'neardup_minhash_in_ball'
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2;

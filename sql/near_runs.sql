@@ -9,13 +9,13 @@ COMMENT ON FUNCTION runs(text, int, text) IS
 
 CREATE FUNCTION text_shares_run(value text, query text_runs) RETURNS bool
     AS 'MODULE_PATHNAME', 'neardup_text_shares_run'
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000 SUPPORT near_support;
 COMMENT ON FUNCTION text_shares_run(text, text_runs) IS
     'whether a text has a run in common with that of a query';
 
 CREATE FUNCTION text_runs_shared(query text_runs, value text) RETURNS bool
     AS 'MODULE_PATHNAME', 'neardup_text_runs_shared'
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000 SUPPORT near_support;
 COMMENT ON FUNCTION text_runs_shared(text_runs, text) IS
     'whether the text of a query has a run in common with a text';
 

@@ -7,11 +7,12 @@ CREATE FUNCTION near(
     shingle int DEFAULT NULL,
     multiset bool DEFAULT NULL,
     tokenizer text DEFAULT NULL,
-    method text DEFAULT 'jaccard'
+    method text DEFAULT 'jaccard',
+    direction text DEFAULT 'row'
 ) RETURNS text_ball
     AS 'MODULE_PATHNAME', 'neardup_near_set_text'
     LANGUAGE c IMMUTABLE PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION near(text, float8, int, bool, text, text) IS
+COMMENT ON FUNCTION near(text, float8, int, bool, text, text, text) IS
     'all texts at least so similar to this one, as near_duplicates compares them by the same arguments: WHERE body <@ near(...)';
 
 CREATE FUNCTION near(
@@ -19,11 +20,12 @@ CREATE FUNCTION near(
     similarity float8 DEFAULT 0.8,
     shingle int DEFAULT NULL,
     multiset bool DEFAULT NULL,
-    method text DEFAULT 'jaccard'
+    method text DEFAULT 'jaccard',
+    direction text DEFAULT 'row'
 ) RETURNS text_ball
     AS 'MODULE_PATHNAME', 'neardup_near_set_tokens'
     LANGUAGE c IMMUTABLE PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION near(text[], float8, int, bool, text) IS
+COMMENT ON FUNCTION near(text[], float8, int, bool, text, text) IS
     'all arrays of words at least so similar to this one: WHERE words <@ near(...)';
 
 CREATE FUNCTION near(
@@ -31,11 +33,12 @@ CREATE FUNCTION near(
     similarity float8 DEFAULT 0.8,
     shingle int DEFAULT NULL,
     multiset bool DEFAULT NULL,
-    method text DEFAULT 'jaccard'
+    method text DEFAULT 'jaccard',
+    direction text DEFAULT 'row'
 ) RETURNS text_ball
     AS 'MODULE_PATHNAME', 'neardup_near_set_lexemes'
     LANGUAGE c IMMUTABLE PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION near(tsvector, float8, int, bool, text) IS
+COMMENT ON FUNCTION near(tsvector, float8, int, bool, text, text) IS
     'all tsvectors at least so similar to this one: WHERE lexemes <@ near(...)';
 
 CREATE FUNCTION near(
@@ -43,46 +46,47 @@ CREATE FUNCTION near(
     similarity float8 DEFAULT 0.8,
     shingle int DEFAULT NULL,
     multiset bool DEFAULT NULL,
-    method text DEFAULT 'jaccard'
+    method text DEFAULT 'jaccard',
+    direction text DEFAULT 'row'
 ) RETURNS text_ball
     AS 'MODULE_PATHNAME', 'neardup_near_set_numbers'
     LANGUAGE c IMMUTABLE PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION near(bigint[], float8, int, bool, text) IS
+COMMENT ON FUNCTION near(bigint[], float8, int, bool, text, text) IS
     'all arrays of numbers, such as shingles, at least so similar to this one: WHERE numbers <@ near(...)';
 
 CREATE FUNCTION near_similarity(value text, ball text_ball) RETURNS float8
     AS 'MODULE_PATHNAME', 'neardup_near_similarity_text'
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000 SUPPORT near_support;
 COMMENT ON FUNCTION near_similarity(text, text_ball) IS
     'how similar a text is to the middle of a ball, to the last bit as near_duplicates says it';
 
 CREATE FUNCTION near_similarity(value tsvector, ball text_ball) RETURNS float8
     AS 'MODULE_PATHNAME', 'neardup_near_similarity_lexemes'
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000 SUPPORT near_support;
 COMMENT ON FUNCTION near_similarity(tsvector, text_ball) IS
     'how similar a tsvector is to the middle of a ball, to the last bit as near_duplicates says it';
 
 CREATE FUNCTION near_similarity(value anyarray, ball text_ball) RETURNS float8
     AS 'MODULE_PATHNAME', 'neardup_near_similarity_array'
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000 SUPPORT near_support;
 COMMENT ON FUNCTION near_similarity(anyarray, text_ball) IS
     'how similar an array is to the middle of a ball, to the last bit as near_duplicates says it';
 
 CREATE FUNCTION text_in_ball(value text, ball text_ball) RETURNS bool
     AS 'MODULE_PATHNAME', 'neardup_text_in_ball'
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000 SUPPORT near_support;
 COMMENT ON FUNCTION text_in_ball(text, text_ball) IS
     'whether a value is in a ball';
 
 CREATE FUNCTION text_ball_contains(ball text_ball, value text) RETURNS bool
     AS 'MODULE_PATHNAME', 'neardup_text_ball_contains'
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000 SUPPORT near_support;
 COMMENT ON FUNCTION text_ball_contains(text_ball, text) IS
     'whether a ball contains a value';
 
 CREATE FUNCTION text_ball_distance(value text, ball text_ball) RETURNS float8
     AS 'MODULE_PATHNAME', 'neardup_text_ball_distance_text'
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000 SUPPORT near_support;
 COMMENT ON FUNCTION text_ball_distance(text, text_ball) IS
     '1 minus the similarity to the middle of a ball; Infinity outside of the ball';
 
@@ -115,19 +119,19 @@ COMMENT ON OPERATOR <-> (text, text_ball) IS 'distance to the middle of the ball
 
 CREATE FUNCTION lexemes_in_ball(value tsvector, ball text_ball) RETURNS bool
     AS 'MODULE_PATHNAME', 'neardup_lexemes_in_ball'
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000 SUPPORT near_support;
 COMMENT ON FUNCTION lexemes_in_ball(tsvector, text_ball) IS
     'whether a value is in a ball';
 
 CREATE FUNCTION text_ball_contains(ball text_ball, value tsvector) RETURNS bool
     AS 'MODULE_PATHNAME', 'neardup_text_ball_contains_lexemes'
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000 SUPPORT near_support;
 COMMENT ON FUNCTION text_ball_contains(text_ball, tsvector) IS
     'whether a ball contains a value';
 
 CREATE FUNCTION text_ball_distance(value tsvector, ball text_ball) RETURNS float8
     AS 'MODULE_PATHNAME', 'neardup_text_ball_distance_lexemes'
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000 SUPPORT near_support;
 COMMENT ON FUNCTION text_ball_distance(tsvector, text_ball) IS
     '1 minus the similarity to the middle of a ball; Infinity outside of the ball';
 
@@ -160,19 +164,19 @@ COMMENT ON OPERATOR <-> (tsvector, text_ball) IS 'distance to the middle of the 
 
 CREATE FUNCTION array_in_ball(value anyarray, ball text_ball) RETURNS bool
     AS 'MODULE_PATHNAME', 'neardup_array_in_ball'
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000 SUPPORT near_support;
 COMMENT ON FUNCTION array_in_ball(anyarray, text_ball) IS
     'whether a value is in a ball';
 
 CREATE FUNCTION text_ball_contains(ball text_ball, value anyarray) RETURNS bool
     AS 'MODULE_PATHNAME', 'neardup_text_ball_contains_array'
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000 SUPPORT near_support;
 COMMENT ON FUNCTION text_ball_contains(text_ball, anyarray) IS
     'whether a ball contains a value';
 
 CREATE FUNCTION text_ball_distance(value anyarray, ball text_ball) RETURNS float8
     AS 'MODULE_PATHNAME', 'neardup_text_ball_distance_array'
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000 SUPPORT near_support;
 COMMENT ON FUNCTION text_ball_distance(anyarray, text_ball) IS
     '1 minus the similarity to the middle of a ball; Infinity outside of the ball';
 

@@ -247,3 +247,50 @@ fn one_pair_of_each_row() {
         assert!(found.len() <= 2 * rows(&all).len(), "{} pairs", found.len());
     }
 }
+
+/// With a key for each row, the pairs are those of rows with equal keys, also for a caller that
+/// wants one pair of each row.
+#[test]
+fn pairs_of_rows_with_equal_keys() {
+    let texts = ["red crane", "blue quay north", "alone here", "red crane left", "nowhere else"];
+    let all: Vec<&str> = (0..300).map(|n| texts[n % 3]).chain((0..200).map(|n| texts[n * 3 % 5])).collect();
+    let sets = Sets::of_words(Measure::Jaccard, 0.6).unwrap();
+    let executor = PlainThreads(2);
+    let files = neardup_core::files::MemoryFiles;
+    let pairs = |keys: Option<&[u64]>, by_right: bool, skip: bool| -> Vec<[u32; 2]> {
+        let (mut corpus, mut quiet) = (Corpus::of_texts(&all).split(Some(300)), Quiet);
+        let resources = Resources { files: &files, budget: 1 << 30, executor: &executor };
+        let mut pairs = sets.pairs(&mut Reading::new(&mut corpus, &mut quiet, resources)).unwrap();
+        if let Some(keys) = keys {
+            pairs = pairs.with_keys(keys.to_vec(), &executor).unwrap();
+        }
+        if by_right {
+            pairs = pairs.by_right();
+        }
+        let mut found = Vec::new();
+        while let Some(pair) = pairs.next(&executor).unwrap() {
+            found.push([pair.left, pair.right]);
+            if skip {
+                pairs.skip_row();
+            }
+        }
+        found
+    };
+    let every = pairs(None, false, false);
+    for different in [1, 2, 7, 100, u64::MAX] {
+        let rows = 0..all.len() as u64;
+        let keys: Vec<u64> =
+            rows.map(|row| (row.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20) % different).collect();
+        let mut expected = every.clone();
+        expected.retain(|pair| keys[pair[0] as usize] == keys[pair[1] as usize]);
+        expected.sort_unstable();
+        for by_right in [false, true] {
+            let mut found = pairs(Some(&keys), by_right, false);
+            found.sort_unstable();
+            assert_eq!(found, expected, "{different} keys, {by_right}");
+            let side = usize::from(by_right);
+            let rows = |pairs: &[[u32; 2]]| -> HashSet<u32> { pairs.iter().map(|pair| pair[side]).collect() };
+            assert_eq!(rows(&pairs(Some(&keys), by_right, true)), rows(&expected));
+        }
+    }
+}

@@ -26,8 +26,14 @@ use neardup_core::verify::measure::Measure;
 use neardup_core::verify::predicate::Predicate;
 use proptest::prelude::*;
 
-const MEASURES: [Measure; 5] =
-    [Measure::Jaccard, Measure::Cosine, Measure::Dice, Measure::Overlap, Measure::Containment];
+const MEASURES: [Measure; 6] = [
+    Measure::Jaccard,
+    Measure::Cosine,
+    Measure::Dice,
+    Measure::Overlap,
+    Measure::Containment,
+    Measure::Coverage,
+];
 
 /// A row as an index has it, beside the lists.
 struct Row {

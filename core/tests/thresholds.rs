@@ -95,7 +95,7 @@ fn similarity(measure: Measure, shared: u32, x: usize, y: usize) -> f64 {
         Measure::Cosine => shared / (x * y).sqrt(),
         Measure::Dice => 2.0 * shared / (x + y),
         Measure::Overlap => shared / x.min(y),
-        Measure::Containment => unreachable!("a measure between two tables"),
+        Measure::Containment | Measure::Coverage => unreachable!("a measure between two tables"),
     }
 }
 

@@ -10,6 +10,7 @@ mod index;
 mod into;
 mod jobs;
 mod near_join;
+mod planner;
 mod procedure;
 mod query;
 pub(crate) mod read;
@@ -64,4 +65,5 @@ pub extern "C-unwind" fn _PG_init() {
     explaining::define();
     index::define();
     near_join::define();
+    planner::threshold::define();
 }

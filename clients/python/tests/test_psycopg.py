@@ -62,6 +62,10 @@ def test_balls_of_documents(docs: psycopg.Connection) -> None:
         ("near('a', tokenizer => 'chars')", TextBall("a", kind="chars")),
         ("near(ARRAY['a', ''], method => 'cosine')", TextBall(["a", ""], method="cosine")),
         ("near(ARRAY[1], 0.5, 2)", TextBall([1], 0.5, shingle=2)),
+        (
+            "near('a', method => 'containment', direction => 'query')",
+            TextBall("a", method="containment_of_query"),
+        ),
         ("near('b a'::tsvector)", TextBall(["a", "b"], kind="lexemes")),
     ]:
         assert docs.execute(f"SELECT {call}".encode()).fetchone() == (ball,), call

@@ -64,6 +64,7 @@ TEXT_BYTES = bytes([2, 1, 1, 1, 1, 0, 0, 0]) + struct.pack("<d", 0.8) + b'a "b"\
         (TextBall("a:b", 1e-7, shingle=5, method="dice"), '<dice:words:k5:set:0.0000001:"a:b">'),
         (TextBall(["a", "", "b,"], 0.5, multiset=False), '<jaccard:tokens:k1:set:0.5:["a","","b,"]>'),
         (TextBall([], kind="lexemes", method="containment"), "<containment:lexemes:k1:multiset:0.8:[]>"),
+        (TextBall("a", method="containment_of_query"), '<containment_of_query:words:k1:multiset:0.8:"a">'),
         (TextBall([-(2**63), 7], method="cosine"), f"<cosine:numbers:k1:multiset:0.8:[{-(2**63)},7]>"),
     ],
 )

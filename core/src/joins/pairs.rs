@@ -8,7 +8,7 @@ use super::sets::Algorithm;
 use super::sets::set_join::SetJoin;
 use super::{Counts, RecordJoin, RecordPair, SelfJoin};
 use crate::error::Result;
-use crate::executor::Executor;
+use crate::executor::{self, Executor};
 use crate::features::sets::order::Ordered;
 use crate::features::sets::records::Members;
 use crate::memory;
@@ -62,6 +62,11 @@ pub struct Pairs {
     /// Set if all pairs of a row of the right record come one after the other, and not all pairs of
     /// a row of the left record.
     by_right: bool,
+    /// The key of each row, if only rows with equal keys form pairs. The rows of each record are in
+    /// the order of their keys then.
+    keys: Vec<u64>,
+    /// The number of rows that may be looked at for their keys before [`Pairs::advance`] is called.
+    left_to_look: usize,
     given: u64,
 }
 
@@ -110,6 +115,8 @@ impl Pairs {
             current: None,
             at: (0, 0),
             by_right: false,
+            keys: Vec::new(),
+            left_to_look: Self::LOOKS,
             given: 0,
         }
     }
@@ -138,6 +145,19 @@ impl Pairs {
     #[must_use]
     pub fn by_right(self) -> Self {
         Self { by_right: self.right.is_some(), ..self }
+    }
+
+    /// Leaves out the pairs of rows with different keys. There must be two tables, and a key for
+    /// each row. The pairs of two records take as long as the rows with equal keys that they have,
+    /// and not as all pairs of their rows.
+    pub fn with_keys(mut self, keys: Vec<u64>, executor: &dyn Executor) -> Result<Self> {
+        let mut state = (self.left, self.right);
+        executor::one(executor, &mut state, |(left, right), stop| {
+            let mut members = [left].into_iter().chain(right);
+            members.try_for_each(|members| members.sort_each(&keys, stop))
+        })?;
+        (self.left, self.right) = state;
+        Ok(Self { keys, ..self })
     }
 
     /// Leaves out what remains of the pairs of the row whose pair [`Pairs::take`] returned last,
@@ -178,6 +198,9 @@ impl Pairs {
         loop {
             if let Some(pair) = self.take_current() {
                 return Some(pair);
+            }
+            if self.current.is_some() {
+                return None;
             }
             if let Some(&record) = self.equal.get(self.next_equal) {
                 let similarity = self.equal_similarity(self.next_equal);
@@ -241,6 +264,9 @@ impl Pairs {
         }
     }
 
+    /// After looking at this many rows for their keys, the caller can check for interrupts.
+    const LOOKS: usize = 1 << 16;
+
     /// How many pairs of records [`Pairs::coming`] looks ahead.
     const AHEAD: usize = 8;
 
@@ -261,7 +287,10 @@ impl Pairs {
         let rights = self.right.as_ref().unwrap_or(&self.left).rows(right as usize);
         let same = self.right.is_none() && left == right;
         let (firsts, seconds) = if self.by_right { (rights, lefts) } else { (lefts, rights) };
-        if self.at.1 >= seconds.len() {
+        if !self.keys.is_empty() {
+            let looked = find_equal_keys(&self.keys, [firsts, seconds], &mut self.at, self.left_to_look);
+            self.left_to_look = self.left_to_look.checked_sub(looked)?;
+        } else if self.at.1 >= seconds.len() {
             let next = self.at.0 + 1;
             self.at = (next, if same { next + 1 } else { 0 });
         }
@@ -277,6 +306,11 @@ impl Pairs {
 
     /// Joins another batch, which may be empty. Returns false when the join is done.
     pub fn advance(&mut self, executor: &dyn Executor) -> Result<bool> {
+        self.left_to_look = Self::LOOKS;
+        if self.current.is_some() {
+            executor.check_interrupts()?;
+            return Ok(true);
+        }
         self.before = self.join.progress();
         self.next_in_batch = 0;
         let batch = self.join.next_batch(executor)?;
@@ -312,6 +346,35 @@ impl Pairs {
             + self.right.as_ref().map_or(0, Members::bytes)
             + memory::bytes(&self.equal)
             + memory::bytes(&self.similarities)
+            + memory::bytes(&self.keys)
             + memory::bytes(&self.batch)
     }
+}
+
+/// Goes on to the next positions, from the present ones on, of rows with equal keys, or to the end
+/// of the first rows. Returns how many rows were looked at, and stops after `most` of them. Both
+/// lists are in the order of their keys.
+fn find_equal_keys(
+    keys: &[u64],
+    [firsts, seconds]: [&[u32]; 2],
+    at: &mut (usize, usize),
+    most: usize,
+) -> usize {
+    let key = |row: u32| keys[row as usize];
+    let mut looked = 0;
+    while let Some(wanted) = firsts.get(at.0).map(|&row| key(row)) {
+        let found = seconds.get(at.1).map(|&row| key(row));
+        if found == Some(wanted) || looked > most {
+            break;
+        }
+        looked += 1;
+        // Only the first one of the second rows may have a smaller key.
+        if found.is_none_or(|found| found > wanted) {
+            at.0 += 1;
+        }
+        if let Some(&row) = firsts.get(at.0) {
+            at.1 = seconds.partition_point(|&other| key(other) < key(row));
+        }
+    }
+    looked
 }

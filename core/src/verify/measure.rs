@@ -35,9 +35,17 @@ pub enum Measure {
     Overlap,
     /// The share of the left set that the right one contains: |x∩y| / |x|.
     Containment,
+    /// The share of the right set that the left one contains: |x∩y| / |y|. It is containment in the
+    /// other direction.
+    Coverage,
 }
 
 impl Measure {
+    /// Reports whether it does not matter which of two sets is the left one.
+    pub fn is_symmetric(self) -> bool {
+        !matches!(self, Self::Containment | Self::Coverage)
+    }
+
     /// Returns the similarity, 0 to 1, of a left and a right set that share `shared` tokens; 0 if a
     /// set is empty. It never falls when `shared` grows, and never grows when a set grows.
     ///
@@ -53,6 +61,7 @@ impl Measure {
             Self::Dice => (x + y) / 2.0,
             Self::Overlap => x.min(y),
             Self::Containment => x,
+            Self::Coverage => y,
         };
         if shared == 0 { 0.0 } else { o / divisor }
     }
@@ -67,6 +76,7 @@ impl Measure {
             Self::Dice => t / 2.0 * (x + y),
             Self::Overlap => t * x.min(y),
             Self::Containment => t * x,
+            Self::Coverage => t * y,
         }
     }
 }
@@ -88,6 +98,7 @@ mod tests {
     fn similarities_are_single_divisions() {
         assert_eq!(Measure::Jaccard.similarity(4, 5, 5), 4.0 / 6.0);
         assert_eq!(Measure::Containment.similarity(3, 4, 6), 0.75);
+        assert_eq!(Measure::Coverage.similarity(3, 4, 6), 0.5);
         assert_eq!(Measure::Overlap.similarity(3, 6, 4), 0.75);
         assert_eq!(Measure::Jaccard.similarity(0, 0, 0), 0.0);
     }

@@ -68,7 +68,10 @@ impl Predicate {
     /// Reports whether it does not matter which of two sets is the left one.
     #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn is_symmetric(&self) -> bool {
-        !matches!(self, Self::Sets(SetPredicate { measure: Measure::Containment, .. }))
+        match self {
+            Self::Sets(sets) => sets.measure.is_symmetric(),
+            Self::Grams(_) => true,
+        }
     }
 
     /// Accepts pairs whose similarity by `measure` is at least `threshold`, which is in (0, 1].
@@ -223,8 +226,14 @@ impl Predicate {
 mod tests {
     use super::*;
 
-    const MEASURES: [Measure; 5] =
-        [Measure::Jaccard, Measure::Cosine, Measure::Dice, Measure::Overlap, Measure::Containment];
+    const MEASURES: [Measure; 6] = [
+        Measure::Jaccard,
+        Measure::Cosine,
+        Measure::Dice,
+        Measure::Overlap,
+        Measure::Containment,
+        Measure::Coverage,
+    ];
 
     #[test]
     fn ties_at_the_threshold_are_in() {
@@ -291,6 +300,7 @@ mod tests {
                     (Measure::Dice, ceil(percent * sum, 200)),
                     (Measure::Overlap, ceil(percent * u64::from(x.min(y)), 100)),
                     (Measure::Containment, ceil(percent * u64::from(x), 100)),
+                    (Measure::Coverage, ceil(percent * u64::from(y), 100)),
                 ];
                 for (measure, expected) in checks {
                     let found = Predicate::new(measure, t).unwrap().least_overlap(x, y);

@@ -3,15 +3,14 @@
 
 use pgrx::pg_sys::{self, Datum};
 
+use crate::pg::planner::call::BallCall;
+use crate::pg::planner::share::{Sample, USUAL};
+use crate::pg::planner::{price, short_query};
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::checks;
 use crate::pg::server::error::{Result, catch};
 use neardup_core::sketches::balls::{MinhashBall, SimhashBall};
 use neardup_core::sketches::wire::{Minhash, Simhash};
-
-/// The assumed share of rows that a search finds if there are no statistics: near duplicates are
-/// few.
-pub(crate) const USUAL_SHARE: f64 = 0.0001;
 
 sql_function! {
     /// `near(minhash_sketch, similarity) → minhash_ball`
@@ -56,7 +55,11 @@ sql_function! {
         // its own.
         let share = unsafe {
             let collation = call.collation();
-            catch(|| server::generic_restriction_selectivity(root, operator, collation, arguments, relation, USUAL_SHARE))?
+            short_query::tell(root, arguments);
+            match Sample::of(root, operator, collation, arguments) {
+                Some(sample) => sample.of_pairs(),
+                None => catch(|| server::generic_restriction_selectivity(root, operator, collation, arguments, relation, USUAL))?,
+            }
         };
         Ok(call.give(Some(share)))
     }
@@ -64,14 +67,55 @@ sql_function! {
 sql_function! {
     /// `near_join_selectivity(internal, oid, internal, smallint, internal) → float8`
     neardup_near_join_selectivity, pg_finfo_neardup_near_join_selectivity, |call| {
+        let operator: pg_sys::Oid = call.need(1, "the operator")?;
         let kind: i16 = call.need(3, "the kind of join")?;
-        let root = call.datum(0).map_or(std::ptr::null_mut(), Datum::cast_mut_ptr);
-        let join = call.datum(4).map_or(std::ptr::null_mut(), Datum::cast_mut_ptr);
+        let pointer = |n| call.datum(n).map_or(std::ptr::null_mut(), Datum::cast_mut_ptr::<std::ffi::c_void>);
+        let (root, arguments, join) = (pointer(0).cast(), pointer(2).cast(), pointer(4).cast());
         let is_exists = [pg_sys::JoinType::JOIN_SEMI, pg_sys::JoinType::JOIN_ANTI].contains(&(kind as u32));
         // SAFETY: the planner passes the arguments that it would pass to a selectivity function of
         // its own.
-        let inner = if is_exists { unsafe { inner_rows(root, join) } } else { None };
-        Ok(call.give(Some(inner.map_or(USUAL_SHARE, usual_share_with_match))))
+        let share = unsafe {
+            let sample = Sample::of(root, operator, call.collation(), arguments);
+            let inner = if is_exists { inner_rows(root, join).map(usual_share_with_match) } else { None };
+            match (sample, inner) {
+                (Some(sample), Some(usual)) => sample.of_matched(row_is_outer(root, join, arguments), usual),
+                (None, Some(usual)) => usual,
+                (Some(sample), None) => sample.of_pairs(),
+                (None, None) => USUAL,
+            }
+        };
+        Ok(call.give(Some(share)))
+    }
+}
+
+/// Reports whether the value of a row is of the outer side of a semi join or an anti join.
+///
+/// # Safety
+/// The state of the planner, a join that it plans, and the arguments of its condition.
+unsafe fn row_is_outer(
+    root: *mut pg_sys::PlannerInfo,
+    join: *mut pg_sys::SpecialJoinInfo,
+    arguments: *mut pg_sys::List,
+) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe {
+        BallCall::of(arguments).is_some_and(|condition| {
+            let relations = pg_sys::pull_varnos(root, condition.row);
+            !pg_sys::bms_overlap(relations, (*join).syn_righthand)
+        })
+    }
+}
+
+sql_function! {
+    /// `near_support(internal) → internal`
+    neardup_near_support, pg_finfo_neardup_near_support, |call| {
+        let Some(request) = call.datum(0) else { return Ok(call.give::<i32>(None)) };
+        let node: *mut pg_sys::Node = request.cast_mut_ptr();
+        // SAFETY: the planner's requests are nodes, and each has the structure that its tag names.
+        let is_answered = unsafe {
+            (*node).type_ == pg_sys::NodeTag::T_SupportRequestCost && price::answer(node.cast())
+        };
+        Ok(Datum::from(if is_answered { node } else { std::ptr::null_mut() }))
     }
 }
 
@@ -79,7 +123,7 @@ sql_function! {
 /// EXISTS. It is at most half, which the planner itself assumes if it knows nothing: with more, it
 /// would expect no rows of NOT EXISTS.
 fn usual_share_with_match(inner: f64) -> f64 {
-    (USUAL_SHARE * inner).min(0.5)
+    (USUAL * inner).min(0.5)
 }
 
 /// Returns the number of rows that the planner expects of the inner side of a semi join or an anti

@@ -28,9 +28,12 @@ use neardup_core::verify::measure::Measure;
 
 /// The default similarity.
 const SIMILARITY: f64 = 0.8;
+/// The directions of containment: the share of the text of a row, or of the query.
+const ROW: &str = "row";
+const QUERY: &str = "query";
 
 sql_function! {
-    /// `near(text, similarity, shingle, multiset, tokenizer, method) → text_ball`
+    /// `near(text, similarity, shingle, multiset, tokenizer, method, direction) → text_ball`
     neardup_near_set_text, pg_finfo_neardup_near_set_text, within Arguments, |call| {
         refuse_sketch(call)?;
         if call.name(5)?.as_deref() == Some(edit_ball::METHOD) {
@@ -41,15 +44,15 @@ sql_function! {
     }
 }
 sql_function! {
-    /// `near(text[], similarity, shingle, multiset, method) → text_ball`
+    /// `near(text[], similarity, shingle, multiset, method, direction) → text_ball`
     neardup_near_set_tokens, pg_finfo_neardup_near_set_tokens, within Arguments, |call| near(call, Kind::Tokens, Tokenizer::Words, Origin::Tokens, 4)
 }
 sql_function! {
-    /// `near(tsvector, similarity, shingle, multiset, method) → text_ball`
+    /// `near(tsvector, similarity, shingle, multiset, method, direction) → text_ball`
     neardup_near_set_lexemes, pg_finfo_neardup_near_set_lexemes, within Arguments, |call| near(call, Kind::Vector, Tokenizer::Words, Origin::Lexemes, 4)
 }
 sql_function! {
-    /// `near(bigint[], similarity, shingle, multiset, method) → text_ball`
+    /// `near(bigint[], similarity, shingle, multiset, method, direction) → text_ball`
     neardup_near_set_numbers, pg_finfo_neardup_near_set_numbers, within Arguments, |call| near(call, Kind::Numbers, Tokenizer::Words, Origin::Numbers, 4)
 }
 
@@ -122,7 +125,8 @@ sql_function! {
 }
 
 /// Makes the ball around the document in argument 0. The similarity is argument 1; the shingle
-/// length and the flag for repeats follow it; the measure is argument `method`.
+/// length and the flag for repeats follow it; the measure is argument `method`, and its direction the
+/// next one.
 fn near(call: Call, kind: Kind, tokenizer: Tokenizer, origin: Origin, method: usize) -> Result<Datum> {
     let Some(document) = document_of(call, kind)? else { return Ok(call.give::<i32>(None)) };
     let least = least(call, "Texts that share four fifths of their words: near('some text', 0.8)")?;
@@ -143,6 +147,7 @@ fn near_by_edits(call: Call) -> Result<Datum> {
         ("shingle", call.get::<i32>(2).is_some()),
         ("multiset", call.get::<bool>(3).is_some()),
         ("tokenizer", call.name(4)?.is_some()),
+        ("direction", call.name(6)?.is_some_and(|direction| direction != ROW)),
     ];
     if let Some((name, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
         let message = format!("method edit compares characters and has no argument {name}");
@@ -163,11 +168,30 @@ fn give(ball: &[u8]) -> Result<Datum> {
 }
 
 /// Returns the measure that argument `n` names, or the default measure of near_duplicates if the
-/// argument is NULL.
+/// argument is NULL, in the direction that the next argument names.
 fn measure(call: Call, n: usize) -> Result<Measure> {
     let name = call.name(n)?;
     let name = name.as_deref().unwrap_or("jaccard");
-    ball::measure_of_name(name).ok_or_else(|| {
+    let direction = call.name(n + 1)?;
+    let direction = direction.as_deref().unwrap_or(ROW);
+    const OF_QUERY: &str =
+        "Rows that contain the text: near('some text', 0.8, method => 'containment', direction => 'query')";
+    if ![ROW, QUERY].contains(&direction) {
+        let message = format!("direction must be row or query, not \"{direction}\"");
+        return Err(SqlError::parameter(message).hint(OF_QUERY));
+    }
+    let measure = ball::measure_of_name(name);
+    if direction == QUERY {
+        match measure {
+            Some(Measure::Containment | Measure::Coverage) => return Ok(Measure::Coverage),
+            Some(_) => {
+                let message = format!("method {name} has no direction, only containment has one");
+                return Err(SqlError::parameter(message).hint(OF_QUERY));
+            }
+            None => {}
+        }
+    }
+    measure.ok_or_else(|| {
         let hint = match name {
             "minhash" => "Of a sketch: near(minhash('some text'), 0.8)",
             "simhash" => "Of a sketch: near(simhash('some text'), 3)",
@@ -278,8 +302,7 @@ fn meet(call: Call, left: &[u8], right: &[u8]) -> Result<bool> {
     if similarity < b.similarity {
         return Ok(false);
     }
-    // All other measures are symmetric.
-    if a.parameters.measure != Measure::Containment {
+    if a.parameters.measure.is_symmetric() {
         return Ok(similarity >= a.similarity);
     }
     Ok(judge(left)?.similarity(&b.document()?, false)? >= a.similarity)

@@ -37,8 +37,16 @@ pub(super) struct NearClause {
     pub row_is_outer: bool,
 }
 
-/// Finds a condition that the batch join serves. Returns None if there is none, or if conditions
-/// that depend on no row have to be checked first.
+/// A condition `one = other` whose two values come from the two sides of a join and can be hashed.
+pub(super) struct KeyClause {
+    /// The condition, as the planner keeps it.
+    pub info: *mut pg_sys::RestrictInfo,
+    /// Set if its left value comes from the outer side.
+    pub left_is_outer: bool,
+}
+
+/// Finds the conditions that the batch join can be made by. Returns none if conditions that depend
+/// on no row have to be checked first.
 ///
 /// # Safety
 /// Nodes of the planner.
@@ -48,15 +56,15 @@ pub(super) unsafe fn find(
     [outer, inner]: [*mut pg_sys::RelOptInfo; 2],
     kind: JoinKind,
     conditions: *mut pg_sys::List,
-) -> Option<NearClause> {
+) -> Vec<NearClause> {
     // SAFETY: the caller's promise; a list of conditions.
     unsafe {
         let conditions = PgList::<pg_sys::RestrictInfo>::from_pg(conditions);
         if conditions.iter_ptr().any(|info| (*info).pseudoconstant) {
-            return None;
+            return Vec::new();
         }
         let sides = [(*outer).relids, (*inner).relids];
-        conditions.iter_ptr().find_map(|info| {
+        let served = conditions.iter_ptr().filter_map(|info| {
             if kind.has_null_rows() && is_filter(info, joined) {
                 return None;
             }
@@ -86,7 +94,41 @@ pub(super) unsafe fn find(
             }
             let ball = around_placeholder(ball)?;
             Some(NearClause { info, row, document, ball, row_is_outer })
-        })
+        });
+        served.collect()
+    }
+}
+
+/// Finds the equalities of a join that can be a part of the batch's key.
+///
+/// # Safety
+/// Nodes of the planner.
+pub(super) unsafe fn keys(
+    joined: *mut pg_sys::RelOptInfo,
+    [outer, inner]: [*mut pg_sys::RelOptInfo; 2],
+    kind: JoinKind,
+    conditions: *mut pg_sys::List,
+) -> Vec<KeyClause> {
+    // SAFETY: the caller's promise; a list of conditions.
+    unsafe {
+        let sides = [(*outer).relids, (*inner).relids];
+        let hashed = PgList::<pg_sys::RestrictInfo>::from_pg(conditions);
+        let hashed = hashed.iter_ptr().filter_map(|info| {
+            if !(*info).can_join
+                || (*info).hashjoinoperator == pg_sys::InvalidOid
+                || kind.has_null_rows() && is_filter(info, joined)
+                || !pg_sys::restriction_is_securely_promotable(info, joined)
+            {
+                return None;
+            }
+            let is_of = |[left, right]: [pg_sys::Relids; 2]| {
+                pg_sys::bms_is_subset((*info).left_relids, left)
+                    && pg_sys::bms_is_subset((*info).right_relids, right)
+            };
+            let left_is_outer = is_of(sides);
+            (left_is_outer || is_of([sides[1], sides[0]])).then_some(KeyClause { info, left_is_outer })
+        });
+        hashed.collect()
     }
 }
 

@@ -3,13 +3,15 @@
 //! and EXISTS are made of the same pairs, by noting which rows have had a match.
 //!
 //! [`clause`] finds the condition in a join of a [`join_kind`], [`path`] offers the batch join to
-//! the planner, which compares its cost with that of loops and of searches by an index, and
+//! the planner, which compares its [`cost`] with that of loops and of searches by an index, and
 //! [`node`] is the executor's node, with its [`state`]. [`sides`] reads both sides, and [`work`]
-//! joins them.
+//! joins them. Equalities of the join are a part of the [`key`].
 
 mod clause;
 mod columns;
+mod cost;
 mod join_kind;
+mod key;
 mod methods;
 mod node;
 mod path;

@@ -1,10 +1,12 @@
 //! The executor's node of a batch join.
 
-use std::ffi::{CStr, c_int};
+use std::ffi::{CStr, c_char, c_int};
+use std::ptr;
 
-use pgrx::{PgMemoryContexts, pg_sys};
+use pgrx::{PgList, PgMemoryContexts, pg_sys};
 
 use super::join_kind::JoinKind;
+use super::key;
 use super::methods::{Methods, NAME};
 use super::row_identity::shown;
 use super::state::{NearJoin, holds};
@@ -61,6 +63,9 @@ const BALL: i32 = 2;
 const CONDITION: i32 = 3;
 const OTHERS: i32 = 4;
 const FILTERS: i32 = 5;
+const KEYS: i32 = 6;
+/// The place of the first key among the numbers of a plan.
+const FIRST_KEY: i32 = 3;
 
 /// Makes the node of a plan.
 pub(super) unsafe extern "C-unwind" fn create(_plan: *mut pg_sys::CustomScan) -> *mut pg_sys::Node {
@@ -91,7 +96,10 @@ unsafe extern "C-unwind" fn begin(
             let expression = |n| pg_sys::list_nth((*plan).custom_exprs, n).cast::<pg_sys::Expr>();
             (*node).kind = Kind::of(pg_sys::exprType(expression(0).cast()));
             (*node).ball = catch(|| ExecInitExpr(expression(BALL), parent))?;
-            (*node).others = catch(|| ExecInitQual(expression(OTHERS).cast(), parent))?;
+            // Rows may have equal hashes and unequal keys.
+            let keys = pg_sys::list_copy(expression(KEYS).cast());
+            let others = pg_sys::list_concat(keys, expression(OTHERS).cast());
+            (*node).others = catch(|| ExecInitQual(others, parent))?;
             (*node).filters = catch(|| ExecInitQual(expression(FILTERS).cast(), parent))?;
             let number = |n| pg_sys::list_nth_int((*plan).custom_private, n);
             (*node).join = JoinKind::numbered(number(0))?;
@@ -110,6 +118,10 @@ unsafe extern "C-unwind" fn begin(
                 (*node).before[side] = columns;
                 columns += (*descriptor).natts as usize;
                 (*node).documents[side] = catch(|| ExecInitExpr(expression(side as i32), parent))?;
+            }
+            let keys = PgList::<pg_sys::OpExpr>::from_pg(expression(KEYS).cast());
+            for (key, n) in keys.iter_ptr().zip(FIRST_KEY..) {
+                key::begin(node, key, number(n) == 1)?;
             }
             // EXPLAIN shows the sides in this order. In an inner join both are alike.
             let first = if (*node).join == JoinKind::Inner { 0 } else { (*node).outer };
@@ -138,14 +150,19 @@ unsafe fn next_row(node: *mut Node) -> Result<*mut pg_sys::TupleTableSlot> {
         let row = (*state).scan.ss.ss_ScanTupleSlot;
         while let Some(candidate) = work.next()? {
             (*state).show_kept(candidate.tuples)?;
-            if let Some(pair) = candidate.pair
-                && !(holds((*state).others, state)? && work.note(pair))
-            {
-                continue;
+            if let Some(pair) = candidate.pair {
+                if !holds((*state).others, state)? {
+                    (*state).removed[0] += 1;
+                    continue;
+                }
+                if !work.note(pair) {
+                    continue;
+                }
             }
             if holds((*state).filters, state)? {
                 return Ok(row);
             }
+            (*state).removed[1] += 1;
         }
         pg_sys::ExecClearTuple(row);
         Ok(row)
@@ -178,8 +195,12 @@ unsafe fn begun<'a>(node: *mut Node) -> Result<&'a mut Work> {
 unsafe fn stop(node: *mut Node) {
     // SAFETY: the caller's promise; a work that this node made.
     unsafe {
-        if !(*node).work.is_null() {
-            drop((*(*node).work).take());
+        if !(*node).work.is_null()
+            && let Some(work) = (*(*node).work).take()
+        {
+            let state = &mut (*node).state;
+            state.candidates += work.candidates();
+            state.memory = state.memory.max(work.memory);
         }
     }
 }
@@ -257,11 +278,36 @@ unsafe extern "C-unwind" fn explain(
                 pg_sys::ExplainPropertyText(label.as_ptr(), text, state);
             };
             show(c"Near Cond", pg_sys::list_nth((*plan).custom_exprs, CONDITION).cast());
-            for (label, conditions) in [(c"Join Filter", OTHERS), (c"Filter", FILTERS)] {
+            let filters = [
+                (c"Key Cond", KEYS, None),
+                (c"Join Filter", OTHERS, Some((c"Rows Removed by Join Filter", 0))),
+                (c"Filter", FILTERS, Some((c"Rows Removed by Filter", 1))),
+            ];
+            let node: *mut Node = node.cast();
+            let instrument = (*node).state.scan.ss.ps.instrument;
+            let loops = if (*state).analyze && !instrument.is_null() { (*instrument).nloops } else { 0.0 };
+            let is_analyzed = loops > 0.0;
+            let count = |label: &CStr, unit: *const c_char, all: f64| {
+                pg_sys::ExplainPropertyInteger(label.as_ptr(), unit, all.round() as i64, state);
+            };
+            for (label, conditions, removed) in filters {
                 let conditions: *mut pg_sys::List = pg_sys::list_nth((*plan).custom_exprs, conditions).cast();
-                if !conditions.is_null() {
-                    show(label, pg_sys::make_ands_explicit(conditions).cast());
+                if conditions.is_null() {
+                    continue;
                 }
+                show(label, pg_sys::make_ands_explicit(conditions).cast());
+                if let Some((label, n)) = removed.filter(|_| is_analyzed) {
+                    count(label, ptr::null(), (*node).state.removed[n] as f64 / loops);
+                }
+            }
+            if is_analyzed {
+                let NearJoin { mut candidates, mut memory, .. } = (*node).state;
+                if let Some(work) = (*node).work.as_mut().and_then(|held| held.get()) {
+                    candidates += work.candidates();
+                    memory = memory.max(work.memory);
+                }
+                count(c"Candidates", ptr::null(), candidates as f64 / loops);
+                count(c"Memory", c"kB".as_ptr(), (memory as f64 / 1024.0).ceil());
             }
             Ok(())
         });

@@ -2,10 +2,11 @@
 
 use std::ptr;
 
-use pgrx::pg_sys;
+use pgrx::{PgList, pg_sys};
 
-use super::clause::{NearClause, find};
+use super::clause::NearClause;
 use super::columns::{all_columns, are_in_result, on_columns};
+use super::cost::{Join, Key};
 use super::join_kind::JoinKind;
 use super::methods::{Methods, NAME};
 use super::node;
@@ -57,8 +58,9 @@ unsafe extern "C-unwind" fn offer(
             return;
         }
         guard(|| {
-            if let Some(clause) = find(root, joined, [outer, inner], kind, conditions) {
-                add(joined, [outer, inner], kind, conditions, &clause);
+            let join = Join { root, joined, sides: [outer, inner], kind, conditions };
+            if let Some(key) = Key::of(&join) {
+                add(&join, &key);
             }
             Ok(())
         });
@@ -67,21 +69,10 @@ unsafe extern "C-unwind" fn offer(
 
 /// # Safety
 /// Nodes of the planner.
-unsafe fn add(
-    joined: *mut pg_sys::RelOptInfo,
-    [outer, inner]: [*mut pg_sys::RelOptInfo; 2],
-    kind: JoinKind,
-    conditions: *mut pg_sys::List,
-    clause: &NearClause,
-) {
-    /// What starting the join costs, in the planner's units.
-    const START: f64 = 100.0;
-    /// How many operators a document costs: as many as the comparison of two documents, the COST of
-    /// the functions of `<@`.
-    const OPERATORS: f64 = 1000.0;
+unsafe fn add(join: &Join, key: &Key) {
+    let &Join { joined, sides, kind, conditions, .. } = join;
     // SAFETY: the caller's promise; a new node whose unset fields are zero.
     unsafe {
-        let sides = if clause.row_is_outer { [outer, inner] } else { [inner, outer] };
         let paths = sides.map(|side| (*side).cheapest_total_path);
         // A side that needs values of the other one cannot be read as a whole.
         if paths.iter().any(|&path| path.is_null() || !(*path).param_info.is_null())
@@ -90,7 +81,6 @@ unsafe fn add(
             return;
         }
         let path: *mut pg_sys::CustomPath = pg_sys::palloc0(size_of::<pg_sys::CustomPath>()).cast();
-        let [rows, documents] = paths;
         let target = (*joined).reltarget;
         let base = &mut (*path).path;
         base.type_ = pg_sys::NodeTag::T_CustomPath;
@@ -98,23 +88,32 @@ unsafe fn add(
         base.parent = joined;
         base.pathtarget = target;
         base.rows = (*joined).rows;
-        base.startup_cost = START
-            + (*rows).total_cost
-            + (*documents).total_cost
-            + OPERATORS * pg_sys::cpu_operator_cost * ((*rows).rows + (*documents).rows)
-            + (*target).cost.startup;
-        base.total_cost = base.startup_cost + base.rows * (pg_sys::cpu_tuple_cost + (*target).cost.per_tuple);
+        let rows = paths.map(|path| (*path).rows);
+        let reading = paths.iter().map(|&path| (*path).total_cost).sum::<f64>() + (*target).cost.startup;
+        let giving = base.rows * (pg_sys::cpu_tuple_cost + (*target).cost.per_tuple);
+        let [startup, total] = key.costs(join, rows);
+        base.total_cost = key.against_loops(join, rows, reading + total + giving);
+        base.startup_cost = (reading + startup).min(base.total_cost);
         (*path).flags = pg_sys::CUSTOMPATH_SUPPORT_PROJECTION;
         (*path).methods = &raw const PATH.0;
-        for side in paths {
+        let NearClause { info, row, document, ball, row_is_outer } = key.clause;
+        for side in if row_is_outer { paths } else { [paths[1], paths[0]] } {
             (*path).custom_paths = pg_sys::lappend((*path).custom_paths, side.cast());
         }
-        let NearClause { info, row, document, ball, row_is_outer } = *clause;
-        let numbers = [kind.number(), i32::from(!row_is_outer)];
-        let numbers = numbers.into_iter().fold(ptr::null_mut(), |all, n| pg_sys::lappend_int(all, n));
-        for private in
-            [numbers.cast(), conditions.cast(), info.cast(), row.cast(), document.cast(), ball.cast()]
-        {
+        // Whether the left value of each key comes from the side of the rows.
+        let lefts = key.keys.iter().map(|key| i32::from(key.left_is_outer == row_is_outer));
+        let numbers = [kind.number(), i32::from(!row_is_outer)].into_iter().chain(lefts);
+        let numbers = numbers.fold(ptr::null_mut(), |all, n| pg_sys::lappend_int(all, n));
+        let keys = key.keys.iter().fold(ptr::null_mut(), |all, key| pg_sys::lappend(all, key.info.cast()));
+        for private in [
+            numbers.cast(),
+            conditions.cast(),
+            info.cast(),
+            row.cast(),
+            document.cast(),
+            ball.cast(),
+            keys.cast(),
+        ] {
             (*path).custom_private = pg_sys::lappend((*path).custom_private, private);
         }
         pg_sys::add_path(joined, path.cast());
@@ -144,23 +143,30 @@ unsafe extern "C-unwind" fn plan(
             (*plan).custom_scan_tlist = all_columns(sides, joined);
             let kind = JoinKind::numbered(pg_sys::list_nth_int(numbers, 0))?;
             let [others, filters] = conditions(private(1).cast(), info, kind, joined);
+            let keys = pg_sys::get_actual_clauses(private(6).cast());
+            let others = pg_sys::list_difference_ptr(others, keys);
             // The order is that of the constants in `node`. The other conditions are no qual of the
             // plan, as EXPLAIN would show their columns without the tables.
-            for expression in
-                [private(3), private(4), private(5), (*info).clause.cast(), others.cast(), filters.cast()]
-            {
+            let of_pair = [private(3), private(4), private(5), (*info).clause.cast()];
+            for expression in of_pair.into_iter().chain([others.cast(), filters.cast(), keys.cast()]) {
                 let expression = on_columns(expression.cast(), (*plan).custom_scan_tlist);
                 (*plan).custom_exprs = pg_sys::lappend((*plan).custom_exprs, expression.cast());
             }
             // Whether the rows of the inner side are wanted after their documents have been read.
             let inner = pg_sys::list_nth(sides, 1 - outer).cast();
             let is_wanted = !others.is_null()
+                || !keys.is_null()
                 || match kind {
                     JoinKind::Anti => false,
                     JoinKind::Semi => are_in_result(inner, joined),
                     _ => true,
                 };
-            (*plan).custom_private = pg_sys::lappend_int(pg_sys::list_copy(numbers), is_wanted.into());
+            let mut of_plan = pg_sys::list_truncate(pg_sys::list_copy(numbers), 2);
+            of_plan = pg_sys::lappend_int(of_plan, is_wanted.into());
+            for n in 2..PgList::<std::ffi::c_void>::from_pg(numbers).len() as i32 {
+                of_plan = pg_sys::lappend_int(of_plan, pg_sys::list_nth_int(numbers, n));
+            }
+            (*plan).custom_private = of_plan;
             (*plan).methods = &raw const PLAN.0;
             Ok(plan.cast())
         })

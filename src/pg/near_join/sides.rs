@@ -2,6 +2,7 @@
 
 use pgrx::{check_for_interrupts, pg_sys};
 
+use super::key;
 use super::state::{NearJoin, evaluate};
 use crate::pg::read::packed::source_document;
 use crate::pg::server::error::{Result, SqlError, catch};
@@ -31,6 +32,8 @@ pub(super) struct Sides {
     side: Side,
     /// The rows that were read. Of a side whose rows are not wanted they are empty.
     pub rows: [KeptRows<ServerFiles>; 2],
+    /// The hashes of the keys of all rows, if there are keys: first those of the first side.
+    pub keys: Vec<u64>,
     /// The sides of which each row's match will be noted.
     noted: [bool; 2],
     ended: bool,
@@ -46,7 +49,7 @@ impl Sides {
     /// A node that the server has initialized, and that outlives the reading.
     pub(super) unsafe fn new(node: *mut NearJoin, files: ServerFiles, kept: usize, noted: [bool; 2]) -> Self {
         let rows = [KeptRows::new(files, kept), KeptRows::new(files, kept)];
-        Self { node, side: Side::Left, rows, noted, ended: false, failed: None }
+        Self { node, side: Side::Left, rows, keys: Vec::new(), noted, ended: false, failed: None }
     }
 
     /// Reads the next row. Returns its number and its document, if it has one, or None after the
@@ -85,6 +88,13 @@ impl Sides {
             let context = (*node).scan.ss.ps.ps_ExprContext;
             pg_sys::MemoryContextReset((*context).ecxt_per_tuple_memory);
             (*node).show(side, slot)?;
+            if !(*node).keys.is_null() {
+                let key = key::hash(node, side)?;
+                memory::push(&mut self.keys, key.unwrap_or_default(), "reading rows of a join")?;
+                if key.is_none() {
+                    return Ok(Some((row, None)));
+                }
+            }
             let Some(value) = evaluate((*node).documents[side], node)? else { return Ok(Some((row, None))) };
             let before = pg_sys::CurrentMemoryContext;
             pg_sys::CurrentMemoryContext = (*context).ecxt_per_tuple_memory;
@@ -158,7 +168,7 @@ impl Documents for Sides {
             let rows = &self.rows[side];
             rows.bytes() + if self.noted[side] { RowSet::bytes_of(rows.len()) } else { 0 }
         };
-        of_side(0) + of_side(1)
+        of_side(0) + of_side(1) + memory::bytes(&self.keys)
     }
 
     fn order(&mut self, side: Side, _executor: &dyn Executor) -> CoreResult<Vec<u32>> {

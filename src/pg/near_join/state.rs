@@ -34,6 +34,8 @@ pub(super) struct NearJoin {
     pub outer: usize,
     /// The sides whose rows are wanted after their documents have been read.
     pub wanted: [bool; 2],
+    /// The equalities that are a part of the key, each a [`super::key::Key`], or null.
+    pub keys: *mut pg_sys::List,
     /// The other conditions that say which rows match, or null.
     pub others: *mut pg_sys::ExprState,
     /// The conditions on the rows of the join, or null.
@@ -42,6 +44,11 @@ pub(super) struct NearJoin {
     /// the side.
     pub slots: [*mut pg_sys::TupleTableSlot; 2],
     pub before: [usize; 2],
+    /// For EXPLAIN ANALYZE: the pairs of distinct documents that earlier scans compared, their
+    /// memory, and the rows that the other conditions and the filters removed.
+    pub candidates: u64,
+    pub memory: u64,
+    pub removed: [u64; 2],
 }
 
 impl NearJoin {

@@ -33,6 +33,10 @@ pub(super) struct Work {
     is_checked: bool,
     /// The pairs, until the last one has been seen.
     pairs: Option<Pairs>,
+    /// The pairs of distinct documents that were compared, once the last pair has been seen.
+    candidates: u64,
+    /// The most bytes that reading and comparing took.
+    pub memory: u64,
     executor: BackendExecutor,
     rows: [KeptRows<ServerFiles>; 2],
     /// The sides whose rows are wanted for the rows of the join.
@@ -78,9 +82,14 @@ impl Work {
         let budget = settings::memory() - 2 * kept;
         let resources = Resources { files: &files, budget, executor: &executor };
         let mut quiet = Quiet;
-        let pairs = method.pairs(&mut Reading::new(&mut sides, &mut quiet, resources));
-        let Sides { rows, failed, .. } = sides;
+        let mut reading = Reading::new(&mut sides, &mut quiet, resources);
+        let pairs = method.pairs(&mut reading);
+        let memory = reading.account.peak_memory;
+        let Sides { rows, keys, failed, .. } = sides;
         let mut pairs = pairs.map_err(|error| failed.unwrap_or_else(|| error.into()))?;
+        if !keys.is_empty() {
+            pairs = pairs.with_keys(keys, &executor)?;
+        }
         // The pairs of an outer row come one after the other, so that those after a match can be
         // left out.
         if kind.is_of_first_matches() && outer == 1 {
@@ -97,6 +106,8 @@ impl Work {
             kind,
             outer,
             is_checked,
+            candidates: 0,
+            memory,
             pairs: Some(pairs),
             executor,
             rows,
@@ -128,6 +139,11 @@ impl Work {
         self.next_alone()
     }
 
+    /// Returns how many pairs of distinct documents were compared.
+    pub(super) fn candidates(&self) -> u64 {
+        self.pairs.as_ref().map_or(self.candidates, |pairs| pairs.counts().candidates)
+    }
+
     /// Notes that a pair is a match. Returns whether it is a row of the join.
     pub(super) fn note(&mut self, pair: [usize; 2]) -> bool {
         for (matched, row) in self.matched.iter_mut().zip(pair) {
@@ -143,12 +159,10 @@ impl Work {
         let first_matches = self.matched[self.outer].as_ref().filter(|_| self.kind.is_of_first_matches());
         while let Some(pairs) = &mut self.pairs {
             check_for_interrupts!();
-            if first_matches.is_some_and(RowSet::is_full) {
-                self.pairs = None;
-                break;
-            }
-            let Some(pair) = pairs.take() else {
-                if !pairs.advance(&self.executor)? {
+            let is_full = first_matches.is_some_and(RowSet::is_full);
+            let Some(pair) = pairs.take().filter(|_| !is_full) else {
+                if is_full || !pairs.advance(&self.executor)? {
+                    self.candidates = pairs.counts().candidates;
                     self.pairs = None;
                 }
                 continue;

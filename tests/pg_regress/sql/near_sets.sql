@@ -196,3 +196,49 @@ SELECT '{x}'::text[] <@ near('x', 0.5, method => 'edit');
 SELECT near('x', 0.5, method => 'edit') && near('x', 0.5);
 SELECT '<edit:0.8>'::text_ball;
 SELECT '<edit:2:"x">'::text_ball;
+
+-- Containment in both directions: the share of the row that is in the query, or of the query that is in the row.
+SELECT near('a b', 0.9, method => 'containment', direction => 'query') AS ball, near('a b', 0.9, method => 'containment', direction => 'query')::text::text_ball AS again;
+SELECT near_similarity('a b c d', near('a b', method => 'containment', direction => 'query')) AS whole_query, near_similarity('a b c d', near('a b', method => 'containment')) AS half_row,
+    near_similarity('a c', near('a b', 0.1, method => 'containment', direction => 'query')) AS half_query, 'a' <@ near('a b', 0.6, method => 'containment', direction => 'query') AS is_in,
+    ARRAY['a', 'b', 'c'] <@ near(ARRAY['a', 'b'], 1, method => 'containment', direction => 'query') AS tokens, '{1,2,3}'::int[] <@ near('{3,1}'::bigint[], 1, method => 'containment', direction => 'query') AS numbers,
+    'a b c'::tsvector <@ near('a b'::tsvector, 1, method => 'containment', direction => 'query') AS lexemes;
+SELECT near('a b', 0.9, method => 'containment', direction => 'query') && near('b a', 0.9, method => 'containment', direction => 'query') AS meet,
+    near('a b', 0.9, method => 'containment', direction => 'query') && near('b a c', 0.9, method => 'containment', direction => 'query') AS meet_not;
+SELECT near('x', direction => 'query');
+SELECT near('x', method => 'containment', direction => 'left');
+SELECT near('x', method => 'edit', direction => 'query');
+CREATE TABLE chunks (id int, body text);
+INSERT INTO chunks SELECT i, 'chunk ' || i || ' ' || (SELECT string_agg('w' || (hashint4(i * 31 + j) & 1023), ' ' ORDER BY j) FROM generate_series(1, 40) j) FROM generate_series(1, 1000) i;
+INSERT INTO chunks VALUES (-1, NULL), (-2, ''), (-3, 'chunk');
+CREATE INDEX chunks_rows ON chunks USING signature (body text_set_ops (least = 0.5));
+CREATE INDEX chunks_contain ON chunks USING signature (body text_set_ops (measure = containment, direction = query, least = 0.6));
+VACUUM ANALYZE chunks;
+SELECT split_part(body, ' ', 10) || ' ' || split_part(body, ' ', 11) || ' ' || split_part(body, ' ', 12) AS sentence FROM chunks WHERE id = 77 \gset
+EXPLAIN (COSTS OFF) SELECT id FROM chunks WHERE body <@ near(:'sentence', 1, method => 'containment', direction => 'query');
+SELECT id FROM chunks WHERE body <@ near(:'sentence', 1, method => 'containment', direction => 'query');
+SELECT signature_index_fits('chunks_contain', near('w1', 0.6, method => 'containment', direction => 'query')) AS fits, signature_index_fits('chunks_contain', near('w1', method => 'containment')) AS other_direction,
+    signature_index_fits('chunks_rows', near('w1', method => 'containment', direction => 'query')) AS other_measure;
+-- The same rows by the index, by a batch and by a scan.
+CREATE TABLE sought AS SELECT id, (SELECT string_agg(w, ' ') FROM regexp_split_to_table(body, ' ') WITH ORDINALITY t(w, n) WHERE n % 7 = id % 7) AS q FROM chunks WHERE id BETWEEN 1 AND 40;
+ANALYZE sought;
+CREATE FUNCTION found(setting text, share float8) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    rows text;
+BEGIN
+    PERFORM set_config(name, 'off', true) FROM unnest(string_to_array(setting, ' ')) name;
+    SELECT count(*) || ' ' || sum(hashint4(c.id) # hashint4(s.id)) INTO rows FROM chunks c JOIN sought s ON c.body <@ near(s.q, found.share, method => 'containment', direction => 'query');
+    PERFORM set_config(name, 'on', true) FROM unnest(string_to_array(setting, ' ')) name;
+    RETURN rows;
+END $$;
+SET plan_cache_mode = force_custom_plan;
+SELECT l.share, split_part(found('neardup.enable_near_join enable_seqscan', l.share), ' ', 1)::int >= 40 AS finds, found('neardup.enable_near_join enable_seqscan', l.share) = found('enable_indexscan enable_bitmapscan enable_nestloop', l.share) AS as_batch,
+    found('neardup.enable_near_join enable_indexscan enable_bitmapscan', l.share) = found('enable_indexscan enable_bitmapscan enable_nestloop', l.share) AS as_scan
+FROM (VALUES (0.6), (0.8), (1)) l(share);
+RESET plan_cache_mode;
+-- A query that is shorter than most rows: few rows can be in it.
+SELECT count(*) FROM chunks WHERE body <@ near(:'sentence', 0.9, method => 'containment');
+SELECT count(*) FROM chunks WHERE body <@ near((SELECT string_agg(body, ' ') FROM chunks WHERE id < 5), 0.9, method => 'containment');
+CREATE INDEX ON chunks USING signature (body text_set_ops (direction = query));
+DROP TABLE chunks, sought;
+DROP FUNCTION found;

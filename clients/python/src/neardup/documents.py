@@ -13,7 +13,7 @@ from neardup.form import MalformedError, number
 VERSION: Final = 2
 """The version of the format."""
 
-MEASURES: Final = ("jaccard", "cosine", "dice", "overlap", "containment")
+MEASURES: Final = ("jaccard", "cosine", "dice", "overlap", "containment", "containment_of_query")
 """What similarity can be, by the numbers that are stored, from 1 on."""
 
 KINDS: Final = ("words", "chars", "whitespace", "tokens", "numbers", "lexemes", "html")

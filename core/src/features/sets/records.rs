@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use crate::error::Result;
+use crate::executor::{self, Stop};
 use crate::memory;
 use crate::simd::prefetch::prefetch;
 
@@ -158,6 +159,16 @@ impl Members {
     #[inline]
     pub fn rows(&self, record: usize) -> &[u32] {
         &self.rows[self.starts[record] as usize..self.starts[record + 1] as usize]
+    }
+
+    /// Orders the rows of each record by their keys.
+    pub fn sort_each(&mut self, keys: &[u64], stop: &Stop) -> Result<()> {
+        for ends in self.starts.windows(2) {
+            let rows = &mut self.rows[ends[0] as usize..ends[1] as usize];
+            let key = |row: u32| (keys[row as usize], row);
+            executor::sort_unstable_by(rows, stop, &|&a, &b| key(a).cmp(&key(b)))?;
+        }
+        Ok(())
     }
 
     /// Prefetches the place of the rows of a record.

@@ -5,7 +5,7 @@
 //! | bytes | |
 //! | --- | --- |
 //! | 0 | version of this format; version 1 is the format of [`crate::sketches::balls`] |
-//! | 1 | the measure: 1 jaccard, 2 cosine, 3 dice, 4 overlap, 5 containment |
+//! | 1 | the measure: 1 jaccard, 2 cosine, 3 dice, 4 overlap, 5 containment of the row, 6 of the document |
 //! | 2 | the kind of document and how it is tokenized ([`Origin`]) |
 //! | 3 | 1 if the k-th occurrence of a token is a distinct element, else 0 |
 //! | 4, 5 | tokens in a shingle |
@@ -38,12 +38,13 @@ pub const NAME: &str = "text_ball";
 pub(super) const SHOWN: usize = 40;
 const DOING: &str = "making a ball";
 
-const MEASURES: [(Measure, &str); 5] = [
+const MEASURES: [(Measure, &str); 6] = [
     (Measure::Jaccard, "jaccard"),
     (Measure::Cosine, "cosine"),
     (Measure::Dice, "dice"),
     (Measure::Overlap, "overlap"),
     (Measure::Containment, "containment"),
+    (Measure::Coverage, "containment_of_query"),
 ];
 
 /// Returns the number of a measure in the stored format.

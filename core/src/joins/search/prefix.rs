@@ -188,8 +188,14 @@ pub const MOST_CLASS_BITS: u32 = 24;
 mod tests {
     use super::*;
 
-    const MEASURES: [Measure; 5] =
-        [Measure::Jaccard, Measure::Cosine, Measure::Dice, Measure::Overlap, Measure::Containment];
+    const MEASURES: [Measure; 6] = [
+        Measure::Jaccard,
+        Measure::Cosine,
+        Measure::Dice,
+        Measure::Overlap,
+        Measure::Containment,
+        Measure::Coverage,
+    ];
 
     fn spec(measure: Measure, least: f64) -> SetSpec {
         SetSpec::new(measure, least, FeatureSpec::WORDS).unwrap()
@@ -252,15 +258,16 @@ mod tests {
         });
         assert_eq!(hashes, GOLDEN);
         let of_60 = |measure| spec(measure, 0.7).indexed(60);
-        assert_eq!(MEASURES.map(of_60), [20, 32, 29, 60, 20]);
+        assert_eq!(MEASURES.map(of_60), [20, 32, 29, 60, 20, 60]);
     }
 
-    const GOLDEN: [u64; 5] = [
+    const GOLDEN: [u64; 6] = [
         1671625132581092701,
         2795767177604755624,
         15658883378276826352,
         14019376191440534061,
         1671625132581092701,
+        14019376191440534061,
     ];
 
     #[test]

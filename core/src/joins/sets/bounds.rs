@@ -91,8 +91,14 @@ mod tests {
     /// For all sizes to 40 and many thresholds, the bounds equal the result of trying every size.
     #[test]
     fn bounds_equal_brute_force() {
-        let measures =
-            [Measure::Jaccard, Measure::Cosine, Measure::Dice, Measure::Overlap, Measure::Containment];
+        let measures = [
+            Measure::Jaccard,
+            Measure::Cosine,
+            Measure::Dice,
+            Measure::Overlap,
+            Measure::Containment,
+            Measure::Coverage,
+        ];
         let mut predicates = Vec::new();
         for measure in measures {
             for n in 1..=28 {

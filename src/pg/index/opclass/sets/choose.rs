@@ -21,7 +21,12 @@ use neardup_core::verify::measure::Measure;
 /// Returns the metapage of a new index.
 pub(crate) fn choose(index: Index, class: Class) -> Result<Meta> {
     let options = SetOptions::of(index);
-    if options.measure() == measure_number(Measure::Overlap) {
+    let Some(measure) = options.measure() else {
+        let message = "an index of sets has a direction only with measure = containment";
+        return Err(SqlError::parameter(message)
+            .hint("Rows that contain the query: USING signature (body text_set_ops (measure = containment, direction = query))"));
+    };
+    if measure == measure_number(Measure::Overlap) {
         return Err(SqlError::new(
             PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
             "an index of sets cannot find by measure overlap",
@@ -41,7 +46,7 @@ pub(crate) fn choose(index: Index, class: Class) -> Result<Meta> {
         tokenizer: origin as u8,
         k: spec.shingle as u32,
         threshold: options.least,
-        distance: number_of(options.measure(), spec.multiset),
+        distance: number_of(measure, spec.multiset),
         order: NONE,
         ..Meta::default()
     })

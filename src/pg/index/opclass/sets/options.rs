@@ -24,6 +24,7 @@ pub(crate) struct SetOptions {
     shingle: i32,
     multiset: i32,
     tokenizer: i32,
+    direction: i32,
     /// The least similarity that the index serves.
     pub least: f64,
 }
@@ -39,9 +40,13 @@ impl SetOptions {
         }
     }
 
-    /// Returns the number of the measure.
-    pub(crate) fn measure(&self) -> u8 {
-        self.measure as u8
+    /// Returns the number of the measure, or `None` if it has no such direction.
+    pub(crate) fn measure(&self) -> Option<u8> {
+        let containment = measure_number(Measure::Containment);
+        match (self.measure as u8, self.direction) {
+            (measure, 0) => Some(measure),
+            (measure, _) => (measure == containment).then_some(measure_number(Measure::Coverage)),
+        }
     }
 
     /// Returns the number of tokens of a shingle, if this option was given.
@@ -92,6 +97,17 @@ fn valid_tokenizers(count: usize) -> &'static CStr {
     }
 }
 
+/// Returns the measures, with the numbers that balls have for them.
+fn measures() -> [pg_sys::relopt_enum_elt_def; 5] {
+    [
+        element(c"jaccard", measure_number(Measure::Jaccard).into()),
+        element(c"cosine", measure_number(Measure::Cosine).into()),
+        element(c"dice", measure_number(Measure::Dice).into()),
+        element(c"overlap", measure_number(Measure::Overlap).into()),
+        element(c"containment", measure_number(Measure::Containment).into()),
+    ]
+}
+
 /// Declares the options of a class to the server. The server calls this for an index of the class.
 /// `tokenizers` are the values of the option `tokenizer`, which classes of tokens do not have.
 pub(crate) fn declare(call: Call, tokenizers: &[(&'static CStr, Origin)]) -> pg_sys::Datum {
@@ -102,13 +118,7 @@ pub(crate) fn declare(call: Call, tokenizers: &[(&'static CStr, Origin)]) -> pg_
     if list.is_null() {
         return pg_sys::Datum::from(0);
     }
-    let measures = [
-        element(c"jaccard", measure_number(Measure::Jaccard).into()),
-        element(c"cosine", measure_number(Measure::Cosine).into()),
-        element(c"dice", measure_number(Measure::Dice).into()),
-        element(c"overlap", measure_number(Measure::Overlap).into()),
-        element(c"containment", measure_number(Measure::Containment).into()),
-    ];
+    let measures = measures();
     let repeats = [
         element(c"auto", -1),
         element(c"true", 1),
@@ -145,6 +155,14 @@ pub(crate) fn declare(call: Call, tokenizers: &[(&'static CStr, Origin)]) -> pg_
             c"Valid values are \"auto\", \"true\" and \"false\".",
             &repeats,
             offset_of!(SetOptions, multiset),
+        );
+        add_enum(
+            list,
+            c"direction",
+            c"Of which text containment is the share: of a row, or of the query.",
+            c"Valid values are \"row\" and \"query\".",
+            &[element(c"row", 0), element(c"query", 1)],
+            offset_of!(SetOptions, direction),
         );
         if !origins.is_empty() {
             add_enum(

@@ -1,0 +1,93 @@
+//! Tells the caller of a search that can find little or nothing because its query is short: rows
+//! that are contained in a text that is shorter than most of them, and rows that have a run of more
+//! words in common with a text than it has.
+
+use std::cell::Cell;
+
+use pgrx::pg_sys::panic::ErrorReport;
+use pgrx::{PgLogLevel, PgSqlErrorCode, pg_sys};
+
+use super::call::BallCall;
+use super::statistics::Column;
+use crate::pg::server::call::varlena_bytes;
+use crate::pg::server::executor::executor_for;
+use neardup_core::executor;
+use neardup_core::features::FeatureSpec;
+use neardup_core::features::tokens::{Document, Scratch, for_each_token};
+use neardup_core::joins::parts::token_set::Origin;
+use neardup_core::joins::search::ball::SetBall;
+use neardup_core::joins::search::runs::query::RunQuery;
+use neardup_core::verify::measure::Measure;
+
+thread_local! {
+    /// When the statement began that was told last: each is told once.
+    static TOLD: Cell<pg_sys::TimestampTz> = const { Cell::new(0) };
+}
+
+/// Looks at a search for a known text.
+///
+/// # Safety
+/// The planner's state, and the arguments of a condition.
+pub(crate) unsafe fn tell(root: *mut pg_sys::PlannerInfo, arguments: *mut pg_sys::List) {
+    // SAFETY: the caller's promise; a node of this tag is of this type.
+    unsafe {
+        let statement = pg_sys::GetCurrentStatementStartTimestamp();
+        let Some(call) = BallCall::of(arguments).filter(|_| TOLD.get() != statement) else { return };
+        let query = pg_sys::estimate_expression_value(root, call.ball);
+        if (*query).type_ != pg_sys::NodeTag::T_Const || (*query.cast::<pg_sys::Const>()).constisnull {
+            return;
+        }
+        let query = varlena_bytes((*query.cast::<pg_sys::Const>()).constvalue);
+        let told = match (SetBall::parse(query), RunQuery::parse(query)) {
+            (Ok(ball), _) if is_shorter(root, &ball, call.row) => Some((
+                "the query is shorter than most of the rows, so few of them can be contained in it"
+                    .to_owned(),
+                "Rows that contain the query: near('some text', 0.9, method => 'containment', direction => 'query').",
+            )),
+            (Err(_), Ok(query)) => tokens_of(&query).filter(|&tokens| tokens < query.min_run).map(|tokens| {
+                let least = query.min_run;
+                let message = format!(
+                    "the query has fewer tokens, {tokens}, than the run of {least} that is looked for"
+                );
+                (message, "A shorter run: runs('some text', 6).")
+            }),
+            _ => None,
+        };
+        if let Some((message, hint)) = told {
+            TOLD.set(statement);
+            ErrorReport::new(PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION, message, "neardup")
+                .set_hint(hint)
+                .report(PgLogLevel::NOTICE);
+        }
+    }
+}
+
+/// Reports whether rows that are contained in a text are sought, and half of all rows are longer
+/// than the text, by the statistics of their column.
+///
+/// # Safety
+/// The planner's state, and an expression of it.
+unsafe fn is_shorter(root: *mut pg_sys::PlannerInfo, ball: &SetBall<'_>, row: *mut pg_sys::Node) -> bool {
+    let parameters = ball.parameters;
+    // Of other values the lengths cannot be compared with those of balls.
+    let is_text = !matches!(parameters.origin, Origin::Lexemes | Origin::Tokens | Origin::Numbers);
+    parameters.measure == Measure::Containment
+        && is_text
+        // SAFETY: the caller's promise.
+        && unsafe { Column::of(root, row) }.is_some_and(|column| ball.bytes() < column.median_length())
+}
+
+/// Returns the number of tokens of a query for runs.
+fn tokens_of(query: &RunQuery<'_>) -> Option<u32> {
+    let spec = FeatureSpec { tokenizer: query.origin.tokenizer(), ..FeatureSpec::WORDS };
+    let document = Document::Text(query.text.to_owned());
+    let mut tokens = 0;
+    let counted = executor::one(executor_for(query.text.len()), &mut tokens, |tokens, stop| {
+        *tokens = 0;
+        for_each_token(&document, &spec, &mut Scratch::default(), stop, |_| {
+            *tokens += 1;
+            Ok(())
+        })
+    });
+    counted.ok().map(|()| tokens)
+}
