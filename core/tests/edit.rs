@@ -9,16 +9,11 @@ mod pages;
 mod run;
 
 use neardup_core::executor::{Executor, PlainThreads};
-use neardup_core::files::MemoryFiles;
 use neardup_core::hash::mix;
+use neardup_core::joins::Algorithm;
 use neardup_core::joins::Counts;
-use neardup_core::joins::sets::Algorithm;
 use neardup_core::methods::corpus::Corpus;
-use neardup_core::methods::documents::Quiet;
 use neardup_core::methods::edit::Edit;
-use neardup_core::methods::method::Method as _;
-use neardup_core::methods::reading::Reading;
-use neardup_core::resources::Resources;
 use neardup_core::verify::edit::{EditPredicate, similarity};
 use proptest::prelude::*;
 
@@ -384,26 +379,4 @@ fn stopped_work_goes_on() {
         (0..300u64).map(|n| format!("record {} of {}", neardup_core::hash::mix(n) % 500, n % 7)).collect();
     let executor = Interrupted::default();
     assert_eq!(join_with(&texts, None, 0.8, &executor, ENOUGH).0, naive(&texts, None, 0.8));
-}
-
-/// The grams of all pairs are found at once, and the pairs are then compared in many batches.
-#[test]
-fn pairs_that_wait_to_be_compared_are_not_done() {
-    let texts: Vec<String> = (0..400).map(|n| format!("{}{n}", "north quay ".repeat(4))).collect();
-    let executor = &PlainThreads(1);
-    let (mut corpus, mut quiet) = (Corpus::of_texts(&texts), Quiet);
-    let resources = Resources { files: &MemoryFiles, budget: ENOUGH, executor };
-    let mut reading = Reading::new(&mut corpus, &mut quiet, resources);
-    let mut pairs = Edit::new(0.8).unwrap().pairs(&mut reading).unwrap();
-    let (mut seen, mut given) = (Vec::new(), Vec::new());
-    while pairs.advance(executor).unwrap() {
-        while pairs.take().is_some() {}
-        seen.push(pairs.progress());
-        given.push(pairs.given());
-    }
-    assert!(seen.is_sorted() && seen[seen.len() - 1] == 1.0, "{seen:?}");
-    let all = pairs.given();
-    for (progress, given) in seen.into_iter().zip(given) {
-        assert!(progress < 1.0 || given == all, "{progress} after {given} of {all} pairs");
-    }
 }

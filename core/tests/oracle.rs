@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 
 use neardup_core::executor::PlainThreads;
 use neardup_core::features::FeatureSpec;
+use neardup_core::joins::Algorithm;
 use neardup_core::joins::Counts;
-use neardup_core::joins::sets::Algorithm;
 use neardup_core::methods::corpus::Corpus;
 use neardup_core::methods::sets::Sets;
 use neardup_core::verify::measure::Measure;

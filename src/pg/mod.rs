@@ -10,7 +10,6 @@ mod index;
 mod into;
 mod jobs;
 mod near_join;
-mod planner;
 mod procedure;
 mod query;
 pub(crate) mod read;
@@ -65,5 +64,5 @@ pub extern "C-unwind" fn _PG_init() {
     explaining::define();
     index::define();
     near_join::define();
-    planner::threshold::define();
+    near_join::planner::threshold::define();
 }

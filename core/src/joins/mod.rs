@@ -35,7 +35,6 @@ use crate::error::Result;
 use crate::executor::Executor;
 use crate::features::sets::store::Store;
 use crate::verify::predicate::Predicate;
-use sets::Algorithm;
 
 /// A pair of records that passes. In a self-join both records are of the only table, and `right`
 /// comes before `left` in the order of sizes.
@@ -132,6 +131,31 @@ pub trait RecordJoin: Debug {
     fn take_sets(&mut self) -> Option<SelfJoin> {
         None
     }
+}
+
+/// The algorithm that finds candidates. All algorithms give the same pairs.
+///
+/// ```
+/// use neardup_core::parameters::Algorithm;
+/// use neardup_core::{Corpus, Measure, Sets};
+///
+/// let usual = Sets::of_words(Measure::Jaccard, 0.5)?;
+/// let plus = Sets { algorithm: Algorithm::PpJoinPlus(2), ..usual };
+/// let mut corpus = Corpus::of_texts(&["a b c", "b c d", "e"]);
+/// assert_eq!(corpus.pairs(&usual)?, corpus.pairs(&plus)?);
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Algorithm {
+    /// Uses bitmaps if they rule out enough pairs of the data, and otherwise the positional filter.
+    #[default]
+    Auto,
+    /// Uses the prefix and size filters (Bayardo, Ma, Srikant, WWW 2007).
+    AllPairs,
+    /// Adds the positional filter.
+    PpJoin,
+    /// Adds the suffix filter as well, which splits this many times.
+    PpJoinPlus(u32),
 }
 
 /// The sets of one table, and what makes two of them a pair.

@@ -4,7 +4,7 @@
 //! come first, followed by the row pairs of each pair of records. Row pairs are enumerated without
 //! being stored, so memory does not grow with their number.
 
-use super::sets::Algorithm;
+use super::Algorithm;
 use super::sets::set_join::SetJoin;
 use super::{Counts, RecordJoin, RecordPair, SelfJoin};
 use crate::error::Result;
@@ -127,9 +127,9 @@ impl Pairs {
         Self { similarities, ..self }
     }
 
-    /// Lets another join take the place of this one, which has not begun. `narrow` receives the sets
-    /// and the rows of each, and the new join may leave out pairs. Does nothing if the pairs are not
-    /// found by the sets of one table.
+    /// Lets another join take the place of this one, which has not begun. `narrow` receives the
+    /// sets and the rows of each, and the new join may leave out pairs. Does nothing if the pairs
+    /// are not found by the sets of one table.
     pub fn narrow(
         &mut self,
         narrow: impl FnOnce(SelfJoin, &Members) -> Result<Box<dyn RecordJoin>>,
@@ -329,8 +329,8 @@ impl Pairs {
         self.given
     }
 
-    /// Returns the share of the join that is done, 0 to 1. Pairs that are not taken yet are not done:
-    /// a caller may take much longer for them than it took to find them.
+    /// Returns the share of the join that is done, 0 to 1. Pairs that are not taken yet are not
+    /// done: a caller may take much longer for them than it took to find them.
     pub fn progress(&self) -> f64 {
         let done = self.join.progress();
         match self.batch.len() {

@@ -9,9 +9,9 @@ use super::reading::Reading;
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::features::texts::distinct;
+use crate::joins::Algorithm;
 use crate::joins::edit::edit_pairs;
 use crate::joins::pairs::Pairs;
-use crate::joins::sets::Algorithm;
 use crate::verify::edit::{self, EditPredicate};
 
 /// Compares texts by their Levenshtein distance in characters, exactly: every pair that the

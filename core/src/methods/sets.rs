@@ -11,8 +11,8 @@ use crate::error::Result;
 use crate::executor::Stop;
 use crate::features::FeatureSpec;
 use crate::features::sets::store::Table;
+use crate::joins::Algorithm;
 use crate::joins::pairs::Pairs;
-use crate::joins::sets::Algorithm;
 use crate::verify::measure::Measure;
 use crate::verify::predicate::Predicate;
 

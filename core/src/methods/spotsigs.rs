@@ -13,8 +13,8 @@ use crate::executor::Stop;
 use crate::features::spotsigs::{Antecedents, SpotSpec, Spots};
 use crate::features::units::sets::{Unit, UnitSets, Units, make_sets};
 use crate::features::units::signatures::Features;
+use crate::joins::Algorithm;
 use crate::joins::pairs::Pairs;
-use crate::joins::sets::Algorithm;
 use crate::verify::predicate::Predicate;
 
 /// The part that a text without spot signatures lacks.

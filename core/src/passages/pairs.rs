@@ -22,7 +22,7 @@ use crate::error::Result;
 use crate::executor::Executor;
 use crate::features::sets::order::Ordered;
 use crate::features::sets::store::Store;
-use crate::joins::sets::Algorithm;
+use crate::joins::Algorithm;
 use crate::joins::sets::set_join::SetJoin;
 use crate::joins::{Counts, RecordJoin};
 use crate::memory;

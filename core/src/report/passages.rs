@@ -30,8 +30,9 @@ pub fn words(text: &str, stop: &Stop) -> Result<Vec<Word>> {
     let (mut byte, mut character) = (0, 0);
     for_each_word(text, &mut Space::default(), stop, |word| {
         let word = str::from_utf8(word).unwrap_or_default();
-        // A word is a run of characters of the text, without those that nobody sees. The first place where these characters match
-        // is its place, because no word begins in the text between two words.
+        // A word is a run of characters of the text, without those that nobody sees. The first
+        // place where these characters match is its place, because no word begins in the text
+        // between two words.
         while let Some(first) = text[byte..].chars().next() {
             let mut rest = text[byte..].chars();
             let (mut length, mut chars) = (0, 0);

@@ -89,7 +89,7 @@ mod tests {
             let other = simhash_sketch(&text, &SimhashHeader { source, ..header }, stop).unwrap();
             assert_ne!(other[SimhashHeader::BYTES..], made[SimhashHeader::BYTES..]);
         }
-        let none = Document::Text(" … ".to_owned());
+        let none = Document::Text(" \u{ad} ".to_owned());
         assert!(Simhash::parse(&simhash_sketch(&none, &header, stop).unwrap()).unwrap().header.empty);
         let header = MinhashHeader::new(Source::Words, 5, 8, 3);
         assert!(Minhash::parse(&minhash_sketch(&none, &header, stop).unwrap()).unwrap().header.empty);

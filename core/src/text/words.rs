@@ -57,9 +57,9 @@ pub fn for_each_words(
     Ok(())
 }
 
-/// Calls `each` with what stands for the words of a text that has no word: all its characters except
-/// white space and those that nobody sees, as one piece. So equal texts of signs are equal. Does
-/// nothing if there is no such character.
+/// Calls `each` with what stands for the words of a text that has no word: all its characters
+/// except white space and those that nobody sees, as one piece. So equal texts of signs are equal.
+/// Does nothing if there is no such character.
 pub fn for_text_of_signs(text: &str, stop: &Stop, each: impl FnOnce(&[u8]) -> Result<()>) -> Result<()> {
     let mut signs = Vec::new();
     let mut next_check = CHECK_EVERY;

@@ -193,8 +193,8 @@ impl Joining {
         self.run.finished.executor
     }
 
-    /// Finds the pairs on which the rows to keep or the clusters depend, if the method can find them
-    /// alone; otherwise all pairs. `rank` is the rank of each vertex.
+    /// Finds the pairs on which the rows to keep or the clusters depend, if the method can find
+    /// them alone; otherwise all pairs. `rank` is the rank of each vertex.
     pub(crate) fn needed<'f>(
         mut self,
         files: &'f ServerFiles,

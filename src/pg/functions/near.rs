@@ -3,9 +3,9 @@
 
 use pgrx::pg_sys::{self, Datum};
 
-use crate::pg::planner::call::BallCall;
-use crate::pg::planner::share::{Sample, USUAL};
-use crate::pg::planner::{price, short_query};
+use crate::pg::near_join::planner::call::BallCall;
+use crate::pg::near_join::planner::share::{Sample, USUAL};
+use crate::pg::near_join::planner::{price, short_query};
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::checks;
 use crate::pg::server::error::{Result, catch};

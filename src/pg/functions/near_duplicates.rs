@@ -89,8 +89,8 @@ impl Run {
         }
     }
 
-    /// Lets a join that returns only the needed pairs take the place of the join by sets, unless the
-    /// caller limits the number of all pairs.
+    /// Lets a join that returns only the needed pairs take the place of the join by sets, unless
+    /// the caller limits the number of all pairs.
     pub(crate) fn narrow(
         &mut self,
         narrow: impl FnOnce(SelfJoin, &Members) -> neardup_core::error::Result<Box<dyn RecordJoin>>,

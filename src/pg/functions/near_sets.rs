@@ -125,8 +125,8 @@ sql_function! {
 }
 
 /// Makes the ball around the document in argument 0. The similarity is argument 1; the shingle
-/// length and the flag for repeats follow it; the measure is argument `method`, and its direction the
-/// next one.
+/// length and the flag for repeats follow it; the measure is argument `method`, and its direction
+/// the next one.
 fn near(call: Call, kind: Kind, tokenizer: Tokenizer, origin: Origin, method: usize) -> Result<Datum> {
     let Some(document) = document_of(call, kind)? else { return Ok(call.give::<i32>(None)) };
     let least = least(call, "Texts that share four fifths of their words: near('some text', 0.8)")?;

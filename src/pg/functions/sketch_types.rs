@@ -17,7 +17,7 @@ use neardup_core::executor::{self, Stop};
 use neardup_core::joins::search::ball::{self, SetBall};
 use neardup_core::joins::search::edit_ball::EditBall;
 use neardup_core::joins::search::runs::query::{self, RunQuery};
-use neardup_core::sketches::balls::{self, MinhashBall, SimhashBall};
+use neardup_core::sketches::balls::{MinhashBall, SimhashBall};
 use neardup_core::sketches::wire::{Minhash, Simhash};
 
 /// The input and output of one type.

@@ -6,8 +6,8 @@ use pgrx::{PgList, pg_sys};
 
 use super::clause::{KeyClause, NearClause, find, keys};
 use super::join_kind::JoinKind;
-use crate::pg::planner::price;
-use crate::pg::planner::share::Sample;
+use crate::pg::near_join::planner::price;
+use crate::pg::near_join::planner::share::Sample;
 
 /// What a batch join is made by.
 pub(super) struct Key {

@@ -5,7 +5,8 @@
 //! [`clause`] finds the condition in a join of a [`join_kind`], [`path`] offers the batch join to
 //! the planner, which compares its [`cost`] with that of loops and of searches by an index, and
 //! [`node`] is the executor's node, with its [`state`]. [`sides`] reads both sides, and [`work`]
-//! joins them. Equalities of the join are a part of the [`key`].
+//! joins them. Equalities of the join are a part of the [`key`]. [`planner`] answers the planner,
+//! also where there is no join.
 
 mod clause;
 mod columns;
@@ -15,6 +16,7 @@ mod key;
 mod methods;
 mod node;
 mod path;
+pub(crate) mod planner;
 mod row_identity;
 mod sides;
 mod state;

@@ -131,13 +131,9 @@ impl Request {
                     .map_err(|error| error.hint(such_as(&example.with("max_pairs", 1000))))?,
             ),
         };
-
         if normalize.is_some() {
-            refuse_normalization(
-                &columns,
-                pages.is_some() || given.text(Argument::Tokenizer)?.as_deref() == Some(HTML),
-            )
-            .map_err(|error| error.hint(such_as(&example)))?;
+            let are_pages = pages.is_some() || given.text(Argument::Tokenizer)?.as_deref() == Some(HTML);
+            refuse_normalization(&columns, are_pages).map_err(|error| error.hint(such_as(&example)))?;
         }
         let reading = Treatment { tsearch, normalize, pages: pages.as_ref() };
         let (left, right) = tables.sources(columns, id_type, reading, |table, number| {

@@ -20,7 +20,7 @@ use neardup_core::executor::{Executor, PlainThreads, Stop, Task};
 /// The greatest number of threads that worked at a time since [`begin_count`].
 static WORKED: AtomicUsize = AtomicUsize::new(0);
 
-/// Begins to count threads anew, for a call.
+/// Begins to count the threads of another call.
 pub(crate) fn begin_count() {
     WORKED.store(0, Ordering::Relaxed);
 }

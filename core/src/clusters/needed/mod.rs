@@ -1,10 +1,10 @@
 //! The pairs of a table that its rows to keep and its clusters depend on. Of many rows with one
 //! template nearly every two are a pair, but a row that follows a leader needs no more comparisons.
 //!
-//! 1. *Leaders*: records are taken in the order of their ranks; a record that is no pair of a leader
-//!    becomes one. Half of the records after the other: the records of the second half that are
-//!    pairs of leaders of the first are left out before the leaders of the second are chosen in the
-//!    same way. Then all other records are joined with all leaders.
+//! 1. *Leaders*: records are taken in the order of their ranks; a record that is no pair of a
+//!    leader becomes one. Half of the records after the other: the records of the second half that
+//!    are pairs of leaders of the first are left out before the leaders of the second are chosen in
+//!    the same way. Then all other records are joined with all leaders.
 //! 2. *Paths*, for clusters: records that these pairs connect are in one group. Large groups are
 //!    joined with each other, and with the records outside of them, but not with themselves. A pair
 //!    within a group is dropped.

@@ -23,7 +23,7 @@
 //!
 //! ```
 //! use neardup_core::joins::edit::edit_pairs;
-//! use neardup_core::joins::sets::Algorithm;
+//! use neardup_core::joins::Algorithm;
 //! use neardup_core::files::NoFiles;
 //! use neardup_core::features::texts::{TextCollector, distinct};
 //! use neardup_core::verify::edit::EditPredicate;
@@ -49,8 +49,8 @@ mod sample;
 mod segments;
 mod stages;
 
+use super::Algorithm;
 use super::pairs::{Pair, Pairs};
-use super::sets::Algorithm;
 use super::{Counts, RecordJoin, RecordPair};
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};

@@ -30,7 +30,7 @@ use crate::error::Result;
 use crate::executor::{self, Executor};
 use crate::features::sets::records::Records;
 use crate::joins::set_index::bitmap::Width;
-use crate::joins::{Counts, RecordPair};
+use crate::joins::{Algorithm, Counts, RecordPair};
 use crate::memory;
 use bitmap_join::BitmapJoin;
 use bounds::{Bounds, Side};
@@ -41,31 +41,6 @@ use positional::{Filters, Positional};
 use postings::Postings;
 
 const DOING: &str = "joining";
-
-/// The algorithm that finds candidates. All algorithms give the same pairs.
-///
-/// ```
-/// use neardup_core::parameters::Algorithm;
-/// use neardup_core::{Corpus, Measure, Sets};
-///
-/// let usual = Sets::of_words(Measure::Jaccard, 0.5)?;
-/// let plus = Sets { algorithm: Algorithm::PpJoinPlus(2), ..usual };
-/// let mut corpus = Corpus::of_texts(&["a b c", "b c d", "e"]);
-/// assert_eq!(corpus.pairs(&usual)?, corpus.pairs(&plus)?);
-/// # Ok::<(), neardup_core::Error>(())
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Algorithm {
-    /// Uses bitmaps if they rule out enough pairs of the data, and otherwise the positional filter.
-    #[default]
-    Auto,
-    /// Uses the prefix and size filters (Bayardo, Ma, Srikant, WWW 2007).
-    AllPairs,
-    /// Adds the positional filter.
-    PpJoin,
-    /// Adds the suffix filter as well, which splits this many times.
-    PpJoinPlus(u32),
-}
 
 /// A join in progress.
 #[derive(Debug)]
@@ -112,8 +87,8 @@ impl PrefixJoin {
         }
         // The first batches are small, so that the first pairs come soon. Later batches are larger,
         // because larger batches cost less per pair.
-        // A task may find more pairs than are enough, because it ends between two probes. So batches
-        // become smaller again where there are very many pairs.
+        // A task may find more pairs than are enough, because it ends between two probes. So
+        // batches become smaller again where there are very many pairs.
         self.units = match self.last_pairs > self.most_pairs / 2 {
             true => (self.units / 2).max(1),
             false => (2 * self.units).min(LARGEST_BATCH),

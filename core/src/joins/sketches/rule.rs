@@ -25,7 +25,7 @@ use super::technique::{Compare, Technique};
 /// let rule = Rule::Any(vec![Rule::Technique(0), Rule::Technique(1)]);
 /// let combination = Combination { techniques, rule, most: None };
 /// let method = Sketches { combination, sites: false, safeguards: Default::default() };
-/// let pairs = Corpus::of_texts(&["…", "…", "red crane", "crane red"]).pairs(&method)?;
+/// let pairs = Corpus::of_texts(&["", "", "red crane", "crane red"]).pairs(&method)?;
 /// assert_eq!(pairs.iter().map(|pair| (pair.left, pair.right)).collect::<Vec<_>>(), [(2, 3)]);
 /// # Ok::<(), neardup_core::Error>(())
 /// ```

@@ -5,8 +5,8 @@
 pub enum Class {
     /// A character that ends a word and is part of no word.
     Separator,
-    /// A character that nobody sees, as a soft hyphen, a joiner or a mark of direction. Words are as
-    /// if the text did not have it (UAX 29, rule WB4).
+    /// A character that nobody sees, as a soft hyphen, a joiner or a mark of direction. Words are
+    /// as if the text did not have it (UAX 29, rule WB4).
     Unseen,
     /// A letter or number, which is part of a run.
     Alphanumeric,

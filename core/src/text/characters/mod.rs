@@ -27,8 +27,8 @@ pub const UNICODE: &str = "17.0.0";
 pub struct Known {
     /// The class of the character.
     pub class: Class,
-    /// The character's simple case folding in Unicode, which is always one character: the lower case
-    /// of its upper case.
+    /// The character's simple case folding in Unicode, which is always one character: the lower
+    /// case of its upper case.
     pub lower: char,
     /// The other properties of the character.
     kind: Kind,
@@ -52,8 +52,8 @@ pub fn class(c: char) -> Class {
     known(c).class
 }
 
-/// Returns the simple case folding of a character in Unicode, which is always one character. So Σ, σ
-/// and ς are equal.
+/// Returns the simple case folding of a character in Unicode, which is always one character. So Σ,
+/// σ and ς are equal.
 #[inline]
 pub fn lower(c: char) -> char {
     if c.is_ascii() { c.to_ascii_lowercase() } else { known(c).lower }

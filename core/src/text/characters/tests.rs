@@ -113,9 +113,9 @@ fn is_prepended(c: char) -> bool {
     )
 }
 
-/// Returns the simple case folding of a character (the mappings C and S of Unicode's
-/// CaseFolding.txt): the lower case of its upper case. Only Cherokee is folded to lower case here,
-/// and to upper case there, which makes the same characters equal.
+/// Returns the simple case folding of a character (the mappings C and S of Unicode's the file
+/// CaseFolding): the lower case of its upper case. Only Cherokee is folded to lower case here, and
+/// to upper case there, which makes the same characters equal.
 fn folded(c: char) -> char {
     let only = |mut all: std::char::ToUppercase| all.next().filter(|_| all.next().is_none());
     match c {

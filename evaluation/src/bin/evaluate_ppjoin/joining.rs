@@ -5,7 +5,7 @@ use std::time::Duration;
 use neardup_core::executor::PlainThreads;
 use neardup_core::features::FeatureSpec;
 use neardup_core::files::NoFiles;
-use neardup_core::joins::sets::Algorithm;
+use neardup_core::joins::Algorithm;
 use neardup_core::methods::Method;
 use neardup_core::methods::corpus::Corpus;
 use neardup_core::methods::documents::Quiet;

@@ -7,7 +7,7 @@ use neardup_core::features::tokens::{Document, Scratch, Token, for_each_token};
 use neardup_core::features::{FeatureSpec, Tokenizer};
 use neardup_core::files::NoFiles;
 use neardup_core::hash::{hash_bytes, mix};
-use neardup_core::joins::sets::Algorithm;
+use neardup_core::joins::Algorithm;
 use neardup_core::methods::Method;
 use neardup_core::methods::corpus::Corpus;
 use neardup_core::methods::documents::Quiet;

@@ -4,7 +4,7 @@
 use neardup_core::executor::PlainThreads;
 use neardup_core::features::FeatureSpec;
 use neardup_core::files::MemoryFiles;
-use neardup_core::joins::sets::Algorithm;
+use neardup_core::joins::Algorithm;
 use neardup_core::joins::sketches::combination::TechniqueSpec;
 use neardup_core::methods::Method;
 use neardup_core::methods::corpus::Corpus as Rows;

@@ -11,7 +11,6 @@ use super::useless::refuse_useless;
 use crate::pg::index::layout::format::Descriptor;
 use crate::pg::index::layout::items::{Item, Pair, Row};
 use crate::pg::index::layout::meta::Directory;
-use crate::pg::index::opclass::class::Class;
 use crate::pg::index::opclass::grams::GramKeys;
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::posted::Posted;

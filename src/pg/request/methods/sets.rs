@@ -5,7 +5,7 @@ use serde::Deserialize;
 use crate::pg::request::arguments::Arguments;
 use crate::pg::request::options::{Count, Options, Whole};
 use crate::pg::server::error::Result;
-use neardup_core::joins::sets::Algorithm;
+use neardup_core::joins::Algorithm;
 use neardup_core::methods::Method;
 use neardup_core::methods::sets::Sets;
 use neardup_core::verify::measure::Measure;

@@ -27,7 +27,7 @@ use crate::error::Result;
 use crate::executor::{self, Executor};
 use crate::features::sets::store::Store;
 use crate::files::TempFiles;
-use crate::joins::sets::Algorithm;
+use crate::joins::Algorithm;
 use crate::joins::{Counts, RecordJoin, RecordPair, SelfJoin};
 use crate::memory;
 use crate::verify::predicate::Predicate;
