@@ -5,39 +5,54 @@
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 
-# In as many servers as there are processors, what takes longest first (scripts/durations, of seconds).
+# In as many servers as there are processors, each test in a database of its own, what takes longest first (scripts/durations,
+# of seconds).
+source "$project/scripts/server.sh"
+unset NEARDUP_CLUSTER # of another locale
 place=$(private_dir)
-trap 'rm -rf "$place"' EXIT
 mapfile -t tests < <(cd "$project/tests/pg_regress/sql" && ls -- ${ONLY:-*}.sql | sed 's/\.sql$//' |
     awk 'NR == FNR { sub(/^regress\//, "", $2); seconds[$2] = $1; next } { print seconds[$1] + 0 "\t" $1 }' "$project/scripts/durations" - | sort -k 1,1rn -k 2 | cut -f 2)
 pg_regress=$(dirname "$("$PG_CONFIG" --pgxs)")/../test/regress/pg_regress
+servers=$(nproc)
+if ((servers > ${#tests[@]})); then servers=${#tests[@]}; fi
+stop_all() {
+    for ((server = 0; server < servers; server++)); do server_down "$place/$server"; done
+    rm -rf "$place"
+}
+trap stop_all EXIT
 
 # share NUMBER: the tests of one server.
 share() {
-    local out=$place/$1 name n names=() status=0
+    local out=$place/$1 name n status=0
     # A copy that the server's user can read and write.
     cp -r "$project/tests/pg_regress" "$out"
     mkdir -p "$out/expected"
-    for ((n = $1; n < ${#tests[@]}; n += servers)); do names+=("${tests[n]}"); done
-    # Where pg_regress finds no expected file it gives up; an empty one makes a difference to show.
-    for name in "${names[@]}"; do touch "$out/expected/$name.out"; done
     if [[ $EUID -eq 0 ]]; then chown -R "$server_user" "$out"; fi
-    # RUST_BACKTRACE must not be seen in any error; below TMPDIR, which may not be the server's to enter, goes the socket.
-    as_server env RUST_BACKTRACE=1 TMPDIR="$(dirname "$place")" "$pg_regress" --bindir="$("$PG_CONFIG" --bindir)" --inputdir="$out" --outputdir="$out" \
-        --temp-instance="$out/instance" --encoding=UTF8 --no-locale --load-extension=neardup "${names[@]}" >"$out/said" 2>&1 || status=$?
-    cat "$out/said"
+    as_server "$bindir/initdb" -D "$out/data" -U postgres -A trust -N --encoding=UTF8 --no-locale >/dev/null
+    server_in "$out"
+    for ((n = $1; n < ${#tests[@]}; n += servers)); do
+        name=${tests[n]}
+        # Where pg_regress finds no expected file it gives up; an empty one makes a difference to show.
+        if [[ ! -e $out/expected/$name.out ]]; then as_server touch "$out/expected/$name.out"; fi
+        # RUST_BACKTRACE must not be seen in any error.
+        if as_server env RUST_BACKTRACE=1 PGUSER=postgres "$pg_regress" --bindir="$bindir" --inputdir="$out" --outputdir="$out" --host="$out" --port=5432 \
+            --user=postgres --dbname="regression_$name" --load-extension=neardup "$name" >"$out/said" 2>&1; then
+            grep -E '^(ok|test) ' "$out/said" || true
+        else
+            status=1
+            grep -E '^(not ok|test) ' "$out/said" || cat "$out/said"
+            if [[ $accept != t ]]; then cat "$out/regression.diffs" || true; fi
+        fi
+    done
     if [[ $accept == t ]]; then
         mkdir -p "$project/tests/pg_regress/expected"
         cp "$out"/results/*.out "$project/tests/pg_regress/expected/"
-    elif [[ $status -ne 0 ]]; then
-        cat "$out/regression.diffs" || cat "$out"/log/*.log
-        return "$status"
+        return
     fi
+    return "$status"
 }
 
 accept=$([[ ${1:-} == --accept ]] && echo t || echo f)
-servers=$(nproc)
-if ((servers > ${#tests[@]})); then servers=${#tests[@]}; fi
 shares=()
 for ((server = 0; server < servers; server++)); do
     share "$server" &
@@ -45,4 +60,5 @@ for ((server = 0; server < servers; server++)); do
 done
 status=0
 for share in "${shares[@]}"; do wait "$share" || status=$?; done
+echo "# ${#tests[@]} tests"
 exit "$status"

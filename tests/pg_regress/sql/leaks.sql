@@ -9,7 +9,7 @@ CREATE FUNCTION held(OUT contexts bigint, OUT resident bigint) LANGUAGE sql VOLA
     SELECT sum(total_bytes), coalesce(substring(pg_read_file('/proc/self/status', 0, 10000, true) from 'VmRSS:\s+(\d+)')::bigint, 0)
     FROM pg_backend_memory_contexts
 $$;
-CREATE FUNCTION grows(call text, rounds int DEFAULT 300) RETURNS bool LANGUAGE plpgsql AS $$
+CREATE FUNCTION grows(call text, rounds int DEFAULT 120) RETURNS bool LANGUAGE plpgsql AS $$
 DECLARE
     before record;
     after record;
@@ -22,7 +22,7 @@ BEGIN
         END;
     END LOOP;
     SELECT * INTO after FROM held();
-    RETURN after.contexts - before.contexts > 200000 OR after.resident - before.resident > 6000;
+    RETURN after.contexts - before.contexts > 80000 OR after.resident - before.resident > 4000;
 END
 $$;
 CREATE TABLE calls (no serial, call text);
@@ -51,6 +51,6 @@ SELECT no, call FROM calls WHERE grows(call) ORDER BY no;
 INSERT INTO docs SELECT md5(i::text)::uuid, b, words(b) FROM generate_series(21, 40) i, LATERAL (SELECT string_agg((i % 9 * 500 + j)::text, ' ') FROM generate_series(1, 1000) j) b(b);
 SET neardup.memory = '64kB';
 SELECT count(*) AS pairs FROM near_duplicates('docs', 0.5, NULL::uuid);
-SELECT no, call FROM calls WHERE no IN (1, 3, 5, 8) AND grows(call, 100) ORDER BY no;
+SELECT no, call FROM calls WHERE no IN (1, 3, 5, 8) AND grows(call, 60) ORDER BY no;
 RESET neardup.memory;
 DROP SCHEMA leaks_test CASCADE;

@@ -1,5 +1,6 @@
 -- In a schema that is not in the search path: hints and calls in results run as they are.
 \set SHOW_CONTEXT never
+SELECT current_database() AS here \gset
 CREATE DATABASE own_schema;
 \c own_schema
 CREATE SCHEMA "Near dup";
@@ -22,5 +23,5 @@ SELECT "Near dup".duplicates_report('docs', 0.5, NULL::text) LIKE '%SELECT &quot
 SET search_path = public, "Near dup";
 SELECT * FROM near_duplicates('docs', 0.5);
 SELECT call FROM suggest('docs') LIMIT 1;
-\c regression
+\c :here
 DROP DATABASE own_schema;
