@@ -1,6 +1,6 @@
 //! The positions of the arguments of SQL functions. A test compares every list here with the SQL
-//! declaration (pg_test/in_server/arguments.rs), so an argument that is inserted in an SQL declaration cannot
-//! silently shift the positions here.
+//! declaration (pg_test/in_server/arguments.rs), so an argument that is inserted in an SQL
+//! declaration cannot silently shift the positions here.
 
 use std::borrow::Cow;
 

@@ -288,8 +288,8 @@ impl Ball {
     }
 }
 
-/// Returns the operator `<@` for the types of a measured value and a ball, of the schema of the type
-/// of balls.
+/// Returns the operator `<@` for the types of a measured value and a ball, of the schema of the
+/// type of balls.
 ///
 /// # Safety
 /// Reads the catalogues.
