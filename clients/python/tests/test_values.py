@@ -99,7 +99,7 @@ def test_golden_bytes_of_a_ball() -> None:
 
 @pytest.mark.parametrize(
     ("at", "value"),
-    [(0, 3), (1, 0), (1, 6), (2, 0), (2, 5), (2, 8), (3, 2), (4, 0), (5, 9), (6, 1), (7, 1), (15, 255), (16, 255)],
+    [(0, 3), (1, 0), (1, 7), (2, 0), (2, 5), (2, 8), (3, 2), (4, 0), (5, 9), (6, 1), (7, 1), (15, 255), (16, 255)],
 )
 def test_bytes_that_are_no_ball(at: int, value: int) -> None:
     changed = bytearray(TEXT_BYTES)
