@@ -31,7 +31,8 @@ SQL
 
 expect_sql 'a chain is one cluster, with a warning' $'WARNING:  the only cluster, of 10000 rows, holds together by chains: most of its rows are no near duplicates of the representative\nHINT:  clustering => \'star\' gives clusters around representatives, max_cluster_size breaks large ones at their weakest links, and cluster_links shows these.\n10000|1' \
     "SELECT count(*), count(DISTINCT cluster_id) FROM near_duplicate_clusters('chain', 0.9, id_column => 'id')"
-expect_sql 'its stars are small and right' '0|3' "SELECT wrong_stars('chain', 0.9), (SELECT max(size) FROM near_duplicate_clusters('chain', 0.9, id_column => 'id', clustering => 'star'))"
+# Of so many connected rows the first ones are the representatives: docs/clusters.md.
+expect_sql 'its stars are small and right' '0|2' "SELECT wrong_stars('chain', 0.9), (SELECT max(size) FROM near_duplicate_clusters('chain', 0.9, id_column => 'id', clustering => 'star'))"
 expect_sql 'it is as long as it looks' '9999|9999' \
     "SET client_min_messages = error; SELECT pairs, diameter FROM cluster_stats(\$\$SELECT * FROM near_duplicates('chain', 0.9, id_column => 'id')\$\$)"
 expect_sql 'elimination keeps what is not near anything kept' '0|5000' "
@@ -63,7 +64,7 @@ if [[ -f $generators ]]; then
     q -o /dev/null -f "$generators"
     expect_sql 'the chain of the corpora' $'WARNING:  the only cluster, of 10000 rows, holds together by chains: most of its rows are no near duplicates of the representative\nHINT:  clustering => \'star\' gives clusters around representatives, max_cluster_size breaks large ones at their weakest links, and cluster_links shows these.\n10000|1' \
         "SELECT count(*), count(DISTINCT cluster_id) FROM near_duplicate_clusters('nasty_chain', 0.8, id_column => 'id')"
-    expect_sql 'its stars' '0|3' "SELECT wrong_stars('nasty_chain', 0.8), (SELECT max(size) FROM near_duplicate_clusters('nasty_chain', 0.8, id_column => 'id', clustering => 'star'))"
+    expect_sql 'its stars' '0|2' "SELECT wrong_stars('nasty_chain', 0.8), (SELECT max(size) FROM near_duplicate_clusters('nasty_chain', 0.8, id_column => 'id', clustering => 'star'))"
     expect_sql 'its report warns' t "SELECT html LIKE '%of 10,000 documents, holds together by chains%' FROM duplicates_report('nasty_chain', 0.8, id_column => 'id') html"
     expect_sql 'the hub of the corpora' 0 "SELECT wrong_stars('nasty_hub', 0.8)"
 else
