@@ -16,8 +16,8 @@ need_packages 'zip for PGXN' git unzip python3 || {
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 zip=$(packaging/pgxn.sh)
+unzip -q "$zip" -d "$work"
 unpacked=$work/$(basename "$zip" .zip)
-if [[ -n ${NEARDUP_UNPACKED:-} ]]; then unpacked=$NEARDUP_UNPACKED; else unzip -q "$zip" -d "$work"; fi
 
 # What it stands on is compiled already where this is not the first build.
 CARGO_TARGET_DIR=$(realpath -m "${CARGO_TARGET_DIR:-target}")
