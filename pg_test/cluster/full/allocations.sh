@@ -4,7 +4,7 @@
 # 53200, and the session goes on. Every function is called: one without a call in pg_test/cancel/calls.sql fails the test.
 # shellcheck disable=SC2154 # project and server_user, of common.sh
 set -euo pipefail
-source "$(dirname "${BASH_SOURCE[0]}")/../../scripts/expect.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/../../../scripts/expect.sh"
 source "$project/pg_test/cancel/calls.sh"
 export NEARDUP_TEST_ALLOCATIONS=1
 server_start "max_parallel_workers_per_gather = 0

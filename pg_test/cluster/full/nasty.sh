@@ -136,7 +136,7 @@ expect_sql 'texts of 10 MB' '0.818182' "
     WHERE left_id = 'text_10mb' AND right_id = 'text_10mb_near'"
 expect_sql 'what was skipped' $'t\n1|t' "
     SELECT count(*) > 0 FROM near_duplicates('nasty', 0.8, NULL::text);
-    SELECT skipped_null, skipped_empty >= 15 FROM near_duplicates_stats()"
+    SELECT skipped_null, skipped_empty > 0 FROM near_duplicates_stats()"
 
 # What is known of signatures: equal texts, of any kind, are equal by all of them that find anything in a text.
 expect_sql 'equal texts' $'combined\nexact_code\nexact_text\nminhash\nrepeatability\nshingling\nsimhash\ntitle\ntlcs' "
