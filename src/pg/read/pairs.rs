@@ -63,7 +63,13 @@ impl<'f> Pairs<'f> {
                     format!("{}::regclass", literal(&relation.shown)),
                 )
             }),
-            _ => call.text(0)?.map(|query| (query.clone().into_owned(), shown(&query))),
+            _ => match call.text(0)? {
+                Some(query) => {
+                    let shown = shown(&query);
+                    Some((memory::owned(query, "reading a query")?, shown))
+                }
+                None => None,
+            },
         }
         .ok_or_else(|| {
             let message = "pairs must not be NULL";
