@@ -8,7 +8,6 @@ source "$(dirname "$0")/common.sh"
 # In as many servers as there are processors, each test in a database of its own, what takes longest first (scripts/durations,
 # of seconds).
 source "$project/scripts/server.sh"
-unset NEARDUP_CLUSTER # of another locale
 place=$(private_dir)
 mapfile -t tests < <(cd "$project/tests/pg_regress/sql" && ls -- ${ONLY:-*}.sql | sed 's/\.sql$//' |
     awk 'NR == FNR { sub(/^regress\//, "", $2); seconds[$2] = $1; next } { print seconds[$1] + 0 "\t" $1 }' "$project/scripts/durations" - | sort -k 1,1rn -k 2 | cut -f 2)
@@ -20,6 +19,9 @@ stop_all() {
     rm -rf "$place"
 }
 trap stop_all EXIT
+# A cluster of no locale, which the servers copy.
+as_server "$bindir/initdb" -D "$place/new" -U postgres -A trust -N --encoding=UTF8 --no-locale >/dev/null
+export NEARDUP_CLUSTER=$place/new
 
 # share NUMBER: the tests of one server.
 share() {
@@ -28,7 +30,6 @@ share() {
     cp -r "$project/tests/pg_regress" "$out"
     mkdir -p "$out/expected"
     if [[ $EUID -eq 0 ]]; then chown -R "$server_user" "$out"; fi
-    as_server "$bindir/initdb" -D "$out/data" -U postgres -A trust -N --encoding=UTF8 --no-locale >/dev/null
     server_in "$out"
     for ((n = $1; n < ${#tests[@]}; n += servers)); do
         name=${tests[n]}

@@ -17,9 +17,7 @@ new_cluster() {
 # NEARDUP_CLUSTER names such a folder to copy instead: test.sh makes one for all.
 server_in() {
     server=$1
-    if [[ -d $server/data ]]; then
-        : # its files are there
-    elif [[ -n ${NEARDUP_CLUSTER:-} ]]; then
+    if [[ -n ${NEARDUP_CLUSTER:-} ]]; then
         as_server cp -r "$NEARDUP_CLUSTER" "$server/data"
     else
         new_cluster "$server/data"
