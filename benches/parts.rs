@@ -89,7 +89,7 @@ fn run(texts: &[String], threshold: f64, parts: u32) -> Result<([f64; 4], [usize
     for (id, set) in sets.iter().enumerate() {
         let of = groups(&TokenSet::parse(set)?, &ranks, &bounds, parts, stop)?;
         for (part, prefix) in &of.parts {
-            all[*part as usize].add(&[id as u64], of.size, &of.bitmap, Shared::Tokens(prefix), false)?;
+            all[*part as usize].add(id as u64, of.size, &of.bitmap, Shared::Tokens(prefix), false)?;
             routes += 1;
         }
     }

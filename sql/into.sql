@@ -1,263 +1,144 @@
 -- Near duplicates as a table, made where the documents are: src/pg/into.
 
--- The join of a part and its pairs, by functions that are not polymorphic, so that no planted function is a better match, here
--- or on a server.
-CREATE FUNCTION neardup_join_part_step(internal, pg_catalog.int8, pg_catalog.int4, pg_catalog.bytea, pg_catalog.bytea, set_measure, pg_catalog.float8,
-    neardup_internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'neardup_join_part_step'
-    LANGUAGE c IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION neardup_join_part_step(internal, bigint, int, bytea, bytea, set_measure, float8, neardup_internal) IS
-    'internal: adds a row to a part for neardup_join_part';
-CREATE FUNCTION neardup_join_part_result(internal, pg_catalog.int8, pg_catalog.int4, pg_catalog.bytea, pg_catalog.bytea, set_measure, pg_catalog.float8,
-    neardup_internal) RETURNS pg_catalog.int8[]
-    AS 'MODULE_PATHNAME', 'neardup_join_part_result'
-    LANGUAGE c IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION neardup_join_part_result(internal, bigint, int, bytea, bytea, set_measure, float8, neardup_internal) IS
-    'internal: the result of neardup_join_part';
--- In all as join_part is declared.
-CREATE AGGREGATE neardup_join_part(id pg_catalog.int8, size pg_catalog.int4, bitmap pg_catalog.bytea, prefix pg_catalog.bytea, method set_measure, threshold pg_catalog.float8,
-    internal neardup_internal) (
-    SFUNC = neardup_join_part_step,
-    STYPE = internal,
-    SSPACE = 67108864,
-    FINALFUNC = neardup_join_part_result,
-    FINALFUNC_EXTRA,
-    FINALFUNC_MODIFY = READ_WRITE,
-    PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE neardup_join_part(bigint, int, bytea, bytea, set_measure, float8, neardup_internal) IS
-    'internal: join_part of numbers, for near_duplicates_into';
-CREATE FUNCTION neardup_candidate_pairs(ids pg_catalog.int8[], internal neardup_internal DEFAULT NULL)
-    RETURNS TABLE(left_id pg_catalog.int8, right_id pg_catalog.int8)
-    AS 'MODULE_PATHNAME', 'neardup_candidate_pairs'
-    LANGUAGE c IMMUTABLE PARALLEL SAFE COST 100 ROWS 1000;
-COMMENT ON FUNCTION neardup_candidate_pairs(bigint[], neardup_internal) IS 'internal: candidate_pairs of numbers, for near_duplicates_into';
-
--- Minhash in parts.
-CREATE FUNCTION neardup_band_groups(set token_set, bands pg_catalog.int4, rows pg_catalog.int4, seed pg_catalog.int8, method set_measure, threshold pg_catalog.float8,
-    parts pg_catalog.int4, internal neardup_internal DEFAULT NULL)
-    RETURNS TABLE(part pg_catalog.int4, size pg_catalog.int4, bitmap pg_catalog.bytea, prefix pg_catalog.bytea)
-    AS 'MODULE_PATHNAME', 'neardup_band_groups'
-    LANGUAGE c IMMUTABLE PARALLEL SAFE COST 1000 ROWS 10;
-COMMENT ON FUNCTION neardup_band_groups(token_set, int, int, bigint, set_measure, float8, int, neardup_internal) IS
-    'internal: a set as rows for neardup_join_bands, one for each part that bands of it fall into';
-CREATE FUNCTION neardup_join_bands_step(internal, pg_catalog.int8, pg_catalog.int4, pg_catalog.bytea, pg_catalog.bytea, set_measure, pg_catalog.float8,
-    neardup_internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'neardup_join_bands_step'
-    LANGUAGE c IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION neardup_join_bands_step(internal, bigint, int, bytea, bytea, set_measure, float8, neardup_internal) IS
-    'internal: adds a row to a part for neardup_join_bands';
-CREATE AGGREGATE neardup_join_bands(id pg_catalog.int8, size pg_catalog.int4, bitmap pg_catalog.bytea, keys pg_catalog.bytea, method set_measure, threshold pg_catalog.float8,
-    internal neardup_internal) (
-    SFUNC = neardup_join_bands_step,
-    STYPE = internal,
-    SSPACE = 67108864,
-    FINALFUNC = neardup_join_part_result,
-    FINALFUNC_EXTRA,
-    FINALFUNC_MODIFY = READ_WRITE,
-    PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE neardup_join_bands(bigint, int, bytea, bytea, set_measure, float8, neardup_internal) IS
-    'internal: the pairs of a part whose bands are alike and that may be similar, for near_duplicates_into';
-
--- Any other method in parts: what is carried of a document, as core/src/methods/carrier.rs describes it. The method is a JSON
+-- A method in parts: what is carried of a document, as core/src/methods/carrier.rs describes it. The method is a JSON
 -- object with its arguments: unlike a text, it is sent to servers.
-CREATE FUNCTION neardup_carried(document pg_catalog.text, site pg_catalog.text, method pg_catalog.jsonb, internal neardup_internal DEFAULT NULL)
+CREATE FUNCTION neardup_part_document(document pg_catalog.text, site pg_catalog.text, method pg_catalog.jsonb, internal neardup_internal DEFAULT NULL)
     RETURNS pg_catalog.bytea
-    AS 'MODULE_PATHNAME', 'neardup_carried_text'
+    AS 'MODULE_PATHNAME', 'neardup_part_document_text'
     LANGUAGE c IMMUTABLE PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION neardup_carried(text, text, jsonb, neardup_internal) IS
+COMMENT ON FUNCTION neardup_part_document(text, text, jsonb, neardup_internal) IS
     'internal: what stands for a document wherever near_duplicates_into compares it by a method';
-CREATE FUNCTION neardup_carried(document pg_catalog.text[], site pg_catalog.text, method pg_catalog.jsonb, internal neardup_internal DEFAULT NULL)
+CREATE FUNCTION neardup_part_document(document pg_catalog.text[], site pg_catalog.text, method pg_catalog.jsonb, internal neardup_internal DEFAULT NULL)
     RETURNS pg_catalog.bytea
-    AS 'MODULE_PATHNAME', 'neardup_carried_tokens'
+    AS 'MODULE_PATHNAME', 'neardup_part_document_tokens'
     LANGUAGE c IMMUTABLE PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION neardup_carried(text[], text, jsonb, neardup_internal) IS 'internal: what stands for tokens';
-CREATE FUNCTION neardup_carried(document pg_catalog.tsvector, site pg_catalog.text, method pg_catalog.jsonb, internal neardup_internal DEFAULT NULL)
+COMMENT ON FUNCTION neardup_part_document(text[], text, jsonb, neardup_internal) IS 'internal: what stands for tokens';
+CREATE FUNCTION neardup_part_document(document pg_catalog.tsvector, site pg_catalog.text, method pg_catalog.jsonb, internal neardup_internal DEFAULT NULL)
     RETURNS pg_catalog.bytea
-    AS 'MODULE_PATHNAME', 'neardup_carried_lexemes'
+    AS 'MODULE_PATHNAME', 'neardup_part_document_lexemes'
     LANGUAGE c IMMUTABLE PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION neardup_carried(tsvector, text, jsonb, neardup_internal) IS 'internal: what stands for lexemes';
-CREATE FUNCTION neardup_carried(document pg_catalog.int8[], site pg_catalog.text, method pg_catalog.jsonb, internal neardup_internal DEFAULT NULL)
+COMMENT ON FUNCTION neardup_part_document(tsvector, text, jsonb, neardup_internal) IS 'internal: what stands for lexemes';
+CREATE FUNCTION neardup_part_document(document pg_catalog.int8[], site pg_catalog.text, method pg_catalog.jsonb, internal neardup_internal DEFAULT NULL)
     RETURNS pg_catalog.bytea
-    AS 'MODULE_PATHNAME', 'neardup_carried_numbers'
+    AS 'MODULE_PATHNAME', 'neardup_part_document_numbers'
     LANGUAGE c IMMUTABLE PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION neardup_carried(bigint[], text, jsonb, neardup_internal) IS 'internal: what stands for numbers';
-CREATE FUNCTION neardup_carried_ranks_step(internal, pg_catalog.bytea, pg_catalog.jsonb, neardup_internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'neardup_carried_ranks_step'
+COMMENT ON FUNCTION neardup_part_document(bigint[], text, jsonb, neardup_internal) IS 'internal: what stands for numbers';
+CREATE FUNCTION neardup_part_ranks_step(internal, pg_catalog.bytea, pg_catalog.jsonb, neardup_internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'neardup_part_ranks_step'
     LANGUAGE c IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION neardup_carried_ranks_step(internal, bytea, jsonb, neardup_internal) IS
-    'internal: adds a document to neardup_carried_ranks';
-CREATE FUNCTION neardup_carried_ranks_result(internal, pg_catalog.bytea, pg_catalog.jsonb, neardup_internal) RETURNS pg_catalog.bytea
-    AS 'MODULE_PATHNAME', 'neardup_carried_ranks_result'
+COMMENT ON FUNCTION neardup_part_ranks_step(internal, bytea, jsonb, neardup_internal) IS
+    'internal: adds a document to neardup_part_ranks';
+CREATE FUNCTION neardup_part_ranks_result(internal, pg_catalog.bytea, pg_catalog.jsonb, neardup_internal) RETURNS pg_catalog.bytea
+    AS 'MODULE_PATHNAME', 'neardup_part_ranks_result'
     LANGUAGE c IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION neardup_carried_ranks_result(internal, bytea, jsonb, neardup_internal) IS
-    'internal: the result of neardup_carried_ranks';
-CREATE AGGREGATE neardup_carried_ranks(carried pg_catalog.bytea, method pg_catalog.jsonb, internal neardup_internal) (
-    SFUNC = neardup_carried_ranks_step,
+COMMENT ON FUNCTION neardup_part_ranks_result(internal, bytea, jsonb, neardup_internal) IS
+    'internal: the result of neardup_part_ranks';
+CREATE AGGREGATE neardup_part_ranks(carried pg_catalog.bytea, method pg_catalog.jsonb, internal neardup_internal) (
+    SFUNC = neardup_part_ranks_step,
     STYPE = internal,
-    FINALFUNC = neardup_carried_ranks_result,
+    FINALFUNC = neardup_part_ranks_result,
     FINALFUNC_EXTRA,
     FINALFUNC_MODIFY = READ_WRITE,
     PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE neardup_carried_ranks(bytea, jsonb, neardup_internal) IS
+COMMENT ON AGGREGATE neardup_part_ranks(bytea, jsonb, neardup_internal) IS
     'internal: what a method counts of carried documents before they meet: an order of tokens, or the terms that do not count';
-CREATE FUNCTION neardup_carried_groups(carried pg_catalog.bytea, ranks pg_catalog.bytea, method pg_catalog.jsonb, parts pg_catalog.int4,
+CREATE FUNCTION neardup_part_rows(carried pg_catalog.bytea, ranks pg_catalog.bytea, method pg_catalog.jsonb, parts pg_catalog.int4,
     internal neardup_internal DEFAULT NULL)
     RETURNS TABLE(part pg_catalog.int4, size pg_catalog.int4, bitmap pg_catalog.bytea, prefix pg_catalog.bytea)
-    AS 'MODULE_PATHNAME', 'neardup_carried_groups'
+    AS 'MODULE_PATHNAME', 'neardup_part_rows'
     LANGUAGE c IMMUTABLE PARALLEL SAFE COST 1000 ROWS 10;
-COMMENT ON FUNCTION neardup_carried_groups(bytea, bytea, jsonb, int, neardup_internal) IS
-    'internal: a carried document as rows for neardup_join_carried, one for each part that keys of it fall into';
-CREATE FUNCTION neardup_join_carried_step(internal, pg_catalog.int8, pg_catalog.int4, pg_catalog.bytea, pg_catalog.bytea, pg_catalog.jsonb, neardup_internal)
+COMMENT ON FUNCTION neardup_part_rows(bytea, bytea, jsonb, int, neardup_internal) IS
+    'internal: a carried document as rows for neardup_part_join, one for each part that keys of it fall into';
+CREATE FUNCTION neardup_part_join_step(internal, pg_catalog.int8, pg_catalog.int4, pg_catalog.bytea, pg_catalog.bytea, pg_catalog.jsonb, neardup_internal)
     RETURNS internal
-    AS 'MODULE_PATHNAME', 'neardup_join_carried_step'
+    AS 'MODULE_PATHNAME', 'neardup_part_join_step'
     LANGUAGE c IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION neardup_join_carried_step(internal, bigint, int, bytea, bytea, jsonb, neardup_internal) IS
-    'internal: adds a row to a part for neardup_join_carried';
-CREATE FUNCTION neardup_join_carried_result(internal, pg_catalog.int8, pg_catalog.int4, pg_catalog.bytea, pg_catalog.bytea, pg_catalog.jsonb, neardup_internal)
+COMMENT ON FUNCTION neardup_part_join_step(internal, bigint, int, bytea, bytea, jsonb, neardup_internal) IS
+    'internal: adds a row to a part for neardup_part_join';
+CREATE FUNCTION neardup_part_join_result(internal, pg_catalog.int8, pg_catalog.int4, pg_catalog.bytea, pg_catalog.bytea, pg_catalog.jsonb, neardup_internal)
     RETURNS pg_catalog.int8[]
-    AS 'MODULE_PATHNAME', 'neardup_join_carried_result'
+    AS 'MODULE_PATHNAME', 'neardup_part_join_result'
     LANGUAGE c IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION neardup_join_carried_result(internal, bigint, int, bytea, bytea, jsonb, neardup_internal) IS
-    'internal: the result of neardup_join_carried';
-CREATE AGGREGATE neardup_join_carried(id pg_catalog.int8, size pg_catalog.int4, bitmap pg_catalog.bytea, prefix pg_catalog.bytea, method pg_catalog.jsonb,
+COMMENT ON FUNCTION neardup_part_join_result(internal, bigint, int, bytea, bytea, jsonb, neardup_internal) IS
+    'internal: the result of neardup_part_join';
+CREATE AGGREGATE neardup_part_join(id pg_catalog.int8, size pg_catalog.int4, bitmap pg_catalog.bytea, prefix pg_catalog.bytea, method pg_catalog.jsonb,
     internal neardup_internal) (
-    SFUNC = neardup_join_carried_step,
+    SFUNC = neardup_part_join_step,
     STYPE = internal,
     SSPACE = 67108864,
-    FINALFUNC = neardup_join_carried_result,
+    FINALFUNC = neardup_part_join_result,
     FINALFUNC_EXTRA,
     FINALFUNC_MODIFY = READ_WRITE,
     PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE neardup_join_carried(bigint, int, bytea, bytea, jsonb, neardup_internal) IS
+COMMENT ON AGGREGATE neardup_part_join(bigint, int, bytea, bytea, jsonb, neardup_internal) IS
     'internal: the pairs of a part that a method may find similar, for near_duplicates_into';
-CREATE FUNCTION neardup_carried_similarity("left" pg_catalog.bytea, "right" pg_catalog.bytea, ranks pg_catalog.bytea, method pg_catalog.jsonb,
+CREATE FUNCTION neardup_part_candidates(ids pg_catalog.int8[], internal neardup_internal DEFAULT NULL)
+    RETURNS TABLE(left_id pg_catalog.int8, right_id pg_catalog.int8)
+    AS 'MODULE_PATHNAME', 'neardup_part_candidates'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE COST 100 ROWS 1000;
+COMMENT ON FUNCTION neardup_part_candidates(bigint[], neardup_internal) IS 'internal: the numbers of neardup_part_join as rows';
+CREATE FUNCTION neardup_part_similarity("left" pg_catalog.bytea, "right" pg_catalog.bytea, ranks pg_catalog.bytea, method pg_catalog.jsonb,
     internal neardup_internal DEFAULT NULL) RETURNS pg_catalog.float8
-    AS 'MODULE_PATHNAME', 'neardup_carried_similarity'
+    AS 'MODULE_PATHNAME', 'neardup_part_similarity'
     LANGUAGE c IMMUTABLE PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION neardup_carried_similarity(bytea, bytea, bytea, jsonb, neardup_internal) IS
+COMMENT ON FUNCTION neardup_part_similarity(bytea, bytea, bytea, jsonb, neardup_internal) IS
     'internal: the similarity of two carried documents, NULL if they are no pair';
-CREATE FUNCTION neardup_carried_passages("left" pg_catalog.bytea, "right" pg_catalog.bytea, ranks pg_catalog.bytea, method pg_catalog.jsonb,
+CREATE FUNCTION neardup_part_passages("left" pg_catalog.bytea, "right" pg_catalog.bytea, ranks pg_catalog.bytea, method pg_catalog.jsonb,
     internal neardup_internal DEFAULT NULL) RETURNS pg_catalog.bytea
-    AS 'MODULE_PATHNAME', 'neardup_carried_passages'
+    AS 'MODULE_PATHNAME', 'neardup_part_passages'
     LANGUAGE c IMMUTABLE PARALLEL SAFE COST 5000;
-COMMENT ON FUNCTION neardup_carried_passages(bytea, bytea, bytea, jsonb, neardup_internal) IS
+COMMENT ON FUNCTION neardup_part_passages(bytea, bytea, bytea, jsonb, neardup_internal) IS
     'internal: the passages that two carried documents share, in one value; NULL if they share none';
-CREATE FUNCTION neardup_passage_rows(passages pg_catalog.bytea, internal neardup_internal DEFAULT NULL)
+CREATE FUNCTION neardup_part_passage_rows(passages pg_catalog.bytea, internal neardup_internal DEFAULT NULL)
     RETURNS TABLE(left_sentence pg_catalog.int4, right_sentence pg_catalog.int4, sentences pg_catalog.int4,
         left_span pg_catalog.int4range, right_span pg_catalog.int4range, similarity pg_catalog.float8)
-    AS 'MODULE_PATHNAME', 'neardup_passage_rows'
+    AS 'MODULE_PATHNAME', 'neardup_part_passage_rows'
     LANGUAGE c IMMUTABLE PARALLEL SAFE COST 10 ROWS 5;
-COMMENT ON FUNCTION neardup_passage_rows(bytea, neardup_internal) IS
-    'internal: a value of neardup_carried_passages as rows';
+COMMENT ON FUNCTION neardup_part_passage_rows(bytea, neardup_internal) IS
+    'internal: a value of neardup_part_passages as rows';
 
 -- The rows of parts in pieces, for tables that sessions share.
-CREATE FUNCTION neardup_pack_result(internal) RETURNS pg_catalog.bytea[]
-    AS 'MODULE_PATHNAME', 'neardup_pack_result'
+CREATE FUNCTION neardup_part_pack_result(internal) RETURNS pg_catalog.bytea[]
+    AS 'MODULE_PATHNAME', 'neardup_part_pack_result'
     LANGUAGE c IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION neardup_pack_result(internal) IS
-    'internal: the result of the aggregates that pack rows';
-CREATE FUNCTION neardup_join_packed_result(internal) RETURNS pg_catalog.int8[]
-    AS 'MODULE_PATHNAME', 'neardup_join_part_result'
+COMMENT ON FUNCTION neardup_part_pack_result(internal) IS
+    'internal: the result of neardup_part_pack';
+CREATE FUNCTION neardup_part_join_packed_result(internal) RETURNS pg_catalog.int8[]
+    AS 'MODULE_PATHNAME', 'neardup_part_join_result'
     LANGUAGE c IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION neardup_join_packed_result(internal) IS
-    'internal: the result of neardup_join_packed and neardup_join_packed_bands';
-CREATE FUNCTION neardup_join_packed_carried_result(internal) RETURNS pg_catalog.int8[]
-    AS 'MODULE_PATHNAME', 'neardup_join_carried_result'
+COMMENT ON FUNCTION neardup_part_join_packed_result(internal) IS
+    'internal: the result of neardup_part_join_packed';
+CREATE FUNCTION neardup_part_pack_step(internal, pg_catalog.int8, pg_catalog.bytea, pg_catalog.bytea, pg_catalog.jsonb, pg_catalog.int4, neardup_internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'neardup_part_pack_step'
     LANGUAGE c IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION neardup_join_packed_carried_result(internal) IS
-    'internal: the result of neardup_join_packed_carried';
-CREATE FUNCTION neardup_pack_prefixes_step(internal, pg_catalog.int8, token_set, token_ranks, set_measure, pg_catalog.float8, pg_catalog.int4, neardup_internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'neardup_pack_prefixes_step'
-    LANGUAGE c IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION neardup_pack_prefixes_step(internal, bigint, token_set, token_ranks, set_measure, float8, int, neardup_internal) IS
-    'internal: packs the rows of a document for neardup_pack_prefixes';
-CREATE AGGREGATE neardup_pack_prefixes(n pg_catalog.int8, set token_set, ranks token_ranks, method set_measure, threshold pg_catalog.float8, parts pg_catalog.int4, internal neardup_internal) (
-    SFUNC = neardup_pack_prefixes_step,
+COMMENT ON FUNCTION neardup_part_pack_step(internal, bigint, bytea, bytea, jsonb, int, neardup_internal) IS
+    'internal: packs the rows of a document for neardup_part_pack';
+CREATE AGGREGATE neardup_part_pack(n pg_catalog.int8, carried pg_catalog.bytea, ranks pg_catalog.bytea, method pg_catalog.jsonb, parts pg_catalog.int4, internal neardup_internal) (
+    SFUNC = neardup_part_pack_step,
     STYPE = internal,
-    FINALFUNC = neardup_pack_result,
+    FINALFUNC = neardup_part_pack_result,
     FINALFUNC_MODIFY = READ_WRITE,
     PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE neardup_pack_prefixes(bigint, token_set, token_ranks, set_measure, float8, int, neardup_internal) IS
-    'internal: the rows of sets for all parts, many in a value, for near_duplicates_into';
-CREATE FUNCTION neardup_pack_bands_step(internal, pg_catalog.int8, token_set, pg_catalog.int8[], set_measure, pg_catalog.float8, pg_catalog.int4, neardup_internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'neardup_pack_bands_step'
-    LANGUAGE c IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION neardup_pack_bands_step(internal, bigint, token_set, bigint[], set_measure, float8, int, neardup_internal) IS
-    'internal: packs the rows of a document for neardup_pack_bands';
-CREATE AGGREGATE neardup_pack_bands(n pg_catalog.int8, set token_set, plan pg_catalog.int8[], method set_measure, threshold pg_catalog.float8,
-    parts pg_catalog.int4, internal neardup_internal) (
-    SFUNC = neardup_pack_bands_step,
-    STYPE = internal,
-    FINALFUNC = neardup_pack_result,
-    FINALFUNC_MODIFY = READ_WRITE,
-    PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE neardup_pack_bands(bigint, token_set, bigint[], set_measure, float8, int, neardup_internal) IS
-    'internal: the rows of sets for all parts that bands of them fall into, many in a value';
-CREATE FUNCTION neardup_pack_carried_step(internal, pg_catalog.int8, pg_catalog.bytea, pg_catalog.bytea, pg_catalog.jsonb, pg_catalog.int4, neardup_internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'neardup_pack_carried_step'
-    LANGUAGE c IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION neardup_pack_carried_step(internal, bigint, bytea, bytea, jsonb, int, neardup_internal) IS
-    'internal: packs the rows of a document for neardup_pack_carried';
-CREATE AGGREGATE neardup_pack_carried(n pg_catalog.int8, carried pg_catalog.bytea, ranks pg_catalog.bytea, method pg_catalog.jsonb, parts pg_catalog.int4, internal neardup_internal) (
-    SFUNC = neardup_pack_carried_step,
-    STYPE = internal,
-    FINALFUNC = neardup_pack_result,
-    FINALFUNC_MODIFY = READ_WRITE,
-    PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE neardup_pack_carried(bigint, bytea, bytea, jsonb, int, neardup_internal) IS
+COMMENT ON AGGREGATE neardup_part_pack(bigint, bytea, bytea, jsonb, int, neardup_internal) IS
     'internal: the rows of carried documents for all parts that keys of them fall into, many in a value';
-CREATE FUNCTION neardup_join_packed_step(internal, pg_catalog.bytea, set_measure, pg_catalog.float8, neardup_internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'neardup_join_packed_step'
+CREATE FUNCTION neardup_part_join_packed_step(internal, pg_catalog.bytea, pg_catalog.jsonb, neardup_internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'neardup_part_join_packed_step'
     LANGUAGE c IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION neardup_join_packed_step(internal, bytea, set_measure, float8, neardup_internal) IS
-    'internal: adds packed rows to a part for neardup_join_packed';
-CREATE AGGREGATE neardup_join_packed(rows pg_catalog.bytea, method set_measure, threshold pg_catalog.float8, internal neardup_internal) (
-    SFUNC = neardup_join_packed_step,
+COMMENT ON FUNCTION neardup_part_join_packed_step(internal, bytea, jsonb, neardup_internal) IS
+    'internal: adds packed rows to a part for neardup_part_join_packed';
+CREATE AGGREGATE neardup_part_join_packed(rows pg_catalog.bytea, method pg_catalog.jsonb, internal neardup_internal) (
+    SFUNC = neardup_part_join_packed_step,
     STYPE = internal,
     SSPACE = 67108864,
-    FINALFUNC = neardup_join_packed_result,
+    FINALFUNC = neardup_part_join_packed_result,
     FINALFUNC_MODIFY = READ_WRITE,
     PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE neardup_join_packed(bytea, set_measure, float8, neardup_internal) IS
-    'internal: neardup_join_part of rows from neardup_pack_prefixes';
-CREATE FUNCTION neardup_join_packed_bands_step(internal, pg_catalog.bytea, set_measure, pg_catalog.float8, neardup_internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'neardup_join_packed_bands_step'
-    LANGUAGE c IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION neardup_join_packed_bands_step(internal, bytea, set_measure, float8, neardup_internal) IS
-    'internal: adds packed rows to a part for neardup_join_packed_bands';
-CREATE AGGREGATE neardup_join_packed_bands(rows pg_catalog.bytea, method set_measure, threshold pg_catalog.float8, internal neardup_internal) (
-    SFUNC = neardup_join_packed_bands_step,
-    STYPE = internal,
-    SSPACE = 67108864,
-    FINALFUNC = neardup_join_packed_result,
-    FINALFUNC_MODIFY = READ_WRITE,
-    PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE neardup_join_packed_bands(bytea, set_measure, float8, neardup_internal) IS
-    'internal: neardup_join_bands of rows from neardup_pack_bands';
-CREATE FUNCTION neardup_join_packed_carried_step(internal, pg_catalog.bytea, pg_catalog.jsonb, neardup_internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'neardup_join_packed_carried_step'
-    LANGUAGE c IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION neardup_join_packed_carried_step(internal, bytea, jsonb, neardup_internal) IS
-    'internal: adds packed rows to a part for neardup_join_packed_carried';
-CREATE AGGREGATE neardup_join_packed_carried(rows pg_catalog.bytea, method pg_catalog.jsonb, internal neardup_internal) (
-    SFUNC = neardup_join_packed_carried_step,
-    STYPE = internal,
-    SSPACE = 67108864,
-    FINALFUNC = neardup_join_packed_carried_result,
-    FINALFUNC_MODIFY = READ_WRITE,
-    PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE neardup_join_packed_carried(bytea, jsonb, neardup_internal) IS
-    'internal: neardup_join_carried of rows from neardup_pack_carried';
+COMMENT ON AGGREGATE neardup_part_join_packed(bytea, jsonb, neardup_internal) IS
+    'internal: neardup_part_join of rows from neardup_part_pack';
 
 CREATE FUNCTION neardup_into_step(docs pg_catalog.regclass, threshold pg_catalog.float8, options pg_catalog.jsonb, arguments pg_catalog.jsonb,
     began pg_catalog.timestamptz, internal neardup_internal DEFAULT NULL) RETURNS pg_catalog.text

@@ -1,5 +1,5 @@
 -- The types of sketches and of balls about them, and those of sets of tokens. Bodies of their input and output:
--- src/pg/functions/sketch_types.rs and token_sets.rs; they compare as their bytes do, by the server's own functions.
+-- src/pg/functions/sketch_types.rs; they compare as their bytes do, by the server's own functions.
 
 -- All eight have the same declarations, %1$s being the name of the type. Whatever a column can hold has an equality:
 -- DISTINCT, IS DISTINCT FROM in a trigger, and REPLICA IDENTITY FULL need one.
@@ -7,7 +7,7 @@ DO $$
 DECLARE
     name pg_catalog.text;
 BEGIN
-    FOREACH name IN ARRAY '{minhash_sketch,simhash_sketch,minhash_ball,simhash_ball,text_ball,text_runs,token_set,token_ranks}'::pg_catalog.text[] LOOP
+    FOREACH name IN ARRAY '{minhash_sketch,simhash_sketch,minhash_ball,simhash_ball,text_ball,text_runs}'::pg_catalog.text[] LOOP
         EXECUTE pg_catalog.format($declarations$
 
         CREATE TYPE %1$s;
@@ -185,5 +185,3 @@ COMMENT ON TYPE minhash_ball IS 'all minhash sketches at least so similar to one
 COMMENT ON TYPE simhash_ball IS 'all simhash sketches at most so many bits from one; made by near()';
 COMMENT ON TYPE text_ball IS 'all documents at least so similar to one, compared as near_duplicates compares them; made by near()';
 COMMENT ON TYPE text_runs IS 'all texts that have a run of tokens in common with one; made by runs()';
-COMMENT ON TYPE token_set IS 'what tokens() makes: 64-bit hashes of the distinct tokens of a document';
-COMMENT ON TYPE token_ranks IS 'what token_order() makes: the frequent tokens of a sample, from rare to frequent';

@@ -23,12 +23,11 @@ SQL
     q <<SQL
 CREATE TABLE made(no int GENERATED ALWAYS AS IDENTITY, signature text, call text, fails text);
 INSERT INTO made(signature, call, fails) SELECT min(signature), call, min(fails) FROM (
-    SELECT no, signature, fails, replace(replace(replace(replace(replace(replace(c.call,
+    SELECT no, signature, fails, replace(replace(replace(replace(replace(c.call,
         '{f}', name),
         '{t}', coalesce(substring(name || '(' FROM '^(\w*?)_(?:in|out|send|recv|eq|ne|lt|le|gt|ge|cmp|hash|hash_extended)\('), '')),
         '{a}', coalesce(substring(signature FROM '\((\w+)'), '')),
         ':file', quote_literal('$server/' || coalesce(substring(name FROM '^(.*)_recv\$'), ''))),
-        '{aggregate}', CASE WHEN name ~ '^neardup' THEN 'neardup_join_part(id, size, bitmap, prefix, ''jaccard'', 0.8, NULL)' ELSE 'join_part(id, size, bitmap, prefix, ''jaccard'', 0.8)' END),
         '{docs}', CASE WHEN name ~ '_between' THEN '''same'', ''mixed''' ELSE '''same''' END) AS call
     FROM calls c JOIN functions f ON f.signature ~ ('^(' || c.pattern || ')\$')) made
 GROUP BY call ORDER BY min(no), call;

@@ -50,35 +50,35 @@ SELECT add('text_balls_meet\(.*\)', 'SELECT text_ball && text_ball FROM big', 'S
 SELECT add('text_ball_as_\w+\(text_ball\)', '22023: SELECT {f}(text_ball) FROM big');
 SELECT add('shares\(bigint\[\],.*\)', 'SELECT shares(numbers, numbers || 1::int8, 6000000) FROM vals');
 SELECT add('shares\(uuid\[\],.*\)', 'SELECT shares(uuids, uuids, 3000000) FROM vals');
-SELECT add('token_similarity\(.*\)', 'SELECT {f}(token_set, token_set) FROM big', 'SELECT count({f}(token_set, token_set)) FROM big, generate_series(1, 1000)');
-SELECT add('token_order.*', 'SELECT pg_column_size(token_order(token_set, 1000000)) FROM big', 'SELECT token_order(tokens(ARRAY[id, id + 1, id * 2]::int8[]), 1000000) FROM million');
-SELECT add('prefix_groups\(.*\)', 'SELECT count(*) FROM big, prefix_groups(token_set, token_ranks, ''jaccard'', 0.1, 1000)', 'SELECT count(*) FROM sets, big, prefix_groups(sets.token_set, token_ranks, ''jaccard'', 0.5, 10)');
-SELECT add('neardup_band_groups\(.*\)', 'SELECT count(*) FROM big, neardup_band_groups(token_set, 200, 5, 1, ''jaccard'', 0.5, 1000)');
-SELECT add('neardup_pack_(prefixes|result).*', 'SELECT cardinality(neardup_pack_prefixes(id, token_set, token_ranks, ''jaccard'', 0.1, 1000, NULL)) FROM big',
-    'SELECT cardinality(neardup_pack_prefixes(sets.id, sets.token_set, token_ranks, ''jaccard'', 0.8, 4, NULL)) FROM sets, big');
-SELECT add('neardup_pack_bands.*', 'SELECT cardinality(neardup_pack_bands(id, token_set, ''{200, 5, 1}'', ''jaccard'', 0.5, 1000, NULL)) FROM big');
-SELECT add('neardup_pack_carried.*', 'SELECT cardinality(neardup_pack_carried(1, c, '''', ''{"method": "runs"}'', 1000, NULL)) FROM big, neardup_carried(text, NULL, ''{"method": "runs"}'') c');
-SELECT add('neardup_join_packed(_step|_result)?\(.*\)', '53400: SELECT cardinality(neardup_join_packed(prefixes, ''jaccard'', 0.8, NULL)) FROM packed WHERE prefixes IS NOT NULL');
-SELECT add('neardup_join_packed_bands.*', '53400: SELECT cardinality(neardup_join_packed_bands(bands, ''jaccard'', 0.8, NULL)) FROM packed WHERE bands IS NOT NULL');
-SELECT add('neardup_join_packed_carried.*', '53400: SELECT cardinality(neardup_join_packed_carried(carried, ''{"method": "imatch"}'', NULL)) FROM packed WHERE carried IS NOT NULL');
-SELECT add('(neardup_)?join_part.*', 'SELECT cardinality({aggregate}) FROM routes', 'SELECT cardinality({aggregate}) FROM routes, generate_series(1, 10)');
-SELECT add('neardup_join_bands.*', 'SELECT cardinality(neardup_join_bands(id, size, bitmap, prefix, ''jaccard'', 0.8, NULL)) FROM bands');
-SELECT add('neardup_carried\(text,.*\)', format('SELECT pg_column_size({f}(text, NULL, %L)) FROM big', m), format('SELECT pg_column_size({f}(short, NULL, %L)) FROM big', m), format('SELECT pg_column_size({f}(one, NULL, %L)) FROM big', m))
+SELECT add('neardup_part_(pack|pack_step|pack_result)\(.*\)', 'SELECT cardinality(neardup_part_pack(1, carried, ranks, ''{"method": "jaccard", "threshold": 0.1, "made": true}'', 1000, NULL)) FROM vals',
+    'SELECT cardinality(neardup_part_pack(s.id, s.set, ranks, ''{"method": "jaccard", "threshold": 0.8}'', 4, NULL)) FROM sets s, vals WHERE name = ''jaccard''',
+    'SELECT cardinality(neardup_part_pack(s.id, s.set, NULL, ''{"method": "minhash", "threshold": 0.8, "options": {"bands": 4, "rows": 2}}'', 1000, NULL)) FROM sets s WHERE name = ''minhash''',
+    'SELECT cardinality(neardup_part_pack(1, c, '''', ''{"method": "runs"}'', 1000, NULL)) FROM big, neardup_part_document(text, NULL, ''{"method": "runs"}'') c');
+SELECT add('neardup_part_join_packed(_step|_result)?\(.*\)', '53400: SELECT cardinality(neardup_part_join_packed(rows, ''{"method": "jaccard", "threshold": 0.8}'', NULL)) FROM packed WHERE name = ''jaccard''',
+    '53400: SELECT cardinality(neardup_part_join_packed(rows, ''{"method": "minhash", "threshold": 0.8, "options": {"bands": 4, "rows": 2}}'', NULL)) FROM packed WHERE name = ''minhash''',
+    '53400: SELECT cardinality(neardup_part_join_packed(rows, ''{"method": "imatch"}'', NULL)) FROM packed WHERE name = ''imatch''');
+SELECT add('neardup_part_join(_step|_result)?\(.*\)', 'SELECT cardinality(neardup_part_join(id, size, bitmap, prefix, ''{"method": "jaccard", "threshold": 0.8}'', NULL)) FROM routes WHERE name = ''jaccard''',
+    'SELECT cardinality(neardup_part_join(id, size, bitmap, prefix, ''{"method": "jaccard", "threshold": 0.8}'', NULL)) FROM routes, generate_series(1, 10) WHERE name = ''jaccard''',
+    'SELECT cardinality(neardup_part_join(id, size, bitmap, prefix, ''{"method": "minhash", "threshold": 0.8, "options": {"bands": 4, "rows": 2}}'', NULL)) FROM routes WHERE name = ''minhash''',
+    'SELECT cardinality(neardup_part_join(id, 1, '''', ''\x010700000000000000'', ''{"method": "runs"}'', NULL)) FROM same');
+SELECT add('neardup_part_document\(text,.*\)', format('SELECT pg_column_size({f}(text, NULL, %L)) FROM big', m), format('SELECT pg_column_size({f}(short, NULL, %L)) FROM big', m), format('SELECT pg_column_size({f}(one, NULL, %L)) FROM big', m))
     FROM unnest('{"{\"method\": \"edit\"}","{\"method\": \"tlcs\"}","{\"method\": \"runs\"}","{\"method\": \"simhash\"}","{\"method\": \"imatch\"}","{\"method\": \"spotsigs\"}"}'::text[]) m;
-SELECT add('neardup_carried\(text\[\],.*\)', 'SELECT pg_column_size({f}(words, NULL, ''{"method": "shingling", "made": true}'')) FROM vals');
-SELECT add('neardup_carried\(tsvector,.*\)', 'SELECT pg_column_size({f}(tsvector, NULL, ''{"method": "combined", "made": true}'')) FROM vals');
-SELECT add('neardup_carried\(bigint\[\],.*\)', 'SELECT pg_column_size({f}(numbers, NULL, ''{"method": "imatch", "made": true}'')) FROM vals');
-SELECT add('neardup_carried_groups\(.*\)', 'SELECT count(*) FROM big, neardup_carried(text, NULL, ''{"method": "runs"}'') c, {f}(c, '''', ''{"method": "runs"}'', 1000)',
-    'SELECT count(*) FROM big, neardup_carried(text, NULL, ''{"method": "edit"}'') c, {f}(c, ''\x0100000000000000'', ''{"method": "edit"}'', 1000)');
-SELECT add('neardup_carried_ranks.*', 'SELECT pg_column_size(neardup_carried_ranks(neardup_carried(text, NULL, ''{"method": "imatch"}''), ''{"method": "imatch"}'', NULL)) FROM big',
-    'SELECT pg_column_size(neardup_carried_ranks(neardup_carried(text, NULL, ''{"method": "edit"}''), ''{"method": "edit"}'', NULL)) FROM big');
-SELECT add('neardup_join_carried.*', 'SELECT cardinality(neardup_join_carried(id, 1, '''', ''\x010700000000000000'', ''{"method": "runs"}'', NULL)) FROM same');
-SELECT add('neardup_carried_passages\(.*\)', 'SELECT octet_length({f}(''\x01'' || convert_to(text, ''UTF8''), ''\x01'' || convert_to(other, ''UTF8''), NULL, ''{"method": "partial_duplicates", "passages": {"min_sentences": 1}}'')) FROM big');
-SELECT add('neardup_passage_rows\(.*\)', 'SELECT count(*) FROM {f}(decode(repeat(repeat(''00'', 36), 5000000), ''hex''))');
-SELECT add('neardup_carried_similarity\(.*\)', 'SELECT {f}(''\x01'' || convert_to(text, ''UTF8''), ''\x01'' || convert_to(other, ''UTF8''), NULL, ''{"method": "edit", "threshold": 0.1}'') FROM big',
+SELECT add('neardup_part_document\(text\[\],.*\)', 'SELECT pg_column_size({f}(words, NULL, ''{"method": "shingling", "made": true}'')) FROM vals');
+SELECT add('neardup_part_document\(tsvector,.*\)', 'SELECT pg_column_size({f}(tsvector, NULL, ''{"method": "combined", "made": true}'')) FROM vals');
+SELECT add('neardup_part_document\(bigint\[\],.*\)', 'SELECT pg_column_size({f}(numbers, NULL, ''{"method": "imatch", "made": true}'')) FROM vals');
+SELECT add('neardup_part_rows\(.*\)', 'SELECT count(*) FROM vals, {f}(carried, ranks, ''{"method": "jaccard", "threshold": 0.1, "made": true}'', 1000)',
+    'SELECT count(*) FROM big, neardup_part_document(text, NULL, ''{"method": "runs"}'') c, {f}(c, '''', ''{"method": "runs"}'', 1000)',
+    'SELECT count(*) FROM big, neardup_part_document(text, NULL, ''{"method": "edit"}'') c, {f}(c, ''\x0100000000000000'', ''{"method": "edit"}'', 1000)');
+SELECT add('neardup_part_ranks.*', 'SELECT pg_column_size(neardup_part_ranks(carried, ''{"method": "jaccard", "threshold": 0.1, "made": true}'', NULL)) FROM vals', 'SELECT pg_column_size(neardup_part_ranks(set, ''{"method": "jaccard", "threshold": 0.8}'', NULL)) FROM sets WHERE name = ''jaccard''',
+    'SELECT pg_column_size(neardup_part_ranks(neardup_part_document(text, NULL, ''{"method": "imatch"}''), ''{"method": "imatch"}'', NULL)) FROM big',
+    'SELECT pg_column_size(neardup_part_ranks(neardup_part_document(text, NULL, ''{"method": "edit"}''), ''{"method": "edit"}'', NULL)) FROM big');
+SELECT add('neardup_part_passages\(.*\)', 'SELECT octet_length({f}(''\x01'' || convert_to(text, ''UTF8''), ''\x01'' || convert_to(other, ''UTF8''), NULL, ''{"method": "partial_duplicates", "passages": {"min_sentences": 1}}'')) FROM big');
+SELECT add('neardup_part_passage_rows\(.*\)', 'SELECT count(*) FROM {f}(decode(repeat(repeat(''00'', 36), 5000000), ''hex''))');
+SELECT add('neardup_part_similarity\(.*\)', 'SELECT {f}(carried, carried, NULL, ''{"method": "jaccard", "threshold": 0.1, "made": true}'') FROM vals', 'SELECT count({f}(carried, carried, NULL, ''{"method": "jaccard", "threshold": 0.1, "made": true}'')) FROM vals, generate_series(1, 1000)',
+    'SELECT {f}(''\x01'' || convert_to(text, ''UTF8''), ''\x01'' || convert_to(other, ''UTF8''), NULL, ''{"method": "edit", "threshold": 0.1}'') FROM big',
     'SELECT {f}(''\x01'' || convert_to(text, ''UTF8''), ''\x01'' || convert_to(other, ''UTF8''), NULL, ''{"method": "runs"}'') FROM big',
     'SELECT {f}(''\x01'' || convert_to(text, ''UTF8''), ''\x01'' || convert_to(other, ''UTF8''), NULL, ''{"method": "tlcs"}'') FROM big');
-SELECT add('(neardup_)?candidate_pairs\(.*\)', 'SELECT count(*) FROM {f}(ARRAY(SELECT i FROM generate_series(1, 4000000::int8) i))', 'SELECT count(*) FROM (SELECT {f}(ARRAY(SELECT i FROM generate_series(1, 4000000::int8) i)) OFFSET 0) s');
+SELECT add('neardup_part_candidates\(.*\)', 'SELECT count(*) FROM {f}(ARRAY(SELECT i FROM generate_series(1, 4000000::int8) i))', 'SELECT count(*) FROM (SELECT {f}(ARRAY(SELECT i FROM generate_series(1, 4000000::int8) i)) OFFSET 0) s');
 SELECT add('neardup_job_hash\(.*\)', 'SELECT neardup_job_hash(text) FROM big');
 SELECT add('neardup_plan\(.*\)', 'SELECT count(*) FROM generate_series(1, 1000000), neardup_plan(0.8, 0.99)');
 SELECT add('neardup_(version|check_library)\(\)', 'SELECT count(*) FROM generate_series(1, 10000000), {f}()');

@@ -8,7 +8,7 @@ SELECT f.signature, CASE p.prokind WHEN 'p' THEN 'CALL ' ELSE 'SELECT ' END || f
             ELSE coalesce((SELECT v.value FROM (VALUES
                 ('regclass', '''same'''), ('double precision', '0.8'), ('integer', '3'), ('bigint', '3'), ('boolean', 'true'), ('jsonb', '''{}'''), ('text', '''some text'''),
                 ('anyelement', 'NULL::bigint'), ('text[]', '''{a,b}'''), ('bigint[]', '''{1,2}'''), ('tsvector', '''a b'''), ('bytea', '''\x01'''), ('cstring', '''x'''),
-                ('set_measure', '''jaccard'''), ('text_ball', '''<jaccard:words:k1:multiset:0.8:"some text">'''), ('token_set', 'tokens(''some text'')')) v(type, value)
+                ('text_ball', '''<jaccard:words:k1:multiset:0.8:"some text">''')) v(type, value)
              WHERE v.type = format_type(a.type, NULL)), 'NULL::' || format_type(a.type, NULL)) END, ', ' ORDER BY a.n)
         FROM unnest(p.proargtypes) WITH ORDINALITY a(type, n)
         WHERE a.n <= p.pronargs - p.pronargdefaults OR a.n = long.n OR a.n < long.n AND p.proargnames IS NULL) || ')', '*'
@@ -21,7 +21,7 @@ FROM functions f JOIN pg_proc p ON p.oid = f.signature::regprocedure, LATERAL (
         ('text[]', '(SELECT words FROM vals)'), ('bigint[]', '(SELECT numbers FROM vals)'), ('uuid[]', '(SELECT uuids FROM vals)'), ('tsvector', '(SELECT tsvector FROM vals)'),
         ('bytea', '(SELECT convert_to(text, ''UTF8'') FROM big)'), ('bytea', '(SELECT ''\x01''::bytea || convert_to(short, ''UTF8'') FROM big)'),
         ('anyarray', '(SELECT numbers FROM vals)'), ('bit varying', '(SELECT repeat(''1'', 1000000)::varbit)'), ('anyelement', '(SELECT one FROM big)'),
-        ('token_set', '(SELECT token_set FROM big)'), ('token_ranks', '(SELECT token_ranks FROM big)'), ('text_ball', '(SELECT text_ball FROM big)'), ('text_runs', '(SELECT text_runs FROM big)')
+        ('bytea', '(SELECT carried FROM vals)'), ('text_ball', '(SELECT text_ball FROM big)'), ('text_runs', '(SELECT text_runs FROM big)')
     ) l(type, value) ON l.type = format_type(a.type, NULL)
 ) long
 WHERE NOT 'internal'::regtype = ANY (p.proargtypes) AND p.prokind <> 'a';

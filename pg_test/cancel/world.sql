@@ -20,16 +20,18 @@ CREATE TABLE vals AS SELECT
     ARRAY(SELECT hashint8extended(i, 0) FROM generate_series(1, 6000000 / :share) i) AS numbers,
     ARRAY(SELECT md5(i::text)::uuid FROM generate_series(1, 3000000 / :share) i) AS uuids,
     (SELECT string_agg(to_hex(i), ' ') FROM generate_series(1, 100000 / :share) i)::tsvector AS tsvector;
-ALTER TABLE big ADD token_set token_set, ADD token_ranks token_ranks, ADD text_ball text_ball, ADD text_runs text_runs, ADD minhash_sketch minhash_sketch,
+ALTER TABLE big ADD text_ball text_ball, ADD text_runs text_runs, ADD minhash_sketch minhash_sketch,
     ADD simhash_sketch simhash_sketch, ADD minhash_ball minhash_ball, ADD simhash_ball simhash_ball;
-UPDATE big SET token_set = tokens(numbers), minhash_sketch = minhash(words, 1, 2048), simhash_sketch = simhash(words, 1024), text_ball = near(numbers, 0.8), text_runs = runs(text) FROM vals;
-UPDATE big SET minhash_ball = near(minhash_sketch, 0.8), simhash_ball = near(simhash_sketch, 20), token_ranks = (SELECT token_order(b.token_set, 1000000 / :share) FROM big b);
-CREATE TABLE sets AS SELECT id, token_set, 8 AS size, '\x0011223344556677'::bytea AS bytes FROM same, LATERAL (SELECT tokens('The quick brown fox jumps over the lazy dog')) t(token_set);
-CREATE TABLE routes AS SELECT s.id, r.* FROM sets s, LATERAL prefix_groups(s.token_set, (SELECT token_order(t.token_set, 100) FROM (SELECT token_set FROM sets LIMIT 1) t), 'jaccard', 0.8, 1) r;
-CREATE TABLE bands AS SELECT s.id, r.* FROM sets s, LATERAL neardup_band_groups(s.token_set, 4, 2, 1, 'jaccard', 0.8, 1) r;
-CREATE TABLE packed AS SELECT unnest(neardup_pack_prefixes(s.id, s.token_set, r.ranks, 'jaccard', 0.8, 1, NULL)) AS prefixes, unnest(neardup_pack_bands(s.id, s.token_set, '{4, 2, 1}', 'jaccard', 0.8, 1, NULL)) AS bands,
-    unnest(neardup_pack_carried(s.id, '\x010102030405060708', '', '{"method": "imatch"}', 1, NULL)) AS carried
-    FROM sets s, (SELECT token_order(t.token_set, 100) AS ranks FROM (SELECT token_set FROM sets LIMIT 1) t) r;
+UPDATE big SET minhash_sketch = minhash(words, 1, 2048), simhash_sketch = simhash(words, 1024), text_ball = near(numbers, 0.8), text_runs = runs(text) FROM vals;
+UPDATE big SET minhash_ball = near(minhash_sketch, 0.8), simhash_ball = near(simhash_sketch, 20);
+ALTER TABLE vals ADD carried bytea, ADD ranks bytea;
+UPDATE vals SET carried = neardup_part_document(numbers, NULL, '{"method": "jaccard", "threshold": 0.1, "made": true}');
+UPDATE vals SET ranks = r.ranks FROM (SELECT neardup_part_ranks(carried, '{"method": "jaccard", "threshold": 0.1, "made": true}', NULL) AS ranks FROM vals) r;
+CREATE TABLE sets AS SELECT id, name, method, set, 8 AS size, '\x0011223344556677'::bytea AS bytes
+    FROM same, (VALUES ('jaccard', '{"method": "jaccard", "threshold": 0.8}'::jsonb), ('minhash', '{"method": "minhash", "threshold": 0.8, "options": {"bands": 4, "rows": 2}}'), ('imatch', '{"method": "imatch"}')) m(name, method),
+        LATERAL (SELECT neardup_part_document('The quick brown fox jumps over the lazy dog', NULL, method)) t(set);
+CREATE TABLE routes AS SELECT s.id, s.name, r.* FROM sets s, LATERAL neardup_part_rows(s.set, '', s.method, 1) r;
+CREATE TABLE packed AS SELECT name, unnest(neardup_part_pack(s.id, s.set, '', s.method, 1, NULL)) AS rows FROM sets s GROUP BY name;
 CREATE TABLE sketches AS SELECT i AS id, minhash('The quick brown fox jumps over the lazy dog') AS minhash_sketch, simhash('The quick brown fox jumps over the lazy dog') AS simhash_sketch,
     ARRAY[1, i % 9]::int8[] AS numbers, ARRAY[md5((i % 9)::text)::uuid] AS uuids FROM generate_series(1, 300000 / :share) i;
 CREATE INDEX by_minhash ON sketches USING signature (minhash_sketch);

@@ -37,8 +37,6 @@ extension_sql_file!("../../sql/near_sets.sql", name = "near_sets", requires = ["
 extension_sql_file!("../../sql/near_runs.sql", name = "near_runs", requires = ["near"]);
 extension_sql_file!("../../sql/shares.sql", name = "shares");
 extension_sql_file!("../../sql/index.sql", name = "index", requires = ["sketches", "near_sets", "near_runs"]);
-extension_sql_file!("../../sql/token_sets.sql", name = "token_sets", requires = ["sketch_types"]);
-extension_sql_file!("../../sql/parts.sql", name = "parts", requires = ["token_sets"]);
 extension_sql_file!("../../sql/near_duplicates.sql", name = "near_duplicates");
 extension_sql_file!("../../sql/near_duplicates_stats.sql", name = "near_duplicates_stats");
 extension_sql_file!("../../sql/near_duplicates_plan.sql", name = "near_duplicates_plan");
@@ -51,7 +49,7 @@ extension_sql_file!("../../sql/clusters_of_pairs.sql", name = "clusters_of_pairs
 extension_sql_file!("../../sql/eliminate.sql", name = "eliminate", requires = ["near_duplicates"]);
 extension_sql_file!("../../sql/report.sql", name = "report");
 extension_sql_file!("../../sql/jobs.sql", name = "jobs");
-extension_sql_file!("../../sql/into.sql", name = "into", requires = ["parts", "jobs"]);
+extension_sql_file!("../../sql/into.sql", name = "into", requires = ["jobs"]);
 extension_sql_file!("../../sql/internal.sql", name = "internal", finalize);
 
 /// Called once when the library is loaded into a backend.

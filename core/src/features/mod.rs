@@ -15,6 +15,7 @@ pub mod dictionary;
 pub mod hash_sets;
 pub mod imatch;
 pub mod open_texts;
+pub mod origin;
 pub mod runs;
 pub mod sets;
 pub mod shingles;

@@ -27,6 +27,9 @@ pub enum Meeting {
     Keys {
         /// The greatest number of documents.
         most: Option<u64>,
+        /// The predicate that accepts the sets of similar documents, if they have sets. Then no key
+        /// is limited.
+        filter: Option<Predicate>,
     },
     /// By the keys that are left of a document without the terms that too many or too few documents
     /// have. Limited keys that more than `most` documents have do not count.
@@ -80,7 +83,8 @@ pub trait Carrier: Debug + Sync {
         Ok(())
     }
 
-    /// Returns the set or the terms of a document, ascending, if documents meet by sets or terms.
+    /// Returns the set or the terms of a document, ascending, if documents meet by sets or terms, or
+    /// are filtered by sets.
     fn set(&self, _carried: &[u8], _stop: &Stop) -> Result<Vec<u64>> {
         Ok(Vec::new())
     }

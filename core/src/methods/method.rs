@@ -12,7 +12,6 @@ use crate::error::Result;
 use crate::executor::Stop;
 use crate::features::FeatureSpec;
 use crate::joins::pairs::Pairs;
-use crate::joins::sketches::banding::Banding;
 use crate::verify::predicate::Predicate;
 
 /// A method with its parameters: it defines how documents are compared, and when two documents are
@@ -70,13 +69,6 @@ pub trait Method: Debug + Sync {
         None
     }
 
-    /// Returns the bands, if two documents are similar for this method when they share a band and
-    /// have similar sets; `None` for other methods.
-    #[cfg_attr(not(feature = "internals"), doc(hidden))]
-    fn bands(&self) -> Option<Bands> {
-        None
-    }
-
     /// Returns the description of the join in parts, or `None` if the method can only be made of
     /// all documents together.
     #[cfg_attr(not(feature = "internals"), doc(hidden))]
@@ -125,17 +117,4 @@ pub enum Update {
     /// For each pair, the token sets of its two documents, compared by this predicate, which gives
     /// the same result in both directions.
     Sets(FeatureSpec, Predicate),
-}
-
-/// Bands of minhash.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Bands {
-    /// The features that form sets.
-    pub feature: FeatureSpec,
-    /// The number of bands and of values in a band.
-    pub plan: Banding,
-    /// The seed of the hash functions.
-    pub seed: i64,
-    /// The least similarity of sets.
-    pub threshold: f64,
 }

@@ -4,7 +4,7 @@
 use super::account::AllWithAll;
 use super::carrier::Carrier;
 use super::explain::{Agreement, Alike, Details, Explanation, TechniqueSays};
-use super::method::{Bands, Method, Update};
+use super::method::{Method, Update};
 use super::pair::TwoTexts;
 use super::reading::Reading;
 use super::short_texts::LongParts;
@@ -16,6 +16,8 @@ use crate::joins::sketches::combination::{Combination, Safeguards, SignedDocumen
 use crate::joins::sketches::explain::{Said, TwoDocuments, two_documents};
 use crate::joins::sketches::rule::Rule;
 use crate::sketches::sign::Signer;
+use crate::verify::measure::Measure;
+use crate::verify::predicate::Predicate;
 
 /// Makes sketches of the documents and compares these, by one technique or by a combination of
 /// several techniques (Henzinger, SIGIR 2006).
@@ -66,6 +68,17 @@ impl Sketches {
         Self { combination, sites: false, safeguards: Safeguards::default() }
     }
 
+    /// Returns the predicate that the sets of each pair pass, if the only technique is minhash with a
+    /// check.
+    pub(super) fn filter(&self) -> Option<Predicate> {
+        match self.combination.techniques[..] {
+            [TechniqueSpec::Minhash { threshold, verify: true, .. }] if !self.sites => {
+                Predicate::new(Measure::Jaccard, threshold).ok()
+            }
+            _ => None,
+        }
+    }
+
     /// Returns the promised recall, if the only technique is minhash.
     fn promised(&self) -> Option<f64> {
         match self.combination.techniques[..] {
@@ -84,15 +97,6 @@ impl Method for Sketches {
             }
             Some(compared) => explanation(&compared),
         })
-    }
-
-    fn bands(&self) -> Option<Bands> {
-        match self.combination.techniques[..] {
-            [TechniqueSpec::Minhash { feature, plan, seed, threshold, verify: true }] if !self.sites => {
-                Some(Bands { feature, plan, seed, threshold })
-            }
-            _ => None,
-        }
     }
 
     fn update(&self) -> Update {

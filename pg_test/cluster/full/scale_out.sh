@@ -68,8 +68,8 @@ expect 'containment' 0 "$(differ docs id 0.7 containment)"
 expect 'minhash' 0 "$(differ docs id 0.8 minhash "options => '{\"hand_over\": false}'")"
 expect 'minhash of single words' 0 "$(differ named name 0.5 minhash "options => '{\"hand_over\": false, \"bands\": 20, \"rows\": 5}', shingle => 1")"
 for n in 1 2 3; do
-    expect "server $n joins parts" t "$(grep -aq 'SELECT .*neardup_internal.neardup_join_part(' "${workers[n - 1]}/log" && echo t)"
-    expect "server $n compares sets" t "$(grep -aq 'SELECT .*public.token_similarity(' "${workers[n - 1]}/log" && echo t)"
+    expect "server $n joins parts" t "$(grep -aq 'SELECT .*neardup_internal.neardup_part_join(' "${workers[n - 1]}/log" && echo t)"
+    expect "server $n compares sets" t "$(grep -aq 'SELECT .*neardup_internal.neardup_part_similarity(' "${workers[n - 1]}/log" && echo t)"
 done
 left_behind methods
 
@@ -77,9 +77,9 @@ shard sited 'id bigint, body text, site text' id
 methods_documents
 methods_in_parts 5
 for n in 1 2 3; do
-    expect "server $n joins parts by keys" t "$(grep -aq 'SELECT .*neardup_internal.neardup_join_carried(' "${workers[n - 1]}/log" && echo t)"
-    expect "server $n compares documents" t "$(grep -aq 'SELECT .*neardup_internal.neardup_carried_similarity(' "${workers[n - 1]}/log" && echo t)"
-    expect "server $n finds passages" t "$(grep -aq 'SELECT .*neardup_internal.neardup_carried_passages(' "${workers[n - 1]}/log" && echo t)"
+    expect "server $n joins parts by keys" t "$(grep -aq 'SELECT .*neardup_internal.neardup_part_join(' "${workers[n - 1]}/log" && echo t)"
+    expect "server $n compares documents" t "$(grep -aq 'SELECT .*neardup_internal.neardup_part_similarity(' "${workers[n - 1]}/log" && echo t)"
+    expect "server $n finds passages" t "$(grep -aq 'SELECT .*neardup_internal.neardup_part_passages(' "${workers[n - 1]}/log" && echo t)"
 done
 left_behind 'all methods'
 

@@ -277,13 +277,9 @@ for n in 1 2 3 4; do
     plant=(q)
     if [[ $n != 4 ]]; then plant=(far "$n"); fi
     "${plant[@]}" <<'SQL'
-CREATE FUNCTION join_part(bigint, int, bytea, bytea, set_measure, float8) RETURNS bigint[] LANGUAGE plpgsql AS $$BEGIN RAISE 'planted'; END$$;
-CREATE FUNCTION candidate_pairs(bigint[]) RETURNS TABLE(left_id bigint, right_id bigint) LANGUAGE plpgsql AS $$BEGIN RAISE 'planted'; END$$;
 CREATE FUNCTION clusters_of_pairs(text, bigint, int, text, float8[]) RETURNS TABLE(cluster_id bigint, id bigint) LANGUAGE plpgsql AS $$BEGIN RAISE 'planted'; END$$;
 CREATE FUNCTION near_duplicates(regclass, float8, bigint, jsonb, text, text, text, text, int, bool, bigint, text) RETURNS TABLE(left_id bigint, right_id bigint)
     LANGUAGE plpgsql AS $$BEGIN RAISE 'planted'; END$$;
-CREATE FUNCTION prefix_groups(token_set, token_ranks, set_measure, float8, numeric) RETURNS TABLE(part int) LANGUAGE plpgsql AS $$BEGIN RAISE 'planted'; END$$;
-CREATE FUNCTION token_similarity(anyelement, anyelement, set_measure) RETURNS float8 LANGUAGE plpgsql AS $$BEGIN RAISE 'planted'; END$$;
 SQL
 done
 again 'planted functions' 'pairs in' ", clusters => 'grouped'"

@@ -172,7 +172,7 @@ unseen servers
 # The schema of the extension is renamed, and another one of its name has a domain in place of a type.
 for n in 1 2; do
     far $n -c "ALTER SCHEMA public RENAME TO elsewhere" -c 'CREATE SCHEMA public AUTHORIZATION mallory' -c 'GRANT ALL ON SCHEMA public TO PUBLIC' \
-        -c "SET ROLE mallory" -c "CREATE DOMAIN public.token_set AS bytea"
+        -c "SET ROLE mallory" -c "CREATE DOMAIN public.text_ball AS bytea"
 done
 expect_error 'another schema of the name of the extension' 55000 'has neardup .* in schema elsewhere' "CALL $into)"
 finish

@@ -42,8 +42,8 @@ CREATE VIEW weakest AS SELECT * FROM tools.cluster_links('pairs'::regclass);
 REFRESH MATERIALIZED VIEW clusters;
 CREATE TABLE apart(name text, EXCLUDE USING signature (tools.near(name, 0.8, method => 'edit') tools.text_ball_gram_ops WITH OPERATOR(tools.&&)));
 INSERT INTO apart VALUES ('Jonathan');
-CREATE TABLE sets(id int, tokens tools.token_set);
-INSERT INTO sets SELECT id, tools.tokens(body) FROM docs;
+CREATE TABLE sets(id int, runs tools.text_runs);
+INSERT INTO sets SELECT id, tools.runs(body, 1) FROM docs;
 SQL
 
 contents() {
@@ -55,7 +55,7 @@ SELECT * FROM by_words;
 SELECT * FROM clusters ORDER BY cluster_id, id;
 SELECT * FROM described;
 SELECT * FROM weakest;
-SELECT DISTINCT tokens FROM sets ORDER BY tokens;
+SELECT DISTINCT runs FROM sets ORDER BY runs;
 SELECT * FROM sketched ORDER BY id;
 SELECT a.id, b.id, a.m OPERATOR(tools.<%>) b.m, a.s OPERATOR(tools.<~>) b.s, a.body OPERATOR(tools.<@) b.tb FROM sketched a, sketched b ORDER BY a.id, b.id;
 SELECT * FROM tools.near_duplicates('docs', 0.1) ORDER BY left_id, right_id;

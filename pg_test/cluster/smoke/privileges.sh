@@ -94,7 +94,7 @@ done
 expect_sql 'moved to another schema' '1|2|0.8' "CREATE SCHEMA moved; ALTER EXTENSION neardup SET SCHEMA moved;
     SELECT * FROM moved.near_duplicates('mine.docs', 0.8)" -d apart
 expect_sql 'internal functions are in their schema again' neardup_internal "SELECT n.nspname
-    FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE proname = 'token_set_in'" -d apart
+    FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE proname = 'text_ball_in'" -d apart
 expect_sql 'not into its own schema' 'ERROR:  cannot move extension "neardup" into schema "neardup_internal" because the extension contains the schema' \
     'ALTER EXTENSION neardup SET SCHEMA neardup_internal' -d apart
 q -d apart -c 'GRANT CREATE ON DATABASE apart TO maker'

@@ -1,10 +1,7 @@
 //! The functions that SQL declares, one file for each file of `sql/`.
 
-pub(crate) mod bands;
 pub(crate) mod building_blocks;
 mod cached_ball;
-pub(crate) mod carried;
-pub(crate) mod carried_passages;
 pub(crate) mod clusters;
 pub(crate) mod clusters_of_pairs;
 pub(crate) mod codes;
@@ -23,7 +20,6 @@ pub(crate) mod near_duplicates_stats;
 pub(crate) mod near_runs;
 pub(crate) mod near_sets;
 pub(crate) mod nearest;
-pub(crate) mod packed;
 pub(crate) mod parts;
 pub(crate) mod passages;
 pub(crate) mod plan;
@@ -36,5 +32,4 @@ pub(crate) mod sketch_types;
 pub(crate) mod sketches;
 pub(crate) mod spans;
 pub(crate) mod suggest;
-pub(crate) mod token_sets;
 pub(crate) mod version;

@@ -7,7 +7,6 @@ use pgrx::pg_sys::{self, Datum};
 use super::cached_ball::judge;
 use super::kept::with_kept;
 use super::sketches::{document_at, document_of};
-use super::token_sets::cut;
 use crate::pg::query::decode::{Kind, element_type};
 use crate::pg::query::names::type_name;
 use crate::pg::request::features::spec_of;
@@ -17,8 +16,8 @@ use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::values;
 use neardup_core::error::Error;
 use neardup_core::features::Tokenizer;
+use neardup_core::features::origin::Origin;
 use neardup_core::features::tokens::Document;
-use neardup_core::joins::parts::token_set::Origin;
 use neardup_core::joins::search::ball::{self, SetBall, SetParameters};
 use neardup_core::joins::search::edit_ball::{self, EditBall};
 use neardup_core::memory;
@@ -358,4 +357,21 @@ fn unlike(kind: Kind, ball: &str) -> SqlError {
     };
     SqlError::parameter(format!("{value} cannot be in a ball of {ball}"))
         .hint(format!("Make the ball of a value of the same type: {hint}"))
+}
+
+/// Returns the tokenizer that argument `n` names (by default the tokenizer for words), and the
+/// origin of its tokens. `lexemes` is an example call with lexemes, for the hint of an error.
+pub(super) fn cut(call: Call, n: usize, lexemes: &str) -> Result<(Tokenizer, Origin)> {
+    let name = call.name(n)?;
+    Ok(match name.as_deref() {
+        None | Some("words") => (Tokenizer::Words, Origin::Words),
+        Some("chars") => (Tokenizer::Chars, Origin::Chars),
+        Some("whitespace") => (Tokenizer::Whitespace, Origin::Whitespace),
+        Some("html") => (Tokenizer::Html, Origin::Html),
+        Some(name) => {
+            return Err(SqlError::parameter(format!("unknown tokenizer \"{name}\"")).hint(format!(
+                "Tokenizers: words, chars, whitespace, html. Lexemes come as a tsvector: {lexemes}"
+            )));
+        }
+    })
 }

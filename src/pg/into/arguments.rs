@@ -4,7 +4,7 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 use serde::Deserialize;
 
-use super::documents::{self, Bands, Carried, Counted, Documents};
+use super::documents::{self, Carried, Counted, Documents};
 use super::layout::CitusLayout;
 use super::method::{self, Asked, MethodInParts};
 use super::place::{Place, such_as};
@@ -153,16 +153,10 @@ impl Places {
 /// A join that is made in parts.
 #[derive(Debug)]
 pub(super) struct InParts {
-    /// The ids and the sets of all documents.
+    /// The ids of all documents, and what is carried of these.
     pub documents: Documents,
-    /// The name of the measure.
-    pub measure: &'static str,
-    /// The threshold.
-    pub threshold: f64,
-    /// The bands of minhash, if the join uses them.
-    pub bands: Option<Bands>,
-    /// The method, if it defines what is carried of documents.
-    pub carried: Option<Carried>,
+    /// The method.
+    pub carried: Carried,
     /// The number of parts.
     pub parts: i64,
     /// The servers that hold the documents.
@@ -190,7 +184,7 @@ impl InParts {
 
     /// Reports whether the comparison of two documents depends on what was counted.
     pub(super) fn compares_by_ranks(&self) -> bool {
-        self.carried.as_ref().is_some_and(|carried| carried.counted == Counted::All)
+        self.carried.counted == Counted::All
     }
 }
 
@@ -263,9 +257,7 @@ impl JoinArguments {
         let is_elsewhere = why.filter(|_| elsewhere);
         let is_whole = why.filter(|_| is_wanted && !elsewhere);
         let in_parts = match join {
-            Ok(MethodInParts { set, measure, threshold, bands, carried, are_ordered, differs })
-                if is_wanted =>
-            {
+            Ok(MethodInParts { set, carried, are_ordered, differs }) if is_wanted => {
                 let servers = Server::listed(found)?;
                 let parts = count_parts(arguments.parts, &servers, citus.as_ref())?;
                 let source = request.source();
@@ -274,9 +266,6 @@ impl JoinArguments {
                 let has_key = of_integers && relation.is_plain;
                 Some(InParts {
                     documents,
-                    measure,
-                    threshold,
-                    bands,
                     carried,
                     parts,
                     servers,

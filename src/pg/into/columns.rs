@@ -2,8 +2,6 @@
 
 use pgrx::pg_sys::{self, Oid};
 
-use crate::pg::query::as_user::Extension;
-
 /// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Type {
@@ -20,10 +18,6 @@ pub(crate) enum Type {
     Found,
     /// The type of the ids.
     Id,
-    /// `token_set` of the extension, or what is carried of a document.
-    Set,
-    /// `token_ranks` of the extension, or what the method counts.
-    Ranks,
 }
 
 /// A column: its name and its type.
@@ -34,10 +28,6 @@ pub(crate) type Column = (&'static str, Type);
 pub(crate) struct Types<'a> {
     /// The type of the ids: its name with its schema, quoted for SQL text, and its OID.
     pub id: (&'a str, Oid),
-    /// The extension, whose schema contains the other types.
-    pub extension: &'a Extension,
-    /// Set if the method defines what is carried of documents, in place of sets and ranks.
-    pub carried: bool,
     /// Set if passages are found, and not how similar documents are.
     pub passages: bool,
 }
@@ -59,22 +49,11 @@ impl Types<'_> {
                 Type::Int4Range => "pg_catalog.int4range",
                 Type::Found if self.passages => "pg_catalog.bytea",
                 Type::Found => "pg_catalog.float8",
-                Type::Set | Type::Ranks if self.carried => "pg_catalog.bytea",
                 Type::Id => self.id.0,
-                Type::Set => return format!("{name} {}.token_set", self.extension.schema),
-                Type::Ranks => return format!("{name} {}.token_ranks", self.extension.schema),
             };
             format!("{name} {of}")
         });
         columns.collect::<Vec<_>>().join(", ")
-    }
-
-    /// Returns the types of sets and of their order.
-    pub(crate) fn of_sets(&self) -> [Oid; 2] {
-        if self.carried {
-            return [pg_sys::BYTEAOID; 2];
-        }
-        [c"token_set", c"token_ranks"].map(|name| self.extension.type_named(name))
     }
 
     /// Returns the columns as in the catalog.
@@ -91,10 +70,7 @@ impl Types<'_> {
             Type::Int4Range => pg_sys::INT4RANGEOID,
             Type::Found if self.passages => pg_sys::BYTEAOID,
             Type::Found => pg_sys::FLOAT8OID,
-            Type::Set | Type::Ranks if self.carried => pg_sys::BYTEAOID,
             Type::Id => self.id.1,
-            Type::Set => self.extension.type_named(c"token_set"),
-            Type::Ranks => self.extension.type_named(c"token_ranks"),
         };
         columns.iter().map(|&(name, kind)| (name, of(kind))).collect()
     }

@@ -13,7 +13,7 @@ pub(super) struct Documents {
     pub table: String,
     /// The id of a row.
     pub id: String,
-    /// The set of the document in a row, or what is carried of it.
+    /// What is carried of the document in a row.
     pub set: String,
     /// The hash of the compared content of a row, by which changes are noticed.
     pub hash: String,
@@ -29,7 +29,7 @@ impl Documents {
     }
 }
 
-/// A method that defines what is carried of documents.
+/// How a method is made in parts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Carried {
     /// The method and its arguments, as JSON.
@@ -50,17 +50,6 @@ pub(super) enum Counted {
     Sample,
     /// The terms of all documents. The comparison of two documents depends on them, too.
     All,
-}
-
-/// Bands of minhash.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Bands {
-    /// The number of bands.
-    pub bands: usize,
-    /// The number of values in each band.
-    pub rows: usize,
-    /// The seed for drawing the hash functions.
-    pub seed: i64,
 }
 
 /// Returns the SQL expression for the hash of what is compared of a document.

@@ -8,7 +8,6 @@ use pgrx::IntoDatum;
 use pgrx::pg_sys::{self, Datum, Oid};
 
 use super::arguments::{CallArguments, InParts, JoinArguments};
-use super::columns::Types;
 use super::in_shards::few_parts;
 use super::measure::{Asked, Measured};
 use super::place::Place;
@@ -100,22 +99,13 @@ fn plan_of(call: Call) -> Result<Plan> {
     let sample = Sample::by(&request.left, by, wanted, counted)?;
     let docs = asked.docs;
     let Some(in_parts) = &asked.in_parts else { return whole(&request, sample, (caller, docs)) };
-    let InParts { measure, threshold, parts, bands, carried, .. } = in_parts;
-    let Extension { schema, internal, .. } = &extension;
-    let mut parts = *parts;
+    let mut parts = in_parts.parts;
     if in_parts.citus.is_some() && !arguments.names_parts() {
         let nodes = as_user(caller, || citus_catalog::nodes().number())?.unwrap_or(1);
         parts = few_parts(parts, nodes, i64::try_from(sample.documents).unwrap_or(i64::MAX));
     }
-    let join = Join::new((schema, internal), (measure, *threshold), parts, (*bands, carried.as_ref()));
-    let types = Types {
-        id: (asked.id.as_str(), asked.id_oid),
-        extension: &extension,
-        carried: carried.is_some(),
-        passages: false,
-    };
-    let types = types.of_sets();
-    let of = Asked { caller, arguments: &asked, source: &request.left, join: &join, types };
+    let join = Join::new(&extension.internal, parts, &in_parts.carried);
+    let of = Asked { caller, arguments: &asked, source: &request.left, join: &join };
     let mut measured = Measured::read(&of, sample)?;
     let (names, layout) = as_user(caller, || layout(&asked, in_parts, &measured))?;
     let sampled = measured.steps(&of)?;

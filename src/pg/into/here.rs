@@ -72,8 +72,7 @@ impl Backend for Here {
             from: number.checked_sub(1).and_then(|before| ranges.get(before).copied()),
             to: ranges.get(number).copied(),
         });
-        let carried = in_parts.carried.is_some();
-        Ok((statements::sets(sets, &in_parts.documents, range, (in_parts.parts, carried)), None))
+        Ok((statements::sets(sets, &in_parts.documents, range, in_parts.parts), None))
     }
 
     fn fill(&self, work: &mut Work, table: Table) -> Result<()> {

@@ -49,10 +49,9 @@ impl Backend for InShards {
             _ => None,
         };
         let of = slots.as_ref().map(|(name, _, shards)| (name.as_str(), *shards));
-        let bytes = match &in_parts.carried {
-            None => None,
-            Some(_) if citus::is_hashable(work.asked.id_oid).holds()? => Some(IdBytes::Hash),
-            Some(_) => Some(IdBytes::Sent),
+        let bytes = match citus::is_hashable(work.asked.id_oid).holds()? {
+            true => IdBytes::Hash,
+            false => IdBytes::Sent,
         };
         let wanted = update::wanted(work)?;
         let sql =
@@ -131,7 +130,7 @@ impl Backend for InShards {
                 }
                 rows
             }
-            Table::Ranks if join.counts_nothing() => no_ranks(&join, to).run()?,
+            Table::Ranks if join.counts_nothing() => no_ranks(to).run()?,
             Table::Ranks => fill_ranks(work, to)?,
             Table::Routes => {
                 let [sets, ranks] = [of(spread.of_sets())?, of(Table::Ranks)?];
@@ -154,7 +153,7 @@ impl Backend for InShards {
                 let Stage::Round(round) = progress.next(false) else { return Err(not_here(table)) };
                 let [candidates, sets] = [of(Table::Candidates)?, of(spread.of_sets())?];
                 let from = [(candidates.0.as_str(), candidates.1), (&sets.0, sets.1)];
-                citus_result::halves(&join, to, from, (round, progress.rounds)).run()?;
+                citus_result::halves(to, from, (round, progress.rounds)).run()?;
                 // The log counts the pairs that are made from halves, not the halves themselves.
                 work.moved = citus::moved(to, spread.columns(table)).number()?.unwrap_or_default();
                 return Ok(());
@@ -236,7 +235,7 @@ pub(super) fn few_parts(usual: i64, nodes: i64, documents: i64) -> i64 {
 /// method counts of all of them.
 pub(super) fn fill_ranks(work: &Work, to: Named<'_>) -> Result<i64> {
     let (spread, join) = (work.spread()?, work.join()?);
-    let columns = &[("k", Type::Int8), ("set", Type::Set)];
+    let columns = &[("k", Type::Int8), ("set", Type::Bytea)];
     let (samples, samples_oid) = spread.make_scratch(Scratch::Samples, columns, "k", Some(Table::Members))?;
     let samples = (samples.as_str(), samples_oid);
     if join.compares_by_ranks() {
@@ -250,7 +249,7 @@ pub(super) fn fill_ranks(work: &Work, to: Named<'_>) -> Result<i64> {
     }
     let mut rows = citus::ranks(&join, to, samples).run()?;
     if rows == 0 {
-        rows = no_ranks(&join, to).run()?;
+        rows = no_ranks(to).run()?;
     }
     spread.drop_scratch(Scratch::Samples)?;
     Ok(rows)

@@ -4,7 +4,7 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 use serde::{Deserialize, Serialize};
 
-use super::documents::{Bands, Carried, Counted};
+use super::documents::{Carried, Counted};
 use super::layout::CitusLayout;
 use super::place::Place;
 use super::servers::Server;
@@ -23,16 +23,8 @@ pub(super) struct Arguments {
     pub docs: u32,
     /// The query for the ids and the sets of the documents.
     pub documents: String,
-    /// The measure.
-    pub measure: String,
-    /// The threshold, exact to its last bit.
-    pub threshold: String,
-    /// The bands of minhash, if the join uses them.
-    #[serde(default)]
-    pub bands: Option<Bands>,
-    /// The method, if it defines what is carried of documents.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub carried: Option<Carried>,
+    /// The method.
+    pub carried: Carried,
     /// The number of parts.
     pub parts: i64,
     /// The type of the ids.
@@ -58,8 +50,7 @@ impl Arguments {
     /// Reports whether, in Citus, the sets are moved to where the members are: new sets are told
     /// from stored ones there, and what is counted of all documents needs the sets of all of them.
     pub(super) fn members_have_sets(&self) -> bool {
-        let counts_all = self.carried.as_ref().is_some_and(|carried| carried.counted == Counted::All);
-        self.citus.is_some() && (self.update.is_some() || counts_all)
+        self.citus.is_some() && (self.update.is_some() || self.carried.counted == Counted::All)
     }
 }
 

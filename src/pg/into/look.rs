@@ -153,14 +153,10 @@ fn goes_on(work: &Work, log: &LogTable) -> bool {
 /// Returns the parameters of the call for the log, or None if the join is not made in parts.
 pub(super) fn arguments(work: &Work) -> Result<Option<Arguments>> {
     let Some(in_parts) = &work.asked.in_parts else { return Ok(None) };
-    let InParts { documents, measure, threshold, bands, carried, parts, servers, citus, update, .. } =
-        in_parts;
+    let InParts { documents, carried, parts, servers, citus, update, .. } = in_parts;
     Ok(Some(Arguments {
         docs: work.asked.docs.to_u32(),
         documents: documents.query(),
-        measure: (*measure).to_owned(),
-        threshold: threshold.to_string(),
-        bands: *bands,
         carried: carried.clone(),
         parts: *parts,
         ids: work.asked.id.clone(),

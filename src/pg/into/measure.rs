@@ -42,7 +42,6 @@ pub(super) struct Measured {
     sample: Sample,
     members: Vec<Member>,
     context: PgMemoryContexts,
-    set_type: Oid,
     seconds: Seconds,
 }
 
@@ -52,8 +51,6 @@ pub(super) struct Asked<'a> {
     pub arguments: &'a JoinArguments,
     pub source: &'a Source,
     pub join: &'a Join,
-    /// The types of sets and of their order.
-    pub types: [Oid; 2],
 }
 
 impl Asked<'_> {
@@ -88,7 +85,6 @@ impl Measured {
             sample,
             members: Vec::new(),
             context: PgMemoryContexts::new("neardup: sample"),
-            set_type: asked.types[0],
             seconds: Seconds::default(),
         };
         let (hash, below) = sample.hash(asked.source);
@@ -101,7 +97,7 @@ impl Measured {
         let began = processor_seconds();
         let (mut bytes, mut read) = (0, 0u64);
         with_settings(&[(c"max_parallel_workers_per_gather", c"0")], || {
-            let columns = [pg_sys::INT8OID, pg_sys::INT4OID, pg_sys::OIDOID, measured.set_type];
+            let columns = [pg_sys::INT8OID, pg_sys::INT4OID, pg_sys::OIDOID, pg_sys::BYTEAOID];
             Cursor::open(&query, columns)?.for_each(100, |row| {
                 bytes += measured.add(row)?;
                 read += 1;
@@ -216,7 +212,7 @@ impl Measured {
         /// About the greatest number of candidates that are compared.
         const COMPARED: i64 = 20_000;
         let join = asked.join;
-        let (sets, distinct, equal) = self.distinct(asked)?;
+        let (sets, distinct, equal) = self.distinct()?;
         let sampled = self.members.len() as u64;
         let mut of = Sampled {
             documents: self.sample.documents,
@@ -230,14 +226,11 @@ impl Measured {
             ..Sampled::default()
         };
         as_caller(asked.caller, || {
-            let order = if join.counts_nothing() {
-                statements::no_ranks(join)
-            } else {
-                statements::ranks(join, sets)
-            };
-            let ([ranks], seconds) = timed(|| Ok(order.row([asked.types[1]])?.unwrap_or_default()))?;
+            let order =
+                if join.counts_nothing() { statements::no_ranks() } else { statements::ranks(join, sets) };
+            let ([ranks], seconds) = timed(|| Ok(order.row([pg_sys::BYTEAOID])?.unwrap_or_default()))?;
             of.seconds.ranks = seconds;
-            let sample = [sets, (asked.types[1], ranks)];
+            let sample = [sets, (pg_sys::BYTEAOID, ranks)];
             let ([rows, bytes], groups) = timed(|| numbers(&statements::count_routes(join, sample)))?;
             (of.rows, of.row_bytes, of.seconds.groups) = (rows, bytes, groups);
             let ([joined, candidates], seconds) =
@@ -270,12 +263,11 @@ impl Measured {
 
     /// Returns the distinct sets as an array, their number, and the number of pairs of documents
     /// with equal ones.
-    fn distinct(&self, asked: &Asked<'_>) -> Result<(Parameter, u64, u64)> {
-        let least = asked.join.least_bytes();
+    fn distinct(&self) -> Result<(Parameter, u64, u64)> {
         let mut seen: HashMap<(u64, u64), u64> = HashMap::new();
         let (mut sets, mut equal) = (Vec::new(), 0u64);
         for member in &self.members {
-            let Some(set) = member.set.filter(|_| member.bytes > least) else { continue };
+            let Some(set) = member.set.filter(|_| member.bytes > 0) else { continue };
             // SAFETY: a copy that lives as long as the sample.
             let hash = hash::hash_bytes(unsafe { varlena_bytes(set) });
             memory::attempt(DOING, || seen.try_reserve(1))?;
@@ -287,17 +279,15 @@ impl Measured {
             }
         }
         let count = sets.len() as u64;
-        // SAFETY: the sets are varlenas that stay in place; the function copies them.
+        // SAFETY: the sets are values of bytea that stay in place; the function copies them.
         let array = unsafe {
             let (mut length, mut by_value, mut align) = (0, false, 0);
-            pg_sys::get_typlenbyvalalign(self.set_type, &raw mut length, &raw mut by_value, &raw mut align);
+            let of = pg_sys::BYTEAOID;
+            pg_sys::get_typlenbyvalalign(of, &raw mut length, &raw mut by_value, &raw mut align);
             let (values, count) = (sets.as_mut_ptr(), sets.len() as i32);
-            let length = length.into();
-            pg_sys::construct_array(values, count, self.set_type, length, by_value, align)
+            pg_sys::construct_array(values, count, of, length.into(), by_value, align)
         };
-        // SAFETY: the type of sets has an array type.
-        let of_array = unsafe { pg_sys::get_array_type(self.set_type) };
-        Ok(((of_array, Some(Datum::from(array))), count, equal))
+        Ok(((pg_sys::BYTEAARRAYOID, Some(Datum::from(array))), count, equal))
     }
 }
 

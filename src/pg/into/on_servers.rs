@@ -19,8 +19,7 @@ pub(super) struct OnServers;
 
 impl Backend for OnServers {
     fn read_documents(&self, work: &Work, sets: &str) -> Result<(String, Option<Oid>)> {
-        let documents = &work.in_parts()?.documents;
-        Ok((fill::sets(sets, documents, work.in_parts()?.carried.is_some()), None))
+        Ok((fill::sets(sets, &work.in_parts()?.documents), None))
     }
 
     fn fill(&self, work: &mut Work, table: Table) -> Result<()> {

@@ -219,7 +219,7 @@ impl Spread<'_> {
 
     pub(super) fn columns(&self, table: Table) -> &'static [Column] {
         if self.citus.is_some() {
-            citus::columns(table, self.owned.types.carried, self.members_have_sets)
+            citus::columns(table, self.members_have_sets)
         } else if self.parts.is_some() {
             definitions::columns_in_parts(table)
         } else {

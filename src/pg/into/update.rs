@@ -130,7 +130,7 @@ pub(super) fn read_documents(work: &mut Work) -> Result<()> {
     }
     let first = first_new(work)?;
     let in_parts = work.in_parts()?;
-    let (documents, carried) = (&in_parts.documents, in_parts.carried.is_some());
+    let documents = &in_parts.documents;
     let is_far = !in_parts.servers.is_empty();
     if is_far {
         as_user(caller, || statements::delete_from((&sets.0, sets.1), first).run())?;
@@ -138,7 +138,7 @@ pub(super) fn read_documents(work: &mut Work) -> Result<()> {
     let all = work.log()?.kept.calls == 0;
     let rows = if all || !is_far {
         let of = as_user(caller, || wanted(work))?;
-        let sql = statements::sets(&sets.0, documents, carried, first, &of);
+        let sql = statements::sets(&sets.0, documents, first, &of);
         query(work, &sql, &[], if all { &relations[..1] } else { &relations })?
     } else {
         let (changes, eq) = ((changes.0.as_str(), changes.1), as_user(caller, || eq(work))?);
@@ -152,7 +152,7 @@ pub(super) fn read_documents(work: &mut Work) -> Result<()> {
             let [ids] =
                 as_user(caller, || statements::batch(changes, batch).row([array]))?.unwrap_or_default();
             let Some(ids) = ids else { continue };
-            let sql = statements::sets(&sets.0, documents, carried, first + rows, &of);
+            let sql = statements::sets(&sets.0, documents, first + rows, &of);
             rows += query(work, &sql, &[(array, Some(ids))], &relations[..1])?;
         }
         rows

@@ -49,9 +49,7 @@ impl Backend for UpdatedShards {
                 let [sets, stored] = [named(&sets), named(&stored)];
                 spread.drop_scratch(Scratch::Slots)?;
                 let mut equal = citus::collisions(sets).number()?.unwrap_or_default();
-                equal += statements::shard_collisions(sets, stored, join.carried.is_some())
-                    .number()?
-                    .unwrap_or_default();
+                equal += statements::shard_collisions(sets, stored).number()?.unwrap_or_default();
                 if equal > 0 {
                     let message = "two sets have one number by chance";
                     return Err(SqlError::new(
@@ -71,7 +69,7 @@ impl Backend for UpdatedShards {
                 // It was made of no documents.
                 statements::empty(named(&to)).run()?;
                 if join.counts_nothing() {
-                    no_ranks(&join, named(&to)).run()?
+                    no_ranks(named(&to)).run()?
                 } else {
                     fill_ranks(work, named(&to))?
                 }
@@ -91,7 +89,7 @@ impl Backend for UpdatedShards {
                 let Stage::Round(round) = progress.next(false) else { return InShards.fill(work, table) };
                 let (to, candidates, stored) = (of(table)?, of(Table::Candidates)?, of(Table::Stored)?);
                 let from = [named(&candidates), named(&stored)];
-                citus_result::halves(&join, named(&to), from, (round, progress.rounds)).run()?;
+                citus_result::halves(named(&to), from, (round, progress.rounds)).run()?;
                 return Ok(());
             }
             Table::Pairs => {

@@ -143,9 +143,8 @@ impl Work {
     /// Returns the owner of the call's tables, and the types of their columns.
     pub(super) fn owned(&self) -> Owned<'_> {
         let id = (self.asked.id.as_str(), self.asked.id_oid);
-        let carried = self.asked.in_parts.as_ref().is_some_and(|in_parts| in_parts.carried.is_some());
         let passages = self.arguments.passages;
-        Owned { caller: self.caller, types: Types { id, extension: &self.extension, carried, passages } }
+        Owned { caller: self.caller, types: Types { id, passages } }
     }
 
     /// Returns the log.
@@ -160,8 +159,7 @@ impl Work {
 
     /// Returns the parts of statements that describe the join.
     pub(super) fn join(&self) -> Result<Join> {
-        let Extension { schema, internal, .. } = &self.extension;
-        let InParts { measure, threshold, parts, bands, carried, .. } = self.in_parts()?;
-        Ok(Join::new((schema, internal), (measure, *threshold), *parts, (*bands, carried.as_ref())))
+        let InParts { parts, carried, .. } = self.in_parts()?;
+        Ok(Join::new(&self.extension.internal, *parts, carried))
     }
 }

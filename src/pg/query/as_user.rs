@@ -8,7 +8,6 @@ use pgrx::pg_sys::{self, Datum};
 
 use super::by_oid;
 use super::names::quote_identifier;
-use super::ours::is_type;
 use crate::pg::server::call::Call;
 use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::{Result, SqlError};
@@ -106,19 +105,6 @@ impl Extension {
             }
         }
         Err(Self::gone(name))
-    }
-
-    /// Returns the OID of the extension's type with the name `name`, or 0 if there is no such type.
-    pub(crate) fn type_named(&self, name: &CStr) -> pg_sys::Oid {
-        // SAFETY: reads the catalogs; the name of a type is a C string.
-        unsafe {
-            let name_of_type = name.as_ptr();
-            let (name, namespace) = (Datum::from(name_of_type), Datum::from(self.namespace));
-            let cache = pg_sys::SysCacheIdentifier::TYPENAMENSP as i32;
-            let column = pg_sys::Anum_pg_type_oid as i16;
-            let of = pg_sys::GetSysCacheOid(cache, column, name, namespace, 0.into(), 0.into());
-            if is_type(of, &c_string(name_of_type)) { of } else { pg_sys::InvalidOid }
-        }
     }
 
     /// Returns the error for a missing table of the extension.

@@ -72,23 +72,6 @@ impl Values {
         unsafe { append(self.cache, id, &mut self.arena) }
     }
 
-    /// Appends an id as words, from which [`Values::of_words`] restores it.
-    ///
-    /// # Safety
-    /// The datum is of the ids' type.
-    pub(crate) unsafe fn to_words(&self, id: Datum, words: &mut Vec<u64>) -> Result<()> {
-        if self.by_value() {
-            return Ok(memory::push(words, id.value() as u64, DOING)?);
-        }
-        // SAFETY: the caller's promise.
-        unsafe { append(self.cache, id, words) }
-    }
-
-    /// Returns the id that words encode, valid as long as the words stay in place.
-    pub(crate) fn of_words(&self, words: &[u64]) -> Datum {
-        if self.by_value() { Datum::from(words[0] as usize) } else { Datum::from(words.as_ptr()) }
-    }
-
     fn by_value(&self) -> bool {
         // SAFETY: the entry lives as long as the session.
         unsafe { (*self.cache).typbyval }

@@ -225,26 +225,6 @@ impl Ids {
         Ok((numbers, rows))
     }
 
-    /// Appends an id as words, from which [`Ids::of_words`] restores it.
-    ///
-    /// # Safety
-    /// `id` is a datum of the type that [`Ids::new`] was given.
-    pub(crate) unsafe fn to_words(&self, id: Datum, words: &mut Vec<u64>) -> Result<()> {
-        match self {
-            Self::Integers(_) => Ok(memory::push(words, id.value() as u64, DOING)?),
-            // SAFETY: the caller's promise.
-            Self::Values(values) => unsafe { values.to_words(id, words) },
-        }
-    }
-
-    /// Returns the id that words encode, valid as long as the words stay in place.
-    pub(crate) fn of_words(&self, words: &[u64]) -> Datum {
-        match self {
-            Self::Integers(_) => Datum::from(words[0] as usize),
-            Self::Values(values) => values.of_words(words),
-        }
-    }
-
     /// Compares two ids of this type.
     pub(crate) fn compare(&self, a: Datum, b: Datum) -> std::cmp::Ordering {
         match self {

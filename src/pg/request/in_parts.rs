@@ -89,7 +89,9 @@ impl MethodCall {
             method: text(Argument::Method).unwrap_or(methods::DEFAULT.to_owned()),
             threshold: arguments.threshold,
             options: arguments.options.clone(),
-            tokenizer: text(Argument::Tokenizer),
+            // Made documents have no tokenizer but a text-search configuration, by which the query for
+            // the documents makes them.
+            tokenizer: text(Argument::Tokenizer).filter(|_| !made),
             shingle: arguments.shingle,
             multiset: arguments.multiset,
             made,

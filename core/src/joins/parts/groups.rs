@@ -10,7 +10,6 @@
 use super::bitmaps;
 use super::earlier::{self, Earlier};
 use super::ranks::TokenRanks;
-use super::token_set::TokenSet;
 use crate::error::{Error, Result};
 use crate::executor::{self, Stop};
 use crate::hash;
@@ -54,33 +53,27 @@ pub struct Groups {
     pub parts: Vec<(u32, Vec<u8>)>,
 }
 
-/// Returns the rows of a set. There are no rows if no other set can be similar. O(n · log n) for n
-/// tokens.
+/// Returns the rows of a set of hashes of tokens, ascending. There are no rows if no other set can
+/// be similar. O(n · log n) for n tokens.
 pub fn groups(
-    set: &TokenSet<'_>,
+    set: &[u64],
     ranks: &TokenRanks<'_>,
     bounds: &Bounds,
     parts: u32,
     stop: &Stop,
 ) -> Result<Groups> {
-    let size = set.len();
+    // A document has at most `u32::MAX` tokens.
+    let size = set.len() as u32;
     let mut order: Vec<(u32, u64)> = Vec::new();
-    memory::reserve(&mut order, size as usize, DOING)?;
-    let mut hashes = set.hashes();
-    while order.len() < size as usize {
+    memory::reserve(&mut order, set.len(), DOING)?;
+    for hashes in set.chunks(TOGETHER) {
         if order.len().is_multiple_of(1 << 12) {
             stop.check()?;
         }
         // The last lookup of a set is padded with zeros.
         let mut some = [0; TOGETHER];
-        for hash in &mut some {
-            *hash = hashes.next().unwrap_or(0);
-        }
-        let left = TOGETHER.min(size as usize - order.len());
-        let ranked = ranks.of_each(some);
-        for (&rank, &hash) in ranked[..left].iter().zip(&some) {
-            order.push((rank, hash));
-        }
+        some[..hashes.len()].copy_from_slice(hashes);
+        order.extend(ranks.of_each(some).into_iter().zip(hashes.iter().copied()));
     }
     // Partners may be smaller or larger.
     let partners = if size == 0 { None } else { bounds.partner_sizes(Side::Left, size, u32::MAX) };
@@ -97,7 +90,7 @@ pub fn groups(
     memory::reserve(&mut tokens, order.len(), DOING)?;
     tokens.extend(order.iter().zip(0..).map(|(&(_, token), place)| (part_of(token, parts), place, token)));
     executor::sort_unstable_by(&mut tokens, stop, &Ord::cmp)?;
-    let bitmap = bitmaps::encode(set.hashes(), bitmaps::words(bounds, size))?;
+    let bitmap = bitmaps::encode(set.iter().copied(), bitmaps::words(bounds, size))?;
     let mut rows = Groups { size, bitmap, parts: Vec::new() };
     // The part of a token finds a pair by it only if it is in the index, as the engine has it.
     let indexed = bounds.prefix(Side::Left, size, size);

@@ -57,7 +57,7 @@ impl Key {
     }
 
     /// Returns the key without its role.
-    fn hash(self) -> u64 {
+    pub(super) fn hash(self) -> u64 {
         self.0 & !ROLES
     }
 }

@@ -6,14 +6,14 @@
 //! token are candidates ([`engine`]). Two similar sets share a token of their prefixes, so they
 //! meet in the part of that token. The order of tokens that defines prefixes ([`ranks`]) affects
 //! the number of candidates, but never which pairs are found. Candidates are compared by their
-//! whole sets ([`token_set`]). (Vernica, Carey, Li: Efficient parallel set-similarity joins using
+//! whole sets. (Vernica, Carey, Li: Efficient parallel set-similarity joins using
 //! MapReduce, SIGMOD 2010, with grouped tokens; the bitmaps are those of Sandes, Teodoro, Melo:
 //! Bitmap filter, Information Systems 2020.) Documents that are no sets meet by [`keys`].
 
-pub mod bands;
 pub mod bitmaps;
 pub mod earlier;
 pub mod engine;
+pub mod filtered_keys;
 pub mod groups;
 pub mod keys;
 pub mod packed;
@@ -22,4 +22,3 @@ pub mod ranks;
 pub mod rows;
 #[cfg(test)]
 mod tests;
-pub mod token_set;

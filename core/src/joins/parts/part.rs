@@ -16,8 +16,8 @@ use crate::joins::sets::bounds::Bounds;
 use crate::memory;
 use crate::verify::predicate::Predicate;
 
-/// A callback for candidates, which receives the words of the ids of two rows.
-pub type Each<'a> = dyn FnMut(&[u64], &[u64]) -> Result<()> + 'a;
+/// A callback for candidates, which receives the ids of two rows.
+pub type Each<'a> = dyn FnMut(u64, u64) -> Result<()> + 'a;
 
 /// Rows that were written to the file.
 #[derive(Debug, Clone, Copy)]
@@ -72,16 +72,9 @@ impl<F: TempFiles> Part<F> {
         self.bounds.predicate()
     }
 
-    /// Adds a row: the words of its id, the size of its set, its bitmap, and its tokens or the keys
+    /// Adds a row: its id, the size of its set, its bitmap, and its tokens or the keys
     /// of its bands. A row that is `known` is a candidate only with rows that are not.
-    pub fn add(
-        &mut self,
-        id: &[u64],
-        size: u32,
-        bitmap: &[u8],
-        shared: Shared<'_>,
-        known: bool,
-    ) -> Result<()> {
+    pub fn add(&mut self, id: u64, size: u32, bitmap: &[u8], shared: Shared<'_>, known: bool) -> Result<()> {
         let kind = if known { &mut self.known } else { &mut self.rows };
         kind.rows.push(id, size, bitmap, shared)?;
         // A run has half of the rows that are written at one time. Later, two runs and the index of

@@ -13,16 +13,14 @@
 
 use std::ops::Range;
 
-use super::token_set::TokenSet;
 use crate::error::{Error, Result};
 use crate::executor::Stop;
 use crate::joins::set_index::token_counts::TokenCounts;
 use crate::memory;
 use crate::simd::prefetch::prefetch;
-use crate::sketches::wire::{from_hex, push_hex};
 
-/// The name of the type, for error messages.
-pub const NAME: &str = "token_ranks";
+/// The name of the value, for error messages.
+const NAME: &str = "order of tokens";
 const VERSION: u8 = 1;
 const HEADER: usize = 8;
 const DOING: &str = "ordering tokens";
@@ -92,13 +90,6 @@ impl<'a> TokenRanks<'a> {
         Ok(Self { hashes: hashes.as_chunks().0, ranks, places: None })
     }
 
-    /// Parses bytes from an untrusted source. Also fails unless hashes are in ascending order.
-    pub fn check(bytes: &'a [u8]) -> Result<Self> {
-        let ranks = Self::parse(bytes)?;
-        let ascend = ranks.hashes.is_sorted_by(|a, b| u64::from_le_bytes(*a) < u64::from_le_bytes(*b));
-        if ascend { Ok(ranks) } else { Err(bad("its tokens do not ascend")) }
-    }
-
     /// Returns the number of listed tokens.
     pub fn len(&self) -> usize {
         self.hashes.len()
@@ -157,57 +148,12 @@ impl<'a> TokenRanks<'a> {
         let listed = low < self.len() && self.hash(low) == hash;
         if listed { u32::from_le_bytes(self.ranks[low]) } else { 0 }
     }
-
-    /// Formats the ranks as text: `ranks:v1:`, the hashes, a colon and the ranks, byte by byte in
-    /// hexadecimal digits.
-    pub fn to_text(&self, stop: &Stop) -> Result<String> {
-        let mut text = format!("ranks:v{VERSION}:");
-        push_hex(&mut text, self.hashes.as_flattened(), stop)?;
-        memory::append(&mut text, ":", DOING)?;
-        push_hex(&mut text, self.ranks.as_flattened(), stop)?;
-        Ok(text)
-    }
-
-    /// Parses the output of [`TokenRanks::to_text`] and returns its bytes.
-    pub fn from_text(text: &str, stop: &Stop) -> Result<Vec<u8>> {
-        let fields: Vec<&str> = text.trim().splitn(5, ':').collect();
-        let &["ranks", version, hashes, ranks] = fields.as_slice() else {
-            return Err(bad("it should begin with ranks: and have 4 parts with colons between them"));
-        };
-        if version != format!("v{VERSION}") {
-            return Err(bad(format!("its format is {version}, this neardup knows v{VERSION}")));
-        }
-        let digits =
-            |digits| from_hex(digits, stop)?.ok_or_else(|| bad("its numbers are not hexadecimal digits"));
-        let (hashes, ranks) = (digits(hashes)?, digits(ranks)?);
-        if hashes.len() / size_of::<u64>() != ranks.len() / size_of::<u32>() {
-            return Err(bad("it has not as many ranks as tokens"));
-        }
-        let mut bytes = Vec::new();
-        memory::reserve(&mut bytes, HEADER + hashes.len() + ranks.len(), DOING)?;
-        bytes.extend(header());
-        bytes.extend_from_slice(&hashes);
-        bytes.extend_from_slice(&ranks);
-        TokenRanks::check(&bytes)?;
-        Ok(bytes)
-    }
 }
 
 fn header() -> [u8; HEADER] {
     let mut header = [0; HEADER];
     header[0] = VERSION;
     header
-}
-
-/// Counts the tokens of a set.
-pub fn count(set: &TokenSet<'_>, counts: &mut TokenCounts<u64>, stop: &Stop) -> Result<()> {
-    for (n, hash) in set.hashes().enumerate() {
-        if n.is_multiple_of(1 << 14) {
-            stop.check()?;
-        }
-        counts.add(hash, stop)?;
-    }
-    Ok(())
 }
 
 /// Returns the encoded order of the `keep` most frequent tokens. Tokens that only one set has are

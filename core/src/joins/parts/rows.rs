@@ -1,13 +1,13 @@
 //! The rows of a part in memory and in files: 64-bit words, concatenated.
 //!
-//! A row consists of these words: the size of its set, with the number of words of its id in the
-//! upper half; in 16 bits each, the number of words of its bitmap and of its earlier marks, with
-//! the number of tokens in the upper half; the id, the bitmap, the earlier marks, the scrambled
-//! tokens, and the places of the tokens, two to a word.
+//! A row consists of these words: the id of its document; the size of its set; in 16 bits each, the
+//! number of words of its bitmap and of its earlier marks, with the number of tokens in the upper
+//! half; the bitmap, the earlier marks, the scrambled tokens, and the places of the tokens, two to a
+//! word.
 
 use std::ops::Range;
 
-use super::{bands, bitmaps, earlier, groups};
+use super::{bitmaps, earlier, filtered_keys, groups};
 use crate::error::{Error, Result};
 use crate::executor::{self, Stop};
 use crate::files::TempFile;
@@ -17,7 +17,7 @@ use crate::ragged::Ragged;
 use crate::simd::prefetch::prefetch;
 
 pub(super) const DOING: &str = "joining a part";
-const HEADER: usize = 2;
+const HEADER: usize = 3;
 const HALF: u32 = u32::BITS;
 const QUARTER: u32 = u16::BITS;
 
@@ -26,11 +26,11 @@ const QUARTER: u32 = u16::BITS;
 pub enum Shared<'a> {
     /// The tokens of a prefix, each with its place ([`groups`]).
     Tokens(&'a [u8]),
-    /// The keys of bands ([`bands`]), which have no order.
+    /// The keys of bands ([`filtered_keys`]), which have no order.
     Keys(&'a [u8]),
 }
 
-/// Rows. Here an id is only a sequence of words.
+/// Rows.
 #[derive(Debug, Default)]
 pub struct Rows {
     rows: Ragged<u64>,
@@ -46,7 +46,6 @@ pub struct Row<'a> {
     /// The number of tokens of the set.
     pub size: u32,
     words: &'a [u64],
-    id: usize,
     bitmap: usize,
     earlier: usize,
     tokens: usize,
@@ -55,41 +54,39 @@ pub struct Row<'a> {
 impl<'a> Row<'a> {
     #[inline]
     fn new(words: &'a [u64]) -> Self {
-        let (first, second) = (words[0], words[1]);
-        // Both halves have 32 bits.
-        let (size, id) = (first as u32, (first >> HALF) as usize);
-        let (bitmap, earlier) = (second as u16 as usize, (second >> QUARTER) as u16 as usize);
-        Self { size, words, id, bitmap, earlier, tokens: (second >> HALF) as usize }
+        let lengths = words[2];
+        let (bitmap, earlier) = (lengths as u16 as usize, (lengths >> QUARTER) as u16 as usize);
+        // A size has 32 bits.
+        Self { size: words[1] as u32, words, bitmap, earlier, tokens: (lengths >> HALF) as usize }
     }
 
     /// Returns the number of words.
     fn len(&self) -> usize {
-        HEADER + self.id + self.bitmap + self.earlier + self.tokens + self.tokens.div_ceil(2)
+        HEADER + self.bitmap + self.earlier + self.tokens + self.tokens.div_ceil(2)
     }
 
-    /// Returns the words of the id.
-    pub fn id(&self) -> &'a [u64] {
-        &self.words[HEADER..][..self.id]
+    /// Returns the id.
+    pub fn id(&self) -> u64 {
+        self.words[0]
     }
 
     /// Returns the bitmap.
     #[inline]
     pub fn bitmap(&self) -> &'a [u64] {
-        &self.words[HEADER + self.id..][..self.bitmap]
+        &self.words[HEADER..][..self.bitmap]
     }
 
     /// Returns the words of the earlier marks. Rows that share one of them are candidates in an
     /// earlier part.
     #[inline]
     pub fn earlier(&self) -> &'a [u64] {
-        &self.words[HEADER + self.id + self.bitmap..][..self.earlier]
+        &self.words[HEADER + self.bitmap..][..self.earlier]
     }
 
     /// Returns the tokens in this part, scrambled, and their places in the order of the set.
     #[inline]
     pub fn tokens(&self) -> impl Iterator<Item = (u64, u32)> + 'a {
-        let (tokens, places) =
-            self.words[HEADER + self.id + self.bitmap + self.earlier..].split_at(self.tokens);
+        let (tokens, places) = self.words[HEADER + self.bitmap + self.earlier..].split_at(self.tokens);
         tokens
             .iter()
             .enumerate()
@@ -119,7 +116,7 @@ impl Rows {
     }
 
     /// Adds a row from its encoded form. After an error nothing has changed.
-    pub fn push(&mut self, id: &[u64], size: u32, bitmap: &[u8], shared: Shared<'_>) -> Result<()> {
+    pub fn push(&mut self, id: u64, size: u32, bitmap: &[u8], shared: Shared<'_>) -> Result<()> {
         if u32::try_from(self.rows.len() + 1).is_err() {
             return Err(Error::TooMany { what: "rows in memory", limit: u32::MAX.into() });
         }
@@ -131,17 +128,16 @@ impl Rows {
         added
     }
 
-    fn add(&mut self, id: &[u64], size: u32, bitmap: &[u8], shared: Shared<'_>) -> Result<()> {
+    fn add(&mut self, id: u64, size: u32, bitmap: &[u8], shared: Shared<'_>) -> Result<()> {
         let start = self.rows.values.len();
         let words = bitmaps::parse(bitmap)?;
         let values = &mut self.rows.values;
-        memory::reserve(values, HEADER + id.len() + words.len(), DOING)?;
-        values.extend([u64::from(size) | (id.len() as u64) << HALF, 0]);
-        values.extend(id);
+        memory::reserve(values, HEADER + words.len(), DOING)?;
+        values.extend([id, size.into(), 0]);
         values.extend(words.iter().map(|&word| u64::from_le_bytes(word)));
         let (bytes, name) = match shared {
             Shared::Tokens(bytes) => (bytes, groups::NAME),
-            Shared::Keys(bytes) => (bytes, bands::NAME),
+            Shared::Keys(bytes) => (bytes, filtered_keys::NAME),
         };
         let earlier = earlier::append(bytes, name, values, DOING)?;
         let mut tokens = 0u64;
@@ -159,11 +155,11 @@ impl Rows {
             Shared::Tokens(bytes) => {
                 groups::for_each_token(bytes, size, |token, place| each(hash::mix(token), place))?;
             }
-            Shared::Keys(bytes) => bands::for_each_key(bytes, each)?,
+            Shared::Keys(bytes) => filtered_keys::for_each_key(bytes, each)?,
         }
         memory::extend(values, &places, DOING)?;
         // A set has at most `u32::MAX` tokens.
-        values[start + 1] = words.len() as u64 | earlier << QUARTER | tokens << HALF;
+        values[start + 2] = words.len() as u64 | earlier << QUARTER | tokens << HALF;
         self.rows.close(DOING)?;
         self.tokens += tokens as usize;
         Ok(())
@@ -235,7 +231,7 @@ impl Rows {
     pub fn bitmap_of(&self, place: usize) -> Range<usize> {
         let at = self.rows.range(self.order[place] as usize);
         let row = Row::new(&self.rows.values[at.clone()]);
-        let start = at.start + HEADER + row.id;
+        let start = at.start + HEADER;
         start..start + row.bitmap
     }
 

@@ -9,9 +9,9 @@ use super::groups::{self, Groups, groups};
 use super::part::Part;
 use super::ranks::{self, Places, TokenRanks};
 use super::rows::Shared;
-use super::token_set::{Origin, TokenSet, of_document};
 use crate::executor::{PlainThreads, Stop};
-use crate::features::tokens::{Document, Scratch};
+use crate::features::hash_sets::{make_set, shared};
+use crate::features::tokens::{Document, Scratch, for_each_token};
 use crate::features::{FeatureSpec, Tokenizer};
 use crate::files::MemoryFiles;
 use crate::joins::set_index::token_counts::TokenCounts;
@@ -21,16 +21,26 @@ use crate::verify::predicate::Predicate;
 
 const MEASURES: [Measure; 4] = [Measure::Jaccard, Measure::Cosine, Measure::Dice, Measure::Overlap];
 
-fn set_of(text: &str, spec: &FeatureSpec) -> Vec<u8> {
-    let document = Document::Text(text.to_owned());
-    let origin = Origin::of_text(spec.tokenizer).unwrap();
-    of_document(&document, spec, origin, &mut Scratch::default(), &Stop::default()).unwrap()
+fn set_of(text: &str, spec: &FeatureSpec) -> Vec<u64> {
+    let (document, stop) = (Document::Text(text.to_owned()), Stop::default());
+    let mut set = Vec::new();
+    for_each_token(&document, spec, &mut Scratch::default(), &stop, |token| {
+        set.push(token.hash());
+        Ok(())
+    })
+    .unwrap();
+    make_set(&mut set, spec.multiset, &stop).unwrap();
+    set
+}
+
+fn count(set: &[u64], counts: &mut TokenCounts<u64>) {
+    set.iter().for_each(|&hash| counts.add(hash, &Stop::default()).unwrap());
 }
 
 /// Returns the similar pairs among sets, found in parts. Each must be a candidate at most once in a
 /// part.
 fn in_parts(
-    sets: &[Vec<u8>],
+    sets: &[Vec<u64>],
     predicate: Predicate,
     parts: u32,
     ranks: &[u8],
@@ -41,7 +51,7 @@ fn in_parts(
 
 /// Returns those of these pairs of which not both sets are known.
 fn with_known(
-    sets: &[Vec<u8>],
+    sets: &[Vec<u64>],
     predicate: Predicate,
     parts: u32,
     ranks: &[u8],
@@ -50,15 +60,14 @@ fn with_known(
     let is_known = |id: u64| known.get(id as usize) == Some(&true);
     let stop = &Stop::default();
     let bounds = Bounds::new(predicate);
-    let ranks = TokenRanks::check(ranks).unwrap();
+    let ranks = TokenRanks::parse(ranks).unwrap();
     let mut all: Vec<Part<MemoryFiles>> =
         (0..parts).map(|_| Part::new(predicate, MemoryFiles, budget)).collect();
     for (id, set) in sets.iter().enumerate() {
-        let set = TokenSet::check(set).unwrap();
-        let Groups { size, bitmap, parts } = groups(&set, &ranks, &bounds, parts, stop).unwrap();
+        let Groups { size, bitmap, parts } = groups(set, &ranks, &bounds, parts, stop).unwrap();
         for (part, prefix) in parts {
             let (part, row) = (&mut all[part as usize], Shared::Tokens(&prefix));
-            part.add(&[id as u64], size, &bitmap, row, is_known(id as u64)).unwrap();
+            part.add(id as u64, size, &bitmap, row, is_known(id as u64)).unwrap();
         }
     }
     let mut pairs = BTreeSet::new();
@@ -66,7 +75,7 @@ fn with_known(
     for part in all {
         let mut here = BTreeSet::new();
         part.candidates(&PlainThreads(1), &mut |a, b| {
-            let pair = (a[0].min(b[0]), a[0].max(b[0]));
+            let pair = (a.min(b), a.max(b));
             assert!(pair.0 < pair.1 && here.insert(pair), "{pair:?} twice");
             assert!(!(is_known(pair.0) && is_known(pair.1)), "{pair:?} is known");
             if sets[pair.0 as usize] == sets[pair.1 as usize] {
@@ -76,10 +85,11 @@ fn with_known(
         })
         .unwrap();
         for (a, b) in here {
-            let [left, right] = [a, b].map(|id| TokenSet::parse(&sets[id as usize]).unwrap());
-            let shared = left.shared(&right, stop).unwrap();
-            if predicate.passes(shared, left.len(), right.len()) {
-                let similarity = predicate.similarity(shared, left.len(), right.len());
+            let [left, right] = [a, b].map(|id| &sets[id as usize]);
+            let [shared, left, right] =
+                [shared(left, right), left.len(), right.len()].map(|count| count as u32);
+            if predicate.passes(shared, left, right) {
+                let similarity = predicate.similarity(shared, left, right);
                 pairs.insert((a, b, similarity.to_bits()));
             }
         }
@@ -87,9 +97,8 @@ fn with_known(
     pairs
 }
 
-fn naive(sets: &[Vec<u8>], measure: Measure, threshold: f64) -> BTreeSet<(u64, u64, u64)> {
-    let tokens: Vec<BTreeSet<u64>> =
-        sets.iter().map(|set| TokenSet::parse(set).unwrap().hashes().collect()).collect();
+fn naive(sets: &[Vec<u64>], measure: Measure, threshold: f64) -> BTreeSet<(u64, u64, u64)> {
+    let tokens: Vec<BTreeSet<u64>> = sets.iter().map(|set| set.iter().copied().collect()).collect();
     let mut pairs = BTreeSet::new();
     for a in 0..tokens.len() {
         for b in a + 1..tokens.len() {
@@ -104,23 +113,18 @@ fn naive(sets: &[Vec<u8>], measure: Measure, threshold: f64) -> BTreeSet<(u64, u
 }
 
 /// Returns a set of some of 18 tokens, of which each three have one mark.
-fn set_of_marked(tokens: &BTreeSet<u8>) -> Vec<u8> {
+fn set_of_marked(tokens: &BTreeSet<u8>) -> Vec<u64> {
     let marked = |n: u64| crate::hash::unmix(crate::hash::mix(n / 3) >> 32 << 32 | n);
     let hashes: BTreeSet<u64> = tokens.iter().map(|&n| marked(n.into())).collect();
-    let bytes = hashes.iter().flat_map(|hash| hash.to_le_bytes());
-    set_of("", &FeatureSpec::WORDS)[..8].iter().copied().chain(bytes).collect()
+    hashes.into_iter().collect()
 }
 
 /// Returns an order of the sets' tokens that is independent of frequency.
-fn any_order(sets: &[Vec<u8>], seed: u64) -> Vec<u8> {
+fn any_order(sets: &[Vec<u64>], seed: u64) -> Vec<u8> {
     let mut frequencies = TokenCounts::new(0);
     for set in sets {
-        let tokens: BTreeSet<u64> = TokenSet::parse(set).unwrap().hashes().collect();
-        for token in tokens.into_iter().filter(|token| !(token ^ seed).is_multiple_of(3)) {
-            for _ in 0..crate::hash::mix(token ^ seed) % 4 {
-                let one = [&set[..8], &token.to_le_bytes()].concat();
-                ranks::count(&TokenSet::parse(&one).unwrap(), &mut frequencies, &Stop::default()).unwrap();
-            }
+        for &token in set.iter().filter(|&token| !(token ^ seed).is_multiple_of(3)) {
+            (0..crate::hash::mix(token ^ seed) % 4).for_each(|_| count(&[token], &mut frequencies));
         }
     }
     ranks::ranks(&mut frequencies, usize::MAX, &Stop::default()).unwrap()
@@ -146,7 +150,7 @@ proptest! {
         budget in prop_oneof![Just(0usize), Just(4000), Just(1 << 20)],
         known in prop::collection::vec(any::<bool>(), 30),
     ) {
-        let sets: Vec<Vec<u8>> = tokens.iter().map(set_of_marked).collect();
+        let sets: Vec<Vec<u64>> = tokens.iter().map(set_of_marked).collect();
         let measure = MEASURES[measure];
         let predicate = Predicate::new(measure, threshold).unwrap();
         let mut expected = naive(&sets, measure, threshold);
@@ -167,14 +171,14 @@ proptest! {
     ) {
         let spec = specs()[spec];
         let text = |words: &Vec<u8>| words.iter().map(|w| format!("w{w}")).collect::<Vec<_>>().join(" ");
-        let sets: Vec<Vec<u8>> = texts.iter().map(|words| set_of(&text(words), &spec)).collect();
+        let sets: Vec<Vec<u64>> = texts.iter().map(|words| set_of(&text(words), &spec)).collect();
         let measure = MEASURES[measure];
         let predicate = Predicate::new(measure, threshold).unwrap();
         let expected = naive(&sets, measure, threshold);
         prop_assert_eq!(&in_parts(&sets, predicate, parts, &any_order(&sets, seed), budget), &expected);
         let mut frequencies = TokenCounts::new(budget / TokenCounts::<u64>::ENTRY);
         for set in &sets {
-            ranks::count(&TokenSet::parse(set).unwrap(), &mut frequencies, &Stop::default()).unwrap();
+            count(set, &mut frequencies);
         }
         let ranks = ranks::ranks(&mut frequencies, kept, &Stop::default()).unwrap();
         prop_assert_eq!(&in_parts(&sets, predicate, parts, &ranks, budget), &expected);
@@ -190,33 +194,21 @@ proptest! {
         }
     }
 
-    /// Tests that any bytes lead to an error or to a value that is written as it was read.
+    /// Tests that any bytes lead to an error or to a value.
     #[test]
     fn any_bytes(
-        bytes in prop::collection::vec(any::<u8>(), 0..60), head in 0..3u8,
+        bytes in prop::collection::vec(any::<u8>(), 0..60), is_order in any::<bool>(),
         cut in any::<prop::sample::Index>(), with in any::<u8>(), size in any::<u32>(),
     ) {
         let mut bytes = bytes;
         let mut frequencies = TokenCounts::new(0);
         let set = set_of("a b c a", &FeatureSpec::WORDS);
-        match head {
-            0 => {}
-            1 => bytes = set,
-            _ => {
-                ranks::count(&TokenSet::parse(&set).unwrap(), &mut frequencies, &Stop::default()).unwrap();
-                ranks::count(&TokenSet::parse(&set).unwrap(), &mut frequencies, &Stop::default()).unwrap();
-                bytes = ranks::ranks(&mut frequencies, 9, &Stop::default()).unwrap();
-            }
-        }
-        if head > 0 {
+        if is_order {
+            count(&set, &mut frequencies);
+            count(&set, &mut frequencies);
+            bytes = ranks::ranks(&mut frequencies, 9, &Stop::default()).unwrap();
             let at = cut.index(bytes.len());
             bytes[at] = with;
-        }
-        if let Ok(set) = TokenSet::check(&bytes) {
-            prop_assert_eq!(TokenSet::from_text(&set.to_text(&Stop::default()).unwrap(), &Stop::default()).unwrap(), bytes.clone());
-        }
-        if let Ok(ranks) = TokenRanks::check(&bytes) {
-            prop_assert_eq!(TokenRanks::from_text(&ranks.to_text(&Stop::default()).unwrap(), &Stop::default()).unwrap(), bytes.clone());
         }
         if let Ok(ranks) = TokenRanks::parse(&bytes) {
             let places = Places::new(&ranks).unwrap();
@@ -230,20 +222,10 @@ proptest! {
         let mut part = Part::new(Predicate::new(Measure::Jaccard, 0.5).unwrap(), MemoryFiles, 1 << 20);
         for shared in [Shared::Tokens(&bytes), Shared::Keys(&bytes), Shared::Keys(&[1; 17])] {
             for bitmap in [&bytes[..], &[1; 9]] {
-                let _ = part.add(&[1], size, bitmap, shared, false);
+                let _ = part.add(1, size, bitmap, shared, false);
             }
         }
         part.candidates(&PlainThreads(1), &mut |_, _| Ok(())).unwrap();
-    }
-
-    #[test]
-    fn any_text(text in ".{0,40}", head in 0..3u8) {
-        let text = match head {
-            0 => text,
-            1 => format!("tokens:v1:words:h1.1:k1:multiset:{text}"),
-            _ => format!("ranks:v1:{text}"),
-        };
-        let _ = (TokenSet::from_text(&text, &Stop::default()), TokenRanks::from_text(&text, &Stop::default()));
     }
 
     #[test]
@@ -251,7 +233,7 @@ proptest! {
         let header = [1, 0, 0, 0, 0, 0, 0, 0].to_vec();
         let hashes = tokens.keys().flat_map(|token| token.to_le_bytes());
         let bytes: Vec<u8> = header.into_iter().chain(hashes).chain(tokens.values().flat_map(|r| r.to_le_bytes())).collect();
-        let ranks = TokenRanks::check(&bytes).unwrap();
+        let ranks = TokenRanks::parse(&bytes).unwrap();
         let places = Places::new(&ranks).unwrap();
         for token in tokens.keys().copied().chain([0, 1, other, u64::MAX]) {
             let rank = tokens.get(&token).copied().unwrap_or(0);
@@ -263,46 +245,16 @@ proptest! {
 }
 
 #[test]
-fn golden_bytes() {
-    let bytes = set_of("near near duplicates", &FeatureSpec::WORDS);
-    assert_eq!(bytes[..8], [1, 1, 1, 1, 1, 0, 1, 0]);
-    assert_eq!(bytes.len(), 8 + 3 * 8);
-    let text = TokenSet::check(&bytes).unwrap().to_text(&Stop::default()).unwrap();
-    assert_eq!(text, GOLDEN);
-    assert_eq!(TokenSet::from_text(&text, &Stop::default()).unwrap(), bytes);
-    let cut = |length: usize| TokenSet::parse(&bytes[..length]).is_err();
-    assert!((0..bytes.len()).all(|length| (length >= 8 && length % 8 == 0) || cut(length)));
-}
-
-/// The hashes of the three tokens: near, its second occurrence, and duplicates.
-const GOLDEN: &str = "tokens:v1:words:h1.1:k1:multiset:2cb578b6b0b7a6338d98fb99cf3982c392fae0b7f9c994dc";
-
-#[test]
-fn unlike_sets_do_not_compare() {
-    let [a, b, c] = [specs()[0], specs()[1], specs()[2]].map(|spec| set_of("a b", &spec));
-    let parse = |bytes| TokenSet::parse(bytes).unwrap();
-    let stop = &Stop::default();
-    assert_eq!(parse(&a).shared(&parse(&a), stop), Ok(2));
-    assert!(parse(&a).shared(&parse(&b), stop).is_err() && parse(&b).shared(&parse(&c), stop).is_err());
-}
-
-#[test]
 fn forgets_the_rare_ones_where_memory_is_short() {
     let mut frequencies = TokenCounts::new(0);
-    let stop = &Stop::default();
     let common = set_of("the of and", &FeatureSpec::WORDS);
     for n in 0..200 {
         let rare: Vec<String> = (0..100).map(|word| format!("w{n}x{word}")).collect();
-        ranks::count(
-            &TokenSet::parse(&set_of(&rare.join(" "), &FeatureSpec::WORDS)).unwrap(),
-            &mut frequencies,
-            stop,
-        )
-        .unwrap();
-        ranks::count(&TokenSet::parse(&common).unwrap(), &mut frequencies, stop).unwrap();
+        count(&set_of(&rare.join(" "), &FeatureSpec::WORDS), &mut frequencies);
+        count(&common, &mut frequencies);
     }
-    let bytes = ranks::ranks(&mut frequencies, 10, stop).unwrap();
-    let ranks = TokenRanks::check(&bytes).unwrap();
+    let bytes = ranks::ranks(&mut frequencies, 10, &Stop::default()).unwrap();
+    let ranks = TokenRanks::parse(&bytes).unwrap();
     assert_eq!(ranks.len(), 3);
-    assert!(TokenSet::parse(&common).unwrap().hashes().all(|hash| ranks.of(hash) > 0));
+    assert!(common.iter().all(|&hash| ranks.of(hash) > 0));
 }

@@ -32,8 +32,8 @@ pub fn with_least(ball: &[u8], least: f64) -> Result<Vec<u8>> {
 mod tests {
     use super::*;
     use crate::features::FeatureSpec;
+    use crate::features::origin::Origin;
     use crate::features::tokens::Document;
-    use crate::joins::parts::token_set::Origin;
     use crate::verify::measure::Measure;
 
     #[test]

@@ -83,8 +83,8 @@ fn kind(document: &Document) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::features::origin::Origin;
     use crate::features::{FeatureSpec, Tokenizer};
-    use crate::joins::parts::token_set::Origin;
     use crate::verify::measure::Measure;
 
     fn judge(measure: Measure, similarity: f64, origin: Origin, document: &Document) -> Verifier {

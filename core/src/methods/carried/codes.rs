@@ -24,7 +24,7 @@ impl Carrier for ByCodes {
     }
 
     fn meeting(&self) -> Meeting {
-        Meeting::Keys { most: None }
+        Meeting::Keys { most: None, filter: None }
     }
 
     fn keys(&self, carried: &[u8], _: LeftOut<'_>, keys: &mut Vec<Key>, _: &Stop) -> Result<()> {

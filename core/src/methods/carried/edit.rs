@@ -69,7 +69,7 @@ impl Carrier for Edit {
     fn meeting(&self) -> Meeting {
         match self.predicate.distance_alone() {
             None => Meeting::Sets(Predicate::Grams(GramBound::new(self.predicate))),
-            Some(_) => Meeting::Keys { most: None },
+            Some(_) => Meeting::Keys { most: None, filter: None },
         }
     }
 

@@ -89,7 +89,7 @@ impl Carrier for SharedPassages {
     fn meeting(&self) -> Meeting {
         match &self.0.features {
             Features::Imatch(_) => Meeting::Terms { most: Some(self.0.most_similar.into()) },
-            _ => Meeting::Keys { most: None },
+            _ => Meeting::Keys { most: None, filter: None },
         }
     }
 

@@ -34,7 +34,7 @@ impl Carrier for Runs {
     }
 
     fn meeting(&self) -> Meeting {
-        Meeting::Keys { most: None }
+        Meeting::Keys { most: None, filter: None }
     }
 
     fn keys(&self, carried: &[u8], _: LeftOut<'_>, keys: &mut Vec<Key>, stop: &Stop) -> Result<()> {

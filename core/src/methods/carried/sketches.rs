@@ -50,7 +50,7 @@ impl Carrier for Sketches {
     }
 
     fn meeting(&self) -> Meeting {
-        Meeting::Keys { most: None }
+        Meeting::Keys { most: None, filter: self.filter() }
     }
 
     fn keys(&self, carried: &[u8], _: LeftOut<'_>, keys: &mut Vec<Key>, _: &Stop) -> Result<()> {
@@ -66,6 +66,11 @@ impl Carrier for Sketches {
             room?;
         }
         Ok(())
+    }
+
+    fn set(&self, carried: &[u8], _: &Stop) -> Result<Vec<u64>> {
+        let (recipe, _) = self.combination.compile(self.sites)?;
+        Ok(Signed::read(carried, recipe.width())?.set)
     }
 
     fn similarity(&self, pair: [&[u8]; 2], _: LeftOut<'_>, _: &Stop) -> Result<Option<f64>> {

@@ -11,12 +11,12 @@ use crate::features::tokens::{Document, FeatureSpec, Tokenizer};
 use crate::files::MemoryFiles;
 use crate::hash::mix;
 use crate::joins::Algorithm;
+use crate::joins::parts::filtered_keys;
 use crate::joins::parts::groups::groups;
 use crate::joins::parts::keys::{self, KeyPart};
 use crate::joins::parts::part::Part;
 use crate::joins::parts::ranks::TokenRanks;
 use crate::joins::parts::rows::Shared;
-use crate::joins::parts::token_set::TokenSet;
 use crate::joins::sets::bounds::Bounds;
 use crate::joins::sketches::combination::{Combination, Safeguards, TechniqueSpec};
 use crate::joins::sketches::rule::Rule;
@@ -48,7 +48,21 @@ fn candidates(
     let (stop, executor) = (Stop::default(), PlainThreads(1));
     let mut found = BTreeSet::new();
     match carrier.meeting() {
-        Meeting::Keys { most } | Meeting::Terms { most } => {
+        Meeting::Keys { filter: Some(predicate), .. } => {
+            let mut joined: Vec<_> = (0..parts).map(|_| Part::new(predicate, MemoryFiles, 0)).collect();
+            for (n, bytes) in (0..).zip(all) {
+                let (mut own, set) = (Vec::new(), carrier.set(bytes, &stop).unwrap());
+                carrier.keys(bytes, left_out, &mut own, &stop).unwrap();
+                let rows = filtered_keys::groups(&own, &set, &Bounds::new(predicate), parts, &stop).unwrap();
+                for (part, keys) in &rows.parts {
+                    joined[*part as usize]
+                        .add(n, rows.size, &rows.bitmap, Shared::Keys(keys), false)
+                        .unwrap();
+                }
+            }
+            found = in_each(joined);
+        }
+        Meeting::Keys { most, filter: None } | Meeting::Terms { most } => {
             let mut joined: Vec<_> = (0..parts).map(|_| KeyPart::new(MemoryFiles, 0, most)).collect();
             for (n, bytes) in (0..).zip(all) {
                 let mut own = Vec::new();
@@ -66,27 +80,32 @@ fn candidates(
             }
         }
         Meeting::Sets(predicate) => {
-            let order = TokenRanks::check(&[1, 0, 0, 0, 0, 0, 0, 0]).unwrap();
+            let order = TokenRanks::parse(&[1, 0, 0, 0, 0, 0, 0, 0]).unwrap();
             let mut joined: Vec<_> = (0..parts).map(|_| Part::new(predicate, MemoryFiles, 0)).collect();
             for (n, bytes) in (0..).zip(all) {
-                let set: Vec<_> =
-                    carrier.set(bytes, &stop).unwrap().iter().map(|hash| hash.to_le_bytes()).collect();
-                let rows = groups(&TokenSet::of_hashes(&set), &order, &Bounds::new(predicate), parts, &stop)
-                    .unwrap();
+                let set = carrier.set(bytes, &stop).unwrap();
+                let rows = groups(&set, &order, &Bounds::new(predicate), parts, &stop).unwrap();
                 for (part, prefix) in &rows.parts {
                     joined[*part as usize]
-                        .add(&[n], rows.size, &rows.bitmap, Shared::Tokens(prefix), false)
+                        .add(n, rows.size, &rows.bitmap, Shared::Tokens(prefix), false)
                         .unwrap();
                 }
             }
-            for part in joined {
-                part.candidates(&executor, &mut |a, b| {
-                    found.insert((a[0].min(b[0]), a[0].max(b[0])));
-                    Ok(())
-                })
-                .unwrap();
-            }
+            found = in_each(joined);
         }
+    }
+    found
+}
+
+/// Returns the candidates of all parts.
+fn in_each(parts: Vec<Part<MemoryFiles>>) -> BTreeSet<(u64, u64)> {
+    let mut found = BTreeSet::new();
+    for part in parts {
+        part.candidates(&PlainThreads(1), &mut |a, b| {
+            found.insert((a.min(b), a.max(b)));
+            Ok(())
+        })
+        .unwrap();
     }
     found
 }
@@ -243,6 +262,7 @@ fn signatures() {
         verify,
     };
     check("values", &Sketches::of(minhash(false)), 100);
+    check("minhash", &Sketches::of(minhash(true)), 100);
     let sets =
         TechniqueSpec::Sets { feature: words(1), predicate: Predicate::new(Measure::Jaccard, 0.7).unwrap() };
     let t = Rule::Technique;

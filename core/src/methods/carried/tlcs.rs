@@ -26,7 +26,7 @@ impl Carrier for Tlcs {
     }
 
     fn meeting(&self) -> Meeting {
-        Meeting::Keys { most: Some(self.rules.most_documents) }
+        Meeting::Keys { most: Some(self.rules.most_documents), filter: None }
     }
 
     fn keys(&self, carried: &[u8], _: LeftOut<'_>, keys: &mut Vec<Key>, stop: &Stop) -> Result<()> {

@@ -147,7 +147,7 @@ bytes! {
         /// The version of the tokenizer and its tables.
         text_version: u8,
         /// The source of the sketches; see `sketches::wire::Source`. In an index of sets, the
-        /// origin of the sets; see `token_set::Origin`.
+        /// origin of the sets; see `features::origin::Origin`.
         tokenizer: u8,
         /// The number of words of a shingle. In an index of runs, the number of tokens of a gram;
         /// in an index of grams, the number of characters of one.

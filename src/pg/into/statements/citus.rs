@@ -7,7 +7,7 @@
 
 use pgrx::pg_sys::Oid;
 
-use super::fill::{Join, Named, bytes_of, is_longer_than_none};
+use super::fill::{Join, Named};
 use crate::into::step::Table;
 use crate::pg::into::columns::{Column, Type};
 use crate::pg::into::documents::Documents;
@@ -92,17 +92,15 @@ pub(crate) fn spread_by(table: Table) -> Option<&'static str> {
     }
 }
 
-/// Returns the columns of a working table. `carried` says that the method defines what is carried
-/// of documents, and `members_have_sets` that the sets are moved to where the members are.
-pub(crate) fn columns(table: Table, carried: bool, members_have_sets: bool) -> &'static [Column] {
+/// Returns the columns of a working table. `members_have_sets` says that the sets are moved to where
+/// the members are.
+pub(crate) fn columns(table: Table, members_have_sets: bool) -> &'static [Column] {
     match table {
         // Which of two documents has the lesser id may matter.
-        Table::Halves if carried => {
-            &[("l", Type::Int8), ("r", Type::Int8), ("id", Type::Id), ("set", Type::Set)]
-        }
+        Table::Halves => &[("l", Type::Int8), ("r", Type::Int8), ("id", Type::Id), ("set", Type::Bytea)],
         // Only the first of the documents with an equal set stores the set.
         Table::Members if members_have_sets => {
-            &[("n", Type::Int8), ("r", Type::Int8), ("id", Type::Id), ("set", Type::Set)]
+            &[("n", Type::Int8), ("r", Type::Int8), ("id", Type::Id), ("set", Type::Bytea)]
         }
         table => super::definitions::columns(table),
     }
@@ -155,13 +153,12 @@ pub(crate) fn slots(slots: Named<'_>, keys: &str) -> Statement {
 pub(crate) fn sets(
     table: &str,
     documents: &Documents,
-    (salt, carried, keeps_empty): (i64, Option<IdBytes>, bool),
+    (salt, id_bytes, keeps_empty): (i64, IdBytes, bool),
     slots: Option<(&str, i64)>,
     of: &str,
 ) -> String {
     let Documents { table: docs, id, set, .. } = documents;
-    let bytes = bytes_of("t.set", carried.is_some());
-    let has_some = is_longer_than_none("g.bytes", carried.is_some());
+    let has_some = "g.bytes OPERATOR(pg_catalog.>) 0";
     let (from, set) = match slots {
         None => (format!("{docs} AS d"), format!("ARRAY[{set}]")),
         // The test of the slot comes first, so that only one shard cuts a document into tokens.
@@ -173,23 +170,17 @@ pub(crate) fn sets(
             ),
         ),
     };
-    let digest = match carried {
-        None => format!("pg_catalog.sha256({bytes})"),
-        Some(of) => carried_digest(
-            &bytes,
-            &match of {
-                IdBytes::Hash => format!(
-                    "pg_catalog.int8send(pg_catalog.hash_array_extended(ARRAY[t.id], {salt}::pg_catalog.int8))"
-                ),
-                IdBytes::Sent => "pg_catalog.array_send(ARRAY[t.id])".to_owned(),
-            },
+    let digest = digest(&match id_bytes {
+        IdBytes::Hash => format!(
+            "pg_catalog.int8send(pg_catalog.hash_array_extended(ARRAY[t.id], {salt}::pg_catalog.int8))"
         ),
-    };
+        IdBytes::Sent => "pg_catalog.array_send(ARRAY[t.id])".to_owned(),
+    });
     let stored = if keeps_empty { "g.set" } else { &format!("CASE WHEN {has_some} THEN g.set END") };
     format!(
         "INSERT INTO {table} SELECT pg_catalog.hash_array_extended(ARRAY[g.digest], {salt}::pg_catalog.int8), g.id, \
              g.bytes, CASE WHEN {has_some} THEN g.digest END, {stored} \
-         FROM (SELECT t.id, t.set, pg_catalog.octet_length({bytes}) AS bytes, pg_catalog.unnest(ARRAY[{digest}]) AS digest \
+         FROM (SELECT t.id, t.set, pg_catalog.octet_length(t.set) AS bytes, pg_catalog.unnest(ARRAY[{digest}]) AS digest \
              FROM (SELECT {id} AS id, pg_catalog.unnest({set}) AS set FROM {from}{of}) AS t) AS g"
     )
 }
@@ -203,14 +194,14 @@ pub(crate) enum IdBytes {
     Sent,
 }
 
-/// Returns the SQL expression for the digest of carried bytes. A document that is not similar to
-/// those with the same bytes has one of its own, made with the bytes of its id: volatile functions
-/// would pass all rows to the coordinator.
-fn carried_digest(bytes: &str, id: &str) -> String {
+/// Returns the SQL expression for the digest of a carried document `t.set`. A document that is not
+/// similar to those with the same bytes has one of its own, made with the bytes of its id: volatile
+/// functions would pass all rows to the coordinator.
+fn digest(id: &str) -> String {
     format!(
-        "CASE WHEN pg_catalog.octet_length({bytes}) OPERATOR(pg_catalog.=) 0 THEN {bytes} \
-             WHEN pg_catalog.get_byte({bytes}, 0) OPERATOR(pg_catalog.=) 1 THEN pg_catalog.sha256({bytes}) \
-             ELSE pg_catalog.sha256(pg_catalog.decode('02', 'hex') OPERATOR(pg_catalog.||) pg_catalog.sha256({bytes}) \
+        "CASE WHEN pg_catalog.octet_length(t.set) OPERATOR(pg_catalog.=) 0 THEN t.set \
+             WHEN pg_catalog.get_byte(t.set, 0) OPERATOR(pg_catalog.=) 1 THEN pg_catalog.sha256(t.set) \
+             ELSE pg_catalog.sha256(pg_catalog.decode('02', 'hex') OPERATOR(pg_catalog.||) pg_catalog.sha256(t.set) \
                  OPERATOR(pg_catalog.||) {id}) END"
     )
 }
@@ -239,7 +230,7 @@ pub(crate) fn moved(table: Named<'_>, columns: &[Column]) -> Statement {
 /// more than one set has. Digests are told apart by another hash, whose 64 bits are as unlikely to
 /// be equal by chance as those of the numbers.
 pub(crate) fn check_sets(sets: Named<'_>) -> Statement {
-    let moved = size_of_row(columns(Table::Sets, false, false));
+    let moved = size_of_row(columns(Table::Sets, false));
     let digest = "(hash_array_extended(ARRAY[t.digest], 1::int8)) FILTER (WHERE t.digest IS NOT NULL)";
     Statement::new(format!(
         "SELECT COALESCE(sum(s.nulls), 0)::int8, COALESCE(sum(s.moved), 0)::int8, COALESCE(sum(s.bytes), 0)::int8, \
@@ -336,11 +327,11 @@ pub(crate) fn routes(
     [sets, ranks]: [Named<'_>; 2],
     keys: Option<&str>,
 ) -> Statement {
-    let groups = join.groups("m.set");
+    let rows = join.rows("m.set");
     let part = keys.map_or("g.part".to_owned(), |keys| format!("({}::int4[])[g.part + 1]", literal(keys)));
     Statement::new(format!(
         "INSERT INTO {} SELECT {part}, m.n, g.size, g.bitmap, g.prefix \
-         FROM {} m, {} o, {groups} g WHERE m.{IS_FIRST}",
+         FROM {} m, {} o, {rows} g WHERE m.{IS_FIRST}",
         routes.0, sets.0, ranks.0
     ))
     .about([routes.1, sets.1, ranks.1])

@@ -9,14 +9,12 @@ use crate::pg::procedure::statement::Statement;
 
 /// Inserts the distinct candidates of a round, with their left sets.
 pub(crate) fn halves(
-    join: &Join,
     halves: Named<'_>,
     [candidates, sets]: [Named<'_>; 2],
     (round, rounds): (i64, i64),
 ) -> Statement {
-    let id = if join.carried.is_some() { "m.id, " } else { "" };
     Statement::new(format!(
-        "INSERT INTO {} SELECT c.l, c.r, {id}m.set FROM (SELECT DISTINCT c.l, c.r FROM {} c \
+        "INSERT INTO {} SELECT c.l, c.r, m.id, m.set FROM (SELECT DISTINCT c.l, c.r FROM {} c \
              WHERE ((c.l # c.r) & {POSITIVE}) % {rounds}::int8 = {round}::int8) c JOIN {} m ON m.n = c.l WHERE m.{IS_FIRST}",
         halves.0, candidates.0, sets.0
     ))
@@ -32,19 +30,16 @@ pub(crate) fn pairs(
     [halves, sets]: [Named<'_>; 2],
     (ranks, are_ordered): (Option<Named<'_>>, bool),
 ) -> Statement {
-    let (mut similarity, mut passes) = join.similarity(["h.set", "m.set"]);
+    let mut similarity = join.similarity(["h.set", "m.set"]);
     if are_ordered {
-        let (turned, _) = join.similarity(["m.set", "h.set"]);
+        let turned = join.similarity(["m.set", "h.set"]);
         similarity = format!("CASE WHEN ARRAY[h.id] < ARRAY[m.id] THEN {similarity} ELSE {turned} END");
     }
-    let mut from = ranks.map(|ranks| format!(", {} o", ranks.0)).unwrap_or_default();
-    if join.carried.is_some() {
-        // A comparison may take long, so each is made once.
-        from += &format!(", unnest(ARRAY[{similarity}]) v(similarity)");
-        (similarity, passes) = ("v.similarity".to_owned(), "v.similarity IS NOT NULL".to_owned());
-    }
+    let of_ranks = ranks.map(|ranks| format!(", {} o", ranks.0)).unwrap_or_default();
+    // A comparison may take long, so each is made once.
     Statement::new(format!(
-        "INSERT INTO {} SELECT h.l, h.r, {similarity} FROM {} h JOIN {} m ON m.n = h.r{from} WHERE m.{IS_FIRST} AND {passes}",
+        "INSERT INTO {} SELECT h.l, h.r, v.similarity FROM {} h JOIN {} m ON m.n = h.r{of_ranks}, unnest(ARRAY[{similarity}]) v(similarity) \
+         WHERE m.{IS_FIRST} AND v.similarity IS NOT NULL",
         pairs.0, halves.0, sets.0
     ))
     .about([pairs.1, halves.1, sets.1].into_iter().chain(ranks.map(|ranks| ranks.1)).collect::<Vec<Oid>>())

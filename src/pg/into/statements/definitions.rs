@@ -33,10 +33,10 @@ pub(crate) fn columns(table: Table) -> &'static [Column] {
             ("id", Type::Id),
             ("bytes", Type::Int4),
             ("digest", Type::Bytea),
-            ("set", Type::Set),
+            ("set", Type::Bytea),
         ],
         Table::Members => &[("n", Type::Int8), ("r", Type::Int8), ("id", Type::Id)],
-        Table::Ranks => &[("ranks", Type::Ranks)],
+        Table::Ranks => &[("ranks", Type::Bytea)],
         Table::Routes => &[
             ("part", Type::Int4),
             ("n", Type::Int8),
@@ -45,7 +45,7 @@ pub(crate) fn columns(table: Table) -> &'static [Column] {
             ("prefix", Type::Bytea),
         ],
         Table::Candidates => &[("l", Type::Int8), ("r", Type::Int8)],
-        Table::Halves => &[("l", Type::Int8), ("r", Type::Int8), ("set", Type::Set)],
+        Table::Halves => &[("l", Type::Int8), ("r", Type::Int8), ("set", Type::Bytea)],
         Table::Pairs => &[("l", Type::Int8), ("r", Type::Int8), ("similarity", Type::Found)],
         Table::Larger | Table::Edges => &[("u", Type::Int8), ("v", Type::Int8)],
         Table::Neighbours => {
@@ -65,7 +65,7 @@ pub(crate) fn columns(table: Table) -> &'static [Column] {
             ("r", Type::Int8),
             ("digest", Type::Bytea),
         ],
-        Table::Stored => &[("n", Type::Int8), ("r", Type::Int8), ("id", Type::Id), ("set", Type::Set)],
+        Table::Stored => &[("n", Type::Int8), ("r", Type::Int8), ("id", Type::Id), ("set", Type::Bytea)],
         Table::Routed => columns(Table::Routes),
     }
 }

@@ -3,7 +3,7 @@
 
 use pgrx::pg_sys::Oid;
 
-use super::fill::Join;
+use super::fill::{Join, NOTHING_COUNTED};
 use crate::pg::into::documents::Documents;
 use crate::pg::procedure::statement::{Statement, oid};
 use crate::pg::query::Parameter;
@@ -53,23 +53,23 @@ pub(crate) fn ranks(join: &Join, sets: Parameter) -> Statement {
     Statement::new(format!("SELECT {} FROM unnest($1) s(set)", join.counted())).with([sets])
 }
 
-/// Makes an empty order.
-pub(crate) fn no_ranks(join: &Join) -> Statement {
-    Statement::new(format!("SELECT {}", join.no_order()))
+/// Returns what is counted of no documents.
+pub(crate) fn no_ranks() -> Statement {
+    Statement::new(format!("SELECT {NOTHING_COUNTED}"))
 }
 
 /// Returns the query for the rows of the parts, by the parameters: the sets, and their order.
 fn routes(join: &Join) -> String {
     format!(
         "SELECT g.part, s.n, g.size, g.bitmap, g.prefix FROM unnest($1) WITH ORDINALITY s(set, n), (SELECT $2 AS ranks) o, {} g",
-        join.groups("s.set")
+        join.rows("s.set")
     )
 }
 
 /// Returns the query for the candidates of the parts.
 fn candidates(join: &Join) -> String {
     format!(
-        "SELECT c.left_id, c.right_id FROM (SELECT {} AS ids FROM ({} OFFSET 0) p GROUP BY p.part) j, {INTERNAL}.neardup_candidate_pairs(j.ids{}) c",
+        "SELECT c.left_id, c.right_id FROM (SELECT {} AS ids FROM ({} OFFSET 0) p GROUP BY p.part) j, {INTERNAL}.neardup_part_candidates(j.ids{}) c",
         join.joined(),
         routes(join),
         join.internal
@@ -107,10 +107,10 @@ pub(crate) fn some_candidates(join: &Join, sample: [Parameter; 2], each: i64) ->
 /// Compares candidates so many times, and counts the comparisons and the pairs among them. The
 /// parameters are the sets, their order, and the candidates as two arrays.
 pub(crate) fn compare(join: &Join, sample: [Parameter; 4], times: i64) -> Statement {
-    let (_, passes) = join.similarity(["a.set", "b.set"]);
+    let similarity = join.similarity(["a.set", "b.set"]);
     Statement::new(format!(
         "WITH s AS MATERIALIZED (SELECT s.set, s.n FROM unnest($1) WITH ORDINALITY s(set, n)), o AS MATERIALIZED (SELECT $2 AS ranks) \
-         SELECT count(*), count(*) FILTER (WHERE {passes}) FROM unnest($3, $4) c(l, r) JOIN s a ON a.n = c.l JOIN s b ON b.n = c.r, o, \
+         SELECT count(*), count(*) FILTER (WHERE {similarity} IS NOT NULL) FROM unnest($3, $4) c(l, r) JOIN s a ON a.n = c.l JOIN s b ON b.n = c.r, o, \
              generate_series(1, {times}::int8)"
     ))
     .with(sample)

@@ -4,11 +4,10 @@ use pgrx::pg_sys::Oid;
 
 use crate::into::state::most_candidates;
 use crate::into::step::Table;
-use crate::pg::into::documents::{Bands, Carried, Counted, Documents};
+use crate::pg::into::documents::{Carried, Counted, Documents};
 use crate::pg::procedure::statement::Statement;
 use crate::pg::query::as_user::INTERNAL;
 use crate::pg::request::example::literal;
-use neardup_core::joins::parts::token_set;
 
 /// An existing table: its name, quoted for SQL text, and its OID.
 pub(crate) type Named<'a> = (&'a str, Oid);
@@ -16,21 +15,14 @@ pub(crate) type Named<'a> = (&'a str, Oid);
 /// The parts of statements that describe the join.
 #[derive(Debug, Clone)]
 pub(crate) struct Join {
-    /// The schema of the extension.
-    pub schema: String,
     /// The last argument of internal functions, with a leading comma.
     pub internal: String,
-    /// The measure as an SQL literal.
-    pub measure: String,
-    /// The threshold as an SQL literal.
-    pub threshold: String,
+    /// The method as an SQL literal.
+    pub method: String,
+    /// What the method counts before documents meet.
+    pub counted: Counted,
     /// The number of parts.
     pub parts: i64,
-    /// The bands, if the join is by bands and not by prefixes.
-    pub bands: Option<Bands>,
-    /// The method as an SQL literal, and what it counts, if it defines what is carried of
-    /// documents. Then there is no measure.
-    pub carried: Option<(String, Counted)>,
     /// Set if passages are found.
     pub passages: bool,
     /// The least number of a new document, if the others are known to make no new candidates with
@@ -39,107 +31,66 @@ pub(crate) struct Join {
 }
 
 impl Join {
-    /// Makes a join with a measure and with a threshold that is exact to its last bit.
-    pub(crate) fn new(
-        (schema, internal): (&str, &str),
-        (measure, threshold): (&str, f64),
-        parts: i64,
-        (bands, carried): (Option<Bands>, Option<&Carried>),
-    ) -> Self {
+    /// Makes a join by a method in this number of parts.
+    pub(crate) fn new(internal: &str, parts: i64, carried: &Carried) -> Self {
         Self {
-            schema: schema.to_owned(),
             internal: internal.to_owned(),
-            measure: format!("'{measure}'::{schema}.set_measure"),
-            threshold: format!("'{threshold}'::float8"),
+            method: method(&carried.method),
+            counted: carried.counted,
             parts,
-            bands,
-            carried: carried.map(|carried| (method(&carried.method), carried.counted)),
-            passages: carried.is_some_and(|carried| carried.passages),
+            passages: carried.passages,
             known_before: None,
         }
     }
 
     /// Reports whether nothing is counted before documents meet.
     pub(crate) fn counts_nothing(&self) -> bool {
-        self.bands.is_some() || matches!(self.carried, Some((_, Counted::Nothing)))
+        self.counted == Counted::Nothing
     }
 
     /// Reports whether the comparison of two documents depends on what was counted.
     pub(crate) fn compares_by_ranks(&self) -> bool {
-        matches!(self.carried, Some((_, Counted::All)))
+        self.counted == Counted::All
     }
 
-    /// Returns the SQL expression for the rows that a set adds to parts, by the order `o.ranks`.
-    pub(crate) fn groups(&self, set: &str) -> String {
-        let Self { schema, internal, measure, threshold, parts, bands, carried, .. } = self;
-        if let Some((method, _)) = carried {
-            return format!(
-                "{INTERNAL}.neardup_carried_groups({set}, o.ranks, {method}, {parts}::int4{internal})"
-            );
-        }
-        match bands {
-            None => {
-                format!("{schema}.prefix_groups({set}, o.ranks, {measure}, {threshold}, {parts}::int4)")
-            }
-            Some(Bands { bands, rows, seed }) => format!(
-                "{INTERNAL}.neardup_band_groups({set}, {bands}::int4, {rows}::int4, '{seed}'::int8, {measure}, {threshold}, {parts}::int4{internal})"
-            ),
-        }
+    /// Returns the SQL expression for the rows that a carried document adds to parts, by what was
+    /// counted, `o.ranks`.
+    pub(crate) fn rows(&self, carried: &str) -> String {
+        let Self { internal, method, parts, .. } = self;
+        format!("{INTERNAL}.neardup_part_rows({carried}, o.ranks, {method}, {parts}::int4{internal})")
     }
 
-    /// Returns the aggregate that packs the rows which sets `s.n`, `s.set` add to parts.
+    /// Returns the aggregate that packs the rows which carried documents `s.n`, `s.set` add to
+    /// parts.
     pub(crate) fn packed(&self) -> String {
-        let Self { internal, measure, threshold, parts, bands, carried, .. } = self;
-        let (kind, arguments) = match (carried, bands) {
-            (Some((method, _)), _) => ("carried", format!("o.ranks, {method}")),
-            (None, Some(Bands { bands, rows, seed })) => {
-                ("bands", format!("'{{{bands}, {rows}, {seed}}}'::int8[], {measure}, {threshold}"))
-            }
-            (None, None) => ("prefixes", format!("o.ranks, {measure}, {threshold}")),
-        };
-        format!("{INTERNAL}.neardup_pack_{kind}(s.n, s.set, {arguments}, {parts}::int4{internal})")
+        let Self { internal, method, parts, .. } = self;
+        format!("{INTERNAL}.neardup_part_pack(s.n, s.set, o.ranks, {method}, {parts}::int4{internal})")
     }
 
     /// Returns the SQL expression for the candidates among the packed rows `p` of a part.
     pub(crate) fn joined_packed(&self) -> String {
-        let Self { internal, measure, threshold, bands, carried, .. } = self;
-        let (kind, arguments) = match (carried, bands) {
-            (Some((method, _)), _) => ("_carried", method.clone()),
-            (None, Some(_)) => ("_bands", format!("{measure}, {threshold}")),
-            (None, None) => ("", format!("{measure}, {threshold}")),
-        };
-        format!("{INTERNAL}.neardup_join_packed{kind}(p.rows, {arguments}{internal})")
+        let Self { internal, method, .. } = self;
+        format!("{INTERNAL}.neardup_part_join_packed(p.rows, {method}{internal})")
     }
 
     /// Returns the SQL expression for the candidates among the rows `p` of a part.
     pub(crate) fn joined(&self) -> String {
-        let Self { internal, measure, threshold, bands, carried, known_before, .. } = self;
+        let Self { internal, method, known_before, .. } = self;
         let size = match known_before {
             None => "p.size".to_owned(),
             Some(first) => format!("CASE WHEN p.n >= {first}::int8 THEN p.size ELSE ~p.size END"),
         };
-        if let Some((method, _)) = carried {
-            return format!(
-                "{INTERNAL}.neardup_join_carried(p.n, {size}, p.bitmap, p.prefix, {method}{internal})"
-            );
-        }
-        let join = if bands.is_some() { "neardup_join_bands" } else { "neardup_join_part" };
-        format!("{INTERNAL}.{join}(p.n, {size}, p.bitmap, p.prefix, {measure}, {threshold}{internal})")
+        format!("{INTERNAL}.neardup_part_join(p.n, {size}, p.bitmap, p.prefix, {method}{internal})")
     }
 
-    /// Returns the SQL expression for the similarity of two sets, and the condition that it is high
-    /// enough; or for the passages of two documents, and that there are any. `o.ranks` has what was
-    /// counted, if the comparison depends on it.
-    pub(crate) fn similarity(&self, [left, right]: [&str; 2]) -> (String, String) {
-        let Self { schema, internal, measure, threshold, carried, passages, .. } = self;
-        let Some((method, counted)) = carried else {
-            let similarity = format!("{schema}.token_similarity({left}, {right}, {measure})");
-            return (similarity.clone(), format!("{similarity} >= {threshold}"));
-        };
-        let ranks = if *counted == Counted::All { "o.ranks" } else { "NULL::bytea" };
-        let compare = if *passages { "neardup_carried_passages" } else { "neardup_carried_similarity" };
-        let similarity = format!("{INTERNAL}.{compare}({left}, {right}, {ranks}, {method}{internal})");
-        (similarity.clone(), format!("{similarity} IS NOT NULL"))
+    /// Returns the SQL expression for the similarity of two carried documents, which is NULL if they
+    /// are no pair; or for their passages, NULL if there are none. `o.ranks` has what was counted, if
+    /// the comparison depends on it.
+    pub(crate) fn similarity(&self, [left, right]: [&str; 2]) -> String {
+        let Self { internal, method, passages, .. } = self;
+        let ranks = if self.compares_by_ranks() { "o.ranks" } else { "NULL::bytea" };
+        let compare = if *passages { "neardup_part_passages" } else { "neardup_part_similarity" };
+        format!("{INTERNAL}.{compare}({left}, {right}, {ranks}, {method}{internal})")
     }
 
     /// Returns the columns of the result behind the two ids, for what was found, and what is to be
@@ -150,32 +101,18 @@ impl Join {
         }
         let columns =
             "v.left_sentence, v.right_sentence, v.sentences, v.left_span, v.right_span, v.similarity";
-        (columns.to_owned(), format!(", {INTERNAL}.neardup_passage_rows({found}{}) v", self.internal))
+        (columns.to_owned(), format!(", {INTERNAL}.neardup_part_passage_rows({found}{}) v", self.internal))
     }
 
-    /// Returns the SQL expression for the order of tokens, or for what the method counts.
+    /// Returns the SQL expression for what the method counts.
     pub(crate) fn counted(&self) -> String {
-        let Self { schema, internal, carried, .. } = self;
-        match carried {
-            None => format!("{schema}.token_order(s.set, 200000::int4)"),
-            Some((method, _)) => format!("{INTERNAL}.neardup_carried_ranks(s.set, {method}{internal})"),
-        }
-    }
-
-    /// Returns the number of bytes of a set that is similar to no other one.
-    pub(crate) fn least_bytes(&self) -> u64 {
-        if self.carried.is_some() { 0 } else { token_set::HEADER as u64 }
-    }
-
-    /// Returns the SQL expression for an empty order.
-    pub(crate) fn no_order(&self) -> String {
-        let schema = &self.schema;
-        match self.carried {
-            None => format!("{schema}.token_order(NULL::{schema}.token_set, 1::int4)"),
-            Some(_) => "''::bytea".to_owned(),
-        }
+        let Self { internal, method, .. } = self;
+        format!("{INTERNAL}.neardup_part_ranks(s.set, {method}{internal})")
     }
 }
+
+/// The SQL expression for what is counted of no documents.
+pub(crate) const NOTHING_COUNTED: &str = "''::bytea";
 
 /// Returns a method as an SQL literal.
 pub(crate) fn method(json: &str) -> String {
@@ -184,47 +121,26 @@ pub(crate) fn method(json: &str) -> String {
     format!("{escape}{}::pg_catalog.jsonb", literal(json).replace('\\', "\\\\"))
 }
 
-/// The SQL expressions for the bytes of a set `set`, and for the number by which equal sets are
-/// found: a digest for which nobody can construct a collision, or NULL if no set is similar.
-/// Carried documents that are not similar to those with the same bytes have numbers of their own.
-pub(crate) fn digest(set: &str, bytes: &str, carried: bool) -> String {
-    let has_some = may_be_similar(bytes, carried);
-    if !carried {
-        return format!("CASE WHEN {has_some} THEN pg_catalog.sha256({bytes}) END");
-    }
+/// Returns the SQL expression for the number by which documents are found that are equal as they are
+/// carried in `set`: a digest for which nobody can construct a collision, or NULL if no document is
+/// similar. Documents that are not similar to those with the same bytes have numbers of their own.
+pub(crate) fn digest(set: &str) -> String {
     format!(
-        "CASE WHEN {has_some} THEN pg_catalog.sha256(CASE WHEN pg_catalog.get_byte({set}, 0) OPERATOR(pg_catalog.=) 1 THEN {bytes} \
-         ELSE {bytes} OPERATOR(pg_catalog.||) pg_catalog.uuid_send(pg_catalog.gen_random_uuid()) END) END"
+        "CASE WHEN pg_catalog.octet_length({set}) OPERATOR(pg_catalog.>) 0 THEN pg_catalog.sha256(CASE WHEN pg_catalog.get_byte({set}, 0) OPERATOR(pg_catalog.=) 1 THEN {set} \
+         ELSE {set} OPERATOR(pg_catalog.||) pg_catalog.uuid_send(pg_catalog.gen_random_uuid()) END) END"
     )
 }
 
-/// Returns the SQL condition that a set with these bytes may be similar to other sets.
-pub(crate) fn may_be_similar(bytes: &str, carried: bool) -> String {
-    is_longer_than_none(&format!("pg_catalog.octet_length({bytes})"), carried)
-}
-
-/// Returns the SQL condition that a set of this number of bytes may be similar to other sets.
-pub(crate) fn is_longer_than_none(length: &str, carried: bool) -> String {
-    let empty = if carried { 0 } else { token_set::HEADER };
-    format!("{length} OPERATOR(pg_catalog.>) {empty}")
-}
-
-/// Returns the SQL expression for the bytes of a set.
-pub(crate) fn bytes_of(set: &str, carried: bool) -> String {
-    if carried { set.to_owned() } else { format!("{INTERNAL}.token_set_send({set})") }
-}
-
-/// Inserts the sets of the documents, which a query returns as `id` and `set`. Runs with the search
-/// path of the caller, like all reading of documents, and so qualifies all names with their
+/// Inserts the documents as they are carried, which a query returns as `id` and `set`. Runs with the
+/// search path of the caller, like all reading of documents, and so qualifies all names with their
 /// schemas.
 ///
-/// A set without tokens is similar to no other set.
-pub(crate) fn sets(table: &str, documents: &Documents, carried: bool) -> String {
-    let bytes = bytes_of("s.set", carried);
-    let (query, digest) = (documents.query(), digest("s.set", &bytes, carried));
+/// A document of which nothing is carried is similar to no other one.
+pub(crate) fn sets(table: &str, documents: &Documents) -> String {
+    let (query, digest) = (documents.query(), digest("s.set"));
     let order = if documents.are_ordered { "ORDER BY s.id" } else { "" };
     format!(
-        "INSERT INTO {table} SELECT pg_catalog.row_number() OVER ({order}), s.id, pg_catalog.octet_length({bytes}), {digest}, s.set \
+        "INSERT INTO {table} SELECT pg_catalog.row_number() OVER ({order}), s.id, pg_catalog.octet_length(s.set), {digest}, s.set \
          FROM ({query} OFFSET 0) s"
     )
 }
@@ -245,7 +161,7 @@ pub(crate) fn members(members: Named<'_>, sets: Named<'_>, part: Option<(usize, 
 pub(crate) fn ranks(join: &Join, ranks: Named<'_>, sets: Named<'_>, count: i64) -> Statement {
     const SAMPLE: i64 = 20_000;
     if join.counts_nothing() {
-        return no_ranks(join, ranks);
+        return no_ranks(ranks);
     }
     let each = if join.compares_by_ranks() { 1 } else { (count / SAMPLE).max(1) };
     Statement::new(format!(
@@ -258,17 +174,17 @@ pub(crate) fn ranks(join: &Join, ranks: Named<'_>, sets: Named<'_>, count: i64) 
 }
 
 /// Makes an empty order for joins that need none.
-pub(crate) fn no_ranks(join: &Join, ranks: Named<'_>) -> Statement {
-    Statement::new(format!("INSERT INTO {} SELECT {}", ranks.0, join.no_order())).about([ranks.1])
+pub(crate) fn no_ranks(ranks: Named<'_>) -> Statement {
+    Statement::new(format!("INSERT INTO {} SELECT {NOTHING_COUNTED}", ranks.0)).about([ranks.1])
 }
 
 /// Makes the rows of the parts, with each distinct set once. Sets and members are distributed
 /// alike, so that the servers join them.
 pub(crate) fn routes(join: &Join, routes: Named<'_>, [sets, members, ranks]: [Named<'_>; 3]) -> Statement {
-    let groups = join.groups("s.set");
+    let rows = join.rows("s.set");
     Statement::new(format!(
         "INSERT INTO {} SELECT g.part, s.n, g.size, g.bitmap, g.prefix \
-         FROM (SELECT s.n, s.set FROM {} s JOIN {} m ON m.n = s.n WHERE m.r = m.n OFFSET 0) s, {} o, {groups} g",
+         FROM (SELECT s.n, s.set FROM {} s JOIN {} m ON m.n = s.n WHERE m.r = m.n OFFSET 0) s, {} o, {rows} g",
         routes.0, sets.0, members.0, ranks.0
     ))
     .about([routes.1, sets.1, members.1, ranks.1])
@@ -291,7 +207,7 @@ pub(crate) fn candidates(
         if besides { format!(" EXCEPT SELECT k.l, k.r FROM {} k", candidates.0) } else { String::new() };
     Statement::new(format!(
         "WITH j AS MATERIALIZED (SELECT {joined} AS ids FROM {} p{parts} GROUP BY p.part) \
-         INSERT INTO {} SELECT f.left_id, f.right_id FROM (SELECT DISTINCT c.left_id, c.right_id FROM j, {INTERNAL}.neardup_candidate_pairs(j.ids{internal}) c{known}) f LIMIT {most}",
+         INSERT INTO {} SELECT f.left_id, f.right_id FROM (SELECT DISTINCT c.left_id, c.right_id FROM j, {INTERNAL}.neardup_part_candidates(j.ids{internal}) c{known}) f LIMIT {most}",
         routes.0, candidates.0
     ))
     .about([routes.1, candidates.1])
@@ -332,10 +248,10 @@ pub(crate) fn pairs(
     [halves, sets]: [Named<'_>; 2],
     ranks: Option<Named<'_>>,
 ) -> Statement {
-    let (similarity, passes) = join.similarity(["h.set", "s.set"]);
+    let similarity = join.similarity(["h.set", "s.set"]);
     let of_ranks = ranks.map(|ranks| format!(", {} o", ranks.0)).unwrap_or_default();
     Statement::new(format!(
-        "INSERT INTO {} SELECT h.l, h.r, {similarity} FROM {} h JOIN {} s ON s.n = h.r{of_ranks} WHERE {passes}",
+        "INSERT INTO {} SELECT h.l, h.r, {similarity} FROM {} h JOIN {} s ON s.n = h.r{of_ranks} WHERE {similarity} IS NOT NULL",
         pairs.0, halves.0, sets.0
     ))
     .about([pairs.1, halves.1, sets.1].into_iter().chain(ranks.map(|ranks| ranks.1)).collect::<Vec<Oid>>())

@@ -5,7 +5,7 @@
 use pgrx::pg_sys::Oid;
 
 use super::definitions::first_number;
-use super::fill::{Join, Named, bytes_of, digest};
+use super::fill::{Join, Named, digest};
 use crate::pg::into::documents::Documents;
 use crate::pg::procedure::statement::{Statement, int8, oid};
 use crate::pg::query::as_user::INTERNAL;
@@ -50,15 +50,10 @@ pub(crate) struct Range<'a> {
 /// Inserts the sets of the documents: of a range of them, whose numbers are in the part of the
 /// range, or of all of them, whose numbers are in `parts` parts in turn. Runs with the search path
 /// of the caller.
-pub(crate) fn sets(
-    table: &str,
-    documents: &Documents,
-    range: Option<Range<'_>>,
-    (parts, carried): (i64, bool),
-) -> String {
+pub(crate) fn sets(table: &str, documents: &Documents, range: Option<Range<'_>>, parts: i64) -> String {
     let Documents { table: docs, id, set, are_ordered, .. } = documents;
     let order = if *are_ordered { format!("ORDER BY {id}") } else { String::new() };
-    let (bytes, digest) = (bytes_of("s.set", carried), digest("s.set", "b.bytes", carried));
+    let digest = digest("s.set");
     let (number, of) = match range {
         None => {
             let length = first_number(1);
@@ -78,10 +73,8 @@ pub(crate) fn sets(
         }
     };
     format!(
-        "INSERT INTO {table} SELECT {number}, s.id, pg_catalog.octet_length(b.bytes), \
-             {digest}, s.set \
-         FROM (SELECT pg_catalog.row_number() OVER ({order}) AS i, {id} AS id, {set} AS set FROM {docs} AS d{of} OFFSET 0) s, \
-             pg_catalog.unnest(ARRAY[{bytes}]) AS b(bytes)"
+        "INSERT INTO {table} SELECT {number}, s.id, pg_catalog.octet_length(s.set), {digest}, s.set \
+         FROM (SELECT pg_catalog.row_number() OVER ({order}) AS i, {id} AS id, {set} AS set FROM {docs} AS d{of} OFFSET 0) s"
     )
 }
 
@@ -125,7 +118,7 @@ pub(crate) fn candidates(join: &Join, candidates: Named<'_>, part: Named<'_>, mo
     let (internal, joined) = (&join.internal, join.joined_packed());
     Statement::new(format!(
         "WITH j AS MATERIALIZED (SELECT {joined} AS ids FROM {} p HAVING count(*) > 0) \
-         INSERT INTO {} SELECT c.left_id, c.right_id FROM j, {INTERNAL}.neardup_candidate_pairs(j.ids{internal}) c LIMIT {most}",
+         INSERT INTO {} SELECT c.left_id, c.right_id FROM j, {INTERNAL}.neardup_part_candidates(j.ids{internal}) c LIMIT {most}",
         part.0, candidates.0
     ))
     .about([part.1, candidates.1])
@@ -139,18 +132,13 @@ pub(crate) fn pairs(
     [candidates, left, sets]: [Named<'_>; 3],
     ranks: Option<Named<'_>>,
 ) -> Statement {
-    let (similarity, _) = join.similarity(["a.set", "b.set"]);
-    // The similarity of what is carried is NULL if it is too low.
-    let passes = match join.carried {
-        Some(_) => "v.similarity IS NOT NULL".to_owned(),
-        None => format!("v.similarity >= {}", join.threshold),
-    };
+    let similarity = join.similarity(["a.set", "b.set"]);
     let of_ranks = ranks.map(|ranks| format!(", {} o", ranks.0)).unwrap_or_default();
     Statement::new(format!(
         "INSERT INTO {} SELECT c.l, c.r, v.similarity \
          FROM (SELECT DISTINCT c.l, c.r FROM {} c ORDER BY c.r, c.l OFFSET 0) c JOIN {} a ON a.n = c.l JOIN {} b ON b.n = c.r{of_ranks}, \
              LATERAL (SELECT {similarity} AS similarity OFFSET 0) v \
-         WHERE {passes}",
+         WHERE v.similarity IS NOT NULL",
         pairs.0, candidates.0, left.0, sets.0
     ))
     .about([pairs.1, candidates.1, left.1, sets.1].into_iter().chain(ranks.map(|ranks| ranks.1)).collect::<Vec<Oid>>())

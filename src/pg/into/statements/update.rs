@@ -5,7 +5,7 @@
 use pgrx::pg_sys::Oid;
 
 use super::definitions::first_number;
-use super::fill::{Join, Named, bytes_of, digest};
+use super::fill::{Join, Named, digest};
 use crate::pg::into::documents::Documents;
 use crate::pg::procedure::statement::{Statement, int8};
 
@@ -92,13 +92,13 @@ pub(crate) fn batches(changes: Named<'_>) -> Statement {
 
 /// Inserts the sets of documents with numbers from `first` on. Runs with the search path of the
 /// caller.
-pub(crate) fn sets(table: &str, documents: &Documents, carried: bool, first: i64, of: &str) -> String {
+pub(crate) fn sets(table: &str, documents: &Documents, first: i64, of: &str) -> String {
     let Documents { table: docs, id, set, .. } = documents;
-    let (bytes, digest) = (bytes_of("s.set", carried), digest("s.set", "b.bytes", carried));
+    let digest = digest("s.set");
     format!(
         "INSERT INTO {table} SELECT {first}::pg_catalog.int8 OPERATOR(pg_catalog.+) pg_catalog.row_number() OVER (), s.id, \
-             pg_catalog.octet_length(b.bytes), {digest}, s.set \
-         FROM (SELECT {id} AS id, {set} AS set FROM {docs} AS d{of} OFFSET 0) s, pg_catalog.unnest(ARRAY[{bytes}]) AS b(bytes)"
+             pg_catalog.octet_length(s.set), {digest}, s.set \
+         FROM (SELECT {id} AS id, {set} AS set FROM {docs} AS d{of} OFFSET 0) s"
     )
 }
 
@@ -212,10 +212,9 @@ pub(crate) fn shard_members(members: Named<'_>, [sets, stored]: [Named<'_>; 2]) 
 }
 
 /// Counts the new sets with the number of another stored set.
-pub(crate) fn shard_collisions(sets: Named<'_>, stored: Named<'_>, carried: bool) -> Statement {
-    let [new, old] = ["s.set", "k.set"].map(|set| bytes_of(set, carried));
+pub(crate) fn shard_collisions(sets: Named<'_>, stored: Named<'_>) -> Statement {
     Statement::new(format!(
-        "SELECT count(*) FROM {} s JOIN {} k ON k.n = s.n WHERE s.digest IS NOT NULL AND {new} <> {old}",
+        "SELECT count(*) FROM {} s JOIN {} k ON k.n = s.n WHERE s.digest IS NOT NULL AND s.set <> k.set",
         sets.0, stored.0
     ))
     .about([sets.1, stored.1])

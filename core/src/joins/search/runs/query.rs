@@ -16,10 +16,10 @@ use super::cover::QueryAnchors;
 use super::signature::Signatures;
 use crate::error::{Error, Result};
 use crate::executor::Stop;
+use crate::features::origin::Origin;
 use crate::features::runs::anchors::Anchors;
 use crate::features::runs::tokens::read_tokens;
 use crate::features::tokens::{Document, Scratch};
-use crate::joins::parts::token_set::Origin;
 use crate::joins::search::json::{Reader, Writer};
 use crate::memory;
 

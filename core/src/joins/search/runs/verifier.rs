@@ -134,7 +134,7 @@ impl RunVerifier {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::joins::parts::token_set::Origin;
+    use crate::features::origin::Origin;
     use crate::joins::search::runs::signature::{Accepted, common_sides, of_anchor};
     use crate::text::packed::{Packed, Packing};
     use proptest::prelude::*;

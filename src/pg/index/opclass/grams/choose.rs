@@ -7,7 +7,7 @@ use crate::pg::index::opclass::class::Class;
 use crate::pg::index::opclass::options::{Options, refuse_stop_limit};
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::server::error::{Result, SqlError};
-use neardup_core::joins::parts::token_set::Origin;
+use neardup_core::features::origin::Origin;
 use neardup_core::joins::search::ball::measure_number;
 use neardup_core::joins::search::grams::BITS;
 use neardup_core::text;

@@ -7,7 +7,7 @@ use pgrx::pg_sys;
 use crate::pg::index::opclass::sets::options::{add_enum, element};
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::server::call::Call;
-use neardup_core::joins::parts::token_set::Origin;
+use neardup_core::features::origin::Origin;
 
 /// The default of the least run that an index finds, in tokens.
 const LEAST: i32 = 12;

@@ -13,7 +13,7 @@ use crate::pg::index::pages::buffer::Index;
 use crate::pg::query::decode::Kind;
 use crate::pg::request::features::spec_of;
 use crate::pg::server::error::{Result, SqlError};
-use neardup_core::joins::parts::token_set::Origin;
+use neardup_core::features::origin::Origin;
 use neardup_core::joins::search::ball::measure_number;
 use neardup_core::text;
 use neardup_core::verify::measure::Measure;

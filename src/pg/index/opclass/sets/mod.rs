@@ -20,7 +20,7 @@ use crate::pg::index::storage::order;
 use item::{BITMAPS, Outline, SetItem, words};
 use neardup_core::error::Result;
 use neardup_core::features::FeatureSpec;
-use neardup_core::joins::parts::token_set::Origin;
+use neardup_core::features::origin::Origin;
 use neardup_core::joins::search::ball::{SetParameters, measure_of_number};
 use neardup_core::joins::search::keys::{bitmap, class_of, prefix_keys};
 use neardup_core::joins::search::prefix::{LEAST_CLASS_BITS, MOST_CLASS_BITS, SetSpec};

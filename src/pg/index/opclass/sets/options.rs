@@ -8,7 +8,7 @@ use pgrx::pg_sys;
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::server::call::Call;
 use neardup_core::features::FeatureSpec;
-use neardup_core::joins::parts::token_set::Origin;
+use neardup_core::features::origin::Origin;
 use neardup_core::joins::search::ball::measure_number;
 use neardup_core::verify::measure::Measure;
 

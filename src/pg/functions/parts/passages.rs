@@ -6,8 +6,8 @@
 
 use pgrx::pg_sys::Datum;
 
-use super::carried::{Known, method};
-use super::passages::columns;
+use super::{Known, method};
+use crate::pg::functions::passages::columns;
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
@@ -23,9 +23,9 @@ const BYTES: usize = 36;
 const DOING: &str = "storing passages";
 
 sql_function! {
-    /// `neardup_carried_passages(left, right, ranks, method) → bytea`: NULL if the two documents
+    /// `neardup_part_passages(left, right, ranks, method) → bytea`: NULL if the two documents
     /// share no passage.
-    neardup_carried_passages, pg_finfo_neardup_carried_passages, within Arguments, |call| {
+    neardup_part_passages, pg_finfo_neardup_part_passages, within Arguments, |call| {
         let method = method(call, 3)?;
         let passages = method.0.passages().ok_or_else(Known::is_whole)?;
         let Some((left, right)) = call.bytes(0).zip(call.bytes(1)) else { return Ok(call.give::<i32>(None)) };
@@ -76,8 +76,8 @@ fn decode(bytes: &[u8; BYTES]) -> Passage {
 }
 
 sql_function! {
-    /// `neardup_passage_rows(passages)`: returns the rows of a value of passages.
-    neardup_passage_rows, pg_finfo_neardup_passage_rows, within Arguments, |call| {
+    /// `neardup_part_passage_rows(passages)`: returns the rows of a value of passages.
+    neardup_part_passage_rows, pg_finfo_neardup_part_passage_rows, within Arguments, |call| {
         set_returning::all(call, PassageRows::new(call)?)
     }
 }

@@ -1,0 +1,171 @@
+//! The join of a part: an aggregate that finds its candidates.
+
+use std::rc::Rc;
+
+use pgrx::PgSqlErrorCode;
+use pgrx::pg_sys::{self, Datum};
+
+use super::{DOING, EXAMPLE, Known, method};
+use crate::pg::query::decode::elements;
+use crate::pg::server::aggregate;
+use crate::pg::server::call::{Call, is_null, sql_function};
+use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::executor::BackendExecutor;
+use crate::pg::server::set_returning::{self, Rows};
+use crate::pg::server::settings;
+use crate::pg::server::temp_file::ServerFiles;
+use crate::pg::server::values::{LARGEST, number_array};
+use neardup_core::allowance::Allowance;
+use neardup_core::error::Error;
+use neardup_core::joins::parts::keys::KeyPart;
+use neardup_core::joins::parts::part::Part;
+use neardup_core::joins::parts::rows::Shared;
+use neardup_core::memory;
+use neardup_core::methods::carrier::Meeting;
+
+/// The state of `neardup_part_join`.
+pub(super) struct Joined {
+    method: Rc<Known>,
+    part: Joining,
+    /// Dropped last.
+    _allowance: Allowance,
+}
+
+/// The rows of a part.
+enum Joining {
+    Keys(KeyPart<ServerFiles>),
+    /// Keys, with a filter by sets.
+    Filtered(Part<ServerFiles>),
+    Sets(Part<ServerFiles>),
+}
+
+sql_function! {
+    /// `neardup_part_join_step(internal, id, size, bitmap, prefix, method) → internal`
+    neardup_part_join_step, pg_finfo_neardup_part_join_step, within Arguments, |call| {
+        let (datum, state) = joined(call, 5)?;
+        let id: i64 = call.need(1, "id")?;
+        let prefix = call.bytes(4).ok_or_else(|| is_null("prefix"))?;
+        let (size, known) = size_or_known(call, 2)?;
+        let bitmap = match state.part {
+            Joining::Keys(_) => call.bytes(3).unwrap_or_default(),
+            Joining::Filtered(_) | Joining::Sets(_) => call.bytes(3).ok_or_else(|| is_null("bitmap"))?,
+        };
+        state.add(id.cast_unsigned(), (size, known), bitmap, prefix)?;
+        Ok(datum)
+    }
+}
+
+/// Reads the size in argument `n` of a row that another query, with the last argument `internal`,
+/// gives for a part. The size of a known row is given as its complement, which is negative.
+pub(super) fn size_or_known(call: Call, n: usize) -> Result<(u32, bool)> {
+    let size: i32 = call.need(n, "size")?;
+    Ok(if size < 0 { ((!size).cast_unsigned(), true) } else { (size.cast_unsigned(), false) })
+}
+
+/// Returns the state of an aggregate that joins the rows of a part by the method in argument `n`.
+pub(super) fn joined(call: Call, n: usize) -> Result<(Datum, &'static mut Joined)> {
+    let method = method(call, n)?;
+    let carrier = method.carrier()?;
+    let (datum, state) = aggregate::state(call, || {
+        let (memory, files) = (settings::memory(), ServerFiles::in_current_context());
+        let part = match carrier.meeting() {
+            Meeting::Keys { filter: Some(predicate), .. } => {
+                Joining::Filtered(Part::new(predicate, files, memory))
+            }
+            Meeting::Keys { most, filter: None } | Meeting::Terms { most } => {
+                Joining::Keys(KeyPart::new(files, memory, most))
+            }
+            Meeting::Sets(predicate) => Joining::Sets(Part::new(predicate, files, memory)),
+        };
+        Ok(Joined { method: Rc::clone(&method), part, _allowance: Allowance::new(memory) })
+    })?;
+    if !Rc::ptr_eq(&state.method, &method) {
+        return Err(SqlError::parameter("method must be the same for all rows of a part").hint(EXAMPLE));
+    }
+    Ok((datum, state))
+}
+
+impl Joined {
+    /// Adds a row: the number of a document, the size of its set and whether it is known, and what
+    /// it may share.
+    pub(super) fn add(
+        &mut self,
+        id: u64,
+        (size, known): (u32, bool),
+        bitmap: &[u8],
+        prefix: &[u8],
+    ) -> neardup_core::error::Result<()> {
+        match &mut self.part {
+            Joining::Keys(part) => part.add(id, prefix, known),
+            Joining::Filtered(part) => part.add(id, size, bitmap, Shared::Keys(prefix), known),
+            Joining::Sets(part) => part.add(id, size, bitmap, Shared::Tokens(prefix), known),
+        }
+    }
+}
+
+sql_function! {
+    /// `neardup_part_join_result(internal, …) → bigint[]`
+    neardup_part_join_result, pg_finfo_neardup_part_join_result, within Arguments, |call| {
+        aggregate::result(call, |state: Option<Joined>| state.map(|state| candidates(state.part)).transpose())
+    }
+}
+
+/// Returns the numbers of all candidates of a part, the lesser one of a pair first.
+fn candidates(part: Joining) -> Result<Datum> {
+    /// An array is at most 1 GB.
+    const MOST: usize = (LARGEST - (1 << 10)) / size_of::<i64>();
+    let executor = BackendExecutor::single();
+    let (mut found, mut is_full): (Vec<i64>, bool) = (Vec::new(), false);
+    let mut add = |a: u64, b: u64| -> neardup_core::error::Result<()> {
+        let [a, b] = [a, b].map(u64::cast_signed);
+        memory::extend(&mut found, &[a.min(b), a.max(b)], DOING)?;
+        is_full = found.len() > MOST;
+        if is_full { Err(Error::Source) } else { Ok(()) }
+    };
+    let joined = match part {
+        Joining::Keys(part) => part.candidates(&executor, &mut add),
+        Joining::Filtered(part) | Joining::Sets(part) => part.candidates(&executor, &mut add),
+    };
+    if is_full {
+        let message = "the candidates of a part would be larger than 1 GB".to_owned();
+        return Err(SqlError::new(PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED, message)
+            .hint("Make more parts, or raise the threshold: parts => 1024"));
+    }
+    joined?;
+    number_array(&found)
+}
+
+sql_function! {
+    /// `neardup_part_candidates(bigint[]) → (left_id, right_id)`
+    neardup_part_candidates, pg_finfo_neardup_part_candidates, within Arguments, |call| {
+        let Some(array) = call.datum(0) else { return Ok(call.give::<i32>(None)) };
+        // SAFETY: our SQL declares an array; its elements live as long as the call.
+        let ids = unsafe {
+            let plain: *mut pg_sys::ArrayType = pg_sys::pg_detoast_datum(array.cast_mut_ptr()).cast();
+            elements(plain.into(), (*plain).elemtype)?
+        };
+        if !ids.len().is_multiple_of(2) {
+            let message = format!("{} numbers are no whole number of pairs", ids.len());
+            return Err(SqlError::parameter(message).hint(EXAMPLE));
+        }
+        set_returning::all(call, Candidates { ids, next: 0 })
+    }
+}
+
+/// The candidates of a list of numbers.
+struct Candidates {
+    ids: Vec<Datum>,
+    next: usize,
+}
+
+impl Rows<2> for Candidates {
+    fn columns(&self) -> [&'static str; 2] {
+        ["left_id", "right_id"]
+    }
+
+    fn next(&mut self) -> Result<Option<[Datum; 2]>> {
+        let pair = self.ids.get(self.next..self.next + 2).map(|ids| [ids[0], ids[1]]);
+        self.next += 2;
+        Ok(pair)
+    }
+}
