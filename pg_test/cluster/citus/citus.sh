@@ -142,16 +142,18 @@ q -c 'DROP MATERIALIZED VIEW seen' -c 'DROP TABLE packed'
 
 # Where the pairs are: with the documents, if these are spread by their ids; and pairs in a schema that is on one node.
 seen=$(q -c "CALL near_duplicates_into('docs', 0.8, 'found', max_pairs => 100000)" 2>&1)
-# model SHINGLE GROUPS JOIN ROW: the bytes that docs/scale-out.md says that sets of so many words move, from what the functions for
-# parts make of them on one server, where ROW is what a row of a part has.
+# model METHOD ROW: the bytes that docs/scale-out.md says that a method, as JSON, moves, from what the functions for parts make of the
+# documents on one server, where ROW is what a row of a part has.
 model() {
-    q -c "CREATE TEMPORARY TABLE sets AS SELECT id, tokens(body, shingle => $1, multiset => $1 = 1) AS set FROM base WHERE body IS NOT NULL" \
-        -c 'CREATE TEMPORARY TABLE once AS SELECT DISTINCT ON (neardup_internal.token_set_send(set)) id AS n, set FROM sets ORDER BY neardup_internal.token_set_send(set), id' \
-        -c 'CREATE TEMPORARY TABLE ranks AS SELECT token_order(set, 200000) AS ranks FROM once' \
-        -c "CREATE TEMPORARY TABLE routes AS SELECT g.part, s.n, g.size, g.bitmap, g.prefix FROM once s, ranks r, $2 g" \
-        -c "CREATE TEMPORARY TABLE candidates AS SELECT p.left_id, p.right_id FROM (SELECT $3 AS ids FROM routes p GROUP BY part) j, candidate_pairs(j.ids) p" \
-        -c "SELECT ((SELECT sum(octet_length(neardup_internal.token_set_send(set)) + 56) FROM sets) + (SELECT sum($4) FROM routes) + 16 * (SELECT count(*) FROM candidates)
-            + (SELECT sum(octet_length(neardup_internal.token_set_send(set)) + 20) FROM (SELECT DISTINCT left_id, right_id FROM candidates) c JOIN once s ON s.n = c.left_id))::bigint"
+    q -c 'SET search_path = public, neardup_internal' \
+        -c "CREATE TEMPORARY TABLE sets AS SELECT id, neardup_part_document(body, NULL, '$1') AS set FROM base WHERE body IS NOT NULL" \
+        -c 'CREATE TEMPORARY TABLE once AS SELECT DISTINCT ON (set) id AS n, set FROM sets ORDER BY set, id' \
+        -c "CREATE TEMPORARY TABLE ranks AS SELECT neardup_part_ranks(set, '$1', NULL) AS ranks FROM once" \
+        -c "CREATE TEMPORARY TABLE routes AS SELECT g.part, s.n, g.size, g.bitmap, g.prefix FROM once s, ranks r, neardup_part_rows(s.set, r.ranks, '$1', 3) g WHERE s.set <> ''" \
+        -c "CREATE TEMPORARY TABLE candidates AS SELECT p.left_id, p.right_id
+            FROM (SELECT neardup_part_join(p.n, p.size, p.bitmap, p.prefix, '$1', NULL) AS ids FROM routes p GROUP BY part) j, neardup_part_candidates(j.ids) p" \
+        -c "SELECT ((SELECT sum(octet_length(set) + 56) FROM sets) + (SELECT sum($2) FROM routes) + 16 * (SELECT count(*) FROM candidates)
+            + (SELECT sum(octet_length(set) + 20) FROM (SELECT DISTINCT left_id, right_id FROM candidates) c JOIN once s ON s.n = c.left_id))::bigint"
 }
 # is_near SAID MODEL: whether a call says that it moved as much, or a fifth more or less.
 is_near() {
@@ -159,15 +161,12 @@ is_near() {
     told=$(grep -oE '[0-9]+ bytes of rows went from shard to shard, [0-9]+ a document' <<<"$1" | cut -d ' ' -f 1)
     if ((told * 5 > $2 * 4 && told * 5 < $2 * 6)); then echo near; else echo "$1: the model says $2"; fi
 }
-expect 'bytes are told, and near the model' near "$(is_near "$seen" "$(model 1 "prefix_groups(s.set, r.ranks, 'jaccard', 0.8, 3)" \
-    "join_part(p.n, p.size, p.bitmap, p.prefix, 'jaccard', 0.8)" '47 + octet_length(prefix)')")"
+expect 'bytes are told, and near the model' near "$(is_near "$seen" "$(model '{"method": "jaccard", "threshold": 0.8}' '47 + octet_length(prefix)')")"
 expect 'few documents have a part for each node' t "$(q -c "SELECT r.rows <= 3 * m.rows FROM found_log r, found_log m WHERE r.name = 'routes' AND m.name = 'members'")"
 expect 'pairs are where the documents are' t "$(q -c "SELECT count(*) = 1 FROM (SELECT DISTINCT colocationid FROM pg_dist_partition WHERE logicalrelid IN ('docs'::regclass, 'found'::regclass)) c")"
 q -c 'DROP TABLE found, found_log'
 seen=$(q -c "CALL near_duplicates_into('docs', 0.8, 'found', method => 'minhash', options => '{\"hand_over\": false}')" 2>&1)
-bands=$(q -c "SELECT concat_ws(', ', about->'bands'->'bands', about->'bands'->'rows', about->'bands'->'seed') FROM found_log WHERE step = 0")
-expect 'bytes are told by minhash, too' near "$(is_near "$seen" "$(model 5 "neardup_internal.neardup_band_groups(s.set, $bands, 'jaccard', 0.8, 3)" \
-    "neardup_internal.neardup_join_bands(p.n, p.size, p.bitmap, p.prefix, 'jaccard', 0.8, NULL)" '45 + octet_length(prefix)')")"
+expect 'bytes are told by minhash, too' near "$(is_near "$seen" "$(model '{"method": "minhash", "threshold": 0.8}' '45 + octet_length(prefix)')")"
 q -c 'DROP TABLE found, found_log'
 expect 'pairs in such a schema' 0 "$(q -c 'SET client_min_messages = warning' -c "CALL near_duplicates_into('docs', 0.8, 'tenant.found')" \
     -c "SELECT count(*) FROM tenant.found f FULL JOIN near_duplicates('base', 0.8, id_column => 'id', text_column => 'body') p USING (left_id, right_id)

@@ -54,6 +54,6 @@ expect_error 'a threshold' 22023 'threshold' "CALL partial_duplicates_into('docs
 expect_error 'features' 22023 'features' "CALL partial_duplicates_into('docs', passages => 'found', features => 'none')"
 expect_error 'sentences' 22023 'min_sentences must be a whole number of at least 1' "CALL partial_duplicates_into('docs', passages => 'found', min_sentences => 0)"
 expect_error 'in a transaction' 2D000 'invalid transaction termination|cannot run inside a transaction' "DO \$\$ BEGIN EXECUTE 'CALL partial_duplicates_into(''docs'', passages => ''found'')'; END \$\$"
-expect_error 'bytes that are no passages' 22023 'passages cannot be read: it is cut short' "SELECT * FROM neardup_internal.neardup_passage_rows('\\x00')"
-expect_error 'a method of pairs' 0A000 'not made in parts' "SELECT neardup_internal.neardup_carried_passages('\\x0161', '\\x0161', NULL, '{\"method\": \"edit\"}')"
+expect_error 'bytes that are no passages' 22023 'passages cannot be read: it is cut short' "SELECT * FROM neardup_internal.neardup_part_passage_rows('\\x00')"
+expect_error 'a method of pairs' 0A000 'not made in parts' "SELECT neardup_internal.neardup_part_passages('\\x0161', '\\x0161', NULL, '{\"method\": \"edit\"}')"
 finish

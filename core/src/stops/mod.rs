@@ -6,6 +6,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::Corpus;
+use crate::clusters::elimination::eliminate_repeated;
 use crate::error::{Error, Result};
 use crate::executor::{Executor, PlainThreads, Stop, Task};
 use crate::features::FeatureSpec;
@@ -21,8 +22,9 @@ use crate::runs::{Parameters as RunParameters, Unit};
 use crate::verify::measure::Measure;
 
 #[allow(unreachable_pub, reason = "tests of their own share it")]
-#[path = "../tests/common/methods.rs"]
+#[path = "../../tests/common/methods.rs"]
 mod list;
+mod of_leader;
 
 /// The checks of a [`Stop`], and the work between them.
 #[derive(Debug, Default)]
@@ -208,4 +210,15 @@ fn repeats_stop_anywhere() {
         let mut cut = repeats::cut(&parameters, Cutting::default(), &mut reading).unwrap();
         format!("{:?}", std::iter::from_fn(|| cut.next_batch(executor).unwrap()).collect::<Vec<_>>())
     });
+}
+
+#[test]
+fn eliminations_stop_anywhere() {
+    for threshold in [0.8, 0.3] {
+        stops_anywhere("repeated codes", &|texts, budget, executor| {
+            let mut codes: Vec<String> = texts.iter().map(|text| text.chars().take(300).collect()).collect();
+            codes.sort_by_key(|code| std::cmp::Reverse(code.chars().count()));
+            format!("{:?}", eliminate_repeated(&codes[..], threshold, budget, executor).unwrap())
+        });
+    }
 }
