@@ -10,13 +10,13 @@ use std::time::Instant;
 use neardup_core::error::Result;
 use neardup_core::executor::{PlainThreads, Stop};
 use neardup_core::features::FeatureSpec;
-use neardup_core::features::tokens::{Document, Scratch};
+use neardup_core::features::hash_sets::make_set;
+use neardup_core::features::tokens::{Document, Scratch, for_each_token};
 use neardup_core::files::MemoryFiles;
 use neardup_core::joins::parts::groups::groups;
 use neardup_core::joins::parts::part::Part;
 use neardup_core::joins::parts::ranks::{self, Places, TokenRanks};
 use neardup_core::joins::parts::rows::Shared;
-use neardup_core::joins::parts::token_set::{Origin, TokenSet, of_document};
 use neardup_core::joins::set_index::token_counts::TokenCounts;
 use neardup_core::joins::sets::bounds::Bounds;
 use neardup_core::verify::measure::Measure;
@@ -64,17 +64,23 @@ fn text_of(line: &str) -> String {
 }
 
 fn run(texts: &[String], threshold: f64, parts: u32) -> Result<([f64; 4], [usize; 2])> {
-    let (spec, origin, stop) = (FeatureSpec::WORDS, Origin::Words, &Stop::default());
+    let (spec, stop) = (FeatureSpec::WORDS, &Stop::default());
     let mut scratch = Scratch::default();
     let start = Instant::now();
     let mut sets = Vec::new();
     for text in texts {
-        sets.push(of_document(&Document::Text(text.clone()), &spec, origin, &mut scratch, stop)?);
+        let mut set = Vec::new();
+        for_each_token(&Document::Text(text.clone()), &spec, &mut scratch, stop, |token| {
+            set.push(token.hash());
+            Ok(())
+        })?;
+        make_set(&mut set, spec.multiset, stop)?;
+        sets.push(set);
     }
     let made = start.elapsed();
     let mut counts = TokenCounts::new(BUDGET / TokenCounts::<u64>::ENTRY);
     for set in sets.iter().step_by(sets.len().div_ceil(SAMPLE).max(1)) {
-        ranks::count(&TokenSet::parse(set)?, &mut counts, stop)?;
+        set.iter().try_for_each(|&token| counts.add(token, stop))?;
     }
     let ranks = ranks::ranks(&mut counts, MOST_RANKS, stop)?;
     let ranks = TokenRanks::parse(&ranks)?;
@@ -87,7 +93,7 @@ fn run(texts: &[String], threshold: f64, parts: u32) -> Result<([f64; 4], [usize
         (0..parts).map(|_| Part::new(predicate, MemoryFiles, BUDGET)).collect();
     let mut routes = 0;
     for (id, set) in sets.iter().enumerate() {
-        let of = groups(&TokenSet::parse(set)?, &ranks, &bounds, parts, stop)?;
+        let of = groups(set, &ranks, &bounds, parts, stop)?;
         for (part, prefix) in &of.parts {
             all[*part as usize].add(id as u64, of.size, &of.bitmap, Shared::Tokens(prefix), false)?;
             routes += 1;

@@ -8,10 +8,10 @@ mod cases;
 use std::collections::{BTreeMap, BTreeSet};
 
 use neardup_core::error::{Error, Result};
+use neardup_core::features::origin::Origin;
 use neardup_core::features::tokens::Document;
 use neardup_core::features::{FeatureSpec, Tokenizer};
 use neardup_core::hash::mix;
-use neardup_core::joins::parts::token_set::Origin;
 use neardup_core::joins::search::ball::{SetBall, SetParameters};
 use neardup_core::joins::search::keys::{KeyScratch, bitmap, class_of, keys_of, prefix_classes, prefix_keys};
 use neardup_core::joins::search::verifier::Verifier;

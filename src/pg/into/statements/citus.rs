@@ -360,7 +360,7 @@ pub(crate) fn count_joined(joined: Named<'_>) -> Statement {
 pub(crate) fn candidates(join: &Join, candidates: Named<'_>, joined: Named<'_>) -> Statement {
     let internal = &join.internal;
     Statement::new(format!(
-        "INSERT INTO {} SELECT c.left_id, c.right_id FROM {} j, {INTERNAL}.neardup_candidate_pairs(j.ids{internal}) c",
+        "INSERT INTO {} SELECT c.left_id, c.right_id FROM {} j, {INTERNAL}.neardup_part_candidates(j.ids{internal}) c",
         candidates.0, joined.0
     ))
     .about([candidates.1, joined.1])
