@@ -43,10 +43,13 @@ def until(condition: Callable[[], Any], running: subprocess.Popen[Any] | None = 
 
 @pytest.fixture(autouse=True)
 def interruptible() -> Iterator[None]:
-    """What a shell starts in the background ignores SIGINT, and so would the commands that these tests start."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    """What a shell starts in the background ignores SIGINT, what nohup starts SIGHUP: so would the commands here."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGHUP)}
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     yield
-    signal.signal(signal.SIGINT, before)
+    for number, was in before.items():
+        signal.signal(number, was)
 
 
 @pytest.fixture
@@ -241,10 +244,10 @@ def test_a_full_disk_of_the_output(place: Path, kind: str, tmp_path: Path, dsn: 
     assert list(tmp_path.glob("*.part")) == []
 
 
-@pytest.mark.parametrize("megabytes", [8, 60])
+@pytest.mark.parametrize("megabytes", [8, 32])
 def test_a_full_disk_of_the_private_server(place: Path, megabytes: int, tmp_path: Path) -> None:
     """Where a new cluster finds no room, and where the documents do not."""
-    source = documents(tmp_path / "in.jsonl", 20_000, 280) if megabytes > 20 else documents(tmp_path / "in.jsonl", 9, 9)
+    source = documents(tmp_path / "in.jsonl", 10_000, 280) if megabytes > 20 else documents(tmp_path / "in.jsonl", 9, 9)
     with small(place, megabytes):
         environment = {**os.environ, "TMPDIR": str(place)}
         ran = subprocess.run(
@@ -392,12 +395,10 @@ def test_a_cluster_is_kept(place: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert len(list(cache.iterdir())) == 1
     assert programs() == ["sh", "pg_ctl"]
     cache.chmod(0o770)
-    with PrivateServer() as server:
-        assert server._template() is None
+    assert PrivateServer()._template() is None
     cache.chmod(0o700)
     if os.geteuid() == 0:
         shutil.chown(cache, "nobody")
-        with PrivateServer() as server:
-            assert server._template() is None
+        assert PrivateServer()._template() is None
         shutil.chown(cache, "postgres")
     assert {path.name for path in place.iterdir()} == {"cache"}

@@ -80,11 +80,13 @@ class Lines:
 
     def _decoded(self, plain: Counted, line: bytes) -> str | None:
         """The text of the line that was read last; None where it is passed over."""
-        text, bad = decoded(plain, line)
-        if bad is not None:
+        try:
+            return line.decode()
+        except UnicodeDecodeError:
+            _, bad = decoded(plain, line)
+            assert bad is not None
             self._wrong(bad)
             return None
-        return text
 
     def schema(self) -> pa.Schema:
         """The types of its columns."""
@@ -216,7 +218,7 @@ class JsonLines(Lines):
                 continue
             text = text.removesuffix("\n")
             try:
-                row = json.loads(text)
+                row = _DECODER.decode(text)
             except json.JSONDecodeError as error:
                 pretty = text.strip() == "{"
                 told = "a JSON object of several lines, where each line should be one" if pretty else error.msg
@@ -246,7 +248,8 @@ class JsonLines(Lines):
 
     def _chunk(self, rows: list[Parsed]) -> Chunk:
         for row, *_ in rows:
-            self.fields.update(dict.fromkeys(row))
+            if not row.keys() <= self.fields.keys():
+                self.fields.update(dict.fromkeys(row))
         if self._shapes is not None:
             values, texts = [row for row, *_ in rows], [text for _, text, _ in rows]
             self._shapes.see(values)
