@@ -260,6 +260,20 @@ def test_columns_of_no_type(dsn: str, tmp_path: Path, capsys: pytest.CaptureFixt
     assert pq.read_table(out).to_pydict() == {"body": ["a", "b"], "n": ["1", '"x"'], "m": ["{}", None]}
 
 
+def test_ids_of_no_type(dsn: str, tmp_path: Path) -> None:
+    """What stands for a row is written as JSON where its column is, so that the two are equal."""
+    ids: list[Any] = [1, "1", True, {"a": 1}]
+    (tmp_path / "in.jsonl").write_bytes(lines([{"body": TEXTS[1], "key": key} for key in ids]))
+    gone, pairs, clusters = (tmp_path / f"{name}.parquet" for name in ("gone", "pairs", "clusters"))
+    command = [tmp_path / "in.jsonl", tmp_path / "out.parquet", "--id-column", "key", "--keep", "first"]
+    assert run(dsn, *command, "--removed", gone, "--pairs", pairs, "--clusters", clusters) == 0
+    assert pq.read_table(gone).select(["key", "kept_id"]).to_pylist() == [
+        {"key": json.dumps(key), "kept_id": "1"} for key in ids[1:]
+    ]
+    assert pq.read_table(pairs)["right_id"].to_pylist() == [json.dumps(key) for key in (*ids[1:], *ids[2:], ids[3])]
+    assert sorted(pq.read_table(clusters)["id"].to_pylist()) == sorted(json.dumps(key) for key in ids)
+
+
 def test_what_is_said_without_a_terminal(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
