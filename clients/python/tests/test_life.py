@@ -15,12 +15,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from threading import Event
+from typing import Any, Self
 
 import psycopg
 import pytest
 
 from neardup import template
+from neardup.ahead import Ahead
 from neardup.hints import as_flags, notice
 from neardup.progress import Progress
 from neardup.server import PrivateServer
@@ -126,6 +128,35 @@ def test_a_signal_while_it_compares(place: Path, long: list[str], number: signal
         assert list(place.iterdir()) == []
     until(is_gone(place))
     assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
+
+
+def test_a_signal_while_the_server_starts() -> None:
+    """It is stopped, though it has not come so far when the signal comes."""
+    waits, interrupted, said = Event(), Event(), []
+
+    class Slow:
+        def __enter__(self) -> Self:
+            waits.wait(LIMIT)
+            os.kill(os.getpid(), signal.SIGINT)
+            interrupted.wait(LIMIT)
+            said.append("runs")
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            said.append("is stopped")
+
+    def wait() -> None:
+        with Ahead(Slow) as ahead:  # type: ignore[arg-type]
+            try:
+                waits.set()
+                ahead.server()
+            except KeyboardInterrupt:
+                interrupted.set()
+                raise
+
+    with pytest.raises(KeyboardInterrupt):
+        wait()
+    assert said == ["runs", "is stopped"]
 
 
 def test_kill_while_the_server_is_made(place: Path, long: list[str]) -> None:

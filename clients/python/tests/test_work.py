@@ -94,21 +94,23 @@ def whole(tmp_path: Path, dsn: str, command: str, shards: Path) -> dict[str, Any
     return found
 
 
-@pytest.mark.parametrize(("command", "at_once"), [("dedup", 1), ("cut", 3)])
-def test_ended_after_each_step(
+@pytest.mark.parametrize(("command", "when", "which"), [("dedup", "before", 2), ("cut", "after", 3)])
+def test_ended_at_each_step(
     place: Path,  # noqa: F811
     tmp_path: Path,
     dsn: str,
     shards: Path,
     command: str,
-    at_once: int,
+    when: str,
+    which: int,
 ) -> None:
+    """Each call does a step and a half, and goes on from there; or it does some, and is ended between two."""
     expected = whole(tmp_path, dsn, command, shards)
     out, work = tmp_path / "out", place / "work"
     arguments: list[object] = [*COMMANDS[command], shards, f"{out}/", "--removed", out / "gone.jsonl", "--work", work]
     arguments += ["--runs", out / "runs.jsonl"] if command == "cut" else []
     for _ in range(20):
-        ran = ended(place, tmp_path, "after", at_once, *arguments)
+        ran = ended(place, tmp_path, when, which, *arguments)
         if ran.returncode == 0:
             break
         assert ran.returncode == -signal.SIGKILL, ran.stderr
@@ -131,21 +133,6 @@ def test_ended_after_each_step(
     assert rest[-1] == "all are whole"
     assert len(set(log)) == len(log), "nothing is done twice"
     assert not work.exists()
-    until(is_gone(place))
-
-
-@pytest.mark.parametrize("which", [2, 7, 8, 9, 10, 12])
-def test_ended_before_a_step_is_done(place: Path, tmp_path: Path, dsn: str, shards: Path, which: int) -> None:  # noqa: F811
-    expected = whole(tmp_path, dsn, "dedup", shards)
-    out, work = tmp_path / "out", place / "work"
-    arguments = [*COMMANDS["dedup"], shards, f"{out}/", "--removed", out / "gone.jsonl", "--work", work]
-    ran = ended(place, tmp_path, "before", which, *arguments)
-    assert ran.returncode == -signal.SIGKILL, ran.stderr
-    ran = ended(place, tmp_path, "never", 0, *arguments)
-    assert ran.returncode == 0, ran.stderr
-    assert contents(out) == expected
-    log = (tmp_path / "log").read_text().splitlines()
-    assert len(set(log)) == len(log), "nothing is done twice"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["expected", "in", "log", "out"]
     until(is_gone(place))
 

@@ -36,10 +36,7 @@ class Listed:
 
         rows: Any = self._rows.schema() if any(of.startswith("=") for of in self.types.values()) else None
         return pa.schema(
-            [
-                like(rows, of[1:], name) if of.startswith("=") else pa.field(name, of)
-                for name, of in self.types.items()
-            ]
+            [like(rows, of[1:], name) if of.startswith("=") else pa.field(name, of) for name, of in self.types.items()]
         )
 
 
