@@ -414,6 +414,14 @@ def test_frames_behind_each_other(tmp_path: Path, kind: str) -> None:
             rows_in(opened(path))
 
 
+def test_a_long_window(tmp_path: Path) -> None:
+    """As `zstd --long=31` writes it, and the dumps of Reddit have it."""
+    how = zstandard.ZstdCompressionParameters.from_level(3, window_log=31)
+    pack = zstandard.ZstdCompressor(compression_params=how).compressobj()
+    (tmp_path / "a.jsonl.zst").write_bytes(pack.compress(b'{"text": "a"}\n' * 3) + pack.flush())
+    assert rows_in(opened(tmp_path / "a.jsonl.zst")) == [{"text": "a"}] * 3
+
+
 def test_a_document_with_bytes_that_are_no_text(tmp_path: Path) -> None:
     """It is no row, and not one with a part of its text."""
     (tmp_path / "a.txt").write_bytes(b"one\ncaf\xe9\ntwo")
