@@ -197,14 +197,13 @@ class Dedup(Job):
         sql = _SHORT.format(store.name(OTHERS), words, least[0])
         self.result.tests_short = short = int(store.once("short tests counted", lambda: str(store.row(sql)[0])))
         if short:
-            have = f"{short:,} of {self.result.tests:,} tests {'has' if short == 1 else 'have'} fewer than {least[0]} words"
-            # A text with fewer words is a shingle by itself.
-            so = (
-                "no row can have a run of them"
-                if least[1] == "--min-run"
-                else "only a row with no other words is similar"
-            )
-            notice(Told(f"{have}, so that {so}; {least[1]} N looks for runs of N words"))
+            tests = f"{short:,} of {self.result.tests:,} tests {'has' if short == 1 else 'have'}"
+            so = "no row can have a run of them"
+            if least[1] == "--shingle":
+                # A text with fewer words is a shingle by itself.
+                so = "only a row with no other words is similar"
+            told = f"{tests} fewer than {least[0]} words, so that {so}; {least[1]} N looks for runs of N words"
+            notice(Told(told))
 
     def verdicts(self, store: Store) -> str:
         """The rows that go, and with --copies those that stand for them."""
