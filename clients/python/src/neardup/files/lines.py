@@ -5,6 +5,7 @@ Rows are written as they stand in the file: how a number is spelled, which chara
 
 from __future__ import annotations
 
+import codecs
 import io
 import json
 import re
@@ -146,6 +147,8 @@ def decoded(plain: Counted, line: bytes) -> tuple[str, Bad | None]:
     except UnicodeDecodeError as error:
         text = line.decode(errors="replace")
         why = f"{line[error.start : error.start + 1]!r} is no UTF-8"
+        if plain.number == 1 and line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            why = "UTF-16 where UTF-8 should be: iconv -f UTF-16 -t UTF-8 makes it so"
         return text, Bad(plain.number, plain.begin + error.start, why, text)
 
 
