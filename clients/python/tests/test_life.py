@@ -167,18 +167,36 @@ def test_kill_while_the_server_is_made(place: Path, long: list[str]) -> None:
     until(is_gone(place))
 
 
+TAKES_TERMINAL = """
+import fcntl, os, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
+
+def in_terminal(place: Path, long: list[str]) -> tuple[subprocess.Popen[bytes], int]:
+    """The command in a terminal of its own, and the other end of that."""
+    terminal, its = pty.openpty()
+    running = subprocess.Popen(
+        [sys.executable, "-c", TAKES_TERMINAL, *long],
+        env={**os.environ, "TMPDIR": str(place)},
+        stdin=its,
+        stdout=its,
+        stderr=its,
+        start_new_session=True,
+    )
+    os.close(its)
+    return running, terminal
+
+
 def test_a_terminal_that_closes(place: Path, long: list[str]) -> None:
-    number, terminal = pty.fork()
-    if number == 0:
-        os.environ["TMPDIR"] = str(place)
-        os.execv(long[0], long)
+    running, terminal = in_terminal(place, long)
     try:
-        until(lambda: comparing(place) or os.waitpid(number, os.WNOHANG)[0])
+        until(lambda: comparing(place), running)
     finally:
         # The system sends SIGHUP to those whose terminal this was.
         os.close(terminal)
-    _, status = os.waitpid(number, 0)
-    assert os.waitstatus_to_exitcode(status) == 128 + signal.SIGHUP
+    assert running.wait(LIMIT) == 128 + signal.SIGHUP
     until(is_gone(place))
 
 
@@ -298,10 +316,7 @@ def test_a_full_disk_of_the_private_server(place: Path, megabytes: int, tmp_path
 
 
 def test_a_notice_before_the_work_ends(place: Path, long: list[str]) -> None:
-    number, terminal = pty.fork()
-    if number == 0:
-        os.environ["TMPDIR"] = str(place)
-        os.execv(long[0], long)
+    running, terminal = in_terminal(place, long)
     said = b""
     ends = time.monotonic() + LIMIT
     try:
@@ -315,16 +330,15 @@ def test_a_notice_before_the_work_ends(place: Path, long: list[str]) -> None:
         assert "neardup: " in shown
         assert "Of bodies, jaccard compares words" in shown
         assert "removed, in" not in shown
-        os.kill(number, signal.SIGINT)
+        running.send_signal(signal.SIGINT)
         with suppress(OSError):
             while os.read(terminal, 4096):
                 pass
     finally:
         os.close(terminal)
-        with suppress(ProcessLookupError):
-            os.kill(number, signal.SIGHUP)
-        _, status = os.waitpid(number, 0)
-    assert os.waitstatus_to_exitcode(status) in (128 + signal.SIGINT, 128 + signal.SIGHUP)
+        running.send_signal(signal.SIGHUP)
+        status = running.wait(LIMIT)
+    assert status in (128 + signal.SIGINT, 128 + signal.SIGHUP)
     until(is_gone(place))
 
 
