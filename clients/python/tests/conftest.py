@@ -117,3 +117,8 @@ def docs(connection: psycopg.Connection) -> psycopg.Connection:
     with connection.cursor() as cursor:
         cursor.executemany("INSERT INTO docs VALUES (%s, %s)", TEXTS.items())
     return connection
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The file whose tests are longest comes first: workers without work take from those that have some."""
+    items.sort(key=lambda item: item.path.name != "test_work.py")
