@@ -156,7 +156,7 @@ def test_one_file_of_another_form(place: Path, tmp_path: Path, shards: Path) -> 
 
 def test_killed_while_it_compares(place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: F811
     """The watchdog ends the server and leaves its files; another call is refused, the same one goes on."""
-    source = documents(tmp_path / "in.jsonl", 2500, 400)
+    source = documents(tmp_path / "in.jsonl", 1000, 400)
     out, work = tmp_path / "out.jsonl", place / "work"
     arguments = ["dedup", str(source), str(out), "--method", "edit", "--threshold", "0.3", "--threads", "1"]
     arguments += ["--quiet", "--work", str(work)]
@@ -212,7 +212,7 @@ def test_killed_with_its_watchdog(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A server that nobody watches any more is ended by the next one that is started on its files."""
-    source, work = documents(tmp_path / "in.jsonl", 2500, 400), place / "work"
+    source, work = documents(tmp_path / "in.jsonl", 1000, 400), place / "work"
     command = [sys.executable, "-m", "neardup", "dedup", str(source), str(tmp_path / "out.jsonl"), "--work", str(work)]
     command += ["--method", "edit", "--threshold", "0.3", "--threads", "1", "--quiet"]
     running = subprocess.Popen(command, env={**os.environ, "TMPDIR": str(place)}, stderr=subprocess.DEVNULL)
@@ -238,7 +238,7 @@ def test_killed_with_its_watchdog(
         # Who sweeps meanwhile does not end it.
         with PrivateServer(), psycopg.connect(server.dsn) as connection:
             assert connection.execute("SELECT count(*) FROM neardup_work.neardup_docs").fetchall() == loaded
-    assert loaded == [(2500,)]
+    assert loaded == [(1000,)]
     assert work.is_dir()
 
 
