@@ -202,25 +202,31 @@ def test_what_is_told_of_pairs_and_clusters(dsn: str, tmp_path: Path, capsys: py
 
 
 def test_tests_that_cannot_be_found(dsn: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """They are counted, by runs and by shingles; what has no words cannot be found, either."""
+    """They are counted, by runs and by shingles."""
     (tmp_path / "tests.jsonl").write_bytes(
-        lines([{"q": TEXTS[5]}, {"q": "What is the capital of Peru?"}, {"q": ""}, {"q": "?!"}])
+        lines([{"q": TEXTS[5]}, {"q": "What is the capital of Peru?"}, {"q": " \t"}, {"q": "?!"}])
     )
-    (tmp_path / "in.jsonl").write_bytes(lines(ROWS))
+    (tmp_path / "in.jsonl").write_bytes(lines([*ROWS, {"body": "?!"}]))
     command = ["dedup", "--dsn", dsn, str(tmp_path / "in.jsonl"), str(tmp_path / "out.jsonl"), "--force", "--against"]
     command += [str(tmp_path / "tests.jsonl")]
     assert main(command) == 1
     assert "It has: q. Name it: --against-text-column NAME" in capsys.readouterr().err
     command += ["--against-text-column", "q"]
-    for more, words in (([], 8), (["--shingle", "7"], 7), (["--min-run", "9"], 9), (["--tokenizer", "whitespace"], 8)):
+    for more, words in (([], 8), (["--min-run", "9"], 9), (["--tokenizer", "whitespace"], 8)):
         assert main([*command, *more]) == 0
         said = capsys.readouterr().err
-        assert f"2 of 4 tests have fewer than {words} words" in said
-        assert f"5 rows: 4 kept, 1 removed; of 4 tests, 2 with fewer than {words} words and 1 without a text" in said
+        assert f"2 of 4 tests have fewer than {words} words, so that no row can have a run of them" in said
+        assert f"6 rows: 5 kept, 1 removed; of 4 tests, 2 with fewer than {words} words and 1 without a text" in said
+    assert main([*command, "--shingle", "7"]) == 0
+    said = capsys.readouterr().err
+    assert "2 of 4 tests have fewer than 7 words, so that only a row with no other words is similar" in said
+    whole = "2 with fewer than 7 words can be found only as whole rows and 1 without a text not at all, in "
+    assert f"6 rows: 4 kept, 2 removed; of 4 tests, {whole}" in said
     assert main([*command, "--min-run", "6"]) == 0
     assert "1 of 4 tests has fewer than 6 words" in capsys.readouterr().err
     assert main([*command, "--method", "jaccard", "--threshold", "0.9"]) == 0
-    assert "of 4 tests, 1 without a text cannot be found" in capsys.readouterr().err
+    # A text of signs is equal to another one.
+    assert "6 rows: 4 kept, 2 removed; of 4 tests, 1 without a text cannot be found" in capsys.readouterr().err
     assert "--against-text-column is for" in wrong(
         capsys, dsn, tmp_path / "in.jsonl", tmp_path / "x.csv", "--against-text-column", "q"
     )
@@ -258,6 +264,20 @@ def test_columns_of_no_type(dsn: str, tmp_path: Path, capsys: pytest.CaptureFixt
         == "neardup: no type of Arrow holds all values of the columns 'n', 'm': they are written as JSON, as texts\n"
     )
     assert pq.read_table(out).to_pydict() == {"body": ["a", "b"], "n": ["1", '"x"'], "m": ["{}", None]}
+
+
+def test_ids_of_no_type(dsn: str, tmp_path: Path) -> None:
+    """What stands for a row is written as JSON where its column is, so that the two are equal."""
+    ids: list[Any] = [1, "1", True, {"a": 1}]
+    (tmp_path / "in.jsonl").write_bytes(lines([{"body": TEXTS[1], "key": key} for key in ids]))
+    gone, pairs, clusters = (tmp_path / f"{name}.parquet" for name in ("gone", "pairs", "clusters"))
+    command = [tmp_path / "in.jsonl", tmp_path / "out.parquet", "--id-column", "key", "--keep", "first"]
+    assert run(dsn, *command, "--removed", gone, "--pairs", pairs, "--clusters", clusters) == 0
+    assert pq.read_table(gone).select(["key", "kept_id"]).to_pylist() == [
+        {"key": json.dumps(key), "kept_id": "1"} for key in ids[1:]
+    ]
+    assert pq.read_table(pairs)["right_id"].to_pylist() == [json.dumps(key) for key in (*ids[1:], *ids[2:], ids[3])]
+    assert sorted(pq.read_table(clusters)["id"].to_pylist()) == sorted(json.dumps(key) for key in ids)
 
 
 def test_what_is_said_without_a_terminal(

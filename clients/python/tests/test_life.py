@@ -15,12 +15,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from threading import Event
+from typing import Any, Self
 
 import psycopg
 import pytest
 
 from neardup import template
+from neardup.ahead import Ahead
 from neardup.hints import as_flags, notice
 from neardup.progress import Progress
 from neardup.server import PrivateServer
@@ -43,10 +45,13 @@ def until(condition: Callable[[], Any], running: subprocess.Popen[Any] | None = 
 
 @pytest.fixture(autouse=True)
 def interruptible() -> Iterator[None]:
-    """What a shell starts in the background ignores SIGINT, and so would the commands that these tests start."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    """What a shell starts in the background ignores SIGINT, what nohup starts SIGHUP: so would the commands here."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGHUP)}
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     yield
-    signal.signal(signal.SIGINT, before)
+    for number, was in before.items():
+        signal.signal(number, was)
 
 
 @pytest.fixture
@@ -125,6 +130,35 @@ def test_a_signal_while_it_compares(place: Path, long: list[str], number: signal
     assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
 
 
+def test_a_signal_while_the_server_starts() -> None:
+    """It is stopped, though it has not come so far when the signal comes."""
+    waits, interrupted, said = Event(), Event(), []
+
+    class Slow:
+        def __enter__(self) -> Self:
+            waits.wait(LIMIT)
+            os.kill(os.getpid(), signal.SIGINT)
+            interrupted.wait(LIMIT)
+            said.append("runs")
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            said.append("is stopped")
+
+    def wait() -> None:
+        with Ahead(Slow) as ahead:  # type: ignore[arg-type]
+            try:
+                waits.set()
+                ahead.server()
+            except KeyboardInterrupt:
+                interrupted.set()
+                raise
+
+    with pytest.raises(KeyboardInterrupt):
+        wait()
+    assert said == ["runs", "is stopped"]
+
+
 def test_kill_while_the_server_is_made(place: Path, long: list[str]) -> None:
     running = subprocess.Popen(long, env={**os.environ, "TMPDIR": str(place)}, stderr=subprocess.DEVNULL)
     until(lambda: list(place.glob("neardup-*/data/PG_VERSION")), running)
@@ -133,18 +167,36 @@ def test_kill_while_the_server_is_made(place: Path, long: list[str]) -> None:
     until(is_gone(place))
 
 
+TAKES_TERMINAL = """
+import fcntl, os, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
+
+def in_terminal(place: Path, long: list[str]) -> tuple[subprocess.Popen[bytes], int]:
+    """The command in a terminal of its own, and the other end of that."""
+    terminal, its = pty.openpty()
+    running = subprocess.Popen(
+        [sys.executable, "-c", TAKES_TERMINAL, *long],
+        env={**os.environ, "TMPDIR": str(place)},
+        stdin=its,
+        stdout=its,
+        stderr=its,
+        start_new_session=True,
+    )
+    os.close(its)
+    return running, terminal
+
+
 def test_a_terminal_that_closes(place: Path, long: list[str]) -> None:
-    number, terminal = pty.fork()
-    if number == 0:
-        os.environ["TMPDIR"] = str(place)
-        os.execv(long[0], long)
+    running, terminal = in_terminal(place, long)
     try:
-        until(lambda: comparing(place) or os.waitpid(number, os.WNOHANG)[0])
+        until(lambda: comparing(place), running)
     finally:
         # The system sends SIGHUP to those whose terminal this was.
         os.close(terminal)
-    _, status = os.waitpid(number, 0)
-    assert os.waitstatus_to_exitcode(status) == 128 + signal.SIGHUP
+    assert running.wait(LIMIT) == 128 + signal.SIGHUP
     until(is_gone(place))
 
 
@@ -241,10 +293,10 @@ def test_a_full_disk_of_the_output(place: Path, kind: str, tmp_path: Path, dsn: 
     assert list(tmp_path.glob("*.part")) == []
 
 
-@pytest.mark.parametrize("megabytes", [8, 60])
+@pytest.mark.parametrize("megabytes", [8, 32])
 def test_a_full_disk_of_the_private_server(place: Path, megabytes: int, tmp_path: Path) -> None:
     """Where a new cluster finds no room, and where the documents do not."""
-    source = documents(tmp_path / "in.jsonl", 20_000, 280) if megabytes > 20 else documents(tmp_path / "in.jsonl", 9, 9)
+    source = documents(tmp_path / "in.jsonl", 10_000, 280) if megabytes > 20 else documents(tmp_path / "in.jsonl", 9, 9)
     with small(place, megabytes):
         environment = {**os.environ, "TMPDIR": str(place)}
         ran = subprocess.run(
@@ -264,10 +316,7 @@ def test_a_full_disk_of_the_private_server(place: Path, megabytes: int, tmp_path
 
 
 def test_a_notice_before_the_work_ends(place: Path, long: list[str]) -> None:
-    number, terminal = pty.fork()
-    if number == 0:
-        os.environ["TMPDIR"] = str(place)
-        os.execv(long[0], long)
+    running, terminal = in_terminal(place, long)
     said = b""
     ends = time.monotonic() + LIMIT
     try:
@@ -281,16 +330,15 @@ def test_a_notice_before_the_work_ends(place: Path, long: list[str]) -> None:
         assert "neardup: " in shown
         assert "Of bodies, jaccard compares words" in shown
         assert "removed, in" not in shown
-        os.kill(number, signal.SIGINT)
+        running.send_signal(signal.SIGINT)
         with suppress(OSError):
             while os.read(terminal, 4096):
                 pass
     finally:
         os.close(terminal)
-        with suppress(ProcessLookupError):
-            os.kill(number, signal.SIGHUP)
-        _, status = os.waitpid(number, 0)
-    assert os.waitstatus_to_exitcode(status) in (128 + signal.SIGINT, 128 + signal.SIGHUP)
+        running.send_signal(signal.SIGHUP)
+        status = running.wait(LIMIT)
+    assert status in (128 + signal.SIGINT, 128 + signal.SIGHUP)
     until(is_gone(place))
 
 
@@ -392,12 +440,10 @@ def test_a_cluster_is_kept(place: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert len(list(cache.iterdir())) == 1
     assert programs() == ["sh", "pg_ctl"]
     cache.chmod(0o770)
-    with PrivateServer() as server:
-        assert server._template() is None
+    assert PrivateServer()._template() is None
     cache.chmod(0o700)
     if os.geteuid() == 0:
         shutil.chown(cache, "nobody")
-        with PrivateServer() as server:
-            assert server._template() is None
+        assert PrivateServer()._template() is None
         shutil.chown(cache, "postgres")
     assert {path.name for path in place.iterdir()} == {"cache"}

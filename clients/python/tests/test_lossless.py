@@ -322,6 +322,10 @@ def test_lines_that_are_no_rows(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"a\.csv, line 3: a quote is opened here and never closed"):
         rows_in(opened(table))
     assert [row["id"] for row in bad_lines(table)[0]] == ["1", "3", "4"]
+    for kind in ("csv", "tsv", "jsonl", "json", "txt"):
+        (tmp_path / f"u.{kind}").write_text('{"text": "a"}\n', encoding="utf-16")
+        with pytest.raises(FileError, match=rf"u\.{kind}, line 1: UTF-16 where UTF-8 should be: iconv .* \(at byte 0 "):
+            rows_in(opened(tmp_path / f"u.{kind}"))
     table.write_bytes(b"id,text\n1,a\rb\n")
     with pytest.raises(FileError, match=r"line 2: a carriage return that is not in quotes"):
         rows_in(opened(table))
@@ -412,6 +416,14 @@ def test_frames_behind_each_other(tmp_path: Path, kind: str) -> None:
         path.write_bytes(broken)
         with pytest.raises(FileError, match=r"a\.jsonl"):
             rows_in(opened(path))
+
+
+def test_a_long_window(tmp_path: Path) -> None:
+    """As `zstd --long=31` writes it, and the dumps of Reddit have it."""
+    how = zstandard.ZstdCompressionParameters.from_level(3, window_log=31)
+    pack = zstandard.ZstdCompressor(compression_params=how).compressobj()
+    (tmp_path / "a.jsonl.zst").write_bytes(pack.compress(b'{"text": "a"}\n' * 3) + pack.flush())
+    assert rows_in(opened(tmp_path / "a.jsonl.zst")) == [{"text": "a"}] * 3
 
 
 def test_a_document_with_bytes_that_are_no_text(tmp_path: Path) -> None:

@@ -136,8 +136,10 @@ def test_words_of_notices() -> None:
 
 def test_signatures_have_the_names_of_the_server(dsn: str) -> None:
     """What help() shows of a function are the arguments that the function of the server has."""
+    import neardup.arrow
     import neardup.asyncpg
     import neardup.distinct
+    import neardup.pandas
 
     functions = [getattr(module, name) for module in (neardup.arrow, neardup.pandas) for name in FUNCTIONS]
     functions += [session.watch, session.duplicates_report, session.near_duplicates_into]

@@ -14,6 +14,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from neardup import hints
+from neardup.ahead import Ahead
 from neardup.arguments import arguments_of, parser
 from neardup.bars import bars_for, say
 from neardup.catalog import MissingExtensionError
@@ -111,20 +112,23 @@ def _of(task: type[Task], given: argparse.Namespace, taken: dict[str, Any]) -> d
 
 
 def _files(given: argparse.Namespace) -> int:
-    try:
-        import psycopg
-
-        from neardup.work import Work
-    except ImportError as error:
-        raise ServerError(f"this needs psycopg: pip install 'neardup[command]' ({error})") from error
     place = getattr(given, "work", None)
     if place is not None and given.dsn is not None:
         raise FileError("--work is for the private server, whose files stay there: it does not go with --dsn")
     began = time.monotonic()
     bars = bars_for(shown=not given.quiet)
     with ExitStack() as stack:
-        work = stack.enter_context(Work(place)) if place is not None else None
         with closing(bars("looking at the files")) as bar:
+            # One whose files stay is started when the files have been looked at, and nothing is made if they are wrong.
+            private = given.dsn is None and place is None
+            ahead = stack.enter_context(Ahead(lambda: PrivateServer(given.pg_config))) if private else None
+            try:
+                import psycopg
+
+                from neardup.work import Work
+            except ImportError as error:
+                raise ServerError(f"this needs psycopg: pip install 'neardup[command]' ({error})") from error
+            work = stack.enter_context(Work(place)) if place is not None else None
             job = _job(given, stack, work)
             end(bar, f"{sum(len(inputs.files) for inputs in job.all_inputs):,} files")
         if work is not None and work.is_kept and not given.quiet:
@@ -134,7 +138,9 @@ def _files(given: argparse.Namespace) -> int:
                 job.result = work.give_names()
             else:
                 with ExitStack() as running:
-                    job.run(_begun(given, work, running, bars), bars, _tell)
+                    if ahead is not None:
+                        running.push(ahead)
+                    job.run(_begun(given, work, ahead, running, bars), bars, _tell)
         except BaseException as error:
             if work is not None and work.is_kept:
                 say(f"neardup: what is done stays in {work.folder}: the same call goes on with it")
@@ -153,36 +159,39 @@ def _files(given: argparse.Namespace) -> int:
     return 0
 
 
-def _begun(given: argparse.Namespace, work: Work | None, running: ExitStack, bars: Callable[[str], Bar]) -> Any:
+def _begun(
+    given: argparse.Namespace, work: Work | None, ahead: Ahead | None, running: ExitStack, bars: Callable[[str], Bar]
+) -> Any:
     """A connection to the server, which ends with `running`."""
+    import psycopg
+
     if given.dsn is not None:
-        return running.enter_context(_connected(given, work))
+        return running.enter_context(psycopg.connect(given.dsn, autocommit=True))
     with closing(bars("starting the server")) as bar:
-        connection = running.enter_context(_connected(given, work))
+        if work is not None:
+            server = running.enter_context(PrivateServer(given.pg_config, lasting=Lasting(work.data, work.lock)))
+        else:
+            assert ahead is not None
+            server = ahead.server()
+        connection = running.enter_context(_connected(server))
         end(bar)
     return connection
 
 
 @contextmanager
-def _connected(given: argparse.Namespace, work: Work | None) -> Iterator[Any]:
+def _connected(server: PrivateServer) -> Iterator[Any]:
     import psycopg
 
-    if given.dsn is not None:
-        with psycopg.connect(given.dsn, autocommit=True) as connection:
+    try:
+        with psycopg.connect(server.dsn, autocommit=True) as connection:
+            connection.execute("CREATE EXTENSION IF NOT EXISTS neardup")
             yield connection
-        return
-    lasting = Lasting(work.data, work.lock) if work is not None else None
-    with PrivateServer(given.pg_config, lasting=lasting) as server:
-        try:
-            with psycopg.connect(server.dsn, autocommit=True) as connection:
-                connection.execute("CREATE EXTENSION IF NOT EXISTS neardup")
-                yield connection
-        except psycopg.Error as error:
-            # Where a log cannot be written, either, all that is told is that the connection is lost.
-            lost = isinstance(error, psycopg.OperationalError) and error.sqlstate is None and server.is_full()
-            if lost or isinstance(error, psycopg.errors.DiskFull):
-                raise server.no_space() from error
-            raise
+    except psycopg.Error as error:
+        # Where a log cannot be written, either, all that is told is that the connection is lost.
+        lost = isinstance(error, psycopg.OperationalError) and error.sqlstate is None and server.is_full()
+        if lost or isinstance(error, psycopg.errors.DiskFull):
+            raise server.no_space() from error
+        raise
 
 
 def _words(error: Any) -> str:

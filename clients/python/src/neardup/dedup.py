@@ -60,7 +60,11 @@ _WORDS: Final = {
     "html": "{words}({html_text}(body))",
     "whitespace": "pg_catalog.regexp_split_to_array(pg_catalog.btrim(body), '\\s+')",
 }
-_SHORT: Final = "SELECT pg_catalog.count(*) FROM {} WHERE pg_catalog.cardinality({}) OPERATOR(pg_catalog.<) {}"
+# White space is no text.
+_SHORT: Final = r"""
+    SELECT pg_catalog.count(*) FROM {}
+    WHERE pg_catalog.cardinality({}) OPERATOR(pg_catalog.<) {} AND body OPERATOR(pg_catalog.~) '\S'
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +119,12 @@ class Dedup(Job):
 
     def _tests(self) -> str:
         done, least = self.result, self._least_words()
-        parts = [f"{done.tests_short:,} with fewer than {least[0]} words"] if done.tests_short and least else []
-        parts += [f"{done.tests_empty:,} without a text"] if done.tests_empty else []
+        short = f"{done.tests_short:,} with fewer than {least[0]} words" if done.tests_short and least else ""
+        parts = [f"{done.tests_empty:,} without a text"] if done.tests_empty else []
+        if short and least and least[1] == "--shingle":
+            whole = f"{short} can be found only as whole rows"
+            return f"; of {done.tests:,} tests, {' and '.join([whole, *(f'{part} not at all' for part in parts)])}"
+        parts = [short, *parts] if short else parts
         return f"; of {done.tests:,} tests, {' and '.join(parts)} cannot be found" if parts else ""
 
     def _least_words(self) -> tuple[int, str] | None:
@@ -189,12 +197,13 @@ class Dedup(Job):
         sql = _SHORT.format(store.name(OTHERS), words, least[0])
         self.result.tests_short = short = int(store.once("short tests counted", lambda: str(store.row(sql)[0])))
         if short:
-            notice(
-                Told(
-                    f"{short:,} of {self.result.tests:,} tests {'has' if short == 1 else 'have'} fewer than {least[0]}"
-                    f" words, so that no row can have a run of them; {least[1]} N looks for runs of N words"
-                )
-            )
+            tests = f"{short:,} of {self.result.tests:,} tests {'has' if short == 1 else 'have'}"
+            so = "no row can have a run of them"
+            if least[1] == "--shingle":
+                # A text with fewer words is a shingle by itself.
+                so = "only a row with no other words is similar"
+            told = f"{tests} fewer than {least[0]} words, so that {so}; {least[1]} N looks for runs of N words"
+            notice(Told(told))
 
     def verdicts(self, store: Store) -> str:
         """The rows that go, and with --copies those that stand for them."""

@@ -32,9 +32,11 @@ class Listed:
         """Their types."""
         import pyarrow as pa
 
+        from neardup.files.shapes import like
+
         rows: Any = self._rows.schema() if any(of.startswith("=") for of in self.types.values()) else None
         return pa.schema(
-            [(name, rows.field(of[1:]).type if of.startswith("=") else of) for name, of in self.types.items()]
+            [like(rows, of[1:], name) if of.startswith("=") else pa.field(name, of) for name, of in self.types.items()]
         )
 
 

@@ -107,7 +107,7 @@ def _load_file(store: Store, table: str, inputs: Inputs, at: int, wanted: Wanted
                     for *columns, texts in _rows(reader, wanted, chunk, now.rows):
                         first = (start + now.rows) * wanted.pieces + 1
                         now.rows += 1
-                        now.empty += not any(texts)
+                        now.empty += not any(text and not text.isspace() for text in texts)
                         if len(texts) > wanted.pieces:
                             many = f"row {now.rows} has {len(texts)} texts, more than {wanted.pieces}"
                             raise FileError(f"{reader.name}, {many}")

@@ -8,5 +8,8 @@ def plain(text: str) -> str:
     # It has neither NUL nor halves of characters: they are compared as a space and a question mark. What is written
     # comes from the file.
     if not text.isascii():
-        text = text.encode("utf-8", "replace").decode()
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            text = text.encode("utf-8", "replace").decode()
     return text.replace("\0", " ")

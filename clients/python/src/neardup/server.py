@@ -34,7 +34,7 @@ _NO_SPACE: Final = os.strerror(errno.ENOSPC)
 _GONE: Final = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 _KEPT: Final = {"wal_level": "minimal", "max_wal_senders": "0", "wal_compression": "on"}
 """Settings of servers whose files go with them, and of those whose files stay."""
-_INITDB: Final = ("-U", "postgres", "-A", "trust", "-N", "-E", "UTF8", "--locale=C.UTF-8")
+_INITDB: Final = ("-U", "postgres", "-A", "trust", "-N", "-E", "UTF8", "--locale=C.UTF-8", "--wal-segsize=4")
 MADE: Final = "made"
 """The file beside a data directory that stays, once it can be started."""
 
@@ -228,9 +228,9 @@ class PrivateServer:
     ) -> None:
         try:
             if (self._data / "postmaster.pid").exists():
-                # What does not stop in this way is ended below.
+                # Until it is gone is waited below, where what does not stop in this way is ended.
                 with suppress(ServerError):
-                    self._run("pg_ctl", "-D", self._data, "-w", "-m", "immediate", "stop")
+                    self._run("pg_ctl", "-D", self._data, "-W", "-m", "immediate", "stop")
         finally:
             try:
                 if self._watchdog is not None:
@@ -299,7 +299,7 @@ class PrivateServer:
 
     def _template(self) -> Path | None:
         found = self._installation
-        made_with = f"{found.version} {found.bindir} {' '.join(_INITDB)}"
+        made_with = f"{found.version} {found.bindir} {' '.join(_INITDB)} {template.KEEP}"
         return template.place(self._user, made_with, found.sharedir / "extension")
 
     def _copied(self) -> bool:

@@ -43,8 +43,11 @@ class Texts:
             for _ in range(len(chunk)):
                 yield [None]
             return
-        columns = [chunk.column(path[0]) for path in self.paths]
+        columns, is_plain = [chunk.column(path[0]) for path in self.paths], self.is_plain
         for number, values in enumerate(zip(*columns, strict=True), before + 1):
+            if is_plain and isinstance(values[0], str):
+                yield [values[0]]
+                continue
             found: list[str | None] = []
             for path, value in zip(self.paths, values, strict=True):
                 for piece in _walk(value, path[1:]):

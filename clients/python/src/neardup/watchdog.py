@@ -61,7 +61,7 @@ def _end(folder: Path, then: Callable[[Path], bool]) -> None:
         else:
             for number in running:
                 _signal(number, folder, signal.SIGKILL)
-        time.sleep(0.05)
+        time.sleep(0.01)
 
 
 def _removed(folder: Path) -> bool:

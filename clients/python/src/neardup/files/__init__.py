@@ -54,11 +54,12 @@ def writer(file: IO[bytes], form: Form, source: Columns, more: Mapping[str, str]
     import pyarrow as pa
 
     from neardup.files.arrow import ArrowWriter, ParquetWriter
+    from neardup.files.shapes import like
 
     schema = source.schema()
     try:
         for name, of in more.items():
-            schema = schema.append(pa.field(name, schema.field(of[1:]).type if of.startswith("=") else of))
+            schema = schema.append(like(schema, of[1:], name) if of.startswith("=") else pa.field(name, of))
         return ParquetWriter(file, schema) if form.kind == "parquet" else ArrowWriter(file, schema)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
         raise FileError(f"its columns cannot be written as .{form.kind}: {error}. Write .jsonl instead") from error

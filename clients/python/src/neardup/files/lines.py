@@ -5,6 +5,7 @@ Rows are written as they stand in the file: how a number is spelled, which chara
 
 from __future__ import annotations
 
+import codecs
 import io
 import json
 import re
@@ -80,11 +81,13 @@ class Lines:
 
     def _decoded(self, plain: Counted, line: bytes) -> str | None:
         """The text of the line that was read last; None where it is passed over."""
-        text, bad = decoded(plain, line)
-        if bad is not None:
+        try:
+            return line.decode()
+        except UnicodeDecodeError:
+            _, bad = decoded(plain, line)
+            assert bad is not None
             self._wrong(bad)
             return None
-        return text
 
     def schema(self) -> pa.Schema:
         """The types of its columns."""
@@ -144,6 +147,8 @@ def decoded(plain: Counted, line: bytes) -> tuple[str, Bad | None]:
     except UnicodeDecodeError as error:
         text = line.decode(errors="replace")
         why = f"{line[error.start : error.start + 1]!r} is no UTF-8"
+        if plain.number == 1 and line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            why = "UTF-16 where UTF-8 should be: iconv -f UTF-16 -t UTF-8 makes it so"
         return text, Bad(plain.number, plain.begin + error.start, why, text)
 
 
@@ -216,7 +221,7 @@ class JsonLines(Lines):
                 continue
             text = text.removesuffix("\n")
             try:
-                row = json.loads(text)
+                row = _DECODER.decode(text)
             except json.JSONDecodeError as error:
                 pretty = text.strip() == "{"
                 told = "a JSON object of several lines, where each line should be one" if pretty else error.msg
@@ -246,7 +251,8 @@ class JsonLines(Lines):
 
     def _chunk(self, rows: list[Parsed]) -> Chunk:
         for row, *_ in rows:
-            self.fields.update(dict.fromkeys(row))
+            if not row.keys() <= self.fields.keys():
+                self.fields.update(dict.fromkeys(row))
         if self._shapes is not None:
             values, texts = [row for row, *_ in rows], [text for _, text, _ in rows]
             self._shapes.see(values)

@@ -159,6 +159,12 @@ def json_field(name: str) -> pa.Field:
     return pa.field(name, pa.string(), metadata=_JSON)
 
 
+def like(schema: pa.Schema, column: str, name: str) -> pa.Field:
+    """A column for values of another one, or for none; as JSON where that is."""
+    field = schema.field(column)
+    return json_field(name) if is_json(field) else pa.field(name, field.type)
+
+
 def is_json(field: pa.Field) -> bool:
     """Whether the values of a column are written as JSON."""
     return field.metadata is not None and field.metadata.get(b"neardup") == b"json"
