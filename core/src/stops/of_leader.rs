@@ -122,7 +122,7 @@ fn clusters_end_anywhere() {
 fn sets() -> Vec<Vec<u64>> {
     (0..4000u64)
         .map(|n| {
-            let token = |at: u64| mix(if at % 10 == n % 10 { n << 32 | at } else { n / 8 << 16 | at });
+            let token = |at: u64| mix(if at % 10 == n % 10 { n << 32 | at } else { (n / 8) << 16 | at });
             let mut set: Vec<u64> = (0..20).map(token).collect();
             set.sort_unstable();
             set
