@@ -42,14 +42,16 @@ pub(crate) unsafe fn tell(root: *mut pg_sys::PlannerInfo, arguments: *mut pg_sys
             (Ok(ball), _) if is_shorter(root, &ball, call.row) => Some((
                 "the query is shorter than most of the rows, so few of them can be contained in it"
                     .to_owned(),
-                "Rows that contain the query: near('some text', 0.9, method => 'containment', direction => 'query').",
+                "Rows that contain the query: near('some text', 0.9, method => 'containment', direction => 'query')."
+                    .to_owned(),
             )),
             (Err(_), Ok(query)) => tokens_of(&query).filter(|&tokens| tokens < query.min_run).map(|tokens| {
                 let least = query.min_run;
                 let message = format!(
                     "the query has fewer tokens, {tokens}, than the run of {least} that is looked for"
                 );
-                (message, "A shorter run: runs('some text', 6).")
+                let least = tokens.max(1);
+                (message, format!("A shorter run: runs('some text', {least}, '{}').", query.origin.name()))
             }),
             _ => None,
         };
