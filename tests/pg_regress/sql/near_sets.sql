@@ -260,6 +260,8 @@ FROM (VALUES (0.6), (0.8), (1)) l(share);
 RESET plan_cache_mode;
 -- A query that is shorter than most rows: few rows can be in it.
 SELECT count(*) FROM chunks WHERE body <@ near(:'sentence', 0.9, method => 'containment');
+SELECT count(*) FROM (SELECT id FROM chunks ORDER BY body <-> near(:'sentence', 0.9, method => 'containment') LIMIT 3) nearest;
+SELECT count(*) FROM (SELECT id FROM chunks ORDER BY body <-> near(:'sentence', 0.9, method => 'containment', direction => 'query') LIMIT 3) nearest;
 SELECT count(*) FROM chunks WHERE body <@ near((SELECT string_agg(body, ' ') FROM chunks WHERE id < 5), 0.9, method => 'containment');
 CREATE INDEX ON chunks USING signature (body text_set_ops (direction = query));
 DROP TABLE chunks, sought;
