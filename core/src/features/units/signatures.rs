@@ -245,8 +245,8 @@ struct WordPlace {
 
 impl Maker {
     /// Writes the signatures of a unit to `signatures`, including repeats, and reports whether the
-    /// unit has a word, or signs that are compared in its place. Words are cut as for the other methods, so neither case nor white space
-    /// matters.
+    /// unit has a word, or signs that are compared in its place. Words are cut as for the other
+    /// methods, so neither case nor white space matters.
     pub fn make(
         &self,
         unit: &str,
