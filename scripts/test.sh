@@ -5,7 +5,7 @@
 # check     form, links, clippy, rules of the house, unit tests of the core with few cases: what needs no server
 # test      (the default) check, all tests of the core, with few cases, and in servers the tests of pg_test/cluster/smoke
 # rest      what test leaves out: clippy of everything, documentation, packages of the core, evaluations, pg_test/cluster
-# servers   what a version of the server can change: pg_regress, pg_test/cluster/{servers,versions}
+# servers   what a version of the server can change: pg_regress, pg_test/cluster/{servers,versions}, dumps
 # compiles  that it compiles for that version
 #
 # PROPTEST_CASES=256 tries all cases of property tests, and tests of the core read the corpora then.
@@ -95,7 +95,7 @@ case $tier in
         ;;
     servers)
         if put "${built[@]:2}"; then
-            mapfile -t items < <(of servers versions)
+            mapfile -t items < <(of servers versions && echo pg_test/cluster/smoke/dump.sh)
             serve "${items[@]}"
         fi
         ;;

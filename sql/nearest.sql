@@ -8,11 +8,12 @@ CREATE FUNCTION nearest(
     method text DEFAULT 'jaccard',
     tokenizer text DEFAULT NULL,
     shingle int DEFAULT NULL,
-    multiset bool DEFAULT NULL
+    multiset bool DEFAULT NULL,
+    options jsonb DEFAULT '{}'
 ) RETURNS TABLE(id bigint, nearest_id bigint, similarity float8, rank int)
     AS 'MODULE_PATHNAME', 'neardup_nearest'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 SUPPORT near_duplicates_rows;
-COMMENT ON FUNCTION nearest(regclass, int, text, text, text, text, int, bool) IS
+COMMENT ON FUNCTION nearest(regclass, int, text, text, text, text, int, bool, jsonb) IS
     'for each row the k rows whose texts are the most similar to it, for ids that are integers';
 
 CREATE FUNCTION nearest(
@@ -24,9 +25,10 @@ CREATE FUNCTION nearest(
     method text DEFAULT 'jaccard',
     tokenizer text DEFAULT NULL,
     shingle int DEFAULT NULL,
-    multiset bool DEFAULT NULL
+    multiset bool DEFAULT NULL,
+    options jsonb DEFAULT '{}'
 ) RETURNS TABLE(id anyelement, nearest_id anyelement, similarity float8, rank int)
     AS 'MODULE_PATHNAME', 'neardup_nearest_typed'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 SUPPORT near_duplicates_rows;
-COMMENT ON FUNCTION nearest(regclass, int, anyelement, text, text, text, text, int, bool) IS
+COMMENT ON FUNCTION nearest(regclass, int, anyelement, text, text, text, text, int, bool, jsonb) IS
     'for each row the k rows whose texts are the most similar to it, for ids of the given type';

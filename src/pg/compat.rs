@@ -4,6 +4,8 @@
 //! Functions of the server that this library declares itself have the same signature in all of
 //! these versions.
 
+use std::ffi::CStr;
+
 use pgrx::pg_sys::{self, Oid};
 
 /// Returns the columns of a descriptor, including dropped ones.
@@ -221,4 +223,30 @@ pub(crate) fn complete(am: &mut pg_sys::IndexAmRoutine) {
         am.amtranslatecmptype = None;
     }
     let _ = am;
+}
+
+/// Returns the search path of the session as it is written, where a command of the server replaced
+/// it by one that has no schema of a user: since version 17, commands that maintain tables do so,
+/// while an index is made or a materialized view is filled.
+pub(crate) fn replaced_search_path() -> Option<&'static CStr> {
+    #[cfg(any(feature = "pg15", feature = "pg16"))]
+    return None;
+    #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+    // SAFETY: the setting exists. Its former values are strings of the server, which restores them
+    // after the command.
+    unsafe {
+        let of = |path: *const std::ffi::c_char| (!path.is_null()).then(|| CStr::from_ptr(path));
+        let safe = |path: &&CStr| *path == c"pg_catalog, pg_temp";
+        of(pg_sys::namespace_search_path).filter(safe)?;
+        let setting = pg_sys::find_option(c"search_path".as_ptr(), false, true, 0);
+        let mut former = setting.as_ref()?.stack.as_ref();
+        while let Some(entry) = former {
+            let path = of(entry.prior.val.stringval)?;
+            if !safe(&path) {
+                return Some(path);
+            }
+            former = entry.prev.as_ref();
+        }
+        None
+    }
 }

@@ -4,14 +4,14 @@
 //! An antecedent is a word that is frequent in running text but not in menus and captions. Each
 //! antecedent, together with the chain of the words number d, 2d, … c·d after it, is one signature;
 //! only words that are not stop words are counted. Near the end of the text, a chain may be
-//! shorter. An antecedent that is followed by fewer than d counted words has no signature. O(words
-//! · c).
+//! shorter. An antecedent that is followed by fewer than d counted words has no signature. A
+//! document without a word has one signature, of its signs. O(words · c).
 
 use crate::error::{Error, Result};
 use crate::executor::Stop;
 use crate::hash::{hash_bytes, hash_sequence};
 use crate::memory;
-use crate::text::words::{Space, for_each_word};
+use crate::text::words::{Space, for_each_word, for_text_of_signs};
 
 const DOING: &str = "making spot signatures";
 
@@ -266,6 +266,15 @@ impl Spots {
         signatures
     }
 
+    /// Appends the signature of a document without a word, which is made of all its signs, so that
+    /// equal documents are equal. No chain has such a signature: a chain has two words or more.
+    pub(crate) fn add_signs(text: &str, signatures: &mut Vec<i64>, stop: &Stop) -> Result<()> {
+        for_text_of_signs(text, stop, |signs| {
+            let signature = hash_sequence(&[hash_bytes(signs)], &mut Vec::new());
+            memory::push(signatures, signature.cast_signed(), DOING)
+        })
+    }
+
     /// Writes the distinct signatures of a text to `signatures`, ascending.
     #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn of_text(&self, text: &str, signatures: &mut Vec<i64>, stop: &Stop) -> Result<()> {
@@ -274,6 +283,9 @@ impl Spots {
             memory::push(&mut hashes, hash_bytes(word), DOING)
         })?;
         signatures.clear();
+        if hashes.is_empty() {
+            return Self::add_signs(text, signatures, stop);
+        }
         self.add(&hashes, &mut SpotScratch::default(), signatures, stop)?;
         crate::executor::sort_unstable_by(signatures, stop, &Ord::cmp)?;
         signatures.dedup();

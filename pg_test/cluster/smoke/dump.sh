@@ -38,6 +38,7 @@ CREATE TEXT SEARCH CONFIGURATION own_words (COPY = simple);
 CREATE MATERIALIZED VIEW by_words AS SELECT * FROM tools.near_duplicates('docs', 0.8, tokenizer => 'tsearch:own_words');
 CREATE MATERIALIZED VIEW clusters AS SELECT * FROM tools.clusters_of_pairs('pairs'::regclass, clustering => 'star');
 CREATE MATERIALIZED VIEW described AS SELECT * FROM tools.cluster_stats('by_words'::regclass, NULL::numeric);
+CREATE MATERIALIZED VIEW by_query AS SELECT * FROM tools.clusters_of_pairs('SELECT * FROM tools.near_duplicates(''public.docs'', 0.8)');
 CREATE VIEW weakest AS SELECT * FROM tools.cluster_links('pairs'::regclass);
 REFRESH MATERIALIZED VIEW clusters;
 CREATE TABLE apart(name text, EXCLUDE USING signature (tools.near(name, 0.8, method => 'edit') tools.text_ball_gram_ops WITH OPERATOR(tools.&&)));
@@ -54,6 +55,7 @@ SELECT * FROM pairs;
 SELECT * FROM by_words;
 SELECT * FROM clusters ORDER BY cluster_id, id;
 SELECT * FROM described;
+SELECT * FROM by_query;
 SELECT * FROM weakest;
 SELECT DISTINCT runs FROM sets ORDER BY runs;
 SELECT * FROM sketched ORDER BY id;
@@ -83,4 +85,20 @@ for format in plain custom; do
     expect_error 'exclusion constraints hold' 23P01 apart_near_excl "INSERT INTO apart VALUES ('Jonathon')" -d "$format"
     expect_error 'constraints hold' 23514 docs_body_check "INSERT INTO docs VALUES (4, '.,;')" -d "$format"
 done
+# A query in a string that does not name its schemas: the view is restored empty, and the error says why. From 17 on it cannot be
+# made at all.
+bare='CREATE MATERIALIZED VIEW bare AS SELECT * FROM tools.clusters_of_pairs($$SELECT * FROM pairs$$)'
+hint='name tables and functions with their schemas in the query, or give a relation of pairs'
+if [[ $("$PG_CONFIG" --version) =~ ' '1[56]\. ]]; then
+    q -d source -c "$bare"
+    pg_dump -F custom -f "$out/bare" source
+    createdb bare
+    seen=$(pg_restore -d bare "$out/bare" 2>&1) || true
+    expect 'the view is not filled, and why' t "$(grep -q 'ERROR:  relation "pairs" does not exist' <<<"$seen" && grep -q "$hint" <<<"$seen" && echo t || echo "$seen")"
+    expect_error 'nothing silent' 55000 'has not been populated' 'TABLE bare' -d bare
+else
+    expect_error 'a query without schemas in a materialized view' 42P01 "$hint" "$bare" -d source
+fi
+expect_error 'a query without schemas' 42P01 "$hint" "SET search_path = ''; SELECT * FROM tools.cluster_stats('SELECT * FROM pairs')" -d source
+expect_error 'a query of what does not exist' 42P01 'relation "no_pairs" does not exist' "SELECT * FROM tools.cluster_stats('SELECT * FROM no_pairs')" -d source
 finish

@@ -113,7 +113,11 @@ sql_function! {
         let node: *mut pg_sys::Node = request.cast_mut_ptr();
         // SAFETY: the planner's requests are nodes, and each has the structure that its tag names.
         let is_answered = unsafe {
-            (*node).type_ == pg_sys::NodeTag::T_SupportRequestCost && price::answer(node.cast())
+            let is_price = (*node).type_ == pg_sys::NodeTag::T_SupportRequestCost;
+            if is_price {
+                short_query::tell_of_order(node.cast());
+            }
+            is_price && price::answer(node.cast())
         };
         Ok(Datum::from(if is_answered { node } else { std::ptr::null_mut() }))
     }

@@ -31,6 +31,20 @@ pub(crate) fn name_of(relation: pg_sys::Oid) -> Result<String> {
     Ok(format!("{}.{}", quote_identifier(&schema)?, quote_identifier(&name)?))
 }
 
+/// Reports whether the search path has no schema of a user, as in a restore, and in a command that
+/// the server restricts to its own names.
+pub(crate) fn is_path_bare() -> bool {
+    // SAFETY: the list is ours; all its members are OIDs of schemas.
+    unsafe {
+        let path = pg_sys::fetch_search_path(false);
+        let count = if path.is_null() { 0 } else { (*path).length };
+        let own = |schema| {
+            schema == pg_sys::Oid::from(pg_sys::PG_CATALOG_NAMESPACE) || pg_sys::isTempNamespace(schema)
+        };
+        (0..count).all(|n| own(pg_sys::list_nth_oid(path, n)))
+    }
+}
+
 /// Quotes a name for SQL text.
 pub(crate) fn quote_identifier(name: &str) -> Result<String> {
     let name = encoding::to_server(name)?;

@@ -1,11 +1,13 @@
 //! Pairs from any query.
 
+use std::ffi::CStr;
+
 use pgrx::{PgSqlErrorCode, pg_sys};
 
 use crate::pg::query::Query;
 use crate::pg::query::cursor::Cursor;
 use crate::pg::query::ids::{self, Ids, becomes, is_cast_implicitly};
-use crate::pg::query::names::{literal, qualified_type, type_name};
+use crate::pg::query::names::{is_path_bare, literal, qualified_type, type_name};
 use crate::pg::query::relation::Relation;
 use crate::pg::server::call::Call;
 use crate::pg::server::error::{Result, SqlError};
@@ -25,6 +27,8 @@ const DOING: &str = "reading pairs";
 /// Each pair has two ids, which are numbered with 32 bits.
 const MOST_PAIRS: usize = (u32::MAX / 2) as usize;
 const ROWS_A_FETCH: usize = 1 << 10;
+/// The hint for a query whose names are not found because the search path has no schema of a user.
+const BARE: &CStr = c"The search path has no schema here, as in a restore or, from PostgreSQL 17 on, where a materialized view is filled: name tables and functions with their schemas in the query, or give a relation of pairs, as in 'docs_pairs'::regclass.";
 
 /// Pairs as a graph. The vertices are the distinct ids, in the order of the ids.
 pub(crate) struct Pairs<'f> {
@@ -82,7 +86,10 @@ impl<'f> Pairs<'f> {
         let id_name = qualified_type(id_type);
         // The query is checked on its own, so it is also a complete query inside another query. The
         // line break after it ends a comment at its end.
-        let (query, types) = Query::new(&given).only_select().map_err(|error| error.hint(hint.to_owned()))?;
+        let (query, types) = Query::new(&given)
+            .only_select()
+            .map_err(|error| if is_path_bare() { error.hint_for_names(BARE) } else { error })
+            .map_err(|error| error.hint(hint.to_owned()))?;
         check_types(&types, id_type, &shown, asked)?;
         let mut sql = Written::new("reading pairs");
         sql.push(format_args!(

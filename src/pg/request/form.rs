@@ -127,7 +127,7 @@ forms! {
     NEAR_DUPLICATES_INTO_PLAN = "near_duplicates_into_plan" [
         Docs, Threshold, Options, IdColumn, TextColumn, Method, Tokenizer, Shingle, Multiset, SiteColumn, Parts, Sample,
     ],
-    NEAREST = "nearest" [Docs, K, IdType, IdColumn, TextColumn, Method, Tokenizer, Shingle, Multiset],
+    NEAREST = "nearest" [Docs, K, IdType, IdColumn, TextColumn, Method, Tokenizer, Shingle, Multiset, Options],
     SUGGEST = "suggest" [Docs, IdColumn, TextColumn, Sample, Labels, MinPrecision],
     SUGGEST_PAIRS = "suggest_pairs" [Docs, Wanted, IdType, IdColumn, TextColumn, Sample],
     NEAR_DUPLICATE_CLUSTERS = "near_duplicate_clusters" [

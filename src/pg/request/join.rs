@@ -195,7 +195,7 @@ pub(super) fn refuse_sketches(columns: &[(&Column, &Column)], form: Form) -> Res
 
 /// Refuses a normalization of columns that hold no texts, and of HTML, whose markup it could
 /// change.
-fn refuse_normalization(columns: &[(&Column, &Column)], are_pages: bool) -> Result<()> {
+pub(super) fn refuse_normalization(columns: &[(&Column, &Column)], are_pages: bool) -> Result<()> {
     if let Some(made) = made_tokens(columns) {
         let message = format!("column \"{made}\" holds no texts, so they cannot be normalized");
         return Err(SqlError::parameter(message));

@@ -3,13 +3,16 @@
 use std::borrow::Cow;
 
 use pgrx::pg_sys;
+use serde::Deserialize;
 
 use super::arguments::Arguments;
 use super::example::{literal, such_as};
-use super::form::{Argument, Form};
-use super::join::{made_tokens, refuse_sketches};
+use super::form::{Argument, Form, Named};
+use super::join::{made_tokens, refuse_normalization, refuse_sketches};
 use super::methods::{self, sets};
+use super::options::{self, Normalization, Options};
 use super::tables::{Tables, Treatment};
+use super::tokenizer::HTML;
 use crate::pg::read::source::Source;
 use crate::pg::server::call::Call;
 use crate::pg::server::error::{Result, SqlError};
@@ -73,10 +76,35 @@ impl NearestRequest {
             ..Arguments::of_defaults(method)
         };
         let spec = arguments.feature_spec(1)?;
-        let treatment = Treatment { tsearch: arguments.tsearch, ..Treatment::default() };
+        let normalize = normalization(given, &arguments)?;
+        if normalize.is_some() {
+            let is_html = arguments.tokenizer_name() == Some(HTML);
+            refuse_normalization(&columns, is_html)
+                .map_err(|error| error.hint(such_as(&arguments.example)))?;
+        }
+        let treatment = Treatment { tsearch: arguments.tsearch, normalize, ..Treatment::default() };
         let (source, _) = tables.sources(columns, id_type, treatment, |_, _| Ok(None))?;
         // The value is in its range.
         let k = k as usize;
         Ok(Self { name: form.name, source, id_type, spec, measure: sets::measure(method, 1), k })
     }
+}
+
+/// The options of the function.
+#[derive(Debug, Default, Deserialize)]
+struct NearestOptions {
+    /// The normalization form of the texts.
+    normalize: Option<Normalization>,
+}
+
+impl Options for NearestOptions {}
+
+/// Returns the normalization form that a call asks for.
+fn normalization(given: Named<'_>, arguments: &Arguments<'_>) -> Result<Option<&'static str>> {
+    let example = &arguments.example;
+    let hint = || such_as(&options::with(example, "{\"normalize\": \"nfkc\"}"));
+    let asked = options::given(given.json(Argument::Options), hint)?;
+    options::only_known(&asked, options::names::<NearestOptions>(), example)?;
+    let NearestOptions { normalize } = options::read(&asked, example)?;
+    Ok(normalize.map(Normalization::form))
 }

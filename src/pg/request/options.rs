@@ -58,7 +58,7 @@ pub(super) fn only_known(options: &ByName, known: &[&str], example: &Example) ->
         "{}Options of this method: {}. {}",
         did_you_mean(key, known.iter().copied()),
         known.join(", "),
-        such_as(&with(example, &format!("{{\"{first}\": 1000}}")))
+        hint::<OfAll>(first, example)
     )))
 }
 

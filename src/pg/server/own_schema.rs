@@ -4,9 +4,11 @@
 use std::borrow::Cow;
 use std::ffi::CStr;
 
+use pgrx::PgList;
 use pgrx::pg_sys::{self, Oid};
 
 use super::encoding::{self, c_string};
+use crate::pg::compat;
 
 /// The operators of ours that hints show. Those of arrays are the server's.
 const OPERATORS: [&str; 6] = ["<@", "@>", "&&", "<->", "<%>", "<~>"];
@@ -89,12 +91,34 @@ fn schema_to_name(function: &str) -> Option<String> {
             .collect();
         pg_sys::ReleaseCatCacheList(list);
         let (_, schema) = functions.into_iter().find(|&(function, _)| is_ours(function))?;
-        let is_found = pg_sys::list_member_oid(pg_sys::fetch_search_path(true), schema);
+        let is_found =
+            pg_sys::list_member_oid(pg_sys::fetch_search_path(true), schema) || is_in_replaced_path(schema);
         let schema = pg_sys::get_namespace_name(schema);
         if is_found || schema.is_null() || CStr::from_ptr(schema).to_bytes() == INTERNAL.as_bytes() {
             return None;
         }
         Some(c_string(pg_sys::quote_identifier(schema)))
+    }
+}
+
+/// Reports whether a schema is in the search path that a command of the server replaced for its
+/// duration.
+fn is_in_replaced_path(schema: Oid) -> bool {
+    let Some(path) = compat::replaced_search_path() else { return false };
+    // SAFETY: the server splits a copy of its own valid setting, and the names are C strings in it.
+    unsafe {
+        let mut names = std::ptr::null_mut();
+        let comma = b',' as std::ffi::c_char;
+        if !pg_sys::SplitIdentifierString(pg_sys::pstrdup(path.as_ptr()), comma, &raw mut names) {
+            return false;
+        }
+        let names = PgList::<std::ffi::c_char>::from_pg(names);
+        names.iter_ptr().any(|name| {
+            let is_user = CStr::from_ptr(name) == c"$user";
+            let name =
+                if is_user { pg_sys::GetUserNameFromId(pg_sys::GetSessionUserId(), true) } else { name };
+            !name.is_null() && pg_sys::get_namespace_oid(name, true) == schema
+        })
     }
 }
 

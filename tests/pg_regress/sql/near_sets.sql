@@ -104,6 +104,28 @@ FROM lexemes a, lexemes b, near(b.body, 0.5) n;
 SELECT count(*) FILTER (WHERE (a.body <@ n) IS DISTINCT FROM (n @> a.body) OR a.body <-> n IS DISTINCT FROM CASE WHEN a.body <@ n THEN 1 - near_similarity(a.body, n) WHEN a.body IS NOT NULL AND n IS NOT NULL THEN 'Infinity' END) AS wrong
 FROM ints a, ints b, near(b.body, 0.5) n;
 SELECT id, body <-> near('one two three four', 0.5) AS distance FROM texts WHERE body <-> near('one two three four', 0.5) < 'Infinity' ORDER BY 2, 1 LIMIT 3;
+-- An order drops no row, by the index or without it: those outside the ball come last. A condition drops them, also around a LIMIT.
+CREATE TABLE ordered AS SELECT i AS id, CASE WHEN i <= 3 THEN 'one two three four w' || i WHEN i % 50 = 0 THEN NULL ELSE md5(i::text) END AS body FROM generate_series(1, 400) i;
+CREATE INDEX ordered_body ON ordered USING signature (body);
+ANALYZE ordered;
+CREATE FUNCTION distances(how text, query text) RETURNS TABLE(scan bool, distances text) LANGUAGE plpgsql AS $$
+DECLARE line text;
+BEGIN
+    PERFORM set_config(name, CASE how WHEN 'index' THEN 'off' ELSE 'on' END, true) FROM unnest('{enable_seqscan,enable_sort}'::text[]) name;
+    PERFORM set_config(name, CASE how WHEN 'index' THEN 'on' ELSE 'off' END, true) FROM unnest('{enable_indexscan,enable_bitmapscan}'::text[]) name;
+    scan := false;
+    FOR line IN EXECUTE 'EXPLAIN (COSTS off) ' || query LOOP scan := scan OR line ~ 'ordered_body'; END LOOP;
+    EXECUTE 'SELECT string_agg(n || '' of '' || coalesce(round(distance::numeric, 2)::text, ''NULL''), '', '' ORDER BY distance) FROM (SELECT distance, count(*) AS n FROM (' || query || ') q GROUP BY 1) q' INTO distances;
+    RETURN NEXT;
+END $$;
+SELECT q.query, d.* FROM (VALUES ('SELECT body <-> near(''one two three four'', 0.75) AS distance FROM ordered ORDER BY 1 LIMIT 10'),
+    ('SELECT body <-> near(''one two three four'', 0.75) AS distance FROM ordered ORDER BY 1'),
+    ('SELECT body <-> near(''one two three four'', 0.75) AS distance FROM ordered WHERE body <@ near(''one two three four'', 0.75) ORDER BY 1 LIMIT 10'),
+    ('SELECT body <-> near(''one two three four'', 0.75) AS distance FROM ordered WHERE body <-> near(''one two three four'', 0.75) < ''Infinity'' ORDER BY 1 LIMIT 10'),
+    ('SELECT * FROM (SELECT body <-> near(''one two three four'', 0.75) AS distance FROM ordered ORDER BY 1 LIMIT 10) n WHERE distance < ''Infinity''')) q(query),
+    LATERAL (SELECT 'index' AS how UNION ALL SELECT 'scan') h, distances(h.how, q.query) d;
+DROP TABLE ordered;
+DROP FUNCTION distances;
 SELECT method, count(*), count(*) FILTER (WHERE x && y) > 50 AS some, count(*) FILTER (WHERE (x && y) IS DISTINCT FROM (y && x) OR (x && y) <> (a.body <@ y AND b.body <@ x)) AS wrong
 FROM texts a, texts b, unnest('{jaccard,containment}'::text[]) method, near(a.body, 0.4, method => method) x, near(b.body, 0.7, method => method) y GROUP BY method ORDER BY method;
 SELECT near('', 0.5) && near('', 0.5) AS nothing, '' <@ near('', 0.5) AS nothing, near(NULL::text) && near('a') IS NULL AS unknown, NULL::text <@ near('a') IS NULL AS unknown;
@@ -238,6 +260,8 @@ FROM (VALUES (0.6), (0.8), (1)) l(share);
 RESET plan_cache_mode;
 -- A query that is shorter than most rows: few rows can be in it.
 SELECT count(*) FROM chunks WHERE body <@ near(:'sentence', 0.9, method => 'containment');
+SELECT count(*) FROM (SELECT id FROM chunks ORDER BY body <-> near(:'sentence', 0.9, method => 'containment') LIMIT 3) nearest;
+SELECT count(*) FROM (SELECT id FROM chunks ORDER BY body <-> near(:'sentence', 0.9, method => 'containment', direction => 'query') LIMIT 3) nearest;
 SELECT count(*) FROM chunks WHERE body <@ near((SELECT string_agg(body, ' ') FROM chunks WHERE id < 5), 0.9, method => 'containment');
 CREATE INDEX ON chunks USING signature (body text_set_ops (direction = query));
 DROP TABLE chunks, sought;

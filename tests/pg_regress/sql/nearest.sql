@@ -81,4 +81,15 @@ INSERT INTO by_name VALUES ('a', 'red crane'), ('b', 'red quay');
 SELECT * FROM nearest('by_name', 5, NULL::text);
 SELECT * FROM nearest('by_name', 5, id_type => NULL::text) ORDER BY 1;
 DROP TABLE by_name;
+-- Texts in a normalization form.
+CREATE TABLE forms (id int PRIMARY KEY, body text, tags text[]);
+INSERT INTO forms VALUES (1, unistr('The of\ufb01cial guide \uff12 caf\u00e9'), '{a}'), (2, unistr('The official guide 2 cafe\u0301'), '{a}'), (3, unistr('The official guide 2 caf\u00e9'), '{a}');
+SELECT form, (SELECT array_agg(n.similarity ORDER BY n.id) FROM nearest('forms', 1, text_column => 'body', options => jsonb_build_object('normalize', form)) n) FROM unnest('{nfc,NFKC}'::text[]) form;
+SELECT count(*) FROM nearest('forms', 1, NULL::int, text_column => 'body', tokenizer => 'tsearch:simple', options => '{"normalize": "nfkc"}') WHERE similarity = 1;
+SELECT * FROM nearest('forms', 1, text_column => 'body', options => '{"normalize": "nfd"}');
+SELECT * FROM nearest('forms', 1, text_column => 'body', options => '{"normalise": "nfc"}');
+SELECT * FROM nearest('forms', 1, text_column => 'body', options => '[]');
+SELECT * FROM nearest('forms', 1, text_column => 'tags', options => '{"normalize": "nfc"}');
+SELECT * FROM nearest('forms', 1, text_column => 'body', tokenizer => 'html', options => '{"normalize": "nfc"}');
+DROP TABLE forms;
 DROP SCHEMA nearest_test CASCADE;

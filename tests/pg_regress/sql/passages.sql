@@ -6,6 +6,8 @@ SET search_path = passages_test, public;
 -- Signatures of a text: sets, whatever the case and the white space.
 SELECT cardinality(spotsigs('The boat left in the rain.')) AS chains, spotsigs('The boat left in the rain.') = spotsigs(E'the BOAT\n  left, in the rain') AS same,
     spotsigs('Boats, cranes') AS none, spotsigs('') AS empty, spotsigs(NULL) AS null;
+-- A text without a word has one signature, of its signs.
+SELECT cardinality(spotsigs('!!!')) AS one, spotsigs('! !!') = spotsigs(E'!!\n!') AS same, spotsigs('!!!') = spotsigs('!!') AS other, cardinality(spotsigs(' ')) AS blank;
 SELECT spotsigs('the boat left the boat', chain => 1) = spotsigs('the boat') AS repeated, cardinality(spotsigs('der Kran hob die Kiste', ARRAY['Der', 'die'])) AS listed,
     cardinality(spotsigs('the a b c d e f', ARRAY['the'], chain => 3, distance => 2)) AS far, spotsigs('the boat', ARRAY['the']) && spotsigs('the boat sank') AS longer;
 -- N counts the documents that are not NULL, also those without a term.

@@ -26,6 +26,14 @@ INSERT INTO texts SELECT 10000 + id, upper(body) FROM texts WHERE id BETWEEN 1 A
 EXPLAIN (COSTS off) SELECT id FROM texts WHERE body && runs('one two three four five six', 6);
 EXPLAIN (COSTS off) SELECT id FROM texts WHERE body && runs('one two three four five six', 5);
 EXPLAIN (COSTS off) SELECT id FROM texts WHERE body && runs('one two three four five six', 6, 'chars');
+-- A query with fewer tokens than the run that is looked for finds nothing; the caller is told once for each statement.
+SET client_min_messages = notice;
+SELECT count(*) FROM texts WHERE body && runs('one two three four five', 6);
+SELECT count(*) FROM texts WHERE runs('one two three', 4) && body OR body && runs('one two', 3);
+SELECT count(*) FROM texts WHERE body && runs('one two three four five six', 6);
+SELECT count(*) FROM texts WHERE body && runs('abc', 4, 'chars');
+SELECT count(*) FROM texts a JOIN texts b ON a.body && runs(b.body, 6) AND b.id = 3003;
+RESET client_min_messages;
 PREPARE few(text) AS SELECT id FROM texts WHERE body && runs($1, 5);
 PREPARE enough(text) AS SELECT id FROM texts WHERE body && runs($1, 6);
 SET plan_cache_mode = force_generic_plan;

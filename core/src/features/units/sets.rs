@@ -140,7 +140,8 @@ impl Gathering {
     ) -> Result<(TextStore, Maker, u64)> {
         self.library.finish(self.readers.iter_mut().map(|reader| &mut reader.shelf), files)?;
         self.words.collectors = self.readers.iter_mut().filter_map(|reader| reader.words.take()).collect();
-        let maker = features.ready(self.words.dictionary(), documents, executor)?;
+        let are_whole = self.readers.iter().all(|reader| reader.unit == Unit::Document);
+        let maker = features.ready(self.words.dictionary(), documents, are_whole, executor)?;
         Ok((self.library, maker, self.readers.iter().map(|reader| reader.empty).sum()))
     }
 }

@@ -64,9 +64,15 @@ impl Features {
     }
 
     /// Prepares a maker. `words` has the words of all documents if words are counted, and
-    /// `documents` is the number of documents.
+    /// `documents` is the number of documents. `are_whole` is set if the units are documents.
     #[cfg_attr(not(feature = "internals"), doc(hidden))]
-    pub fn ready(&self, words: &Dictionary, documents: u64, executor: &dyn Executor) -> Result<Maker> {
+    pub fn ready(
+        &self,
+        words: &Dictionary,
+        documents: u64,
+        are_whole: bool,
+        executor: &dyn Executor,
+    ) -> Result<Maker> {
         Ok(match self {
             Self::Shingles(k) => Maker::Shingles(*k),
             Self::Imatch(range) => {
@@ -94,7 +100,7 @@ impl Features {
                     Antecedents::Counted(count) => Some(most_frequent(words, count as usize, executor)?),
                     _ => None,
                 };
-                Maker::Spotsigs(Spots::new(spec, counted)?)
+                Maker::Spotsigs { spots: Spots::new(spec, counted)?, are_whole }
             }
         })
     }
@@ -201,7 +207,12 @@ pub enum Maker {
     /// See [`Features::Imatch`].
     Imatch(Terms),
     /// See [`Features::Spotsigs`].
-    Spotsigs(Spots),
+    Spotsigs {
+        /// Makes the signatures of units with words.
+        spots: Spots,
+        /// Whether the units are documents, which have a signature even if they have no word.
+        are_whole: bool,
+    },
 }
 
 /// Scratch memory that is reused from unit to unit.
@@ -234,8 +245,8 @@ struct WordPlace {
 
 impl Maker {
     /// Writes the signatures of a unit to `signatures`, including repeats, and reports whether the
-    /// unit has a word. Words are cut as for the other methods, so neither case nor white space
-    /// matters.
+    /// unit has a word, or signs that are compared in its place. Words are cut as for the other
+    /// methods, so neither case nor white space matters.
     pub fn make(
         &self,
         unit: &str,
@@ -263,10 +274,13 @@ impl Maker {
             Self::Shingles(k) => for_each_shingle(hashes, *k, false, bytes, stop, |shingle| {
                 memory::push(signatures, shingle.cast_signed(), DOING)
             })?,
-            Self::Spotsigs(maker) => maker.add(hashes, spots, signatures, stop)?,
+            Self::Spotsigs { are_whole: true, .. } if hashes.is_empty() => {
+                Spots::add_signs(unit, signatures, stop)?;
+            }
+            Self::Spotsigs { spots: maker, .. } => maker.add(hashes, spots, signatures, stop)?,
             Self::Imatch(_) => {}
         }
-        Ok(!hashes.is_empty())
+        Ok(!hashes.is_empty() || !signatures.is_empty())
     }
 
     /// Returns the number of bytes on the heap.
@@ -327,7 +341,11 @@ mod tests {
     #[test]
     fn neither_case_nor_white_space_counts() {
         let spots = Spots::new(&SpotSpec::default(), None).unwrap();
-        let makers = [Maker::Shingles(3), Maker::Imatch(Terms::default()), Maker::Spotsigs(spots)];
+        let makers = [
+            Maker::Shingles(3),
+            Maker::Imatch(Terms::default()),
+            Maker::Spotsigs { spots, are_whole: false },
+        ];
         for maker in makers {
             let plain = of(&maker, "The crane on the quay is a 好 one.");
             assert!(!plain.is_empty());

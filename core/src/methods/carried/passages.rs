@@ -43,7 +43,7 @@ impl SharedPassages {
         Ok(match &self.0.features {
             Features::Shingles(k) => Maker::Shingles(*k),
             Features::Imatch(_) => Maker::Imatch(Terms::all_but(left_out.terms())?),
-            Features::Spotsigs(spec) => Maker::Spotsigs(Spots::new(spec, None)?),
+            Features::Spotsigs(spec) => Maker::Spotsigs { spots: Spots::new(spec, None)?, are_whole: false },
         })
     }
 

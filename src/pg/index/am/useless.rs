@@ -2,13 +2,17 @@
 //! `near(name, 0.8, method => 'edit')` decide whether the index can contain its values, so CREATE
 //! says what the first INSERT would say.
 
+use std::ffi::CStr;
+
 use pgrx::{PgList, pg_sys};
 
 use super::placeholder_ball::stand_in;
+use crate::pg::compat::replaced_search_path;
 use crate::pg::index::opclass::class::Class;
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::sets::keep::class_for;
 use crate::pg::index::pages::buffer::Index;
+use crate::pg::query::as_user::with_settings;
 use crate::pg::query::names::name_of;
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::encoding::c_string;
@@ -36,7 +40,12 @@ pub(super) unsafe fn refuse_useless(
         }
         let Some(class) = class_for(varlena_bytes(value.constvalue)) else { return Err(error) };
         let form = (*index.relation()).rd_index;
-        let column = c_string(pg_sys::pg_get_indexdef_columns((*form).indexrelid, true));
+        // As the session would write the expression.
+        let path = replaced_search_path().map(CStr::to_owned);
+        let settings: Vec<_> = path.iter().map(|path| (c"search_path", path.as_c_str())).collect();
+        let column = with_settings(&settings, || {
+            Ok(c_string(pg_sys::pg_get_indexdef_columns((*form).indexrelid, true)))
+        })?;
         Err(error.hint(if (*form).indisexclusion {
             format!("With a class that can contain them: EXCLUDE USING signature ({column} {class} WITH &&)")
         } else {

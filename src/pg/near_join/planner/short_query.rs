@@ -9,6 +9,8 @@ use pgrx::{PgLogLevel, PgSqlErrorCode, pg_sys};
 
 use super::call::BallCall;
 use super::statistics::Column;
+use super::threshold::DISTANCES;
+use crate::pg::query::c_function::symbol;
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::executor::executor_for;
 use neardup_core::executor;
@@ -42,14 +44,16 @@ pub(crate) unsafe fn tell(root: *mut pg_sys::PlannerInfo, arguments: *mut pg_sys
             (Ok(ball), _) if is_shorter(root, &ball, call.row) => Some((
                 "the query is shorter than most of the rows, so few of them can be contained in it"
                     .to_owned(),
-                "Rows that contain the query: near('some text', 0.9, method => 'containment', direction => 'query').",
+                "Rows that contain the query: near('some text', 0.9, method => 'containment', direction => 'query')."
+                    .to_owned(),
             )),
             (Err(_), Ok(query)) => tokens_of(&query).filter(|&tokens| tokens < query.min_run).map(|tokens| {
                 let least = query.min_run;
                 let message = format!(
                     "the query has fewer tokens, {tokens}, than the run of {least} that is looked for"
                 );
-                (message, "A shorter run: runs('some text', 6).")
+                let least = tokens.max(1);
+                (message, format!("A shorter run: runs('some text', {least}, '{}').", query.origin.name()))
             }),
             _ => None,
         };
@@ -58,6 +62,27 @@ pub(crate) unsafe fn tell(root: *mut pg_sys::PlannerInfo, arguments: *mut pg_sys
             ErrorReport::new(PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION, message, "neardup")
                 .set_hint(hint)
                 .report(PgLogLevel::NOTICE);
+        }
+    }
+}
+
+/// Looks at what the planner asks the price of: a distance by which it may order the rows.
+///
+/// # Safety
+/// A request of the planner.
+pub(crate) unsafe fn tell_of_order(request: *mut pg_sys::SupportRequestCost) {
+    // SAFETY: the caller's promise; a node of this tag is of this type.
+    unsafe {
+        let (root, node) = ((*request).root, (*request).node);
+        if root.is_null() || node.is_null() || (*node).type_ != pg_sys::NodeTag::T_OpExpr {
+            return;
+        }
+        let distance: *mut pg_sys::OpExpr = node.cast();
+        let is_ordered = !(*(*root).parse).sortClause.is_null();
+        if is_ordered
+            && symbol((*distance).opfuncid).is_some_and(|symbol| DISTANCES.contains(&symbol.as_slice()))
+        {
+            tell(root, (*distance).args);
         }
     }
 }

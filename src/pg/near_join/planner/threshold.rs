@@ -20,7 +20,7 @@ use neardup_core::joins::search::least::{least_of, with_least};
 const SIMILARITIES: [&[u8]; 3] =
     [b"neardup_near_similarity_text", b"neardup_near_similarity_lexemes", b"neardup_near_similarity_array"];
 /// The functions of the distance, which is Infinity outside of the ball.
-const DISTANCES: [&[u8]; 3] = [
+pub(super) const DISTANCES: [&[u8]; 3] = [
     b"neardup_text_ball_distance_text",
     b"neardup_text_ball_distance_lexemes",
     b"neardup_text_ball_distance_array",
