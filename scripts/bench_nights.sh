@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What a nightly call of near_duplicates_into with update => true takes beside one that makes all: bench_nights.sh citus|servers FILE
+# What a nightly call of near_duplicates_into with incremental => true takes beside one that makes all: bench_nights.sh citus|servers FILE
 # [COUNT], the first COUNT (60000) lines of a file of numbers and texts with a tab between, on three nodes of this machine. Then in
 # each of three nights one in a hundred comes, one in two hundred changes, and one in five hundred goes. Prints the seconds, those of
 # the processors that all servers took, the pairs, and in Citus the bytes that went from shard to shard.
@@ -37,12 +37,12 @@ awk -F'\t' -v count=$((count + count / 100 * 3)) 'NR <= count { print NR "\t" $2
 sed -n "1,${count}p" "$server/all.tsv" | q -c "\\copy docs FROM pstdin WITH (FORMAT csv, DELIMITER E'\\t', QUOTE E'\\x01')"
 into 'made without updates' ''
 q -c 'DROP TABLE found, found_log'
-into 'the first call' ', update => true'
+into 'the first call' ', incremental => true'
 for night in 1 2 3; do
     first=$((count + (night - 1) * (count / 100) + 1))
     sed -n "$first,$((first + count / 100 - 1))p" "$server/all.tsv" | q -c "\\copy docs FROM pstdin WITH (FORMAT csv, DELIMITER E'\\t', QUOTE E'\\x01')"
     q -c "UPDATE docs SET body = body || ' changed' WHERE id % 200 = $night" -c "DELETE FROM docs WHERE id % 500 = $night" >/dev/null
-    into "night $night" ', update => true'
+    into "night $night" ', incremental => true'
 done
 q -c 'DROP TABLE found, found_log' -c 'SET client_min_messages = warning' >/dev/null
 into 'made without updates, then' ''

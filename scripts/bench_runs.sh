@@ -187,7 +187,7 @@ runs_search() {
     rows=$(index_latency "$1, 500 words, runs of 16" "$1_sought" "SELECT id FROM $1 WHERE body && runs((SELECT body FROM $1_sought WHERE id = :id), 16)" "$2" '-c enable_seqscan=off')
     q -v rows="$rows" -v share="$share" <<SQL
 SET statement_timeout = 0;
-CREATE TEMP TABLE asked AS SELECT runs(body, 16) AS sought FROM $1_sought WHERE id <= $3;
+CREATE TEMP TABLE asked AS SELECT shared_run(body, 16) AS sought FROM $1_sought WHERE id <= $3;
 SET enable_indexscan = off; SET enable_bitmapscan = off;
 CREATE TEMP TABLE scanned AS SELECT sought, $1.id FROM asked JOIN $1 ON body && sought;
 SET enable_seqscan = off; RESET enable_indexscan; RESET enable_bitmapscan;

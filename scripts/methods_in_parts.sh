@@ -68,7 +68,7 @@ methods_in_parts() {
     expect 'tlcs by names' same "$(same named name 0.5 tlcs)"
     expect 'lcs' same "$(same docs id NULL lcs)"
     expect 'runs' same "$(same docs id 0.4 runs "options => '{\"min_run\": 5}'")"
-    expect 'runs of the larger text' same "$(same named name 0.4 runs "options => '{\"min_run\": 3, \"of\": \"larger\"}'")"
+    expect 'runs of the larger text' same "$(same named name 0.4 runs "options => '{\"min_run\": 3, \"direction\": \"larger\"}'")"
     expect 'simhash' same "$(same docs id NULL simhash)"
     expect 'simhash of many bits' same "$(same named name 0.8 simhash "options => '{\"bits\": 128}', shingle => 2")"
     expect 'simhash of all with all' same "$(same docs id 0.7 simhash)"

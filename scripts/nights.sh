@@ -26,7 +26,7 @@ SQL
 
 same_night() {
     local table=$2 said
-    said=$(q -c "CALL near_duplicates_into('$table', $3, 'found_${table}', id_column => 'id', text_column => 'body', method => '$4'${5:+, $5}, parts => ${in_parts:-NULL}, clusters => 'grouped_${table}', update => true)" 2>&1) || true
+    said=$(q -c "CALL near_duplicates_into('$table', $3, 'found_${table}', id_column => 'id', text_column => 'body', method => '$4'${5:+, $5}, parts => ${in_parts:-NULL}, clusters => 'grouped_${table}', incremental => true)" 2>&1) || true
     if grep -q ERROR <<<"$said"; then echo "$said"; fi
     expect "$1" '0 0' "$(q -c 'SET client_min_messages = error' -c "SELECT (SELECT count(*) FROM found_$table f FULL JOIN near_duplicates('$of', $3, id_column => 'id', text_column => 'body', method => '$4'${5:+, $5}) n USING (left_id, right_id)
             WHERE f.similarity IS DISTINCT FROM n.similarity) || ' ' || (SELECT count(*) FROM grouped_$table g FULL JOIN clusters_of_pairs('TABLE found_$table', NULL::bigint) c USING (id)

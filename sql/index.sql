@@ -161,7 +161,7 @@ CREATE OPERATOR CLASS text_runs_ops FOR TYPE text USING signature FAMILY text_ru
     FUNCTION 1 signature_runs_class(text),
     FUNCTION 2 signature_options_runs(internal);
 COMMENT ON OPERATOR CLASS text_runs_ops USING signature IS
-    'texts that have a run of tokens in common: body && runs(text, 16)';
+    'texts that have a run of tokens in common: body && shared_run(text, 16)';
 
 -- The class of grams: short strings that have grams of characters in common.
 CREATE FUNCTION signature_gram_class(text) RETURNS int

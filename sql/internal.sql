@@ -16,8 +16,7 @@ COMMENT ON EVENT TRIGGER neardup_moves_before IS 'ALTER EXTENSION neardup SET SC
 CREATE EVENT TRIGGER neardup_moves_after ON ddl_command_end WHEN TAG IN ('ALTER EXTENSION') EXECUTE FUNCTION neardup_moves();
 COMMENT ON EVENT TRIGGER neardup_moves_after IS 'ALTER EXTENSION neardup SET SCHEMA: internal functions out of sight again';
 
--- Functions of types, operators, casts, indexes and aggregates, and what a comment calls internal. The trigger function of jobs
--- stays with the tables of jobs: dumps name them with their schema.
+-- Functions of types, operators, casts, indexes and aggregates, and what a comment calls internal.
 DO $$
 DECLARE
     moved pg_catalog.text;
@@ -28,7 +27,7 @@ BEGIN
             JOIN pg_catalog.pg_depend d ON d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::pg_catalog.regclass::pg_catalog.oid
                 AND d.refobjid OPERATOR(pg_catalog.=) e.oid AND d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid
             JOIN pg_catalog.pg_proc p ON p.oid OPERATOR(pg_catalog.=) d.objid
-        WHERE e.extname OPERATOR(pg_catalog.=) 'neardup'::pg_catalog.name AND p.proname OPERATOR(pg_catalog.<>) 'neardup_changed'::pg_catalog.name
+        WHERE e.extname OPERATOR(pg_catalog.=) 'neardup'::pg_catalog.name
             AND (pg_catalog.starts_with(pg_catalog.obj_description(p.oid, 'pg_proc'::pg_catalog.name), 'internal: '::pg_catalog.text)
                 OR EXISTS (SELECT FROM pg_catalog.pg_type t WHERE p.oid OPERATOR(pg_catalog.=) ANY (ARRAY[t.typinput, t.typoutput, t.typreceive, t.typsend]::pg_catalog.oid[]))
                 OR EXISTS (SELECT FROM pg_catalog.pg_operator o WHERE p.oid OPERATOR(pg_catalog.=) ANY (ARRAY[o.oprcode, o.oprrest, o.oprjoin]::pg_catalog.oid[]))

@@ -176,7 +176,11 @@ CREATE PROCEDURE near_duplicates_into(
     parts pg_catalog.int4 DEFAULT NULL,
     clusters pg_catalog.text DEFAULT NULL,
     resume pg_catalog.bool DEFAULT NULL,
-    update pg_catalog.bool DEFAULT false
+    incremental pg_catalog.bool DEFAULT false,
+    pause pg_catalog.interval DEFAULT NULL,
+    at_once pg_catalog.int4 DEFAULT NULL,
+    node_timeout pg_catalog.interval DEFAULT NULL,
+    retries pg_catalog.int4 DEFAULT NULL
 )
     LANGUAGE plpgsql
 AS $$
@@ -189,7 +193,8 @@ DECLARE
     arguments pg_catalog.jsonb := pg_catalog.jsonb_build_object(
         'id_column', id_column, 'text_column', text_column, 'method', method, 'tokenizer', tokenizer, 'shingle', shingle,
         'multiset', multiset, 'max_pairs', max_pairs, 'site_column', site_column, 'pairs', pairs, 'parts', parts,
-        'clusters', clusters, 'resume', resume, 'update', update);
+        'clusters', clusters, 'resume', resume, 'incremental', incremental,
+        'pause', EXTRACT(epoch FROM pause), 'at_once', at_once, 'node_timeout', EXTRACT(epoch FROM node_timeout), 'retries', retries);
     began pg_catalog.timestamptz := pg_catalog.clock_timestamp();
 BEGIN
     -- The last argument lets no other function be meant.
@@ -225,7 +230,7 @@ BEGIN
 END
 $$;
 COMMENT ON PROCEDURE near_duplicates_into(
-    regclass, float8, text, jsonb, text, text, text, text, int, bool, bigint, text, int, text, bool, bool
+    regclass, float8, text, jsonb, text, text, text, text, int, bool, bigint, text, int, text, bool, bool, interval, int, interval, int
 ) IS 'near_duplicates as a table; of a table partitioned over servers made on these, in steps that commit';
 
 -- As thin as near_duplicates_into.
@@ -243,7 +248,11 @@ CREATE PROCEDURE partial_duplicates_into(
     max_passages pg_catalog.int8 DEFAULT NULL,
     tokenizer pg_catalog.text DEFAULT NULL,
     parts pg_catalog.int4 DEFAULT NULL,
-    resume pg_catalog.bool DEFAULT NULL
+    resume pg_catalog.bool DEFAULT NULL,
+    pause pg_catalog.interval DEFAULT NULL,
+    at_once pg_catalog.int4 DEFAULT NULL,
+    node_timeout pg_catalog.interval DEFAULT NULL,
+    retries pg_catalog.int4 DEFAULT NULL
 )
     LANGUAGE plpgsql
 AS $$
@@ -256,7 +265,8 @@ DECLARE
     arguments pg_catalog.jsonb := pg_catalog.jsonb_build_object(
         'id_column', id_column, 'text_column', text_column, 'features', features, 'min_sentences', min_sentences,
         'extend', extend, 'shingle', shingle, 'max_pairs', max_passages, 'tokenizer', tokenizer, 'pairs', passages,
-        'parts', parts, 'resume', resume, 'passages', true);
+        'parts', parts, 'resume', resume, 'passages', true,
+        'pause', EXTRACT(epoch FROM pause), 'at_once', at_once, 'node_timeout', EXTRACT(epoch FROM node_timeout), 'retries', retries);
     began pg_catalog.timestamptz := pg_catalog.clock_timestamp();
 BEGIN
     SELECT n.nspname INTO STRICT home
@@ -291,10 +301,10 @@ BEGIN
 END
 $$;
 COMMENT ON PROCEDURE partial_duplicates_into(
-    regclass, float8, text, jsonb, text, text, text, int, bool, int, bigint, text, int, bool
+    regclass, float8, text, jsonb, text, text, text, int, bool, int, bigint, text, int, bool, interval, int, interval, int
 ) IS 'partial_duplicates as a table; of a table partitioned over servers made on these, in steps that commit';
 
-CREATE FUNCTION neardup_into_runs() RETURNS TABLE(
+CREATE FUNCTION neardup_into_calls() RETURNS TABLE(
     node pg_catalog.text,
     run pg_catalog.text,
     pairs pg_catalog.text,
@@ -309,9 +319,9 @@ CREATE FUNCTION neardup_into_runs() RETURNS TABLE(
     tables pg_catalog.int8,
     bytes pg_catalog.int8
 )
-    AS 'MODULE_PATHNAME', 'neardup_into_runs'
+    AS 'MODULE_PATHNAME', 'neardup_into_calls'
     LANGUAGE c VOLATILE PARALLEL UNSAFE COST 10000 ROWS 10;
-COMMENT ON FUNCTION neardup_into_runs() IS
+COMMENT ON FUNCTION neardup_into_calls() IS
     'the calls of near_duplicates_into that have a log or working tables, here and on other nodes: how far they are, and what they left';
 
 CREATE FUNCTION neardup_into_clean(run pg_catalog.text) RETURNS pg_catalog.int8

@@ -23,7 +23,7 @@ CREATE TABLE neardup_all_jobs (
     hashes pg_catalog.regclass
 );
 COMMENT ON TABLE neardup_all_jobs IS 'internal: the jobs of neardup_watch; seen: what the definition of the relation was like when all of its rows were compared last; hashes: where rows as they were seen are, if not in state';
-CREATE TABLE neardup_all_runs (
+CREATE TABLE neardup_all_history (
     docs pg_catalog.regclass NOT NULL,
     started pg_catalog.timestamptz NOT NULL,
     finished pg_catalog.timestamptz,
@@ -35,16 +35,16 @@ CREATE TABLE neardup_all_runs (
     total pg_catalog.int8,
     PRIMARY KEY (docs, started)
 );
-COMMENT ON TABLE neardup_all_runs IS 'internal: the runs of neardup_refresh';
+COMMENT ON TABLE neardup_all_history IS 'internal: the runs of neardup_refresh';
 -- Marks are only ever added by writers, so that none waits for another one or for a refresh.
 CREATE TABLE neardup_unnoted (
     docs pg_catalog.oid NOT NULL
 );
 COMMENT ON TABLE neardup_unnoted IS 'internal: relations with changes that a trigger could not note row by row, so that the next refresh compares all rows';
 SELECT pg_catalog.pg_extension_config_dump('neardup_all_jobs'::pg_catalog.regclass, ''::pg_catalog.text);
-SELECT pg_catalog.pg_extension_config_dump('neardup_all_runs'::pg_catalog.regclass, ''::pg_catalog.text);
+SELECT pg_catalog.pg_extension_config_dump('neardup_all_history'::pg_catalog.regclass, ''::pg_catalog.text);
 -- The owner of the database dumps and restores it. What a restore puts into the registry is not trusted: src/pg/jobs/tables.
-GRANT SELECT, INSERT ON neardup_all_jobs, neardup_all_runs TO pg_database_owner;
+GRANT SELECT, INSERT ON neardup_all_jobs, neardup_all_history TO pg_database_owner;
 
 CREATE VIEW neardup_jobs WITH (security_barrier) AS
     SELECT j.docs, j.pairs, j.clusters, j.state, j.lists, j.settings, j.created, j.hashes
@@ -52,12 +52,12 @@ CREATE VIEW neardup_jobs WITH (security_barrier) AS
     WHERE pg_catalog.pg_has_role((SELECT c.relowner FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) j.docs::pg_catalog.oid),
         'USAGE'::pg_catalog.text);
 COMMENT ON VIEW neardup_jobs IS 'jobs of neardup_watch on relations of roles that the reader is a member of: the relation, its job tables, and the arguments';
-CREATE VIEW neardup_runs WITH (security_barrier) AS
+CREATE VIEW neardup_history WITH (security_barrier) AS
     SELECT r.docs, r.started, r.finished, r.status, r.batches, r.rows, r.pairs_removed, r.pairs_added
-    FROM neardup_all_runs r
+    FROM neardup_all_history r
     WHERE pg_catalog.pg_has_role((SELECT c.relowner FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) r.docs::pg_catalog.oid),
         'USAGE'::pg_catalog.text);
-COMMENT ON VIEW neardup_runs IS 'the last runs of neardup_refresh, neardup.keep_runs of each job, on relations of roles that the reader is a member of: running, done, or interrupted; how many rows were new, changed or deleted, and what became of pairs';
+COMMENT ON VIEW neardup_history IS 'the last runs of neardup_refresh, neardup.keep_history of each job, on relations of roles that the reader is a member of: running, done, or interrupted; how many rows were new, changed or deleted, and what became of pairs';
 -- A refresh holds a lock on its job: so it is running exactly as long as that is held, however it ends.
 CREATE VIEW neardup_progress WITH (security_barrier) AS
     SELECT j.docs,
@@ -78,9 +78,9 @@ CREATE VIEW neardup_progress WITH (security_barrier) AS
                 AND k.objid OPERATOR(pg_catalog.=) j.docs::pg_catalog.oid) l ON true
         LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid OPERATOR(pg_catalog.=) l.pid
         LEFT JOIN LATERAL (SELECT o.started, o.status, o.batches, o.rows, o.total, o.status OPERATOR(pg_catalog.=) 'running'::pg_catalog.text
-                AND COALESCE(o.started OPERATOR(pg_catalog.>=) a.query_start, true) AS is_it FROM neardup_all_runs o
+                AND COALESCE(o.started OPERATOR(pg_catalog.>=) a.query_start, true) AS is_it FROM neardup_all_history o
             WHERE o.docs OPERATOR(pg_catalog.=) j.docs ORDER BY o.started DESC LIMIT 1) r ON true
-        LEFT JOIN LATERAL (SELECT o.finished FROM neardup_all_runs o
+        LEFT JOIN LATERAL (SELECT o.finished FROM neardup_all_history o
             WHERE o.docs OPERATOR(pg_catalog.=) j.docs AND o.status OPERATOR(pg_catalog.=) 'done'::pg_catalog.text ORDER BY o.started DESC LIMIT 1) d ON true
     WHERE pg_catalog.pg_has_role((SELECT c.relowner FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) j.docs::pg_catalog.oid),
         'USAGE'::pg_catalog.text);
@@ -114,10 +114,10 @@ CREATE VIEW neardup_activity WITH (security_barrier) AS
         pg_catalog.pg_size_pretty(c.memory)
     FROM neardup_progress p
         LEFT JOIN running c ON c.pid OPERATOR(pg_catalog.=) p.pid
-        LEFT JOIN LATERAL (SELECT o.finished OPERATOR(pg_catalog.-) o.started AS took FROM neardup_all_runs o
+        LEFT JOIN LATERAL (SELECT o.finished OPERATOR(pg_catalog.-) o.started AS took FROM neardup_all_history o
             WHERE o.docs OPERATOR(pg_catalog.=) p.docs AND o.status OPERATOR(pg_catalog.=) 'done'::pg_catalog.text ORDER BY o.started DESC LIMIT 1) l ON true;
 COMMENT ON VIEW neardup_activity IS 'calls that are running and jobs: what the queries that the reader may see are at, and the refreshes of relations of roles that the reader is a member of, with their last runs';
-GRANT SELECT ON neardup_jobs, neardup_runs, neardup_progress, neardup_activity TO PUBLIC;
+GRANT SELECT ON neardup_jobs, neardup_history, neardup_progress, neardup_activity TO PUBLIC;
 
 CREATE FUNCTION neardup_changed() RETURNS pg_catalog.trigger
     AS 'MODULE_PATHNAME', 'neardup_changed'

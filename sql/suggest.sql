@@ -33,8 +33,8 @@ CREATE FUNCTION suggest_pairs(
     text_column text DEFAULT NULL,
     sample bigint DEFAULT NULL
 ) RETURNS TABLE(
-    id_a bigint,
-    id_b bigint,
+    left_id bigint,
+    right_id bigint,
     similarity float8,
     stratum float8,
     weight float8,
@@ -54,8 +54,8 @@ CREATE FUNCTION suggest_pairs(
     text_column text DEFAULT NULL,
     sample bigint DEFAULT NULL
 ) RETURNS TABLE(
-    id_a anyelement,
-    id_b anyelement,
+    left_id anyelement,
+    right_id anyelement,
     similarity float8,
     stratum float8,
     weight float8,

@@ -106,10 +106,10 @@ SELECT add('(clusters_of_pairs|cluster_stats|cluster_links)\(regclass,(anyelemen
 SELECT add('(clusters_of_pairs|cluster_stats)\(text,integer,text.*\)', format('SELECT count(*) FROM {f}(''TABLE pairs'', clustering => %L, max_cluster_size => %s)', c, coalesce(size, 'NULL')))
     FROM unnest('{connected,star,perhaps_similar}'::text[]) c, unnest('{NULL,1000}'::text[]) size WHERE c = 'connected' OR size IS NULL;
 SELECT add('(near_duplicates_into|neardup_into_(step|begin|again))\(.*\)', 'CALL near_duplicates_into(''same'', 0.8, ''into_pairs'', id_column => ''id'', max_pairs => 100000000000)');
-SELECT add('(near_duplicates_into|neardup_into_(step|begin|again))\(.*\)', 'CALL near_duplicates_into(''same'', 0.8, ''into_update'', id_column => ''id'', update => true)');
+SELECT add('(near_duplicates_into|neardup_into_(step|begin|again))\(.*\)', 'CALL near_duplicates_into(''same'', 0.8, ''into_update'', id_column => ''id'', incremental => true)');
 SELECT add('(partial_duplicates_into|neardup_into_step)\(.*\)', 'CALL partial_duplicates_into(''same'', passages => ''into_passages'', id_column => ''id'', parts => 2)');
 SELECT add('near_duplicates_into_plan\(.*\)', 'SELECT * FROM {f}(''same'', 0.8, id_column => ''id'', parts => 4)', 'SELECT * FROM {f}(''mixed'', 0.5, id_column => ''id'', text_column => ''body'', parts => 4, sample => 300000)');
-SELECT add('neardup_into_runs\(\)', 'SELECT count(*) FROM {f}()');
+SELECT add('neardup_into_calls\(\)', 'SELECT count(*) FROM {f}()');
 SELECT add('neardup_into_clean\(.*\)', 'SELECT {f}(''0123456789ab'')');
 -- Jobs.
 SELECT add('neardup_changed\(\)', 'INSERT INTO watched SELECT id + 1000000, body FROM same', 'UPDATE watched SET body = body || ''.''');
@@ -135,7 +135,7 @@ SELECT add('suggest_pairs\(regclass,integer,text.*\)', 'SELECT count(*) FROM {f}
 SELECT add('suggest_pairs\(regclass,integer,anyelement.*\)', 'SELECT count(*) FROM {f}(''same'', 100, NULL::bigint, id_column => ''id'')', 'SELECT count(*) FROM {f}(''mixed'', 10000, NULL::bigint, id_column => ''id'', sample => 300000)');
 SELECT add('signature_runs_class\(.*\)', 'CREATE INDEX ON same USING signature (body text_runs_ops)', 'CREATE INDEX ON big USING signature (text text_runs_ops)', 'CREATE INDEX ON big USING signature (one text_runs_ops (least = 1))');
 SELECT add('signature_gram_class\(.*\)', 'CREATE INDEX ON same USING signature (body text_gram_ops)', 'CREATE INDEX ON big USING signature (near(one, 0.8, method => ''edit'') text_ball_gram_ops (shingle = 1))', 'CREATE INDEX ON big USING signature (text text_gram_ops)', 'CREATE INDEX ON big USING signature (one text_gram_ops (shingle = 1))');
-SELECT add('(runs\(text,integer,text|text_shares_run\(text,text_runs|text_runs_shared\(text_runs,text)\)', 'SELECT pg_column_size(runs(text)) FROM big', 'SELECT pg_column_size(runs(one, 2147483647)) FROM big', 'SELECT other && text_runs FROM big', 'SELECT text_runs && short FROM big', 'SELECT short && runs(short, 1) FROM big');
+SELECT add('(shared_run\(text,integer,text|text_shares_run\(text,text_runs|text_runs_shared\(text_runs,text)\)', 'SELECT pg_column_size(shared_run(text)) FROM big', 'SELECT pg_column_size(runs(one, 2147483647)) FROM big', 'SELECT other && text_runs FROM big', 'SELECT text_runs && short FROM big', 'SELECT short && runs(short, 1) FROM big');
 SELECT add('signature_index_fits\(.*\)', 'SELECT signature_index_fits(''by_text'', text_ball) FROM big');
 SELECT add('(near_selectivity|near_join_selectivity|near_support|shares_support|near_duplicates_rows)\(.*\)', 'EXPLAIN SELECT * FROM near_duplicates(''million'', 0.8, id_column => ''id'')', 'SELECT count(*) FROM same a JOIN same b ON a.body <@ near(b.body, 0.8)', 'SELECT count(*) FROM same a WHERE NOT EXISTS (SELECT FROM same b WHERE a.body <@ near(b.body, 0.8) AND a.id > b.id + 1000000)',
     'SELECT count(*) FROM same a LEFT JOIN same b ON a.body <@ near(b.body, 0.8) AND a.id > b.id + 1000000', 'SELECT count(b.id) FROM mixed a FULL JOIN (SELECT id, id || '' other text'' AS body FROM mixed) b ON b.body <@ near(a.body, 0.8) WHERE b.id < 0 OR a.id < 0',

@@ -7,7 +7,7 @@ CREATE TABLE same AS SELECT i AS id, 'The quick brown fox jumps over the lazy do
 CREATE TABLE million AS SELECT i AS id, 'The quick brown fox jumps over the lazy dog near the old harbour'::text AS body FROM generate_series(1, 1000000 / :share) i;
 -- Equal rows among others that are near them, and these near each other.
 CREATE TABLE mixed AS SELECT i AS id, CASE WHEN i % 100 = 0 THEN body || ' with ' || i % 3000 ELSE body END AS body, i % 7 AS site FROM million, LATERAL (SELECT id) i(i) WHERE i <= 300000 / :share;
-CREATE TABLE labels AS SELECT i AS id_a, i + 1 + i % 3 AS id_b, i % 2 = 0 AS duplicate FROM generate_series(1, 100000 / :share) i;
+CREATE TABLE labels AS SELECT i AS left_id, i + 1 + i % 3 AS right_id, i % 2 = 0 AS duplicate FROM generate_series(1, 100000 / :share) i;
 CREATE TABLE pairs AS SELECT i AS left_id, i + 1 + i % 3 AS right_id, 0.8 + (i % 20)::float8 / 100 AS similarity FROM generate_series(1, 1000000 / :share) i;
 CREATE TABLE big AS
     SELECT 1 AS id, string_agg(md5(i::text) || CASE WHEN i % 20 = 0 THEN '. The' WHEN i % 333 = 0 THEN E'.\n\n' ELSE '' END, ' ') AS text,
@@ -22,7 +22,7 @@ CREATE TABLE vals AS SELECT
     (SELECT string_agg(to_hex(i), ' ') FROM generate_series(1, 100000 / :share) i)::tsvector AS tsvector;
 ALTER TABLE big ADD text_ball text_ball, ADD text_runs text_runs, ADD minhash_sketch minhash_sketch,
     ADD simhash_sketch simhash_sketch, ADD minhash_ball minhash_ball, ADD simhash_ball simhash_ball;
-UPDATE big SET minhash_sketch = minhash(words, 1, 2048), simhash_sketch = simhash(words, 1024), text_ball = near(numbers, 0.8), text_runs = runs(text) FROM vals;
+UPDATE big SET minhash_sketch = minhash(words, 1, 2048), simhash_sketch = simhash(words, 1024), text_ball = near(numbers, 0.8), text_runs = shared_run(text) FROM vals;
 UPDATE big SET minhash_ball = near(minhash_sketch, 0.8), simhash_ball = near(simhash_sketch, 20);
 ALTER TABLE vals ADD carried bytea, ADD ranks bytea;
 UPDATE vals SET carried = neardup_part_document(numbers, NULL, '{"method": "jaccard", "threshold": 0.1, "made": true}');

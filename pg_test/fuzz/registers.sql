@@ -43,7 +43,7 @@ BEGIN
         (format('CREATE TABLE w.kept AS TABLE %s; GRANT SELECT ON w.kept TO dba;', register)), (format('DELETE FROM %s;', register)), ('\c - dba'), (crafted || ';');
     FOREACH role IN ARRAY ARRAY['dba', 'postgres'] LOOP
         RETURN QUERY VALUES ('\c - ' || role), ('SET client_min_messages = error; SET statement_timeout = ''10s'';'), ('\echo <none>'), ('INSERT INTO w.mine VALUES (' || 1000 + fuzz.whole(1000000) || ', ''one two'');'), ('UPDATE w.mine SET body = body || '' x'' WHERE id % 10 = 0;'), ('\echo <any>'), ('CALL neardup_refresh(''w.mine'');'),
-            ('SELECT count(*) FROM neardup_jobs;'), ('SELECT count(*) FROM neardup_runs;'), ('CALL neardup_refresh(''w.few'');'), ('SELECT neardup_watch(''w.mine'', 0.6);');
+            ('SELECT count(*) FROM neardup_jobs;'), ('SELECT count(*) FROM neardup_history;'), ('CALL neardup_refresh(''w.few'');'), ('SELECT neardup_watch(''w.mine'', 0.6);');
     END LOOP;
     RETURN QUERY VALUES ('SELECT neardup_unwatch(''w.mine'');'), ('SELECT neardup_unwatch(''w.few'');'),
         ('SELECT ''ran as '' || name FROM w.ran WHERE name <> ''dba'';'), (format('SELECT ''not undone: '' || count(*) FROM pg_class WHERE oid IN (1259, 1260) HAVING count(*) <> 2;')),

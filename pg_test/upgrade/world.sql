@@ -60,7 +60,7 @@ CREATE VIEW compared AS
     FROM docs a, docs b WHERE a.id < b.id AND b.id <= 12;
 CREATE VIEW found AS SELECT * FROM near_duplicates('docs', 0.8, id_column => 'id', text_column => 'body');
 CREATE VIEW grouped AS SELECT * FROM near_duplicate_clusters('docs', 0.8, id_column => 'id', text_column => 'body', max_cluster_size => 10);
-CREATE VIEW worked AS SELECT docs, status, rows, pairs_added FROM neardup_runs;
+CREATE VIEW worked AS SELECT docs, status, rows, pairs_added FROM neardup_history;
 CREATE MATERIALIZED VIEW stored AS SELECT * FROM near_duplicates('docs', 0.9, id_column => 'id', text_column => 'body', method => 'minhash');
 CREATE FUNCTION similar_to_first(body text) RETURNS float8 LANGUAGE sql STABLE
     BEGIN ATOMIC SELECT jaccard(body, (SELECT d.body FROM docs d WHERE d.id = 1)); END;

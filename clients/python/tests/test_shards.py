@@ -250,7 +250,7 @@ def test_against_tests_by_runs(dsn: str, tmp_path: Path, capsys: pytest.CaptureF
     assert found(*runs, "--threshold", "0.5") == [*both, ("u2", 2, 0.5)]
     assert found("--method", "runs", "--threshold", "0.5") == both
     # The share is of the test, unless another one is asked for.
-    assert found(*runs, "--threshold", "0.8", "--options", '{"of": "right"}') == [("u0", 2, 1.0)]
+    assert found(*runs, "--threshold", "0.8", "--options", '{"direction": "right"}') == [("u0", 2, 1.0)]
     # By words without their order, the one that is reworded is found, too.
     assert [url for url, *_ in found("--method", "containment", "--threshold", "0.8")] == ["u0", "u1", "u3"]
     assert found("--min-run", "5", "--threshold", "0.5") == [*both, ("u2", 2, 0.5)]

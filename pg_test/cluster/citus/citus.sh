@@ -327,7 +327,7 @@ dead() {
     # The same call that differ makes, or differ_clusters.
     expect_error "stopped before $2" P0001 stopped "CALL near_duplicates_into('docs', 0.8, 'found_id'${3:+, $3})"
     q -c 'DROP EVENT TRIGGER stop_at' -c 'DROP FUNCTION stop_at()'
-    expect "what is left before $2" 't|waiting|t|t' "$(q -c 'SELECT node IS NULL, status, tables > 0, bytes > 0 FROM neardup_into_runs()')"
+    expect "what is left before $2" 't|waiting|t|t' "$(q -c 'SELECT node IS NULL, status, tables > 0, bytes > 0 FROM neardup_into_calls()')"
     if [[ $2 == ranks ]]; then expect 'a shard moves beside it' '' "$(move)"; fi
     as_server kill -9 "$(head -n 1 "$victim/data/postmaster.pid")"
     until=$((SECONDS + 60))
@@ -344,12 +344,12 @@ for table in members ranks routes candidates halves; do
     left_behind "a worker that was killed before $table"
 done
 # Parts in groups: a call that is ended in the middle goes on with those that are not done, and a statement has a deadline.
-q -c 'SET neardup.into_at_once = 2' -c 'SET neardup.pause = 0.5' -c "CALL near_duplicates_into('docs', 0.8, 'found_id', id_column => 'id', text_column => 'body', parts => 6)" >"$server/said" 2>&1 &
+q -c "CALL near_duplicates_into('docs', 0.8, 'found_id', id_column => 'id', text_column => 'body', parts => 6, at_once => 2, pause => '0.5 ms')" >"$server/said" 2>&1 &
 call=$!
 until grep -qs 'candidates: 4 of 6 parts' "$server/said" || ! kill -0 $call 2>/dev/null; do sleep 0.02; done
 q -c "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query ~ '^CALL near_duplicates_into' AND pid <> pg_backend_pid()" >/dev/null
 wait "$call" || true
-seen=$(q -c 'SET neardup.into_at_once = 2' -c "CALL near_duplicates_into('docs', 0.8, 'found_id', id_column => 'id', text_column => 'body', parts => 6)" 2>&1) || true
+seen=$(q -c "CALL near_duplicates_into('docs', 0.8, 'found_id', id_column => 'id', text_column => 'body', parts => 6, at_once => 2)" 2>&1) || true
 expect 'groups that were done are not done again' 't|6 of 6' "$(grep -q 'goes on with' <<<"$seen" && echo t || echo "$seen")|$(grep -o '[0-9] of 6' <<<"$seen" | tr '\n' ',' | sed 's/,$//')"
 expect_sql 'groups' 0 "SELECT count(*) FROM found_id FULL JOIN near_duplicates('base', 0.8, id_column => 'id', text_column => 'body') USING (left_id, right_id)
     WHERE found_id.similarity IS DISTINCT FROM near_duplicates.similarity"
@@ -375,13 +375,13 @@ q -c "CREATE FUNCTION stop_at() RETURNS event_trigger LANGUAGE plpgsql AS \$\$
     END \$\$" -c 'CREATE EVENT TRIGGER stop_at ON ddl_command_end EXECUTE FUNCTION stop_at()'
 expect_error 'stopped' P0001 stopped "CALL near_duplicates_into('docs', 0.8, 'found')"
 q -c 'DROP EVENT TRIGGER stop_at' -c 'DROP FUNCTION stop_at()' -c 'DROP TABLE found_log'
-expect 'tables without a log' 't|left over|3' "$(q -c 'SELECT node IS NULL, status, tables FROM neardup_into_runs()')"
-expect 'these are dropped' 3 "$(q -c 'SELECT neardup_into_clean(run) FROM neardup_into_runs()')"
+expect 'tables without a log' 't|left over|3' "$(q -c 'SELECT node IS NULL, status, tables FROM neardup_into_calls()')"
+expect 'these are dropped' 3 "$(q -c 'SELECT neardup_into_clean(run) FROM neardup_into_calls()')"
 left_behind 'cleaned'
 worker 2 -c 'CREATE TABLE neardup_00000000000a_sets_102999 (n int)'
-expect 'a table of a worker' "${nodes[1]}:5432|00000000000a|left over|1" "$(q -c 'SELECT node, run, status, tables FROM neardup_into_runs()')"
+expect 'a table of a worker' "${nodes[1]}:5432|00000000000a|left over|1" "$(q -c 'SELECT node, run, status, tables FROM neardup_into_calls()')"
 expect 'it is dropped' 1 "$(q -c "SELECT neardup_into_clean('00000000000a')")"
-expect 'and gone' 0 "$(q -c 'SELECT count(*) FROM neardup_into_runs()')"
+expect 'and gone' 0 "$(q -c 'SELECT count(*) FROM neardup_into_calls()')"
 
 # Documents of other kinds: bibliographic records, mails, addresses, sentences.
 if [[ -d ${NEARDUP_DATA:-} ]]; then

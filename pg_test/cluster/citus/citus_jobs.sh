@@ -86,7 +86,7 @@ job() {
     differ_job 'in batches'
     expect "$table: where hashes are after that" "$where" "$(place "$table")"
     expect "$table: nothing is left to do" 0 "$(q -c 'SET client_min_messages = warning' -c "CALL neardup_refresh('$table')" \
-        -c "SELECT rows FROM neardup_runs WHERE docs = '$table'::regclass ORDER BY started DESC LIMIT 1" | tail -n 1)"
+        -c "SELECT rows FROM neardup_history WHERE docs = '$table'::regclass ORDER BY started DESC LIMIT 1" | tail -n 1)"
     q -c "SELECT neardup_unwatch('$table')" >/dev/null
     expect "$table: nothing is left" '' "$(q -c "SELECT relname FROM pg_class WHERE relname ~ '_neardup'")"
 }
@@ -156,7 +156,7 @@ follow() {
     local name=$1 table=$2 pattern=$3
     q -c "UPDATE $table SET body = 'a text of rows that follow: $name' WHERE id % 10 = 0"
     expect "$name: a notice" 1 "$(q -c "CALL neardup_refresh('$table')" 2>&1 | grep -c "NOTICE:  what was seen of the rows of $table is not where it is to be: $pattern")"
-    expect "$name: only what changed is looked at" t "$(q -c "SELECT rows BETWEEN 1 AND 60 FROM neardup_runs WHERE docs = '$table'::regclass ORDER BY started DESC LIMIT 1")"
+    expect "$name: only what changed is looked at" t "$(q -c "SELECT rows BETWEEN 1 AND 60 FROM neardup_history WHERE docs = '$table'::regclass ORDER BY started DESC LIMIT 1")"
     expect "$name: answers" '0|0' "$(differences "$table" id)"
     expect "$name: hashes" "$4" "$(place "$table")"
     expect "$name: no more to say" '' "$(q -c "CALL neardup_refresh('$table')" 2>&1 | grep NOTICE)"

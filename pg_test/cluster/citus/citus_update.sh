@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# near_duplicates_into with update => true on tables of Citus, however these are distributed: after nights in which documents come,
+# near_duplicates_into with incremental => true on tables of Citus, however these are distributed: after nights in which documents come,
 # change and go, the result is that of a call that makes all anew; also after a worker was killed, and after shards moved. Skipped
 # where Citus is not installed. On one server: into_update.sh.
 set -euo pipefail
@@ -29,7 +29,7 @@ done
 same_night 'nothing has changed' docs 0.6 jaccard
 expect 'nothing has changed: so it is said' t "$(grep -q 'step 2, changes: 0 rows' <<<"$last_said" && echo t || echo "$last_said")"
 # What is kept is on the nodes; nothing else is left there.
-expect 'kept tables' 'public.found_docs|kept|5' "$(q -c 'SELECT pairs, status, tables FROM neardup_into_runs()')"
+expect 'kept tables' 'public.found_docs|kept|5' "$(q -c 'SELECT pairs, status, tables FROM neardup_into_calls()')"
 expect 'kept tables, by their spread' 'known id
 pairs r
 ranks 
@@ -50,7 +50,7 @@ for table in ints otherwise everywhere single; do
     night "${#table}" $table docs
     same_night "$table, a night later" $table 0.6 jaccard
     expect "$table: it is not made anew" '' "$(grep 'made anew' <<<"$last_said")"
-    q -c "DROP TABLE found_$table, grouped_$table" -c "SELECT neardup_into_clean(run) FROM neardup_into_runs() WHERE pairs = 'public.found_$table'" >/dev/null
+    q -c "DROP TABLE found_$table, grouped_$table" -c "SELECT neardup_into_clean(run) FROM neardup_into_calls() WHERE pairs = 'public.found_$table'" >/dev/null
 done
 
 # A shard of the documents moves between two nights.
@@ -66,7 +66,7 @@ expected_in_log='terminated by signal 9|server closed the connection unexpectedl
 coordinator=$server
 for step in 1 3 6 8; do
     night $((60 + step)) docs
-    q -c 'SET neardup.pause = 0.2' -c "CALL near_duplicates_into('docs', 0.6, 'found_docs', id_column => 'id', text_column => 'body', method => 'jaccard', clusters => 'grouped_docs', update => true)" >"$server/killed" 2>&1 &
+    q -c "CALL near_duplicates_into('docs', 0.6, 'found_docs', id_column => 'id', text_column => 'body', method => 'jaccard', clusters => 'grouped_docs', incremental => true, pause => '0.2 ms')" >"$server/killed" 2>&1 &
     calling=$!
     until grep -qs "step $step, " "$server/killed" || ! kill -0 $calling 2>/dev/null; do sleep 0.05; done
     dir=${nodes[1]}
@@ -79,8 +79,8 @@ for step in 1 3 6 8; do
     expect "a worker was killed behind step $step: not made anew" '' "$(grep 'made anew' <<<"$last_said")"
 done
 q -c 'DROP TABLE found_docs, grouped_docs'
-expect 'what was kept for a table that was dropped' 'left over' "$(q -c 'SELECT status FROM neardup_into_runs()')"
-q -c 'SELECT neardup_into_clean(run) FROM neardup_into_runs()' >/dev/null
+expect 'what was kept for a table that was dropped' 'left over' "$(q -c 'SELECT status FROM neardup_into_calls()')"
+q -c 'SELECT neardup_into_clean(run) FROM neardup_into_calls()' >/dev/null
 for dir in "${nodes[@]}"; do
     expect 'no working table is left' '' "$(q -h "$dir" -c "SELECT relname FROM pg_class WHERE relname ~ '^neardup_[0-9a-f]{12}_'")"
 done

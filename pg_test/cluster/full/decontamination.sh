@@ -35,9 +35,9 @@ CREATE FUNCTION respelt(body text) RETURNS text IMMUTABLE RETURN
 -- Plants the items into the pages, each in a page of its own, and counts what each search finds.
 CREATE TABLE searches (search text PRIMARY KEY, n int, call text);
 INSERT INTO searches VALUES
-('`runs`, 0.5', 1, $$0.5, method => 'runs', options => '{"min_run": 8, "of": "left"}'$$),
-('`max_documents` 100', 2, $$0.5, method => 'runs', options => '{"min_run": 8, "of": "left", "max_documents": 100}'$$),
-('of what is rare', 3, $$0.5, method => 'runs', options => '{"min_run": 8, "of": "left"}'$$),
+('`runs`, 0.5', 1, $$0.5, method => 'runs', options => '{"min_run": 8, "direction": "left"}'$$),
+('`max_documents` 100', 2, $$0.5, method => 'runs', options => '{"min_run": 8, "direction": "left", "max_documents": 100}'$$),
+('of what is rare', 3, $$0.5, method => 'runs', options => '{"min_run": 8, "direction": "left"}'$$),
 ('`containment` of words, 0.8', 4, $$0.8, method => 'containment'$$),
 ('of 8-grams, 0.5', 5, $$0.5, method => 'containment', shingle => 8$$),
 ('a 13-gram', 6, $$0.001, method => 'containment', shingle => 13$$);

@@ -82,12 +82,12 @@ crafted 'all tables are another role'\''s' m.docs "${victim[@]}"
 crafted 'one is' m.docs "${own[0]}" "${own[1]}" "${victim[2]}" "${own[3]}"
 crafted 'pairs are' m.docs "${victim[0]}" "${own[@]:1}"
 crafted 'a table of the server'\''s' m.docs "'pg_authid'" "'pg_class'" "'pg_proc'" "'pg_type'"
-crafted 'the books themselves' m.docs "'neardup_all_jobs'" "'neardup_all_runs'" "'neardup_unnoted'" NULL
+crafted 'the books themselves' m.docs "'neardup_all_jobs'" "'neardup_all_history'" "'neardup_unnoted'" NULL
 crafted 'no tables' m.docs 4000000000::oid 4000000001::oid 4000000002::oid NULL
 crafted 'no lists' m.docs "${own[0]}" "${own[1]}" "${own[2]}" NULL
 crafted 'the same table for all' m.docs "${own[0]}" "${own[0]}" "${own[0]}" "${own[0]}"
 crafted 'the relation itself' m.docs "'m.docs'" "'m.docs'" "'m.docs'" "'m.docs'"
-crafted 'an index, a view, a sequence' m.docs "'m.docs_pkey'" "'neardup_jobs'" "'m.docs_pairs_pkey'" "'neardup_runs'"
+crafted 'an index, a view, a sequence' m.docs "'m.docs_pkey'" "'neardup_jobs'" "'m.docs_pairs_pkey'" "'neardup_history'"
 # These depend on it as a job's tables do, but nobody made them for a job.
 as made maker 'CREATE INDEX by_body ON m.docs (body)' 'CREATE SEQUENCE m.counts OWNED BY m.docs.id'
 crafted 'an index of its own' m.docs "'m.by_body'" "'m.counts'" "'m.by_body'" "'m.counts'"
@@ -135,7 +135,7 @@ q -d made -c "UPDATE neardup_all_jobs SET settings = settings - 'shingles' WHERE
 expect_as "the victim's job goes on" $'done\n0' made victim "CALL neardup_refresh('v.docs')" \
     "SELECT count(*) FROM ((TABLE v.docs_pairs EXCEPT SELECT * FROM near_duplicates('v.docs', 0.8)) UNION ALL (SELECT * FROM near_duplicates('v.docs', 0.8) EXCEPT TABLE v.docs_pairs)) d"
 for write in 'UPDATE neardup_all_jobs SET pairs = docs' 'DELETE FROM neardup_all_jobs' 'TRUNCATE neardup_all_jobs' 'ALTER TABLE neardup_all_jobs ADD x int' \
-    'CREATE TRIGGER t AFTER INSERT ON neardup_all_jobs EXECUTE FUNCTION neardup_changed()' 'CREATE RULE r AS ON INSERT TO neardup_all_jobs DO NOTHING' \
+    'CREATE TRIGGER t AFTER INSERT ON neardup_all_jobs EXECUTE FUNCTION neardup_internal.neardup_changed()' 'CREATE RULE r AS ON INSERT TO neardup_all_jobs DO NOTHING' \
     'ALTER EXTENSION neardup DROP TABLE neardup_all_jobs' 'INSERT INTO neardup_unnoted VALUES (1)'; do
     expect_error "more than that maker may not: $write" 42501 '(permission denied|must be owner)' "$write" -d made -U maker
 done
@@ -164,8 +164,8 @@ for format in plain custom directory; do
 done\n1|2|0.8\n3|4|1\ndone\na|b|1' $format maker 'SELECT docs, pairs, clusters, state, lists FROM neardup_jobs ORDER BY docs::text DESC' "CALL neardup_refresh('docs')" 'TABLE docs_pairs' \
         "CALL neardup_refresh('\"Odd %s\".\"it''s\"')" "TABLE \"Odd %s\".\"it's_pairs\""
     expect_as "and notices changes in the $format copy" $'done\n3|4|1\n5|6|1' $format maker "INSERT INTO docs VALUES (5, 'all new here'), (6, 'all new here')" 'DELETE FROM docs WHERE id = 1' "CALL neardup_refresh('docs')" 'TABLE docs_pairs'
-    expect_as "the log came along to the $format copy" t $format maker "SELECT count(*) = 3 FROM neardup_runs WHERE docs = 'docs'::regclass"
-    expect_as "a second refresh in the $format copy has nothing to do" $'done\n0' $format maker "CALL neardup_refresh('docs')" "SELECT rows FROM neardup_runs WHERE docs = 'docs'::regclass ORDER BY started DESC LIMIT 1"
+    expect_as "the log came along to the $format copy" t $format maker "SELECT count(*) = 3 FROM neardup_history WHERE docs = 'docs'::regclass"
+    expect_as "a second refresh in the $format copy has nothing to do" $'done\n0' $format maker "CALL neardup_refresh('docs')" "SELECT rows FROM neardup_history WHERE docs = 'docs'::regclass ORDER BY started DESC LIMIT 1"
     expect_as "a table dropped in the $format copy takes its job along" 0 $format maker 'DROP TABLE docs' "SELECT count(*) FROM pg_class WHERE relname ~ '^docs_'"
 done
 # Restored twice: what is there is what is said to be there, and stays as it is.

@@ -60,10 +60,10 @@ cat >>"$place/answered.html" <<'JS'
 JS
 said "$place/answered.html" | sed '$ { /^$/ d }' >"$place/answers.tsv"
 asked=$(grep -o 'class="nd-answer"' "$place/page.html" | wc -l)
-q -c 'CREATE TABLE answers (id_a text, id_b text, duplicate boolean)' -c "\\copy answers FROM '$place/answers.tsv' WITH (ENCODING 'UTF8')"
+q -c 'CREATE TABLE answers (left_id text, right_id text, duplicate boolean)' -c "\\copy answers FROM '$place/answers.tsv' WITH (ENCODING 'UTF8')"
 expect_sql 'answers given in the page are those to its pairs' "$(((asked + 2) / 3)) yes, $(((asked + 1) / 3)) no, all of pairs" "
     SELECT format('%s yes, %s no, %s of pairs', count(*) FILTER (WHERE duplicate), count(*) FILTER (WHERE NOT duplicate), CASE WHEN bool_and(p.left_id IS NOT NULL) THEN 'all' ELSE 'not all' END)
-    FROM answers a LEFT JOIN near_duplicates('docs', 0.5, NULL::text, text_column => 'body') p ON (p.left_id, p.right_id) IN ((a.id_a, a.id_b), (a.id_b, a.id_a))"
+    FROM answers a LEFT JOIN near_duplicates('docs', 0.5, NULL::text, text_column => 'body') p ON (p.left_id, p.right_id) IN ((a.left_id, a.right_id), (a.right_id, a.left_id))"
 expect_sql 'and suggest reads them' t "SET client_min_messages = error; SELECT threshold > 0 AND call LIKE 'SELECT%' FROM suggest('docs', text_column => 'body', labels => 'answers') LIMIT 1"
 
 # measured PAGE WIDTH [ARGUMENT…]: measure.js on a copy whose policy lets it run, in a frame of that width.

@@ -144,7 +144,7 @@ done
 far 2 -c "DO \$\$ BEGIN EXECUTE 'DROP TABLE ' || (SELECT oid::regclass FROM pg_class WHERE relname ~ '^neardup_.*_routes\$'); END \$\$"
 same_night 'a server has lost a table' nightly 0.6 jaccard
 expect 'a server has lost a table: it is said' t "$(grep -q 'is made anew: a table that was kept is gone' <<<"$last_said" && echo t || echo "$last_said")"
-q -c 'DROP TABLE found_nightly, grouped_nightly' -c "SELECT count(neardup_into_clean(run)) FROM (SELECT DISTINCT run FROM neardup_into_runs() WHERE pairs ~ 'nightly') r" >/dev/null
+q -c 'DROP TABLE found_nightly, grouped_nightly' -c "SELECT count(neardup_into_clean(run)) FROM (SELECT DISTINCT run FROM neardup_into_calls() WHERE pairs ~ 'nightly') r" >/dev/null
 left_behind nights
 
 # Ten thousand documents, by a role that may do no more than read them on the servers: how often it asks a server, and what a
@@ -178,7 +178,7 @@ for n in 1 2 3; do
 done
 
 # The sessions of a server stop answering in the middle of the call, which is then cancelled: the next call goes on.
-q -U app -c 'SET neardup.pause = 0.2' -c "CALL $as_app)" >"$server/stopped" 2>&1 &
+q -U app -c "CALL $as_app, pause => '0.2 ms')" >"$server/stopped" 2>&1 &
 call=$!
 until grep -qs 'step 2, members' "$server/stopped"; do sleep 0.02; done
 mapfile -t sessions < <(far 2 -c "SELECT pid FROM pg_stat_activity WHERE usename = 'app'")

@@ -31,7 +31,7 @@ passages="SELECT count(*), md5(string_agg(p::text, ' ' ORDER BY p::text)) FROM p
 
 # Runs in common, of texts that are unpacked only as far as they are read.
 runs="SELECT count(*) > 500, md5(string_agg(concat_ws(' ', q.id, d.id, n), ' ' ORDER BY q.id, d.id, n))
-    FROM texts q, unnest('{1,8,40,150}'::int[]) n, docs d WHERE q.id % 8 < 2 AND d.body && runs(q.body, n)"
+    FROM texts q, unnest('{1,8,40,150}'::int[]) n, docs d WHERE q.id % 8 < 2 AND d.body && shared_run(q.body, n)"
 
 # store STORAGE [COMPRESSION]: the texts in the table, stored so.
 store() {
@@ -97,7 +97,7 @@ for way in "${ways[@]}"; do
         expect_error "a damaged text, $way" XX001 'the document with id 7 of damaged' \
             "SET neardup.threads = $threads; SELECT count(*) FROM near_duplicates('$table', 0.5)"
     done
-    expect_error "runs of a damaged text, $way" XX001 'a packed text is damaged' "SELECT count(*) FROM $table WHERE body && runs('no such words', 3)"
+    expect_error "runs of a damaged text, $way" XX001 'a packed text is damaged' "SELECT count(*) FROM $table WHERE body && shared_run('no such words', 3)"
     q -c "CREATE VIEW without_$table AS SELECT * FROM $table WHERE id <> 7"
     expect_sql "and without it, $way" 78 "SELECT count(*) FROM near_duplicates('without_$table', 0.5, id_column => 'id')"
 done
@@ -110,12 +110,12 @@ for threads in 1 3; do
     expect_error "bytes that are no text, packed" 22021 'the document with id 17 of docs is not valid UTF-8' \
         "SET neardup.threads = $threads; SELECT count(*) FROM near_duplicates('docs', 0.5)" -d bytes
 done
-expect_error "runs of bytes that are no text" 22021 'not valid UTF-8' "SELECT count(*) FROM docs WHERE body && runs('no such words', 3)" -d bytes
+expect_error "runs of bytes that are no text" 22021 'not valid UTF-8' "SELECT count(*) FROM docs WHERE body && shared_run('no such words', 3)" -d bytes
 # Where the server converts texts, it unpacks them, too.
 q -c "CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'"
 q -d latin -c 'CREATE EXTENSION neardup' -c 'CREATE TABLE docs(id int PRIMARY KEY, body text)' \
     -c "INSERT INTO docs SELECT i, repeat('café ', 1000) || i / 2 FROM generate_series(1, 100) i"
 expect_sql 'packed texts of another encoding' 49 "SELECT count(*) FROM near_duplicates('docs', 1)" -d latin
-expect_sql 'runs of another encoding' '100|2' "SELECT count(*) FILTER (WHERE body && runs('CAFÉ, CAFÉ, CAFÉ', 3)),
-    count(*) FILTER (WHERE body && runs((SELECT body FROM docs WHERE id = 40), 1001)) FROM docs" -d latin
+expect_sql 'runs of another encoding' '100|2' "SELECT count(*) FILTER (WHERE body && shared_run('CAFÉ, CAFÉ, CAFÉ', 3)),
+    count(*) FILTER (WHERE body && shared_run((SELECT body FROM docs WHERE id = 40), 1001)) FROM docs" -d latin
 finish

@@ -56,11 +56,11 @@ far 2 <"$server/fifo" >/dev/null &
 exec 3>"$server/fifo"
 echo 'BEGIN; LOCK TABLE docs;' >&3
 until [[ $(far 2 -c "SELECT count(*) FROM pg_locks WHERE relation = 'docs'::regclass AND granted") == 1 ]]; do sleep 0.02; done
-fails() { expect "$1" 1 "$(PGOPTIONS="-c neardup.into_retries=0 -c neardup.into_node_timeout=$2" psql -X -qAt -v VERBOSITY=verbose -c "CALL $into)" 2>&1 | grep -c "ERROR:  $3")"; }
+fails() { expect "$1" 1 "$(psql -X -qAt -v VERBOSITY=verbose -c "CALL $into, retries => 0, node_timeout => '$2')" 2>&1 | grep -c "ERROR:  $3")"; }
 fails 'a deadline' 1500ms '08006: a statement on other nodes has not ended within 1500 ms: all nodes answer'
 expect 'the server works on nothing any more' 0 "$(far 2 -c "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND wait_event_type = 'Lock'")"
 # With retries the step is repeated, until the lock is gone.
-q -c "SET neardup.into_node_timeout = '1500ms'" -c 'SET neardup.into_retries = 10' -c "CALL $into)" >"$server/said" 2>&1 &
+q -c "CALL $into, node_timeout => '1500ms', retries => 10)" >"$server/said" 2>&1 &
 call=$!
 until grep -qs 'the step is repeated in 1 s (1 of 10), because of an error (08006): a statement' "$server/said" || ! kill -0 $call 2>/dev/null; do sleep 0.05; done
 echo "COMMIT;" >&3
@@ -77,10 +77,10 @@ as_server kill -CONT "${frozen[@]}"
 
 # A server that is down: so many retries, and the error; one that comes back in between does not end the call.
 as_server "${bindir:?}/pg_ctl" -D "${workers[2]}/data" -w stop -m immediate >/dev/null
-seen=$(q -c 'SET neardup.into_retries = 1' -c "CALL $into)" 2>&1) || true
+seen=$(q -c "CALL $into, retries => 1)" 2>&1) || true
 expect 'a server that is down: repeated once' 1 "$(grep -c 'NOTICE:  near_duplicates_into: the step is repeated' <<<"$seen")"
 expect 'a server that is down: the error' 1 "$(grep -c 'ERROR:  server "3" is not reached' <<<"$seen")"
-q -c 'SET neardup.into_retries = 10' -c "CALL $into)" >"$server/said" 2>&1 &
+q -c "CALL $into, retries => 10)" >"$server/said" 2>&1 &
 call=$!
 until grep -qs 'the step is repeated' "$server/said"; do sleep 0.05; done
 (server=${workers[2]} server_up)
@@ -89,7 +89,7 @@ expect 'a server that comes back' t "$(grep -q 'pairs in public.found' "$server/
 same 'a server that comes back'
 
 # One that crashes in the middle: what was done before stays.
-q -c 'SET neardup.into_retries = 10' -c 'SET neardup.pause = 0.3' -c "CALL $into, resume => false)" >"$server/said" 2>&1 &
+q -c "CALL $into, resume => false, retries => 10, pause => '0.3 ms')" >"$server/said" 2>&1 &
 call=$!
 until grep -qs 'step 3, ranks' "$server/said"; do sleep 0.02; done
 as_server "$bindir/pg_ctl" -D "${workers[0]}/data" -w stop -m immediate >/dev/null
@@ -99,10 +99,10 @@ expect 'a server that crashes' t "$(grep -qzP '(?s)step 3, ranks(?!.*lost rows).
 same 'a server that crashes'
 
 # Parts in groups: a call that is killed in the middle, and a server that crashes then, leave those that are done as they are.
-expect 'groups' 6 "$(q -c 'SET neardup.into_at_once = 8' -c "CALL $into)" 2>&1 | grep -c 'step 5, candidates: [0-9]* of 48 parts')"
+expect 'groups' 6 "$(q -c "CALL $into, at_once => 8)" 2>&1 | grep -c 'step 5, candidates: [0-9]* of 48 parts')"
 same 'groups'
 for method in minhash runs; do
-    q -c 'SET client_min_messages = warning' -c 'SET neardup.into_at_once = 5' -c "CALL $into, method => '$method', options => '$([[ $method == minhash ]] && echo '{"hand_over": false}' || echo '{}')')"
+    q -c 'SET client_min_messages = warning' -c "CALL $into, method => '$method', options => '$([[ $method == minhash ]] && echo '{"hand_over": false}' || echo '{}')', at_once => 5)"
     expect "groups by $method" 0 "$(q -c "SELECT count(*) FROM found f FULL JOIN near_duplicates('base', 0.8, id_column => 'id', text_column => 'body', method => '$method',
         options => '$([[ $method == minhash ]] && echo '{"hand_over": false}' || echo '{}')') n USING (left_id, right_id) WHERE f.similarity IS DISTINCT FROM n.similarity" -c 'DROP TABLE found, found_log')"
 done
@@ -113,7 +113,7 @@ candidates() {
         far "$n" <<<"SELECT format('SELECT xmin, ctid, l, r FROM %s ORDER BY ctid;', oid::regclass) FROM pg_class WHERE relname ~ '^neardup_[0-9a-f]{12}_candidates\$' \gexec"
     done
 }
-q -c 'SET neardup.into_retries = 0' -c 'SET neardup.into_at_once = 6' -c 'SET neardup.pause = 0.3' -c "CALL $into)" >"$server/said" 2>&1 &
+q -c "CALL $into, retries => 0, at_once => 6, pause => '0.3 ms')" >"$server/said" 2>&1 &
 call=$!
 until grep -qs 'step 5, candidates: 18 of 48 parts' "$server/said" || ! kill -0 $call 2>/dev/null; do sleep 0.02; done
 q -c "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query ~ '^CALL near_duplicates_into' AND pid <> pg_backend_pid()" >/dev/null
@@ -122,7 +122,7 @@ before=$(candidates)
 as_server "$bindir/pg_ctl" -D "${workers[1]}/data" -w stop -m immediate >/dev/null
 (server=${workers[1]} server_up)
 # The next call is killed one group later.
-q -c 'SET neardup.into_at_once = 6' -c 'SET neardup.pause = 0.3' -c "CALL $into)" >"$server/said" 2>&1 &
+q -c "CALL $into, at_once => 6, pause => '0.3 ms')" >"$server/said" 2>&1 &
 call=$!
 until grep -qs 'step 5, candidates: 24 of 48 parts' "$server/said" || ! kill -0 $call 2>/dev/null; do sleep 0.02; done
 q -c "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query ~ '^CALL near_duplicates_into' AND pid <> pg_backend_pid()" >/dev/null
@@ -132,7 +132,7 @@ expect 'candidates that were there stay' "t|t" "$([[ -n $before && -z $(comm -23
 expect 'groups that were done are not done again' t "$(grep -qzP '(?s)goes on with(?!.*step [1-4],)(?!.*(6|12|18) of 48)' "$server/said" && echo t || cat "$server/said")"
 # Rows that only one server has, of a transaction that the others rolled back.
 far 1 <<<"SELECT format('INSERT INTO %s VALUES (1, 2);', oid::regclass) FROM pg_class WHERE relname ~ '^neardup_[0-9a-f]{12}_candidates\$' \gexec"
-expect 'rows without a note are dropped' 8 "$(q -c 'SET neardup.into_at_once = 6' -c "CALL $into)" 2>&1 | grep -c 'step 5, candidates: [0-9]* of 48 parts')"
+expect 'rows without a note are dropped' 8 "$(q -c "CALL $into, at_once => 6)" 2>&1 | grep -c 'step 5, candidates: [0-9]* of 48 parts')"
 same 'groups after crashes'
 
 # Other errors are not repeated.

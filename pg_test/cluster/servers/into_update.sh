@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# near_duplicates_into with update => true on one server: after nights in which documents come, change and go, the result is that of
+# near_duplicates_into with incremental => true on one server: after nights in which documents come, change and go, the result is that of
 # a call that makes all anew, by each method; kills, other arguments, what was lost; what is kept, and how it goes. Over servers:
 # scale_out.sh. On Citus: citus_update.sh.
 set -euo pipefail
@@ -19,7 +19,7 @@ done
 expect 'there are pairs' t "$(q -c 'SELECT count(*) > 50 FROM found_docs')"
 
 # What is kept, and is no left-over; a view on the table of pairs stays.
-expect 'kept tables' 'public.found_docs|kept|5|t' "$(q -c 'SELECT pairs, status, tables, bytes > 0 FROM neardup_into_runs()')"
+expect 'kept tables' 'public.found_docs|kept|5|t' "$(q -c 'SELECT pairs, status, tables, bytes > 0 FROM neardup_into_calls()')"
 q -c 'CREATE VIEW similar_docs AS SELECT * FROM found_docs WHERE similarity > 0.9' -c 'CREATE ROLE reader' -c 'GRANT SELECT ON found_docs TO reader'
 q -c "CREATE TABLE before AS SELECT p.*, xmin::text AS written FROM found_docs p"
 night 7 docs
@@ -54,13 +54,13 @@ for method in "edit 0.7" "spotsigs 0.3 options => '{\"antecedents\": [\"w1\", \"
     expect "$method: there are pairs" t "$(q -c 'SELECT count(*) > 0 FROM found_later')"
 done
 of=base
-q -c 'DROP TABLE later, found_later, grouped_later' -c "SELECT neardup_into_clean(run) FROM neardup_into_runs() WHERE status = 'left over'" >/dev/null
+q -c 'DROP TABLE later, found_later, grouped_later' -c "SELECT neardup_into_clean(run) FROM neardup_into_calls() WHERE status = 'left over'" >/dev/null
 # Sites are compared by their values, for which servers have only texts: such a call is made as one.
 q -c 'CREATE TABLE priced (id int PRIMARY KEY, body text, price numeric)' -c "INSERT INTO priced VALUES (1, 'a b c', 1.0), (2, 'a b c', 1.00), (3, 'a b c', 2)"
 by_price="method => 'combined', text_column => 'body', site_column => 'price', options => '{\"techniques\": [\"exact_text\"], \"same_site\": \"none\"}'"
 expect 'sites by their values: pairs' '1 3,2 3' "$(q -c 'SET client_min_messages = warning' -c "CALL near_duplicates_into('priced', NULL, 'found_priced', $by_price)" -c "SELECT string_agg(left_id || ' ' || right_id, ',' ORDER BY 1) FROM found_priced" | tail -n 1)"
-expect_error 'sites by their values: no update' 0A000 'cannot be brought up to date: equal sites may be written in different ways' "CALL near_duplicates_into('priced', NULL, 'found_priced_too', $by_price, update => true)"
-refuses() { expect_error "$1 $2" 0A000 "$3" "CALL near_duplicates_into('docs', NULL, 'found_docs', method => '$1', $2 update => true)"; }
+expect_error 'sites by their values: no update' 0A000 'cannot be brought up to date: equal sites may be written in different ways' "CALL near_duplicates_into('priced', NULL, 'found_priced_too', $by_price, incremental => true)"
+refuses() { expect_error "$1 $2" 0A000 "$3" "CALL near_duplicates_into('docs', NULL, 'found_docs', method => '$1', $2 incremental => true)"; }
 refuses imatch '' 'the pairs of docs cannot be brought up to date: the method depends on all documents together'
 refuses tlcs '' 'the pairs of docs cannot be brought up to date: the method depends on the order of ids'
 refuses runs "options => '{\"max_documents\": 9}'," 'the pairs of docs cannot be brought up to date: the method with these arguments depends on all documents together'
@@ -68,18 +68,18 @@ refuses runs "options => '{\"max_documents\": 9}'," 'the pairs of docs cannot be
 # Errors leave what there was.
 same_night 'before errors' docs 0.6 jaccard
 night 8 docs
-expect_error 'too many pairs' 54000 'has more than max_pairs = 3 pairs to give' "CALL near_duplicates_into('docs', 0.6, 'found_docs', id_column => 'id', text_column => 'body', max_pairs => 3, clusters => 'grouped_docs', update => true)"
+expect_error 'too many pairs' 54000 'has more than max_pairs = 3 pairs to give' "CALL near_duplicates_into('docs', 0.6, 'found_docs', id_column => 'id', text_column => 'body', max_pairs => 3, clusters => 'grouped_docs', incremental => true)"
 same_night 'after too many pairs' docs 0.6 jaccard
 q -c 'CREATE VIEW twice AS SELECT * FROM docs UNION ALL SELECT id, body || $$ again$$ FROM docs WHERE id = (SELECT min(id) FROM docs) AND to_regclass($$more$$) IS NOT NULL'
-twice="near_duplicates_into('twice', 0.6, 'found_twice', id_column => 'id', update => true)"
+twice="near_duplicates_into('twice', 0.6, 'found_twice', id_column => 'id', incremental => true)"
 q -c 'SET client_min_messages = warning' -c "CALL $twice" -c 'CREATE TABLE more ()'
 expect_error 'an id twice' 23505 'stands in more than one row of twice' "CALL $twice"
 q -c 'DROP TABLE more' -c 'SET client_min_messages = warning' -c "CALL $twice" -c 'DROP TABLE found_twice'
-expect 'the table of pairs was dropped' 'left over' "$(q -c "SELECT status FROM neardup_into_runs() WHERE pairs = 'public.found_twice'")"
-expect 'what was kept for it goes' 6 "$(q -c "SELECT neardup_into_clean(run) FROM neardup_into_runs() WHERE status = 'left over'")"
+expect 'the table of pairs was dropped' 'left over' "$(q -c "SELECT status FROM neardup_into_calls() WHERE pairs = 'public.found_twice'")"
+expect 'what was kept for it goes' 6 "$(q -c "SELECT neardup_into_clean(run) FROM neardup_into_calls() WHERE status = 'left over'")"
 expect 'and its log' '' "$(q -c "SELECT to_regclass('found_twice_log')")"
 q -c 'CREATE TABLE taken (a int)'
-expect_error 'a table that is there' 42P07 'relation public.taken already exists' "CALL near_duplicates_into('docs', 0.6, 'taken', update => true)"
+expect_error 'a table that is there' 42P07 'relation public.taken already exists' "CALL near_duplicates_into('docs', 0.6, 'taken', incremental => true)"
 
 # What was kept is gone, or most of it is of no use.
 q -c "DO \$\$ BEGIN EXECUTE 'DROP TABLE ' || (SELECT oid::regclass FROM pg_class WHERE relname ~ '^neardup_.*_routes$'); END \$\$"
@@ -101,7 +101,7 @@ same_night 'again documents' docs 0.6 jaccard
 q -c 'CREATE TABLE named (name text PRIMARY KEY, body text)'
 for n in 1 2 3; do
     q -c "INSERT INTO named SELECT 'n ''' || id || E'\\\\', body FROM base ON CONFLICT (name) DO UPDATE SET body = excluded.body" -c "DELETE FROM named WHERE NOT EXISTS (SELECT FROM base WHERE name = 'n ''' || id || E'\\\\')" \
-        -c 'SET client_min_messages = warning' -c "CALL near_duplicates_into('named', 0.6, 'found_named', update => true)"
+        -c 'SET client_min_messages = warning' -c "CALL near_duplicates_into('named', 0.6, 'found_named', incremental => true)"
     expect_sql "names, night $n" 0 "SELECT count(*) FROM found_named f FULL JOIN near_duplicates('named', 0.6, NULL::text) n USING (left_id, right_id) WHERE f.similarity IS DISTINCT FROM n.similarity"
     night $((20 + n)) docs
 done
@@ -110,7 +110,7 @@ done
 expected_in_log='terminated by signal 9'
 for step in 0 1 2 3 4 5 6 7 8 9; do
     night $((30 + step)) docs
-    q -c 'SET neardup.pause = 0.05' -c "CALL near_duplicates_into('docs', 0.6, 'found_docs', id_column => 'id', text_column => 'body', method => 'jaccard', clusters => 'grouped_docs', update => true)" >/dev/null 2>&1 &
+    q -c "CALL near_duplicates_into('docs', 0.6, 'found_docs', id_column => 'id', text_column => 'body', method => 'jaccard', clusters => 'grouped_docs', incremental => true, pause => '0.05 ms')" >/dev/null 2>&1 &
     until=$((SECONDS + 60))
     while [[ $(q -c "SELECT COALESCE((SELECT max(step) FROM found_docs_log), -1)" 2>/dev/null || echo -1) != "$step" ]] && jobs -r | grep -q . && ((SECONDS < until)); do :; done
     pid=$(q -c "SELECT pid FROM pg_stat_activity WHERE query ~ '^CALL near_duplicates_into' AND pid <> pg_backend_pid()")
@@ -123,7 +123,7 @@ for step in 0 1 2 3 4 5 6 7 8 9; do
     expect "killed behind step $step: not made anew" '' "$(grep 'made anew' <<<"$last_said")"
 done
 night 50 docs
-q -c 'SET client_min_messages = warning' -c "CALL near_duplicates_into('docs', 0.6, 'found_docs', id_column => 'id', text_column => 'body', method => 'jaccard', clusters => 'grouped_docs', update => true, resume => false)"
+q -c 'SET client_min_messages = warning' -c "CALL near_duplicates_into('docs', 0.6, 'found_docs', id_column => 'id', text_column => 'body', method => 'jaccard', clusters => 'grouped_docs', incremental => true, resume => false)"
 same_night 'resume => false' docs 0.6 jaccard
 expect 'only what is kept is left' 'known,pairs,ranks,routes,sets' "$(q -c "SELECT string_agg(split_part(relname, '_', 3), ',' ORDER BY relname) FROM pg_class WHERE relname ~ '^neardup_[0-9a-f]{12}_' AND relkind = 'r' AND relname ~ (SELECT about->>'token' FROM found_docs_log WHERE step = 0)")"
 finish

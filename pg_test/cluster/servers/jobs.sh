@@ -86,7 +86,7 @@ random_job() { # id type, threshold, join arguments, further arguments of the cl
         done
         # What was not changed is not looked at again.
         echo "CALL neardup_refresh('$docs'); CALL neardup_refresh('$docs');"
-        echo "SELECT 'again', rows FROM neardup_runs WHERE docs = '$docs'::regclass ORDER BY started DESC LIMIT 1;"
+        echo "SELECT 'again', rows FROM neardup_history WHERE docs = '$docs'::regclass ORDER BY started DESC LIMIT 1;"
         echo "SELECT 'pairs', count(*) > 0 FROM ${docs}_pairs;"
     } >"$server/random.sql"
     seen=$(q -f "$server/random.sql" 2>&1 | grep -v '^done$' | grep . | sort | uniq -c | sed 's/^ *//') || true
@@ -244,8 +244,8 @@ expect_script 'after kill -9 the rest is done' 'done' "CALL neardup_refresh('cra
 expect_script 'and all is right' '0 0 0 0' "SELECT wrong('crash', '''crash'', 0.9', '''crash'', 0.9')"
 # The first one was killed before anything of it was to be seen.
 expect_script 'runs that were killed are known as such' 'done 1|interrupted 3' \
-    "SELECT string_agg(s, '|') FROM (SELECT 'done ' || count(*) FROM neardup_runs WHERE docs = 'crash'::regclass AND status = 'done'
-        UNION ALL SELECT 'interrupted ' || count(*) FROM neardup_runs WHERE docs = 'crash'::regclass AND status = 'interrupted') r(s)"
+    "SELECT string_agg(s, '|') FROM (SELECT 'done ' || count(*) FROM neardup_history WHERE docs = 'crash'::regclass AND status = 'done'
+        UNION ALL SELECT 'interrupted ' || count(*) FROM neardup_history WHERE docs = 'crash'::regclass AND status = 'interrupted') r(s)"
 
 # Two at a time: one works, one is told so.
 q -c "UPDATE crash SET body = body || ' more'"
@@ -341,8 +341,8 @@ expect 'a dump restores' '' "$(q -d restored -f "$server/dump" -o /dev/null 2>&1
 expect_script 'and the jobs go on' $'done\n1|2|1' "CALL neardup_refresh('plain_docs'); TABLE plain_docs_pairs" -d restored
 expect_script 'also with new changes' $'done\n1|2|1\n1|3|1\n2|3|1' "INSERT INTO plain_docs VALUES (3, 'one three two');
     CALL neardup_refresh('plain_docs'); TABLE plain_docs_pairs" -d restored
-expect_script 'the log came along' 't' "SELECT count(*) > 10 FROM neardup_runs" -d restored
-expect_script 'what was done is not done again' $'done\n0' "CALL neardup_refresh('crash'); SELECT rows FROM neardup_runs WHERE docs = 'crash'::regclass ORDER BY started DESC LIMIT 1" -d restored
+expect_script 'the log came along' 't' "SELECT count(*) > 10 FROM neardup_history" -d restored
+expect_script 'what was done is not done again' $'done\n0' "CALL neardup_refresh('crash'); SELECT rows FROM neardup_history WHERE docs = 'crash'::regclass ORDER BY started DESC LIMIT 1" -d restored
 
 # From pg_cron, on a real schedule.
 if [[ $cron == t ]]; then

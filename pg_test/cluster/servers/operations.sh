@@ -83,11 +83,11 @@ q -c "SELECT neardup_watch('docs', 0.8)" -c "CREATE TABLE others (id int PRIMARY
 expect_script 'as many runs stay as are asked for, of each job' 'docs|3
 others|1' "SET client_min_messages = error;
 CALL neardup_refresh('others') \\g /dev/null
-SET neardup.keep_runs = 3;
+SET neardup.keep_history = 3;
 $(for i in 1 2 3 4 5; do echo "INSERT INTO docs VALUES ($((1000 + i)), 'run $i'); CALL neardup_refresh('docs') \\g /dev/null"; done)
-SELECT docs, count(*) FROM neardup_runs GROUP BY docs ORDER BY 1"
-expect_script 'they are the last ones' 't|1,1,1' "SELECT max(started) = (SELECT max(started) FROM neardup_runs), string_agg(rows::text, ',') FROM neardup_runs WHERE docs = 'docs'::regclass"
-expect_error 'at least one' 22023 'neardup.keep_runs' "LOAD '\$libdir/neardup'; SET neardup.keep_runs = 0"
+SELECT docs, count(*) FROM neardup_history GROUP BY docs ORDER BY 1"
+expect_script 'they are the last ones' 't|1,1,1' "SELECT max(started) = (SELECT max(started) FROM neardup_history), string_agg(rows::text, ',') FROM neardup_history WHERE docs = 'docs'::regclass"
+expect_error 'at least one' 22023 'neardup.keep_history' "LOAD '\$libdir/neardup'; SET neardup.keep_history = 0"
 
 # --- A refresh, seen from another session ---
 q <<'SQL'
@@ -128,7 +128,7 @@ DO \$\$ DECLARE s text; before bigint; BEGIN
     CALL neardup_refresh('docs', s);
     ASSERT before IS NOT NULL AND before = (SELECT query_id FROM pg_stat_activity WHERE pid = pg_backend_pid());
 END \$\$"
-q -c "UPDATE neardup_all_runs SET status = 'running', finished = NULL WHERE docs = 'waits'::regclass AND started = (SELECT max(started) FROM neardup_all_runs WHERE docs = 'waits'::regclass)"
+q -c "UPDATE neardup_all_history SET status = 'running', finished = NULL WHERE docs = 'waits'::regclass AND started = (SELECT max(started) FROM neardup_all_history WHERE docs = 'waits'::regclass)"
 expect_script 'one that has no session any more' interrupted "SELECT status FROM neardup_progress WHERE docs = 'waits'::regclass"
 
 # --- Locks ---
@@ -142,10 +142,10 @@ $locks 'locked'::regclass;
 $locks 'locked_neardup'::regclass;
 $locks 'neardup_all_jobs'::regclass; COMMIT"
 # Which another session changes, in a transaction that goes on.
-expect_script 'a session that has written nothing yet waits neither for the log' '' "BEGIN; LOCK TABLE neardup_all_runs IN ACCESS EXCLUSIVE MODE;
+expect_script 'a session that has written nothing yet waits neither for the log' '' "BEGIN; LOCK TABLE neardup_all_history IN ACCESS EXCLUSIVE MODE;
 \\! psql -X -qAt -c \"SET lock_timeout = '20s'\" -c \"INSERT INTO locked VALUES (2, 'b')\"
 COMMIT"
-expect_script 'nor does one that updates and deletes' '1' "BEGIN; LOCK TABLE neardup_all_runs IN ACCESS EXCLUSIVE MODE;
+expect_script 'nor does one that updates and deletes' '1' "BEGIN; LOCK TABLE neardup_all_history IN ACCESS EXCLUSIVE MODE;
 \\! psql -X -qAt -c \"SET lock_timeout = '20s'\" -c \"UPDATE locked SET body = 'c'\" -c 'DELETE FROM locked WHERE id = 2'
 SELECT count(*) FROM locked; COMMIT"
 expect_script 'locks of neardup_unwatch' 'AccessExclusiveLock, AccessShareLock' "BEGIN; SELECT neardup_unwatch('locked') \\g /dev/null
@@ -209,6 +209,6 @@ compared 'what is there at first'
 expect_script 'there are pairs' t 'SELECT count(*) > 100 FROM docs_pairs'
 psql -X -q -h "$managed" -c "INSERT INTO docs SELECT 5000 + i, body FROM docs, generate_series(1, 1) i WHERE id = 11" -c "UPDATE docs SET body = 'no more' WHERE id = 20" -c 'DELETE FROM docs WHERE id = 30'
 compared 'what has changed there'
-expect_script 'as many rows as changed' 3 'SELECT rows FROM neardup_runs ORDER BY started DESC LIMIT 1'
+expect_script 'as many rows as changed' 3 'SELECT rows FROM neardup_history ORDER BY started DESC LIMIT 1'
 server=$managed
 finish

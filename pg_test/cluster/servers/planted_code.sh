@@ -176,37 +176,37 @@ GRANT ALL ON SCHEMA att TO PUBLIC;
 CREATE OR REPLACE FUNCTION att_tables() RETURNS text[] LANGUAGE sql AS $$ SELECT array_agg(c.oid::regclass::text) FROM pg_class c
     WHERE relnamespace = 'att'::regnamespace AND relname ~ '^(neardup_|found)' AND relkind IN ('r', 'p') $$;
 SQL
-for how in 'parts => 2' 'parts => 2, update => true'; do
+for how in 'parts => 2' 'parts => 2, incremental => true'; do
     into="CALL tools.near_duplicates_into('att.docs', 0.8, 'att.found', $how)"
     expect_error "$how: a call that is stopped" P0001 stopped "$into" -U att
     calls="SET SESSION AUTHORIZATION vic;
 $into;
 RESET SESSION AUTHORIZATION;
-SELECT count(*) FROM tools.neardup_into_runs();
-BEGIN; SELECT tools.neardup_into_clean(run) FROM tools.neardup_into_runs(); ROLLBACK;
+SELECT count(*) FROM tools.neardup_into_calls();
+BEGIN; SELECT tools.neardup_into_clean(run) FROM tools.neardup_into_calls(); ROLLBACK;
 SET SESSION AUTHORIZATION boss;
-SELECT count(*) FROM tools.neardup_into_runs();
+SELECT count(*) FROM tools.neardup_into_calls();
 SET SESSION AUTHORIZATION mon;
-SELECT count(*) FROM tools.neardup_into_runs();
+SELECT count(*) FROM tools.neardup_into_calls();
 SET SESSION AUTHORIZATION vic;
-SELECT count(*) FROM tools.neardup_into_runs();
-BEGIN; SELECT tools.neardup_into_clean(run) FROM tools.neardup_into_runs(); ROLLBACK;"
+SELECT count(*) FROM tools.neardup_into_calls();
+BEGIN; SELECT tools.neardup_into_clean(run) FROM tools.neardup_into_calls(); ROLLBACK;"
     for new in vic att; do
         # A superuser, and a member of the role, look at what is still the role's.
         if [[ $new == att ]]; then calls=${calls//SET SESSION AUTHORIZATION vic;*$into;/}; calls=${calls%SET SESSION AUTHORIZATION vic;*}; fi
         try "into, $how, for $new" "$(described "c.relnamespace = 'att'::regnamespace AND c.relname ~ '^(neardup_|found)' AND NOT c.relispartition")" "$calls" "$new"
     done
-    q -c "SET ROLE postgres" -c "SELECT tools.neardup_into_clean(run) FROM tools.neardup_into_runs()" >/dev/null
+    q -c "SET ROLE postgres" -c "SELECT tools.neardup_into_clean(run) FROM tools.neardup_into_calls()" >/dev/null
     expect "$how: nothing is left" '' "$(q -c "SELECT relname FROM pg_class WHERE relnamespace = 'att'::regnamespace AND relname ~ '^(neardup_[0-9a-f]|found)'")"
 done
 q -c 'DROP EVENT TRIGGER stop_at'
 
 # A result that is brought up to date.
-into="CALL tools.near_duplicates_into('att.docs', 0.8, 'att.found', clusters => 'att.found_clusters', update => true)"
+into="CALL tools.near_duplicates_into('att.docs', 0.8, 'att.found', clusters => 'att.found_clusters', incremental => true)"
 q -U att -c "$into" 2>/dev/null
 q -c "GRANT ALL ON att.docs TO PUBLIC"
 try 'a result' "$(described "c.relnamespace = 'att'::regnamespace AND c.relname ~ '^(neardup_|found)' AND NOT c.relispartition")" \
-    "SET SESSION AUTHORIZATION vic; $into; RESET SESSION AUTHORIZATION; SELECT count(*) FROM tools.neardup_into_runs();" vic
+    "SET SESSION AUTHORIZATION vic; $into; RESET SESSION AUTHORIZATION; SELECT count(*) FROM tools.neardup_into_calls();" vic
 
 # --- Indexes that users name ---
 

@@ -15,7 +15,7 @@ SELECT CASE n % 8 WHEN 0 THEN '' WHEN 1 THEN '\.' WHEN 2 THEN '\N' WHEN 3 THEN E
     (SELECT string_agg(CASE WHEN w <= n THEN 'new' || n * 100 + w ELSE 'word' || w END, ' ') FROM generate_series(1, 40) w) AS body, n
 FROM generate_series(0, 39) n;
 ALTER TABLE docs ADD PRIMARY KEY (id);
-CREATE TABLE answers (id_a text, id_b text, duplicate boolean);
+CREATE TABLE answers (left_id text, right_id text, duplicate boolean);
 SQL
 
 q -c "SELECT duplicates_report('docs', 0.3, NULL::text, text_column => 'body', max_samples => 20)" >"$server/page.html"
@@ -31,10 +31,10 @@ expect 'what a page may change in an id is escaped' 0 "$(grep -c $'\r' "$server/
 q -c "\\copy answers FROM '$server/answers.tsv' WITH (ENCODING 'UTF8')"
 expect_sql 'each pair that is shown can be answered, and comes back with its ids' t "
     SELECT count(*) = $(grep -o '<details class="nd-compare" open><summary>[01]' "$server/page.html" | wc -l) AND count(*) > 30 AND bool_and(p.left_id IS NOT NULL)
-    FROM answers a LEFT JOIN near_duplicates('docs', 0.3, NULL::text, text_column => 'body') p ON (p.left_id, p.right_id) IN ((a.id_a, a.id_b), (a.id_b, a.id_a))"
-expect_sql 'with ids of each kind' 8 "SELECT count(DISTINCT d.n % 8) FROM docs d WHERE d.id IN (SELECT id_a FROM answers UNION SELECT id_b FROM answers)"
+    FROM answers a LEFT JOIN near_duplicates('docs', 0.3, NULL::text, text_column => 'body') p ON (p.left_id, p.right_id) IN ((a.left_id, a.right_id), (a.right_id, a.left_id))"
+expect_sql 'with ids of each kind' 8 "SELECT count(DISTINCT d.n % 8) FROM docs d WHERE d.id IN (SELECT left_id FROM answers UNION SELECT right_id FROM answers)"
 # What a reader would say who calls texts with at least half of the words in common duplicates.
-q -c "UPDATE answers SET duplicate = jaccard(a.body, b.body) >= 0.5 FROM docs a, docs b WHERE a.id = id_a AND b.id = id_b"
+q -c "UPDATE answers SET duplicate = jaccard(a.body, b.body) >= 0.5 FROM docs a, docs b WHERE a.id = left_id AND b.id = right_id"
 expect_sql 'suggest finds the threshold of the answers' '0.5|t|1' "
     SELECT threshold, fits, \"precision\" FROM suggest('docs', text_column => 'body', labels => 'answers', min_precision => 0.95) LIMIT 1"
 expect_sql 'and counts all of them' t "

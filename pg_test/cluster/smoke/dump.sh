@@ -44,7 +44,7 @@ REFRESH MATERIALIZED VIEW clusters;
 CREATE TABLE apart(name text, EXCLUDE USING signature (tools.near(name, 0.8, method => 'edit') tools.text_ball_gram_ops WITH OPERATOR(tools.&&)));
 INSERT INTO apart VALUES ('Jonathan');
 CREATE TABLE sets(id int, runs tools.text_runs);
-INSERT INTO sets SELECT id, tools.runs(body, 1) FROM docs;
+INSERT INTO sets SELECT id, tools.shared_run(body, 1) FROM docs;
 SQL
 
 contents() {

@@ -114,7 +114,7 @@ for n in {1..10}; do
     call=$server/call_$n
     touch "$call"
     calls+=("$call")
-    q -c "SET neardup.pause = '20ms'" -c "CALL $into)" >"$call" 2>&1 &
+    q -c "CALL $into, pause => '20ms')" >"$call" 2>&1 &
     caller=$!
     ahead=$((1 + RANDOM % 3))
     while (($(parts "$call") < ahead)) && kill -0 $caller 2>/dev/null; do :; done
@@ -256,7 +256,7 @@ wait "${sessions[1]}" || true
 expect 'a table in the middle of a step: all parts are done again' 27 "$(parts "$server/session_1")"
 expect 'a table in the middle of a step: pairs' 0 "$(q -c "SELECT count(*) FROM work.found f FULL JOIN near_duplicates('docs', 0.6, $ids) p USING (left_id, right_id)
     WHERE f.similarity IS DISTINCT FROM p.similarity" -c 'DROP TABLE work.found, work.found_log')"
-q -U app -c "SET neardup.pause = '1h'" -c "$theirs)" >"$server/session_1" 2>&1 &
+q -U app -c "$theirs, pause => '1h')" >"$server/session_1" 2>&1 &
 session=$!
 until_sql "SELECT count(*) = 1 FROM pg_stat_activity WHERE usename = 'app' AND wait_event = 'PgSleep'"
 q -c "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'" >/dev/null

@@ -365,7 +365,7 @@ outsider_client=$outsider_PID
 while read -r line <&"${outsider[0]}"; do if [[ $line == locked ]]; then break; fi; done
 expect_as 'no outsider holds the lock of a job' $'done\n0' alice "CALL neardup_refresh('alices.locked')" 'RESET ALL' "SELECT count(*) FROM alices.locked_neardup WHERE change IS NOT NULL"
 for mode in 'ACCESS SHARE' 'ROW EXCLUSIVE' 'ACCESS EXCLUSIVE'; do
-    for table in neardup_all_jobs neardup_all_runs neardup_unnoted; do
+    for table in neardup_all_jobs neardup_all_history neardup_unnoted; do
         expect_refused "nobody locks $table in $mode mode" 42501 'permission denied' bob "BEGIN; LOCK TABLE $table IN $mode MODE"
     done
 done
@@ -417,7 +417,7 @@ done
 expect_refused "of somebody else's" 42501 'must be owner' bob "SELECT neardup_internal.neardup_refresh_step('alices.compared', now(), 1)"
 expect_refused 'of no relation' 42P01 'does not exist' alice 'SELECT neardup_internal.neardup_refresh_step(4000000000::oid::regclass, now(), 1)'
 expect_refused 'of an index' 42809 'is not a table' alice "SELECT neardup_internal.neardup_refresh_step('alices.compared_pkey', now(), 1)"
-expect_refused 'the trigger by hand' 39P01 'is a trigger of neardup_watch' alice 'SELECT neardup_changed()'
+expect_refused 'the trigger by hand' 39P01 'is a trigger of neardup_watch' alice 'SELECT neardup_internal.neardup_changed()'
 expect_sql 'no lock is left' 0 "SELECT count(*) FROM pg_locks WHERE locktype = 'object' AND classid = 'neardup_all_jobs'::regclass"
 
 # --- Who sees what ---
@@ -426,19 +426,19 @@ q -c 'CREATE SCHEMA carols AUTHORIZATION carol' -c 'CREATE ROLE dave LOGIN IN RO
 as carol "SELECT new_docs('carols.docs')" "CALL neardup_refresh('carols.docs')" >/dev/null
 q -c 'DROP TABLE alices.docs'
 for role in carol dave; do
-    expect_as "$role sees carol's jobs" $'carols.docs|carols.docs_pairs\ncarols.docs|done|3' $role 'SELECT docs, pairs FROM neardup_jobs' 'SELECT docs, status, rows FROM neardup_runs'
+    expect_as "$role sees carol's jobs" $'carols.docs|carols.docs_pairs\ncarols.docs|done|3' $role 'SELECT docs, pairs FROM neardup_jobs' 'SELECT docs, status, rows FROM neardup_history'
 done
-expect_as 'bob sees none' $'0\n0' bob 'SELECT count(*) FROM neardup_jobs' 'SELECT count(*) FROM neardup_runs'
+expect_as 'bob sees none' $'0\n0' bob 'SELECT count(*) FROM neardup_jobs' 'SELECT count(*) FROM neardup_history'
 q -c 'CREATE SCHEMA bobs AUTHORIZATION bob'
 as bob "CREATE FUNCTION bobs.leak(anyelement) RETURNS bool LANGUAGE plpgsql COST 0.0000001 AS \$\$BEGIN RAISE NOTICE 'leaked %', \$1; RETURN true; END\$\$"
-expect_as 'nor does a cheap function in his query' '' bob 'SELECT * FROM neardup_jobs WHERE bobs.leak(docs) AND bobs.leak(settings)' 'SELECT * FROM neardup_runs WHERE bobs.leak(docs)'
-for table in neardup_all_jobs neardup_all_runs neardup_unnoted; do
+expect_as 'nor does a cheap function in his query' '' bob 'SELECT * FROM neardup_jobs WHERE bobs.leak(docs) AND bobs.leak(settings)' 'SELECT * FROM neardup_history WHERE bobs.leak(docs)'
+for table in neardup_all_jobs neardup_all_history neardup_unnoted; do
     expect_refused "$table is not for bob" 42501 'permission denied' bob "TABLE $table"
     for write in "DELETE FROM $table" "INSERT INTO $table (docs) VALUES (1)" "TRUNCATE $table" "CREATE TRIGGER t AFTER INSERT ON $table EXECUTE FUNCTION bobs.leak()"; do
         expect_refused "bob: $write" 42501 '(permission denied|must be owner)' bob "$write"
     done
 done
-for view in neardup_jobs neardup_runs; do
+for view in neardup_jobs neardup_history; do
     expect_refused "no writing through $view" 42501 'permission denied' carol "DELETE FROM $view"
 done
 
@@ -449,7 +449,7 @@ expect_as 'a dropped table takes its job along' '0' alice 'DROP TABLE alices.gon
 # Somebody holds every row of the books.
 coproc holder { q; }
 holder_client=$holder_PID
-echo "BEGIN; SELECT count(*) FROM (SELECT FROM neardup_all_jobs FOR UPDATE) j; SELECT count(*) FROM (SELECT FROM neardup_all_runs FOR UPDATE) r; SELECT 'held';" >&"${holder[1]}"
+echo "BEGIN; SELECT count(*) FROM (SELECT FROM neardup_all_jobs FOR UPDATE) j; SELECT count(*) FROM (SELECT FROM neardup_all_history FOR UPDATE) r; SELECT 'held';" >&"${holder[1]}"
 while read -r line <&"${holder[0]}"; do if [[ $line == held ]]; then break; fi; done
 short='-c lock_timeout=2s'
 PGOPTIONS=$short expect_as 'a new table of the name is watched, and others are written' '' alice "SELECT new_docs('alices.gone')" \

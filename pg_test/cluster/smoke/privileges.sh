@@ -49,8 +49,8 @@ expect_sql 'suggestions are of the rows that the role sees' '2 texts|1' "$as rea
 expect_sql 'the nearest of a row are rows that the role sees' '1-2 2-1' "$as reader;
     SELECT string_agg(id || '-' || nearest_id, ' ' ORDER BY id, rank) FROM nearest('docs', 5, text_column => 'body')"
 expect_sql 'nor are others proposed to be labelled' '1|2|the quick brown fox jumps over the lazy dog|the quick brown fox jumps over the lazy cat' "$as reader;
-    SELECT id_a, id_b, text_a, text_b FROM suggest_pairs('docs', text_column => 'body')"
-q -c 'CREATE TABLE answers(id_a int, id_b int, duplicate boolean)' -c 'INSERT INTO answers VALUES (1, 2, true), (1, 3, false)'
+    SELECT left_id, right_id, text_a, text_b FROM suggest_pairs('docs', text_column => 'body')"
+q -c 'CREATE TABLE answers(left_id int, right_id int, duplicate boolean)' -c 'INSERT INTO answers VALUES (1, 2, true), (1, 3, false)'
 expect_error 'labels that the role may not read' 42501 'permission denied' "$as reader; SELECT * FROM suggest('docs', text_column => 'body', labels => 'answers')"
 q -c 'GRANT SELECT ON answers TO reader'
 expect_sql 'an answer to a pair with a hidden row does not count' '1 answer, of w' "$as reader; SET client_min_messages = error;

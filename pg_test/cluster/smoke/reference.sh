@@ -18,7 +18,7 @@ server_start
 q -c 'CREATE EXTENSION neardup'
 kinds='function procedure support internal type operator class family cast method schema trigger relation setting column'
 # Whose columns have a table of their own.
-described="near_duplicates_stats neardup_version signature_index_stats neardup_jobs neardup_runs neardup_progress neardup_activity"
+described="near_duplicates_stats neardup_version signature_index_stats neardup_jobs neardup_history neardup_progress neardup_activity"
 
 # One object a line: kind, object, what it may be used for, comment.
 in_catalog() {

@@ -127,10 +127,10 @@ ALTER TYPE minhash_sketch SET (STORAGE = main)
 ALTER TABLE neardup_all_jobs ADD COLUMN more int
 ALTER TABLE neardup_all_jobs ALTER COLUMN created DROP DEFAULT
 ALTER TABLE neardup_all_jobs ALTER COLUMN pairs DROP NOT NULL
-ALTER TABLE neardup_all_runs DROP CONSTRAINT neardup_all_runs_pkey
-ALTER VIEW neardup_runs RESET (security_barrier)
-ALTER VIEW neardup_runs RENAME COLUMN rows TO lines
-CREATE INDEX ON neardup_all_runs (started)
+ALTER TABLE neardup_all_history DROP CONSTRAINT neardup_all_runs_pkey
+ALTER VIEW neardup_history RESET (security_barrier)
+ALTER VIEW neardup_history RENAME COLUMN rows TO lines
+CREATE INDEX ON neardup_all_history (started)
 UPDATE pg_extension SET extconfig = NULL, extcondition = NULL WHERE extname = 'neardup'
 UPDATE pg_init_privs SET initprivs = '{reader=X/reader}' WHERE objoid = 'neardup_jobs'::regclass
 SQL

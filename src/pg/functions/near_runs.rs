@@ -24,14 +24,14 @@ const MIN_RUN: i32 = 12;
 const REMEMBERED: usize = 1 << 16;
 
 sql_function! {
-    /// `runs(text, min_run, tokenizer) → text_runs`
-    neardup_runs, pg_finfo_neardup_runs, within Arguments, |call| {
+    /// `shared_run(text, min_run, tokenizer) → text_runs`
+    neardup_shared_run, pg_finfo_neardup_shared_run, within Arguments, |call| {
         let Some(text) = call.datum(0) else { return Ok(call.give::<i32>(None)) };
         let min_run = check_min_run(call.get::<i32>(1).unwrap_or(MIN_RUN).into()).map_err(|error| {
-            SqlError::from(error).hint("Sixteen words in a row: runs('some text', 16)")
+            SqlError::from(error).hint("Sixteen words in a row: shared_run('some text', 16)")
         })?;
         let (_, origin) = cut(call, 2, "near(to_tsvector('english', body), 0.8)").map_err(|error| {
-            error.hint("Tokenizers: words, chars, whitespace, html. Six characters in a row: runs('some text', 6, 'chars')")
+            error.hint("Tokenizers: words, chars, whitespace, html. Six characters in a row: shared_run('some text', 6, 'chars')")
         })?;
         // SAFETY: a text, as SQL declares; it lives as long as the call.
         let (text, stored) = unsafe {

@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::documents::{self, Carried, Counted, Documents};
 use super::layout::CitusLayout;
+use super::limits::Limits;
 use super::method::{self, Asked, MethodInParts};
 use super::place::{Place, such_as};
 use super::servers::Server;
@@ -37,7 +38,11 @@ struct Others {
     parts: Option<i32>,
     clusters: Option<String>,
     resume: Option<bool>,
-    update: Option<bool>,
+    incremental: Option<bool>,
+    pause: Option<f64>,
+    at_once: Option<i32>,
+    node_timeout: Option<f64>,
+    retries: Option<i32>,
     /// Set if passages are to be found.
     passages: bool,
     features: Option<String>,
@@ -60,6 +65,8 @@ pub(super) struct CallArguments {
     pub resume: Option<bool>,
     /// Whether a result is brought up to date, and what this takes is kept.
     pub update: bool,
+    /// How the call goes about its steps.
+    pub limits: Limits,
     /// Set if passages are to be found.
     pub passages: bool,
 }
@@ -95,9 +102,11 @@ impl CallArguments {
             extend: others.extend,
             texts: texts.into_iter().filter_map(|(name, text)| Some((name, text?))).collect(),
         };
-        let Others { pairs, parts, clusters, resume, update, passages, .. } = others;
-        let update = update.unwrap_or_default();
-        Ok(Self { join, pairs, parts, clusters, resume, update, passages })
+        let Others { pause, at_once, node_timeout, retries, .. } = others;
+        let limits = Limits::new(pause, at_once, node_timeout, retries)?;
+        let Others { pairs, parts, clusters, resume, incremental, passages, .. } = others;
+        let update = incremental.unwrap_or_default();
+        Ok(Self { join, pairs, parts, clusters, resume, update, limits, passages })
     }
 
     /// Reports whether the caller wants a number of parts.
@@ -339,7 +348,7 @@ fn minhash_reads_all(docs: &str) -> SqlError {
 fn not_updated(docs: &str, why: &str) -> SqlError {
     let message = format!("the pairs of {docs} cannot be brought up to date: {why}");
     SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message)
-        .hint("Make them anew, without update => true, or by another method: method => 'jaccard'.")
+        .hint("Make them anew, without incremental => true, or by another method: method => 'jaccard'.")
 }
 
 /// Returns the number of parts of a join, which is at least `least`: each server has a part.

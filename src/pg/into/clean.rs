@@ -23,7 +23,7 @@ use crate::pg::query::names::name_of;
 use crate::pg::server::call::{Call, is_null, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 
-const EXAMPLE: &str = "SELECT neardup_into_clean(run) FROM neardup_into_runs() WHERE status = 'left over';";
+const EXAMPLE: &str = "SELECT neardup_into_clean(run) FROM neardup_into_calls() WHERE status = 'left over';";
 
 sql_function! {
     /// `neardup_into_clean(run)`: returns the number of tables that were dropped.

@@ -9,6 +9,7 @@ use pgrx::pg_sys::{self, Datum, Oid};
 
 use super::arguments::{CallArguments, InParts, JoinArguments};
 use super::in_shards::few_parts;
+use super::limits::Limits;
 use super::measure::{Asked, Measured};
 use super::place::Place;
 use super::servers::Requests;
@@ -65,7 +66,16 @@ impl CallArguments {
             texts,
         };
         let parts = given.get(Argument::Parts);
-        Ok(Self { join, pairs: None, parts, clusters: None, resume: None, update: false, passages: false })
+        Ok(Self {
+            join,
+            pairs: None,
+            parts,
+            clusters: None,
+            resume: None,
+            update: false,
+            limits: Limits::default(),
+            passages: false,
+        })
     }
 }
 

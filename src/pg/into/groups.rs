@@ -17,7 +17,6 @@ use crate::into::state::{Claim, Count};
 use crate::into::step::Table;
 use crate::pg::procedure::statement::read_text;
 use crate::pg::server::error::Result;
-use crate::pg::server::settings;
 
 /// What is done in groups.
 const TABLE: Table = Table::Candidates;
@@ -81,7 +80,7 @@ fn all(work: &Work) -> Result<Vec<i64>> {
 /// rows.
 fn at_once(work: &Work, parts: usize) -> Result<usize> {
     const ROWS: i64 = 20_000_000;
-    if let Some(wanted) = settings::into_at_once() {
+    if let Some(wanted) = work.arguments.limits.at_once {
         return Ok(wanted);
     }
     let groups = work.log()?.progress.expected(Table::Routes) / ROWS + 1;

@@ -82,7 +82,7 @@ pub(super) fn all() -> Result<Vec<KnownLog>> {
             Opened::Busy => {
                 let name = Place::of(Oid::from(oid))?.map(|place| place.qualified()).transpose()?;
                 pgrx::notice!(
-                    "neardup_into_runs: {} is locked by another session, so it is not looked into",
+                    "neardup_into_calls: {} is locked by another session, so it is not looked into",
                     name.unwrap_or_default()
                 );
             }

@@ -40,6 +40,7 @@ mod kept;
 mod known_log;
 mod layout;
 mod libpq;
+mod limits;
 mod log;
 mod look;
 mod mapping;

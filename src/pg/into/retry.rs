@@ -8,6 +8,7 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 
 use super::arguments::{CallArguments, InParts};
+use super::limits::Limits;
 use super::place::such_as;
 use super::servers::Requests;
 use super::statements::citus_catalog;
@@ -17,16 +18,15 @@ use crate::pg::query::relation::Relation;
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::deadline;
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::settings;
 
 sql_function! {
     /// `neardup_into_begin(docs, threshold, options, arguments, began)`: checks that a call can
     /// commit; returns whether its steps may be repeated.
     neardup_into_begin, pg_finfo_neardup_into_begin, within ItsCalls, |call| {
-        open_call(call, true)?;
+        let (CallArguments { limits, .. }, _) = open_call(call, true)?;
         let began = call.datum(4).map_or(0, |began| began.value() as i64);
-        CALL.set(Some(Repeated { began, ..Repeated::default() }));
-        let is_guarded = settings::into_retries() > 0 || settings::into_node_timeout() > 0;
+        CALL.set(Some(Repeated { began, limits, ..Repeated::default() }));
+        let is_guarded = limits.retries > 0 || limits.node_timeout > 0;
         Ok(call.give(Some(is_guarded)))
     }
 }
@@ -55,6 +55,7 @@ struct Repeated {
     failures: i32,
     /// The seconds to wait before the next transaction.
     pause: f64,
+    limits: Limits,
 }
 
 /// The nodes that a step needs.
@@ -119,7 +120,7 @@ pub(super) fn done(began: i64, steps: usize) {
 }
 
 /// Notes which nodes a transaction needs, and limits its statements if there are any.
-pub(super) fn limit(in_parts: Option<&InParts>) -> Option<deadline::Limit> {
+pub(super) fn limit(in_parts: Option<&InParts>, limits: Limits) -> Option<deadline::Limit> {
     let nodes = match in_parts {
         Some(InParts { servers, .. }) if !servers.is_empty() => {
             Nodes::Servers(servers.iter().map(|server| server.name.clone()).collect())
@@ -129,7 +130,7 @@ pub(super) fn limit(in_parts: Option<&InParts>) -> Option<deadline::Limit> {
     };
     let is_far = !matches!(nodes, Nodes::None);
     NODES.set(nodes);
-    is_far.then(|| deadline::limit(settings::into_node_timeout()))
+    is_far.then(|| deadline::limit(limits.node_timeout))
 }
 
 /// Decides about a step that failed, and tells the caller. If a statement ran into its limit and is
@@ -143,7 +144,7 @@ fn again(call: Call) -> Result<bool> {
     let Some(repeated) = of(began) else { return Ok(false) };
     let has_fired = deadline::has_fired();
     let message = if has_fired { format!("{message}: {}", silent()?) } else { message };
-    let retries = settings::into_retries();
+    let retries = repeated.limits.retries;
     if repeated.failures >= retries {
         if has_fired {
             return Err(

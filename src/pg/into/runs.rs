@@ -1,4 +1,4 @@
-//! `neardup_into_runs()`: the calls of `near_duplicates_into` that have a log or working tables on
+//! `neardup_into_calls()`: the calls of `near_duplicates_into` that have a log or working tables on
 //! this server, on the servers that the caller's own logs name, and on the workers of Citus.
 //!
 //! Runs as the caller. Working tables are those of the log that belongs to the same role: any role
@@ -24,11 +24,11 @@ use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::{self, Rows};
 use crate::pg::server::values;
 
-const NAME: &str = "neardup_into_runs";
+const NAME: &str = "neardup_into_calls";
 
 sql_function! {
-    /// `neardup_into_runs()`
-    neardup_into_runs, pg_finfo_neardup_into_runs, |call| {
+    /// `neardup_into_calls()`
+    neardup_into_calls, pg_finfo_neardup_into_calls, |call| {
         // SAFETY: reads the state of the session.
         let caller = unsafe { pg_sys::GetUserId() };
         let runs = as_user(caller, || all(caller))?;

@@ -52,7 +52,7 @@ fn step(call: Call) -> Result<&'static str> {
     let lock = places.log.lock();
     // A transaction that failed has released the lock.
     let first = !lock.is_held_since(began) && !retry::has_begun(began);
-    pause(if first { 0.0 } else { settings::pause() }.max(retry::pause(began)));
+    pause(if first { 0.0 } else { arguments.limits.pause }.max(retry::pause(began)));
     let extension = Extension::of(call)?;
     extension.check_version(arguments.name())?;
     let asked = JoinArguments::new(&arguments, &extension, caller, &places.pairs)?;
@@ -62,7 +62,7 @@ fn step(call: Call) -> Result<&'static str> {
         return Err(SqlError::new(PgSqlErrorCode::ERRCODE_OBJECT_IN_USE, message)
             .hint("Name another table for the pairs, or wait until it is made."));
     }
-    let _limit = retry::limit(asked.in_parts.as_ref());
+    let _limit = retry::limit(asked.in_parts.as_ref(), arguments.limits);
     let mut work = begin(extension, (arguments, asked), (places, caller, began), (lock, first))?;
     work.state.refused = refused;
     let end = transaction::run(&mut work)?;

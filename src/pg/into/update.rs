@@ -262,5 +262,5 @@ pub(super) fn check_hashable(work: &Work) -> Result<()> {
     }
     let message = format!("ids of type {} have no hash, by which nodes would keep them", work.asked.id);
     Err(SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message)
-        .hint("Make the pairs without update => true."))
+        .hint("Make the pairs without incremental => true."))
 }

@@ -41,7 +41,7 @@ impl Definition {
 pub(super) fn of(job: &Job) -> Result<Definition> {
     as_user(job.relation.owner, || {
         let types = [pg_sys::BOOLOID, pg_sys::BOOLOID, pg_sys::TEXTOID];
-        let found = catalog::definition(job.relation.oid, job.extension.namespace).row(types)?;
+        let found = catalog::definition(job.relation.oid).row(types)?;
         let [plain, triggers, version] = found.unwrap_or_default();
         let version = version.map(read_text).transpose()?.unwrap_or_default().into_owned();
         Ok(Definition { is_plain: read_bool(plain), has_triggers: read_bool(triggers), version })

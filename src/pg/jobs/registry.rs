@@ -148,7 +148,7 @@ const JOBS: Book = Book {
 };
 /// The log.
 const RUNS: Book = Book {
-    name: c"neardup_all_runs",
+    name: c"neardup_all_history",
     key: &[IndexForm::key(&["docs", "started"])],
     columns: &[
         ("docs", pg_sys::REGCLASSOID),
@@ -335,7 +335,7 @@ impl Registry {
         let Counts { rows, removed, added, waiting } = counts;
         self.run(|| statements::log(runs, docs, started, more, [rows, removed, added, waiting]))?;
         if !more {
-            self.run(|| statements::forget_runs(runs, docs, settings::keep_runs()))?;
+            self.run(|| statements::forget_runs(runs, docs, settings::keep_history()))?;
         }
         Ok(())
     }

@@ -240,13 +240,13 @@ impl Job {
     }
 
     fn make_triggers(&self) -> Result<()> {
-        let (docs, schema) = (&self.relation.qualified, &self.extension.schema);
+        let docs = &self.relation.qualified;
         for event in EVENTS {
             // Such a trigger was left behind by a job that the registry no longer knows.
             if self.has_trigger(event)? {
                 definitions::drop_trigger(docs, event).run()?;
             }
-            for statement in definitions::create_trigger(docs, event, schema) {
+            for statement in definitions::create_trigger(docs, event) {
                 statement.run()?;
             }
         }

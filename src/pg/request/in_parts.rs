@@ -89,8 +89,8 @@ impl MethodCall {
             method: text(Argument::Method).unwrap_or(methods::DEFAULT.to_owned()),
             threshold: arguments.threshold,
             options: arguments.options.clone(),
-            // Made documents have no tokenizer but a text-search configuration, by which the query for
-            // the documents makes them.
+            // Made documents have no tokenizer but a text-search configuration, by which the query
+            // for the documents makes them.
             tokenizer: text(Argument::Tokenizer).filter(|_| !made),
             shingle: arguments.shingle,
             multiset: arguments.multiset,

@@ -134,4 +134,5 @@ fn expired(milliseconds: i32) -> SqlError {
 }
 
 /// The hint for a statement that ran into its limit.
-pub(crate) const HINT: &str = "Call it again once all nodes answer: it goes on where it was. Or raise the limit: SET neardup.into_node_timeout = '1h';";
+pub(crate) const HINT: &str =
+    "Call it again once all nodes answer: it goes on where it was. Or raise the limit: node_timeout => '1h'";

@@ -7,11 +7,7 @@ use pgrx::pg_sys;
 
 static THREADS: GucSetting<i32> = GucSetting::<i32>::new(0);
 static MEMORY: GucSetting<i32> = GucSetting::<i32>::new(0);
-static KEEP_RUNS: GucSetting<i32> = GucSetting::<i32>::new(1000);
-static PAUSE: GucSetting<i32> = GucSetting::<i32>::new(0);
-static INTO_NODE_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(0);
-static INTO_AT_ONCE: GucSetting<i32> = GucSetting::<i32>::new(0);
-static INTO_RETRIES: GucSetting<i32> = GucSetting::<i32>::new(2);
+static KEEP_HISTORY: GucSetting<i32> = GucSetting::<i32>::new(1000);
 static PROGRESS: GucSetting<bool> = GucSetting::<bool>::new(false);
 static ENABLE_NEAR_JOIN: GucSetting<bool> = GucSetting::<bool>::new(true);
 
@@ -46,26 +42,15 @@ pub(crate) fn define() {
         GucFlags::default(),
     );
     GucRegistry::define_int_guc(
-        c"neardup.keep_runs",
-        c"Runs of each job that neardup_runs keeps.",
+        c"neardup.keep_history",
+        c"Refreshes of each job that neardup_history keeps.",
         c"A refresh that is done deletes older ones.",
-        &KEEP_RUNS,
+        &KEEP_HISTORY,
         1,
         i32::MAX,
         GucContext::Userset,
         GucFlags::default(),
     );
-    GucRegistry::define_int_guc(
-        c"neardup.pause",
-        c"How long near_duplicates_into waits between two of its transactions.",
-        c"So that a server with other work has time for it.",
-        &PAUSE,
-        0,
-        i32::MAX,
-        GucContext::Userset,
-        GucFlags::UNIT_MS,
-    );
-    define_into();
     GucRegistry::define_bool_guc(
         c"neardup.enable_near_join",
         c"Whether the planner may make a join by <@ near(...) as one batch.",
@@ -77,56 +62,6 @@ pub(crate) fn define() {
     let prefix = CString::from(c"neardup");
     // SAFETY: a C string that outlives the call, in the backend's own thread.
     unsafe { pg_sys::MarkGUCPrefixReserved(prefix.as_ptr()) };
-}
-
-/// Declares the settings of calls that other nodes take part in.
-fn define_into() {
-    GucRegistry::define_int_guc(
-        c"neardup.into_at_once",
-        c"Parts that near_duplicates_into joins at once on other nodes, and commits together.",
-        c"0 means as many as have about 20 million rows.",
-        &INTO_AT_ONCE,
-        0,
-        65_536,
-        GucContext::Userset,
-        GucFlags::default(),
-    );
-    GucRegistry::define_int_guc(
-        c"neardup.into_node_timeout",
-        c"How long a statement of near_duplicates_into that other nodes take part in may take.",
-        c"0 means as long as it takes.",
-        &INTO_NODE_TIMEOUT,
-        0,
-        i32::MAX,
-        GucContext::Userset,
-        GucFlags::UNIT_MS,
-    );
-    GucRegistry::define_int_guc(
-        c"neardup.into_retries",
-        c"How often near_duplicates_into repeats a step that failed because a node was not reached.",
-        c"The same for deadlocks and conflicts of transactions; no other errors are repeated.",
-        &INTO_RETRIES,
-        0,
-        1000,
-        GucContext::Userset,
-        GucFlags::default(),
-    );
-}
-
-/// Returns the number of parts that are joined at once on other nodes, or `None` if the call
-/// decides.
-pub(crate) fn into_at_once() -> Option<usize> {
-    usize::try_from(INTO_AT_ONCE.get()).ok().filter(|&parts| parts > 0)
-}
-
-/// Returns the milliseconds that a statement that other nodes take part in may take, or 0.
-pub(crate) fn into_node_timeout() -> i32 {
-    INTO_NODE_TIMEOUT.get()
-}
-
-/// Returns how often a step is repeated.
-pub(crate) fn into_retries() -> i32 {
-    INTO_RETRIES.get()
 }
 
 /// Returns the number of threads to work with, at least 1.
@@ -151,14 +86,9 @@ pub(crate) fn memory() -> usize {
     usize::try_from(kilobytes).unwrap_or(0).max(LEAST) << 10
 }
 
-/// Returns the maximum number of runs in the log of a job, at least 1.
-pub(crate) fn keep_runs() -> i64 {
-    KEEP_RUNS.get().into()
-}
-
-/// Returns the number of seconds to wait between two transactions of `near_duplicates_into`.
-pub(crate) fn pause() -> f64 {
-    f64::from(PAUSE.get()) / 1000.0
+/// Returns the maximum number of refreshes in the history of a job, at least 1.
+pub(crate) fn keep_history() -> i64 {
+    KEEP_HISTORY.get().into()
 }
 
 /// Reports whether the planner may make batch joins.

@@ -44,14 +44,14 @@ SELECT shared_runs(repeat('a b c ', 8000), repeat('a b c d e ', 5000), 1) LIMIT 
 SELECT * FROM shared_runs('a', NULL) UNION ALL SELECT * FROM shared_runs('', '', 1);
 -- The method.
 SELECT left_id, right_id, round(similarity::numeric, 3) FROM near_duplicates('docs', 0.4, text_column => 'body', method => 'runs', options => '{"min_run": 5}') ORDER BY 1, 2;
-SELECT left_id, right_id, round(similarity::numeric, 3) FROM near_duplicates('docs', 0.1, text_column => 'body', method => 'runs', options => '{"min_run": 5, "of": "larger"}') ORDER BY 1, 2;
+SELECT left_id, right_id, round(similarity::numeric, 3) FROM near_duplicates('docs', 0.1, text_column => 'body', method => 'runs', options => '{"min_run": 5, "direction": "larger"}') ORDER BY 1, 2;
 CREATE TABLE items (id int PRIMARY KEY, body text);
 INSERT INTO items VALUES (1, 'crane moved to the north quay'), (2, 'the crane moved to the south quay');
-SELECT left_id, right_id, round(similarity::numeric, 3) FROM near_duplicates_between('items', 'docs', 0.5, text_column => 'body', method => 'runs', options => '{"min_run": 4, "of": "left"}') ORDER BY 1, 2;
+SELECT left_id, right_id, round(similarity::numeric, 3) FROM near_duplicates_between('items', 'docs', 0.5, text_column => 'body', method => 'runs', options => '{"min_run": 4, "direction": "left"}') ORDER BY 1, 2;
 -- Runs that more documents have do not count: those of both tables are counted, and equal texts each.
 SELECT left_id, right_id, round(similarity::numeric, 3) FROM near_duplicates('docs', 0.1, text_column => 'body', method => 'runs', options => '{"min_run": 5, "max_documents": 2}') ORDER BY 1, 2;
 SELECT left_id, right_id, round(similarity::numeric, 3) FROM near_duplicates('docs', 0.1, text_column => 'body', method => 'runs', options => '{"min_run": 5, "max_documents": 100}') ORDER BY 1, 2;
-SELECT left_id, right_id, round(similarity::numeric, 3) FROM near_duplicates_between('items', 'docs', 0.5, text_column => 'body', method => 'runs', options => '{"min_run": 4, "of": "left", "max_documents": 2}') ORDER BY 1, 2;
+SELECT left_id, right_id, round(similarity::numeric, 3) FROM near_duplicates_between('items', 'docs', 0.5, text_column => 'body', method => 'runs', options => '{"min_run": 4, "direction": "left", "max_documents": 2}') ORDER BY 1, 2;
 SELECT left_id, right_id, round(similarity::numeric, 3) FROM near_duplicates('docs', 0.1, text_column => 'body', method => 'runs', options => '{"min_run": 5, "max_documents": 1}') ORDER BY 1, 2;
 SELECT similarity, evidence FROM explain_pair('one two three four five six seven eight nine ten eleven twelve', 'One two three, four five six seven eight nine ten eleven twelve thirteen!') WHERE method = 'runs';
 SELECT id, kept_id FROM eliminate('docs', 0.4, text_column => 'body', method => 'runs', options => '{"min_run": 5}', keep => 'first') ORDER BY 1;
@@ -150,8 +150,8 @@ SELECT * FROM cut_repeats('docs', snap => 'page', text_column => 'body');
 SELECT * FROM cut_repeats('docs', unit => 'line', snap => 'line', text_column => 'body');
 SELECT * FROM cut_repeats('docs', min_left => -1, text_column => 'body');
 SELECT * FROM shared_runs('a', 'b', 0);
-SELECT * FROM near_duplicates('docs', 0.5, text_column => 'body', method => 'runs', options => '{"of": "left"}');
-SELECT * FROM near_duplicates('docs', 0.5, text_column => 'body', method => 'runs', options => '{"of": "none"}');
+SELECT * FROM near_duplicates('docs', 0.5, text_column => 'body', method => 'runs', options => '{"direction": "left"}');
+SELECT * FROM near_duplicates('docs', 0.5, text_column => 'body', method => 'runs', options => '{"direction": "none"}');
 SELECT * FROM near_duplicates('docs', 0.5, text_column => 'body', method => 'runs', options => '{"min_run": 0}');
 SELECT * FROM near_duplicates('docs', 0.5, text_column => 'body', method => 'runs', options => '{"max_documents": 0}');
 SELECT * FROM near_duplicates('docs', 0.5, text_column => 'body', method => 'runs', options => '{"max_document": 9}');

@@ -1,14 +1,14 @@
 -- Runs in common: the type of queries, the operator, and the operator class text_runs_ops.
-SELECT runs('To be, or not to be', 4), runs('a'), runs(NULL), runs('a', NULL, NULL), runs('<p>a', 3, 'html');
-SELECT 'It was TO BE -- or not!' && runs('To be, or not to be', 4) AS four,
-    runs('To be, or not to be', 5) && 'It was TO BE -- or not!' AS five,
-    'to be or' && runs('to be or not', 4) AS short, '' && runs('', 1) AS empty, NULL && runs('a', 1) AS none,
-    'not to be' && runs('To be, or not to be', 9, 'chars') AS chars, 'a<b>b c' && runs('a b, c', 3, 'html') AS html;
-SELECT runs('a b', 2)::text::text_runs = runs('a b', 2) AS same, runs('a b', 2) < runs('a b', 3) AS less;
+SELECT shared_run('To be, or not to be', 4), shared_run('a'), shared_run(NULL), shared_run('a', NULL, NULL), shared_run('<p>a', 3, 'html');
+SELECT 'It was TO BE -- or not!' && shared_run('To be, or not to be', 4) AS four,
+    shared_run('To be, or not to be', 5) && 'It was TO BE -- or not!' AS five,
+    'to be or' && shared_run('to be or not', 4) AS short, '' && shared_run('', 1) AS empty, NULL && shared_run('a', 1) AS none,
+    'not to be' && shared_run('To be, or not to be', 9, 'chars') AS chars, 'a<b>b c' && shared_run('a b, c', 3, 'html') AS html;
+SELECT shared_run('a b', 2)::text::text_runs = shared_run('a b', 2) AS same, shared_run('a b', 2) < shared_run('a b', 3) AS less;
 
 -- What is refused.
-SELECT runs('a', 0);
-SELECT runs('a', 3, 'tsearch:english');
+SELECT shared_run('a', 0);
+SELECT shared_run('a', 3, 'tsearch:english');
 SELECT '<words:0:"a">'::text_runs;
 SELECT '<tokens:3:"a">'::text_runs;
 CREATE TABLE texts (id int, body text);
@@ -23,19 +23,19 @@ INSERT INTO texts SELECT 4000 + id, 'The footer of this site has more than twelv
 CREATE INDEX texts_runs ON texts USING signature (body text_runs_ops (least = 6)) WITH (pending_limit = 64);
 ANALYZE texts;
 INSERT INTO texts SELECT 10000 + id, upper(body) FROM texts WHERE id BETWEEN 1 AND 60;
-EXPLAIN (COSTS off) SELECT id FROM texts WHERE body && runs('one two three four five six', 6);
-EXPLAIN (COSTS off) SELECT id FROM texts WHERE body && runs('one two three four five six', 5);
-EXPLAIN (COSTS off) SELECT id FROM texts WHERE body && runs('one two three four five six', 6, 'chars');
+EXPLAIN (COSTS off) SELECT id FROM texts WHERE body && shared_run('one two three four five six', 6);
+EXPLAIN (COSTS off) SELECT id FROM texts WHERE body && shared_run('one two three four five six', 5);
+EXPLAIN (COSTS off) SELECT id FROM texts WHERE body && shared_run('one two three four five six', 6, 'chars');
 -- A query with fewer tokens than the run that is looked for finds nothing; the caller is told once for each statement.
 SET client_min_messages = notice;
-SELECT count(*) FROM texts WHERE body && runs('one two three four five', 6);
-SELECT count(*) FROM texts WHERE runs('one two three', 4) && body OR body && runs('one two', 3);
-SELECT count(*) FROM texts WHERE body && runs('one two three four five six', 6);
-SELECT count(*) FROM texts WHERE body && runs('abc', 4, 'chars');
+SELECT count(*) FROM texts WHERE body && shared_run('one two three four five', 6);
+SELECT count(*) FROM texts WHERE shared_run('one two three', 4) && body OR body && shared_run('one two', 3);
+SELECT count(*) FROM texts WHERE body && shared_run('one two three four five six', 6);
+SELECT count(*) FROM texts WHERE body && shared_run('abc', 4, 'chars');
 SELECT count(*) FROM texts a JOIN texts b ON a.body && runs(b.body, 6) AND b.id = 3003;
 RESET client_min_messages;
-PREPARE few(text) AS SELECT id FROM texts WHERE body && runs($1, 5);
-PREPARE enough(text) AS SELECT id FROM texts WHERE body && runs($1, 6);
+PREPARE few(text) AS SELECT id FROM texts WHERE body && shared_run($1, 5);
+PREPARE enough(text) AS SELECT id FROM texts WHERE body && shared_run($1, 6);
 SET plan_cache_mode = force_generic_plan;
 EXPLAIN (COSTS off) EXECUTE few('a');
 EXPLAIN (COSTS off) EXECUTE enough('a');
@@ -57,7 +57,7 @@ BEGIN
     RETURN with_index[:6];
 END $$;
 SELECT min_run, found(runs((SELECT body FROM texts WHERE id = 4005), min_run)) FROM unnest('{5,6,12,16,40,55,56}'::int[]) min_run;
-SELECT found(runs('no such text has these words in it', 6)), found(runs('again again again again again again', 6)), found(runs('w1 w2', 1)), found(runs('', 1));
+SELECT found(shared_run('no such text has these words in it', 6)), found(shared_run('again again again again again again', 6)), found(shared_run('w1 w2', 1)), found(shared_run('', 1));
 SELECT signature_index_check('texts_runs', true);
 SELECT signature_index_merge('texts_runs');
 DELETE FROM texts WHERE id % 7 = 0;

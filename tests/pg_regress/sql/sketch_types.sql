@@ -74,7 +74,7 @@ SELECT objid::regtype AS without FROM pg_depend JOIN pg_type ON objid = pg_type.
 WHERE classid = 'pg_type'::regclass AND deptype = 'e' AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'neardup')
     AND typtype = 'b' AND typcategory <> 'A'
     AND NOT EXISTS (SELECT FROM pg_opclass JOIN pg_am am ON am.oid = opcmethod WHERE amname = method AND opcdefault AND opcintype = objid);
-CREATE TABLE sets (id int PRIMARY KEY, body text, set text_runs GENERATED ALWAYS AS (runs(body, 1)) STORED, ball text_ball);
+CREATE TABLE sets (id int PRIMARY KEY, body text, set text_runs GENERATED ALWAYS AS (shared_run(body, 1)) STORED, ball text_ball);
 INSERT INTO sets VALUES (1, 'a b'), (2, 'a b'), (3, 'c');
 UPDATE sets SET ball = near('a b', 0.5);
 SELECT count(DISTINCT set) AS sets, count(DISTINCT ball) AS balls, count(DISTINCT (set, ball)) AS rows FROM sets;

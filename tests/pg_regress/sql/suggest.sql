@@ -48,7 +48,7 @@ RESET neardup.threads;
 RESET neardup.memory;
 SELECT pairs BETWEEN 100 AND 600 AS about FROM suggest('records', sample => 450) WHERE using_method = 'jaccard';
 -- Labels: bad input.
-CREATE TABLE answers (id_a int, id_b int, duplicate boolean);
+CREATE TABLE answers (left_id int, right_id int, duplicate boolean);
 SELECT * FROM suggest_pairs('records', 0);
 SELECT * FROM suggest_pairs('records', 10001);
 SELECT * FROM suggest_pairs('records', sample => 0);
@@ -58,13 +58,13 @@ SELECT * FROM suggest('records', labels => 'answers', min_precision => 'NaN');
 SELECT * FROM suggest('records', labels => 'records');
 SELECT * FROM suggest('records', labels => 0);
 SELECT * FROM suggest('records', labels => 'answers');
-CREATE TABLE of_texts (id_a text, id_b text, duplicate boolean);
+CREATE TABLE of_texts (left_id text, right_id text, duplicate boolean);
 SELECT * FROM suggest('records', labels => 'of_texts');
-CREATE TABLE in_words (id_a int, id_b int, duplicate text);
+CREATE TABLE in_words (left_id int, right_id int, duplicate text);
 SELECT * FROM suggest('records', labels => 'in_words');
 INSERT INTO answers VALUES (0, 0, true);
 SELECT * FROM suggest('records', labels => 'answers');
-UPDATE answers SET id_b = NULL;
+UPDATE answers SET right_id = NULL;
 SELECT * FROM suggest('records', labels => 'answers');
 DELETE FROM answers;
 INSERT INTO answers VALUES (0, 1, true), (1, 0, false);
@@ -75,20 +75,20 @@ INSERT INTO answers VALUES (0, 1, true), (1, 0, true), (0, 2, true), (0, 1000, f
 SELECT using_method, fits, threshold, reason FROM suggest('records', labels => 'answers') LIMIT 1;
 -- Pairs to label: in every stratum, and the same in any order of the rows, with any threads.
 CREATE TABLE proposed AS SELECT * FROM suggest_pairs('records', 60);
-SELECT count(*), count(DISTINCT (id_a, id_b)), bool_and(id_a < id_b), bool_and(similarity >= stratum), bool_and(similarity < stratum + 0.05), min(stratum) FROM proposed;
-SELECT count(*) FROM proposed p JOIN records a ON a.id = p.id_a AND a.name = p.text_a JOIN records b ON b.id = p.id_b AND b.name = p.text_b;
+SELECT count(*), count(DISTINCT (left_id, right_id)), bool_and(left_id < right_id), bool_and(similarity >= stratum), bool_and(similarity < stratum + 0.05), min(stratum) FROM proposed;
+SELECT count(*) FROM proposed p JOIN records a ON a.id = p.left_id AND a.name = p.text_a JOIN records b ON b.id = p.right_id AND b.name = p.text_b;
 SELECT stratum, round(sum(weight)) AS pairs FROM proposed GROUP BY stratum ORDER BY stratum DESC LIMIT 2;
 SET neardup.threads = 1;
 SELECT count(*) FROM (SELECT * FROM proposed INTERSECT SELECT * FROM suggest_pairs('reversed', 60, id_column => 'id')) s;
 RESET neardup.threads;
-SELECT count(*) FROM (SELECT id_a, id_b FROM proposed INTERSECT SELECT id_a, id_b FROM suggest_pairs('records', 90)) s;
-SELECT count(*) FROM suggest_pairs('records', 10000) p JOIN near_duplicates('records', 0.3) d ON (d.left_id, d.right_id) = (p.id_a, p.id_b) AND d.similarity = p.similarity;
+SELECT count(*) FROM (SELECT left_id, right_id FROM proposed INTERSECT SELECT left_id, right_id FROM suggest_pairs('records', 90)) s;
+SELECT count(*) FROM suggest_pairs('records', 10000) p JOIN near_duplicates('records', 0.3) d ON (d.left_id, d.right_id) = (p.left_id, p.right_id) AND d.similarity = p.similarity;
 -- Equal texts are many pairs, of which some are chosen, each once.
 CREATE VIEW equal AS SELECT id, 'Port Ellis: the north quay is closed until Friday'::text AS body FROM records WHERE id < 200;
-SELECT count(DISTINCT (id_a, id_b)), bool_and(id_a < id_b), min(similarity), round(sum(weight)) AS pairs FROM suggest_pairs('equal', 100, id_column => 'id');
+SELECT count(DISTINCT (left_id, right_id)), bool_and(left_id < right_id), min(similarity), round(sum(weight)) AS pairs FROM suggest_pairs('equal', 100, id_column => 'id');
 -- The answers to them: the threshold is below the similarity of the twins.
 TRUNCATE answers;
-INSERT INTO answers SELECT id_a, id_b, id_b = id_a + 1 AND id_b % 3 = 1 FROM proposed;
+INSERT INTO answers SELECT left_id, right_id, right_id = left_id + 1 AND right_id % 3 = 1 FROM proposed;
 SELECT fits, threshold, pairs, round("precision"::numeric, 2) AS precision, round(precision_low::numeric, 2) AS low, precision_high AS high, recall, call FROM suggest('records', labels => 'answers', min_precision => 0.95) LIMIT 1;
 SELECT using_method, count(*), count(threshold), count("precision"), count(recall) FROM suggest('records', labels => 'answers') GROUP BY using_method ORDER BY using_method;
 SELECT bool_and(precision_low <= "precision" AND "precision" <= precision_high AND recall_low <= recall AND recall <= recall_high) FROM suggest('records', labels => 'answers');
@@ -99,8 +99,8 @@ SELECT fits, reason LIKE '%no threshold has a precision of 0.9%' AS says_so FROM
 CREATE DOMAIN yes_or_no AS boolean;
 CREATE TABLE "an ""odd'; name" ("key; --" text PRIMARY KEY, "body '" text);
 INSERT INTO "an ""odd'; name" SELECT 'k{}",\' || id, name FROM records;
-CREATE TABLE "answers of ""odd""" AS SELECT id_a, id_b, (id_a = 'k{}",\0')::yes_or_no AS duplicate FROM suggest_pairs('"an ""odd''; name"', 40, NULL::text, id_column => 'key; --');
-SELECT count(*), count(DISTINCT id_a) > 20 AS many FROM "answers of ""odd""";
+CREATE TABLE "answers of ""odd""" AS SELECT left_id, right_id, (left_id = 'k{}",\0')::yes_or_no AS duplicate FROM suggest_pairs('"an ""odd''; name"', 40, NULL::text, id_column => 'key; --');
+SELECT count(*), count(DISTINCT left_id) > 20 AS many FROM "answers of ""odd""";
 SELECT s.call FROM suggest('"an ""odd''; name"', labels => '"answers of ""odd"""') s LIMIT 1;
 SELECT * FROM suggest_pairs('"an ""odd''; name"', 40);
 -- Other kinds: a few words, long texts, Chinese characters, tokens; ids of any type.
@@ -120,7 +120,7 @@ SELECT count(*) FROM (SELECT * FROM suggest('parts', id_column => 'id') INTERSEC
 -- A template of most documents, with their own text in it, of which some are copies.
 CREATE TABLE pages AS SELECT i AS id, words('frame', 300) || ' ' || words('own' || i / 2, 120) || ' ' || words('end' || i, 10) AS body FROM generate_series(0, 79) i;
 SELECT using_method, fits, threshold, pairs, count_of(call) AS found, reason FROM suggest('pages', id_column => 'id') LIMIT 2;
-CREATE TABLE answered AS SELECT id_a, id_b, id_a / 2 = id_b / 2 AS duplicate FROM suggest_pairs('pages', 50, id_column => 'id');
+CREATE TABLE answered AS SELECT left_id, right_id, left_id / 2 = right_id / 2 AS duplicate FROM suggest_pairs('pages', 50, id_column => 'id');
 SELECT using_method, fits, "precision" IS NOT NULL AS with_precision, count(*) FROM suggest('pages', id_column => 'id', labels => 'answered') WHERE using_method IN ('jaccard', 'runs') GROUP BY 1, 2, 3 ORDER BY 1;
 -- Copies are no template.
 CREATE TABLE copies AS SELECT i AS id, words('same', 300) || CASE WHEN i % 2 = 0 THEN ' odd' ELSE '' END AS body FROM generate_series(0, 79) i;

@@ -347,7 +347,7 @@ def arguments_of(given: argparse.Namespace) -> Mapping[str, Any]:
         raise FileError("--min-run is for --method runs")
     if more["method"] == "runs":
         # Of a test and a long page, what counts is how much of the test is there.
-        of = {"of": "left", "min_run": _MIN_RUN} if given.against else {}
+        of = {"direction": "left", "min_run": _MIN_RUN} if given.against else {}
         run = {} if given.min_run is None else {"min_run": given.min_run}
         more["options"] = {**of, **run, **(given.options or {})} or None
     if given.normalize is not None:

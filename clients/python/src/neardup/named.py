@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from typing import Any, TypedDict, TypeVar, get_type_hints
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -64,7 +65,11 @@ class Into(Comparison, total=False):
     parts: int | None
     clusters: str | None
     resume: bool | None
-    update: bool | None
+    incremental: bool | None
+    pause: timedelta | None
+    at_once: int | None
+    node_timeout: timedelta | None
+    retries: int | None
 
 
 class Watching(TypedDict, total=False):

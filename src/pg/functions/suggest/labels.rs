@@ -40,7 +40,7 @@ impl Labels {
     pub(super) fn open(oid: pg_sys::Oid, request: &Request) -> Result<Self> {
         let example = request.example.of("suggest_pairs", id_type(request)).at(Some(100.0));
         let hint = format!(
-            "Begin with pairs to answer: CREATE TABLE answers AS SELECT id_a, id_b, NULL::boolean AS duplicate FROM {example};"
+            "Begin with pairs to answer: CREATE TABLE answers AS SELECT left_id, right_id, NULL::boolean AS duplicate FROM {example};"
         );
         let relation = Relation::open(oid).map_err(|error| error.hint(hint.clone()))?;
         let named = |name| relation.named(name, "labels").map_err(|error| error.hint(hint.clone()));
@@ -51,7 +51,7 @@ impl Labels {
             }
             Ok(format!("l.{}::{}{}", column.quoted()?, qualified_type(request.id_type), column.collated()))
         };
-        let ids = [id("id_a")?, id("id_b")?];
+        let ids = [id("left_id")?, id("right_id")?];
         let column = named("duplicate")?;
         if column.base_type != pg_sys::BOOLOID {
             return Err(of_type(&relation, column, "boolean", &hint));

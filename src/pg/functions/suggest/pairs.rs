@@ -123,7 +123,7 @@ impl Chosen {
 
 impl Rows<COLUMNS> for Chosen {
     fn columns(&self) -> [&'static str; COLUMNS] {
-        ["id_a", "id_b", "similarity", "stratum", "weight", "text_a", "text_b"]
+        ["left_id", "right_id", "similarity", "stratum", "weight", "text_a", "text_b"]
     }
 
     fn next(&mut self) -> Result<Option<[Datum; COLUMNS]>> {

@@ -4,6 +4,7 @@ use pgrx::pg_sys::Oid;
 
 use crate::pg::jobs::settings::Columns;
 use crate::pg::procedure::statement::{Statement, oid, oid_array, text};
+use crate::pg::query::as_user::INTERNAL;
 use crate::pg::server::error::Result;
 
 /// Reports whether a relation has the trigger of a job for an event.
@@ -19,9 +20,8 @@ const IS_SPREAD: &str = "EXISTS (SELECT FROM pg_trigger t JOIN pg_proc p ON p.oi
      AND p.proname = 'citus_truncate_trigger' AND p.pronamespace = 'pg_catalog'::regnamespace)";
 
 /// Reads the definition of a relation: whether it is a plain table; whether it has all triggers of
-/// a job, whose function is in the schema `namespace`, and all of them always fire; and a text that
-/// differs whenever the definition of the table, of its columns or of these triggers changes.
-pub(crate) fn definition(docs: Oid, namespace: Oid) -> Statement {
+/// a job, and all of them always fire; and a text that differs whenever the definition of the table, of its columns or of these triggers changes.
+pub(crate) fn definition(docs: Oid) -> Statement {
     let sql = format!(
         "SELECT c.relkind = 'r' AND c.relpersistence = 'p' AND NOT c.relispartition AND NOT {IS_SPREAD} \
                    AND NOT EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = c.oid OR i.inhrelid = c.oid) \
@@ -33,12 +33,12 @@ pub(crate) fn definition(docs: Oid, namespace: Oid) -> Statement {
                    FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0) a, \
                LATERAL (SELECT count(*), string_agg(t.xmin::text, ',' ORDER BY t.tgname) AS versions \
                    FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid \
-                   WHERE t.tgrelid = c.oid AND p.proname = 'neardup_changed' AND p.pronamespace = $2 AND p.pronargs = 0 \
+                   WHERE t.tgrelid = c.oid AND p.proname = 'neardup_changed' AND p.pronamespace = '{INTERNAL}'::regnamespace AND p.pronargs = 0 \
                    AND t.tgname IN ('neardup_insert', 'neardup_update', 'neardup_delete') \
                    AND t.tgenabled = 'A') t \
                WHERE c.oid = $1"
     );
-    Statement::new(sql).with([oid(docs), oid(namespace)])
+    Statement::new(sql).with([oid(docs)])
 }
 
 /// Reports whether an index of a table keeps the values of a column distinct.

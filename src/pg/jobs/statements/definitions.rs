@@ -3,6 +3,7 @@
 use crate::pg::procedure::form::{Form, IndexForm, IndexedRows};
 use crate::pg::procedure::statement::Statement;
 use crate::pg::procedure::table::Table;
+use crate::pg::query::as_user::INTERNAL;
 use crate::pg::request::example::literal;
 
 /// A table of a job.
@@ -147,15 +148,15 @@ pub(crate) fn drop_trigger(docs: &str, event: &str) -> Statement {
     Statement::new(format!("DROP TRIGGER neardup_{event} ON {docs}"))
 }
 
-/// Makes the trigger of a job for an event, with a function in the schema of the extension. The
-/// trigger always fires; otherwise each refresh would have to compare all rows.
-pub(crate) fn create_trigger(docs: &str, event: &str, schema: &str) -> [Statement; 2] {
+/// Makes the trigger of a job for an event. The trigger always fires; otherwise each refresh would
+/// have to compare all rows.
+pub(crate) fn create_trigger(docs: &str, event: &str) -> [Statement; 2] {
     let [old, new] = [" OLD TABLE AS old_rows", " NEW TABLE AS new_rows"];
     let [old, new] = [if event == "insert" { "" } else { old }, if event == "delete" { "" } else { new }];
     [
         format!(
             "CREATE TRIGGER neardup_{event} AFTER {event} ON {docs} REFERENCING{old}{new} \
-             FOR EACH STATEMENT EXECUTE FUNCTION {schema}.neardup_changed()"
+             FOR EACH STATEMENT EXECUTE FUNCTION {INTERNAL}.neardup_changed()"
         ),
         format!("ALTER TABLE {docs} ENABLE ALWAYS TRIGGER neardup_{event}"),
     ]

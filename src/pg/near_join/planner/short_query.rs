@@ -53,7 +53,7 @@ pub(crate) unsafe fn tell(root: *mut pg_sys::PlannerInfo, arguments: *mut pg_sys
                     "the query has fewer tokens, {tokens}, than the run of {least} that is looked for"
                 );
                 let least = tokens.max(1);
-                (message, format!("A shorter run: runs('some text', {least}, '{}').", query.origin.name()))
+                (message, format!("A shorter run: shared_run('some text', {least}, '{}').", query.origin.name()))
             }),
             _ => None,
         };

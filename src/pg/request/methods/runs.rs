@@ -22,14 +22,14 @@ const LONGEST: u32 = 1_000_000;
 #[derive(Debug, Default, Deserialize)]
 struct RunsOptions {
     min_run: Option<Number>,
-    of: Option<Of>,
+    direction: Option<Direction>,
     max_documents: Option<Count>,
 }
 
 impl Options for RunsOptions {
     fn good(key: &str) -> Option<String> {
         let value = match key {
-            "of" => json!("smaller"),
+            "direction" => json!("smaller"),
             "max_documents" => json!(100),
             _ => json!(MIN_RUN),
         };
@@ -40,9 +40,9 @@ impl Options for RunsOptions {
 /// The side whose words are counted.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(try_from = "Value")]
-struct Of(RunShare);
+struct Direction(RunShare);
 
-impl TryFrom<Value> for Of {
+impl TryFrom<Value> for Direction {
     type Error = &'static str;
 
     fn try_from(value: Value) -> std::result::Result<Self, &'static str> {
@@ -60,17 +60,17 @@ impl TryFrom<Value> for Of {
 /// Reads the parameters.
 pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     let threshold = arguments.threshold(THRESHOLD)?;
-    let RunsOptions { min_run, of, max_documents } = arguments.options()?;
+    let RunsOptions { min_run, direction, max_documents } = arguments.options()?;
     let min_run = min_run.map_or(MIN_RUN, |given| given.0);
     if !(1..=LONGEST).contains(&min_run) {
         let example = options::with(&arguments.example, &json!({ "min_run": MIN_RUN }).to_string());
         let message = format!("min_run must be between 1 and {LONGEST}, not {min_run}");
         return Err(SqlError::parameter(message).hint(such_as(&example)));
     }
-    let of = of.map_or(RunShare::Smaller, |of| of.0);
+    let of = direction.map_or(RunShare::Smaller, |direction| direction.0);
     if arguments.relations == 1 && matches!(of, RunShare::Left | RunShare::Right) {
-        let example = options::with(&arguments.example, &json!({ "of": "smaller" }).to_string());
-        let message = "of must be smaller, larger or both, as the rows of one table have no sides";
+        let example = options::with(&arguments.example, &json!({ "direction": "smaller" }).to_string());
+        let message = "direction must be smaller, larger or both, as the rows of one table have no sides";
         return Err(SqlError::parameter(message).hint(such_as(&example)));
     }
     arguments.accept();

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# neardup_into_runs and neardup_into_clean: calls on one server and over three servers that run, wait and are done, what calls left
+# neardup_into_calls and neardup_into_clean: calls on one server and over three servers that run, wait and are done, what calls left
 # whose log is gone, here and on servers; other roles, and plants. On Citus: citus.sh.
 set -euo pipefail
 source "$(dirname "$0")/../../../scripts/expect.sh"
@@ -14,7 +14,7 @@ FROM generate_series(1, 300) n, generate_series(1, 5 + n % 40) w GROUP BY n;
 INSERT INTO base SELECT 1000 + id, body || ' and ' || id FROM base WHERE id % 3 = 0;
 INSERT INTO docs TABLE base;
 SQL
-runs() { q -c "SELECT node, pairs, owner = current_user, status, step, name, rows > 0, parts, started <= noted, tables, bytes > 0 FROM neardup_into_runs()${1:+ WHERE $1}" 2>&1; }
+runs() { q -c "SELECT node, pairs, owner = current_user, status, step, name, rows > 0, parts, started <= noted, tables, bytes > 0 FROM neardup_into_calls()${1:+ WHERE $1}" 2>&1; }
 expect 'nothing yet' '' "$(runs)"
 q -c 'SET client_min_messages = warning' -c "CALL near_duplicates_into('base', 0.8, 'here', parts => 4)" -c "CALL near_duplicates_into('docs', 0.8, 'there', id_column => 'id')"
 expect 'calls that are done' "|public.here|t|done|7|result|t||t|0|f
@@ -53,18 +53,18 @@ q -c 'CREATE FUNCTION slow() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN 
 q -c "CALL near_duplicates_into('base', 0.8, 'here', parts => 4)" >/dev/null 2>&1 &
 calling=$!
 until [[ $(q -c "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'") == 1 ]]; do sleep 0.1; done
-expect 'a call that runs' '|public.here|t|running' "$(q -c "SELECT node, pairs, owner = current_user, status FROM neardup_into_runs() WHERE pairs = 'public.here'")"
-expect_error 'a call that runs is not cleaned' 55006 'a session is making public.here' "SELECT neardup_into_clean(run) FROM neardup_into_runs() WHERE pairs = 'public.here'"
+expect 'a call that runs' '|public.here|t|running' "$(q -c "SELECT node, pairs, owner = current_user, status FROM neardup_into_calls() WHERE pairs = 'public.here'")"
+expect_error 'a call that runs is not cleaned' 55006 'a session is making public.here' "SELECT neardup_into_clean(run) FROM neardup_into_calls() WHERE pairs = 'public.here'"
 q -c "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'" >/dev/null
 wait $calling || true
 q -c 'DROP EVENT TRIGGER slow' -c 'DROP FUNCTION slow()'
 
 # What it left goes, and its log; what another call left stays.
-expect 'a call here is cleaned' 6 "$(q -c "SELECT neardup_into_clean(run) FROM neardup_into_runs() WHERE pairs = 'public.here'")"
+expect 'a call here is cleaned' 6 "$(q -c "SELECT neardup_into_clean(run) FROM neardup_into_calls() WHERE pairs = 'public.here'")"
 expect 'and again' 0 "$(q -c "SELECT neardup_into_clean('0123456789ab')")"
 expect 'the other one is there' 4 "$(runs | wc -l)"
 # Another role's tables of the same name on a server are left alone.
-token=$(q -c "SELECT run FROM neardup_into_runs() WHERE pairs = 'public.there' AND node IS NULL")
+token=$(q -c "SELECT run FROM neardup_into_calls() WHERE pairs = 'public.there' AND node IS NULL")
 far 2 -c 'CREATE ROLE other' -c 'CREATE SCHEMA odd AUTHORIZATION other' -c "SET ROLE other; CREATE TABLE odd.neardup_${token}_sets (n int)"
 expect 'a call on servers is cleaned' 17 "$(q -c "SELECT neardup_into_clean('$token')")"
 expect "another role's table on a server" 1 "$(far 2 -At -c 'SELECT count(*) FROM pg_class WHERE relname ~ '"'^neardup_[0-9a-f]{12}_'")"
@@ -74,14 +74,14 @@ left_behind 'cleaned'
 # A log that was dropped. No server is asked that no log of the caller names.
 stop candidates "'docs', 0.8, 'there', id_column => 'id'"
 q -c 'DROP TABLE there_log'
-expect 'tables without a log' '|||left over' "$(q -c 'SELECT node, pairs, step, status FROM neardup_into_runs()')"
-expect 'these are cleaned' 4 "$(q -c "SELECT neardup_into_clean(run) FROM neardup_into_runs()")"
+expect 'tables without a log' '|||left over' "$(q -c 'SELECT node, pairs, step, status FROM neardup_into_calls()')"
+expect 'these are cleaned' 4 "$(q -c "SELECT neardup_into_clean(run) FROM neardup_into_calls()")"
 expect 'nothing is known any more' '' "$(runs)"
 for n in 1 2 3; do far $n -c 'SET client_min_messages = warning' -c "DO \$\$ BEGIN EXECUTE (SELECT format('DROP SCHEMA %I CASCADE', nspname) FROM pg_namespace WHERE nspname ~ '^neardup_into_[0-9]+$'); END \$\$"; done
 
 # A finished call keeps its log.
 q -c 'SET client_min_messages = warning' -c "CALL near_duplicates_into('docs', 0.8, 'there', id_column => 'id')"
-expect 'a finished call' 0 "$(q -c "SELECT neardup_into_clean(run) FROM neardup_into_runs()")"
+expect 'a finished call' 0 "$(q -c "SELECT neardup_into_clean(run) FROM neardup_into_calls()")"
 expect 'is still known' '|public.there|t|done|7|result|t||t|0|f' "$(runs)"
 expect_error 'no such run' 22023 'run must be twelve hexadecimal digits, not "x"' "SELECT neardup_into_clean('x')"
 expect_error 'NULL' 22004 'run must not be NULL' 'SELECT neardup_into_clean(NULL)'
@@ -106,8 +106,8 @@ CREATE VIEW planted.d_log AS SELECT planted.evil(1) AS step, 'x'::text AS name, 
 CREATE TABLE planted."neardup_00000000000b_parts" (step bigint, part planted.number, rows bigint);
 CREATE TABLE planted."neardup_00000000000b_sets" (n int);
 SQL
-expect 'plants' "|planter|waiting|0||2" "$(q -c "SELECT node, owner, status, step, parts, tables FROM neardup_into_runs() WHERE owner = 'planter'" 2>&1)"
-expect 'logs of others' '||left over' "$(q -U reader -c "SELECT node, pairs, status FROM neardup_into_runs() WHERE owner = 'planter'" 2>&1)"
+expect 'plants' "|planter|waiting|0||2" "$(q -c "SELECT node, owner, status, step, parts, tables FROM neardup_into_calls() WHERE owner = 'planter'" 2>&1)"
+expect 'logs of others' '||left over' "$(q -U reader -c "SELECT node, pairs, status FROM neardup_into_calls() WHERE owner = 'planter'" 2>&1)"
 expect_error 'tables of others' 42501 'must be owner of table|permission denied for schema planted' "SELECT neardup_into_clean('00000000000b')" -U reader
 expect 'their owner' 3 "$(q -U planter -c "SELECT neardup_into_clean('00000000000b')" 2>&1)"
 
@@ -123,8 +123,8 @@ token=$(q -c "SELECT substr(relname, 9, 12) FROM pg_class WHERE relname ~ '^near
 forge() { q -U planter -c "INSERT INTO $1 VALUES (0, 'arguments', 0, now(), now(), '{\"token\": \"$token\", \"pairs\": \"planted.gone\", \"update\": \"0.2.0\"}'), (1, 'result', 0, now(), now(), NULL)"; }
 forge planted.e_log
 expect 'a superuser sees both' 'planter|left over|0
-victim|running|5' "$(q -c "SELECT owner, status, tables FROM neardup_into_runs() WHERE run = '$token' ORDER BY 1")"
-expect 'and drops the forged log alone' 1 "$(q -c "SELECT neardup_into_clean(run) FROM neardup_into_runs() WHERE status = 'left over' AND run = '$token'" 2>/dev/null)"
+victim|running|5' "$(q -c "SELECT owner, status, tables FROM neardup_into_calls() WHERE run = '$token' ORDER BY 1")"
+expect 'and drops the forged log alone' 1 "$(q -c "SELECT neardup_into_clean(run) FROM neardup_into_calls() WHERE status = 'left over' AND run = '$token'" 2>/dev/null)"
 expect 'the call that runs keeps its tables' 5 "$(q -c "SELECT count(*) FROM pg_class WHERE relname ~ '^neardup_${token}_' AND relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = 'theirs'::regnamespace")"
 expect_error 'and is not cleaned' 55006 'a session is making theirs.found' "SELECT neardup_into_clean('$token')"
 q -c "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'" >/dev/null
@@ -151,16 +151,16 @@ GRANT USAGE ON FOREIGN SERVER silent TO PUBLIC;
 CREATE TABLE quiet (id bigint NOT NULL, body text) PARTITION BY HASH (id);
 CREATE FOREIGN TABLE quiet_1 PARTITION OF quiet FOR VALUES WITH (MODULUS 1, REMAINDER 0) SERVER silent;
 SQL
-expect 'a role that has no calls there does not connect to it' 0 "$(timeout 60 psql -XqAt -U reader -c "SELECT count(*) FROM neardup_into_runs() WHERE node = 'silent'" 2>&1)"
+expect 'a role that has no calls there does not connect to it' 0 "$(timeout 60 psql -XqAt -U reader -c "SELECT count(*) FROM neardup_into_calls() WHERE node = 'silent'" 2>&1)"
 # within ENDS SQL: it ends by itself, with this error; the limit only keeps a defect from keeping the test.
 within() { expect "silent: $2" "$1" "$(PGOPTIONS='-c statement_timeout=1s' timeout 60 psql -XqAt -v VERBOSITY=sqlstate -c "$2" 2>&1 | grep -aoE 'ERROR:  [0-9A-Z]{5}' | head -n 1 || true)"; }
 q -c 'CREATE TABLE silent_log (step int PRIMARY KEY, name text, rows bigint, started timestamptz, finished timestamptz, about jsonb)' \
     -c "INSERT INTO silent_log VALUES (0, 'arguments', 0, now(), now(), '{\"token\": \"0123456789ab\", \"pairs\": \"public.silent\", \"servers\": [{\"name\": \"silent\", \"schema\": \"public\"}]}')"
-within 'ERROR:  57014' 'SELECT count(*) FROM neardup_into_runs()'
+within 'ERROR:  57014' 'SELECT count(*) FROM neardup_into_calls()'
 within 'ERROR:  57014' "SELECT neardup_into_clean('0123456789ab')"
 within 'ERROR:  57014' "CALL near_duplicates_into('quiet', 0.8, 'silenced', id_column => 'id')"
 within 'ERROR:  57014' "SELECT count(*) FROM near_duplicates_into_plan('quiet', 0.8, id_column => 'id')"
-expect 'without a limit of its own, the list says who was silent' 1 "$(timeout 60 psql -XqAt -c 'SELECT count(*) FROM neardup_into_runs()' 2>&1 | grep -c 'NOTICE:  neardup_into_runs: server "silent" did not say what it has: server "silent" is not reached: it has not taken the connection within')"
+expect 'without a limit of its own, the list says who was silent' 1 "$(timeout 60 psql -XqAt -c 'SELECT count(*) FROM neardup_into_calls()' 2>&1 | grep -c 'NOTICE:  neardup_into_calls: server "silent" did not say what it has: server "silent" is not reached: it has not taken the connection within')"
 kill $silent
 q -c 'DROP TABLE silent_log, quiet' -c 'SET client_min_messages = warning' -c 'DROP SERVER silent CASCADE'
 
@@ -194,7 +194,7 @@ CREATE USER MAPPING FOR PUBLIC SERVER liar OPTIONS (user 'x', password 'y');
 CREATE TABLE liar_log (step int PRIMARY KEY, name text, rows bigint, started timestamptz, finished timestamptz, about jsonb);
 INSERT INTO liar_log VALUES (0, 'arguments', 0, now(), now(), '{"token": "0123456789ab", "pairs": "public.liar", "servers": [{"name": "liar", "schema": "public"}]}');
 SQL
-expect_error 'an answer that is no JSON' 08P01 'server "liar" answered what neardup does not ask for' 'SELECT * FROM neardup_into_runs()'
+expect_error 'an answer that is no JSON' 08P01 'server "liar" answered what neardup does not ask for' 'SELECT * FROM neardup_into_calls()'
 expect_error 'and for the clean-up' 08P01 'server "liar" answered what neardup does not ask for' "SELECT neardup_into_clean('0123456789ab')"
 kill $liar
 q -c 'DROP TABLE liar_log' -c 'SET client_min_messages = warning' -c 'DROP SERVER liar CASCADE'
@@ -202,5 +202,5 @@ q -c 'DROP TABLE liar_log' -c 'SET client_min_messages = warning' -c 'DROP SERVE
 # A server that does not answer.
 stop candidates "'docs', 0.8, 'another', id_column => 'id'"
 q -c 'ALTER SERVER "2" OPTIONS (SET port '"'1'"')'
-expect 'a server that is down' 1 "$(q -c 'SELECT count(*) FROM neardup_into_runs()' 2>&1 | grep -c 'NOTICE:  neardup_into_runs: server "2" did not say what it has: server "2" is not reached: ')"
+expect 'a server that is down' 1 "$(q -c 'SELECT count(*) FROM neardup_into_calls()' 2>&1 | grep -c 'NOTICE:  neardup_into_calls: server "2" did not say what it has: server "2" is not reached: ')"
 finish
