@@ -184,7 +184,7 @@ runs_search() {
     q -c "CREATE INDEX $1_runs ON $1 USING signature (body text_runs_ops)" -c "VACUUM ANALYZE $1"
     share=$(q -c "SELECT round(pg_relation_size('$1_runs') / sum(octet_length(body))::numeric, 3) FROM $1")
     # The plan of a sequential scan must not be chosen for a table that is small.
-    rows=$(index_latency "$1, 500 words, runs of 16" "$1_sought" "SELECT id FROM $1 WHERE body && runs((SELECT body FROM $1_sought WHERE id = :id), 16)" "$2" '-c enable_seqscan=off')
+    rows=$(index_latency "$1, 500 words, runs of 16" "$1_sought" "SELECT id FROM $1 WHERE body && shared_run((SELECT body FROM $1_sought WHERE id = :id), 16)" "$2" '-c enable_seqscan=off')
     q -v rows="$rows" -v share="$share" <<SQL
 SET statement_timeout = 0;
 CREATE TEMP TABLE asked AS SELECT shared_run(body, 16) AS sought FROM $1_sought WHERE id <= $3;

@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 /// however little it is allowed, such as the stacks and tables of its threads. The promise to the
 /// user is 100 MB; the rest of it is for memory that the allocator does not give back at once, and
 /// for the program itself.
-pub const SLACK: usize = 56 << 20;
+pub const SLACK: usize = 60 << 20;
 
 /// Smaller blocks are not counted. They are few, or live in larger blocks.
 const LEAST: usize = 256;

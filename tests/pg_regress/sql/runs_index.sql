@@ -32,7 +32,7 @@ SELECT count(*) FROM texts WHERE body && shared_run('one two three four five', 6
 SELECT count(*) FROM texts WHERE shared_run('one two three', 4) && body OR body && shared_run('one two', 3);
 SELECT count(*) FROM texts WHERE body && shared_run('one two three four five six', 6);
 SELECT count(*) FROM texts WHERE body && shared_run('abc', 4, 'chars');
-SELECT count(*) FROM texts a JOIN texts b ON a.body && runs(b.body, 6) AND b.id = 3003;
+SELECT count(*) FROM texts a JOIN texts b ON a.body && shared_run(b.body, 6) AND b.id = 3003;
 RESET client_min_messages;
 PREPARE few(text) AS SELECT id FROM texts WHERE body && shared_run($1, 5);
 PREPARE enough(text) AS SELECT id FROM texts WHERE body && shared_run($1, 6);
@@ -56,14 +56,14 @@ BEGIN
     END IF;
     RETURN with_index[:6];
 END $$;
-SELECT min_run, found(runs((SELECT body FROM texts WHERE id = 4005), min_run)) FROM unnest('{5,6,12,16,40,55,56}'::int[]) min_run;
+SELECT min_run, found(shared_run((SELECT body FROM texts WHERE id = 4005), min_run)) FROM unnest('{5,6,12,16,40,55,56}'::int[]) min_run;
 SELECT found(shared_run('no such text has these words in it', 6)), found(shared_run('again again again again again again', 6)), found(shared_run('w1 w2', 1)), found(shared_run('', 1));
 SELECT signature_index_check('texts_runs', true);
 SELECT signature_index_merge('texts_runs');
 DELETE FROM texts WHERE id % 7 = 0;
 VACUUM texts;
 SELECT signature_index_check('texts_runs', true);
-SELECT min_run, found(runs((SELECT body FROM texts WHERE id = 4005), min_run)) FROM unnest('{6,16,40}'::int[]) min_run;
+SELECT min_run, found(shared_run((SELECT body FROM texts WHERE id = 4005), min_run)) FROM unnest('{6,16,40}'::int[]) min_run;
 SELECT rows, segments, dead, nulls, options FROM signature_index_stats('texts_runs');
 SELECT opcname, amvalidate(o.oid) FROM pg_opclass o JOIN pg_am a ON a.oid = opcmethod AND amname = 'signature' WHERE opcname = 'text_runs_ops';
 
@@ -74,7 +74,7 @@ INSERT INTO long_texts SELECT n, 'row ' || n || ' ' || (SELECT string_agg(md5(j:
 SELECT signature_index_merge('long_texts_runs');
 SET enable_seqscan = off;
 SELECT min(found), max(found) FROM (
-    SELECT (SELECT count(*) FROM long_texts WHERE body && runs((SELECT string_agg(md5(j::text), ' ' ORDER BY j) FROM generate_series(first, first + 15) j), 16)) AS found
+    SELECT (SELECT count(*) FROM long_texts WHERE body && shared_run((SELECT string_agg(md5(j::text), ' ' ORDER BY j) FROM generate_series(first, first + 15) j), 16)) AS found
     FROM generate_series(1, 5900, 190) first
 ) f;
 RESET enable_seqscan;
