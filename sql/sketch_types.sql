@@ -184,4 +184,4 @@ COMMENT ON TYPE simhash_sketch IS 'what simhash() makes: bits that are alike for
 COMMENT ON TYPE minhash_ball IS 'all minhash sketches at least so similar to one; made by near()';
 COMMENT ON TYPE simhash_ball IS 'all simhash sketches at most so many bits from one; made by near()';
 COMMENT ON TYPE text_ball IS 'all documents at least so similar to one, compared as near_duplicates compares them; made by near()';
-COMMENT ON TYPE text_runs IS 'all texts that have a run of tokens in common with one; made by runs()';
+COMMENT ON TYPE text_runs IS 'all texts that have a run of tokens in common with one; made by shared_run()';
