@@ -194,7 +194,7 @@ DECLARE
         'id_column', id_column, 'text_column', text_column, 'method', method, 'tokenizer', tokenizer, 'shingle', shingle,
         'multiset', multiset, 'max_pairs', max_pairs, 'site_column', site_column, 'pairs', pairs, 'parts', parts,
         'clusters', clusters, 'resume', resume, 'incremental', incremental,
-        'pause', EXTRACT(epoch FROM pause), 'at_once', at_once, 'node_timeout', EXTRACT(epoch FROM node_timeout), 'retries', retries);
+        'pause', pg_catalog.date_part('epoch'::pg_catalog.text, pause), 'at_once', at_once, 'node_timeout', pg_catalog.date_part('epoch'::pg_catalog.text, node_timeout), 'retries', retries);
     began pg_catalog.timestamptz := pg_catalog.clock_timestamp();
 BEGIN
     -- The last argument lets no other function be meant.
@@ -266,7 +266,7 @@ DECLARE
         'id_column', id_column, 'text_column', text_column, 'features', features, 'min_sentences', min_sentences,
         'extend', extend, 'shingle', shingle, 'max_pairs', max_passages, 'tokenizer', tokenizer, 'pairs', passages,
         'parts', parts, 'resume', resume, 'passages', true,
-        'pause', EXTRACT(epoch FROM pause), 'at_once', at_once, 'node_timeout', EXTRACT(epoch FROM node_timeout), 'retries', retries);
+        'pause', pg_catalog.date_part('epoch'::pg_catalog.text, pause), 'at_once', at_once, 'node_timeout', pg_catalog.date_part('epoch'::pg_catalog.text, node_timeout), 'retries', retries);
     began pg_catalog.timestamptz := pg_catalog.clock_timestamp();
 BEGIN
     SELECT n.nspname INTO STRICT home

@@ -83,8 +83,8 @@ pub trait Carrier: Debug + Sync {
         Ok(())
     }
 
-    /// Returns the set or the terms of a document, ascending, if documents meet by sets or terms, or
-    /// are filtered by sets.
+    /// Returns the set or the terms of a document, ascending, if documents meet by sets or terms,
+    /// or are filtered by sets.
     fn set(&self, _carried: &[u8], _stop: &Stop) -> Result<Vec<u64>> {
         Ok(Vec::new())
     }

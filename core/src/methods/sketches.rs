@@ -68,8 +68,8 @@ impl Sketches {
         Self { combination, sites: false, safeguards: Safeguards::default() }
     }
 
-    /// Returns the predicate that the sets of each pair pass, if the only technique is minhash with a
-    /// check.
+    /// Returns the predicate that the sets of each pair pass, if the only technique is minhash with
+    /// a check.
     pub(super) fn filter(&self) -> Option<Predicate> {
         match self.combination.techniques[..] {
             [TechniqueSpec::Minhash { threshold, verify: true, .. }] if !self.sites => {

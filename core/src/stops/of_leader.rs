@@ -1,5 +1,5 @@
-//! Engines whose leader looks for requests to stop, between the batches of its threads: each ends at
-//! any of its checks, and finds the same when it is called again.
+//! Engines whose leader looks for requests to stop, between the batches of its threads: each ends
+//! at any of its checks, and finds the same when it is called again.
 
 use std::cell::Cell;
 

@@ -1,5 +1,5 @@
-//! How a call goes about its steps: how long it waits between two of them, how many parts are joined
-//! at once, how long nodes may take, and how often a step is repeated.
+//! How a call goes about its steps: how long it waits between two of them, how many parts are
+//! joined at once, how long nodes may take, and how often a step is repeated.
 
 use crate::pg::server::error::{Result, SqlError};
 

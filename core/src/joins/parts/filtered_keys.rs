@@ -1,8 +1,8 @@
 //! Keys with a filter: documents that share a key, such as that of a band of minhash, and that have
-//! similar sets. A document is sent to each part into which one of its keys falls, with the size and
-//! a bitmap of its set, and the keys that fall into the part. In a part, documents that share a key
-//! are candidates, unless the sizes or the bitmaps of their sets show that these are not similar
-//! ([`super::engine`]).
+//! similar sets. A document is sent to each part into which one of its keys falls, with the size
+//! and a bitmap of its set, and the keys that fall into the part. In a part, documents that share a
+//! key are candidates, unless the sizes or the bitmaps of their sets show that these are not
+//! similar ([`super::engine`]).
 //!
 //! The keys of a row are encoded as the version of this format, from version 2 on [`earlier`]
 //! marks, and then each key in 8 bytes, little-endian.

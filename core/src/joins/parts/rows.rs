@@ -2,8 +2,8 @@
 //!
 //! A row consists of these words: the id of its document; the size of its set; in 16 bits each, the
 //! number of words of its bitmap and of its earlier marks, with the number of tokens in the upper
-//! half; the bitmap, the earlier marks, the scrambled tokens, and the places of the tokens, two to a
-//! word.
+//! half; the bitmap, the earlier marks, the scrambled tokens, and the places of the tokens, two to
+//! a word.
 
 use std::ops::Range;
 

@@ -1,5 +1,5 @@
-//! What a method counts of documents before they meet: the order of tokens, or the terms that do not
-//! count.
+//! What a method counts of documents before they meet: the order of tokens, or the terms that do
+//! not count.
 
 use std::rc::Rc;
 

@@ -25,8 +25,8 @@ sql_function! {
     }
 }
 
-/// Returns the rows of the carried document in argument `n`, by what was counted, the method and the
-/// number of parts in the next arguments. Returns `None` without a document.
+/// Returns the rows of the carried document in argument `n`, by what was counted, the method and
+/// the number of parts in the next arguments. Returns `None` without a document.
 pub(super) fn of_document(call: Call, n: usize) -> Result<Option<Groups>> {
     let method = method(call, n + 2)?;
     let carrier = method.carrier()?;

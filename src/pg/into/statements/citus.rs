@@ -92,8 +92,8 @@ pub(crate) fn spread_by(table: Table) -> Option<&'static str> {
     }
 }
 
-/// Returns the columns of a working table. `members_have_sets` says that the sets are moved to where
-/// the members are.
+/// Returns the columns of a working table. `members_have_sets` says that the sets are moved to
+/// where the members are.
 pub(crate) fn columns(table: Table, members_have_sets: bool) -> &'static [Column] {
     match table {
         // Which of two documents has the lesser id may matter.

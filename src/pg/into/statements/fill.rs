@@ -83,9 +83,9 @@ impl Join {
         format!("{INTERNAL}.neardup_part_join(p.n, {size}, p.bitmap, p.prefix, {method}{internal})")
     }
 
-    /// Returns the SQL expression for the similarity of two carried documents, which is NULL if they
-    /// are no pair; or for their passages, NULL if there are none. `o.ranks` has what was counted, if
-    /// the comparison depends on it.
+    /// Returns the SQL expression for the similarity of two carried documents, which is NULL if
+    /// they are no pair; or for their passages, NULL if there are none. `o.ranks` has what was
+    /// counted, if the comparison depends on it.
     pub(crate) fn similarity(&self, [left, right]: [&str; 2]) -> String {
         let Self { internal, method, passages, .. } = self;
         let ranks = if self.compares_by_ranks() { "o.ranks" } else { "NULL::bytea" };
@@ -121,9 +121,10 @@ pub(crate) fn method(json: &str) -> String {
     format!("{escape}{}::pg_catalog.jsonb", literal(json).replace('\\', "\\\\"))
 }
 
-/// Returns the SQL expression for the number by which documents are found that are equal as they are
-/// carried in `set`: a digest for which nobody can construct a collision, or NULL if no document is
-/// similar. Documents that are not similar to those with the same bytes have numbers of their own.
+/// Returns the SQL expression for the number by which documents are found that are equal as they
+/// are carried in `set`: a digest for which nobody can construct a collision, or NULL if no
+/// document is similar. Documents that are not similar to those with the same bytes have numbers of
+/// their own.
 pub(crate) fn digest(set: &str) -> String {
     format!(
         "CASE WHEN pg_catalog.octet_length({set}) OPERATOR(pg_catalog.>) 0 THEN pg_catalog.sha256(CASE WHEN pg_catalog.get_byte({set}, 0) OPERATOR(pg_catalog.=) 1 THEN {set} \
@@ -131,9 +132,9 @@ pub(crate) fn digest(set: &str) -> String {
     )
 }
 
-/// Inserts the documents as they are carried, which a query returns as `id` and `set`. Runs with the
-/// search path of the caller, like all reading of documents, and so qualifies all names with their
-/// schemas.
+/// Inserts the documents as they are carried, which a query returns as `id` and `set`. Runs with
+/// the search path of the caller, like all reading of documents, and so qualifies all names with
+/// their schemas.
 ///
 /// A document of which nothing is carried is similar to no other one.
 pub(crate) fn sets(table: &str, documents: &Documents) -> String {

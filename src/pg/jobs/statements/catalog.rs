@@ -20,7 +20,8 @@ const IS_SPREAD: &str = "EXISTS (SELECT FROM pg_trigger t JOIN pg_proc p ON p.oi
      AND p.proname = 'citus_truncate_trigger' AND p.pronamespace = 'pg_catalog'::regnamespace)";
 
 /// Reads the definition of a relation: whether it is a plain table; whether it has all triggers of
-/// a job, and all of them always fire; and a text that differs whenever the definition of the table, of its columns or of these triggers changes.
+/// a job, and all of them always fire; and a text that differs whenever the definition of the
+/// table, of its columns or of these triggers changes.
 pub(crate) fn definition(docs: Oid) -> Statement {
     let sql = format!(
         "SELECT c.relkind = 'r' AND c.relpersistence = 'p' AND NOT c.relispartition AND NOT {IS_SPREAD} \
