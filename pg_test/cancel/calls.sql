@@ -73,7 +73,7 @@ SELECT add('neardup_part_ranks.*', 'SELECT pg_column_size(neardup_part_ranks(car
     'SELECT pg_column_size(neardup_part_ranks(neardup_part_document(text, NULL, ''{"method": "imatch"}''), ''{"method": "imatch"}'', NULL)) FROM big',
     'SELECT pg_column_size(neardup_part_ranks(neardup_part_document(text, NULL, ''{"method": "edit"}''), ''{"method": "edit"}'', NULL)) FROM big');
 SELECT add('neardup_part_passages\(.*\)', 'SELECT octet_length({f}(''\x01'' || convert_to(text, ''UTF8''), ''\x01'' || convert_to(other, ''UTF8''), NULL, ''{"method": "partial_duplicates", "passages": {"min_sentences": 1}}'')) FROM big');
-SELECT add('neardup_part_passage_rows\(.*\)', 'SELECT count(*) FROM {f}(decode(repeat(repeat(''00'', 36), 5000000), ''hex''))');
+SELECT add('neardup_part_passage_rows\(.*\)', 'SELECT count(*) FROM {f}(decode(repeat(repeat(''00'', 36), 2500000), ''hex''))');
 SELECT add('neardup_part_similarity\(.*\)', 'SELECT {f}(carried, carried, NULL, ''{"method": "jaccard", "threshold": 0.1, "made": true}'') FROM vals', 'SELECT count({f}(carried, carried, NULL, ''{"method": "jaccard", "threshold": 0.1, "made": true}'')) FROM vals, generate_series(1, 1000)',
     'SELECT {f}(''\x01'' || convert_to(text, ''UTF8''), ''\x01'' || convert_to(other, ''UTF8''), NULL, ''{"method": "edit", "threshold": 0.1}'') FROM big',
     'SELECT {f}(''\x01'' || convert_to(text, ''UTF8''), ''\x01'' || convert_to(other, ''UTF8''), NULL, ''{"method": "runs"}'') FROM big',
