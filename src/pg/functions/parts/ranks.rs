@@ -87,7 +87,7 @@ sql_function! {
     }
 }
 
-/// Returns the terms that do not count, as [`LeftOut`] reads them.
+/// Returns the terms that do not count, as `LeftOut` of the core reads them.
 fn left_out(carrier: &dyn Carrier, terms: Spool<ServerFiles, u64>, documents: u64) -> Result<Vec<u8>> {
     let executor = BackendExecutor::single();
     let (mut terms, _) = terms.sorted(&executor)?;
