@@ -28,6 +28,12 @@ pub(super) fn mark(scrambled: u64) -> u32 {
     (scrambled >> u32::BITS) as u32
 }
 
+/// Returns the part into which a scrambled token, or a key, falls.
+#[inline]
+pub(super) fn part(scrambled: u64, parts: u32) -> u32 {
+    ((u64::from(mark(scrambled)) * u64::from(parts)) >> u32::BITS) as u32
+}
+
 /// The marks of a set in the parts so far, at most [`MOST`].
 #[derive(Debug, Default)]
 pub(super) struct Earlier {

@@ -24,11 +24,10 @@ const DOING: &str = "grouping keys";
 /// Returns the rows of a document by its keys, whatever their roles, and by its set, whose hashes
 /// ascend. O(n · log n) for n keys.
 pub fn groups(keys: &[Key], set: &[u64], bounds: &Bounds, parts: u32, stop: &Stop) -> Result<Groups> {
-    // Keys are practically random.
-    let part = |key: u64| ((u64::from(earlier::mark(key)) * u64::from(parts)) >> u32::BITS) as u32;
     let mut own: Vec<(u32, u64)> = Vec::new();
     memory::reserve(&mut own, keys.len(), DOING)?;
-    own.extend(keys.iter().map(|key| (part(key.hash()), key.hash())));
+    // Keys are practically random.
+    own.extend(keys.iter().map(|key| (earlier::part(key.hash(), parts), key.hash())));
     executor::sort_unstable_by(&mut own, stop, &Ord::cmp)?;
     // A document has at most `u32::MAX` tokens.
     let size = set.len() as u32;

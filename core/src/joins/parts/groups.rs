@@ -39,7 +39,7 @@ pub fn check_parts(parts: i64) -> Result<u32> {
 /// Returns the part into which a token falls.
 fn part_of(token: u64, parts: u32) -> u32 {
     // The lower bits of the hash are used by the bitmap.
-    ((u64::from(earlier::mark(hash::mix(token))) * u64::from(parts)) >> u32::BITS) as u32
+    earlier::part(hash::mix(token), parts)
 }
 
 /// The rows of a set.

@@ -6,6 +6,7 @@
 //! candidates if more documents than a given number have it. The keys of a document in a part are
 //! encoded as the version of this format, then each key in 8 bytes, little-endian, ascending.
 
+use super::earlier;
 use super::groups::Groups;
 use crate::error::{Error, Result};
 use crate::executor::{self, Executor, Stop};
@@ -74,7 +75,7 @@ pub fn groups(keys: &mut Vec<Key>, parts: u32, stop: &Stop) -> Result<Groups> {
         }
         is_same
     });
-    let part = |key: &Key| (((key.0 >> 32) * u64::from(parts)) >> 32) as u32;
+    let part = |key: &Key| earlier::part(key.0, parts);
     let mut rows = Groups::default();
     // Parts are ranges of hashes.
     for keys in keys.chunk_by(|a, b| part(a) == part(b)) {
