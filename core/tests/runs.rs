@@ -22,7 +22,12 @@ use runs::joined;
 
 fn tokens(text: &str, tokenizer: Tokenizer) -> Vec<String> {
     match tokenizer {
-        Tokenizer::Words => words(text),
+        Tokenizer::Words => {
+            // A text without a word is one token, of its signs.
+            let signs = text.split_whitespace().collect::<String>();
+            let words = words(text);
+            if words.is_empty() && !signs.is_empty() { vec![signs] } else { words }
+        }
         Tokenizer::Whitespace => text.split_whitespace().map(str::to_owned).collect(),
         _ => {
             let mut places = Vec::new();

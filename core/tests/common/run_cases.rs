@@ -82,6 +82,7 @@ pub(crate) fn cases() -> impl Strategy<Value = Case> {
         4 => "([ab][ .,]){0,20}",
         3 => "([abc]{1,2}[ .\n]){0,30}",
         2 => "[甲乙 。\n]{0,20}",
+        1 => "[!~ \n]{0,8}",
         1 => "(One two\\. |Three four five\\.\n|Six\\.\r\n|\n){0,9}",
         1 => "(<p>|<li>a</li>|<b>b|</b>|&amp;|a |b\\. |<!--c-->|\n){0,20}",
     ];
