@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What near_duplicates_into_plan says beside the call: bench_estimate.sh here|servers|citus FILE [COUNT], the first COUNT (60000)
+# What near_duplicates_plan says beside the call: bench_estimate.sh here|servers|citus FILE [COUNT], the first COUNT (60000)
 # lines of a file of numbers and texts with a tab between, on one server in 16 parts, or on three nodes of this machine. Prints the
 # bytes between nodes (over postgres_fdw those of the loopback device, with the headers of its packets; in Citus what the call
 # reports, less the third that stays on its node), the space of the working tables, and the seconds of the processors.
@@ -59,7 +59,7 @@ most() {
 
 before=$(moved)
 q -c "SELECT format('estimated: %s bytes sent, %s of working tables, %s seconds of processors; %s candidates, %s pairs of a sample of %s',
-    sum(sent), sum(disk), sum(cpu_seconds)::numeric(9, 1), min(candidates), min(pairs), min(sampled)) FROM near_duplicates_into_plan('docs', 0.8, $arguments)"
+    sum(sent), sum(temporary), sum(cpu_seconds)::numeric(9, 1), min(candidates), min(pairs), min(sampled)) FROM near_duplicates_plan('docs', 0.8, $arguments, by_node => true)"
 echo "the estimate itself: $(($(moved) - before)) bytes of the loopback device"
 echo 0 >"$server/space"
 touch "$server/runs"

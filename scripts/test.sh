@@ -8,7 +8,8 @@
 # servers   what a version of the server can change: pg_regress, pg_test/cluster/{servers,versions}, dumps
 # compiles  that it compiles for that version
 #
-# PROPTEST_CASES=256 tries all cases of property tests, and tests of the core read the corpora then.
+# PROPTEST_CASES=256 tries all cases of property tests, and tests of the core read the corpora then. They are chosen by
+# PROPTEST_RNG_SEED, so that what fails once fails again; test_full.sh all takes a new one.
 #
 # All is built once, with the same profile and features, so that cargo shares what it compiles; the tests of servers are
 # for what this installs. `make install` puts a release in its place again.
@@ -21,6 +22,7 @@ tier=${1:-test}
 scripts/setup.sh
 built=(--profile quick --no-default-features --features "$(pg_feature),pg_test")
 few=${PROPTEST_CASES:-16}
+export PROPTEST_RNG_SEED=${PROPTEST_RNG_SEED:-1}
 export CARGO_TERM_PROGRESS_WHEN=never
 
 # of FOLDERS…: the tests of servers there. A line "# Shards: N" cuts a script into as many parts.

@@ -10,6 +10,10 @@ said=$(mktemp)
 NEARDUP_FAILED=$(mktemp -d)
 # All cases of property tests.
 export NEARDUP_FAILED PROPTEST_CASES=256
+if [[ ${1:-} == all ]]; then
+    export PROPTEST_RNG_SEED=${PROPTEST_RNG_SEED:-$SRANDOM}
+    echo "PROPTEST_RNG_SEED=$PROPTEST_RNG_SEED"
+fi
 trap 'rm -rf "$said" "$NEARDUP_FAILED"' EXIT
 passed=0 failed=0 skipped=0 checks=0 broken=()
 

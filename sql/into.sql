@@ -329,33 +329,3 @@ CREATE FUNCTION neardup_into_clean(run pg_catalog.text) RETURNS pg_catalog.int8
     LANGUAGE c VOLATILE PARALLEL UNSAFE COST 10000;
 COMMENT ON FUNCTION neardup_into_clean(text) IS
     'drops the working tables that a call of near_duplicates_into left, here and on other nodes, and its log unless it was finished; how many tables';
-
-CREATE FUNCTION near_duplicates_into_plan(
-    docs pg_catalog.regclass,
-    threshold pg_catalog.float8 DEFAULT NULL,
-    options pg_catalog.jsonb DEFAULT '{}',
-    id_column pg_catalog.text DEFAULT NULL,
-    text_column pg_catalog.text DEFAULT NULL,
-    method pg_catalog.text DEFAULT 'jaccard',
-    tokenizer pg_catalog.text DEFAULT NULL,
-    shingle pg_catalog.int4 DEFAULT NULL,
-    multiset pg_catalog.bool DEFAULT NULL,
-    site_column pg_catalog.text DEFAULT NULL,
-    parts pg_catalog.int4 DEFAULT NULL,
-    sample pg_catalog.int8 DEFAULT NULL
-) RETURNS TABLE(
-    node pg_catalog.text,
-    documents pg_catalog.int8,
-    sent pg_catalog.int8,
-    received pg_catalog.int8,
-    disk pg_catalog.int8,
-    cpu_seconds pg_catalog.float8,
-    candidates pg_catalog.int8,
-    pairs pg_catalog.int8,
-    sampled pg_catalog.int8
-)
-    AS 'MODULE_PATHNAME', 'neardup_near_duplicates_into_plan'
-    LANGUAGE c VOLATILE PARALLEL UNSAFE COST 10000 ROWS 10;
-COMMENT ON FUNCTION near_duplicates_into_plan(
-    regclass, float8, jsonb, text, text, text, text, int, bool, text, int, bigint
-) IS 'what near_duplicates_into with the same arguments will take on each node, estimated from a sample of the documents';

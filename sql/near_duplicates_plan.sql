@@ -11,7 +11,9 @@ CREATE FUNCTION near_duplicates_plan(
     shingle int DEFAULT NULL,
     multiset bool DEFAULT NULL,
     site_column text DEFAULT NULL,
-    sample bigint DEFAULT NULL
+    sample bigint DEFAULT NULL,
+    by_node bool DEFAULT false,
+    parts int DEFAULT NULL
 ) RETURNS TABLE(
     using_method text,
     documents bigint,
@@ -24,10 +26,13 @@ CREATE FUNCTION near_duplicates_plan(
     temporary bigint,
     cpu_seconds float8,
     cheapest boolean,
-    call text
+    call text,
+    node text,
+    sent bigint,
+    received bigint
 )
     AS 'MODULE_PATHNAME', 'neardup_near_duplicates_plan'
-    LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 2 COST 10000;
+    LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 2 COST 10000;
 COMMENT ON FUNCTION near_duplicates_plan(
-    regclass, float8, jsonb, text, text, text, text, int, bool, text, bigint
-) IS 'what near_duplicates with the same arguments will take, estimated from a sample of the documents';
+    regclass, float8, jsonb, text, text, text, text, int, bool, text, bigint, bool, int
+) IS 'what near_duplicates with the same arguments will take, or near_duplicates_into on each node, estimated from a sample of the documents';

@@ -222,23 +222,3 @@ CREATE OPERATOR && (
     JOIN = near_join_selectivity
 );
 COMMENT ON OPERATOR && (text_ball, text_ball) IS 'the middle of each is in the other';
-
--- A sketch in a string has no type, and near() takes it for a text. Without these the server says only that there is no
--- such operator; with them the call reaches an error of ours, which says how a sketch is written.
-CREATE FUNCTION text_ball_as_minhash_ball(ball text_ball) RETURNS minhash_ball
-    AS 'MODULE_PATHNAME', 'neardup_text_ball_as_minhash_ball'
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION text_ball_as_minhash_ball(text_ball) IS
-    'an error that says how the ball of a sketch is written';
-
-CREATE FUNCTION text_ball_as_simhash_ball(ball text_ball) RETURNS simhash_ball
-    AS 'MODULE_PATHNAME', 'neardup_text_ball_as_simhash_ball'
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION text_ball_as_simhash_ball(text_ball) IS
-    'an error that says how the ball of a sketch is written';
-
-CREATE CAST (text_ball AS minhash_ball) WITH FUNCTION text_ball_as_minhash_ball(text_ball) AS IMPLICIT;
-COMMENT ON CAST (text_ball AS minhash_ball) IS 'an error that says how the ball of a sketch is written';
-
-CREATE CAST (text_ball AS simhash_ball) WITH FUNCTION text_ball_as_simhash_ball(text_ball) AS IMPLICIT;
-COMMENT ON CAST (text_ball AS simhash_ball) IS 'an error that says how the ball of a sketch is written';

@@ -47,7 +47,6 @@ SELECT add('(near_similarity|text_in_ball|lexemes_in_ball|array_in_ball|text_bal
     'SELECT near_similarity(tsvector, near(tsvector)), tsvector <@ near(tsvector), tsvector <-> near(tsvector), near(tsvector) @> tsvector FROM vals',
     'SELECT near_similarity(numbers, text_ball) FROM big, vals', 'SELECT numbers <@ text_ball FROM big, vals', 'SELECT numbers <-> text_ball FROM big, vals', 'SELECT text_ball @> numbers FROM big, vals', 'SELECT near_similarity(words, near(words)) FROM vals');
 SELECT add('text_balls_meet\(.*\)', 'SELECT text_ball && text_ball FROM big', 'SELECT count(*) FROM big, generate_series(1, 1000000) WHERE text_ball && text_ball');
-SELECT add('text_ball_as_\w+\(text_ball\)', '22023: SELECT {f}(text_ball) FROM big');
 SELECT add('shares\(bigint\[\],.*\)', 'SELECT shares(numbers, numbers || 1::int8, 6000000) FROM vals');
 SELECT add('shares\(uuid\[\],.*\)', 'SELECT shares(uuids, uuids, 3000000) FROM vals');
 SELECT add('neardup_part_(pack|pack_step|pack_result)\(.*\)', 'SELECT cardinality(neardup_part_pack(1, carried, ranks, ''{"method": "jaccard", "threshold": 0.1, "made": true}'', 1000, NULL)) FROM vals',
@@ -108,7 +107,7 @@ SELECT add('(clusters_of_pairs|cluster_stats)\(text,integer,text.*\)', format('S
 SELECT add('(near_duplicates_into|neardup_into_(step|begin|again))\(.*\)', 'CALL near_duplicates_into(''same'', 0.8, ''into_pairs'', id_column => ''id'', max_pairs => 100000000000)');
 SELECT add('(near_duplicates_into|neardup_into_(step|begin|again))\(.*\)', 'CALL near_duplicates_into(''same'', 0.8, ''into_update'', id_column => ''id'', incremental => true)');
 SELECT add('(partial_duplicates_into|neardup_into_step)\(.*\)', 'CALL partial_duplicates_into(''same'', passages => ''into_passages'', id_column => ''id'', parts => 2)');
-SELECT add('near_duplicates_into_plan\(.*\)', 'SELECT * FROM {f}(''same'', 0.8, id_column => ''id'', parts => 4)', 'SELECT * FROM {f}(''mixed'', 0.5, id_column => ''id'', text_column => ''body'', parts => 4, sample => 300000)');
+SELECT add('near_duplicates_plan\(.*\)', 'SELECT * FROM {f}(''same'', 0.8, id_column => ''id'', parts => 4)', 'SELECT * FROM {f}(''mixed'', 0.5, id_column => ''id'', text_column => ''body'', parts => 4, sample => 300000)');
 SELECT add('neardup_into_calls\(\)', 'SELECT count(*) FROM {f}()');
 SELECT add('neardup_into_clean\(.*\)', 'SELECT {f}(''0123456789ab'')');
 -- Jobs.
@@ -133,7 +132,7 @@ SELECT add('nearest\(regclass,integer,anyelement.*\)', 'SELECT count(*) FROM {f}
 SELECT add('suggest\(.*\)', 'SELECT * FROM {f}(''same'', id_column => ''id'')', 'SELECT * FROM {f}(''mixed'', id_column => ''id'', sample => 300000)', 'SELECT count(*) FROM {f}(''same'', id_column => ''id'', labels => ''labels'')');
 SELECT add('suggest_pairs\(regclass,integer,text.*\)', 'SELECT count(*) FROM {f}(''same'', 100, id_column => ''id'')', 'SELECT count(*) FROM {f}(''mixed'', 10000, id_column => ''id'', sample => 300000)');
 SELECT add('suggest_pairs\(regclass,integer,anyelement.*\)', 'SELECT count(*) FROM {f}(''same'', 100, NULL::bigint, id_column => ''id'')', 'SELECT count(*) FROM {f}(''mixed'', 10000, NULL::bigint, id_column => ''id'', sample => 300000)');
-SELECT add('signature_runs_class\(.*\)', 'CREATE INDEX ON same USING signature (body text_runs_ops)', 'CREATE INDEX ON big USING signature (text text_runs_ops)', 'CREATE INDEX ON big USING signature (one text_runs_ops (least = 1))');
+SELECT add('signature_runs_class\(.*\)', 'CREATE INDEX ON same USING signature (body text_runs_ops)', 'CREATE INDEX ON big USING signature (text text_runs_ops)', 'CREATE INDEX ON big USING signature (one text_runs_ops (min_run = 1))');
 SELECT add('signature_gram_class\(.*\)', 'CREATE INDEX ON same USING signature (body text_gram_ops)', 'CREATE INDEX ON big USING signature (near(one, 0.8, method => ''edit'') text_ball_gram_ops (shingle = 1))', 'CREATE INDEX ON big USING signature (text text_gram_ops)', 'CREATE INDEX ON big USING signature (one text_gram_ops (shingle = 1))');
 SELECT add('(shared_run\(text,integer,text|text_shares_run\(text,text_runs|text_runs_shared\(text_runs,text)\)', 'SELECT pg_column_size(shared_run(text)) FROM big', 'SELECT pg_column_size(shared_run(one, 2147483647)) FROM big', 'SELECT other && text_runs FROM big', 'SELECT text_runs && short FROM big', 'SELECT short && shared_run(short, 1) FROM big');
 SELECT add('signature_index_fits\(.*\)', 'SELECT signature_index_fits(''by_text'', text_ball) FROM big');

@@ -8,7 +8,7 @@ BEGIN
         EXECUTE format('DROP TABLE IF EXISTS w.damaged%1$s; CREATE TABLE w.damaged%1$s (id int, body text, numbers bigint[], uuids uuid[], m minhash_sketch, s simhash_sketch)', n);
         EXECUTE format('INSERT INTO w.damaged%s SELECT * FROM w.sound LIMIT 250', n);
         EXECUTE format('CREATE INDEX damage%1$s ON w.damaged%1$s USING signature (%2$s) WITH (pending_limit = 64)', n,
-            (ARRAY['body text_set_ops (least = 0.5)', 'numbers', 'uuids', 'm', 's', 'string_to_array(body, '' '') array_set_ops (measure = cosine, least = 0.5)', 'near(body, 0.8) text_ball_set_ops (least = 0.4)'])[1 + n % 7]);
+            (ARRAY['body text_set_ops (threshold = 0.5)', 'numbers', 'uuids', 'm', 's', 'string_to_array(body, '' '') array_set_ops (measure = cosine, threshold = 0.5)', 'near(body, 0.8) text_ball_set_ops (threshold = 0.4)'])[1 + n % 7]);
         EXECUTE format('DELETE FROM w.damaged%s WHERE id %% 7 = 0', n);
         EXECUTE format('INSERT INTO w.damaged%s SELECT * FROM w.sound OFFSET 250', n);
         EXECUTE format('ALTER TABLE w.damaged%s OWNER TO eve', n);

@@ -46,21 +46,21 @@ CREATE FUNCTION add_docs(count int) RETURNS void LANGUAGE sql VOLATILE AS $$
 $$;
 SELECT add_docs(300);
 
-CREATE INDEX by_text ON docs USING signature (body text_set_ops (least = 0.5)) WITH (pending_limit = 64);
-CREATE INDEX by_shingles ON docs USING signature (body text_set_ops (measure = cosine, shingle = 2, least = 0.6))
+CREATE INDEX by_text ON docs USING signature (body text_set_ops (threshold = 0.5)) WITH (pending_limit = 64);
+CREATE INDEX by_shingles ON docs USING signature (body text_set_ops (measure = cosine, shingle = 2, threshold = 0.6))
     WITH (pending_limit = 64);
-CREATE INDEX by_words ON docs USING signature (words array_set_ops (multiset = false, least = 0.5)) WITH (pending_limit = 64);
+CREATE INDEX by_words ON docs USING signature (words array_set_ops (multiset = false, threshold = 0.5)) WITH (pending_limit = 64);
 CREATE INDEX by_lexemes ON docs USING signature (lexemes tsvector_set_ops (measure = containment))
     WITH (pending_limit = 64);
-CREATE INDEX by_number_sets ON docs USING signature (numbers array_set_ops (measure = dice, least = 0.5))
+CREATE INDEX by_number_sets ON docs USING signature (numbers array_set_ops (measure = dice, threshold = 0.5))
     WITH (pending_limit = 64);
-CREATE INDEX by_balls ON docs USING signature (near(body, 0.8) text_ball_set_ops (least = 0.6)) WITH (pending_limit = 64);
+CREATE INDEX by_balls ON docs USING signature (near(body, 0.8) text_ball_set_ops (threshold = 0.6)) WITH (pending_limit = 64);
 CREATE INDEX by_minhash ON docs USING signature (minhash minhash_jaccard_ops (k = 2, permutations = 40))
     WITH (threshold = 0.6, pending_limit = 64);
 CREATE INDEX by_simhash ON docs USING signature (simhash) WITH (distance = 6, pending_limit = 64);
 CREATE INDEX by_values ON docs USING signature (sketch minhash_jaccard_ops (k = 1, permutations = 24))
     WITH (pending_limit = 64);
-CREATE INDEX by_runs ON docs USING signature (body text_runs_ops (least = 4)) WITH (pending_limit = 64);
+CREATE INDEX by_runs ON docs USING signature (body text_runs_ops (min_run = 4)) WITH (pending_limit = 64);
 CREATE INDEX by_grams ON docs USING signature (body text_gram_ops) WITH (pending_limit = 64);
 CREATE INDEX by_numbers ON docs USING signature (numbers) WITH (pending_limit = 64);
 CREATE INDEX by_ids ON docs USING signature (ids) WITH (pending_limit = 64);

@@ -73,7 +73,7 @@ def model(server: PrivateServer, bare: str, migrations: Path) -> Iterator[type[A
 def test_migrations(model: type[Any], migrations: Path) -> None:
     written = (migrations / "0002_docs.py").read_text()
     assert (
-        "neardup.django.indexes.SignatureIndex(fields=['body'], least=0.6, multiset=False, name='docs_body', shingle=3)"
+        "neardup.django.indexes.SignatureIndex(fields=['body'], multiset=False, name='docs_body', shingle=3, threshold=0.6)"
         in written
     )
     call_command("makemigrations", "shop", check=True, dry_run=True, stdout=io.StringIO())
@@ -89,7 +89,7 @@ def test_migrations(model: type[Any], migrations: Path) -> None:
         "no_near_posts": "text_ball_set_ops: jaccard",
         "no_near_titles": "text_ball_set_ops: jaccard",
     }
-    assert "shingle 3, set; least 0.6" in options["docs_body"]
+    assert "shingle 3, set; threshold 0.6" in options["docs_body"]
     assert "distance 20" in options["docs_simhash"]
     assert model._meta.indexes[0].clone() == model._meta.indexes[0]
     call_command("migrate", "shop", "zero", stdout=io.StringIO())

@@ -55,7 +55,7 @@ class Doc(Base):
     sketch: Mapped[MinhashSketch] = mapped_column(MINHASH_SKETCH, Computed(minhash_sql("body", 2), persisted=True))
     given: Mapped[SimhashSketch | None] = mapped_column(SIMHASH_SKETCH)
     __table_args__ = (
-        signature_index("docs_body", "body", shingle=3, least=0.6),
+        signature_index("docs_body", "body", shingle=3, threshold=0.6),
         signature_index("docs_sketch", "sketch", operators="minhash_jaccard_ops", k=2, threshold=0.5),
         signature_index("docs_simhash", simhash_sql("body", 128), bits=128, distance=20),
         signature_index("docs_minhash", minhash_sql("body", 8, 84), k=8, permutations=84, pending_limit=64),

@@ -25,6 +25,7 @@ use crate::verify::measure::Measure;
 #[path = "../../tests/common/methods.rs"]
 mod list;
 mod of_leader;
+mod of_needed;
 
 /// The checks of a [`Stop`], and the work between them.
 #[derive(Debug, Default)]

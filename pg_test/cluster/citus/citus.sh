@@ -355,8 +355,8 @@ expect_sql 'groups' 0 "SELECT count(*) FROM found_id FULL JOIN near_duplicates('
     WHERE found_id.similarity IS DISTINCT FROM near_duplicates.similarity"
 q -c 'DROP TABLE found_id, found_id_log'
 left_behind groups
-expect 'an estimate by node' 4 "$(q -c "SELECT count(*) FROM near_duplicates_into_plan('docs', 0.8, id_column => 'id', text_column => 'body')")"
-expect 'an estimate: what is sent is received' t "$(q -c "SELECT abs(sum(sent) - sum(received)) < 100 AND sum(sent) > 0 AND bool_and(node IS NULL OR documents > 0 AND disk > 0) FROM near_duplicates_into_plan('docs', 0.8, id_column => 'id', text_column => 'body')")"
+expect 'an estimate by node' 4 "$(q -c "SELECT count(*) FROM near_duplicates_plan('docs', 0.8, id_column => 'id', text_column => 'body', by_node => true)")"
+expect 'an estimate: what is sent is received' t "$(q -c "SELECT abs(sum(sent) - sum(received)) < 100 AND sum(sent) > 0 AND bool_and(node IS NULL OR documents > 0 AND temporary > 0) FROM near_duplicates_plan('docs', 0.8, id_column => 'id', text_column => 'body', by_node => true)")"
 # Of these documents few are in one cluster; what is between are stars of a chain.
 q -c "INSERT INTO docs SELECT 10000 + n, string_agg('v' || n + w, ' ') FROM generate_series(1, 50) n, generate_series(1, 10) w GROUP BY n"
 for table in larger clusters; do

@@ -29,7 +29,7 @@ CREATE TABLE results(set text, measure text, shingle int, threshold float8, pair
 CREATE PROCEDURE make_index(measure text, shingle int, lowest float8, is_first bool) LANGUAGE plpgsql AS $$
 DECLARE
     statement text := format('CREATE INDEX by_set ON docs USING signature
-        (body text_set_ops (measure = %s, shingle = %s, least = %s)) WITH (pending_limit = 256)', measure, shingle, lowest);
+        (body text_set_ops (measure = %s, shingle = %s, threshold = %s)) WITH (pending_limit = 256)', measure, shingle, lowest);
 BEGIN
     TRUNCATE docs, probes, pairs;
     IF to_regclass('by_set') IS NOT NULL THEN

@@ -31,9 +31,9 @@ CREATE FUNCTION add_docs(count int) RETURNS void LANGUAGE sql VOLATILE AS $$
     INSERT INTO docs (body) SELECT CASE n % 3 WHEN 0 THEN NULL WHEN 1 THEN '' ELSE '. ! ' END FROM generate_series(1, count / 40) n;
 $$;
 SELECT add_docs(700);
-CREATE INDEX by_text ON docs USING signature (body text_set_ops (least = 0.4)) WITH (pending_limit = 64);
-CREATE INDEX by_words ON docs USING signature (words array_set_ops (measure = dice, least = 0.5)) WITH (pending_limit = 64);
-CREATE INDEX by_lexemes ON docs USING signature (lexemes tsvector_set_ops (measure = cosine, least = 0.5)) WITH (pending_limit = 64);
+CREATE INDEX by_text ON docs USING signature (body text_set_ops (threshold = 0.4)) WITH (pending_limit = 64);
+CREATE INDEX by_words ON docs USING signature (words array_set_ops (measure = dice, threshold = 0.5)) WITH (pending_limit = 64);
+CREATE INDEX by_lexemes ON docs USING signature (lexemes tsvector_set_ops (measure = cosine, threshold = 0.5)) WITH (pending_limit = 64);
 -- Lists of values, most of them long: what is in none of them is as far as can be.
 CREATE INDEX by_m ON docs USING signature (m minhash_jaccard_ops (k = 1, permutations = 40)) WITH (pending_limit = 64);
 -- Bands that leave rows that have to be compared.

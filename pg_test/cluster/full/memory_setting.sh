@@ -87,7 +87,7 @@ expect 'some calls were refused' t "$([[ ${#refused[@]} -ge 2 ]] && echo t || ec
 
 # Calls that run a method, and give something else than its pairs; and one with very many rows, which a timeout ends.
 for statement in "SELECT count(*) FROM near_duplicates_plan('some_pages', 0.99, id_column => 'id', method => 'edit')" \
-    "SELECT count(*) FROM near_duplicates_into_plan('some_pages', 0.99, id_column => 'id', method => 'edit')" \
+    "SELECT count(*) FROM near_duplicates_plan('some_pages', 0.99, id_column => 'id', method => 'edit', by_node => true)" \
     "SELECT length(duplicates_report('some_pages', 0.99, id_column => 'id', method => 'edit'))" \
     "CALL near_duplicates_into('some_pages', 0.99, 'some_pairs', id_column => 'id', method => 'edit')" \
     "SELECT count(*) FROM suggest('some_pages', id_column => 'id')" "SELECT count(*) FROM suggest_pairs('some_pages', 10, id_column => 'id')" \

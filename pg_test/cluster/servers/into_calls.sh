@@ -159,7 +159,7 @@ q -c 'CREATE TABLE silent_log (step int PRIMARY KEY, name text, rows bigint, sta
 within 'ERROR:  57014' 'SELECT count(*) FROM neardup_into_calls()'
 within 'ERROR:  57014' "SELECT neardup_into_clean('0123456789ab')"
 within 'ERROR:  57014' "CALL near_duplicates_into('quiet', 0.8, 'silenced', id_column => 'id')"
-within 'ERROR:  57014' "SELECT count(*) FROM near_duplicates_into_plan('quiet', 0.8, id_column => 'id')"
+within 'ERROR:  57014' "SELECT count(*) FROM near_duplicates_plan('quiet', 0.8, id_column => 'id', by_node => true)"
 expect 'without a limit of its own, the list says who was silent' 1 "$(timeout 60 psql -XqAt -c 'SELECT count(*) FROM neardup_into_calls()' 2>&1 | grep -c 'NOTICE:  neardup_into_calls: server "silent" did not say what it has: server "silent" is not reached: it has not taken the connection within')"
 kill $silent
 q -c 'DROP TABLE silent_log, quiet' -c 'SET client_min_messages = warning' -c 'DROP SERVER silent CASCADE'

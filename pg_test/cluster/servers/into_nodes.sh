@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# near_duplicates_into over three servers that fail for a while: what near_duplicates_into_plan says beforehand, statements that
+# near_duplicates_into over three servers that fail for a while: what near_duplicates_plan says beforehand, statements that
 # have a deadline, steps that are repeated. After each the pairs are those of one server, and no working table is left.
 set -euo pipefail
 source "$(dirname "$0")/../../../scripts/expect.sh"
@@ -22,8 +22,8 @@ same() {
 }
 
 # The estimate: by node, of all documents and of a sample of them, which servers choose; nothing is written.
-plan="near_duplicates_into_plan('docs', 0.8, id_column => 'id', text_column => 'body'"
-expect 'the nodes of an estimate' '|0|t,1|2000|t,2|2000|t,3|2000|t' "$(q -c "SELECT string_agg(concat_ws('|', COALESCE(node, ''), round(documents, -3), sent > 0 AND received > 0 AND disk > 0 AND cpu_seconds > 0), ','
+plan="near_duplicates_plan('docs', 0.8, id_column => 'id', text_column => 'body', by_node => true"
+expect 'the nodes of an estimate' '|0|t,1|2000|t,2|2000|t,3|2000|t' "$(q -c "SELECT string_agg(concat_ws('|', COALESCE(node, ''), round(documents, -3), sent > 0 AND received > 0 AND temporary > 0 AND cpu_seconds > 0), ','
     ORDER BY node NULLS FIRST) FROM $plan)")"
 expect 'an estimate of all documents' '1200|1200|6000' "$(q -c "SELECT candidates, pairs, sampled FROM $plan) WHERE node IS NULL")"
 expect 'an estimate of a sample' 't|t' "$(q -c "SELECT pairs BETWEEN 800 AND 1700, sampled BETWEEN 2700 AND 3300 FROM $plan, sample => 3000) WHERE node IS NULL")"
@@ -32,19 +32,19 @@ for n in 1 2 3; do
     expect "server $n counts its documents" t "$(grep -aq 'SELECT count(\*) FROM public.docs' "${workers[n - 1]}/log" && echo t)"
 done
 expect 'what the servers send is what the others receive' t "$(q -c "SELECT abs(sum(sent) - sum(received)) < 100 FROM $plan)")"
-expect 'an estimate of one server in parts' '|6000|0|0|t' "$(q -c "SELECT node, documents, sent, received, disk > 0 FROM near_duplicates_into_plan('base', 0.8, parts => 4)")"
-expect 'an estimate of one transaction' '|6000|1200' "$(q -c "SELECT node, documents, pairs FROM near_duplicates_into_plan('base', 0.8)")"
+expect 'an estimate of one server in parts' '|6000|0|0|t' "$(q -c "SELECT node, documents, sent, received, temporary > 0 FROM near_duplicates_plan('base', 0.8, parts => 4)")"
+expect 'an estimate of one transaction' '|6000|1200' "$(q -c "SELECT node, documents, pairs FROM near_duplicates_plan('base', 0.8, by_node => true)")"
 for method in minhash edit tlcs imatch runs simhash; do
     threshold=0.8
     case $method in tlcs | imatch) threshold=NULL ;; esac
-    expect "an estimate by $method" 4 "$(q -c "SELECT count(*) FROM near_duplicates_into_plan('docs', $threshold, id_column => 'id', text_column => 'body', method => '$method', sample => 500)")"
+    expect "an estimate by $method" 4 "$(q -c "SELECT count(*) FROM near_duplicates_plan('docs', $threshold, id_column => 'id', text_column => 'body', method => '$method', sample => 500, by_node => true)")"
 done
-expect 'an estimate by what is read here' '|t' "$(q -c "SELECT node, cpu_seconds > 0 FROM near_duplicates_into_plan('docs', 0.5, id_column => 'id', text_column => 'body', method => 'runs', options => '{\"max_documents\": 9}') WHERE node IS NULL")"
+expect 'an estimate by what is read here' '|t' "$(q -c "SELECT node, cpu_seconds > 0 FROM near_duplicates_plan('docs', 0.5, id_column => 'id', text_column => 'body', method => 'runs', options => '{\"max_documents\": 9}', by_node => true) WHERE node IS NULL")"
 q -c "CREATE TABLE none (id bigint PRIMARY KEY, body text)" -c "CREATE TABLE equal AS SELECT n AS id, 'the same three words'::text AS body FROM generate_series(1, 2000) n"
-expect 'an estimate of nothing' '0|0|0' "$(q -c "SELECT documents, pairs, sampled FROM near_duplicates_into_plan('none', 0.8, parts => 4)")"
-expect 'an estimate of equal documents' '0|1999000' "$(q -c "SELECT candidates, pairs FROM near_duplicates_into_plan('equal', 0.8, id_column => 'id', parts => 4)")"
+expect 'an estimate of nothing' '0|0|0' "$(q -c "SELECT documents, pairs, sampled FROM near_duplicates_plan('none', 0.8, parts => 4)")"
+expect 'an estimate of equal documents' '0|1999000' "$(q -c "SELECT candidates, pairs FROM near_duplicates_plan('equal', 0.8, id_column => 'id', parts => 4)")"
 expect_error 'a sample of none' 22023 'sample must be a whole number of at least 1, not 0' "SELECT * FROM $plan, sample => 0)"
-expect_error 'too many parts' 22023 'parts must be between 1 and 256' "SELECT * FROM near_duplicates_into_plan('base', 0.8, parts => 1000)"
+expect_error 'too many parts' 22023 'parts must be between 1 and 256' "SELECT * FROM near_duplicates_plan('base', 0.8, parts => 1000)"
 left_behind 'an estimate'
 
 # A statement that waits for a lock on a server is ended there, with an error that says so; the next call goes on.

@@ -136,7 +136,7 @@ both_orders() {
     echo "WITH pairs AS MATERIALIZED (SELECT * FROM near_duplicates('texts', $1, id_column => 'id', text_column => 'body'))
         SELECT left_id, right_id FROM pairs UNION ALL SELECT right_id, left_id FROM pairs"
 }
-constraint 'exact, shingles' 'near(body, 0.6, 5)' 'text_ball_set_ops (shingle = 5, least = 0.6)' "$(both_orders '0.6, shingle => 5')"
+constraint 'exact, shingles' 'near(body, 0.6, 5)' 'text_ball_set_ops (shingle = 5, threshold = 0.6)' "$(both_orders '0.6, shingle => 5')"
 constraint 'exact' 'near(body, 0.8)' '' "$(both_orders 0.8)"
 
 # The trigger: refuses what is near to a row that it sees. What is near is what it was for the last constraint.

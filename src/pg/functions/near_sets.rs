@@ -114,15 +114,6 @@ sql_function! {
     }
 }
 
-sql_function! {
-    /// `text_ball_as_minhash_ball(text_ball) → minhash_ball`
-    neardup_text_ball_as_minhash_ball, pg_finfo_neardup_text_ball_as_minhash_ball, within Arguments, |_| Err(not_of_a_sketch("minhash"))
-}
-sql_function! {
-    /// `text_ball_as_simhash_ball(text_ball) → simhash_ball`
-    neardup_text_ball_as_simhash_ball, pg_finfo_neardup_text_ball_as_simhash_ball, within Arguments, |_| Err(not_of_a_sketch("simhash"))
-}
-
 /// Makes the ball around the document in argument 0. The similarity is argument 1; the shingle
 /// length and the flag for repeats follow it; the measure is argument `method`, and its direction
 /// the next one.
@@ -223,14 +214,6 @@ fn refuse_sketch(call: Call) -> Result<()> {
     let message = format!("this text is a {kind} sketch, and near() takes it for words");
     Err(SqlError::new(PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH, message)
         .hint(format!("Say its type: near($1::{kind}_sketch, {limit})")))
-}
-
-/// Returns the error for a ball around a text that is used where a ball around a sketch is needed.
-fn not_of_a_sketch(kind: &str) -> SqlError {
-    let limit = if kind == "minhash" { "0.8" } else { "3" };
-    SqlError::parameter(format!("a {kind} sketch is compared with a ball of texts, not of sketches")).hint(format!(
-        "Make the ball of a sketch: near({kind}('some text'), {limit}), or of one in a string: near($1::{kind}_sketch, {limit})"
-    ))
 }
 
 fn similarity(call: Call, kind: Option<Kind>) -> Result<Datum> {

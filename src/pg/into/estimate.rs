@@ -1,11 +1,8 @@
-//! `near_duplicates_into_plan(docs, threshold, …)`: what a call of `near_duplicates_into` takes
-//! on each node.
+//! What a call of `near_duplicates_into` takes on each node.
 
 use std::collections::BTreeMap;
-use std::num::NonZeroU64;
 
-use pgrx::IntoDatum;
-use pgrx::pg_sys::{self, Datum, Oid};
+use pgrx::pg_sys::{self, Oid};
 
 use super::arguments::{CallArguments, InParts, JoinArguments};
 use super::in_shards::few_parts;
@@ -16,23 +13,44 @@ use super::servers::Requests;
 use super::statements::fill::Join;
 use super::statements::{citus, citus_catalog, estimate as statements};
 use crate::into::estimate::{Estimate, Layout, NodeWork, estimate};
-use crate::pg::functions::near_duplicates_plan::plan;
+use crate::pg::functions::sampled_method::plan;
 use crate::pg::procedure::citus as spreading;
 use crate::pg::query::Query;
 use crate::pg::query::as_user::{Extension, as_user};
 use crate::pg::read::sample::{Hash, Sample};
 use crate::pg::request::Request;
-use crate::pg::request::at_least_one;
-use crate::pg::request::form::{Argument, KeptArguments, NEAR_DUPLICATES_INTO_PLAN, Named};
-use crate::pg::server::call::{Call, sql_function};
+use crate::pg::request::form::{Argument, KeptArguments, NEAR_DUPLICATES_PLAN, Named};
+use crate::pg::server::call::Call;
 use crate::pg::server::error::Result;
-use crate::pg::server::set_returning::{self, Rows};
-use crate::pg::server::values;
+use crate::pg::server::own_schema::calls;
 
-sql_function! {
-    /// `near_duplicates_into_plan(docs, threshold, …)`
-    neardup_near_duplicates_into_plan, pg_finfo_neardup_near_duplicates_into_plan, |call| {
-        set_returning::all(call, plan_of(call)?)
+/// The estimate of a call: this server first, which has no name.
+pub(crate) struct ByNode {
+    pub method: &'static str,
+    /// The call.
+    pub call: String,
+    pub nodes: Vec<(Option<String>, NodeWork)>,
+    /// The number of candidates of the whole call.
+    pub candidates: u64,
+    /// The number of pairs of the whole call.
+    pub pairs: u64,
+    /// The number of documents in the sample.
+    pub sampled: u64,
+}
+
+impl ByNode {
+    fn new(request: &Request, estimate: Estimate, names: Vec<String>, sampled: u64) -> Self {
+        let Estimate { candidates, pairs, nodes } = estimate;
+        let names = [None].into_iter().chain(names.into_iter().map(Some));
+        let call = request.example.of("near_duplicates_into", None).with("pairs", "'near_duplicate_pairs'");
+        Self {
+            method: request.method_name,
+            call: calls(&format!("CALL {call};")).into_owned(),
+            nodes: names.zip(nodes).collect(),
+            candidates,
+            pairs,
+            sampled,
+        }
     }
 }
 
@@ -79,19 +97,14 @@ impl CallArguments {
     }
 }
 
-/// Estimates the work of a call.
-fn plan_of(call: Call) -> Result<Plan> {
-    let given = NEAR_DUPLICATES_INTO_PLAN.of(call);
+/// Estimates the work of a call. The sample has about as many documents as `wanted`.
+pub(crate) fn by_node(call: Call, given: Named<'_>, wanted: Option<u64>) -> Result<ByNode> {
     let arguments = CallArguments::of_plan(given)?;
-    let wanted = given.get(Argument::Sample).map(|wanted| at_least_one(Argument::Sample.name(), wanted));
-    let wanted = wanted.transpose().map_err(|error| {
-        error.hint("SELECT * FROM near_duplicates_into_plan('docs', 0.8, sample => 25000);")
-    })?;
-    let wanted = wanted.and_then(NonZeroU64::new).map_or(SAMPLE, NonZeroU64::get);
+    let wanted = wanted.unwrap_or(SAMPLE);
     // SAFETY: reads the state of the session.
     let caller = unsafe { pg_sys::GetUserId() };
     let extension = Extension::of(call)?;
-    extension.check_version(NEAR_DUPLICATES_INTO_PLAN.name)?;
+    extension.check_version(NEAR_DUPLICATES_PLAN.name)?;
     let home = Place::with_relation(arguments.join.docs, "")?;
     let asked = JoinArguments::new(&arguments, &extension, caller, &home)?;
     // As a call does first, and before postgres_fdw waits for a server that says nothing.
@@ -119,7 +132,7 @@ fn plan_of(call: Call) -> Result<Plan> {
     let mut measured = Measured::read(&of, sample)?;
     let (names, layout) = as_user(caller, || layout(&asked, in_parts, &measured))?;
     let sampled = measured.steps(&of)?;
-    Ok(Plan::new(estimate(&sampled, &layout), names, measured.len()))
+    Ok(ByNode::new(&request, estimate(&sampled, &layout), names, measured.len()))
 }
 
 /// Counts the documents if they are on servers: each of these counts its own, if the caller may
@@ -136,7 +149,7 @@ fn count_on_servers(asked: &JoinArguments, caller: Oid) -> Result<Option<u64>> {
 }
 
 /// Estimates a call that is made on this server in one transaction.
-fn whole(request: &Request, sample: Sample, (caller, docs): (Oid, Oid)) -> Result<Plan> {
+fn whole(request: &Request, sample: Sample, (caller, docs): (Oid, Oid)) -> Result<ByNode> {
     let find_seconds = sample.find_seconds(&request.left)?;
     let planned = plan(request, sample, find_seconds)?;
     let of = planned.estimate;
@@ -159,7 +172,7 @@ fn whole(request: &Request, sample: Sample, (caller, docs): (Oid, Oid)) -> Resul
     }));
     let names = shares.into_iter().map(|(name, _)| name).collect();
     let estimate = Estimate { candidates: of.candidates, pairs: of.pairs, nodes };
-    Ok(Plan::new(estimate, names, planned.run.account.documents))
+    Ok(ByNode::new(request, estimate, names, planned.run.account.documents))
 }
 
 /// Returns the names of the nodes besides this server, and where the steps run.
@@ -204,53 +217,4 @@ fn shares_of_nodes(docs: Oid) -> Result<Vec<(String, f64)>> {
     let nodes: Vec<(String, i64, bool)> = statements::nodes_of_shards(docs).json()?;
     let shares = shares(nodes.iter().map(|node| node.1));
     Ok(nodes.into_iter().map(|node| node.0).zip(shares).collect())
-}
-
-/// The number of columns.
-const COLUMNS: usize = 9;
-
-/// The estimate as rows: this server first.
-struct Plan {
-    nodes: std::vec::IntoIter<(Option<String>, NodeWork)>,
-    candidates: u64,
-    pairs: u64,
-    sampled: u64,
-    nulls: [bool; COLUMNS],
-}
-
-impl Plan {
-    fn new(estimate: Estimate, names: Vec<String>, sampled: u64) -> Self {
-        let Estimate { candidates, pairs, nodes } = estimate;
-        let names = [None].into_iter().chain(names.into_iter().map(Some));
-        let nodes: Vec<(Option<String>, NodeWork)> = names.zip(nodes).collect();
-        Self { nodes: nodes.into_iter(), candidates, pairs, sampled, nulls: [false; COLUMNS] }
-    }
-}
-
-impl Rows<COLUMNS> for Plan {
-    fn columns(&self) -> [&'static str; COLUMNS] {
-        ["node", "documents", "sent", "received", "disk", "cpu_seconds", "candidates", "pairs", "sampled"]
-    }
-
-    fn next(&mut self) -> Result<Option<[Datum; COLUMNS]>> {
-        let Some((node, work)) = self.nodes.next() else { return Ok(None) };
-        let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX).into_datum();
-        let row = [
-            node.map(|node| values::text(&node)).transpose()?,
-            number(work.documents),
-            number(work.sent),
-            number(work.received),
-            number(work.disk),
-            work.seconds.into_datum(),
-            number(self.candidates),
-            number(self.pairs),
-            number(self.sampled),
-        ];
-        self.nulls = row.map(|value| value.is_none());
-        Ok(Some(row.map(|value| value.unwrap_or(Datum::null()))))
-    }
-
-    fn nulls(&self) -> [bool; COLUMNS] {
-        self.nulls
-    }
 }

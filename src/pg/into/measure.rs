@@ -257,7 +257,7 @@ impl Measured {
             };
             Ok(())
         })?;
-        pgrx::debug1!("near_duplicates_into_plan: {of:?}");
+        pgrx::debug1!("near_duplicates_plan: {of:?}");
         Ok(of)
     }
 

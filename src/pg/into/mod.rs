@@ -31,7 +31,7 @@ mod clean;
 mod columns;
 mod connection;
 mod documents;
-mod estimate;
+pub(crate) mod estimate;
 mod groups;
 mod here;
 mod in_parts;

@@ -34,6 +34,7 @@ macro_rules! arguments {
 arguments! {
     A = "a",
     B = "b",
+    ByNode = "by_node",
     Clustering = "clustering",
     Docs = "docs",
     Extend = "extend",
@@ -123,9 +124,7 @@ forms! {
     ],
     NEAR_DUPLICATES_PLAN = "near_duplicates_plan" [
         Docs, Threshold, Options, IdColumn, TextColumn, Method, Tokenizer, Shingle, Multiset, SiteColumn, Sample,
-    ],
-    NEAR_DUPLICATES_INTO_PLAN = "near_duplicates_into_plan" [
-        Docs, Threshold, Options, IdColumn, TextColumn, Method, Tokenizer, Shingle, Multiset, SiteColumn, Parts, Sample,
+        ByNode, Parts,
     ],
     NEAREST = "nearest" [Docs, K, IdType, IdColumn, TextColumn, Method, Tokenizer, Shingle, Multiset, Options],
     SUGGEST = "suggest" [Docs, IdColumn, TextColumn, Sample, Labels, MinPrecision],

@@ -1,7 +1,7 @@
 -- Short strings by the grams of their characters: the operator class text_gram_ops.
 CREATE TABLE strings (id int, body text);
 CREATE INDEX ON strings USING signature (body text_gram_ops (shingle = 0));
-CREATE INDEX ON strings USING signature (body text_gram_ops (least = 0.5));
+CREATE INDEX ON strings USING signature (body text_gram_ops (threshold = 0.5));
 CREATE INDEX ON strings USING signature (body text_gram_ops) WITH (threshold = 0.5);
 CREATE INDEX ON strings USING signature (body text_gram_ops) WITH (stop_signature_limit = 5);
 

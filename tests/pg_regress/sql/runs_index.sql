@@ -12,7 +12,7 @@ SELECT shared_run('a', 3, 'tsearch:english');
 SELECT '<words:0:"a">'::text_runs;
 SELECT '<tokens:3:"a">'::text_runs;
 CREATE TABLE texts (id int, body text);
-CREATE INDEX ON texts USING signature (body text_runs_ops (least = 0));
+CREATE INDEX ON texts USING signature (body text_runs_ops (min_run = 0));
 CREATE INDEX ON texts USING signature (body text_runs_ops) WITH (threshold = 0.5);
 CREATE INDEX ON texts USING signature (body text_runs_ops) WITH (stop_signature_limit = 5);
 
@@ -20,7 +20,7 @@ CREATE INDEX ON texts USING signature (body text_runs_ops) WITH (stop_signature_
 INSERT INTO texts SELECT n, (SELECT string_agg('w' || (n * 7919 + j * j * 31) % 997, ' ') FROM generate_series(1, 40) j) FROM generate_series(1, 2000) n;
 INSERT INTO texts VALUES (3001, ''), (3002, NULL), (3003, 'w1 w2'), (3004, repeat('again ', 30000));
 INSERT INTO texts SELECT 4000 + id, 'The footer of this site has more than twelve words, and all pages have it. ' || body FROM texts WHERE id % 5 = 0;
-CREATE INDEX texts_runs ON texts USING signature (body text_runs_ops (least = 6)) WITH (pending_limit = 64);
+CREATE INDEX texts_runs ON texts USING signature (body text_runs_ops (min_run = 6)) WITH (pending_limit = 64);
 ANALYZE texts;
 INSERT INTO texts SELECT 10000 + id, upper(body) FROM texts WHERE id BETWEEN 1 AND 60;
 EXPLAIN (COSTS off) SELECT id FROM texts WHERE body && shared_run('one two three four five six', 6);
@@ -69,7 +69,7 @@ SELECT opcname, amvalidate(o.oid) FROM pg_opclass o JOIN pg_am a ON a.oid = opcm
 
 -- A text that needs several items has the anchors of a run in more than one of them.
 CREATE TABLE long_texts (id int, body text);
-CREATE INDEX long_texts_runs ON long_texts USING signature (body text_runs_ops (least = 6)) WITH (pending_limit = 64);
+CREATE INDEX long_texts_runs ON long_texts USING signature (body text_runs_ops (min_run = 6)) WITH (pending_limit = 64);
 INSERT INTO long_texts SELECT n, 'row ' || n || ' ' || (SELECT string_agg(md5(j::text), ' ' ORDER BY j) FROM generate_series(1, 6000) j) FROM generate_series(1, 12) n;
 SELECT signature_index_merge('long_texts_runs');
 SET enable_seqscan = off;

@@ -13,11 +13,12 @@ from typing import Final, TypedDict
 from neardup.catalog import quoted
 
 CLASSES: Final[Mapping[str, frozenset[str]]] = {
-    "text_set_ops": frozenset({"measure", "shingle", "multiset", "tokenizer", "least"}),
-    "array_set_ops": frozenset({"measure", "shingle", "multiset", "least"}),
-    "tsvector_set_ops": frozenset({"measure", "shingle", "multiset", "least"}),
-    "text_ball_set_ops": frozenset({"measure", "shingle", "multiset", "tokenizer", "least"}),
+    "text_set_ops": frozenset({"measure", "direction", "shingle", "multiset", "tokenizer", "threshold"}),
+    "array_set_ops": frozenset({"measure", "direction", "shingle", "multiset", "threshold"}),
+    "tsvector_set_ops": frozenset({"measure", "direction", "shingle", "multiset", "threshold"}),
+    "text_ball_set_ops": frozenset({"measure", "direction", "shingle", "multiset", "tokenizer", "threshold"}),
     "text_ball_gram_ops": frozenset({"shingle"}),
+    "text_runs_ops": frozenset({"min_run", "tokenizer"}),
     "minhash_jaccard_ops": frozenset({"k", "permutations", "seed", "source"}),
     "simhash_hamming_ops": frozenset({"bits", "k", "source"}),
     "bigint_signature_ops": frozenset(),
@@ -32,7 +33,7 @@ MADE_BY: Final = {"minhash": "minhash_jaccard_ops", "simhash": "simhash_hamming_
 """The classes of what our functions make."""
 
 STORAGE: Final = ("threshold", "distance", "pending_limit", "stop_signature_limit")
-"""The storage parameters of an index."""
+"""The storage parameters of an index. `threshold` is one for sketches; for sets it is an option of the class."""
 
 _PLAIN_NAME: Final = re.compile(r"[a-z_][a-z0-9_$]*")
 
@@ -41,10 +42,11 @@ class Options(TypedDict, total=False):
     """Options of an operator class, and storage parameters."""
 
     measure: str
+    direction: str
     shingle: int
     multiset: bool
     tokenizer: str
-    least: float
+    min_run: int
     k: int
     permutations: int
     seed: int
@@ -66,9 +68,7 @@ def operator_class(name: str, options: Options) -> str:
     """An operator class with its options, as CREATE INDEX has it behind the column."""
     if name not in CLASSES:
         raise ValueError(f"{name!r} is not an operator class of signature; these are: {', '.join(CLASSES)}")
-    given = {key: value for key, value in options.items() if key not in STORAGE}
-    if name.endswith("_set_ops") and "threshold" in options:
-        raise ValueError(f"threshold: the least similarity that an index of {name} serves is its option least")
+    given = {key: value for key, value in options.items() if key in CLASSES[name] or key not in STORAGE}
     if wrong := given.keys() - CLASSES[name]:
         has = ", ".join(sorted(CLASSES[name])) or "none"
         raise ValueError(f"{', '.join(sorted(wrong))}: not an option of {name}, which has: {has}")
@@ -76,11 +76,11 @@ def operator_class(name: str, options: Options) -> str:
     return f"{name} ({inside})" if inside else name
 
 
-def storage_parameters(options: Options) -> dict[str, int | float]:
-    """What stands behind WITH."""
+def storage_parameters(name: str, options: Options) -> dict[str, int | float]:
+    """What stands behind WITH, for an operator class."""
     given: dict[str, int | float] = {}
     for key in STORAGE:
-        value = options.get(key)
+        value = None if key in CLASSES[name] else options.get(key)
         if isinstance(value, int | float):
             given[key] = value
         elif value is not None:

@@ -217,11 +217,12 @@ def signature_index(
 
     `operators` is the operator class; that of texts, or of what a function makes, where it is not given.
     """
-    of = operator_class(operators or class_of(expression), options)
+    name_of_class = operators or class_of(expression)
+    of = operator_class(name_of_class, options)
     # Alembic writes an expression as literal_column(its text): by that name its operator class is found again.
     column: Any = literal_column(str(expression)) if "(" in expression else expression
     more = {"postgresql_where": where} if where is not None else {}
-    parameters = storage_parameters(options)
+    parameters = storage_parameters(name_of_class, options)
     if parameters:
         more["postgresql_with"] = parameters
     return Index(name, column, postgresql_using="signature", postgresql_ops={str(expression): of}, **more)

@@ -14,7 +14,7 @@ class Doc(models.Model):
         app_label = "shop"
         db_table = "Docs of ours"
         indexes = (
-            SignatureIndex(fields=["body"], name="docs_body", shingle=3, multiset=False, least=0.6),
+            SignatureIndex(fields=["body"], name="docs_body", shingle=3, multiset=False, threshold=0.6),
             SignatureIndex(fields=["sketch"], name="docs_sketch", operators="minhash_jaccard_ops", k=2),
             SignatureIndex(Minhash("body", 8, 84), name="docs_minhash", k=8, permutations=84, pending_limit=64),
             SignatureIndex(Simhash("body", 128), name="docs_simhash", bits=128, distance=20),

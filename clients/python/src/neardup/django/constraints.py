@@ -13,7 +13,7 @@ from neardup.options import Options, operator_class
 
 _OPERATORS = "text_ball_set_ops"
 _LEAST = 0.7
-"""The least similarity that an index serves where its option `least` does not say another one."""
+"""The least similarity that an index serves where its option `threshold` does not say another one."""
 
 
 class NearExclusionConstraint(ExclusionConstraint):
@@ -50,7 +50,7 @@ class NearExclusionConstraint(ExclusionConstraint):
         if method is not None:
             options["measure"] = method
         if similarity < _LEAST:
-            options["least"] = similarity
+            options["threshold"] = similarity
         expression = Near(field, similarity, shingle=shingle, multiset=multiset, tokenizer=tokenizer, method=method)
         more: dict[str, Any] = {"condition": condition, "deferrable": deferrable}
         more |= {"violation_error_code": violation_error_code, "violation_error_message": violation_error_message}

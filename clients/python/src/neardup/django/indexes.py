@@ -39,7 +39,8 @@ class SignatureIndex(PostgresIndex):
         self.options = options
         self._expression = expressions[:1]
         of = operators or next((MADE_BY.get(e.function or "") for e in expressions if isinstance(e, Func)), None)
-        clause = operator_class(of or TEXTS, options)
+        self._class = of or TEXTS
+        clause = operator_class(self._class, options)
         more: dict[str, Any] = {"opclasses": [clause], "fields": list(fields)} if fields else {}
         super().__init__(
             *(OpClass(expression, name=clause) for expression in expressions),
@@ -59,7 +60,7 @@ class SignatureIndex(PostgresIndex):
 
     def get_with_params(self) -> list[str]:
         """What stands behind WITH."""
-        return [f"{name} = {value}" for name, value in storage_parameters(self.options).items()]
+        return [f"{name} = {value}" for name, value in storage_parameters(self._class, self.options).items()]
 
     def create_sql(
         self, model: type[Model], schema_editor: BaseDatabaseSchemaEditor, using: str = "", **kwargs: Any

@@ -13,7 +13,7 @@ use neardup_core::text;
 /// Returns the metapage of a new index.
 pub(crate) fn choose(index: Index) -> Result<Meta> {
     let options = RunOptions::of(index);
-    let example = format!("least = {}", options.least());
+    let example = format!("min_run = {}", options.least());
     refuse_storage_parameters(index, Class::TextRuns, "The least run", &example)?;
     let keys = RunKeys::new(options.origin(), options.least());
     let gram = keys.map_or(0, |keys| keys.gram());

@@ -88,6 +88,6 @@ impl RunKeys {
     /// Describes the class with its options.
     pub(super) fn describe(&self) -> String {
         let (name, gram) = (Class::TextRuns.name(), self.gram());
-        format!("{name}: {}; least {}; anchors of {gram} tokens", self.origin.name(), self.least)
+        format!("{name}: {}; min_run {}; anchors of {gram} tokens", self.origin.name(), self.least)
     }
 }

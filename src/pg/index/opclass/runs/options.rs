@@ -64,7 +64,7 @@ pub(crate) fn declare(call: Call) -> pg_sys::Datum {
         pg_sys::init_local_reloptions(list, size_of::<RunOptions>());
         pg_sys::add_local_int_reloption(
             list,
-            c"least".as_ptr(),
+            c"min_run".as_ptr(),
             c"Least number of tokens of a run that the index finds.".as_ptr(),
             LEAST,
             1,

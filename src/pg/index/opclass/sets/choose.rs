@@ -35,7 +35,7 @@ pub(crate) fn choose(index: Index, class: Class) -> Result<Meta> {
             "A pair may share any token of the longer text, so that all would have to be in the index: use measure = containment, or USING gin (shingles(body, 1)).",
         ));
     }
-    let least = format!("least = {}", Options::of(index).threshold().unwrap_or_default());
+    let least = format!("threshold = {}", Options::of(index).threshold().unwrap_or_default());
     refuse_storage_parameters(index, class, "The least similarity", &least)?;
     let origin = origin_of(index, class, &options)?;
     let spec = spec_of(origin.tokenizer(), options.shingle(), options.multiset(), 1)?;

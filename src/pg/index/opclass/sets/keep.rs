@@ -83,7 +83,7 @@ pub(crate) fn class_for(ball: &[u8]) -> Option<String> {
         (features.shingle != usual.shingle).then(|| format!("shingle = {}", features.shingle)),
         (features.multiset != repeats).then(|| format!("multiset = {}", features.multiset)),
         (origin != Origin::Words).then(|| format!("tokenizer = {}", origin.name())),
-        (similarity < LEAST).then(|| format!("least = {similarity}")),
+        (similarity < LEAST).then(|| format!("threshold = {similarity}")),
     ];
     let options: Vec<String> = options.into_iter().flatten().collect();
     let name = Class::BallSet.name();

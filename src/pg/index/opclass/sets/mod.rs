@@ -142,7 +142,7 @@ impl SetKeys {
             None => "no order of tokens yet".to_owned(),
         };
         let least = self.spec.least;
-        format!("{}: {}; least {least}; {settled}", class.name(), self.parameters.describe())
+        format!("{}: {}; threshold {least}; {settled}", class.name(), self.parameters.describe())
     }
 
     /// Returns the number of tokens that a query is assumed to look up as long as its argument is

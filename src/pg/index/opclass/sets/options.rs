@@ -176,7 +176,7 @@ pub(crate) fn declare(call: Call, tokenizers: &[(&'static CStr, Origin)]) -> pg_
         }
         pg_sys::add_local_real_reloption(
             list,
-            c"least".as_ptr(),
+            c"threshold".as_ptr(),
             c"Least similarity that the index serves.".as_ptr(),
             LEAST,
             0.01,

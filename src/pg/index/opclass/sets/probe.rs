@@ -64,7 +64,7 @@ impl SetKeys {
         }
         let least = self.spec.least;
         (ball.similarity < least)
-            .then(|| Unfit::Below(format!("{} is below least = {least}", ball.similarity)))
+            .then(|| Unfit::Below(format!("{} is below threshold = {least}", ball.similarity)))
     }
 
     /// Returns the tokens of a document.
