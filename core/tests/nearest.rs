@@ -87,7 +87,7 @@ fn in_order(sets: &[Vec<i64>], k: usize, executor: &dyn Executor, beside: bool) 
         }
     }
     assert_eq!(rows.given(), found.len() as u64);
-    assert_eq!(rows.progress(), if sets.is_empty() { 0.0 } else { 1.0 });
+    assert_eq!(rows.progress(), 1.0);
     assert!(shares.is_sorted() && shares.iter().all(|share| (0.0..=1.0).contains(share)));
     Ok(found)
 }
@@ -237,6 +237,7 @@ fn none_one_and_empty() {
     check(&[], 3, 2);
     check(&[vec![1, 2]], 3, 2);
     check(&[vec![], vec![], vec![1], vec![1], vec![2]], 3, 2);
+    assert_eq!(in_order(&[vec![]], 1, &PlainThreads(1), true), Ok(Vec::new()));
 }
 
 /// Of many equal rows those of the first ids are the nearest, whether a row is one of them or not.

@@ -150,7 +150,7 @@ impl Found {
     }
 
     fn progress(&self, search: &NearestSearch) -> f64 {
-        self.records as f64 / search.records().max(1) as f64
+        if search.records() == 0 { 1.0 } else { self.records as f64 / search.records() as f64 }
     }
 
     /// Returns the next row.
