@@ -1,4 +1,4 @@
--- An estimate before the run. Body: src/pg/functions/near_duplicates_plan.rs.
+-- An estimate before the run. Body: src/pg/into/near_duplicates_plan.rs.
 
 CREATE FUNCTION near_duplicates_plan(
     docs regclass,

@@ -11,6 +11,7 @@ mod figures;
 mod lengths;
 mod memory;
 mod modules;
+mod names;
 mod planted;
 
 use std::collections::BTreeSet;
@@ -21,6 +22,7 @@ use std::process::Command;
 use arrows::{Arrows, arrows};
 use circles::{circles, within};
 use modules::{Crate, Sources};
+use names::{Names, ratchet};
 use proc_macro2::{TokenStream, TokenTree};
 
 /// Adds the files below a path that are text, by their paths from the top.
@@ -162,6 +164,16 @@ fn prose_is_plain() {
 #[test]
 fn internal_functions_have_few_arguments() {
     none(declarations::long_argument_lists(&sources(&["sql"], ".sql")));
+}
+
+/// A name means one thing: the numbers of what does not keep to it only fall.
+#[test]
+fn names_mean_one_thing() {
+    let names = Names::read(crates(&src()));
+    let mut faults = ratchet("names of types are declared again", &names.declared_again(), 173);
+    faults.extend(ratchet("functions are called of", &names.of, 86));
+    faults.extend(ratchet("functions have tuples as parameters", &names.tuples, 51));
+    none(faults);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use crate::declarations::long_argument_lists;
 use crate::documents::missing;
 use crate::memory::{untold_requests, wrong_allowances};
 use crate::modules::Sources;
+use crate::names::{Names, ratchet};
 
 fn files(files: &[(&str, &str)]) -> Sources {
     files.iter().map(|(path, text)| (path.to_string(), text.to_string())).collect()
@@ -261,4 +262,15 @@ fn functions_that_read_tables_have_an_allowance() {
         wrong_allowances(&sql, &files(&[("src/pg/a.rs", &text)])).len()
     };
     assert_eq!((of(""), of("within ItsCalls, "), of("within Arguments, ")), (0, 0, 1));
+}
+
+#[test]
+fn names_of_two_things_are_found() {
+    let a = "pub struct Part; impl Part { fn of(_: (u8, u8)) {} } #[cfg(test)] mod tests { struct Part; fn of() {} }";
+    let b = "enum Part {} type Whole = Part; fn given(_: &(u8, u8), _: ()) {}";
+    let names = Names::read(crate::crates(&files(&[A_AND_B, ("src/a.rs", a), ("src/b.rs", b)])));
+    assert_eq!(names.declared_again(), ["Part: {\"src/a.rs\", \"src/b.rs\"}"]);
+    assert_eq!((&names.of, &names.tuples), (&vec!["src/a.rs: of".into()], &vec!["src/a.rs: of".into()]));
+    assert_eq!(ratchet("x", &names.of, 1).len(), 0);
+    assert_eq!([0, 2].map(|most| ratchet("x", &names.of, most).len()), [1, 1]);
 }

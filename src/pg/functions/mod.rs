@@ -14,7 +14,6 @@ mod kept;
 pub(crate) mod lcs;
 pub(crate) mod near;
 pub(crate) mod near_duplicates;
-mod near_duplicates_plan;
 pub(crate) mod near_duplicates_rows;
 pub(crate) mod near_duplicates_stats;
 pub(crate) mod near_runs;

@@ -8,9 +8,9 @@ use std::num::NonZeroU64;
 use pgrx::IntoDatum;
 use pgrx::pg_sys::Datum;
 
-use super::sampled_method::{Planned, plan};
+use super::estimate::{ByNode, by_node};
 use crate::into::estimate::NodeWork;
-use crate::pg::into::estimate::{ByNode, by_node};
+use crate::pg::functions::sampled_method::{Planned, plan};
 use crate::pg::read::sample::Sample;
 use crate::pg::request::form::{Argument, NEAR_DUPLICATES_PLAN, Named};
 use crate::pg::request::{Request, at_least_one};
