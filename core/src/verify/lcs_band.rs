@@ -9,6 +9,8 @@
 //! band is taken to be equal to the row above it. So the result is the length of some common
 //! subsequence, and of the longest one whenever a shortest edit script stays within the band.
 
+use std::ops::Range;
+
 use super::column::{DOING, SymbolPage, WORD};
 use crate::error::Result;
 use crate::executor::Stop;
@@ -116,7 +118,7 @@ impl Band {
     /// Reads the alignment of the two texts whose distance [`Band::distance_kept`] found, by the
     /// rule of [`super::lcs::Lcs::matches`].
     pub fn read_kept(&self, a: &[u32], b: &[u32], each: &mut dyn FnMut(usize, usize)) {
-        self.read(a, b, (0, b.len()), &mut a.len(), each);
+        self.read(a, b, 0..b.len(), &mut a.len(), each);
     }
 
     /// Returns the greatest number of words that the columns of a band take.
@@ -261,7 +263,7 @@ impl Band {
             self.kept.clear();
             self.places.clear();
             self.advance::<true>(table, from, to, &mut words, trace.stop)?;
-            self.read(table.a, table.b, (from, to), &mut trace.row, trace.each);
+            self.read(table.a, table.b, from..to, &mut trace.row, trace.each);
             return Ok(());
         }
         // Advances without checking whether the end can be reached.
@@ -289,18 +291,18 @@ impl Band {
         &self,
         a: &[u32],
         b: &[u32],
-        (from, to): (usize, usize),
+        columns: Range<usize>,
         row: &mut usize,
         each: &mut dyn FnMut(usize, usize),
     ) {
-        let mut column = to;
-        while *row > 0 && column > from {
+        let mut column = columns.end;
+        while *row > 0 && column > columns.start {
             if a[*row - 1] == b[column - 1] {
                 (*row, column) = (*row - 1, column - 1);
                 each(*row, column);
                 continue;
             }
-            let (batch, n) = ((column - 1 - from) / COLUMNS, (column - 1 - from) % COLUMNS);
+            let (batch, n) = ((column - 1 - columns.start) / COLUMNS, (column - 1 - columns.start) % COLUMNS);
             let KeptColumns { first, width, place } = self.places[batch];
             let (word, bit) = ((*row - 1) / WORD, (*row - 1) % WORD);
             if self.kept[place + n * width + word - first] >> bit & 1 == 1 {

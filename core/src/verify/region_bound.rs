@@ -17,7 +17,8 @@ use crate::memory;
 pub fn may_hold(
     kept: &[u32],
     length: usize,
-    (slope, blocks): (f64, usize),
+    slope: f64,
+    blocks: usize,
     centre: [f64; 2],
     least: usize,
 ) -> Result<bool> {
@@ -116,7 +117,7 @@ mod tests {
             let region = (!a.is_empty()).then(|| curve.trustable(slope, blocks, centre)).flatten();
             if let Some(region) = region {
                 let inside = matched.iter().filter(|(n, _)| region.contains(&(*n as usize))).count();
-                prop_assert!(may_hold(&kept, a.len(), (slope, blocks), centre, inside).unwrap());
+                prop_assert!(may_hold(&kept, a.len(), slope, blocks, centre, inside).unwrap());
             }
         }
     }
@@ -124,7 +125,7 @@ mod tests {
     #[test]
     fn a_frame_does_not_reach_the_centre() {
         let length = 2000;
-        let may = |kept: &[u32], least| may_hold(kept, length, (0.1, BLOCKS), [0.4, 0.6], least).unwrap();
+        let may = |kept: &[u32], least| may_hold(kept, length, 0.1, BLOCKS, [0.4, 0.6], least).unwrap();
         // A frame of 300 characters at each end, of which the first holds two blocks.
         let frame: Vec<u32> = (0..300).chain(1700..2000).collect();
         assert!(!may(&frame, 1));
@@ -133,6 +134,6 @@ mod tests {
         let all: Vec<u32> = (0..300).chain(800..1200).chain(1700..2000).collect();
         assert!(may(&all, 400) && !may(&all, 500));
         assert!(may(&(0..2000).collect::<Vec<_>>(), 2000) && !may(&[], 0) && !may(&[], 1));
-        assert!(!may_hold(&[], 0, (0.1, BLOCKS), [0.0, 1.0], 0).unwrap());
+        assert!(!may_hold(&[], 0, 0.1, BLOCKS, [0.0, 1.0], 0).unwrap());
     }
 }

@@ -90,7 +90,7 @@ fn begin<'a>(
     if upkeep == Upkeep::Sets && tables.lists.is_none() {
         return Err(not_now(format!("the job of {shown} has no table of lists"), anew(shown)));
     }
-    let names = as_user(relation.owner, || Names::new(job, (&settings, &columns), how, tables))?;
+    let names = as_user(relation.owner, || Names::new(job, &settings, &columns, how, tables))?;
     let seen = definition.if_told(&settings);
     let state = State::new(state::Job {
         upkeep,

@@ -76,7 +76,7 @@ impl Job {
                 self.refuse_repeated_ids(columns.id)?;
             }
             if relation.is_view {
-                catalog::read_a_row((relation.oid, &relation.qualified), &columns)?.row([pg_sys::INT4OID])?;
+                catalog::read_a_row(relation.oid, &relation.qualified, &columns)?.row([pg_sys::INT4OID])?;
             }
             let has_lists = upkeep::of(self, &settings, &columns)?.0 == Upkeep::Sets;
             if there.iter().any(Option::is_some) {
@@ -127,7 +127,7 @@ impl Job {
         if catalog::is_unique(*oid, id.number).holds()? {
             return Ok(());
         }
-        let Some(repeated) = catalog::repeated_id((*oid, qualified), &id.quoted()?).text()? else {
+        let Some(repeated) = catalog::repeated_id(*oid, qualified, &id.quoted()?).text()? else {
             return Ok(());
         };
         let message = format!("id {repeated} stands in more than one row of {shown}");

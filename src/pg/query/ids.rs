@@ -73,7 +73,7 @@ impl Ids {
     }
 
     /// Makes an empty store for values of a column that are compared by its collation.
-    pub(crate) fn of_column((type_oid, collation): (pg_sys::Oid, pg_sys::Oid)) -> Self {
+    pub(crate) fn of_column(type_oid: pg_sys::Oid, collation: pg_sys::Oid) -> Self {
         Self::Values(Values::with_collation(type_oid, collation))
     }
 

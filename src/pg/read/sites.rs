@@ -26,7 +26,9 @@ impl ReadSites {
     pub(super) fn new(sources: [Option<&Source>; 2]) -> Self {
         let mut equalities = sources.into_iter().flatten().map(|source| source.site_equality);
         let first = equalities.next().flatten();
-        let values = first.filter(|_| equalities.all(|other| other == first)).map(Ids::of_column);
+        let values = first
+            .filter(|_| equalities.all(|other| other == first))
+            .map(|(type_oid, collation)| Ids::of_column(type_oid, collation));
         Self { values, ..Self::default() }
     }
 

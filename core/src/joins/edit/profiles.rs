@@ -270,7 +270,7 @@ impl ByProfiles {
             memory::push(&mut probes, Probe { left, rights, found: Vec::new() }, DOING)?;
         }
         let (left, right, edit) = (&self.left, &self.right, self.edit);
-        executor::each(executor, &mut probes, |probe, stop| probe.compare(texts, (left, right), edit, stop))?;
+        executor::each(executor, &mut probes, |probe, stop| probe.compare(texts, left, right, edit, stop))?;
         let found = probes.iter().map(|probe| probe.found.len()).sum::<usize>();
         memory::reserve(&mut self.found, found, DOING)?;
         probes.iter().for_each(|probe| self.found.extend_from_slice(&probe.found));
@@ -301,7 +301,8 @@ impl Probe {
     fn compare(
         &mut self,
         texts: &Texts,
-        (lefts, rights): (&Profiles, &Profiles),
+        lefts: &Profiles,
+        rights: &Profiles,
         edit: EditPredicate,
         stop: &Stop,
     ) -> Result<()> {

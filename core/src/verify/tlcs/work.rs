@@ -73,7 +73,7 @@ impl Workspace {
         };
         if parameters.trustable {
             let length = a_text.symbols.len();
-            if !may_hold(&a.places, length, (parameters.slope, blocks), centre, least)? {
+            if !may_hold(&a.places, length, parameters.slope, blocks, centre, least)? {
                 steps.filtered += 1;
                 return Ok(None);
             }

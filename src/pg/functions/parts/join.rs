@@ -50,7 +50,7 @@ sql_function! {
             Joining::Keys(_) => call.bytes(3).unwrap_or_default(),
             Joining::Filtered(_) | Joining::Sets(_) => call.bytes(3).ok_or_else(|| is_null("bitmap"))?,
         };
-        state.add(id.cast_unsigned(), (size, known), bitmap, prefix)?;
+        state.add(id.cast_unsigned(), size, known, bitmap, prefix)?;
         Ok(datum)
     }
 }
@@ -91,7 +91,8 @@ impl Joined {
     pub(super) fn add(
         &mut self,
         id: u64,
-        (size, known): (u32, bool),
+        size: u32,
+        known: bool,
         bitmap: &[u8],
         prefix: &[u8],
     ) -> neardup_core::error::Result<()> {

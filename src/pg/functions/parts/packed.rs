@@ -54,7 +54,7 @@ sql_function! {
     /// `neardup_part_join_packed_step(internal, rows, method) → internal`
     neardup_part_join_packed_step, pg_finfo_neardup_part_join_packed_step, within Arguments, |call| {
         let (datum, state) = join::joined(call, 2)?;
-        add(call, |row| state.add(row.id, (row.size, false), row.bitmap, row.shared))?;
+        add(call, |row| state.add(row.id, row.size, false, row.bitmap, row.shared))?;
         Ok(datum)
     }
 }

@@ -132,8 +132,8 @@ impl Build {
     }
 
     fn settle_by(&mut self, settled: &Settled) -> Result<()> {
-        let order = order::write(self.index, &settled.order, Logging::AtEnd)?;
-        self.directory.meta = settled.put(self.directory.meta, order);
+        let (order, hash) = order::write(self.index, &settled.order, Logging::AtEnd)?;
+        self.directory.meta = settled.put(self.directory.meta, order, hash);
         self.keys = Keys::of(self.index, &self.directory.meta);
         self.writer = Self::writer(self.index, &mut self.directory, &self.keys);
         Ok(())

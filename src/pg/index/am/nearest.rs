@@ -44,7 +44,8 @@ impl Nearest {
     }
 
     /// Adds an item if it can be one of the first `most`.
-    pub(crate) fn push(&mut self, item: (u64, Tid)) -> error::Result<()> {
+    pub(crate) fn push(&mut self, key: u64, tid: Tid) -> error::Result<()> {
+        let item = (key, tid);
         if self.after.is_some_and(|after| item <= after) || self.bound.is_some_and(|bound| item > bound) {
             return Ok(());
         }
@@ -94,7 +95,7 @@ mod tests {
             loop {
                 let mut nearest = Nearest::new(most, after);
                 let mut items = all.iter().chain(&all[..50]);
-                items.try_for_each(|&item| nearest.push(item)).expect("memory");
+                items.try_for_each(|&(key, tid)| nearest.push(key, tid)).expect("memory");
                 let (batch, more) = nearest.finish();
                 after = batch.last().copied();
                 seen.extend(batch);

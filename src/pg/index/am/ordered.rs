@@ -175,11 +175,11 @@ impl Ordered {
     /// returned key is raised to it, and no row comes before the rows that were already returned.
     /// A row that an exhausted search did not find is farther than what that search finds.
     pub(crate) fn push(&self, nearest: &mut Nearest, key: u64, tid: Tid) -> error::Result<()> {
-        let Some(given) = &self.given else { return nearest.push((key, tid)) };
+        let Some(given) = &self.given else { return nearest.push(key, tid) };
         if given.contains(place(tid)) {
             return Ok(());
         }
-        nearest.push((key.max(self.least()), tid))
+        nearest.push(key.max(self.least()), tid)
     }
 
     /// Returns the least key under which a row is pushed if returned rows are remembered.

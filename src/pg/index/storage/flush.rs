@@ -115,6 +115,6 @@ fn settle(index: Index, meta: &Meta, keys: &Keys) -> Result<Option<Meta>> {
         }
     }
     let settled = Settled::of(&sets.spec, sample, None)?;
-    let order = order::write(index, &settled.order, Logging::Now)?;
-    Ok(Some(settled.put(*meta, order)))
+    let (order, hash) = order::write(index, &settled.order, Logging::Now)?;
+    Ok(Some(settled.put(*meta, order, hash)))
 }

@@ -144,7 +144,7 @@ impl<'a, S: Source> Part<'a, S> {
             return Ok(());
         }
         if head.k == PLAIN && self.stream.source.pieces() == Pieces::Grouped {
-            let plain = Plain::begin(&mut self.stream, (head.rows, head.bytes), (self.base, limit))?;
+            let plain = Plain::begin(&mut self.stream, head.rows, head.bytes, self.base, limit)?;
             self.waiting.push(plain.first());
             (self.last, self.plain) = (Some(plain.first()), Some(plain));
             return Ok(());

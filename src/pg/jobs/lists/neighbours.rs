@@ -93,7 +93,7 @@ pub(crate) fn neighbours<const N: usize>(
     if !changed.is_empty() {
         for header in headers(lists)? {
             let most = reading.memory / MEMORY_SHARE / executor.count();
-            search(lists, header, (&changed, words, most), &executor, &mut others)?;
+            search(lists, header, &changed, words, most, &executor, &mut others)?;
         }
     }
     let (others, partners) = others.finish(&executor)?;

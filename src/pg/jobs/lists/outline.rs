@@ -25,12 +25,13 @@ use neardup_core::verify::predicate::Predicate;
 /// stores one row of kind `!`.
 pub(in crate::pg::jobs) fn in_order(
     names: &Names,
-    (lists, segment): (&Table, i64),
+    lists: &Table,
+    segment: i64,
     rows: Rows,
     store: &mut Store,
 ) -> Result<()> {
     match unless_damaged(read_order(lists))?.flatten() {
-        Some(order) => outlines(names, Some(rows), (Some(order), segment), store),
+        Some(order) => outlines(names, Some(rows), Some(order), segment, store),
         None => Writer::<COLUMNS>::new(store, segment).put(b'!', [0, 0], None, None, None),
     }
 }
@@ -39,13 +40,14 @@ pub(in crate::pg::jobs) fn in_order(
 /// rows.
 pub(in crate::pg::jobs) fn with_order(names: &Names, rows: Option<Rows>, store: &mut Store) -> Result<()> {
     const FIRST: i64 = 1;
-    outlines(names, rows, (None, FIRST), store)
+    outlines(names, rows, None, FIRST, store)
 }
 
 fn outlines(
     names: &Names,
     rows: Option<Rows>,
-    (order, segment): (Option<OutlineOrder>, i64),
+    order: Option<OutlineOrder>,
+    segment: i64,
     store: &mut Store,
 ) -> Result<()> {
     let mut request = names.request()?;
@@ -65,7 +67,7 @@ fn outlines(
         if !new {
             reading.batch_bytes = BATCH;
         }
-        outline(reading, (&spec, predicate), order, enough, |outlines, order, executor| {
+        outline(reading, &spec, predicate, order, enough, |outlines, order, executor| {
             writer.write(Segment::new(&outlines, order.words, executor)?)
         })
     })?;
@@ -80,7 +82,8 @@ fn outlines(
 /// `done` is called with outlines of about half of `enough` bytes at a time.
 fn outline(
     reading: &mut Reading<'_>,
-    (spec, predicate): (&FeatureSpec, Predicate),
+    spec: &FeatureSpec,
+    predicate: Predicate,
     mut order: Option<OutlineOrder>,
     enough: usize,
     mut done: impl FnMut(Digests, &OutlineOrder, &dyn Executor) -> Result<()>,

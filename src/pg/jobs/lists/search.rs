@@ -20,7 +20,9 @@ use neardup_core::memory;
 pub(crate) fn search(
     lists: &Table,
     header: Header,
-    (changed, words, most): (&Changed, usize, usize),
+    changed: &Changed,
+    words: usize,
+    most: usize,
     executor: &BackendExecutor,
     others: &mut CandidateIds<'_>,
 ) -> Result<()> {

@@ -53,7 +53,7 @@ pub(crate) fn is_unique(docs: Oid, column: i16) -> Statement {
 
 /// Reads a row of a view as a refresh reads rows: fails if names in the view, or in a function that
 /// it calls, are not found.
-pub(in crate::pg::jobs) fn read_a_row((docs, name): (Oid, &str), columns: &Columns<'_>) -> Result<Statement> {
+pub(in crate::pg::jobs) fn read_a_row(docs: Oid, name: &str, columns: &Columns<'_>) -> Result<Statement> {
     let mut read = Vec::new();
     for column in [Some(columns.id), Some(columns.text), columns.site].into_iter().flatten() {
         read.push(format!("d.{}::text", column.quoted()?));
@@ -63,7 +63,7 @@ pub(in crate::pg::jobs) fn read_a_row((docs, name): (Oid, &str), columns: &Colum
 }
 
 /// Finds an id that several rows of a table have, as text. The column is quoted for SQL text.
-pub(crate) fn repeated_id((docs, name): (Oid, &str), column: &str) -> Statement {
+pub(crate) fn repeated_id(docs: Oid, name: &str, column: &str) -> Statement {
     let sql = format!(
         "SELECT d.id::text FROM (SELECT {column} AS id FROM {name} WHERE {column} IS NOT NULL) d GROUP BY d.id \
          HAVING count(*) > 1 LIMIT 1"

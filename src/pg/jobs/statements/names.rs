@@ -52,7 +52,8 @@ impl Names {
     /// Collects the names for the job of a relation.
     pub(crate) fn new(
         job: &Job,
-        (settings, columns): (&Settings, &Columns<'_>),
+        settings: &Settings,
+        columns: &Columns<'_>,
         clustering: ClusteringArguments,
         tables: Tables,
     ) -> Result<Self> {

@@ -20,7 +20,7 @@ pub(crate) fn next_segment(work: &mut Work<'_>, rows: i64) -> Result<()> {
 /// Adds the batch to the lists.
 pub(crate) fn outline(work: &mut Work<'_>, segment: i64) -> Result<()> {
     let table = work.lists()?;
-    store(work, |store| outline::in_order(&work.names, (table, segment), Rows::Batch, store))
+    store(work, |store| outline::in_order(&work.names, table, segment, Rows::Batch, store))
 }
 
 /// Merges small segments.

@@ -107,7 +107,7 @@ impl<'a> Sample<'a> {
     }
 
     /// Estimates the cost to compare a pair.
-    fn comparing(&self, (left, right): (usize, usize)) -> f64 {
+    fn comparing(&self, left: usize, right: usize) -> f64 {
         let longer = self.texts.length(self.lefts[left]).max(self.texts.length(self.rights[right]));
         let most = self.sides.edit.most_distance(longer);
         cost::STEP * f64::from(longer) * f64::from(1 + most / 64)
@@ -128,7 +128,7 @@ impl<'a> Sample<'a> {
             if !differ(0) {
                 sum += cost::TRIPLES;
                 if !differ(1) {
-                    sum += self.comparing((left, right));
+                    sum += self.comparing(left, right);
                 }
             }
         }
@@ -185,7 +185,7 @@ impl<'a> Sample<'a> {
         let mut sum = cost::SEEN * looks.seen as f64;
         for (left, right) in self.pairs() {
             if is_near[right * self.lefts.len() + left] {
-                sum += self.comparing((left, right));
+                sum += self.comparing(left, right);
             }
         }
         let cost = fixed + sum * self.weight();

@@ -29,7 +29,7 @@ impl Settled {
 
     /// Returns the metapage with the settled parameters, the first block of the order, and the hash
     /// of the order.
-    pub(crate) fn put(&self, meta: Meta, (order, hash): (u32, u64)) -> Meta {
+    pub(crate) fn put(&self, meta: Meta, order: u32, hash: u64) -> Meta {
         Meta {
             width: self.words as u32,
             bands: self.class_bits,

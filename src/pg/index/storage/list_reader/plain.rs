@@ -28,8 +28,10 @@ impl Plain {
     /// are less than a limit. The first row is read.
     pub(super) fn begin<S: Source>(
         stream: &mut Stream<'_, S>,
-        (rows, bytes): (u32, u32),
-        (base, limit): (u32, u32),
+        rows: u32,
+        bytes: u32,
+        base: u32,
+        limit: u32,
     ) -> Looked<Self> {
         let right = rows as usize >= LEAST_PLAIN && bytes == 2 + 2 * rows;
         let mut first = [0; size_of::<u32>()];
