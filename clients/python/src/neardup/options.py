@@ -13,11 +13,11 @@ from typing import Final, TypedDict
 from neardup.catalog import quoted
 
 CLASSES: Final[Mapping[str, frozenset[str]]] = {
-    "text_set_ops": frozenset({"measure", "shingle", "multiset", "tokenizer", "least"}),
+    "text_set_ops": frozenset({"measure", "shingle", "multiset", "tokenizer", "normalize", "least"}),
     "array_set_ops": frozenset({"measure", "shingle", "multiset", "least"}),
     "tsvector_set_ops": frozenset({"measure", "shingle", "multiset", "least"}),
-    "text_ball_set_ops": frozenset({"measure", "shingle", "multiset", "tokenizer", "least"}),
-    "text_ball_gram_ops": frozenset({"shingle"}),
+    "text_ball_set_ops": frozenset({"measure", "shingle", "multiset", "tokenizer", "normalize", "least"}),
+    "text_ball_gram_ops": frozenset({"shingle", "normalize"}),
     "minhash_jaccard_ops": frozenset({"k", "permutations", "seed", "source"}),
     "simhash_hamming_ops": frozenset({"bits", "k", "source"}),
     "bigint_signature_ops": frozenset(),
@@ -44,6 +44,7 @@ class Options(TypedDict, total=False):
     shingle: int
     multiset: bool
     tokenizer: str
+    normalize: str
     least: float
     k: int
     permutations: int
