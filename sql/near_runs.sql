@@ -1,7 +1,7 @@
 -- What has a run of tokens in common with a text: queries, and whether a text matches one. Bodies:
 -- src/pg/functions/near_runs.rs.
 
-CREATE FUNCTION shared_run(text text, min_run int DEFAULT 12, tokenizer text DEFAULT NULL, normalize text DEFAULT NULL)
+CREATE FUNCTION shared_run(text text, min_run int DEFAULT 12, tokenizer text DEFAULT NULL, normalization text DEFAULT NULL)
     RETURNS text_runs
     AS 'MODULE_PATHNAME', 'neardup_shared_run'
     LANGUAGE c IMMUTABLE PARALLEL SAFE COST 10;

@@ -9,7 +9,7 @@ CREATE FUNCTION near(
     tokenizer text DEFAULT NULL,
     method text DEFAULT 'jaccard',
     direction text DEFAULT 'row',
-    normalize text DEFAULT NULL
+    normalization text DEFAULT NULL
 ) RETURNS text_ball
     AS 'MODULE_PATHNAME', 'neardup_near_set_text'
     LANGUAGE c IMMUTABLE PARALLEL SAFE COST 10;

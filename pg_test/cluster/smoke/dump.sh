@@ -46,8 +46,8 @@ INSERT INTO apart VALUES ('Jonathan');
 CREATE TABLE sets(id int, runs tools.text_runs);
 INSERT INTO sets SELECT id, tools.shared_run(body, 1) FROM docs;
 INSERT INTO docs VALUES (4, 'ﬁnd the oﬃce');
-INSERT INTO sets VALUES (4, tools.shared_run('ﬁnd the oﬃce', 1, normalize => 'nfkc'));
-INSERT INTO sketched(id, body, tb) VALUES (6, 'find the office', tools.near('ﬁnd the oﬃce', normalize => 'nfkc'));
+INSERT INTO sets VALUES (4, tools.shared_run('ﬁnd the oﬃce', 1, normalization => 'nfkc'));
+INSERT INTO sketched(id, body, tb) VALUES (6, 'find the office', tools.near('ﬁnd the oﬃce', normalization => 'nfkc'));
 CREATE INDEX docs_normal_words ON docs USING signature (body tools.text_set_ops (normalize = nfkc));
 CREATE INDEX docs_normal_grams ON docs USING signature (body tools.text_gram_ops (normalize = nfc));
 CREATE INDEX docs_normal_runs ON docs USING signature (body tools.text_runs_ops (least = 2, normalize = nfkc));
@@ -69,7 +69,6 @@ SELECT a.id, b.id, a.m OPERATOR(tools.<%>) b.m, a.s OPERATOR(tools.<~>) b.s, a.b
 SELECT * FROM tools.near_duplicates('docs', 0.1) ORDER BY left_id, right_id;
 SELECT indexdef, split_part(options, ';', 1) FROM pg_indexes, tools.signature_index_stats(indexname::regclass) WHERE indexname ~ 'normal' ORDER BY indexname;
 SET enable_seqscan = off;
-SELECT id FROM docs WHERE body OPERATOR(tools.<@) tools.near('FIND THE OFFICE', normalize => 'nfkc');
 SELECT id FROM sketched WHERE s OPERATOR(tools.=) tools.simhash('something else');
 SELECT id FROM docs WHERE tools.words(body) @> '{five}';
 SELECT id FROM docs WHERE tools.shingles(body, 2) && tools.shingles('three four five', 2) ORDER BY id;
@@ -90,6 +89,7 @@ expect 'a custom dump restores' '' "$(pg_restore --exit-on-error -d custom "$out
 for format in plain custom; do
     expect "all is as before in the $format copy" "$before" "$(contents "$format" 2>&1)"
     expect_error 'balls hold, too' 23514 sketched_check "INSERT INTO sketched(id, body, mb) VALUES (7, 'a b c', tools.near(tools.minhash('d e f', 2), 0.5))" -d "$format"
+    expect_sql 'texts are normalized' 4 "SET enable_seqscan = off; SELECT id FROM docs WHERE body OPERATOR(tools.<@) tools.near('FIND THE OFFICE', normalization => 'nfkc')" -d "$format"
     expect_error 'exclusion constraints hold' 23P01 apart_near_excl "INSERT INTO apart VALUES ('Jonathon')" -d "$format"
     expect_error 'constraints hold' 23514 docs_body_check "INSERT INTO docs VALUES (5, '.,;')" -d "$format"
 done

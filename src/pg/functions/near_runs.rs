@@ -26,7 +26,7 @@ const MIN_RUN: i32 = 12;
 const REMEMBERED: usize = 1 << 16;
 
 sql_function! {
-    /// `shared_run(text, min_run, tokenizer, normalize) → text_runs`
+    /// `shared_run(text, min_run, tokenizer, normalization) → text_runs`
     neardup_shared_run, pg_finfo_neardup_shared_run, within Arguments, |call| {
         let Some(text) = call.datum(0) else { return Ok(call.give::<i32>(None)) };
         let min_run = check_min_run(call.get::<i32>(1).unwrap_or(MIN_RUN).into()).map_err(|error| {
@@ -35,7 +35,7 @@ sql_function! {
         let (_, origin) = cut(call, 2, "near(to_tsvector('english', body), 0.8)").map_err(|error| {
             error.hint("Tokenizers: words, chars, whitespace, html. Six characters in a row: shared_run('some text', 6, 'chars')")
         })?;
-        let form = normalization(call, 3, origin, "Runs of characters that differ only in their encoding or format: shared_run('some text', normalize => 'nfkc')")?;
+        let form = normalization(call, 3, origin, "Runs of characters that differ only in their encoding or format: shared_run('some text', normalization => 'nfkc')")?;
         // SAFETY: a text, as SQL declares; it lives as long as the call.
         let (text, stored) = unsafe {
             let text = fetched(text);

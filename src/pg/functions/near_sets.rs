@@ -30,16 +30,17 @@ use neardup_core::verify::measure::Measure;
 
 /// The default similarity.
 const SIMILARITY: f64 = 0.8;
-/// The number of the argument `normalize` of a text.
+/// The number of the argument `normalization` of a text.
 const FORM: usize = 7;
-/// The hint for a wrong normalization form.
-const SAME_CHARACTERS: &str = "Characters that differ only in their encoding or format are equal: near('some text', 0.8, normalize => 'nfkc')";
+/// The hints for a wrong normalization form.
+const SAME_CHARACTERS: &str = "Characters that differ only in their encoding or format are equal: near('some text', 0.8, normalization => 'nfkc')";
+const SAME_BY_EDITS: &str = "Characters that differ only in their encoding or format are equal: near('some text', 0.8, method => 'edit', normalization => 'nfkc')";
 /// The directions of containment: the share of the text of a row, or of the query.
 const ROW: &str = "row";
 const QUERY: &str = "query";
 
 sql_function! {
-    /// `near(text, similarity, shingle, multiset, tokenizer, method, direction, normalize) → text_ball`
+    /// `near(text, similarity, shingle, multiset, tokenizer, method, direction, normalization) → text_ball`
     neardup_near_set_text, pg_finfo_neardup_near_set_text, within Arguments, |call| {
         refuse_sketch(call)?;
         if call.name(5)?.as_deref() == Some(edit_ball::METHOD) {
@@ -166,7 +167,7 @@ fn near_by_edits(call: Call) -> Result<Datum> {
         let message = format!("method edit compares characters and has no argument {name}");
         return Err(SqlError::parameter(message).hint(EXAMPLE));
     }
-    let form = normalization(call, FORM, Origin::Chars, EXAMPLE)?;
+    let form = normalization(call, FORM, Origin::Chars, SAME_BY_EDITS)?;
     give(&EditBall::build(least, form, &normalized(form, text)?)?)
 }
 
@@ -296,7 +297,7 @@ fn meet(call: Call, left: &[u8], right: &[u8]) -> Result<bool> {
             if a.normalization != b.normalization {
                 let [a, b] = [a, b].map(|ball| Normalization::describe(ball.normalization));
                 return Err(SqlError::from(Error::Unlike { what: ball::NAME, a, b }).hint(
-                    "Make both with the same arguments; only the similarity may differ: near(body, 0.8, method => 'edit', normalize => 'nfkc') && near('some text', 0.9, method => 'edit', normalize => 'nfkc')",
+                    "Make both with the same arguments; only the similarity may differ: near(body, 0.8, method => 'edit') && near('some text', 0.9, method => 'edit')",
                 ));
             }
             let middle = Document::Text(memory::copied(a.text, "reading a ball")?);
@@ -390,7 +391,8 @@ pub(super) fn normalization(
 ) -> Result<Option<Normalization>> {
     let Some(name) = call.name(n)? else { return Ok(None) };
     let form = Normalization::from_name(&name).ok_or_else(|| {
-        SqlError::parameter(format!("normalize must be \"nfkc\" or \"nfc\", not \"{name}\"")).hint(example)
+        SqlError::parameter(format!("normalization must be \"nfkc\" or \"nfc\", not \"{name}\""))
+            .hint(example)
     })?;
     if origin == Origin::Html { Err(no_normalization_of_pages().hint(example)) } else { Ok(Some(form)) }
 }

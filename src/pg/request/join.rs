@@ -209,7 +209,7 @@ pub(super) fn refuse_normalization(columns: &[(&Column, &Column)], are_pages: bo
 /// Returns the error for a normalization of HTML.
 pub(crate) fn no_normalization_of_pages() -> SqlError {
     SqlError::parameter(
-        "normalize is for plain texts, and the texts are HTML pages; \
+        "only plain texts are normalized, and the texts are HTML pages; \
          a view can normalize their text: normalize(html_text(body), NFKC) AS body",
     )
 }

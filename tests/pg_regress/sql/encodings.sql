@@ -24,9 +24,9 @@ SELECT * FROM near_duplicates('café', 0.8, id_column => 'id', text_column => '�
 SELECT words("Überschrift") FROM "café" ORDER BY id;
 -- The server normalizes texts only in UTF8: the same error everywhere.
 SELECT * FROM near_duplicates('café', 0.8, id_column => 'id', text_column => 'Überschrift', options => '{"normalize": "nfc"}');
-SELECT near('Café', normalize => 'nfc');
-SELECT near('ascii', method => 'edit', normalize => 'nfc');
-SELECT shared_run('ascii', normalize => 'nfc');
+SELECT near('Café', normalization => 'nfc');
+SELECT near('ascii', method => 'edit', normalization => 'nfc');
+SELECT shared_run('ascii', normalization => 'nfc');
 SELECT '<jaccard:words:k1:multiset:0.8:nfc:"a">'::text_ball;
 CREATE INDEX ON "café" USING signature ("été" text_set_ops (normalize = nfc));
 CREATE INDEX ON "café" USING signature ("été" text_gram_ops (normalize = nfc));

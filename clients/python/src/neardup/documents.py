@@ -57,7 +57,7 @@ class TextBall(Ball):
         multiset: bool | None = None,
         kind: str | None = None,
         method: str = "jaccard",
-        normalize: str | None = None,
+        normalization: str | None = None,
     ) -> None:
         similarity = float(similarity)
         check_similarity(similarity, _NAME)
@@ -70,12 +70,12 @@ class TextBall(Ball):
             shingle = 3 if kind == "chars" else 1
         if not 1 <= shingle <= 1000:
             raise ValueError(f"shingle must be between 1 and 1000, not {shingle}")
-        if normalize is not None:
-            _check_form(normalize, kind)
-            document = unicodedata.normalize(normalize.upper(), document) if isinstance(document, str) else document
+        if normalization is not None:
+            _check_form(normalization, kind)
+            document = unicodedata.normalize(normalization.upper(), document) if isinstance(document, str) else document
         repeats = kind == "chars" or shingle == 1 if multiset is None else multiset
         numbers = MEASURES.index(method) + 1, KINDS.index(kind) + 1
-        form = 0 if normalize is None else FORMS.index(normalize.lower()) + 1
+        form = 0 if normalization is None else FORMS.index(normalization.lower()) + 1
         self._data = _HEAD.pack(VERSION, *numbers, repeats, shingle, form, similarity) + _packed(document, kind)
 
     @classmethod
@@ -110,8 +110,8 @@ class TextBall(Ball):
         if method not in MEASURES or kind not in KINDS or repeats not in ("multiset", "set"):
             raise MalformedError(f"{_NAME}: its measure, what its document is, or whether repeats count is not known")
         form, _, rest = document.partition(":")
-        normalize = form.strip() if form.strip().lower() in FORMS else None
-        document = document if normalize is None else rest
+        normalization = form.strip() if form.strip().lower() in FORMS else None
+        document = document if normalization is None else rest
         try:
             read, limit = json.loads(document), float(similarity)
         except (ValueError, RecursionError):
@@ -122,7 +122,7 @@ class TextBall(Ball):
             tokens = number(shingle, "k", _NAME)
             repeat = repeats == "multiset"
             return cls(
-                read, limit, shingle=tokens, multiset=repeat, kind=kind, method=method, normalize=normalize
+                read, limit, shingle=tokens, multiset=repeat, kind=kind, method=method, normalization=normalization
             )
         except (TypeError, ValueError) as error:
             raise MalformedError(str(error)) from None
@@ -168,7 +168,7 @@ class TextBall(Ball):
         return self._head()[4]
 
     @property
-    def normalize(self) -> str | None:
+    def normalization(self) -> str | None:
         """The normalization form in which texts are compared, one of FORMS, or None."""
         form = self._head()[5]
         return FORMS[form - 1] if form else None
@@ -180,7 +180,7 @@ class TextBall(Ball):
         document = self.document
         shown = _quoted(document) if isinstance(document, str) else f"[{','.join(map(_item, document))}]"
         repeats = "multiset" if self.multiset else "set"
-        form = f"{self.normalize}:" if self.normalize else ""
+        form = f"{self.normalization}:" if self.normalization else ""
         return f"<{self.method}:{self.kind}:k{self.shingle}:{repeats}:{double(self.similarity)}:{form}{shown}>"
 
     def __repr__(self) -> str:
@@ -188,11 +188,11 @@ class TextBall(Ball):
         return f"<TextBall {self.similarity:g} about {shown if len(shown) <= 60 else shown[:57] + '...'}>"
 
 
-def _check_form(normalize: str, kind: str) -> None:
-    if normalize.lower() not in FORMS:
-        raise ValueError(f"normalize must be one of {', '.join(FORMS)}, not {normalize!r}")
+def _check_form(normalization: str, kind: str) -> None:
+    if normalization.lower() not in FORMS:
+        raise ValueError(f"normalization must be one of {', '.join(FORMS)}, not {normalization!r}")
     if kind not in _PLAIN:
-        raise ValueError(f"normalize is for plain texts, not for {kind}")
+        raise ValueError(f"normalization is for plain texts, not for {kind}")
 
 
 def _kind_of(document: Document) -> str:

@@ -27,13 +27,14 @@ pub(super) fn read(byte: u8) -> Option<(Origin, Option<Normalization>)> {
 pub(super) fn check_form(origin: Origin, form: Option<Normalization>) -> Result<()> {
     if !Normalization::fits(form, origin) {
         return Err(match origin {
-            Origin::Html => no_normalization_of_pages(),
+            Origin::Html => no_normalization_of_pages()
+                .hint("An index of that text: USING signature (normalize(html_text(body), NFKC))"),
             _ => {
                 let of = origin.name();
                 SqlError::parameter(format!(
-                    "normalize is for plain texts, and the index is for balls of {of}"
+                    "only plain texts are normalized, and the index is for balls of {of}"
                 ))
-                .hint("Without it: RESET (normalize)")
+                .hint(format!("Without normalize: USING signature (… text_ball_set_ops (tokenizer = {of}))"))
             }
         });
     }

@@ -32,14 +32,14 @@ class NearExclusionConstraint(ExclusionConstraint):
         multiset: bool | None = None,
         tokenizer: str | None = None,
         method: str | None = None,
-        normalize: str | None = None,
+        normalization: str | None = None,
         condition: Q | None = None,
         deferrable: Deferrable | None = None,
         violation_error_code: str | None = None,
         violation_error_message: str | None = None,
     ) -> None:
         named: dict[str, Any] = {"shingle": shingle, "multiset": multiset, "tokenizer": tokenizer}
-        named |= {"method": method, "normalize": normalize}
+        named |= {"method": method, "normalization": normalization}
         self._given: dict[str, Any] = {"field": field, "similarity": similarity}
         self._given |= {key: value for key, value in named.items() if value is not None}
         options: Options = {}
@@ -51,8 +51,8 @@ class NearExclusionConstraint(ExclusionConstraint):
             options["tokenizer"] = tokenizer
         if method is not None:
             options["measure"] = method
-        if normalize is not None:
-            options["normalize"] = normalize
+        if normalization is not None:
+            options["normalize"] = normalization
         if similarity < _LEAST:
             options["least"] = similarity
         expression = Near(field, similarity, **named)

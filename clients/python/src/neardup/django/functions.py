@@ -78,14 +78,14 @@ class Near(Func):
         multiset: bool | None = None,
         tokenizer: str | None = None,
         method: str | None = None,
-        normalize: str | None = None,
+        normalization: str | None = None,
     ) -> None:
         given = {
             "shingle": None if shingle is None else f"{shingle:d}",
             "multiset": None if multiset is None else str(bool(multiset)).lower(),
             "tokenizer": None if tokenizer is None else f"'{_word(tokenizer)}'",
             "method": None if method is None else f"'{_measure(method)}'",
-            "normalize": None if normalize is None else f"'{_form(normalize)}'",
+            "normalization": None if normalization is None else f"'{_form(normalization)}'",
         }
         more = "".join(f", {name} => {value}" for name, value in given.items() if value is not None)
         made: dict[str, Any] = {"similarity": repr(float(similarity)), "more": more}
@@ -109,10 +109,10 @@ def _measure(method: str) -> str:
     return method
 
 
-def _form(normalize: str) -> str:
-    if normalize.lower() not in FORMS:
-        raise ValueError(f"normalize must be one of {', '.join(FORMS)}, not {normalize!r}")
-    return normalize
+def _form(normalization: str) -> str:
+    if normalization.lower() not in FORMS:
+        raise ValueError(f"normalization must be one of {', '.join(FORMS)}, not {normalization!r}")
+    return normalization
 
 
 def _word(tokenizer: str) -> str:

@@ -66,7 +66,7 @@ class TextNear(_Near):
 
     middle = "text"
     ball = "text_ball"
-    more = ("shingle", "multiset", "tokenizer", "method", "normalize")
+    more = ("shingle", "multiset", "tokenizer", "method", "normalization")
 
 
 class MinhashNear(_Near):

@@ -211,7 +211,7 @@ pub(crate) unsafe fn add_normalize(list: *mut pg_sys::local_relopts, offset: usi
         add_enum(
             list,
             c"normalize",
-            c"The normalization form of Unicode in which texts are compared: the normalize of near().",
+            c"The normalization form of Unicode in which texts are compared: the normalization of near().",
             c"Valid values are \"none\", \"nfc\" and \"nfkc\".",
             &forms,
             offset,
