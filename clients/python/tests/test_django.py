@@ -187,7 +187,7 @@ def test_a_constraint(model: type[Any]) -> None:
     assert normal.deconstruct()[2]["normalization"] == "nfkc"
     with connection.schema_editor(collect_sql=True) as editor:
         shown = str(normal.create_sql(Post, editor))
-    assert "normalization => 'nfkc') text_ball_set_ops (normalize = 'nfkc') WITH &&" in shown
+    assert "normalization => 'nfkc')) text_ball_set_ops (normalize = 'nfkc') WITH &&" in shown
 
 
 def test_refresh(model: type[Any]) -> None:

@@ -149,7 +149,8 @@ def test_documents_that_no_ball_has() -> None:
     for similarity in (0, -0.5, 1.5, float("nan")):
         with pytest.raises(MalformedError):
             TextBall("a", similarity)
-    for given in ({"kind": "letters"}, {"method": "length"}, {"shingle": 0}, {"shingle": 1001}, {"normalization": "nfd"}):
+    wrong = {"kind": "letters"}, {"method": "length"}, {"shingle": 0}, {"shingle": 1001}, {"normalization": "nfd"}
+    for given in wrong:
         with pytest.raises(ValueError, match="must be"):
             TextBall("a", **given)  # type: ignore[arg-type]
     for document, kind in (("a", "tokens"), (["a"], "words"), ([1], "tokens"), ([1, "a"], None)):
