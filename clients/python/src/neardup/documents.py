@@ -72,7 +72,9 @@ class TextBall(Ball):
             raise ValueError(f"shingle must be between 1 and 1000, not {shingle}")
         if normalization is not None:
             _check_form(normalization, kind)
-            document = unicodedata.normalize(normalization.upper(), document) if isinstance(document, str) else document
+            if isinstance(document, str):
+                is_nfc = normalization.lower() == FORMS[0]
+                document = unicodedata.normalize("NFC" if is_nfc else "NFKC", document)
         repeats = kind == "chars" or shingle == 1 if multiset is None else multiset
         numbers = MEASURES.index(method) + 1, KINDS.index(kind) + 1
         form = 0 if normalization is None else FORMS.index(normalization.lower()) + 1
@@ -100,8 +102,7 @@ class TextBall(Ball):
 
     @classmethod
     def from_text(cls, text: str) -> Self:
-        """Reads `<measure:kind:kSHINGLE:multiset:similarity:JSON>`; `set` stands where repeats do not count, and a
-        normalization form with a colon before the JSON."""
+        """Reads `<measure:kind:kSHINGLE:multiset:similarity:JSON>`; `set` for multiset, `nfkc:JSON` for JSON."""
         text = text.strip()
         parts = text[1:-1].split(":", 5)
         if len(parts) != 6 or not (text.startswith("<") and text.endswith(">")):
