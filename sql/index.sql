@@ -94,17 +94,17 @@ CREATE FUNCTION signature_options_set(internal) RETURNS void
     AS 'MODULE_PATHNAME', 'neardup_signature_options_set'
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION signature_options_set(internal) IS
-    'options of text_set_ops: measure, shingle, multiset, tokenizer, threshold';
+    'options of text_set_ops: measure, shingle, multiset, tokenizer, normalize, direction, threshold';
 CREATE FUNCTION signature_options_ball_set(internal) RETURNS void
     AS 'MODULE_PATHNAME', 'neardup_signature_options_ball_set'
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION signature_options_ball_set(internal) IS
-    'options of text_ball_set_ops: measure, shingle, multiset, tokenizer, threshold';
+    'options of text_ball_set_ops: measure, shingle, multiset, tokenizer, normalize, direction, threshold';
 CREATE FUNCTION signature_options_tokens(internal) RETURNS void
     AS 'MODULE_PATHNAME', 'neardup_signature_options_tokens'
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION signature_options_tokens(internal) IS
-    'options of array_set_ops and tsvector_set_ops: measure, shingle, multiset, threshold';
+    'options of array_set_ops and tsvector_set_ops: measure, shingle, multiset, direction, threshold';
 
 CREATE OPERATOR FAMILY text_set_ops USING signature;
 COMMENT ON OPERATOR FAMILY text_set_ops USING signature IS 'texts by the similarity of their sets of words';
@@ -153,7 +153,7 @@ COMMENT ON FUNCTION signature_runs_class(text) IS 'support function of text_runs
 CREATE FUNCTION signature_options_runs(internal) RETURNS void
     AS 'MODULE_PATHNAME', 'neardup_signature_options_runs'
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION signature_options_runs(internal) IS 'options of text_runs_ops: min_run, tokenizer';
+COMMENT ON FUNCTION signature_options_runs(internal) IS 'options of text_runs_ops: min_run, tokenizer, normalize';
 CREATE OPERATOR FAMILY text_runs_ops USING signature;
 COMMENT ON OPERATOR FAMILY text_runs_ops USING signature IS 'texts by the runs of tokens that they have in common';
 CREATE OPERATOR CLASS text_runs_ops FOR TYPE text USING signature FAMILY text_runs_ops AS
@@ -171,7 +171,7 @@ COMMENT ON FUNCTION signature_gram_class(text) IS 'support function of text_gram
 CREATE FUNCTION signature_options_grams(internal) RETURNS void
     AS 'MODULE_PATHNAME', 'neardup_signature_options_grams'
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION signature_options_grams(internal) IS 'options of text_gram_ops and text_ball_gram_ops: shingle';
+COMMENT ON FUNCTION signature_options_grams(internal) IS 'options of text_gram_ops and text_ball_gram_ops: shingle, normalize';
 CREATE OPERATOR FAMILY text_gram_ops USING signature;
 COMMENT ON OPERATOR FAMILY text_gram_ops USING signature IS 'short texts by the grams of characters that they have in common';
 CREATE OPERATOR CLASS text_gram_ops FOR TYPE text USING signature FAMILY text_gram_ops AS

@@ -1,10 +1,11 @@
 -- What has a run of tokens in common with a text: queries, and whether a text matches one. Bodies:
 -- src/pg/functions/near_runs.rs.
 
-CREATE FUNCTION shared_run(text text, min_run int DEFAULT 12, tokenizer text DEFAULT NULL) RETURNS text_runs
+CREATE FUNCTION shared_run(text text, min_run int DEFAULT 12, tokenizer text DEFAULT NULL, normalization text DEFAULT NULL)
+    RETURNS text_runs
     AS 'MODULE_PATHNAME', 'neardup_shared_run'
     LANGUAGE c IMMUTABLE PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION shared_run(text, int, text) IS
+COMMENT ON FUNCTION shared_run(text, int, text, text) IS
     'all texts that have so many words in a row in common with this one: WHERE body && shared_run(...)';
 
 CREATE FUNCTION text_shares_run(value text, query text_runs) RETURNS bool

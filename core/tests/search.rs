@@ -232,7 +232,7 @@ proptest! {
         let spec = SetSpec::new(measure, least, features).unwrap();
         let index = Index::new(spec, &documents, &making).unwrap();
         let similarity = (least + above * (1.0 - least)).clamp(least, 1.0);
-        let parameters = SetParameters { measure, origin, features };
+        let parameters = SetParameters { measure, origin, features, normalization: None };
         for document in &documents {
             let bytes = SetBall::build(&parameters, similarity, document).unwrap();
             let ball = SetBall::parse(&bytes).unwrap();
@@ -267,7 +267,7 @@ proptest! {
     ) {
         let stop = Stop::default();
         let features = FeatureSpec { tokenizer, shingle, multiset, wrap: false };
-        let parameters = SetParameters { measure, origin: Origin::of_text(tokenizer).unwrap(), features };
+        let parameters = SetParameters { measure, origin: Origin::of_text(tokenizer).unwrap(), features, normalization: None };
         let [row, ball] = texts.each_ref().map(|text| Document::Text(text.clone()));
         let bytes = SetBall::build(&parameters, similarity, &ball).unwrap();
         let mut judge = Verifier::new(&SetBall::parse(&bytes).unwrap(), &stop).unwrap();

@@ -10,7 +10,9 @@ CREATE FUNCTION some_text() RETURNS text LANGUAGE sql VOLATILE AS $$
         -- More anchors than one item has room for.
         WHEN random() < 0.002 THEN (SELECT string_agg('w' || floor(40000 * random())::int, ' ') FROM generate_series(1, 4500))
         ELSE
-        (SELECT string_agg('w' || floor(40 * random() ^ 2)::int, ' ') FROM generate_series(1, 3 + floor(random() * 20)::int)) END
+        -- Some letters have several encodings: the form nfc makes the last two equal, nfkc also the first to w.
+        (SELECT string_agg(coalesce((ARRAY['ｗ', 'é', U&'e\0301'])[1 + floor(random() * 60)::int], 'w') || floor(40 * random() ^ 2)::int, ' ')
+            FROM generate_series(1, 3 + floor(random() * 20)::int)) END
 $$;
 CREATE FUNCTION some_numbers() RETURNS bigint[] LANGUAGE sql VOLATILE AS $$
     SELECT CASE WHEN random() < 0.03 THEN NULL
@@ -47,21 +49,21 @@ $$;
 SELECT add_docs(300);
 
 CREATE INDEX by_text ON docs USING signature (body text_set_ops (threshold = 0.5)) WITH (pending_limit = 64);
-CREATE INDEX by_shingles ON docs USING signature (body text_set_ops (measure = cosine, shingle = 2, threshold = 0.6))
+CREATE INDEX by_shingles ON docs USING signature (body text_set_ops (measure = cosine, shingle = 2, normalize = nfkc, threshold = 0.6))
     WITH (pending_limit = 64);
 CREATE INDEX by_words ON docs USING signature (words array_set_ops (multiset = false, threshold = 0.5)) WITH (pending_limit = 64);
 CREATE INDEX by_lexemes ON docs USING signature (lexemes tsvector_set_ops (measure = containment))
     WITH (pending_limit = 64);
 CREATE INDEX by_number_sets ON docs USING signature (numbers array_set_ops (measure = dice, threshold = 0.5))
     WITH (pending_limit = 64);
-CREATE INDEX by_balls ON docs USING signature (near(body, 0.8) text_ball_set_ops (threshold = 0.6)) WITH (pending_limit = 64);
+CREATE INDEX by_balls ON docs USING signature (near(body, 0.8, normalization => 'nfc') text_ball_set_ops (threshold = 0.6, normalize = nfc)) WITH (pending_limit = 64);
 CREATE INDEX by_minhash ON docs USING signature (minhash minhash_jaccard_ops (k = 2, permutations = 40))
     WITH (threshold = 0.6, pending_limit = 64);
 CREATE INDEX by_simhash ON docs USING signature (simhash) WITH (distance = 6, pending_limit = 64);
 CREATE INDEX by_values ON docs USING signature (sketch minhash_jaccard_ops (k = 1, permutations = 24))
     WITH (pending_limit = 64);
-CREATE INDEX by_runs ON docs USING signature (body text_runs_ops (min_run = 4)) WITH (pending_limit = 64);
-CREATE INDEX by_grams ON docs USING signature (body text_gram_ops) WITH (pending_limit = 64);
+CREATE INDEX by_runs ON docs USING signature (body text_runs_ops (min_run = 4, normalize = nfc)) WITH (pending_limit = 64);
+CREATE INDEX by_grams ON docs USING signature (body text_gram_ops (normalize = nfkc)) WITH (pending_limit = 64);
 CREATE INDEX by_numbers ON docs USING signature (numbers) WITH (pending_limit = 64);
 CREATE INDEX by_ids ON docs USING signature (ids) WITH (pending_limit = 64);
 
@@ -91,11 +93,11 @@ DECLARE
     lexemes tsvector := to_tsvector('simple', q);
     few bigint[] := coalesce((SELECT d.numbers FROM docs d ORDER BY random() LIMIT 1), '{3}');
     by_default text := format('near(%L, %s)', q, 0.5 + random() / 2);
-    by_cosine text := format('near(%L, %s, 2, method => %L)', q, 0.6 + 0.4 * random(), 'cosine');
+    by_cosine text := format('near(%L, %s, 2, method => %L, normalization => %L)', q, 0.6 + 0.4 * random(), 'cosine', 'nfkc');
     by_word text := format('near(%L::text[], %s, multiset => false)', words, 0.5 + random() / 2);
     by_lexeme text := format('near(%L::tsvector, %s, method => %L)', lexemes, 0.7 + 0.3 * random(), 'containment');
-    by_edit text := format('near(%L, %s, method => %L)', q, 0.02 + random() * 0.98, 'edit');
-    by_gram text := format('near(%L, %s, tokenizer => %L)', q, 0.02 + random() * 0.98, 'chars');
+    by_edit text := format('near(%L, %s, method => %L, normalization => %L)', q, 0.02 + random() * 0.98, 'edit', 'nfkc');
+    by_gram text := format('near(%L, %s, tokenizer => %L, normalization => %L)', q, 0.02 + random() * 0.98, 'chars', 'nfkc');
     by_number text := format('near(%L::bigint[], %s, method => %L)', few, 0.5 + random() / 2, 'dice');
 BEGIN
     RETURN QUERY SELECT v.index_name, CASE WHEN v.distance IS NULL
@@ -124,8 +126,8 @@ BEGIN
         ('by_lexemes', 'true', format('lexemes <-> %s', by_lexeme)),
         ('by_number_sets', format('numbers <@ %s', by_number), NULL),
         ('by_number_sets', 'true', format('numbers <-> %s', by_number)),
-        ('by_balls', format('near(body, 0.8) && near(%L, 0.8)', q), NULL),
-        ('by_balls', format('near(body, 0.8) && near(%L, %s)', q, 0.3 + 0.7 * random()), NULL),
+        ('by_balls', format('near(body, 0.8, normalization => %L) && near(%L, 0.8, normalization => %1$L)', 'nfc', q), NULL),
+        ('by_balls', format('near(body, 0.8, normalization => %L) && near(%L, %s, normalization => %1$L)', 'nfc', q, 0.3 + 0.7 * random()), NULL),
         ('by_minhash', format('minhash <@ near(minhash(%L, 2, 40), %s)', q, 0.6 + 0.4 * random()), NULL),
         ('by_minhash', format('minhash <@ near(minhash(%L, 2, 40), 0.6)', q), NULL),
         ('by_minhash', format('minhash <@ near(minhash(%L, 2, 40), %s)', q, 0.1 + random() / 2), NULL),
@@ -140,21 +142,23 @@ BEGIN
         ('by_simhash', format('simhash <@ near(simhash(%L), %s)', q, 7 + floor(random() * 20)), NULL),
         ('by_simhash', 'true', format('simhash <~> simhash(%L)', q)),
         ('by_grams', format('body <@ %s', by_gram), NULL),
-        ('by_grams', format('body <@ near(%L, 1, tokenizer => %L)', q, 'chars'), NULL),
+        ('by_grams', format('body <@ near(%L, 1, tokenizer => %L, normalization => %L)', q, 'chars', 'NFKC'), NULL),
+        ('by_grams', format('body <@ near(%L, 0.7, tokenizer => %L)', q, 'chars'), NULL),
         ('by_grams', format('body <@ near(%L, 0.5, 2, tokenizer => %L)', q, 'chars'), NULL),
-        ('by_grams', format('body <@ near(%L, 0.5, tokenizer => %L)', left(q, 2), 'chars'), NULL),
+        ('by_grams', format('body <@ near(%L, 0.5, tokenizer => %L, normalization => %L)', left(q, 2), 'chars', 'nfkc'), NULL),
         ('by_grams', 'true', format('body <-> %s', by_gram)),
         ('by_grams', format('body <@ %s', by_edit), NULL),
-        ('by_grams', format('body <@ near(%L, 0.9, method => %L)', left(q, 9) || '  ', 'edit'), NULL),
+        ('by_grams', format('body <@ near(%L, 0.9, method => %L, normalization => %L)', left(q, 9) || '  ', 'edit', 'nfkc'), NULL),
         ('by_grams', 'true', format('body <-> %s', by_edit)),
-        ('by_grams', 'true', format('body <-> near(%L, 0.001, tokenizer => %L)', overlay(q placing '#' from 3), 'chars')),
-        ('by_grams', 'true', format('body <-> near(%L, 0.5, tokenizer => %L)', '', 'chars')),
-        ('by_grams', format('body <@ near(%L, 0.2, tokenizer => %L)', q, 'chars'), format('body <-> %s', by_gram)),
-        ('by_runs', format('body && shared_run(%L, %s)', q, 4 + floor(random() * 8)), NULL),
-        ('by_runs', format('body && shared_run(%L, 4)', q || ' ' || some_text()), NULL),
-        ('by_runs', format('shared_run(%L, %s) && body', q, 1 + floor(random() * 3)), NULL),
+        ('by_grams', 'true', format('body <-> near(%L, 0.001, tokenizer => %L, normalization => %L)', overlay(q placing '#' from 3), 'chars', 'nfkc')),
+        ('by_grams', 'true', format('body <-> near(%L, 0.5, tokenizer => %L, normalization => %L)', '', 'chars', 'nfkc')),
+        ('by_grams', format('body <@ near(%L, 0.2, tokenizer => %L, normalization => %L)', q, 'chars', 'nfkc'), format('body <-> %s', by_gram)),
+        ('by_runs', format('body && shared_run(%L, %s, normalization => %L)', q, 4 + floor(random() * 8), 'nfc'), NULL),
+        ('by_runs', format('body && shared_run(%L, 4, normalization => %L)', q || ' ' || some_text(), 'nfc'), NULL),
+        ('by_runs', format('shared_run(%L, %s, normalization => %L) && body', q, 1 + floor(random() * 3), 'nfc'), NULL),
         ('by_runs', format('body && shared_run(%L, 5, %L)', q, 'chars'), NULL),
-        ('by_runs', format('body && shared_run(%L, 4) AND body && shared_run(%L, 6)', q, q), NULL),
+        ('by_runs', format('body && shared_run(%L, 4)', q), NULL),
+        ('by_runs', format('body && shared_run(%L, 4, normalization => %L) AND body && shared_run(%1$L, 6, normalization => %2$L)', q, 'nfc'), NULL),
         ('by_numbers', format('numbers && %L::bigint[]', few[:5]), NULL),
         ('by_numbers', format('numbers && %L::bigint[]', '{7,NULL,300}'), NULL),
         ('by_numbers', format('shares(numbers, %L::bigint[], %s)', few[:8], 1 + floor(random() * 3)), NULL),

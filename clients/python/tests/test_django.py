@@ -127,6 +127,7 @@ def test_lookups(model: type[Any]) -> None:
         {"body__near": (TEXTS[3], 0.8, 2)},
         {"body__near": (TEXTS[3], 0.8, None, None, None, "cosine")},
         {"body__near": (TEXTS[3], {"method": "dice", "tokenizer": "chars"})},
+        {"body__near": (TEXTS[3], {"normalization": "nfkc"})},
         {"body__near": TextBall(TEXTS[3], 0.8)},
         {"sketch__near": (sketch, 0.8)},
         {"sketch__near": (str(sketch), 0.8)},
@@ -182,6 +183,11 @@ def test_a_constraint(model: type[Any]) -> None:
     assert "text_ball_set_ops (shingle='2', \"least\"='0.6') WITH &&" in shown
     with pytest.raises(ValueError, match="method must be"):
         NearExclusionConstraint("body", name="x", method="'")
+    normal = NearExclusionConstraint("body", name="x", normalization="nfkc")
+    assert normal.deconstruct()[2]["normalization"] == "nfkc"
+    with connection.schema_editor(collect_sql=True) as editor:
+        shown = str(normal.create_sql(Post, editor))
+    assert "normalization => 'nfkc')) text_ball_set_ops (normalize = 'nfkc') WITH &&" in shown
 
 
 def test_refresh(model: type[Any]) -> None:

@@ -66,6 +66,7 @@ def test_balls_of_documents(docs: psycopg.Connection) -> None:
             "near('a', method => 'containment', direction => 'query')",
             TextBall("a", method="containment_of_query"),
         ),
+        ("near('\ufb01 \uff12', normalization => 'nfkc')", TextBall("\ufb01 \uff12", normalization="nfkc")),
         ("near('b a'::tsvector)", TextBall(["a", "b"], kind="lexemes")),
     ]:
         assert docs.execute(f"SELECT {call}".encode()).fetchone() == (ball,), call

@@ -65,6 +65,7 @@ TEXT_BYTES = bytes([2, 1, 1, 1, 1, 0, 0, 0]) + struct.pack("<d", 0.8) + b'a "b"\
         (TextBall(["a", "", "b,"], 0.5, multiset=False), '<jaccard:tokens:k1:set:0.5:["a","","b,"]>'),
         (TextBall([], kind="lexemes", method="containment"), "<containment:lexemes:k1:multiset:0.8:[]>"),
         (TextBall("a", method="containment_of_query"), '<containment_of_query:words:k1:multiset:0.8:"a">'),
+        (TextBall("\ufb01 \uff12", normalization="NFKC"), '<jaccard:words:k1:multiset:0.8:nfkc:"fi 2">'),
         (TextBall([-(2**63), 7], method="cosine"), f"<cosine:numbers:k1:multiset:0.8:[{-(2**63)},7]>"),
     ],
 )
@@ -79,6 +80,7 @@ def test_balls_of_documents(ball: TextBall, shown: str) -> None:
         multiset=ball.multiset,
         kind=ball.kind,
         method=ball.method,
+        normalization=ball.normalization,
     )
     assert made == ball
     assert hash(made) == hash(ball)
@@ -94,12 +96,13 @@ def test_golden_bytes_of_a_ball() -> None:
     for length in (17, 19, 21, 23, 25, 26):
         with pytest.raises(MalformedError, match="cut off"):
             TextBall.from_bytes(bytes(tokens)[:length])
+    assert bytes(TextBall("e\u0301", normalization="nfc"))[6:8] == b"\1\0"
     assert bytes(TextBall([1, -1], 1))[16:] == bytes([1] + [0] * 7 + [255] * 8)
 
 
 @pytest.mark.parametrize(
     ("at", "value"),
-    [(0, 3), (1, 0), (1, 7), (2, 0), (2, 5), (2, 8), (3, 2), (4, 0), (5, 9), (6, 1), (7, 1), (15, 255), (16, 255)],
+    [(0, 3), (1, 0), (1, 7), (2, 0), (2, 5), (2, 8), (3, 2), (4, 0), (5, 9), (6, 3), (7, 1), (15, 255), (16, 255)],
 )
 def test_bytes_that_are_no_ball(at: int, value: int) -> None:
     changed = bytearray(TEXT_BYTES)
@@ -127,6 +130,8 @@ def test_bytes_that_are_no_ball(at: int, value: int) -> None:
         '<jaccard:words:k1:set:1:["a"]>',
         '<jaccard:words:k1:set:1:"\\ud800">',
         '<jaccard:tokens:k1:set:1:"a">',
+        '<jaccard:words:k1:set:1:nfd:"a">',
+        '<jaccard:html:k1:set:1:nfc:"a">',
         "<jaccard:tokens:k1:set:1:[1]>",
         '<jaccard:tokens:k1:set:1:[["a"]]>',
         f"<jaccard:numbers:k1:set:1:[{2**63}]>",
@@ -144,7 +149,8 @@ def test_documents_that_no_ball_has() -> None:
     for similarity in (0, -0.5, 1.5, float("nan")):
         with pytest.raises(MalformedError):
             TextBall("a", similarity)
-    for given in ({"kind": "letters"}, {"method": "length"}, {"shingle": 0}, {"shingle": 1001}):
+    wrong = {"kind": "letters"}, {"method": "length"}, {"shingle": 0}, {"shingle": 1001}, {"normalization": "nfd"}
+    for given in wrong:
         with pytest.raises(ValueError, match="must be"):
             TextBall("a", **given)  # type: ignore[arg-type]
     for document, kind in (("a", "tokens"), (["a"], "words"), ([1], "tokens"), ([1, "a"], None)):

@@ -14,6 +14,7 @@ pub mod codes;
 pub mod dictionary;
 pub mod hash_sets;
 pub mod imatch;
+pub mod normalization;
 pub mod open_texts;
 pub mod origin;
 pub mod runs;

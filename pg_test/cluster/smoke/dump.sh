@@ -45,6 +45,12 @@ CREATE TABLE apart(name text, EXCLUDE USING signature (tools.near(name, 0.8, met
 INSERT INTO apart VALUES ('Jonathan');
 CREATE TABLE sets(id int, runs tools.text_runs);
 INSERT INTO sets SELECT id, tools.shared_run(body, 1) FROM docs;
+INSERT INTO docs VALUES (4, 'ﬁnd the oﬃce');
+INSERT INTO sets VALUES (4, tools.shared_run('ﬁnd the oﬃce', 1, normalization => 'nfkc'));
+INSERT INTO sketched(id, body, tb) VALUES (6, 'find the office', tools.near('ﬁnd the oﬃce', normalization => 'nfkc'));
+CREATE INDEX docs_normal_words ON docs USING signature (body tools.text_set_ops (normalize = nfkc));
+CREATE INDEX docs_normal_grams ON docs USING signature (body tools.text_gram_ops (normalize = nfc));
+CREATE INDEX docs_normal_runs ON docs USING signature (body tools.text_runs_ops (min_run = 2, normalize = nfkc));
 SQL
 
 contents() {
@@ -61,6 +67,7 @@ SELECT DISTINCT runs FROM sets ORDER BY runs;
 SELECT * FROM sketched ORDER BY id;
 SELECT a.id, b.id, a.m OPERATOR(tools.<%>) b.m, a.s OPERATOR(tools.<~>) b.s, a.body OPERATOR(tools.<@) b.tb FROM sketched a, sketched b ORDER BY a.id, b.id;
 SELECT * FROM tools.near_duplicates('docs', 0.1) ORDER BY left_id, right_id;
+SELECT indexdef, split_part(options, ';', 1) FROM pg_indexes, tools.signature_index_stats(indexname::regclass) WHERE indexname ~ 'normal' ORDER BY indexname;
 SET enable_seqscan = off;
 SELECT id FROM sketched WHERE s OPERATOR(tools.=) tools.simhash('something else');
 SELECT id FROM docs WHERE tools.words(body) @> '{five}';
@@ -81,9 +88,10 @@ expect_sql 'a plain dump restores' '' "\\i $out/plain" -d plain -o /dev/null
 expect 'a custom dump restores' '' "$(pg_restore --exit-on-error -d custom "$out/custom" 2>&1)"
 for format in plain custom; do
     expect "all is as before in the $format copy" "$before" "$(contents "$format" 2>&1)"
-    expect_error 'balls hold, too' 23514 sketched_check "INSERT INTO sketched(id, body, mb) VALUES (6, 'a b c', tools.near(tools.minhash('d e f', 2), 0.5))" -d "$format"
+    expect_error 'balls hold, too' 23514 sketched_check "INSERT INTO sketched(id, body, mb) VALUES (7, 'a b c', tools.near(tools.minhash('d e f', 2), 0.5))" -d "$format"
+    expect_sql 'texts are normalized' 4 "SET enable_seqscan = off; SELECT id FROM docs WHERE body OPERATOR(tools.<@) tools.near('FIND THE OFFICE', normalization => 'nfkc')" -d "$format"
     expect_error 'exclusion constraints hold' 23P01 apart_near_excl "INSERT INTO apart VALUES ('Jonathon')" -d "$format"
-    expect_error 'constraints hold' 23514 docs_body_check "INSERT INTO docs VALUES (4, '.,;')" -d "$format"
+    expect_error 'constraints hold' 23514 docs_body_check "INSERT INTO docs VALUES (5, '.,;')" -d "$format"
 done
 # A query in a string that does not name its schemas: the view is restored empty, and the error says why. From 17 on it cannot be
 # made at all.

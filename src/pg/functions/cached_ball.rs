@@ -4,6 +4,7 @@ use crate::pg::server::error::Result;
 use crate::pg::server::executor::executor_for;
 use neardup_core::error::Error;
 use neardup_core::executor;
+use neardup_core::features::normalization::Normalization;
 use neardup_core::features::origin::Origin;
 use neardup_core::features::tokens::Document;
 use neardup_core::joins::search::ball::{SetBall, SetParameters};
@@ -16,6 +17,8 @@ pub(super) struct CachedBall {
     size: usize,
     /// The least similarity of the ball.
     pub least: f64,
+    /// The form in which values are compared.
+    pub normalization: Option<Normalization>,
     judge: Judge,
 }
 
@@ -59,7 +62,8 @@ pub(super) fn judge(bytes: &[u8]) -> Result<CachedBall> {
     if EditBall::is(bytes) {
         let ball = EditBall::parse(bytes)?;
         let judge = Judge::Edits(EditVerifier::new(&ball)?);
-        return Ok(CachedBall { size: bytes.len(), least: ball.similarity, judge });
+        let EditBall { similarity: least, normalization, .. } = ball;
+        return Ok(CachedBall { size: bytes.len(), least, normalization, judge });
     }
     let ball = SetBall::parse(bytes)?;
     let mut judge = None;
@@ -67,6 +71,7 @@ pub(super) fn judge(bytes: &[u8]) -> Result<CachedBall> {
         *judge = Some(Verifier::new(&ball, stop)?);
         Ok(())
     })?;
-    let judge = Judge::Sets(ball.parameters, Box::new(judge.ok_or(Error::Source)?));
-    Ok(CachedBall { size: bytes.len(), least: ball.similarity, judge })
+    let SetBall { parameters, similarity: least, .. } = ball;
+    let judge = Judge::Sets(parameters, Box::new(judge.ok_or(Error::Source)?));
+    Ok(CachedBall { size: bytes.len(), least, normalization: parameters.normalization, judge })
 }

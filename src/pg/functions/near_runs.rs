@@ -4,15 +4,17 @@
 use pgrx::pg_sys::Datum;
 
 use super::kept::with_kept;
-use super::near_sets::cut;
+use super::near_sets::{cut, normalization};
 use crate::pg::read::packed::{fetched, packed};
 use crate::pg::server::call::{Call, raw_bytes, sql_function};
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
+use crate::pg::server::normalization::normalized;
 use crate::pg::server::values;
 use neardup_core::error::Error;
 use neardup_core::executor;
+use neardup_core::features::normalization::Normalization;
 use neardup_core::joins::search::runs::query::{RunQuery, check_min_run};
 use neardup_core::joins::search::runs::verifier::RunVerifier;
 use neardup_core::memory;
@@ -24,7 +26,7 @@ const MIN_RUN: i32 = 12;
 const REMEMBERED: usize = 1 << 16;
 
 sql_function! {
-    /// `shared_run(text, min_run, tokenizer) → text_runs`
+    /// `shared_run(text, min_run, tokenizer, normalization) → text_runs`
     neardup_shared_run, pg_finfo_neardup_shared_run, within Arguments, |call| {
         let Some(text) = call.datum(0) else { return Ok(call.give::<i32>(None)) };
         let min_run = check_min_run(call.get::<i32>(1).unwrap_or(MIN_RUN).into()).map_err(|error| {
@@ -33,6 +35,7 @@ sql_function! {
         let (_, origin) = cut(call, 2, "near(to_tsvector('english', body), 0.8)").map_err(|error| {
             error.hint("Tokenizers: words, chars, whitespace, html. Six characters in a row: shared_run('some text', 6, 'chars')")
         })?;
+        let form = normalization(call, 3, origin, "Runs of characters that differ only in their encoding or format: shared_run('some text', normalization => 'nfkc')")?;
         // SAFETY: a text, as SQL declares; it lives as long as the call.
         let (text, stored) = unsafe {
             let text = fetched(text);
@@ -40,8 +43,8 @@ sql_function! {
         };
         let make = || {
             // SAFETY: as above.
-            let text = unsafe { call.text_in(0, text)? };
-            Ok(RunQuery { origin, min_run, text: &text }.to_bytes()?)
+            let text = normalized(form, unsafe { call.text_in(0, text)? })?;
+            Ok(RunQuery { origin, min_run, normalization: form, text: &text }.to_bytes()?)
         };
         let give = |query: &[u8]| values::bytea(query, "a query for runs");
         if stored.len() > REMEMBERED {
@@ -49,10 +52,10 @@ sql_function! {
         }
         // In a condition the server calls this for each row, mostly with the same text.
         let mut key = Vec::new();
-        memory::reserve(&mut key, stored.len() + size_of_val(&min_run) + 1, "keeping an argument")?;
+        memory::reserve(&mut key, stored.len() + size_of_val(&min_run) + 2, "keeping an argument")?;
         key.extend(stored);
         key.extend(min_run.to_le_bytes());
-        key.push(origin as u8);
+        key.extend([origin as u8, Normalization::number(form)]);
         with_kept(call, &key, |_| make(), |query| give(query))
     }
 }
@@ -69,21 +72,21 @@ sql_function! {
 fn shares(call: Call, value: usize, query: usize) -> Result<Datum> {
     let Some(query) = call.bytes(query) else { return Ok(call.give::<bool>(None)) };
     let Some(row) = call.datum(value) else { return Ok(call.give::<bool>(None)) };
-    let text;
-    // SAFETY: a text, as SQL declares; it lives as long as the call, as do copies.
-    let row = unsafe {
-        let row = fetched(row);
-        // If the text must be converted, the server also decompresses it.
-        match packed(row).filter(|_| encoding::is_utf8()) {
-            Some(packed) => Stored::Packed(packed),
-            None => {
-                text = call.text_in(value, row)?;
-                Stored::Plain(&text)
+    let shares = with_kept(call, query, judge, |(form, judge)| {
+        let text;
+        // SAFETY: a text, as SQL declares; it lives as long as the call, as do copies.
+        let row = unsafe {
+            let row = fetched(row);
+            // If the text must be converted or normalized, the server also decompresses it.
+            match packed(row).filter(|_| encoding::is_utf8() && form.is_none()) {
+                Some(packed) => Stored::Packed(packed),
+                None => {
+                    text = normalized(*form, call.text_in(value, row)?)?;
+                    Stored::Plain(&text)
+                }
             }
-        }
-    };
-    let executor = executor_for(query.len() + row.bytes());
-    let shares = with_kept(call, query, judge, |judge| {
+        };
+        let executor = executor_for(query.len() + row.bytes());
         let mut state = (judge, false);
         executor::one(executor, &mut state, |(judge, shares), stop| {
             *shares = judge.shares(&row, stop)?;
@@ -94,13 +97,14 @@ fn shares(call: Call, value: usize, query: usize) -> Result<Datum> {
     Ok(call.give(Some(shares)))
 }
 
-/// Parses a query and prepares the comparison with it.
-fn judge(bytes: &[u8]) -> Result<RunVerifier> {
+/// Parses a query and prepares the comparison with it. Returns also the form in which texts are
+/// compared.
+fn judge(bytes: &[u8]) -> Result<(Option<Normalization>, RunVerifier)> {
     let query = RunQuery::parse(bytes)?;
     let mut judge = None;
     executor::one(executor_for(bytes.len()), &mut judge, |judge, stop| {
         *judge = Some(RunVerifier::new(&query, stop)?);
         Ok(())
     })?;
-    Ok(judge.ok_or(Error::Source)?)
+    Ok((query.normalization, judge.ok_or(Error::Source)?))
 }

@@ -10,12 +10,15 @@ use super::sketches::{document_at, document_of};
 use crate::pg::query::decode::{Kind, element_type};
 use crate::pg::query::names::type_name;
 use crate::pg::request::features::spec_of;
+use crate::pg::request::no_normalization_of_pages;
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::checks::ball_of_a_document;
 use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::normalization::{normalized, normalized_document};
 use crate::pg::server::values;
 use neardup_core::error::Error;
 use neardup_core::features::Tokenizer;
+use neardup_core::features::normalization::Normalization;
 use neardup_core::features::origin::Origin;
 use neardup_core::features::tokens::Document;
 use neardup_core::joins::search::ball::{self, SetBall, SetParameters};
@@ -27,32 +30,38 @@ use neardup_core::verify::measure::Measure;
 
 /// The default similarity.
 const SIMILARITY: f64 = 0.8;
+/// The number of the argument `normalization` of a text.
+const FORM: usize = 7;
+/// The hints for a wrong normalization form.
+const SAME_CHARACTERS: &str = "Characters that differ only in their encoding or format are equal: near('some text', 0.8, normalization => 'nfkc')";
+const SAME_BY_EDITS: &str = "Characters that differ only in their encoding or format are equal: near('some text', 0.8, method => 'edit', normalization => 'nfkc')";
 /// The directions of containment: the share of the text of a row, or of the query.
 const ROW: &str = "row";
 const QUERY: &str = "query";
 
 sql_function! {
-    /// `near(text, similarity, shingle, multiset, tokenizer, method, direction) → text_ball`
+    /// `near(text, similarity, shingle, multiset, tokenizer, method, direction, normalization) → text_ball`
     neardup_near_set_text, pg_finfo_neardup_near_set_text, within Arguments, |call| {
         refuse_sketch(call)?;
         if call.name(5)?.as_deref() == Some(edit_ball::METHOD) {
             return near_by_edits(call);
         }
         let (tokenizer, origin) = cut(call, 4, "near(to_tsvector('english', body), 0.8)")?;
-        near(call, Kind::Text, tokenizer, origin, 5)
+        let normalization = normalization(call, FORM, origin, SAME_CHARACTERS)?;
+        near(call, Kind::Text, (tokenizer, origin, normalization), 5)
     }
 }
 sql_function! {
     /// `near(text[], similarity, shingle, multiset, method, direction) → text_ball`
-    neardup_near_set_tokens, pg_finfo_neardup_near_set_tokens, within Arguments, |call| near(call, Kind::Tokens, Tokenizer::Words, Origin::Tokens, 4)
+    neardup_near_set_tokens, pg_finfo_neardup_near_set_tokens, within Arguments, |call| near(call, Kind::Tokens, (Tokenizer::Words, Origin::Tokens, None), 4)
 }
 sql_function! {
     /// `near(tsvector, similarity, shingle, multiset, method, direction) → text_ball`
-    neardup_near_set_lexemes, pg_finfo_neardup_near_set_lexemes, within Arguments, |call| near(call, Kind::Vector, Tokenizer::Words, Origin::Lexemes, 4)
+    neardup_near_set_lexemes, pg_finfo_neardup_near_set_lexemes, within Arguments, |call| near(call, Kind::Vector, (Tokenizer::Words, Origin::Lexemes, None), 4)
 }
 sql_function! {
     /// `near(bigint[], similarity, shingle, multiset, method, direction) → text_ball`
-    neardup_near_set_numbers, pg_finfo_neardup_near_set_numbers, within Arguments, |call| near(call, Kind::Numbers, Tokenizer::Words, Origin::Numbers, 4)
+    neardup_near_set_numbers, pg_finfo_neardup_near_set_numbers, within Arguments, |call| near(call, Kind::Numbers, (Tokenizer::Words, Origin::Numbers, None), 4)
 }
 
 sql_function! {
@@ -117,13 +126,19 @@ sql_function! {
 /// Makes the ball around the document in argument 0. The similarity is argument 1; the shingle
 /// length and the flag for repeats follow it; the measure is argument `method`, and its direction
 /// the next one.
-fn near(call: Call, kind: Kind, tokenizer: Tokenizer, origin: Origin, method: usize) -> Result<Datum> {
+fn near(
+    call: Call,
+    kind: Kind,
+    (tokenizer, origin, normalization): (Tokenizer, Origin, Option<Normalization>),
+    method: usize,
+) -> Result<Datum> {
     let Some(document) = document_of(call, kind)? else { return Ok(call.give::<i32>(None)) };
     let least = least(call, "Texts that share four fifths of their words: near('some text', 0.8)")?;
     let features = spec_of(tokenizer, call.get(2), call.get(3), 1).map_err(|error| {
         SqlError::from(error).hint("Runs of five words: near('some text', 0.8, shingle => 5)")
     })?;
-    let parameters = SetParameters { measure: measure(call, method)?, origin, features };
+    let document = normalized_document(normalization, document)?;
+    let parameters = SetParameters { measure: measure(call, method)?, origin, features, normalization };
     give(&SetBall::build(&parameters, least, &document)?)
 }
 
@@ -143,7 +158,8 @@ fn near_by_edits(call: Call) -> Result<Datum> {
         let message = format!("method edit compares characters and has no argument {name}");
         return Err(SqlError::parameter(message).hint(EXAMPLE));
     }
-    give(&EditBall::build(least, &text)?)
+    let form = normalization(call, FORM, Origin::Chars, SAME_BY_EDITS)?;
+    give(&EditBall::build(least, form, &normalized(form, text)?)?)
 }
 
 /// Returns the least similarity, argument 1.
@@ -251,6 +267,7 @@ fn compared(
         if !makes(kind, kept.origin()) {
             return Err(unlike(kind, of(kept.origin())));
         }
+        let document = normalized_document(kept.normalization, document)?;
         Ok(Some((kept.similarity(&document, bounded)?, kept.least)))
     })
 }
@@ -260,6 +277,12 @@ fn meet(call: Call, left: &[u8], right: &[u8]) -> Result<bool> {
     match (EditBall::is(left), EditBall::is(right)) {
         (true, true) => {
             let (a, b) = (EditBall::parse(left)?, EditBall::parse(right)?);
+            if a.normalization != b.normalization {
+                let [a, b] = [a, b].map(|ball| Normalization::describe(ball.normalization));
+                return Err(SqlError::from(Error::Unlike { what: ball::NAME, a, b }).hint(
+                    "Make both with the same arguments; only the similarity may differ: near(body, 0.8, method => 'edit') && near('some text', 0.9, method => 'edit')",
+                ));
+            }
             let middle = Document::Text(memory::copied(a.text, "reading a ball")?);
             let similarity = with_kept(call, right, judge, |kept| kept.similarity(&middle, false))?;
             return Ok(similarity >= a.similarity.max(b.similarity));
@@ -340,6 +363,21 @@ fn unlike(kind: Kind, ball: &str) -> SqlError {
     };
     SqlError::parameter(format!("{value} cannot be in a ball of {ball}"))
         .hint(format!("Make the ball of a value of the same type: {hint}"))
+}
+
+/// Returns the normalization form that argument `n` names, or None if the argument is NULL.
+pub(super) fn normalization(
+    call: Call,
+    n: usize,
+    origin: Origin,
+    example: &'static str,
+) -> Result<Option<Normalization>> {
+    let Some(name) = call.name(n)? else { return Ok(None) };
+    let form = Normalization::from_name(&name).ok_or_else(|| {
+        SqlError::parameter(format!("normalization must be \"nfkc\" or \"nfc\", not \"{name}\""))
+            .hint(example)
+    })?;
+    if origin == Origin::Html { Err(no_normalization_of_pages().hint(example)) } else { Ok(Some(form)) }
 }
 
 /// Returns the tokenizer that argument `n` names (by default the tokenizer for words), and the

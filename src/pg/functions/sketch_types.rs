@@ -2,21 +2,26 @@
 //! prints, the output text is shortened; everywhere else, the input function restores the original
 //! value from it.
 
+use std::borrow::Cow;
+
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgSqlErrorCode, check_for_interrupts};
 
 use super::refused_ball::refused;
-use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::call::{Call, sql_function, varlena_bytes};
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
 use crate::pg::server::explaining;
+use crate::pg::server::normalization::normalized;
 use crate::pg::server::values;
 use neardup_core::error::{Error, Result as CoreResult};
 use neardup_core::executor::{self, Stop};
+use neardup_core::features::normalization::Normalization;
 use neardup_core::joins::search::ball::{self, SetBall};
 use neardup_core::joins::search::edit_ball::EditBall;
 use neardup_core::joins::search::runs::query::{self, RunQuery};
+use neardup_core::memory;
 use neardup_core::sketches::balls::{MinhashBall, SimhashBall};
 use neardup_core::sketches::wire::{Minhash, Simhash};
 
@@ -154,7 +159,7 @@ sql_function! {
 }
 sql_function! {
     /// `text_ball_in(cstring) → text_ball`
-    neardup_text_ball_in, pg_finfo_neardup_text_ball_in, |call| input(call, &TEXT_BALL)
+    neardup_text_ball_in, pg_finfo_neardup_text_ball_in, |call| ball_in_its_form(input(call, &TEXT_BALL)?)
 }
 sql_function! {
     /// `text_ball_out(text_ball) → cstring`
@@ -165,12 +170,12 @@ sql_function! {
 }
 sql_function! {
     /// `text_ball_recv(internal) → text_ball`
-    neardup_text_ball_recv, pg_finfo_neardup_text_ball_recv, |call| receive(call, &TEXT_BALL)
+    neardup_text_ball_recv, pg_finfo_neardup_text_ball_recv, |call| ball_in_its_form(receive(call, &TEXT_BALL)?)
 }
 
 sql_function! {
     /// `text_runs_in(cstring) → text_runs`
-    neardup_text_runs_in, pg_finfo_neardup_text_runs_in, |call| input(call, &TEXT_RUNS)
+    neardup_text_runs_in, pg_finfo_neardup_text_runs_in, |call| query_in_its_form(input(call, &TEXT_RUNS)?)
 }
 sql_function! {
     /// `text_runs_out(text_runs) → cstring`
@@ -180,7 +185,7 @@ sql_function! {
 }
 sql_function! {
     /// `text_runs_recv(internal) → text_runs`
-    neardup_text_runs_recv, pg_finfo_neardup_text_runs_recv, |call| receive(call, &TEXT_RUNS)
+    neardup_text_runs_recv, pg_finfo_neardup_text_runs_recv, |call| query_in_its_form(receive(call, &TEXT_RUNS)?)
 }
 
 pub(super) fn input(call: Call, form: &Form) -> Result<Datum> {
@@ -253,6 +258,45 @@ pub(super) fn receive(call: Call, form: &Form) -> Result<Datum> {
             .hint("The binary form is that of neardup's own output, byte for byte.")
     })?;
     Ok(call.give(Some(bytes)))
+}
+
+/// Normalizes the document of a ball that was read.
+fn ball_in_its_form(ball: Datum) -> Result<Datum> {
+    let form = |bytes: &[u8]| match EditBall::is(bytes) {
+        true => EditBall::parse(bytes).map(|ball| ball.normalization),
+        false => SetBall::parse(bytes).map(|ball| ball.parameters.normalization),
+    };
+    in_its_form(ball, form, ball::HEADER)
+}
+
+/// Normalizes the text of a query for runs that was read.
+fn query_in_its_form(query: Datum) -> Result<Datum> {
+    in_its_form(query, |bytes| RunQuery::parse(bytes).map(|query| query.normalization), query::HEADER)
+}
+
+/// Normalizes the text that a value has after its header, because the value may be written by hand
+/// or come from elsewhere.
+fn in_its_form(
+    value: Datum,
+    form: impl FnOnce(&[u8]) -> CoreResult<Option<Normalization>>,
+    header: usize,
+) -> Result<Datum> {
+    if value.is_null() {
+        return Ok(value);
+    }
+    // SAFETY: a varlena that was just made.
+    let bytes = unsafe { varlena_bytes(value) };
+    let Some(form) = form(bytes)? else { return Ok(value) };
+    let (header, text) = bytes.split_at(header);
+    let text = String::from_utf8_lossy(text);
+    let normalized = normalized(Some(form), Cow::Borrowed(&text))?;
+    if normalized == text {
+        return Ok(value);
+    }
+    let mut bytes = Vec::new();
+    memory::extend(&mut bytes, header, "normalizing a text")?;
+    memory::extend(&mut bytes, normalized.as_bytes(), "normalizing a text")?;
+    values::bytea(&bytes, "the value")
 }
 
 /// Returns the reason for an error without the name of the type.

@@ -4,11 +4,14 @@ use pgrx::{check_for_interrupts, pg_sys};
 
 use super::key;
 use super::state::{NearJoin, evaluate};
+use crate::pg::query::decode::decode;
 use crate::pg::read::packed::source_document;
 use crate::pg::server::error::{Result, SqlError, catch};
+use crate::pg::server::normalization::normalized_document;
 use crate::pg::server::temp_file::ServerFiles;
 use neardup_core::error::{Error, Result as CoreResult};
 use neardup_core::executor::Executor;
+use neardup_core::features::normalization::Normalization;
 use neardup_core::features::source_document::SourceDocument;
 use neardup_core::kept_rows::KeptRows;
 use neardup_core::memory;
@@ -30,6 +33,8 @@ unsafe extern "C-unwind" {
 pub(super) struct Sides {
     node: *mut NearJoin,
     side: Side,
+    /// The form in which texts are compared.
+    normalization: Option<Normalization>,
     /// The rows that were read. Of a side whose rows are not wanted they are empty.
     pub rows: [KeptRows<ServerFiles>; 2],
     /// The hashes of the keys of all rows, if there are keys: first those of the first side.
@@ -47,9 +52,16 @@ impl Sides {
     ///
     /// # Safety
     /// A node that the server has initialized, and that outlives the reading.
-    pub(super) unsafe fn new(node: *mut NearJoin, files: ServerFiles, kept: usize, noted: [bool; 2]) -> Self {
+    pub(super) unsafe fn new(
+        node: *mut NearJoin,
+        normalization: Option<Normalization>,
+        files: ServerFiles,
+        kept: usize,
+        noted: [bool; 2],
+    ) -> Self {
         let rows = [KeptRows::new(files, kept), KeptRows::new(files, kept)];
-        Self { node, side: Side::Left, rows, keys: Vec::new(), noted, ended: false, failed: None }
+        let (side, keys) = (Side::Left, Vec::new());
+        Self { node, side, normalization, rows, keys, noted, ended: false, failed: None }
     }
 
     /// Reads the next row. Returns its number and its document, if it has one, or None after the
@@ -98,7 +110,14 @@ impl Sides {
             let Some(value) = evaluate((*node).documents[side], node)? else { return Ok(Some((row, None))) };
             let before = pg_sys::CurrentMemoryContext;
             pg_sys::CurrentMemoryContext = (*context).ecxt_per_tuple_memory;
-            let document = source_document((*node).kind, value);
+            let document = match self.normalization {
+                None => source_document((*node).kind, value),
+                form => decode((*node).kind, value).and_then(|document| {
+                    let normalize =
+                        |document| normalized_document(form, document).map(SourceDocument::Document);
+                    document.map(normalize).transpose()
+                }),
+            };
             pg_sys::CurrentMemoryContext = before;
             let not_text = || SqlError::from(Error::NotText);
             Ok(Some((row, Some(document?.ok_or_else(not_text)?))))

@@ -12,6 +12,7 @@ use crate::pg::server::executor::BackendExecutor;
 use crate::pg::server::settings;
 use crate::pg::server::temp_file::ServerFiles;
 use neardup_core::allowance::Allowance;
+use neardup_core::features::normalization::Normalization;
 use neardup_core::joins::Algorithm;
 use neardup_core::joins::pairs::Pairs;
 use neardup_core::joins::search::ball::SetBall;
@@ -72,13 +73,13 @@ impl Work {
         let executor = BackendExecutor::new();
         let kept = settings::memory() / 16;
         // SAFETY: the caller's promise.
-        let (method, kind, outer, wanted, is_checked) = unsafe {
+        let ((method, normalization), kind, outer, wanted, is_checked) = unsafe {
             (method(node)?, (*node).join, (*node).outer, (*node).wanted, !(*node).others.is_null())
         };
         let is_noted = |side| kind.is_of_first_matches() && side == outer || kind.keeps(side == outer);
         let noted = [is_noted(0), is_noted(1)];
         // SAFETY: the caller's promise.
-        let mut sides = unsafe { Sides::new(node, files, kept, noted) };
+        let mut sides = unsafe { Sides::new(node, normalization, files, kept, noted) };
         let budget = settings::memory() - 2 * kept;
         let resources = Resources { files: &files, budget, executor: &executor };
         let mut quiet = Quiet;
@@ -203,11 +204,11 @@ impl Work {
     }
 }
 
-/// Returns the method by which the ball of a node compares documents.
+/// Returns the method by which the ball of a node compares documents, and the form of these.
 ///
 /// # Safety
 /// A node that the server has initialized.
-unsafe fn method(node: *mut NearJoin) -> Result<Sets> {
+unsafe fn method(node: *mut NearJoin) -> Result<(Sets, Option<Normalization>)> {
     // SAFETY: the caller's promise; the expression makes a ball, which is not NULL as its document
     // is not.
     unsafe {
@@ -215,6 +216,7 @@ unsafe fn method(node: *mut NearJoin) -> Result<Sets> {
             .ok_or_else(|| SqlError::parameter("a ball around a document is NULL"))?;
         let SetBall { parameters, similarity, .. } = SetBall::parse(varlena_bytes(ball))?;
         let predicate = Predicate::new(parameters.measure, similarity)?;
-        Ok(Sets { spec: parameters.features, predicate, algorithm: Algorithm::Auto })
+        let sets = Sets { spec: parameters.features, predicate, algorithm: Algorithm::Auto };
+        Ok((sets, parameters.normalization))
     }
 }

@@ -14,6 +14,7 @@ use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::error::Error;
+use neardup_core::features::normalization::Normalization;
 use neardup_core::features::source_document::SourceDocument;
 use neardup_core::features::tokens::{Document, Page};
 
@@ -81,7 +82,7 @@ pub(crate) struct ColumnRequest<'a> {
     /// A text-search configuration that parses the documents.
     pub tsearch: Option<pg_sys::Oid>,
     /// The normalization form of the documents.
-    pub normalize: Option<&'static str>,
+    pub normalize: Option<Normalization>,
     /// The column of sites.
     pub site: Option<&'a Column>,
     /// Set if texts are HTML pages whose text is wanted; holds the column of their URLs.
@@ -96,7 +97,7 @@ impl Source {
         let column = format!("d.{}", text.quoted()?);
         let text_of_row = match normalize {
             None => format!("{column}::pg_catalog.text"),
-            Some(form) => format!("pg_catalog.normalize({column}::pg_catalog.text, '{form}')"),
+            Some(form) => format!("pg_catalog.normalize({column}::pg_catalog.text, '{}')", form.name()),
         };
         let document = match (kind, tsearch) {
             (Kind::Text, None) => text_of_row,

@@ -7,10 +7,11 @@ use serde_json::Value;
 
 use super::example::{Example, literal, such_as};
 use super::features::spec_of;
-use super::options::{self, ByName, ColumnName, Normalization, OfAll, Options};
+use super::options::{self, ByName, ColumnName, OfAll, Options};
 use super::tokenizer::{HTML, Pages, parse_tokenizer};
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::features::FeatureSpec;
+use neardup_core::features::normalization::Normalization;
 use neardup_core::verify::measure::check_threshold;
 
 /// The arguments of a method. The method reads each argument that it knows, in the order of the
@@ -44,7 +45,7 @@ pub(crate) struct Arguments<'a> {
     pub(crate) pages: Option<Pages>,
     pub(crate) max_pairs: Option<u64>,
     /// The normalization form of the texts, if one was asked for.
-    pub(crate) normalize: Option<&'static str>,
+    pub(crate) normalize: Option<Normalization>,
 }
 
 impl Arguments<'static> {
@@ -125,7 +126,7 @@ impl Arguments<'_> {
         }
         let OfAll { max_pairs, normalize } = options::read(&general, &self.example)?;
         self.max_pairs = max_pairs.map(|most| most.0);
-        self.normalize = normalize.map(Normalization::form);
+        self.normalize = normalize.map(|form| form.0);
         let read = options::read(&given, &self.example)?;
         self.given = given;
         Ok(read)

@@ -201,11 +201,17 @@ pub(super) fn refuse_normalization(columns: &[(&Column, &Column)], are_pages: bo
         return Err(SqlError::parameter(message));
     }
     if are_pages {
-        let message = "normalize is for plain texts, and the texts are HTML pages; \
-                       a view can normalize their text: normalize(html_text(body), NFKC) AS body";
-        return Err(SqlError::parameter(message));
+        return Err(no_normalization_of_pages());
     }
     Ok(())
+}
+
+/// Returns the error for a normalization of HTML.
+pub(crate) fn no_normalization_of_pages() -> SqlError {
+    SqlError::parameter(
+        "only plain texts are normalized, and the texts are HTML pages; \
+         a view can normalize their text: normalize(html_text(body), NFKC) AS body",
+    )
 }
 
 /// Returns the error for a method that does not exist. The example has a method that does.

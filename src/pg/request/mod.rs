@@ -20,7 +20,7 @@ pub(super) mod tokenizer;
 
 pub(crate) use clustering::ClusteringArguments;
 pub(crate) use example::such_as;
-pub(crate) use join::Request;
+pub(crate) use join::{Request, no_normalization_of_pages};
 pub(crate) use nearest_of_each::NearestRequest;
 pub(crate) use options::at_least_one;
 pub(crate) use passages::{Arguments, PassageRequest, RawArguments, wanted};

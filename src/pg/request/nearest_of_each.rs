@@ -10,13 +10,14 @@ use super::example::{literal, such_as};
 use super::form::{Argument, Form, Named};
 use super::join::{made_tokens, refuse_normalization, refuse_sketches};
 use super::methods::{self, sets};
-use super::options::{self, Normalization, Options};
+use super::options::{self, NormalizationForm, Options};
 use super::tables::{Tables, Treatment};
 use super::tokenizer::HTML;
 use crate::pg::read::source::Source;
 use crate::pg::server::call::Call;
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::features::FeatureSpec;
+use neardup_core::features::normalization::Normalization;
 use neardup_core::verify::measure::Measure;
 
 /// A search for the nearest of each row.
@@ -94,17 +95,17 @@ impl NearestRequest {
 #[derive(Debug, Default, Deserialize)]
 struct NearestOptions {
     /// The normalization form of the texts.
-    normalize: Option<Normalization>,
+    normalize: Option<NormalizationForm>,
 }
 
 impl Options for NearestOptions {}
 
 /// Returns the normalization form that a call asks for.
-fn normalization(given: Named<'_>, arguments: &Arguments<'_>) -> Result<Option<&'static str>> {
+fn normalization(given: Named<'_>, arguments: &Arguments<'_>) -> Result<Option<Normalization>> {
     let example = &arguments.example;
     let hint = || such_as(&options::with(example, "{\"normalize\": \"nfkc\"}"));
     let asked = options::given(given.json(Argument::Options), hint)?;
     options::only_known(&asked, options::names::<NearestOptions>(), example)?;
     let NearestOptions { normalize } = options::read(&asked, example)?;
-    Ok(normalize.map(Normalization::form))
+    Ok(normalize.map(|form| form.0))
 }

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use super::example::{Example, literal, such_as};
 use super::nearest::did_you_mean;
 use crate::pg::server::error::{Result, SqlError};
+use neardup_core::features::normalization::Normalization;
 
 /// Options by name, as given.
 pub(super) type ByName = Map<String, Value>;
@@ -109,7 +110,7 @@ pub(super) struct OfAll {
     /// The maximum number of pairs to return.
     pub max_pairs: Option<Count>,
     /// The normalization form of the texts.
-    pub normalize: Option<Normalization>,
+    pub normalize: Option<NormalizationForm>,
 }
 
 impl Options for OfAll {}
@@ -181,6 +182,8 @@ values! {
     OpenShare(f64): "greater than 0 and less than 1", |value| value.as_f64().filter(|&n| n > 0.0 && n < 1.0);
     /// A flag.
     Flag(bool): "true or false", Value::as_bool;
+    /// A normalization form, in which the server gives the texts.
+    NormalizationForm(Normalization): "\"nfkc\" or \"nfc\"", |value| Normalization::from_name(value.as_str()?);
 }
 
 /// A whole number within a range.
@@ -194,36 +197,6 @@ impl<const LEAST: i64, const MOST: i64> TryFrom<Value> for Whole<LEAST, MOST> {
     fn try_from(value: Value) -> std::result::Result<Self, String> {
         let found = whole(&value).filter(|whole| (LEAST..=MOST).contains(whole));
         found.map(Self).ok_or_else(|| format!("a whole number from {LEAST} to {MOST}"))
-    }
-}
-
-/// A normalization form of Unicode, which the server applies to texts before they are read.
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(try_from = "Value")]
-pub(crate) enum Normalization {
-    /// Canonical composition.
-    Nfc,
-    /// Compatibility composition.
-    Nfkc,
-}
-
-impl Normalization {
-    /// Returns the name of the form in SQL.
-    pub(crate) const fn form(self) -> &'static str {
-        match self {
-            Self::Nfc => "NFC",
-            Self::Nfkc => "NFKC",
-        }
-    }
-}
-
-impl TryFrom<Value> for Normalization {
-    type Error = &'static str;
-
-    fn try_from(value: Value) -> std::result::Result<Self, &'static str> {
-        let asked = value.as_str().unwrap_or_default();
-        let found = [Self::Nfkc, Self::Nfc].into_iter().find(|form| form.form().eq_ignore_ascii_case(asked));
-        found.ok_or("\"nfkc\" or \"nfc\"")
     }
 }
 

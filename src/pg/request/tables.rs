@@ -13,6 +13,7 @@ use crate::pg::query::names::type_name;
 use crate::pg::query::relation::Relation;
 use crate::pg::read::source::{ColumnRequest, Source};
 use crate::pg::server::error::{Result, SqlError};
+use neardup_core::features::normalization::Normalization;
 
 /// The relations of a call.
 #[derive(Debug)]
@@ -264,7 +265,7 @@ pub(super) struct Treatment<'a> {
     /// A text-search configuration that parses the texts.
     pub tsearch: Option<pg_sys::Oid>,
     /// The normalization form of the texts.
-    pub normalize: Option<&'static str>,
+    pub normalize: Option<Normalization>,
     /// Given if the texts are HTML pages.
     pub pages: Option<&'a Pages>,
 }

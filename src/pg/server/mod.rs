@@ -12,6 +12,7 @@ pub(crate) mod executor;
 pub(crate) mod explaining;
 pub(crate) mod guard;
 pub(crate) mod held;
+pub(crate) mod normalization;
 pub(crate) mod own_schema;
 pub(crate) mod panics;
 pub(crate) mod processor_time;

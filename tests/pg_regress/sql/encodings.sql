@@ -22,6 +22,15 @@ SELECT * FROM near_duplicates('broken', 0.8, id_column => 'id');
 UPDATE "café" SET id = 2 WHERE "été" = 'b';
 SELECT * FROM near_duplicates('café', 0.8, id_column => 'id', text_column => 'Überschrift');
 SELECT words("Überschrift") FROM "café" ORDER BY id;
+-- The server normalizes texts only in UTF8: the same error everywhere.
+SELECT * FROM near_duplicates('café', 0.8, id_column => 'id', text_column => 'Überschrift', options => '{"normalize": "nfc"}');
+SELECT near('Café', normalization => 'nfc');
+SELECT near('ascii', method => 'edit', normalization => 'nfc');
+SELECT shared_run('ascii', normalization => 'nfc');
+SELECT '<jaccard:words:k1:multiset:0.8:nfc:"a">'::text_ball;
+CREATE INDEX ON "café" USING signature ("été" text_set_ops (normalize = nfc));
+CREATE INDEX ON "café" USING signature ("été" text_gram_ops (normalize = nfc));
+CREATE INDEX ON "café" USING signature ("été" text_runs_ops (normalize = nfc));
 \c regress_neardup_japanese
 SET client_encoding = 'UTF8';
 SET client_min_messages = warning;

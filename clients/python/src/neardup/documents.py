@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import Final, Self
 
@@ -19,12 +20,16 @@ MEASURES: Final = ("jaccard", "cosine", "dice", "overlap", "containment", "conta
 KINDS: Final = ("words", "chars", "whitespace", "tokens", "numbers", "lexemes", "html")
 """What a document is and how it is cut, by the numbers that are stored, from 1 on."""
 
+FORMS: Final = ("nfc", "nfkc")
+"""The normalization forms in which texts can be compared, by the numbers that are stored, from 1 on."""
+
 _NAME: Final = "text_ball"
-_HEAD: Final = struct.Struct("<BBBBHxxd")
+_HEAD: Final = struct.Struct("<BBBBHBxd")
 _LENGTH: Final = struct.Struct("<I")
 _NUMBER: Final = struct.Struct("<q")
 _STRINGS: Final = ("tokens", "lexemes")
 _LISTS: Final = (*_STRINGS, "numbers")
+_PLAIN: Final = ("words", "chars", "whitespace")
 _ESCAPES: Final = {number: f"\\u{number:04x}" for number in range(32)} | {
     ord(character): f"\\{escape}" for character, escape in zip('"\\\n\r\t', '"\\nrt', strict=True)
 }
@@ -52,6 +57,7 @@ class TextBall(Ball):
         multiset: bool | None = None,
         kind: str | None = None,
         method: str = "jaccard",
+        normalization: str | None = None,
     ) -> None:
         similarity = float(similarity)
         check_similarity(similarity, _NAME)
@@ -64,9 +70,15 @@ class TextBall(Ball):
             shingle = 3 if kind == "chars" else 1
         if not 1 <= shingle <= 1000:
             raise ValueError(f"shingle must be between 1 and 1000, not {shingle}")
+        if normalization is not None:
+            _check_form(normalization, kind)
+            if isinstance(document, str):
+                is_nfc = normalization.lower() == FORMS[0]
+                document = unicodedata.normalize("NFC" if is_nfc else "NFKC", document)
         repeats = kind == "chars" or shingle == 1 if multiset is None else multiset
         numbers = MEASURES.index(method) + 1, KINDS.index(kind) + 1
-        self._data = _HEAD.pack(VERSION, *numbers, repeats, shingle, similarity) + _packed(document, kind)
+        form = 0 if normalization is None else FORMS.index(normalization.lower()) + 1
+        self._data = _HEAD.pack(VERSION, *numbers, repeats, shingle, form, similarity) + _packed(document, kind)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
@@ -75,11 +87,13 @@ class TextBall(Ball):
             raise MalformedError(f"{_NAME}: its format is version {data[0]}, this package knows {VERSION}")
         if len(data) < _HEAD.size:
             raise MalformedError(f"{_NAME}: {len(data)} bytes are too few")
-        _, measure, kind, multiset, shingle, similarity = _HEAD.unpack_from(data)
+        _, measure, kind, multiset, shingle, form, similarity = _HEAD.unpack_from(data)
         if not (1 <= measure <= len(MEASURES) and 1 <= kind <= len(KINDS)):
             raise MalformedError(f"{_NAME}: measure {measure}, or kind {kind}, is not known")
-        if multiset > 1 or data[6] or data[7]:
+        if multiset > 1 or data[7]:
             raise MalformedError(f"{_NAME}: reserved bytes are not 0")
+        if form > len(FORMS) or (form and KINDS[kind - 1] not in _PLAIN):
+            raise MalformedError(f"{_NAME}: normalization form {form} of {KINDS[kind - 1]} is not known")
         if not 1 <= shingle <= 1000:
             raise MalformedError(f"{_NAME}: shingle is {shingle}; it must be between 1 and 1000")
         check_similarity(similarity, _NAME)
@@ -88,7 +102,7 @@ class TextBall(Ball):
 
     @classmethod
     def from_text(cls, text: str) -> Self:
-        """Reads `<measure:kind:kSHINGLE:multiset:similarity:JSON>`; `set` stands where repeats do not count."""
+        """Reads `<measure:kind:kSHINGLE:multiset:similarity:JSON>`; `set` for multiset, `nfkc:JSON` for JSON."""
         text = text.strip()
         parts = text[1:-1].split(":", 5)
         if len(parts) != 6 or not (text.startswith("<") and text.endswith(">")):
@@ -96,6 +110,9 @@ class TextBall(Ball):
         method, kind, shingle, repeats, similarity, document = parts
         if method not in MEASURES or kind not in KINDS or repeats not in ("multiset", "set"):
             raise MalformedError(f"{_NAME}: its measure, what its document is, or whether repeats count is not known")
+        form, _, rest = document.partition(":")
+        normalization = form.strip() if form.strip().lower() in FORMS else None
+        document = document if normalization is None else rest
         try:
             read, limit = json.loads(document), float(similarity)
         except (ValueError, RecursionError):
@@ -104,7 +121,10 @@ class TextBall(Ball):
             raise MalformedError(f"{_NAME}: a document of {kind} is not {type(read).__name__}")
         try:
             tokens = number(shingle, "k", _NAME)
-            return cls(read, limit, shingle=tokens, multiset=repeats == "multiset", kind=kind, method=method)
+            repeat = repeats == "multiset"
+            return cls(
+                read, limit, shingle=tokens, multiset=repeat, kind=kind, method=method, normalization=normalization
+            )
         except (TypeError, ValueError) as error:
             raise MalformedError(str(error)) from None
 
@@ -125,7 +145,7 @@ class TextBall(Ball):
     @property
     def similarity(self) -> float:
         """The least similarity."""
-        similarity: float = _HEAD.unpack_from(self._data)[5]
+        similarity: float = _HEAD.unpack_from(self._data)[6]
         return similarity
 
     @property
@@ -148,6 +168,12 @@ class TextBall(Ball):
         """Tokens to a shingle."""
         return self._head()[4]
 
+    @property
+    def normalization(self) -> str | None:
+        """The normalization form in which texts are compared, one of FORMS, or None."""
+        form = self._head()[5]
+        return FORMS[form - 1] if form else None
+
     def __bytes__(self) -> bytes:
         return self._data
 
@@ -155,11 +181,19 @@ class TextBall(Ball):
         document = self.document
         shown = _quoted(document) if isinstance(document, str) else f"[{','.join(map(_item, document))}]"
         repeats = "multiset" if self.multiset else "set"
-        return f"<{self.method}:{self.kind}:k{self.shingle}:{repeats}:{double(self.similarity)}:{shown}>"
+        form = f"{self.normalization}:" if self.normalization else ""
+        return f"<{self.method}:{self.kind}:k{self.shingle}:{repeats}:{double(self.similarity)}:{form}{shown}>"
 
     def __repr__(self) -> str:
         shown = repr(self.document)
         return f"<TextBall {self.similarity:g} about {shown if len(shown) <= 60 else shown[:57] + '...'}>"
+
+
+def _check_form(normalization: str, kind: str) -> None:
+    if normalization.lower() not in FORMS:
+        raise ValueError(f"normalization must be one of {', '.join(FORMS)}, not {normalization!r}")
+    if kind not in _PLAIN:
+        raise ValueError(f"normalization is for plain texts, not for {kind}")
 
 
 def _kind_of(document: Document) -> str:

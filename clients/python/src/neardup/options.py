@@ -13,12 +13,12 @@ from typing import Final, TypedDict
 from neardup.catalog import quoted
 
 CLASSES: Final[Mapping[str, frozenset[str]]] = {
-    "text_set_ops": frozenset({"measure", "direction", "shingle", "multiset", "tokenizer", "threshold"}),
+    "text_set_ops": frozenset({"measure", "direction", "shingle", "multiset", "tokenizer", "normalize", "threshold"}),
     "array_set_ops": frozenset({"measure", "direction", "shingle", "multiset", "threshold"}),
     "tsvector_set_ops": frozenset({"measure", "direction", "shingle", "multiset", "threshold"}),
-    "text_ball_set_ops": frozenset({"measure", "direction", "shingle", "multiset", "tokenizer", "threshold"}),
-    "text_ball_gram_ops": frozenset({"shingle"}),
-    "text_runs_ops": frozenset({"min_run", "tokenizer"}),
+    "text_ball_set_ops": frozenset({"measure", "direction", "shingle", "multiset", "tokenizer", "normalize", "threshold"}),
+    "text_ball_gram_ops": frozenset({"shingle", "normalize"}),
+    "text_runs_ops": frozenset({"min_run", "tokenizer", "normalize"}),
     "minhash_jaccard_ops": frozenset({"k", "permutations", "seed", "source"}),
     "simhash_hamming_ops": frozenset({"bits", "k", "source"}),
     "bigint_signature_ops": frozenset(),
@@ -46,6 +46,7 @@ class Options(TypedDict, total=False):
     shingle: int
     multiset: bool
     tokenizer: str
+    normalize: str
     min_run: int
     k: int
     permutations: int

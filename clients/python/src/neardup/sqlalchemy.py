@@ -165,6 +165,7 @@ def near(
     multiset: bool | None = None,
     tokenizer: str | None = None,
     method: str | None = None,
+    normalization: str | None = None,
 ) -> ColumnElement[Any]:
     """The ball about a document, a sketch, or an expression of these: what `<@` asks for.
 
@@ -175,6 +176,7 @@ def near(
     balls: dict[type[Any], type[_Type]] = {MINHASH_SKETCH: MINHASH_BALL, SIMHASH_SKETCH: SIMHASH_BALL}
     of = balls.get(type(getattr(middle, "type", None)), TEXT_BALL)
     named = {"shingle": shingle, "multiset": multiset, "tokenizer": tokenizer, "method": method}
+    named["normalization"] = normalization
     more = [literal_column(name).op("=>")(value) for name, value in named.items() if value is not None]
     return func.near(middle, cast(limit, Float(53)), *more, type_=of())
 

@@ -9,7 +9,8 @@
 //! | 2 | the kind of document and how it is tokenized ([`Origin`]) |
 //! | 3 | 1 if the k-th occurrence of a token is a distinct element, else 0 |
 //! | 4, 5 | tokens in a shingle |
-//! | 6, 7 | 0 |
+//! | 6 | the form in which texts are compared ([`Normalization`]), or 0 |
+//! | 7 | 0 |
 //! | 8 to 15 | the least similarity, a double |
 //! | from 16 on | document: UTF-8 text; tokens as length (4 bytes) and bytes; or 8-byte numbers |
 //!
@@ -20,6 +21,7 @@ use super::json::{Reader, Writer};
 use crate::error::{Error, Result};
 use crate::executor::Stop;
 use crate::features::FeatureSpec;
+use crate::features::normalization::Normalization;
 use crate::features::origin::Origin;
 use crate::features::tokens::Document;
 use crate::memory;
@@ -79,6 +81,8 @@ pub struct SetParameters {
     pub origin: Origin,
     /// The rules by which documents become sets.
     pub features: FeatureSpec,
+    /// The form in which texts are compared. The document of a ball is in this form already.
+    pub normalization: Option<Normalization>,
 }
 
 impl SetParameters {
@@ -94,9 +98,11 @@ impl SetParameters {
 
     /// Describes the parameters in words: `jaccard, words, shingle 1, multiset`.
     pub fn describe(&self) -> String {
-        let Self { measure, origin, features } = self;
+        let Self { measure, origin, features, normalization } = self;
         let repeats = if features.multiset { "multiset" } else { "set" };
-        format!("{}, {}, shingle {}, {repeats}", measure_name(*measure), origin.name(), features.shingle)
+        let form = normalization.map_or_else(String::new, |form| format!(", {}", form.name()));
+        let (measure, origin) = (measure_name(*measure), origin.name());
+        format!("{measure}, {origin}, shingle {}, {repeats}{form}", features.shingle)
     }
 }
 
@@ -164,7 +170,7 @@ impl<'a> SetBall<'a> {
         if let Some(&version) = bytes.first().filter(|&&version| version != VERSION) {
             return Err(bad(format!("its format is version {version}, this neardup knows 1 and {VERSION}")));
         }
-        let Some((&[_, measure, origin, multiset, low, high, z0, z1, similarity @ ..], document)) =
+        let Some((&[_, measure, origin, multiset, low, high, form, zero, similarity @ ..], document)) =
             bytes.split_first_chunk::<HEADER>()
         else {
             return Err(bad(format!("{} bytes are too few", bytes.len())));
@@ -172,11 +178,13 @@ impl<'a> SetBall<'a> {
         let measure =
             measure_of_number(measure).ok_or_else(|| bad(format!("measure {measure} is not known")))?;
         let origin = Origin::from_byte(origin).ok_or_else(|| bad(format!("origin {origin} is not known")))?;
-        if multiset > 1 || z0 != 0 || z1 != 0 {
+        if multiset > 1 || zero != 0 {
             return Err(bad("reserved bytes are not 0"));
         }
         let shingle = u16::from_le_bytes([low, high]);
-        let parameters = parameters(measure, origin, shingle, multiset == 1)?;
+        let form = Normalization::from_number(form)
+            .ok_or_else(|| bad(format!("normalization form {form} is not known")))?;
+        let parameters = parameters(measure, origin, shingle, multiset == 1, form)?;
         let similarity = f64::from_le_bytes(similarity);
         check_similarity(similarity).map_err(|error| bad(error.to_string()))?;
         let utf8 = |bytes| std::str::from_utf8(bytes).map_err(|_| bad("its document is not UTF-8"));
@@ -231,7 +239,8 @@ impl<'a> SetBall<'a> {
         }
     }
 
-    /// Formats the ball as text: `<jaccard:words:k1:multiset:0.8:"a text">`.
+    /// Formats the ball as text: `<jaccard:words:k1:multiset:0.8:"a text">`, in a normalization form
+    /// `<jaccard:words:k1:multiset:0.8:nfkc:"a text">`.
     pub fn to_text(&self, stop: &Stop) -> Result<String> {
         self.write(usize::MAX, stop)
     }
@@ -242,10 +251,11 @@ impl<'a> SetBall<'a> {
     }
 
     fn write(&self, most: usize, stop: &Stop) -> Result<String> {
-        let SetParameters { measure, origin, features } = self.parameters;
+        let SetParameters { measure, origin, features, normalization } = self.parameters;
         let repeats = if features.multiset { "multiset" } else { "set" };
         let (measure, origin) = (measure_name(measure), origin.name());
-        let head = format!("<{measure}:{origin}:k{}:{repeats}:{}:", features.shingle, self.similarity);
+        let (similarity, form) = (self.similarity, Normalization::prefix(normalization));
+        let head = format!("<{measure}:{origin}:k{}:{repeats}:{similarity}:{form}", features.shingle);
         let mut writer = Writer::new(head, most, stop);
         match self.middle {
             Middle::Text(text) => writer.string(text)?,
@@ -279,7 +289,8 @@ impl<'a> SetBall<'a> {
             _ => return Err(bad("it should say multiset or set")),
         };
         let similarity = similarity.trim().parse().map_err(|_| bad("its similarity is not a number"))?;
-        let parameters = parameters(measure, origin, shingle, multiset)?;
+        let (form, document) = Normalization::without_prefix(document);
+        let parameters = parameters(measure, origin, shingle, multiset, form)?;
         let mut bytes = header(&parameters, similarity).map_err(|error| bad(error.to_string()))?;
         let mut reader = Reader::new(document, NAME, stop);
         match origin {
@@ -297,16 +308,29 @@ impl<'a> SetBall<'a> {
 }
 
 /// Checks the parameters of a ball, except for its similarity and its document.
-fn parameters(measure: Measure, origin: Origin, shingle: u16, multiset: bool) -> Result<SetParameters> {
+fn parameters(
+    measure: Measure,
+    origin: Origin,
+    shingle: u16,
+    multiset: bool,
+    normalization: Option<Normalization>,
+) -> Result<SetParameters> {
     let shingle =
         FeatureSpec::check_shingle("shingle", shingle.into()).map_err(|error| bad(error.to_string()))?;
     let features = FeatureSpec { tokenizer: origin.tokenizer(), shingle, multiset, wrap: false };
-    Ok(SetParameters { measure, origin, features })
+    check_form(origin, normalization)?;
+    Ok(SetParameters { measure, origin, features, normalization })
+}
+
+fn check_form(origin: Origin, normalization: Option<Normalization>) -> Result<()> {
+    let no_form = || bad(format!("a document of {} has no normalization form", origin.name()));
+    if Normalization::fits(normalization, origin) { Ok(()) } else { Err(no_form()) }
 }
 
 fn header(parameters: &SetParameters, similarity: f64) -> Result<Vec<u8>> {
-    let SetParameters { measure, origin, features } = parameters;
+    let SetParameters { measure, origin, features, normalization } = parameters;
     check_similarity(similarity)?;
+    check_form(*origin, *normalization)?;
     // The shingle was checked where it was given: it is at most 1000.
     let [low, high] = (features.shingle as u16).to_le_bytes();
     let mut bytes = Vec::new();
@@ -318,7 +342,7 @@ fn header(parameters: &SetParameters, similarity: f64) -> Result<Vec<u8>> {
         features.multiset.into(),
         low,
         high,
-        0,
+        Normalization::number(*normalization),
         0,
     ]);
     bytes.extend(similarity.to_le_bytes());

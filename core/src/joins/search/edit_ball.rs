@@ -4,7 +4,8 @@
 //! | bytes | |
 //! | --- | --- |
 //! | 0 | version of this format; versions 1 and 2 of a `text_ball` are other formats |
-//! | 1 to 7 | 0 |
+//! | 1 | the form in which texts are compared ([`Normalization`]), or 0 |
+//! | 2 to 7 | 0 |
 //! | 8 to 15 | the least similarity, a double, little-endian |
 //! | from 16 on | the text, in UTF-8 |
 
@@ -12,6 +13,7 @@ use super::ball::{HEADER, NAME, SHOWN};
 use super::json::{Reader, Writer};
 use crate::error::{Error, Result};
 use crate::executor::Stop;
+use crate::features::normalization::Normalization;
 use crate::memory;
 use crate::sketches::minhash::check_similarity;
 use crate::verify::edit::{self, EditPredicate};
@@ -30,6 +32,8 @@ const DOING: &str = "making a ball";
 pub struct EditBall<'a> {
     /// The least similarity, in (0, 1].
     pub similarity: f64,
+    /// The form in which texts are compared. The text at the centre is in this form already.
+    pub normalization: Option<Normalization>,
     /// The text at the centre.
     pub text: &'a str,
 }
@@ -46,23 +50,25 @@ impl<'a> EditBall<'a> {
     }
 
     /// Builds the ball around a text, as bytes. Fails for a similarity outside (0, 1].
-    pub fn build(similarity: f64, text: &str) -> Result<Vec<u8>> {
-        let mut bytes = header(similarity)?;
+    pub fn build(similarity: f64, normalization: Option<Normalization>, text: &str) -> Result<Vec<u8>> {
+        let mut bytes = header(similarity, normalization)?;
         memory::extend(&mut bytes, text.as_bytes(), DOING)?;
         Ok(bytes)
     }
 
     /// Parses a ball. Fails for malformed bytes. O(bytes).
     pub fn parse(bytes: &'a [u8]) -> Result<Self> {
-        let Some((&[VERSION, 0, 0, 0, 0, 0, 0, 0, similarity @ ..], text)) =
+        let Some((&[VERSION, form, 0, 0, 0, 0, 0, 0, similarity @ ..], text)) =
             bytes.split_first_chunk::<HEADER>()
         else {
             return Err(bad("its head is not that of a ball by edit distance"));
         };
+        let normalization = Normalization::from_number(form)
+            .ok_or_else(|| bad(format!("normalization form {form} is not known")))?;
         let similarity = f64::from_le_bytes(similarity);
         check_similarity(similarity).map_err(|error| bad(error.to_string()))?;
         let text = std::str::from_utf8(text).map_err(|_| bad("its document is not UTF-8"))?;
-        Ok(Self { similarity, text })
+        Ok(Self { similarity, normalization, text })
     }
 
     /// Formats the ball as text: `<edit:0.8:"a text">`.
@@ -76,7 +82,8 @@ impl<'a> EditBall<'a> {
     }
 
     fn write(&self, most: usize, stop: &Stop) -> Result<String> {
-        let mut writer = Writer::new(format!("{BEGINNING}{}:", self.similarity), most, stop);
+        let form = Normalization::prefix(self.normalization);
+        let mut writer = Writer::new(format!("{BEGINNING}{}:{form}", self.similarity), most, stop);
         writer.string(self.text)?;
         let Writer { mut text, is_cut, .. } = writer;
         memory::reserve_text(&mut text, 4, DOING)?;
@@ -91,7 +98,8 @@ impl<'a> EditBall<'a> {
             return Err(bad("it should be <edit:, a similarity, a colon, a text in quotes, and >"));
         };
         let similarity = similarity.trim().parse().map_err(|_| bad("its similarity is not a number"))?;
-        let mut bytes = header(similarity).map_err(|error| bad(error.to_string()))?;
+        let (form, text) = Normalization::without_prefix(text);
+        let mut bytes = header(similarity, form).map_err(|error| bad(error.to_string()))?;
         let mut reader = Reader::new(text, NAME, stop);
         reader.string(&mut bytes)?;
         reader.end()?;
@@ -99,11 +107,11 @@ impl<'a> EditBall<'a> {
     }
 }
 
-fn header(similarity: f64) -> Result<Vec<u8>> {
+fn header(similarity: f64, normalization: Option<Normalization>) -> Result<Vec<u8>> {
     check_similarity(similarity)?;
     let mut bytes = Vec::new();
     memory::reserve(&mut bytes, HEADER, DOING)?;
-    bytes.extend([VERSION, 0, 0, 0, 0, 0, 0, 0]);
+    bytes.extend([VERSION, Normalization::number(normalization), 0, 0, 0, 0, 0, 0]);
     bytes.extend(similarity.to_le_bytes());
     Ok(bytes)
 }
@@ -165,11 +173,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn balls_are_read_as_they_were_made(text in ".{0,60}|[\\x00-\\x40\\\\\"]{0,12}", similarity in 0.001..=1.0_f64) {
-            let stop = Stop::default();
-            let bytes = EditBall::build(similarity, &text).unwrap();
+        fn balls_are_read_as_they_were_made(text in ".{0,60}|[\\x00-\\x40\\\\\"]{0,12}", similarity in 0.001..=1.0_f64, form in 0..3_u8) {
+            let (stop, normalization) = (Stop::default(), Normalization::from_number(form).unwrap());
+            let bytes = EditBall::build(similarity, normalization, &text).unwrap();
             let ball = EditBall::parse(&bytes).unwrap();
-            prop_assert_eq!(ball, EditBall { similarity, text: &text });
+            prop_assert_eq!(ball, EditBall { similarity, normalization, text: &text });
             let shown = ball.to_text(&stop).unwrap();
             prop_assert!(EditBall::is(&bytes) && EditBall::is_text(&shown));
             prop_assert_eq!(&EditBall::from_text(&shown, &stop).unwrap(), &bytes);
@@ -177,7 +185,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_and_any_text(bytes in prop::collection::vec(any::<u8>(), 0..40), text in "<edit:[0-9.]{0,4}:.{0,20}") {
+        fn any_bytes_and_any_text(bytes in prop::collection::vec(any::<u8>(), 0..40), text in "<edit:[0-9.]{0,4}:(nfk?c:)?.{0,20}") {
             let mut bytes = bytes;
             if let Some(head) = bytes.get_mut(..8) {
                 head.copy_from_slice(&[VERSION, 0, 0, 0, 0, 0, 0, 0]);
@@ -194,7 +202,7 @@ mod tests {
         #[test]
         fn rows_are_compared_as_by_the_naive_distance(a in "[ab ]{0,9}", b in "[abc ]{0,9}", similarity in 0.01..=1.0_f64) {
             let stop = Stop::default();
-            let bytes = EditBall::build(similarity, &a).unwrap();
+            let bytes = EditBall::build(similarity, None, &a).unwrap();
             let mut verifier = EditVerifier::new(&EditBall::parse(&bytes).unwrap()).unwrap();
             let (distance, longer) = edit::distance(&a, &b, &stop).unwrap();
             let expected = edit::similarity(distance, longer);
@@ -205,7 +213,7 @@ mod tests {
 
     #[test]
     fn balls_stay_as_they_are() {
-        let bytes = EditBall::build(0.8, "a\"").unwrap();
+        let bytes = EditBall::build(0.8, None, "a\"").unwrap();
         assert_eq!(bytes, [&[3, 0, 0, 0, 0, 0, 0, 0][..], &0.8_f64.to_le_bytes(), b"a\""].concat());
         let ball = EditBall::parse(&bytes).unwrap();
         assert_eq!(ball.to_text(&Stop::default()).unwrap(), r#"<edit:0.8:"a\"">"#);
@@ -214,8 +222,12 @@ mod tests {
             bytes[at] = with;
             EditBall::parse(&bytes).is_err()
         };
-        assert!(changed(0, 2) && changed(7, 1) && changed(15, 0xff) && changed(16, 0xff));
-        assert!(EditBall::build(0.0, "a").is_err() && EditBall::build(1.5, "a").is_err());
+        assert!(changed(0, 2) && changed(1, 3) && changed(7, 1) && changed(15, 0xff) && changed(16, 0xff));
+        assert!(EditBall::build(0.0, None, "a").is_err() && EditBall::build(1.5, None, "a").is_err());
+        let bytes = EditBall::build(0.8, Some(Normalization::Nfkc), "a").unwrap();
+        assert_eq!(bytes[..3], [3, 2, 0]);
+        let shown = EditBall::parse(&bytes).unwrap().to_text(&Stop::default()).unwrap();
+        assert_eq!(shown, r#"<edit:0.8:nfkc:"a">"#);
         assert!(EditBall::from_text("<edit:0.8:\"a\"> x", &Stop::default()).is_err());
     }
 }

@@ -90,7 +90,7 @@ mod tests {
     proptest! {
         #[test]
         fn starts_promise_enough(a in "[abé ]{0,9}|[ab]{60,70}", b in "[abcé ]{0,9}", at in 0..9_usize, similarity in 0.01..=1.0_f64) {
-            let bytes = EditBall::build(similarity, &a).unwrap();
+            let bytes = EditBall::build(similarity, None, &a).unwrap();
             let mut verifier = EditVerifier::new(&EditBall::parse(&bytes).unwrap()).unwrap();
             let bounds = EditBounds::new(&EditBall::parse(&bytes).unwrap()).unwrap();
             let found = verifier.within(&b, &Stop::default()).unwrap();

@@ -42,10 +42,11 @@ mod tests {
             measure: Measure::Dice,
             origin: Origin::Words,
             features: FeatureSpec::WORDS,
+            normalization: None,
         };
         let of_sets =
             |least| ball::SetBall::build(&parameters, least, &Document::Text("a b".into())).unwrap();
-        let by_edits = |least| edit_ball::EditBall::build(least, "a b").unwrap();
+        let by_edits = |least| edit_ball::EditBall::build(least, None, "a b").unwrap();
         for build in [&of_sets as &dyn Fn(f64) -> Vec<u8>, &by_edits] {
             assert_eq!(least_of(&build(0.3)), Some(0.3));
             assert_eq!(with_least(&build(0.3), 0.75).unwrap(), build(0.75));

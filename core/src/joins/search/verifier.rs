@@ -89,8 +89,12 @@ mod tests {
 
     fn judge(measure: Measure, similarity: f64, origin: Origin, document: &Document) -> Verifier {
         let features = FeatureSpec { tokenizer: origin.tokenizer(), ..FeatureSpec::WORDS };
-        let bytes =
-            SetBall::build(&SetParameters { measure, origin, features }, similarity, document).unwrap();
+        let bytes = SetBall::build(
+            &SetParameters { measure, origin, features, normalization: None },
+            similarity,
+            document,
+        )
+        .unwrap();
         Verifier::new(&SetBall::parse(&bytes).unwrap(), &Stop::default()).unwrap()
     }
 

@@ -11,7 +11,6 @@ use super::useless::refuse_useless;
 use crate::pg::index::layout::format::Descriptor;
 use crate::pg::index::layout::items::{Item, Pair, Row};
 use crate::pg::index::layout::meta::Directory;
-use crate::pg::index::opclass::grams::GramKeys;
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::posted::Posted;
 use crate::pg::index::opclass::sets::Settled;
@@ -80,13 +79,14 @@ impl Build {
         self.settle()?;
         let class = self.keys.class;
         if class.has_lists() {
-            let sets = self.keys.sets.as_ref();
+            let Keys { sets, grams, runs, .. } = &self.keys;
+            let form = runs.as_ref().and_then(|runs| runs.normalization);
             // SAFETY: the caller's promise.
             let document = |value| unsafe {
-                match sets {
-                    Some(sets) => sets.document(class, value),
-                    None if class.is_of_grams() => GramKeys::document(class, value),
-                    None => text_of(value).map(Document::Text),
+                match (sets, grams) {
+                    (Some(sets), _) => sets.document(class, value),
+                    (None, Some(grams)) => grams.document(class, value),
+                    (None, None) => text_of(value, form).map(Document::Text),
                 }
             };
             self.texts.push(tid, value.map(document).transpose()?)?;

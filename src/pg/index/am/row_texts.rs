@@ -8,6 +8,7 @@ use crate::pg::index::layout::meta::address_of;
 use crate::pg::index::opclass::values::text_of;
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::server::error::{Result, catch};
+use neardup_core::features::normalization::Normalization;
 
 /// A reader of the indexed column, which is a text.
 pub(super) struct RowTexts {
@@ -17,6 +18,8 @@ pub(super) struct RowTexts {
     slot: *mut pg_sys::TupleTableSlot,
     snapshot: pg_sys::Snapshot,
     column: i16,
+    /// The form in which the index has the texts.
+    normalization: Option<Normalization>,
     heap: Heap,
     /// Holds what the server unpacks of the rows of a group.
     memory: pg_sys::MemoryContext,
@@ -33,6 +36,7 @@ impl RowTexts {
         index: Index,
         table: pg_sys::Relation,
         snapshot: pg_sys::Snapshot,
+        normalization: Option<Normalization>,
     ) -> Result<Option<Self>> {
         // SAFETY: the caller's promise; an index of ours has one column.
         unsafe {
@@ -48,7 +52,8 @@ impl RowTexts {
             );
             let slot = pg_sys::table_slot_create(table, std::ptr::null_mut());
             let fetch = catch(|| begin(table))?;
-            Ok(Some(Self { index, routine, fetch, slot, snapshot, column, heap: Heap::default(), memory }))
+            let heap = Heap::default();
+            Ok(Some(Self { index, routine, fetch, slot, snapshot, column, normalization, heap, memory }))
         }
     }
 
@@ -72,7 +77,7 @@ impl RowTexts {
             let before = pg_sys::MemoryContextSwitchTo(self.memory);
             let mut null = false;
             let value: Datum = pg_sys::slot_getattr(slot, self.column.into(), &raw mut null);
-            let text = if null { None } else { Some(text_of(value)?) };
+            let text = if null { None } else { Some(text_of(value, self.normalization)?) };
             pg_sys::MemoryContextSwitchTo(before);
             Ok(text.map(|text| each(&text)).transpose()?)
         }

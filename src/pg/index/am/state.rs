@@ -90,8 +90,9 @@ impl Scan {
     /// Returns a reader of the texts of the table, if they can be read.
     fn texts(&self) -> Option<RowTexts> {
         let (table, snapshot) = self.seen?;
+        let form = self.keys.grams.as_ref().and_then(|grams| grams.parameters.normalization);
         // SAFETY: the server keeps both for the scan.
-        unsafe { RowTexts::new(self.index, table, snapshot).unwrap_or_else(|error| error.raise()) }
+        unsafe { RowTexts::new(self.index, table, snapshot, form).unwrap_or_else(|error| error.raise()) }
     }
 
     /// Goes on to the comparison of all sketches of bits if the search for near rows would find so

@@ -3,6 +3,7 @@
 pub(crate) mod catalogue;
 pub(crate) mod choose;
 pub(crate) mod class;
+mod cut;
 pub(crate) mod grams;
 pub(crate) mod keep;
 pub(crate) mod keys;

@@ -8,17 +8,19 @@ use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
+use crate::pg::server::normalization::normalized;
 use neardup_core::error;
 use neardup_core::executor::{self, Stop};
+use neardup_core::features::normalization::Normalization;
 use neardup_core::features::tokens::Document;
 use neardup_core::hash;
 use neardup_core::memory;
 
-/// Returns a text as UTF-8.
+/// Returns a text as UTF-8, in a normalization form.
 ///
 /// # Safety
 /// `value` is a text and not NULL.
-pub(crate) unsafe fn text_of(value: Datum) -> Result<String> {
+pub(crate) unsafe fn text_of(value: Datum, form: Option<Normalization>) -> Result<String> {
     // SAFETY: the caller's promise.
     let text = encoding::to_utf8(unsafe { varlena_bytes(value) })?.ok_or_else(|| {
         SqlError::new(
@@ -26,19 +28,7 @@ pub(crate) unsafe fn text_of(value: Datum) -> Result<String> {
             "a text to be indexed is not valid UTF-8",
         )
     })?;
-    Ok(memory::owned(text, "reading a text")?)
-}
-
-/// Returns the stored form of a text that `cut` makes. `cut` may be called again after a stop.
-///
-/// # Safety
-/// `value` is a text and not NULL.
-pub(super) unsafe fn keep_text(
-    value: Datum,
-    cut: impl FnMut(&Document, &Stop) -> error::Result<StoredValue> + Send,
-) -> Result<StoredValue> {
-    // SAFETY: the caller's promise.
-    keep_document(&Document::Text(unsafe { text_of(value)? }), cut)
+    Ok(memory::owned(normalized(form, text)?, "reading a text")?)
 }
 
 /// Returns the stored form of a document that `cut` makes. `cut` may be called again after a stop.

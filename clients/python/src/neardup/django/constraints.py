@@ -32,14 +32,16 @@ class NearExclusionConstraint(ExclusionConstraint):
         multiset: bool | None = None,
         tokenizer: str | None = None,
         method: str | None = None,
+        normalization: str | None = None,
         condition: Q | None = None,
         deferrable: Deferrable | None = None,
         violation_error_code: str | None = None,
         violation_error_message: str | None = None,
     ) -> None:
-        near = {"shingle": shingle, "multiset": multiset, "tokenizer": tokenizer, "method": method}
+        named: dict[str, Any] = {"shingle": shingle, "multiset": multiset, "tokenizer": tokenizer}
+        named |= {"method": method, "normalization": normalization}
         self._given: dict[str, Any] = {"field": field, "similarity": similarity}
-        self._given |= {key: value for key, value in near.items() if value is not None}
+        self._given |= {key: value for key, value in named.items() if value is not None}
         options: Options = {}
         if shingle is not None:
             options["shingle"] = shingle
@@ -49,9 +51,11 @@ class NearExclusionConstraint(ExclusionConstraint):
             options["tokenizer"] = tokenizer
         if method is not None:
             options["measure"] = method
+        if normalization is not None:
+            options["normalize"] = normalization
         if similarity < _LEAST:
             options["threshold"] = similarity
-        expression = Near(field, similarity, shingle=shingle, multiset=multiset, tokenizer=tokenizer, method=method)
+        expression = Near(field, similarity, **named)
         more: dict[str, Any] = {"condition": condition, "deferrable": deferrable}
         more |= {"violation_error_code": violation_error_code, "violation_error_message": violation_error_message}
         super().__init__(

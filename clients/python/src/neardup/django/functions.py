@@ -8,7 +8,7 @@ from django.db.models import FloatField, Func, TextField, Value
 from django.db.models.expressions import Combinable
 
 from neardup.django.fields import MinhashField, SimhashField
-from neardup.documents import MEASURES, TextBall
+from neardup.documents import FORMS, MEASURES, TextBall
 from neardup.sketches import Sketch
 
 
@@ -78,12 +78,14 @@ class Near(Func):
         multiset: bool | None = None,
         tokenizer: str | None = None,
         method: str | None = None,
+        normalization: str | None = None,
     ) -> None:
         given = {
             "shingle": None if shingle is None else f"{shingle:d}",
             "multiset": None if multiset is None else str(bool(multiset)).lower(),
             "tokenizer": None if tokenizer is None else f"'{_word(tokenizer)}'",
             "method": None if method is None else f"'{_measure(method)}'",
+            "normalization": None if normalization is None else f"'{_form(normalization)}'",
         }
         more = "".join(f", {name} => {value}" for name, value in given.items() if value is not None)
         made: dict[str, Any] = {"similarity": repr(float(similarity)), "more": more}
@@ -105,6 +107,12 @@ def _measure(method: str) -> str:
     if method not in MEASURES:
         raise ValueError(f"method must be one of {', '.join(MEASURES)}, not {method!r}")
     return method
+
+
+def _form(normalization: str) -> str:
+    if normalization.lower() not in FORMS:
+        raise ValueError(f"normalization must be one of {', '.join(FORMS)}, not {normalization!r}")
+    return normalization
 
 
 def _word(tokenizer: str) -> str:

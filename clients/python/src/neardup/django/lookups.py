@@ -66,7 +66,7 @@ class TextNear(_Near):
 
     middle = "text"
     ball = "text_ball"
-    more = ("shingle", "multiset", "tokenizer", "method")
+    more = ("shingle", "multiset", "tokenizer", "method", "normalization")
 
 
 class MinhashNear(_Near):

@@ -3,8 +3,12 @@
 use super::*;
 use proptest::prelude::*;
 
-const WORDS: SetParameters =
-    SetParameters { measure: Measure::Jaccard, origin: Origin::Words, features: FeatureSpec::WORDS };
+const WORDS: SetParameters = SetParameters {
+    measure: Measure::Jaccard,
+    origin: Origin::Words,
+    features: FeatureSpec::WORDS,
+    normalization: None,
+};
 
 fn ball() -> impl Strategy<Value = (SetParameters, f64, Document)> {
     let string = ".{0,30}|[\\x00-\\x40\\\\\"]{0,12}";
@@ -14,15 +18,17 @@ fn ball() -> impl Strategy<Value = (SetParameters, f64, Document)> {
         proptest::collection::vec(any::<i64>(), 0..9).prop_map(Document::Numbers),
     ];
     let similarity = prop_oneof![0.001..=1.0f64, Just(0.8), Just(f64::MIN_POSITIVE)];
-    let parts = (documents, similarity, 1..=5u8, any::<bool>(), 1..=1000u16, 0..4usize);
-    parts.prop_map(|(document, similarity, measure, multiset, shingle, which)| {
+    let parts = (documents, similarity, 1..=5u8, any::<bool>(), 1..=1000u16, 0..4usize, 0..3u8);
+    parts.prop_map(|(document, similarity, measure, multiset, shingle, which, form)| {
         let origin = match document {
             Document::Tokens(_) => [Origin::Tokens, Origin::Lexemes][which % 2],
             Document::Numbers(_) => Origin::Numbers,
             _ => [Origin::Words, Origin::Chars, Origin::Whitespace, Origin::Html][which],
         };
         let measure = measure_of_number(measure).unwrap();
-        (parameters(measure, origin, shingle, multiset).unwrap(), similarity, document)
+        let form = Normalization::from_number(form).unwrap();
+        let form = form.filter(|_| Normalization::fits(form, origin));
+        (parameters(measure, origin, shingle, multiset, form).unwrap(), similarity, document)
     })
 }
 
@@ -76,7 +82,7 @@ proptest! {
     fn any_text(
         text in ".{0,40}",
         head in "(jaccard|dice|some):(words|tokens|numbers|html):k[0-9]{0,5}:(set|multiset):[0-9.e-]{0,4}",
-        document in "[\\[\\]\",:0-9a-z\\\\ -]{0,20}",
+        document in "(nfk?c:)?[\\[\\]\",:0-9a-z\\\\ -]{0,20}",
     ) {
         for text in [text, format!("<{head}:{document}>")] {
             if let Ok(bytes) = read(&text) {
@@ -95,6 +101,12 @@ fn balls_stay_as_they_are() {
     let ball = SetBall::parse(&bytes).unwrap();
     assert_eq!(text_of(&ball), "<jaccard:words:k1:multiset:0.8:\"a \\\"b\\\"\\n\">");
     assert_eq!(ball.parameters.describe(), "jaccard, words, shingle 1, multiset");
+    let nfkc = SetParameters { normalization: Some(Normalization::Nfkc), ..WORDS };
+    let bytes = SetBall::build(&nfkc, 0.8, &Document::Text("fi".to_owned())).unwrap();
+    assert_eq!(bytes[..8], [2, 1, 1, 1, 1, 0, 2, 0]);
+    let ball = SetBall::parse(&bytes).unwrap();
+    assert_eq!(text_of(&ball), "<jaccard:words:k1:multiset:0.8:nfkc:\"fi\">");
+    assert_eq!(ball.parameters.describe(), "jaccard, words, shingle 1, multiset, nfkc");
     let long = Document::Text("é".repeat(100));
     let bytes = SetBall::build(&WORDS, 1.0, &long).unwrap();
     let shown = format!("<jaccard:words:k1:multiset:1:\"{}...>", "é".repeat(SHOWN - 1));
@@ -109,5 +121,13 @@ fn what_is_none_is_refused() {
     }
     assert!(SetBall::build(&WORDS, 0.8, &Document::Numbers(vec![1])).is_err());
     assert!(!SetParameters { origin: Origin::Tokens, ..WORDS }.take(&text) && WORDS.take(&text));
+    let nfc = SetParameters { normalization: Some(Normalization::Nfc), ..WORDS };
+    assert!(SetBall::build(&SetParameters { origin: Origin::Html, ..nfc }, 0.8, &text).is_err());
+    let bytes = SetBall::build(&nfc, 0.8, &text).unwrap();
+    for (at, with) in [(2, Origin::Html as u8), (2, Origin::Lexemes as u8), (6, 3), (7, 1)] {
+        let mut bytes = bytes.clone();
+        bytes[at] = with;
+        assert!(SetBall::parse(&bytes).is_err(), "{at}");
+    }
     assert!(SetBall::parse(&[1; 40]).unwrap_err().to_string().contains("version 1"));
 }

@@ -5,7 +5,8 @@
 //! | --- | --- |
 //! | 0 | version of this format |
 //! | 1 | how texts are cut into tokens ([`Origin`]) |
-//! | 2, 3 | 0 |
+//! | 2 | the form in which texts are compared ([`Normalization`]), or 0 |
+//! | 3 | 0 |
 //! | 4 to 7 | the least number of tokens of a run |
 //! | from 8 on | the text, in UTF-8 |
 //!
@@ -16,6 +17,7 @@ use super::cover::QueryAnchors;
 use super::signature::Signatures;
 use crate::error::{Error, Result};
 use crate::executor::Stop;
+use crate::features::normalization::Normalization;
 use crate::features::origin::Origin;
 use crate::features::runs::anchors::Anchors;
 use crate::features::runs::tokens::read_tokens;
@@ -27,7 +29,7 @@ use crate::memory;
 pub const NAME: &str = "text_runs";
 const VERSION: u8 = 1;
 /// The number of bytes before the text.
-const HEADER: usize = 8;
+pub const HEADER: usize = 8;
 /// The number of characters of a text that are shown where the whole text would be too long.
 const SHOWN: usize = 40;
 const DOING: &str = "making a query for runs";
@@ -52,6 +54,8 @@ pub struct RunQuery<'a> {
     pub origin: Origin,
     /// The least number of tokens of a run, at least 1.
     pub min_run: u32,
+    /// The form in which texts are compared. The text is in this form already.
+    pub normalization: Option<Normalization>,
     /// The text.
     pub text: &'a str,
 }
@@ -59,7 +63,7 @@ pub struct RunQuery<'a> {
 impl<'a> RunQuery<'a> {
     /// Returns the bytes of the query. Fails for an origin that is not one of texts.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        let mut bytes = header(self.origin, self.min_run)?;
+        let mut bytes = header(self.origin, self.min_run, self.normalization)?;
         memory::extend(&mut bytes, self.text.as_bytes(), DOING)?;
         Ok(bytes)
     }
@@ -69,18 +73,21 @@ impl<'a> RunQuery<'a> {
         if let Some(&version) = bytes.first().filter(|&&version| version != VERSION) {
             return Err(bad(format!("its format is version {version}, this neardup knows {VERSION}")));
         }
-        let Some((&[_, origin, z0, z1, min_run @ ..], text)) = bytes.split_first_chunk::<HEADER>() else {
+        let Some((&[_, origin, form, zero, min_run @ ..], text)) = bytes.split_first_chunk::<HEADER>() else {
             return Err(bad(format!("{} bytes are too few", bytes.len())));
         };
         let known = Origin::from_byte(origin).filter(|&origin| is_of_texts(origin));
         let origin = known.ok_or_else(|| bad(format!("origin {origin} is not known")))?;
-        if z0 != 0 || z1 != 0 {
+        if zero != 0 {
             return Err(bad("reserved bytes are not 0"));
         }
+        let normalization = Normalization::from_number(form)
+            .ok_or_else(|| bad(format!("normalization form {form} is not known")))?;
+        check_form(origin, normalization)?;
         let min_run =
             check_min_run(u32::from_le_bytes(min_run).into()).map_err(|error| bad(error.to_string()))?;
         let text = std::str::from_utf8(text).map_err(|_| bad("its text is not UTF-8"))?;
-        Ok(Self { origin, min_run, text })
+        Ok(Self { origin, min_run, normalization, text })
     }
 
     /// Returns the text as a document.
@@ -117,7 +124,8 @@ impl<'a> RunQuery<'a> {
     }
 
     fn write(&self, most: usize, stop: &Stop) -> Result<String> {
-        let head = format!("<{}:{}:", self.origin.name(), self.min_run);
+        let form = Normalization::prefix(self.normalization);
+        let head = format!("<{}:{}:{form}", self.origin.name(), self.min_run);
         let mut writer = Writer::new(head, most, stop);
         writer.string(self.text)?;
         let Writer { mut text, is_cut, .. } = writer;
@@ -137,7 +145,8 @@ impl<'a> RunQuery<'a> {
         let origin = Origin::from_name(origin.trim()).ok_or_else(|| bad("its tokenizer is not known"))?;
         let min_run = min_run.trim().parse().map_err(|_| bad("its least run is not a number"))?;
         let min_run = check_min_run(min_run).map_err(|error| bad(error.to_string()))?;
-        let mut bytes = header(origin, min_run)?;
+        let (form, text) = Normalization::without_prefix(text);
+        let mut bytes = header(origin, min_run, form)?;
         let mut reader = Reader::new(text, NAME, stop);
         reader.string(&mut bytes)?;
         reader.end()?;
@@ -145,13 +154,19 @@ impl<'a> RunQuery<'a> {
     }
 }
 
-fn header(origin: Origin, min_run: u32) -> Result<Vec<u8>> {
+fn check_form(origin: Origin, normalization: Option<Normalization>) -> Result<()> {
+    let no_form = || bad(format!("a text of {} has no normalization form", origin.name()));
+    if Normalization::fits(normalization, origin) { Ok(()) } else { Err(no_form()) }
+}
+
+fn header(origin: Origin, min_run: u32, normalization: Option<Normalization>) -> Result<Vec<u8>> {
     if !is_of_texts(origin) {
         return Err(bad(format!("runs are of texts, not of {}", origin.name())));
     }
+    check_form(origin, normalization)?;
     let mut bytes = Vec::new();
     memory::reserve(&mut bytes, HEADER, DOING)?;
-    bytes.extend([VERSION, origin as u8, 0, 0]);
+    bytes.extend([VERSION, origin as u8, Normalization::number(normalization), 0]);
     bytes.extend(min_run.to_le_bytes());
     Ok(bytes)
 }
@@ -173,8 +188,11 @@ mod tests {
             text in any::<String>(),
             origin in prop::sample::select(ORIGINS.to_vec()),
             min_run in 1..i32::MAX.unsigned_abs(),
+            form in 0..3_u8,
         ) {
-            let query = RunQuery { origin, min_run, text: &text };
+            let form = Normalization::from_number(form).unwrap();
+            let normalization = form.filter(|_| origin != Origin::Html);
+            let query = RunQuery { origin, min_run, normalization, text: &text };
             let (bytes, stop) = (query.to_bytes().unwrap(), Stop::default());
             prop_assert_eq!(RunQuery::parse(&bytes), Ok(query));
             let shown = query.to_text(&stop).unwrap();
@@ -185,7 +203,8 @@ mod tests {
         fn any_bytes_are_queries_or_errors(bytes in prop::collection::vec(any::<u8>(), 0..20), whole in any::<bool>()) {
             let mut bytes = bytes;
             if whole && bytes.len() > HEADER {
-                bytes[..4].copy_from_slice(&[VERSION, 1, 0, 0]);
+                let form = bytes[2] % 4;
+                bytes[..4].copy_from_slice(&[VERSION, 1, form, 0]);
             }
             if let Ok(query) = RunQuery::parse(&bytes) {
                 prop_assert_eq!(query.to_bytes(), Ok(bytes));
@@ -202,7 +221,7 @@ mod tests {
 
     #[test]
     fn queries_stay_as_they_are() {
-        let query = RunQuery { origin: Origin::Words, min_run: 300, text: "To be" };
+        let query = RunQuery { origin: Origin::Words, min_run: 300, normalization: None, text: "To be" };
         let bytes = query.to_bytes().unwrap();
         assert_eq!(bytes, [1, 1, 0, 0, 0x2c, 1, 0, 0, b'T', b'o', b' ', b'b', b'e']);
         let stop = Stop::default();
@@ -218,6 +237,10 @@ mod tests {
         let hashes: Vec<u64> = anchors.anchors.iter().map(|anchor| anchor.hash).collect();
         assert_eq!((hashes, anchors.windows, anchors.shared), (vec![728_981_464_076_579_704], 3, 297));
         assert!(RunQuery { origin: Origin::Numbers, ..query }.to_bytes().is_err());
+        let query = RunQuery { normalization: Some(Normalization::Nfc), ..query };
+        assert_eq!(query.to_bytes().unwrap()[..4], [1, 1, 1, 0]);
+        assert_eq!(query.to_text(&stop).unwrap(), "<words:300:nfc:\"To be\">");
+        assert!(RunQuery { origin: Origin::Html, ..query }.to_bytes().is_err());
         assert!(RunQuery::parse(&[1, 1, 0, 0, 0, 0, 0, 0]).is_err());
     }
 }

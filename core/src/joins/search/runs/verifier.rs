@@ -141,7 +141,7 @@ mod tests {
     use std::collections::HashSet;
 
     fn shares(query: &str, min_run: u32, rows: &[&str]) -> Vec<bool> {
-        let query = RunQuery { origin: Origin::Words, min_run, text: query };
+        let query = RunQuery { origin: Origin::Words, min_run, normalization: None, text: query };
         let mut judge = RunVerifier::new(&query, &Stop::default()).unwrap();
         rows.iter().map(|row| judge.shares(&Stored::Plain(row), &Stop::default()).unwrap()).collect()
     }
@@ -173,7 +173,7 @@ mod tests {
             prop_assert_eq!(shares(&text, min_run, &[&other, &other]), [expected, expected]);
             if expected && least <= min_run {
                 let of = |text: &str| {
-                    let query = RunQuery { origin: Origin::Words, min_run, text };
+                    let query = RunQuery { origin: Origin::Words, min_run, normalization: None, text };
                     query.anchors(least, &Stop::default()).unwrap()
                 };
                 let (query, row) = (of(&text), of(&other));
@@ -221,7 +221,7 @@ mod tests {
             let (left, right) = (of(&query), of(&row));
             let windows: HashSet<_> = left.windows(length).collect();
             let expected = |row: &[String]| row.windows(length).any(|window| windows.contains(window));
-            let asked = RunQuery { origin: Origin::Words, min_run, text: &query };
+            let asked = RunQuery { origin: Origin::Words, min_run, normalization: None, text: &query };
             let stop = Stop::default();
             let mut judge = RunVerifier::new(&asked, &stop).unwrap();
             let bytes = packed(&row);

@@ -4,6 +4,7 @@ use super::HEAD;
 use super::options::GramOptions;
 use crate::pg::index::layout::format::{Meta, VERSION_GRAMS};
 use crate::pg::index::opclass::class::Class;
+use crate::pg::index::opclass::cut;
 use crate::pg::index::opclass::options::{Options, refuse_stop_limit};
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::server::error::{Result, SqlError};
@@ -21,12 +22,14 @@ pub(crate) fn choose(index: Index, class: Class) -> Result<Meta> {
             .hint("It serves every similarity: RESET (threshold)"));
     }
     refuse_stop_limit(index, class)?;
+    let (options, origin) = (GramOptions::of(index), Origin::Chars);
+    cut::check_form(origin, options.normalization())?;
     Ok(Meta {
         version: VERSION_GRAMS.into(),
         class: class as u8,
         text_version: text::VERSION,
-        tokenizer: Origin::Chars as u8,
-        k: GramOptions::of(index).shingle(),
+        tokenizer: cut::number_of(origin, options.normalization()),
+        k: options.shingle(),
         bands: BITS,
         distance: measure_number(Measure::Jaccard).into(),
         payload: HEAD as u32,

@@ -9,6 +9,7 @@ mod probe;
 use pgrx::pg_sys::Datum;
 
 use super::class::Class;
+use super::cut;
 use super::posted::Posted;
 use super::sets::keep::{NO_OVERLAP, class_for};
 use super::sets::probe::{OUTSIDE, distance_of, step_of};
@@ -20,6 +21,7 @@ use crate::pg::server::error::{Result, SqlError};
 use neardup_core::error;
 use neardup_core::executor::Stop;
 use neardup_core::features::FeatureSpec;
+use neardup_core::features::normalization::Normalization;
 use neardup_core::features::origin::Origin;
 use neardup_core::features::tokens::Document;
 use neardup_core::joins::search::ball::{SetParameters, measure_number};
@@ -73,7 +75,12 @@ pub(crate) struct GramProbe {
 impl GramProbe {
     /// Returns the ball, if it is one by edit distance.
     pub(crate) fn ball(&self) -> Option<EditBall<'_>> {
-        self.edits.as_ref().map(|(text, similarity)| EditBall { similarity: *similarity, text })
+        self.edits.as_ref().map(|(text, similarity)| EditBall {
+            similarity: *similarity,
+            // Texts are in the form of the index when they are compared with it.
+            normalization: None,
+            text,
+        })
     }
 
     /// Returns the distance by edits that all texts have whose distance is in a step, if there can
@@ -169,19 +176,20 @@ impl GramKeys {
     /// Returns the parameters in a metapage, or None if the metapage contradicts itself.
     pub(super) fn of(meta: &Meta) -> Option<Self> {
         FeatureSpec::check_shingle("shingle", meta.k.into()).ok()?;
-        let right = meta.tokenizer == Origin::Chars as u8
+        let (origin, form) = cut::read(meta.tokenizer)?;
+        let right = origin == Origin::Chars
             && meta.distance == u32::from(measure_number(Measure::Jaccard))
             && meta.bands == BITS
             && meta.payload as usize == HEAD;
-        right.then(|| Self::new(meta.k as usize))
+        right.then(|| Self::new(meta.k as usize, form))
     }
 
     /// Returns the parameters for grams of `shingle` characters. They are those of
     /// `near(…, shingle => shingle, tokenizer => 'chars')`.
-    fn new(shingle: usize) -> Self {
+    fn new(shingle: usize, normalization: Option<Normalization>) -> Self {
         let origin = Origin::Chars;
         let features = FeatureSpec { tokenizer: origin.tokenizer(), shingle, multiset: true, wrap: false };
-        Self { parameters: SetParameters { measure: Measure::Jaccard, origin, features } }
+        Self { parameters: SetParameters { measure: Measure::Jaccard, origin, features, normalization } }
     }
 
     /// Decodes the document of a value: a text, or the text in the middle of a ball by edit
@@ -189,10 +197,11 @@ impl GramKeys {
     ///
     /// # Safety
     /// `value` is of the column type of an index of this class and not NULL.
-    pub(crate) unsafe fn document(class: Class, value: Datum) -> Result<Document> {
+    pub(crate) unsafe fn document(&self, class: Class, value: Datum) -> Result<Document> {
+        let form = self.parameters.normalization;
         if class == Class::TextGrams {
             // SAFETY: the caller's promise.
-            return Ok(Document::Text(unsafe { text_of(value)? }));
+            return Ok(Document::Text(unsafe { text_of(value, form)? }));
         }
         // SAFETY: the caller's promise; a ball is a varlena.
         let ball = unsafe { varlena_bytes(value) };
@@ -205,7 +214,14 @@ impl GramKeys {
                 None => NO_OVERLAP.to_owned(),
             }));
         }
-        Ok(Document::Text(memory::copied(EditBall::parse(ball)?.text, DOING)?))
+        let EditBall { text, normalization, .. } = EditBall::parse(ball)?;
+        if normalization != form {
+            let [index, value] = [form, normalization].map(Normalization::describe);
+            let class = class_for(ball).unwrap_or_default();
+            return Err(SqlError::parameter(format!("the index is for balls of {index}, not of {value}"))
+                .hint(format!("Make an index for them: USING signature (… {class} WITH &&)")));
+        }
+        Ok(Document::Text(memory::copied(text, DOING)?))
     }
 
     /// Returns the stored form of a value.
@@ -214,7 +230,7 @@ impl GramKeys {
     /// As for [`Self::document`].
     pub(super) unsafe fn keep(&self, class: Class, value: Datum) -> Result<StoredValue> {
         // SAFETY: the caller's promise.
-        keep_document(&unsafe { Self::document(class, value)? }, self.cutter())
+        keep_document(&unsafe { self.document(class, value)? }, self.cutter())
     }
 
     /// Returns a function that makes the stored form of a document. The function may be called
@@ -344,7 +360,7 @@ mod tests {
         ] {
             assert_eq!(GramKeys::is_item(row(flags), &bytes), right, "{flags} {bytes:?}");
         }
-        let (grams, mut posted) = (GramKeys::new(3), Posted::default());
+        let (grams, mut posted) = (GramKeys::new(3, None), Posted::default());
         grams.post(&Item { row: row(0), bytes: &item(3, &[4, 4, 9]) }, &mut posted).unwrap();
         assert_eq!(posted.sketch, head_of(Stored { size: 3, characters: 9 }, "some text"));
         // A string of three grams of three characters has five characters; the others are left out.

@@ -4,9 +4,11 @@ use std::mem::offset_of;
 
 use pgrx::pg_sys;
 
+use crate::pg::index::opclass::sets::options::add_normalize;
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::server::call::Call;
 use neardup_core::features::FeatureSpec;
+use neardup_core::features::normalization::Normalization;
 
 /// The default of the number of characters of a gram, as that of `near(…, tokenizer => 'chars')`.
 const SHINGLE: i32 = 3;
@@ -17,6 +19,7 @@ const SHINGLE: i32 = 3;
 pub(super) struct GramOptions {
     vl_len_: i32,
     shingle: i32,
+    normalize: i32,
 }
 
 impl GramOptions {
@@ -33,6 +36,11 @@ impl GramOptions {
     /// Returns the number of characters of a gram.
     pub(super) fn shingle(&self) -> u32 {
         self.shingle.unsigned_abs()
+    }
+
+    /// Returns the form in which texts are compared.
+    pub(super) fn normalization(&self) -> Option<Normalization> {
+        Normalization::from_number(self.normalize as u8).flatten()
     }
 }
 
@@ -54,6 +62,7 @@ pub(crate) fn declare(call: Call) -> pg_sys::Datum {
                 FeatureSpec::LONGEST_SHINGLE as i32,
                 offset_of!(GramOptions, shingle) as i32,
             );
+            add_normalize(list, offset_of!(GramOptions, normalize));
         }
     }
     pg_sys::Datum::from(0)

@@ -6,6 +6,7 @@ use crate::pg::index::opclass::sets::probe::Unfit;
 use crate::pg::server::error::Result;
 use crate::pg::server::executor::executor_for;
 use neardup_core::executor;
+use neardup_core::features::normalization::Normalization;
 use neardup_core::features::tokens::Document;
 use neardup_core::joins::search::ball::SetBall;
 use neardup_core::joins::search::edit_ball::{EditBall, characters};
@@ -18,8 +19,11 @@ use neardup_core::memory;
 impl GramKeys {
     /// Returns the reason why the index cannot serve a ball, or None if it can.
     pub(crate) fn unfit(&self, ball: &[u8]) -> Option<Unfit> {
+        let form = self.parameters.normalization;
         if EditBall::is(ball) {
-            return None;
+            let of_ball = EditBall::parse(ball).ok()?.normalization;
+            let [ball, index] = [of_ball, form].map(Normalization::describe);
+            return (of_ball != form).then_some(Unfit::Unlike(ball, index));
         }
         let ball = SetBall::parse(ball).ok()?;
         (ball.parameters != self.parameters)

@@ -9,11 +9,13 @@ mod probe;
 use pgrx::pg_sys::Datum;
 
 use super::class::Class;
-use super::values::{StoredValue, keep_text};
+use super::cut;
+use super::values::{StoredValue, keep_document, text_of};
 use crate::pg::index::layout::format::Meta;
 use crate::pg::server::error::Result;
 use neardup_core::error;
 use neardup_core::executor::Stop;
+use neardup_core::features::normalization::Normalization;
 use neardup_core::features::origin::Origin;
 use neardup_core::features::runs::anchors::Anchors;
 use neardup_core::features::runs::tokens::read_tokens;
@@ -34,19 +36,21 @@ pub(crate) struct RunKeys {
     origin: Origin,
     /// The number of tokens of the windows that have anchors.
     least: u32,
+    /// The form in which texts are compared.
+    pub normalization: Option<Normalization>,
 }
 
 impl RunKeys {
     /// Returns the parameters in a metapage, or None if the metapage contradicts itself.
     pub(super) fn of(meta: &Meta) -> Option<Self> {
-        let keys = Self::new(Origin::from_byte(meta.tokenizer)?, meta.distance)?;
+        let keys = Self::new(cut::read(meta.tokenizer)?, meta.distance)?;
         let right = meta.bands == BITS && meta.k == keys.gram() && meta.payload == 0;
         right.then_some(keys)
     }
 
-    fn new(origin: Origin, least: u32) -> Option<Self> {
+    fn new((origin, normalization): (Origin, Option<Normalization>), least: u32) -> Option<Self> {
         let right = is_of_texts(origin) && (1..=GREATEST).contains(&least);
-        right.then_some(Self { origin, least })
+        right.then_some(Self { origin, least, normalization })
     }
 
     /// Returns the number of tokens of an anchor.
@@ -60,7 +64,8 @@ impl RunKeys {
     /// `value` is a text and not NULL.
     pub(super) unsafe fn keep(&self, value: Datum) -> Result<StoredValue> {
         // SAFETY: the caller's promise.
-        unsafe { keep_text(value, self.cutter()) }
+        let text = unsafe { text_of(value, self.normalization)? };
+        keep_document(&Document::Text(text), self.cutter())
     }
 
     /// Returns a function that makes the stored form of a document: its signatures, in ascending
@@ -88,6 +93,7 @@ impl RunKeys {
     /// Describes the class with its options.
     pub(super) fn describe(&self) -> String {
         let (name, gram) = (Class::TextRuns.name(), self.gram());
-        format!("{name}: {}; min_run {}; anchors of {gram} tokens", self.origin.name(), self.least)
+        let form = self.normalization.map_or_else(String::new, |form| format!(", {}", form.name()));
+        format!("{name}: {}{form}; min_run {}; anchors of {gram} tokens", self.origin.name(), self.least)
     }
 }

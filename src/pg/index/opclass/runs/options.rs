@@ -4,9 +4,10 @@ use std::mem::offset_of;
 
 use pgrx::pg_sys;
 
-use crate::pg::index::opclass::sets::options::{add_enum, element};
+use crate::pg::index::opclass::sets::options::{add_enum, add_normalize, element};
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::server::call::Call;
+use neardup_core::features::normalization::Normalization;
 use neardup_core::features::origin::Origin;
 
 /// The default of the least run that an index finds, in tokens.
@@ -21,6 +22,7 @@ pub(super) struct RunOptions {
     vl_len_: i32,
     least: i32,
     tokenizer: i32,
+    normalize: i32,
 }
 
 impl RunOptions {
@@ -42,6 +44,11 @@ impl RunOptions {
     /// Returns the origin of the tokens.
     pub(super) fn origin(&self) -> Origin {
         Origin::from_byte(self.tokenizer as u8).unwrap_or(Origin::Words)
+    }
+
+    /// Returns the form in which texts are compared.
+    pub(super) fn normalization(&self) -> Option<Normalization> {
+        Normalization::from_number(self.normalize as u8).flatten()
     }
 }
 
@@ -79,6 +86,7 @@ pub(crate) fn declare(call: Call) -> pg_sys::Datum {
             &origins,
             offset_of!(RunOptions, tokenizer),
         );
+        add_normalize(list, offset_of!(RunOptions, normalize));
     }
     pg_sys::Datum::from(0)
 }

@@ -13,7 +13,8 @@ impl RunKeys {
     /// Makes a probe of the condition that a row has a run in common with a query.
     pub(in crate::pg::index::opclass) fn probe(&self, bytes: &[u8]) -> Result<Probe> {
         let query = RunQuery::parse(bytes)?;
-        if query.origin != self.origin || query.min_run < self.least {
+        let is_like = query.origin == self.origin && query.normalization == self.normalization;
+        if !is_like || query.min_run < self.least {
             return Ok(Probe::Everything);
         }
         let mut anchors = None;

@@ -8,6 +8,7 @@ use super::options::SetOptions;
 use crate::pg::compat;
 use crate::pg::index::layout::format::{Meta, NONE, VERSION_LISTS};
 use crate::pg::index::opclass::class::Class;
+use crate::pg::index::opclass::cut;
 use crate::pg::index::opclass::options::{Options, refuse_storage_parameters};
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::query::decode::Kind;
@@ -38,12 +39,14 @@ pub(crate) fn choose(index: Index, class: Class) -> Result<Meta> {
     let least = format!("threshold = {}", Options::of(index).threshold().unwrap_or_default());
     refuse_storage_parameters(index, class, "The least similarity", &least)?;
     let origin = origin_of(index, class, &options)?;
+    let form = options.normalization();
+    cut::check_form(origin, form)?;
     let spec = spec_of(origin.tokenizer(), options.shingle(), options.multiset(), 1)?;
     Ok(Meta {
         version: VERSION_LISTS.into(),
         class: class as u8,
         text_version: text::VERSION,
-        tokenizer: origin as u8,
+        tokenizer: cut::number_of(origin, form),
         k: spec.shingle as u32,
         threshold: options.least,
         distance: number_of(measure, spec.multiset),

@@ -17,6 +17,7 @@ use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
 use neardup_core::error;
 use neardup_core::executor::{self, Stop};
+use neardup_core::features::normalization::Normalization;
 use neardup_core::features::origin::Origin;
 use neardup_core::features::tokens::Document;
 use neardup_core::joins::search::ball::{SetBall, SetParameters, measure_name};
@@ -70,11 +71,13 @@ pub(crate) const NO_OVERLAP: &str =
 /// Returns the operator class whose indexes can contain a ball, with the options that are not its
 /// defaults, or `None` if there is none.
 pub(crate) fn class_for(ball: &[u8]) -> Option<String> {
+    let normalize = |form: Normalization| format!("normalize = {}", form.name());
     if EditBall::is(ball) {
-        return Some(Class::BallGrams.name().to_owned());
+        let form = EditBall::parse(ball).ok()?.normalization;
+        return Some(with_options(Class::BallGrams, [form.map(normalize)]));
     }
     let SetBall { parameters, similarity, .. } = SetBall::parse(ball).ok()?;
-    let SetParameters { measure, origin, features } = parameters;
+    let SetParameters { measure, origin, features, normalization } = parameters;
     let tokenizer = origin.tokenizer();
     let usual = spec_of(tokenizer, None, None, 1).ok()?;
     let repeats = spec_of(tokenizer, Some(features.shingle as i32), None, 1).ok()?.multiset;
@@ -83,12 +86,17 @@ pub(crate) fn class_for(ball: &[u8]) -> Option<String> {
         (features.shingle != usual.shingle).then(|| format!("shingle = {}", features.shingle)),
         (features.multiset != repeats).then(|| format!("multiset = {}", features.multiset)),
         (origin != Origin::Words).then(|| format!("tokenizer = {}", origin.name())),
+        normalization.map(normalize),
         (similarity < LEAST).then(|| format!("threshold = {similarity}")),
     ];
+    (measure != Measure::Overlap).then(|| with_options(Class::BallSet, options))
+}
+
+/// Returns the name of a class with those options that are given.
+fn with_options(class: Class, options: impl IntoIterator<Item = Option<String>>) -> String {
     let options: Vec<String> = options.into_iter().flatten().collect();
-    let name = Class::BallSet.name();
-    let class = if options.is_empty() { name.to_owned() } else { format!("{name} ({})", options.join(", ")) };
-    (measure != Measure::Overlap).then_some(class)
+    let name = class.name();
+    if options.is_empty() { name.to_owned() } else { format!("{name} ({})", options.join(", ")) }
 }
 
 impl SetKeys {
@@ -105,7 +113,7 @@ impl SetKeys {
                 Class::VectorSet => decode(Kind::Vector, value)?,
                 Class::ArraySet if origin == Origin::Numbers => decode(Kind::Numbers, value)?,
                 Class::ArraySet => decode(Kind::Tokens, value)?,
-                _ => Some(Document::Text(text_of(value)?)),
+                _ => Some(Document::Text(text_of(value, self.parameters.normalization)?)),
             }
         };
         document.ok_or_else(|| {

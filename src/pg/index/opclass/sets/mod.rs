@@ -12,6 +12,7 @@ pub(crate) mod settle;
 use std::rc::Rc;
 
 use super::class::Class;
+use super::cut;
 use super::posted::Posted;
 use crate::pg::index::layout::format::{Meta, NONE};
 use crate::pg::index::layout::items::{CONTENTS_OF_ITEM, Item, Row};
@@ -62,7 +63,7 @@ fn number_of(measure: u8, multiset: bool) -> u32 {
 impl SetKeys {
     /// Returns the parameters in a metapage, or None if the metapage contradicts itself.
     pub(crate) fn of(index: Index, class: Class, meta: &Meta) -> Option<Self> {
-        let origin = Origin::from_byte(meta.tokenizer)?;
+        let (origin, normalization) = cut::read(meta.tokenizer)?;
         let right = match class {
             Class::VectorSet => origin == Origin::Lexemes,
             Class::ArraySet => matches!(origin, Origin::Tokens | Origin::Numbers),
@@ -90,7 +91,7 @@ impl SetKeys {
         }
         let settled =
             is_settled.then(|| Settled { order: order::load(index, meta), words, class_bits: meta.bands });
-        let parameters = SetParameters { measure, origin, features };
+        let parameters = SetParameters { measure, origin, features, normalization };
         let spec = SetSpec::new(measure, meta.threshold, features).ok()?;
         Some(Self { parameters, spec, settled })
     }

@@ -8,6 +8,7 @@ use pgrx::pg_sys;
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::server::call::Call;
 use neardup_core::features::FeatureSpec;
+use neardup_core::features::normalization::Normalization;
 use neardup_core::features::origin::Origin;
 use neardup_core::joins::search::ball::measure_number;
 use neardup_core::verify::measure::Measure;
@@ -25,6 +26,7 @@ pub(crate) struct SetOptions {
     multiset: i32,
     tokenizer: i32,
     direction: i32,
+    normalize: i32,
     /// The least similarity that the index serves.
     pub least: f64,
 }
@@ -62,6 +64,11 @@ impl SetOptions {
     /// Returns the number of the tokenizer.
     pub(crate) fn tokenizer(&self) -> u8 {
         self.tokenizer as u8
+    }
+
+    /// Returns the form in which texts are compared.
+    pub(crate) fn normalization(&self) -> Option<Normalization> {
+        Normalization::from_number(self.normalize as u8).flatten()
     }
 }
 
@@ -173,6 +180,7 @@ pub(crate) fn declare(call: Call, tokenizers: &[(&'static CStr, Origin)]) -> pg_
                 &origins,
                 offset_of!(SetOptions, tokenizer),
             );
+            add_normalize(list, offset_of!(SetOptions, normalize));
         }
         pg_sys::add_local_real_reloption(
             list,
@@ -185,6 +193,30 @@ pub(crate) fn declare(call: Call, tokenizers: &[(&'static CStr, Origin)]) -> pg_
         );
     }
     pg_sys::Datum::from(0)
+}
+
+/// Adds the option for the normalization form of texts.
+///
+/// # Safety
+/// As for [`add_enum`].
+pub(crate) unsafe fn add_normalize(list: *mut pg_sys::local_relopts, offset: usize) {
+    let form = |name, form| element(name, Normalization::number(form).into());
+    let forms = [
+        form(c"none", None),
+        form(c"nfc", Some(Normalization::Nfc)),
+        form(c"nfkc", Some(Normalization::Nfkc)),
+    ];
+    // SAFETY: the caller's promise.
+    unsafe {
+        add_enum(
+            list,
+            c"normalize",
+            c"The normalization form of Unicode in which texts are compared: the normalization of near().",
+            c"Valid values are \"none\", \"nfc\" and \"nfkc\".",
+            &forms,
+            offset,
+        );
+    }
 }
 
 /// Adds an option whose default is the first of its values.
