@@ -78,11 +78,6 @@ impl<'f, T: Pod + Ord + Send> Sorter<'f, T> {
         self.written + self.held.len() as u64
     }
 
-    /// Reports whether there are no records.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// Adds a record. O(1), in addition to the sort when memory is full.
     pub fn push(&mut self, record: T, executor: &dyn Executor) -> Result<()> {
         if self.held.len() >= self.room {
@@ -297,7 +292,7 @@ mod tests {
                 assert_eq!((sorter.len(), sorter.file.is_some()), (100_000, budget < 1 << 19));
                 let mut found = Vec::new();
                 sorter.drain(executor, |record| memory::push(&mut found, record, "testing")).unwrap();
-                assert!(found == expected && sorter.is_empty());
+                assert!(found == expected && sorter.len() == 0);
             }
         }
         let mut pairs = Sorter::new(&MemoryFiles, 0);

@@ -36,11 +36,6 @@ impl<F: TempFiles> KeptRows<F> {
         self.ends.len()
     }
 
-    /// Reports whether there are no rows.
-    pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
-    }
-
     /// Returns the number of bytes in memory.
     pub fn bytes(&self) -> usize {
         memory::bytes(&self.ends) + memory::bytes(&self.held)

@@ -38,11 +38,6 @@ impl<'f> Edges<'f> {
         self.written + self.held.len() as u64
     }
 
-    /// Reports whether there are no edges.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// Reports whether all edges are in memory.
     pub fn fit(&self) -> bool {
         self.file.is_none()

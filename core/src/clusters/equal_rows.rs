@@ -115,9 +115,4 @@ impl EqualRows {
         all.extend(self.rows.iter().map(of));
         Ok(all)
     }
-
-    /// Returns the number of bytes on the heap.
-    pub fn bytes(&self) -> usize {
-        memory::bytes(&self.group) + self.rows.bytes() + memory::bytes(&self.similarity)
-    }
 }

@@ -282,10 +282,4 @@ impl Clusters {
     pub fn iter(&self) -> impl Iterator<Item = Cluster<'_>> {
         (0..self.len()).map(|cluster| self.get(cluster))
     }
-
-    /// Returns the number of bytes on the heap.
-    #[cfg_attr(not(feature = "internals"), doc(hidden))]
-    pub fn bytes(&self) -> usize {
-        self.members.bytes() + memory::bytes(&self.similarity) + memory::bytes(&self.representatives)
-    }
 }

@@ -28,11 +28,6 @@ impl Texts {
         self.places.len()
     }
 
-    /// Reports whether there is no text.
-    pub fn is_empty(&self) -> bool {
-        self.places.is_empty()
-    }
-
     /// Returns a text. The texts must be in memory.
     #[inline]
     pub fn text(&self, text: u32) -> &str {

@@ -148,11 +148,6 @@ impl LocatedRuns {
             documents: run.documents,
         }))
     }
-
-    /// Returns the number of bytes on the heap.
-    pub fn bytes(&self) -> usize {
-        self.answers.bytes()
-    }
 }
 
 /// Answers what is asked about one text.

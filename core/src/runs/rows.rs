@@ -32,11 +32,6 @@ impl Rows {
         }
         Ok(self.open.take())
     }
-
-    /// Returns the number of bytes on the heap.
-    pub fn bytes(&self) -> usize {
-        self.marks.bytes()
-    }
 }
 
 /// The runs of one row at a time.

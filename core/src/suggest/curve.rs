@@ -127,11 +127,6 @@ impl Curve {
             largest_alike: self.clusters.last().map_or(0, Components::largest),
         }
     }
-
-    /// Returns the number of bytes on the heap.
-    pub fn bytes(&self) -> usize {
-        self.clusters.iter().map(Components::bytes).sum()
-    }
 }
 
 #[cfg(test)]
@@ -215,6 +210,5 @@ mod tests {
         let at = |threshold: f64| curve.clusters[bin(threshold) - Curve::first()].largest();
         assert_eq!([0.3, 0.35, 0.45, 0.55, 0.85, 0.95].map(at), [6, 4, 3, 2, 2, 2]);
         assert_eq!(curve.all(), 7);
-        assert!(curve.bytes() > 0);
     }
 }

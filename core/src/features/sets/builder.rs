@@ -112,11 +112,6 @@ impl<'a> SetBuilder<'a> {
         Ok(held)
     }
 
-    /// Reports whether anything was written to a file.
-    pub fn has_spilled(&self) -> bool {
-        self.spill.as_ref().is_some_and(Spill::is_used)
-    }
-
     /// Returns the number of documents without any token.
     pub fn empty(&self) -> u64 {
         self.collectors.iter().map(|collector| collector.empty).sum()

@@ -36,16 +36,6 @@ impl TokenSets {
         memory::bytes(&self.rows) + self.hashes.bytes() + self.bytes.bytes()
     }
 
-    /// Returns the number of sets.
-    pub fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// Reports whether there is no set.
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
     /// Adds the set of a document, unless the set of the same row was added last. O(tokens · log
     /// tokens).
     pub fn add(&mut self, row: u32, document: &Document, spec: &FeatureSpec, stop: &Stop) -> Result<()> {
@@ -189,7 +179,7 @@ mod tests {
             for (row, document) in (0..).zip(&documents) {
                 sets.add_by(row, document, &spec, &stop, |bytes| hash::hash_bytes(bytes) & mask).unwrap();
             }
-            prop_assert_eq!((sets.len(), sets.rows().len()), (documents.len(), documents.len()));
+            prop_assert_eq!(sets.rows().len(), documents.len());
             let counted: Vec<BTreeMap<Vec<u8>, u32>> = documents.iter().map(|document| {
                 let mut tokens = BTreeMap::new();
                 for_each_token(document, &spec, &mut Scratch::default(), &stop, |token| {

@@ -45,11 +45,6 @@ impl Store {
         }
     }
 
-    /// Reports whether there is no record.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// Returns the sizes of all records.
     pub fn runs(&self) -> Result<Cow<'_, SizeRuns>> {
         match self {

@@ -194,11 +194,6 @@ impl Units {
         self.firsts.last().copied().unwrap_or(0)
     }
 
-    /// Reports whether there is no unit.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// Returns the rows that have units, in the order of their units. The place of a row in this
     /// order is the number of its document.
     pub fn rows(&self) -> &[u32] {

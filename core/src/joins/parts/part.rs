@@ -67,11 +67,6 @@ impl<F: TempFiles> Part<F> {
         Self { files, budget, bounds: Bounds::new(predicate), rows, known, file: None, written: 0 }
     }
 
-    /// Returns the predicate of the join.
-    pub fn predicate(&self) -> &Predicate {
-        self.bounds.predicate()
-    }
-
     /// Adds a row: its id, the size of its set, its bitmap, and its tokens or the keys
     /// of its bands. A row that is `known` is a candidate only with rows that are not.
     pub fn add(&mut self, id: u64, size: u32, bitmap: &[u8], shared: Shared<'_>, known: bool) -> Result<()> {
@@ -97,12 +92,6 @@ impl<F: TempFiles> Part<F> {
             }
         }
         Ok(())
-    }
-
-    /// Returns the number of bytes on the heap.
-    pub fn bytes(&self) -> usize {
-        let of = |kind: &Collected| kind.rows.bytes() + memory::bytes(&kind.runs);
-        of(&self.rows) + of(&self.known)
     }
 
     /// Calls `each` once for each candidate, with the ids of its two rows. Unless one of them is

@@ -47,11 +47,6 @@ impl SignatureLists {
         self.documents.len()
     }
 
-    /// Reports whether no two documents have a signature in common.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// Returns the number of documents.
     pub fn document_count(&self) -> usize {
         self.weights.len()
@@ -119,6 +114,7 @@ impl SignatureLists {
 
     /// Creates the given lists of documents with the given weights. This is for tests, and for
     /// signatures of other kinds.
+    #[cfg(test)]
     pub fn of_documents(lists: &[Vec<u32>], weights: Vec<u32>) -> Result<Self> {
         let mut made = Self { weights, ..Self::default() };
         lists.iter().try_for_each(|list| made.documents.push(list, DOING))?;
