@@ -5,8 +5,8 @@ use super::edge::{Edge, Key, Packed, SIZE};
 use super::runs::{InOrder, PIECE, Runs};
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
-use crate::files::{TempFile, TempFiles};
 use crate::memory;
+use crate::storage::files::{TempFile, TempFiles};
 
 const DOING: &str = "keeping pairs";
 
@@ -177,8 +177,8 @@ fn walk(edges: &[Packed], executor: &dyn Executor, each: &mut impl FnMut(Edge) -
 mod tests {
     use super::*;
     use crate::executor::PlainThreads;
-    use crate::files::MemoryFiles;
     use crate::hash::mix;
+    use crate::storage::files::MemoryFiles;
 
     #[test]
     fn files_keep_what_memory_would() {

@@ -9,7 +9,7 @@
 use super::edge::Edge;
 use crate::error::Result;
 use crate::memory;
-use crate::ragged::Ragged;
+use crate::storage::rows::Ragged;
 
 const DOING: &str = "grouping equal rows";
 

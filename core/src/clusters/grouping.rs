@@ -12,7 +12,7 @@ use super::{Clustering, LARGEST_COUNTED};
 use crate::error::Result;
 use crate::executor::{self, Executor};
 use crate::memory;
-use crate::ragged::Ragged;
+use crate::storage::rows::Ragged;
 
 const DOING: &str = "making clusters";
 

@@ -7,8 +7,8 @@ use std::ops::Range;
 use super::edge::{Edge, Key, Packed, SIZE};
 use crate::error::Result;
 use crate::executor::Executor;
-use crate::files::TempFile;
 use crate::memory;
+use crate::storage::files::TempFile;
 
 /// The number of edges that are read, written or walked at one time.
 pub(super) const PIECE: usize = 1 << 14;

@@ -9,10 +9,10 @@ use std::ops::Range;
 
 use crate::error::Result;
 use crate::executor::{self, Stop};
-use crate::files::{TempFile, TempFiles};
 use crate::hash::mix;
 use crate::memory;
-use crate::ragged::Ragged;
+use crate::storage::files::{TempFile, TempFiles};
+use crate::storage::rows::Ragged;
 
 const DOING: &str = "collecting sets of hashes";
 
@@ -235,7 +235,7 @@ impl Default for HashSets {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::files::{MemoryFiles, NoFiles};
+    use crate::storage::files::{MemoryFiles, NoFiles};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 

@@ -2,10 +2,10 @@
 
 use super::text_file::TextFile;
 use crate::error::{Error, Result};
-use crate::files::TempFiles;
 use crate::hash;
 use crate::memory;
-use crate::ragged::RaggedText;
+use crate::storage::files::TempFiles;
+use crate::storage::rows::RaggedText;
 use crate::text::characters::is_space;
 
 const DOING: &str = "collecting texts";

@@ -1,8 +1,8 @@
 //! A temporary file of texts, one after the other.
 
 use crate::error::Result;
-use crate::files::{TempFile, TempFiles};
 use crate::memory;
+use crate::storage::files::{TempFile, TempFiles};
 
 const DOING: &str = "reading texts from a file";
 

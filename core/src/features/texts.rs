@@ -281,7 +281,7 @@ fn members(entries: &[TextEntry], starts: &[usize]) -> Result<Members> {
 mod tests {
     use super::*;
     use crate::executor::PlainThreads;
-    use crate::files::MemoryFiles;
+    use crate::storage::files::MemoryFiles;
     use proptest::prelude::*;
 
     fn collect(texts: &[String], threads: usize) -> Vec<TextCollector> {

@@ -3,8 +3,8 @@
 use super::marks::Mark;
 use crate::error::Result;
 use crate::executor::Executor;
-use crate::external_sort::Sorted;
 use crate::memory;
+use crate::storage::sort::Sorted;
 
 /// The repeated runs of all documents, by row and place.
 pub struct Rows {

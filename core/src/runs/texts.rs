@@ -3,8 +3,8 @@
 
 use crate::error::{Error, Result};
 use crate::executor::{self, Executor, Stop};
-use crate::files::{TempFile, TempFiles};
 use crate::memory;
+use crate::storage::files::{TempFile, TempFiles};
 
 const DOING: &str = "keeping texts";
 /// The number of bytes before each text: its row and its length.

@@ -133,13 +133,13 @@ impl Curve {
 mod tests {
     use super::*;
     use crate::executor::PlainThreads;
-    use crate::files::NoFiles;
     use crate::methods::Method;
     use crate::methods::corpus::Corpus;
     use crate::methods::documents::Quiet;
     use crate::methods::reading::Reading;
     use crate::methods::sets::Sets;
     use crate::resources::Resources;
+    use crate::storage::files::NoFiles;
     use crate::verify::measure::Measure;
     use proptest::prelude::*;
 

@@ -10,11 +10,11 @@ use crate::pg::server::temp_file::ServerFiles;
 use neardup_core::error::{Error, Result as CoreResult};
 use neardup_core::executor::Executor;
 use neardup_core::features::source_document::SourceDocument;
-use neardup_core::kept_rows::KeptRows;
 use neardup_core::memory;
 use neardup_core::methods::documents::{Documents, Side};
 use neardup_core::methods::sites::Sites;
 use neardup_core::row_set::RowSet;
+use neardup_core::storage::blobs::KeptRows;
 
 // The plans of both sides run user-defined functions, whose errors must be returned with all
 // details.

@@ -14,7 +14,7 @@ use crate::features::FeatureSpec;
 use crate::features::dictionary::Dictionary;
 use crate::features::dictionary::numbering::number;
 use crate::features::tokens::Document;
-use crate::files::TempFiles;
+use crate::storage::files::TempFiles;
 
 /// The part of the memory that the tokens and their numbers may take: one of so many.
 const DICTIONARY_SHARE: usize = 4;

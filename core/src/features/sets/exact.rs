@@ -9,7 +9,7 @@ use crate::features::FeatureSpec;
 use crate::features::tokens::{Document, Scratch, Token, for_each_token};
 use crate::hash;
 use crate::memory;
-use crate::ragged::Ragged;
+use crate::storage::rows::Ragged;
 
 const DOING: &str = "comparing documents exactly";
 

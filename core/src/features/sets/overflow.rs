@@ -15,9 +15,9 @@ use crate::error::Result;
 use crate::executor::{self, Executor};
 use crate::features::dictionary::lookup::{ContentKind, Lookup, long_bytes};
 use crate::features::dictionary::rank::OtherTokens;
-use crate::files::{TempFile, TempFiles};
 use crate::hash;
 use crate::memory;
+use crate::storage::files::{TempFile, TempFiles};
 
 const DOING: &str = "spilling tokens";
 

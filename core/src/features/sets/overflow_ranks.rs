@@ -5,7 +5,7 @@ use bytemuck::{Pod, Zeroable};
 use super::spool::Spool;
 use crate::error::Result;
 use crate::executor::{self, Executor};
-use crate::files::TempFiles;
+use crate::storage::files::TempFiles;
 
 /// The rank of a token of a set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]

@@ -22,9 +22,9 @@ use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
 use crate::features::dictionary::Dictionary;
 use crate::features::dictionary::rank::{Ranks, rank};
-use crate::files::{TempFile, TempFiles};
 use crate::memory;
 use crate::simd::sorting_network;
+use crate::storage::files::{TempFile, TempFiles};
 
 const DOING: &str = "spilling token sets";
 

@@ -3,8 +3,8 @@
 use bytemuck::Pod;
 
 use crate::error::Result;
-use crate::files::{TempFile, TempFiles};
 use crate::memory;
+use crate::storage::files::{TempFile, TempFiles};
 
 const DOING: &str = "spilling tokens";
 

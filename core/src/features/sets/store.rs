@@ -9,8 +9,8 @@ use super::records::{Members, Place, RECORD, Records};
 use super::size_runs::SizeRuns;
 use crate::error::Result;
 use crate::executor::Executor;
-use crate::files::{TempFile, TempFiles};
 use crate::memory;
+use crate::storage::files::{TempFile, TempFiles};
 
 const DOING: &str = "loading records";
 
@@ -291,7 +291,7 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::MemoryFiles;
+    use crate::storage::files::MemoryFiles;
     use proptest::prelude::*;
 
     fn all(store: &mut Store, budget: usize) -> Vec<(u32, Vec<u32>)> {

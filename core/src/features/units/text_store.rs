@@ -3,8 +3,8 @@
 
 use crate::error::{Error, Result};
 use crate::features::hash_sets::{HashSets, Loaded, SetCollector};
-use crate::files::TempFiles;
 use crate::memory;
+use crate::storage::files::TempFiles;
 use crate::text::spans::Span;
 
 const DOING: &str = "keeping texts";
@@ -160,8 +160,8 @@ impl TextStore {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::MemoryFiles;
-    use crate::files::NoFiles;
+    use crate::storage::files::MemoryFiles;
+    use crate::storage::files::NoFiles;
     use crate::text::sentences::sentences;
     use proptest::prelude::*;
 

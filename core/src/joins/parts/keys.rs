@@ -10,10 +10,10 @@ use super::earlier;
 use super::groups::Groups;
 use crate::error::{Error, Result};
 use crate::executor::{self, Executor, Stop};
-use crate::external_sort::Sorter;
-use crate::files::TempFiles;
 use crate::memory;
-use crate::spool::Spool;
+use crate::storage::files::TempFiles;
+use crate::storage::log::Spool;
+use crate::storage::sort::Sorter;
 
 /// The name of the value, for error messages.
 const NAME: &str = "keys";
@@ -194,8 +194,8 @@ mod tests {
 
     use super::*;
     use crate::executor::PlainThreads;
-    use crate::files::MemoryFiles;
     use crate::hash::mix;
+    use crate::storage::files::MemoryFiles;
 
     fn key((value, role): (u64, u8)) -> Key {
         let hash = mix(value);

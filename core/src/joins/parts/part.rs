@@ -11,9 +11,9 @@ use super::engine::{self, Engine, Partners};
 use super::rows::{Rows, Shared};
 use crate::error::Result;
 use crate::executor::{self, Executor};
-use crate::files::{TempFile, TempFiles};
 use crate::joins::sets::bounds::Bounds;
 use crate::memory;
+use crate::storage::files::{TempFile, TempFiles};
 use crate::verify::predicate::Predicate;
 
 /// A callback for candidates, which receives the ids of two rows.

@@ -10,11 +10,11 @@ use std::ops::Range;
 use super::{bitmaps, earlier, filtered_keys, groups};
 use crate::error::{Error, Result};
 use crate::executor::{self, Stop};
-use crate::files::TempFile;
 use crate::hash;
 use crate::memory;
-use crate::ragged::Ragged;
 use crate::simd::prefetch::prefetch;
+use crate::storage::files::TempFile;
+use crate::storage::rows::Ragged;
 
 pub(super) const DOING: &str = "joining a part";
 const HEADER: usize = 3;

@@ -6,10 +6,10 @@ use bytemuck::{Pod, Zeroable};
 use super::compared::{DOING, RunTexts, Slice, Space};
 use crate::error::Result;
 use crate::executor::Stop;
-use crate::external_sort::{Groups, Sorted, Sorter};
 use crate::features::runs::anchors::Anchors;
 use crate::memory;
 use crate::resources::Resources;
+use crate::storage::sort::{Groups, Sorted, Sorter};
 
 /// An anchor of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Zeroable, Pod)]

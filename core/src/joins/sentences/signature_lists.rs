@@ -5,7 +5,7 @@
 use crate::error::{Error, Result};
 use crate::executor::Stop;
 use crate::memory;
-use crate::ragged::Ragged;
+use crate::storage::rows::Ragged;
 
 pub(super) const DOING: &str = "listing signatures";
 

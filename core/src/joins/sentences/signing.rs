@@ -16,10 +16,10 @@ use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
 use crate::features::text_file::TextFile;
 use crate::features::texts::Distinct;
-use crate::files::{TempFile, TempFiles};
 use crate::hash;
 use crate::memory;
 use crate::sketches::sentence::{Parameters, SentenceSigner};
+use crate::storage::files::{TempFile, TempFiles};
 use crate::text::characters::runs;
 use crate::verify::tlcs::{self, Thresholds};
 

@@ -8,8 +8,8 @@ use crate::executor::{PlainThreads, Stop};
 use crate::features::hash_sets::{HashSets, shared};
 use crate::features::signatures::distinct;
 use crate::features::tokens::Document;
-use crate::files::NoFiles;
 use crate::sketches::sign::Signer;
+use crate::storage::files::NoFiles;
 use crate::verify::overlap::SharedTokens;
 
 /// The result of one technique for two documents.

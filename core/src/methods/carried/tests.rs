@@ -8,7 +8,6 @@ use crate::features::codes::CodeSpec;
 use crate::features::imatch::IdfRange;
 use crate::features::spotsigs::SpotSpec;
 use crate::features::tokens::{Document, FeatureSpec, Tokenizer};
-use crate::files::MemoryFiles;
 use crate::hash::mix;
 use crate::joins::Algorithm;
 use crate::joins::parts::filtered_keys;
@@ -35,6 +34,7 @@ use crate::parameters::{
     Banding, EditPredicate, Predicate, RunShare, SentenceParameters, StopRules, TlcsParameters,
     TlcsThresholds,
 };
+use crate::storage::files::MemoryFiles;
 
 type Found = BTreeMap<(u64, u64), u64>;
 

@@ -19,7 +19,7 @@ use neardup_core::joins::parts::ranks::{self, Places, TokenRanks};
 use neardup_core::joins::set_index::token_counts::TokenCounts;
 use neardup_core::memory;
 use neardup_core::methods::carrier::{Carrier, Meeting, content};
-use neardup_core::spool::Spool;
+use neardup_core::storage::log::Spool;
 
 /// The number of tokens that an order lists.
 const KEPT: usize = 200_000;

@@ -3,8 +3,8 @@
 use super::sort::READ;
 use crate::pg::server::temp_file::ServerFiles;
 use neardup_core::error::Result;
-use neardup_core::files::{TempFile, TempFiles};
 use neardup_core::memory;
+use neardup_core::storage::files::{TempFile, TempFiles};
 
 /// Bytes in order of arrival. Whenever the bytes in memory exceed a budget, they are moved to a
 /// temporary file.

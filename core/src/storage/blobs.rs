@@ -2,8 +2,8 @@
 //! file if they are too many for it.
 
 use crate::error::Result;
-use crate::files::{TempFile, TempFiles};
 use crate::memory;
+use crate::storage::files::{TempFile, TempFiles};
 
 const DOING: &str = "keeping rows";
 
@@ -79,7 +79,7 @@ impl<F: TempFiles> KeptRows<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::MemoryFiles;
+    use crate::storage::files::MemoryFiles;
 
     #[test]
     fn rows_come_back_in_any_order() {

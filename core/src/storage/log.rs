@@ -6,9 +6,9 @@ use bytemuck::Pod;
 
 use crate::error::Result;
 use crate::executor::Executor;
-use crate::external_sort::{Sorted, Sorter};
-use crate::files::{TempFile, TempFiles};
 use crate::memory;
+use crate::storage::files::{TempFile, TempFiles};
+use crate::storage::sort::{Sorted, Sorter};
 
 const DOING: &str = "collecting records";
 
@@ -77,8 +77,8 @@ impl<F: TempFiles, T: Pod + Ord + Send> Spool<F, T> {
 mod tests {
     use super::*;
     use crate::executor::PlainThreads;
-    use crate::files::MemoryFiles;
     use crate::hash::mix;
+    use crate::storage::files::MemoryFiles;
 
     #[test]
     fn all_records_in_order() {

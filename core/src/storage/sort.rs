@@ -10,8 +10,8 @@ use bytemuck::Pod;
 
 use crate::error::Result;
 use crate::executor::{self, Executor};
-use crate::files::{TempFile, TempFiles};
 use crate::memory;
+use crate::storage::files::{TempFile, TempFiles};
 
 const DOING: &str = "sorting";
 /// The number of records between two checks for interrupts.
@@ -276,8 +276,8 @@ impl<T: Pod + Ord> Groups<T> {
 mod tests {
     use super::*;
     use crate::executor::PlainThreads;
-    use crate::files::MemoryFiles;
     use crate::hash::mix;
+    use crate::storage::files::MemoryFiles;
 
     #[test]
     fn sorts_as_memory_would() {
