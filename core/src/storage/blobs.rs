@@ -3,32 +3,23 @@
 
 use crate::error::Result;
 use crate::memory;
-use crate::storage::files::{TempFile, TempFiles};
+use crate::storage::files::TempFiles;
+use crate::storage::log::Log;
 
 const DOING: &str = "keeping rows";
 
 /// Rows as bytes, by their numbers.
-pub struct KeptRows<F> {
-    files: F,
-    /// The number of bytes after which rows go to the file.
-    most: usize,
+#[derive(Debug)]
+pub struct Blobs {
     /// Where each row ends.
     ends: Vec<u64>,
-    held: Vec<u8>,
-    file: Option<Box<dyn TempFile>>,
-    written: u64,
+    rows: Log<u8>,
 }
 
-impl<F> std::fmt::Debug for KeptRows<F> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "KeptRows of {} rows", self.ends.len())
-    }
-}
-
-impl<F: TempFiles> KeptRows<F> {
-    /// Starts without rows. About `most` bytes of rows are held in memory.
-    pub fn new(files: F, most: usize) -> Self {
-        Self { files, most, ends: Vec::new(), held: Vec::new(), file: None, written: 0 }
+impl Blobs {
+    /// Starts without rows. About `budget` bytes of rows are held in memory.
+    pub fn new(budget: usize) -> Self {
+        Self { ends: Vec::new(), rows: Log::new(budget) }
     }
 
     /// Returns the number of rows.
@@ -38,23 +29,13 @@ impl<F: TempFiles> KeptRows<F> {
 
     /// Returns the number of bytes in memory.
     pub fn bytes(&self) -> usize {
-        memory::bytes(&self.ends) + memory::bytes(&self.held)
+        memory::bytes(&self.ends) + self.rows.bytes()
     }
 
     /// Adds a row.
-    pub fn push(&mut self, row: &[u8]) -> Result<()> {
-        memory::extend(&mut self.held, row, DOING)?;
-        memory::push(&mut self.ends, self.written + self.held.len() as u64, DOING)?;
-        if self.held.len() >= self.most {
-            let file = match &mut self.file {
-                Some(file) => file,
-                none => none.insert(self.files.create()?),
-            };
-            file.write(&self.held)?;
-            self.written += self.held.len() as u64;
-            self.held.clear();
-        }
-        Ok(())
+    pub fn push(&mut self, row: &[u8], files: &dyn TempFiles) -> Result<()> {
+        self.rows.extend(row, files)?;
+        memory::push(&mut self.ends, self.rows.len(), DOING)
     }
 
     /// Reads row `n`, which must exist, into `row`, where its bytes are aligned to 8 bytes.
@@ -64,15 +45,7 @@ impl<F: TempFiles> KeptRows<F> {
         row.clear();
         memory::reserve(row, length.div_ceil(size_of::<u64>()), DOING)?;
         row.resize(length.div_ceil(size_of::<u64>()), 0);
-        let bytes = &mut bytemuck::cast_slice_mut(row)[..length];
-        match (from.checked_sub(self.written), &mut self.file) {
-            (None, Some(file)) => file.read(from, bytes),
-            (begins, _) => {
-                let begins = begins.unwrap_or_default() as usize;
-                bytes.copy_from_slice(&self.held[begins..begins + length]);
-                Ok(())
-            }
-        }
+        self.rows.read(from, &mut bytemuck::cast_slice_mut(row)[..length])
     }
 }
 
@@ -84,9 +57,9 @@ mod tests {
     #[test]
     fn rows_come_back_in_any_order() {
         for most in [0, 1, 100, 5000, usize::MAX] {
-            let mut rows = KeptRows::new(MemoryFiles, most);
+            let mut rows = Blobs::new(most);
             let row = |n: usize| vec![n as u8; n * 7 % 40];
-            (0..500).for_each(|n| rows.push(&row(n)).unwrap());
+            (0..500).for_each(|n| rows.push(&row(n), &MemoryFiles).unwrap());
             let mut read = Vec::new();
             for n in (0..500).rev().chain([3, 499, 0]) {
                 rows.read(n, &mut read).unwrap();

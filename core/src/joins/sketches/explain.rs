@@ -55,7 +55,7 @@ pub fn two_documents(
     if signer.signatures.len() < 2 {
         return Ok(None);
     }
-    let mut sets = HashSets::new();
+    let mut sets = HashSets::default();
     sets.finish(vec![signer.sets], &NoFiles)?;
     let signatures = distinct(vec![signer.signatures], None, &PlainThreads(1))?;
     let (members, last) = (&signatures.left, signatures.len() as u32 - 1);
