@@ -6,8 +6,11 @@
 //! candidates if more documents than a given number have it. The keys of a document in a part are
 //! encoded as the version of this format, then each key in 8 bytes, little-endian, ascending.
 
+use std::cmp::Reverse;
+
 use super::earlier;
 use super::groups::Groups;
+use super::ranks::TokenRanks;
 use crate::error::{Error, Result};
 use crate::executor::{self, Executor, Stop};
 use crate::memory;
@@ -157,6 +160,52 @@ impl<F: TempFiles> KeyPart<F> {
         }
         Ok(())
     }
+}
+
+/// Chooses, of the weighted keys of a record, those that are looked up: all but the most frequent
+/// ones whose weights sum to less than two records need to share.
+pub(crate) struct Rarest {
+    needed: f64,
+    left_out: u64,
+}
+
+impl Rarest {
+    /// Starts with the most frequent key.
+    pub(crate) fn new(needed: f64) -> Self {
+        Self { needed, left_out: 0 }
+    }
+
+    /// Reports whether the next key, which is not more frequent than the last one, is looked up.
+    pub(crate) fn looks_up(&mut self, weight: u32) -> bool {
+        self.left_out = self.left_out.saturating_add(weight.into());
+        // Rounding errs towards looking.
+        self.left_out as f64 >= self.needed - 1e-6
+    }
+}
+
+/// Adds the keys of a document from hashes, their weights, and the ranks of the frequent ones among
+/// them. The document offers all of them and looks up only the rarest.
+pub fn rarest(
+    weighted: &[(u64, u32)],
+    needed: f64,
+    ranks: &TokenRanks<'_>,
+    keys: &mut Vec<Key>,
+    stop: &Stop,
+) -> Result<()> {
+    let mut order = Vec::new();
+    memory::reserve(&mut order, weighted.len(), DOING)?;
+    for pieces in weighted.chunks(CHECK_EVERY) {
+        stop.check()?;
+        order.extend(pieces.iter().map(|&(hash, weight)| (Reverse(ranks.of(hash)), hash, weight)));
+    }
+    executor::sort_unstable_by(&mut order, stop, &Ord::cmp)?;
+    memory::reserve(keys, order.len(), DOING)?;
+    let mut rarest = Rarest::new(needed);
+    keys.extend(order.into_iter().map(|(_, hash, weight)| match rarest.looks_up(weight) {
+        true => Key::of(hash),
+        false => Key::offered(hash),
+    }));
+    Ok(())
 }
 
 /// Adds the pairs of the documents that share a key.

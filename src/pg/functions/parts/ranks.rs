@@ -43,7 +43,9 @@ sql_function! {
             let memory = settings::memory();
             Ok(match carrier.meeting() {
                 Meeting::Keys { .. } => Counted::Nothing,
-                Meeting::Sets(_) => Counted::Tokens(TokenCounts::new(memory / TokenCounts::<u64>::ENTRY)),
+                Meeting::Sets(_) | Meeting::Rarest => {
+                    Counted::Tokens(TokenCounts::new(memory / TokenCounts::<u64>::ENTRY))
+                }
                 Meeting::Terms { .. } => Counted::Terms {
                     method: Rc::clone(&method),
                     terms: Log::new(memory / 4),
