@@ -19,7 +19,6 @@ use std::time::Instant;
 use neardup_core::executor::PlainThreads;
 use neardup_core::features::FeatureSpec;
 use neardup_core::features::tokens::Document;
-use neardup_core::files::NoFiles;
 use neardup_core::joins::Algorithm;
 use neardup_core::joins::pairs::Pairs;
 use neardup_core::methods::Method;
@@ -28,6 +27,7 @@ use neardup_core::methods::documents::Quiet;
 use neardup_core::methods::reading::Reading;
 use neardup_core::methods::sets::Sets;
 use neardup_core::resources::Resources;
+use neardup_core::storage::files::NoFiles;
 use neardup_core::verify::measure::Measure;
 use neardup_core::verify::predicate::Predicate;
 

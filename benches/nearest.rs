@@ -17,7 +17,6 @@ use std::time::Instant;
 use neardup_core::executor::PlainThreads;
 use neardup_core::features::FeatureSpec;
 use neardup_core::features::tokens::Document;
-use neardup_core::files::NoFiles;
 use neardup_core::joins::nearest::SHORT;
 use neardup_core::joins::nearest::rows::NearestRow;
 use neardup_core::methods::corpus::Corpus;
@@ -26,6 +25,7 @@ use neardup_core::methods::reading::Reading;
 use neardup_core::methods::sets::Sets;
 use neardup_core::methods::{Method, nearest};
 use neardup_core::resources::Resources;
+use neardup_core::storage::files::NoFiles;
 use neardup_core::verify::measure::Measure;
 
 const SPEC: FeatureSpec = FeatureSpec { multiset: false, ..FeatureSpec::WORDS };

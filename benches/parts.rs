@@ -12,13 +12,13 @@ use neardup_core::executor::{PlainThreads, Stop};
 use neardup_core::features::FeatureSpec;
 use neardup_core::features::hash_sets::make_set;
 use neardup_core::features::tokens::{Document, Scratch, for_each_token};
-use neardup_core::files::MemoryFiles;
 use neardup_core::joins::parts::groups::groups;
 use neardup_core::joins::parts::part::Part;
 use neardup_core::joins::parts::ranks::{self, Places, TokenRanks};
 use neardup_core::joins::parts::rows::Shared;
 use neardup_core::joins::set_index::token_counts::TokenCounts;
 use neardup_core::joins::sets::bounds::Bounds;
+use neardup_core::storage::files::MemoryFiles;
 use neardup_core::verify::measure::Measure;
 use neardup_core::verify::predicate::Predicate;
 

@@ -4,7 +4,6 @@ use std::time::Instant;
 
 use neardup_core::error::Result;
 use neardup_core::executor::{Executor, PlainThreads};
-use neardup_core::files::MemoryFiles;
 use neardup_core::hash;
 use neardup_core::methods::Method;
 use neardup_core::methods::corpus::Corpus;
@@ -13,6 +12,7 @@ use neardup_core::methods::passages;
 use neardup_core::methods::reading::Reading;
 use neardup_core::passages::Parameters as PassageParameters;
 use neardup_core::resources::Resources;
+use neardup_core::storage::files::MemoryFiles;
 
 use crate::processor;
 

@@ -168,17 +168,12 @@ pub mod error;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod executor;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
-pub mod external_sort;
-#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod features;
-#[cfg_attr(not(feature = "internals"), doc(hidden))]
-pub mod files;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod hash;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod joins;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
-pub mod kept_rows;
 pub mod leb128;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod memory;
@@ -188,8 +183,6 @@ pub mod methods;
 pub mod passages;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod radix;
-#[cfg_attr(not(feature = "internals"), doc(hidden))]
-pub mod ragged;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod report;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
@@ -203,7 +196,7 @@ pub mod simd;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod sketches;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
-pub mod spool;
+pub mod storage;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod suggest;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
@@ -262,8 +255,8 @@ pub use text::words::words;
 
 // Threads, memory and files.
 pub use executor::{Executor, PlainThreads, Stop, Task};
-pub use files::{MemoryFiles, NoFiles, TempFile, TempFiles};
 pub use resources::Resources;
+pub use storage::files::{MemoryFiles, NoFiles, TempFile, TempFiles};
 
 // What fewer programs need.
 pub mod parameters {

@@ -187,11 +187,6 @@ impl Written {
         let _ = self.write_fmt(what);
     }
 
-    /// Returns what was written.
-    pub fn as_str(&self) -> &str {
-        &self.text
-    }
-
     /// Returns the whole text, unless it was refused memory.
     pub fn finish(self) -> Result<String> {
         self.refused.map_or(Ok(self.text), Err)
@@ -222,14 +217,6 @@ pub fn owned(text: Cow<'_, str>, doing: &'static str) -> Result<String> {
         Cow::Owned(text) => Ok(text),
         Cow::Borrowed(text) => copied(text, doing),
     }
-}
-
-/// Appends a text to another one.
-#[inline]
-pub fn append(text: &mut String, more: &str, doing: &'static str) -> Result<()> {
-    reserve_text(text, more.len(), doing)?;
-    text.push_str(more);
-    Ok(())
 }
 
 /// Collects items. Their number may be unknown.

@@ -1,7 +1,7 @@
 //! Resources of a task: threads, memory, temporary files.
 
 use crate::executor::Executor;
-use crate::files::TempFiles;
+use crate::storage::files::TempFiles;
 
 /// The resources of a task.
 ///

@@ -73,7 +73,7 @@ fn all_passages_of(texts: &[String], features: Features) -> (Vec<Passage>, u64) 
     let parameters = Parameters { features, ..Parameters::default() };
     let executor = PlainThreads(2);
     let resources =
-        Resources { files: &neardup_core::files::MemoryFiles, budget: 1 << 30, executor: &executor };
+        Resources { files: &neardup_core::storage::files::MemoryFiles, budget: 1 << 30, executor: &executor };
     let (mut corpus, mut quiet) = (Corpus::of_texts(texts), Quiet);
     let mut reading = Reading::new(&mut corpus, &mut quiet, resources);
     let mut search = passages::search(&parameters, &mut reading).unwrap();
@@ -217,7 +217,7 @@ fn one_pair_of_each_row() {
     let all: Vec<&str> = lefts.chain(rights).collect();
     let sets = Sets::of_words(Measure::Jaccard, 0.6).unwrap();
     let executor = PlainThreads(2);
-    let files = neardup_core::files::MemoryFiles;
+    let files = neardup_core::storage::files::MemoryFiles;
     let pairs = |by_right: bool, skip: bool| -> Vec<[u32; 2]> {
         let (mut corpus, mut quiet) = (Corpus::of_texts(&all).split(Some(300)), Quiet);
         let resources = Resources { files: &files, budget: 1 << 30, executor: &executor };
@@ -256,7 +256,7 @@ fn pairs_of_rows_with_equal_keys() {
     let all: Vec<&str> = (0..300).map(|n| texts[n % 3]).chain((0..200).map(|n| texts[n * 3 % 5])).collect();
     let sets = Sets::of_words(Measure::Jaccard, 0.6).unwrap();
     let executor = PlainThreads(2);
-    let files = neardup_core::files::MemoryFiles;
+    let files = neardup_core::storage::files::MemoryFiles;
     let pairs = |keys: Option<&[u64]>, by_right: bool, skip: bool| -> Vec<[u32; 2]> {
         let (mut corpus, mut quiet) = (Corpus::of_texts(&all).split(Some(300)), Quiet);
         let resources = Resources { files: &files, budget: 1 << 30, executor: &executor };

@@ -11,7 +11,6 @@ use neardup_core::executor::{Executor, PlainThreads};
 use neardup_core::features::FeatureSpec;
 use neardup_core::features::source_document::SourceDocument;
 use neardup_core::features::tokens::Document;
-use neardup_core::files::MemoryFiles;
 use neardup_core::hash::mix;
 use neardup_core::methods::account::Account;
 use neardup_core::methods::corpus::Corpus;
@@ -22,6 +21,7 @@ use neardup_core::methods::sets::Sets;
 use neardup_core::methods::sites::Sites;
 use neardup_core::passages::Parameters as PassageParameters;
 use neardup_core::resources::Resources;
+use neardup_core::storage::files::MemoryFiles;
 use neardup_core::text::packed::{Packed, Packing};
 use neardup_core::verify::measure::Measure;
 

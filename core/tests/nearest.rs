@@ -13,13 +13,13 @@ use std::time::Duration;
 use neardup_core::error::Result;
 use neardup_core::executor::{Executor, PlainThreads, Stop, Task};
 use neardup_core::features::FeatureSpec;
-use neardup_core::files::MemoryFiles;
 use neardup_core::joins::nearest::rows::NearestRow;
 use neardup_core::methods;
 use neardup_core::methods::corpus::Corpus;
 use neardup_core::methods::documents::Quiet;
 use neardup_core::methods::reading::Reading;
 use neardup_core::resources::Resources;
+use neardup_core::storage::files::MemoryFiles;
 use neardup_core::verify::measure::Measure;
 use proptest::prelude::*;
 

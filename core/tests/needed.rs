@@ -15,7 +15,6 @@ use neardup_core::clusters::grouping::Clusters;
 use neardup_core::clusters::leaders::{Leaders, leaders};
 use neardup_core::clusters::needed::{Limits, Needed, Purpose};
 use neardup_core::executor::PlainThreads;
-use neardup_core::files::MemoryFiles;
 use neardup_core::hash::mix;
 use neardup_core::joins::Counts;
 use neardup_core::methods::corpus::Corpus;
@@ -24,6 +23,7 @@ use neardup_core::methods::method::Method as _;
 use neardup_core::methods::reading::Reading;
 use neardup_core::methods::sets::Sets;
 use neardup_core::resources::Resources;
+use neardup_core::storage::files::MemoryFiles;
 use neardup_core::verify::measure::Measure;
 
 const W: &PlainThreads = &PlainThreads(2);

@@ -1,13 +1,13 @@
 //! What a join says of its progress.
 
 use neardup_core::executor::PlainThreads;
-use neardup_core::files::NoFiles;
 use neardup_core::methods::corpus::Corpus;
 use neardup_core::methods::documents::Quiet;
 use neardup_core::methods::edit::Edit;
 use neardup_core::methods::method::Method as _;
 use neardup_core::methods::reading::Reading;
 use neardup_core::resources::Resources;
+use neardup_core::storage::files::NoFiles;
 
 /// The grams of all pairs are found at once, and the pairs are then compared in many batches.
 #[test]

@@ -7,12 +7,12 @@ use neardup_core::executor::{PlainThreads, Stop};
 use neardup_core::features::runs::places::token_places;
 use neardup_core::features::runs::tokens::read_tokens;
 use neardup_core::features::tokens::Scratch;
-use neardup_core::files::MemoryFiles;
 use neardup_core::methods::documents::Quiet;
 use neardup_core::methods::reading::Reading;
 use neardup_core::methods::repeats;
 use neardup_core::resources::Resources;
 use neardup_core::runs::{Parameters, Unit};
+use neardup_core::storage::files::MemoryFiles;
 use neardup_core::{Corpus, Document, Tokenizer, html_text};
 
 #[path = "common/corpora.rs"]

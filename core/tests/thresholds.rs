@@ -15,11 +15,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use neardup_core::executor::PlainThreads;
-use neardup_core::files::NoFiles;
 use neardup_core::hash::mix;
 use neardup_core::methods::corpus::Corpus;
 use neardup_core::methods::sets::Sets;
 use neardup_core::resources::Resources;
+use neardup_core::storage::files::NoFiles;
 use neardup_core::text::words::words;
 use neardup_core::verify::measure::Measure;
 

@@ -11,7 +11,6 @@ mod run;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use neardup_core::executor::{Executor, PlainThreads, Stop};
-use neardup_core::files::{MemoryFiles, NoFiles, TempFiles};
 use neardup_core::hash::mix;
 use neardup_core::joins::sentences::stop_rules::StopRules;
 use neardup_core::methods::corpus::Corpus;
@@ -20,6 +19,7 @@ use neardup_core::methods::reading::Reading;
 use neardup_core::methods::{Grouping, Method, tlcs::Tlcs};
 use neardup_core::resources::Resources;
 use neardup_core::sketches::sentence::{self, SentenceSigner};
+use neardup_core::storage::files::{MemoryFiles, NoFiles, TempFiles};
 use neardup_core::verify::tlcs::{Comparer, Parameters, Thresholds};
 use proptest::prelude::*;
 

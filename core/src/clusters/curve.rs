@@ -99,7 +99,7 @@ mod tests {
     use crate::clusters::grouping::Clusters;
     use crate::clusters::links::links;
     use crate::executor::PlainThreads;
-    use crate::files::MemoryFiles;
+    use crate::storage::files::MemoryFiles;
     use proptest::prelude::*;
 
     #[test]

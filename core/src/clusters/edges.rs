@@ -2,22 +2,21 @@
 //! then in temporary files.
 
 use super::edge::{Edge, Key, Packed, SIZE};
-use super::runs::{InOrder, PIECE, Runs};
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
-use crate::files::{TempFile, TempFiles};
-use crate::memory;
+use crate::storage::files::TempFiles;
+use crate::storage::log::Log;
+use crate::storage::sort::Merge;
 
-const DOING: &str = "keeping pairs";
+/// The number of edges that are read or walked at one time.
+const PIECE: usize = 1 << 14;
 
 /// Edges that are held in memory up to a budget, and then in temporary files.
 pub struct Edges<'f> {
     files: &'f dyn TempFiles,
     /// The number of edges that fit in memory.
     room: usize,
-    held: Vec<Packed>,
-    file: Option<Box<dyn TempFile>>,
-    written: u64,
+    log: Log<Packed>,
 }
 
 impl std::fmt::Debug for Edges<'_> {
@@ -30,36 +29,22 @@ impl<'f> Edges<'f> {
     /// Starts without edges. About `budget` bytes of edges may be held in memory.
     pub fn new(files: &'f dyn TempFiles, budget: usize) -> Self {
         let room = (budget / SIZE as usize).max(2 * PIECE);
-        Self { files, room, held: Vec::new(), file: None, written: 0 }
+        Self { files, room, log: Log::new(room * SIZE as usize) }
     }
 
     /// Returns the number of edges.
     pub fn len(&self) -> u64 {
-        self.written + self.held.len() as u64
-    }
-
-    /// Reports whether there are no edges.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.log.len()
     }
 
     /// Reports whether all edges are in memory.
     pub fn fit(&self) -> bool {
-        self.file.is_none()
+        !self.log.is_in_file()
     }
 
     /// Adds an edge. O(1).
     pub fn push(&mut self, edge: Edge) -> Result<()> {
-        if self.held.len() >= self.room {
-            let file = match &mut self.file {
-                Some(file) => file,
-                none => none.insert(self.files.create()?),
-            };
-            file.write(bytemuck::cast_slice(&self.held))?;
-            self.written += self.held.len() as u64;
-            self.held.clear();
-        }
-        memory::push(&mut self.held, edge.pack(), DOING)
+        self.log.push(edge.pack(), self.files)
     }
 
     /// Calls `each` with every edge, in no particular order. O(edges).
@@ -68,35 +53,27 @@ impl<'f> Edges<'f> {
         executor: &dyn Executor,
         mut each: impl FnMut(Edge) -> Result<()>,
     ) -> Result<()> {
-        if let Some(file) = &mut self.file {
-            let mut buffer = memory::filled([0; 2], PIECE, DOING)?;
-            let mut at = 0;
-            while at < self.written {
-                let piece = PIECE.min((self.written - at) as usize);
-                file.read(at * SIZE, bytemuck::cast_slice_mut(&mut buffer[..piece]))?;
-                at += piece as u64;
-                executor.check_interrupts()?;
-                buffer[..piece].iter().try_for_each(|&edge| each(Edge::unpack(edge)))?;
-            }
-        }
-        walk(&self.held, executor, &mut each)
+        self.log
+            .for_each(PIECE, executor, |edges| edges.iter().try_for_each(|&edge| each(Edge::unpack(edge))))
     }
 
     /// Calls `each` with every edge, in the order of their keys. O(edges · log edges). Edges that
-    /// do not fit in memory are sorted in runs, which are written to a second file and merged.
+    /// do not fit in memory are sorted in blocks, which are written to a second file and merged.
     pub fn for_each_in_order(
         &mut self,
         executor: &dyn Executor,
         key: impl Fn(Edge) -> Key + Sync,
         mut each: impl FnMut(Edge) -> Result<()>,
     ) -> Result<()> {
-        let Some(mut runs) = self.sort(executor, None::<fn(Edge) -> u32>, &key)? else {
-            return walk(&self.held, executor, &mut each);
-        };
-        while let Some(edge) = runs.next(executor, &key)? {
-            each(edge)?;
+        match self.sort(executor, None::<fn(Edge) -> u32>, &key)? {
+            None => self.for_each(executor, each),
+            Some(mut blocks) => {
+                while let Some(edge) = blocks.next(executor, &|&edge| key(Edge::unpack(edge)))? {
+                    each(Edge::unpack(edge))?;
+                }
+                Ok(())
+            }
         }
-        Ok(())
     }
 
     /// Returns the edges one at a time, in the order of their keys. The same function `key` has to
@@ -109,17 +86,18 @@ impl<'f> Edges<'f> {
         group: impl Fn(Edge) -> u32 + Sync,
         key: impl Fn(Edge) -> Key + Sync,
     ) -> Result<InOrder> {
-        let runs = self.sort(executor, Some(group), &key)?;
-        Ok(InOrder::new(self.held, runs))
+        let blocks = self.sort(executor, Some(group), &key)?;
+        let held = if blocks.is_some() { Log::default() } else { self.log };
+        Ok(InOrder { held, next: 0, blocks })
     }
 
-    /// Sorts the edges in memory, or writes sorted runs to a file.
+    /// Sorts the edges in memory, or writes sorted blocks of them to a file.
     fn sort(
         &mut self,
         executor: &dyn Executor,
         group: Option<impl Fn(Edge) -> u32 + Sync>,
         key: &(impl Fn(Edge) -> Key + Sync),
-    ) -> Result<Option<Runs>> {
+    ) -> Result<Option<Blocks>> {
         let by_key = |edges: &mut [Packed], stop: &Stop| {
             executor::sort_unstable_by(edges, stop, &|a, b| key(Edge::unpack(*a)).cmp(&key(Edge::unpack(*b))))
         };
@@ -131,27 +109,21 @@ impl<'f> Edges<'f> {
                 edges.chunk_by_mut(is_one).try_for_each(|edges| by_key(edges, stop))
             })
         };
-        let Some(file) = &mut self.file else {
-            sort(&mut self.held)?;
+        if self.fit() {
+            sort(self.log.held_mut())?;
             return Ok(None);
-        };
-        file.write(bytemuck::cast_slice(&self.held))?;
-        self.written += self.held.len() as u64;
-        self.held = Vec::new();
-        let mut sorted = self.files.create()?;
-        let mut runs = Vec::new();
-        let mut run = memory::filled([0; 2], self.room, DOING)?;
-        let mut at = 0;
-        while at < self.written {
-            let length = self.room.min((self.written - at) as usize);
-            file.read(at * SIZE, bytemuck::cast_slice_mut(&mut run[..length]))?;
-            sort(&mut run[..length])?;
-            sorted.write(bytemuck::cast_slice(&run[..length]))?;
-            runs.push(at..at + length as u64);
-            at += length as u64;
         }
-        drop(run);
-        Runs::new(sorted, runs, self.room, executor, key).map(Some)
+        let (mut sorted, mut blocks, mut block) = (Log::default(), Vec::new(), Vec::new());
+        while sorted.len() < self.len() {
+            let at = sorted.len();
+            block.clear();
+            self.log.append(at, self.room.min((self.len() - at) as usize), &mut block)?;
+            sort(&mut block)?;
+            sorted.extend(&block, self.files)?;
+            blocks.push(at..sorted.len());
+        }
+        drop(block);
+        Merge::new(sorted, blocks, self.room, executor, &|&edge| key(Edge::unpack(edge))).map(Some)
     }
 
     /// Returns the edges without repeated edges and loops. Of several edges between the same two
@@ -170,20 +142,40 @@ impl<'f> Edges<'f> {
     }
 }
 
-fn walk(edges: &[Packed], executor: &dyn Executor, each: &mut impl FnMut(Edge) -> Result<()>) -> Result<()> {
-    for piece in edges.chunks(PIECE) {
-        executor.check_interrupts()?;
-        piece.iter().try_for_each(|&edge| each(Edge::unpack(edge)))?;
+/// Sorted blocks of edges in a file.
+type Blocks = Merge<Packed, Key>;
+
+/// Sorted edges, which are returned one at a time.
+#[derive(Debug)]
+pub struct InOrder {
+    held: Log<Packed>,
+    next: usize,
+    blocks: Option<Blocks>,
+}
+
+impl InOrder {
+    /// Returns the next edge, or `None` after the last.
+    pub fn next(&mut self, executor: &dyn Executor, key: impl Fn(Edge) -> Key) -> Result<Option<Edge>> {
+        if let Some(blocks) = &mut self.blocks {
+            return Ok(blocks.next(executor, &|&edge| key(Edge::unpack(edge)))?.map(Edge::unpack));
+        }
+        let edge = self.held.held_mut().get(self.next).map(|&edge| Edge::unpack(edge));
+        self.next += 1;
+        Ok(edge)
     }
-    Ok(())
+
+    /// Returns the number of bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        self.held.bytes() + self.blocks.as_ref().map_or(0, Merge::bytes)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::executor::PlainThreads;
-    use crate::files::MemoryFiles;
     use crate::hash::mix;
+    use crate::storage::files::MemoryFiles;
 
     #[test]
     fn files_keep_what_memory_would() {

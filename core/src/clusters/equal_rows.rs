@@ -9,7 +9,7 @@
 use super::edge::Edge;
 use crate::error::Result;
 use crate::memory;
-use crate::ragged::Ragged;
+use crate::storage::rows::Ragged;
 
 const DOING: &str = "grouping equal rows";
 
@@ -114,10 +114,5 @@ impl EqualRows {
         memory::reserve(&mut all, self.rows.len(), DOING)?;
         all.extend(self.rows.iter().map(of));
         Ok(all)
-    }
-
-    /// Returns the number of bytes on the heap.
-    pub fn bytes(&self) -> usize {
-        memory::bytes(&self.group) + self.rows.bytes() + memory::bytes(&self.similarity)
     }
 }

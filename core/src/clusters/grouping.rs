@@ -12,7 +12,7 @@ use super::{Clustering, LARGEST_COUNTED};
 use crate::error::Result;
 use crate::executor::{self, Executor};
 use crate::memory;
-use crate::ragged::Ragged;
+use crate::storage::rows::Ragged;
 
 const DOING: &str = "making clusters";
 
@@ -281,11 +281,5 @@ impl Clusters {
     /// ```
     pub fn iter(&self) -> impl Iterator<Item = Cluster<'_>> {
         (0..self.len()).map(|cluster| self.get(cluster))
-    }
-
-    /// Returns the number of bytes on the heap.
-    #[cfg_attr(not(feature = "internals"), doc(hidden))]
-    pub fn bytes(&self) -> usize {
-        self.members.bytes() + memory::bytes(&self.similarity) + memory::bytes(&self.representatives)
     }
 }

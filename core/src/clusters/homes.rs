@@ -5,7 +5,7 @@ use super::equal_rows::EqualRows;
 use super::grouping::Clusters;
 use crate::error::Result;
 use crate::memory;
-use crate::ragged::Ragged;
+use crate::storage::rows::Ragged;
 
 const DOING: &str = "describing clusters";
 

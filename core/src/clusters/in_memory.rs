@@ -11,8 +11,8 @@ use super::leaders::{Leaders, leaders, rank_by};
 use super::links::links;
 use crate::error::{Error, Result};
 use crate::executor::PlainThreads;
-use crate::files::NoFiles;
 use crate::joins::pairs::Pair;
+use crate::storage::files::NoFiles;
 
 const EXECUTOR: &PlainThreads = &PlainThreads(1);
 

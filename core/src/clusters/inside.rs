@@ -7,7 +7,7 @@ use super::homes::Homes;
 use crate::error::Result;
 use crate::executor::Executor;
 use crate::memory;
-use crate::ragged::Ragged;
+use crate::storage::rows::Ragged;
 
 const DOING: &str = "describing clusters";
 

@@ -39,7 +39,6 @@ pub mod leaders;
 pub mod links;
 pub mod needed;
 pub mod perhaps_similar;
-pub mod runs;
 pub mod samples;
 pub mod steps;
 pub mod strongest;

@@ -119,7 +119,7 @@ mod tests {
     use super::*;
     use crate::clusters::edges::Edges;
     use crate::executor::PlainThreads;
-    use crate::files::MemoryFiles;
+    use crate::storage::files::MemoryFiles;
     use proptest::prelude::*;
 
     fn of(all: &[Edge], most: usize) -> Vec<Edge> {

@@ -14,7 +14,7 @@ use super::leaders::{Degrees, leaders};
 use super::links::links;
 use super::summary::summaries;
 use crate::executor::PlainThreads;
-use crate::files::MemoryFiles;
+use crate::storage::files::MemoryFiles;
 
 const W: &PlainThreads = &PlainThreads(2);
 

@@ -15,7 +15,7 @@ use super::samples::samples;
 use super::summary::summaries;
 use super::tests::store;
 use crate::executor::PlainThreads;
-use crate::files::MemoryFiles;
+use crate::storage::files::MemoryFiles;
 
 const W: &PlainThreads = &PlainThreads(2);
 

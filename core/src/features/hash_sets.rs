@@ -9,10 +9,11 @@ use std::ops::Range;
 
 use crate::error::Result;
 use crate::executor::{self, Stop};
-use crate::files::{TempFile, TempFiles};
 use crate::hash::mix;
 use crate::memory;
-use crate::ragged::Ragged;
+use crate::storage::files::TempFiles;
+use crate::storage::log::Log;
+use crate::storage::rows::Ragged;
 
 const DOING: &str = "collecting sets of hashes";
 
@@ -90,17 +91,11 @@ impl Place {
 }
 
 /// The sets of all workers, by row.
+#[derive(Debug, Default)]
 pub struct HashSets {
     parts: Vec<Vec<u64>>,
-    file: Option<Box<dyn TempFile>>,
-    written: u64,
+    file: Log<u64>,
     places: Vec<Place>,
-}
-
-impl std::fmt::Debug for HashSets {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "HashSets of {} rows", self.places.len())
-    }
 }
 
 /// Some sets in memory.
@@ -138,23 +133,13 @@ impl Loaded<'_> {
 }
 
 impl HashSets {
-    /// Creates a store without sets.
-    pub fn new() -> Self {
-        Self { parts: Vec::new(), file: None, written: 0, places: Vec::new() }
-    }
-
     /// Moves the sets of the collectors from memory to a file.
     pub fn spill(&mut self, collectors: &mut [SetCollector], files: &dyn TempFiles) -> Result<()> {
-        if self.file.is_none() {
-            self.file = Some(files.create()?);
-        }
+        self.file.spill(files)?;
         for collector in collectors {
             let collector = std::mem::take(collector);
-            self.place(&collector, Place::FILE, self.written)?;
-            if let Some(file) = &mut self.file {
-                file.write(bytemuck::cast_slice(&collector.sets.values))?;
-            }
-            self.written += collector.sets.values.len() as u64;
+            self.place(&collector, Place::FILE, self.file.len())?;
+            self.file.extend(&collector.sets.values, files)?;
         }
         Ok(())
     }
@@ -162,7 +147,7 @@ impl HashSets {
     /// Takes the sets of all collectors. No sets may be added after this call. If earlier sets are
     /// in a file, these sets go to that file, too.
     pub fn finish(&mut self, mut collectors: Vec<SetCollector>, files: &dyn TempFiles) -> Result<()> {
-        if self.file.is_some() {
+        if self.file.is_in_file() {
             return self.spill(&mut collectors, files);
         }
         for (part, collector) in collectors.into_iter().enumerate() {
@@ -196,24 +181,21 @@ impl HashSets {
 
     /// Reports whether the sets are in a file.
     pub fn is_in_file(&self) -> bool {
-        self.file.is_some()
+        self.file.is_in_file()
     }
 
     /// Loads the sets of some rows. If the sets are in a file, this call sorts `rows`, removes
     /// repeats from it, and reads from the file in the leader's thread.
     pub fn load(&mut self, rows: &mut Vec<u32>) -> Result<Loaded<'_>> {
         let (mut space, mut loaded) = (Vec::new(), Vec::new());
-        if let Some(file) = &mut self.file {
+        if self.file.is_in_file() {
             rows.sort_unstable();
             rows.dedup();
             memory::reserve(&mut loaded, rows.len(), DOING)?;
             for &row in rows.iter() {
                 let place = self.places.get(row as usize).copied().unwrap_or_default();
                 let start = space.len();
-                memory::reserve(&mut space, place.length as usize, DOING)?;
-                space.resize(start + place.length as usize, 0);
-                let bytes = bytemuck::cast_slice_mut(&mut space[start..]);
-                file.read(place.start * size_of::<u64>() as u64, bytes)?;
+                self.file.append(place.start, place.length as usize, &mut space)?;
                 loaded.push((row, start..space.len()));
             }
         }
@@ -226,16 +208,10 @@ impl HashSets {
     }
 }
 
-impl Default for HashSets {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::files::{MemoryFiles, NoFiles};
+    use crate::storage::files::{MemoryFiles, NoFiles};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
@@ -259,7 +235,7 @@ pub(crate) mod tests {
             spill_every in prop::option::of(1..5usize),
         ) {
             let mut collectors = vec![SetCollector::default(), SetCollector::default()];
-            let mut all = HashSets::new();
+            let mut all = HashSets::default();
             for (row, set) in sets.iter().enumerate() {
                 let set: Vec<u64> = set.iter().copied().collect();
                 collectors[row % 2].add(row as u32, &set).unwrap();

@@ -24,7 +24,6 @@ pub mod signatures;
 pub mod source_document;
 pub mod spotsigs;
 pub mod text_collector;
-pub mod text_file;
 pub mod texts;
 pub mod tokens;
 pub mod units;

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::text_file::TextFile;
 use super::texts::Texts;
 use crate::error::Result;
 use crate::memory;
+use crate::storage::log::Log;
 
 const DOING: &str = "opening texts";
 
@@ -50,7 +50,7 @@ impl OpenTexts<'_> {
 impl Texts {
     /// Opens some texts. If the texts are in a file, this call sorts `wanted`, removes repeats from
     /// it, and reads the file in the leader's thread, in the order of the places in it.
-    pub fn open(&self, wanted: &mut Vec<u32>, file: &mut TextFile) -> Result<OpenTexts<'_>> {
+    pub fn open(&self, wanted: &mut Vec<u32>, file: &mut Log<u8>) -> Result<OpenTexts<'_>> {
         let (mut space, mut copies) = (Vec::new(), Vec::new());
         if self.are_in_file() {
             wanted.sort_unstable_by_key(|&text| self.start(text));
@@ -59,7 +59,7 @@ impl Texts {
             memory::reserve(&mut space, wanted.iter().map(|&text| self.size(text)).sum(), DOING)?;
             for &text in wanted.iter() {
                 let from = space.len();
-                file.read(self.start(text), self.size(text), &mut space)?;
+                file.append(self.start(text), self.size(text), &mut space)?;
                 copies.push((text, from..space.len()));
             }
             copies.sort_unstable_by_key(|&(text, _)| text);

@@ -49,11 +49,6 @@ impl SignatureCollector {
         self.rows.len()
     }
 
-    /// Reports whether no row has a signature.
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
     /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         memory::bytes(&self.words) + memory::bytes(&self.rows)
@@ -78,11 +73,6 @@ impl Signatures {
     /// Returns the number of signatures of both tables.
     pub fn len(&self) -> usize {
         self.words.len() / self.width
-    }
-
-    /// Reports whether there is no signature.
-    pub fn is_empty(&self) -> bool {
-        self.words.is_empty()
     }
 
     /// Returns how many numbers each signature has.

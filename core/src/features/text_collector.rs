@@ -1,11 +1,11 @@
 //! Texts as a worker collects them.
 
-use super::text_file::TextFile;
 use crate::error::{Error, Result};
-use crate::files::TempFiles;
 use crate::hash;
 use crate::memory;
-use crate::ragged::RaggedText;
+use crate::storage::files::TempFiles;
+use crate::storage::log::Log;
+use crate::storage::rows::RaggedText;
 use crate::text::characters::is_space;
 
 const DOING: &str = "collecting texts";
@@ -45,10 +45,11 @@ impl TextCollector {
 
     /// Moves the texts to the file. Once some are there, all others have to follow before
     /// they are grouped.
-    pub fn spill(&mut self, file: &mut TextFile, files: &dyn TempFiles) -> Result<()> {
+    pub fn spill(&mut self, file: &mut Log<u8>, files: &dyn TempFiles) -> Result<()> {
         let texts = std::mem::take(&mut self.texts);
         memory::reserve(&mut self.written, texts.len(), DOING)?;
-        let mut start = file.write(texts.all(), files)?;
+        let mut start = file.len();
+        file.extend(texts.all().as_bytes(), files)?;
         for text in (0..texts.len()).map(|n| texts.get(n)) {
             if text.chars().all(is_space) {
                 memory::push(&mut self.blank, self.written.len() as u32, DOING)?;

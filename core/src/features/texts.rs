@@ -3,11 +3,11 @@
 
 use super::sets::records::Members;
 pub use super::text_collector::TextCollector;
-use super::text_file::TextFile;
 use crate::error::{Error, Result};
 use crate::executor::{self, Executor, Stop};
 use crate::memory;
 use crate::simd::prefetch::prefetch;
+use crate::storage::log::Log;
 use crate::text::characters::is_space;
 
 const DOING: &str = "collecting texts";
@@ -26,11 +26,6 @@ impl Texts {
     /// Returns the number of texts.
     pub fn len(&self) -> usize {
         self.places.len()
-    }
-
-    /// Reports whether there is no text.
-    pub fn is_empty(&self) -> bool {
-        self.places.is_empty()
     }
 
     /// Returns a text. The texts must be in memory.
@@ -146,14 +141,14 @@ pub fn distinct(
     right_from: Option<u32>,
     executor: &dyn Executor,
 ) -> Result<Distinct> {
-    distinct_in(parts, &mut TextFile::default(), right_from, executor)
+    distinct_in(parts, &mut Log::default(), right_from, executor)
 }
 
 /// Does the same as [`distinct`] for texts that are in memory or, all of them, in a file. Of texts
 /// in the file, those that have the same length and hash are read.
 pub fn distinct_in(
     mut parts: Vec<TextCollector>,
-    file: &mut TextFile,
+    file: &mut Log<u8>,
     right_from: Option<u32>,
     executor: &dyn Executor,
 ) -> Result<Distinct> {
@@ -173,7 +168,7 @@ pub fn distinct_in(
     executor::one(executor, &mut entries, |entries, stop| {
         executor::sort_unstable_by(entries, stop, &|a, b| (a.key(), a.row).cmp(&(b.key(), b.row)))
     })?;
-    let (entries, mut starts) = match file.is_used() {
+    let (entries, mut starts) = match file.is_in_file() {
         true => split_in_file(&parts, file, entries, executor)?,
         false => {
             let mut state = (entries, Vec::new(), 0);
@@ -204,7 +199,7 @@ pub fn distinct_in(
 /// Splits all runs of entries of texts that are in a file, in the leader's thread.
 fn split_in_file(
     parts: &[TextCollector],
-    file: &mut TextFile,
+    file: &mut Log<u8>,
     mut entries: Vec<TextEntry>,
     executor: &dyn Executor,
 ) -> Result<(Vec<TextEntry>, Vec<usize>)> {
@@ -215,7 +210,7 @@ fn split_in_file(
         let mut read = |entry: &TextEntry, space: &mut Vec<u8>| {
             let (start, bytes) = parts[entry.place.0 as usize].written[entry.place.1 as usize];
             space.clear();
-            file.read(start, bytes as usize, space)
+            file.append(start, bytes as usize, space)
         };
         if first.0 != Some(a.place) {
             read(a, &mut first.1)?;
@@ -286,7 +281,7 @@ fn members(entries: &[TextEntry], starts: &[usize]) -> Result<Members> {
 mod tests {
     use super::*;
     use crate::executor::PlainThreads;
-    use crate::files::MemoryFiles;
+    use crate::storage::files::MemoryFiles;
     use proptest::prelude::*;
 
     fn collect(texts: &[String], threads: usize) -> Vec<TextCollector> {
@@ -299,7 +294,7 @@ mod tests {
 
     /// Does what [`distinct`] does, by a file, and returns it described.
     fn in_file(mut parts: Vec<TextCollector>, right: Option<u32>) -> Vec<(String, u32, Vec<u32>)> {
-        let mut file = TextFile::default();
+        let mut file = Log::default();
         // Some are written first, and the others follow.
         for part in parts.iter_mut().rev().chain(&mut [TextCollector::default()]) {
             part.spill(&mut file, &MemoryFiles).unwrap();
@@ -347,7 +342,7 @@ mod tests {
         assert_eq!(describe(&found), expected);
         let mut parts = collect(&["ab", "ba", "ab", "", "é"].map(str::to_owned), 1);
         parts[0].hashes.fill(9);
-        let mut file = TextFile::default();
+        let mut file = Log::default();
         parts[0].spill(&mut file, &MemoryFiles).unwrap();
         let found = distinct_in(parts, &mut file, None, &PlainThreads(1)).unwrap();
         let open = found.texts.open(&mut vec![0, 1, 2], &mut file).unwrap();

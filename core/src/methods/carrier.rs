@@ -37,6 +37,8 @@ pub enum Meeting {
         /// The greatest number of documents.
         most: Option<u64>,
     },
+    /// By the keys of [`Carrier::weights`], of which a document looks up only the rarest.
+    Rarest,
     /// By sets. Similar documents have sets that this predicate accepts.
     Sets(Predicate),
 }
@@ -83,8 +85,15 @@ pub trait Carrier: Debug + Sync {
         Ok(())
     }
 
+    /// Replaces `weighted` with hashes and their weights, ascending, if documents meet by
+    /// [`Meeting::Rarest`]. Returns the least weight of what a similar document shares with this
+    /// one.
+    fn weights(&self, _carried: &[u8], _weighted: &mut Vec<(u64, u32)>, _stop: &Stop) -> Result<f64> {
+        Ok(0.0)
+    }
+
     /// Returns the set or the terms of a document, ascending, if documents meet by sets or terms,
-    /// or are filtered by sets.
+    /// or are filtered by sets; or the hashes of [`Carrier::weights`].
     fn set(&self, _carried: &[u8], _stop: &Stop) -> Result<Vec<u64>> {
         Ok(Vec::new())
     }

@@ -12,12 +12,12 @@ use crate::executor::{Executor, PlainThreads};
 use crate::features::FeatureSpec;
 use crate::features::source_document::SourceDocument;
 use crate::features::tokens::Document;
-use crate::files::MemoryFiles;
 use crate::joins::nearest::rows::NearestRow;
 use crate::joins::pairs::Pair;
 use crate::memory;
 use crate::passages::{Parameters, Passage};
 use crate::resources::Resources;
+use crate::storage::files::MemoryFiles;
 use crate::verify::measure::Measure;
 
 /// Resources of two threads and a gigabyte.

@@ -6,11 +6,11 @@ use crate::error::Result;
 use crate::features::FeatureSpec;
 use crate::features::sets::builder::SetBuilder;
 use crate::features::sets::collect::Collector;
-use crate::features::text_file::TextFile;
 use crate::features::texts::TextCollector;
 use crate::features::units::sets::{Gathering, Reader, Unit};
 use crate::features::units::signatures::{Features, Maker};
 use crate::features::units::text_store::TextStore;
+use crate::storage::log::Log;
 
 impl<'a> Reading<'a> {
     /// Reads all documents, builds their sets, and records them in the account. If `files`, sets
@@ -45,10 +45,10 @@ impl<'a> Reading<'a> {
 
     /// Reads all documents and keeps their texts, for `features::texts::distinct_in`. If `files`,
     /// all texts are in a temporary file if they would take more than half of the memory.
-    pub fn read_texts(&mut self, files: bool) -> Result<(Vec<TextCollector>, TextFile)> {
+    pub fn read_texts(&mut self, files: bool) -> Result<(Vec<TextCollector>, Log<u8>)> {
         let mut collectors: Vec<Collector> =
             (0..self.executor.count()).map(|_| Collector::new(FeatureSpec::WHOLE)).collect();
-        let mut file = TextFile::default();
+        let mut file = Log::default();
         let (store, enough) = (self.files, self.memory / 2);
         let bytes = |collectors: &[Collector]| collectors.iter().map(Collector::bytes).sum::<usize>();
         self.read(|batch| {
@@ -65,7 +65,7 @@ impl<'a> Reading<'a> {
         })?;
         self.account.skipped_empty = collectors.iter().map(|collector| collector.empty).sum();
         let mut texts: Vec<_> = collectors.into_iter().map(|collector| collector.texts).collect();
-        if file.is_used() {
+        if file.is_in_file() {
             texts.iter_mut().try_for_each(|texts| texts.spill(&mut file, store))?;
         }
         Ok((texts, file))

@@ -12,9 +12,9 @@ use super::sites::Sites;
 use crate::error::{Error, Result};
 use crate::executor::Executor;
 use crate::features::source_document::SourceDocument;
-use crate::files::TempFiles;
 use crate::memory;
 use crate::resources::Resources;
+use crate::storage::files::TempFiles;
 
 /// The means with which a method reads its documents, and the account that it writes.
 pub struct Reading<'a> {

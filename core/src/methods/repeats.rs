@@ -3,8 +3,6 @@
 use super::account::Unsigned;
 use super::reading::{Reading, places};
 use crate::error::Result;
-use crate::external_sort::Sorter;
-use crate::files::TempFiles;
 use crate::memory;
 use crate::runs::anchored::{AnchorPlace, Reader};
 use crate::runs::classes::Classes;
@@ -17,6 +15,8 @@ use crate::runs::marks::{Mark, Marking};
 use crate::runs::rows::Rows;
 use crate::runs::texts::Texts;
 use crate::runs::{Order, Parameters, Unit};
+use crate::storage::files::TempFiles;
+use crate::storage::sort::Sorter;
 
 const DOING: &str = "ordering documents";
 

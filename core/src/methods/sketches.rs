@@ -113,7 +113,7 @@ impl Method for Sketches {
         let (recipe, comparison) = self.combination.compile(self.sites)?;
         let (files, memory) = (reading.files, reading.memory);
         let mut signers: Vec<_> = (0..reading.executor.count()).map(|_| Signer::new(&recipe)).collect();
-        let mut sets = HashSets::new();
+        let mut sets = HashSets::default();
         reading.compares(LongParts::of_rule(&self.combination.rule, &self.combination.techniques));
         reading.read(|batch| {
             batch.share_out(&mut signers, |signer, row, document, stop| signer.add(row, document, stop))?;

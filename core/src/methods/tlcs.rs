@@ -14,7 +14,6 @@ use super::short_texts::LongParts;
 use crate::clusters::perhaps_similar::of_sentences::SentenceSets;
 use crate::error::Result;
 use crate::executor::Stop;
-use crate::features::text_file::TextFile;
 use crate::features::texts::{Distinct, distinct_in};
 use crate::joins::pairs::Pairs;
 use crate::joins::sentences::sentence_pairs;
@@ -23,6 +22,7 @@ use crate::joins::sentences::signing::Signing;
 use crate::joins::sentences::stop_rules::StopRules;
 use crate::memory;
 use crate::sketches::sentence::{self, SentenceSigner};
+use crate::storage::log::Log;
 use crate::text::characters::runs;
 use crate::verify::lcs::containment;
 use crate::verify::tlcs::{Comparer, Found, Parameters, Part, Thresholds};
@@ -69,7 +69,7 @@ pub struct Tlcs {
 impl Tlcs {
     /// Reads the documents, and lists the documents that have each signature.
     /// Also returns the file of the texts, if they do not fit in memory.
-    fn lists(&self, reading: &mut Reading<'_>) -> Result<(Distinct, TextFile, SignatureLists)> {
+    fn lists(&self, reading: &mut Reading<'_>) -> Result<(Distinct, Log<u8>, SignatureLists)> {
         reading.compares(Some(LongParts::Sentences));
         let (collectors, mut file) = reading.read_texts(true)?;
         let distinct = distinct_in(collectors, &mut file, reading.right_from(), reading.executor)?;

@@ -6,8 +6,8 @@ use crate::error::Result;
 use crate::executor::{CallingThread, Stop};
 use crate::features::tokens::Document;
 use crate::features::units::sets::{Gathering, Unit, Units};
-use crate::files::NoFiles;
 use crate::resources::Resources;
+use crate::storage::files::NoFiles;
 
 /// Returns the passages that two texts share, in the order of the left text. Words have no document
 /// frequency here, so all words count.

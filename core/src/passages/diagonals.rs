@@ -8,7 +8,7 @@
 use super::pairs::Bridges;
 use super::starts::Starts;
 use crate::clusters::edge::{Edge, Key};
-use crate::clusters::runs::InOrder;
+use crate::clusters::edges::InOrder;
 use crate::error::Result;
 use crate::executor::Executor;
 use crate::memory;

@@ -13,9 +13,9 @@ use crate::error::{Error, Result};
 use crate::executor::{self, Executor};
 use crate::features::sets::records::Records;
 use crate::features::sets::store::Store;
-use crate::files::TempFiles;
 use crate::hash::hash_bytes_128;
 use crate::memory;
+use crate::storage::files::TempFiles;
 use crate::verify::overlap::shared_at_least;
 use crate::verify::predicate::Predicate;
 

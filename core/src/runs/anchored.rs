@@ -6,12 +6,12 @@ use super::texts::NewTexts;
 use super::{Parameters, Unit};
 use crate::error::Result;
 use crate::executor::Stop;
-use crate::external_sort::{both, both_long, order_by_key};
 use crate::features::runs::anchors::{Anchor, Anchors};
 use crate::features::runs::contents::Contents;
 use crate::features::runs::tokens::read_tokens;
 use crate::features::tokens::{Document, Scratch, Tokenizer};
 use crate::memory;
+use crate::storage::sort::{both, both_long, order_by_key};
 use crate::text::html;
 
 const DOING: &str = "listing anchors";

@@ -6,8 +6,8 @@ use super::contents::{ClassWindows, Pass};
 use super::groups::Member;
 use super::marks::{Counted, Mark, Source, push_joined, push_near};
 use crate::error::Result;
-use crate::external_sort::{Groups, Sorted, Sorter};
 use crate::memory;
+use crate::storage::sort::{Groups, Sorted, Sorter};
 
 const DOING: &str = "marking the places of classes";
 

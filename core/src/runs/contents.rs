@@ -7,12 +7,12 @@ use super::units::{Cut, PlacedUnit, read_units};
 use super::{Order, Parameters, Unit};
 use crate::error::Result;
 use crate::executor::{Executor, Stop};
-use crate::external_sort::{Sorted, Sorter, both, both_long, order_by_key};
 use crate::features::runs::contents::{Contents, content};
 use crate::features::runs::tokens::read_tokens;
 use crate::features::tokens::{Document, Scratch, Tokenizer};
 use crate::hash;
 use crate::memory;
+use crate::storage::sort::{Sorted, Sorter, both, both_long, order_by_key};
 
 const DOING: &str = "listing windows of tokens";
 

@@ -84,11 +84,6 @@ impl CutTexts {
     pub fn progress(&self) -> f64 {
         self.walk.progress(&self.texts)
     }
-
-    /// Returns the number of bytes on the heap.
-    pub fn bytes(&self) -> usize {
-        self.texts.bytes()
-    }
 }
 
 /// Returns the text without its runs, if it loses something or has too few tokens.

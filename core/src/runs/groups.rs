@@ -12,10 +12,10 @@ use super::anchored::{AnchorPlace, Kind};
 use super::contents::{Asked, ClassWindows, ContentPlace, Pass};
 use super::marks::{Counted, Mark, Source};
 use crate::error::Result;
-use crate::external_sort::{Sorted, Sorter, both, both_long, order_by_key};
-use crate::files::TempFiles;
 use crate::hash;
 use crate::memory;
+use crate::storage::files::TempFiles;
+use crate::storage::sort::{Sorted, Sorter, both, both_long, order_by_key};
 
 const DOING: &str = "comparing the places of anchors";
 

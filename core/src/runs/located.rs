@@ -14,10 +14,10 @@ use super::units::{Cut, PlacedUnit, read_units};
 use super::{Parameters, Unit};
 use crate::error::Result;
 use crate::executor::{Executor, Stop};
-use crate::external_sort::{Sorted, Sorter, both, both_long, order_by_key};
 use crate::features::runs::places::token_places;
-use crate::files::TempFiles;
 use crate::memory;
+use crate::storage::files::TempFiles;
+use crate::storage::sort::{Sorted, Sorter, both, both_long, order_by_key};
 use crate::text::spans::Span;
 
 const DOING: &str = "locating repeated runs";
@@ -147,11 +147,6 @@ impl LocatedRuns {
             of_span: span(&source),
             documents: run.documents,
         }))
-    }
-
-    /// Returns the number of bytes on the heap.
-    pub fn bytes(&self) -> usize {
-        self.answers.bytes()
     }
 }
 

@@ -5,9 +5,9 @@ use bytemuck::{Pod, Zeroable};
 use super::contents::{ContentPlace, Pass};
 use crate::error::Result;
 use crate::executor::Executor;
-use crate::external_sort::{Sorted, Sorter, both, both_long, order_by_key};
-use crate::files::TempFiles;
 use crate::memory;
+use crate::storage::files::TempFiles;
+use crate::storage::sort::{Sorted, Sorter, both, both_long, order_by_key};
 
 const DOING: &str = "marking repeated places";
 

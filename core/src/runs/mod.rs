@@ -9,7 +9,7 @@
 //! Marked places that follow each other are runs ([`rows`]), whose places in the texts are found
 //! last ([`located`]), or are cut out ([`cut`]).
 //! For a report there are those that most documents have ([`frequent`]).
-//! Everything is sorted by [`crate::external_sort`], so memory does not grow with the corpus, and
+//! Everything is sorted by [`crate::storage::sort`], so memory does not grow with the corpus, and
 //! the time depends on the places, never on their pairs.
 
 pub mod anchored;

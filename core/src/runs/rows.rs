@@ -3,8 +3,8 @@
 use super::marks::Mark;
 use crate::error::Result;
 use crate::executor::Executor;
-use crate::external_sort::Sorted;
 use crate::memory;
+use crate::storage::sort::Sorted;
 
 /// The repeated runs of all documents, by row and place.
 pub struct Rows {
@@ -31,11 +31,6 @@ impl Rows {
             }
         }
         Ok(self.open.take())
-    }
-
-    /// Returns the number of bytes on the heap.
-    pub fn bytes(&self) -> usize {
-        self.marks.bytes()
     }
 }
 

@@ -3,8 +3,9 @@
 
 use crate::error::{Error, Result};
 use crate::executor::{self, Executor, Stop};
-use crate::files::{TempFile, TempFiles};
 use crate::memory;
+use crate::storage::files::TempFiles;
+use crate::storage::log::Log;
 
 const DOING: &str = "keeping texts";
 /// The number of bytes before each text: its row and its length.
@@ -40,14 +41,11 @@ impl NewTexts {
 
 /// Texts in the order of their rows.
 pub struct Texts {
-    held: Vec<u8>,
-    file: Option<Box<dyn TempFile>>,
-    written: u64,
-    /// The bytes of the file that were read last, and where they begin.
+    /// Each text, after its row and its length.
+    log: Log<u8>,
+    /// The bytes of the log that were read last, and where they begin.
     ahead: Vec<u8>,
     ahead_from: u64,
-    /// The number of bytes of texts that are held in memory at most.
-    room: usize,
     /// The number of texts.
     pub count: u64,
 }
@@ -55,8 +53,7 @@ pub struct Texts {
 impl Texts {
     /// Starts without texts, with about `room` bytes for them in memory.
     pub fn new(room: usize) -> Self {
-        let (held, ahead) = (Vec::new(), Vec::new());
-        Self { held, file: None, written: 0, ahead, ahead_from: 0, room, count: 0 }
+        Self { log: Log::new(room), ahead: Vec::new(), ahead_from: 0, count: 0 }
     }
 
     /// Stores the texts of all workers, whose rows come after all rows that are stored.
@@ -81,7 +78,7 @@ impl Texts {
             let length = u32::try_from(text.len()).map_err(too_long)?;
             let head = u64::from(row) << 32 | u64::from(length);
             for bytes in [&head.to_le_bytes(), text] {
-                self.write(bytes, files)?;
+                self.log.extend(bytes, files)?;
             }
             self.count += 1;
         }
@@ -92,45 +89,28 @@ impl Texts {
         Ok(())
     }
 
-    fn write(&mut self, bytes: &[u8], files: &dyn TempFiles) -> Result<()> {
-        if self.file.is_none() && self.held.len() + bytes.len() > self.room {
-            let mut file = files.create()?;
-            file.write(&self.held)?;
-            self.held = Vec::new();
-            self.file = Some(file);
-        }
-        self.written += bytes.len() as u64;
-        match &mut self.file {
-            Some(file) => file.write(bytes),
-            None => memory::extend(&mut self.held, bytes, DOING),
-        }
-    }
-
     /// Returns the number of bytes of all texts.
     pub fn size(&self) -> u64 {
-        self.written - self.count * HEAD as u64
+        self.log.len() - self.count * HEAD as u64
     }
 
     fn read(&mut self, at: u64, bytes: &mut [u8]) -> Result<()> {
         /// The number of bytes that are read at one time, so that short texts take few calls.
         const AHEAD: u64 = 1 << 16;
-        let Self { file: Some(file), ahead, ahead_from, written, .. } = self else {
-            bytes.copy_from_slice(&self.held[at as usize..][..bytes.len()]);
-            return Ok(());
-        };
+        let Self { log, ahead, ahead_from, .. } = self;
+        if !log.is_in_file() {
+            return log.read(at, bytes);
+        }
         let of = |ahead: &[u8], from: u64| {
             let skipped = usize::try_from(at.checked_sub(from)?).ok()?;
             ahead.get(skipped..)?.get(..bytes.len()).map(|_| skipped)
         };
         if of(ahead, *ahead_from).is_none() {
             if bytes.len() as u64 > AHEAD / 4 {
-                return file.read(at, bytes);
+                return log.read(at, bytes);
             }
-            let length = AHEAD.min(*written - at) as usize;
             ahead.clear();
-            memory::reserve(ahead, length, DOING)?;
-            ahead.resize(length, 0);
-            file.read(at, ahead)?;
+            log.append(at, AHEAD.min(log.len() - at) as usize, ahead)?;
             *ahead_from = at;
         }
         let skipped = (at - *ahead_from) as usize;
@@ -140,7 +120,7 @@ impl Texts {
 
     /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
-        memory::bytes(&self.held) + memory::bytes(&self.ahead)
+        self.log.bytes() + memory::bytes(&self.ahead)
     }
 }
 

@@ -188,11 +188,6 @@ pub fn least_agreeing(least: f64, permutations: u16) -> u32 {
     agreeing
 }
 
-/// Returns the standard error of the estimate at resemblance `similarity`.
-pub fn standard_error(similarity: f64, permutations: u16) -> f64 {
-    (similarity * (1.0 - similarity) / f64::from(permutations)).sqrt()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -267,7 +262,7 @@ mod tests {
         const TRIALS: u32 = 2000;
         for (shared, own) in [(10, 1), (50, 50), (200, 25), (30, 270), (1, 0), (5, 3)] {
             let resemblance = f64::from(shared) / f64::from(shared + 2 * own);
-            let expected = standard_error(resemblance, PERMUTATIONS);
+            let expected = (resemblance * (1.0 - resemblance) / f64::from(PERMUTATIONS)).sqrt();
             let (mut sum, mut squares) = (0.0, 0.0);
             for trial in 0..TRIALS {
                 // Small consecutive numbers, which are the worst case of a linear hash.

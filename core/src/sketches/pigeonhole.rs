@@ -51,6 +51,7 @@ impl Bands {
     /// Returns the probability that two sketches share a signature if each position agrees with
     /// probability `agree`, as the values of minhash do for documents whose resemblance is `agree`.
     /// This probability is the share of rows that an index has to read.
+    #[cfg(test)]
     pub fn share_one(&self, agree: f64) -> f64 {
         let none = (0..self.bands).map(|n| 1.0 - agree.powf(self.range(n).len() as f64));
         1.0 - none.product::<f64>()

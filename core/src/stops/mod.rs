@@ -10,7 +10,6 @@ use crate::clusters::elimination::eliminate_repeated;
 use crate::error::{Error, Result};
 use crate::executor::{Executor, PlainThreads, Stop, Task};
 use crate::features::FeatureSpec;
-use crate::files::MemoryFiles;
 use crate::hash::mix;
 use crate::methods::documents::Quiet;
 use crate::methods::reading::Reading;
@@ -19,6 +18,7 @@ use crate::passages::Parameters as PassageParameters;
 use crate::resources::Resources;
 use crate::runs::cut::Cutting;
 use crate::runs::{Parameters as RunParameters, Unit};
+use crate::storage::files::MemoryFiles;
 use crate::verify::measure::Measure;
 
 #[allow(unreachable_pub, reason = "tests of their own share it")]

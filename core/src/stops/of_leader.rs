@@ -15,7 +15,6 @@ use crate::clusters::samples::samples;
 use crate::clusters::summary::summaries;
 use crate::error::{Error, Result};
 use crate::executor::{Executor, PlainThreads, Stop, Task};
-use crate::files::MemoryFiles;
 use crate::hash::mix;
 use crate::joins::parts::groups::groups;
 use crate::joins::parts::keys::{self, Key, KeyPart};
@@ -23,6 +22,7 @@ use crate::joins::parts::part::Part;
 use crate::joins::parts::ranks::TokenRanks;
 use crate::joins::parts::rows::Shared;
 use crate::joins::sets::bounds::Bounds;
+use crate::storage::files::MemoryFiles;
 use crate::verify::measure::Measure;
 use crate::verify::predicate::Predicate;
 

@@ -127,24 +127,19 @@ impl Curve {
             largest_alike: self.clusters.last().map_or(0, Components::largest),
         }
     }
-
-    /// Returns the number of bytes on the heap.
-    pub fn bytes(&self) -> usize {
-        self.clusters.iter().map(Components::bytes).sum()
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::executor::PlainThreads;
-    use crate::files::NoFiles;
     use crate::methods::Method;
     use crate::methods::corpus::Corpus;
     use crate::methods::documents::Quiet;
     use crate::methods::reading::Reading;
     use crate::methods::sets::Sets;
     use crate::resources::Resources;
+    use crate::storage::files::NoFiles;
     use crate::verify::measure::Measure;
     use proptest::prelude::*;
 
@@ -215,6 +210,5 @@ mod tests {
         let at = |threshold: f64| curve.clusters[bin(threshold) - Curve::first()].largest();
         assert_eq!([0.3, 0.35, 0.45, 0.55, 0.85, 0.95].map(at), [6, 4, 3, 2, 2, 2]);
         assert_eq!(curve.all(), 7);
-        assert!(curve.bytes() > 0);
     }
 }

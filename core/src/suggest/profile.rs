@@ -150,10 +150,10 @@ fn is_character(word: &[u8]) -> bool {
 mod tests {
     use super::*;
     use crate::executor::PlainThreads;
-    use crate::files::NoFiles;
     use crate::methods::corpus::Corpus;
     use crate::methods::documents::Quiet;
     use crate::resources::Resources;
+    use crate::storage::files::NoFiles;
 
     fn of(documents: &[Document], threads: usize) -> TextProfile {
         let mut corpus = Corpus::new(documents.len(), |row| Some(documents[row].clone()));

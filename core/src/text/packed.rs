@@ -148,11 +148,6 @@ impl Beginning {
             Err(_) => Err(Error::NotText),
         }
     }
-
-    /// Returns the number of bytes on the heap.
-    pub fn bytes(&self) -> usize {
-        memory::bytes(&self.bytes)
-    }
 }
 
 #[cfg(test)]

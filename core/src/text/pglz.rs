@@ -19,6 +19,7 @@ pub struct Progress {
 
 /// Fills `bytes` with the unpacked content of `packed`. Returns false if the content is not as long
 /// as `bytes` or `packed` is not valid pglz. O(bytes).
+#[cfg(test)]
 pub fn unpack(packed: &[u8], bytes: &mut [u8], stop: &Stop) -> Result<bool> {
     unpack_until(packed, &mut Progress::default(), bytes, bytes.len(), stop)
 }

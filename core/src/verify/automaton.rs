@@ -141,11 +141,6 @@ impl SuffixAutomaton {
         Ok((best.text != NONE).then_some(best))
     }
 
-    /// Reports whether there is no substring.
-    pub fn is_empty(&self) -> bool {
-        self.states.len() == 1
-    }
-
     /// Returns the number of bytes on the heap that the texts need. Memory that
     /// [`clear`](Self::clear) kept for later texts does not count.
     pub fn bytes(&self) -> usize {

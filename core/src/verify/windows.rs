@@ -238,14 +238,6 @@ impl WindowedText {
             None => self.ends[start..].partition_point(|&end| end as usize <= equal),
         }
     }
-
-    /// Returns the number of bytes on the heap.
-    pub fn bytes(&self) -> usize {
-        memory::bytes(&self.symbols)
-            + memory::bytes(&self.shifts)
-            + memory::bytes(&self.ends)
-            + memory::bytes(&self.powers)
-    }
 }
 
 /// Records the place of a character.

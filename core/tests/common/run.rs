@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use neardup_core::error::{Error, Result};
 use neardup_core::executor::{Executor, Stop, Task};
-use neardup_core::files::{MemoryFiles, NoFiles, TempFile, TempFiles};
 use neardup_core::methods::Method;
 use neardup_core::methods::account::Account;
 use neardup_core::methods::corpus::Corpus;
 use neardup_core::methods::documents::Quiet;
 use neardup_core::methods::reading::Reading;
 use neardup_core::resources::Resources;
+use neardup_core::storage::files::{MemoryFiles, NoFiles, TempFile, TempFiles};
 
 /// More memory than any test needs.
 pub const ENOUGH: usize = 1 << 40;

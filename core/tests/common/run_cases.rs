@@ -1,7 +1,6 @@
 //! Corpora and parameters for the tests of repeated runs.
 
 use neardup_core::executor::PlainThreads;
-use neardup_core::files::MemoryFiles;
 use neardup_core::methods::documents::Quiet;
 use neardup_core::methods::reading::Reading;
 use neardup_core::methods::repeats;
@@ -9,6 +8,7 @@ use neardup_core::resources::Resources;
 use neardup_core::runs::cut::{CutText, Cutting};
 use neardup_core::runs::located::RepeatedRun;
 use neardup_core::runs::{Parameters, Unit};
+use neardup_core::storage::files::MemoryFiles;
 use neardup_core::{Corpus, Document, Tokenizer};
 use proptest::prelude::*;
 

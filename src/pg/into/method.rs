@@ -93,7 +93,7 @@ pub(super) fn of(
     let method = serde_json::to_string(&call).map_err(|error| SqlError::parameter(error.to_string()))?;
     let counted = match carrier.meeting() {
         Meeting::Keys { .. } => Counted::Nothing,
-        Meeting::Sets(_) => Counted::Sample,
+        Meeting::Sets(_) | Meeting::Rarest => Counted::Sample,
         Meeting::Terms { .. } => Counted::All,
     };
     let set = format!(

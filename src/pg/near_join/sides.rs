@@ -13,11 +13,11 @@ use neardup_core::error::{Error, Result as CoreResult};
 use neardup_core::executor::Executor;
 use neardup_core::features::normalization::Normalization;
 use neardup_core::features::source_document::SourceDocument;
-use neardup_core::kept_rows::KeptRows;
 use neardup_core::memory;
 use neardup_core::methods::documents::{Documents, Side};
 use neardup_core::methods::sites::Sites;
 use neardup_core::row_set::RowSet;
+use neardup_core::storage::blobs::Blobs;
 
 // The plans of both sides run user-defined functions, whose errors must be returned with all
 // details.
@@ -36,7 +36,8 @@ pub(super) struct Sides {
     /// The form in which texts are compared.
     normalization: Option<Normalization>,
     /// The rows that were read. Of a side whose rows are not wanted they are empty.
-    pub rows: [KeptRows<ServerFiles>; 2],
+    pub rows: [Blobs; 2],
+    files: ServerFiles,
     /// The hashes of the keys of all rows, if there are keys: first those of the first side.
     pub keys: Vec<u64>,
     /// The sides of which each row's match will be noted.
@@ -59,9 +60,9 @@ impl Sides {
         kept: usize,
         noted: [bool; 2],
     ) -> Self {
-        let rows = [KeptRows::new(files, kept), KeptRows::new(files, kept)];
+        let rows = [Blobs::new(kept), Blobs::new(kept)];
         let (side, keys) = (Side::Left, Vec::new());
-        Self { node, side, normalization, rows, keys, noted, ended: false, failed: None }
+        Self { node, side, normalization, rows, files, keys, noted, ended: false, failed: None }
     }
 
     /// Reads the next row. Returns its number and its document, if it has one, or None after the
@@ -90,12 +91,12 @@ impl Sides {
                 let mut is_new = false;
                 let tuple = catch(|| ExecFetchSlotMinimalTuple(slot, &raw mut is_new))?;
                 let bytes = std::slice::from_raw_parts(tuple.cast::<u8>(), (*tuple).t_len as usize);
-                self.rows[side].push(bytes)?;
+                self.rows[side].push(bytes, &self.files)?;
                 if is_new {
                     pg_sys::pfree(tuple.cast());
                 }
             } else {
-                self.rows[side].push(&[])?;
+                self.rows[side].push(&[], &self.files)?;
             }
             let context = (*node).scan.ss.ps.ps_ExprContext;
             pg_sys::MemoryContextReset((*context).ecxt_per_tuple_memory);

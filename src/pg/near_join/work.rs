@@ -16,13 +16,13 @@ use neardup_core::features::normalization::Normalization;
 use neardup_core::joins::Algorithm;
 use neardup_core::joins::pairs::Pairs;
 use neardup_core::joins::search::ball::SetBall;
-use neardup_core::kept_rows::KeptRows;
 use neardup_core::methods::Method;
 use neardup_core::methods::documents::Quiet;
 use neardup_core::methods::reading::Reading;
 use neardup_core::methods::sets::Sets;
 use neardup_core::resources::Resources;
 use neardup_core::row_set::RowSet;
+use neardup_core::storage::blobs::Blobs;
 use neardup_core::verify::predicate::Predicate;
 
 /// The pairs of a join and the rows of its sides. The allowance is dropped last.
@@ -39,7 +39,7 @@ pub(super) struct Work {
     /// The most bytes that reading and comparing took.
     pub memory: u64,
     executor: BackendExecutor,
-    rows: [KeptRows<ServerFiles>; 2],
+    rows: [Blobs; 2],
     /// The sides whose rows are wanted for the rows of the join.
     wanted: [bool; 2],
     /// The number of the first document, as the join numbers them.

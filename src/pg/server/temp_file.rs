@@ -6,7 +6,7 @@ use std::cell::Cell;
 use pgrx::pg_sys;
 
 use neardup_core::error::{Error, Result};
-use neardup_core::files::{TempFile, TempFiles};
+use neardup_core::storage::files::{TempFile, TempFiles};
 
 thread_local! {
     /// The number of bytes in all files, and the greatest number since [`watch_space`].

@@ -6,7 +6,7 @@ use super::grouping::Grouping;
 use crate::error::Result;
 use crate::executor::{Executor, Stop};
 use crate::memory;
-use crate::ragged::Ragged;
+use crate::storage::rows::Ragged;
 use crate::verify::automaton::{Match, SuffixAutomaton};
 
 const DOING: &str = "eliminating repeated documents";

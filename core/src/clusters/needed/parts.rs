@@ -4,11 +4,11 @@ use crate::error::Result;
 use crate::executor::Executor;
 use crate::features::sets::records::RECORD;
 use crate::features::sets::store::Store;
-use crate::files::TempFiles;
 use crate::joins::sets::set_join::SetJoin;
 use crate::joins::{Counts, RecordJoin, RecordPair, SelfJoin};
 use crate::memory;
 use crate::resources::Resources;
+use crate::storage::files::TempFiles;
 
 const DOING: &str = "choosing rows to compare";
 

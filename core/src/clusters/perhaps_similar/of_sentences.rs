@@ -13,12 +13,12 @@ use crate::clusters::grouping::Clusters;
 use crate::error::Result;
 use crate::executor::{self, Executor};
 use crate::features::sets::records::Members;
-use crate::features::text_file::TextFile;
 use crate::features::texts::Distinct;
 use crate::joins::sentences::signature_lists::SignatureLists;
 use crate::joins::sentences::{equal_rows, representative_pairs};
 use crate::joins::{Counts, RecordJoin};
 use crate::memory;
+use crate::storage::log::Log;
 use crate::verify::tlcs::{Parameters, Thresholds};
 
 const DOING: &str = "making perhaps-similar sets";
@@ -53,7 +53,7 @@ impl SentenceSets {
         vertices: Vec<u32>,
         weights: Option<&[i64]>,
         compared: (Parameters, Thresholds),
-        file: (TextFile, usize),
+        file: (Log<u8>, usize),
         executor: &dyn Executor,
     ) -> Result<Self> {
         let texts = distinct.left.len();

@@ -163,11 +163,6 @@ impl Dictionary {
         self.shards.iter().map(Shard::len).sum()
     }
 
-    /// Reports whether there are no tokens.
-    pub fn is_empty(&self) -> bool {
-        self.shards.iter().all(Shard::is_empty)
-    }
-
     /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.shards.iter().map(Shard::bytes).sum()

@@ -194,11 +194,6 @@ impl Shard {
         self.entries.len()
     }
 
-    /// Reports whether there is no token.
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
-    }
-
     /// Returns the hash of a token, which is the same for equal tokens in any dictionary.
     #[inline]
     pub fn hash(&self, place: usize) -> u64 {

@@ -27,6 +27,13 @@ pub struct Anchor {
     pub windows: u32,
 }
 
+impl Anchor {
+    /// Returns the number of tokens from the first to the last of its windows of `least` tokens.
+    pub fn covers(&self, least: usize) -> u32 {
+        self.windows + (least as u32 - 1)
+    }
+}
+
 /// The rule by which windows of a given length choose their anchors.
 ///
 /// ```

@@ -14,7 +14,7 @@ use crate::features::FeatureSpec;
 use crate::features::dictionary::Dictionary;
 use crate::features::dictionary::numbering::number;
 use crate::features::tokens::Document;
-use crate::files::TempFiles;
+use crate::storage::files::TempFiles;
 
 /// The part of the memory that the tokens and their numbers may take: one of so many.
 const DICTIONARY_SHARE: usize = 4;
@@ -110,11 +110,6 @@ impl<'a> SetBuilder<'a> {
             spill.take(collectors)?;
         }
         Ok(held)
-    }
-
-    /// Reports whether anything was written to a file.
-    pub fn has_spilled(&self) -> bool {
-        self.spill.as_ref().is_some_and(Spill::is_used)
     }
 
     /// Returns the number of documents without any token.

@@ -9,7 +9,7 @@ use crate::features::FeatureSpec;
 use crate::features::tokens::{Document, Scratch, Token, for_each_token};
 use crate::hash;
 use crate::memory;
-use crate::ragged::Ragged;
+use crate::storage::rows::Ragged;
 
 const DOING: &str = "comparing documents exactly";
 
@@ -34,16 +34,6 @@ impl TokenSets {
     /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         memory::bytes(&self.rows) + self.hashes.bytes() + self.bytes.bytes()
-    }
-
-    /// Returns the number of sets.
-    pub fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// Reports whether there is no set.
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
     }
 
     /// Adds the set of a document, unless the set of the same row was added last. O(tokens · log
@@ -189,7 +179,7 @@ mod tests {
             for (row, document) in (0..).zip(&documents) {
                 sets.add_by(row, document, &spec, &stop, |bytes| hash::hash_bytes(bytes) & mask).unwrap();
             }
-            prop_assert_eq!((sets.len(), sets.rows().len()), (documents.len(), documents.len()));
+            prop_assert_eq!(sets.rows().len(), documents.len());
             let counted: Vec<BTreeMap<Vec<u8>, u32>> = documents.iter().map(|document| {
                 let mut tokens = BTreeMap::new();
                 for_each_token(document, &spec, &mut Scratch::default(), &stop, |token| {

@@ -12,8 +12,8 @@ use crate::features::dictionary::Dictionary;
 use crate::features::dictionary::numbering::number;
 use crate::features::texts::Texts;
 use crate::features::tokens::{Document, FeatureSpec, Tokenizer};
-use crate::files::TempFiles;
 use crate::memory;
+use crate::storage::files::TempFiles;
 
 /// The gram sets of some texts.
 #[derive(Debug)]

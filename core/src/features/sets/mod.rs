@@ -14,7 +14,6 @@ pub mod records;
 mod size_ranges;
 pub mod size_runs;
 pub mod spill;
-mod spool;
 pub mod store;
 mod translate;
 mod vocabulary_batch;

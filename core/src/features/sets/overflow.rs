@@ -10,14 +10,14 @@
 use bytemuck::{Pod, Zeroable};
 
 use super::overflow_ranks::{OverflowRanks, SetRank};
-use super::spool::Spool;
 use crate::error::Result;
 use crate::executor::{self, Executor};
 use crate::features::dictionary::lookup::{ContentKind, Lookup, long_bytes};
 use crate::features::dictionary::rank::OtherTokens;
-use crate::files::{TempFile, TempFiles};
 use crate::hash;
 use crate::memory;
+use crate::storage::files::TempFiles;
+use crate::storage::log::Log;
 
 const DOING: &str = "spilling tokens";
 
@@ -99,11 +99,11 @@ const PART_BITS: u32 = 6;
 const PIECE: usize = if cfg!(test) { 2 } else { 1 << 10 };
 
 /// Tokens with hashes of some range.
-type Part = Spool<OverflowToken>;
+type Part = Log<OverflowToken>;
 
-/// Opens one file for each value of some bits of the hash.
-fn parts(files: &dyn TempFiles) -> Result<Vec<Part>> {
-    (0..1 << PART_BITS).map(|_| Part::new(files)).collect()
+/// Returns a part for each value of some bits of the hash.
+fn parts() -> Vec<Part> {
+    (0..1 << PART_BITS).map(|_| Part::new(PIECE * size_of::<OverflowToken>())).collect()
 }
 
 fn part_of(token: &OverflowToken, depth: u32) -> usize {
@@ -120,8 +120,8 @@ pub(super) struct Overflow<'a> {
 
 impl<'a> Overflow<'a> {
     /// Creates files without tokens.
-    pub(super) fn new(files: &'a dyn TempFiles) -> Result<Self> {
-        Ok(Self { files, parts: parts(files)?, right_from: u32::MAX })
+    pub(super) fn new(files: &'a dyn TempFiles) -> Self {
+        Self { files, parts: parts(), right_from: u32::MAX }
     }
 
     /// Adds a token of the set with this number; sets come in ascending order.
@@ -129,7 +129,7 @@ impl<'a> Overflow<'a> {
         if is_right {
             self.right_from = self.right_from.min(set);
         }
-        self.parts[part_of(&token, 0)].push(OverflowToken { set, ..token }, PIECE)
+        self.parts[part_of(&token, 0)].push(OverflowToken { set, ..token }, self.files)
     }
 
     /// Counts the tokens, with about `budget` bytes. O(n log n) for n tokens.
@@ -141,22 +141,21 @@ impl<'a> Overflow<'a> {
     ) -> Result<SharedTokens<'a>> {
         let Self { files, parts, right_from } = self;
         let most = (budget / 2 / executor.count().max(1) / size_of::<OverflowToken>()).max(PIECE);
-        let mut shared = SharedTokens::new(files, two_tables.then_some(right_from))?;
+        let mut shared = SharedTokens::new(files, two_tables.then_some(right_from));
         let mut todo: Vec<(Part, u32)> = Vec::new();
         for part in parts.into_iter().rev() {
             memory::push(&mut todo, (part, 0), DOING)?;
         }
         let mut counting: Vec<Counting> = Vec::new();
         while let Some((mut part, depth)) = todo.pop() {
-            part.finish()?;
             // Splitting does not help if the tokens are all equal, so it ends at some depth.
-            if part.len() > most && depth < MOST_DEPTH {
-                let smaller = split(part, depth + 1, files, most)?;
+            if part.len() > most as u64 && depth < MOST_DEPTH {
+                let smaller = split(part, depth + 1, (files, executor), most)?;
                 todo.extend(smaller.into_iter().rev().map(|part| (part, depth + 1)));
                 continue;
             }
             let mut tokens = Vec::new();
-            part.read(0, part.len(), &mut tokens)?;
+            part.append(0, part.len() as usize, &mut tokens)?;
             counting.push(Counting { tokens, ..Counting::default() });
             if counting.len() >= executor.count() {
                 shared.take(&mut counting, executor)?;
@@ -171,18 +170,16 @@ impl<'a> Overflow<'a> {
 const MOST_DEPTH: u32 = 4;
 
 /// Splits a part by the next bits of the hash.
-fn split(mut part: Part, depth: u32, files: &dyn TempFiles, most: usize) -> Result<Vec<Part>> {
-    let mut smaller = parts(files)?;
-    let mut tokens = Vec::new();
-    let mut at = 0;
-    while at < part.len() {
-        let count = (part.len() - at).min(most);
-        part.read(at, count, &mut tokens)?;
-        for token in tokens.drain(..) {
-            smaller[part_of(&token, depth)].push(token, PIECE)?;
-        }
-        at += count;
-    }
+fn split(
+    mut part: Part,
+    depth: u32,
+    (files, executor): (&dyn TempFiles, &dyn Executor),
+    most: usize,
+) -> Result<Vec<Part>> {
+    let mut smaller = parts();
+    part.for_each(most, executor, |tokens| {
+        tokens.iter().try_for_each(|&token| smaller[part_of(&token, depth)].push(token, files))
+    })?;
     Ok(smaller)
 }
 
@@ -190,7 +187,7 @@ fn split(mut part: Part, depth: u32, files: &dyn TempFiles, most: usize) -> Resu
 #[derive(Default)]
 struct Counting {
     tokens: Vec<OverflowToken>,
-    /// The shared tokens, as [`SharedTokens::file`] has them.
+    /// The shared tokens, as [`SharedTokens::words`] has them.
     words: Vec<u32>,
     distinct: u64,
     /// The number of tokens that are done.
@@ -231,9 +228,7 @@ pub(super) struct SharedTokens<'a> {
     /// The first set of the right table, if there are two tables.
     right_from: Option<u32>,
     /// For each token the number of its sets, and these.
-    file: Box<dyn TempFile>,
-    /// The number of 32-bit values in the file.
-    length: u64,
+    words: Log<u32>,
     /// The frequencies of the tokens, by which they are ranked.
     pub(super) frequencies: OtherTokens,
     /// The number of distinct tokens, shared or not.
@@ -241,9 +236,9 @@ pub(super) struct SharedTokens<'a> {
 }
 
 impl<'a> SharedTokens<'a> {
-    fn new(files: &'a dyn TempFiles, right_from: Option<u32>) -> Result<Self> {
-        let (file, frequencies) = (files.create()?, OtherTokens::default());
-        Ok(Self { files, right_from, file, length: 0, frequencies, distinct: 0 })
+    fn new(files: &'a dyn TempFiles, right_from: Option<u32>) -> Self {
+        let (words, frequencies) = (Log::default(), OtherTokens::default());
+        Self { files, right_from, words, frequencies, distinct: 0 }
     }
 
     /// Counts the tokens of some parts.
@@ -257,8 +252,7 @@ impl<'a> SharedTokens<'a> {
                 self.frequencies.add(sets)?;
                 at += 1 + sets as usize;
             }
-            self.file.write(bytemuck::cast_slice(&words))?;
-            self.length += words.len() as u64;
+            self.words.extend(&words, self.files)?;
         }
         executor.check_interrupts()
     }
@@ -270,27 +264,23 @@ impl<'a> SharedTokens<'a> {
         sets: u32,
         budget: usize,
         executor: &dyn Executor,
-    ) -> Result<OverflowRanks> {
+    ) -> Result<OverflowRanks<'a>> {
         const READ: usize = 1 << 16;
-        let mut ranks = OverflowRanks::new(self.files, sets, self.length, budget)?;
-        let (mut words, mut at) = (Vec::new(), 0);
+        let mut ranks = OverflowRanks::new(self.files, sets, self.words.len(), budget);
         // The rank of the token whose sets are being read, and the number of sets left.
         let (mut rank, mut left) = (0, 0);
-        while at < self.length {
-            executor.check_interrupts()?;
-            let length = (self.length - at).min(READ as u64) as usize;
-            words.resize(length, 0u32);
-            self.file.read(at * size_of::<u32>() as u64, bytemuck::cast_slice_mut(&mut words))?;
-            at += length as u64;
-            for &word in &words {
+        let frequencies = &mut self.frequencies;
+        self.words.for_each(READ, executor, |words| {
+            for &word in words {
                 if left == 0 {
-                    (rank, left) = (self.frequencies.next_rank(word), word);
+                    (rank, left) = (frequencies.next_rank(word), word);
                 } else {
                     ranks.push(SetRank { set: word, rank })?;
                     left -= 1;
                 }
             }
-        }
+            Ok(())
+        })?;
         ranks.flush()?;
         Ok(ranks)
     }

@@ -58,11 +58,6 @@ impl Records {
         self.sizes.len()
     }
 
-    /// Reports whether there is no record.
-    pub fn is_empty(&self) -> bool {
-        self.sizes.is_empty()
-    }
-
     /// Returns the number of tokens of a record, including those that no other record has.
     #[inline]
     pub fn size(&self, record: usize) -> u32 {
@@ -148,11 +143,6 @@ impl Members {
     /// Returns the number of records.
     pub fn len(&self) -> usize {
         self.starts.len().saturating_sub(1)
-    }
-
-    /// Reports whether there is no record.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// Returns the rows that have the set of a record.

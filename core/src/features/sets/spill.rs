@@ -22,23 +22,25 @@ use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
 use crate::features::dictionary::Dictionary;
 use crate::features::dictionary::rank::{Ranks, rank};
-use crate::files::{TempFile, TempFiles};
 use crate::memory;
 use crate::simd::sorting_network;
+use crate::storage::files::TempFiles;
+use crate::storage::log::Log;
 
 const DOING: &str = "spilling token sets";
 
 /// The number of `u32` values read or written at one time.
 const PIECE: usize = 1 << 18;
+/// The number of bytes of records that are written at one time.
+const WRITE: usize = 1 << 16;
 
 /// A file of sets that workers made.
 pub struct Spill<'a> {
     files: &'a dyn TempFiles,
-    file: Option<Box<dyn TempFile>>,
+    words: Log<u32>,
     /// The runs that workers wrote: the place of each in the file and its length, both in `u32`
     /// values.
     runs: Vec<(u64, usize)>,
-    written: u64,
     /// The number of sets of each size in each table. The key has true for the right table.
     sizes: BTreeMap<(bool, u32), u64>,
     right_from: Option<u32>,
@@ -54,9 +56,8 @@ impl<'a> Spill<'a> {
     pub fn new(files: &'a dyn TempFiles) -> Self {
         Self {
             files,
-            file: None,
+            words: Log::default(),
             runs: Vec::new(),
-            written: 0,
             sizes: BTreeMap::new(),
             right_from: None,
             sets: 0,
@@ -66,7 +67,7 @@ impl<'a> Spill<'a> {
 
     /// Reports whether anything was spilled.
     pub fn is_used(&self) -> bool {
-        self.file.is_some()
+        self.words.is_in_file()
     }
 
     /// Starts the right table: the rows from number `right_from` on are in it.
@@ -76,18 +77,15 @@ impl<'a> Spill<'a> {
 
     /// Moves the sets of all workers from memory to the file.
     pub fn take(&mut self, collectors: &mut [Collector]) -> Result<()> {
-        if self.file.is_none() {
-            self.file = Some(self.files.create()?);
-        }
-        let Some(file) = &mut self.file else { return Ok(()) };
+        self.words.spill(self.files)?;
         for collector in collectors {
             let sets = std::mem::take(&mut collector.sets);
             let mut overflow = sets.overflow.as_slice();
             if !overflow.is_empty() && self.overflow.is_none() {
-                self.overflow = Some(Overflow::new(self.files)?);
+                self.overflow = Some(Overflow::new(self.files));
             }
             let mut words = Vec::new();
-            let mut length = 0;
+            let from = self.words.len();
             for (set, &row) in sets.rows.iter().enumerate() {
                 let tokens = &sets.tokens[sets.range(set)];
                 let right = self.right_from.is_some_and(|from| row >= from);
@@ -103,14 +101,12 @@ impl<'a> Spill<'a> {
                 *self.sizes.entry((right, size)).or_insert(0) += 1;
                 push_set(&mut words, row, sets.fingerprints[set], size, tokens.iter().copied())?;
                 if words.len() >= PIECE || set + 1 == sets.rows.len() {
-                    file.write(bytemuck::cast_slice(&words))?;
-                    length += words.len();
+                    self.words.extend(&words, self.files)?;
                     words.clear();
                 }
             }
-            if length > 0 {
-                self.runs.push((self.written, length));
-                self.written += length as u64;
+            if self.words.len() > from {
+                self.runs.push((from, (self.words.len() - from) as usize));
             }
         }
         Ok(())
@@ -137,13 +133,13 @@ impl<'a> Spill<'a> {
         let (distinct_tokens, dictionary_bytes) =
             (dictionary.len() + overflow_tokens as usize, dictionary.bytes());
         drop(dictionary);
-        let by_set = |others: SharedTokens<'_>| others.by_set(self.sets, budget, executor);
+        let by_set = |others: SharedTokens<'a>| others.by_set(self.sets, budget, executor);
         let mut overflow = others.map(by_set).transpose()?;
         let (ranks_bytes, shared_tokens) = (ranks.bytes(), ranks.shared);
 
         let ranges = SizeRanges::new(&self.sizes, budget);
         let mut files = self.distribute(&ranges, (&ranks, overflow.as_mut()), budget, executor)?;
-        drop((ranks, overflow, self.file.take()));
+        drop((ranks, overflow, std::mem::take(&mut self.words)));
         let right_files = files.split_off(ranges.first_right.min(files.len()));
         let left = write_records(self.files, files, executor)?;
         let right = match self.right_from {
@@ -164,19 +160,15 @@ impl<'a> Spill<'a> {
         (ranks, mut overflow): (&Ranks, Option<&mut OverflowRanks>),
         budget: usize,
         executor: &dyn Executor,
-    ) -> Result<Vec<RangeFile>> {
-        let mut files = Vec::new();
-        for _ in 0..ranges.count {
-            files.push(RangeFile { file: self.files.create()?, length: 0 });
-        }
+    ) -> Result<Vec<Log<u32>>> {
+        let mut files: Vec<_> = (0..ranges.count).map(|_| Log::default()).collect();
         let (right_from, sort) = (self.right_from, sorting_network::kernel());
         let share = (budget / 8 / size_of::<u32>()).clamp(PIECE / 64, PIECE * 16);
-        let Some(file) = &mut self.file else { return Ok(files) };
         let mut space = Vec::new();
         let mut sets = 0;
         for &(at, length) in &self.runs {
             let mut reader = Reader::new(at, length, share);
-            while reader.fill(&mut **file)? {
+            while reader.fill(&mut self.words)? {
                 let from = sets;
                 sets += reader.sets;
                 let others = match &mut overflow {
@@ -189,8 +181,7 @@ impl<'a> Spill<'a> {
                 })?;
                 for Piece { mut out, .. } in pieces {
                     for (range, words) in files.iter_mut().zip(&mut out) {
-                        range.file.write(bytemuck::cast_slice(words))?;
-                        range.length += words.len();
+                        range.extend(words, self.files)?;
                         memory::clear(words);
                     }
                     space.push(out);
@@ -218,12 +209,6 @@ fn push_set(
     Ok(())
 }
 
-/// The sets of a size range.
-struct RangeFile {
-    file: Box<dyn TempFile>,
-    length: usize,
-}
-
 /// Reads a part of a file in pieces that consist of whole sets.
 struct Reader {
     at: u64,
@@ -242,13 +227,10 @@ impl Reader {
     }
 
     /// Reads on until `words` has at least one complete set. Returns false at the end.
-    fn fill(&mut self, file: &mut dyn TempFile) -> Result<bool> {
+    fn fill(&mut self, log: &mut Log<u32>) -> Result<bool> {
         while self.whole == 0 && self.left > 0 {
             let more = self.share.min(self.left);
-            let start = self.words.len();
-            memory::reserve(&mut self.words, more, DOING)?;
-            self.words.resize(start + more, 0);
-            file.read(self.at * size_of::<u32>() as u64, bytemuck::cast_slice_mut(&mut self.words[start..]))?;
+            log.append(self.at, more, &mut self.words)?;
             self.at += more as u64;
             self.left -= more;
             (self.whole, self.sets) = sets_in(&self.words).fold((0, 0), |(_, sets), set| (set.end, sets + 1));
@@ -333,14 +315,14 @@ impl Piece<'_> {
 }
 
 /// Makes the records of a table from its size ranges, in order.
-fn write_records(files: &dyn TempFiles, ranges: Vec<RangeFile>, executor: &dyn Executor) -> Result<Table> {
-    let mut file = files.create()?;
+fn write_records(files: &dyn TempFiles, ranges: Vec<Log<u32>>, executor: &dyn Executor) -> Result<Table> {
+    let mut all = Log::new(WRITE);
     let mut places = RecordPlaces::default();
     let (mut rows, mut row_starts) = (Vec::new(), vec![0]);
     for mut range in ranges {
         let mut distinct = Distinct::default();
-        let mut reader = Reader::new(0, range.length, PIECE);
-        while reader.fill(&mut *range.file)? {
+        let mut reader = Reader::new(0, range.len() as usize, PIECE);
+        while reader.fill(&mut range)? {
             distinct.done = 0;
             executor::one(executor, &mut distinct, |distinct, stop| {
                 distinct.add(&reader.words[..reader.whole], stop)
@@ -353,22 +335,18 @@ fn write_records(files: &dyn TempFiles, ranges: Vec<RangeFile>, executor: &dyn E
             Ok(())
         })?;
         let (distinct, order) = state;
-        let mut words = Vec::new();
         let mut members = distinct.rows.chunk_by(|a, b| a.0 == b.0);
-        for (n, &set) in order.iter().enumerate() {
+        for &set in &order {
             let content = distinct.content(set);
             let tokens = &content[2..];
-            memory::extend(&mut words, tokens, DOING)?;
+            all.extend(tokens, files)?;
             places.push(content[0], tokens.len())?;
             for &(_, row) in members.next().unwrap_or_default() {
                 memory::push(&mut rows, row, DOING)?;
             }
             memory::push(&mut row_starts, rows.len() as u32, DOING)?;
-            if words.len() >= PIECE || n + 1 == order.len() {
-                file.write(bytemuck::cast_slice(&words))?;
-                words.clear();
-            }
         }
     }
-    Ok(Table { store: Store::File { file, places }, members: Members::new(rows, row_starts) })
+    all.spill(files)?;
+    Ok(Table { store: Store::File { tokens: all, places }, members: Members::new(rows, row_starts) })
 }

@@ -9,31 +9,29 @@ use super::records::{Members, Place, RECORD, Records};
 use super::size_runs::SizeRuns;
 use crate::error::Result;
 use crate::executor::Executor;
-use crate::files::{TempFile, TempFiles};
 use crate::memory;
+use crate::storage::files::TempFiles;
+use crate::storage::log::Log;
 
 const DOING: &str = "loading records";
 
 /// The number of bytes that are read at one time where less memory would do.
 const READ: usize = 1 << 22;
+/// The number of bytes that are written at one time.
+const WRITE: usize = 1 << 16;
 
 /// The records of a table.
+#[derive(Debug)]
 pub enum Store {
     /// All records in memory.
     Memory(Records),
     /// The tokens of the records in a file.
     File {
-        /// All tokens as 32-bit numbers, in the machine's byte order.
-        file: Box<dyn TempFile>,
+        /// All tokens.
+        tokens: Log<u32>,
         /// The sizes of the records, and the places of their tokens.
         places: RecordPlaces,
     },
-}
-
-impl std::fmt::Debug for Store {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Store of {} records", self.len())
-    }
 }
 
 impl Store {
@@ -43,11 +41,6 @@ impl Store {
             Self::Memory(records) => records.len(),
             Self::File { places, .. } => places.runs().records(),
         }
-    }
-
-    /// Reports whether there is no record.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// Returns the sizes of all records.
@@ -93,14 +86,14 @@ impl Store {
     pub fn load(&mut self, range: Range<usize>, space: Vec<u32>) -> Result<Records> {
         match self {
             Self::Memory(records) => records.copy(range),
-            Self::File { file, places } => {
+            Self::File { tokens: log, places } => {
                 let (from, to) = (places.start(range.start), places.start(range.end));
                 let (mut tokens, length) = (space, (to - from) as usize);
                 // The content of `space` is overwritten.
                 let more = length.saturating_sub(tokens.len());
                 memory::reserve(&mut tokens, more, DOING)?;
                 tokens.resize(length, 0);
-                file.read(from * size_of::<u32>() as u64, bytemuck::cast_slice_mut(&mut tokens))?;
+                log.read(from, &mut tokens)?;
                 let (mut loaded, mut sizes) = (Vec::new(), Vec::new());
                 memory::reserve(&mut loaded, range.len(), DOING)?;
                 memory::reserve(&mut sizes, range.len(), DOING)?;
@@ -151,12 +144,10 @@ impl Store {
                 near
             });
             let (together, later) = rest.split_at(near.count());
-            if let Self::File { file, .. } = self {
+            if let Self::File { tokens, .. } = self {
                 executor.check_interrupts()?;
                 space.clear();
-                memory::reserve(&mut space, (end - from) as usize, DOING)?;
-                space.resize((end - from) as usize, 0);
-                file.read(from * size_of::<u32>() as u64, bytemuck::cast_slice_mut(&mut space))?;
+                tokens.append(from, (end - from) as usize, &mut space)?;
             }
             for &record in together {
                 let own = match self {
@@ -227,7 +218,7 @@ impl Store {
         let bytes = tokens.saturating_mul(size_of::<u32>()).saturating_add(records.saturating_mul(RECORD));
         let in_file = bytes > budget;
         if in_file {
-            return self.part_in_file(wanted, files.create()?, budget);
+            return self.part_in_file(wanted, files, budget);
         }
         let (mut sizes, mut starts, mut held) = (Vec::new(), vec![0], Vec::new());
         memory::reserve(&mut sizes, records, DOING)?;
@@ -247,25 +238,19 @@ impl Store {
     fn part_in_file(
         &mut self,
         wanted: impl Fn(usize) -> bool,
-        mut file: Box<dyn TempFile>,
+        files: &dyn TempFiles,
         budget: usize,
     ) -> Result<Self> {
-        const WRITE: usize = 1 << 18;
-        let (mut held, mut places) = (Vec::new(), RecordPlaces::default());
+        let (mut tokens, mut places) = (Log::new(WRITE), RecordPlaces::default());
         self.for_each(budget.min(READ), |record, size, own| {
             if !wanted(record) {
                 return Ok(());
             }
-            memory::extend(&mut held, own, DOING)?;
-            places.push(size, own.len())?;
-            if held.len() >= WRITE {
-                file.write(bytemuck::cast_slice(&held))?;
-                held.clear();
-            }
-            Ok(())
+            tokens.extend(own, files)?;
+            places.push(size, own.len())
         })?;
-        file.write(bytemuck::cast_slice(&held))?;
-        Ok(Self::File { file, places })
+        tokens.spill(files)?;
+        Ok(Self::File { tokens, places })
     }
 
     /// Returns the number of bytes on the heap.
@@ -296,7 +281,7 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::MemoryFiles;
+    use crate::storage::files::MemoryFiles;
     use proptest::prelude::*;
 
     fn all(store: &mut Store, budget: usize) -> Vec<(u32, Vec<u32>)> {

@@ -12,9 +12,9 @@ use crate::features::sets::builder::SetBuilder;
 use crate::features::sets::collect::Collector;
 use crate::features::sets::order::Ordered;
 use crate::features::tokens::Document;
-use crate::files::TempFiles;
 use crate::memory;
 use crate::resources::Resources;
+use crate::storage::files::TempFiles;
 use crate::text::sentences::for_each_sentence;
 use crate::text::spans::{Position, Span};
 
@@ -192,11 +192,6 @@ impl Units {
     /// Returns the number of units.
     pub fn len(&self) -> u32 {
         self.firsts.last().copied().unwrap_or(0)
-    }
-
-    /// Reports whether there is no unit.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// Returns the rows that have units, in the order of their units. The place of a row in this

@@ -3,8 +3,8 @@
 
 use crate::error::{Error, Result};
 use crate::features::hash_sets::{HashSets, Loaded, SetCollector};
-use crate::files::TempFiles;
 use crate::memory;
+use crate::storage::files::TempFiles;
 use crate::text::spans::Span;
 
 const DOING: &str = "keeping texts";
@@ -58,16 +58,6 @@ pub struct OpenText<'a> {
 }
 
 impl<'a> OpenText<'a> {
-    /// Returns the number of units.
-    pub fn len(&self) -> usize {
-        self.units.len()
-    }
-
-    /// Reports whether there is no unit.
-    pub fn is_empty(&self) -> bool {
-        self.units.is_empty()
-    }
-
     /// Returns the place of a unit.
     pub fn span(&self, unit: usize) -> Span {
         let [from, to, first, end] = self.units[unit].map(|at| at as usize);
@@ -170,8 +160,8 @@ impl TextStore {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::MemoryFiles;
-    use crate::files::NoFiles;
+    use crate::storage::files::MemoryFiles;
+    use crate::storage::files::NoFiles;
     use crate::text::sentences::sentences;
     use proptest::prelude::*;
 
@@ -194,12 +184,12 @@ mod tests {
                 let entry = open.get(row as u32);
                 prop_assert_eq!(entry.text, text);
                 let spans = sentences(text);
-                prop_assert_eq!(entry.len(), spans.len());
+                prop_assert_eq!(entry.units.len(), spans.len());
                 for (n, span) in spans.iter().enumerate() {
                     prop_assert_eq!((entry.unit(n), &entry.span(n)), (span.of(text), span));
                 }
             }
-            prop_assert!(open.get(texts.len() as u32).is_empty());
+            prop_assert!(open.get(texts.len() as u32).units.is_empty());
             drop(open);
             for (row, text) in texts.iter().enumerate() {
                 prop_assert_eq!(library.units(row as u32) as usize, sentences(text).len());

@@ -24,7 +24,7 @@
 //! ```
 //! use neardup_core::joins::edit::edit_pairs;
 //! use neardup_core::joins::Algorithm;
-//! use neardup_core::files::NoFiles;
+//! use neardup_core::storage::files::NoFiles;
 //! use neardup_core::features::texts::{TextCollector, distinct};
 //! use neardup_core::verify::edit::EditPredicate;
 //! use neardup_core::executor::PlainThreads;
@@ -56,9 +56,9 @@ use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
 use crate::features::sets::grams::{GramSets, gram_sets};
 use crate::features::texts::{Distinct, Texts};
-use crate::files::TempFiles;
 use crate::memory;
 use crate::resources::Resources;
+use crate::storage::files::TempFiles;
 use crate::verify::edit::{self, EditPredicate};
 use crate::verify::levenshtein::Pattern;
 use crate::verify::predicate::Predicate;

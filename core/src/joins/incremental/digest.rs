@@ -10,7 +10,7 @@ use crate::joins::set_index::by_size::BySize;
 use crate::joins::set_index::token_counts::TokenCounts;
 use crate::joins::sets::bounds::{Bounds, Side};
 use crate::memory;
-use crate::ragged::Ragged;
+use crate::storage::rows::Ragged;
 
 pub(crate) const DOING: &str = "outlining documents";
 

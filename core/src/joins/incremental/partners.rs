@@ -5,7 +5,7 @@ use super::changed::{Changed, DOING};
 use crate::error::Result;
 use crate::executor::{self, Executor};
 use crate::memory;
-use crate::ragged::Ragged;
+use crate::storage::rows::Ragged;
 
 /// Documents of a segment that may be similar to changed documents.
 #[derive(Debug, Default)]

@@ -17,7 +17,7 @@ use crate::executor::{self, Executor};
 use crate::joins::set_index::rice::{self, Decoder};
 use crate::leb128;
 use crate::memory;
-use crate::ragged::Ragged;
+use crate::storage::rows::Ragged;
 
 /// The number of documents in each block except the last one.
 pub const BLOCK: usize = 1024;

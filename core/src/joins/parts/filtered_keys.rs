@@ -63,10 +63,10 @@ mod tests {
     use super::*;
     use crate::executor::PlainThreads;
     use crate::features::hash_sets::shared;
-    use crate::files::MemoryFiles;
     use crate::hash::mix;
     use crate::joins::parts::part::Part;
     use crate::joins::parts::rows::Shared;
+    use crate::storage::files::MemoryFiles;
     use crate::verify::measure::Measure;
     use crate::verify::predicate::Predicate;
 

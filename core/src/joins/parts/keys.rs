@@ -6,14 +6,17 @@
 //! candidates if more documents than a given number have it. The keys of a document in a part are
 //! encoded as the version of this format, then each key in 8 bytes, little-endian, ascending.
 
+use std::cmp::Reverse;
+
 use super::earlier;
 use super::groups::Groups;
+use super::ranks::TokenRanks;
 use crate::error::{Error, Result};
 use crate::executor::{self, Executor, Stop};
-use crate::external_sort::Sorter;
-use crate::files::TempFiles;
 use crate::memory;
-use crate::spool::Spool;
+use crate::storage::files::TempFiles;
+use crate::storage::log::Log;
+use crate::storage::sort::Sorter;
 
 /// The name of the value, for error messages.
 const NAME: &str = "keys";
@@ -93,7 +96,8 @@ pub fn groups(keys: &mut Vec<Key>, parts: u32, stop: &Stop) -> Result<Groups> {
 #[derive(Debug)]
 pub struct KeyPart<F> {
     /// A key and the number of its document.
-    entries: Spool<F, [u64; 2]>,
+    entries: Log<[u64; 2]>,
+    files: F,
     budget: usize,
     most: u64,
 }
@@ -102,7 +106,7 @@ impl<F: TempFiles> KeyPart<F> {
     /// Creates a part without documents, to be joined with about `budget` bytes. Limited keys that
     /// more than `most` documents have do not count.
     pub fn new(files: F, budget: usize, most: Option<u64>) -> Self {
-        Self { entries: Spool::new(files, budget / 2), budget, most: most.unwrap_or(u64::MAX) }
+        Self { entries: Log::new(budget / 8), files, budget, most: most.unwrap_or(u64::MAX) }
     }
 
     /// Adds the encoded keys of a document. Two documents that are `known` are no candidate.
@@ -117,8 +121,10 @@ impl<F: TempFiles> KeyPart<F> {
             return Err(bad("a key is cut short".to_owned()));
         }
         let known = if known { KNOWN } else { 0 };
-        keys.iter()
-            .try_for_each(|&key| self.entries.push([u64::from_le_bytes(key) & !KNOWN | known, document]))
+        keys.iter().try_for_each(|&key| {
+            let entry = [u64::from_le_bytes(key) & !KNOWN | known, document];
+            self.entries.push(entry, &self.files)
+        })
     }
 
     /// Calls `each` once for each candidate, in order, the lesser number first.
@@ -127,8 +133,8 @@ impl<F: TempFiles> KeyPart<F> {
         executor: &dyn Executor,
         each: &mut dyn FnMut(u64, u64) -> Result<()>,
     ) -> Result<()> {
-        let Self { entries, budget, most } = self;
-        let (mut entries, files) = entries.sorted(executor)?;
+        let Self { entries, files, budget, most } = self;
+        let mut entries = entries.sorted(&files, budget / 4, executor)?;
         let mut pairs = Sorter::new(&files, budget / 2);
         let mut group: Vec<(u64, u64)> = Vec::new();
         let mut hash = 0;
@@ -156,6 +162,52 @@ impl<F: TempFiles> KeyPart<F> {
     }
 }
 
+/// Chooses, of the weighted keys of a record, those that are looked up: all but the most frequent
+/// ones whose weights sum to less than two records need to share.
+pub(crate) struct Rarest {
+    needed: f64,
+    left_out: u64,
+}
+
+impl Rarest {
+    /// Starts with the most frequent key.
+    pub(crate) fn new(needed: f64) -> Self {
+        Self { needed, left_out: 0 }
+    }
+
+    /// Reports whether the next key, which is not more frequent than the last one, is looked up.
+    pub(crate) fn looks_up(&mut self, weight: u32) -> bool {
+        self.left_out = self.left_out.saturating_add(weight.into());
+        // Rounding errs towards looking.
+        self.left_out as f64 >= self.needed - 1e-6
+    }
+}
+
+/// Adds the keys of a document from hashes, their weights, and the ranks of the frequent ones among
+/// them. The document offers all of them and looks up only the rarest.
+pub fn rarest(
+    weighted: &[(u64, u32)],
+    needed: f64,
+    ranks: &TokenRanks<'_>,
+    keys: &mut Vec<Key>,
+    stop: &Stop,
+) -> Result<()> {
+    let mut order = Vec::new();
+    memory::reserve(&mut order, weighted.len(), DOING)?;
+    for pieces in weighted.chunks(CHECK_EVERY) {
+        stop.check()?;
+        order.extend(pieces.iter().map(|&(hash, weight)| (Reverse(ranks.of(hash)), hash, weight)));
+    }
+    executor::sort_unstable_by(&mut order, stop, &Ord::cmp)?;
+    memory::reserve(keys, order.len(), DOING)?;
+    let mut rarest = Rarest::new(needed);
+    keys.extend(order.into_iter().map(|(_, hash, weight)| match rarest.looks_up(weight) {
+        true => Key::of(hash),
+        false => Key::offered(hash),
+    }));
+    Ok(())
+}
+
 /// Adds the pairs of the documents that share a key.
 fn expand(group: &mut [(u64, u64)], pairs: &mut Sorter<'_, [u64; 2]>, executor: &dyn Executor) -> Result<()> {
     /// The greatest number of pairs, repeats included: they take 16 GB of temporary files.
@@ -163,21 +215,22 @@ fn expand(group: &mut [(u64, u64)], pairs: &mut Sorter<'_, [u64; 2]>, executor: 
     if group.len() < 2 {
         return Ok(());
     }
-    // Those that only look come last: no two of them are a pair.
+    // First those that offer and look, then those that only offer, which are no pairs among
+    // themselves, and then those that only look, which are none either.
+    let kind = |role: u64| 2 * u8::from(role & OFFERS == 0) + u8::from(role & LOOKS == 0);
     executor::one(executor, &mut &mut *group, |group, stop| {
-        executor::sort_unstable_by(group, stop, &|a, b| {
-            ((a.1 & OFFERS) == 0, a).cmp(&((b.1 & OFFERS) == 0, b))
-        })
+        executor::sort_unstable_by(group, stop, &|a, b| (kind(a.1), a).cmp(&(kind(b.1), b)))
     })?;
-    for (n, &(a, role)) in group.iter().enumerate().take_while(|(_, (_, role))| role & OFFERS != 0) {
-        for others in group[n + 1..].chunks(CHECK_EVERY) {
+    let [both, offering] = [1, 2].map(|end| group.partition_point(|&(_, role)| kind(role) < end));
+    for (n, &(a, role)) in group[..offering].iter().enumerate() {
+        let from = if n < both { n + 1 } else { offering };
+        for others in group[from..].chunks(CHECK_EVERY) {
             executor.check_interrupts()?;
             if pairs.len() > MOST {
                 return Err(Error::TooMany { what: "candidates of a part", limit: MOST });
             }
             for &(b, other) in others {
-                let meet = other & LOOKS != 0 || role & LOOKS != 0 && other & OFFERS != 0;
-                if meet && a != b && role & other & KNOWN == 0 {
+                if a != b && role & other & KNOWN == 0 {
                     pairs.push([a.min(b), a.max(b)], executor)?;
                 }
             }
@@ -194,8 +247,8 @@ mod tests {
 
     use super::*;
     use crate::executor::PlainThreads;
-    use crate::files::MemoryFiles;
     use crate::hash::mix;
+    use crate::storage::files::MemoryFiles;
 
     fn key((value, role): (u64, u8)) -> Key {
         let hash = mix(value);

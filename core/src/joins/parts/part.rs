@@ -11,9 +11,10 @@ use super::engine::{self, Engine, Partners};
 use super::rows::{Rows, Shared};
 use crate::error::Result;
 use crate::executor::{self, Executor};
-use crate::files::{TempFile, TempFiles};
 use crate::joins::sets::bounds::Bounds;
 use crate::memory;
+use crate::storage::files::TempFiles;
+use crate::storage::log::Log;
 use crate::verify::predicate::Predicate;
 
 /// A callback for candidates, which receives the ids of two rows.
@@ -50,8 +51,7 @@ pub struct Part<F> {
     bounds: Bounds,
     rows: Collected,
     known: Collected,
-    file: Option<Box<dyn TempFile>>,
-    written: u64,
+    file: Log<u64>,
 }
 
 impl<F> std::fmt::Debug for Part<F> {
@@ -64,12 +64,7 @@ impl<F: TempFiles> Part<F> {
     /// Creates a part without rows, to be joined with about `budget` bytes.
     pub fn new(predicate: Predicate, files: F, budget: usize) -> Self {
         let (rows, known) = (Collected::default(), Collected::default());
-        Self { files, budget, bounds: Bounds::new(predicate), rows, known, file: None, written: 0 }
-    }
-
-    /// Returns the predicate of the join.
-    pub fn predicate(&self) -> &Predicate {
-        self.bounds.predicate()
+        Self { files, budget, bounds: Bounds::new(predicate), rows, known, file: Log::default() }
     }
 
     /// Adds a row: its id, the size of its set, its bitmap, and its tokens or the keys
@@ -83,33 +78,24 @@ impl<F: TempFiles> Part<F> {
     }
 
     fn spill(&mut self) -> Result<()> {
-        let file = match &mut self.file {
-            Some(file) => file,
-            none => none.insert(self.files.create()?),
-        };
         for kind in [&mut self.rows, &mut self.known] {
             if kind.rows.is_empty() {
                 continue;
             }
-            for (rows, words) in kind.rows.write(&mut **file)? {
-                memory::push(&mut kind.runs, Run { at: self.written, rows, words }, super::rows::DOING)?;
-                self.written += words as u64;
+            let mut at = self.file.len();
+            for (rows, words) in kind.rows.write(&mut self.file, &self.files)? {
+                memory::push(&mut kind.runs, Run { at, rows, words }, super::rows::DOING)?;
+                at += words as u64;
             }
         }
         Ok(())
-    }
-
-    /// Returns the number of bytes on the heap.
-    pub fn bytes(&self) -> usize {
-        let of = |kind: &Collected| kind.rows.bytes() + memory::bytes(&kind.runs);
-        of(&self.rows) + of(&self.known)
     }
 
     /// Calls `each` once for each candidate, with the ids of its two rows. Unless one of them is
     /// known, the first row is not smaller than the second.
     pub fn candidates(mut self, executor: &dyn Executor, each: &mut Each<'_>) -> Result<()> {
         let bounds = self.bounds;
-        if self.file.is_none() {
+        if !self.file.is_in_file() {
             let (mut rows, known) = (self.rows.rows, self.known.rows);
             sort(&mut rows, executor)?;
             join(&rows, &rows, Partners::Before, bounds, executor, each)?;
@@ -119,18 +105,16 @@ impl<F: TempFiles> Part<F> {
         if !(self.rows.rows.is_empty() && self.known.rows.is_empty()) {
             self.spill()?;
         }
-        let Self { file: Some(mut file), rows: Collected { runs, .. }, known, .. } = self else {
-            return Ok(());
-        };
+        let Self { mut file, rows: Collected { runs, .. }, known, .. } = self;
         for (n, run) in runs.iter().enumerate() {
-            let one = load(&mut *file, run, executor)?;
+            let one = load(&mut file, run, executor)?;
             join(&one, &one, Partners::Before, bounds, executor, each)?;
             for run in &runs[n + 1..] {
-                let other = load(&mut *file, run, executor)?;
+                let other = load(&mut file, run, executor)?;
                 join_both(&one, &other, bounds, executor, each)?;
             }
             for run in &known.runs {
-                let other = sharing(read(&mut *file, run)?, &one, executor)?;
+                let other = sharing(read(&mut file, run)?, &one, executor)?;
                 join_both(&one, &other, bounds, executor, each)?;
             }
         }
@@ -138,11 +122,11 @@ impl<F: TempFiles> Part<F> {
     }
 }
 
-fn read(file: &mut dyn TempFile, run: &Run) -> Result<Rows> {
+fn read(file: &mut Log<u64>, run: &Run) -> Result<Rows> {
     Rows::read(file, run.at, run.rows, run.words)
 }
 
-fn load(file: &mut dyn TempFile, run: &Run, executor: &dyn Executor) -> Result<Rows> {
+fn load(file: &mut Log<u64>, run: &Run, executor: &dyn Executor) -> Result<Rows> {
     let mut rows = read(file, run)?;
     sort(&mut rows, executor)?;
     Ok(rows)

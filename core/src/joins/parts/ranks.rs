@@ -95,11 +95,6 @@ impl<'a> TokenRanks<'a> {
         self.hashes.len()
     }
 
-    /// Reports whether no token is listed.
-    pub fn is_empty(&self) -> bool {
-        self.hashes.is_empty()
-    }
-
     /// Returns the same ranks with faster lookup.
     pub fn with(self, places: &'a Places) -> Self {
         Self { places: Some(places), ..self }

@@ -10,11 +10,12 @@ use std::ops::Range;
 use super::{bitmaps, earlier, filtered_keys, groups};
 use crate::error::{Error, Result};
 use crate::executor::{self, Stop};
-use crate::files::TempFile;
 use crate::hash;
 use crate::memory;
-use crate::ragged::Ragged;
 use crate::simd::prefetch::prefetch;
+use crate::storage::files::TempFiles;
+use crate::storage::log::Log;
+use crate::storage::rows::Ragged;
 
 pub(super) const DOING: &str = "joining a part";
 const HEADER: usize = 3;
@@ -242,8 +243,8 @@ impl Rows {
 
     /// Appends all rows to a file and removes them. Each half of the rows becomes a run. Returns
     /// the number of rows and the number of words of each run.
-    pub fn write(&mut self, file: &mut dyn TempFile) -> Result<Vec<(usize, usize)>> {
-        file.write(bytemuck::cast_slice(&self.rows.values))?;
+    pub fn write(&mut self, file: &mut Log<u64>, files: &dyn TempFiles) -> Result<Vec<(usize, usize)>> {
+        file.extend(&self.rows.values, files)?;
         let middle = self.len() / 2;
         let halves = [0..middle, middle..self.len()].into_iter().filter(|half| !half.is_empty());
         let runs = halves.map(|half| (half.len(), self.rows.range_of(half).len())).collect();
@@ -252,9 +253,9 @@ impl Rows {
     }
 
     /// Reads a run of rows.
-    pub fn read(file: &mut dyn TempFile, at: u64, rows: usize, words: usize) -> Result<Self> {
-        let mut values = memory::filled(0u64, words, DOING)?;
-        file.read(at * size_of::<u64>() as u64, bytemuck::cast_slice_mut(&mut values))?;
+    pub fn read(file: &mut Log<u64>, at: u64, rows: usize, words: usize) -> Result<Self> {
+        let mut values = Vec::new();
+        file.append(at, words, &mut values)?;
         let mut starts = Vec::new();
         memory::reserve(&mut starts, rows + 1, DOING)?;
         starts.push(0);

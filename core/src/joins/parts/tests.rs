@@ -13,9 +13,9 @@ use crate::executor::{PlainThreads, Stop};
 use crate::features::hash_sets::{make_set, shared};
 use crate::features::tokens::{Document, Scratch, for_each_token};
 use crate::features::{FeatureSpec, Tokenizer};
-use crate::files::MemoryFiles;
 use crate::joins::set_index::token_counts::TokenCounts;
 use crate::joins::sets::bounds::Bounds;
+use crate::storage::files::MemoryFiles;
 use crate::verify::measure::Measure;
 use crate::verify::predicate::Predicate;
 

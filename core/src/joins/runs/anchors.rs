@@ -6,10 +6,11 @@ use bytemuck::{Pod, Zeroable};
 use super::compared::{DOING, RunTexts, Slice, Space};
 use crate::error::Result;
 use crate::executor::Stop;
-use crate::external_sort::{Groups, Sorted, Sorter};
 use crate::features::runs::anchors::Anchors;
+use crate::joins::parts::keys::Rarest;
 use crate::memory;
 use crate::resources::Resources;
+use crate::storage::sort::{Groups, Sorted, Sorter};
 
 /// An anchor of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Zeroable, Pod)]
@@ -69,7 +70,7 @@ impl RunTexts {
                 anchors.extend(chosen.iter().map(|anchor| RecordAnchor {
                     hash: anchor.hash,
                     record,
-                    covers: anchor.windows + (least as u32 - 1),
+                    covers: anchor.covers(least),
                 }));
             }
             Ok(())
@@ -127,11 +128,10 @@ impl RunTexts {
             let is_right = self.right_from.is_some_and(|from| record >= from);
             let may_look = self.rule.of.counts(is_right);
             let least = self.rule.threshold * f64::from(self.lengths[record as usize]);
-            // Anchors are in the order of the number of texts. Rounding errs towards looking.
-            let mut left_out = 0u64;
+            // Anchors are in the order of the number of texts.
+            let mut rarest = Rarest::new(least);
             for RankedAnchor { hash, record, covers, .. } in own.drain(..).rev() {
-                left_out += u64::from(covers);
-                let looks = may_look && left_out as f64 >= least - 1e-6;
+                let looks = rarest.looks_up(covers) && may_look;
                 postings.push(Posting { hash, record, looks: looks.into() }, executor)?;
             }
         }

@@ -9,11 +9,11 @@ use super::anchors::RecordAnchor;
 use super::compared::{DOING, RunTexts, Slice, Space};
 use crate::error::Result;
 use crate::executor::Stop;
-use crate::external_sort::{Sorted, Sorter};
 use crate::features::runs::anchors::{Anchor, Anchors};
 use crate::features::runs::contents::Contents;
 use crate::memory;
 use crate::resources::Resources;
+use crate::storage::sort::{Sorted, Sorter};
 
 /// The windows that do not count, as too many documents have them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

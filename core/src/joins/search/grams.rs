@@ -139,11 +139,6 @@ impl Demand {
         Ok(sizes.map(|sizes| Self { size, bounds, sizes }))
     }
 
-    /// Returns the number of elements of the sought string.
-    pub fn size(&self) -> u32 {
-        self.size
-    }
-
     /// Reports whether a string of this size that shares `shared` elements, or perhaps fewer, can
     /// be similar enough.
     pub fn accepts(&self, size: u32, shared: u32) -> bool {

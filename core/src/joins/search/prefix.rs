@@ -110,6 +110,7 @@ pub struct Reach {
 
 impl Reach {
     /// Returns the sizes that rows can have.
+    #[cfg(test)]
     pub fn sizes(&self) -> &RangeInclusive<u32> {
         &self.sizes
     }

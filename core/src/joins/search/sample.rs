@@ -57,11 +57,6 @@ impl TokenSample {
         distinct.into_iter().try_for_each(|key| self.counts.add(key, &Stop::default()))
     }
 
-    /// Returns the number of documents that were added.
-    pub fn documents(&self) -> u64 {
-        self.documents
-    }
-
     /// Returns the least size that at most one in twenty documents exceeds, or a slightly greater
     /// size; 0 if there are no documents.
     pub fn usual_size(&self) -> u32 {

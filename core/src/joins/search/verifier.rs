@@ -27,11 +27,6 @@ impl Verifier {
         Ok(judge)
     }
 
-    /// Returns the approximate number of bytes on the heap.
-    pub fn bytes(&self) -> usize {
-        self.ball.bytes() + self.row.bytes()
-    }
-
     /// Returns the similarity of a row to the ball's document, even if the row is not in the ball;
     /// 0 if one of them has no tokens.
     pub fn similarity(&mut self, row: &Document, stop: &Stop) -> Result<f64> {

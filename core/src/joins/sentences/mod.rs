@@ -22,9 +22,9 @@ use super::pairs::Pairs;
 use super::{Counts, RecordJoin, RecordPair};
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
-use crate::features::text_file::TextFile;
 use crate::features::texts::{Distinct, Texts};
 use crate::memory;
+use crate::storage::log::Log;
 use crate::verify::tlcs::{Parameters, Thresholds};
 use comparison::{ComparerScratch, DocumentRange, TextComparison};
 use signature_lists::SignatureLists;
@@ -39,7 +39,7 @@ pub fn sentence_pairs(
     lists: SignatureLists,
     ranks: Vec<u32>,
     (parameters, thresholds): (Parameters, Thresholds),
-    (file, budget): (TextFile, usize),
+    (file, budget): (Log<u8>, usize),
 ) -> Result<Pairs> {
     let equal = if distinct.right.is_none() { equal_rows(&distinct)? } else { Vec::new() };
     let Distinct { texts, left, right } = distinct;
@@ -58,7 +58,7 @@ pub fn representative_pairs(
     ranks: Vec<u32>,
     representatives: Vec<bool>,
     (parameters, thresholds): (Parameters, Thresholds),
-    (file, budget): (TextFile, usize),
+    (file, budget): (Log<u8>, usize),
 ) -> Result<impl RecordJoin> {
     let split = texts.len() as u32;
     let representatives = Some(representatives);
@@ -86,7 +86,7 @@ pub fn equal_rows(distinct: &Distinct) -> Result<Vec<u32>> {
 struct SentenceJoin {
     comparison: TextComparison,
     /// The file of the texts, if they are in one, and the bytes of them to have in memory.
-    file: TextFile,
+    file: Log<u8>,
     budget: usize,
     /// The scratch space of workers, while none is using it.
     scratch: Mutex<Vec<ComparerScratch>>,
@@ -96,7 +96,7 @@ struct SentenceJoin {
 }
 
 impl SentenceJoin {
-    fn new(comparison: TextComparison, file: TextFile, budget: usize) -> Result<Self> {
+    fn new(comparison: TextComparison, file: Log<u8>, budget: usize) -> Result<Self> {
         comparison.parameters.check()?;
         let (scratch, counts) = (Mutex::default(), Counts::default());
         Ok(Self { comparison, file, budget, scratch, next: 0, counts })

@@ -5,7 +5,7 @@
 use crate::error::{Error, Result};
 use crate::executor::Stop;
 use crate::memory;
-use crate::ragged::Ragged;
+use crate::storage::rows::Ragged;
 
 pub(super) const DOING: &str = "listing signatures";
 
@@ -45,11 +45,6 @@ impl SignatureLists {
     /// Returns the number of lists.
     pub fn len(&self) -> usize {
         self.documents.len()
-    }
-
-    /// Reports whether no two documents have a signature in common.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// Returns the number of documents.
@@ -119,6 +114,7 @@ impl SignatureLists {
 
     /// Creates the given lists of documents with the given weights. This is for tests, and for
     /// signatures of other kinds.
+    #[cfg(test)]
     pub fn of_documents(lists: &[Vec<u32>], weights: Vec<u32>) -> Result<Self> {
         let mut made = Self { weights, ..Self::default() };
         lists.iter().try_for_each(|list| made.documents.push(list, DOING))?;

@@ -14,32 +14,23 @@ use super::stop_rules::{Sites, StopRules};
 use super::trials::{Frequent, Trials};
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
-use crate::features::text_file::TextFile;
 use crate::features::texts::Distinct;
-use crate::files::{TempFile, TempFiles};
 use crate::hash;
 use crate::memory;
 use crate::sketches::sentence::{Parameters, SentenceSigner};
+use crate::storage::files::TempFiles;
+use crate::storage::log::Log;
 use crate::text::characters::runs;
 use crate::verify::tlcs::{self, Thresholds};
 
 /// The number of entries that are processed between two checks for interrupts.
 const CHECK_EVERY: usize = 1 << 14;
 
-/// The entries of one part of the signatures.
-#[derive(Default)]
-struct SortPart {
-    entries: Vec<SignedDocument>,
-    file: Option<Box<dyn TempFile>>,
-    /// The number of entries in the file.
-    written: usize,
-}
-
 /// The construction of lists, in progress.
 pub struct Signing<'a> {
     distinct: &'a Distinct,
     /// The file of the texts, and the texts in the order in which it has them.
-    texts: (&'a mut TextFile, Vec<u32>),
+    texts: (&'a mut Log<u8>, Vec<u32>),
     budget: usize,
     parameters: Parameters,
     lister: ListMaker<'a>,
@@ -47,7 +38,8 @@ pub struct Signing<'a> {
     files: &'a dyn TempFiles,
     /// The greatest number of entries in memory.
     most: usize,
-    parts: Vec<SortPart>,
+    /// The entries of each part of the signatures.
+    parts: Vec<Log<SignedDocument>>,
     /// The number of texts that are signed.
     next_text: u32,
     next_part: usize,
@@ -59,7 +51,7 @@ impl<'a> Signing<'a> {
     /// Prepares the construction. `compared` has the parameters and the thresholds of the
     /// comparison of pairs. Entries take about `budget` bytes at a time.
     pub fn new(
-        (distinct, file): (&'a Distinct, &'a mut TextFile),
+        (distinct, file): (&'a Distinct, &'a mut Log<u8>),
         parameters: Parameters,
         (rules, sites): (StopRules, Sites<'a>),
         compared: (tlcs::Parameters, Thresholds),
@@ -75,7 +67,7 @@ impl<'a> Signing<'a> {
         let count =
             if expected <= most { 1 } else { (2 * expected / most).next_power_of_two().min(MOST_PARTS) };
         let mut parts = Vec::new();
-        parts.resize_with(count, SortPart::default);
+        parts.resize_with(count, || Log::new(usize::MAX));
         let lists = SignatureLists::new(texts)?;
         let mut order = Vec::new();
         if distinct.texts.are_in_file() {
@@ -187,36 +179,22 @@ impl<'a> Signing<'a> {
             self.lists.unsigned += unit.unsigned;
             for entry in unit.entries {
                 let part = entry[0].checked_shr(shift).unwrap_or(0);
-                memory::push(&mut self.parts[part as usize].entries, entry, DOING)?;
+                self.parts[part as usize].push(entry, self.files)?;
             }
         }
         self.next_text = from;
-        let held = || self.parts.iter().map(|part| memory::bytes(&part.entries)).sum::<usize>();
+        let held = || self.parts.iter().map(Log::bytes).sum::<usize>();
         self.peak_bytes = self.peak_bytes.max(held());
         if self.parts.len() > 1 && held() / size_of::<SignedDocument>() > self.most / 2 {
-            for part in &mut self.parts {
-                if part.file.is_none() {
-                    part.file = Some(self.files.create()?);
-                }
-                let Some(file) = &mut part.file else { continue };
-                file.write(bytemuck::cast_slice(&part.entries))?;
-                part.written += part.entries.len();
-                part.entries = Vec::new();
-            }
+            self.parts.iter_mut().try_for_each(|part| part.spill(self.files))?;
         }
         Ok(())
     }
 
     fn list(&mut self, executor: &dyn Executor) -> Result<()> {
-        let mut part = std::mem::take(&mut self.parts[self.next_part]);
-        if let Some(file) = &mut part.file {
-            let kept = part.entries.len();
-            memory::reserve(&mut part.entries, part.written, DOING)?;
-            part.entries.resize(kept + part.written, [0; 2]);
-            file.read(0, bytemuck::cast_slice_mut(&mut part.entries[kept..]))?;
-        }
-        self.peak_bytes = self.peak_bytes.max(memory::bytes(&part.entries) + self.lists.bytes());
-        executor::one(executor, &mut part.entries, |entries, stop| {
+        let mut part = std::mem::take(&mut self.parts[self.next_part]).take()?;
+        self.peak_bytes = self.peak_bytes.max(memory::bytes(&part) + self.lists.bytes());
+        executor::one(executor, &mut part, |entries, stop| {
             executor::sort_unstable_by(entries, stop, &SignedDocument::cmp)
         })?;
         let lister = &self.lister;
@@ -224,16 +202,16 @@ impl<'a> Signing<'a> {
         // trial.
         let mut looked_at = (Vec::new(), 0);
         executor::one(executor, &mut looked_at, |(frequent, at), stop| {
-            for_each_signature(&part.entries, at, stop, |entries, own| match lister.verdict(own)? {
+            for_each_signature(&part, at, stop, |entries, own| match lister.verdict(own)? {
                 Verdict::Kept => Ok(()),
                 verdict => memory::push(frequent, Frequent::new(entries, verdict), DOING),
             })
         })?;
         let mut frequent = looked_at.0;
-        self.trials.hold(&part.entries, &mut frequent, (self.texts.0, self.budget / 4), executor)?;
+        self.trials.hold(&part, &mut frequent, (self.texts.0, self.budget / 4), executor)?;
         let mut state = (std::mem::take(&mut self.lists), 0);
         let done = executor::one(executor, &mut state, |(lists, at), stop| {
-            for_each_signature(&part.entries, at, stop, |entries, own| {
+            for_each_signature(&part, at, stop, |entries, own| {
                 let found = frequent.binary_search_by_key(&entries.start, |frequent| frequent.entries.start);
                 let dropped = found.is_ok_and(|n| frequent[n].verdict == Verdict::Dropped);
                 lister.add(own, dropped, lists)

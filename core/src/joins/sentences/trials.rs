@@ -14,9 +14,9 @@ use super::signature_lists::DOING;
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
 use crate::features::open_texts::OpenTexts;
-use crate::features::text_file::TextFile;
 use crate::features::texts::Distinct;
 use crate::memory;
+use crate::storage::log::Log;
 use crate::verify::tlcs::{Comparer, Parameters, Thresholds};
 
 /// The number of pairs that are compared.
@@ -64,7 +64,7 @@ impl<'a> Trials<'a> {
         &self,
         entries: &[SignedDocument],
         frequent: &mut [Frequent],
-        (file, budget): (&mut TextFile, usize),
+        (file, budget): (&mut Log<u8>, usize),
         executor: &dyn Executor,
     ) -> Result<()> {
         executor::each(executor, frequent, |frequent, stop| {

@@ -145,11 +145,6 @@ impl Decoder {
         self.rows
     }
 
-    /// Returns how many bytes are still to be supplied.
-    pub fn bytes(&self) -> u32 {
-        self.bytes
-    }
-
     /// Appends the next rows, at most `most`. The bytes that are read are removed from the start of
     /// `piece`, which may continue after the code. If more bytes are needed, the piece is used up.
     pub fn read(&mut self, piece: &mut &[u8], most: usize, out: &mut Vec<u32>) -> Result<Until> {
@@ -264,7 +259,7 @@ mod tests {
                 Until::Done => return Ok(rows),
                 Until::Most => assert_eq!(rows.len(), from + most),
                 Until::Bytes => {
-                    assert!(rest.is_empty() && decoder.bytes() > 0);
+                    assert!(rest.is_empty());
                     rest = pieces.next().ok_or(Error::Stopped)?;
                 }
             }

@@ -78,16 +78,6 @@ impl TokenOrder {
         self.keys.len()
     }
 
-    /// Reports whether no token has a rank.
-    pub fn is_empty(&self) -> bool {
-        self.keys.is_empty()
-    }
-
-    /// Returns the number of bytes on the heap.
-    pub fn bytes(&self) -> usize {
-        memory::bytes(&self.keys) + memory::bytes(&self.ranks) + memory::bytes(&self.buckets)
-    }
-
     /// Returns the stored form of the order.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();

@@ -8,8 +8,8 @@ use crate::executor::{PlainThreads, Stop};
 use crate::features::hash_sets::{HashSets, shared};
 use crate::features::signatures::distinct;
 use crate::features::tokens::Document;
-use crate::files::NoFiles;
 use crate::sketches::sign::Signer;
+use crate::storage::files::NoFiles;
 use crate::verify::overlap::SharedTokens;
 
 /// The result of one technique for two documents.
@@ -55,7 +55,7 @@ pub fn two_documents(
     if signer.signatures.len() < 2 {
         return Ok(None);
     }
-    let mut sets = HashSets::new();
+    let mut sets = HashSets::default();
     sets.finish(vec![signer.sets], &NoFiles)?;
     let signatures = distinct(vec![signer.signatures], None, &PlainThreads(1))?;
     let (members, last) = (&signatures.left, signatures.len() as u32 - 1);

@@ -18,9 +18,6 @@ use crate::sketches::pigeonhole::Bands;
 
 const DOING: &str = "searching by Hamming distance";
 
-/// The greatest width of a vector, in bits.
-pub const MOST_BITS: usize = 1024;
-
 /// Bit vectors, each a part of a signature, and the greatest distance between similar ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hamming {

@@ -19,7 +19,7 @@ use crate::features::signatures::Signatures;
 use crate::hash::mix;
 use crate::joins::sets::bounds::{Bounds, Side};
 use crate::memory;
-use crate::ragged::Ragged;
+use crate::storage::rows::Ragged;
 use crate::verify::predicate::Predicate;
 
 const DOING: &str = "measuring the recall";

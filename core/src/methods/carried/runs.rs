@@ -1,13 +1,12 @@
 //! Runs: the text is carried. Documents meet by their anchors, of which texts with a common run
-//! have one in common.
+//! have one in common. Each looks up only its rarest ones, as on one machine.
 
 use super::words::{document_of, of_text, to_text, to_texts};
 use crate::error::Result;
-use crate::executor::Stop;
+use crate::executor::{self, Stop};
 use crate::features::runs::anchors::Anchors;
 use crate::features::runs::tokens::read_tokens;
 use crate::features::tokens::{Document, Scratch, Tokenizer};
-use crate::joins::parts::keys::Key;
 use crate::memory;
 use crate::methods::carrier::{Carrier, LeftOut, Meeting};
 use crate::methods::runs::Runs;
@@ -34,15 +33,34 @@ impl Carrier for Runs {
     }
 
     fn meeting(&self) -> Meeting {
-        Meeting::Keys { most: None, filter: None }
+        Meeting::Rarest
     }
 
-    fn keys(&self, carried: &[u8], _: LeftOut<'_>, keys: &mut Vec<Key>, stop: &Stop) -> Result<()> {
-        let mut anchors = Vec::new();
-        Anchors::new(self.min_run).select(&self.tokens(to_text(carried)?, stop)?, stop, &mut anchors)?;
-        memory::reserve(keys, anchors.len(), DOING)?;
-        keys.extend(anchors.iter().map(|anchor| Key::of(anchor.hash)));
-        Ok(())
+    fn weights(&self, carried: &[u8], weighted: &mut Vec<(u64, u32)>, stop: &Stop) -> Result<f64> {
+        let (tokens, mut anchors) = (self.tokens(to_text(carried)?, stop)?, Vec::new());
+        Anchors::new(self.min_run).select(&tokens, stop, &mut anchors)?;
+        weighted.clear();
+        memory::reserve(weighted, anchors.len(), DOING)?;
+        weighted.extend(anchors.iter().map(|anchor| (anchor.hash, anchor.covers(self.min_run))));
+        executor::sort_unstable_by(weighted, stop, &Ord::cmp)?;
+        weighted.dedup_by(|next, kept| {
+            let is_again = next.0 == kept.0;
+            if is_again {
+                kept.1 = kept.1.saturating_add(next.1);
+            }
+            is_again
+        });
+        // A text has fewer tokens than 32 bits can count.
+        Ok(self.threshold * tokens.len() as f64)
+    }
+
+    fn set(&self, carried: &[u8], stop: &Stop) -> Result<Vec<u64>> {
+        let mut weighted = Vec::new();
+        self.weights(carried, &mut weighted, stop)?;
+        let mut hashes = Vec::new();
+        memory::reserve(&mut hashes, weighted.len(), DOING)?;
+        hashes.extend(weighted.iter().map(|&(hash, _)| hash));
+        Ok(hashes)
     }
 
     fn similarity(&self, pair: [&[u8]; 2], _: LeftOut<'_>, stop: &Stop) -> Result<Option<f64>> {

@@ -8,15 +8,15 @@ use crate::features::codes::CodeSpec;
 use crate::features::imatch::IdfRange;
 use crate::features::spotsigs::SpotSpec;
 use crate::features::tokens::{Document, FeatureSpec, Tokenizer};
-use crate::files::MemoryFiles;
 use crate::hash::mix;
 use crate::joins::Algorithm;
 use crate::joins::parts::filtered_keys;
 use crate::joins::parts::groups::groups;
-use crate::joins::parts::keys::{self, KeyPart};
+use crate::joins::parts::keys::{self, Key, KeyPart};
 use crate::joins::parts::part::Part;
-use crate::joins::parts::ranks::TokenRanks;
+use crate::joins::parts::ranks::{self, TokenRanks};
 use crate::joins::parts::rows::Shared;
+use crate::joins::set_index::token_counts::TokenCounts;
 use crate::joins::sets::bounds::Bounds;
 use crate::joins::sketches::combination::{Combination, Safeguards, TechniqueSpec};
 use crate::joins::sketches::rule::Rule;
@@ -35,6 +35,7 @@ use crate::parameters::{
     Banding, EditPredicate, Predicate, RunShare, SentenceParameters, StopRules, TlcsParameters,
     TlcsThresholds,
 };
+use crate::storage::files::MemoryFiles;
 
 type Found = BTreeMap<(u64, u64), u64>;
 
@@ -45,8 +46,8 @@ fn candidates(
     left_out: LeftOut<'_>,
     parts: u32,
 ) -> BTreeSet<(u64, u64)> {
-    let (stop, executor) = (Stop::default(), PlainThreads(1));
-    let mut found = BTreeSet::new();
+    let stop = Stop::default();
+    let found;
     match carrier.meeting() {
         Meeting::Keys { filter: Some(predicate), .. } => {
             let mut joined: Vec<_> = (0..parts).map(|_| Part::new(predicate, MemoryFiles, 0)).collect();
@@ -63,21 +64,22 @@ fn candidates(
             found = in_each(joined);
         }
         Meeting::Keys { most, filter: None } | Meeting::Terms { most } => {
-            let mut joined: Vec<_> = (0..parts).map(|_| KeyPart::new(MemoryFiles, 0, most)).collect();
-            for (n, bytes) in (0..).zip(all) {
-                let mut own = Vec::new();
-                carrier.keys(bytes, left_out, &mut own, &stop).unwrap();
-                for (part, bytes) in keys::groups(&mut own, parts, &stop).unwrap().parts {
-                    joined[part as usize].add(n, &bytes, false).unwrap();
-                }
+            found =
+                by_keys(all, (parts, most), |bytes, own| carrier.keys(bytes, left_out, own, &stop).unwrap());
+        }
+        Meeting::Rarest => {
+            let mut counts = TokenCounts::new(1000);
+            for bytes in all.iter().step_by(2) {
+                let set = carrier.set(bytes, &stop).unwrap();
+                set.iter().for_each(|&hash| counts.add(hash, &stop).unwrap());
             }
-            for part in joined {
-                part.candidates(&executor, &mut |a, b| {
-                    found.insert((a, b));
-                    Ok(())
-                })
-                .unwrap();
-            }
+            let order = ranks::ranks(&mut counts, 500, &stop).unwrap();
+            let order = TokenRanks::parse(&order).unwrap();
+            found = by_keys(all, (parts, None), |bytes, own| {
+                let mut weighted = Vec::new();
+                let needed = carrier.weights(bytes, &mut weighted, &stop).unwrap();
+                keys::rarest(&weighted, needed, &order, own, &stop).unwrap();
+            });
         }
         Meeting::Sets(predicate) => {
             let order = TokenRanks::parse(&[1, 0, 0, 0, 0, 0, 0, 0]).unwrap();
@@ -93,6 +95,31 @@ fn candidates(
             }
             found = in_each(joined);
         }
+    }
+    found
+}
+
+/// Returns the candidates by the keys that `keys_of` adds.
+fn by_keys(
+    all: &[&[u8]],
+    (parts, most): (u32, Option<u64>),
+    keys_of: impl Fn(&[u8], &mut Vec<Key>),
+) -> BTreeSet<(u64, u64)> {
+    let mut joined: Vec<_> = (0..parts).map(|_| KeyPart::new(MemoryFiles, 0, most)).collect();
+    for (n, bytes) in (0..).zip(all) {
+        let mut own = Vec::new();
+        keys_of(bytes, &mut own);
+        for (part, bytes) in keys::groups(&mut own, parts, &Stop::default()).unwrap().parts {
+            joined[part as usize].add(n, &bytes, false).unwrap();
+        }
+    }
+    let mut found = BTreeSet::new();
+    for part in joined {
+        part.candidates(&PlainThreads(1), &mut |a, b| {
+            found.insert((a, b));
+            Ok(())
+        })
+        .unwrap();
     }
     found
 }
@@ -350,6 +377,30 @@ fn runs_of_tokens() {
             check("runs", &Runs { min_run, of, threshold, max_documents, tokenizer }, 50);
         }
     }
+}
+
+/// Tests that texts are no candidates by a template that is too short for their shares.
+#[test]
+fn runs_of_a_template() {
+    let method = Runs {
+        min_run: 5,
+        of: RunShare::Smaller,
+        threshold: 0.5,
+        max_documents: None,
+        tokenizer: Tokenizer::Words,
+    };
+    let words = |count: u64, n: u64| {
+        let word = |w: u64| format!("w{}", mix(n << 8 | w) % 100_000);
+        (0..count).map(word).collect::<Vec<_>>().join(" ")
+    };
+    let text = |n: u64| format!("{} {} {}", words(60, n / 3), words(10, 1 << 32), words(60, n + 1000));
+    let texts: Vec<String> = (0..600).map(text).collect();
+    let carrier = method.carrier().unwrap();
+    let all: Vec<_> = texts.iter().map(|text| text.as_bytes()).collect();
+    let found = candidates(carrier, &all, LeftOut::default(), 3);
+    // Each three texts have their first words in common: 600 pairs, and hardly any others.
+    assert!(found.len() < 620, "{}", found.len());
+    assert_eq!(in_parts(&method, &texts, 3), on_one_machine(&method, &texts));
 }
 
 #[test]

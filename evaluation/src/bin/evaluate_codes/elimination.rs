@@ -10,13 +10,13 @@ use neardup_core::clusters::graph::Graph;
 use neardup_core::clusters::leaders::{leaders, rank_by};
 use neardup_core::executor::PlainThreads;
 use neardup_core::features::codes::CodeSpec;
-use neardup_core::files::{MemoryFiles, NoFiles};
 use neardup_core::methods::Method;
 use neardup_core::methods::codes::ByCodes;
 use neardup_core::methods::corpus::Corpus;
 use neardup_core::methods::documents::Quiet;
 use neardup_core::methods::reading::Reading;
 use neardup_core::resources::Resources;
+use neardup_core::storage::files::{MemoryFiles, NoFiles};
 
 /// A document that goes, and the one that stays in its place.
 pub type Eliminated = (u32, u32);

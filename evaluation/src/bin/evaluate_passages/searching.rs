@@ -6,7 +6,6 @@ use neardup_core::executor::PlainThreads;
 use neardup_core::features::imatch::IdfRange;
 use neardup_core::features::spotsigs::{Antecedents, SpotSpec};
 use neardup_core::features::units::signatures::Features;
-use neardup_core::files::MemoryFiles;
 use neardup_core::methods::account::Account;
 use neardup_core::methods::corpus::Corpus;
 use neardup_core::methods::documents::Quiet;
@@ -14,6 +13,7 @@ use neardup_core::methods::passages::search;
 use neardup_core::methods::reading::Reading;
 use neardup_core::passages::{Parameters, Passage};
 use neardup_core::resources::Resources;
+use neardup_core::storage::files::MemoryFiles;
 
 use crate::{corpora, small};
 

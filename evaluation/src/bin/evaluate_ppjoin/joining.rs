@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use neardup_core::executor::PlainThreads;
 use neardup_core::features::FeatureSpec;
-use neardup_core::files::NoFiles;
 use neardup_core::joins::Algorithm;
 use neardup_core::methods::Method;
 use neardup_core::methods::corpus::Corpus;
@@ -12,6 +11,7 @@ use neardup_core::methods::documents::Quiet;
 use neardup_core::methods::reading::Reading;
 use neardup_core::methods::sets::Sets;
 use neardup_core::resources::Resources;
+use neardup_core::storage::files::NoFiles;
 use neardup_core::verify::measure::Measure;
 use neardup_core::verify::predicate::Predicate;
 

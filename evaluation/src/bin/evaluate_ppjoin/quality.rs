@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use neardup_core::executor::{PlainThreads, Stop};
 use neardup_core::features::tokens::{Document, Scratch, Token, for_each_token};
 use neardup_core::features::{FeatureSpec, Tokenizer};
-use neardup_core::files::NoFiles;
 use neardup_core::hash::{hash_bytes, mix};
 use neardup_core::joins::Algorithm;
 use neardup_core::methods::Method;
@@ -14,6 +13,7 @@ use neardup_core::methods::documents::Quiet;
 use neardup_core::methods::reading::Reading;
 use neardup_core::methods::sets::Sets;
 use neardup_core::resources::Resources;
+use neardup_core::storage::files::NoFiles;
 use neardup_core::verify::measure::Measure;
 use neardup_core::verify::predicate::Predicate;
 

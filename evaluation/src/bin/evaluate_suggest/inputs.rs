@@ -5,7 +5,6 @@ use std::path::Path;
 
 use neardup_core::executor::PlainThreads;
 use neardup_core::features::FeatureSpec;
-use neardup_core::files::MemoryFiles;
 use neardup_core::hash::mix;
 use neardup_core::joins::pairs::Pair;
 use neardup_core::methods::corpus::Corpus;
@@ -14,6 +13,7 @@ use neardup_core::methods::reading::Reading;
 use neardup_core::methods::runs::Runs;
 use neardup_core::methods::sets::Sets;
 use neardup_core::resources::Resources;
+use neardup_core::storage::files::MemoryFiles;
 use neardup_core::suggest::curve::Curve;
 use neardup_core::suggest::profile::{Parts, TextProfile};
 use neardup_core::suggest::shares::{Shares, WholesAndParts};

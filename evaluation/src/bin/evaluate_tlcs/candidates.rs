@@ -1,13 +1,13 @@
 //! Candidates by sentence signatures: pairs that have one in common.
 
 use neardup_core::executor::PlainThreads;
-use neardup_core::files::MemoryFiles;
 use neardup_core::joins::sentences::stop_rules::StopRules;
 use neardup_core::methods::account::Account;
 use neardup_core::methods::corpus::Corpus;
 use neardup_core::methods::tlcs::Tlcs;
 use neardup_core::resources::Resources;
 use neardup_core::sketches::sentence::Parameters as Signing;
+use neardup_core::storage::files::MemoryFiles;
 use neardup_core::verify::tlcs::{Parameters, Thresholds};
 
 /// A pair of documents, the lesser number first.

@@ -3,7 +3,6 @@
 
 use neardup_core::executor::PlainThreads;
 use neardup_core::features::FeatureSpec;
-use neardup_core::files::MemoryFiles;
 use neardup_core::joins::Algorithm;
 use neardup_core::joins::sketches::combination::TechniqueSpec;
 use neardup_core::methods::Method;
@@ -13,6 +12,7 @@ use neardup_core::methods::sketches::Sketches;
 use neardup_core::methods::tlcs::Tlcs;
 use neardup_core::resources::Resources;
 use neardup_core::sketches::sentence::Parameters as Signing;
+use neardup_core::storage::files::MemoryFiles;
 use neardup_core::verify::measure::Measure;
 use neardup_core::verify::predicate::Predicate;
 use neardup_core::verify::tlcs::{Parameters, Thresholds};

@@ -72,6 +72,7 @@ pub(super) fn joined(call: Call, n: usize) -> Result<(Datum, &'static mut Joined
             Meeting::Keys { filter: Some(predicate), .. } => {
                 Joining::Filtered(Part::new(predicate, files, memory))
             }
+            Meeting::Rarest => Joining::Keys(KeyPart::new(files, memory, None)),
             Meeting::Keys { most, filter: None } | Meeting::Terms { most } => {
                 Joining::Keys(KeyPart::new(files, memory, most))
             }

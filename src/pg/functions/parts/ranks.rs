@@ -19,7 +19,7 @@ use neardup_core::joins::parts::ranks::{self, Places, TokenRanks};
 use neardup_core::joins::set_index::token_counts::TokenCounts;
 use neardup_core::memory;
 use neardup_core::methods::carrier::{Carrier, Meeting, content};
-use neardup_core::spool::Spool;
+use neardup_core::storage::log::Log;
 
 /// The number of tokens that an order lists.
 const KEPT: usize = 200_000;
@@ -29,7 +29,7 @@ enum Counted {
     /// How many sets have each token.
     Tokens(TokenCounts<u64>),
     /// The terms of all documents, and the number of documents.
-    Terms { method: Rc<Known>, terms: Spool<ServerFiles, u64>, documents: u64, _allowance: Allowance },
+    Terms { method: Rc<Known>, terms: Log<u64>, files: ServerFiles, documents: u64, _allowance: Allowance },
     /// Nothing needs to be counted.
     Nothing,
 }
@@ -43,10 +43,13 @@ sql_function! {
             let memory = settings::memory();
             Ok(match carrier.meeting() {
                 Meeting::Keys { .. } => Counted::Nothing,
-                Meeting::Sets(_) => Counted::Tokens(TokenCounts::new(memory / TokenCounts::<u64>::ENTRY)),
+                Meeting::Sets(_) | Meeting::Rarest => {
+                    Counted::Tokens(TokenCounts::new(memory / TokenCounts::<u64>::ENTRY))
+                }
                 Meeting::Terms { .. } => Counted::Terms {
                     method: Rc::clone(&method),
-                    terms: Spool::new(ServerFiles::in_current_context(), memory),
+                    terms: Log::new(memory / 4),
+                    files: ServerFiles::in_current_context(),
                     documents: 0,
                     _allowance: Allowance::new(memory),
                 },
@@ -63,9 +66,9 @@ sql_function! {
             Counted::Tokens(counts) => executor::one(executor_for(8 * set.len()), counts, |counts, stop| {
                 set.iter().try_for_each(|&token| counts.add(token, stop))
             })?,
-            Counted::Terms { terms, documents, .. } => {
+            Counted::Terms { terms, files, documents, .. } => {
                 *documents += 1;
-                set.iter().try_for_each(|&term| terms.push(term))?;
+                terms.extend(&set, files)?;
             }
         }
         Ok(datum)
@@ -78,8 +81,8 @@ sql_function! {
             let bytes = match state.unwrap_or(Counted::Nothing) {
                 Counted::Nothing => Vec::new(),
                 Counted::Tokens(counts) => order(counts, KEPT)?,
-                Counted::Terms { method, terms, documents, _allowance } => {
-                    left_out(method.carrier()?, terms, documents)?
+                Counted::Terms { method, terms, files, documents, _allowance } => {
+                    left_out(method.carrier()?, terms, files, documents)?
                 }
             };
             Ok(Some(values::bytea(&bytes, "an order of tokens")?))
@@ -88,9 +91,9 @@ sql_function! {
 }
 
 /// Returns the terms that do not count, as `LeftOut` of the core reads them.
-fn left_out(carrier: &dyn Carrier, terms: Spool<ServerFiles, u64>, documents: u64) -> Result<Vec<u8>> {
+fn left_out(carrier: &dyn Carrier, terms: Log<u64>, files: ServerFiles, documents: u64) -> Result<Vec<u8>> {
     let executor = BackendExecutor::single();
-    let (mut terms, _) = terms.sorted(&executor)?;
+    let mut terms = terms.sorted(&files, settings::memory() / 2, &executor)?;
     let mut bytes = Vec::new();
     let (mut last, mut having) = (None, 0);
     loop {

@@ -36,12 +36,21 @@ pub(super) fn of_document(call: Call, n: usize) -> Result<Option<Groups>> {
         .map_err(|error| SqlError::from(error).hint(EXAMPLE))?;
     let mut rows = Groups::default();
     let executor = executor_for(8 * bytes.len());
-    if let Meeting::Sets(predicate) = carrier.meeting() {
+    if let meeting @ (Meeting::Sets(_) | Meeting::Rarest) = carrier.meeting() {
         let none = [1, 0, 0, 0, 0, 0, 0, 0];
         let order = ranks(call, n + 1)?.map_or_else(|| TokenRanks::parse(&none), Ok)?;
-        let bounds = Bounds::new(predicate);
         executor::one(executor, &mut rows, |rows, stop| {
-            *rows = groups(&carrier.set(carried, stop)?, &order, &bounds, parts, stop)?;
+            *rows = match meeting {
+                Meeting::Sets(predicate) => {
+                    groups(&carrier.set(carried, stop)?, &order, &Bounds::new(predicate), parts, stop)?
+                }
+                _ => {
+                    let (mut weighted, mut own) = (Vec::new(), Vec::new());
+                    let needed = carrier.weights(carried, &mut weighted, stop)?;
+                    keys::rarest(&weighted, needed, &order, &mut own, stop)?;
+                    keys::groups(&mut own, parts, stop)?
+                }
+            };
             Ok(())
         })?;
         return Ok(Some(rows));

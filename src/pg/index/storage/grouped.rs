@@ -72,15 +72,9 @@ impl Grouped {
         for mut spool in self.places {
             bases.push(base);
             base += (spool.len() / width as u64) as u32;
-            let mut result = Ok(());
             spool.for_each(width << 10, |rows| {
-                for row in rows.chunks_exact(width) {
-                    if result.is_ok() {
-                        result = each(Row::read(row), &row[Row::SIZE..]);
-                    }
-                }
+                rows.chunks_exact(width).try_for_each(|row| each(Row::read(row), &row[Row::SIZE..]))
             })?;
-            result?;
         }
         Ok(Bases(bases))
     }

@@ -11,8 +11,8 @@ use crate::pg::server::executor::BackendExecutor;
 use crate::pg::server::temp_file::ServerFiles;
 use neardup_core::error::Result;
 use neardup_core::executor::{self, Executor, PlainThreads};
-use neardup_core::files::{TempFile, TempFiles};
 use neardup_core::memory;
+use neardup_core::storage::files::{TempFile, TempFiles};
 
 const DOING: &str = "sorting signatures";
 

@@ -227,13 +227,7 @@ impl Writer {
                 Kind::Lists => std::mem::replace(&mut self.lists, empty),
                 _ => std::mem::replace(&mut self.directory, empty),
             };
-            let mut result = Ok(());
-            spool.for_each(size, |bytes| {
-                if result.is_ok() {
-                    result = self.emit(kind, bytes);
-                }
-            })?;
-            result?;
+            spool.for_each(size, |bytes| self.emit(kind, bytes))?;
         }
         self.write_root();
         Ok(self.segment)

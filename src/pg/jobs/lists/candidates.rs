@@ -7,7 +7,7 @@ use neardup_core::executor::{self, Executor};
 use neardup_core::hash;
 use neardup_core::joins::incremental::partners::Partners;
 use neardup_core::memory;
-use neardup_core::ragged::RaggedText;
+use neardup_core::storage::rows::RaggedText;
 
 /// The ids of changed rows, which are looked up by their text form.
 struct Names<'a> {

@@ -7,7 +7,7 @@ use crate::features::sets::builder::SetBuilder;
 use crate::features::sets::order::Ordered;
 use crate::features::sets::store::Table;
 use crate::features::tokens::Document;
-use crate::files::MemoryFiles;
+use crate::storage::files::MemoryFiles;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 

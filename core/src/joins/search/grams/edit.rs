@@ -46,11 +46,6 @@ impl EditDemand {
         Ok(Some(Self { string, q, predicate, longest: low }))
     }
 
-    /// Returns the number of elements of the sought string.
-    pub fn size(&self) -> u32 {
-        self.string.size
-    }
-
     /// Returns the number of characters of the sought string.
     pub fn characters(&self) -> u32 {
         self.string.characters

@@ -171,9 +171,4 @@ impl Stretches {
         }
         Ok(None)
     }
-
-    /// Returns the number of bytes on the heap.
-    pub(super) fn bytes(&self) -> usize {
-        memory::bytes(&self.text) + memory::bytes(&self.places) + memory::bytes(&self.stretch)
-    }
 }

@@ -51,15 +51,6 @@ impl RunVerifier {
         })
     }
 
-    /// Returns the approximate number of bytes on the heap.
-    pub fn bytes(&self) -> usize {
-        self.query.bytes()
-            + self.beginning.bytes()
-            + self.words.bytes()
-            + self.whole.0.capacity()
-            + memory::bytes(&self.whole.1)
-    }
-
     /// Reports whether a text has a run of the query's least length in common with the query. Reads
     /// the text up to about the end of the first such run. O(bytes).
     pub fn shares(&mut self, row: &Stored<'_>, stop: &Stop) -> Result<bool> {

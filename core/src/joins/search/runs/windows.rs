@@ -103,12 +103,6 @@ impl Windows {
         }
         Ok(false)
     }
-
-    /// Returns the number of bytes on the heap.
-    pub(super) fn bytes(&self) -> usize {
-        let Self { length: _, tokens, firsts, hashes, pairs } = self;
-        memory::bytes(tokens) + memory::bytes(firsts) + memory::bytes(&hashes.0) + memory::bytes(&pairs.0)
-    }
 }
 
 /// Returns the hash of two tokens beside each other.

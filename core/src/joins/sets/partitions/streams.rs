@@ -2,8 +2,8 @@
 
 use crate::error::Result;
 use crate::executor::Executor;
-use crate::files::TempFile;
 use crate::memory;
+use crate::storage::files::TempFile;
 
 const DOING: &str = "writing partitions";
 
@@ -105,7 +105,7 @@ impl Streams {
 mod tests {
     use super::*;
     use crate::executor::PlainThreads;
-    use crate::files::{MemoryFiles, TempFiles};
+    use crate::storage::files::{MemoryFiles, TempFiles};
     use proptest::prelude::*;
 
     proptest! {

@@ -8,8 +8,8 @@ use super::PartitionJoin;
 use crate::executor::{Executor, PlainThreads};
 use crate::features::sets::records::Records;
 use crate::features::sets::store::Store;
-use crate::files::{MemoryFiles, TempFiles};
 use crate::joins::{Counts, RecordJoin, RecordPair};
+use crate::storage::files::{MemoryFiles, TempFiles};
 use crate::verify::measure::Measure;
 use crate::verify::predicate::Predicate;
 

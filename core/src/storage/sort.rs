@@ -1,4 +1,4 @@
-//! Sorts records that may be too many for memory: sorted parts go to a temporary file and are
+//! Sorts records that may be too many for memory: sorted blocks go to a temporary file and are
 //! merged. O(records · log records); each record is written and read at most once.
 
 use std::cmp::Reverse;
@@ -10,8 +10,9 @@ use bytemuck::Pod;
 
 use crate::error::Result;
 use crate::executor::{self, Executor};
-use crate::files::{TempFile, TempFiles};
 use crate::memory;
+use crate::storage::files::TempFiles;
+use crate::storage::log::Log;
 
 const DOING: &str = "sorting";
 /// The number of records between two checks for interrupts.
@@ -57,10 +58,9 @@ pub struct Sorter<'f, T> {
     /// The number of records that fit in memory.
     room: usize,
     held: Vec<T>,
-    file: Option<Box<dyn TempFile>>,
-    /// The sorted parts of the file, in records.
-    parts: Vec<Range<u64>>,
-    written: u64,
+    /// The records that did not fit, in sorted blocks.
+    log: Log<T>,
+    blocks: Vec<Range<u64>>,
 }
 
 impl<'f, T: Pod + Ord + Send> Sorter<'f, T> {
@@ -70,17 +70,12 @@ impl<'f, T: Pod + Ord + Send> Sorter<'f, T> {
     /// Starts without records. About `budget` bytes of records are held in memory.
     pub fn new(files: &'f dyn TempFiles, budget: usize) -> Self {
         let room = (budget / size_of::<T>()).max(Self::LEAST_ROOM);
-        Self { files, room, held: Vec::new(), file: None, parts: Vec::new(), written: 0 }
+        Self { files, room, held: Vec::new(), log: Log::default(), blocks: Vec::new() }
     }
 
     /// Returns the number of records.
     pub fn len(&self) -> u64 {
-        self.written + self.held.len() as u64
-    }
-
-    /// Reports whether there are no records.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.log.len() + self.held.len() as u64
     }
 
     /// Adds a record. O(1), in addition to the sort when memory is full.
@@ -91,23 +86,20 @@ impl<'f, T: Pod + Ord + Send> Sorter<'f, T> {
         memory::push(&mut self.held, record, DOING)
     }
 
-    /// Sorts the records in memory in one part for each thread, and writes the parts to the file.
+    /// Sorts the records in memory in one block for each thread, and writes the blocks to the file.
     fn write(&mut self, executor: &dyn Executor) -> Result<()> {
-        let part = self.held.len().div_ceil(executor.count()).max(1);
-        let mut parts: Vec<&mut [T]> = self.held.chunks_mut(part).collect();
-        executor::each(executor, &mut parts, |part, stop| executor::sort_unstable_by(part, stop, &Ord::cmp))?;
-        let file = match &mut self.file {
-            Some(file) => file,
-            none => none.insert(self.files.create()?),
-        };
-        for part in self.held.chunks(part) {
-            for piece in part.chunks(PIECE) {
-                file.write(bytemuck::cast_slice(piece))?;
+        let block = self.held.len().div_ceil(executor.count()).max(1);
+        let mut blocks: Vec<&mut [T]> = self.held.chunks_mut(block).collect();
+        executor::each(executor, &mut blocks, |block, stop| {
+            executor::sort_unstable_by(block, stop, &Ord::cmp)
+        })?;
+        for block in self.held.chunks(block) {
+            let from = self.log.len();
+            for piece in block.chunks(PIECE) {
+                self.log.extend(piece, self.files)?;
                 executor.check_interrupts()?;
             }
-            let from = self.written;
-            self.written += part.len() as u64;
-            self.parts.push(from..self.written);
+            self.blocks.push(from..self.log.len());
         }
         self.held.clear();
         Ok(())
@@ -115,7 +107,7 @@ impl<'f, T: Pod + Ord + Send> Sorter<'f, T> {
 
     /// Returns the records in order, one at a time.
     pub fn sorted(mut self, executor: &dyn Executor) -> Result<Sorted<T>> {
-        if self.file.is_some() {
+        if self.log.is_in_file() {
             self.write(executor)?;
             self.held = Vec::new();
         } else {
@@ -123,24 +115,13 @@ impl<'f, T: Pod + Ord + Send> Sorter<'f, T> {
                 executor::sort_unstable_by(held, stop, &Ord::cmp)
             })?;
         }
-        let piece = (self.room / 2 / self.parts.len().max(1)).clamp(64, PIECE) as u64;
-        let mut sorted = Sorted {
-            buffers: vec![(Vec::new(), 0); self.parts.len()],
-            held: self.held,
-            next: 0,
-            file: self.file,
-            rest: Vec::new(),
-            parts: self.parts,
-            piece,
-            heads: BinaryHeap::new(),
-        };
-        sorted.rewind(executor)?;
-        Ok(sorted)
+        let merge = Merge::new(self.log, self.blocks, self.room / 2, executor, &|&record| record)?;
+        Ok(Sorted { held: self.held, next: 0, merge })
     }
 
     /// Calls `each` with the records in order, and removes them all.
     pub fn drain(&mut self, executor: &dyn Executor, mut each: impl FnMut(T) -> Result<()>) -> Result<()> {
-        if self.file.is_none() && self.held.is_sorted() {
+        if !self.log.is_in_file() && self.held.is_sorted() {
             self.held.iter().try_for_each(|&record| each(record))?;
             self.held.clear();
             return Ok(());
@@ -159,76 +140,79 @@ impl<'f, T: Pod + Ord + Send> Sorter<'f, T> {
     }
 }
 
-/// Sorted records, which are returned one at a time.
-pub struct Sorted<T> {
-    /// The records, if all of them are in memory.
-    held: Vec<T>,
-    next: usize,
-    file: Option<Box<dyn TempFile>>,
-    /// The sorted parts of the file, in records.
-    parts: Vec<Range<u64>>,
-    /// The parts of the file that were not read yet.
+/// Blocks of a log that are sorted by a key, to be merged. The same function has to be passed as
+/// `key` to all calls.
+#[derive(Debug)]
+pub struct Merge<T, K> {
+    log: Log<T>,
+    blocks: Vec<Range<u64>>,
+    /// What was not read yet of each block.
     rest: Vec<Range<u64>>,
-    /// The number of records of a part that are read at one time.
+    /// The number of records of a block that are read at one time.
     piece: u64,
-    /// For each part, the records that were read last, and the index of the next one.
+    /// For each block, the records that were read last, and the index of the next one.
     buffers: Vec<(Vec<T>, usize)>,
-    heads: BinaryHeap<Reverse<(T, usize)>>,
+    /// The key of the next record of each block.
+    heads: BinaryHeap<Reverse<(K, usize)>>,
 }
 
-impl<T: Pod + Ord> Sorted<T> {
+impl<T: Pod, K: Ord> Merge<T, K> {
+    /// Prepares to merge the blocks with about `room` records in memory.
+    pub fn new(
+        log: Log<T>,
+        blocks: Vec<Range<u64>>,
+        room: usize,
+        executor: &dyn Executor,
+        key: &impl Fn(&T) -> K,
+    ) -> Result<Self> {
+        // The blocks share the room equally, but each gets at least some records, however many
+        // blocks there are.
+        let piece = (room / blocks.len().max(1)).clamp(64, PIECE) as u64;
+        let buffers = vec![(Vec::new(), 0); blocks.len()];
+        let mut merge = Self { log, blocks, rest: Vec::new(), piece, buffers, heads: BinaryHeap::new() };
+        merge.rewind(executor, key)?;
+        Ok(merge)
+    }
+
     /// Goes back to the first record.
-    pub fn rewind(&mut self, executor: &dyn Executor) -> Result<()> {
-        self.next = 0;
-        self.rest.clone_from(&self.parts);
+    fn rewind(&mut self, executor: &dyn Executor, key: &impl Fn(&T) -> K) -> Result<()> {
+        self.rest.clone_from(&self.blocks);
         self.heads.clear();
-        for part in 0..self.parts.len() {
-            let (buffer, next) = &mut self.buffers[part];
+        for block in 0..self.blocks.len() {
+            let (buffer, next) = &mut self.buffers[block];
             buffer.clear();
             *next = 0;
-            if let Some(head) = self.advance(part, executor)? {
-                self.heads.push(Reverse((head, part)));
-            }
+            let head = self.head(block, executor, key)?;
+            self.heads.extend(head.map(|head| Reverse((head, block))));
         }
         Ok(())
     }
 
-    /// Returns the next record of a part.
-    fn advance(&mut self, part: usize, executor: &dyn Executor) -> Result<Option<T>> {
-        let (buffer, next) = &mut self.buffers[part];
+    /// Returns the key of the next record of a block.
+    fn head(&mut self, block: usize, executor: &dyn Executor, key: &impl Fn(&T) -> K) -> Result<Option<K>> {
+        let (buffer, next) = &mut self.buffers[block];
         if *next == buffer.len() {
-            let range = &mut self.rest[part];
-            let length = self.piece.min(range.end - range.start) as usize;
+            let range = &mut self.rest[block];
+            let length = self.piece.min(range.end - range.start);
             buffer.clear();
-            memory::reserve(buffer, length, DOING)?;
-            buffer.resize(length, T::zeroed());
-            if let Some(file) = &mut self.file {
-                file.read(range.start * size_of::<T>() as u64, bytemuck::cast_slice_mut(buffer))?;
-            }
-            range.start += length as u64;
+            self.log.append(range.start, length as usize, buffer)?;
+            range.start += length;
             *next = 0;
             executor.check_interrupts()?;
         }
-        let record = buffer.get(*next).copied();
-        *next += 1;
-        Ok(record)
+        Ok(buffer.get(*next).map(key))
     }
 
     /// Returns the next record, or `None` after the last.
-    pub fn next(&mut self, executor: &dyn Executor) -> Result<Option<T>> {
-        if self.file.is_none() {
-            if self.next.is_multiple_of(PIECE) {
-                executor.check_interrupts()?;
-            }
-            let record = self.held.get(self.next).copied();
-            self.next += 1;
-            return Ok(record);
-        }
-        let Some(&Reverse((record, part))) = self.heads.peek() else { return Ok(None) };
-        let following = self.advance(part, executor)?;
+    pub fn next(&mut self, executor: &dyn Executor, key: &impl Fn(&T) -> K) -> Result<Option<T>> {
+        let Some(&Reverse((_, block))) = self.heads.peek() else { return Ok(None) };
+        let (buffer, next) = &mut self.buffers[block];
+        let record = buffer[*next];
+        *next += 1;
+        let following = self.head(block, executor, key)?;
         if let Some(mut head) = self.heads.peek_mut() {
             match following {
-                Some(following) => *head = Reverse((following, part)),
+                Some(following) => *head = Reverse((following, block)),
                 None => drop(PeekMut::pop(head)),
             }
         }
@@ -237,8 +221,41 @@ impl<T: Pod + Ord> Sorted<T> {
 
     /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
-        memory::bytes(&self.held)
-            + self.buffers.iter().map(|(buffer, _)| memory::bytes(buffer)).sum::<usize>()
+        self.buffers.iter().map(|(buffer, _)| memory::bytes(buffer)).sum()
+    }
+}
+
+/// Sorted records, which are returned one at a time.
+pub struct Sorted<T> {
+    /// The records, if all of them are in memory.
+    held: Vec<T>,
+    next: usize,
+    merge: Merge<T, T>,
+}
+
+impl<T: Pod + Ord> Sorted<T> {
+    /// Goes back to the first record.
+    pub fn rewind(&mut self, executor: &dyn Executor) -> Result<()> {
+        self.next = 0;
+        self.merge.rewind(executor, &|&record| record)
+    }
+
+    /// Returns the next record, or `None` after the last.
+    pub fn next(&mut self, executor: &dyn Executor) -> Result<Option<T>> {
+        if self.merge.log.is_in_file() {
+            return self.merge.next(executor, &|&record| record);
+        }
+        if self.next.is_multiple_of(PIECE) {
+            executor.check_interrupts()?;
+        }
+        let record = self.held.get(self.next).copied();
+        self.next += 1;
+        Ok(record)
+    }
+
+    /// Returns the number of bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        memory::bytes(&self.held) + self.merge.bytes()
     }
 }
 
@@ -281,8 +298,8 @@ impl<T: Pod + Ord> Groups<T> {
 mod tests {
     use super::*;
     use crate::executor::PlainThreads;
-    use crate::files::MemoryFiles;
     use crate::hash::mix;
+    use crate::storage::files::MemoryFiles;
 
     #[test]
     fn sorts_as_memory_would() {
@@ -294,10 +311,10 @@ mod tests {
             let mut sorter = Sorter::new(&MemoryFiles, budget);
             for _ in 0..2 {
                 all.iter().try_for_each(|&record| sorter.push(record, executor)).unwrap();
-                assert_eq!((sorter.len(), sorter.file.is_some()), (100_000, budget < 1 << 19));
+                assert_eq!((sorter.len(), sorter.log.is_in_file()), (100_000, budget < 1 << 19));
                 let mut found = Vec::new();
                 sorter.drain(executor, |record| memory::push(&mut found, record, "testing")).unwrap();
-                assert!(found == expected && sorter.is_empty());
+                assert!(found == expected && sorter.len() == 0);
             }
         }
         let mut pairs = Sorter::new(&MemoryFiles, 0);

@@ -5,7 +5,6 @@ use std::ops::Range;
 
 use crate::error::Result;
 use crate::memory;
-use crate::simd::prefetch::prefetch;
 
 /// Rows of different lengths.
 #[derive(Debug, Clone)]
@@ -62,20 +61,6 @@ impl<T> Ragged<T> {
     #[inline]
     pub fn get(&self, row: usize) -> &[T] {
         &self.values[self.range(row)]
-    }
-
-    /// Prefetches the offset at which a row starts.
-    #[inline]
-    pub fn prefetch_range(&self, row: usize) {
-        prefetch(&self.starts, row);
-    }
-
-    /// Prefetches the first value of a row, if there is such a row.
-    #[inline]
-    pub fn prefetch(&self, row: usize) {
-        if let Some(&start) = self.starts.get(row) {
-            prefetch(&self.values, start);
-        }
     }
 
     /// Returns the last row, or an empty one if there are no rows.
@@ -141,16 +126,6 @@ impl<T: Copy> Ragged<T> {
         self.close(doing)
     }
 
-    /// Copies consecutive rows.
-    pub fn copy(&self, rows: Range<usize>, doing: &'static str) -> Result<Self> {
-        let (mut values, mut starts) = (Vec::new(), Vec::new());
-        let range = self.range_of(rows.clone());
-        memory::extend(&mut starts, &self.starts[rows.start..=rows.end], doing)?;
-        starts.iter_mut().for_each(|start| *start -= range.start);
-        memory::extend(&mut values, &self.values[range], doing)?;
-        Ok(Self { values, starts })
-    }
-
     /// Distributes items over `rows` rows. `items` returns each item's row and value, and returns
     /// the same items whenever it is called. Items of a row stay in order. O(rows + items).
     pub fn dealt<I>(rows: usize, items: impl Fn() -> I, doing: &'static str) -> Result<Self>
@@ -188,11 +163,6 @@ impl RaggedText {
         self.ends.len()
     }
 
-    /// Reports whether there are no strings.
-    pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
-    }
-
     /// Returns a string.
     #[inline]
     pub fn get(&self, string: usize) -> &str {
@@ -227,7 +197,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn rows_come_back(rows in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..4), 0..9), cut: [usize; 2]) {
+        fn rows_come_back(rows in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..4), 0..9)) {
             let mut ragged = Ragged::default();
             prop_assert!(ragged.is_empty() && ragged.last().is_empty() && ragged.end() == 0);
             for row in &rows {
@@ -242,9 +212,6 @@ mod tests {
             prop_assert!(dealt.iter().eq(rows.iter()));
 
             if !rows.is_empty() {
-                let [a, b] = cut.map(|cut| cut % (rows.len() + 1));
-                let some = a.min(b)..a.max(b);
-                prop_assert!(ragged.copy(some.clone(), "testing").unwrap().iter().eq(rows[some].iter()));
                 ragged.pop();
                 prop_assert!(ragged.iter().eq(rows[..rows.len() - 1].iter()));
             }
@@ -255,7 +222,6 @@ mod tests {
         #[test]
         fn strings_come_back(strings in prop::collection::vec("[a字]{0,3}", 0..9)) {
             let mut all = RaggedText::default();
-            prop_assert!(all.is_empty());
             strings.iter().for_each(|string| all.push(string, "testing").unwrap());
             prop_assert_eq!(all.len(), strings.len());
             prop_assert!(strings.iter().enumerate().all(|(n, string)| all.get(n) == string));
