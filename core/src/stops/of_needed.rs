@@ -9,11 +9,11 @@ use crate::clusters::graph::Graph;
 use crate::clusters::leaders::leaders;
 use crate::clusters::needed::{Limits, Needed, Purpose};
 use crate::executor::{Executor, PlainThreads};
-use crate::files::MemoryFiles;
 use crate::methods::documents::Quiet;
 use crate::methods::method::Method as _;
 use crate::methods::reading::Reading;
 use crate::methods::sets::Sets;
+use crate::storage::files::MemoryFiles;
 use crate::verify::measure::Measure;
 
 /// The rows to keep, of the pairs that are needed for a purpose.

@@ -32,4 +32,5 @@ pub(crate) mod sketch_types;
 pub(crate) mod sketches;
 pub(crate) mod spans;
 pub(crate) mod suggest;
+mod text_arguments;
 pub(crate) mod version;

@@ -4,7 +4,7 @@
 use pgrx::pg_sys::Datum;
 
 use super::kept::with_kept;
-use super::near_sets::{cut, normalization};
+use super::text_arguments::{cut, normalization};
 use crate::pg::read::packed::{fetched, packed};
 use crate::pg::server::call::{Call, raw_bytes, sql_function};
 use crate::pg::server::encoding;

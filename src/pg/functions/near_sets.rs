@@ -7,10 +7,10 @@ use pgrx::pg_sys::{self, Datum};
 use super::cached_ball::judge;
 use super::kept::with_kept;
 use super::sketches::{document_at, document_of};
+use super::text_arguments::{cut, normalization};
 use crate::pg::query::decode::{Kind, element_type};
 use crate::pg::query::names::type_name;
 use crate::pg::request::features::spec_of;
-use crate::pg::request::no_normalization_of_pages;
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::checks::ball_of_a_document;
 use crate::pg::server::error::{Result, SqlError};
@@ -40,7 +40,7 @@ const ROW: &str = "row";
 const QUERY: &str = "query";
 
 sql_function! {
-    /// `near(text, similarity, shingle, multiset, tokenizer, method, direction, normalization) → text_ball`
+    /// `near(text, similarity, shingle, multiset, tokenizer, method, direction, …) → text_ball`
     neardup_near_set_text, pg_finfo_neardup_near_set_text, within Arguments, |call| {
         refuse_sketch(call)?;
         if call.name(5)?.as_deref() == Some(edit_ball::METHOD) {
@@ -363,36 +363,4 @@ fn unlike(kind: Kind, ball: &str) -> SqlError {
     };
     SqlError::parameter(format!("{value} cannot be in a ball of {ball}"))
         .hint(format!("Make the ball of a value of the same type: {hint}"))
-}
-
-/// Returns the normalization form that argument `n` names, or None if the argument is NULL.
-pub(super) fn normalization(
-    call: Call,
-    n: usize,
-    origin: Origin,
-    example: &'static str,
-) -> Result<Option<Normalization>> {
-    let Some(name) = call.name(n)? else { return Ok(None) };
-    let form = Normalization::from_name(&name).ok_or_else(|| {
-        SqlError::parameter(format!("normalization must be \"nfkc\" or \"nfc\", not \"{name}\""))
-            .hint(example)
-    })?;
-    if origin == Origin::Html { Err(no_normalization_of_pages().hint(example)) } else { Ok(Some(form)) }
-}
-
-/// Returns the tokenizer that argument `n` names (by default the tokenizer for words), and the
-/// origin of its tokens. `lexemes` is an example call with lexemes, for the hint of an error.
-pub(super) fn cut(call: Call, n: usize, lexemes: &str) -> Result<(Tokenizer, Origin)> {
-    let name = call.name(n)?;
-    Ok(match name.as_deref() {
-        None | Some("words") => (Tokenizer::Words, Origin::Words),
-        Some("chars") => (Tokenizer::Chars, Origin::Chars),
-        Some("whitespace") => (Tokenizer::Whitespace, Origin::Whitespace),
-        Some("html") => (Tokenizer::Html, Origin::Html),
-        Some(name) => {
-            return Err(SqlError::parameter(format!("unknown tokenizer \"{name}\"")).hint(format!(
-                "Tokenizers: words, chars, whitespace, html. Lexemes come as a tsvector: {lexemes}"
-            )));
-        }
-    })
 }

@@ -239,8 +239,8 @@ impl<'a> SetBall<'a> {
         }
     }
 
-    /// Formats the ball as text: `<jaccard:words:k1:multiset:0.8:"a text">`, in a normalization form
-    /// `<jaccard:words:k1:multiset:0.8:nfkc:"a text">`.
+    /// Formats the ball as text: `<jaccard:words:k1:multiset:0.8:"a text">`, or, in a normalization
+    /// form, `<jaccard:words:k1:multiset:0.8:nfkc:"a text">`.
     pub fn to_text(&self, stop: &Stop) -> Result<String> {
         self.write(usize::MAX, stop)
     }
