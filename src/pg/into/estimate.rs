@@ -8,13 +8,12 @@ use pgrx::IntoDatum;
 use pgrx::pg_sys::{self, Datum, Oid};
 
 use super::arguments::{CallArguments, InParts, JoinArguments};
-use super::in_shards::few_parts;
-use super::limits::Limits;
 use super::measure::{Asked, Measured};
 use super::place::Place;
 use super::servers::Requests;
-use super::statements::fill::Join;
-use super::statements::{citus, citus_catalog, estimate as statements};
+use super::statements::join::Join;
+use super::statements::routes::few_parts;
+use super::statements::{citus_catalog, estimate as statements};
 use crate::into::estimate::{Estimate, Layout, NodeWork, estimate};
 use crate::pg::functions::near_duplicates_plan::plan;
 use crate::pg::procedure::citus as spreading;
@@ -26,13 +25,14 @@ use crate::pg::request::at_least_one;
 use crate::pg::request::form::{Argument, KeptArguments, NEAR_DUPLICATES_INTO_PLAN, Named};
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::Result;
-use crate::pg::server::set_returning::{self, Rows};
+use crate::pg::server::set_returning;
 use crate::pg::server::values;
 
 sql_function! {
     /// `near_duplicates_into_plan(docs, threshold, …)`
     neardup_near_duplicates_into_plan, pg_finfo_neardup_near_duplicates_into_plan, |call| {
-        set_returning::all(call, plan_of(call)?)
+        let rows = plan_of(call)?;
+        set_returning::few(call, COLUMNS, rows.into_iter().map(Ok))
     }
 }
 
@@ -65,22 +65,12 @@ impl CallArguments {
             extend: None,
             texts,
         };
-        let parts = given.get(Argument::Parts);
-        Ok(Self {
-            join,
-            pairs: None,
-            parts,
-            clusters: None,
-            resume: None,
-            update: false,
-            limits: Limits::default(),
-            passages: false,
-        })
+        Ok(Self::of_join(join, given.get(Argument::Parts)))
     }
 }
 
 /// Estimates the work of a call.
-fn plan_of(call: Call) -> Result<Plan> {
+fn plan_of(call: Call) -> Result<Vec<Row>> {
     let given = NEAR_DUPLICATES_INTO_PLAN.of(call);
     let arguments = CallArguments::of_plan(given)?;
     let wanted = given.get(Argument::Sample).map(|wanted| at_least_one(Argument::Sample.name(), wanted));
@@ -101,7 +91,7 @@ fn plan_of(call: Call) -> Result<Plan> {
         as_user(caller, servers)?;
     }
     let request = Request::of_kept(&arguments.join, asked.id_oid)?;
-    let by = match as_user(caller, || citus::is_hashable(asked.id_oid).holds())? {
+    let by = match as_user(caller, || citus_catalog::is_hashable(asked.id_oid).holds())? {
         true => Hash::OfValue,
         false => Hash::OfText,
     };
@@ -119,7 +109,7 @@ fn plan_of(call: Call) -> Result<Plan> {
     let mut measured = Measured::read(&of, sample)?;
     let (names, layout) = as_user(caller, || layout(&asked, in_parts, &measured))?;
     let sampled = measured.steps(&of)?;
-    Ok(Plan::new(estimate(&sampled, &layout), names, measured.len()))
+    rows(estimate(&sampled, &layout), &names, measured.len())
 }
 
 /// Counts the documents if they are on servers: each of these counts its own, if the caller may
@@ -136,7 +126,7 @@ fn count_on_servers(asked: &JoinArguments, caller: Oid) -> Result<Option<u64>> {
 }
 
 /// Estimates a call that is made on this server in one transaction.
-fn whole(request: &Request, sample: Sample, (caller, docs): (Oid, Oid)) -> Result<Plan> {
+fn whole(request: &Request, sample: Sample, (caller, docs): (Oid, Oid)) -> Result<Vec<Row>> {
     let find_seconds = sample.find_seconds(&request.left)?;
     let planned = plan(request, sample, find_seconds)?;
     let of = planned.estimate;
@@ -157,9 +147,9 @@ fn whole(request: &Request, sample: Sample, (caller, docs): (Oid, Oid)) -> Resul
         sent: share(of_documents, of.text_bytes),
         ..NodeWork::default()
     }));
-    let names = shares.into_iter().map(|(name, _)| name).collect();
+    let names: Vec<String> = shares.into_iter().map(|(name, _)| name).collect();
     let estimate = Estimate { candidates: of.candidates, pairs: of.pairs, nodes };
-    Ok(Plan::new(estimate, names, planned.run.account.documents))
+    rows(estimate, &names, planned.run.account.documents)
 }
 
 /// Returns the names of the nodes besides this server, and where the steps run.
@@ -198,7 +188,7 @@ fn shares(sizes: impl Iterator<Item = i64> + Clone) -> Vec<f64> {
 
 /// Returns the nodes of Citus that have documents, with their shares.
 fn shares_of_nodes(docs: Oid) -> Result<Vec<(String, f64)>> {
-    if !spreading::is_there().holds()? || !citus::is_known(docs).holds()? {
+    if !spreading::is_there().holds()? || !citus_catalog::is_known(docs).holds()? {
         return Ok(Vec::new());
     }
     let nodes: Vec<(String, i64, bool)> = statements::nodes_of_shards(docs).json()?;
@@ -206,51 +196,28 @@ fn shares_of_nodes(docs: Oid) -> Result<Vec<(String, f64)>> {
     Ok(nodes.into_iter().map(|node| node.0).zip(shares).collect())
 }
 
-/// The number of columns.
-const COLUMNS: usize = 9;
+const COLUMNS: [&str; 9] =
+    ["node", "documents", "sent", "received", "disk", "cpu_seconds", "candidates", "pairs", "sampled"];
 
-/// The estimate as rows: this server first.
-struct Plan {
-    nodes: std::vec::IntoIter<(Option<String>, NodeWork)>,
-    candidates: u64,
-    pairs: u64,
-    sampled: u64,
-    nulls: [bool; COLUMNS],
-}
+type Row = [Option<Datum>; COLUMNS.len()];
 
-impl Plan {
-    fn new(estimate: Estimate, names: Vec<String>, sampled: u64) -> Self {
-        let Estimate { candidates, pairs, nodes } = estimate;
-        let names = [None].into_iter().chain(names.into_iter().map(Some));
-        let nodes: Vec<(Option<String>, NodeWork)> = names.zip(nodes).collect();
-        Self { nodes: nodes.into_iter(), candidates, pairs, sampled, nulls: [false; COLUMNS] }
-    }
-}
-
-impl Rows<COLUMNS> for Plan {
-    fn columns(&self) -> [&'static str; COLUMNS] {
-        ["node", "documents", "sent", "received", "disk", "cpu_seconds", "candidates", "pairs", "sampled"]
-    }
-
-    fn next(&mut self) -> Result<Option<[Datum; COLUMNS]>> {
-        let Some((node, work)) = self.nodes.next() else { return Ok(None) };
-        let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX).into_datum();
-        let row = [
-            node.map(|node| values::text(&node)).transpose()?,
+/// Returns the estimate as rows: this server first, then the nodes of these names.
+fn rows(estimate: Estimate, names: &[String], sampled: u64) -> Result<Vec<Row>> {
+    let Estimate { candidates, pairs, nodes } = estimate;
+    let names = [None].into_iter().chain(names.iter().map(Some));
+    let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX).into_datum();
+    let row = |(name, work): (Option<&String>, NodeWork)| {
+        Ok([
+            name.map(|name| values::text(name)).transpose()?,
             number(work.documents),
             number(work.sent),
             number(work.received),
             number(work.disk),
             work.seconds.into_datum(),
-            number(self.candidates),
-            number(self.pairs),
-            number(self.sampled),
-        ];
-        self.nulls = row.map(|value| value.is_none());
-        Ok(Some(row.map(|value| value.unwrap_or(Datum::null()))))
-    }
-
-    fn nulls(&self) -> [bool; COLUMNS] {
-        self.nulls
-    }
+            number(candidates),
+            number(pairs),
+            number(sampled),
+        ])
+    };
+    names.zip(nodes).map(row).collect()
 }
