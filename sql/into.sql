@@ -160,28 +160,7 @@ COMMENT ON FUNCTION neardup_into_again(text, text, timestamptz, neardup_internal
 
 -- Thin: each step is a transaction of its own. A function in C that commits would have to keep up with every version of
 -- the server.
-CREATE PROCEDURE near_duplicates_into(
-    docs pg_catalog.regclass,
-    threshold pg_catalog.float8 DEFAULT NULL,
-    pairs pg_catalog.text DEFAULT NULL,
-    options pg_catalog.jsonb DEFAULT '{}',
-    id_column pg_catalog.text DEFAULT NULL,
-    text_column pg_catalog.text DEFAULT NULL,
-    method pg_catalog.text DEFAULT 'jaccard',
-    tokenizer pg_catalog.text DEFAULT NULL,
-    shingle pg_catalog.int4 DEFAULT NULL,
-    multiset pg_catalog.bool DEFAULT NULL,
-    max_pairs pg_catalog.int8 DEFAULT NULL,
-    site_column pg_catalog.text DEFAULT NULL,
-    parts pg_catalog.int4 DEFAULT NULL,
-    clusters pg_catalog.text DEFAULT NULL,
-    resume pg_catalog.bool DEFAULT NULL,
-    incremental pg_catalog.bool DEFAULT false,
-    pause pg_catalog.interval DEFAULT NULL,
-    at_once pg_catalog.int4 DEFAULT NULL,
-    node_timeout pg_catalog.interval DEFAULT NULL,
-    retries pg_catalog.int4 DEFAULT NULL
-)
+CREATE PROCEDURE neardup_into_steps(docs pg_catalog.regclass, threshold pg_catalog.float8, options pg_catalog.jsonb, arguments pg_catalog.jsonb)
     LANGUAGE plpgsql
 AS $$
 DECLARE
@@ -190,11 +169,6 @@ DECLARE
     guarded pg_catalog.bool;
     failure pg_catalog.text;
     message pg_catalog.text;
-    arguments pg_catalog.jsonb := pg_catalog.jsonb_build_object(
-        'id_column', id_column, 'text_column', text_column, 'method', method, 'tokenizer', tokenizer, 'shingle', shingle,
-        'multiset', multiset, 'max_pairs', max_pairs, 'site_column', site_column, 'pairs', pairs, 'parts', parts,
-        'clusters', clusters, 'resume', resume, 'incremental', incremental,
-        'pause', pg_catalog.date_part('epoch'::pg_catalog.text, pause), 'at_once', at_once, 'node_timeout', pg_catalog.date_part('epoch'::pg_catalog.text, node_timeout), 'retries', retries);
     began pg_catalog.timestamptz := pg_catalog.clock_timestamp();
 BEGIN
     -- The last argument lets no other function be meant.
@@ -229,11 +203,45 @@ BEGIN
     END LOOP;
 END
 $$;
+COMMENT ON PROCEDURE neardup_into_steps(regclass, float8, jsonb, jsonb) IS
+    'internal: the steps of near_duplicates_into and of partial_duplicates_into, each of which commits, and is repeated if a node failed';
+
+CREATE PROCEDURE near_duplicates_into(
+    docs pg_catalog.regclass,
+    threshold pg_catalog.float8 DEFAULT NULL,
+    pairs pg_catalog.text DEFAULT NULL,
+    options pg_catalog.jsonb DEFAULT '{}',
+    id_column pg_catalog.text DEFAULT NULL,
+    text_column pg_catalog.text DEFAULT NULL,
+    method pg_catalog.text DEFAULT 'jaccard',
+    tokenizer pg_catalog.text DEFAULT NULL,
+    shingle pg_catalog.int4 DEFAULT NULL,
+    multiset pg_catalog.bool DEFAULT NULL,
+    max_pairs pg_catalog.int8 DEFAULT NULL,
+    site_column pg_catalog.text DEFAULT NULL,
+    parts pg_catalog.int4 DEFAULT NULL,
+    clusters pg_catalog.text DEFAULT NULL,
+    resume pg_catalog.bool DEFAULT NULL,
+    incremental pg_catalog.bool DEFAULT false,
+    pause pg_catalog.interval DEFAULT NULL,
+    at_once pg_catalog.int4 DEFAULT NULL,
+    node_timeout pg_catalog.interval DEFAULT NULL,
+    retries pg_catalog.int4 DEFAULT NULL
+)
+    LANGUAGE plpgsql
+AS $$
+BEGIN
+    CALL neardup_internal.neardup_into_steps(docs::pg_catalog.regclass, threshold::pg_catalog.float8, options::pg_catalog.jsonb, pg_catalog.jsonb_build_object(
+        'id_column', id_column, 'text_column', text_column, 'method', method, 'tokenizer', tokenizer, 'shingle', shingle,
+        'multiset', multiset, 'max_pairs', max_pairs, 'site_column', site_column, 'pairs', pairs, 'parts', parts,
+        'clusters', clusters, 'resume', resume, 'incremental', incremental,
+        'pause', pg_catalog.date_part('epoch'::pg_catalog.text, pause), 'at_once', at_once, 'node_timeout', pg_catalog.date_part('epoch'::pg_catalog.text, node_timeout), 'retries', retries)::pg_catalog.jsonb);
+END
+$$;
 COMMENT ON PROCEDURE near_duplicates_into(
     regclass, float8, text, jsonb, text, text, text, text, int, bool, bigint, text, int, text, bool, bool, interval, int, interval, int
 ) IS 'near_duplicates as a table; of a table partitioned over servers made on these, in steps that commit';
 
--- As thin as near_duplicates_into.
 CREATE PROCEDURE partial_duplicates_into(
     docs pg_catalog.regclass,
     threshold pg_catalog.float8 DEFAULT NULL,
@@ -256,48 +264,12 @@ CREATE PROCEDURE partial_duplicates_into(
 )
     LANGUAGE plpgsql
 AS $$
-DECLARE
-    home pg_catalog.name;
-    status pg_catalog.text;
-    guarded pg_catalog.bool;
-    failure pg_catalog.text;
-    message pg_catalog.text;
-    arguments pg_catalog.jsonb := pg_catalog.jsonb_build_object(
+BEGIN
+    CALL neardup_internal.neardup_into_steps(docs::pg_catalog.regclass, threshold::pg_catalog.float8, options::pg_catalog.jsonb, pg_catalog.jsonb_build_object(
         'id_column', id_column, 'text_column', text_column, 'features', features, 'min_sentences', min_sentences,
         'extend', extend, 'shingle', shingle, 'max_pairs', max_passages, 'tokenizer', tokenizer, 'pairs', passages,
         'parts', parts, 'resume', resume, 'passages', true,
-        'pause', pg_catalog.date_part('epoch'::pg_catalog.text, pause), 'at_once', at_once, 'node_timeout', pg_catalog.date_part('epoch'::pg_catalog.text, node_timeout), 'retries', retries);
-    began pg_catalog.timestamptz := pg_catalog.clock_timestamp();
-BEGIN
-    SELECT n.nspname INTO STRICT home
-    FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace
-    WHERE e.extname OPERATOR(pg_catalog.=) 'neardup'::pg_catalog.name;
-    EXECUTE pg_catalog.format('SELECT neardup_internal.neardup_into_begin($1, $2, $3, $4, $5, NULL::%1$I.neardup_internal)'::pg_catalog.text, home) INTO guarded USING docs, threshold, options, arguments, began;
-    LOOP
-        failure := NULL;
-        IF guarded THEN
-            BEGIN
-                EXECUTE pg_catalog.format('SELECT neardup_internal.neardup_into_step($1, $2, $3, $4, $5, NULL::%1$I.neardup_internal)'::pg_catalog.text, home) INTO status USING docs, threshold, options, arguments, began;
-            EXCEPTION
-                -- Other nodes, and other transactions.
-                WHEN connection_exception OR serialization_failure OR deadlock_detected OR admin_shutdown OR crash_shutdown OR cannot_connect_now
-                    OR too_many_connections THEN
-                    GET STACKED DIAGNOSTICS failure := RETURNED_SQLSTATE, message := MESSAGE_TEXT;
-                    EXECUTE pg_catalog.format('SELECT neardup_internal.neardup_into_again($1, $2, $3, NULL::%1$I.neardup_internal)'::pg_catalog.text, home) INTO guarded USING failure, message, began;
-                    IF NOT guarded THEN
-                        RAISE;
-                    END IF;
-            END;
-        ELSE
-            EXECUTE pg_catalog.format('SELECT neardup_internal.neardup_into_step($1, $2, $3, $4, $5, NULL::%1$I.neardup_internal)'::pg_catalog.text, home) INTO status USING docs, threshold, options, arguments, began;
-        END IF;
-        IF failure IS NULL THEN
-            COMMIT;
-            EXIT WHEN status OPERATOR(pg_catalog.<>) 'more'::pg_catalog.text;
-        ELSE
-            ROLLBACK;
-        END IF;
-    END LOOP;
+        'pause', pg_catalog.date_part('epoch'::pg_catalog.text, pause), 'at_once', at_once, 'node_timeout', pg_catalog.date_part('epoch'::pg_catalog.text, node_timeout), 'retries', retries)::pg_catalog.jsonb);
 END
 $$;
 COMMENT ON PROCEDURE partial_duplicates_into(

@@ -6,7 +6,9 @@
 
 #![warn(unreachable_pub)]
 
+#[path = "pg/into/plan/mod.rs"]
 pub mod into;
+#[path = "pg/jobs/plan/mod.rs"]
 pub mod jobs;
 #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
 mod pg;

@@ -101,7 +101,8 @@ impl Crate {
         let name = declared.ident.to_string();
         let below = format!("{folder}/{name}");
         let beside = [format!("{below}.rs"), format!("{below}/mod.rs")];
-        let found = beside.iter().find(|path| sources.contains_key(*path));
+        let named = at_path(&declared.attrs).map(|path| format!("{folder}/{path}"));
+        let found = named.iter().chain(&beside).find(|path| sources.contains_key(*path));
         if is_test(&declared.attrs) {
             let inside = format!("{below}/");
             self.tests.extend(sources.keys().filter(|path| path.starts_with(&inside)).cloned());
@@ -184,6 +185,15 @@ impl Crate {
         }
         let wanted = |target: &&Target| matches!(target, Target::Item(_)) == last;
         found.iter().find(wanted).or(found.first()).copied()
+    }
+}
+
+/// The file that `#[path]` names for a module.
+fn at_path(attributes: &[Attribute]) -> Option<String> {
+    let named = attributes.iter().find(|attribute| attribute.path().is_ident("path"))?;
+    match &named.meta.require_name_value().ok()?.value {
+        syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(path), .. }) => Some(path.value()),
+        _ => None,
     }
 }
 

@@ -105,6 +105,10 @@ fn a_second_door_to_the_server() {
     assert_eq!(faults("pub struct A; // pgrx may be spoken of"), 0);
     assert_eq!(faults("pub struct A; fn f() { println!(\"{}\", pgrx::pg_sys::MaxBlockNumber) }"), 1);
     assert_eq!(faults("pub struct A; pub fn f(_: crate::pg::P) {}"), 1);
+    let root = ("src/lib.rs", "#[path = \"pg/into/plan/mod.rs\"] mod a; mod pg;");
+    let faults = |a| crate::beside_the_door(&files(&[root, pg, ("src/pg/into/plan/mod.rs", a)])).len();
+    assert_eq!(faults("pub struct A;"), 0);
+    assert_eq!(faults("pub struct A; pub fn f(_: crate::pg::P) { pgrx::pg_sys::f() }"), 2);
 }
 
 #[test]

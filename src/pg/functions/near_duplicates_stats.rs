@@ -8,10 +8,9 @@ use pgrx::{PgLogLevel, PgSqlErrorCode};
 
 use crate::pg::request::example::Example;
 use crate::pg::server::call::sql_function;
-use crate::pg::server::error::Result;
 use crate::pg::server::executor::worked;
 use crate::pg::server::own_schema::calls;
-use crate::pg::server::set_returning::{self, Rows};
+use crate::pg::server::set_returning;
 use neardup_core::joins::sketches::hamming::Hamming;
 use neardup_core::methods::account::Account;
 
@@ -96,94 +95,77 @@ sql_function! {
         // SAFETY: reads a variable of the session.
         let role = unsafe { pg_sys::GetUserId() };
         let last = LAST.with(|last| last.borrow().as_ref().filter(|(owner, _)| *owner == role).map(|(_, s)| s.clone()));
-        set_returning::all(call, Row { account: last, nulls: [false; COLUMNS] })
+        set_returning::few(call, COLUMNS, last.map(|account| Ok(row(&account))))
     }
 }
 
-/// The account as a single row.
-struct Row {
-    account: Option<Account>,
-    nulls: [bool; COLUMNS],
-}
+const COLUMNS: [&str; 28] = [
+    "documents",
+    "skipped_null",
+    "skipped_empty",
+    "tokens",
+    "distinct_tokens",
+    "distinct_sets",
+    "candidates",
+    "pruned_by_size",
+    "pruned_by_bitmap",
+    "pruned_by_position",
+    "pruned_by_suffix",
+    "verified",
+    "pairs",
+    "peak_memory",
+    "threads",
+    "read_ms",
+    "order_ms",
+    "join_ms",
+    "pruned_by_sketch",
+    "stop_signatures",
+    "stop_documents",
+    "promised_recall",
+    "measured_recall",
+    "hot_buckets",
+    "hot_documents",
+    "unsigned",
+    "handed_over",
+    "median_words",
+];
 
-/// The number of columns of the account.
-const COLUMNS: usize = 28;
-
-impl Rows<COLUMNS> for Row {
-    fn columns(&self) -> [&'static str; COLUMNS] {
-        [
-            "documents",
-            "skipped_null",
-            "skipped_empty",
-            "tokens",
-            "distinct_tokens",
-            "distinct_sets",
-            "candidates",
-            "pruned_by_size",
-            "pruned_by_bitmap",
-            "pruned_by_position",
-            "pruned_by_suffix",
-            "verified",
-            "pairs",
-            "peak_memory",
-            "threads",
-            "read_ms",
-            "order_ms",
-            "join_ms",
-            "pruned_by_sketch",
-            "stop_signatures",
-            "stop_documents",
-            "promised_recall",
-            "measured_recall",
-            "hot_buckets",
-            "hot_documents",
-            "unsigned",
-            "handed_over",
-            "median_words",
-        ]
+/// Returns the account as a row.
+fn row(account: &Account) -> [Option<Datum>; COLUMNS.len()] {
+    let counts = account.counts;
+    let numbers = [
+        account.documents,
+        account.skipped_null,
+        account.skipped_empty,
+        account.tokens,
+        account.distinct_tokens,
+        account.distinct_sets,
+        counts.candidates,
+        counts.pruned_by_size,
+        counts.pruned_by_bitmap,
+        counts.pruned_by_position,
+        counts.pruned_by_suffix,
+        counts.verified,
+        account.pairs,
+        account.peak_memory,
+        account.threads,
+    ];
+    let later = [
+        Some(counts.pruned_by_sketch),
+        Some(counts.stop_signatures),
+        Some(counts.stop_documents),
+        account.promised_recall.map(f64::to_bits),
+        account.measured_recall.map(f64::to_bits),
+        Some(counts.hot_buckets),
+        Some(counts.hot_documents),
+        Some(account.unsigned.count),
+        Some(account.handed_over.into()),
+        account.short_texts.median_words(),
+    ];
+    let values = numbers.into_iter().chain(account.phases.map(f64::to_bits)).map(Some).chain(later);
+    let mut row = [None; COLUMNS.len()];
+    for (column, value) in row.iter_mut().zip(values) {
+        *column = value.map(Datum::from);
     }
-
-    fn next(&mut self) -> Result<Option<[Datum; COLUMNS]>> {
-        let Some(account) = self.account.take() else { return Ok(None) };
-        let counts = account.counts;
-        let numbers = [
-            account.documents,
-            account.skipped_null,
-            account.skipped_empty,
-            account.tokens,
-            account.distinct_tokens,
-            account.distinct_sets,
-            counts.candidates,
-            counts.pruned_by_size,
-            counts.pruned_by_bitmap,
-            counts.pruned_by_position,
-            counts.pruned_by_suffix,
-            counts.verified,
-            account.pairs,
-            account.peak_memory,
-            account.threads,
-        ];
-        let mut row = [Datum::null(); COLUMNS];
-        let later = [
-            Some(counts.pruned_by_sketch),
-            Some(counts.stop_signatures),
-            Some(counts.stop_documents),
-            account.promised_recall.map(f64::to_bits),
-            account.measured_recall.map(f64::to_bits),
-            Some(counts.hot_buckets),
-            Some(counts.hot_documents),
-            Some(account.unsigned.count),
-            Some(account.handed_over.into()),
-            account.short_texts.median_words(),
-        ];
-        let values = numbers.into_iter().chain(account.phases.map(f64::to_bits)).map(Some).chain(later);
-        for ((column, null), value) in row.iter_mut().zip(&mut self.nulls).zip(values) {
-            (*column, *null) = (Datum::from(value.unwrap_or(0)), value.is_none());
-        }
-        Ok(Some(row))
-    }
-
-    fn nulls(&self) -> [bool; COLUMNS] {
-        self.nulls
-    }
+    row
 }

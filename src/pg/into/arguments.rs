@@ -8,6 +8,7 @@ use super::documents::{self, Carried, Counted, Documents};
 use super::layout::CitusLayout;
 use super::limits::Limits;
 use super::method::{self, Asked, MethodInParts};
+use super::nodes::Nodes;
 use super::place::{Place, such_as};
 use super::servers::Server;
 use super::statements::catalog;
@@ -25,7 +26,7 @@ use crate::pg::server::error::{Result, SqlError};
 /// procedure passes them on in one JSON object.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Others {
+pub(super) struct Others {
     id_column: Option<String>,
     text_column: Option<String>,
     method: Option<String>,
@@ -34,17 +35,22 @@ struct Others {
     multiset: Option<bool>,
     max_pairs: Option<i64>,
     site_column: Option<String>,
-    pairs: Option<String>,
-    parts: Option<i32>,
-    clusters: Option<String>,
-    resume: Option<bool>,
-    incremental: Option<bool>,
+    /// The name of the table of pairs.
+    pub pairs: Option<String>,
+    /// The number of parts.
+    pub parts: Option<i32>,
+    /// The name of the table of clusters.
+    pub clusters: Option<String>,
+    /// Whether to continue the work of an earlier call.
+    pub resume: Option<bool>,
+    /// Whether a result is brought up to date, and what this takes is kept.
+    pub incremental: Option<bool>,
     pause: Option<f64>,
     at_once: Option<i32>,
     node_timeout: Option<f64>,
     retries: Option<i32>,
     /// Set if passages are to be found.
-    passages: bool,
+    pub passages: bool,
     features: Option<String>,
     min_sentences: Option<i32>,
     extend: Option<bool>,
@@ -55,26 +61,16 @@ struct Others {
 pub(super) struct CallArguments {
     /// The arguments of the join.
     pub join: KeptArguments,
-    /// The name of the table of pairs.
-    pub pairs: Option<String>,
-    /// The number of parts.
-    pub parts: Option<i32>,
-    /// The name of the table of clusters.
-    pub clusters: Option<String>,
-    /// Whether to continue the work of an earlier call.
-    pub resume: Option<bool>,
-    /// Whether a result is brought up to date, and what this takes is kept.
-    pub update: bool,
     /// How the call goes about its steps.
     pub limits: Limits,
-    /// Set if passages are to be found.
-    pub passages: bool,
+    /// The other arguments.
+    pub others: Others,
 }
 
 impl CallArguments {
     /// Reads `docs`, `threshold`, `options` and `arguments` of `neardup_into_step`.
     pub(super) fn new(call: Call, docs: Oid) -> Result<Self> {
-        let others = match call.json(3, "arguments")? {
+        let mut others = match call.json(3, "arguments")? {
             None => Others::default(),
             Some(json) => serde_json::from_value(json)
                 .map_err(|error| SqlError::parameter(format!("arguments cannot be read: {error}")))?,
@@ -82,14 +78,14 @@ impl CallArguments {
         // SAFETY: any OID may be looked up.
         let schema = unsafe { pg_sys::get_rel_namespace(docs) };
         // The search path is still that of the caller.
-        let tokenizer = others.tokenizer.map(|name| with_schema(name.into(), schema)).transpose()?;
+        let tokenizer = others.tokenizer.take().map(|name| with_schema(name.into(), schema)).transpose()?;
         let texts = [
-            (Argument::IdColumn, others.id_column),
-            (Argument::TextColumn, others.text_column),
-            (Argument::Method, others.method),
+            (Argument::IdColumn, others.id_column.take()),
+            (Argument::TextColumn, others.text_column.take()),
+            (Argument::Method, others.method.take()),
             (Argument::Tokenizer, tokenizer.map(Into::into)),
-            (Argument::SiteColumn, others.site_column),
-            (Argument::Features, others.features),
+            (Argument::SiteColumn, others.site_column.take()),
+            (Argument::Features, others.features.take()),
         ];
         let join = KeptArguments {
             docs,
@@ -104,19 +100,22 @@ impl CallArguments {
         };
         let Others { pause, at_once, node_timeout, retries, .. } = others;
         let limits = Limits::new(pause, at_once, node_timeout, retries)?;
-        let Others { pairs, parts, clusters, resume, incremental, passages, .. } = others;
-        let update = incremental.unwrap_or_default();
-        Ok(Self { join, pairs, parts, clusters, resume, update, limits, passages })
+        Ok(Self { join, limits, others })
+    }
+
+    /// Returns the arguments of a call that makes no tables, in this number of parts.
+    pub(super) fn of_join(join: KeptArguments, parts: Option<i32>) -> Self {
+        Self { join, limits: Limits::default(), others: Others { parts, ..Others::default() } }
     }
 
     /// Reports whether the caller wants a number of parts.
     pub(super) fn names_parts(&self) -> bool {
-        self.parts.is_some()
+        self.others.parts.is_some()
     }
 
     /// Returns the name of the procedure, for messages.
     pub(super) fn name(&self) -> &'static str {
-        if self.passages { "partial_duplicates_into" } else { "near_duplicates_into" }
+        if self.others.passages { "partial_duplicates_into" } else { "near_duplicates_into" }
     }
 }
 
@@ -135,14 +134,14 @@ impl Places {
     /// Reads and checks the names, and checks that the role may create the tables. `shown` is the
     /// relation, for hints.
     pub(super) fn new(arguments: &CallArguments, role: Oid, shown: &str) -> Result<Self> {
-        let found = if arguments.passages { "passages" } else { "pairs" };
-        let pairs = arguments.pairs.as_ref().ok_or_else(|| {
+        let found = if arguments.others.passages { "passages" } else { "pairs" };
+        let pairs = arguments.others.pairs.as_ref().ok_or_else(|| {
             let message = format!("{found} must not be NULL");
             SqlError::new(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, message)
                 .hint(format!("Name the table to be made: {}", such_as(arguments.name(), shown)))
         })?;
         let pairs = Place::parse(pairs, found)?;
-        let clusters = arguments.clusters.as_ref();
+        let clusters = arguments.others.clusters.as_ref();
         let clusters = clusters.map(|clusters| Place::parse(clusters, "clusters")).transpose()?;
         let log = pairs.log()?;
         for other in clusters.iter() {
@@ -179,16 +178,14 @@ pub(super) struct InParts {
     pub has_key: bool,
     /// The number of the column of ids.
     pub id_number: Option<i16>,
-    /// A sentence about pairs that may be found in parts only.
-    pub differs: Option<&'static str>,
     /// Set if a result is brought up to date.
     pub update: bool,
 }
 
 impl InParts {
-    /// Reports whether the documents are on this server, so that sessions share the work.
-    pub(super) fn is_shared(&self) -> bool {
-        self.servers.is_empty() && self.citus.is_none() && !self.update
+    /// Returns the nodes that hold the documents.
+    pub(super) fn nodes(&self) -> Nodes<'_> {
+        Nodes::new(&self.servers, self.citus.as_ref(), self.parts, self.update)
     }
 
     /// Reports whether the comparison of two documents depends on what was counted.
@@ -212,11 +209,9 @@ pub(super) struct JoinArguments {
     pub max_pairs: Option<i64>,
     /// The parameters of the join in parts, if it is made in parts.
     pub in_parts: Option<InParts>,
-    /// The reason why the join cannot be made in parts, if documents are on servers or in Citus.
-    pub is_elsewhere: Option<&'static str>,
-    /// The reason why the join cannot be made in parts, if documents are on this server and parts
-    /// are wanted.
-    pub is_whole: Option<&'static str>,
+    /// What the caller is told first: why the join is not made in parts, although documents are
+    /// elsewhere or parts are wanted, or how pairs may differ that are found in parts.
+    pub notice: Option<String>,
 }
 
 impl JoinArguments {
@@ -241,17 +236,18 @@ impl JoinArguments {
         let id_column = id.as_ref().ok().copied();
         let id_oid =
             id.map_or(pg_sys::INT8OID, |id| if id.is_integer() { pg_sys::INT8OID } else { id.base_type });
-        let request = if arguments.passages {
+        let request = if arguments.others.passages {
             Asked::Passages(PassageRequest::of_kept(&arguments.join, id_oid)?)
         } else {
             Asked::Pairs(Request::of_kept(&arguments.join, id_oid)?)
         };
         let found = as_user(role, || Server::all(&catalog::servers(docs)))?;
-        let citus =
-            as_user(role, || CitusLayout::of(docs, result, arguments.parts))?.filter(|_| found.is_empty());
+        let citus = as_user(role, || CitusLayout::of(docs, result, arguments.others.parts))?
+            .filter(|_| found.is_empty());
         let elsewhere = citus.is_some() || !found.is_empty();
         // Parts of documents that are on this server cost more, so they are made only if wanted.
-        let is_wanted = elsewhere || arguments.parts.is_some() || arguments.update;
+        let is_wanted =
+            elsewhere || arguments.others.parts.is_some() || arguments.others.incremental.unwrap_or_default();
         let join = method::of(&request, &arguments.join, extension)?;
         // The order of ids is known only if documents are read in one part, or in ranges of ids.
         let of_integers = id_column.is_some_and(|id| id.is_integer() && relation.is_key(id));
@@ -261,14 +257,17 @@ impl JoinArguments {
             }
             join => join,
         };
-        check(&join, arguments.update, elsewhere && request.is_minhash(), &relation.shown)?;
-        let why = join.as_ref().err().copied();
-        let is_elsewhere = why.filter(|_| elsewhere);
-        let is_whole = why.filter(|_| is_wanted && !elsewhere);
+        check(
+            &join,
+            arguments.others.incremental.unwrap_or_default(),
+            elsewhere && request.is_minhash(),
+            &relation.shown,
+        )?;
+        let notice = if is_wanted { notice(&join, elsewhere) } else { None };
         let in_parts = match join {
-            Ok(MethodInParts { set, carried, are_ordered, differs }) if is_wanted => {
+            Ok(MethodInParts { set, carried, are_ordered, .. }) if is_wanted => {
                 let servers = Server::listed(found)?;
-                let parts = count_parts(arguments.parts, &servers, citus.as_ref())?;
+                let parts = count_parts(arguments.others.parts, &servers, citus.as_ref())?;
                 let source = request.source();
                 let documents = documents(source, set, extension, are_ordered);
                 let key = of_integers.then(|| source.key.clone());
@@ -282,8 +281,7 @@ impl JoinArguments {
                     key,
                     has_key,
                     id_number: id_column.map(|id| id.number),
-                    differs,
-                    update: arguments.update,
+                    update: arguments.others.incremental.unwrap_or_default(),
                 })
             }
             _ => None,
@@ -295,8 +293,7 @@ impl JoinArguments {
             id: qualified_type(id_oid),
             max_pairs: request.most().map(|most| i64::try_from(most).unwrap_or(i64::MAX)),
             in_parts,
-            is_elsewhere,
-            is_whole,
+            notice,
         })
     }
 }
@@ -316,6 +313,17 @@ fn count_parts(asked: Option<i32>, servers: &[Server], citus: Option<&CitusLayou
 fn documents(source: &Source, set: String, extension: &Extension, are_ordered: bool) -> Documents {
     let (table, id) = (source.table.clone(), source.id.clone());
     Documents { table, id, set, hash: documents::hash(source, &extension.internal), are_ordered }
+}
+
+/// Returns what the caller is told about the join, if anything.
+fn notice(join: &std::result::Result<MethodInParts, &'static str>, elsewhere: bool) -> Option<String> {
+    match join {
+        Err(why) => {
+            let how = if elsewhere { "all documents are read here" } else { "it is made in one" };
+            Some(format!("what is asked for is not made in parts, so {how}: {why}"))
+        }
+        Ok(join) => join.differs.map(str::to_owned),
+    }
 }
 
 /// Refuses a join that is not made in parts if it must be.

@@ -11,7 +11,7 @@ use pgrx::{PgSqlErrorCode, check_for_interrupts};
 
 use super::known_log::{self, KnownLog};
 use super::log::is_token;
-use super::runs::{Answer, parse, tables_of_workers, tell};
+use super::runs::{Answer, ask_servers, tables_of_workers, tell};
 use super::servers::{Requests, Server};
 use super::statements::{remote, runs as statements};
 use crate::pg::procedure::catalog::role_name;
@@ -112,20 +112,13 @@ fn drop_one(table: Oid, owner: Oid) -> Result<i64> {
 
 /// Drops the tables on the servers of a call. They go first, because the rest can be rolled back.
 fn on_servers(run: &str, log: &KnownLog) -> Result<i64> {
-    let requests = Requests::default();
     let mut dropped = 0;
-    for name in &log.servers {
-        let node = format!("server \"{name}\"");
-        match requests.ask_for_seconds(name, &statements::names_there(run))? {
-            Err(message) => tell(&node, &message),
-            Ok(json) => {
-                let names: Vec<String> = parse(&node, json.as_deref())?;
-                if !names.is_empty() {
-                    let server = Server { name: name.clone(), schema: String::new() };
-                    requests.run(&server, &remote::drop(&names))?;
-                    dropped += names.len() as i64;
-                }
-            }
+    let servers = log.servers.iter().map(String::as_str);
+    for (name, names) in ask_servers::<Vec<String>>(servers, &statements::names_there(run))? {
+        if !names.is_empty() {
+            let server = Server { name: name.to_owned(), schema: String::new() };
+            Requests::default().run(&server, &remote::drop(&names))?;
+            dropped += names.len() as i64;
         }
     }
     Ok(dropped)

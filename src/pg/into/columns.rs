@@ -12,6 +12,8 @@ pub(crate) enum Type {
     Numeric,
     Bool,
     Bytea,
+    /// Bytes that cannot be compressed further.
+    Packed,
     Uuid,
     Int4Range,
     /// The similarity of two documents, or their passages in one value.
@@ -33,45 +35,32 @@ pub(crate) struct Types<'a> {
 }
 
 impl Types<'_> {
+    /// Returns the name of a type with its schema, and its OID.
+    fn of(&self, of: Type) -> (&str, Oid) {
+        match of {
+            Type::Int4 => ("pg_catalog.int4", pg_sys::INT4OID),
+            Type::Int8 => ("pg_catalog.int8", pg_sys::INT8OID),
+            Type::Int8Array => ("pg_catalog.int8[]", pg_sys::INT8ARRAYOID),
+            Type::Numeric => ("pg_catalog.numeric", pg_sys::NUMERICOID),
+            Type::Bool => ("pg_catalog.bool", pg_sys::BOOLOID),
+            Type::Uuid => ("pg_catalog.uuid", pg_sys::UUIDOID),
+            Type::Int4Range => ("pg_catalog.int4range", pg_sys::INT4RANGEOID),
+            Type::Found if !self.passages => self.of(Type::Float8),
+            Type::Float8 => ("pg_catalog.float8", pg_sys::FLOAT8OID),
+            Type::Bytea | Type::Packed | Type::Found => ("pg_catalog.bytea", pg_sys::BYTEAOID),
+            Type::Id => self.id,
+        }
+    }
+
     /// Returns the columns for `CREATE TABLE`. All types are qualified with their schemas, so that
     /// the same text works on servers.
     pub(crate) fn sql(&self, columns: &[Column]) -> String {
-        let columns = columns.iter().map(|&(name, of)| {
-            let of = match of {
-                Type::Int4 => "pg_catalog.int4",
-                Type::Int8 => "pg_catalog.int8",
-                Type::Int8Array => "pg_catalog.int8[]",
-                Type::Float8 => "pg_catalog.float8",
-                Type::Numeric => "pg_catalog.numeric",
-                Type::Bool => "pg_catalog.bool",
-                Type::Bytea => "pg_catalog.bytea",
-                Type::Uuid => "pg_catalog.uuid",
-                Type::Int4Range => "pg_catalog.int4range",
-                Type::Found if self.passages => "pg_catalog.bytea",
-                Type::Found => "pg_catalog.float8",
-                Type::Id => self.id.0,
-            };
-            format!("{name} {of}")
-        });
+        let columns = columns.iter().map(|&(name, of)| format!("{name} {}", self.of(of).0));
         columns.collect::<Vec<_>>().join(", ")
     }
 
     /// Returns the columns as in the catalog.
     pub(crate) fn oids(&self, columns: &[Column]) -> Vec<(&'static str, Oid)> {
-        let of = |of: Type| match of {
-            Type::Int4 => pg_sys::INT4OID,
-            Type::Int8 => pg_sys::INT8OID,
-            Type::Int8Array => pg_sys::INT8ARRAYOID,
-            Type::Float8 => pg_sys::FLOAT8OID,
-            Type::Numeric => pg_sys::NUMERICOID,
-            Type::Bool => pg_sys::BOOLOID,
-            Type::Bytea => pg_sys::BYTEAOID,
-            Type::Uuid => pg_sys::UUIDOID,
-            Type::Int4Range => pg_sys::INT4RANGEOID,
-            Type::Found if self.passages => pg_sys::BYTEAOID,
-            Type::Found => pg_sys::FLOAT8OID,
-            Type::Id => self.id.1,
-        };
-        columns.iter().map(|&(name, kind)| (name, of(kind))).collect()
+        columns.iter().map(|&(name, of)| (name, self.of(of).1)).collect()
     }
 }

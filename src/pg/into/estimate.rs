@@ -5,13 +5,12 @@ use std::collections::BTreeMap;
 use pgrx::pg_sys::{self, Oid};
 
 use super::arguments::{CallArguments, InParts, JoinArguments};
-use super::in_shards::few_parts;
-use super::limits::Limits;
 use super::measure::{Asked, Measured};
 use super::place::Place;
 use super::servers::Requests;
-use super::statements::fill::Join;
-use super::statements::{citus, citus_catalog, estimate as statements};
+use super::statements::join::Join;
+use super::statements::routes::few_parts;
+use super::statements::{citus_catalog, estimate as statements};
 use crate::into::estimate::{Estimate, Layout, NodeWork, estimate};
 use crate::pg::functions::sampled_method::plan;
 use crate::pg::procedure::citus as spreading;
@@ -83,17 +82,7 @@ impl CallArguments {
             extend: None,
             texts,
         };
-        let parts = given.get(Argument::Parts);
-        Ok(Self {
-            join,
-            pairs: None,
-            parts,
-            clusters: None,
-            resume: None,
-            update: false,
-            limits: Limits::default(),
-            passages: false,
-        })
+        Ok(Self::of_join(join, given.get(Argument::Parts)))
     }
 }
 
@@ -114,7 +103,7 @@ pub(crate) fn by_node(call: Call, given: Named<'_>, wanted: Option<u64>) -> Resu
         as_user(caller, servers)?;
     }
     let request = Request::of_kept(&arguments.join, asked.id_oid)?;
-    let by = match as_user(caller, || citus::is_hashable(asked.id_oid).holds())? {
+    let by = match as_user(caller, || citus_catalog::is_hashable(asked.id_oid).holds())? {
         true => Hash::OfValue,
         false => Hash::OfText,
     };
@@ -170,7 +159,7 @@ fn whole(request: &Request, sample: Sample, (caller, docs): (Oid, Oid)) -> Resul
         sent: share(of_documents, of.text_bytes),
         ..NodeWork::default()
     }));
-    let names = shares.into_iter().map(|(name, _)| name).collect();
+    let names: Vec<String> = shares.into_iter().map(|(name, _)| name).collect();
     let estimate = Estimate { candidates: of.candidates, pairs: of.pairs, nodes };
     Ok(ByNode::new(request, estimate, names, planned.run.account.documents))
 }
@@ -211,7 +200,7 @@ fn shares(sizes: impl Iterator<Item = i64> + Clone) -> Vec<f64> {
 
 /// Returns the nodes of Citus that have documents, with their shares.
 fn shares_of_nodes(docs: Oid) -> Result<Vec<(String, f64)>> {
-    if !spreading::is_there().holds()? || !citus::is_known(docs).holds()? {
+    if !spreading::is_there().holds()? || !citus_catalog::is_known(docs).holds()? {
         return Ok(Vec::new());
     }
     let nodes: Vec<(String, i64, bool)> = statements::nodes_of_shards(docs).json()?;

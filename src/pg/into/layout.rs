@@ -5,8 +5,9 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 use serde::{Deserialize, Serialize};
 
+use super::own::Named;
 use super::place::Place;
-use super::statements::{citus, citus_catalog};
+use super::statements::citus_catalog;
 use crate::pg::procedure::citus as spreading;
 use crate::pg::query::as_user::{Extension, set};
 use crate::pg::query::names::name_of;
@@ -14,9 +15,9 @@ use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::settings;
 use crate::pg::server::version;
 
-/// The distribution of the rows of a table.
+/// How Citus distributes the rows of the documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Distribution {
+pub(super) enum Sharding {
     /// By the hash of a column, or in shards in another way.
     Hash,
     /// Each node has all rows.
@@ -32,7 +33,7 @@ pub(super) enum Distribution {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct CitusLayout {
     /// The distribution of the documents.
-    pub how: Distribution,
+    pub how: Sharding,
     /// The number of shards of working tables.
     pub shards: i64,
     /// The OID of the table of the documents.
@@ -66,26 +67,24 @@ impl CitusLayout {
         if !spreading::is_there().holds()? {
             return Ok(None);
         }
-        let json = citus::layout(docs, result.namespace).text()?;
+        let json = citus_catalog::layout(docs, result.namespace).text()?;
         let Some(json) = json else { return Ok(None) };
         let found: CatalogRow = serde_json::from_str(&json)
             .map_err(|error| SqlError::new(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, error.to_string()))?;
         let how = match (found.method.as_str(), found.replication.as_str()) {
-            ("n", "t") => Distribution::Reference,
-            ("n", _) if found.schema_is_sharded => Distribution::Schema,
-            ("n", _) if found.colocation > 0 => Distribution::Single,
+            ("n", "t") => Sharding::Reference,
+            ("n", _) if found.schema_is_sharded => Sharding::Schema,
+            ("n", _) if found.colocation > 0 => Sharding::Single,
             ("n", _) => return Ok(None),
-            _ => Distribution::Hash,
+            _ => Sharding::Hash,
         };
         // Citus sends a query on a table of one shard to the node of that shard, with all its
         // functions.
         let most = parts.map_or(MOST_OF_NODE * found.nodes, i64::from).max(2);
         let shards = match how {
-            Distribution::Hash => found.shards.min(most),
-            Distribution::Reference | Distribution::Schema => {
-                found.usual.min(MOST_OF_NODE * found.nodes).min(most)
-            }
-            Distribution::Single => 1,
+            Sharding::Hash => found.shards.min(most),
+            Sharding::Reference | Sharding::Schema => found.usual.min(MOST_OF_NODE * found.nodes).min(most),
+            Sharding::Single => 1,
         };
         let home_is_sharded = found.home_is_sharded;
         Ok(Some(Self { how, shards: shards.max(1), docs: docs.to_u32(), home_is_sharded }))
@@ -97,20 +96,20 @@ impl CitusLayout {
     pub(super) fn spread(&self, place: &Place, by: Option<&str>, like: Option<&str>) -> Result<()> {
         let Some(table) = place.relation()? else { return Ok(()) };
         match (self.how, by) {
-            (Distribution::Single, _) => {
+            (Sharding::Single, _) => {
                 let docs = name_of(Oid::from(self.docs))?;
                 spreading::distribute(table, None, Some(&docs), self.shards)?.run().map(|_| ())
             }
             (_, Some(by)) => spreading::distribute(table, Some(by), like, self.shards)?.run().map(|_| ()),
-            (_, None) => citus::to_all_nodes(table).run().map(|_| ()),
+            (_, None) => citus_catalog::to_all_nodes(table).run().map(|_| ()),
         }
     }
 
     /// Reports whether the tables of a result are distributed by their ids, where `id` is the type
     /// of ids.
     pub(super) fn spreads_results(&self, id: Oid) -> Result<bool> {
-        let is_on_one_node = self.how == Distribution::Single || self.home_is_sharded;
-        Ok(!is_on_one_node && citus::is_hashable(id).holds()?)
+        let is_on_one_node = self.how == Sharding::Single || self.home_is_sharded;
+        Ok(!is_on_one_node && citus_catalog::is_hashable(id).holds()?)
     }
 
     /// Distributes the table of a result by its column of ids, if the type of the ids allows this.
@@ -118,11 +117,11 @@ impl CitusLayout {
     /// type.
     pub(super) fn spread_result(&self, place: &Place, by: &str, id: Oid) -> Result<()> {
         let Some(table) = place.relation()? else { return Ok(()) };
-        if citus::is_known(table).holds()? || !self.spreads_results(id)? {
+        if citus_catalog::is_known(table).holds()? || !self.spreads_results(id)? {
             return Ok(());
         }
         let docs = name_of(Oid::from(self.docs))?;
-        let is_like = self.how == Distribution::Hash
+        let is_like = self.how == Sharding::Hash
             && citus_catalog::is_spread_alike(Oid::from(self.docs), table, by)?.holds()?;
         spreading::distribute(table, Some(by), is_like.then_some(&*docs), self.shards)?.run().map(|_| ())
     }
@@ -130,9 +129,9 @@ impl CitusLayout {
     /// Distributes a table by its column of ids, colocated with the documents if these are
     /// distributed by a column of the same type.
     pub(super) fn spread_by_ids(&self, place: &Place, by: &str, id: Oid) -> Result<()> {
-        if self.how == Distribution::Single || self.spreads_results(id)? {
+        if self.how == Sharding::Single || self.spreads_results(id)? {
             return match self.how {
-                Distribution::Single => self.spread(place, Some(by), None),
+                Sharding::Single => self.spread(place, Some(by), None),
                 _ => self.spread_result(place, by, id),
             };
         }
@@ -140,19 +139,19 @@ impl CitusLayout {
     }
 
     /// Distributes a table like a table of the same columns, if Citus knows that table.
-    pub(super) fn spread_like(&self, place: &Place, by: &str, like: (&str, Oid)) -> Result<()> {
+    pub(super) fn spread_like(&self, place: &Place, by: &str, like: &Named) -> Result<()> {
         let Some(table) = place.relation()? else { return Ok(()) };
-        if !citus::is_known(like.1).holds()? {
+        if !citus_catalog::is_known(like.oid).holds()? {
             return Ok(());
         }
-        let by = (self.how != Distribution::Single).then_some(by);
-        spreading::distribute(table, by, Some(like.0), self.shards)?.run().map(|_| ())
+        let by = (self.how != Sharding::Single).then_some(by);
+        spreading::distribute(table, by, Some(&like.name), self.shards)?.run().map(|_| ())
     }
 
     /// Returns keys of a table as an array, one key for each part. Successive keys belong to the
     /// shards in turn. Returns None if all rows are on one node.
     pub(super) fn keys(&self, table: Oid, parts: i64) -> Result<Option<String>> {
-        if self.how == Distribution::Single {
+        if self.how == Sharding::Single {
             return Ok(None);
         }
         citus_catalog::keys(table, parts, self.shards).text()
@@ -167,7 +166,8 @@ impl CitusLayout {
         // With this setting, Citus sends settings that are local to the transaction to the nodes.
         // Nothing but the settings for the nodes is set while it is on.
         set(c"citus.propagate_set_commands", c"local");
-        let done = citus::suited(kilobytes).iter().try_for_each(|statement| statement.run().map(|_| ()));
+        let done =
+            citus_catalog::suited(kilobytes).iter().try_for_each(|statement| statement.run().map(|_| ()));
         set(c"citus.propagate_set_commands", c"none");
         done
     }
@@ -176,7 +176,7 @@ impl CitusLayout {
     /// be compared.
     pub(super) fn check_versions(&self, extension: &Extension) -> Result<()> {
         let expected = format!("{} {}", version::LIBRARY, extension.schema);
-        let statement = citus::other_version(&extension.schema, &expected)?;
+        let statement = citus_catalog::other_version(&extension.schema, &expected)?;
         let Some(found) = statement.text()? else { return Ok(()) };
         let message = format!("nodes need neardup {expected}, as there is here; {found}");
         Err(SqlError::new(PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)

@@ -6,9 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use super::documents::{Carried, Counted};
 use super::layout::CitusLayout;
+use super::nodes::Nodes;
+use super::own::Named;
 use super::place::Place;
 use super::servers::Server;
-use super::statements::log as statements;
+use super::statements::{definitions, log as statements};
 use crate::into::state::{Progress, Sizes};
 use crate::into::step::Stage;
 use crate::pg::procedure::form::{Form, IndexForm};
@@ -42,9 +44,9 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    /// Reports whether the documents are on this server, so that sessions share the work.
-    pub(super) fn is_shared(&self) -> bool {
-        self.servers.is_empty() && self.citus.is_none() && self.update.is_none()
+    /// Returns the nodes that hold the documents.
+    pub(super) fn nodes(&self) -> Nodes<'_> {
+        Nodes::new(&self.servers, self.citus.as_ref(), self.parts, self.update.is_some())
     }
 
     /// Reports whether, in Citus, the sets are moved to where the members are: new sets are told
@@ -114,8 +116,7 @@ struct Row {
 /// An existing log, locked until the end of the transaction.
 #[derive(Debug)]
 pub(super) struct LogTable {
-    name: String,
-    oid: Oid,
+    table: Named,
     /// The common part of the names of working tables, and the parameters of the call, or None if
     /// the first row cannot be read.
     pub call: Option<(String, Arguments)>,
@@ -166,8 +167,7 @@ impl LogTable {
             }
         };
         let mut log = Self {
-            name: table.name,
-            oid,
+            table: Named { name: table.name, oid },
             call: None,
             ranges: Vec::new(),
             kept: Kept::default(),
@@ -181,7 +181,7 @@ impl LogTable {
     }
 
     fn read_rows(&mut self) -> Result<()> {
-        let [json] = statements::read(&self.name, self.oid).row([pg_sys::TEXTOID])?.unwrap_or_default();
+        let [json] = statements::read(&self.table).row([pg_sys::TEXTOID])?.unwrap_or_default();
         let json = json.map(read_text).transpose()?;
         // The owner of a table can write anything into it; unreadable rows count as no progress.
         let rows: Vec<Row> = json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default();
@@ -195,7 +195,7 @@ impl LogTable {
             return Ok(());
         };
         // Parts of the documents may be read before the first step is done.
-        self.read = began.filter(|_| arguments.is_shared());
+        self.read = began.filter(|_| arguments.nodes().are_shared());
         self.kept = kept.unwrap_or_default();
         self.progress.update = arguments.update.is_some();
         self.progress.sizes.largest = self.kept.largest;
@@ -232,11 +232,11 @@ impl LogTable {
         let name = place.qualified()?;
         statements::create(&name).run()?;
         let gone = || SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE, format!("{name} is gone"));
-        let Self { name, oid, .. } = Self::open(place, caller)?.ok_or_else(gone)?;
+        let log = Self::open(place, caller)?.ok_or_else(gone)?;
         let kept = arguments.update.is_some().then(Kept::default);
         let about = About { token: token.to_owned(), ranges, kept, arguments };
         let about = json(&about)?;
-        statements::write((&name, oid), 0, "arguments", 0, Some(&about))?.run().map(|_| ())
+        statements::write(&log.table, 0, "arguments", 0, Some(&about))?.run().map(|_| ())
     }
 
     /// Begins to bring the result up to date: notes what was kept, and deletes the rows of all
@@ -245,25 +245,25 @@ impl LogTable {
         let Progress { sizes, .. } = self.progress;
         let read = self.kept.read.saturating_add(self.progress.expected(crate::into::step::Table::Sets));
         let kept = json(&Kept { calls: self.kept.calls + 1, read, largest: sizes.largest })?;
-        statements::note_kept((&self.name, self.oid), &kept)?.run()?;
+        statements::note_kept(&self.table, &kept)?.run()?;
         self.forget(0)
     }
 
     /// Drops the log.
     pub(super) fn drop(&self) -> Result<()> {
-        statements::drop(&self.name).run().map(|_| ())
+        definitions::drop(&[self.table.name.clone()]).run().map(|_| ())
     }
 
     /// Deletes the rows of all stages after the first `keep`.
     pub(super) fn forget(&self, keep: usize) -> Result<()> {
-        statements::forget(&self.name, self.oid, keep as i64).run().map(|_| ())
+        statements::forget(&self.table, keep as i64).run().map(|_| ())
     }
 
     /// Writes a row for finished work; returns the number of the step, and its name.
     pub(super) fn write(&self, stage: Stage, rows: i64, noted: StageDetails) -> Result<(usize, String)> {
         let step = self.progress.rows.len() + 1;
         let name = match stage {
-            Stage::Table(table) => table.name().to_owned(),
+            Stage::Table(table) => table.name(),
             Stage::Round(round) if self.progress.rounds > 1 => {
                 format!("pairs, round {} of {}", round + 1, self.progress.rounds)
             }
@@ -272,7 +272,7 @@ impl LogTable {
             Stage::Result => RESULT.to_owned(),
         };
         let noted = (noted != StageDetails::default()).then(|| json(&noted)).transpose()?;
-        statements::write((&self.name, self.oid), step as i64, &name, rows, noted.as_deref())?.run()?;
+        statements::write(&self.table, step as i64, &name, rows, noted.as_deref())?.run()?;
         Ok((step, name))
     }
 }

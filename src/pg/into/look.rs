@@ -15,39 +15,32 @@ use crate::pg::server::version;
 
 /// Finds the results of earlier transactions and calls, here and on the servers.
 pub(super) fn look_around(work: &mut Work) -> Result<()> {
-    work.log = LogTable::open(&work.log_place, work.caller)?;
-    let (first, name) = (work.state.call.first, work.arguments.name());
-    if let Some(why) = work.asked.is_elsewhere.filter(|_| first) {
-        pgrx::notice!(
-            "{name}: what is asked for is not made in parts, so all documents are read here: {why}"
-        );
-    }
-    if let Some(why) = work.asked.is_whole.filter(|_| first) {
-        pgrx::notice!("{name}: what is asked for is not made in parts, so it is made in one: {why}");
-    }
-    if let Some(differs) = work.asked.in_parts.as_ref().and_then(|of| of.differs).filter(|_| first) {
-        pgrx::notice!("{name}: {differs}");
+    work.log = LogTable::open(&work.call.places.log, work.call.caller)?;
+    let (first, name) = (work.state.call.first, work.call.arguments.name());
+    if let Some(notice) = work.call.asked.notice.as_ref().filter(|_| first) {
+        pgrx::notice!("{name}: {notice}");
     }
     if !first {
         parts::check_joined(work)?;
     }
     if first {
-        work.state.taken = work.result.relation()?.is_some()
-            || work.clusters.as_ref().map(Place::relation).transpose()?.flatten().is_some();
+        work.state.taken = work.call.places.pairs.relation()?.is_some()
+            || work.call.places.clusters.as_ref().map(Place::relation).transpose()?.flatten().is_some();
     }
-    if let Some(layout) = work.asked.in_parts.as_ref().and_then(|of| of.citus.as_ref()) {
-        work.state.call.by_stars = work.clusters.is_some() && layout.spreads_results(work.asked.id_oid)?;
+    if let Some(layout) = work.call.asked.in_parts.as_ref().and_then(|of| of.citus.as_ref()) {
+        work.state.call.by_stars =
+            work.call.places.clusters.is_some() && layout.spreads_results(work.call.asked.id_oid)?;
         CitusLayout::set_up_nodes()?;
         if first {
-            layout.check_versions(&work.extension)?;
+            layout.check_versions(&work.call.extension)?;
         }
-        if work.asked.is_update() {
+        if work.call.asked.is_update() {
             update::check_hashable(work)?;
         }
     }
-    if let (true, Some(in_parts)) = (first, &work.asked.in_parts) {
+    if let (true, Some(in_parts)) = (first, &work.call.asked.in_parts) {
         for server in &in_parts.servers {
-            work.requests.check_version(server, &work.extension)?;
+            work.call.requests.check_version(server, &work.call.extension)?;
         }
     }
     let Some(log) = &work.log else { return Ok(()) };
@@ -57,11 +50,11 @@ pub(super) fn look_around(work: &mut Work) -> Result<()> {
     }
     let spread = work.spread()?;
     spread.lock()?;
-    if work.asked.is_update() {
+    if work.call.asked.is_update() {
         return look_for_update(work);
     }
     let is_ours = is_of_this_call(work, log)?;
-    let is_resumed = first && work.arguments.resume == Some(true);
+    let is_resumed = first && work.call.arguments.others.resume == Some(true);
     let made = is_resumed && log.is_finished && is_ours && outcome::is_made(work)?;
     let (log_state, left) = if log.is_finished {
         (Log::Finished, spread.is_left()?)
@@ -96,14 +89,14 @@ fn look_for_update(work: &mut Work) -> Result<()> {
     };
     // The result is that of the log, which says so.
     work.state.taken = work.state.taken && known.update.is_none();
-    let is_ours =
-        !first || (work.arguments.resume != Some(false) && update::is_kept(work, log, known, &asked)?);
+    let is_ours = !first
+        || (work.call.arguments.others.resume != Some(false) && update::is_kept(work, log, known, &asked)?);
     let is_finished = log.is_finished;
     let (found, left) = if is_ours && is_finished {
         (Log::Finished, true)
     } else if is_ours {
         if first && let Some((read, _)) = &log.read {
-            let name = work.arguments.name();
+            let name = work.call.arguments.name();
             pgrx::notice!(
                 "{name}: goes on with the documents as they were seen at {read}; call it again for later changes"
             );
@@ -133,7 +126,7 @@ pub(super) fn was_finished(work: &Work) -> Result<bool> {
 /// documents were read.
 fn goes_on(work: &Work, log: &LogTable) -> bool {
     let Some((read, fresh)) = &log.read else { return true };
-    let (resume, name) = (work.arguments.resume, work.arguments.name());
+    let (resume, name) = (work.call.arguments.others.resume, work.call.arguments.name());
     let goes_on = resume.unwrap_or(*fresh);
     if work.state.taken {
         return goes_on;
@@ -152,15 +145,15 @@ fn goes_on(work: &Work, log: &LogTable) -> bool {
 
 /// Returns the parameters of the call for the log, or None if the join is not made in parts.
 pub(super) fn arguments(work: &Work) -> Result<Option<Arguments>> {
-    let Some(in_parts) = &work.asked.in_parts else { return Ok(None) };
+    let Some(in_parts) = &work.call.asked.in_parts else { return Ok(None) };
     let InParts { documents, carried, parts, servers, citus, update, .. } = in_parts;
     Ok(Some(Arguments {
-        docs: work.asked.docs.to_u32(),
+        docs: work.call.asked.docs.to_u32(),
         documents: documents.query(),
         carried: carried.clone(),
         parts: *parts,
-        ids: work.asked.id.clone(),
-        pairs: work.result.qualified()?,
+        ids: work.call.asked.id.clone(),
+        pairs: work.call.places.pairs.qualified()?,
         servers: servers.clone(),
         citus: citus.clone(),
         update: update.then(|| version::LIBRARY.to_owned()),

@@ -8,7 +8,7 @@ use pgrx::{PgMemoryContexts, PgSqlErrorCode};
 
 use super::arguments::{InParts, JoinArguments};
 use super::statements::estimate as statements;
-use super::statements::fill::Join;
+use super::statements::join::Join;
 use crate::into::estimate::{Sampled, Seconds};
 use crate::pg::procedure::statement::Statement;
 use crate::pg::query::as_user::{as_user, set, with_settings};

@@ -1,7 +1,7 @@
 //! How the method of a call is made in parts: what is carried of a document.
 
 use super::documents::{Carried, Counted};
-use super::statements::fill;
+use super::statements::join;
 use crate::pg::query::as_user::{Extension, INTERNAL};
 use crate::pg::query::decode::Kind;
 use crate::pg::read::source::Source;
@@ -99,7 +99,7 @@ pub(super) fn of(
     let set = format!(
         "{INTERNAL}.neardup_part_document({document}, {}, {}{internal})",
         source.site,
-        fill::method(&method)
+        join::method(&method)
     );
     Ok(Ok(MethodInParts {
         set,

@@ -2,23 +2,24 @@
 //! are found on these servers.
 //!
 //! The procedure calls [`transaction`] and commits, until the transaction reports that it is done.
-//! Each transaction [looks](look) for the current state, and carries out the plan of `crate::into`.
-//! [`arguments`] are the arguments, [`method`] how their method is made in parts, [`documents`] the
-//! parameters of statements, [`place`] the names of tables to make, [`log`] the log next to the
-//! result, [`spread`] the working tables and the place of their rows, [`servers`] the requests to
-//! servers and the statements that run there, [`layout`] the distribution of the documents by
-//! Citus. [`tables`] makes the working tables. They are filled by [`on_servers`] or, in Citus, by
-//! [`in_shards`], where [`stars`] also makes clusters, or by [`here`] if the documents are on this
-//! server and are joined in parts, which sessions share: [`in_parts`] finds these tables, and
-//! [`parts`] takes the parts; [`groups`] takes those that other nodes join. [`outcome`] makes the
-//! tables that the caller named. [`reasons`] makes the error that says why a call ends, and
-//! [`refusal`] is an error that is raised once the tables of the call are dropped. [`retry`]
-//! repeats steps that failed because of a node, and [`connection`] is a request to a server with a
-//! deadline, by [`libpq`] and the options that a [`mapping`] has. [`update`] brings a finished
-//! result up to date by working tables that are [`kept`], in Citus as [`update_shards`] does.
-//! [`runs`] lists calls and what they left, by the logs that [`known_log`] reads, and [`clean`]
-//! drops it. [`estimate`] says beforehand what a call takes on each node, by [`measure`], which
-//! takes its steps on a sample.
+//! Each transaction [looks](look) for the current state, and carries out the plan of `plan`, which
+//! is compiled without a server. [`work`] is what its steps work with. [`arguments`] are the
+//! arguments, [`method`] how their method is made in parts, [`documents`] the parameters of
+//! statements, [`place`] the names of tables to make, [`log`] the log next to the result.
+//!
+//! [`spread`] are the working tables, [`kept`] those that bring a finished result up to date
+//! ([`update`]). They are spread over [`nodes`]: [`servers`] of postgres_fdw, or the nodes that
+//! Citus has by its [`layout`], or none. [`tables`] makes and fills them, and the [`statements`]
+//! that fill a table have a file for each table. If the documents are on this server, sessions
+//! share the work by taking [`parts`]; parts that other nodes join are taken in [`groups`].
+//! [`outcome`] makes the tables that the caller named.
+//!
+//! [`reasons`] makes the error that says why a call ends, and [`refusal`] is an error that is
+//! raised once the tables of the call are dropped. [`retry`] repeats steps that failed because of a
+//! node, and [`connection`] is a request to a server with a deadline, by [`libpq`] and the options
+//! that a [`mapping`] has. [`runs`] lists calls and what they left, by the logs that [`known_log`]
+//! reads, and [`clean`] drops it. [`estimate`] says beforehand what a call takes on each node, by
+//! [`measure`], which takes its steps on a sample.
 //!
 //! Work runs as the caller with `pg_catalog` as the only schema of the search path, except for
 //! reading documents, which runs like any query of the caller.
@@ -33,9 +34,6 @@ mod connection;
 mod documents;
 mod estimate;
 mod groups;
-mod here;
-mod in_parts;
-mod in_shards;
 mod kept;
 mod known_log;
 mod layout;
@@ -47,7 +45,7 @@ mod mapping;
 mod measure;
 mod method;
 mod near_duplicates_plan;
-mod on_servers;
+mod nodes;
 mod outcome;
 mod own;
 mod parts;
@@ -58,10 +56,8 @@ mod retry;
 mod runs;
 mod servers;
 mod spread;
-mod stars;
 mod statements;
 mod tables;
 mod transaction;
 mod update;
-mod update_shards;
 mod work;

@@ -16,41 +16,46 @@ use crate::pg::request::form::{Argument, NEAR_DUPLICATES_PLAN, Named};
 use crate::pg::request::{Request, at_least_one};
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::Result;
-use crate::pg::server::set_returning::{self, Rows};
+use crate::pg::server::set_returning;
 use crate::pg::server::values::text;
 
 sql_function! {
     /// `near_duplicates_plan(docs, threshold, …)`
     neardup_near_duplicates_plan, pg_finfo_neardup_near_duplicates_plan, |call| {
-        set_returning::all(call, Plan::new(call)?)
+        set_returning::few(call, COLUMNS, rows(call)?.into_iter().map(Ok))
     }
 }
 
-/// The number of columns.
-const COLUMNS: usize = 15;
+const COLUMNS: [&str; 15] = [
+    "using_method",
+    "documents",
+    "sampled",
+    "sampled_pairs",
+    "pairs",
+    "candidates",
+    "document_bytes",
+    "memory",
+    "temporary",
+    "cpu_seconds",
+    "cheapest",
+    "call",
+    "node",
+    "sent",
+    "received",
+];
 
-/// A row, without its NULLs.
-type Row = [Option<Datum>; COLUMNS];
+type Row = [Option<Datum>; COLUMNS.len()];
 
-/// The estimates as rows.
-struct Plan {
-    rows: std::vec::IntoIter<Row>,
-    nulls: [bool; COLUMNS],
-}
-
-impl Plan {
-    fn new(call: Call) -> Result<Self> {
-        let given = NEAR_DUPLICATES_PLAN.of(call);
-        let sample = given.get(Argument::Sample).map(|asked| at_least_one(Argument::Sample.name(), asked));
-        let sample = sample.transpose().map_err(|error| {
-            error.hint("For example: SELECT * FROM near_duplicates_plan('docs', 0.8, sample => 25000);")
-        })?;
-        let in_parts = given.get::<i32>(Argument::Parts).is_some();
-        let rows = match in_parts || given.get(Argument::ByNode).unwrap_or(false) {
-            true => nodes(by_node(call, given, sample)?)?,
-            false => methods(given, sample.and_then(NonZeroU64::new))?,
-        };
-        Ok(Self { rows: rows.into_iter(), nulls: [false; COLUMNS] })
+fn rows(call: Call) -> Result<Vec<Row>> {
+    let given = NEAR_DUPLICATES_PLAN.of(call);
+    let sample = given.get(Argument::Sample).map(|asked| at_least_one(Argument::Sample.name(), asked));
+    let sample = sample.transpose().map_err(|error| {
+        error.hint("For example: SELECT * FROM near_duplicates_plan('docs', 0.8, sample => 25000);")
+    })?;
+    let in_parts = given.get::<i32>(Argument::Parts).is_some();
+    match in_parts || given.get(Argument::ByNode).unwrap_or(false) {
+        true => nodes(by_node(call, given, sample)?),
+        false => methods(given, sample.and_then(NonZeroU64::new)),
     }
 }
 
@@ -133,37 +138,5 @@ fn tell_few_pairs(planned: &Planned, sample: Sample) {
             account.pairs,
             sampled.max(1).saturating_mul(4).min(all)
         );
-    }
-}
-
-impl Rows<COLUMNS> for Plan {
-    fn columns(&self) -> [&'static str; COLUMNS] {
-        [
-            "using_method",
-            "documents",
-            "sampled",
-            "sampled_pairs",
-            "pairs",
-            "candidates",
-            "document_bytes",
-            "memory",
-            "temporary",
-            "cpu_seconds",
-            "cheapest",
-            "call",
-            "node",
-            "sent",
-            "received",
-        ]
-    }
-
-    fn next(&mut self) -> Result<Option<[Datum; COLUMNS]>> {
-        let Some(row) = self.rows.next() else { return Ok(None) };
-        self.nulls = row.map(|value| value.is_none());
-        Ok(Some(row.map(|value| value.unwrap_or(Datum::null()))))
-    }
-
-    fn nulls(&self) -> [bool; COLUMNS] {
-        self.nulls
     }
 }

@@ -1,14 +1,13 @@
 //! Steps that make the tables which the caller named.
 
-use pgrx::pg_sys::{self, Datum, Oid};
+use pgrx::pg_sys::{Datum, Oid};
 
 use super::columns::{Column, Type};
-use super::own;
+use super::layout::CitusLayout;
+use super::own::{self, Named};
+use super::place::Place;
 use super::spread::Scratch;
-use super::stars;
-use super::statements::fill::Named;
-use super::statements::outcome as statements;
-use super::statements::update;
+use super::statements::{result as statements, stars};
 use super::work::Work;
 use crate::pg::functions::clusters::warn_of_chains;
 use crate::pg::functions::near_duplicates::Run;
@@ -30,110 +29,144 @@ use neardup_core::clusters::Clustering;
 /// A call that works, for hints.
 const EXAMPLE: &str = "CALL near_duplicates_into('docs', 0.8, 'docs_pairs', clusters => 'docs_clusters');";
 
-/// The columns of the table of pairs.
-const PAIRS: &[Column] = &[("left_id", Type::Id), ("right_id", Type::Id), ("similarity", Type::Float8)];
-/// The columns of the table of passages.
-const PASSAGES: &[Column] = &[
-    ("left_id", Type::Id),
-    ("right_id", Type::Id),
-    ("left_sentence", Type::Int4),
-    ("right_sentence", Type::Int4),
-    ("sentences", Type::Int4),
-    ("left_span", Type::Int4Range),
-    ("right_span", Type::Int4Range),
-    ("similarity", Type::Float8),
-];
-/// The columns of the table of clusters.
-const CLUSTERS: &[Column] = &[
-    ("cluster_id", Type::Id),
-    ("id", Type::Id),
-    ("representative", Type::Bool),
-    ("size", Type::Int8),
-    ("similarity", Type::Float8),
-];
+/// A table that the caller named.
+struct Made {
+    /// Its columns.
+    columns: &'static [Column],
+    /// The only column that can be NULL.
+    nullable: &'static str,
+    /// The primary key, where it has one.
+    key: &'static [IndexForm],
+    /// The column of ids by which Citus distributes it.
+    by: &'static str,
+}
 
-/// The primary keys, where the tables have some.
-const KEY_OF_PAIRS: &[IndexForm] = &[IndexForm::key(&["left_id", "right_id"])];
-const KEY_OF_PASSAGES: &[IndexForm] =
-    &[IndexForm::key(&["left_id", "right_id", "left_sentence", "right_sentence"])];
-const KEY_OF_CLUSTERS: &[IndexForm] = &[IndexForm::key(&["id"])];
+const PAIRS: Made = Made {
+    columns: &[("left_id", Type::Id), ("right_id", Type::Id), ("similarity", Type::Float8)],
+    nullable: "",
+    key: &[IndexForm::key(&["left_id", "right_id"])],
+    by: "left_id",
+};
+
+const PASSAGES: Made = Made {
+    columns: &[
+        ("left_id", Type::Id),
+        ("right_id", Type::Id),
+        ("left_sentence", Type::Int4),
+        ("right_sentence", Type::Int4),
+        ("sentences", Type::Int4),
+        ("left_span", Type::Int4Range),
+        ("right_span", Type::Int4Range),
+        ("similarity", Type::Float8),
+    ],
+    key: &[IndexForm::key(&["left_id", "right_id", "left_sentence", "right_sentence"])],
+    ..PAIRS
+};
+
+const CLUSTERS: Made = Made {
+    columns: &[
+        ("cluster_id", Type::Id),
+        ("id", Type::Id),
+        ("representative", Type::Bool),
+        ("size", Type::Int8),
+        ("similarity", Type::Float8),
+    ],
+    nullable: "similarity",
+    key: &[IndexForm::key(&["id"])],
+    by: "id",
+};
+
+impl Made {
+    /// Returns the table of pairs or of passages.
+    fn of(work: &Work) -> &'static Self {
+        if work.call.arguments.others.passages { &PASSAGES } else { &PAIRS }
+    }
+
+    /// Makes the table without rows, or one of the same columns for what it is to have, which is
+    /// distributed like it.
+    fn make(&self, work: &Work, place: &Place, like: Option<&Named>) -> Result<Named> {
+        let (types, has_key) = (work.owned().types, like.is_none() && has_key(work));
+        let columns = self.columns.iter().map(|column| {
+            let constraint = if column.0 == self.nullable { "" } else { " NOT NULL" };
+            format!("{}{constraint}", types.sql(&[*column]))
+        });
+        let keys = self.key.iter().filter(|_| has_key);
+        let key = keys.map(|key| format!("PRIMARY KEY ({})", key.keys.join(", ")));
+        let columns: Vec<String> = columns.chain(key).collect();
+        statements::create(&place.qualified()?, &columns).run()?;
+        match (citus(work), like) {
+            (Some(layout), None) => layout.spread_result(place, self.by, work.call.asked.id_oid)?,
+            (Some(layout), Some(like)) => layout.spread_like(place, self.by, like)?,
+            (None, _) => {}
+        }
+        self.open(work, place, has_key)
+    }
+
+    fn open(&self, work: &Work, place: &Place, has_key: bool) -> Result<Named> {
+        let form = Form { indexes: if has_key { self.key } else { &[] }, ..own::TABLE };
+        work.owned().open(place, form, self.columns)
+    }
+
+    /// Makes and fills the table. One that an earlier call made gets the rows that differ, from a
+    /// table of its own. Returns the number of rows.
+    fn put(
+        &self,
+        work: &Work,
+        place: &Place,
+        scratch: Scratch,
+        fill: impl FnOnce(&Named) -> Result<i64>,
+    ) -> Result<i64> {
+        if !work.is_update() || place.relation()?.is_none() {
+            return fill(&self.make(work, place, None)?);
+        }
+        let (old, spread) = (self.open(work, place, has_key(work))?, work.spread()?);
+        spread.drop_scratch(scratch)?;
+        let made = self.make(work, &spread.scratch(scratch), Some(&old))?;
+        let rows = fill(&made)?;
+        let eq = equality(work.call.asked.id_oid)?;
+        let same = self.columns.iter().map(|&(name, of)| match of {
+            Type::Id => format!("f.{name} {eq} p.{name}"),
+            _ if name == self.nullable => format!("f.{name} IS NOT DISTINCT FROM p.{name}"),
+            _ => format!("f.{name} = p.{name}"),
+        });
+        statements::become_equal(&old, &made, &same.collect::<Vec<_>>().join(" AND "))?;
+        spread.drop_scratch(scratch)?;
+        Ok(rows)
+    }
+}
+
+/// Returns the layout of the nodes of Citus that hold the documents.
+fn citus(work: &Work) -> Option<&CitusLayout> {
+    work.call.asked.in_parts.as_ref()?.citus.as_ref()
+}
+
+/// Reports whether the tables have primary keys: Citus moves a shard while it is written to only if
+/// the shards that move with it have one, and results are colocated with the documents. Elsewhere a
+/// key would only cost time.
+fn has_key(work: &Work) -> bool {
+    citus(work).is_some()
+}
 
 /// Makes the table of pairs from the working tables.
 pub(super) fn make(work: &mut Work) -> Result<()> {
     set(c"enable_nestloop", c"off");
-    if work.asked.is_update() && work.result.relation()?.is_some() {
-        return change(work);
-    }
-    let (name, oid) = create(work)?;
-    work.state.filled = Some(work.backend.fill_result(work, (&name, oid))?);
-    Ok(())
-}
-
-/// Makes the pairs in a table of their own, and changes the rows of the table of pairs that differ.
-fn change(work: &mut Work) -> Result<()> {
-    let (result, oid) = open_result(work)?;
-    let spread = work.spread()?;
-    let place = spread.scratch(Scratch::Found);
-    spread.drop_scratch(Scratch::Found)?;
-    statements::create_result(&place.qualified()?, &work.asked.id, false, false).run()?;
-    if let Some(layout) = work.asked.in_parts.as_ref().and_then(|in_parts| in_parts.citus.as_ref()) {
-        layout.spread_like(&place, "left_id", (&result, oid))?;
-    }
-    let found = work.owned().open(&place, own::TABLE, PAIRS)?;
-    let rows = work.backend.fill_result(work, (&found.0, found.1))?;
-    for statement in update::pairs_become((&result, oid), (&found.0, found.1), &equality(work.asked.id_oid)?)
-    {
-        statement.run()?;
-    }
-    spread.drop_scratch(Scratch::Found)?;
+    let fill = |pairs: &Named| statements::fill_pairs(work, pairs);
+    let rows = Made::of(work).put(work, &work.call.places.pairs, Scratch::Found, fill)?;
     work.state.filled = Some(rows);
     Ok(())
-}
-
-/// A table of clusters to fill, and that of an earlier call, which is to get the same rows.
-struct ClustersToFill {
-    made: (String, Oid),
-    old: Option<(String, Oid)>,
-}
-
-/// Opens the table of clusters of an earlier call, and makes one of the same columns for what it is
-/// to have, or makes the table of clusters if there is none.
-fn clusters_to_fill(work: &Work) -> Result<Option<ClustersToFill>> {
-    let Some(place) = &work.clusters else { return Ok(None) };
-    if !work.asked.is_update() || place.relation()?.is_none() {
-        return Ok(create_clusters(work)?.map(|made| ClustersToFill { made, old: None }));
-    }
-    let old = work.owned().open(place, form_of_clusters(work), CLUSTERS)?;
-    let spread = work.spread()?;
-    let place = spread.scratch(Scratch::Grouped);
-    spread.drop_scratch(Scratch::Grouped)?;
-    statements::create_clusters(&place.qualified()?, &work.asked.id, false).run()?;
-    if let Some(layout) = work.asked.in_parts.as_ref().and_then(|in_parts| in_parts.citus.as_ref()) {
-        layout.spread_like(&place, "id", (&old.0, old.1))?;
-    }
-    let made = work.owned().open(&place, own::TABLE, CLUSTERS)?;
-    Ok(Some(ClustersToFill { made, old: Some(old) }))
-}
-
-/// Changes the rows of an earlier table of clusters that differ.
-fn change_clusters(work: &Work, made: Named<'_>, old: Option<(String, Oid)>) -> Result<()> {
-    let Some(old) = old else { return Ok(()) };
-    for statement in update::clusters_become((&old.0, old.1), made, &equality(work.asked.id_oid)?) {
-        statement.run()?;
-    }
-    work.spread()?.drop_scratch(Scratch::Grouped)
 }
 
 /// Makes the table of pairs by a join on this server, which reads the documents like any query of
 /// the caller.
 pub(super) fn join_here(work: &mut Work) -> Result<()> {
-    let (name, oid) = as_user(work.caller, || create(work))?;
-    let (join, id) = (&work.arguments.join, work.asked.id_oid);
-    let (types, columns) = (work.owned().types, columns(work));
-    let sql = statements::join_here(&work.extension.internal, &name, &types.sql(columns));
-    let query = Query { relations: &[oid], read_only: false, ..Query::new(&sql) };
+    let made = Made::of(work);
+    let result = as_user(work.call.caller, || made.make(work, &work.call.places.pairs, None))?;
+    let (join, id) = (&work.call.arguments.join, work.call.asked.id_oid);
+    let (types, columns) = (work.owned().types, made.columns);
+    let sql = statements::supply(&work.call.extension.internal, &result, None, &types.sql(columns));
+    let query = Query { relations: &[result.oid], read_only: false, ..Query::new(&sql) };
     let columns: Vec<Oid> = types.oids(columns).into_iter().map(|(_, of)| of).collect();
-    let passages = work.arguments.passages;
+    let passages = work.call.arguments.others.passages;
     let mut supply = |_: Call, store: &mut Store| {
         if passages { passages_here(join, id, store) } else { pairs_here(join, id, store) }
     };
@@ -162,86 +195,41 @@ fn passages_here(join: &KeptArguments, id: Oid, store: &mut Store) -> Result<()>
     Ok(())
 }
 
-/// Returns the columns of the table of pairs or of passages.
-fn columns(work: &Work) -> &'static [Column] {
-    if work.arguments.passages { PASSAGES } else { PAIRS }
-}
-
-fn create(work: &Work) -> Result<(String, Oid)> {
-    let name = work.result.qualified()?;
-    statements::create_result(&name, &work.asked.id, has_key(work), work.arguments.passages).run()?;
-    if let Some(layout) = work.asked.in_parts.as_ref().and_then(|in_parts| in_parts.citus.as_ref()) {
-        layout.spread_result(&work.result, "left_id", work.asked.id_oid)?;
-    }
-    open_result(work)
-}
-
-/// Opens the table of pairs that this transaction made.
-fn open_result(work: &Work) -> Result<(String, Oid)> {
-    work.owned().open(&work.result, form_of_result(work), columns(work))
-}
-
-/// Reports whether the tables have primary keys: Citus moves a shard while it is written to only if
-/// the shards that move with it have one, and results are colocated with the documents. Elsewhere a
-/// key would only cost time.
-fn has_key(work: &Work) -> bool {
-    work.asked.in_parts.as_ref().is_some_and(|in_parts| in_parts.citus.is_some())
-}
-
-/// Returns the form of the table of pairs or of passages.
-fn form_of_result(work: &Work) -> Form {
-    let key = if work.arguments.passages { KEY_OF_PASSAGES } else { KEY_OF_PAIRS };
-    Form { indexes: if has_key(work) { key } else { &[] }, ..own::TABLE }
-}
-
-/// Returns the form of the table of clusters.
-fn form_of_clusters(work: &Work) -> Form {
-    Form { indexes: if has_key(work) { KEY_OF_CLUSTERS } else { &[] }, ..own::TABLE }
-}
-
 /// Reports whether the tables that the caller named are there. Fails if they are not as this call
 /// makes them.
 pub(super) fn is_made(work: &Work) -> Result<bool> {
-    if work.result.relation()?.is_none() {
-        return Ok(false);
+    let clusters = work.call.places.clusters.as_ref().map(|place| (&CLUSTERS, place));
+    for (made, place) in [(Made::of(work), &work.call.places.pairs)].into_iter().chain(clusters) {
+        if place.relation()?.is_none() {
+            return Ok(false);
+        }
+        made.open(work, place, has_key(work))?;
     }
-    open_result(work)?;
-    let Some(clusters) = &work.clusters else { return Ok(true) };
-    if clusters.relation()?.is_none() {
-        return Ok(false);
-    }
-    work.owned().open(clusters, form_of_clusters(work), CLUSTERS).map(|_| true)
+    Ok(true)
 }
 
-/// Makes the table of clusters, without rows.
-fn create_clusters(work: &Work) -> Result<Option<(String, Oid)>> {
-    let Some(place) = &work.clusters else { return Ok(None) };
-    let name = place.qualified()?;
-    statements::create_clusters(&name, &work.asked.id, has_key(work)).run()?;
-    if let Some(layout) = work.asked.in_parts.as_ref().and_then(|in_parts| in_parts.citus.as_ref()) {
-        layout.spread_result(place, "id", work.asked.id_oid)?;
-    }
-    work.owned().open(place, form_of_clusters(work), CLUSTERS).map(Some)
+/// Makes the table of clusters, if one is wanted.
+fn make_clusters(work: &Work, fill: impl FnOnce(&Named) -> Result<i64>) -> Result<()> {
+    let Some(place) = &work.call.places.clusters else { return Ok(()) };
+    CLUSTERS.put(work, place, Scratch::Grouped, fill).map(|_| ())
 }
 
 /// Fills the table of clusters from working tables.
 pub(super) fn clusters(work: &Work) -> Result<()> {
-    let Some(ClustersToFill { made: (name, oid), old }) = clusters_to_fill(work)? else { return Ok(()) };
-    stars::result(work, (&name, oid))?;
-    change_clusters(work, (&name, oid), old)
+    make_clusters(work, |clusters| stars::fill_result(work, clusters))
 }
 
 /// Fills the table of clusters from the table of pairs, which is read locally.
 pub(super) fn cluster_here(work: &Work) -> Result<()> {
-    let Some(ClustersToFill { made: (name, oid), old }) = clusters_to_fill(work)? else { return Ok(()) };
-    let (result, result_oid) = open_result(work)?;
-    let id = work.asked.id_oid;
-    let statement =
-        statements::clusters(&work.extension.internal, (&name, oid), (&result, result_oid), &work.asked.id);
-    let columns = [id, id, pg_sys::BOOLOID, pg_sys::INT8OID, pg_sys::FLOAT8OID];
-    let mut clusters = |call, store: &mut Store| clusters_here(call, (id, result_oid), store);
-    supplying(&columns, &mut clusters, || statement.run())?;
-    change_clusters(work, (&name, oid), old)
+    make_clusters(work, |clusters| {
+        let result = Made::of(work).open(work, &work.call.places.pairs, has_key(work))?;
+        let (id, types) = (work.call.asked.id_oid, work.owned().types);
+        let columns = types.sql(CLUSTERS.columns);
+        let statement = statements::clusters(&work.call.extension.internal, clusters, &result, &columns);
+        let columns: Vec<Oid> = types.oids(CLUSTERS.columns).into_iter().map(|(_, of)| of).collect();
+        let mut clusters = |call, store: &mut Store| clusters_here(call, (id, result.oid), store);
+        supplying(&columns, &mut clusters, || statement.run())
+    })
 }
 
 /// Stores the clusters of the pairs that the query in argument 0 of a call reads from the table of

@@ -6,6 +6,8 @@
 //! up the table again, locks it, and accepts it only if it belongs to the caller and is exactly as
 //! it was made.
 
+use std::fmt::{Display, Formatter, Result as Formatted};
+
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 
@@ -25,6 +27,19 @@ pub(super) const PARTITION: Form = Form { is_partition: true, ..TABLE };
 /// The key of the sets.
 pub(super) const NUMBERED: &[IndexForm] = &[IndexForm::key(&["n"])];
 
+/// A table that is open: its name, quoted for SQL text, and its OID.
+#[derive(Debug, Clone)]
+pub(crate) struct Named {
+    pub name: String,
+    pub oid: Oid,
+}
+
+impl Display for Named {
+    fn fmt(&self, to: &mut Formatter<'_>) -> Formatted {
+        to.write_str(&self.name)
+    }
+}
+
 /// The common properties of the tables of a call.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Owned<'a> {
@@ -35,11 +50,10 @@ pub(super) struct Owned<'a> {
 }
 
 impl Owned<'_> {
-    /// Opens the table of a place and locks it until the end of the transaction. Returns its name,
-    /// quoted for SQL text, and its OID. Fails if the table is missing, belongs to another role, or
-    /// is not as it was made.
-    pub(super) fn open(&self, place: &Place, form: Form, columns: &[Column]) -> Result<(String, Oid)> {
-        let missing = || -> Result<(String, Oid)> {
+    /// Opens the table of a place and locks it until the end of the transaction. Fails if the table
+    /// is missing, belongs to another role, or is not as it was made.
+    pub(super) fn open(&self, place: &Place, form: Form, columns: &[Column]) -> Result<Named> {
+        let missing = || -> Result<Named> {
             let message = format!("{} is gone", place.qualified()?);
             Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE, message)
                 .hint("Call it again: what is lost is made anew."))
@@ -47,7 +61,7 @@ impl Owned<'_> {
         let Some(oid) = place.relation()? else { return missing() };
         let Some(table) = open(oid, self.caller)? else { return missing() };
         match table.differs(&form, &self.types.oids(columns)) {
-            None => Ok((table.name, oid)),
+            None => Ok(Named { name: table.name, oid }),
             Some(why) => Err(refused(&table.name, &format!("is not as near_duplicates_into made it: {why}"))),
         }
     }

@@ -13,10 +13,10 @@ use pgrx::pg_sys::{self, Oid};
 
 use super::arguments::InParts;
 use super::log::LogTable;
-use super::statements::fill::Named;
-use super::statements::here as statements;
-use super::work::Work;
-use crate::into::state::{Claim, Count};
+use super::own::Named;
+use super::statements::parts as statements;
+use super::work::{Claimed, Work};
+use crate::into::state::Claim;
 use crate::into::step::{Stage, Table};
 use crate::pg::procedure::part_lock::Share;
 use crate::pg::procedure::statement::read_text;
@@ -51,39 +51,31 @@ pub(super) fn check_isolation() -> Result<()> {
 
 /// Waits until it is this transaction's turn to decide.
 pub(super) fn take_turn(work: &mut Work) {
-    if work.state.call.shared {
-        Share::Turn.wait(work.lock);
-        work.part.has_turn = true;
-    }
-}
-
-/// Lets other sessions decide, because all tables that the part needs are locked.
-pub(super) fn begin(work: &mut Work) {
-    if std::mem::take(&mut work.part.has_turn) {
-        Share::Turn.give_back(work.lock);
-    }
+    Share::Turn.wait(work.call.lock);
+    work.has_turn = true;
 }
 
 /// Reports whether no other session takes part in the call. If so, none can until the end of the
 /// transaction.
 pub(super) fn is_alone(work: &Work) -> bool {
-    Share::All.take(work.lock)
+    Share::All.take(work.call.lock)
 }
 
 /// Checks that the call in which this session takes part was not ended by another session.
 pub(super) fn check_joined(work: &Work) -> Result<()> {
-    let Some((_, token)) = JOINED.get().filter(|(began, _)| *began == work.began) else { return Ok(()) };
+    let Some((_, token)) = JOINED.get().filter(|(began, _)| *began == work.call.began) else { return Ok(()) };
     if work.log.as_ref().and_then(number) == Some(token) {
         return Ok(());
     }
-    let message = format!("another session has ended the call that makes {}", work.result.qualified()?);
+    let message =
+        format!("another session has ended the call that makes {}", work.call.places.pairs.qualified()?);
     Err(SqlError::new(PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
         .hint("That session got the reason. Call it again, unless the table is made."))
 }
 
 /// Notes that this session takes part in the call of the log.
 pub(super) fn join(work: &Work) {
-    JOINED.set(work.log.as_ref().and_then(number).map(|token| (work.began, token)));
+    JOINED.set(work.log.as_ref().and_then(number).map(|token| (work.call.began, token)));
 }
 
 fn number(log: &LogTable) -> Option<u64> {
@@ -92,18 +84,9 @@ fn number(log: &LogTable) -> Option<u64> {
 
 /// Returns the error for a call while others work on the same table in another way.
 pub(super) fn busy(work: &Work) -> Result<SqlError> {
-    let message = format!("another session is making {}", work.result.qualified()?);
+    let message = format!("another session is making {}", work.call.places.pairs.qualified()?);
     Ok(SqlError::new(PgSqlErrorCode::ERRCODE_OBJECT_IN_USE, message)
         .hint("The same call takes part in it, with resume => true if the documents were read long ago. For another one, name another table."))
-}
-
-/// Reports whether a table is there. Its rows are kept after a crash, so that they are not counted
-/// each time that a part of them is read.
-pub(super) fn count(work: &Work, table: Table) -> Result<Count> {
-    if !work.spread()?.is_there(table)? {
-        return Ok(Count::Missing);
-    }
-    Ok(Count::Rows(work.log()?.progress.expected(table)))
 }
 
 /// Returns the number of parts in which a table is filled.
@@ -117,62 +100,74 @@ fn count_parts(work: &Work, table: Table) -> Result<u16> {
     Ok(u16::try_from(parts).unwrap_or(u16::MAX))
 }
 
+/// Opens the table of the parts that are done, if the tables which the next stage fills are made.
+/// Returns the number of the stage, too, and the parts that are done, with the number of their
+/// rows.
+pub(super) fn noted(work: &Work) -> Result<Option<(Named, Noted)>> {
+    let Some(noted) = work.spread()?.open_parts()? else { return Ok(None) };
+    let done = done(&noted, step(work)?)?;
+    Ok(done.map(|done| (noted, done)))
+}
+
+/// What is noted of a stage.
+#[derive(Debug)]
+pub(super) struct Noted {
+    /// The numbers of the parts that are done.
+    pub done: Vec<i64>,
+    /// The number of their rows.
+    pub rows: i64,
+}
+
 /// Returns the number of the next step.
 fn step(work: &Work) -> Result<i64> {
     Ok(work.log()?.progress.rows.len() as i64 + 1)
 }
 
-/// Takes a part that is not done, of the stage that fills a table.
+/// Takes a part that is not done, of the stage that fills a table and that sessions share.
 pub(super) fn take(work: &mut Work, table: Table) -> Result<()> {
-    let step = step(work)?;
     // A table that is gone is made again, with all its parts.
-    let noted = if work.spread()?.is_there(table)? { work.spread()?.open_parts()? } else { None };
-    let Some(noted) = noted else {
-        work.state.claim = Some(Claim::Closed);
+    work.state.claim = Some(Claim::Closed);
+    if !work.spread()?.is_whole(table)? {
         return Ok(());
-    };
-    let noted = (noted.0.as_str(), noted.1);
-    let parts = count_parts(work, table)?;
-    let claim = loop {
+    }
+    let (step, parts, docs) = (step(work)?, count_parts(work, table)?, work.call.asked.docs);
+    work.state.claim = Some(loop {
         pgrx::check_for_interrupts!();
-        let (done, rows) = done(noted, step)?;
-        if !done.contains(&statements::OPEN) {
-            break Claim::Closed;
-        }
+        let Some((noted, Noted { done, rows })) = noted(work)? else { break Claim::Closed };
         let left: Vec<u16> = (0..parts).filter(|&part| !done.contains(&i64::from(part))).collect();
         let Some(&first) = left.first() else {
             work.state.filled = Some(rows);
             break Claim::Done(rows);
         };
-        if let Some(&part) = left.iter().find(|&&part| Share::Part(part).take(work.lock)) {
+        let all = usize::from(parts);
+        let claimed = |part: u16| Claimed { parts: vec![part.into()], done: all - left.len(), all };
+        if let Some(&part) = left.iter().find(|&&part| Share::Part(part).take(work.call.lock)) {
             // Another session may have ended it after the parts were read.
-            if statements::is_done(noted, step, part.into()).holds()? {
+            if statements::is_done(&noted, step, part.into()).holds()? {
                 continue;
             }
-            work.part.number = part;
-            let state = format!(
-                "{}, part {} of {parts}, {} done",
-                table.name(),
-                part + 1,
-                parts as usize - left.len()
-            );
-            activity::report(NAME, work.asked.docs, &state);
+            work.claimed = claimed(part);
+            let done = work.claimed.done;
+            let state = format!("{}, part {} of {parts}, {done} done", table.name(), part + 1);
+            activity::report(NAME, docs, &state);
             break Claim::Part { before: rows };
         }
-        work.part.number = first;
-        activity::report(NAME, work.asked.docs, &format!("{}, waits for other sessions", table.name()));
+        work.claimed = claimed(first);
+        activity::report(NAME, docs, &format!("{}, waits for other sessions", table.name()));
         break Claim::Busy;
-    };
-    work.state.claim = Some(claim);
+    });
     Ok(())
 }
 
-/// Returns the numbers of the parts that are done, and the number of their rows.
-pub(super) fn done(noted: Named<'_>, step: i64) -> Result<(Vec<i64>, i64)> {
+/// Reads which parts of a step are done, unless its tables are not made.
+fn done(noted: &Named, step: i64) -> Result<Option<Noted>> {
     let columns = [pg_sys::TEXTOID, pg_sys::INT8OID];
     let [done, rows] = statements::parts_done(noted, step).row(columns)?.unwrap_or_default();
     let done = done.map(read_text).transpose()?.unwrap_or_default();
-    Ok((numbers(&done), rows.map_or(0, |rows| rows.value() as i64)))
+    let mut done = numbers(&done);
+    let Some(open) = done.iter().position(|&part| part == statements::OPEN) else { return Ok(None) };
+    done.swap_remove(open);
+    Ok(Some(Noted { done, rows: rows.map_or(0, |rows| rows.value() as i64) }))
 }
 
 /// Reads an array of numbers from its text.
@@ -180,44 +175,50 @@ pub(super) fn numbers(array: &str) -> Vec<i64> {
     array.trim_matches(['{', '}']).split(',').filter_map(|number| number.parse().ok()).collect()
 }
 
-/// Notes that the tables of the next stage are made.
-pub(super) fn open(work: &mut Work) -> Result<()> {
-    let (step, spread) = (step(work)?, work.spread()?);
-    let noted = match spread.open_parts()? {
-        Some(noted) => noted,
-        None => spread.make_parts()?,
-    };
-    let noted = (noted.0.as_str(), noted.1);
-    statements::forget_parts(noted, step).run()?;
-    statements::note_part(noted, step, statements::OPEN, 0).run().map(|_| ())
+/// Notes that the tables of the next stage are made, and that no part of it is done.
+pub(super) fn open(work: &Work) -> Result<()> {
+    let step = step(work)?;
+    let noted = work.spread()?.make_parts()?;
+    statements::forget_parts(&noted, step).run()?;
+    statements::note_part(&noted, step, statements::OPEN, 0).run().map(|_| ())
 }
 
-/// Notes that the part is done, and tells the caller.
-pub(super) fn note(work: &mut Work) -> Result<()> {
+/// Notes that the parts which the transaction took are done, and tells the caller unless these are
+/// all parts. The first of them has the number of their rows.
+pub(super) fn note(work: &Work) -> Result<()> {
     let table = match work.log()?.progress.next(false) {
         Stage::Table(table) => table,
         _ => Table::Pairs,
     };
     let (step, rows) = (step(work)?, work.state.filled.unwrap_or_default());
-    let (part, parts) = (work.part.number, count_parts(work, table)?);
-    if let Some((name, oid)) = work.spread()?.open_parts()? {
-        statements::note_part((&name, oid), step, part.into(), rows).run()?;
+    let Claimed { parts, done, all } = &work.claimed;
+    if let Some(noted) = work.spread()?.open_parts()? {
+        for (n, &part) in parts.iter().enumerate() {
+            let rows = if n == 0 { rows } else { 0 };
+            statements::note_part(&noted, step, part, rows).run()?;
+        }
     }
-    let name = work.arguments.name();
-    pgrx::notice!("{name}: step {step}, {}: part {} of {parts}, {rows} rows", table.name(), part + 1);
+    let (name, table) = (work.call.arguments.name(), table.name());
+    if work.state.call.shared {
+        let part = work.claimed.part() + 1;
+        pgrx::notice!("{name}: step {step}, {table}: part {part} of {all}, {rows} rows");
+    } else if parts.len() < *all {
+        let done = done + parts.len();
+        pgrx::notice!("{name}: step {step}, {table}: {done} of {all} parts, {rows} rows");
+    }
     Ok(())
 }
 
 /// Waits until the session that does a part has ended it.
 pub(super) fn wait(work: &mut Work) {
-    begin(work);
-    Share::Part(work.part.number).wait(work.lock);
+    work.give_turn();
+    Share::Part(work.claimed.part()).wait(work.call.lock);
 }
 
 /// Forgets the parts that are done after the first `keep` steps.
 pub(super) fn forget(work: &Work, keep: usize) -> Result<()> {
     match work.spread()?.open_parts()? {
-        Some((name, oid)) => statements::forget_parts((&name, oid), keep as i64 + 1).run().map(|_| ()),
+        Some(noted) => statements::forget_parts(&noted, keep as i64 + 1).run().map(|_| ()),
         None => Ok(()),
     }
 }
@@ -231,8 +232,8 @@ pub(super) fn ranges(work: &Work) -> Result<Vec<i64>> {
     if *parts < 2 {
         return Ok(Vec::new());
     }
-    let docs: Oid = work.asked.docs;
-    let pages = as_user(work.caller, || statements::pages(docs).number())?.unwrap_or_default().max(1);
+    let docs: Oid = work.call.asked.docs;
+    let pages = as_user(work.call.caller, || statements::pages(docs).number())?.unwrap_or_default().max(1);
     // A range is a hundred pages of the sample, or more.
     let sampled = (100 * parts).max(1000);
     let percent = (100.0 * sampled as f64 / pages as f64).min(100.0);

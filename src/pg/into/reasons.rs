@@ -10,17 +10,29 @@ use crate::into::step::Refusal;
 use crate::pg::request::example::literal;
 use crate::pg::server::error::Result;
 
-/// Returns the error for a refusal, or None if an error is already remembered.
-pub(super) fn reason(work: &Work, why: Refusal) -> Result<Option<Why>> {
-    let docs = &work.asked.shown;
+/// Returns the error for a refusal.
+pub(super) fn reason(work: &Work, why: Refusal) -> Result<Why> {
+    let docs = &work.call.asked.shown;
     let limit = PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED;
-    let found = if work.arguments.passages { "passages" } else { "pairs" };
-    Ok(Some(match why {
-        Refusal::DoubleId => return Ok(None),
+    let found = if work.call.arguments.others.passages { "passages" } else { "pairs" };
+    Ok(match why {
+        Refusal::DoubleId => match &work.double_id {
+            Some(id) => (
+                PgSqlErrorCode::ERRCODE_UNIQUE_VIOLATION,
+                format!("id {id} stands in more than one row of {docs}"),
+                "Every document needs an id of its own; name another column with id_column.".to_owned(),
+            ),
+            None => (
+                PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                "two sets have one number by chance".to_owned(),
+                "Call it again: it takes other numbers.".to_owned(),
+            ),
+        },
         Refusal::Taken => {
-            let clusters = work.clusters.as_ref();
-            let result = work.result.relation()?.is_some();
-            let (code, message, hint) = taken(clusters.filter(|_| !result).unwrap_or(&work.result))?;
+            let clusters = work.call.places.clusters.as_ref();
+            let result = work.call.places.pairs.relation()?.is_some();
+            let (code, message, hint) =
+                taken(clusters.filter(|_| !result).unwrap_or(&work.call.places.pairs))?;
             let accept =
                 if was_finished(work)? { " The same call made it: resume => true accepts it." } else { "" };
             (code, message, hint + accept)
@@ -32,10 +44,10 @@ pub(super) fn reason(work: &Work, why: Refusal) -> Result<Option<Why>> {
         ),
         Refusal::Candidates(most) => (
             limit,
-            format!("{} has more than {most} candidates to compare", work.arguments.name()),
+            format!("{} has more than {most} candidates to compare", work.call.arguments.name()),
             format!(
                 "Raise the threshold: CALL {}({}, 0.95, 'docs_found');",
-                work.arguments.name(),
+                work.call.arguments.name(),
                 literal(docs)
             ),
         ),
@@ -43,10 +55,10 @@ pub(super) fn reason(work: &Work, why: Refusal) -> Result<Option<Why>> {
             limit,
             format!(
                 "{} has more than max_{found} = {} {found} to give",
-                work.arguments.name(),
+                work.call.arguments.name(),
                 work.state.call.max_pairs.unwrap_or_default()
             ),
             format!("Raise the threshold or max_{found}."),
         ),
-    }))
+    })
 }

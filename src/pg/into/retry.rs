@@ -7,8 +7,9 @@ use std::cell::{Cell, RefCell};
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 
-use super::arguments::{CallArguments, InParts};
+use super::arguments::CallArguments;
 use super::limits::Limits;
+use super::nodes::Nodes;
 use super::place::such_as;
 use super::servers::Requests;
 use super::statements::citus_catalog;
@@ -60,7 +61,7 @@ struct Repeated {
 
 /// The nodes that a step needs.
 #[derive(Debug, Clone, Default)]
-enum Nodes {
+enum Needed {
     #[default]
     None,
     Servers(Vec<String>),
@@ -69,7 +70,7 @@ enum Nodes {
 
 thread_local! {
     static CALL: Cell<Option<Repeated>> = const { Cell::new(None) };
-    static NODES: RefCell<Nodes> = const { RefCell::new(Nodes::None) };
+    static NODES: RefCell<Needed> = const { RefCell::new(Needed::None) };
 }
 
 /// Reads the arguments of a call and the name of its relation. Fails if the call cannot commit,
@@ -120,15 +121,15 @@ pub(super) fn done(began: i64, steps: usize) {
 }
 
 /// Notes which nodes a transaction needs, and limits its statements if there are any.
-pub(super) fn limit(in_parts: Option<&InParts>, limits: Limits) -> Option<deadline::Limit> {
-    let nodes = match in_parts {
-        Some(InParts { servers, .. }) if !servers.is_empty() => {
-            Nodes::Servers(servers.iter().map(|server| server.name.clone()).collect())
+pub(super) fn limit(nodes: Option<Nodes<'_>>, limits: Limits) -> Option<deadline::Limit> {
+    let nodes = match nodes {
+        Some(Nodes::Fdw(servers)) => {
+            Needed::Servers(servers.iter().map(|server| server.name.clone()).collect())
         }
-        Some(InParts { citus: Some(_), .. }) => Nodes::Citus,
-        _ => Nodes::None,
+        Some(Nodes::Citus(_)) => Needed::Citus,
+        _ => Needed::None,
     };
-    let is_far = !matches!(nodes, Nodes::None);
+    let is_far = !matches!(nodes, Needed::None);
     NODES.set(nodes);
     is_far.then(|| deadline::limit(limits.node_timeout))
 }
@@ -170,8 +171,8 @@ fn silent() -> Result<String> {
     // SAFETY: reads the state of the session.
     let caller = unsafe { pg_sys::GetUserId() };
     let silent: Vec<String> = as_user(caller, || match &nodes {
-        Nodes::None => Ok(Vec::new()),
-        Nodes::Servers(names) => {
+        Needed::None => Ok(Vec::new()),
+        Needed::Servers(names) => {
             let requests = Requests::default();
             let mut silent = Vec::new();
             for name in names {
@@ -181,7 +182,7 @@ fn silent() -> Result<String> {
             }
             Ok(silent)
         }
-        Nodes::Citus => {
+        Needed::Citus => {
             set(c"citus.node_connection_timeout", c"3000");
             Ok(citus_catalog::silent_nodes().text()?.into_iter().collect())
         }

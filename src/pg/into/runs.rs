@@ -21,7 +21,7 @@ use crate::pg::procedure::table::{Opened, Patience, Table};
 use crate::pg::query::as_user::as_user;
 use crate::pg::server::call::sql_function;
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::set_returning::{self, Rows};
+use crate::pg::server::set_returning;
 use crate::pg::server::values;
 
 const NAME: &str = "neardup_into_calls";
@@ -32,7 +32,7 @@ sql_function! {
         // SAFETY: reads the state of the session.
         let caller = unsafe { pg_sys::GetUserId() };
         let runs = as_user(caller, || all(caller))?;
-        set_returning::all(call, Listed { runs: runs.into_iter(), nulls: [false; COLUMNS] })
+        set_returning::few(call, COLUMNS, runs.into_iter().map(Run::row))
     }
 }
 
@@ -75,7 +75,7 @@ pub(super) struct Answer {
 }
 
 /// Parses what a node answered. Anything may stand there.
-pub(super) fn parse<T: DeserializeOwned>(node: &str, json: Option<&str>) -> Result<T> {
+fn parse<T: DeserializeOwned>(node: &str, json: Option<&str>) -> Result<T> {
     serde_json::from_str(json.unwrap_or("[]")).map_err(|error| {
         let message = format!("{node} answered what neardup does not ask for: {error}");
         SqlError::new(PgSqlErrorCode::ERRCODE_PROTOCOL_VIOLATION, message)
@@ -175,25 +175,34 @@ pub(super) fn tell(node: &str, message: &str) {
     pgrx::notice!("{NAME}: {node} did not say what it has: {message}");
 }
 
-/// Asks the servers that the caller's own logs name.
-fn on_servers(own: &[&KnownLog]) -> Result<Vec<Run>> {
+/// Asks servers for JSON; tells the caller which of them do not answer.
+pub(super) fn ask_servers<'a, T: DeserializeOwned>(
+    servers: impl IntoIterator<Item = &'a str>,
+    sql: &str,
+) -> Result<Vec<(&'a str, T)>> {
     let requests = Requests::default();
-    let servers: BTreeSet<&str> = own.iter().flat_map(|log| log.servers.iter().map(String::as_str)).collect();
-    let mut runs = Vec::new();
+    let mut answers = Vec::new();
     for server in servers {
         let node = format!("server \"{server}\"");
-        match requests.ask_for_seconds(server, &statements::tables_there())? {
-            Ok(json) => {
-                let tables = parse(&node, json.as_deref())?;
-                // The role there may have another name.
-                let of = |tables: &Tables| {
-                    let log = own.iter().find(|log| log.token == tables.run)?;
-                    Some((log.status.to_owned(), log.pairs.clone()))
-                };
-                runs.extend(there(server, tables, of));
-            }
+        match requests.ask_for_seconds(server, sql)? {
+            Ok(json) => answers.push((server, parse(&node, json.as_deref())?)),
             Err(message) => tell(&node, &message),
         }
+    }
+    Ok(answers)
+}
+
+/// Asks the servers that the caller's own logs name.
+fn on_servers(own: &[&KnownLog]) -> Result<Vec<Run>> {
+    let servers: BTreeSet<&str> = own.iter().flat_map(|log| log.servers.iter().map(String::as_str)).collect();
+    let mut runs = Vec::new();
+    for (server, tables) in ask_servers(servers, &statements::tables_there())? {
+        // The role there may have another name.
+        let of = |tables: &Tables| {
+            let log = own.iter().find(|log| log.token == tables.run)?;
+            Some((log.status.to_owned(), log.pairs.clone()))
+        };
+        runs.extend(there(server, tables, of));
     }
     Ok(runs)
 }
@@ -226,46 +235,28 @@ pub(super) fn tables_of_workers() -> Result<Vec<(String, Vec<Tables>)>> {
     Ok(found)
 }
 
-/// The number of columns.
-const COLUMNS: usize = 13;
+const COLUMNS: [&str; 13] = [
+    "node", "run", "pairs", "owner", "status", "step", "name", "rows", "parts", "started", "noted", "tables",
+    "bytes",
+];
 
-/// The calls as rows.
-struct Listed {
-    runs: std::vec::IntoIter<Run>,
-    nulls: [bool; COLUMNS],
-}
-
-impl Rows<COLUMNS> for Listed {
-    fn columns(&self) -> [&'static str; COLUMNS] {
-        [
-            "node", "run", "pairs", "owner", "status", "step", "name", "rows", "parts", "started", "noted",
-            "tables", "bytes",
-        ]
-    }
-
-    fn next(&mut self) -> Result<Option<[Datum; COLUMNS]>> {
-        let Some(run) = self.runs.next() else { return Ok(None) };
+impl Run {
+    fn row(self) -> Result<[Option<Datum>; COLUMNS.len()]> {
         let text = |text: Option<String>| text.map(|text| values::text(&text)).transpose();
-        let row = [
-            text(run.node)?,
-            text(Some(run.run))?,
-            text(run.pairs)?,
-            text(run.owner)?,
-            text(run.status)?,
-            run.step.and_then(IntoDatum::into_datum),
-            text(run.name)?,
-            run.rows.and_then(IntoDatum::into_datum),
-            run.parts.and_then(IntoDatum::into_datum),
-            run.started.and_then(IntoDatum::into_datum),
-            run.noted.and_then(IntoDatum::into_datum),
-            run.tables.into_datum(),
-            run.bytes.into_datum(),
-        ];
-        self.nulls = row.map(|value| value.is_none());
-        Ok(Some(row.map(|value| value.unwrap_or(Datum::null()))))
-    }
-
-    fn nulls(&self) -> [bool; COLUMNS] {
-        self.nulls
+        Ok([
+            text(self.node)?,
+            text(Some(self.run))?,
+            text(self.pairs)?,
+            text(self.owner)?,
+            text(self.status)?,
+            self.step.and_then(IntoDatum::into_datum),
+            text(self.name)?,
+            self.rows.and_then(IntoDatum::into_datum),
+            self.parts.and_then(IntoDatum::into_datum),
+            self.started.and_then(IntoDatum::into_datum),
+            self.noted.and_then(IntoDatum::into_datum),
+            self.tables.into_datum(),
+            self.bytes.into_datum(),
+        ])
     }
 }

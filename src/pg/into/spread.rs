@@ -1,15 +1,12 @@
-//! Working tables by the names in the log, and the place of their rows: local, in partitions that
-//! are foreign tables of tables on servers, in shards of Citus, or in local partitions that
-//! sessions share.
-
-use pgrx::pg_sys::Oid;
+//! Working tables by the names in the log, and the place of their rows.
 
 use super::columns::{Column, Type};
-use super::layout::CitusLayout;
-use super::own::{self, Owned};
+use super::nodes::Nodes;
+use super::own::{self, Named, Owned};
 use super::place::Place;
-use super::servers::{Requests, Server};
-use super::statements::{catalog, citus, definitions};
+use super::servers::Requests;
+use super::statements::catalog;
+use super::statements::definitions::{self, Distribution};
 use crate::into::state::Count;
 use crate::into::step::Table;
 use crate::pg::procedure::form::Form;
@@ -23,14 +20,10 @@ pub(super) struct Spread<'a> {
     pub home: &'a Place,
     /// The common part of the names of the tables.
     pub token: &'a str,
-    /// The servers.
-    pub servers: &'a [Server],
+    /// The nodes that hold their rows.
+    pub nodes: Nodes<'a>,
     /// The requests to the servers.
     pub requests: &'a Requests,
-    /// The distribution of the tables, if they are in Citus.
-    pub citus: Option<&'a CitusLayout>,
-    /// The number of local partitions of a table, if sessions share the tables.
-    pub parts: Option<usize>,
     /// Set if some of the tables are kept, to bring the result up to date.
     pub update: bool,
     /// Set if, in Citus, the sets are moved to where the members are.
@@ -55,7 +48,7 @@ pub(super) enum Scratch {
     Named,
     /// The sets of clusters, distributed by cluster.
     Vertices,
-    /// The parts that are done, of each stage that sessions share.
+    /// The parts that are done, of each stage that is done in parts.
     Parts,
     /// The pairs that a table of the caller is to have.
     Found,
@@ -65,6 +58,9 @@ pub(super) enum Scratch {
 
 /// The columns of [`Scratch::Slots`].
 pub(super) const SLOTS: &[Column] = &[("key", Type::Int8), ("slot", Type::Int8)];
+
+/// The columns of [`Scratch::Parts`].
+const PARTS: &[Column] = &[("step", Type::Int8), ("part", Type::Int8), ("rows", Type::Int8)];
 
 impl Scratch {
     pub(super) const ALL: [Self; 9] = [
@@ -78,26 +74,7 @@ impl Scratch {
         Self::Found,
         Self::Grouped,
     ];
-
-    /// Returns the suffix of its name.
-    fn name(self) -> &'static str {
-        match self {
-            Self::Slots => "slots",
-            Self::Ids => "ids",
-            Self::Samples => "samples",
-            Self::Joined => "joined",
-            Self::Named => "named",
-            Self::Vertices => "vertices",
-            Self::Parts => "parts",
-            Self::Found => "found",
-            Self::Grouped => "grouped",
-        }
-    }
 }
-
-/// The number of rows that are sent to a server at a time; smaller for tables with sets.
-const SENT: i64 = 1000;
-const SETS_SENT: i64 = 50;
 
 impl Spread<'_> {
     pub(super) fn name(&self, table: Table) -> String {
@@ -108,26 +85,35 @@ impl Spread<'_> {
         self.home.beside(self.name(table))
     }
 
-    /// Returns the number of partitions of a table that has some.
-    pub(super) fn partitions(&self) -> usize {
-        self.parts.unwrap_or(self.servers.len())
+    /// Returns how the rows of a table are distributed.
+    pub(super) fn distribution(&self, table: Table) -> Distribution {
+        Distribution::of(table, self.nodes)
+    }
+
+    /// Returns the number of partitions of a table.
+    fn partitions(&self, table: Table) -> usize {
+        match self.nodes {
+            _ if !self.distribution(table).has_partitions() => 0,
+            Nodes::Home(parts) => parts.unwrap_or(0),
+            nodes => nodes.servers().len(),
+        }
     }
 
     /// Returns the place of the partition with this number: the number of a server, or of a part.
     /// Numbers start at 0.
-    pub(super) fn partition(&self, table: Table, n: usize) -> Place {
+    fn partition(&self, table: Table, n: usize) -> Place {
         self.home.beside(format!("{}_{}", self.name(table), n + 1))
     }
 
     /// Returns the places of a table and of its partitions.
-    pub(super) fn places(&self, table: Table) -> Vec<Place> {
-        let partitions = if definitions::spread_by(table).is_some() { self.partitions() } else { 0 };
-        [self.place(table)].into_iter().chain((0..partitions).map(|n| self.partition(table, n))).collect()
+    fn places(&self, table: Table) -> Vec<Place> {
+        let partitions = (0..self.partitions(table)).map(|n| self.partition(table, n));
+        [self.place(table)].into_iter().chain(partitions).collect()
     }
 
-    /// Returns the place of a table of one step.
+    /// Returns the place of a further table.
     pub(super) fn scratch(&self, scratch: Scratch) -> Place {
-        self.home.beside(format!("neardup_{}_{}", self.token, scratch.name()))
+        self.home.beside(format!("neardup_{}_{scratch:?}", self.token).to_lowercase())
     }
 
     /// Returns the places of all tables that may exist locally.
@@ -139,7 +125,7 @@ impl Spread<'_> {
     /// Locks all existing local working tables, and checks that they belong to the caller. Those
     /// that sessions share are locked when they are used.
     pub(super) fn lock(&self) -> Result<()> {
-        if self.parts.is_some() {
+        if self.nodes.are_shared() {
             return Ok(());
         }
         for place in self.all() {
@@ -150,66 +136,50 @@ impl Spread<'_> {
         Ok(())
     }
 
-    /// Opens a local table as the call made it. Returns its name, quoted for SQL text, and its OID.
-    pub(super) fn open(&self, table: Table) -> Result<(String, Oid)> {
+    /// Opens a local table as the call made it.
+    pub(super) fn open(&self, table: Table) -> Result<Named> {
         let columns = self.columns(table);
         let place = self.place(table);
-        if !self.has_partitions(table) {
+        let distribution = self.distribution(table);
+        if !distribution.has_partitions() {
             return self.owned.open(&place, self.keyed(table, own::TABLE), columns);
         }
-        let (name, oid) = self.owned.open(&place, self.keyed(table, own::PARTITIONED), columns)?;
+        let opened = self.owned.open(&place, self.keyed(table, own::PARTITIONED), columns)?;
         let mut partitions = Vec::new();
-        for part in 0..self.parts.unwrap_or(0) {
-            partitions.push(self.open_part(table, part)?.1);
-        }
-        for (n, server) in self.servers.iter().enumerate() {
-            let (partition, of) = self.owned.open(&self.partition(table, n), own::FOREIGN, columns)?;
-            let home = self.requests.home(server)?;
-            if !catalog::stands_for(of, &server.name, &home, &self.name(table))?.holds()? {
-                return Err(own::refused(&partition, "is not as near_duplicates_into made it"));
+        if let Distribution::Parts(_) = distribution {
+            for part in 0..self.partitions(table) {
+                partitions.push(self.open_part(table, part)?.oid);
             }
-            partitions.push(of);
         }
-        if !catalog::has_partitions(oid, &partitions).holds()? {
-            return Err(own::refused(&name, "has partitions that near_duplicates_into did not make"));
+        for (n, server) in self.nodes.servers().iter().enumerate() {
+            let partition = self.owned.open(&self.partition(table, n), own::FOREIGN, columns)?;
+            let home = self.requests.home(server)?;
+            if !catalog::stands_for(partition.oid, &server.name, &home, &self.name(table))?.holds()? {
+                return Err(own::refused(&partition.name, "is not as near_duplicates_into made it"));
+            }
+            partitions.push(partition.oid);
         }
-        Ok((name, oid))
+        if !catalog::has_partitions(opened.oid, &partitions).holds()? {
+            let why = "has partitions that near_duplicates_into did not make";
+            return Err(own::refused(&opened.name, why));
+        }
+        Ok(opened)
     }
 
     /// Opens one of the parts of a table that sessions share.
-    pub(super) fn open_part(&self, table: Table, part: usize) -> Result<(String, Oid)> {
+    pub(super) fn open_part(&self, table: Table, part: usize) -> Result<Named> {
         let form = self.keyed(table, own::PARTITION);
         self.owned.open(&self.partition(table, part), form, self.columns(table))
     }
 
-    /// Reports whether the tables are plain tables of this server, because some of them are kept.
-    pub(super) fn is_plain(&self) -> bool {
-        self.update && self.citus.is_none() && self.servers.is_empty()
+    /// Reports whether the sets are found by their numbers.
+    fn has_key(&self, table: Table) -> bool {
+        table == Table::Sets && matches!(self.nodes, Nodes::Home(_))
     }
 
     /// Returns the form of a table that may have a key.
     fn keyed(&self, table: Table, form: Form) -> Form {
-        let has_key = (self.parts.is_some() || self.is_plain()) && table == Table::Sets;
-        Form { indexes: if has_key { own::NUMBERED } else { &[] }, ..form }
-    }
-
-    /// Makes a table without rows that sessions share.
-    fn make_in_parts(&self, table: Table, name: &str) -> Result<()> {
-        let columns = self.owned.types.sql(self.columns(table));
-        definitions::create_in_parts(table, name, &columns)
-            .iter()
-            .try_for_each(|statement| statement.run().map(|_| ()))?;
-        let partitions = if definitions::spread_by(table).is_some() { self.partitions() } else { 0 };
-        for part in 0..partitions {
-            let place = self.partition(table, part).qualified()?;
-            definitions::create_part(table, name, &place, part as i64).run()?;
-        }
-        Ok(())
-    }
-
-    /// Reports whether the rows of a table are in partitions.
-    pub(super) fn has_partitions(&self, table: Table) -> bool {
-        self.citus.is_none() && !self.is_plain() && definitions::spread_by(table).is_some()
+        Form { indexes: if self.has_key(table) { own::NUMBERED } else { &[] }, ..form }
     }
 
     /// Returns the table that has each set once, in Citus.
@@ -217,65 +187,100 @@ impl Spread<'_> {
         if self.members_have_sets { Table::Members } else { Table::Sets }
     }
 
-    pub(super) fn columns(&self, table: Table) -> &'static [Column] {
-        if self.citus.is_some() {
-            citus::columns(table, self.members_have_sets)
-        } else if self.parts.is_some() {
-            definitions::columns_in_parts(table)
-        } else {
-            definitions::columns(table)
-        }
+    /// Returns the table of the sets that are compared: those that documents have or had.
+    pub(super) fn compared_sets(&self) -> Table {
+        if self.update && self.nodes.citus().is_some() { Table::Stored } else { self.of_sets() }
     }
 
-    /// Counts the rows of a table.
+    pub(super) fn columns(&self, table: Table) -> &'static [Column] {
+        definitions::columns(table, self.nodes, self.members_have_sets)
+    }
+
+    /// Reports whether a table is there, with all that it has on servers.
+    pub(super) fn is_whole(&self, table: Table) -> Result<bool> {
+        for place in self.places(table) {
+            if place.relation()?.is_none() {
+                return Ok(false);
+            }
+        }
+        if let Distribution::Servers(_) = self.distribution(table) {
+            // A foreign table may exist even if its remote table does not.
+            for server in self.nodes.servers() {
+                if !self.requests.has(server, &self.name(table))? {
+                    return Ok(false);
+                }
+            }
+        }
+        // What sessions share is locked when it is used.
+        if self.nodes.are_shared() { Ok(true) } else { self.open(table).map(|_| true) }
+    }
+
+    /// Counts the rows of a table. Each server counts its own rows, instead of sending them.
     pub(super) fn count(&self, table: Table) -> Result<Count> {
-        let place = self.place(table);
-        if place.relation()?.is_none() {
+        if !self.is_whole(table)? {
             return Ok(Count::Missing);
         }
-        if self.has_partitions(table) {
-            let mut rows = 0;
-            for (n, server) in self.servers.iter().enumerate() {
-                // A foreign table may exist even if its remote table does not.
-                if self.partition(table, n).relation()?.is_none()
-                    || !self.requests.has(server, &self.name(table))?
-                {
-                    return Ok(Count::Missing);
-                }
-                // Each server counts its own rows, instead of sending them.
-                rows += self.requests.count(server, &self.name(table))?;
-            }
-            self.open(table)?;
-            return Ok(Count::Rows(rows));
+        if let Distribution::Servers(_) = self.distribution(table) {
+            let count = |server| self.requests.count(server, &self.name(table));
+            return Ok(Count::Rows(self.nodes.servers().iter().map(count).sum::<Result<i64>>()?));
         }
-        let (name, oid) = self.open(table)?;
-        let rows = definitions::count(&name, oid).number()?;
+        let rows = definitions::count(&self.open(table)?).number()?;
         Ok(Count::Rows(rows.unwrap_or_default()))
     }
 
-    /// Makes a table without rows, in `parts` parts. Rows with sets are fetched `fetched` at a
-    /// time.
+    /// Makes a table without rows, with `parts` parts of the join. Rows with sets are fetched
+    /// `fetched` at a time.
     pub(super) fn make(&self, table: Table, parts: i64, fetched: i64) -> Result<()> {
         let place = self.place(table);
         let name = place.qualified()?;
         self.drop_place(&place)?;
-        if let Some(layout) = self.citus {
-            return self.make_in_shards(layout, table, &name);
+        let columns = self.columns(table);
+        let key = if self.has_key(table) { ", PRIMARY KEY (n)" } else { "" };
+        let sql = format!("{}{key}", self.owned.types.sql(columns));
+        let distribution = self.distribution(table);
+        if let Distribution::Servers(_) = distribution {
+            for server in self.nodes.servers() {
+                let key = if self.update && table == Table::Sets { ", PRIMARY KEY (n)" } else { "" };
+                self.requests.create(server, &self.name(table), &format!("{sql}{key}"))?;
+            }
         }
-        if self.parts.is_some() {
-            return self.make_in_parts(table, &name);
+        definitions::create(&name, columns, &sql, distribution)?;
+        match (distribution, self.nodes) {
+            (Distribution::Shards(by), Nodes::Citus(layout)) => {
+                if table == Table::Known {
+                    return layout.spread_by_ids(&place, "id", self.owned.types.id.1);
+                }
+                let like = self.like(table).map(|like| self.place(like).qualified()).transpose()?;
+                layout.spread(&place, by, like.as_deref())
+            }
+            (Distribution::Parts(_), _) => (0..self.partitions(table)).try_for_each(|part| {
+                let place = self.partition(table, part).qualified()?;
+                definitions::create_part(table, &name, &place, part as i64).run().map(|_| ())
+            }),
+            (Distribution::Servers(_), _) => self.make_foreign(table, &name, parts, fetched),
+            _ => Ok(()),
         }
-        let columns = self.owned.types.sql(self.columns(table));
-        let key = if self.update && table == Table::Sets { ", PRIMARY KEY (n)" } else { "" };
-        let Some(by) = definitions::spread_by(table).filter(|_| !self.is_plain()) else {
-            return definitions::create_kept(&name, &format!("{columns}{key}")).run().map(|_| ());
-        };
-        let far_name = self.name(table);
-        for server in self.servers {
-            self.requests.create(server, &far_name, &format!("{columns}{key}"))?;
+    }
+
+    /// Returns the table with which a table in shards is colocated. All tables that are distributed
+    /// by numbers of sets are colocated with the sets; parts are distributed independently.
+    fn like(&self, table: Table) -> Option<Table> {
+        match table {
+            Table::Seen | Table::Changes => Some(Table::Known),
+            Table::Stored | Table::Routed => None,
+            Table::Routes if self.update => Some(Table::Routed),
+            _ if self.update => Some(Table::Stored),
+            Table::Sets | Table::Routes => None,
+            Table::Members => Some(Table::Sets),
+            _ => Some(Table::Members),
         }
-        let ranges = (table == Table::Routes).then_some(parts);
-        definitions::create_spread(&name, &columns, by, ranges.is_some()).run()?;
+    }
+
+    /// Makes the partitions of a table on servers.
+    fn make_foreign(&self, table: Table, name: &str, parts: i64, fetched: i64) -> Result<()> {
+        /// The number of rows that are sent to a server at a time; smaller for tables with sets.
+        const SENT: i64 = 1000;
+        const SETS_SENT: i64 = 50;
         let rows = match table {
             // Each row that is fetched holds the candidates of a whole part.
             Table::Routes => (1, SENT),
@@ -286,81 +291,45 @@ impl Spread<'_> {
             // numbers.
             _ => (fetched, SENT),
         };
-        for (n, server) in self.servers.iter().enumerate() {
+        let servers = self.nodes.servers();
+        for (n, server) in servers.iter().enumerate() {
             let home = self.requests.home(server)?;
             let partition = definitions::Partition {
                 name: &self.partition(table, n).qualified()?,
                 server: &quote_identifier(&server.name)?,
                 schema: &home,
-                far_name: &far_name,
-                number: (n, self.servers.len()),
+                far_name: &self.name(table),
+                number: (n, servers.len()),
                 rows,
             };
-            definitions::create_partition(&name, partition, ranges).run()?;
+            let ranges = (table == Table::Routes).then_some(parts);
+            definitions::create_partition(name, partition, ranges).run()?;
         }
         Ok(())
     }
 
     /// Sets how many sets are fetched at a time.
     pub(super) fn fetch_sets(&self, rows: i64) -> Result<()> {
-        for n in 0..self.servers.len() {
+        for n in 0..self.nodes.servers().len() {
             definitions::fetch(&self.partition(Table::Sets, n).qualified()?, rows).run()?;
         }
         Ok(())
     }
 
-    /// Reports whether any local working tables are left.
-    pub(super) fn is_left(&self) -> Result<bool> {
-        for place in self.all() {
-            if place.relation()?.is_some() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    /// Makes a table without rows in shards.
-    fn make_in_shards(&self, layout: &CitusLayout, table: Table, name: &str) -> Result<()> {
-        let place = self.place(table);
-        citus::create(name, &self.owned.types.sql(self.columns(table))).run()?;
-        let mut incompressible = citus::incompressible(table).to_vec();
-        if table == Table::Members && self.members_have_sets {
-            incompressible.push("set");
-        }
-        citus::uncompressed(name, &incompressible).iter().try_for_each(|of| of.run().map(|_| ()))?;
-        // All tables that are distributed by numbers of sets are colocated with the sets; parts are
-        // distributed independently.
-        let like = match table {
-            Table::Known => return layout.spread_by_ids(&place, "id", self.owned.types.id.1),
-            Table::Seen | Table::Changes => Some(Table::Known),
-            Table::Stored | Table::Routed => None,
-            Table::Routes if self.update => Some(Table::Routed),
-            _ if self.update => Some(Table::Stored),
-            Table::Sets | Table::Routes => None,
-            Table::Members => Some(Table::Sets),
-            _ => Some(Table::Members),
-        };
-        let like = like.map(|like| self.place(like).qualified()).transpose()?;
-        layout.spread(&place, citus::spread_by(table), like.as_deref())
-    }
-
     /// Makes a table of one step, in place of a table that was left behind, and colocated with the
-    /// table `like`. Returns its name and its OID.
+    /// table `like`.
     pub(super) fn make_scratch(
         &self,
         scratch: Scratch,
         columns: &[Column],
-        by: &str,
+        by: &'static str,
         like: Option<Table>,
-    ) -> Result<(String, Oid)> {
+    ) -> Result<Named> {
         let place = self.scratch(scratch);
-        let name = place.qualified()?;
         self.drop_scratch(scratch)?;
-        citus::create(&name, &self.owned.types.sql(columns)).run()?;
-        if scratch == Scratch::Joined {
-            citus::uncompressed(&name, &["ids"]).iter().try_for_each(|of| of.run().map(|_| ()))?;
-        }
-        if let Some(layout) = self.citus {
+        let (name, sql) = (place.qualified()?, self.owned.types.sql(columns));
+        definitions::create(&name, columns, &sql, Distribution::Shards(Some(by)))?;
+        if let Nodes::Citus(layout) = self.nodes {
             let like = like.map(|like| self.place(like).qualified()).transpose()?;
             layout.spread(&place, Some(by), like.as_deref())?;
         }
@@ -368,8 +337,28 @@ impl Spread<'_> {
     }
 
     /// Opens the existing table of shards and their keys.
-    pub(super) fn open_slots(&self) -> Result<(String, Oid)> {
+    pub(super) fn open_slots(&self) -> Result<Named> {
         self.owned.open(&self.scratch(Scratch::Slots), own::TABLE, SLOTS)
+    }
+
+    /// Opens the table of the parts that are done, if there is one.
+    pub(super) fn open_parts(&self) -> Result<Option<Named>> {
+        let place = self.scratch(Scratch::Parts);
+        if place.relation()?.is_none() {
+            return Ok(None);
+        }
+        self.owned.open(&place, own::TABLE, PARTS).map(Some)
+    }
+
+    /// Opens the table of the parts that are done, or makes it.
+    pub(super) fn make_parts(&self) -> Result<Named> {
+        if let Some(parts) = self.open_parts()? {
+            return Ok(parts);
+        }
+        let place = self.scratch(Scratch::Parts);
+        let sql = self.owned.types.sql(PARTS);
+        definitions::create(&place.qualified()?, PARTS, &sql, Distribution::Home)?;
+        self.owned.open(&place, own::TABLE, PARTS)
     }
 
     /// Drops a table of one step, if it exists.

@@ -1,27 +1,20 @@
 //! A transaction of a call: reads the current state, plans steps from it, and carries them out.
 
 use pgrx::PgSqlErrorCode;
-use pgrx::pg_sys::{self, Oid};
+use pgrx::pg_sys;
 
-use super::arguments::{CallArguments, InParts, JoinArguments, Places};
-use super::groups;
-use super::here::Here;
-use super::in_shards::InShards;
+use super::arguments::{InParts, JoinArguments, Places};
 use super::log::{LogTable, StageDetails};
 use super::look::{arguments, look_around};
-use super::on_servers::OnServers;
-use super::reasons;
+use super::nodes::Nodes;
 use super::refusal::{self, Pending};
-use super::retry;
 use super::servers::Requests;
-use super::update::{self, Updated};
-use super::update_shards::UpdatedShards;
-use super::work::{Group, Part, Work};
-use super::{outcome, parts, stars, tables};
+use super::statements::{members, result, seen, sets, stars};
+use super::work::{Claimed, IntoCall, Work};
+use super::{groups, outcome, parts, reasons, retry, tables};
 use crate::into::plan::plan;
-use crate::into::state::{self, Log, Sizes, State, rounds};
+use crate::into::state::{self, Log, State, rounds};
 use crate::into::step::{End, Refusal, Stage, Step, Table};
-use crate::pg::procedure::session_lock::SessionLock;
 use crate::pg::procedure::transaction::{self, Transaction};
 use crate::pg::query::as_user::{Extension, as_user};
 use crate::pg::server::activity;
@@ -56,14 +49,17 @@ fn step(call: Call) -> Result<&'static str> {
     let extension = Extension::of(call)?;
     extension.check_version(arguments.name())?;
     let asked = JoinArguments::new(&arguments, &extension, caller, &places.pairs)?;
-    let is_shared = asked.in_parts.as_ref().is_some_and(InParts::is_shared);
+    let nodes = asked.in_parts.as_ref().map(InParts::nodes);
+    let is_shared = nodes.is_some_and(Nodes::are_shared);
     if !(if is_shared { lock.join(began) } else { lock.take(began) }) {
         let message = format!("another session is making {}", places.pairs.qualified()?);
         return Err(SqlError::new(PgSqlErrorCode::ERRCODE_OBJECT_IN_USE, message)
             .hint("Name another table for the pairs, or wait until it is made."));
     }
-    let _limit = retry::limit(asked.in_parts.as_ref(), arguments.limits);
-    let mut work = begin(extension, (arguments, asked), (places, caller, began), (lock, first))?;
+    let _limit = retry::limit(nodes, arguments.limits);
+    let requests = Requests::default();
+    let call = IntoCall { arguments, extension, caller, asked, places, requests, began, lock };
+    let mut work = begin(call, first)?;
     work.state.refused = refused;
     let end = transaction::run(&mut work)?;
     retry::done(began, work.log.as_ref().map_or(0, |log| log.progress.rows.len()));
@@ -94,15 +90,15 @@ fn tell(work: &Work) -> Result<()> {
     let made = || work.log.as_ref()?.progress.rows.last().copied();
     pgrx::notice!(
         "{}: {} {} in {}",
-        work.arguments.name(),
+        work.call.arguments.name(),
         work.state.filled.or_else(made).unwrap_or_default(),
-        if work.arguments.passages { "passages" } else { "pairs" },
-        work.result.qualified()?
+        if work.call.arguments.others.passages { "passages" } else { "pairs" },
+        work.call.places.pairs.qualified()?
     );
     if let Some((moved, documents)) = moved(work) {
         pgrx::notice!(
             "{}: {} bytes of rows went from shard to shard, {} a document",
-            work.arguments.name(),
+            work.call.arguments.name(),
             moved,
             moved / documents.max(1)
         );
@@ -111,53 +107,25 @@ fn tell(work: &Work) -> Result<()> {
 }
 
 /// Reads the initial state.
-fn begin(
-    extension: Extension,
-    (arguments, asked): (CallArguments, JoinArguments),
-    (places, caller, began): (Places, Oid, i64),
-    (lock, first): (SessionLock, bool),
-) -> Result<Work> {
-    let Places { pairs: result, clusters, log: log_place } = places;
-    let shared = asked.in_parts.as_ref().is_some_and(InParts::is_shared);
-    let in_shards = asked.in_parts.as_ref().is_some_and(|in_parts| in_parts.citus.is_some());
-    let compares_by_ranks = asked.in_parts.as_ref().is_some_and(InParts::compares_by_ranks);
-    let call_state = state::Call {
-        in_parts: asked.in_parts.is_some(),
+fn begin(call: IntoCall, first: bool) -> Result<Work> {
+    let (asked, in_parts) = (&call.asked, call.asked.in_parts.as_ref());
+    let shared = in_parts.is_some_and(|in_parts| in_parts.nodes().are_shared());
+    let state = state::Call {
+        in_parts: in_parts.is_some(),
         shared,
-        by_groups: asked.in_parts.is_some() && !shared && !asked.is_update(),
+        by_groups: in_parts.is_some() && !shared && !asked.is_update(),
         first,
         update: asked.is_update(),
-        max_pairs: asked.max_pairs.filter(|_| asked.in_parts.is_some()),
-        clusters: clusters.is_some(),
+        max_pairs: asked.max_pairs.filter(|_| in_parts.is_some()),
+        clusters: call.places.clusters.is_some(),
         by_stars: false,
-        compares_by_ranks,
+        compares_by_ranks: in_parts.is_some_and(InParts::compares_by_ranks),
         allowance: i64::try_from(settings::memory()).unwrap_or(i64::MAX),
     };
-    let mut work = Work {
-        arguments,
-        extension,
-        caller,
-        asked,
-        result,
-        clusters,
-        log_place,
-        log: None,
-        requests: Requests::default(),
-        backend: match (in_shards, shared) {
-            (true, _) if call_state.update => &UpdatedShards,
-            (true, _) => &InShards,
-            (false, true) => &Here,
-            (false, false) if call_state.update => &Updated,
-            (false, false) => &OnServers,
-        },
-        began,
-        lock,
-        part: Part::default(),
-        group: Group::default(),
-        moved: 0,
-        distinct: None,
-        state: State::new(call_state, Log::None),
-    };
+    let (caller, state) = (call.caller, State::new(state, Log::None));
+    let claimed = Claimed::default();
+    let mut work =
+        Work { call, log: None, claimed, has_turn: false, moved: 0, distinct: None, double_id: None, state };
     if shared {
         parts::check_isolation()?;
         parts::take_turn(&mut work);
@@ -170,7 +138,7 @@ fn begin(
 /// documents, or None if there are no shards.
 fn moved(work: &Work) -> Option<(i64, i64)> {
     let log = work.log.as_ref()?;
-    work.asked.in_parts.as_ref()?.citus.as_ref()?;
+    work.call.asked.in_parts.as_ref()?.citus.as_ref()?;
     Some((log.moved.saturating_add(work.moved), log.progress.expected(Table::Sets)))
 }
 
@@ -191,20 +159,17 @@ impl Transaction for Work {
         match step {
             Step::Done(end) => return Ok(Some(end)),
             // Documents are read like in any query of the caller.
-            Step::Fill(Table::Sets) => tables::read_documents(self),
-            Step::Fill(Table::Seen) => update::see(self),
+            Step::Fill(Table::Sets) => sets::read(self).map(|rows| self.state.filled = Some(rows)),
+            Step::Fill(Table::Seen) => seen::see(self).map(|rows| self.state.filled = Some(rows)),
             Step::JoinHere => outcome::join_here(self),
             Step::TakeLog => {
                 let ranges = if self.state.call.shared { parts::ranges(self)? } else { Vec::new() };
                 as_caller(self, |work| take_log(work, ranges))
             }
             Step::DropTables => as_caller(self, |work| {
-                let is_kept = work.asked.is_update() && work.state.log == Log::Finished;
-                if is_kept {
-                    work.spread()?.drop_others()?
-                } else {
-                    work.spread()?.drop_all()?
-                }
+                let is_kept = work.is_update() && work.state.log == Log::Finished;
+                let spread = work.spread()?;
+                spread.drop_all_but(if is_kept { spread.kept() } else { &[] })?;
                 settle(work);
                 Ok(())
             }),
@@ -214,15 +179,11 @@ impl Transaction for Work {
                 settle(work);
                 Ok(())
             }),
-            Step::Count(table) => as_caller(self, |work| {
-                let shared = work.state.call.shared;
-                let count = if shared { parts::count(work, table)? } else { work.spread()?.count(table)? };
-                work.state.counted.push((table, count));
-                Ok(())
-            }),
-            Step::TakePart(table) => as_caller(self, |work| take_part(work, table)),
-            Step::Open => as_caller(self, open_parts),
-            Step::LogPart => as_caller(self, note_parts),
+            Step::Count(table) => as_caller(self, |work| tables::count(work, table)),
+            Step::TakePart(_) if self.state.call.by_groups => as_caller(self, groups::take),
+            Step::TakePart(table) => as_caller(self, |work| parts::take(work, table)),
+            Step::Open => as_caller(self, |work| parts::open(work)),
+            Step::LogPart => as_caller(self, |work| parts::note(work)),
             Step::Wait => as_caller(self, |work| {
                 parts::wait(work);
                 Ok(())
@@ -231,36 +192,28 @@ impl Transaction for Work {
                 parts::forget(work, keep)?;
                 pgrx::notice!(
                     "{}: a server has lost rows of working tables, so these are made again",
-                    work.arguments.name()
+                    work.call.arguments.name()
                 );
                 work.log()?.forget(keep)
             }),
             Step::Make(table) => as_caller(self, |work| tables::make(work, table)),
-            Step::Fill(table) => as_caller(self, |work| work.backend.fill(work, table)),
-            Step::CheckIds => as_caller(self, check_ids),
-            // Local sets are not fetched, so that their sizes do not matter.
-            Step::Measure if self.state.call.shared => {
-                self.state.sizes = Some(Sizes::default());
-                Ok(())
-            }
-            Step::Measure => as_caller(self, tables::measure),
-            Step::CountEqual => as_caller(self, tables::count_equal),
-            Step::CountPairs => as_caller(self, |work| work.backend.count_pairs(work)),
+            Step::Fill(table) => as_caller(self, |work| tables::fill(work, table)),
+            Step::CheckIds => as_caller(self, sets::check_ids),
+            Step::Measure => as_caller(self, sets::measure),
+            Step::CountEqual => as_caller(self, members::count_pairs),
+            Step::CountPairs => as_caller(self, result::count_pairs),
             Step::MakeResult => as_caller(self, outcome::make),
             Step::CountUnsettled => as_caller(self, stars::count_unsettled),
             Step::MakeClusters => as_caller(self, |work| outcome::clusters(work)),
             Step::ClusterHere => as_caller(self, |work| outcome::cluster_here(work)),
             Step::Log(stage) => as_caller(self, |work| log(work, stage)),
-            Step::Refuse(why) if self.state.call.update && why != Refusal::DoubleId => {
-                as_caller(self, |work| match reasons::reason(work, why)? {
-                    Some((code, message, hint)) => Err(SqlError::new(code, message).hint(hint)),
-                    None => Ok(()),
-                })
-            }
             Step::Refuse(why) => as_caller(self, |work| {
-                if let Some(reason) = reasons::reason(work, why)? {
-                    refusal::remember(work.began, reason, why == Refusal::Taken);
+                let reason = reasons::reason(work, why)?;
+                // Nothing is dropped of what is kept.
+                if work.state.call.update {
+                    return Err(SqlError::new(reason.0, reason.1).hint(reason.2));
                 }
+                refusal::remember(work.call.began, reason, why == Refusal::Taken);
                 Ok(())
             }),
         }?;
@@ -268,39 +221,9 @@ impl Transaction for Work {
     }
 }
 
-/// Looks for ids that are in two rows. The plan ends the call if there is such an id; the message
-/// is remembered here, because the plan carries no message.
-fn check_ids(work: &mut Work) -> Result<()> {
-    if let Some(id) = work.backend.check_ids(work)? {
-        let message = format!("id {id} stands in more than one row of {}", work.asked.shown);
-        let hint = "Every document needs an id of its own; name another column with id_column.";
-        let why = (PgSqlErrorCode::ERRCODE_UNIQUE_VIOLATION, message, hint.to_owned());
-        if work.state.call.update {
-            return Err(SqlError::new(why.0, why.1).hint(why.2));
-        }
-        refusal::remember(work.began, why, false);
-    }
-    Ok(())
-}
-
-/// Takes a part of a stage that sessions share, or a group of parts that other nodes join.
-fn take_part(work: &mut Work, table: Table) -> Result<()> {
-    if work.state.call.by_groups { groups::take(work) } else { parts::take(work, table) }
-}
-
-/// Notes that the tables of the stage are made.
-fn open_parts(work: &mut Work) -> Result<()> {
-    if work.state.call.by_groups { groups::open(work) } else { parts::open(work) }
-}
-
-/// Notes that the part or the group is done.
-fn note_parts(work: &mut Work) -> Result<()> {
-    if work.state.call.by_groups { groups::note(work) } else { parts::note(work) }
-}
-
 /// Carries out a step as the caller, with settings that last as long as the step.
 fn as_caller(work: &mut Work, step: impl FnOnce(&mut Work) -> Result<()>) -> Result<()> {
-    as_user(work.caller, || step(work))
+    as_user(work.call.caller, || step(work))
 }
 
 /// Records that the tables of the call are dropped, if this was the purpose of the transaction.
@@ -320,7 +243,7 @@ fn take_log(work: &Work, ranges: Vec<i64>) -> Result<()> {
     };
     // These bytes come before the ones that contain the version of the UUID.
     let token: String = random[..6].iter().map(|byte| format!("{byte:02x}")).collect();
-    LogTable::create(&work.log_place, work.caller, &token, ranges, arguments)
+    LogTable::create(&work.call.places.log, work.call.caller, &token, ranges, arguments)
 }
 
 /// Writes the finished work to the log, and tells the caller.
@@ -340,7 +263,7 @@ fn log(work: &Work, stage: Stage) -> Result<()> {
         log.write(stage, rows, StageDetails::new(sizes, rounds, work.moved, state.unsettled))?;
     let moved = if work.moved > 0 { format!(", {} bytes", work.moved) } else { String::new() };
     let unsettled = state.unsettled.map(|numbers| format!(", {numbers} sets to settle")).unwrap_or_default();
-    let procedure = work.arguments.name();
+    let procedure = work.call.arguments.name();
     pgrx::notice!("{procedure}: step {step}, {name}: {rows} rows{moved}{unsettled}");
     Ok(())
 }

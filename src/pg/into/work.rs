@@ -1,25 +1,28 @@
-//! The data that the steps of a transaction work with.
+//! What the steps of a transaction work with: the call, which stays as it is, and what the
+//! transaction knows of the progress.
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::Oid;
 
-use super::arguments::{CallArguments, InParts, JoinArguments};
+use super::arguments::{CallArguments, InParts, JoinArguments, Places};
 use super::columns::Types;
 use super::log::LogTable;
-use super::own::Owned;
-use super::place::Place;
+use super::nodes::Nodes;
+use super::own::{Named, Owned};
 use super::servers::Requests;
 use super::spread::Spread;
-use super::statements::fill::{Join, Named};
+use super::statements::definitions::first_number;
+use super::statements::join::Join;
 use crate::into::state::State;
 use crate::into::step::Table;
+use crate::pg::procedure::part_lock::Share;
 use crate::pg::procedure::session_lock::SessionLock;
 use crate::pg::procedure::statement::Statement;
 use crate::pg::query::as_user::Extension;
 use crate::pg::server::error::{Result, SqlError};
 
-/// A transaction of a call.
-pub(super) struct Work {
+/// A call of one of the procedures.
+pub(super) struct IntoCall {
     /// The arguments of the call.
     pub arguments: CallArguments,
     /// The extension.
@@ -28,47 +31,41 @@ pub(super) struct Work {
     pub caller: Oid,
     /// The arguments of the join.
     pub asked: JoinArguments,
-    /// The place for the pairs.
-    pub result: Place,
-    /// The place for the clusters, if they are wanted.
-    pub clusters: Option<Place>,
-    /// The place of the log.
-    pub log_place: Place,
-    /// The existing log.
-    pub log: Option<LogTable>,
+    /// The places for the pairs, for the clusters and for the log.
+    pub places: Places,
     /// The requests to servers.
     pub requests: Requests,
-    /// The backend for the place of the working tables, which fills them.
-    pub backend: &'static dyn Backend,
     /// The time when the call began.
     pub began: i64,
     /// The lock of the call.
     pub lock: SessionLock,
-    /// What the session does of a stage that sessions share.
-    pub part: Part,
-    /// The parts that the transaction joins on other nodes.
-    pub group: Group,
+}
+
+/// A transaction of a call.
+pub(super) struct Work {
+    /// The call.
+    pub call: IntoCall,
+    /// The existing log.
+    pub log: Option<LogTable>,
+    /// The parts of a stage that the transaction does.
+    pub claimed: Claimed,
+    /// Set while the transaction has the turn to decide what sessions do next.
+    pub has_turn: bool,
     /// The number of bytes in rows that moved between shards in this transaction.
     pub moved: i64,
     /// The number of distinct candidates, if the table of candidates contains some of them more
     /// than once.
     pub distinct: Option<i64>,
+    /// An id that two documents have. If there is none although a check failed, two sets have one
+    /// number.
+    pub double_id: Option<String>,
     /// The state so far.
     pub state: State,
 }
 
-/// What a transaction does of a stage that sessions share.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Part {
-    /// The number of the part that the transaction has taken, or waits for.
-    pub number: u16,
-    /// Set while the transaction has the turn to decide what is done next.
-    pub has_turn: bool,
-}
-
-/// A group of parts that a transaction joins on other nodes.
+/// The parts of a stage that a transaction has taken, or the part that it waits for.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Group {
+pub(super) struct Claimed {
     /// The numbers of the parts.
     pub parts: Vec<i64>,
     /// The number of parts that were done before.
@@ -77,33 +74,21 @@ pub(super) struct Group {
     pub all: usize,
 }
 
-/// A way to fill the working tables in their place: on servers, in shards of Citus, or on this
-/// server.
-pub(super) trait Backend {
-    /// Makes the further tables that are needed to fill the table of the documents' sets, after
-    /// that table was made.
-    fn complete_sets(&self, _work: &Work) -> Result<()> {
-        Ok(())
+impl Claimed {
+    /// Returns the number of the only part.
+    pub(super) fn part(&self) -> u16 {
+        self.parts.first().and_then(|&part| u16::try_from(part).ok()).unwrap_or_default()
     }
 
-    /// Returns the query that reads the documents into the table of sets, and the OID of a further
-    /// table that the query reads, if there is one.
-    fn read_documents(&self, work: &Work, sets: &str) -> Result<(String, Option<Oid>)>;
-
-    /// Fills a table from other working tables.
-    fn fill(&self, work: &mut Work, table: Table) -> Result<()>;
-
-    /// Looks for ids that are NULL or in two rows, and returns an id that is in two rows.
-    fn check_ids(&self, work: &mut Work) -> Result<Option<String>>;
-
-    /// Returns the statement that counts the pairs of equal sets.
-    fn count_equal(&self, members: Named<'_>) -> Statement;
-
-    /// Counts all pairs; the count may stop at one more than the caller wants.
-    fn count_pairs(&self, work: &mut Work) -> Result<()>;
-
-    /// Fills the table of pairs, and returns the number of pairs.
-    fn fill_result(&self, work: &Work, result: Named<'_>) -> Result<i64>;
+    /// Returns the condition that a row `p` of the parts is in one of these, or nothing if they are
+    /// all parts.
+    pub(super) fn condition(&self) -> String {
+        if self.parts.len() == self.all {
+            return String::new();
+        }
+        let parts: Vec<String> = self.parts.iter().map(i64::to_string).collect();
+        format!(" WHERE p.part = ANY ('{{{}}}'::int4[])", parts.join(","))
+    }
 }
 
 /// Returns the error for a step without a log; no plan has such a step.
@@ -122,29 +107,36 @@ pub(super) fn not_here(table: Table) -> SqlError {
 impl Work {
     /// Returns the working tables of the call in the log.
     pub(super) fn spread(&self) -> Result<Spread<'_>> {
-        let Self { result, log, requests, .. } = self;
-        let call = log.as_ref().and_then(|log| log.call.as_ref());
+        let call = self.log.as_ref().and_then(|log| log.call.as_ref());
         let (token, arguments) = call.ok_or_else(nothing)?;
-        let (servers, citus) = (arguments.servers.as_slice(), arguments.citus.as_ref());
-        let parts = arguments.is_shared().then(|| usize::try_from(arguments.parts).unwrap_or(1));
         Ok(Spread {
-            home: result,
+            home: &self.call.places.pairs,
             token,
-            servers,
-            requests,
-            citus,
-            parts,
+            nodes: arguments.nodes(),
+            requests: &self.call.requests,
             update: arguments.update.is_some(),
             members_have_sets: arguments.members_have_sets(),
             owned: self.owned(),
         })
     }
 
+    /// Returns the nodes that hold the working tables.
+    pub(super) fn nodes(&self) -> Result<Nodes<'_>> {
+        Ok(self.spread()?.nodes)
+    }
+
+    /// Opens working tables, each as the call made it.
+    pub(super) fn open<const N: usize>(&self, tables: [Table; N]) -> Result<[Named; N]> {
+        let spread = self.spread()?;
+        let opened = tables.into_iter().map(|table| spread.open(table)).collect::<Result<Vec<Named>>>()?;
+        opened.try_into().map_err(|_| nothing())
+    }
+
     /// Returns the owner of the call's tables, and the types of their columns.
     pub(super) fn owned(&self) -> Owned<'_> {
-        let id = (self.asked.id.as_str(), self.asked.id_oid);
-        let passages = self.arguments.passages;
-        Owned { caller: self.caller, types: Types { id, passages } }
+        let IntoCall { asked, arguments, caller, .. } = &self.call;
+        let id = (asked.id.as_str(), asked.id_oid);
+        Owned { caller: *caller, types: Types { id, passages: arguments.others.passages } }
     }
 
     /// Returns the log.
@@ -154,12 +146,39 @@ impl Work {
 
     /// Returns the join in parts.
     pub(super) fn in_parts(&self) -> Result<&InParts> {
-        self.asked.in_parts.as_ref().ok_or_else(nothing)
+        self.call.asked.in_parts.as_ref().ok_or_else(nothing)
     }
 
-    /// Returns the parts of statements that describe the join.
+    /// Reports whether a result is brought up to date.
+    pub(super) fn is_update(&self) -> bool {
+        self.call.asked.is_update()
+    }
+
+    /// Returns the number below that of the first document which this call reads. In Citus, numbers
+    /// say nothing about the time.
+    pub(super) fn first_new(&self) -> Result<i64> {
+        Ok(first_number(self.log()?.kept.calls))
+    }
+
+    /// Returns the parts of statements that describe the join. Documents that are known make no new
+    /// candidates with each other.
     pub(super) fn join(&self) -> Result<Join> {
         let InParts { parts, carried, .. } = self.in_parts()?;
-        Ok(Join::new(&self.extension.internal, *parts, carried))
+        let join = Join::new(&self.call.extension.internal, *parts, carried);
+        let by_numbers = self.is_update() && self.nodes()?.citus().is_none();
+        Ok(Join { known_before: by_numbers.then(|| self.first_new()).transpose()?, ..join })
+    }
+
+    /// Lets other sessions decide, because all tables that the part needs are locked.
+    pub(super) fn give_turn(&mut self) {
+        if std::mem::take(&mut self.has_turn) {
+            Share::Turn.give_back(self.call.lock);
+        }
+    }
+
+    /// Runs a statement on tables that are open, and returns the number of rows.
+    pub(super) fn run(&mut self, statement: &Statement) -> Result<i64> {
+        self.give_turn();
+        statement.run()
     }
 }

@@ -75,6 +75,22 @@ pub(crate) fn all<const N: usize>(call: Call, mut rows: impl Rows<N>) -> Result<
     Ok(Datum::null())
 }
 
+/// Returns few rows at once, of which any column may be NULL.
+pub(crate) fn few<const N: usize>(
+    call: Call,
+    columns: [&str; N],
+    rows: impl IntoIterator<Item = Result<[Option<Datum>; N]>>,
+) -> Result<Datum> {
+    let mut store = Store::new(call);
+    // SAFETY: the server made the descriptor for the call.
+    unsafe { check_names(store.descriptor, &columns)? };
+    for row in rows {
+        let row = row?;
+        store.put(row.map(|value| value.unwrap_or(Datum::null())), row.map(|value| value.is_none()));
+    }
+    Ok(Datum::null())
+}
+
 /// Checks that SQL declares these columns, and not the columns of another version of the library.
 ///
 /// # Safety

@@ -54,3 +54,61 @@ pub(crate) fn silent_nodes() -> Statement {
          WHERE n.names IS NOT NULL",
     )
 }
+
+/// Reads the data that Citus has about a table, and about the schema of the result, as JSON; no row
+/// for a table that Citus does not know.
+pub(crate) fn layout(docs: Oid, home: Oid) -> Statement {
+    Statement::new(
+        "SELECT jsonb_build_object('method', p.partmethod, 'replication', p.repmodel, 'colocation', p.colocationid::int8, \
+             'shards', (SELECT count(*) FROM pg_dist_shard s WHERE s.logicalrelid = p.logicalrelid), \
+             'usual', current_setting('citus.shard_count')::int8, 'nodes', (SELECT count(DISTINCT n.groupid) FROM pg_dist_node n WHERE n.shouldhaveshards), \
+             'schema_is_sharded', EXISTS (SELECT FROM pg_dist_schema s WHERE s.schemaid = c.relnamespace), \
+             'home_is_sharded', EXISTS (SELECT FROM pg_dist_schema s WHERE s.schemaid = $2))::text \
+         FROM pg_dist_partition p JOIN pg_class c ON c.oid = p.logicalrelid WHERE p.logicalrelid = $1::regclass",
+    )
+    .with([oid(docs), oid(home)])
+}
+
+/// Returns the settings for the statements of a transaction. JIT compilation is off: nearly all
+/// time is spent in functions, and compiling the code that calls them takes longer than it saves,
+/// again on each connection. `kilobytes` is the memory for a sort, or for rows that come from other
+/// nodes.
+pub(crate) fn suited(kilobytes: usize) -> [Statement; 2] {
+    [Statement::new("SET LOCAL jit = off"), Statement::new(format!("SET LOCAL work_mem = {kilobytes}"))]
+}
+
+/// Copies a table to all nodes.
+pub(crate) fn to_all_nodes(table: Oid) -> Statement {
+    Statement::new(format!("SELECT FROM create_reference_table('{}'::regclass)", table.to_u32()))
+}
+
+/// Reports whether Citus knows a table.
+pub(crate) fn is_known(table: Oid) -> Statement {
+    Statement::new("SELECT EXISTS (SELECT FROM pg_dist_partition p WHERE p.logicalrelid = $1::regclass)")
+        .with([oid(table)])
+}
+
+/// Reports whether a table can be distributed by a column of this type.
+pub(crate) fn is_hashable(by: Oid) -> Statement {
+    Statement::new(
+        "SELECT EXISTS (SELECT FROM pg_type t \
+             JOIN pg_opclass o ON o.opcdefault AND (o.opcintype = t.oid OR o.opcintype = 'anyenum'::regtype AND t.typtype = 'e' \
+                 OR o.opcintype = ANY ('{text,bpchar}'::regtype[]) AND t.typcategory = 'S') \
+             JOIN pg_am m ON m.oid = o.opcmethod WHERE m.amname = 'hash' AND t.oid = $1)",
+    )
+    .with([oid(by)])
+}
+
+/// Returns the version of the extension on a node that has another version than the expected one.
+pub(crate) fn other_version(schema: &str, expected: &str) -> Result<Statement> {
+    let ask = format!(
+        "SELECT pg_catalog.concat(v.library, ' ', pg_catalog.quote_ident(n.nspname::pg_catalog.text)) FROM {schema}.neardup_version() v, \
+         pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace \
+         WHERE e.extname OPERATOR(pg_catalog.=) 'neardup'::pg_catalog.name"
+    );
+    Ok(Statement::new(
+        "SELECT concat(w.nodename, ':', w.nodeport, ': ', w.result) FROM run_command_on_workers($1) w \
+         WHERE w.result IS DISTINCT FROM $2 LIMIT 1",
+    )
+    .with([text(&ask)?, text(expected)?]))
+}

@@ -1,31 +1,86 @@
-//! Definitions of working tables, local ones and partitions that are foreign tables.
+//! The working tables: their columns, the column by which their rows are spread, and how they are
+//! made and dropped.
 
-use pgrx::pg_sys::Oid;
+use std::fmt::{Display, Formatter, Result as Formatted};
 
+use super::on;
 use crate::into::step::Table;
 use crate::pg::into::columns::{Column, Type};
+use crate::pg::into::nodes::Nodes;
+use crate::pg::into::own::Named;
 use crate::pg::procedure::statement::Statement;
 use crate::pg::request::example::literal;
+use crate::pg::server::error::Result;
 
-/// Returns the column by whose hash the rows of a table are distributed over the servers, or None
-/// for a table that is not on servers. The parts of [`Table::Routes`] have about the same size, and
-/// so are distributed in ranges.
-pub(crate) fn spread_by(table: Table) -> Option<&'static str> {
-    match table {
-        Table::Sets | Table::Members => Some("n"),
-        Table::Routes => Some("part"),
-        // Each row is on the server of the set with which it is joined next.
-        Table::Candidates => Some("l"),
-        Table::Halves => Some("r"),
-        Table::Ranks | Table::Pairs => None,
-        // These tables exist only in shards.
-        Table::Larger | Table::Edges | Table::Neighbours | Table::Clusters => None,
-        Table::Seen | Table::Changes | Table::Known | Table::Stored | Table::Routed => None,
+/// How the rows of a table are distributed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Distribution {
+    /// They are in one table of this server.
+    Home,
+    /// They are in local partitions, by ranges of this column.
+    Parts(&'static str),
+    /// They are on servers, by the hash of this column, or by ranges of it.
+    Servers(&'static str),
+    /// They are in shards of Citus, by the hash of this column, or on all nodes.
+    Shards(Option<&'static str>),
+}
+
+impl Distribution {
+    /// Returns how the rows of a table are distributed over these nodes.
+    pub(crate) fn of(table: Table, nodes: Nodes<'_>) -> Self {
+        let is_large =
+            matches!(table, Table::Sets | Table::Members | Table::Routes | Table::Candidates | Table::Halves);
+        match (nodes, key(table)) {
+            (Nodes::Citus(_), by) => Self::Shards(by),
+            (Nodes::Fdw(_), Some(by)) if is_large => Self::Servers(by),
+            (Nodes::Home(Some(_)), Some(by)) if is_large => Self::Parts(by),
+            _ => Self::Home,
+        }
+    }
+
+    /// Reports whether the rows are in partitions.
+    pub(crate) fn has_partitions(self) -> bool {
+        matches!(self, Self::Parts(_) | Self::Servers(_))
     }
 }
 
-/// Returns the columns of a table.
-pub(crate) fn columns(table: Table) -> &'static [Column] {
+/// What follows the columns in `CREATE TABLE`.
+impl Display for Distribution {
+    fn fmt(&self, to: &mut Formatter<'_>) -> Formatted {
+        match self {
+            Self::Home => Ok(()),
+            // The parts of the rows have about the same size, and so are distributed in ranges.
+            Self::Servers("part") => to.write_str(" PARTITION BY RANGE (part)"),
+            Self::Servers(by) => write!(to, " PARTITION BY HASH ({by})"),
+            Self::Parts(by) => write!(to, " PARTITION BY RANGE ({by})"),
+            Self::Shards(_) => write!(to, " {PLAIN}"),
+        }
+    }
+}
+
+/// The options of a table whose rows are stored here or in shards. Rows that fit into a page are
+/// stored in one piece: all rows are read again and again, and assembling a set from pieces takes
+/// longer than reading it. Nobody updates the rows, and the table is dropped soon, so that it is
+/// not to be vacuumed.
+const PLAIN: &str = "WITH (toast_tuple_target = 8160, autovacuum_enabled = false)";
+
+/// Returns the column by whose values rows are distributed, or None if all nodes need all rows.
+/// Each row is where the row is with which it is joined next.
+fn key(table: Table) -> Option<&'static str> {
+    match table {
+        Table::Sets | Table::Members | Table::Neighbours | Table::Clusters | Table::Stored => Some("n"),
+        Table::Larger | Table::Edges => Some("u"),
+        Table::Routes | Table::Routed => Some("part"),
+        Table::Seen | Table::Changes | Table::Known => Some("id"),
+        Table::Candidates => Some("l"),
+        Table::Halves | Table::Pairs => Some("r"),
+        Table::Ranks => None,
+    }
+}
+
+/// Returns the columns of a table. `members_have_sets` says that, in Citus, the sets are moved to
+/// where the members are.
+pub(crate) fn columns(table: Table, nodes: Nodes<'_>, members_have_sets: bool) -> &'static [Column] {
     match table {
         // Documents without tokens have no digest.
         Table::Sets => &[
@@ -33,19 +88,26 @@ pub(crate) fn columns(table: Table) -> &'static [Column] {
             ("id", Type::Id),
             ("bytes", Type::Int4),
             ("digest", Type::Bytea),
-            ("set", Type::Bytea),
+            ("set", Type::Packed),
         ],
+        // Only the first of the documents with an equal set stores the set.
+        Table::Members if members_have_sets => columns(Table::Stored, nodes, false),
         Table::Members => &[("n", Type::Int8), ("r", Type::Int8), ("id", Type::Id)],
         Table::Ranks => &[("ranks", Type::Bytea)],
-        Table::Routes => &[
+        Table::Routes if nodes.are_shared() => &[("part", Type::Int4), ("rows", Type::Packed)],
+        Table::Routes | Table::Routed => &[
             ("part", Type::Int4),
             ("n", Type::Int8),
             ("size", Type::Int4),
-            ("bitmap", Type::Bytea),
-            ("prefix", Type::Bytea),
+            ("bitmap", Type::Packed),
+            ("prefix", Type::Packed),
         ],
         Table::Candidates => &[("l", Type::Int8), ("r", Type::Int8)],
-        Table::Halves => &[("l", Type::Int8), ("r", Type::Int8), ("set", Type::Bytea)],
+        // Which of two documents has the lesser id may matter.
+        Table::Halves if nodes.citus().is_some() => {
+            &[("l", Type::Int8), ("r", Type::Int8), ("id", Type::Id), ("set", Type::Packed)]
+        }
+        Table::Halves => &[("l", Type::Int8), ("r", Type::Int8), ("set", Type::Packed)],
         Table::Pairs => &[("l", Type::Int8), ("r", Type::Int8), ("similarity", Type::Found)],
         Table::Larger | Table::Edges => &[("u", Type::Int8), ("v", Type::Int8)],
         Table::Neighbours => {
@@ -65,24 +127,36 @@ pub(crate) fn columns(table: Table) -> &'static [Column] {
             ("r", Type::Int8),
             ("digest", Type::Bytea),
         ],
-        Table::Stored => &[("n", Type::Int8), ("r", Type::Int8), ("id", Type::Id), ("set", Type::Bytea)],
-        Table::Routed => columns(Table::Routes),
+        Table::Stored => &[("n", Type::Int8), ("r", Type::Int8), ("id", Type::Id), ("set", Type::Packed)],
     }
 }
 
-/// Returns the columns of a table that sessions share.
-pub(crate) fn columns_in_parts(table: Table) -> &'static [Column] {
-    match table {
-        Table::Routes => &[("part", Type::Int4), ("rows", Type::Bytea)],
-        _ => columns(table),
-    }
+/// Returns the first of the numbers in the part of this number, or of the documents that the call
+/// of this number reads. Numbers of documents are spread over these in ranges of this length.
+pub(crate) fn first_number(part: i64) -> i64 {
+    const LENGTH: u32 = 40;
+    part << LENGTH
 }
 
-/// Makes a table whose rows are distributed by a column: by its hash, or in ranges if `ranges` is
-/// set.
-pub(crate) fn create_spread(name: &str, columns: &str, by: &str, ranges: bool) -> Statement {
-    let how = if ranges { "RANGE" } else { "HASH" };
-    Statement::new(format!("CREATE TABLE {name} ({columns}) PARTITION BY {how} ({by})"))
+/// Makes a table whose rows are kept after a crash. `sql` are its columns as SQL text. Values that
+/// cannot be compressed further are not compressed.
+pub(crate) fn create(name: &str, columns: &[Column], sql: &str, distribution: Distribution) -> Result<()> {
+    Statement::new(format!("CREATE TABLE {name} ({sql}){distribution}")).run()?;
+    if matches!(distribution, Distribution::Servers(_)) {
+        return Ok(());
+    }
+    for (column, _) in columns.iter().filter(|(_, of)| matches!(of, Type::Packed | Type::Int8Array)) {
+        Statement::new(format!("ALTER TABLE {name} ALTER COLUMN {column} SET STORAGE EXTERNAL")).run()?;
+    }
+    Ok(())
+}
+
+/// Makes a local part of a table.
+pub(crate) fn create_part(table: Table, of: &str, name: &str, part: i64) -> Statement {
+    let [from, to] = [part, part + 1].map(|at| if table == Table::Routes { at } else { first_number(at) });
+    Statement::new(format!(
+        "CREATE TABLE {name} PARTITION OF {of} FOR VALUES FROM ({from}) TO ({to}) {PLAIN}"
+    ))
 }
 
 /// A partition on a server.
@@ -100,45 +174,6 @@ pub(crate) struct Partition<'a> {
     pub number: (usize, usize),
     /// The numbers of rows that are fetched and sent at a time.
     pub rows: (i64, i64),
-}
-
-/// Returns the first of the numbers in the part of this number. Numbers of documents are spread
-/// over the parts in ranges of this length.
-pub(crate) fn first_number(part: i64) -> i64 {
-    const LENGTH: u32 = 40;
-    part << LENGTH
-}
-
-/// Makes a table of this server whose rows are kept after a crash. Its parts are ranges of the
-/// column `by`, if there are parts. Rows that fit into a page are stored in one piece, and columns
-/// that cannot be compressed further are not compressed.
-pub(crate) fn create_in_parts(table: Table, name: &str, columns: &str) -> Vec<Statement> {
-    let key = if table == Table::Sets { ", PRIMARY KEY (n)" } else { "" };
-    let by = spread_by(table).map(|by| format!(" PARTITION BY RANGE ({by})")).unwrap_or_default();
-    let create = Statement::new(format!("CREATE TABLE {name} ({columns}{key}){by}"));
-    let incompressible: &[&str] = match table {
-        Table::Routes => &["rows"],
-        Table::Sets => &["set"],
-        _ => &[],
-    };
-    let external =
-        |column| Statement::new(format!("ALTER TABLE {name} ALTER COLUMN {column} SET STORAGE EXTERNAL"));
-    [create].into_iter().chain(incompressible.iter().map(external)).collect()
-}
-
-/// Makes a part of such a table. Nobody updates its rows, and it is dropped soon, so that it is not
-/// to be vacuumed.
-pub(crate) fn create_part(table: Table, of: &str, name: &str, part: i64) -> Statement {
-    let [from, to] = [part, part + 1].map(|at| if table == Table::Routes { at } else { first_number(at) });
-    Statement::new(format!(
-        "CREATE TABLE {name} PARTITION OF {of} FOR VALUES FROM ({from}) TO ({to}) \
-         WITH (toast_tuple_target = 8160, autovacuum_enabled = false)"
-    ))
-}
-
-/// Makes a table of this server whose rows are kept after a crash.
-pub(crate) fn create_kept(name: &str, columns: &str) -> Statement {
-    Statement::new(format!("CREATE TABLE {name} ({columns})"))
 }
 
 /// Makes a partition: by the hash or, if `parts` is given, for a range of the parts. The ranges
@@ -171,6 +206,25 @@ pub(crate) fn drop(tables: &[String]) -> Statement {
 }
 
 /// Counts the rows of a table.
-pub(crate) fn count(name: &str, oid: Oid) -> Statement {
-    Statement::new(format!("SELECT count(*) FROM {name}")).about([oid])
+pub(crate) fn count(table: &Named) -> Statement {
+    on([table], format!("SELECT count(*) FROM {table}"))
+}
+
+/// Returns the SQL expression for the size in bytes of these columns of a row `t`.
+pub(super) fn size_of_row(columns: &[Column]) -> String {
+    let fixed = |of: Type| match of {
+        Type::Int4 => 4,
+        Type::Int8 | Type::Float8 => 8,
+        _ => 0,
+    };
+    let sum: i32 = columns.iter().map(|&(_, of)| fixed(of)).sum();
+    let others = columns.iter().filter(|&&(_, of)| fixed(of) == 0);
+    let others = others.map(|(name, _)| format!(" + pg_column_size(t.{name})"));
+    format!("{sum}{}", others.collect::<String>())
+}
+
+/// Returns the number of bytes of the rows that were moved into a table.
+pub(super) fn moved(table: &Named, columns: &[Column]) -> Statement {
+    let bytes = size_of_row(columns);
+    on([table], format!("SELECT COALESCE(sum({bytes}), 0)::int8 FROM {table} t"))
 }

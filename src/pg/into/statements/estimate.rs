@@ -3,7 +3,7 @@
 
 use pgrx::pg_sys::Oid;
 
-use super::fill::{Join, NOTHING_COUNTED};
+use super::join::{Join, NOTHING_COUNTED};
 use crate::pg::into::documents::Documents;
 use crate::pg::procedure::statement::{Statement, oid};
 use crate::pg::query::Parameter;

@@ -1,25 +1,53 @@
-//! All statements of `near_duplicates_into`, made by named functions. They run as the caller, with
-//! `pg_catalog` as the whole search path.
+//! All statements of `near_duplicates_into`. They run as the caller, with `pg_catalog` as the whole
+//! search path.
+//!
+//! [`definitions`] says what the working tables are, and makes and drops them. The other tables'
+//! files fill them, each wherever its rows are: [`seen`] has the documents and their changes, then
+//! come [`sets`], [`members`], [`ranks`], [`routes`], [`candidates`], [`halves`] and [`pairs`],
+//! [`stars`] for clusters in Citus, and the [`result`]. [`join`] are the parts of these statements
+//! that describe the method. [`parts`] notes which parts are done.
 //!
 //! [`catalog`] asks the server's catalog, and [`citus_catalog`] that of Citus. [`log`] reads and
-//! writes the log, [`definitions`] makes and drops local tables, [`remote`] has the statements that
-//! run on the servers. [`fill`] fills the working tables, and [`outcome`] makes the result from
-//! these; [`citus`] and [`citus_result`] do both if the documents are in Citus, and [`stars`] makes
-//! clusters there. [`here`] fills the tables that sessions share, and notes the parts that are
-//! done. [`update`] has the statements that bring a result up to date. [`runs`] finds what calls
+//! writes the log, [`remote`] has the statements that run on the servers. [`runs`] finds what calls
 //! have left, and [`estimate`] takes the steps of a call on a sample.
 
+use super::own::Named;
+use crate::pg::procedure::statement::Statement;
+
+pub(super) mod candidates;
 pub(super) mod catalog;
-pub(super) mod citus;
 pub(super) mod citus_catalog;
-pub(super) mod citus_result;
 pub(super) mod definitions;
 pub(super) mod estimate;
-pub(super) mod fill;
-pub(super) mod here;
+pub(super) mod halves;
+pub(super) mod join;
 pub(super) mod log;
-pub(super) mod outcome;
+pub(super) mod members;
+pub(super) mod pairs;
+pub(super) mod parts;
+pub(super) mod ranks;
 pub(super) mod remote;
+pub(super) mod result;
+pub(super) mod routes;
 pub(super) mod runs;
+pub(super) mod seen;
+pub(super) mod sets;
 pub(super) mod stars;
-pub(super) mod update;
+
+/// Makes a statement on tables that are open, which its text names.
+fn on<const N: usize>(tables: [&Named; N], sql: impl Into<String>) -> Statement {
+    Statement::new(sql).about(tables.map(|table| table.oid))
+}
+
+/// Deletes the rows that a call left which did not come to the end of a step: those of documents
+/// with numbers from `first` on.
+fn delete_from(table: &Named, first: i64) -> Statement {
+    on([table], format!("DELETE FROM {table} t WHERE t.n >= {first}::int8"))
+}
+
+/// The bits of a number that is not negative.
+const POSITIVE: &str = "9223372036854775807::int8";
+
+/// The condition in Citus, behind the name of a table that has sets, that a document with tokens is
+/// the first one of those with the same set: only that one has the set.
+const IS_FIRST: &str = "set IS NOT NULL";

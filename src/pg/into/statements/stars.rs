@@ -1,149 +1,202 @@
 //! Clusters of similar sets, by large star and small star (Kiveris, Lattanzi, Mirrokni, Rastogi,
-//! Vassilvitskii: *Connected components in MapReduce and beyond*, SoCC 2014). Large star and small
-//! star are one statement each, whose rows go from node to node.
+//! Vassilvitskii: *Connected components in MapReduce and beyond*, SoCC 2014). Each number of a set
+//! finds the least number of its cluster, and the data about a cluster is computed on the node of
+//! Citus that has that number. Large star and small star are one statement each, whose rows go from
+//! node to node.
 //!
 //! The result of a round may contain edges more than once. The edges are made distinct when they
 //! are read, because all copies of an edge are in the same place.
 
-use super::fill::Named;
+use pgrx::pg_sys;
+
+use super::definitions::moved;
+use super::on;
+use crate::into::step::{Stage, Table};
 use crate::pg::functions::clusters::Chains;
-use crate::pg::procedure::statement::Statement;
+use crate::pg::into::columns::Type;
+use crate::pg::into::own::Named;
+use crate::pg::into::spread::Scratch;
+use crate::pg::into::work::Work;
+use crate::pg::server::error::Result;
 use neardup_core::clusters::LARGEST_COUNTED;
 
-/// Inserts the edges between similar sets, in both directions.
-pub(crate) fn edges(edges: Named<'_>, pairs: Named<'_>) -> Statement {
-    Statement::new(format!(
-        "INSERT INTO {} SELECT e.u, e.v FROM {} p, LATERAL (VALUES (p.l, p.r), (p.r, p.l)) e(u, v)",
-        edges.0, pairs.0
-    ))
-    .about([edges.1, pairs.1])
-}
+/// The bytes of a row of two numbers.
+const TWO_NUMBERS: i64 = 16;
 
 /// Returns the SQL expression for the distinct edges.
-fn once(edges: &str) -> String {
+fn once(edges: &Named) -> String {
     format!("(SELECT DISTINCT e.u, e.v FROM {edges} e) e")
 }
 
 /// Large star: connects each greater neighbour of a number with the least of the number and its
-/// neighbours.
-pub(crate) fn larger(larger: Named<'_>, edges: Named<'_>) -> Statement {
-    Statement::new(format!(
-        "INSERT INTO {} SELECT x.v, x.least FROM \
-             (SELECT e.u, e.v, LEAST(e.u, min(e.v) OVER (PARTITION BY e.u)) AS least FROM {}) x WHERE x.v > x.u",
-        larger.0,
-        once(edges.0)
-    ))
-    .about([larger.1, edges.1])
+/// neighbours. The log counts the edges that are made from these rows, not these rows themselves.
+pub(crate) fn fill_larger(work: &mut Work) -> Result<()> {
+    let [larger, edges] = work.open([Table::Larger, Table::Edges])?;
+    let once = once(&edges);
+    let sql = format!(
+        "INSERT INTO {larger} SELECT x.v, x.least FROM \
+             (SELECT e.u, e.v, LEAST(e.u, min(e.v) OVER (PARTITION BY e.u)) AS least FROM {once}) x WHERE x.v > x.u"
+    );
+    work.moved += on([&larger, &edges], sql).run()?.saturating_mul(TWO_NUMBERS);
+    Ok(())
+}
+
+/// Inserts the edges between similar sets, in both directions; in a round, makes them by small
+/// star.
+pub(crate) fn fill_edges(work: &mut Work) -> Result<i64> {
+    let [edges] = work.open([Table::Edges])?;
+    let rows = if matches!(work.log()?.progress.next(true), Stage::Stars(_)) {
+        smaller(work, &edges)?
+    } else if work.is_update() {
+        between_living(work, &edges)?
+    } else {
+        let [pairs] = work.open([Table::Pairs])?;
+        let sql = format!(
+            "INSERT INTO {edges} SELECT e.u, e.v FROM {pairs} p, LATERAL (VALUES (p.l, p.r), (p.r, p.l)) e(u, v)"
+        );
+        on([&edges, &pairs], sql).run()?
+    };
+    work.moved += rows.saturating_mul(TWO_NUMBERS);
+    Ok(rows)
 }
 
 /// Small star: connects a number and its lesser neighbours with the least of these, in both
-/// directions. The table `larger` has rows only for lesser neighbours.
-pub(crate) fn smaller(edges: Named<'_>, larger: Named<'_>) -> Statement {
-    Statement::new(format!(
-        "INSERT INTO {} SELECT y.u, y.v FROM \
-             (SELECT e.u, e.v, min(e.v) OVER (PARTITION BY e.u) AS least FROM {}) x, \
+/// directions. The table of larger ends has rows only for lesser neighbours.
+fn smaller(work: &Work, edges: &Named) -> Result<i64> {
+    let [larger] = work.open([Table::Larger])?;
+    let once = once(&larger);
+    let sql = format!(
+        "INSERT INTO {edges} SELECT y.u, y.v FROM \
+             (SELECT e.u, e.v, min(e.v) OVER (PARTITION BY e.u) AS least FROM {once}) x, \
              LATERAL (SELECT CASE WHEN x.v = x.least THEN x.u ELSE x.v END AS far OFFSET 0) f, \
-             LATERAL (VALUES (f.far, x.least), (x.least, f.far)) y(u, v)",
-        edges.0,
-        once(larger.0)
-    ))
-    .about([edges.1, larger.1])
+             LATERAL (VALUES (f.far, x.least), (x.least, f.far)) y(u, v)"
+    );
+    on([edges, &larger], sql).run()
+}
+
+/// Inserts the edges between sets that documents have: stored pairs may be of other sets.
+fn between_living(work: &Work, edges: &Named) -> Result<i64> {
+    let spread = work.spread()?;
+    let [pairs, members] = work.open([Table::Pairs, Table::Members])?;
+    let columns = &[("l", Type::Int8), ("r", Type::Int8)];
+    let living = spread.make_scratch(Scratch::Named, columns, "l", Some(Table::Members))?;
+    let with_right = format!(
+        "INSERT INTO {living} SELECT p.l, p.r FROM {pairs} p JOIN {members} m ON m.n = p.r WHERE m.r = 1::int8"
+    );
+    on([&living, &pairs, &members], with_right).run()?;
+    let with_both = format!(
+        "INSERT INTO {edges} SELECT e.u, e.v FROM {living} p JOIN {members} m ON m.n = p.l, LATERAL (VALUES (p.l, p.r), (p.r, p.l)) e(u, v) WHERE m.r = 1::int8"
+    );
+    let rows = on([edges, &living, &members], with_both).run()?;
+    spread.drop_scratch(Scratch::Named)?;
+    Ok(rows)
 }
 
 /// Counts the numbers that have a lesser neighbour and another neighbour. There are no such numbers
 /// if all edges lead to the least number of a cluster.
-pub(crate) fn unsettled(edges: Named<'_>) -> Statement {
-    Statement::new(format!(
-        "SELECT count(*) FROM (SELECT e.u FROM {} e GROUP BY e.u HAVING min(e.v) < e.u AND min(e.v) <> max(e.v)) e",
-        edges.0
-    ))
-    .about([edges.1])
+pub(crate) fn count_unsettled(work: &mut Work) -> Result<()> {
+    let [edges] = work.open([Table::Edges])?;
+    let sql = format!(
+        "SELECT count(*) FROM (SELECT e.u FROM {edges} e GROUP BY e.u HAVING min(e.v) < e.u AND min(e.v) <> max(e.v)) e"
+    );
+    work.state.unsettled = on([&edges], sql).number()?.or(Some(0));
+    Ok(())
 }
 
 /// Returns the SQL expression for the number of documents that have each set.
-fn counts(members: &str) -> String {
+fn counts(members: &Named) -> String {
     format!("(SELECT m.n, count(*) AS count FROM {members} m GROUP BY m.n)")
 }
 
-/// Inserts the right neighbours of sets.
-pub(crate) fn right_neighbours(neighbours: Named<'_>, [pairs, members]: [Named<'_>; 2]) -> Statement {
-    Statement::new(format!(
-        "INSERT INTO {} SELECT p.l, p.r, p.similarity, c.count FROM {} p JOIN {} c ON c.n = p.r",
-        neighbours.0,
-        pairs.0,
-        counts(members.0)
-    ))
-    .about([neighbours.1, pairs.1, members.1])
+/// Inserts the right neighbours of sets, and the left ones, which follow from these.
+pub(crate) fn fill_neighbours(work: &mut Work) -> Result<i64> {
+    let [to, pairs, members] = work.open([Table::Neighbours, Table::Pairs, Table::Members])?;
+    let counts = counts(&members);
+    let right = format!(
+        "INSERT INTO {to} SELECT p.l, p.r, p.similarity, c.count FROM {pairs} p JOIN {counts} c ON c.n = p.r"
+    );
+    let left = format!(
+        "INSERT INTO {to} SELECT k.other, k.n, k.similarity, c.count FROM {to} k JOIN {counts} c ON c.n = k.n"
+    );
+    let rows = on([&to, &pairs, &members], right).run()? + on([&to, &members], left).run()?;
+    work.moved += rows.saturating_mul(2 * TWO_NUMBERS);
+    Ok(rows)
 }
 
-/// Inserts the left neighbours of sets, which follow from the right neighbours.
-pub(crate) fn left_neighbours(neighbours: Named<'_>, members: Named<'_>) -> Statement {
-    Statement::new(format!(
-        "INSERT INTO {0} SELECT k.other, k.n, k.similarity, c.count FROM {0} k JOIN {1} c ON c.n = k.n",
-        neighbours.0,
-        counts(members.0)
-    ))
-    .about([neighbours.1, members.1])
+/// Inserts the sets of clusters: the first document of the cluster of a set, the number of
+/// documents in the cluster, and the set of the representative. Warns of clusters that are chains.
+pub(crate) fn fill_clusters(work: &mut Work) -> Result<i64> {
+    let spread = work.spread()?;
+    let [to] = work.open([Table::Clusters])?;
+    let columns = &[
+        ("root", Type::Int8),
+        ("n", Type::Int8),
+        ("id", Type::Id),
+        ("count", Type::Int8),
+        ("pairs", Type::Int8),
+        ("weight", Type::Numeric),
+    ];
+    let vertices = spread.make_scratch(Scratch::Vertices, columns, "root", Some(Table::Members))?;
+    fill_vertices(work, &vertices)?;
+    chains(&vertices)?.warn();
+    let sql = format!(
+        "INSERT INTO {to} SELECT v.n, first_value(v.id) OVER (PARTITION BY v.root ORDER BY v.id), v.size, \
+             first_value(v.n) OVER (PARTITION BY v.root ORDER BY CASE WHEN v.size <= {LARGEST_COUNTED}::int8 THEN v.pairs END DESC NULLS LAST, \
+                 CASE WHEN v.size <= {LARGEST_COUNTED}::int8 THEN v.weight END DESC NULLS LAST, v.id) \
+         FROM (SELECT v.*, (sum(v.count) OVER (PARTITION BY v.root))::int8 AS size FROM {vertices} v) v"
+    );
+    let rows = on([&to, &vertices], sql).run()?;
+    let of_vertices = moved(&vertices, columns).number()?.unwrap_or_default();
+    let of_clusters = moved(&to, spread.columns(Table::Clusters)).number()?.unwrap_or_default();
+    spread.drop_scratch(Scratch::Vertices)?;
+    work.moved += of_vertices + of_clusters;
+    Ok(rows)
 }
 
-/// Inserts the sets of clusters, and for each set its first document and the values that decide
-/// which set has the representative: the number of pairs of its documents, and the sum of their
-/// similarities, in the units of [`Degrees`](neardup_core::clusters::leaders::Degrees).
-pub(crate) fn vertices(vertices: Named<'_>, [members, neighbours, edges]: [Named<'_>; 3]) -> Statement {
+/// Inserts, for each set in a cluster, its first document and the values that decide which set has
+/// the representative: the number of pairs of its documents, and the sum of their similarities, in
+/// the units of [`Degrees`](neardup_core::clusters::leaders::Degrees).
+fn fill_vertices(work: &Work, vertices: &Named) -> Result<()> {
     const UNIT: &str = "2147483648";
-    Statement::new(format!(
-        "INSERT INTO {} SELECT COALESCE(e.least, m.n), m.n, m.id, c.count, c.count - 1::int8 + COALESCE(k.pairs, 0::int8), \
+    let [members, neighbours, edges] = work.open([Table::Members, Table::Neighbours, Table::Edges])?;
+    let counts = counts(&members);
+    let sql = format!(
+        "INSERT INTO {vertices} SELECT COALESCE(e.least, m.n), m.n, m.id, c.count, c.count - 1::int8 + COALESCE(k.pairs, 0::int8), \
              (c.count - 1::int8)::numeric * {UNIT}::numeric + COALESCE(k.weight, 0::numeric) \
-         FROM {} m JOIN {} c ON c.n = m.n \
+         FROM {members} m JOIN {counts} c ON c.n = m.n \
              LEFT JOIN (SELECT k.n, sum(k.count)::int8 AS pairs, sum(k.count::numeric * floor(k.similarity * {UNIT}::float8)::int8::numeric) AS weight \
-                 FROM {} k GROUP BY k.n) k ON k.n = m.n \
-             LEFT JOIN (SELECT e.u, LEAST(e.u, min(e.v)) AS least FROM {} e GROUP BY e.u) e ON e.u = m.n \
-         WHERE m.r = 1::int8 AND (c.count > 1::int8 OR k.n IS NOT NULL)",
-        vertices.0,
-        members.0,
-        counts(members.0),
-        neighbours.0,
-        edges.0
-    ))
-    .about([vertices.1, members.1, neighbours.1, edges.1])
+                 FROM {neighbours} k GROUP BY k.n) k ON k.n = m.n \
+             LEFT JOIN (SELECT e.u, LEAST(e.u, min(e.v)) AS least FROM {edges} e GROUP BY e.u) e ON e.u = m.n \
+         WHERE m.r = 1::int8 AND (c.count > 1::int8 OR k.n IS NOT NULL)"
+    );
+    on([vertices, &members, &neighbours, &edges], sql).run().map(|_| ())
 }
 
 /// Counts the clusters, and the large clusters in which most documents form no pair with the
 /// representative. Also returns the size of the largest of these large clusters.
-pub(crate) fn chains(vertices: Named<'_>) -> Statement {
+fn chains(vertices: &Named) -> Result<Chains> {
     const LARGE: usize = Chains::LARGE;
     // The representative is the set with the most pairs, or in a very large cluster the first one.
-    Statement::new(format!(
+    let sql = format!(
         "SELECT count(*), count(*) FILTER (WHERE c.chain), COALESCE(max(c.size) FILTER (WHERE c.chain), 0::int8) \
          FROM (SELECT v.root, sum(v.count)::int8 AS size, \
                  sum(v.count) >= {LARGE}::numeric AND sum(v.count) - 1::numeric - (CASE WHEN sum(v.count) > {LARGEST_COUNTED}::numeric THEN (array_agg(v.pairs ORDER BY v.id))[1] ELSE max(v.pairs) END)::numeric > div(sum(v.count), 2::numeric) AS chain \
-             FROM {} v GROUP BY v.root) c",
-        vertices.0
-    ))
-    .about([vertices.1])
-}
-
-/// Inserts the data about each set: the first document of its cluster, the number of documents in
-/// the cluster, and the set of the representative.
-pub(crate) fn clusters(clusters: Named<'_>, vertices: Named<'_>) -> Statement {
-    Statement::new(format!(
-        "INSERT INTO {} SELECT v.n, first_value(v.id) OVER (PARTITION BY v.root ORDER BY v.id), v.size, \
-             first_value(v.n) OVER (PARTITION BY v.root ORDER BY CASE WHEN v.size <= {LARGEST_COUNTED}::int8 THEN v.pairs END DESC NULLS LAST, \
-                 CASE WHEN v.size <= {LARGEST_COUNTED}::int8 THEN v.weight END DESC NULLS LAST, v.id) \
-         FROM (SELECT v.*, (sum(v.count) OVER (PARTITION BY v.root))::int8 AS size FROM {} v) v",
-        clusters.0, vertices.0
-    ))
-    .about([clusters.1, vertices.1])
+             FROM {vertices} v GROUP BY v.root) c"
+    );
+    let row = on([vertices], sql).row([pg_sys::INT8OID; 3])?.unwrap_or_default();
+    let [clusters, chains, largest] = row.map(|number| number.map_or(0, |number| number.value()));
+    Ok(Chains { clusters, chains, largest })
 }
 
 /// Inserts the clusters of documents. Only the first of the documents with the same set can be the
 /// representative.
-pub(crate) fn result(result: Named<'_>, [clusters, members, neighbours]: [Named<'_>; 3]) -> Statement {
-    Statement::new(format!(
-        "INSERT INTO {} SELECT c.id, m.id, m.n = c.representative AND m.r = 1::int8, c.size, \
+pub(crate) fn fill_result(work: &Work, result: &Named) -> Result<i64> {
+    work.nodes()?.reach(None);
+    let [clusters, members, neighbours] = work.open([Table::Clusters, Table::Members, Table::Neighbours])?;
+    let sql = format!(
+        "INSERT INTO {result} SELECT c.id, m.id, m.n = c.representative AND m.r = 1::int8, c.size, \
              CASE WHEN m.n = c.representative THEN 1::float8 ELSE k.similarity END \
-         FROM {} c JOIN {} m ON m.n = c.n LEFT JOIN {} k ON k.n = c.n AND k.other = c.representative",
-        result.0, clusters.0, members.0, neighbours.0
-    ))
-    .about([result.1, clusters.1, members.1, neighbours.1])
+         FROM {clusters} c JOIN {members} m ON m.n = c.n LEFT JOIN {neighbours} k ON k.n = c.n AND k.other = c.representative"
+    );
+    on([result, &clusters, &members, &neighbours], sql).run()
 }

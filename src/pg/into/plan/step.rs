@@ -66,25 +66,8 @@ impl Table {
     ];
 
     /// Returns the suffix of the table's name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Sets => "sets",
-            Self::Members => "members",
-            Self::Ranks => "ranks",
-            Self::Routes => "routes",
-            Self::Candidates => "candidates",
-            Self::Halves => "halves",
-            Self::Pairs => "pairs",
-            Self::Larger => "larger",
-            Self::Edges => "edges",
-            Self::Neighbours => "neighbours",
-            Self::Clusters => "clusters",
-            Self::Seen => "seen",
-            Self::Changes => "changes",
-            Self::Known => "known",
-            Self::Stored => "stored",
-            Self::Routed => "routed",
-        }
+    pub fn name(self) -> String {
+        format!("{self:?}").to_lowercase()
     }
 }
 

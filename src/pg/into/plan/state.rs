@@ -3,7 +3,7 @@
 use super::step::{Stage, Table};
 
 /// The request of the caller.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Call {
     /// True if the documents are on servers and the method can work in parts.
     pub in_parts: bool,
@@ -164,9 +164,10 @@ impl Progress {
 }
 
 /// The state of the log.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Log {
     /// There is no log.
+    #[default]
     None,
     /// The log of a call that this call does not continue.
     Other,
@@ -213,7 +214,7 @@ pub enum Claim {
 }
 
 /// All known facts. `None` means that a fact is not known yet.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct State {
     /// The request of the caller.
     pub call: Call,
@@ -249,22 +250,7 @@ pub struct State {
 impl State {
     /// Creates the state at the beginning of a transaction.
     pub fn new(call: Call, log: Log) -> Self {
-        Self {
-            call,
-            taken: false,
-            made: false,
-            left: false,
-            log,
-            refused: false,
-            counted: Vec::new(),
-            claim: None,
-            filled: None,
-            ids: None,
-            sizes: None,
-            equal: None,
-            total: None,
-            unsettled: None,
-        }
+        Self { call, log, ..Self::default() }
     }
 
     /// Returns the result of counting a table.

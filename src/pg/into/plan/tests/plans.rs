@@ -295,7 +295,7 @@ fn the_stages_of_an_update() {
         loop {
             let stage = progress.next(true);
             stages.push(match stage {
-                Stage::Table(table) => table.name().to_owned(),
+                Stage::Table(table) => table.name(),
                 Stage::Round(round) => format!("round {round}"),
                 Stage::Stars(round) => format!("stars {round}"),
                 Stage::Result => return stages.join(" "),

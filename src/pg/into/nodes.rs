@@ -1,0 +1,97 @@
+//! The nodes over which the rows of working tables are spread. They decide how a table is made and
+//! under which settings a statement reaches the rows where they are; what a stage computes is the
+//! same everywhere.
+
+use std::ffi::{CStr, CString};
+
+use pgrx::pg_sys;
+
+use super::layout::CitusLayout;
+
+use super::servers::Server;
+use crate::into::step::Table;
+use crate::pg::query::as_user::set;
+use crate::pg::server::settings;
+
+/// Where the documents are, and so the working tables.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Nodes<'a> {
+    /// On this server, in this number of parts that sessions share, or in one piece.
+    Home(Option<usize>),
+    /// On servers of postgres_fdw.
+    Fdw(&'a [Server]),
+    /// On the nodes of Citus.
+    Citus(&'a CitusLayout),
+}
+
+impl<'a> Nodes<'a> {
+    /// Returns the nodes of a join in this number of parts. Sessions do not share what is kept to
+    /// bring a result up to date.
+    pub(super) fn new(
+        servers: &'a [Server],
+        citus: Option<&'a CitusLayout>,
+        parts: i64,
+        update: bool,
+    ) -> Self {
+        match citus {
+            Some(layout) => Self::Citus(layout),
+            None if !servers.is_empty() => Self::Fdw(servers),
+            None => Self::Home((!update).then(|| usize::try_from(parts).unwrap_or(1))),
+        }
+    }
+
+    /// Reports whether sessions share the tables.
+    pub(super) fn are_shared(self) -> bool {
+        matches!(self, Self::Home(Some(_)))
+    }
+
+    /// Returns the servers of postgres_fdw.
+    pub(super) fn servers(self) -> &'a [Server] {
+        if let Self::Fdw(servers) = self { servers } else { &[] }
+    }
+
+    /// Returns the layout, if the nodes are those of Citus.
+    pub(super) fn citus(self) -> Option<&'a CitusLayout> {
+        if let Self::Citus(layout) = self { Some(layout) } else { None }
+    }
+
+    /// Applies the settings for the statements that fill a table, or the result if there is none:
+    /// each runs where the rows are.
+    pub(super) fn reach(self, table: Option<Table>) {
+        let on = |names: &[&CStr]| names.iter().for_each(|name| set(name, c"on"));
+        let off = |names: &[&CStr]| names.iter().for_each(|name| set(name, c"off"));
+        match self {
+            Self::Citus(_) => on(&[c"citus.enable_repartitioned_insert_select"]),
+            Self::Fdw(_) => {
+                on(&[c"enable_partitionwise_aggregate", c"enable_partitionwise_join"]);
+                // The local join methods are disabled so that the servers join, even if the planner
+                // expects few rows.
+                if matches!(table, Some(Table::Routes | Table::Halves | Table::Pairs)) {
+                    off(&[c"enable_mergejoin", c"enable_hashjoin", c"enable_nestloop"]);
+                }
+            }
+            Self::Home(None) => {}
+            // Nothing counts the rows of the tables. The server would sort all members thrice for
+            // the result; for the rows of the parts it would expect few members, and look each of
+            // their sets up by the index, which is what each candidate has to do.
+            Self::Home(Some(_)) => {
+                set_memory();
+                match table {
+                    None => off(&[c"enable_mergejoin"]),
+                    Some(Table::Routes) => off(&[c"enable_nestloop"]),
+                    Some(Table::Pairs) => off(&[c"enable_mergejoin", c"enable_hashjoin"]),
+                    Some(_) => {}
+                }
+            }
+        }
+    }
+}
+
+/// Sets the memory of sorts and hash tables, of which a statement has a few.
+fn set_memory() {
+    const STEPS: usize = 8;
+    // SAFETY: an int that only this thread writes.
+    let own = usize::try_from(unsafe { pg_sys::work_mem }).unwrap_or_default();
+    let kilobytes = own.max(settings::memory() / STEPS / 1024).to_string();
+    set(c"work_mem", &CString::new(kilobytes).unwrap_or_default());
+}

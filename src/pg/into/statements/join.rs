@@ -1,0 +1,115 @@
+//! The parts of statements that describe the join: what the method's functions compute of documents
+//! and of parts.
+
+use crate::pg::into::documents::{Carried, Counted};
+use crate::pg::query::as_user::INTERNAL;
+use crate::pg::request::example::literal;
+
+/// The parts of statements that describe the join.
+#[derive(Debug, Clone)]
+pub(crate) struct Join {
+    /// The last argument of internal functions, with a leading comma.
+    pub internal: String,
+    /// The method as an SQL literal.
+    pub method: String,
+    /// What the method counts before documents meet.
+    pub counted: Counted,
+    /// The number of parts.
+    pub parts: i64,
+    /// Set if passages are found.
+    pub passages: bool,
+    /// The least number of a new document, if the others are known to make no new candidates with
+    /// each other.
+    pub known_before: Option<i64>,
+}
+
+impl Join {
+    /// Makes a join by a method in this number of parts.
+    pub(crate) fn new(internal: &str, parts: i64, carried: &Carried) -> Self {
+        Self {
+            internal: internal.to_owned(),
+            method: method(&carried.method),
+            counted: carried.counted,
+            parts,
+            passages: carried.passages,
+            known_before: None,
+        }
+    }
+
+    /// Reports whether nothing is counted before documents meet.
+    pub(crate) fn counts_nothing(&self) -> bool {
+        self.counted == Counted::Nothing
+    }
+
+    /// Reports whether the comparison of two documents depends on what was counted.
+    pub(crate) fn compares_by_ranks(&self) -> bool {
+        self.counted == Counted::All
+    }
+
+    /// Returns the SQL expression for the rows that a carried document adds to parts, by what was
+    /// counted, `o.ranks`.
+    pub(crate) fn rows(&self, carried: &str) -> String {
+        let Self { internal, method, parts, .. } = self;
+        format!("{INTERNAL}.neardup_part_rows({carried}, o.ranks, {method}, {parts}::int4{internal})")
+    }
+
+    /// Returns the aggregate that packs the rows which carried documents `s.n`, `s.set` add to
+    /// parts.
+    pub(crate) fn packed(&self) -> String {
+        let Self { internal, method, parts, .. } = self;
+        format!("{INTERNAL}.neardup_part_pack(s.n, s.set, o.ranks, {method}, {parts}::int4{internal})")
+    }
+
+    /// Returns the SQL expression for the candidates among the packed rows `p` of a part.
+    pub(crate) fn joined_packed(&self) -> String {
+        let Self { internal, method, .. } = self;
+        format!("{INTERNAL}.neardup_part_join_packed(p.rows, {method}{internal})")
+    }
+
+    /// Returns the SQL expression for the candidates among the rows `p` of a part.
+    pub(crate) fn joined(&self) -> String {
+        let Self { internal, method, known_before, .. } = self;
+        let size = match known_before {
+            None => "p.size".to_owned(),
+            Some(first) => format!("CASE WHEN p.n >= {first}::int8 THEN p.size ELSE ~p.size END"),
+        };
+        format!("{INTERNAL}.neardup_part_join(p.n, {size}, p.bitmap, p.prefix, {method}{internal})")
+    }
+
+    /// Returns the SQL expression for the similarity of two carried documents, which is NULL if
+    /// they are no pair; or for their passages, NULL if there are none. `o.ranks` has what was
+    /// counted, if the comparison depends on it.
+    pub(crate) fn similarity(&self, [left, right]: [&str; 2]) -> String {
+        let Self { internal, method, passages, .. } = self;
+        let ranks = if self.compares_by_ranks() { "o.ranks" } else { "NULL::bytea" };
+        let compare = if *passages { "neardup_part_passages" } else { "neardup_part_similarity" };
+        format!("{INTERNAL}.{compare}({left}, {right}, {ranks}, {method}{internal})")
+    }
+
+    /// Returns the columns of the result behind the two ids, for what was found, and what is to be
+    /// joined for them.
+    pub(crate) fn found(&self, found: &str) -> (String, String) {
+        if !self.passages {
+            return (found.to_owned(), String::new());
+        }
+        let columns =
+            "v.left_sentence, v.right_sentence, v.sentences, v.left_span, v.right_span, v.similarity";
+        (columns.to_owned(), format!(", {INTERNAL}.neardup_part_passage_rows({found}{}) v", self.internal))
+    }
+
+    /// Returns the SQL expression for what the method counts.
+    pub(crate) fn counted(&self) -> String {
+        let Self { internal, method, .. } = self;
+        format!("{INTERNAL}.neardup_part_ranks(s.set, {method}{internal})")
+    }
+}
+
+/// The SQL expression for what is counted of no documents.
+pub(crate) const NOTHING_COUNTED: &str = "''::bytea";
+
+/// Returns a method as an SQL literal.
+pub(crate) fn method(json: &str) -> String {
+    // Backslashes mean the same whatever standard_conforming_strings says.
+    let escape = if json.contains('\\') { "E" } else { "" };
+    format!("{escape}{}::pg_catalog.jsonb", literal(json).replace('\\', "\\\\"))
+}
