@@ -7,13 +7,10 @@ use crate::error::Result;
 use crate::executor::Executor;
 use crate::memory;
 use crate::storage::files::{TempFile, TempFiles};
-use crate::storage::sort::{Sorted, Sorter};
 
 const DOING: &str = "keeping records";
 /// The number of bytes that are written at one time once there is a file.
 const WRITE: usize = 1 << 16;
-/// The number of bytes of records that are read at one time.
-const READ: usize = 1 << 16;
 
 /// The records so far: those of the file first, then those in memory.
 pub struct Log<T> {
@@ -158,23 +155,6 @@ impl<T: Pod> Log<T> {
     /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         memory::bytes(&self.held)
-    }
-}
-
-impl<T: Pod + Ord + Send> Log<T> {
-    /// Returns the records in order of size, sorted in about `budget` bytes.
-    pub fn sorted(
-        mut self,
-        files: &dyn TempFiles,
-        budget: usize,
-        executor: &dyn Executor,
-    ) -> Result<Sorted<T>> {
-        let mut sorter = Sorter::new(files, budget);
-        self.for_each(READ / size_of::<T>(), executor, |records| {
-            records.iter().try_for_each(|&record| sorter.push(record, executor))
-        })?;
-        drop(self);
-        sorter.sorted(executor)
     }
 }
 

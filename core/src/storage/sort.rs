@@ -259,6 +259,23 @@ impl<T: Pod + Ord> Sorted<T> {
     }
 }
 
+impl<T: Pod + Ord + Send> Log<T> {
+    /// Returns the records in order of size, sorted in about `budget` bytes.
+    pub fn sorted(
+        mut self,
+        files: &dyn TempFiles,
+        budget: usize,
+        executor: &dyn Executor,
+    ) -> Result<Sorted<T>> {
+        let mut sorter = Sorter::new(files, budget);
+        self.for_each(PIECE, executor, |records| {
+            records.iter().try_for_each(|&record| sorter.push(record, executor))
+        })?;
+        drop(self);
+        sorter.sorted(executor)
+    }
+}
+
 /// Sorted records, those that belong together at a time.
 pub struct Groups<T> {
     records: Sorted<T>,
