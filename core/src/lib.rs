@@ -300,10 +300,10 @@ pub mod compare {
     //! * of feature codes: [`repeatability`]
 
     pub use crate::verify::edit::{distance as edit_distance, similarity as edit_similarity};
-    pub use crate::verify::lcs::{Bounds as LcsBounds, Lcs, symbols as lcs_symbols};
+    pub use crate::verify::lcs::{Lcs, LengthBounds as LcsBounds, symbols as lcs_symbols};
     pub use crate::verify::lcs::{containment as lcs_containment, resemblance as lcs_resemblance};
     pub use crate::verify::repeatability::repeatability;
-    pub use crate::verify::tlcs::{Comparer as TlcsComparer, Found as TlcsFound, Part as TlcsPart};
+    pub use crate::verify::tlcs::{Comparer as TlcsComparer, Found as TlcsFound, SharedPart as TlcsPart};
 }
 
 pub mod sketch {
@@ -339,9 +339,9 @@ pub mod html_report {
 
     pub use crate::report::facts::Facts as ReportFacts;
     pub use crate::report::html::STYLE as HTML_STYLE;
-    pub use crate::report::link::Link as ReportLink;
+    pub use crate::report::link::LinkPattern as ReportLink;
     pub use crate::report::page::Page as ReportPage;
-    pub use crate::report::pair::{Document as ReportDocument, pair as html_of_pair};
+    pub use crate::report::pair::{ShownDocument as ReportDocument, pair as html_of_pair};
 }
 
 #[cfg(test)]

@@ -36,12 +36,12 @@ pub fn suffices(doing: &'static str) -> Result<()> {
 }
 
 thread_local! {
-    static REQUEST: Cell<Request> = const { Cell::new(Request::Infallible) };
+    static REQUEST: Cell<MemoryRequest> = const { Cell::new(MemoryRequest::Infallible) };
 }
 
 /// What happens if a request for memory is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Request {
+pub enum MemoryRequest {
     /// The process ends. So it has to be smaller than the reserve.
     Infallible,
     /// The caller gets an error.
@@ -52,7 +52,7 @@ pub enum Request {
 
 /// Makes a request for memory that can fail: one of the methods `try_…` of a collection.
 pub fn attempt<T, E>(doing: &'static str, request: impl FnOnce() -> std::result::Result<T, E>) -> Result<T> {
-    let before = REQUEST.replace(Request::Fallible);
+    let before = REQUEST.replace(MemoryRequest::Fallible);
     let got = request();
     REQUEST.set(before);
     got.map_err(|_| Error::OutOfMemory { doing })
@@ -65,7 +65,7 @@ pub fn with_room<T>(bytes: usize, doing: &'static str, work: impl FnOnce() -> T)
     let mut room: Vec<u8> = Vec::new();
     reserve(&mut room, bytes, doing)?;
     drop(room);
-    let before = REQUEST.replace(Request::Assured);
+    let before = REQUEST.replace(MemoryRequest::Assured);
     let done = work();
     REQUEST.set(before);
     Ok(done)
@@ -73,7 +73,7 @@ pub fn with_room<T>(bytes: usize, doing: &'static str, work: impl FnOnce() -> T)
 
 /// Returns what happens if the request that this thread is making is refused. The allocator asks
 /// this.
-pub fn request() -> Request {
+pub fn request() -> MemoryRequest {
     REQUEST.get()
 }
 

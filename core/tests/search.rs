@@ -17,7 +17,7 @@ use neardup_core::joins::search::keys::{KeyScratch, bitmap, class_of, keys_of, p
 use neardup_core::joins::search::verifier::Verifier;
 
 use neardup_core::executor::Stop;
-use neardup_core::joins::search::prefix::{Reach, SetSpec};
+use neardup_core::joins::search::prefix::{SearchReach, SetSpec};
 use neardup_core::joins::search::sample::TokenSample;
 use neardup_core::joins::set_index::rice::{self, Decoder, Until};
 use neardup_core::joins::set_index::token_order::TokenOrder;
@@ -147,7 +147,7 @@ impl Index {
     }
 
     /// The greatest similarity that a row can have, if it can be near.
-    fn candidate(&self, reach: &Reach, own: &[u64], row: u32, hits: u32) -> Option<f64> {
+    fn candidate(&self, reach: &SearchReach, own: &[u64], row: u32, hits: u32) -> Option<f64> {
         let Row { size, bitmap } = &self.rows[row as usize];
         let differ: u32 = bitmap.iter().zip(own).map(|(x, y)| (x ^ y).count_ones()).sum();
         let near = hits >= reach.need(*size)? && differ <= reach.bits(*size)?;

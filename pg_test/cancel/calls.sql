@@ -104,8 +104,8 @@ SELECT add('(clusters_of_pairs|cluster_stats|cluster_links)\(regclass,(integer.*
 SELECT add('(clusters_of_pairs|cluster_stats|cluster_links)\(regclass,(anyelement.*)\)', 'SELECT count(*) FROM {f}(''pairs''::regclass, NULL::numeric)');
 SELECT add('(clusters_of_pairs|cluster_stats)\(text,integer,text.*\)', format('SELECT count(*) FROM {f}(''TABLE pairs'', clustering => %L, max_cluster_size => %s)', c, coalesce(size, 'NULL')))
     FROM unnest('{connected,star,perhaps_similar}'::text[]) c, unnest('{NULL,1000}'::text[]) size WHERE c = 'connected' OR size IS NULL;
-SELECT add('(near_duplicates_into|neardup_into_(step|begin|again))\(.*\)', 'CALL near_duplicates_into(''same'', 0.8, ''into_pairs'', id_column => ''id'', max_pairs => 100000000000)');
-SELECT add('(near_duplicates_into|neardup_into_(step|begin|again))\(.*\)', 'CALL near_duplicates_into(''same'', 0.8, ''into_update'', id_column => ''id'', incremental => true)');
+SELECT add('(near_duplicates_into|neardup_into_(steps?|begin|again))\(.*\)', 'CALL near_duplicates_into(''same'', 0.8, ''into_pairs'', id_column => ''id'', max_pairs => 100000000000)');
+SELECT add('(near_duplicates_into|neardup_into_(steps?|begin|again))\(.*\)', 'CALL near_duplicates_into(''same'', 0.8, ''into_update'', id_column => ''id'', incremental => true)');
 SELECT add('(partial_duplicates_into|neardup_into_step)\(.*\)', 'CALL partial_duplicates_into(''same'', passages => ''into_passages'', id_column => ''id'', parts => 2)');
 SELECT add('near_duplicates_plan\(.*\)', 'SELECT * FROM {f}(''same'', 0.8, id_column => ''id'', parts => 4)', 'SELECT * FROM {f}(''mixed'', 0.5, id_column => ''id'', text_column => ''body'', parts => 4, sample => 300000)');
 SELECT add('neardup_into_calls\(\)', 'SELECT count(*) FROM {f}()');

@@ -12,7 +12,7 @@ const DOING: &str = "describing clusters";
 /// A cluster that contains at least one row of a group of equal rows, and the number of rows of
 /// this group that it contains. A row that equals no other is its own group.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Home {
+pub struct RowHome {
     /// The number of the cluster.
     pub cluster: u32,
     /// The number of rows of the group that are in the cluster.
@@ -21,7 +21,7 @@ pub struct Home {
 
 /// For each vertex, the clusters that contain it, in ascending order.
 #[derive(Debug)]
-pub struct Homes(pub(super) Ragged<Home>);
+pub struct Homes(pub(super) Ragged<RowHome>);
 
 impl Homes {
     /// Looks up the clusters of all vertices. O(vertices + members).
@@ -34,7 +34,7 @@ impl Homes {
         let members = || {
             let numbered = (0..).zip(clusters.iter());
             numbered.flat_map(|(cluster, of)| {
-                of.members.iter().map(move |&row| (equal.first(row) as usize, Home { cluster, rows: 1 }))
+                of.members.iter().map(move |&row| (equal.first(row) as usize, RowHome { cluster, rows: 1 }))
             })
         };
         let all = Ragged::dealt(vertices, members, DOING)?;
@@ -45,7 +45,7 @@ impl Homes {
         homes.reserve(vertices, DOING)?;
         for all in all.iter() {
             for of in all.chunk_by(|a, b| a.cluster == b.cluster) {
-                memory::push(&mut homes.values, Home { rows: of.len() as u32, ..of[0] }, DOING)?;
+                memory::push(&mut homes.values, RowHome { rows: of.len() as u32, ..of[0] }, DOING)?;
             }
             homes.close(DOING)?;
         }

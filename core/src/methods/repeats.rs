@@ -5,7 +5,7 @@ use super::reading::{Reading, places};
 use crate::error::Result;
 use crate::memory;
 use crate::runs::anchored::{AnchorPlace, Reader};
-use crate::runs::classes::Classes;
+use crate::runs::classes::AnchorClasses;
 use crate::runs::contents::{ContentPlace, Pass, Questions};
 use crate::runs::cut::{CutTexts, Cutting};
 use crate::runs::frequent::{self, FrequentRun};
@@ -140,7 +140,7 @@ impl Search<'_, '_, '_> {
         reading.account.counts.verified += open.marked;
         let (few, many) = (u64::from(open.rounds), open.many_windows.div_ceil(most));
         let mut asked = Questions::new(open.classes.sorted(executor)?, executor)?;
-        let mut classes = Classes::new(open.members.sorted(executor)?, *pass)?;
+        let mut classes = AnchorClasses::new(open.members.sorted(executor)?, *pass)?;
         for round in 0..open.rounds {
             let mut windows = Sorter::new(*files, budget / 3);
             pass.list_classes(texts, &mut asked, round, &mut windows, &mut |share| {

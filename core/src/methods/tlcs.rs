@@ -25,7 +25,7 @@ use crate::sketches::sentence::{self, SentenceSigner};
 use crate::storage::log::Log;
 use crate::text::characters::runs;
 use crate::verify::lcs::containment;
-use crate::verify::tlcs::{Comparer, Found, Parameters, Part, Thresholds};
+use crate::verify::tlcs::{Comparer, Found, Parameters, SharedPart, Thresholds};
 
 /// Compares pages by their longest common subsequence, or by the trustable part of it (Huang, Wang,
 /// Li, CIKM 2008).
@@ -125,7 +125,7 @@ impl Method for Tlcs {
                 let passes = candidates && self.thresholds.pass(shared, left, right);
                 // Spans are as in SQL: half-open ranges that count from 1.
                 let span = |range: &Range<usize>| [range.start + 1, range.end + 1];
-                let region = |part: &Part| Region {
+                let region = |part: &SharedPart| Region {
                     left_span: span(&part.left),
                     right_span: span(&part.right),
                     length: part.length,

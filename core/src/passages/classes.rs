@@ -47,7 +47,7 @@ impl Classes {
 /// A part of the join. Sentences that are certainly frequent ("hot") are not compared with each
 /// other.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Part {
+pub(super) enum SentencePart {
     /// The whole join: no sentence is hot.
     Whole,
     /// Joins the sentences that are not hot with each other.
@@ -60,7 +60,7 @@ pub(super) enum Part {
     HotWithOthers,
 }
 
-impl Part {
+impl SentencePart {
     /// Returns the parts of a join of one table or of two.
     pub(super) fn of_join(has_hot: bool, two: bool) -> &'static [Self] {
         match (has_hot, two) {

@@ -11,7 +11,7 @@
 
 use std::collections::HashMap;
 
-use super::classes::{Classes, Part, PartClasses};
+use super::classes::{Classes, PartClasses, SentencePart};
 use super::frequent_sentences::{ClassStores, HotRecords};
 use super::progress::Phase;
 use super::starts::Starts;
@@ -72,7 +72,7 @@ pub fn sentence_pairs<'f>(
         hot_records = HotRecords::new(&mut of, hot, predicate, files, budget / 8)?;
         joined.mark_hot(hot);
     }
-    let parts = Part::of_join(hot.is_some(), classes.two);
+    let parts = SentencePart::of_join(hot.is_some(), classes.two);
     for (n, &part) in parts.iter().enumerate() {
         let (left, right, numbers) = part.take(&mut of, hot.as_deref(), classes.two, resources)?;
         let of_join = Resources { budget: budget / 2, ..resources };

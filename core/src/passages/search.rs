@@ -26,7 +26,7 @@ const DOING: &str = "finding passages";
 
 /// Counts of the work done before the first passage.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Account {
+pub struct SearchAccount {
     /// The number of sentences of all documents.
     pub sentences: u64,
     /// The number of sentences that have words but no signature.
@@ -57,7 +57,7 @@ pub struct Search {
     extend: Option<u32>,
     min_width: u32,
     /// The counts of the work done.
-    pub account: Account,
+    pub account: SearchAccount,
 }
 
 impl Search {
@@ -76,14 +76,14 @@ impl Search {
         let UnitSets { ordered, signatures, unsigned, .. } =
             make_sets(&mut library, &units, maker, resources, signing)?;
         let right_sets = ordered.right.as_ref().map_or(0, |right| right.members.len());
-        let mut account = Account {
+        let mut account = SearchAccount {
             sentences: all.into(),
             unsigned,
             signatures,
             distinct_signatures: ordered.distinct_tokens as u64,
             distinct_sets: (ordered.left.members.len() + right_sets) as u64,
             peak_bytes: ordered.peak_bytes,
-            ..Account::default()
+            ..SearchAccount::default()
         };
         let starts = Starts::new(units.firsts())?;
         let joining = &mut |phase, share| progress((phase, share));

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use proptest::prelude::*;
 
 use super::grow::{backwards, forwards};
-use super::search::{Account, Search};
+use super::search::{Search, SearchAccount};
 use super::{Parameters, Passage, between};
 use crate::executor::{PlainThreads, Stop};
 use crate::features::imatch::IdfRange;
@@ -144,7 +144,7 @@ fn found(
     split: Option<usize>,
     parameters: &Parameters,
     (threads, budget): (usize, usize),
-) -> (Vec<Passage>, Account) {
+) -> (Vec<Passage>, SearchAccount) {
     let executor = PlainThreads(threads);
     let files: &dyn TempFiles = &MemoryFiles;
     let mut gathering = Gathering::new(Unit::Sentence, &parameters.features, &executor);

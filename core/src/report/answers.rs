@@ -6,7 +6,7 @@
 //! allows this script by its hash and no other.
 
 use super::html::Escaped;
-use super::pair::Document;
+use super::pair::ShownDocument;
 
 /// The script.
 pub(super) const SCRIPT: &str = include_str!("answers.js");
@@ -16,7 +16,7 @@ pub(super) const SCRIPT: &str = include_str!("answers.js");
 pub(super) const HASH: &str = "448HO978FcrUjq3EfYe8oqyX5uOSpoO9FZC61ZTOLHQ=";
 
 /// Returns the question about a pair. `name` distinguishes it from others on a page.
-pub(super) fn question([a, b]: [&Document; 2], name: &str) -> String {
+pub(super) fn question([a, b]: [&ShownDocument; 2], name: &str) -> String {
     let [a, b] = [a, b].map(|document| field(&document.id));
     let choice = |value: &str, word: &str| {
         format!("<label><input type=\"radio\" name=\"answer-{name}\" value=\"{value}\"> {word}</label>")
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn ids_are_no_markup() {
-        let of = |id: &str| Document { id: id.to_owned(), ..Document::default() };
+        let of = |id: &str| ShownDocument { id: id.to_owned(), ..ShownDocument::default() };
         let html = question([&of("\" onclick=\"x"), &of("<b>")], "p0");
         assert!(html.contains("data-a=\"&quot; onclick=&quot;x\" data-b=\"&lt;b&gt;\""), "{html}");
     }

@@ -7,7 +7,7 @@
 
 use std::fmt::Write;
 
-use super::numbers::{Count, Short};
+use super::numbers::{CountOf, Short};
 use crate::clusters::curve::Point;
 
 /// The height of the drawing without its labels.
@@ -114,8 +114,8 @@ pub fn histogram(points: &[Point]) -> String {
         let x = n as f64 * step;
         let from = written(point.threshold);
         let what = match points.get(n + 1) {
-            Some(next) => format!("{} from {from} to {}", Count(pairs, "pair"), written(next.threshold)),
-            None => format!("{} of similarity 1", Count(pairs, "pair")),
+            Some(next) => format!("{} from {from} to {}", CountOf(pairs, "pair"), written(next.threshold)),
+            None => format!("{} of similarity 1", CountOf(pairs, "pair")),
         };
         if pairs > 0 {
             let tall = (HEIGHT * height(pairs)).max(2.0);
@@ -171,9 +171,9 @@ pub fn curve(points: &[Point]) -> String {
                 x(n),
                 y(number),
                 written(point.threshold),
-                Count(point.pairs, "pair"),
-                Count(point.clusters, "cluster"),
-                Count(point.redundant, "redundant document")
+                CountOf(point.pairs, "pair"),
+                CountOf(point.clusters, "cluster"),
+                CountOf(point.redundant, "redundant document")
             );
         }
         if n % 4 == 0 {

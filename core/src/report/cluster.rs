@@ -4,9 +4,9 @@
 use std::fmt::Write;
 
 use super::html::{Beginning, Escaped};
-use super::link::{Link, linked};
-use super::numbers::{Count, Number, Ratio};
-use super::pair::{Document, pair, titled};
+use super::link::{LinkPattern, linked};
+use super::numbers::{CountOf, Number, Ratio};
+use super::pair::{ShownDocument, pair, titled};
 use crate::clusters::summary::Summary;
 use crate::error::Result;
 use crate::executor::Stop;
@@ -32,7 +32,7 @@ pub struct Version {
     /// The similarity of the documents to the representative; `None` if they form no pairs with it.
     pub similarity: Option<f64>,
     /// The first of the documents, if it is to be compared with the representative.
-    pub text: Option<Document>,
+    pub text: Option<ShownDocument>,
 }
 
 /// A cluster that is shown with its texts.
@@ -41,7 +41,7 @@ pub struct Shown {
     /// The id of the cluster.
     pub id: String,
     /// The representative.
-    pub representative: Document,
+    pub representative: ShownDocument,
     /// The listed documents, grouped by text; the representative's text is first.
     pub versions: Vec<Version>,
     /// The number of rows.
@@ -82,7 +82,7 @@ impl Shown {
         &self,
         number: usize,
         room: usize,
-        link: Option<&Link>,
+        link: Option<&LinkPattern>,
         stop: &Stop,
     ) -> Result<(String, Omitted)> {
         let mut omitted = Omitted::default();
@@ -139,7 +139,7 @@ impl Shown {
 
     fn facts(&self) -> String {
         let Summary { pairs, least, mean, diameter } = self.summary;
-        let mut facts = format!("{}, {}", Count(self.size as u64, "document"), Count(pairs, "pair"));
+        let mut facts = format!("{}, {}", CountOf(self.size as u64, "document"), CountOf(pairs, "pair"));
         // Writing to a string never fails.
         let _ = match (pairs, least >= 1.0) {
             (0, _) => Ok(()),
@@ -150,9 +150,9 @@ impl Shown {
             }
         };
         if let Some(steps) = diameter.filter(|&steps| steps > 1) {
-            let _ = write!(facts, ", {} across", Count(u64::from(steps), "step"));
+            let _ = write!(facts, ", {} across", CountOf(u64::from(steps), "step"));
         }
-        let versions = Count(self.versions.len() as u64, "version");
+        let versions = CountOf(self.versions.len() as u64, "version");
         let _ = match (self.listed() < self.size, self.versions.len()) {
             (true, _) => {
                 write!(facts, "; {versions} of the text among the {} listed", Number(self.listed() as u64))
@@ -163,7 +163,7 @@ impl Shown {
         format!("<span class=\"nd-soft\">{facts}</span>")
     }
 
-    fn links_html(&self, card: &mut String, link: Option<&Link>) {
+    fn links_html(&self, card: &mut String, link: Option<&LinkPattern>) {
         if self.links.is_empty() {
             return;
         }
@@ -187,14 +187,14 @@ impl Shown {
 
     /// Lists the documents, grouped by text. A long list is divided into parts of some versions
     /// each. Returns the number of documents that are not in the list.
-    fn list(&self, card: &mut String, room: usize, link: Option<&Link>) -> u64 {
+    fn list(&self, card: &mut String, room: usize, link: Option<&LinkPattern>) -> u64 {
         const A_PAGE: usize = 50;
         const OF_ONE_TEXT: usize = 50;
         let mut left_out = (self.size - self.listed()) as u64;
         let _ = write!(
             card,
             "<details class=\"nd-list\"><summary>{}, by their texts</summary>",
-            Count(self.size as u64, "document")
+            CountOf(self.size as u64, "document")
         );
         for (page, versions) in self.versions.chunks(A_PAGE).enumerate() {
             let pages = self.versions.len().div_ceil(A_PAGE);
@@ -243,7 +243,7 @@ impl Shown {
             let _ = write!(
                 card,
                 "<p class=\"nd-soft\">{} more not listed; near_duplicate_clusters gives all.</p>",
-                Count(left_out, "document")
+                CountOf(left_out, "document")
             );
         }
         card.push_str("</details>");
@@ -253,20 +253,20 @@ impl Shown {
 
 /// A cluster that is shown only as a line.
 #[derive(Debug)]
-pub struct Line {
+pub struct ClusterLine {
     /// The id of the cluster.
     pub id: String,
     /// Its representative; a few characters of the text are enough.
-    pub representative: Document,
+    pub representative: ShownDocument,
     /// The number of rows.
     pub size: usize,
     /// The summary of its pairs.
     pub summary: Summary,
 }
 
-impl Line {
+impl ClusterLine {
     /// Returns the line as a row of an HTML table.
-    pub fn html(&self, link: Option<&Link>) -> String {
+    pub fn html(&self, link: Option<&LinkPattern>) -> String {
         let text = match &self.representative.title {
             Some(title) => titled(title),
             None => {

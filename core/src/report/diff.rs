@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::align::Alignment;
-use super::numbers::{Count, Number};
+use super::numbers::{CountOf, Number};
 use super::passages::{SHORTEST, Word, WordRun, passages, words};
 use crate::error::Result;
 use crate::executor::Stop;
@@ -194,15 +194,15 @@ impl<'a> Diff<'a> {
             let at_most = if self.passed_over { "at most " } else { "" };
             said.push(format!(
                 "{at_most}{} only on the left, {} only on the right",
-                Count(a, "word"),
+                CountOf(a, "word"),
                 Number(b)
             ));
         }
         if moved > 0 {
-            said.push(format!("{} moved", Count(moved, "word")));
+            said.push(format!("{} moved", CountOf(moved, "word")));
         }
         if written > 0 {
-            said.push(format!("case or punctuation differs at {}", Count(written, "place")));
+            said.push(format!("case or punctuation differs at {}", CountOf(written, "place")));
         }
         if said.is_empty() { "only white space differs".to_owned() } else { said.join("; ") }
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use super::numbers::Count;
+use super::numbers::CountOf;
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::hash;
@@ -102,7 +102,7 @@ impl DotPlot {
         let (columns, rows) = (self.columns, self.rows);
         // Few sentences give a small picture.
         let side = (SIZE / columns.max(rows)).clamp(3, 18);
-        let [a, b] = self.sentences.map(|sentences| Count(sentences as u64, "sentence"));
+        let [a, b] = self.sentences.map(|sentences| CountOf(sentences as u64, "sentence"));
         let mut svg = format!(
             "<svg class=\"nd-plot\" viewBox=\"-1 -1 {} {}\" width=\"{}\" height=\"{}\" role=\"img\">\
              <title>{a} of the left text to the right, {b} of the right text down</title>\
@@ -143,9 +143,9 @@ impl DotPlot {
         let [a, b] = self.sentences;
         format!(
             "<figure class=\"nd-dots\"><figcaption>left text, {} &#8594;</figcaption>{}<figcaption>&#8595; right text, {}</figcaption></figure>",
-            Count(a as u64, "sentence"),
+            CountOf(a as u64, "sentence"),
             self.svg(),
-            Count(b as u64, "sentence")
+            CountOf(b as u64, "sentence")
         )
     }
 }

@@ -23,9 +23,9 @@ const LONGEST: usize = 2_000;
 /// # Ok::<(), neardup_core::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Link(String);
+pub struct LinkPattern(String);
 
-impl Link {
+impl LinkPattern {
     /// Checks a pattern.
     ///
     /// A pattern contains `{id}`, and is a relative address or an address of http or https. Fails
@@ -86,7 +86,7 @@ impl Link {
 
 /// Returns an id as HTML, as a link if there is a pattern. The id keeps its own text direction.
 /// Only the beginning of a very long id is shown.
-pub fn linked(id: &str, link: Option<&Link>) -> String {
+pub fn linked(id: &str, link: Option<&LinkPattern>) -> String {
     const SHOWN: usize = 100;
     const LONGEST_ID: usize = 500;
     let shown = Beginning(id, SHOWN);
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn ids_are_encoded() {
-        let link = Link::new("https://example.org/{id}?of={id}&x=1").unwrap();
+        let link = LinkPattern::new("https://example.org/{id}?of={id}&x=1").unwrap();
         assert_eq!(
             link.to("a b/\u{e9}\"<"),
             "https://example.org/a%20b%2F%C3%A9%22%3C?of=a%20b%2F%C3%A9%22%3C&x=1"
@@ -122,7 +122,7 @@ mod tests {
         for good in
             ["/docs/{id}", "{id}.html", "//host/{id}", "HTTPS://h/{id}", "?id={id}", "#{id}", "a/b:{id}"]
         {
-            assert!(Link::new(good).is_ok(), "{good}");
+            assert!(LinkPattern::new(good).is_ok(), "{good}");
         }
         for bad in [
             "",
@@ -138,14 +138,14 @@ mod tests {
             "vbscript:{id}",
             "http\u{0}s:{id}",
         ] {
-            assert!(Link::new(bad).is_err(), "{bad}");
+            assert!(LinkPattern::new(bad).is_err(), "{bad}");
         }
     }
 
     proptest! {
         #[test]
         fn no_id_becomes_more_than_a_part(id: String) {
-            let to = Link::new("{id}").unwrap().to(&id);
+            let to = LinkPattern::new("{id}").unwrap().to(&id);
             prop_assert!(!to.contains([':', '/', '?', '#', '\\', '"', '<', '>', '&', ' ']));
         }
     }

@@ -36,9 +36,9 @@ impl fmt::Display for Short {
 
 /// A count of things whose name is a regular noun: 1 pair, 1,200 pairs.
 #[derive(Debug, Clone, Copy)]
-pub struct Count(pub u64, pub &'static str);
+pub struct CountOf(pub u64, pub &'static str);
 
-impl fmt::Display for Count {
+impl fmt::Display for CountOf {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}{}", Number(self.0), self.1, if self.0 == 1 { "" } else { "s" })
     }
@@ -82,7 +82,7 @@ mod tests {
         assert_eq!(of, ["0", "7", "12", "999", "1,000", "12,345", "123,456", "1,234,567"]);
         let short = [99_999, 123_456, 1_234_567, 1_234_567_890].map(|number| Short(number).to_string());
         assert_eq!(short, ["99,999", "123k", "1.2M", "1,234M"]);
-        let pairs = [0, 1, 2, 1_001].map(|number| Count(number, "pair").to_string());
+        let pairs = [0, 1, 2, 1_001].map(|number| CountOf(number, "pair").to_string());
         assert_eq!(pairs, ["0 pairs", "1 pair", "2 pairs", "1,001 pairs"]);
     }
 

@@ -10,13 +10,13 @@ use std::fmt::Write;
 
 use super::answers::{self, HASH, SCRIPT};
 use super::charts::written;
-use super::cluster::{Line, Omitted, Shown};
+use super::cluster::{ClusterLine, Omitted, Shown};
 use super::facts::{Facts, head, reading, similarity, thresholds};
 use super::html::{Beginning, Escaped, STYLE};
-use super::link::Link;
-use super::numbers::{Count, Number, Ratio};
-use super::pair::{Document, pair};
-use super::runs::{self, Repeated};
+use super::link::LinkPattern;
+use super::numbers::{CountOf, Number, Ratio};
+use super::pair::{ShownDocument, pair};
+use super::runs::{self, RepeatedTokens};
 use crate::clusters::steps::{STEPS, least_of, step_of};
 use crate::error::Result;
 use crate::executor::Stop;
@@ -45,7 +45,7 @@ pub const MOST_BYTES: usize = 2_000_000;
 /// ```
 #[derive(Debug)]
 pub struct Page {
-    link: Option<Link>,
+    link: Option<LinkPattern>,
     /// The pairs of each step of similarity, and how many these are.
     pairs: [String; STEPS + 1],
     shown_pairs: [usize; STEPS + 1],
@@ -73,7 +73,7 @@ impl Page {
     /// assert!(page.finish(&ReportFacts::default()).starts_with("<!DOCTYPE html>"));
     /// # Ok::<(), neardup_core::Error>(())
     /// ```
-    pub fn new(link: Option<Link>) -> Self {
+    pub fn new(link: Option<LinkPattern>) -> Self {
         Self {
             link,
             pairs: Default::default(),
@@ -138,14 +138,14 @@ impl Page {
     /// assert!(html.contains("the texts are the same"));
     /// # Ok::<(), neardup_core::Error>(())
     /// ```
-    pub fn add_pair(&mut self, of: [&Document; 2], similarity: f64, stop: &Stop) -> Result<()> {
+    pub fn add_pair(&mut self, of: [&ShownDocument; 2], similarity: f64, stop: &Stop) -> Result<()> {
         if !self.has_room_for_pairs() {
             self.pairs_left += 1;
             return Ok(());
         }
         let name = format!("p{}", self.shown_pairs.iter().sum::<usize>());
         let (differs, texts) = pair(of, &name, self.link.as_ref(), stop)?;
-        let [left, right] = of.map(Document::beginning);
+        let [left, right] = of.map(ShownDocument::beginning);
         let step = step_of(similarity);
         // Writing to a string never fails.
         let _ = write!(
@@ -178,21 +178,21 @@ impl Page {
             "<li><a href=\"#cluster-{}\"><bdi>{}</bdi></a> {}</li>",
             self.cards,
             Beginning(&cluster.id, 40),
-            Count(cluster.size as u64, "document")
+            CountOf(cluster.size as u64, "document")
         );
         Ok(())
     }
 
     /// Adds the line of a cluster.
     #[cfg_attr(not(feature = "internals"), doc(hidden))]
-    pub fn add_line(&mut self, line: &Line) {
+    pub fn add_line(&mut self, line: &ClusterLine) {
         self.lines.push_str(&line.html(self.link.as_ref()));
         self.lined += 1;
     }
 
     /// Adds a run that many documents have, after those that were added before.
     #[cfg_attr(not(feature = "internals"), doc(hidden))]
-    pub fn add_run(&mut self, run: &Repeated) {
+    pub fn add_run(&mut self, run: &RepeatedTokens) {
         self.runs.push_str(&run.html(self.link.as_ref()));
     }
 
@@ -259,7 +259,7 @@ impl Page {
             let _ = write!(
                 page,
                 "<details><summary>{} one by one</summary><ol>{}</ol></details>",
-                Count(self.cards as u64, "cluster"),
+                CountOf(self.cards as u64, "cluster"),
                 self.index
             );
         }
@@ -296,7 +296,7 @@ impl Page {
             "<div class=\"nd-card\" id=\"at-{}\"><h3>{name}</h3><p class=\"nd-soft\">{} of {}</p>{}</div>",
             5 * step,
             Number(shown),
-            Count(all.max(shown), "pair"),
+            CountOf(all.max(shown), "pair"),
             self.pairs[step]
         )
     }
@@ -308,7 +308,7 @@ impl Page {
         format!(
             "<div class=\"nd-card\"><p class=\"nd-soft\">{} in one line each, as a page has at most 2 MB.</p><div class=\"nd-wide\"><table>\
              <tr><th>cluster</th><th>representative</th><th>text</th><th>documents</th><th>pairs</th><th>least similarity</th></tr>{}</table></div></div>",
-            Count(self.lined as u64, "cluster"),
+            CountOf(self.lined as u64, "cluster"),
             self.lines
         )
     }
@@ -324,21 +324,21 @@ impl Page {
             omitted.push(format!(
                 "{} of {}, the smallest, {} not shown; max_clusters says how many are, as far as there is room.",
                 Number(facts.clusters - shown),
-                Count(facts.clusters, "cluster"),
+                CountOf(facts.clusters, "cluster"),
                 are(facts.clusters - shown)
             ));
         }
         if self.lined > 0 {
             omitted.push(format!(
                 "{} {} a line without texts, as there is no room for more.",
-                Count(self.lined as u64, "cluster"),
+                CountOf(self.lined as u64, "cluster"),
                 if self.lined == 1 { "has" } else { "have" }
             ));
         }
         if self.omitted.documents > 0 {
             omitted.push(format!(
                 "{} of the clusters above {} not listed there; near_duplicate_clusters gives all.",
-                Count(self.omitted.documents, "document"),
+                CountOf(self.omitted.documents, "document"),
                 are(self.omitted.documents)
             ));
         }
@@ -346,7 +346,7 @@ impl Page {
         if pairs > 0 {
             omitted.push(format!(
                 "{} of those chosen {} not compared, as there is no room for more.",
-                Count(pairs, "pair"),
+                CountOf(pairs, "pair"),
                 are(pairs)
             ));
         }

@@ -3,7 +3,7 @@
 use super::diff::{Compared, Diff};
 use super::dotplot::DotPlot;
 use super::html::Beginning;
-use super::link::{Link, linked};
+use super::link::{LinkPattern, linked};
 use super::numbers::Number;
 use super::side_by_side::{Extent, side_by_side};
 use crate::error::Result;
@@ -22,7 +22,7 @@ pub const MOST_CHARACTERS: usize = 20_000;
 /// assert!(document.name(None).contains("Of cranes &amp; quays"));
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct Document {
+pub struct ShownDocument {
     /// The id as text.
     pub id: String,
     /// The title, if it has one.
@@ -33,7 +33,7 @@ pub struct Document {
     pub is_cut: bool,
 }
 
-impl Document {
+impl ShownDocument {
     /// Returns the id and the title as HTML.
     ///
     /// If there is a pattern for links, the id becomes a link.
@@ -45,7 +45,7 @@ impl Document {
     /// assert!(document.name(Some(&ReportLink::new("/{id}")?)).contains("href=\"/7\""));
     /// # Ok::<(), neardup_core::Error>(())
     /// ```
-    pub fn name(&self, link: Option<&Link>) -> String {
+    pub fn name(&self, link: Option<&LinkPattern>) -> String {
         let id = linked(&self.id, link);
         match &self.title {
             None => id,
@@ -86,9 +86,9 @@ pub fn titled(title: &str) -> String {
 /// # Ok::<(), neardup_core::Error>(())
 /// ```
 pub fn pair(
-    documents: [&Document; 2],
+    documents: [&ShownDocument; 2],
     name: &str,
-    link: Option<&Link>,
+    link: Option<&LinkPattern>,
     stop: &Stop,
 ) -> Result<(String, String)> {
     let [left, right] = documents;

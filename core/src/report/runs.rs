@@ -1,12 +1,12 @@
 //! The runs of tokens that most documents have, as a table.
 
 use super::html::Escaped;
-use super::link::{Link, linked};
+use super::link::{LinkPattern, linked};
 use super::numbers::Number;
 
 /// A run of tokens that many documents have.
 #[derive(Debug, Clone, Default)]
-pub struct Repeated {
+pub struct RepeatedTokens {
     /// The id of a document that has it.
     pub id: String,
     /// The run, or its beginning.
@@ -19,9 +19,9 @@ pub struct Repeated {
     pub documents: u64,
 }
 
-impl Repeated {
+impl RepeatedTokens {
     /// Returns the run as a row of an HTML table.
-    pub(super) fn html(&self, link: Option<&Link>) -> String {
+    pub(super) fn html(&self, link: Option<&LinkPattern>) -> String {
         let words: Vec<&str> = self.text.split_whitespace().collect();
         format!(
             "<tr><td>{}</td><td>{}</td><td><bdi>{}{}</bdi></td><td>{}</td></tr>",
@@ -52,7 +52,7 @@ mod tests {
     #[test]
     fn texts_and_ids_are_escaped() {
         let (id, text) = ("<7>".to_owned(), "a <b>\n &c".to_owned());
-        let html = Repeated { id, text, is_cut: true, tokens: 1200, documents: 3 }.html(None);
+        let html = RepeatedTokens { id, text, is_cut: true, tokens: 1200, documents: 3 }.html(None);
         assert!(
             html.contains("<bdi>a &lt;b&gt; &amp;c&#8230;</bdi>") && html.contains("&lt;7&gt;"),
             "{html}"

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::diff::{Diff, NONE, State, of};
 use super::html::Escaped;
-use super::numbers::Count;
+use super::numbers::CountOf;
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::memory::{self, Written};
@@ -92,12 +92,12 @@ impl<'a> Writer<'a> {
                 stop.check()?;
             }
             if let Some(cut) = cuts.next_if(|cut| cut.start == at) {
-                self.omit(format_args!("{} in common", Count(cut.len() as u64, "word")));
+                self.omit(format_args!("{} in common", CountOf(cut.len() as u64, "word")));
                 (at, resumes) = (cut.end, true);
                 continue;
             }
             if extent == Extent::Excerpt && shown == MOST_WORDS {
-                self.omit(format_args!("{} more", Count((words.len() - at) as u64, "word")));
+                self.omit(format_args!("{} more", CountOf((words.len() - at) as u64, "word")));
                 return self.finish();
             }
             let look = (own.states[at], own.passages[at]);

@@ -24,14 +24,14 @@ struct Class {
 }
 
 /// Equal windows of some classes, one after the other.
-struct Row {
+struct EqualWindows {
     /// The classes, among all that were noted.
     classes: Range<usize>,
     positions: Range<usize>,
 }
 
 /// Marks the places of anchors whose places are in several classes.
-pub struct Classes {
+pub struct AnchorClasses {
     members: Groups<Member>,
     /// The number of classes of the anchors before the current one.
     before: u64,
@@ -44,7 +44,7 @@ pub struct Classes {
     pub marked: u64,
 }
 
-impl Classes {
+impl AnchorClasses {
     /// Takes the places of all classes.
     pub fn new(members: Sorted<Member>, pass: Pass<'_>) -> Result<Self> {
         let members = Groups::new(members, pass.executor)?;
@@ -104,7 +104,7 @@ impl Classes {
         // The classes that have a window at the position, and which of them have equal ones.
         let (mut here, mut equal): (Vec<u32>, Vec<([u64; 2], u32)>) = (Vec::new(), Vec::new());
         // The row that goes on, by its first class.
-        let mut open: Vec<Option<Row>> = Vec::new();
+        let mut open: Vec<Option<EqualWindows>> = Vec::new();
         memory::reserve(&mut open, self.classes.len(), DOING)?;
         open.resize_with(self.classes.len(), || None);
         let mut noted: Vec<u32> = Vec::new();
@@ -124,7 +124,7 @@ impl Classes {
             for equal in equal.chunk_by(|a, b| a.0 == b.0) {
                 let row = &mut open[equal[0].1 as usize];
                 let classes = equal.iter().map(|(_, class)| class);
-                let goes_on = |row: &Row| {
+                let goes_on = |row: &EqualWindows| {
                     row.positions.end == at && noted[row.classes.clone()].iter().eq(classes.clone())
                 };
                 if let Some(row) = row.as_mut().filter(|row| goes_on(row)) {
@@ -134,7 +134,7 @@ impl Classes {
                 memory::reserve(&mut noted, equal.len(), DOING)?;
                 let first = noted.len();
                 noted.extend(classes);
-                let new = Row { classes: first..noted.len(), positions: at..at + 1 };
+                let new = EqualWindows { classes: first..noted.len(), positions: at..at + 1 };
                 if let Some(row) = row.replace(new) {
                     self.mark_row(&noted[row.classes], row.positions, pass, marks)?;
                 }

@@ -37,7 +37,7 @@ impl Column {
 #[derive(Debug, Clone, Copy)]
 pub struct Kernel {
     /// Adds columns.
-    pub run: Run,
+    pub run: AddColumns,
     /// Returns the number of records in some columns.
     pub count: fn(&[Column]) -> usize,
     /// How many records of a column take as long as an entry of a list that is counted.
@@ -47,7 +47,7 @@ pub struct Kernel {
 /// Adds the columns of the first argument whose numbers the second one has to the planes of the
 /// third one, which must have room for the sums, and are at least [`LEAST_PLANES`]. Returns the
 /// records whose sums are at least the fourth argument.
-pub type Run = fn(&[Column], &[u32], &mut [Column], u32) -> Column;
+pub type AddColumns = fn(&[Column], &[u32], &mut [Column], u32) -> Column;
 
 /// Returns the fastest kernel for this processor.
 pub fn kernel() -> Kernel {
@@ -58,7 +58,7 @@ pub fn kernel() -> Kernel {
 pub fn kinds() -> &'static [Kind<Kernel>] {
     const {
         &[
-            (Instructions::Portable, Kernel { run: portable as Run, count, records: 64 }),
+            (Instructions::Portable, Kernel { run: portable as AddColumns, count, records: 64 }),
             #[cfg(target_arch = "x86_64")]
             (Instructions::Popcnt, Kernel { run: portable, count: x86::popcnt, records: 64 }),
             #[cfg(target_arch = "x86_64")]

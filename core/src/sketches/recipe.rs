@@ -4,7 +4,7 @@ use crate::features::tokens::FeatureSpec;
 
 /// A part of a signature. `feature` is the number of a kind of tokens in the [`Recipe`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum SignaturePart {
     /// A simhash.
     Simhash {
         /// The kind of tokens.
@@ -37,7 +37,7 @@ pub enum Part {
     },
 }
 
-impl Part {
+impl SignaturePart {
     /// Returns how many numbers the part takes.
     pub fn width(&self) -> usize {
         match *self {
@@ -57,7 +57,7 @@ pub struct Recipe {
     /// The kinds of tokens.
     pub features: Vec<FeatureSpec>,
     /// The parts, in the order of the signature.
-    pub parts: Vec<Part>,
+    pub parts: Vec<SignaturePart>,
     /// The kind of tokens whose sets are kept. If there is one, each signature begins with the
     /// number of tokens in the document's set and with two numbers that are equal for equal sets.
     pub sets: Option<usize>,
@@ -78,7 +78,7 @@ impl Recipe {
     }
 
     /// Adds a part if it is new, and returns its number.
-    pub fn part(&mut self, part: Part) -> usize {
+    pub fn part(&mut self, part: SignaturePart) -> usize {
         self.parts.iter().position(|known| *known == part).unwrap_or_else(|| {
             self.parts.push(part);
             self.parts.len() - 1
@@ -88,7 +88,7 @@ impl Recipe {
     /// Returns the place in a signature at which a part begins.
     pub fn at(&self, part: usize) -> usize {
         let of_set = if self.sets.is_some() { Self::OF_SET } else { 0 };
-        of_set + self.parts[..part].iter().map(Part::width).sum::<usize>()
+        of_set + self.parts[..part].iter().map(SignaturePart::width).sum::<usize>()
     }
 
     /// Returns the place of the number of tokens in a signature, if sets are kept.

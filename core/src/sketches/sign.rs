@@ -8,7 +8,7 @@
 use super::checksum::checksum;
 use super::for_each_hash;
 use super::minhash::Minhasher;
-use super::recipe::{Part, Recipe};
+use super::recipe::{Recipe, SignaturePart};
 use super::simhash::{self, Simhasher};
 use crate::error::Result;
 use crate::executor::Stop;
@@ -56,11 +56,11 @@ impl Signer {
     /// Creates a signer without documents.
     pub fn new(recipe: &Recipe) -> Self {
         let makers = recipe.parts.iter().map(|part| match *part {
-            Part::Simhash { bits, .. } => PartSketcher::Simhash(Simhasher::new(bits)),
-            Part::Bands { bands, rows, seed, .. } => {
+            SignaturePart::Simhash { bits, .. } => PartSketcher::Simhash(Simhasher::new(bits)),
+            SignaturePart::Bands { bands, rows, seed, .. } => {
                 PartSketcher::Minhash(Minhasher::new(bands * rows, seed))
             }
-            Part::Checksum { .. } => PartSketcher::Checksum,
+            SignaturePart::Checksum { .. } => PartSketcher::Checksum,
         });
         Self {
             makers: makers.collect(),
@@ -121,7 +121,7 @@ impl Signer {
             let once = recipe
                 .parts
                 .iter()
-                .any(|part| matches!(part, Part::Simhash { feature, frequency: false, .. } if *feature == n));
+                .any(|part| matches!(part, SignaturePart::Simhash { feature, frequency: false, .. } if *feature == n));
             if spec.multiset || once || recipe.sets == Some(n) {
                 different.clear();
                 memory::extend(different, hashes, DOING)?;
@@ -145,14 +145,14 @@ impl Signer {
         }
         for (part, maker) in recipe.parts.iter().zip(makers) {
             let elements = match *part {
-                Part::Simhash { feature, frequency: true, .. } => &hashes[feature],
-                Part::Simhash { feature, frequency: false, .. } => &different[feature],
-                Part::Bands { feature, .. } => {
+                SignaturePart::Simhash { feature, frequency: true, .. } => &hashes[feature],
+                SignaturePart::Simhash { feature, frequency: false, .. } => &different[feature],
+                SignaturePart::Bands { feature, .. } => {
                     // Repeats do not change minhash values. With multisets, each occurrence of a
                     // token is an element of its own.
                     if recipe.features[feature].multiset { &different[feature] } else { &hashes[feature] }
                 }
-                Part::Checksum { .. } => &Vec::new(),
+                SignaturePart::Checksum { .. } => &Vec::new(),
             };
             match maker {
                 PartSketcher::Simhash(simhasher) => {
@@ -162,7 +162,7 @@ impl Signer {
                         chunk.iter().for_each(|&element| simhasher.add(element));
                     }
                     let Some(bits) = simhasher.bits() else { return Ok(false) };
-                    let Part::Simhash { bits: count, .. } = *part else { return Ok(false) };
+                    let SignaturePart::Simhash { bits: count, .. } = *part else { return Ok(false) };
                     words.extend(simhash::words(&bits, count));
                 }
                 PartSketcher::Minhash(minhasher) => {
@@ -175,7 +175,7 @@ impl Signer {
                     add_values(words, *part, values, bytes);
                 }
                 PartSketcher::Checksum => {
-                    let Part::Checksum { clean, html } = *part else { return Ok(false) };
+                    let SignaturePart::Checksum { clean, html } = *part else { return Ok(false) };
                     let Document::Text(text) = document else { return Ok(false) };
                     let text = if html {
                         read_text(text, None, page, stop)?;
@@ -212,8 +212,8 @@ pub fn band_keys(values: &[u32], rows: usize, bytes: &mut Vec<u8>, mut each: imp
 }
 
 /// Appends the keys of bands, and the values if they are to be kept.
-fn add_values(words: &mut Vec<u64>, part: Part, values: &[u32], bytes: &mut Vec<u8>) {
-    let Part::Bands { rows, keep_values, .. } = part else { return };
+fn add_values(words: &mut Vec<u64>, part: SignaturePart, values: &[u32], bytes: &mut Vec<u8>) {
+    let SignaturePart::Bands { rows, keep_values, .. } = part else { return };
     band_keys(values, rows.into(), bytes, |key| words.push(key));
     if keep_values {
         let (pairs, rest) = values.as_chunks::<2>();

@@ -127,23 +127,30 @@ impl Answers {
         let strata = || pairs[first..].iter().zip(&self.counts[first..]);
         // More answers than pairs: the pairs were counted on a sample.
         let sizes: Vec<f64> = strata().map(|(&pairs, [answers, _])| pairs.max(*answers) as f64).collect();
-        let mut blocks: Vec<Block> = Vec::new();
+        let mut blocks: Vec<StrataBlock> = Vec::new();
         for (place, (&size, (_, &[answers, duplicates]))) in sizes.iter().zip(strata()).enumerate() {
             if answers == 0 {
                 continue;
             }
             let share = duplicates as f64 / answers as f64;
-            let mut block =
-                Block { first: place, last: place, pairs: size, of_pairs: size * share, answers, duplicates };
-            let is_chance =
-                |before: &Block, block: &Block| before.share() >= block.share() && !before.is_above(block);
+            let mut block = StrataBlock {
+                first: place,
+                last: place,
+                pairs: size,
+                of_pairs: size * share,
+                answers,
+                duplicates,
+            };
+            let is_chance = |before: &StrataBlock, block: &StrataBlock| {
+                before.share() >= block.share() && !before.is_above(block)
+            };
             while let Some(before) = blocks.pop_if(|before| is_chance(before, &block)) {
                 block = block.and(before);
             }
             blocks.push(block);
         }
         let mut at = 0;
-        let mut before: Option<Block> = None;
+        let mut before: Option<StrataBlock> = None;
         let of = |(place, &size): (usize, &f64)| {
             while blocks.get(at).is_some_and(|block| block.last < place) {
                 before = Some(blocks[at]);
@@ -153,8 +160,8 @@ impl Answers {
             let (share, cautious) = match (answers, before, blocks.get(at)) {
                 // Between two blocks; inside one, its share is that of all its strata.
                 (0, Some(before), Some(after)) if place < after.first => {
-                    let mean = |of: fn(&Block) -> f64| f64::midpoint(of(&before), of(after));
-                    (mean(Block::share), mean(Block::cautious))
+                    let mean = |of: fn(&StrataBlock) -> f64| f64::midpoint(of(&before), of(after));
+                    (mean(StrataBlock::share), mean(StrataBlock::cautious))
                 }
                 (_, _, Some(block)) => (block.share(), block.cautious()),
                 (_, Some(block), None) => (block.share(), block.cautious()),
@@ -169,7 +176,7 @@ impl Answers {
 
 /// Adjacent strata with one share of duplicates.
 #[derive(Debug, Clone, Copy)]
-struct Block {
+struct StrataBlock {
     /// The places of the first and the last stratum.
     first: usize,
     last: usize,
@@ -180,7 +187,7 @@ struct Block {
     duplicates: u64,
 }
 
-impl Block {
+impl StrataBlock {
     fn share(&self) -> f64 {
         self.of_pairs / self.pairs
     }

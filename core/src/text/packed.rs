@@ -95,13 +95,13 @@ impl Stored<'_> {
 /// The beginning of a text that is read piece by piece, so that only what is read is unpacked. It
 /// keeps its memory for further texts.
 #[derive(Debug, Default)]
-pub struct Beginning {
+pub struct UnpackedBeginning {
     /// The unpacked bytes, and others after them.
     bytes: Vec<u8>,
     progress: Progress,
 }
 
-impl Beginning {
+impl UnpackedBeginning {
     /// The number of bytes that are kept for the next text.
     const KEPT: usize = 1 << 20;
 
@@ -173,7 +173,7 @@ mod tests {
 
     /// Returns what is read of a text in pieces that end at or after every `step` bytes.
     fn in_pieces(text: &Stored<'_>, step: usize) -> Result<String> {
-        let (mut beginning, mut all) = (Beginning::default(), String::new());
+        let (mut beginning, mut all) = (UnpackedBeginning::default(), String::new());
         for until in (0..text.bytes() + step).step_by(step) {
             let piece = beginning.piece(text, all.len(), until, &Stop::default())?;
             all.push_str(piece);
@@ -219,7 +219,7 @@ mod tests {
         // After the piece that was asked for, bytes may be anything.
         let bytes: &[u8] = b"\x00abcdefgh\xff\xff\xff\xff";
         let stored = Stored::Packed(Packed { bytes, len: 100, packing: Packing::Pglz });
-        let mut beginning = Beginning::default();
+        let mut beginning = UnpackedBeginning::default();
         assert_eq!(beginning.piece(&stored, 0, 3, &Stop::default()), Ok("abcdefgh"));
         assert_eq!(beginning.piece(&stored, 3, 9, &Stop::default()), Err(Error::Damaged));
     }

@@ -7,7 +7,7 @@ use crate::memory;
 
 /// A run of characters that are equal in two texts.
 #[derive(Debug, Clone, Copy)]
-struct Run {
+struct CommonRun {
     left: u32,
     right: u32,
     length: u32,
@@ -17,7 +17,7 @@ struct Run {
 
 /// Runs, ordered by their places in the right text.
 #[derive(Debug, Default)]
-pub struct Runs(Vec<Run>);
+pub struct Runs(Vec<CommonRun>);
 
 impl Runs {
     /// Removes all runs.
@@ -28,7 +28,7 @@ impl Runs {
     /// Adds a run, which must begin and end after all earlier runs in the right text. No text has
     /// more characters than 32 bits can count.
     pub fn add(&mut self, left: usize, right: usize, length: usize) -> Result<()> {
-        let run = Run { left: left as u32, right: right as u32, length: length as u32, chained: 0 };
+        let run = CommonRun { left: left as u32, right: right as u32, length: length as u32, chained: 0 };
         memory::push(&mut self.0, run, DOING)
     }
 
@@ -61,7 +61,7 @@ impl Runs {
 mod tests {
     use super::*;
     use crate::executor::Stop;
-    use crate::verify::lcs::{Bounds, Lcs};
+    use crate::verify::lcs::{Lcs, LengthBounds};
     use proptest::prelude::*;
 
     proptest! {
@@ -80,7 +80,7 @@ mod tests {
                 runs.add(left, right, equal.take(most).count()).unwrap();
             }
             let common = runs.common();
-            let length = Lcs::default().length(&a, &b, Bounds::default(), &Stop::default()).unwrap();
+            let length = Lcs::default().length(&a, &b, LengthBounds::default(), &Stop::default()).unwrap();
             prop_assert!(Some(common) <= length);
         }
     }

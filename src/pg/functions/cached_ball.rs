@@ -19,11 +19,11 @@ pub(super) struct CachedBall {
     pub least: f64,
     /// The form in which values are compared.
     pub normalization: Option<Normalization>,
-    judge: Judge,
+    judge: BallJudge,
 }
 
 /// What compares values with the centre of a ball.
-enum Judge {
+enum BallJudge {
     Sets(SetParameters, Box<Verifier>),
     Edits(EditVerifier),
 }
@@ -36,12 +36,12 @@ impl CachedBall {
         let mut state = (&mut self.judge, 0.0);
         executor::one(executor, &mut state, |(judge, similarity), stop| {
             *similarity = match (judge, document) {
-                (Judge::Sets(_, judge), document) => judge.similarity(document, stop)?,
-                (Judge::Edits(judge), Document::Text(text)) if bounded => {
+                (BallJudge::Sets(_, judge), document) => judge.similarity(document, stop)?,
+                (BallJudge::Edits(judge), Document::Text(text)) if bounded => {
                     judge.within(text, stop)?.unwrap_or(0.0)
                 }
-                (Judge::Edits(judge), Document::Text(text)) => judge.similarity(text, stop)?,
-                (Judge::Edits(_), _) => return Err(Error::Source),
+                (BallJudge::Edits(judge), Document::Text(text)) => judge.similarity(text, stop)?,
+                (BallJudge::Edits(_), _) => return Err(Error::Source),
             };
             Ok(())
         })?;
@@ -51,8 +51,8 @@ impl CachedBall {
     /// Returns what the documents of the ball's similarity are.
     pub(super) fn origin(&self) -> Origin {
         match &self.judge {
-            Judge::Sets(parameters, _) => parameters.origin,
-            Judge::Edits(_) => Origin::Chars,
+            BallJudge::Sets(parameters, _) => parameters.origin,
+            BallJudge::Edits(_) => Origin::Chars,
         }
     }
 }
@@ -61,7 +61,7 @@ impl CachedBall {
 pub(super) fn judge(bytes: &[u8]) -> Result<CachedBall> {
     if EditBall::is(bytes) {
         let ball = EditBall::parse(bytes)?;
-        let judge = Judge::Edits(EditVerifier::new(&ball)?);
+        let judge = BallJudge::Edits(EditVerifier::new(&ball)?);
         let EditBall { similarity: least, normalization, .. } = ball;
         return Ok(CachedBall { size: bytes.len(), least, normalization, judge });
     }
@@ -72,6 +72,6 @@ pub(super) fn judge(bytes: &[u8]) -> Result<CachedBall> {
         Ok(())
     })?;
     let SetBall { parameters, similarity: least, .. } = ball;
-    let judge = Judge::Sets(parameters, Box::new(judge.ok_or(Error::Source)?));
+    let judge = BallJudge::Sets(parameters, Box::new(judge.ok_or(Error::Source)?));
     Ok(CachedBall { size: bytes.len(), least, normalization: parameters.normalization, judge })
 }

@@ -7,7 +7,7 @@ use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgLogLevel, PgSqlErrorCode};
 
-use super::near_duplicates::{Run, too_many_pairs};
+use super::near_duplicates::{RunningJoin, too_many_pairs};
 use super::near_duplicates_stats::{StoredAccount, tell_short, tell_weak};
 use crate::pg::query::ids::Ids;
 use crate::pg::query::relation::Relation;
@@ -46,7 +46,7 @@ fn answer(call: Call, form: Form) -> Result<Datum> {
         let request = Request::new(call, form)?;
         let how = how(form.of(call), &request.example)?;
         if let Some(grouping) = how.grouping(&request) {
-            let Grouped { ids, order, clusters } = Grouped::new(&request, grouping)?;
+            let GroupedRows { ids, order, clusters } = GroupedRows::new(&request, grouping)?;
             return Ok(Listing::new(ids, order, clusters));
         }
         let files = ServerFiles::in_current_context();
@@ -82,7 +82,7 @@ impl ClusteringArguments {
 
 /// Perhaps-similar sets that a method made itself, without a join. Vertices are rows in the order
 /// of their ids.
-pub(crate) struct Grouped {
+pub(crate) struct GroupedRows {
     /// The ids by row.
     pub ids: Ids,
     /// The row of each vertex.
@@ -91,7 +91,7 @@ pub(crate) struct Grouped {
     pub clusters: Clusters,
 }
 
-impl Grouped {
+impl GroupedRows {
     /// Makes the perhaps-similar sets of a request, which must have only one table.
     pub(crate) fn new(request: &Request, grouping: &dyn Grouping) -> Result<Self> {
         let began = Instant::now();
@@ -160,7 +160,7 @@ impl<'f> Joined<'f> {
 
 /// A join whose documents are read and whose pairs are not found yet.
 pub(crate) struct Joining {
-    run: Run,
+    run: RunningJoin,
     /// The row of each vertex.
     pub order: Vec<u32>,
     /// The vertex of each row.
@@ -171,7 +171,7 @@ pub(crate) struct Joining {
 impl Joining {
     /// Reads the documents.
     pub(crate) fn new(request: &Request) -> Result<Self> {
-        let run = Run::new(request)?;
+        let run = RunningJoin::new(request)?;
         let executor = run.finished.executor;
         let order = run.finished.left.in_order(&executor)?;
         let vertex = Ids::places(&order)?;

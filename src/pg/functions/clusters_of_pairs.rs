@@ -170,12 +170,12 @@ fn describe(call: Call, form: Form) -> Result<Datum> {
         let clusters = pairs.clusters(how.clustering, how.largest)?;
         let summaries = summaries(&mut pairs.graph, &clusters, EFFORT, &pairs.executor)?;
         let Pairs { ids, places, .. } = pairs;
-        Ok(Described { ids, places, clusters, summaries, next: 0 })
+        Ok(DescribedClusters { ids, places, clusters, summaries, next: 0 })
     })
 }
 
 /// The statistics of clusters as rows.
-struct Described {
+struct DescribedClusters {
     ids: Ids,
     places: Vec<u32>,
     clusters: Clusters,
@@ -183,7 +183,7 @@ struct Described {
     next: usize,
 }
 
-impl Rows<7> for Described {
+impl Rows<7> for DescribedClusters {
     fn columns(&self) -> [&'static str; 7] {
         ["cluster_id", "representative", "size", "pairs", "least_similarity", "mean_similarity", "diameter"]
     }

@@ -39,7 +39,7 @@ const DOING: &str = "explaining a pair";
 /// The evidence in one row of the result.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Said {
+enum SaidEvidence {
     Method(Evidence),
     Passages(Passages),
 }
@@ -94,10 +94,10 @@ sql_function! {
                     let pair = TwoTexts::new([&a, &b])?;
                     for (name, method) in &methods {
                         let Explanation { similarity, evidence } = method.explain(&pair, stop)?;
-                        explained.push((*name, similarity, Said::Method(evidence)));
+                        explained.push((*name, similarity, SaidEvidence::Method(evidence)));
                     }
                     let (share, evidence) = passages(&pair, stop)?;
-                    explained.push((PASSAGES, Some(share), Said::Passages(evidence)));
+                    explained.push((PASSAGES, Some(share), SaidEvidence::Passages(evidence)));
                     Ok(())
                 })?;
             }
@@ -135,7 +135,7 @@ fn of_sketches(
         let mut explained = Vec::new();
         if let Some((a, b)) = call.bytes(0).zip(call.bytes(1)) {
             let Explanation { similarity, evidence } = explain(a, b)?;
-            explained.push((kind.method(), similarity, Said::Method(evidence)));
+            explained.push((kind.method(), similarity, SaidEvidence::Method(evidence)));
         }
         Ok(Explained { rows: explained.into_iter(), unknown: false })
     })
@@ -143,7 +143,7 @@ fn of_sketches(
 
 /// Methods, similarities and evidence as rows.
 struct Explained {
-    rows: std::vec::IntoIter<(&'static str, Option<f64>, Said)>,
+    rows: std::vec::IntoIter<(&'static str, Option<f64>, SaidEvidence)>,
     unknown: bool,
 }
 

@@ -9,7 +9,7 @@ use neardup_core::error::Error;
 use neardup_core::memory;
 
 /// An argument's bytes, and what was made of them.
-struct Kept<K> {
+struct KeptArgument<K> {
     bytes: Vec<u8>,
     made: K,
 }
@@ -31,7 +31,7 @@ pub(super) fn with_kept<K, T>(
     // SAFETY: `fn_extra` belongs to the called function and is null before its first call. From the
     // second call on, the value that it points to lives as long as the function manager's record,
     // which is longer than the call. No two calls with the same record run at once.
-    let place: &mut Option<Kept<K>> = unsafe {
+    let place: &mut Option<KeptArgument<K>> = unsafe {
         let function = (*call.info).flinfo;
         if (*function).fn_extra.is_null() {
             (*function).fn_extra = called;
@@ -39,7 +39,7 @@ pub(super) fn with_kept<K, T>(
         }
         if (*function).fn_extra == called {
             let mut memory = PgMemoryContexts::For((*function).fn_mcxt);
-            (*function).fn_extra = memory.leak_and_drop_on_delete(None::<Kept<K>>).cast();
+            (*function).fn_extra = memory.leak_and_drop_on_delete(None::<KeptArgument<K>>).cast();
         }
         &mut *(*function).fn_extra.cast()
     };
@@ -47,7 +47,7 @@ pub(super) fn with_kept<K, T>(
         *place = None;
         let mut own = Vec::new();
         memory::extend(&mut own, bytes, "keeping an argument")?;
-        *place = Some(Kept { bytes: own, made: make(bytes)? });
+        *place = Some(KeptArgument { bytes: own, made: make(bytes)? });
     }
     work(&mut place.as_mut().ok_or(Error::Source)?.made)
 }

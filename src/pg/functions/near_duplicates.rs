@@ -47,12 +47,12 @@ fn answer(call: Call, form: Form) -> Result<Datum> {
         if set_returning::wants_all(call)? {
             request.max_pairs.get_or_insert(DEFAULT_MAX_PAIRS);
         }
-        Run::new(&request)
+        RunningJoin::new(&request)
     })
 }
 
 /// A running join that returns its pairs.
-pub(crate) struct Run {
+pub(crate) struct RunningJoin {
     name: &'static str,
     /// The result of the preparation of the join: the ids and the executor.
     pub finished: Finished,
@@ -62,7 +62,7 @@ pub(crate) struct Run {
     kept: StoredAccount,
 }
 
-impl Run {
+impl RunningJoin {
     /// Reads the documents and prepares the join.
     pub(crate) fn new(request: &Request) -> Result<Self> {
         let began = Instant::now();
@@ -122,7 +122,7 @@ impl Run {
     }
 }
 
-impl Run {
+impl RunningJoin {
     /// Returns the next pair of rows, or `None` after the last pair. All callers that take pairs
     /// use this function or [`Run::next_of_groups`], so they can be interrupted between any two
     /// pairs. This is necessary because equal rows alone may form very many pairs.
@@ -172,7 +172,7 @@ impl Run {
     }
 }
 
-impl Rows<3> for Run {
+impl Rows<3> for RunningJoin {
     fn columns(&self) -> [&'static str; 3] {
         ["left_id", "right_id", "similarity"]
     }
@@ -193,7 +193,7 @@ impl Rows<3> for Run {
     }
 }
 
-impl Drop for Run {
+impl Drop for RunningJoin {
     fn drop(&mut self) {
         self.kept.account.counts = self.pairs.counts();
         self.kept.account.pairs = self.pairs.given();

@@ -50,12 +50,12 @@ fn answer(call: Call, form: Form) -> Result<Datum> {
         if set_returning::wants_all(call)? {
             request.max_passages.get_or_insert(DEFAULT_MAX_PASSAGES);
         }
-        Run::new(&request)
+        RunningSearch::new(&request)
     })
 }
 
 /// A running search that returns its passages.
-pub(crate) struct Run {
+pub(crate) struct RunningSearch {
     name: &'static str,
     finished: Finished,
     search: Search,
@@ -65,7 +65,7 @@ pub(crate) struct Run {
     kept: StoredAccount,
 }
 
-impl Run {
+impl RunningSearch {
     /// Reads the documents and joins their sentences.
     pub(crate) fn new(request: &PassageRequest) -> Result<Self> {
         let began = Instant::now();
@@ -153,7 +153,7 @@ pub(super) fn columns(passage: &Passage) -> Result<[Datum; 6]> {
     ])
 }
 
-impl Rows<8> for Run {
+impl Rows<8> for RunningSearch {
     fn columns(&self) -> [&'static str; 8] {
         [
             "left_id",
@@ -203,15 +203,15 @@ sql_function! {
                     Ok(())
                 })?;
             }
-            Ok(OfTwo(found.into_iter()))
+            Ok(SharedPassageRows(found.into_iter()))
         })
     }
 }
 
 /// The shared passages of two texts as rows.
-struct OfTwo(std::vec::IntoIter<Passage>);
+struct SharedPassageRows(std::vec::IntoIter<Passage>);
 
-impl Rows<6> for OfTwo {
+impl Rows<6> for SharedPassageRows {
     fn columns(&self) -> [&'static str; 6] {
         ["left_sentence", "right_sentence", "sentences", "left_span", "right_span", "similarity"]
     }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::documents::{self, Carried, Counted, Documents};
 use super::layout::CitusLayout;
-use super::limits::Limits;
+use super::limits::CallLimits;
 use super::method::{self, Asked, MethodInParts};
 use super::nodes::Nodes;
 use super::place::{Place, such_as};
@@ -62,7 +62,7 @@ pub(super) struct CallArguments {
     /// The arguments of the join.
     pub join: KeptArguments,
     /// How the call goes about its steps.
-    pub limits: Limits,
+    pub limits: CallLimits,
     /// The other arguments.
     pub others: Others,
 }
@@ -99,13 +99,13 @@ impl CallArguments {
             texts: texts.into_iter().filter_map(|(name, text)| Some((name, text?))).collect(),
         };
         let Others { pause, at_once, node_timeout, retries, .. } = others;
-        let limits = Limits::new(pause, at_once, node_timeout, retries)?;
+        let limits = CallLimits::new(pause, at_once, node_timeout, retries)?;
         Ok(Self { join, limits, others })
     }
 
     /// Returns the arguments of a call that makes no tables, in this number of parts.
     pub(super) fn of_join(join: KeptArguments, parts: Option<i32>) -> Self {
-        Self { join, limits: Limits::default(), others: Others { parts, ..Others::default() } }
+        Self { join, limits: CallLimits::default(), others: Others { parts, ..Others::default() } }
     }
 
     /// Reports whether the caller wants a number of parts.

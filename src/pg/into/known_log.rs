@@ -50,7 +50,7 @@ pub(super) struct KnownLog {
 
 /// What is read of the first row.
 #[derive(Debug, Deserialize)]
-struct About {
+struct AboutKnown {
     token: String,
     pairs: Option<String>,
     #[serde(default)]
@@ -98,7 +98,7 @@ fn read(table: &Table) -> Result<Option<KnownLog>> {
         return Ok(None);
     }
     let Some(place) = Place::of(table.oid)? else { return Ok(None) };
-    let mut first: Option<(About, Option<i64>)> = None;
+    let mut first: Option<(AboutKnown, Option<i64>)> = None;
     let mut last: Option<LastRow> = None;
     let columns = ["step", "name", "rows", "started", "finished", "about"];
     table.each_row(columns, |[step, name, rows, started, finished, about]| {
@@ -121,7 +121,7 @@ fn read(table: &Table) -> Result<Option<KnownLog>> {
         return Ok(None);
     }
     let lock = place.lock();
-    let About { token, pairs, servers, update } = about;
+    let AboutKnown { token, pairs, servers, update } = about;
     let is_there = || pairs.as_deref().map_or(Ok(false), |pairs| statements::is_there(pairs)?.holds());
     let status = if statements::is_held(lock).holds()? {
         "running"
@@ -148,7 +148,7 @@ fn is_short(value: Datum) -> bool {
 }
 
 /// Reads JSON of the server, if it is as it should be.
-fn json(value: Datum) -> Option<About> {
+fn json(value: Datum) -> Option<AboutKnown> {
     // SAFETY: a jsonb of the server, whose text is a C string.
     let text = is_short(value)
         .then(|| unsafe { c_string(pg_sys::OidOutputFunctionCall(pg_sys::F_JSONB_OUT.into(), value)) })?;

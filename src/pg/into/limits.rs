@@ -5,7 +5,7 @@ use crate::pg::server::error::{Result, SqlError};
 
 /// The limits of a call.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Limits {
+pub(super) struct CallLimits {
     /// The seconds to wait between two transactions.
     pub pause: f64,
     /// The number of parts that are joined at once on other nodes, or `None` if the call decides.
@@ -16,7 +16,7 @@ pub(super) struct Limits {
     pub retries: i32,
 }
 
-impl Default for Limits {
+impl Default for CallLimits {
     fn default() -> Self {
         Self { pause: 0.0, at_once: None, node_timeout: 0, retries: 2 }
     }
@@ -27,7 +27,7 @@ fn such_as(argument: &str) -> String {
     format!("CALL near_duplicates_into('docs', 0.8, 'docs_pairs', {argument});")
 }
 
-impl Limits {
+impl CallLimits {
     /// Checks the arguments of a call; times are in seconds.
     pub(super) fn new(
         pause: Option<f64>,

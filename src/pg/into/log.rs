@@ -251,7 +251,7 @@ impl LogTable {
 
     /// Drops the log.
     pub(super) fn drop(&self) -> Result<()> {
-        definitions::drop(&[self.table.name.clone()]).run().map(|_| ())
+        definitions::drop(std::slice::from_ref(&self.table.name)).run().map(|_| ())
     }
 
     /// Deletes the rows of all stages after the first `keep`.

@@ -10,7 +10,7 @@ use super::spread::Scratch;
 use super::statements::{result as statements, stars};
 use super::work::Work;
 use crate::pg::functions::clusters::warn_of_chains;
-use crate::pg::functions::near_duplicates::Run;
+use crate::pg::functions::near_duplicates::RunningJoin;
 use crate::pg::functions::passages;
 use crate::pg::procedure::form::{Form, IndexForm};
 use crate::pg::procedure::supplied_rows::supplying;
@@ -178,7 +178,7 @@ pub(super) fn join_here(work: &mut Work) -> Result<()> {
 /// Stores the pairs of `near_duplicates`, where `id` is the type of ids.
 fn pairs_here(join: &KeptArguments, id: Oid, store: &mut Store) -> Result<()> {
     let request = Request::of_kept(join, id)?;
-    let mut run = Run::new(&request)?;
+    let mut run = RunningJoin::new(&request)?;
     while let Some(pair) = run.next()? {
         store.put(pair, [false; 3]);
     }
@@ -188,7 +188,7 @@ fn pairs_here(join: &KeptArguments, id: Oid, store: &mut Store) -> Result<()> {
 /// Stores the passages of `partial_duplicates`, where `id` is the type of ids.
 fn passages_here(join: &KeptArguments, id: Oid, store: &mut Store) -> Result<()> {
     let request = PassageRequest::of_kept(join, id)?;
-    let mut run = passages::Run::new(&request)?;
+    let mut run = passages::RunningSearch::new(&request)?;
     while let Some(passage) = run.next()? {
         store.put(passage, [false; 8]);
     }

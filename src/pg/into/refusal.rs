@@ -37,7 +37,7 @@ pub(super) fn settle() {
 }
 
 /// The task that earlier transactions of the call left to this transaction.
-pub(super) enum Pending {
+pub(super) enum PendingTask {
     /// There is no such task, and the call goes on.
     Nothing,
     /// Drop the tables of the call.
@@ -47,16 +47,16 @@ pub(super) enum Pending {
 }
 
 /// Returns the remaining task of a call that began at that time.
-pub(super) fn left(began: i64) -> Pending {
-    let Some(pending) = REFUSAL.take() else { return Pending::Nothing };
+pub(super) fn left(began: i64) -> PendingTask {
+    let Some(pending) = REFUSAL.take() else { return PendingTask::Nothing };
     // The error of an interrupted call is discarded.
     if pending.began != began {
-        return Pending::Nothing;
+        return PendingTask::Nothing;
     }
     if !pending.settled {
         REFUSAL.set(Some(pending));
-        return Pending::Drop;
+        return PendingTask::Drop;
     }
     let (code, message, hint) = pending.why;
-    Pending::Raise(SqlError::new(code, message).hint(hint))
+    PendingTask::Raise(SqlError::new(code, message).hint(hint))
 }

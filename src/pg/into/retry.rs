@@ -8,7 +8,7 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 
 use super::arguments::CallArguments;
-use super::limits::Limits;
+use super::limits::CallLimits;
 use super::nodes::Nodes;
 use super::place::such_as;
 use super::servers::Requests;
@@ -56,7 +56,7 @@ struct Repeated {
     failures: i32,
     /// The seconds to wait before the next transaction.
     pause: f64,
-    limits: Limits,
+    limits: CallLimits,
 }
 
 /// The nodes that a step needs.
@@ -121,7 +121,7 @@ pub(super) fn done(began: i64, steps: usize) {
 }
 
 /// Notes which nodes a transaction needs, and limits its statements if there are any.
-pub(super) fn limit(nodes: Option<Nodes<'_>>, limits: Limits) -> Option<deadline::Limit> {
+pub(super) fn limit(nodes: Option<Nodes<'_>>, limits: CallLimits) -> Option<deadline::Limit> {
     let nodes = match nodes {
         Some(Nodes::Fdw(servers)) => {
             Needed::Servers(servers.iter().map(|server| server.name.clone()).collect())

@@ -32,13 +32,13 @@ sql_function! {
         // SAFETY: reads the state of the session.
         let caller = unsafe { pg_sys::GetUserId() };
         let runs = as_user(caller, || all(caller))?;
-        set_returning::few(call, COLUMNS, runs.into_iter().map(Run::row))
+        set_returning::few(call, COLUMNS, runs.into_iter().map(CallOnNode::row))
     }
 }
 
 /// A call, on one node.
 #[derive(Debug, Default)]
-struct Run {
+struct CallOnNode {
     node: Option<String>,
     run: String,
     pairs: Option<String>,
@@ -85,12 +85,12 @@ fn parse<T: DeserializeOwned>(node: &str, json: Option<&str>) -> Result<T> {
 
 /// Returns all calls: those with a log, and the tables of those that have none; then what other
 /// nodes have.
-fn all(caller: Oid) -> Result<Vec<Run>> {
+fn all(caller: Oid) -> Result<Vec<CallOnNode>> {
     let in_citus = citus::is_there().holds()?;
     let logs = known_log::all()?;
     let mut runs = Vec::new();
     for log in &logs {
-        runs.push(Run {
+        runs.push(CallOnNode {
             run: log.token.clone(),
             pairs: log.pairs.clone(),
             owner: role_name(log.owner),
@@ -100,7 +100,7 @@ fn all(caller: Oid) -> Result<Vec<Run>> {
             rows: log.rows,
             started: log.started,
             noted: log.noted,
-            ..Run::default()
+            ..CallOnNode::default()
         });
     }
     for tables in statements::all_tables(in_citus).json::<Vec<Tables>>()? {
@@ -109,7 +109,7 @@ fn all(caller: Oid) -> Result<Vec<Run>> {
         let place = match runs.iter().position(|known| known.run == run && known.owner == owner) {
             Some(n) => n,
             None => {
-                runs.push(Run { run, owner, status: Some(LEFT.to_owned()), ..Run::default() });
+                runs.push(CallOnNode { run, owner, status: Some(LEFT.to_owned()), ..CallOnNode::default() });
                 runs.len() - 1
             }
         };
@@ -152,11 +152,11 @@ fn there(
     node: &str,
     tables: Vec<Tables>,
     known: impl Fn(&Tables) -> Option<(String, Option<String>)>,
-) -> Vec<Run> {
+) -> Vec<CallOnNode> {
     let of = |tables: Tables| {
         let (status, pairs) = known(&tables).unwrap_or((LEFT.to_owned(), None));
         let Tables { run, owner, tables, bytes, .. } = tables;
-        Run {
+        CallOnNode {
             node: Some(node.to_owned()),
             run,
             pairs,
@@ -164,7 +164,7 @@ fn there(
             status: Some(status),
             tables,
             bytes,
-            ..Run::default()
+            ..CallOnNode::default()
         }
     };
     tables.into_iter().map(of).collect()
@@ -193,7 +193,7 @@ pub(super) fn ask_servers<'a, T: DeserializeOwned>(
 }
 
 /// Asks the servers that the caller's own logs name.
-fn on_servers(own: &[&KnownLog]) -> Result<Vec<Run>> {
+fn on_servers(own: &[&KnownLog]) -> Result<Vec<CallOnNode>> {
     let servers: BTreeSet<&str> = own.iter().flat_map(|log| log.servers.iter().map(String::as_str)).collect();
     let mut runs = Vec::new();
     for (server, tables) in ask_servers(servers, &statements::tables_there())? {
@@ -208,7 +208,7 @@ fn on_servers(own: &[&KnownLog]) -> Result<Vec<Run>> {
 }
 
 /// Returns the tables on workers that the coordinator does not know.
-fn on_workers(known: &[Run]) -> Result<Vec<Run>> {
+fn on_workers(known: &[CallOnNode]) -> Result<Vec<CallOnNode>> {
     let mut runs = Vec::new();
     for (node, tables) in tables_of_workers()? {
         let is_new = |tables: &Tables| {
@@ -240,7 +240,7 @@ const COLUMNS: [&str; 13] = [
     "bytes",
 ];
 
-impl Run {
+impl CallOnNode {
     fn row(self) -> Result<[Option<Datum>; COLUMNS.len()]> {
         let text = |text: Option<String>| text.map(|text| values::text(&text)).transpose();
         Ok([

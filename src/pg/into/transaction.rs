@@ -7,7 +7,7 @@ use super::arguments::{InParts, JoinArguments, Places};
 use super::log::{LogTable, StageDetails};
 use super::look::{arguments, look_around};
 use super::nodes::Nodes;
-use super::refusal::{self, Pending};
+use super::refusal::{self, PendingTask};
 use super::servers::Requests;
 use super::statements::{members, result, seen, sets, stars};
 use super::work::{Claimed, IntoCall, Work};
@@ -35,9 +35,9 @@ fn step(call: Call) -> Result<&'static str> {
     let began = call.datum(4).map_or(0, |began| began.value() as i64);
     let (arguments, shown) = retry::open_call(call, !retry::is_checked(began))?;
     let refused = match refusal::left(began) {
-        Pending::Raise(error) => return Err(error),
-        Pending::Drop => true,
-        Pending::Nothing => false,
+        PendingTask::Raise(error) => return Err(error),
+        PendingTask::Drop => true,
+        PendingTask::Nothing => false,
     };
     // SAFETY: reads the state of the session.
     let caller = unsafe { pg_sys::GetUserId() };

@@ -6,7 +6,7 @@ use pgrx::pg_sys::{self, Datum, Oid};
 
 use super::hints::anew;
 use super::statements::names::Names;
-use crate::pg::functions::clusters::{Grouped, warn_of_chains};
+use crate::pg::functions::clusters::{GroupedRows, warn_of_chains};
 use crate::pg::query::ids::Ids;
 use crate::pg::read::pairs::{Asked, Pairs};
 use crate::pg::request::such_as;
@@ -50,7 +50,7 @@ pub(super) fn of_signatures(names: &Names, store: &mut Store) -> Result<()> {
         return Err(SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message)
             .hint(such_as(&request.example)));
     };
-    let Grouped { ids, order, clusters } = Grouped::new(&request, grouping)?;
+    let GroupedRows { ids, order, clusters } = GroupedRows::new(&request, grouping)?;
     put(store, &ids, &order, &clusters);
     Ok(())
 }

@@ -10,7 +10,7 @@ use super::lists::stored::{COLUMNS as LIST_COLUMNS, unless_damaged};
 use super::lists::writer::Writer;
 use super::statements::names::Names;
 use crate::jobs::step::{Join, Rows};
-use crate::pg::functions::near_duplicates::Run;
+use crate::pg::functions::near_duplicates::RunningJoin;
 use crate::pg::procedure::table::Table;
 use crate::pg::query::ids::Ids;
 use crate::pg::read::source::Source;
@@ -49,7 +49,7 @@ pub(super) fn join(names: &Names, rows: Join, store: &mut Store) -> Result<()> {
 
 /// The parameters for looking up the rows of a batch in lists.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Lookup<'a> {
+pub(super) struct ListLookup<'a> {
     /// The table of lists.
     pub lists: &'a Table,
     /// The number of the segment that the batch becomes, if the batch is added to the lists.
@@ -63,12 +63,12 @@ pub(super) struct Lookup<'a> {
 /// according to the lists, may be similar to a row of the batch. If the batch gets a segment, also
 /// stores the batch as rows of the table of lists. If the lists are damaged, or of another version,
 /// stores a row of kind `!` and reads all known rows. Rows of kind `c` name candidates.
-pub(super) fn look_up(names: &Names, lookup: Lookup<'_>, store: &mut Store) -> Result<()> {
+pub(super) fn look_up(names: &Names, lookup: ListLookup<'_>, store: &mut Store) -> Result<()> {
     let mut request = names.request()?;
     let all = request.left.clone();
     let changed = Condition::new(&names.tables, Rows::Batch, &request)?;
     request.left = changed.only(&all);
-    let Lookup { lists, segment, candidates } = lookup;
+    let ListLookup { lists, segment, candidates } = lookup;
     let near = match request.method.update() {
         Update::Sets(spec, predicate) => {
             let near = neighbours::<COLUMNS>(lists, &request, (spec, predicate), (segment, store));
@@ -101,7 +101,7 @@ pub(super) fn look_up(names: &Names, lookup: Lookup<'_>, store: &mut Store) -> R
 
 /// Joins the tables of a request.
 fn run(request: &Request, store: &mut Store) -> Result<()> {
-    let mut run = Run::new(request)?;
+    let mut run = RunningJoin::new(request)?;
     while let Some(pair) = run.next()? {
         put(store, &run.finished.left, pair);
     }

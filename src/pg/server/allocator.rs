@@ -21,7 +21,7 @@ use std::sync::{Mutex, Once, PoisonError};
 use std::time::Instant;
 
 use neardup_core::allowance;
-use neardup_core::memory::{self, Request};
+use neardup_core::memory::{self, MemoryRequest};
 
 /// The number of blocks, and their size and alignment. The C library takes blocks of this size from
 /// its heap, where freed memory can be used for any other request.
@@ -207,7 +207,7 @@ impl Reserve {
     #[cold]
     fn again(&self, try_once: impl Fn() -> *mut u8) -> *mut u8 {
         let mut got: *mut u8 = null_mut();
-        while got.is_null() && memory::request() != Request::Fallible && self.give_up_one() {
+        while got.is_null() && memory::request() != MemoryRequest::Fallible && self.give_up_one() {
             got = try_once();
         }
         got
@@ -270,7 +270,7 @@ pub(crate) mod report {
     use std::cell::Cell;
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    use neardup_core::memory::{self, Request};
+    use neardup_core::memory::{self, MemoryRequest};
 
     static ASKED: AtomicBool = AtomicBool::new(false);
 
@@ -286,7 +286,7 @@ pub(crate) mod report {
 
     #[cold]
     pub(super) fn large(size: usize) {
-        if memory::request() != Request::Infallible
+        if memory::request() != MemoryRequest::Infallible
             || !ASKED.load(Ordering::Relaxed)
             || REPORTING.replace(true)
         {

@@ -6,7 +6,7 @@
 
 use super::number_sets::Sets;
 use super::overflow::OverflowToken;
-use super::vocabulary_batch::Meeting;
+use super::vocabulary_batch::LookedUpDocument;
 use crate::error::{Error, Result};
 use crate::executor::{self, Stop};
 use crate::features::dictionary::Dictionary;
@@ -124,7 +124,8 @@ impl Collector {
         let number = u32::try_from(documents.len())
             .map_err(|_| Error::TooMany { what: "documents in a batch", limit: u32::MAX.into() })?;
         repeated.clear();
-        let mut words = Meeting::new(vocabulary, [tokens, repeated], lookups, number, *table, spec.multiset)?;
+        let mut words =
+            LookedUpDocument::new(vocabulary, [tokens, repeated], lookups, number, *table, spec.multiset)?;
         match document.plain_words(spec) {
             Some(text) => {
                 let mut none = true;

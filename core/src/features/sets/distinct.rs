@@ -28,7 +28,7 @@ pub(super) fn sets_in(words: &[u32]) -> impl Iterator<Item = std::ops::Range<usi
 
 /// The distinct sets of a size range, while it is read.
 #[derive(Default)]
-pub(super) struct Distinct {
+pub(super) struct DistinctSets {
     table: HashTable<u32>,
     /// The sets, concatenated. `starts` has the start of each set.
     words: Vec<u32>,
@@ -39,7 +39,7 @@ pub(super) struct Distinct {
     pub(super) done: usize,
 }
 
-impl Distinct {
+impl DistinctSets {
     fn fingerprint(&self, set: u32) -> u64 {
         let start = self.starts[set as usize];
         u64::from(self.words[start + 1]) | u64::from(self.words[start + 2]) << 32

@@ -99,11 +99,11 @@ const PART_BITS: u32 = 6;
 const PIECE: usize = if cfg!(test) { 2 } else { 1 << 10 };
 
 /// Tokens with hashes of some range.
-type Part = Log<OverflowToken>;
+type TokenPart = Log<OverflowToken>;
 
 /// Returns a part for each value of some bits of the hash.
-fn parts() -> Vec<Part> {
-    (0..1 << PART_BITS).map(|_| Part::new(PIECE * size_of::<OverflowToken>())).collect()
+fn parts() -> Vec<TokenPart> {
+    (0..1 << PART_BITS).map(|_| TokenPart::new(PIECE * size_of::<OverflowToken>())).collect()
 }
 
 fn part_of(token: &OverflowToken, depth: u32) -> usize {
@@ -113,7 +113,7 @@ fn part_of(token: &OverflowToken, depth: u32) -> usize {
 /// The tokens of all sets, in files.
 pub(super) struct Overflow<'a> {
     files: &'a dyn TempFiles,
-    parts: Vec<Part>,
+    parts: Vec<TokenPart>,
     /// The first set of the right table.
     right_from: u32,
 }
@@ -142,7 +142,7 @@ impl<'a> Overflow<'a> {
         let Self { files, parts, right_from } = self;
         let most = (budget / 2 / executor.count().max(1) / size_of::<OverflowToken>()).max(PIECE);
         let mut shared = SharedTokens::new(files, two_tables.then_some(right_from));
-        let mut todo: Vec<(Part, u32)> = Vec::new();
+        let mut todo: Vec<(TokenPart, u32)> = Vec::new();
         for part in parts.into_iter().rev() {
             memory::push(&mut todo, (part, 0), DOING)?;
         }
@@ -171,11 +171,11 @@ const MOST_DEPTH: u32 = 4;
 
 /// Splits a part by the next bits of the hash.
 fn split(
-    mut part: Part,
+    mut part: TokenPart,
     depth: u32,
     (files, executor): (&dyn TempFiles, &dyn Executor),
     most: usize,
-) -> Result<Vec<Part>> {
+) -> Result<Vec<TokenPart>> {
     let mut smaller = parts();
     part.for_each(most, executor, |tokens| {
         tokens.iter().try_for_each(|&token| smaller[part_of(&token, depth)].push(token, files))

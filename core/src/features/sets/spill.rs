@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use super::collect::Collector;
-use super::distinct::{Distinct, HEAD, sets_in};
+use super::distinct::{DistinctSets, HEAD, sets_in};
 use super::order::Ordered;
 use super::overflow::{Overflow, SharedTokens};
 use super::overflow_ranks::{OverflowRanks, SetRank};
@@ -320,7 +320,7 @@ fn write_records(files: &dyn TempFiles, ranges: Vec<Log<u32>>, executor: &dyn Ex
     let mut places = RecordPlaces::default();
     let (mut rows, mut row_starts) = (Vec::new(), vec![0]);
     for mut range in ranges {
-        let mut distinct = Distinct::default();
+        let mut distinct = DistinctSets::default();
         let mut reader = Reader::new(0, range.len() as usize, PIECE);
         while reader.fill(&mut range)? {
             distinct.done = 0;

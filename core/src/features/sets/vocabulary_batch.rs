@@ -23,7 +23,7 @@ struct Together {
 
 /// A document whose tokens are being looked up.
 #[derive(Debug)]
-pub(super) struct Meeting<'a> {
+pub(super) struct LookedUpDocument<'a> {
     vocabulary: &'a mut Vocabulary,
     /// The tokens of the document: places of words in the vocabulary, and [`UNKNOWN`] for the
     /// tokens that are in `lookups`.
@@ -40,7 +40,7 @@ pub(super) struct Meeting<'a> {
     repeats_count: bool,
 }
 
-impl<'a> Meeting<'a> {
+impl<'a> LookedUpDocument<'a> {
     /// Begins the document with number `document` of its batch; `table` is its table. Tokens are
     /// appended to `tokens`. If repeats count, `repeated` has the last occurrences of repeated
     /// words after [`Meeting::end`].

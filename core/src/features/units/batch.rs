@@ -13,7 +13,7 @@ const DOING: &str = "cutting documents into sentences";
 
 /// Some consecutive units of a document.
 #[derive(Debug, Clone)]
-pub(super) struct Part {
+pub(super) struct UnitSlice {
     pub(super) row: u32,
     /// The number of the first of these units among the units of all documents.
     pub(super) number: u32,
@@ -24,12 +24,12 @@ pub(super) struct Part {
 /// A share of a batch for one thread.
 struct BatchPart<'a> {
     collector: &'a mut Collector,
-    parts: Vec<Part>,
+    parts: Vec<UnitSlice>,
     /// The next part.
     next: usize,
     scratch: SignatureScratch,
     /// The units that are too long to be numbered together with the other units.
-    long: Vec<Part>,
+    long: Vec<UnitSlice>,
     /// The number of units that have words and no signature.
     unsigned: u64,
 }
@@ -38,7 +38,7 @@ struct BatchPart<'a> {
 /// the number of units that have words and no signature.
 pub(super) fn make_batch(
     open: &LoadedTexts<'_>,
-    batch: Vec<Part>,
+    batch: Vec<UnitSlice>,
     maker: &Maker,
     builder: &mut SetBuilder<'_>,
     executor: &dyn Executor,
@@ -63,8 +63,8 @@ pub(super) fn make_batch(
         while !part.units.is_empty() {
             let count = room.min(part.units.len() as u32);
             let here = part.units.start..part.units.start + count;
-            memory::push(&mut shares[to].parts, Part { units: here.clone(), ..part }, DOING)?;
-            part = Part { number: part.number + count, units: here.end..part.units.end, ..part };
+            memory::push(&mut shares[to].parts, UnitSlice { units: here.clone(), ..part }, DOING)?;
+            part = UnitSlice { number: part.number + count, units: here.end..part.units.end, ..part };
             room -= count;
             if room == 0 && to + 1 < shares.len() {
                 (to, room) = (to + 1, share);
@@ -75,7 +75,7 @@ pub(super) fn make_batch(
     }
     executor::each(executor, &mut shares, |share, stop| share.work(open, maker, stop))?;
     let mut unsigned: u64 = shares.iter().map(|share| share.unsigned).sum();
-    let long: Vec<Part> = shares.into_iter().flat_map(|share| share.long).collect();
+    let long: Vec<UnitSlice> = shares.into_iter().flat_map(|share| share.long).collect();
     let pending = builder.number(executor)?;
     for part in long {
         let mut made = (Vec::new(), false);
@@ -100,7 +100,7 @@ impl BatchPart<'_> {
                 stop.check()?;
                 let text = entry.unit(unit as usize);
                 if text.len() > SetBuilder::LONG {
-                    memory::push(&mut self.long, Part { units: unit..unit + 1, ..*part }, DOING)?;
+                    memory::push(&mut self.long, UnitSlice { units: unit..unit + 1, ..*part }, DOING)?;
                 } else if let Document::Numbers(signatures) = &mut document {
                     let has_words = maker.make(text, &mut self.scratch, signatures, stop)?;
                     let unsigned = has_words && signatures.is_empty();

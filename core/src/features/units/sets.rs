@@ -2,7 +2,7 @@
 //! While documents are read, their texts are kept and, if needed, their words are counted. After
 //! that, the sets are made, numbered, and ordered for a join.
 
-use super::batch::{Part, make_batch};
+use super::batch::{UnitSlice, make_batch};
 use super::signatures::{Features, Maker};
 use super::text_store::{TextCollector, TextStore};
 use crate::error::{Error, Result};
@@ -277,7 +277,7 @@ impl Parts<'_> {
 
     /// Returns the units of the next batch, which are all of one table, or `None` after the last
     /// batch.
-    fn next(&mut self, library: &TextStore) -> Result<Option<Vec<Part>>> {
+    fn next(&mut self, library: &TextStore) -> Result<Option<Vec<UnitSlice>>> {
         let Units { rows, firsts, right_from } = self.units;
         let (mut batch, mut bytes) = (Vec::new(), 0);
         while self.at.0 < rows.len() && bytes < self.bytes {
@@ -292,7 +292,7 @@ impl Parts<'_> {
             let fit = u32::try_from((self.bytes - bytes).div_ceil(each)).unwrap_or(u32::MAX);
             let to = from + fit.min(count - from);
             bytes += each * (to - from) as usize;
-            memory::push(&mut batch, Part { row, number: first + from, units: from..to }, DOING)?;
+            memory::push(&mut batch, UnitSlice { row, number: first + from, units: from..to }, DOING)?;
             self.at = if to == count { (document + 1, 0) } else { (document, to) };
         }
         Ok((!batch.is_empty()).then_some(batch))

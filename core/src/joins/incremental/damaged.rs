@@ -5,7 +5,7 @@ use super::digest::{DOING, Digester, Digests};
 use super::lookup::SegmentLookup;
 use super::outline_order::OutlineOrder;
 use super::partners::{Candidates, together};
-use super::segment::{BLOCK, Segment, SegmentDocuments};
+use super::segment::{BLOCK, ListSegment, SegmentDocuments};
 use super::tests::{Stored, THREADS, digest, document, store};
 use crate::error::{Error, Result};
 use crate::executor::Stop;
@@ -66,7 +66,7 @@ fn try_all(changed: &Changed, words: usize, blocks: &[Vec<u8>], parts: &[Vec<u8>
     }
     let mut merged = Digests::default();
     merged.append(&documents.digests(7, parts.iter().map(Vec::as_slice))?, |row| row)?;
-    let segment = Segment::new(&merged, words, &THREADS)?;
+    let segment = ListSegment::new(&merged, words, &THREADS)?;
     segment.blocks().try_for_each(|block| block.map(drop))?;
     assert_eq!(segment.into_rows().len(), count);
     Ok(())

@@ -59,16 +59,16 @@ impl Candidates {
 /// For each document of a sequence, the rows of the changed documents that it may be similar to; or
 /// `None` if these rows are not known.
 #[derive(Debug)]
-pub struct Partners(Option<Ragged<u32>>);
+pub struct SegmentPartners(Option<Ragged<u32>>);
 
-impl Default for Partners {
+impl Default for SegmentPartners {
     /// Returns the partners of no documents.
     fn default() -> Self {
         Self(Some(Ragged::default()))
     }
 }
 
-impl Partners {
+impl SegmentPartners {
     /// Adds the partners of the next document. If they are not known, the partners of all documents
     /// are discarded.
     pub fn push(&mut self, rows: Option<&[u32]>) -> Result<()> {
@@ -91,8 +91,8 @@ pub fn together(
     mut found: Vec<Candidates>,
     changed: &Changed,
     executor: &dyn Executor,
-) -> Result<(Vec<u32>, Partners)> {
-    let (mut places, mut partners) = (Vec::new(), Partners::default());
+) -> Result<(Vec<u32>, SegmentPartners)> {
+    let (mut places, mut partners) = (Vec::new(), SegmentPartners::default());
     if found.iter().any(|found| !found.bits.is_empty()) {
         found.iter_mut().try_for_each(Candidates::forget_pairs)?;
         for n in 0..found[0].bits.len() {

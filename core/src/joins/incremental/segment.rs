@@ -30,7 +30,7 @@ const MOST_TOKENS: u32 = 1 << 31;
 
 /// A segment, ready to be stored.
 #[derive(Debug)]
-pub struct Segment<'a> {
+pub struct ListSegment<'a> {
     digests: &'a Digests,
     /// The positions of digests in the order of sizes.
     order: Vec<u32>,
@@ -39,7 +39,7 @@ pub struct Segment<'a> {
     pub parts: Vec<Vec<u8>>,
 }
 
-impl<'a> Segment<'a> {
+impl<'a> ListSegment<'a> {
     /// Sorts digests into a segment. Takes about as much memory as the digests do. O(n · log n).
     pub fn new(digests: &'a Digests, words: usize, executor: &dyn Executor) -> Result<Self> {
         /// The approximate size of a posting.

@@ -6,7 +6,7 @@ use super::lookup::SegmentLookup;
 use super::matcher::{Matcher, Matches};
 use super::outline_order::OutlineOrder;
 use super::partners::{Candidates, together};
-use super::segment::{Segment, SegmentDocuments};
+use super::segment::{ListSegment, SegmentDocuments};
 use crate::executor::{PlainThreads, Stop};
 use crate::features::FeatureSpec;
 use crate::features::sets::exact::TokenSets;
@@ -27,7 +27,7 @@ pub(crate) fn document(text: &str) -> Document {
 pub(crate) type Stored = (Vec<Vec<u8>>, Vec<Vec<u8>>, Vec<u32>);
 
 pub(crate) fn store(digests: Digests, words: usize) -> Stored {
-    let segment = Segment::new(&digests, words, &THREADS).unwrap();
+    let segment = ListSegment::new(&digests, words, &THREADS).unwrap();
     let blocks = segment.blocks().map(Result::unwrap).collect();
     let parts = segment.parts.clone();
     (blocks, parts, segment.into_rows())

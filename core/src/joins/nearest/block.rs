@@ -40,7 +40,7 @@ pub struct Block {
     /// The first entry of the token that is being searched for.
     at: usize,
     /// What is done of it.
-    done: Option<Done>,
+    done: Option<DoneOfToken>,
     /// The search for the other records, once all entries are done.
     counting: Option<Counting>,
     /// The best rows of the first records, once the search is done.
@@ -60,7 +60,7 @@ pub struct Nearest {
 
 /// What is done of a token: the windows before this one, and in it the entries before this one.
 #[derive(Debug, Clone, Copy)]
-struct Done {
+struct DoneOfToken {
     window: usize,
     entry: usize,
 }
@@ -185,12 +185,13 @@ impl Block {
         // Records that are as large as those of the block come first: they are the most similar.
         let own = list.0.partition_point(|&record| (record as usize) < self.records.start) / WINDOW;
         let all = list.0.len().div_ceil(WINDOW);
-        let Done { window, entry } = self.done.unwrap_or(Done { window: 0, entry: group.start });
+        let DoneOfToken { window, entry } =
+            self.done.unwrap_or(DoneOfToken { window: 0, entry: group.start });
         let mut from = entry;
         for n in window..all {
             let place = if n < all - own { own + n } else { all - 1 - n };
             let window = place * WINDOW..list.0.len().min((place + 1) * WINDOW);
-            self.done = Some(Done { window: n, entry: from });
+            self.done = Some(DoneOfToken { window: n, entry: from });
             let mut gathered = false;
             for entry in from..group.end {
                 stop.check()?;
@@ -208,7 +209,7 @@ impl Block {
                     comparison.run(record, probe, scratch, &mut self.counts)?;
                     probe.waits |= !probe.is_done() && index.is_dear(record, probe);
                 }
-                self.done = Some(Done { window: n, entry: entry + 1 });
+                self.done = Some(DoneOfToken { window: n, entry: entry + 1 });
             }
             from = group.start;
         }

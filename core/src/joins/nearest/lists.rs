@@ -23,7 +23,7 @@ pub struct Lists {
 }
 
 /// The lists of some consecutive tokens.
-struct Part<'a> {
+struct ListPart<'a> {
     tokens: Range<u32>,
     /// The index of the first posting.
     first: usize,
@@ -61,7 +61,7 @@ impl Lists {
             (records, records_left) = records_left.split_at_mut(starts[end] - first);
             (rests, rests_left) = rests_left.split_at_mut(starts[end] - first);
             // Tokens are numbered with 32 bits.
-            parts.push(Part { tokens: token as u32..end as u32, first, records, rests });
+            parts.push(ListPart { tokens: token as u32..end as u32, first, records, rests });
             token = end;
         }
         executor::each(executor, &mut parts, |part, stop| part.fill(records, &starts, stop))?;
@@ -93,7 +93,7 @@ impl Lists {
     }
 }
 
-impl Part<'_> {
+impl ListPart<'_> {
     /// Fills the lists. After a stop, the next call starts again from the beginning.
     fn fill(&mut self, records: &Records, starts: &[usize], stop: &Stop) -> Result<()> {
         const AHEAD: usize = 8;

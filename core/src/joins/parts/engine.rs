@@ -167,7 +167,7 @@ pub type Candidate = (u32, u32);
 
 /// A join of rows with each other, or with the rows of another collection.
 #[derive(Debug)]
-pub struct Engine<'a> {
+pub struct PartEngine<'a> {
     probes: &'a Rows,
     found: &'a Rows,
     partners: Partners,
@@ -197,7 +197,7 @@ struct OfSize {
     needs: Vec<(u32, u32)>,
 }
 
-impl<'a> Engine<'a> {
+impl<'a> PartEngine<'a> {
     /// Prepares a join of rows that are sorted by size.
     pub fn new(probes: &'a Rows, found: &'a Rows, partners: Partners, bounds: Bounds) -> Result<Self> {
         let met = memory::filled(0, found.len(), DOING)?;

@@ -7,7 +7,7 @@
 //! Rows may be known from an earlier join of the same part. Then only candidates with a row that is
 //! not known are found, and known rows that share no token with such a row are passed over.
 
-use super::engine::{self, Engine, Partners};
+use super::engine::{self, PartEngine, Partners};
 use super::rows::{Rows, Shared};
 use crate::error::Result;
 use crate::executor::{self, Executor};
@@ -22,7 +22,7 @@ pub type Each<'a> = dyn FnMut(u64, u64) -> Result<()> + 'a;
 
 /// Rows that were written to the file.
 #[derive(Debug, Clone, Copy)]
-struct Run {
+struct WrittenRows {
     /// The start of the run, in words.
     at: u64,
     rows: usize,
@@ -33,7 +33,7 @@ struct Run {
 #[derive(Debug, Default)]
 struct Collected {
     rows: Rows,
-    runs: Vec<Run>,
+    runs: Vec<WrittenRows>,
 }
 
 impl Collected {
@@ -84,7 +84,7 @@ impl<F: TempFiles> Part<F> {
             }
             let mut at = self.file.len();
             for (rows, words) in kind.rows.write(&mut self.file, &self.files)? {
-                memory::push(&mut kind.runs, Run { at, rows, words }, super::rows::DOING)?;
+                memory::push(&mut kind.runs, WrittenRows { at, rows, words }, super::rows::DOING)?;
                 at += words as u64;
             }
         }
@@ -122,11 +122,11 @@ impl<F: TempFiles> Part<F> {
     }
 }
 
-fn read(file: &mut Log<u64>, run: &Run) -> Result<Rows> {
+fn read(file: &mut Log<u64>, run: &WrittenRows) -> Result<Rows> {
     Rows::read(file, run.at, run.rows, run.words)
 }
 
-fn load(file: &mut Log<u64>, run: &Run, executor: &dyn Executor) -> Result<Rows> {
+fn load(file: &mut Log<u64>, run: &WrittenRows, executor: &dyn Executor) -> Result<Rows> {
     let mut rows = read(file, run)?;
     sort(&mut rows, executor)?;
     Ok(rows)
@@ -172,7 +172,7 @@ fn join(
     executor: &dyn Executor,
     each: &mut Each<'_>,
 ) -> Result<()> {
-    let mut engine = Engine::new(probes, found, partners, bounds)?;
+    let mut engine = PartEngine::new(probes, found, partners, bounds)?;
     while let Some(batch) = engine.next_batch(executor)? {
         executor.check_interrupts()?;
         for (probe, other) in batch {

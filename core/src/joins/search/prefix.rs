@@ -80,7 +80,7 @@ impl SetSpec {
     /// Returns the parameters of a search for rows of at least this similarity to a set of `size`
     /// elements, or `None` if no row can be so similar. Fails for a similarity outside (0, 1], or
     /// below the least similarity that the index serves.
-    pub fn reach(&self, similarity: f64, size: u32) -> Result<Option<Reach>> {
+    pub fn reach(&self, similarity: f64, size: u32) -> Result<Option<SearchReach>> {
         let bounds = Bounds::new(Predicate::new(self.measure, similarity)?);
         if similarity < self.least {
             let (name, value) = ("similarity", similarity.to_string());
@@ -89,14 +89,14 @@ impl SetSpec {
         let Some(sizes) = bounds.partner_sizes(Side::Right, size, u32::MAX) else { return Ok(None) };
         let Some(least) = bounds.least_overlap(Side::Right, size, *sizes.start()) else { return Ok(None) };
         let probes = (size - least).saturating_add(HITS).min(size);
-        Ok(Some(Reach { spec: self.clone(), bounds, size, sizes, probes, least }))
+        Ok(Some(SearchReach { spec: self.clone(), bounds, size, sizes, probes, least }))
     }
 }
 
 /// The parameters of a search: the number of elements that it looks up, and its requirements on
 /// rows.
 #[derive(Debug, Clone)]
-pub struct Reach {
+pub struct SearchReach {
     spec: SetSpec,
     /// The bounds for the ball's similarity.
     bounds: Bounds,
@@ -108,7 +108,7 @@ pub struct Reach {
     least: u32,
 }
 
-impl Reach {
+impl SearchReach {
     /// Returns the sizes that rows can have.
     #[cfg(test)]
     pub fn sizes(&self) -> &RangeInclusive<u32> {

@@ -11,7 +11,7 @@ use std::ops::Range;
 use super::lister::{ListMaker, SignedDocument, Verdict, WHOLE};
 use super::signature_lists::{DOING, SignatureLists};
 use super::stop_rules::{Sites, StopRules};
-use super::trials::{Frequent, Trials};
+use super::trials::{Trials, TriedSignature};
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
 use crate::features::texts::Distinct;
@@ -204,7 +204,7 @@ impl<'a> Signing<'a> {
         executor::one(executor, &mut looked_at, |(frequent, at), stop| {
             for_each_signature(&part, at, stop, |entries, own| match lister.verdict(own)? {
                 Verdict::Kept => Ok(()),
-                verdict => memory::push(frequent, Frequent::new(entries, verdict), DOING),
+                verdict => memory::push(frequent, TriedSignature::new(entries, verdict), DOING),
             })
         })?;
         let mut frequent = looked_at.0;

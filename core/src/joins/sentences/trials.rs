@@ -28,7 +28,7 @@ const LEAST: u32 = 3;
 
 /// A signature that is not kept without a trial: it is dropped or tried.
 #[derive(Debug)]
-pub(super) struct Frequent {
+pub(super) struct TriedSignature {
     /// The range of the signature's entries.
     pub entries: Range<usize>,
     /// The decision on the signature.
@@ -40,7 +40,7 @@ pub(super) struct Frequent {
     similar: u32,
 }
 
-impl Frequent {
+impl TriedSignature {
     pub(super) fn new(entries: Range<usize>, verdict: Verdict) -> Self {
         Self { entries, verdict, pairs: None, next: 0, similar: 0 }
     }
@@ -63,7 +63,7 @@ impl<'a> Trials<'a> {
     pub(super) fn hold(
         &self,
         entries: &[SignedDocument],
-        frequent: &mut [Frequent],
+        frequent: &mut [TriedSignature],
         (file, budget): (&mut Log<u8>, usize),
         executor: &dyn Executor,
     ) -> Result<()> {
@@ -97,7 +97,7 @@ impl<'a> Trials<'a> {
     fn compare(
         &self,
         texts: &OpenTexts<'_>,
-        frequent: &mut [Frequent],
+        frequent: &mut [TriedSignature],
         executor: &dyn Executor,
     ) -> Result<()> {
         let comparers = Mutex::new(Vec::new());
@@ -121,7 +121,7 @@ impl<'a> Trials<'a> {
     fn compare_one(
         &self,
         texts: &OpenTexts<'_>,
-        frequent: &mut Frequent,
+        frequent: &mut TriedSignature,
         comparer: &mut Comparer,
         stop: &Stop,
     ) -> Result<()> {

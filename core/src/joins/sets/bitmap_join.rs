@@ -150,26 +150,26 @@ impl<const W: usize> BitmapJoin<W> {
 
     /// Returns the probes of a token with numbers from `from` up to but excluding `to`, indexed
     /// postings first.
-    fn probes(&self, token: usize, from: usize, to: usize) -> [Probes<'_>; 2] {
+    fn probes(&self, token: usize, from: usize, to: usize) -> [TokenProbes<'_>; 2] {
         let number = self.probes_before(token);
         let middle = number + self.indexed_probes(token + 1) - self.indexed_probes(token);
         let end = self.probes_before(token + 1);
         [
-            Probes::of(&self.indexed, token, number..middle, from..to),
-            Probes::of(&self.probing, token, middle..end, from..to),
+            TokenProbes::of(&self.indexed, token, number..middle, from..to),
+            TokenProbes::of(&self.probing, token, middle..end, from..to),
         ]
     }
 }
 
 /// Some probes of a token.
-struct Probes<'a> {
+struct TokenProbes<'a> {
     /// All postings, of which the probes are a range.
     postings: &'a [Posting],
     /// The range of the probes.
     range: Range<usize>,
 }
 
-impl<'a> Probes<'a> {
+impl<'a> TokenProbes<'a> {
     /// Returns the postings of a token's list whose numbers are within `asked`. The whole list has
     /// the numbers `all`.
     fn of(postings: &'a Postings, token: usize, all: Range<usize>, asked: Range<usize>) -> Self {
@@ -297,7 +297,7 @@ impl<const W: usize> BitmapJoin<W> {
         &self,
         inputs: &Inputs,
         token: u32,
-        Probes { postings, range: probes }: &mut Probes<'_>,
+        TokenProbes { postings, range: probes }: &mut TokenProbes<'_>,
         scratch: &mut ProbeScratch,
         stop: &Stop,
         found: &mut FoundPairs,

@@ -46,11 +46,14 @@ impl NearPairs {
             inputs.left().prefetch_place(probe.record);
             inputs.indexed().prefetch_place(posting.record);
         }
-        let mut parts = [[Part::default(); 2]; TOGETHER];
+        let mut parts = [[SplitTokens::default(); 2]; TOGETHER];
         let parts = &mut parts[..pairs.len()];
         for (parts, [probe, posting]) in parts.iter_mut().zip(pairs) {
-            *parts = [Part::of(inputs.left(), *probe, token), Part::of(inputs.indexed(), *posting, token)];
-            parts.iter().for_each(Part::ask_for_last_before);
+            *parts = [
+                SplitTokens::of(inputs.left(), *probe, token),
+                SplitTokens::of(inputs.indexed(), *posting, token),
+            ];
+            parts.iter().for_each(SplitTokens::ask_for_last_before);
         }
         // Pairs that share no rarer token move to the front.
         let mut first = 0;
@@ -60,7 +63,7 @@ impl NearPairs {
             first += usize::from(disjoint(left.before, right.before));
         }
         let parts = &parts[..first];
-        parts.iter().flatten().for_each(Part::ask_for_rest);
+        parts.iter().flatten().for_each(SplitTokens::ask_for_rest);
         parts.iter().try_for_each(|[left, right]| verify(inputs, left, right, found))
     }
 }
@@ -73,14 +76,14 @@ impl Default for NearPairs {
 
 /// The tokens of a record, split at a position.
 #[derive(Debug, Clone, Copy, Default)]
-struct Part<'a> {
+struct SplitTokens<'a> {
     record: u32,
     before: &'a [u32],
     rest: &'a [u32],
     size: u32,
 }
 
-impl<'a> Part<'a> {
+impl<'a> SplitTokens<'a> {
     fn of(records: &'a Records, posting: Posting, token: u32) -> Self {
         let tokens = records.tokens(posting.record as usize);
         let size = records.size(posting.record as usize);
@@ -106,7 +109,12 @@ const LINE: usize = 64 / size_of::<u32>();
 
 /// Counts the shared tokens of a pair that shares no rarer token, and adds the pair to `found` if
 /// it passes.
-fn verify(inputs: &Inputs, left: &Part<'_>, right: &Part<'_>, found: &mut FoundPairs) -> Result<()> {
+fn verify(
+    inputs: &Inputs,
+    left: &SplitTokens<'_>,
+    right: &SplitTokens<'_>,
+    found: &mut FoundPairs,
+) -> Result<()> {
     found.counts.candidates += 1;
     let predicate = inputs.bounds().predicate();
     let least = predicate.least_overlap(left.size, right.size).map_or(usize::MAX, |least| least as usize);

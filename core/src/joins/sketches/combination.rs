@@ -40,7 +40,7 @@ use crate::features::hash_sets::HashSets;
 use crate::features::signatures::distinct;
 use crate::joins::pairs::Pairs;
 use crate::resources::Resources;
-use crate::sketches::recipe::{Part, Recipe};
+use crate::sketches::recipe::{Recipe, SignaturePart};
 use crate::sketches::sign::Signer;
 use crate::verify::measure::Measure;
 use crate::verify::predicate::Predicate;
@@ -186,18 +186,18 @@ impl Combination {
 fn add_part(recipe: &mut Recipe, technique: &TechniqueSpec) -> Option<usize> {
     let part = match *technique {
         TechniqueSpec::Simhash { feature, bits, frequency, .. } => {
-            Part::Simhash { feature: recipe.feature(feature), bits, frequency }
+            SignaturePart::Simhash { feature: recipe.feature(feature), bits, frequency }
         }
         TechniqueSpec::Shingling { feature, values, groups, seed, .. } => {
             let feature = recipe.feature(feature);
-            Part::Bands { feature, bands: groups, rows: values / groups, seed, keep_values: false }
+            SignaturePart::Bands { feature, bands: groups, rows: values / groups, seed, keep_values: false }
         }
         TechniqueSpec::Minhash { feature, plan, seed, verify, .. } => {
             // The number of values of a plan fits in 16 bits.
             let (bands, rows) = (plan.bands as u16, plan.rows as u16);
-            Part::Bands { feature: recipe.feature(feature), bands, rows, seed, keep_values: !verify }
+            SignaturePart::Bands { feature: recipe.feature(feature), bands, rows, seed, keep_values: !verify }
         }
-        TechniqueSpec::ExactText { clean, html } => Part::Checksum { clean, html },
+        TechniqueSpec::ExactText { clean, html } => SignaturePart::Checksum { clean, html },
         TechniqueSpec::Sets { .. } => return None,
     };
     Some(recipe.part(part))

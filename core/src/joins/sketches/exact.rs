@@ -20,7 +20,7 @@ use crate::verify::predicate::Predicate;
 const DOING: &str = "taking sets over";
 
 /// A range of records for one worker.
-struct RecordRange<'a> {
+struct WorkerRange<'a> {
     collector: &'a mut Collector,
     records: std::ops::Range<u32>,
 }
@@ -67,10 +67,10 @@ pub(super) fn exact_pairs(
                 };
                 let is_long = |record| size_of_val(loaded.get(first_row(&signatures, record))) > long;
                 let each = records.len().div_ceil(builder.collectors.len()) as u32;
-                let mut shares: Vec<RecordRange> = Vec::new();
+                let mut shares: Vec<WorkerRange> = Vec::new();
                 for (n, collector) in (0..).zip(&mut builder.collectors) {
                     let from = records.end.min(records.start + n * each);
-                    shares.push(RecordRange { collector, records: from..records.end.min(from + each) });
+                    shares.push(WorkerRange { collector, records: from..records.end.min(from + each) });
                 }
                 executor::each(executor, &mut shares, |share, stop| {
                     while let Some(record) = share.records.clone().next() {

@@ -175,19 +175,19 @@ impl Verifier {
     }
 
     /// Describes a source that has finished.
-    fn earlier<'a>(&'a self, source: &'a Source) -> Earlier<'a> {
+    fn earlier<'a>(&'a self, source: &'a Source) -> EarlierTechnique<'a> {
         let Comparison { techniques, sizes, .. } = &self.comparison;
         let technique = &techniques[source.technique];
         let keys = technique.keys(&self.signatures, *sizes);
         let cut = keys.filter(|keys| !source.done.is_empty_before(keys.bands()));
-        Earlier { technique, sizes: *sizes, cut: cut.map(|keys| (keys, &source.done)) }
+        EarlierTechnique { technique, sizes: *sizes, cut: cut.map(|keys| (keys, &source.done)) }
     }
 
     /// Returns the pair if it is similar and no earlier source compared it.
     fn pair(
         &self,
         (left, right): (u32, u32),
-        earlier: &[Earlier<'_>],
+        earlier: &[EarlierTechnique<'_>],
         sets: Option<&Loaded<'_>>,
         verified: &AtomicU64,
     ) -> Option<RecordPair> {
@@ -216,7 +216,7 @@ impl Verifier {
 }
 
 /// A technique whose candidates have already been compared.
-struct Earlier<'a> {
+struct EarlierTechnique<'a> {
     technique: &'a Technique,
     sizes: Option<usize>,
     /// The keys of the technique, and the windows of the pairs that were compared, if some buckets
@@ -224,7 +224,7 @@ struct Earlier<'a> {
     cut: Option<(Box<dyn Keys + 'a>, &'a Windows)>,
 }
 
-impl Earlier<'_> {
+impl EarlierTechnique<'_> {
     /// Reports whether a pair with these signatures was compared.
     fn compared(&self, (left, right): (u32, u32), a: &[u64], b: &[u64]) -> bool {
         self.technique.finds(a, b, self.sizes)

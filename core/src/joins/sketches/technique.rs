@@ -194,7 +194,7 @@ impl Technique {
     /// Returns the keys by which candidates are found, or `None` if the technique finds none.
     /// `sizes` is the position of the set's size in a signature, if signatures have one.
     pub fn keys<'a>(&self, signatures: &'a Signatures, sizes: Option<usize>) -> Option<Box<dyn Keys + 'a>> {
-        let shared = |technique, bands| Box::new(Shared { technique, bands, signatures, sizes });
+        let shared = |technique, bands| Box::new(StoredKeys { technique, bands, signatures, sizes });
         Some(match *self {
             Self::Simhash(hamming) => match hamming.bits {
                 0..=64 => Box::new(BlockKeys::<1>::new(hamming, signatures)),
@@ -252,7 +252,7 @@ impl Technique {
 
 /// Keys that are stored in the signatures.
 #[derive(Debug)]
-struct Shared<'a> {
+struct StoredKeys<'a> {
     technique: Technique,
     bands: usize,
     signatures: &'a Signatures,
@@ -270,7 +270,7 @@ fn pair_of(mut n: usize, groups: usize) -> (usize, usize) {
     (first, first + 1 + n)
 }
 
-impl Keys for Shared<'_> {
+impl Keys for StoredKeys<'_> {
     fn bands(&self) -> usize {
         self.bands
     }

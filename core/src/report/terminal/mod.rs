@@ -113,7 +113,14 @@ fn marked(compared: &Compared<'_>, stretches: &[Stretch], width: usize, stop: &S
                 .map(|(side, range)| closing(texts[side], &compared.words()[side], range.end - 1));
             a != b && shown < stretches.len()
         };
-        let run = Run { side, range: range.clone(), marks, spaced, bare, ends: if common { 20 } else { 40 } };
+        let run = ShownWords {
+            side,
+            range: range.clone(),
+            marks,
+            spaced,
+            bare,
+            ends: if common { 20 } else { 40 },
+        };
         run.put(&mut lines, compared)?;
         differs = !common && side == 0;
     }
@@ -127,7 +134,7 @@ fn marked(compared: &Compared<'_>, stretches: &[Stretch], width: usize, stop: &S
 }
 
 /// Words of one text that are to be shown.
-struct Run<'a> {
+struct ShownWords<'a> {
     side: usize,
     range: Range<usize>,
     marks: [&'a str; 2],
@@ -139,7 +146,7 @@ struct Run<'a> {
     ends: usize,
 }
 
-impl Run<'_> {
+impl ShownWords<'_> {
     fn put(&self, lines: &mut Lines, compared: &Compared<'_>) -> Result<()> {
         let Self { side, range, ends, .. } = self;
         let (text, words) = (compared.texts()[*side], &compared.words()[*side]);

@@ -68,7 +68,7 @@ impl Source {
 
 /// The common header of both kinds of sketches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Common {
+pub(super) struct SketchHeader {
     /// The version of [`crate::hash`].
     pub hash_version: u8,
     /// The version of [`crate::text`].
@@ -83,7 +83,7 @@ pub(super) struct Common {
     pub size: u16,
 }
 
-impl Common {
+impl SketchHeader {
     /// The number of bytes of the common header.
     pub(super) const BYTES: usize = 12;
 
@@ -129,7 +129,7 @@ impl Common {
 }
 
 /// Reads the fields that texts of both kinds begin with; the size is not among them.
-pub(super) fn common_from_text(what: &'static str, kind: &str, fields: [&str; 5]) -> Result<Common> {
+pub(super) fn common_from_text(what: &'static str, kind: &str, fields: [&str; 5]) -> Result<SketchHeader> {
     let bad = |why: &str| Error::Malformed { what, why: why.to_owned() };
     let [name, version, source, versions, k] = fields;
     if name != kind {
@@ -148,7 +148,7 @@ pub(super) fn common_from_text(what: &'static str, kind: &str, fields: [&str; 5]
     let (hash_version, text_version) =
         versions.ok_or_else(|| bad("the versions of hash and text are missing"))?;
     let k = number(k, "k").ok_or_else(|| bad("its k is missing"))?;
-    Ok(Common { hash_version, text_version, source, empty: false, k, size: 0 })
+    Ok(SketchHeader { hash_version, text_version, source, empty: false, k, size: 0 })
 }
 
 /// Returns the number that follows a name in a field.

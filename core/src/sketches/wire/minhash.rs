@@ -1,6 +1,6 @@
 //! Minhash sketches as bytes and as text.
 
-use super::common::{Common, Source, VERSION, common_from_text, from_hex, number, push_hex};
+use super::common::{SketchHeader, Source, VERSION, common_from_text, from_hex, number, push_hex};
 use crate::error::{Error, Result};
 use crate::executor::Stop;
 use crate::sketches::minhash;
@@ -57,15 +57,15 @@ impl MinhashHeader {
         Self { hash_version, text_version, source, empty: false, k, permutations, seed }
     }
 
-    fn common(&self) -> Common {
+    fn common(&self) -> SketchHeader {
         let &Self { hash_version, text_version, source, empty, k, permutations, .. } = self;
-        Common { hash_version, text_version, source, empty, k, size: permutations }
+        SketchHeader { hash_version, text_version, source, empty, k, size: permutations }
     }
 
     fn bytes(&self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
-        bytes[..Common::BYTES].copy_from_slice(&self.common().bytes());
-        bytes[Common::BYTES..].copy_from_slice(&self.seed.to_le_bytes());
+        bytes[..SketchHeader::BYTES].copy_from_slice(&self.common().bytes());
+        bytes[SketchHeader::BYTES..].copy_from_slice(&self.seed.to_le_bytes());
         bytes
     }
 
@@ -157,8 +157,8 @@ impl<'a> Minhash<'a> {
     /// ```
     pub fn parse(bytes: &'a [u8]) -> Result<Self> {
         let bad = |why: String| Error::Malformed { what: Self::NAME, why };
-        let common = Common::parse(bytes, Self::NAME)?;
-        let Common { hash_version, text_version, source, empty, k, size: permutations } = common;
+        let common = SketchHeader::parse(bytes, Self::NAME)?;
+        let SketchHeader { hash_version, text_version, source, empty, k, size: permutations } = common;
         minhash::check_permutations(permutations.into()).map_err(|error| bad(error.to_string()))?;
         let Some((header, values)) = bytes.split_at_checked(MinhashHeader::BYTES) else {
             return Err(bad(format!("{} bytes are too few", bytes.len())));
@@ -171,7 +171,7 @@ impl<'a> Minhash<'a> {
             return Err(bad("an empty document has values".to_owned()));
         }
         let mut seed = [0; 8];
-        seed.copy_from_slice(&header[Common::BYTES..]);
+        seed.copy_from_slice(&header[SketchHeader::BYTES..]);
         let seed = i64::from_le_bytes(seed);
         let header = MinhashHeader { hash_version, text_version, source, empty, k, permutations, seed };
         Ok(Self { header, values })
@@ -227,7 +227,7 @@ impl<'a> Minhash<'a> {
         let common = common_from_text(Self::NAME, "minhash", [name, version, source, versions, k])?;
         let permutations = number(permutations, "m").ok_or_else(|| bad("its number of values is missing"))?;
         let seed = number(seed, "seed").ok_or_else(|| bad("its seed is missing"))?;
-        let Common { hash_version, text_version, source, k, .. } = common;
+        let SketchHeader { hash_version, text_version, source, k, .. } = common;
         let header =
             MinhashHeader { hash_version, text_version, source, empty: false, k, permutations, seed };
         let bytes = if values == "empty" {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::common::{Common, Source, VERSION, common_from_text, from_hex, number, push_hex};
+use super::common::{SketchHeader, Source, VERSION, common_from_text, from_hex, number, push_hex};
 use crate::error::{Error, Result};
 use crate::executor::Stop;
 use crate::sketches::simhash;
@@ -37,7 +37,7 @@ impl SimhashHeader {
     /// ```
     /// assert_eq!(neardup_core::sketch::SimhashHeader::BYTES, 12);
     /// ```
-    pub const BYTES: usize = Common::BYTES;
+    pub const BYTES: usize = SketchHeader::BYTES;
 
     /// Creates a header with the current versions, for a document that is not empty.
     ///
@@ -50,13 +50,13 @@ impl SimhashHeader {
     /// assert_eq!(SimhashHeader::new(SketchSource::Bits, 1, 64).source, SketchSource::Bits);
     /// ```
     pub fn new(source: Source, k: u16, bits: u16) -> Self {
-        let Common { hash_version, text_version, .. } = Common::new(source, k, bits);
+        let SketchHeader { hash_version, text_version, .. } = SketchHeader::new(source, k, bits);
         Self { hash_version, text_version, source, empty: false, k, bits }
     }
 
-    fn common(&self) -> Common {
+    fn common(&self) -> SketchHeader {
         let &Self { hash_version, text_version, source, empty, k, bits } = self;
-        Common { hash_version, text_version, source, empty, k, size: bits }
+        SketchHeader { hash_version, text_version, source, empty, k, size: bits }
     }
 
     /// Returns the header's bytes without the part that depends on the document.
@@ -150,8 +150,8 @@ impl<'a> Simhash<'a> {
     /// ```
     pub fn parse(bytes: &'a [u8]) -> Result<Self> {
         let bad = |why: String| Error::Malformed { what: Self::NAME, why };
-        let common = Common::parse(bytes, Self::NAME)?;
-        let Common { hash_version, text_version, source, empty, k, size } = common;
+        let common = SketchHeader::parse(bytes, Self::NAME)?;
+        let SketchHeader { hash_version, text_version, source, empty, k, size } = common;
         simhash::check_bits(size.into()).map_err(|error| bad(error.to_string()))?;
         let bits = &bytes[SimhashHeader::BYTES..];
         if bits.len() != simhash::bytes(size) {
@@ -212,7 +212,7 @@ impl<'a> Simhash<'a> {
         let &[name, version, source, versions, k, bits] = fields.as_slice() else {
             return Err(bad("it should have 6 parts with colons between them"));
         };
-        let Common { hash_version, text_version, source, k, .. } =
+        let SketchHeader { hash_version, text_version, source, k, .. } =
             common_from_text(Self::NAME, "simhash", [name, version, source, versions, k])?;
         let mut header = SimhashHeader { hash_version, text_version, source, empty: false, k, bits: 0 };
         let bytes = if let Some(size) = number::<u16>(bits, "empty") {

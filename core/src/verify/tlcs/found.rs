@@ -16,7 +16,7 @@ use crate::verify::lcs::{containment, resemblance};
 /// # Ok::<(), neardup_core::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct SharedPart {
     /// The range in the left text, in characters from 0.
     pub left: Range<usize>,
     /// The range in the right text.
@@ -42,7 +42,7 @@ pub struct Found {
     /// The number of characters of the right text that counted.
     pub right: usize,
     /// The parts that count, in the order in which they were found.
-    pub parts: Vec<Part>,
+    pub parts: Vec<SharedPart>,
 }
 
 impl Found {
@@ -77,7 +77,7 @@ impl Found {
     /// Adds a part.
     pub(super) fn take(&mut self, length: usize, left: Range<usize>, right: Range<usize>) {
         self.shared += length;
-        self.parts.push(Part { left, right, length });
+        self.parts.push(SharedPart { left, right, length });
     }
 }
 

@@ -10,7 +10,7 @@ mod work;
 use super::windows::WindowedText;
 use crate::error::Result;
 use crate::executor::Stop;
-pub use found::{Found, Part, Steps};
+pub use found::{Found, SharedPart, Steps};
 use moved_regions::search_again;
 pub use parameters::{Parameters, Thresholds};
 use work::Workspace;

@@ -1,6 +1,6 @@
 //! Finds moved passages: further regions in the characters that earlier regions leave of two texts.
 
-use super::found::{Found, Part};
+use super::found::{Found, SharedPart};
 use super::parameters::Parameters;
 use super::work::Workspace;
 use crate::error::Result;
@@ -13,7 +13,7 @@ pub(super) fn search_again(
     work: &mut Workspace,
     parameters: &Parameters,
     texts: [&WindowedText; 2],
-    mut part: Part,
+    mut part: SharedPart,
     found: &mut Found,
     stop: &Stop,
 ) -> Result<()> {

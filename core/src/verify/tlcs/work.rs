@@ -3,13 +3,13 @@
 
 use std::ops::Range;
 
-use super::found::{Part, Steps};
+use super::found::{SharedPart, Steps};
 use super::parameters::Parameters;
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::memory;
 use crate::verify::filter::Filter;
-use crate::verify::lcs::{Bounds, Lcs};
+use crate::verify::lcs::{Lcs, LengthBounds};
 use crate::verify::region::Curve;
 use crate::verify::region_bound::may_hold;
 use crate::verify::windows::WindowedText;
@@ -48,7 +48,7 @@ impl Workspace {
         right: &WindowedText,
         least: usize,
         stop: &Stop,
-    ) -> Result<Option<Part>> {
+    ) -> Result<Option<SharedPart>> {
         // A is the shorter one of the texts, not of the sketches.
         let swapped = self.swaps(left, right);
         let Self { filter, lcs, matched, curve, steps, .. } = self;
@@ -79,11 +79,11 @@ impl Workspace {
             }
         }
         steps.aligned += 1;
-        let bounds = Bounds { least, known: filter.runs.common() };
+        let bounds = LengthBounds { least, known: filter.runs.common() };
         if !parameters.trustable {
             let length = lcs.length(&a.symbols, &b.symbols, bounds, stop)?;
             let whole = |text: &WindowedText| 0..text.symbols.len();
-            return Ok(length.map(|length| Part { left: whole(left), right: whole(right), length }));
+            return Ok(length.map(|length| SharedPart { left: whole(left), right: whole(right), length }));
         }
         matched.clear();
         memory::reserve(matched, kept[0].min(kept[1]), DOING)?;
@@ -103,12 +103,12 @@ impl Workspace {
         let (Some(first), Some(last)) = (matched.first(), matched.last()) else { return Ok(None) };
         let other = first.1 as usize..last.1 as usize + 1;
         let (left, right) = if swapped { (other, region) } else { (region, other) };
-        Ok(Some(Part { left, right, length: matched.len() }))
+        Ok(Some(SharedPart { left, right, length: matched.len() }))
     }
 
     /// Returns the characters of both texts that have to be removed after the last part was found:
     /// the region of the shorter text, and the matched characters of the longer one.
-    pub(super) fn removed(&self, part: &Part, swapped: bool) -> [Vec<u32>; 2] {
+    pub(super) fn removed(&self, part: &SharedPart, swapped: bool) -> [Vec<u32>; 2] {
         let matched = self.matched.iter().map(|&(_, b)| b).collect();
         let region = |part: &Range<usize>| part.clone().map(|n| n as u32).collect();
         if swapped { [matched, region(&part.right)] } else { [region(&part.left), matched] }

@@ -26,13 +26,13 @@ use neardup_core::methods::carrier::Meeting;
 /// The state of `neardup_part_join`.
 pub(super) struct Joined {
     method: Rc<Known>,
-    part: Joining,
+    part: PartRowsState,
     /// Dropped last.
     _allowance: Allowance,
 }
 
 /// The rows of a part.
-enum Joining {
+enum PartRowsState {
     Keys(KeyPart<ServerFiles>),
     /// Keys, with a filter by sets.
     Filtered(Part<ServerFiles>),
@@ -47,8 +47,8 @@ sql_function! {
         let prefix = call.bytes(4).ok_or_else(|| is_null("prefix"))?;
         let (size, known) = size_or_known(call, 2)?;
         let bitmap = match state.part {
-            Joining::Keys(_) => call.bytes(3).unwrap_or_default(),
-            Joining::Filtered(_) | Joining::Sets(_) => call.bytes(3).ok_or_else(|| is_null("bitmap"))?,
+            PartRowsState::Keys(_) => call.bytes(3).unwrap_or_default(),
+            PartRowsState::Filtered(_) | PartRowsState::Sets(_) => call.bytes(3).ok_or_else(|| is_null("bitmap"))?,
         };
         state.add(id.cast_unsigned(), size, known, bitmap, prefix)?;
         Ok(datum)
@@ -70,13 +70,13 @@ pub(super) fn joined(call: Call, n: usize) -> Result<(Datum, &'static mut Joined
         let (memory, files) = (settings::memory(), ServerFiles::in_current_context());
         let part = match carrier.meeting() {
             Meeting::Keys { filter: Some(predicate), .. } => {
-                Joining::Filtered(Part::new(predicate, files, memory))
+                PartRowsState::Filtered(Part::new(predicate, files, memory))
             }
-            Meeting::Rarest => Joining::Keys(KeyPart::new(files, memory, None)),
+            Meeting::Rarest => PartRowsState::Keys(KeyPart::new(files, memory, None)),
             Meeting::Keys { most, filter: None } | Meeting::Terms { most } => {
-                Joining::Keys(KeyPart::new(files, memory, most))
+                PartRowsState::Keys(KeyPart::new(files, memory, most))
             }
-            Meeting::Sets(predicate) => Joining::Sets(Part::new(predicate, files, memory)),
+            Meeting::Sets(predicate) => PartRowsState::Sets(Part::new(predicate, files, memory)),
         };
         Ok(Joined { method: Rc::clone(&method), part, _allowance: Allowance::new(memory) })
     })?;
@@ -98,9 +98,9 @@ impl Joined {
         prefix: &[u8],
     ) -> neardup_core::error::Result<()> {
         match &mut self.part {
-            Joining::Keys(part) => part.add(id, prefix, known),
-            Joining::Filtered(part) => part.add(id, size, bitmap, Shared::Keys(prefix), known),
-            Joining::Sets(part) => part.add(id, size, bitmap, Shared::Tokens(prefix), known),
+            PartRowsState::Keys(part) => part.add(id, prefix, known),
+            PartRowsState::Filtered(part) => part.add(id, size, bitmap, Shared::Keys(prefix), known),
+            PartRowsState::Sets(part) => part.add(id, size, bitmap, Shared::Tokens(prefix), known),
         }
     }
 }
@@ -113,7 +113,7 @@ sql_function! {
 }
 
 /// Returns the numbers of all candidates of a part, the lesser one of a pair first.
-fn candidates(part: Joining) -> Result<Datum> {
+fn candidates(part: PartRowsState) -> Result<Datum> {
     /// An array is at most 1 GB.
     const MOST: usize = (LARGEST - (1 << 10)) / size_of::<i64>();
     let executor = BackendExecutor::single();
@@ -125,8 +125,8 @@ fn candidates(part: Joining) -> Result<Datum> {
         if is_full { Err(Error::Source) } else { Ok(()) }
     };
     let joined = match part {
-        Joining::Keys(part) => part.candidates(&executor, &mut add),
-        Joining::Filtered(part) | Joining::Sets(part) => part.candidates(&executor, &mut add),
+        PartRowsState::Keys(part) => part.candidates(&executor, &mut add),
+        PartRowsState::Filtered(part) | PartRowsState::Sets(part) => part.candidates(&executor, &mut add),
     };
     if is_full {
         let message = "the candidates of a part would be larger than 1 GB".to_owned();
@@ -150,17 +150,17 @@ sql_function! {
             let message = format!("{} numbers are no whole number of pairs", ids.len());
             return Err(SqlError::parameter(message).hint(EXAMPLE));
         }
-        set_returning::all(call, Candidates { ids, next: 0 })
+        set_returning::all(call, ListedCandidates { ids, next: 0 })
     }
 }
 
 /// The candidates of a list of numbers.
-struct Candidates {
+struct ListedCandidates {
     ids: Vec<Datum>,
     next: usize,
 }
 
-impl Rows<2> for Candidates {
+impl Rows<2> for ListedCandidates {
     fn columns(&self) -> [&'static str; 2] {
         ["left_id", "right_id"]
     }

@@ -9,7 +9,7 @@ use crate::pg::request::example::{Example, literal};
 use crate::pg::request::form::{Argument, Form, Named};
 use crate::pg::request::such_as;
 use crate::pg::server::error::{Result, SqlError};
-use neardup_core::report::link::Link;
+use neardup_core::report::link::LinkPattern;
 
 /// The default numbers of clusters, members and pairs to show.
 const CLUSTERS: i32 = 20;
@@ -28,7 +28,7 @@ pub(super) struct ReportArguments {
     /// The SQL text of the title column, relative to the alias `d`.
     pub title: Option<String>,
     /// The link to a document.
-    pub link: Option<Link>,
+    pub link: Option<LinkPattern>,
 }
 
 impl ReportArguments {
@@ -44,7 +44,7 @@ impl ReportArguments {
             })
         };
         let link = given.text(Argument::Link)?.map(|pattern| {
-            Link::new(&pattern).map_err(|error| {
+            LinkPattern::new(&pattern).map_err(|error| {
                 let works = example.with("link", literal("https://example.org/{id}"));
                 SqlError::from(error).hint(such_as(&works))
             })

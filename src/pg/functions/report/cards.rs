@@ -11,9 +11,9 @@ use neardup_core::clusters::links::Link;
 use neardup_core::clusters::summary::Summary;
 use neardup_core::executor::{self, Executor};
 use neardup_core::memory;
-use neardup_core::report::cluster::{Entry, Line, Shown, Version};
+use neardup_core::report::cluster::{ClusterLine, Entry, Shown, Version};
 use neardup_core::report::page::Page;
-use neardup_core::report::pair::Document;
+use neardup_core::report::pair::ShownDocument;
 
 /// The maximum number of listed documents over all clusters of a page, and the range of the maximum
 /// for a single cluster.
@@ -78,7 +78,7 @@ impl Cards<'_> {
                 }
                 let cluster = self.clusters.get(number);
                 with_room(|| {
-                    page.add_line(&Line {
+                    page.add_line(&ClusterLine {
                         id: self.documents.id(cluster.id),
                         representative: texts.remove(&cluster.representative).unwrap_or_default(),
                         size: cluster.members.len(),
@@ -103,9 +103,9 @@ impl Cards<'_> {
         let mut texts = self.documents.texts(chosen.iter().copied().chain([cluster.representative]))?;
         Ok(Shown {
             id: self.documents.id(cluster.id),
-            representative: texts.remove(&cluster.representative).unwrap_or_else(|| Document {
+            representative: texts.remove(&cluster.representative).unwrap_or_else(|| ShownDocument {
                 id: self.documents.id(cluster.representative),
-                ..Document::default()
+                ..ShownDocument::default()
             }),
             versions: groups
                 .into_iter()

@@ -17,7 +17,7 @@ use crate::pg::server::error::Result;
 use neardup_core::error::Result as CoreResult;
 use neardup_core::memory;
 use neardup_core::report::page::MOST_BYTES;
-use neardup_core::report::pair::{Document, MOST_CHARACTERS};
+use neardup_core::report::pair::{MOST_CHARACTERS, ShownDocument};
 
 const DOING: &str = "making a report";
 
@@ -42,7 +42,7 @@ pub(super) type Told = (Option<String>, Option<Digest>);
 
 /// The data that is read about a document.
 struct DocumentText {
-    document: Document,
+    document: ShownDocument,
     digest: Option<Digest>,
 }
 
@@ -63,7 +63,10 @@ impl<'a> Documents<'a> {
     }
 
     /// Reads the titles and texts of some vertices. Only the beginning of a long text is read.
-    pub(super) fn texts(&self, vertices: impl IntoIterator<Item = u32>) -> Result<HashMap<u32, Document>> {
+    pub(super) fn texts(
+        &self,
+        vertices: impl IntoIterator<Item = u32>,
+    ) -> Result<HashMap<u32, ShownDocument>> {
         self.beginnings(vertices, MOST_CHARACTERS)
     }
 
@@ -72,7 +75,7 @@ impl<'a> Documents<'a> {
         &self,
         vertices: impl IntoIterator<Item = u32>,
         characters: usize,
-    ) -> Result<HashMap<u32, Document>> {
+    ) -> Result<HashMap<u32, ShownDocument>> {
         let text =
             format!("pg_catalog.left({}::pg_catalog.text, {})", self.request.left.column, characters + 1);
         let mut documents = HashMap::new();
@@ -147,7 +150,7 @@ impl<'a> Documents<'a> {
                     let Some(bytes) = bytes(value) else { return Ok(None) };
                     Ok(encoding::to_utf8(bytes)?.map(|text| memory::owned(text, DOING)).transpose()?)
                 };
-                let document = Document {
+                let document = ShownDocument {
                     id: self.id(vertex as u32),
                     title: string(title)?.filter(|title| !title.trim().is_empty()),
                     text: string(text)?.unwrap_or_default(),

@@ -11,7 +11,7 @@ use pgrx::pg_sys::{self, Datum};
 use self::arguments::{ReportArguments, as_called};
 use self::cards::{Cards, LARGE, is_chain};
 use self::documents::{Documents, with_room};
-use super::clusters::{Grouped, Joined, how};
+use super::clusters::{GroupedRows, Joined, how};
 use crate::pg::request::Request;
 use crate::pg::request::form::{self, Form};
 use crate::pg::server::call::{Call, sql_function};
@@ -33,8 +33,8 @@ use neardup_core::executor;
 use neardup_core::methods::account::milliseconds;
 use neardup_core::methods::repeats;
 use neardup_core::report::numbers::Number;
-use neardup_core::report::pair::Document;
-use neardup_core::report::runs::Repeated;
+use neardup_core::report::pair::ShownDocument;
+use neardup_core::report::runs::RepeatedTokens;
 use neardup_core::report::{facts::Facts, page::Page};
 use neardup_core::runs::Unit;
 
@@ -66,7 +66,7 @@ fn report(call: Call, form: Form) -> Result<Datum> {
     let executor = joined.executor;
     let vertices = joined.order.len();
     let clusters = match how.grouping(&request) {
-        Some(grouping) => Grouped::new(&request, grouping)?.clusters,
+        Some(grouping) => GroupedRows::new(&request, grouping)?.clusters,
         None => Clusters::new(&mut joined.graph, how.clustering, how.largest, &executor)?,
     };
     let summaries = summaries(&mut joined.graph, &clusters, EFFORT, &executor)?;
@@ -155,7 +155,7 @@ fn add_pairs(
         let vertices = edges.iter().flat_map(|edge| [edge.left, edge.right]);
         let texts = documents.beginnings(vertices, CHARACTERS)?;
         for edge in edges {
-            let none = Document::default();
+            let none = ShownDocument::default();
             let of = [edge.left, edge.right].map(|vertex| texts.get(&vertex).unwrap_or(&none));
             executor::one(executor, page, |page, stop| {
                 with_room(|| page.add_pair(of, edge.similarity, stop))?
@@ -178,7 +178,7 @@ fn add_runs(page: &mut Page, request: &Request) -> Result<Option<u64>> {
     for run in runs {
         let (tokens, documents) = (run.tokens.into(), run.documents.into());
         let (id, text, is_cut) = (ids.show(run.row), run.beginning, run.is_cut);
-        with_room(|| page.add_run(&Repeated { id, text, is_cut, tokens, documents }))?;
+        with_room(|| page.add_run(&RepeatedTokens { id, text, is_cut, tokens, documents }))?;
     }
     Ok(Some(least as u64))
 }

@@ -29,11 +29,11 @@ const DOING: &str = "reading texts";
 const COLUMNS: usize = 7;
 
 fn answer(call: Call, form: Form) -> Result<Datum> {
-    set_returning::answer(call, || Chosen::new(call, form))
+    set_returning::answer(call, || ChosenPairs::new(call, form))
 }
 
 /// The chosen pairs as rows.
-struct Chosen {
+struct ChosenPairs {
     source: Source,
     ids: Ids,
     /// The rows in the order of their ids.
@@ -47,7 +47,7 @@ struct Chosen {
     nulls: [bool; COLUMNS],
 }
 
-impl Chosen {
+impl ChosenPairs {
     fn new(call: Call, form: Form) -> Result<Self> {
         let request = Request::new(call, form)?;
         let given = form.of(call);
@@ -121,7 +121,7 @@ impl Chosen {
     }
 }
 
-impl Rows<COLUMNS> for Chosen {
+impl Rows<COLUMNS> for ChosenPairs {
     fn columns(&self) -> [&'static str; COLUMNS] {
         ["left_id", "right_id", "similarity", "stratum", "weight", "text_a", "text_b"]
     }

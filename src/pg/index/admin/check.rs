@@ -5,13 +5,13 @@ use pgrx::pg_sys;
 use roaring::RoaringTreemap;
 
 use super::compare::{Snapshot, compare};
-use super::filter::Filter;
+use super::filter::BloomFilter;
 use super::marks::Marks;
 use super::shards;
 use crate::pg::index::am::search::undisturbed;
 use crate::pg::index::am::user_index::{Opened, on_index};
 use crate::pg::index::layout::format::{Descriptor, NONE};
-use crate::pg::index::layout::items::Row;
+use crate::pg::index::layout::items::HeapRow;
 use crate::pg::index::layout::meta::Directory;
 use crate::pg::index::opclass::grams::GramKeys;
 use crate::pg::index::opclass::keys::Keys;
@@ -51,11 +51,11 @@ fn check(opened: Opened, heap: bool) -> Result<()> {
     // reading, the check starts over.
     // SAFETY: reads the state of the server.
     let lock = (!unsafe { pg_sys::RecoveryInProgress() }).then(|| Maintenance::begin(index));
-    let mut seen = Seen::default();
+    let mut seen = CheckedData::default();
     let mut failed = None;
     undisturbed(index, || {
-        seen = match heap.then(|| Filter::new(index)).transpose() {
-            Ok(filter) => Seen { filter, ..Seen::default() },
+        seen = match heap.then(|| BloomFilter::new(index)).transpose() {
+            Ok(filter) => CheckedData { filter, ..CheckedData::default() },
             Err(error) => {
                 failed = Some(error);
                 return Ok(());
@@ -75,14 +75,14 @@ fn check(opened: Opened, heap: bool) -> Result<()> {
 
 /// The data that the check has collected from the index so far.
 #[derive(Default)]
-struct Seen {
+struct CheckedData {
     rows: RoaringTreemap,
-    filter: Option<Filter>,
+    filter: Option<BloomFilter>,
     keys: Option<Keys>,
 }
 
 /// Checks every page.
-fn look(index: Index, seen: &mut Seen) -> Looked<()> {
+fn look(index: Index, seen: &mut CheckedData) -> Looked<()> {
     let directory = Directory::read(index);
     let keys = Keys::of(index, &directory.meta);
     look_at_pending(index, &directory, &keys, seen)?;
@@ -110,7 +110,7 @@ fn look(index: Index, seen: &mut Seen) -> Looked<()> {
     Ok(())
 }
 
-fn look_at_pending(index: Index, directory: &Directory, keys: &Keys, seen: &mut Seen) -> Looked<()> {
+fn look_at_pending(index: Index, directory: &Directory, keys: &Keys, seen: &mut CheckedData) -> Looked<()> {
     let meta = &directory.meta;
     if (meta.head == NONE) != (meta.tail == NONE) || meta.head_sequence > meta.tail_sequence + 1 {
         index.corrupted(0, "the pending area has a beginning without an end");
@@ -126,7 +126,7 @@ fn look_at_pending(index: Index, directory: &Directory, keys: &Keys, seen: &mut 
         }
         for item in pending::items(index, block, &contents) {
             keys.check(index, block, &item);
-            if item.row.has(Row::DEAD) {
+            if item.row.has(HeapRow::DEAD) {
                 continue;
             }
             add_row(index, block, item.row, seen);
@@ -142,10 +142,10 @@ fn look_at_pending(index: Index, directory: &Directory, keys: &Keys, seen: &mut 
     Ok(())
 }
 
-fn add_row(index: Index, block: u32, row: Row, seen: &mut Seen) {
+fn add_row(index: Index, block: u32, row: HeapRow, seen: &mut CheckedData) {
     // SAFETY: reads the state of the server.
     let standby = unsafe { pg_sys::RecoveryInProgress() };
-    if !row.has(Row::CONTINUED) && !seen.rows.insert(row.tid()) && !standby {
+    if !row.has(HeapRow::CONTINUED) && !seen.rows.insert(row.tid()) && !standby {
         let tid = row.tid();
         index.corrupted(block, &format!("row ({},{}) is in the index twice", tid >> 16, tid & 0xffff));
     }
@@ -158,7 +158,7 @@ struct RowPages {
     by_rows: u64,
     /// The rows, if the filter needs their addresses for the pairs of the posting lists; otherwise
     /// empty.
-    rows: Vec<Row>,
+    rows: Vec<HeapRow>,
     /// The numbers of rows that are split.
     split: Vec<u32>,
 }
@@ -169,30 +169,30 @@ fn pair(signature: u64, row: u32) -> u64 {
 }
 
 /// Reads and checks the row pages of a segment.
-fn look_at_rows(segment: &Segment, keys: &Keys, seen: &mut Seen) -> Looked<RowPages> {
+fn look_at_rows(segment: &Segment, keys: &Keys, seen: &mut CheckedData) -> Looked<RowPages> {
     let (index, about) = (segment.index, segment.about);
     let wrong = |what: &str| -> ! { index.corrupted(about.root, &format!("segment {}: {what}", about.id)) };
     let (is_of_sets, is_of_grams) = (keys.sets.is_some(), keys.grams.is_some());
     let mut by_rows = 0_u64;
     let mut signatures = Vec::new();
-    let mut rows: Vec<Row> = Vec::new();
+    let mut rows: Vec<HeapRow> = Vec::new();
     let (mut nulls, mut continued) = (0, 0);
     let keep_rows = (keys.payload() == 0 || is_of_sets || is_of_grams) && seen.filter.is_some();
     let (mut split, mut place) = (Vec::new(), 0);
     for n in 0..about.row_pages {
         let (first, contents) = segment.row_page(n)?;
-        for (number, bytes) in (first..).zip(contents.chunks_exact(Row::SIZE + keys.payload())) {
-            let (head, sketch) = bytes.split_at(Row::SIZE);
-            let row = Row::read(head);
-            nulls += u32::from(row.has(Row::NULL));
-            continued += u32::from(row.has(Row::CONTINUED));
+        for (number, bytes) in (first..).zip(contents.chunks_exact(HeapRow::SIZE + keys.payload())) {
+            let (head, sketch) = bytes.split_at(HeapRow::SIZE);
+            let row = HeapRow::read(head);
+            nulls += u32::from(row.has(HeapRow::NULL));
+            continued += u32::from(row.has(HeapRow::CONTINUED));
             if keep_rows {
                 rows.push(row);
             }
-            if row.has(Row::SPLIT) {
+            if row.has(HeapRow::SPLIT) {
                 split.push(number);
             }
-            if row.has(Row::WHOLE) || is_of_sets && !Outline::read(sketch).is_of(row) {
+            if row.has(HeapRow::WHOLE) || is_of_sets && !Outline::read(sketch).is_of(row) {
                 wrong("a row has a bitmap that no set of its size has");
             }
             if is_of_grams && !GramKeys::is_head_of(row, sketch) {
@@ -207,7 +207,7 @@ fn look_at_rows(segment: &Segment, keys: &Keys, seen: &mut Seen) -> Looked<RowPa
                     .iter()
                     .fold(by_rows, |sum, &signature| sum.wrapping_add(pair(signature, number)));
             }
-            if row.has(Row::DEAD) {
+            if row.has(HeapRow::DEAD) {
                 continue;
             }
             add_row(index, about.root, row, seen);
@@ -222,7 +222,7 @@ fn look_at_rows(segment: &Segment, keys: &Keys, seen: &mut Seen) -> Looked<RowPa
     Ok(RowPages { by_rows, rows, split })
 }
 
-fn look_at_segment(segment: &Segment, keys: &Keys, seen: &mut Seen) -> Looked<()> {
+fn look_at_segment(segment: &Segment, keys: &Keys, seen: &mut CheckedData) -> Looked<()> {
     let (index, about) = (segment.index, segment.about);
     let wrong = |what: &str| -> ! { index.corrupted(about.root, &format!("segment {}: {what}", about.id)) };
     let mut by_signatures = 0_u64;

@@ -4,11 +4,11 @@ use std::ffi::c_void;
 
 use pgrx::{PgMemoryContexts, PgSqlErrorCode, pg_sys};
 
-use super::filter::{Filter, NULL};
+use super::filter::{BloomFilter, NULL};
 use super::marks::Marks;
 use crate::pg::index::am::table::{row_of_scan, scan_table};
 use crate::pg::index::am::user_index::Opened;
-use crate::pg::index::layout::items::{Item, Row};
+use crate::pg::index::layout::items::{HeapRow, Item};
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::posted::Posted;
 use crate::pg::index::opclass::values::StoredValue;
@@ -70,7 +70,7 @@ unsafe fn made_by(tuple: pg_sys::HeapTuple) -> pg_sys::TransactionId {
 struct Comparison {
     index: Index,
     keys: Keys,
-    filter: Filter,
+    filter: BloomFilter,
     posted: Posted,
     memory: pg_sys::MemoryContext,
 }
@@ -81,7 +81,7 @@ pub(super) fn compare(
     Opened { index, table, .. }: Opened,
     keys: Keys,
     snapshot: Snapshot,
-    filter: Filter,
+    filter: BloomFilter,
 ) -> Result<()> {
     let memory = PgMemoryContexts::new("neardup row of an index check");
     let mut comparison =
@@ -126,7 +126,7 @@ impl Comparison {
             Some(value) => {
                 // SAFETY: the caller's promise.
                 let StoredValue { flags, bytes } = unsafe { self.keys.keep(value)? };
-                let item = Item { row: Row::new(tid, flags), bytes: &bytes };
+                let item = Item { row: HeapRow::new(tid, flags), bytes: &bytes };
                 let marks = Marks::of(&self.keys, &item, &mut self.posted);
                 let is_split = marks.split.is_some_and(|mark| self.filter.has(tid, mark));
                 marks.row.is_none_or(|mark| is_split || self.filter.has(tid, mark))

@@ -9,11 +9,11 @@ use neardup_core::{error, hash, memory};
 pub(super) const NULL: u64 = 0x6e75_6c6c;
 
 /// A Bloom filter of pairs of row and signature.
-pub(super) struct Filter {
+pub(super) struct BloomFilter {
     bits: Vec<u64>,
 }
 
-impl Filter {
+impl BloomFilter {
     const HASHES: u64 = 6;
 
     /// Creates a filter for an index, within `maintenance_work_mem`. With two bytes per pair, one

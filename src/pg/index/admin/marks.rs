@@ -1,7 +1,7 @@
 //! The marks by which a check remembers what an index stores for a row.
 
 use super::filter::NULL;
-use crate::pg::index::layout::items::{Item, Row};
+use crate::pg::index::layout::items::{HeapRow, Item};
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::posted::Posted;
 use crate::pg::server::error::or_raise;
@@ -29,7 +29,7 @@ impl<'a> Marks<'a> {
     /// Returns the marks of an item.
     pub(super) fn of(keys: &Keys, item: &Item<'_>, posted: &'a mut Posted) -> Self {
         posted.signatures.clear();
-        if item.row.has(Row::NULL) {
+        if item.row.has(HeapRow::NULL) {
             return Self { row: Some(NULL), split: None, signatures: &posted.signatures };
         }
         if let Some(sets) = keys.sets.as_ref().filter(|sets| sets.settled.is_none()) {
@@ -45,10 +45,10 @@ impl<'a> Marks<'a> {
     }
 
     /// Returns the mark of the data stored next to a row of a segment.
-    pub(super) fn of_row(row: Row, sketch: &[u8]) -> Option<u64> {
-        if row.has(Row::NULL) {
+    pub(super) fn of_row(row: HeapRow, sketch: &[u8]) -> Option<u64> {
+        if row.has(HeapRow::NULL) {
             Some(NULL)
-        } else if row.has(Row::SPLIT) {
+        } else if row.has(HeapRow::SPLIT) {
             Some(split(sketch))
         } else {
             (!sketch.is_empty()).then(|| hash::hash_bytes(sketch))

@@ -10,7 +10,7 @@ use crate::pg::index::am::search::undisturbed;
 use crate::pg::index::am::user_index::on_index;
 use crate::pg::index::am::vacuum;
 use crate::pg::index::layout::format::Descriptor;
-use crate::pg::index::layout::items::Row;
+use crate::pg::index::layout::items::HeapRow;
 use crate::pg::index::layout::meta::Directory;
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::options::Options;
@@ -62,9 +62,9 @@ fn count(index: Index, counts: &mut Counts) -> Looked<()> {
     let keys = Keys::of(index, &directory.meta);
     let mut pages = Pages::all(index, &directory.meta);
     while let Some((block, contents)) = pages.next()? {
-        for item in pending::items(index, block, &contents).filter(|item| !item.row.has(Row::CONTINUED)) {
+        for item in pending::items(index, block, &contents).filter(|item| !item.row.has(HeapRow::CONTINUED)) {
             counts.pending += 1;
-            counts.pending_dead += i64::from(item.row.has(Row::DEAD));
+            counts.pending_dead += i64::from(item.row.has(HeapRow::DEAD));
         }
     }
     let directory = Directory::read(index);

@@ -9,7 +9,7 @@ use super::sample;
 use super::table::{row_of_scan, scan_table};
 use super::useless::refuse_useless;
 use crate::pg::index::layout::format::Descriptor;
-use crate::pg::index::layout::items::{Item, Pair, Row};
+use crate::pg::index::layout::items::{HeapRow, Item, SignaturePair};
 use crate::pg::index::layout::meta::Directory;
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::posted::Posted;
@@ -140,14 +140,14 @@ impl Build {
     }
 
     fn append(&mut self, tid: u64, kept: Option<StoredValue>) -> Result<()> {
-        if self.writer.rows() == Pair::LIST - 1 {
+        if self.writer.rows() == SignaturePair::LIST - 1 {
             self.close()?;
         }
         let Some(StoredValue { flags, bytes }) = kept else {
-            self.writer.add(Row::new(tid, Row::NULL), &[])?;
+            self.writer.add(HeapRow::new(tid, HeapRow::NULL), &[])?;
             return Ok(());
         };
-        let row = self.keys.post(&Item { row: Row::new(tid, flags), bytes: &bytes }, &mut self.posted)?;
+        let row = self.keys.post(&Item { row: HeapRow::new(tid, flags), bytes: &bytes }, &mut self.posted)?;
         let number = self.writer.add(row, &self.posted.sketch)?;
         for &signature in &self.posted.signatures {
             self.sorter.push(signature, number)?;

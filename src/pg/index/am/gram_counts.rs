@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use crate::pg::index::storage::list_reader::Run;
+use crate::pg::index::storage::list_reader::PieceRows;
 use crate::pg::index::storage::segment::COLLECTING;
 use neardup_core::error;
 use neardup_core::memory;
@@ -71,14 +71,19 @@ impl Counts {
     }
 
     /// Adds an element that rows share, and to `reached` the rows that are reached by it.
-    pub(super) fn add(&mut self, run: &Run<'_>, weight: u16, reached: &mut Vec<u32>) -> error::Result<()> {
+    pub(super) fn add(
+        &mut self,
+        run: &PieceRows<'_>,
+        weight: u16,
+        reached: &mut Vec<u32>,
+    ) -> error::Result<()> {
         let number = match run {
-            Run::Rows(rows) => rows.len(),
-            Run::Plain(_, distances) => distances.len(),
+            PieceRows::Rows(rows) => rows.len(),
+            PieceRows::Plain(_, distances) => distances.len(),
         };
         memory::reserve(reached, number, COLLECTING)?;
         match *run {
-            Run::Plain(from, distances)
+            PieceRows::Plain(from, distances)
                 if self.is_small
                     && from >= self.first
                     && u64::from(from) + SPAN as u64 <= self.end.into() =>
@@ -101,11 +106,11 @@ impl Counts {
                 }
                 self.most = most;
             }
-            Run::Plain(from, distances) => {
+            PieceRows::Plain(from, distances) => {
                 let row = |&distance| from + u32::from(u16::from_le_bytes(distance));
                 distances.iter().map(row).try_for_each(|row| self.add_row(row, weight, reached))?;
             }
-            Run::Rows(rows) => rows.iter().try_for_each(|&row| self.add_row(row, weight, reached))?,
+            PieceRows::Rows(rows) => rows.iter().try_for_each(|&row| self.add_row(row, weight, reached))?,
         }
         Ok(())
     }
@@ -143,10 +148,10 @@ mod tests {
             rows.begin(7, 1 << 20, least, u32::MAX);
             plain.begin(7, 1 << 20, least, all);
             for (list, weight) in &lists {
-                rows.add(&Run::Rows(list), *weight, &mut expected).unwrap();
+                rows.add(&PieceRows::Rows(list), *weight, &mut expected).unwrap();
                 let distances: Vec<[u8; 2]> =
                     list.iter().map(|row| ((row - list[0]) as u16).to_le_bytes()).collect();
-                plain.add(&Run::Plain(list[0], &distances), *weight, &mut reached).unwrap();
+                plain.add(&PieceRows::Plain(list[0], &distances), *weight, &mut reached).unwrap();
             }
             assert_eq!(reached, expected, "{least}");
             assert_eq!(plain.most, rows.most);

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use super::gram_counts::Counts;
-use crate::pg::index::layout::items::Row;
+use crate::pg::index::layout::items::HeapRow;
 use crate::pg::index::opclass::grams::{GramProbe, counts_of, sizes_of, start_of};
 use crate::pg::index::opclass::sets::probe::step_of;
 use crate::pg::index::pages::buffer::Looked;
@@ -29,7 +29,7 @@ pub(super) enum Wanted {
 pub(super) trait Taker {
     /// Takes a row whose string may be in the ball, perhaps more than once. Returns the greatest
     /// step of a distance that is still wanted. The page of the row is locked.
-    fn row(&mut self, row: Row, similar: Similar) -> u64;
+    fn row(&mut self, row: HeapRow, similar: Similar) -> u64;
 
     /// Is called again and again while no page is locked. Returns the greatest step of a distance
     /// that is still wanted if this has changed.
@@ -38,8 +38,8 @@ pub(super) trait Taker {
     }
 }
 
-impl<F: FnMut(Row, f64) -> u64> Taker for F {
-    fn row(&mut self, row: Row, similar: Similar) -> u64 {
+impl<F: FnMut(HeapRow, f64) -> u64> Taker for F {
+    fn row(&mut self, row: HeapRow, similar: Similar) -> u64 {
         self(row, similar.most)
     }
 }
@@ -83,7 +83,7 @@ impl Search<'_> {
     ) -> Looked<()> {
         let Self { segment, probe, edits, greatest, counts, .. } = self;
         segment.look(rows, |number, row, head| {
-            if !row.has(Row::DEAD | Row::NULL)
+            if !row.has(HeapRow::DEAD | HeapRow::NULL)
                 && let Some(similar) = judge(probe, *edits, head, shared(counts, number), *greatest)
             {
                 *greatest = each.row(row, similar);

@@ -2,7 +2,7 @@
 
 use pgrx::{PgMemoryContexts, pg_sys};
 
-use crate::pg::index::layout::items::{Item, Row};
+use crate::pg::index::layout::items::{HeapRow, Item};
 use crate::pg::index::layout::meta::{Directory, tid_of};
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::options;
@@ -49,13 +49,13 @@ unsafe fn insert_value(index: Index, value: Option<pg_sys::Datum>, tid: u64) -> 
     let mut known = Some(directory.meta);
     match value {
         None => {
-            let row = Row::new(tid, Row::NULL);
+            let row = HeapRow::new(tid, HeapRow::NULL);
             grown = pending::append(index, directory.meta, Item { row, bytes: &[] });
         }
         Some(value) => {
             // SAFETY: the caller's promise.
             let StoredValue { flags, bytes } = unsafe { keys.keep(value)? };
-            keys.items(Row::new(tid, flags), &bytes, |item| {
+            keys.items(HeapRow::new(tid, flags), &bytes, |item| {
                 let meta = known.take().unwrap_or_else(|| Directory::read(index).meta);
                 grown |= pending::append(index, meta, item);
             })?;

@@ -7,7 +7,7 @@ use neardup_core::memory;
 
 /// A collection of the first `most` of the items that are pushed, in order and without duplicates.
 #[derive(Debug)]
-pub(crate) struct Nearest {
+pub(crate) struct NearestItems {
     most: usize,
     after: Option<(u64, Tid)>,
     items: Vec<(u64, Tid)>,
@@ -16,7 +16,7 @@ pub(crate) struct Nearest {
     left_out: bool,
 }
 
-impl Nearest {
+impl NearestItems {
     /// The number of bytes of an item.
     pub(crate) const BYTES: usize = size_of::<(u64, Tid)>();
 
@@ -93,7 +93,7 @@ mod tests {
         for most in [1, 2, 3, 10, 999, 5000] {
             let (mut seen, mut after) = (Vec::new(), None);
             loop {
-                let mut nearest = Nearest::new(most, after);
+                let mut nearest = NearestItems::new(most, after);
                 let mut items = all.iter().chain(&all[..50]);
                 items.try_for_each(|&(key, tid)| nearest.push(key, tid)).expect("memory");
                 let (batch, more) = nearest.finish();

@@ -4,10 +4,10 @@
 //! fetches hardly any row in vain.
 
 use super::gram_search::{Similar, Taker};
-use super::nearest::Nearest;
-use super::ordered::Ordered;
+use super::nearest::NearestItems;
+use super::ordered::OrderedScan;
 use super::row_texts::RowTexts;
-use crate::pg::index::layout::items::{Row, Tid};
+use crate::pg::index::layout::items::{HeapRow, Tid};
 use crate::pg::index::opclass::sets::probe::step_of;
 use crate::pg::index::storage::segment::COLLECTING;
 use crate::pg::server::error::{Result, or_raise};
@@ -24,9 +24,9 @@ const BYTES: usize = 1 << 16;
 pub(super) struct NearestByEdits<'a> {
     texts: RowTexts,
     verifier: EditVerifier,
-    ordered: &'a Ordered,
+    ordered: &'a OrderedScan,
     /// The nearest rows so far. Their keys are steps of the real distances.
-    nearest: &'a mut Nearest,
+    nearest: &'a mut NearestItems,
     /// Rows that were not read yet, and lower bounds of their keys.
     waiting: Vec<(u64, Tid)>,
     /// Rows that were read, the ends of their texts, and these texts.
@@ -42,8 +42,8 @@ impl<'a> NearestByEdits<'a> {
     pub(super) fn new(
         texts: RowTexts,
         ball: &EditBall<'_>,
-        ordered: &'a Ordered,
-        nearest: &'a mut Nearest,
+        ordered: &'a OrderedScan,
+        nearest: &'a mut NearestItems,
     ) -> Result<Self> {
         Ok(Self {
             texts,
@@ -123,7 +123,7 @@ impl<'a> NearestByEdits<'a> {
 }
 
 impl Taker for NearestByEdits<'_> {
-    fn row(&mut self, row: Row, similar: Similar) -> u64 {
+    fn row(&mut self, row: HeapRow, similar: Similar) -> u64 {
         let key = u64::from(step_of(similar.most));
         if similar.is_exact {
             self.push(key, row.tid()).unwrap_or_else(|error| error.raise());

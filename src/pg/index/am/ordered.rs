@@ -2,8 +2,8 @@
 
 use roaring::RoaringTreemap;
 
-use super::nearest::Nearest;
-use crate::pg::index::layout::items::{Row, Tid};
+use super::nearest::NearestItems;
+use crate::pg::index::layout::items::{HeapRow, Tid};
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::probe::{Probe, Target};
 use crate::pg::server::error::{Result, SqlError};
@@ -28,7 +28,7 @@ const FIRST_OF_ALL: usize = 512;
 
 /// The state of a scan that returns rows one by one.
 #[derive(Debug, Default)]
-pub(crate) struct Ordered {
+pub(crate) struct OrderedScan {
     targets: Vec<Option<Target>>,
     /// Probes, and for each of them the distance up to which it finds all rows. The probe with the
     /// least distance is last.
@@ -57,7 +57,7 @@ pub(crate) struct Ordered {
 
 /// The search that finds the next rows.
 #[derive(Debug)]
-pub(crate) enum Pass<'a> {
+pub(crate) enum OrderedPass<'a> {
     /// This probe finds all of the next rows. It may also find rows that come later or that were
     /// already returned.
     Near(&'a Probe),
@@ -67,7 +67,7 @@ pub(crate) enum Pass<'a> {
     All,
 }
 
-impl Ordered {
+impl OrderedScan {
     /// Starts a scan in the order of the distances to `targets`. If `everything` is true, the scan
     /// has no conditions and starts with the near rows. If `stopped` is true, some signatures may
     /// not be searched. The probes then do not find all near rows, and the remaining rows need not
@@ -129,11 +129,11 @@ impl Ordered {
     }
 
     /// Returns the search that finds the next rows.
-    pub(crate) fn pass(&self) -> Pass<'_> {
+    pub(crate) fn pass(&self) -> OrderedPass<'_> {
         match (self.near.last(), self.ties) {
-            (Some((probe, _)), _) => Pass::Near(probe),
-            (None, Some(_)) => Pass::Ties,
-            (None, None) => Pass::All,
+            (Some((probe, _)), _) => OrderedPass::Near(probe),
+            (None, Some(_)) => OrderedPass::Ties,
+            (None, None) => OrderedPass::All,
         }
     }
 
@@ -154,19 +154,19 @@ impl Ordered {
 
     /// Creates the collection for the next rows: as many as fit into `work_mem`, or fewer if any
     /// rows will do.
-    pub(crate) fn nearest(&self) -> Nearest {
+    pub(crate) fn nearest(&self) -> NearestItems {
         let most = match self.pass() {
-            Pass::Ties => self.ties.unwrap_or(FIRST),
+            OrderedPass::Ties => self.ties.unwrap_or(FIRST),
             _ => self.few.unwrap_or(usize::MAX).min(most()),
         };
-        Nearest::new(most, self.after.filter(|_| !self.remembers()))
+        NearestItems::new(most, self.after.filter(|_| !self.remembers()))
     }
 
     /// Reports whether only `given` distinguishes the next rows from the rows that were already
     /// returned. In such a pass the next rows are few, or the search finds them early. In every
     /// other pass, rows come in the order of their keys and addresses.
     fn remembers(&self) -> bool {
-        self.given.is_some() && !matches!(self.pass(), Pass::All)
+        self.given.is_some() && !matches!(self.pass(), OrderedPass::All)
     }
 
     /// Adds a row with this key to the collection, unless the row was already returned. A flush
@@ -174,7 +174,7 @@ impl Ordered {
     /// distance. The old bound and the new one both hold, so a key that is less than the last
     /// returned key is raised to it, and no row comes before the rows that were already returned.
     /// A row that an exhausted search did not find is farther than what that search finds.
-    pub(crate) fn push(&self, nearest: &mut Nearest, key: u64, tid: Tid) -> error::Result<()> {
+    pub(crate) fn push(&self, nearest: &mut NearestItems, key: u64, tid: Tid) -> error::Result<()> {
         let Some(given) = &self.given else { return nearest.push(key, tid) };
         if given.contains(place(tid)) {
             return Ok(());
@@ -195,7 +195,7 @@ impl Ordered {
     }
 
     /// Returns the greatest key of a row that the collection still wants.
-    pub(crate) fn wanted(&self, nearest: &Nearest) -> u64 {
+    pub(crate) fn wanted(&self, nearest: &NearestItems) -> u64 {
         match nearest.worst() {
             // Of rows with equal keys any will do if those that were returned are remembered.
             Some(worst) if self.remembers() => worst.saturating_sub(1),
@@ -214,7 +214,7 @@ impl Ordered {
     /// Takes over the rows that were collected. If the search found all rows up to a greater
     /// distance than it had to, `reached` is this distance. `is_exact` is set if the keys are the
     /// steps of the real distances.
-    pub(crate) fn take(&mut self, nearest: Nearest, reached: Option<u32>, is_exact: bool) {
+    pub(crate) fn take(&mut self, nearest: NearestItems, reached: Option<u32>, is_exact: bool) {
         self.is_exact = is_exact;
         let (remembers, full) = (self.remembers(), nearest.is_full());
         let (mut batch, more) = nearest.finish();
@@ -249,12 +249,12 @@ impl Ordered {
     }
 
     /// Returns the sort key of a row: its distances concatenated.
-    pub(crate) fn key(&self, keys: &Keys, row: Row, sketch: &[u8]) -> u64 {
+    pub(crate) fn key(&self, keys: &Keys, row: HeapRow, sketch: &[u8]) -> u64 {
         self.targets.iter().fold(0, |key, target| {
             let distance = match target {
                 // The operator computes the distance.
                 Some(Target::Unlike) => 0,
-                Some(target) if !row.has(Row::NULL) => keys.difference(target, row, sketch).into(),
+                Some(target) if !row.has(HeapRow::NULL) => keys.difference(target, row, sketch).into(),
                 _ => NULL,
             };
             key << 16 | distance
@@ -276,7 +276,7 @@ impl Ordered {
 
 /// Returns the largest number of rows in a batch.
 fn most() -> usize {
-    work_memory() / 2 / Nearest::BYTES
+    work_memory() / 2 / NearestItems::BYTES
 }
 
 /// Maps an address to its number in a set of addresses. Addresses in adjacent blocks get numbers

@@ -3,7 +3,7 @@
 use pgrx::{PgMemoryContexts, pg_sys};
 
 use super::heap::Heap;
-use super::ordered::{Ordered, work_memory};
+use super::ordered::{OrderedScan, work_memory};
 use super::search::undisturbed;
 use super::state::Scan;
 use crate::pg::compat;
@@ -53,7 +53,7 @@ unsafe fn begin_scan(relation: pg_sys::Relation, keys: i32, orders: i32) -> pg_s
             index,
             keys: Keys::of(index, &Directory::read(index).meta),
             probes: Vec::new(),
-            ordered: Ordered::default(),
+            ordered: OrderedScan::default(),
             memory,
             home: pg_sys::CurrentMemoryContext,
             heap: Heap::default(),
@@ -125,7 +125,7 @@ unsafe fn prepare(scan: pg_sys::IndexScanDesc, state: &mut Scan) -> Result<()> {
             orders.push(argument(order).map(|value| state.keys.target(value)).transpose()?);
         }
         let stopped = Options::of(state.index).stop_limit() > 0;
-        state.ordered = Ordered::new(&state.keys, orders, state.probes.is_empty(), stopped)?;
+        state.ordered = OrderedScan::new(&state.keys, orders, state.probes.is_empty(), stopped)?;
     }
     state.probes.sort_by_key(Probe::effort);
     state.counted = false;
@@ -285,7 +285,7 @@ pub unsafe extern "C-unwind" fn end(scan: pg_sys::IndexScanDesc) {
         explaining::found(None);
         let state = state(scan);
         state.probes = Vec::new();
-        state.ordered = Ordered::default();
+        state.ordered = OrderedScan::default();
         pg_sys::MemoryContextReset(state.memory);
     }
 }

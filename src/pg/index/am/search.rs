@@ -9,7 +9,7 @@ use super::search_grams::search_grams;
 use super::search_runs::search_runs;
 use super::search_sets::search_sets;
 use super::search_values::{More, Sought, search_values};
-use crate::pg::index::layout::items::Row;
+use crate::pg::index::layout::items::HeapRow;
 use crate::pg::index::layout::meta::{Directory, Lock};
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::options::Options;
@@ -64,13 +64,13 @@ pub(crate) fn search(
     index: Index,
     keys: &Keys,
     probe: &Probe,
-    each: &mut dyn FnMut(Row, &[u8]),
+    each: &mut dyn FnMut(HeapRow, &[u8]),
 ) -> Looked<()> {
     if let Probe::Sets(sets) = probe {
         return search_sets(index, keys, sets, &mut |row, _| each(row, &[]));
     }
     if let Probe::Grams(grams) = probe {
-        let mut each = |row: Row, _: f64| {
+        let mut each = |row: HeapRow, _: f64| {
             each(row, &[]);
             u64::MAX
         };
@@ -80,7 +80,7 @@ pub(crate) fn search(
         && keys.has_value_lists()
     {
         let sought = Sought { target, most: *most, more: More::Nothing };
-        let mut each = |row: Row, sketch: &[u8], _| {
+        let mut each = |row: HeapRow, sketch: &[u8], _| {
             each(row, sketch);
             u32::MAX
         };
@@ -92,7 +92,7 @@ pub(crate) fn search(
     while let Some((block, contents)) = pages.next()? {
         for item in pending::items(index, block, &contents) {
             keys.check(index, block, &item);
-            if !item.row.has(Row::DEAD) && keys.finds(probe, &item) {
+            if !item.row.has(HeapRow::DEAD) && keys.finds(probe, &item) {
                 each(item.row, keys.sketch_of(item.bytes));
             }
         }
@@ -101,8 +101,8 @@ pub(crate) fn search(
     let now = keys.now(index, &directory.meta);
     let keys = now.as_ref().unwrap_or(keys);
     let segments = living(index, &directory, keys)?;
-    let mut visit = |_, row: Row, sketch: &[u8]| {
-        if !row.has(Row::DEAD) && keys.accepts(probe, row, sketch) {
+    let mut visit = |_, row: HeapRow, sketch: &[u8]| {
+        if !row.has(HeapRow::DEAD) && keys.accepts(probe, row, sketch) {
             each(row, sketch);
         }
     };
@@ -152,7 +152,7 @@ pub(super) fn near_bits(
     index: Index,
     keys: &Keys,
     bits: &[u8],
-    each: &mut dyn FnMut(Row, &[u8], &mut u32),
+    each: &mut dyn FnMut(HeapRow, &[u8], &mut u32),
 ) -> Looked<bool> {
     /// Of an index with more bytes of rows than this share of the server's buffers, pages are read
     /// through a ring.
@@ -164,7 +164,7 @@ pub(super) fn near_bits(
     while let Some((block, contents)) = pages.next()? {
         for item in pending::items(index, block, &contents) {
             keys.check(index, block, &item);
-            if !item.row.has(Row::DEAD) {
+            if !item.row.has(HeapRow::DEAD) {
                 each(item.row, item.bytes, &mut wanted);
             }
         }
@@ -180,7 +180,7 @@ pub(super) fn near_bits(
             segment.index = bulk;
         }
         left_out += segment.near_rows(bits, &mut wanted, &mut |row, sketch, wanted: &mut u32| {
-            if !row.has(Row::DEAD) {
+            if !row.has(HeapRow::DEAD) {
                 each(row, sketch, wanted);
             }
         })?;
@@ -190,8 +190,8 @@ pub(super) fn near_bits(
 
 /// Calls `each` with one row after another, in no particular order and perhaps more than once,
 /// until `each` returns false. NULLs are left out.
-pub(super) fn some_rows(index: Index, keys: &Keys, each: &mut dyn FnMut(Row) -> bool) -> Looked<()> {
-    let mut goes_on = |row: Row| row.has(Row::DEAD | Row::NULL | Row::CONTINUED) || each(row);
+pub(super) fn some_rows(index: Index, keys: &Keys, each: &mut dyn FnMut(HeapRow) -> bool) -> Looked<()> {
+    let mut goes_on = |row: HeapRow| row.has(HeapRow::DEAD | HeapRow::NULL | HeapRow::CONTINUED) || each(row);
     // The pending pages are read before the directory, so that a row that is moving from the
     // pending pages to a segment is seen.
     let mut pages = Pages::all(index, &Directory::read(index).meta);
@@ -204,11 +204,11 @@ pub(super) fn some_rows(index: Index, keys: &Keys, each: &mut dyn FnMut(Row) -> 
     }
     let directory = Directory::read(index);
     let now = keys.now(index, &directory.meta);
-    let width = Row::SIZE + now.as_ref().unwrap_or(keys).payload();
+    let width = HeapRow::SIZE + now.as_ref().unwrap_or(keys).payload();
     for segment in living(index, &directory, now.as_ref().unwrap_or(keys))? {
         for n in 0..segment.about.row_pages {
             let (_, page) = segment.row_page(n)?;
-            if !page.chunks_exact(width).map(Row::read).all(&mut goes_on) {
+            if !page.chunks_exact(width).map(HeapRow::read).all(&mut goes_on) {
                 return Ok(());
             }
         }

@@ -5,13 +5,13 @@
 use super::gram_counts::Counts;
 use super::gram_search::{Edits, Search, Taker, UNSETTLED, WINDOW, Wanted, judge};
 use super::live_segments::living;
-use crate::pg::index::layout::items::Row;
+use crate::pg::index::layout::items::HeapRow;
 use crate::pg::index::layout::meta::Directory;
 use crate::pg::index::opclass::grams::{GramItem, GramProbe};
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::sets::probe::step_of;
 use crate::pg::index::pages::buffer::{Index, Looked};
-use crate::pg::index::storage::list_reader::Part;
+use crate::pg::index::storage::list_reader::PartReader;
 use crate::pg::index::storage::pending::{self, Pages};
 use crate::pg::index::storage::segment::{COLLECTING, Segment};
 use crate::pg::server::error::or_raise;
@@ -41,13 +41,13 @@ pub(super) fn search_grams(
     while let Some((block, contents)) = pages.next()? {
         for item in pending::items(index, block, &contents) {
             keys.check(index, block, &item);
-            if item.row.has(Row::DEAD | Row::NULL)
-                || item.row.has(Row::EMPTY) && probe.demand.edit().is_none()
+            if item.row.has(HeapRow::DEAD | HeapRow::NULL)
+                || item.row.has(HeapRow::EMPTY) && probe.demand.edit().is_none()
             {
                 continue;
             }
             let Some(string) = GramItem::read(item.row, item.bytes) else { continue };
-            let shared = if item.row.has(Row::SPLIT) {
+            let shared = if item.row.has(HeapRow::SPLIT) {
                 u32::MAX
             } else if probe.demand.accepts(string.sizes, u32::MAX) {
                 elements.clear();
@@ -88,7 +88,7 @@ pub(super) fn search_grams(
 /// A list of the rows of a group that have an element.
 struct List<'a> {
     /// None if the list is opened when it is read.
-    part: Option<Part<'a>>,
+    part: Option<PartReader<'a>>,
     class: u64,
     /// The number of elements of the sought string whose list this is.
     weight: u16,
@@ -143,7 +143,7 @@ impl Search<'_> {
             let part = match &mut list.part {
                 Some(part) => part,
                 None => {
-                    let mut part = Part::of_class(segment, list.class)?;
+                    let mut part = PartReader::of_class(segment, list.class)?;
                     if !part.find(list.class)? {
                         continue;
                     }
@@ -206,7 +206,7 @@ fn open<'a>(segment: &'a Segment, weights: &[(u32, u16)], group: u32) -> Looked<
             lists.push(List { part: None, class, weight, rows: 0, first: 0 });
             continue;
         }
-        let mut part = Part::of_class(segment, class)?;
+        let mut part = PartReader::of_class(segment, class)?;
         if part.find(class)? {
             let rows = part.rows_of_this();
             let first = part.first()?.unwrap_or(0);

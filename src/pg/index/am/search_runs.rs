@@ -5,9 +5,9 @@ use std::collections::btree_map::Entry;
 
 use roaring::RoaringBitmap;
 
-use crate::pg::index::layout::items::Row;
+use crate::pg::index::layout::items::HeapRow;
 use crate::pg::index::pages::buffer::Looked;
-use crate::pg::index::storage::list_reader::Part;
+use crate::pg::index::storage::list_reader::PartReader;
 use crate::pg::index::storage::segment::{COLLECTING, Segment};
 use crate::pg::server::error::or_raise;
 use neardup_core::joins::search::runs::cover::{QueryAnchors, Runs};
@@ -29,7 +29,7 @@ pub(super) fn search_runs(
     segments: &[Segment],
     hashes: &[u64],
     anchors: &QueryAnchors,
-    mut visit: impl FnMut(u32, Row, &[u8]),
+    mut visit: impl FnMut(u32, HeapRow, &[u8]),
 ) -> Looked<()> {
     let mut counted: Vec<Vec<List>> = Vec::new();
     let mut kept = 0;
@@ -131,7 +131,7 @@ impl Lists<'_> {
     /// anchors of a run may be in other rows of the index.
     fn add_parts(&mut self, followed: &[usize], found: &mut RoaringBitmap) -> Looked<()> {
         let (mut parts, mut rows) = (RoaringBitmap::new(), Vec::new());
-        let mut part = Part::of_split(self.segment)?;
+        let mut part = PartReader::of_split(self.segment)?;
         while part.next(&mut rows)?.is_some() {
             parts.extend(&rows);
         }
@@ -188,7 +188,7 @@ fn classes(segment: &Segment, signature: u64) -> (u64, u64, u32) {
 /// Looks at the list of an anchor in a segment. Keeps its rows if there are at most `most`.
 fn count(segment: &Segment, signature: u64, most: u64) -> Looked<List> {
     let (first, last, after) = classes(segment, signature);
-    let mut part = Part::of_class(segment, first)?;
+    let mut part = PartReader::of_class(segment, first)?;
     part.skip_to(first)?;
     let (mut list, mut few, mut rows) = (0, Vec::new(), Vec::new());
     while let Some((class, count)) =
@@ -205,7 +205,7 @@ fn count(segment: &Segment, signature: u64, most: u64) -> Looked<List> {
 /// Calls `each` with the rows of a segment that have an anchor, by their signatures.
 fn each_list(segment: &Segment, signature: u64, mut each: impl FnMut(u64, &[u32])) -> Looked<()> {
     let (first, last, after) = classes(segment, signature);
-    let mut part = Part::of_class(segment, first)?;
+    let mut part = PartReader::of_class(segment, first)?;
     part.skip_to(first)?;
     let mut rows = Vec::new();
     while let Some(class) = part.next(&mut rows)?.filter(|&class| class <= last) {

@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 
 use super::live_segments::living;
-use crate::pg::index::layout::items::{Item, Row};
+use crate::pg::index::layout::items::{HeapRow, Item};
 use crate::pg::index::layout::meta::Directory;
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::sets::item::{Outline, SetItem, differs};
 use crate::pg::index::opclass::sets::probe::SetProbe;
 use crate::pg::index::pages::buffer::{Index, Looked};
-use crate::pg::index::storage::list_reader::Part;
+use crate::pg::index::storage::list_reader::PartReader;
 use crate::pg::index::storage::pending::{self, Pages};
 use crate::pg::index::storage::segment::{COLLECTING, Segment};
 use crate::pg::server::error::or_raise;
@@ -53,7 +53,7 @@ impl Query<'_> {
         let Some(allowed) = reach.bits(set.size) else { return Ok(None) };
         let apart = if let Some(known) = set.bitmap {
             differs(known, self.bitmap(known.len() / 8))
-        } else if item.row.has(Row::SPLIT) {
+        } else if item.row.has(HeapRow::SPLIT) {
             0
         } else {
             let mut tokens = std::mem::take(&mut self.tokens);
@@ -87,7 +87,7 @@ pub(super) fn search_sets(
     index: Index,
     keys: &Keys,
     probe: &SetProbe,
-    each: &mut dyn FnMut(Row, f64),
+    each: &mut dyn FnMut(HeapRow, f64),
 ) -> Looked<()> {
     let mut query = Query { probe, bitmaps: BTreeMap::new(), tokens: Vec::new() };
     // The pending pages are read before the directory, so that a row that is moving from the
@@ -96,7 +96,7 @@ pub(super) fn search_sets(
     while let Some((block, contents)) = pages.next()? {
         for item in pending::items(index, block, &contents) {
             keys.check(index, block, &item);
-            if !item.row.has(Row::DEAD | Row::NULL | Row::EMPTY)
+            if !item.row.has(HeapRow::DEAD | HeapRow::NULL | HeapRow::EMPTY)
                 && let Some(similar) = or_raise(query.may_have(&item))
             {
                 each(item.row, similar);
@@ -155,7 +155,7 @@ impl Counting<'_> {
     }
 
     /// Calls `each` with the rows that may be in the ball.
-    fn rows(&mut self, classes: &[(u32, u32)], each: &mut dyn FnMut(Row, f64)) -> Looked<()> {
+    fn rows(&mut self, classes: &[(u32, u32)], each: &mut dyn FnMut(HeapRow, f64)) -> Looked<()> {
         if classes.len() > KEPT {
             return self.rows_of_many(classes, each);
         }
@@ -163,14 +163,14 @@ impl Counting<'_> {
         for &(class, weight) in classes {
             let class = u64::from(class);
             let weight = u16::try_from(weight).unwrap_or(u16::MAX);
-            let mut part = Part::of_class(self.segment, class)?;
+            let mut part = PartReader::of_class(self.segment, class)?;
             if part.find(class)? {
                 or_raise(memory::push(&mut lists, (part, weight), COLLECTING));
             }
         }
         // The hits of a split set are spread over several rows of the index, so each of these rows
         // counts as hit once more.
-        let mut split = Part::of_split(self.segment)?;
+        let mut split = PartReader::of_split(self.segment)?;
         if split.find_any()? {
             or_raise(memory::push(&mut lists, (split, 1), COLLECTING));
         }
@@ -210,7 +210,7 @@ impl Counting<'_> {
 
     /// Does the same as [`Self::rows`] for the ball of a long document, with the memory of one
     /// large window and one list.
-    fn rows_of_many(&self, classes: &[(u32, u32)], each: &mut dyn FnMut(Row, f64)) -> Looked<()> {
+    fn rows_of_many(&self, classes: &[(u32, u32)], each: &mut dyn FnMut(HeapRow, f64)) -> Looked<()> {
         let (least, rows) = (self.least_hits(), self.segment.about.rows);
         let size = rows.min(LARGE_WINDOW) as usize;
         let mut counts = or_raise(memory::filled(0_u16, size, COLLECTING));
@@ -222,10 +222,10 @@ impl Counting<'_> {
             for (class, weight) in classes.chain([(None, 1)]) {
                 let (mut part, is_there);
                 if let Some(class) = class {
-                    part = Part::of_class(self.segment, class.into())?;
+                    part = PartReader::of_class(self.segment, class.into())?;
                     is_there = part.find(class.into())?;
                 } else {
-                    part = Part::of_split(self.segment)?;
+                    part = PartReader::of_split(self.segment)?;
                     is_there = part.find_any()?;
                 }
                 let (mut bound, mut more) = (0, is_there);
@@ -250,10 +250,10 @@ impl Counting<'_> {
     }
 
     /// Checks the rows of a window that have enough hits.
-    fn look(&mut self, start: u32, rows: &[u32], each: &mut dyn FnMut(Row, f64)) -> Looked<()> {
+    fn look(&mut self, start: u32, rows: &[u32], each: &mut dyn FnMut(HeapRow, f64)) -> Looked<()> {
         self.segment.look(rows.iter().copied(), |number, row, bytes| {
             let hits = self.counts[(number - start) as usize];
-            if !row.has(Row::DEAD | Row::NULL | Row::EMPTY)
+            if !row.has(HeapRow::DEAD | HeapRow::NULL | HeapRow::EMPTY)
                 && let Some(similar) = self.accepts(row, Outline::read(bytes), hits)
             {
                 each(row, similar);
@@ -263,10 +263,10 @@ impl Counting<'_> {
 
     /// Returns an upper bound of the similarity of a row with this many hits, or None if the row
     /// cannot be in the ball.
-    fn accepts(&self, row: Row, set: Outline<'_>, hits: u16) -> Option<f64> {
+    fn accepts(&self, row: HeapRow, set: Outline<'_>, hits: u16) -> Option<f64> {
         let reach = &self.probe.reach;
         let (need, bits) = (reach.need(set.size)?, reach.bits(set.size)?);
-        if row.has(Row::SPLIT) {
+        if row.has(HeapRow::SPLIT) {
             // The other hits of the set are in other rows of the index, and a split set has no
             // bitmap.
             return (hits > 1).then(|| reach.most_similar(set.size, u32::MAX, 0));

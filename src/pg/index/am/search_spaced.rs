@@ -8,7 +8,7 @@ use super::gram_search::{Search, Taker, UNSETTLED, WINDOW};
 use crate::pg::index::opclass::sets::probe::step_of;
 use crate::pg::index::pages::buffer::Looked;
 use crate::pg::index::storage::grouped::place_of_size;
-use crate::pg::index::storage::list_reader::Part;
+use crate::pg::index::storage::list_reader::PartReader;
 use crate::pg::index::storage::segment::COLLECTING;
 use crate::pg::server::error::or_raise;
 use neardup_core::joins::search::grams::{BITS, spaced};
@@ -45,7 +45,7 @@ impl Search<'_> {
         let Some(demand) = self.probe.demand.edit() else { return Ok(()) };
         for group in demand.groups_of_spaced() {
             let class = spaced(group) >> (u64::BITS - BITS);
-            let mut part = Part::of_class(self.segment, class)?;
+            let mut part = PartReader::of_class(self.segment, class)?;
             let mut more = part.find(class)?;
             while more {
                 let mut rows = std::mem::take(&mut self.rows);
@@ -69,7 +69,7 @@ impl Search<'_> {
 
     /// Gives the rows to `each` of which the index has no elements, if their sizes allow it.
     pub(super) fn long_strings(&mut self, each: &mut dyn Taker) -> Looked<()> {
-        let mut part = Part::of_split(self.segment)?;
+        let mut part = PartReader::of_split(self.segment)?;
         let mut rows = std::mem::take(&mut self.rows);
         while part.next(&mut rows)?.is_some() {
             self.look(&rows, each)?;

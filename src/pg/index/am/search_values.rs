@@ -10,14 +10,14 @@
 use std::cmp::Reverse;
 
 use super::live_segments::living;
-use crate::pg::index::layout::items::Row;
+use crate::pg::index::layout::items::HeapRow;
 use crate::pg::index::layout::meta::Directory;
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::options::Options;
 use crate::pg::index::opclass::probe::Target;
 use crate::pg::index::opclass::value_lists::{BITS, signatures};
 use crate::pg::index::pages::buffer::{Index, Looked};
-use crate::pg::index::storage::list_reader::Part;
+use crate::pg::index::storage::list_reader::PartReader;
 use crate::pg::index::storage::pending::{self, Pages};
 use crate::pg::index::storage::segment::{COLLECTING, Segment};
 use crate::pg::server::error::or_raise;
@@ -37,7 +37,7 @@ const WINDOW: u32 = 1 << 16;
 /// The number of rows that are compared before the search asks again which rows are still wanted.
 const COMPARED: usize = 64;
 /// Marks a row that must not be compared.
-const NO_SKETCH: u16 = Row::DEAD | Row::NULL | Row::EMPTY;
+const NO_SKETCH: u16 = HeapRow::DEAD | HeapRow::NULL | HeapRow::EMPTY;
 
 /// A search for sketches near a target.
 pub(super) struct Sought<'a> {
@@ -76,7 +76,7 @@ pub(super) fn search_values(
     index: Index,
     keys: &Keys,
     sought: &Sought<'_>,
-    each: &mut dyn FnMut(Row, &[u8], u32) -> u32,
+    each: &mut dyn FnMut(HeapRow, &[u8], u32) -> u32,
 ) -> Looked<Found> {
     let Target::Sketch(sketch) = sought.target else {
         return Ok(Found { reached: sought.most, left_out: false });
@@ -214,7 +214,7 @@ impl Lists {
 
 /// Looks at the list of a value in a segment.
 fn list(segment: &Segment, class: u64) -> Looked<List> {
-    let mut part = Part::of_class(segment, class)?;
+    let mut part = PartReader::of_class(segment, class)?;
     part.skip_to(class)?;
     let (mut rows, mut few, mut piece) = (0_u64, Vec::new(), Vec::new());
     while let Some((_, count)) =
@@ -233,7 +233,7 @@ struct Search<'a> {
     choice: Choice,
     wanted: u32,
     left_out: bool,
-    each: &'a mut dyn FnMut(Row, &[u8], u32) -> u32,
+    each: &'a mut dyn FnMut(HeapRow, &[u8], u32) -> u32,
 }
 
 impl Search<'_> {
@@ -271,7 +271,7 @@ impl Search<'_> {
                 match &lists.lists[n][position].few {
                     Some(few) => or_raise(memory::extend(&mut rows, few, COLLECTING)),
                     None => {
-                        let mut part = Part::of_class(segment, lists.classes[position])?;
+                        let mut part = PartReader::of_class(segment, lists.classes[position])?;
                         if part.find(lists.classes[position])? {
                             part.rows_before(u32::MAX, &mut rows)?;
                         }
@@ -307,7 +307,7 @@ impl Search<'_> {
                 match &of_segment[position].few {
                     Some(rows) => or_raise(memory::extend(&mut few, rows, COLLECTING)),
                     None => {
-                        let mut part = Part::of_class(segment, lists.classes[position])?;
+                        let mut part = PartReader::of_class(segment, lists.classes[position])?;
                         if part.find(lists.classes[position])? {
                             or_raise(memory::push(&mut parts, (part, true), COLLECTING));
                         }

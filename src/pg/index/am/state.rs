@@ -5,13 +5,13 @@ use pgrx::pg_sys;
 use super::gram_search::Wanted;
 use super::heap::Heap;
 use super::nearest_by_edits::NearestByEdits;
-use super::ordered::{Ordered, Pass};
+use super::ordered::{OrderedPass, OrderedScan};
 use super::row_texts::RowTexts;
 use super::search::{finds_many, near_bits, search, some_rows, undisturbed};
 use super::search_grams::search_grams;
 use super::search_sets::search_sets;
 use super::search_values::{More, Sought, search_values};
-use crate::pg::index::layout::items::{Row, Tid};
+use crate::pg::index::layout::items::{HeapRow, Tid};
 use crate::pg::index::opclass::class::Class;
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::probe::{Probe, Target};
@@ -29,7 +29,7 @@ pub(crate) struct Scan {
     /// The conditions on a row. The condition that is best to start with comes first.
     pub probes: Vec<Probe>,
     /// The state by which rows are returned one by one, in order.
-    pub ordered: Ordered,
+    pub ordered: OrderedScan,
     /// The memory context of the arguments of the scan.
     pub memory: pg_sys::MemoryContext,
     /// A memory context that lives as long as the scan.
@@ -57,7 +57,7 @@ impl Scan {
 
     /// Calls `each` with every row that the first probe finds, unless the row's sketch shows that
     /// another probe does not find it. Passes the row and its sketch, perhaps more than once.
-    pub(crate) fn search(&self, each: &mut dyn FnMut(Row, &[u8])) -> Looked<()> {
+    pub(crate) fn search(&self, each: &mut dyn FnMut(HeapRow, &[u8])) -> Looked<()> {
         let (first, rest) = match self.probes.as_slice() {
             [] => (&Probe::Everything, &[][..]),
             [first, rest @ ..] => (first, rest),
@@ -102,7 +102,7 @@ impl Scan {
         {
             return;
         }
-        let Pass::Near(probe) = self.ordered.pass() else { return };
+        let OrderedPass::Near(probe) = self.ordered.pass() else { return };
         let (index, keys, mut many) = (self.index, &self.keys, false);
         undisturbed(index, || {
             many = finds_many(index, keys, probe)?;
@@ -123,13 +123,13 @@ impl Scan {
         undisturbed(index, || {
             nearest.clear();
             is_exact = false;
-            let mut push = |key: u64, row: Row| or_raise(ordered.push(&mut nearest, key, row.tid()));
-            let mut add = |row: Row, sketch: &[u8]| push(ordered.key(keys, row, sketch), row);
+            let mut push = |key: u64, row: HeapRow| or_raise(ordered.push(&mut nearest, key, row.tid()));
+            let mut add = |row: HeapRow, sketch: &[u8]| push(ordered.key(keys, row, sketch), row);
             match (ordered.pass(), ordered.only_target()) {
-                (Pass::Near(Probe::Sets(probe)), _) => {
+                (OrderedPass::Near(Probe::Sets(probe)), _) => {
                     search_sets(index, keys, probe, &mut |row, similar| push(step_of(similar).into(), row))
                 }
-                (Pass::Near(Probe::Grams(probe)), _) => {
+                (OrderedPass::Near(Probe::Grams(probe)), _) => {
                     if let Some(ball) = probe.ball()
                         && let Some(texts) = self.texts()
                     {
@@ -139,12 +139,12 @@ impl Scan {
                         is_exact = found.is_exact();
                         return done;
                     }
-                    search_grams(index, keys, probe, Wanted::Nearest, &mut |row: Row, similar| {
+                    search_grams(index, keys, probe, Wanted::Nearest, &mut |row: HeapRow, similar| {
                         or_raise(ordered.push(&mut nearest, step_of(similar).into(), row.tid()));
                         ordered.wanted(&nearest)
                     })
                 }
-                (Pass::Near(&Probe::Near { ref target, most, .. }), _) if keys.has_value_lists() => {
+                (OrderedPass::Near(&Probe::Near { ref target, most, .. }), _) if keys.has_value_lists() => {
                     // Mostly there are near rows. If not, one more search finds all others.
                     let more = if ordered.is_first_pass() { More::Some } else { More::All };
                     let sought = Sought { target, most, more };
@@ -158,12 +158,12 @@ impl Scan {
                     }
                     Ok(())
                 }
-                (Pass::Near(probe), _) => search(index, keys, probe, &mut add),
-                (Pass::Ties, _) => some_rows(index, keys, &mut |row| {
+                (OrderedPass::Near(probe), _) => search(index, keys, probe, &mut add),
+                (OrderedPass::Ties, _) => some_rows(index, keys, &mut |row| {
                     or_raise(ordered.push(&mut nearest, keys.farthest().into(), row.tid()));
                     !nearest.is_full()
                 }),
-                (Pass::All, Some(Target::Sketch(bits))) if keys.class == Class::Simhash => {
+                (OrderedPass::All, Some(Target::Sketch(bits))) if keys.class == Class::Simhash => {
                     let left_out = near_bits(index, keys, bits, &mut |row, sketch, wanted| {
                         let key = ordered.key(keys, row, sketch);
                         or_raise(ordered.push(&mut nearest, key, row.tid()));
@@ -174,7 +174,7 @@ impl Scan {
                     }
                     Ok(())
                 }
-                (Pass::All, _) => self.search(&mut add),
+                (OrderedPass::All, _) => self.search(&mut add),
             }
         });
         self.ordered.take(nearest, reached, is_exact);

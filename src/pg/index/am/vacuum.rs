@@ -7,7 +7,7 @@ use roaring::RoaringBitmap;
 
 use crate::pg::compat::vacuum_delay;
 use crate::pg::index::layout::format::Kind;
-use crate::pg::index::layout::items::Row;
+use crate::pg::index::layout::items::HeapRow;
 use crate::pg::index::layout::meta::{Directory, address_of};
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::pages::buffer::Index;
@@ -41,7 +41,7 @@ pub(crate) unsafe extern "C-unwind" fn bulk_delete(
             let stats = results(stats);
             let index = Index::new((*info).index).with((*info).strategy);
             let callback = callback.expect("VACUUM gives a callback");
-            let mut is_dead = |row: Row| {
+            let mut is_dead = |row: HeapRow| {
                 let mut address = address_of(row.tid());
                 pg_sys::ffi::pg_guard_ffi_boundary(|| callback(&raw mut address, state))
             };
@@ -56,7 +56,7 @@ pub(crate) unsafe extern "C-unwind" fn bulk_delete(
 }
 
 /// Flags dead rows. Returns the number of live rows and the number of rows that it flagged.
-fn mark(index: Index, is_dead: &mut dyn FnMut(Row) -> bool) -> [u64; 2] {
+fn mark(index: Index, is_dead: &mut dyn FnMut(HeapRow) -> bool) -> [u64; 2] {
     let maintenance = Maintenance::begin(index);
     let directory = Directory::read(index);
     let keys = Keys::of(index, &directory.meta);

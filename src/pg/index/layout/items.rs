@@ -8,9 +8,9 @@ pub(crate) type Tid = u64;
 
 /// A row: a heap address and flags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Row(pub u64);
+pub(crate) struct HeapRow(pub u64);
 
-impl Row {
+impl HeapRow {
     /// The number of bytes of a row.
     pub(crate) const SIZE: usize = 8;
     /// The value is NULL.
@@ -73,7 +73,7 @@ impl Row {
 
 /// Returns the number of rows on a row page for sketches of this size.
 pub(crate) fn rows_per_page(payload: usize) -> usize {
-    CONTENTS / (Row::SIZE + payload)
+    CONTENTS / (HeapRow::SIZE + payload)
 }
 
 /// The largest number of bytes of an item.
@@ -85,14 +85,14 @@ const _: () = assert!(Item::HEAD + LARGEST_PAYLOAD <= CONTENTS);
 
 /// A pair of a signature and the number of a row or of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Pair {
+pub(crate) struct SignaturePair {
     /// The signature.
     pub signature: u64,
     /// The number of a row or, with [`Pair::LIST`], of a list.
     pub row: u32,
 }
 
-impl Pair {
+impl SignaturePair {
     /// The number of bytes of a pair.
     pub(crate) const SIZE: usize = 12;
     /// The bit that marks a list.
@@ -122,14 +122,14 @@ impl Pair {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Item<'a> {
     /// The row.
-    pub row: Row,
+    pub row: HeapRow,
     /// The row's sketch or its signatures.
     pub bytes: &'a [u8],
 }
 
 impl<'a> Item<'a> {
     /// The number of bytes before the sketch or the signatures.
-    pub(crate) const HEAD: usize = Row::SIZE + 4;
+    pub(crate) const HEAD: usize = HeapRow::SIZE + 4;
 
     /// Returns the number of bytes of the item.
     pub(crate) fn size(&self) -> usize {
@@ -139,14 +139,14 @@ impl<'a> Item<'a> {
     /// Reads the item at the start of these bytes. Returns None if it does not fit into them.
     pub(crate) fn read(bytes: &'a [u8]) -> Option<Self> {
         let (head, rest) = bytes.split_at_checked(Self::HEAD)?;
-        let bytes = rest.get(..short(&head[Row::SIZE..]) as usize)?;
-        Some(Self { row: Row::read(head), bytes })
+        let bytes = rest.get(..short(&head[HeapRow::SIZE..]) as usize)?;
+        Some(Self { row: HeapRow::read(head), bytes })
     }
 
     /// Writes the item.
     pub(crate) fn write(&self, bytes: &mut [u8]) {
-        bytes[..Row::SIZE].copy_from_slice(&self.row.0.to_le_bytes());
-        bytes[Row::SIZE..Self::HEAD].copy_from_slice(&(self.bytes.len() as u32).to_le_bytes());
+        bytes[..HeapRow::SIZE].copy_from_slice(&self.row.0.to_le_bytes());
+        bytes[HeapRow::SIZE..Self::HEAD].copy_from_slice(&(self.bytes.len() as u32).to_le_bytes());
         bytes[Self::HEAD..self.size()].copy_from_slice(self.bytes);
     }
 }
@@ -171,7 +171,7 @@ mod tests {
         #[test]
         fn pg_any_bytes_are_items_or_none(bytes in prop::collection::vec(any::<u8>(), 0..80), length in 0..80u32) {
             let mut bytes = bytes;
-            if let Some(place) = bytes.get_mut(Row::SIZE..Item::HEAD) {
+            if let Some(place) = bytes.get_mut(HeapRow::SIZE..Item::HEAD) {
                 place.copy_from_slice(&length.to_le_bytes());
             }
             let mut rest = bytes.as_slice();
@@ -183,17 +183,19 @@ mod tests {
 
     #[test]
     fn pg_golden_row_pair_item() {
-        let row = Row::new(0x0001_0203 << 16 | 4, Row::NULL | Row::DEAD);
+        let row = HeapRow::new(0x0001_0203 << 16 | 4, HeapRow::NULL | HeapRow::DEAD);
         assert_eq!(row.0.to_le_bytes(), [3, 0, 4, 0, 3, 2, 1, 0]);
-        assert!(row.is_valid() && row.has(Row::DEAD) && !row.has(Row::CONTINUED));
-        assert!(!Row::new(7 << 16, 0).is_valid());
-        assert!(!Row::new(7 << 16 | 292, 0).is_valid());
-        assert!(row.with(Row::SPLIT).is_valid() && row.with(Row::SPLIT).without(Row::SPLIT) == row);
-        assert!(!Row(row.0 | 64).is_valid());
+        assert!(row.is_valid() && row.has(HeapRow::DEAD) && !row.has(HeapRow::CONTINUED));
+        assert!(!HeapRow::new(7 << 16, 0).is_valid());
+        assert!(!HeapRow::new(7 << 16 | 292, 0).is_valid());
+        assert!(
+            row.with(HeapRow::SPLIT).is_valid() && row.with(HeapRow::SPLIT).without(HeapRow::SPLIT) == row
+        );
+        assert!(!HeapRow(row.0 | 64).is_valid());
         let mut page = Vec::new();
-        Pair { signature: 0x1122_3344_5566_7788, row: 7 | Pair::LIST }.write(&mut page);
+        SignaturePair { signature: 0x1122_3344_5566_7788, row: 7 | SignaturePair::LIST }.write(&mut page);
         assert_eq!(page, [0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 7, 0, 0, 0x80]);
-        assert_eq!(Pair::read(&page, 0).list(), Some(7));
+        assert_eq!(SignaturePair::read(&page, 0).list(), Some(7));
         let mut bytes = [0xff; 14];
         Item { row, bytes: &[1, 2] }.write(&mut bytes);
         assert_eq!(bytes, [3, 0, 4, 0, 3, 2, 1, 0, 2, 0, 0, 0, 1, 2]);

@@ -8,7 +8,7 @@ use super::format::{
     Descriptor, Kind, MAGIC, MOST_SEGMENTS, Meta, NONE, Tail, VERSION, VERSION_ANCHORS, VERSION_GRAMS,
     VERSION_LISTS, VERSION_VALUES,
 };
-use super::items::Row;
+use super::items::HeapRow;
 use crate::pg::compat;
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::index::pages::page::{Image, Page};
@@ -210,7 +210,7 @@ impl Drop for Lock {
 
 /// Returns an address in block 0 of the index, where there are no tuples.
 fn address(offset: u16) -> pg_sys::ItemPointerData {
-    address_of(Row::new(u64::from(offset), 0).tid())
+    address_of(HeapRow::new(u64::from(offset), 0).tid())
 }
 
 /// Converts a heap address to the server's format.

@@ -7,7 +7,7 @@ use pgrx::pg_sys::Datum;
 use super::class::Class;
 use super::keys::Keys;
 use super::values::{StoredValue, element_of, elements};
-use crate::pg::index::layout::items::Row;
+use crate::pg::index::layout::items::HeapRow;
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::memory;
@@ -20,7 +20,7 @@ impl Keys {
     /// `value` is of the type of the index's column and not NULL.
     pub(crate) unsafe fn keep(&self, value: Datum) -> Result<StoredValue> {
         let sketch = |empty: bool, bytes: &[u8]| StoredValue {
-            flags: if empty { Row::EMPTY } else { 0 },
+            flags: if empty { HeapRow::EMPTY } else { 0 },
             bytes: bytes.to_vec(),
         };
         if let Some(sets) = &self.sets {

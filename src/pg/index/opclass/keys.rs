@@ -12,7 +12,7 @@ use super::value_lists;
 use crate::pg::index::layout::format::{
     CONTENTS, Layout, Meta, Pieces, VERSION, VERSION_ANCHORS, VERSION_GRAMS, VERSION_LISTS, VERSION_VALUES,
 };
-use crate::pg::index::layout::items::{Item, LARGEST_PAYLOAD, Row, number};
+use crate::pg::index::layout::items::{HeapRow, Item, LARGEST_PAYLOAD, number};
 use crate::pg::index::layout::meta::unlike;
 use crate::pg::index::pages::buffer::Index;
 use neardup_core::error::Result;
@@ -174,7 +174,7 @@ impl Keys {
 
     /// Calls `each` with the items of a row. There is one item, or several if an array has many
     /// elements.
-    pub(crate) fn items(&self, row: Row, bytes: &[u8], mut each: impl FnMut(Item<'_>)) -> Result<()> {
+    pub(crate) fn items(&self, row: HeapRow, bytes: &[u8], mut each: impl FnMut(Item<'_>)) -> Result<()> {
         if self.sets.is_some() {
             return SetKeys::items(row, bytes, each);
         }
@@ -185,10 +185,10 @@ impl Keys {
         let size = if self.class.has_sketches() { self.payload() } else { PER_ITEM * 8 };
         // A search that wants several anchors of a text must know that others are elsewhere.
         let is_split = self.runs.is_some() && bytes.len() > size;
-        let row = if is_split { row.with(Row::SPLIT) } else { row };
+        let row = if is_split { row.with(HeapRow::SPLIT) } else { row };
         each(Item { row, bytes: &bytes[..bytes.len().min(size)] });
         for bytes in bytes.get(size..).unwrap_or_default().chunks(size) {
-            each(Item { row: row.with(Row::CONTINUED), bytes });
+            each(Item { row: row.with(HeapRow::CONTINUED), bytes });
         }
         Ok(())
     }
@@ -199,7 +199,7 @@ impl Keys {
             SetKeys::is_item(item.row, item.bytes)
         } else if self.grams.is_some() {
             GramKeys::is_item(item.row, item.bytes)
-        } else if item.row.has(Row::NULL) {
+        } else if item.row.has(HeapRow::NULL) {
             item.bytes.is_empty()
         } else if self.class.has_sketches() {
             item.bytes.len() == self.payload()
@@ -213,7 +213,7 @@ impl Keys {
 
     /// Fills `posted` with the data that a segment stores of an item, and returns the row that it
     /// stores.
-    pub(crate) fn post(&self, item: &Item<'_>, posted: &mut Posted) -> Result<Row> {
+    pub(crate) fn post(&self, item: &Item<'_>, posted: &mut Posted) -> Result<HeapRow> {
         if let Some(sets) = &self.sets {
             let settled = sets.settled.as_ref().expect("settled before there is a segment");
             return settled.post(&sets.spec, item, posted);
@@ -234,9 +234,9 @@ impl Keys {
     }
 
     /// Makes the signatures of an item or of a sketch.
-    pub(crate) fn signatures_of(&self, row: Row, bytes: &[u8], signatures: &mut Vec<u64>) {
+    pub(crate) fn signatures_of(&self, row: HeapRow, bytes: &[u8], signatures: &mut Vec<u64>) {
         signatures.clear();
-        if row.has(Row::NULL | Row::EMPTY) {
+        if row.has(HeapRow::NULL | HeapRow::EMPTY) {
             return;
         }
         let push = |signature| signatures.push(signature);

@@ -9,7 +9,7 @@ use super::keys::Keys;
 use super::sets::SetKeys;
 use super::sets::probe::{OUTSIDE, SetProbe, distance_of, step_of};
 use super::values::elements;
-use crate::pg::index::layout::items::{Item, Row, number};
+use crate::pg::index::layout::items::{HeapRow, Item, number};
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::joins::search::ball::SetBall;
@@ -174,7 +174,7 @@ impl Keys {
         };
         let signatures = (most < self.meta.bands).then(|| {
             let mut signatures = Vec::new();
-            self.signatures_of(Row::new(0, 0), sketch, &mut signatures);
+            self.signatures_of(HeapRow::new(0, 0), sketch, &mut signatures);
             // If at most d values differ, at least one of any d + 1 bands agrees.
             signatures.truncate(most as usize + 1);
             signatures
@@ -280,10 +280,10 @@ impl Keys {
 
     /// Returns the number of values or bits in which a sketch differs from the target, or 0 if that
     /// is not known. A set that is not known to be in the target's ball counts as outside it.
-    pub(crate) fn difference(&self, target: &Target, row: Row, sketch: &[u8]) -> u32 {
+    pub(crate) fn difference(&self, target: &Target, row: HeapRow, sketch: &[u8]) -> u32 {
         match target {
             Target::Unlike => 0,
-            Target::Sketch(target) if !row.has(Row::EMPTY) => match self.class {
+            Target::Sketch(target) if !row.has(HeapRow::EMPTY) => match self.class {
                 Class::Simhash => simhash::hamming(target, sketch),
                 _ => self.meta.width - minhash::agreeing(target, sketch),
             },
@@ -316,7 +316,7 @@ impl Keys {
 
     /// Reports whether a probe finds a row of a segment. If the probe has signatures to look up,
     /// the row must have been found by them.
-    pub(crate) fn accepts(&self, probe: &Probe, row: Row, sketch: &[u8]) -> bool {
+    pub(crate) fn accepts(&self, probe: &Probe, row: HeapRow, sketch: &[u8]) -> bool {
         match probe {
             Probe::Nothing => false,
             Probe::Signatures { .. }
@@ -325,7 +325,7 @@ impl Keys {
             | Probe::Grams(_)
             | Probe::Everything => true,
             Probe::Near { target, most, .. } => {
-                !row.has(Row::NULL | Row::EMPTY) && self.difference(target, row, sketch) <= *most
+                !row.has(HeapRow::NULL | HeapRow::EMPTY) && self.difference(target, row, sketch) <= *most
             }
         }
     }

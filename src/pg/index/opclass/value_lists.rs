@@ -6,7 +6,7 @@
 //! values that many rows have, and no similarity is too low to be searched for.
 
 use crate::pg::index::layout::format::{Meta, VERSION_VALUES};
-use crate::pg::index::layout::items::{Pair, short};
+use crate::pg::index::layout::items::{SignaturePair, short};
 use neardup_core::hash;
 use neardup_core::sketches::pigeonhole::Bands;
 
@@ -32,7 +32,7 @@ pub(crate) fn signatures(values: &[u8], each: impl FnMut(u64)) {
 
 /// Reports whether the lists take less space than bands for a threshold.
 pub(super) fn are_smaller(permutations: u16, threshold: f64) -> bool {
-    Bands::minhash(permutations, threshold).count() * Pair::SIZE > usize::from(permutations) * BYTES
+    Bands::minhash(permutations, threshold).count() * SignaturePair::SIZE > usize::from(permutations) * BYTES
 }
 
 /// Completes the settings of a new index of lists.

@@ -7,7 +7,7 @@ use pgrx::pg_sys;
 use super::buffer::Index;
 use super::page::{Image, Page};
 use crate::pg::index::layout::format::{Kind, Tail};
-use crate::pg::index::layout::items::Row;
+use crate::pg::index::layout::items::HeapRow;
 
 /// One WAL record of changes to at most four pages. The changes happen when the record is
 /// committed. If it is dropped, they do not happen.
@@ -54,8 +54,8 @@ impl<'a> Record<'a> {
         let mut record = Self::new(index);
         record.change(page, |image| {
             for at in places.drain(..) {
-                let bytes = &mut image.contents()[at..at + Row::SIZE];
-                let row = Row::read(bytes).with(Row::DEAD);
+                let bytes = &mut image.contents()[at..at + HeapRow::SIZE];
+                let row = HeapRow::read(bytes).with(HeapRow::DEAD);
                 bytes.copy_from_slice(&row.0.to_le_bytes());
             }
         });

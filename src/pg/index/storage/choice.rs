@@ -1,14 +1,14 @@
 //! Chooses the segments that are merged into one.
 
 use crate::pg::index::layout::format::{Descriptor, MOST_SEGMENTS};
-use crate::pg::index::layout::items::Pair;
+use crate::pg::index::layout::items::SignaturePair;
 
 /// The least number of segments of the same order of magnitude that are merged.
 const FAN: usize = 8;
 /// If an index has at least this many segments, an insert also merges large segments.
 const CROWDED: usize = MOST_SEGMENTS - 2 * FAN;
 /// The largest number of rows of a segment.
-const MOST_ROWS: u64 = (Pair::LIST - 1) as u64;
+const MOST_ROWS: u64 = (SignaturePair::LIST - 1) as u64;
 
 /// Chooses the segments that an insert merges: small segments that together have at most 16 times
 /// `pages` pages. If there are too many segments, chooses the smallest ones, however large they

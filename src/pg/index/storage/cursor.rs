@@ -2,10 +2,10 @@
 
 use roaring::RoaringBitmap;
 
-use super::list_reader::Part;
+use super::list_reader::PartReader;
 use super::lists::bits_of_parts;
 use super::segment::Segment;
-use crate::pg::index::layout::items::Pair;
+use crate::pg::index::layout::items::SignaturePair;
 use crate::pg::index::pages::buffer::Looked;
 
 /// The rows of one signature.
@@ -73,7 +73,7 @@ impl<'a> Cursor<'a> {
             Self::Pairs(pairs) => pairs.next_count(),
             Self::Lists(lists) => {
                 let mut count = 0;
-                let class = |part: &mut Part<'_>| {
+                let class = |part: &mut PartReader<'_>| {
                     Ok(part.next_count()?.map(|(class, rows)| {
                         count = rows;
                         class
@@ -91,12 +91,15 @@ pub(crate) struct ListCursor<'a> {
     bits: u32,
     /// The number of the next part.
     number: u32,
-    part: Option<Part<'a>>,
+    part: Option<PartReader<'a>>,
 }
 
 impl ListCursor<'_> {
     /// Returns the signature of the next class that `next` reads from a part.
-    fn next_of(&mut self, mut next: impl FnMut(&mut Part<'_>) -> Looked<Option<u64>>) -> Looked<Option<u64>> {
+    fn next_of(
+        &mut self,
+        mut next: impl FnMut(&mut PartReader<'_>) -> Looked<Option<u64>>,
+    ) -> Looked<Option<u64>> {
         loop {
             if let Some(part) = &mut self.part
                 && let Some(class) = next(part)?
@@ -106,7 +109,7 @@ impl ListCursor<'_> {
             if bits_of_parts(self.segment.about.lists, self.bits).is_none_or(|bits| self.number >> bits > 0) {
                 return Ok(None);
             }
-            self.part = Some(Part::open(self.segment, self.number)?);
+            self.part = Some(PartReader::open(self.segment, self.number)?);
             self.number += 1;
         }
     }
@@ -122,7 +125,7 @@ pub(crate) struct PairCursor<'a> {
 }
 
 impl PairCursor<'_> {
-    fn peek(&mut self) -> Looked<Option<Pair>> {
+    fn peek(&mut self) -> Looked<Option<SignaturePair>> {
         if self.at == self.pairs.len() {
             if self.page == self.segment.about.signature_pages {
                 return Ok(None);
@@ -134,7 +137,7 @@ impl PairCursor<'_> {
             self.page += 1;
             self.at = 0;
         }
-        Ok(Some(Pair::read(&self.pairs, self.at / Pair::SIZE)))
+        Ok(Some(SignaturePair::read(&self.pairs, self.at / SignaturePair::SIZE)))
     }
 
     fn next(&mut self) -> Looked<Option<(u64, Rows)>> {
@@ -145,7 +148,7 @@ impl PairCursor<'_> {
         }
         self.last = Some(first.signature);
         if let Some(list) = first.list() {
-            self.at += Pair::SIZE;
+            self.at += SignaturePair::SIZE;
             let list = segment.list(list)?;
             return Ok(Some((first.signature, Rows::Many(segment.rows_of(list)?))));
         }
@@ -155,7 +158,7 @@ impl PairCursor<'_> {
         if first.row >= segment.about.rows {
             corrupted();
         }
-        self.at += Pair::SIZE;
+        self.at += SignaturePair::SIZE;
         if self.peek()?.is_none_or(|next| next.signature != first.signature) {
             return Ok(Some((first.signature, Rows::One(first.row))));
         }
@@ -165,7 +168,7 @@ impl PairCursor<'_> {
                 corrupted();
             }
             few.push(pair.row);
-            self.at += Pair::SIZE;
+            self.at += SignaturePair::SIZE;
         }
         Ok(Some((first.signature, Rows::Few(few))))
     }
@@ -173,13 +176,13 @@ impl PairCursor<'_> {
     fn next_count(&mut self) -> Looked<Option<(u64, u64)>> {
         let Some(first) = self.peek()? else { return Ok(None) };
         if let Some(list) = first.list() {
-            self.at += Pair::SIZE;
+            self.at += SignaturePair::SIZE;
             return Ok(Some((first.signature, self.segment.list(list)?.rows.into())));
         }
         let mut count = 0;
         while self.peek()?.is_some_and(|pair| pair.signature == first.signature) {
             count += 1;
-            self.at += Pair::SIZE;
+            self.at += SignaturePair::SIZE;
         }
         Ok(Some((first.signature, count)))
     }

@@ -2,7 +2,7 @@
 
 use super::segment::Segment;
 use crate::pg::index::layout::format::List;
-use crate::pg::index::layout::items::Pair;
+use crate::pg::index::layout::items::SignaturePair;
 use crate::pg::index::pages::buffer::Looked;
 
 /// The rows of a signature.
@@ -52,8 +52,8 @@ impl Segment {
             reads += 1;
             let page = self.signature_page(guess)?;
             let pairs = page.contents();
-            let first = Pair::read(pairs, 0).signature;
-            let last = Pair::read(pairs, pairs.len() / Pair::SIZE - 1).signature;
+            let first = SignaturePair::read(pairs, 0).signature;
+            let last = SignaturePair::read(pairs, pairs.len() / SignaturePair::SIZE - 1).signature;
             if last < signature {
                 if guess >= high {
                     return Ok(None);
@@ -74,10 +74,10 @@ impl Segment {
         let mut page = Some(page);
         while let Some(here) = page.take() {
             let pairs = here.contents();
-            let count = pairs.len() / Pair::SIZE;
-            let start = partition(count, |i| Pair::read(pairs, i).signature < signature);
+            let count = pairs.len() / SignaturePair::SIZE;
+            let start = partition(count, |i| SignaturePair::read(pairs, i).signature < signature);
             for i in start..count {
-                let pair = Pair::read(pairs, i);
+                let pair = SignaturePair::read(pairs, i);
                 if pair.signature != signature {
                     return Ok(few(rows));
                 }
@@ -85,7 +85,7 @@ impl Segment {
                     drop(here);
                     return self.list(list).map(|list| Some(SignatureRows::Many(list)));
                 }
-                if pair.row >= self.about.rows || rows.len() >= Pair::LISTED {
+                if pair.row >= self.about.rows || rows.len() >= SignaturePair::LISTED {
                     self.index.corrupted(here.block(), "a signature has rows that the segment has not");
                 }
                 rows.push(pair.row);
@@ -102,7 +102,7 @@ impl Segment {
     fn last_signature(&self, n: u32) -> Looked<u64> {
         let page = self.signature_page(n)?;
         let pairs = page.contents();
-        Ok(Pair::read(pairs, pairs.len() / Pair::SIZE - 1).signature)
+        Ok(SignaturePair::read(pairs, pairs.len() / SignaturePair::SIZE - 1).signature)
     }
 }
 

@@ -6,7 +6,7 @@ use super::sort::Sorter;
 use super::writer::Writer;
 use super::{choice, order};
 use crate::pg::index::layout::format::{MOST_SEGMENTS, Meta, NONE};
-use crate::pg::index::layout::items::Row;
+use crate::pg::index::layout::items::HeapRow;
 use crate::pg::index::layout::meta::Directory;
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::options;
@@ -46,7 +46,7 @@ impl Maintenance {
         let mut pages = Pages::full(index, &meta);
         while let Some((block, contents)) = sure(index, pages.next()) {
             for item in pending::items(index, block, &contents) {
-                if item.row.has(Row::DEAD) {
+                if item.row.has(HeapRow::DEAD) {
                     continue;
                 }
                 keys.check(index, block, &item);
@@ -105,7 +105,7 @@ fn settle(index: Index, meta: &Meta, keys: &Keys) -> Result<Option<Meta>> {
     {
         for item in pending::items(index, block, &contents) {
             keys.check(index, block, &item);
-            if item.row.has(Row::WHOLE)
+            if item.row.has(HeapRow::WHOLE)
                 && let Some(set) = SetItem::read(item.row, item.bytes)
             {
                 set.tokens(&mut tokens)?;

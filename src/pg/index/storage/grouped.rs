@@ -4,7 +4,7 @@
 //! The rows of a group keep their order. First come rows without grams, which belong to no group.
 
 use super::spool::Spool;
-use crate::pg::index::layout::items::{Row, short};
+use crate::pg::index::layout::items::{HeapRow, short};
 use neardup_core::error::Result;
 use neardup_core::joins::search::grams;
 
@@ -50,8 +50,8 @@ impl Grouped {
     }
 
     /// Adds a row, and returns its number within its place.
-    pub(super) fn push(&mut self, row: Row, sketch: &[u8]) -> Result<u32> {
-        let width = Row::SIZE + self.payload;
+    pub(super) fn push(&mut self, row: HeapRow, sketch: &[u8]) -> Result<u32> {
+        let width = HeapRow::SIZE + self.payload;
         let spool = &mut self.places[place_of_size(sketch)];
         let number = (spool.len() / width as u64) as u32;
         self.bytes.clear();
@@ -65,15 +65,15 @@ impl Grouped {
 
     /// Calls `each` with all rows, in the order of their places. Returns the first number of each
     /// place.
-    pub(super) fn each(self, mut each: impl FnMut(Row, &[u8]) -> Result<()>) -> Result<Bases> {
-        let width = Row::SIZE + self.payload;
+    pub(super) fn each(self, mut each: impl FnMut(HeapRow, &[u8]) -> Result<()>) -> Result<Bases> {
+        let width = HeapRow::SIZE + self.payload;
         let mut bases = Vec::with_capacity(PLACES);
         let mut base = 0;
         for mut spool in self.places {
             bases.push(base);
             base += (spool.len() / width as u64) as u32;
             spool.for_each(width << 10, |rows| {
-                rows.chunks_exact(width).try_for_each(|row| each(Row::read(row), &row[Row::SIZE..]))
+                rows.chunks_exact(width).try_for_each(|row| each(HeapRow::read(row), &row[HeapRow::SIZE..]))
             })?;
         }
         Ok(Bases(bases))

@@ -1,6 +1,6 @@
 //! Checks the lists of a segment as a whole.
 
-use super::list_reader::Part;
+use super::list_reader::PartReader;
 use super::segment::Segment;
 use crate::pg::index::layout::format::List;
 use crate::pg::index::pages::buffer::Looked;
@@ -24,7 +24,7 @@ impl Segment {
         if at != self.about.list_bytes {
             wrong("lists have another length than the directory says");
         }
-        let (mut part, mut rows, mut all) = (Part::of_split(self)?, Vec::new(), Vec::new());
+        let (mut part, mut rows, mut all) = (PartReader::of_split(self)?, Vec::new(), Vec::new());
         while part.next(&mut rows)?.is_some() {
             all.append(&mut rows);
         }

@@ -12,14 +12,14 @@ use neardup_core::joins::set_index::rice::{Decoder, Until};
 use neardup_core::memory;
 use plain::Plain;
 
-pub(crate) use plain::Run;
+pub(crate) use plain::PieceRows;
 
 /// The number of rows that are decoded at a time.
 const DECODED: usize = 256;
 
 /// The head of a piece of a list.
 #[derive(Clone, Copy)]
-struct Head {
+struct PieceHead {
     class: u64,
     rows: u32,
     bytes: u32,
@@ -29,7 +29,7 @@ struct Head {
 }
 
 /// Iterates over the pieces of a part.
-pub(crate) struct Part<'a, S = Segment> {
+pub(crate) struct PartReader<'a, S = Segment> {
     stream: Stream<'a, S>,
     /// The class of the last piece that was read or skipped, or at first the first class of the
     /// part. Then the end of the part's range of classes.
@@ -47,7 +47,7 @@ pub(crate) struct Part<'a, S = Segment> {
     /// The last row that was read of the current piece, if there is one.
     last: Option<u32>,
     /// A head that was read but not used yet.
-    held: Option<Head>,
+    held: Option<PieceHead>,
     /// The number of postings of the part that were not read yet.
     rest: u64,
 }
@@ -59,7 +59,7 @@ fn lower_bits(source: &impl Source) -> u32 {
     class_bits - bits_of_parts(lists, class_bits).unwrap_or(0)
 }
 
-impl<'a, S: Source> Part<'a, S> {
+impl<'a, S: Source> PartReader<'a, S> {
     /// Opens part `n`, or the list after the parts.
     pub(crate) fn open(source: &'a S, n: u32) -> Looked<Self> {
         let shift = lower_bits(source);
@@ -92,7 +92,7 @@ impl<'a, S: Source> Part<'a, S> {
     }
 
     /// Returns the head of the next piece.
-    fn head(&mut self) -> Looked<Option<Head>> {
+    fn head(&mut self) -> Looked<Option<PieceHead>> {
         if let Some(head) = self.held.take() {
             return Ok(Some(head));
         }
@@ -123,11 +123,11 @@ impl<'a, S: Source> Part<'a, S> {
             self.stream.corrupted("a piece of a list cannot be read");
         }
         self.rest -= u64::from(rows);
-        Ok(Some(Head { class, rows, bytes, k, single }))
+        Ok(Some(PieceHead { class, rows, bytes, k, single }))
     }
 
     /// Starts to read a piece.
-    fn begin(&mut self, head: Head) -> Looked<()> {
+    fn begin(&mut self, head: PieceHead) -> Looked<()> {
         let continues = head.class == self.class && !self.is_first;
         self.base = if continues { self.last.map_or(0, |last| last + 1) } else { 0 };
         (self.class, self.is_first, self.last) = (head.class, false, None);
@@ -189,7 +189,7 @@ impl<'a, S: Source> Part<'a, S> {
         if self.plain.is_some() {
             let mut rows = std::mem::take(&mut self.waiting);
             let read = self.each_plain(DECODED, &mut |run| {
-                if let Run::Plain(first, distances) = run {
+                if let PieceRows::Plain(first, distances) = run {
                     rows.extend(distances.iter().map(|&next| first + u32::from(u16::from_le_bytes(next))));
                 }
             });
@@ -219,7 +219,7 @@ impl<'a, S: Source> Part<'a, S> {
     }
 
     /// Calls `each` with the next plain rows of the current piece, at most `most`.
-    fn each_plain(&mut self, most: usize, each: &mut impl FnMut(Run<'_>)) -> Looked<()> {
+    fn each_plain(&mut self, most: usize, each: &mut impl FnMut(PieceRows<'_>)) -> Looked<()> {
         let Some(mut plain) = self.plain.take() else { return Ok(()) };
         self.last = Some(plain.each(&mut self.stream, most, each)?);
         self.plain = (plain.rows() > 0).then_some(plain);
@@ -279,9 +279,9 @@ impl<'a, S: Source> Part<'a, S> {
 
     /// Calls `each` with the next rows of the found class, at most those of a piece. Reports
     /// whether the class has more rows.
-    pub(crate) fn each_run(&mut self, mut each: impl FnMut(Run<'_>)) -> Looked<bool> {
+    pub(crate) fn each_run(&mut self, mut each: impl FnMut(PieceRows<'_>)) -> Looked<bool> {
         loop {
-            each(Run::Rows(&self.waiting[self.given..]));
+            each(PieceRows::Rows(&self.waiting[self.given..]));
             self.waiting.clear();
             self.given = 0;
             self.each_plain(PIECE, &mut each)?;

@@ -14,7 +14,7 @@ use super::maintenance::{Change, Maintenance, budget, sure};
 use super::segment::Segment;
 use super::writer::Writer;
 use crate::pg::index::layout::format::{Descriptor, Pieces};
-use crate::pg::index::layout::items::{Row, rows_per_page};
+use crate::pg::index::layout::items::{HeapRow, rows_per_page};
 use crate::pg::index::layout::meta::Directory;
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::pages::record::Logging;
@@ -28,11 +28,11 @@ struct Source {
     dead: RoaringBitmap,
     /// The runs of rows that stay together, in order. In a segment whose rows have no order, all
     /// rows are one run.
-    runs: Vec<Run>,
+    runs: Vec<MergedRows>,
 }
 
 /// A run of rows of a segment that is merged.
-struct Run {
+struct MergedRows {
     /// Its place in the order of rows.
     place: usize,
     /// The number of its first row.
@@ -47,9 +47,9 @@ impl Source {
     fn find_runs(&mut self, keys: &Keys) -> Result<()> {
         for n in 0..self.segment.about.row_pages {
             let (first, contents) = sure(self.segment.index, self.segment.row_page(n));
-            for (row, bytes) in (first..).zip(contents.chunks_exact(Row::SIZE + keys.payload())) {
-                let (head, size) = bytes.split_at(Row::SIZE);
-                if Row::read(head).has(Row::DEAD) {
+            for (row, bytes) in (first..).zip(contents.chunks_exact(HeapRow::SIZE + keys.payload())) {
+                let (head, size) = bytes.split_at(HeapRow::SIZE);
+                if HeapRow::read(head).has(HeapRow::DEAD) {
                     self.dead.insert(row);
                 }
                 let place = place_of_size(size);
@@ -59,9 +59,11 @@ impl Source {
                         let root = self.segment.about.root;
                         self.segment.index.corrupted(root, "rows are not in the order of their groups");
                     }
-                    _ => {
-                        memory::push(&mut self.runs, Run { place, first: row, base: 0 }, "merging segments")?
-                    }
+                    _ => memory::push(
+                        &mut self.runs,
+                        MergedRows { place, first: row, base: 0 },
+                        "merging segments",
+                    )?,
                 }
             }
         }
@@ -84,20 +86,24 @@ impl Source {
         let base = writer.rows().wrapping_sub(rows.start - before);
         match self.runs.iter_mut().find(|run| run.place == place) {
             Some(run) => run.base = base,
-            None => memory::push(&mut self.runs, Run { place, first: rows.start, base }, "merging segments")?,
+            None => memory::push(
+                &mut self.runs,
+                MergedRows { place, first: rows.start, base },
+                "merging segments",
+            )?,
         }
         let per_page = rows_per_page(keys.payload()) as u32;
         for n in rows.start / per_page..=(rows.end - 1) / per_page {
             let (first, contents) = sure(self.segment.index, self.segment.row_page(n));
-            for (row, bytes) in (first..).zip(contents.chunks_exact(Row::SIZE + keys.payload())) {
-                let head = Row::read(bytes);
+            for (row, bytes) in (first..).zip(contents.chunks_exact(HeapRow::SIZE + keys.payload())) {
+                let head = HeapRow::read(bytes);
                 if !rows.contains(&row) {
                     continue;
                 }
-                if head.has(Row::DEAD) {
+                if head.has(HeapRow::DEAD) {
                     self.dead.insert(row);
                 } else {
-                    writer.row(head, &bytes[Row::SIZE..])?;
+                    writer.row(head, &bytes[HeapRow::SIZE..])?;
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::pg::compat::vacuum_delay;
 use crate::pg::index::layout::format::{CONTENTS, Kind, Meta, NONE, Tail};
-use crate::pg::index::layout::items::{Item, Row};
+use crate::pg::index::layout::items::{HeapRow, Item};
 use crate::pg::index::layout::meta::Directory;
 use crate::pg::index::pages::buffer::{Index, Looked, Moved};
 use crate::pg::index::pages::page::{Image, Page};
@@ -161,7 +161,7 @@ impl Pages {
 
     /// Flags the rows of the next page for which `is_dead` returns true. Returns how many rows of
     /// the page are live, dead, and newly flagged, without continuations.
-    pub(crate) fn mark_next(&mut self, mut is_dead: impl FnMut(Row) -> bool) -> Looked<Option<[u64; 3]>> {
+    pub(crate) fn mark_next(&mut self, mut is_dead: impl FnMut(HeapRow) -> bool) -> Looked<Option<[u64; 3]>> {
         vacuum_delay();
         let Some(block) = self.step()? else { return Ok(None) };
         let page = self.index.write(block);
@@ -172,12 +172,12 @@ impl Pages {
         let (mut counts, mut found, mut at) = ([0; 3], Vec::new(), 0);
         for item in items(self.index, block, page.contents()) {
             let (row, size) = (item.row, item.size());
-            let dead = !row.has(Row::DEAD) && is_dead(row);
+            let dead = !row.has(HeapRow::DEAD) && is_dead(row);
             if dead {
                 found.push(at);
             }
-            if !row.has(Row::CONTINUED) {
-                counts[usize::from(dead || row.has(Row::DEAD))] += 1;
+            if !row.has(HeapRow::CONTINUED) {
+                counts[usize::from(dead || row.has(HeapRow::DEAD))] += 1;
                 counts[2] += u64::from(dead);
             }
             at += size;

@@ -5,7 +5,7 @@ use roaring::RoaringBitmap;
 use super::lists;
 use crate::pg::compat::vacuum_delay;
 use crate::pg::index::layout::format::{CONTENTS, Descriptor, Extent, Kind, Layout, List, NONE, RootHead};
-use crate::pg::index::layout::items::{Pair, Row, number, rows_per_page};
+use crate::pg::index::layout::items::{HeapRow, SignaturePair, number, rows_per_page};
 use crate::pg::index::pages::buffer::{Index, Looked, Moved};
 use crate::pg::index::pages::page::Page;
 use crate::pg::index::pages::record::Record;
@@ -132,7 +132,7 @@ impl Segment {
     pub(crate) fn signature_page(&self, n: u32) -> Looked<Page> {
         let page = self.page(self.about.row_pages + n, Kind::Signatures)?;
         let length = page.contents().len();
-        if length == 0 || !length.is_multiple_of(Pair::SIZE) {
+        if length == 0 || !length.is_multiple_of(SignaturePair::SIZE) {
             self.index.corrupted(page.block(), "a signature page has no whole number of pairs");
         }
         Ok(page)
@@ -142,7 +142,7 @@ impl Segment {
     pub(crate) fn check_fences(&self) -> Looked<()> {
         for (fence, n) in self.fences.iter().zip((0..).step_by(self.step as usize)) {
             let page = self.signature_page(n)?;
-            if Pair::read(page.contents(), 0).signature != *fence {
+            if SignaturePair::read(page.contents(), 0).signature != *fence {
                 self.index.corrupted(page.block(), "a signature page does not begin where the root says");
             }
         }
@@ -222,10 +222,10 @@ impl Segment {
     pub(crate) fn look(
         &self,
         rows: impl IntoIterator<Item = u32>,
-        mut each: impl FnMut(u32, Row, &[u8]),
+        mut each: impl FnMut(u32, HeapRow, &[u8]),
     ) -> Looked<()> {
         let per_page = rows_per_page(self.layout.payload) as u32;
-        let width = Row::SIZE + self.layout.payload;
+        let width = HeapRow::SIZE + self.layout.payload;
         let mut here: Option<(u32, Page)> = None;
         for row in rows {
             let wanted = row / per_page;
@@ -239,8 +239,8 @@ impl Segment {
             let Some(bytes) = page.contents().get(at..at + width) else {
                 self.index.corrupted(page.block(), "a row is missing in a row page");
             };
-            let (head, sketch) = bytes.split_at(Row::SIZE);
-            let head = Row::read(head);
+            let (head, sketch) = bytes.split_at(HeapRow::SIZE);
+            let head = HeapRow::read(head);
             if !head.is_valid() {
                 self.index.corrupted(page.block(), "a row has no heap address");
             }
@@ -253,11 +253,12 @@ impl Segment {
     pub(crate) fn row_page(&self, n: u32) -> Looked<(u32, Vec<u8>)> {
         pgrx::check_for_interrupts!();
         let page = self.page(n, Kind::Rows)?;
-        let (width, per_page) = (Row::SIZE + self.layout.payload, rows_per_page(self.layout.payload) as u32);
+        let (width, per_page) =
+            (HeapRow::SIZE + self.layout.payload, rows_per_page(self.layout.payload) as u32);
         let rows = (self.about.rows - n * per_page).min(per_page) as usize;
         let contents = page.contents();
         if contents.len() != rows * width
-            || contents.chunks_exact(width).any(|row| !Row::read(row).is_valid())
+            || contents.chunks_exact(width).any(|row| !HeapRow::read(row).is_valid())
         {
             self.index.corrupted(page.block(), "a row page does not have the rows that it should");
         }
@@ -266,8 +267,8 @@ impl Segment {
 
     /// Flags the rows for which `is_dead` returns true. Returns the number of rows that are dead
     /// now, and the number of newly flagged rows without continuations.
-    pub(crate) fn mark(&self, mut is_dead: impl FnMut(Row) -> bool) -> Looked<(u32, u32)> {
-        let width = Row::SIZE + self.layout.payload;
+    pub(crate) fn mark(&self, mut is_dead: impl FnMut(HeapRow) -> bool) -> Looked<(u32, u32)> {
+        let width = HeapRow::SIZE + self.layout.payload;
         let (mut dead, mut marked, mut found) = (0, 0, Vec::new());
         for n in 0..self.about.row_pages {
             vacuum_delay();
@@ -277,16 +278,16 @@ impl Segment {
                 return Err(Moved { block });
             }
             for (bytes, at) in page.contents().chunks_exact(width).zip((0..).step_by(width)) {
-                let row = Row::read(bytes);
+                let row = HeapRow::read(bytes);
                 if !row.is_valid() {
                     self.index.corrupted(block, "a row has no heap address");
                 }
-                if row.has(Row::DEAD) {
+                if row.has(HeapRow::DEAD) {
                     dead += 1;
                 } else if is_dead(row) {
                     found.push(at);
                     dead += 1;
-                    marked += u32::from(!row.has(Row::CONTINUED));
+                    marked += u32::from(!row.has(HeapRow::CONTINUED));
                 }
             }
             Record::flag_dead(self.index, &page, &mut found);

@@ -6,7 +6,7 @@ use std::iter::Enumerate;
 use std::ops::Range;
 use std::vec::IntoIter;
 
-use crate::pg::index::layout::items::Pair;
+use crate::pg::index::layout::items::SignaturePair;
 use crate::pg::server::executor::BackendExecutor;
 use crate::pg::server::temp_file::ServerFiles;
 use neardup_core::error::Result;
@@ -23,7 +23,7 @@ const PART_BITS: u32 = 8;
 /// The memory for each pair: a growing vector has up to twice the room that it needs.
 const BYTES: usize = 2 * size_of::<(u64, u32)>();
 /// The number of bytes that are read from a run at a time.
-pub(crate) const READ: usize = Pair::SIZE << 12;
+pub(crate) const READ: usize = SignaturePair::SIZE << 12;
 /// Sorting fewer pairs than this takes less time than starting a thread.
 const FEW: usize = 1 << 16;
 
@@ -68,7 +68,7 @@ impl Sorter {
 
     /// Returns the number of pairs.
     pub(crate) fn len(&self) -> u64 {
-        self.written / Pair::SIZE as u64 + self.in_memory as u64
+        self.written / SignaturePair::SIZE as u64 + self.in_memory as u64
     }
 
     fn sort(&mut self) -> Result<()> {
@@ -89,10 +89,10 @@ impl Sorter {
         let mut bytes = Vec::with_capacity(READ);
         for part in &mut self.parts {
             let start = self.written;
-            for pairs in part.chunks(READ / Pair::SIZE) {
+            for pairs in part.chunks(READ / SignaturePair::SIZE) {
                 pgrx::check_for_interrupts!();
                 bytes.clear();
-                pairs.iter().for_each(|&(signature, row)| Pair { signature, row }.write(&mut bytes));
+                pairs.iter().for_each(|&(signature, row)| SignaturePair { signature, row }.write(&mut bytes));
                 file.write(&bytes)?;
                 self.written += bytes.len() as u64;
             }
@@ -125,14 +125,14 @@ pub(crate) struct Merge {
     file: Option<Box<dyn TempFile>>,
     /// The rest of the current part in memory.
     part: IntoIter<(u64, u32)>,
-    sources: Vec<Run>,
+    sources: Vec<RestOfPart>,
     /// The next pair of each run and the next pair in memory, and for each of them the number of
     /// its source. The pairs in memory are the source after the last run.
     heads: BinaryHeap<Reverse<((u64, u32), usize)>>,
 }
 
 /// The rest of a part of a run, which is in the file.
-struct Run {
+struct RestOfPart {
     rest: Range<u64>,
     bytes: Vec<u8>,
     at: usize,
@@ -142,7 +142,7 @@ impl Merge {
     fn pull(&mut self, n: usize) -> Result<()> {
         let pair = match self.sources.get_mut(n) {
             None => self.part.next(),
-            Some(Run { rest, bytes, at }) => {
+            Some(RestOfPart { rest, bytes, at }) => {
                 if *at == bytes.len() && !rest.is_empty() {
                     pgrx::check_for_interrupts!();
                     let length = (rest.end - rest.start).min(READ as u64);
@@ -152,8 +152,8 @@ impl Merge {
                     *at = 0;
                 }
                 (*at < bytes.len()).then(|| {
-                    let pair = Pair::read(bytes, *at / Pair::SIZE);
-                    *at += Pair::SIZE;
+                    let pair = SignaturePair::read(bytes, *at / SignaturePair::SIZE);
+                    *at += SignaturePair::SIZE;
                     (pair.signature, pair.row)
                 })
             }
@@ -170,7 +170,8 @@ impl Merge {
         let Some((number, part)) = self.parts.next() else { return Ok(false) };
         self.part = part.into_iter();
         if !self.runs.is_empty() {
-            let run = |run: &Vec<Range<u64>>| Run { rest: run[number].clone(), bytes: Vec::new(), at: 0 };
+            let run =
+                |run: &Vec<Range<u64>>| RestOfPart { rest: run[number].clone(), bytes: Vec::new(), at: 0 };
             self.sources = self.runs.iter().map(run).collect();
             for n in 0..=self.sources.len() {
                 self.pull(n)?;

@@ -2,7 +2,7 @@
 
 use super::segment::Segment;
 use crate::pg::index::layout::format::Kind;
-use crate::pg::index::layout::items::{Row, rows_per_page};
+use crate::pg::index::layout::items::{HeapRow, rows_per_page};
 use crate::pg::index::pages::buffer::Looked;
 use crate::pg::server::error::or_raise;
 use neardup_core::memory;
@@ -16,10 +16,10 @@ impl Segment {
         &self,
         bits: &[u8],
         wanted: &mut u32,
-        each: &mut dyn FnMut(Row, &[u8], &mut u32),
+        each: &mut dyn FnMut(HeapRow, &[u8], &mut u32),
     ) -> Looked<u64> {
         let per_page = rows_per_page(self.layout.payload);
-        let width = Row::SIZE + self.layout.payload;
+        let width = HeapRow::SIZE + self.layout.payload;
         let mut near = or_raise(memory::filled(0_u32, per_page, "comparing the sketches of an index"));
         let mut left_out = 0;
         for n in 0..self.about.row_pages {
@@ -31,8 +31,8 @@ impl Segment {
                 self.index.corrupted(page.block(), "a row page does not have the rows that it should");
             }
             let mut visit = |bytes: &[u8], wanted: &mut u32| {
-                let (head, sketch) = bytes.split_at(Row::SIZE);
-                let head = Row::read(head);
+                let (head, sketch) = bytes.split_at(HeapRow::SIZE);
+                let head = HeapRow::read(head);
                 if !head.is_valid() {
                     self.index.corrupted(page.block(), "a row has no heap address");
                 }

@@ -8,7 +8,7 @@ use super::spool::Spool;
 use crate::pg::index::layout::format::{
     CONTENTS, Descriptor, Extent, Kind, Layout, List, NONE, Pieces, RootHead, Tail,
 };
-use crate::pg::index::layout::items::{Pair, Row};
+use crate::pg::index::layout::items::{HeapRow, SignaturePair};
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::index::pages::record::Logging;
 use neardup_core::error::Result;
@@ -77,7 +77,7 @@ impl Writer {
 
     /// Adds a row, which need not come in the order of the segment; a NULL has no sketch. Returns
     /// the number that the pairs of the row have. All rows are added in this way, or none.
-    pub(crate) fn add(&mut self, row: Row, sketch: &[u8]) -> Result<u32> {
+    pub(crate) fn add(&mut self, row: HeapRow, sketch: &[u8]) -> Result<u32> {
         if let Some(grouped) = &mut self.grouped {
             return grouped.push(row, sketch);
         }
@@ -87,20 +87,20 @@ impl Writer {
     }
 
     /// Adds the next row of the segment; a NULL has no sketch.
-    pub(crate) fn row(&mut self, row: Row, sketch: &[u8]) -> Result<()> {
-        let width = Row::SIZE + self.layout.payload;
+    pub(crate) fn row(&mut self, row: HeapRow, sketch: &[u8]) -> Result<()> {
+        let width = HeapRow::SIZE + self.layout.payload;
         if self.page.len() + width > CONTENTS {
             self.flush(Kind::Rows)?;
         }
         self.page.extend_from_slice(&row.0.to_le_bytes());
         self.page.extend_from_slice(sketch);
         self.page.resize(self.page.len().next_multiple_of(width), 0);
-        if row.has(Row::SPLIT) {
+        if row.has(HeapRow::SPLIT) {
             memory::push(&mut self.split, self.segment.rows, DOING)?;
         }
         self.segment.rows += 1;
-        self.segment.nulls += u32::from(row.has(Row::NULL));
-        self.segment.continued += u32::from(row.has(Row::CONTINUED));
+        self.segment.nulls += u32::from(row.has(HeapRow::NULL));
+        self.segment.continued += u32::from(row.has(HeapRow::CONTINUED));
         Ok(())
     }
 
@@ -160,7 +160,7 @@ impl Writer {
             self.many.insert(row);
         } else if self.few.last() != Some(&row) {
             self.few.push(row);
-            if self.few.len() == Pair::LISTED {
+            if self.few.len() == SignaturePair::LISTED {
                 self.many.extend(self.few.drain(..));
             }
         }
@@ -192,20 +192,20 @@ impl Writer {
             self.directory.push(&entry)?;
             self.lists.push(&bytes)?;
             self.many.clear();
-            self.write_pair(self.segment.lists | Pair::LIST)?;
+            self.write_pair(self.segment.lists | SignaturePair::LIST)?;
             self.segment.lists += 1;
         }
         Ok(())
     }
 
     fn write_pair(&mut self, row: u32) -> Result<()> {
-        if self.page.len() + Pair::SIZE > CONTENTS {
+        if self.page.len() + SignaturePair::SIZE > CONTENTS {
             self.flush(Kind::Signatures)?;
         }
         if self.page.is_empty() {
             memory::push(&mut self.firsts, self.signature, DOING)?;
         }
-        Pair { signature: self.signature, row }.write(&mut self.page);
+        SignaturePair { signature: self.signature, row }.write(&mut self.page);
         self.segment.pairs += 1;
         Ok(())
     }

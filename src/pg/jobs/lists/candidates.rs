@@ -5,18 +5,18 @@ use crate::pg::query::ids::Ids;
 use crate::pg::server::error::Result;
 use neardup_core::executor::{self, Executor};
 use neardup_core::hash;
-use neardup_core::joins::incremental::partners::Partners;
+use neardup_core::joins::incremental::partners::SegmentPartners;
 use neardup_core::memory;
 use neardup_core::storage::rows::RaggedText;
 
 /// The ids of changed rows, which are looked up by their text form.
-struct Names<'a> {
+struct ChangedRowIds<'a> {
     ids: &'a Ids,
     /// The hash and the row of each id, sorted.
     hashes: Vec<(u64, u32)>,
 }
 
-impl<'a> Names<'a> {
+impl<'a> ChangedRowIds<'a> {
     fn new(ids: &'a Ids, executor: &dyn Executor) -> Result<Self> {
         const LOOK_EVERY: u32 = 1 << 10;
         let mut hashes = Vec::new();
@@ -45,15 +45,15 @@ impl<'a> Names<'a> {
 pub(crate) struct CandidateIds<'a> {
     /// The ids of the rows.
     ids: RaggedText,
-    partners: Partners,
-    changed: Names<'a>,
+    partners: SegmentPartners,
+    changed: ChangedRowIds<'a>,
 }
 
 impl<'a> CandidateIds<'a> {
     /// Starts without candidates.
     pub(crate) fn new(changed: &'a Ids, executor: &dyn Executor) -> Result<Self> {
-        let changed = Names::new(changed, executor)?;
-        Ok(Self { ids: RaggedText::default(), partners: Partners::default(), changed })
+        let changed = ChangedRowIds::new(changed, executor)?;
+        Ok(Self { ids: RaggedText::default(), partners: SegmentPartners::default(), changed })
     }
 
     /// Adds a row, with the changed rows that it may be similar to, if these are known.
@@ -68,7 +68,7 @@ impl<'a> CandidateIds<'a> {
     /// Returns the distinct ids, and the partners of the row with each id. The ids are ordered by
     /// length and then by text, so that ids that are natural numbers ascend: rows with consecutive
     /// ids are often stored close to each other, and are then read faster.
-    pub(crate) fn finish(self, executor: &dyn Executor) -> Result<(Ids, Partners)> {
+    pub(crate) fn finish(self, executor: &dyn Executor) -> Result<(Ids, SegmentPartners)> {
         let Self { ids, partners, changed } = self;
         let id = |n: u32| ids.get(n as usize);
         let mut order = Vec::new();
@@ -78,7 +78,7 @@ impl<'a> CandidateIds<'a> {
         executor::one(executor, &mut order, |order, stop| {
             executor::sort_unstable_by(order, stop, &|&a, &b| key(a).cmp(&key(b)))
         })?;
-        let (mut distinct, mut sorted, mut rows) = (Vec::new(), Partners::default(), Vec::new());
+        let (mut distinct, mut sorted, mut rows) = (Vec::new(), SegmentPartners::default(), Vec::new());
         for same in order.chunk_by(|&a, &b| id(a) == id(b)) {
             memory::push(&mut distinct, same[0], DOING)?;
             rows.clear();

@@ -12,7 +12,7 @@ use crate::pg::server::set_returning::Store;
 use crate::pg::server::settings;
 use neardup_core::error::Error;
 use neardup_core::joins::incremental::digest::Digests;
-use neardup_core::joins::incremental::segment::{PART, Segment};
+use neardup_core::joins::incremental::segment::{ListSegment, PART};
 use neardup_core::memory;
 
 /// Stores the last segments as one segment if that is worthwhile, and a row of kind `x` for each of
@@ -65,7 +65,7 @@ fn merge(lists: &Table, store: &mut Store) -> Result<()> {
         all.append(&documents.digests(from, parts)?, |row| row)?;
         writer.put(b'x', [segment, 0], None, None, None)?;
     }
-    writer.write(Segment::new(&all, order.words, &executor)?)?;
+    writer.write(ListSegment::new(&all, order.words, &executor)?)?;
     writer.ids(|row| names.show(row))
 }
 

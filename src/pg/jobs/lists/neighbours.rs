@@ -22,8 +22,8 @@ use neardup_core::features::sets::exact::TokenSets;
 use neardup_core::joins::incremental::changed::Changed;
 use neardup_core::joins::incremental::digest::{Digester, Digests};
 use neardup_core::joins::incremental::matcher::{Matcher, Matches};
-use neardup_core::joins::incremental::partners::Partners;
-use neardup_core::joins::incremental::segment::Segment;
+use neardup_core::joins::incremental::partners::SegmentPartners;
+use neardup_core::joins::incremental::segment::ListSegment;
 use neardup_core::joins::sets::bounds::Bounds;
 use neardup_core::verify::predicate::Predicate;
 
@@ -39,7 +39,7 @@ pub(crate) struct Neighbours {
     /// The ids of the other rows, and an array of these ids.
     others: Ids,
     array: Parameter,
-    partners: Partners,
+    partners: SegmentPartners,
     equals: String,
 }
 
@@ -85,7 +85,7 @@ pub(crate) fn neighbours<const N: usize>(
     }
     if let Some(segment) = segment.filter(|_| !outlines.rows.is_empty()) {
         let mut writer = Writer::<N>::new(store, segment);
-        writer.write(Segment::new(&outlines, words, &executor)?)?;
+        writer.write(ListSegment::new(&outlines, words, &executor)?)?;
         writer.ids(|row| reading.left().show(row))?;
     }
     let changed = Changed::new(outlines, words, bounds, &executor)?;

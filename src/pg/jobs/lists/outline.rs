@@ -13,7 +13,7 @@ use neardup_core::executor::{self, Executor};
 use neardup_core::features::FeatureSpec;
 use neardup_core::joins::incremental::digest::{Digester, Digests, words};
 use neardup_core::joins::incremental::outline_order::{OutlineOrder, VERSION};
-use neardup_core::joins::incremental::segment::Segment;
+use neardup_core::joins::incremental::segment::ListSegment;
 use neardup_core::joins::set_index::token_order::TokenOrder;
 use neardup_core::joins::sets::bounds::Bounds;
 use neardup_core::methods::Update;
@@ -68,7 +68,7 @@ fn outlines(
             reading.batch_bytes = BATCH;
         }
         outline(reading, &spec, predicate, order, enough, |outlines, order, executor| {
-            writer.write(Segment::new(&outlines, order.words, executor)?)
+            writer.write(ListSegment::new(&outlines, order.words, executor)?)
         })
     })?;
     if new {

@@ -10,7 +10,7 @@ use crate::pg::server::encoding;
 use crate::pg::server::error::Result;
 use crate::pg::server::set_returning::Store;
 use crate::pg::server::values::{Strings, text_array};
-use neardup_core::joins::incremental::segment::{BLOCK, Segment};
+use neardup_core::joins::incremental::segment::{BLOCK, ListSegment};
 use neardup_core::memory;
 
 /// Writes segments as rows of `N` columns. The last six columns are those of the table; the columns
@@ -65,7 +65,7 @@ impl<'a, const N: usize> Writer<'a, N> {
     }
 
     /// Writes the next segment without its ids.
-    pub(crate) fn write(&mut self, segment: Segment<'_>) -> Result<()> {
+    pub(crate) fn write(&mut self, segment: ListSegment<'_>) -> Result<()> {
         let number = self.segment;
         let documents = i32::try_from(segment.documents()).unwrap_or(i32::MAX);
         self.put(b's', [number, segment.parts.len() as i64], Some(documents), None, None)?;

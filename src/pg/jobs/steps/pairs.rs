@@ -5,7 +5,7 @@ use pgrx::pg_sys;
 use super::work::Work;
 use crate::jobs::state::{BatchPairs, Removed};
 use crate::jobs::step::Join;
-use crate::pg::jobs::pairs::{self as found, Lookup, columns};
+use crate::pg::jobs::pairs::{self as found, ListLookup, columns};
 use crate::pg::jobs::statements::{definitions, pairs, rows};
 use crate::pg::procedure::statement::read_bool;
 use crate::pg::procedure::supplied_rows::supplying;
@@ -37,7 +37,7 @@ pub(crate) fn look_up(work: &mut Work<'_>, segment: Option<i64>, doubts: bool) -
     let keep = work.state.job.whole_clusters;
     let array = work.names.array_oid();
     let (names, lists) = (&work.names, work.lists()?);
-    let lookup = Lookup { lists, segment, candidates: doubts };
+    let lookup = ListLookup { lists, segment, candidates: doubts };
     let statement = pairs::look_up(names, lists, [keep, doubts]);
     let row =
         supplying(&columns(names.id_oid), &mut |_, store| found::look_up(names, lookup, store), || {

@@ -18,7 +18,7 @@ const REPEATABILITY: f64 = 0.75;
 /// Options of both methods.
 #[derive(Debug, Default, Deserialize)]
 struct CodeOptions {
-    anchors: Option<Anchors>,
+    anchors: Option<AnchorCharacters>,
     cut: Option<Number>,
     unit_length: Option<Number>,
     unit_share: Option<Real>,
@@ -47,9 +47,9 @@ impl Options for CodeOptions {
 /// Characters that are anchors in addition to punctuation.
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "Value")]
-struct Anchors(Vec<char>);
+struct AnchorCharacters(Vec<char>);
 
-impl TryFrom<Value> for Anchors {
+impl TryFrom<Value> for AnchorCharacters {
     type Error = &'static str;
 
     fn try_from(value: Value) -> std::result::Result<Self, &'static str> {

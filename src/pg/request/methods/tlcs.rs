@@ -34,7 +34,7 @@ struct TlcsOptions {
     first: Option<Number>,
     weight: Option<ColumnName>,
     url: Option<ColumnName>,
-    dispersed: Option<Distance>,
+    dispersed: Option<SentenceDistance>,
     slope: Option<Real>,
     centre: Option<Shares>,
     min_part: Option<Number>,
@@ -81,9 +81,9 @@ impl TryFrom<Value> for LeastContainment {
 /// number of the document's sentences, in thousandths.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(try_from = "Value")]
-struct Distance(u32);
+struct SentenceDistance(u32);
 
-impl TryFrom<Value> for Distance {
+impl TryFrom<Value> for SentenceDistance {
     type Error = &'static str;
 
     fn try_from(value: Value) -> std::result::Result<Self, &'static str> {

@@ -3,7 +3,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::context_check::{Codes, Following};
+use super::context_check::{CharacterBits, Following};
 use super::cut::Entry;
 use super::index::{Index, Tally};
 use super::query::{Query, Window};
@@ -110,7 +110,7 @@ impl Index {
         looks.windows.clear();
         memory::reserve(&mut looks.windows, queries.len(), DOING)?;
         looks.windows.extend(queries.iter().map(|query| Window::new(query, self.reach)));
-        let (mut goes_on, mut codes) = (true, Codes::default());
+        let (mut goes_on, mut codes) = (true, CharacterBits::default());
         for (number, query) in (0..).zip(queries) {
             if looks.windows[number as usize].is_none() {
                 continue;

@@ -18,9 +18,9 @@ const BITS: u32 = u32::BITS / CHARACTERS;
 
 /// Some bits of each character of a text.
 #[derive(Debug, Default)]
-pub(super) struct Codes(Vec<u32>);
+pub(super) struct CharacterBits(Vec<u32>);
 
-impl Codes {
+impl CharacterBits {
     /// Replaces the codes with those of a text of `length` characters.
     pub(super) fn set(&mut self, text: &str, length: u32) -> Result<()> {
         self.0.clear();
@@ -111,7 +111,7 @@ mod tests {
         fn one_edit_passes(own in "[a-c]{8}", other in "[a-c]{8,12}", at in 0..4usize) {
             let ahead: String = "b".repeat(at);
             let codes = [&own, &other].map(|text| {
-                let (text, mut codes) = (format!("{ahead}{text}"), Codes::default());
+                let (text, mut codes) = (format!("{ahead}{text}"), CharacterBits::default());
                 codes.set(&text, text.len() as u32).unwrap();
                 codes.from(at as u32)
             });

@@ -1,6 +1,6 @@
 //! Texts cut into pieces.
 
-use super::context_check::Codes;
+use super::context_check::CharacterBits;
 use super::shape::Shape;
 use crate::error::Result;
 use crate::executor::Stop;
@@ -80,7 +80,7 @@ impl Share {
         self.entries.clear();
         self.members.clear();
         let Self { todo, first, entries, members } = self;
-        let mut codes = Codes::default();
+        let mut codes = CharacterBits::default();
         for (member, &(text, distance)) in (*first..).zip(todo.iter()) {
             let length = texts.length(text);
             let pieces = (length as usize / shape.length()).min(Entry::MOST_PIECES) as u32;

@@ -11,7 +11,7 @@ use crate::features::runs::rolling::Rolling;
 use crate::features::runs::tokens::{each_token, read_tokens};
 use crate::features::tokens::{Document, Scratch};
 use crate::memory;
-use crate::text::packed::{Beginning, Stored};
+use crate::text::packed::{Stored, UnpackedBeginning};
 
 const DOING: &str = "comparing the runs of texts";
 /// The number of bytes of a text, and of its tokens, for which memory is kept for the next text.
@@ -23,7 +23,7 @@ pub struct RunVerifier {
     tokenizer: Tokenizer,
     query: Windows,
     /// The part of a text that was unpacked.
-    beginning: Beginning,
+    beginning: UnpackedBeginning,
     /// The words of this part.
     words: Stretches,
     /// A text that is cut as a whole, and its tokens.
@@ -44,7 +44,7 @@ impl RunVerifier {
         Ok(Self {
             tokenizer,
             query: Windows::new(tokens, length, stop)?,
-            beginning: Beginning::default(),
+            beginning: UnpackedBeginning::default(),
             words: Stretches::new(length),
             whole: Default::default(),
             scratch,

@@ -22,15 +22,15 @@ pub(super) struct Windows {
     /// token. Windows of the same hash are different.
     firsts: Vec<(u64, u32)>,
     /// The hashes of windows.
-    hashes: Bits,
+    hashes: HashBits,
     /// The hashes of two tokens beside each other.
-    pairs: Bits,
+    pairs: HashBits,
 }
 
 impl Windows {
     /// Lists the windows of a text. O(tokens · log tokens).
     pub(super) fn new(tokens: Vec<u64>, length: usize, stop: &Stop) -> Result<Self> {
-        let (hashes, pairs) = (Bits::default(), Bits::default());
+        let (hashes, pairs) = (HashBits::default(), HashBits::default());
         let mut windows = Self { length, tokens, firsts: Vec::new(), hashes, pairs };
         if windows.tokens.len() >= length {
             windows.list(stop)?;
@@ -56,7 +56,7 @@ impl Windows {
         memory::reserve(&mut self.firsts, firsts.len(), DOING)?;
         let mut rolling = Rolling::new(self.length);
         let mut wanted = firsts.iter().map(|&(_, first)| first).peekable();
-        self.pairs = Bits::new(self.tokens.len())?;
+        self.pairs = HashBits::new(self.tokens.len())?;
         for n in 0..self.tokens.len() {
             if n % CHECK_EVERY == 0 {
                 stop.check()?;
@@ -70,7 +70,7 @@ impl Windows {
             }
         }
         self.firsts.sort_unstable();
-        self.hashes = Bits::new(self.firsts.len())?;
+        self.hashes = HashBits::new(self.firsts.len())?;
         self.firsts.iter().for_each(|&(hash, _)| self.hashes.set(hash));
         Ok(())
     }
@@ -113,9 +113,9 @@ fn pair(left: u64, right: u64) -> u64 {
 
 /// A set of hashes, which may seem to have some more.
 #[derive(Debug, Default)]
-struct Bits(Vec<u64>);
+struct HashBits(Vec<u64>);
 
-impl Bits {
+impl HashBits {
     /// With 64 bits for each hash, a set seems to have one of about 64 others.
     fn new(hashes: usize) -> Result<Self> {
         memory::filled(0, hashes.next_power_of_two().min(1 << 20), DOING).map(Self)

@@ -92,7 +92,7 @@ impl Verification {
             .map(|candidates| (candidates, FoundPairs::default()))
             .collect();
         let all =
-            Loaded { predicate, lefts: &self.lefts, left: &self.left, rights: &rights, right: &records };
+            LoadedSets { predicate, lefts: &self.lefts, left: &self.left, rights: &rights, right: &records };
         executor::each(executor, &mut tasks, |(candidates, found), stop| {
             all.verify(candidates, found, stop)
         })?;
@@ -138,7 +138,7 @@ impl Verification {
 }
 
 /// The sets of some records of both sides.
-struct Loaded<'a> {
+struct LoadedSets<'a> {
     predicate: &'a Predicate,
     lefts: &'a [u32],
     left: &'a Records,
@@ -146,7 +146,7 @@ struct Loaded<'a> {
     right: &'a Records,
 }
 
-impl Loaded<'_> {
+impl LoadedSets<'_> {
     /// Verifies candidates, which are in the order of their right records, and removes them.
     fn verify(&self, candidates: &mut &[Candidate], found: &mut FoundPairs, stop: &Stop) -> Result<()> {
         let Some(first) = candidates.first() else { return Ok(()) };

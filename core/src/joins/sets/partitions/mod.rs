@@ -35,7 +35,7 @@ use candidates::{Candidate, Verification};
 use compare::{Comparison, Piece, Sizes, Unit};
 use cut::{Cut, Histogram};
 use entries::entry_words;
-use plan::{Part, parts};
+use plan::{PartitionPart, parts};
 use scatter::{Space, sample, scatter};
 use side::{Shape, Side};
 use streams::Streams;
@@ -70,7 +70,7 @@ enum State {
     /// The entries of the records before `from` of a side are written.
     Writing { cut: Cut, side: usize, from: usize, share: usize, space: Space },
     /// The entries of all parts but these are compared, or are being compared.
-    Comparing { cut: Cut, todo: VecDeque<Part>, total: u64 },
+    Comparing { cut: Cut, todo: VecDeque<PartitionPart>, total: u64 },
 }
 
 impl<const W: usize> PartitionJoin<W> {
@@ -150,7 +150,7 @@ impl<const W: usize> PartitionJoin<W> {
                 }
                 let most = (self.budget / 4).max(2 * cut.target);
                 let todo = parts::<W>(&mut self.streams, cut, &self.sizes, &self.sides, most, executor)?;
-                let total = todo.iter().map(Part::words).sum();
+                let total = todo.iter().map(PartitionPart::words).sum();
                 self.state = State::Comparing { cut: std::mem::take(cut), todo, total };
             }
             State::Comparing { .. } => {}
@@ -265,7 +265,7 @@ impl<const W: usize> RecordJoin for PartitionJoin<W> {
             State::Comparing { todo, total, .. } => {
                 let [words, units] = self.loaded;
                 let loaded = words as f64 * self.units.len() as f64 / units.max(1) as f64;
-                let left = todo.iter().map(Part::words).sum::<u64>() as f64 + loaded;
+                let left = todo.iter().map(PartitionPart::words).sum::<u64>() as f64 + loaded;
                 WRITING + (1.0 - WRITING) * (1.0 - left / (*total).max(1) as f64)
             }
         }

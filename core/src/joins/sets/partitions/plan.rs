@@ -16,7 +16,7 @@ use crate::memory;
 /// Entries of one partition that are compared with each other: a whole partition, or, if it is too
 /// large, some of its indexed entries and some of its probes.
 #[derive(Debug, Clone)]
-pub(super) struct Part {
+pub(super) struct PartitionPart {
     pub(super) partition: usize,
     /// The streams of the indexed entries and of the probes, and the words of these streams.
     pub(super) streams: [(usize, Range<u64>); 2],
@@ -24,7 +24,7 @@ pub(super) struct Part {
     pub(super) with_itself: bool,
 }
 
-impl Part {
+impl PartitionPart {
     /// Returns the number of words of its entries.
     pub(super) fn words(&self) -> u64 {
         self.streams.iter().map(|(_, words)| words.end - words.start).sum()
@@ -39,7 +39,7 @@ pub(super) fn parts<const W: usize>(
     sides: &[Side],
     most: usize,
     executor: &dyn Executor,
-) -> Result<VecDeque<Part>> {
+) -> Result<VecDeque<PartitionPart>> {
     let is_self_join = sides.len() == 1;
     let mut parts = VecDeque::new();
     for partition in 0..cut.tokens.len() {
@@ -51,7 +51,7 @@ pub(super) fn parts<const W: usize>(
         }
         if whole {
             let streams = [(indexed, 0..lengths[0]), (probing, 0..lengths[1])];
-            push(&mut parts, Part { partition, streams, with_itself: is_self_join })?;
+            push(&mut parts, PartitionPart { partition, streams, with_itself: is_self_join })?;
             continue;
         }
         let chunk = ((most / 2 / size_of::<u64>()) as u64).max(1).next_multiple_of(entry_words(W) as u64);
@@ -70,21 +70,21 @@ pub(super) fn parts<const W: usize>(
                     let probes = records_of::<W>(streams, stream, &others, executor)?;
                     if may_meet(&own_records, &probes, sizes, sides) {
                         let streams = [(indexed, own.clone()), (stream, others)];
-                        push(&mut parts, Part { partition, streams, with_itself })?;
+                        push(&mut parts, PartitionPart { partition, streams, with_itself })?;
                         with_itself = false;
                     }
                 }
             }
             if with_itself {
                 let streams = [(indexed, own), (probing, 0..0)];
-                push(&mut parts, Part { partition, streams, with_itself })?;
+                push(&mut parts, PartitionPart { partition, streams, with_itself })?;
             }
         }
     }
     Ok(parts)
 }
 
-fn push(parts: &mut VecDeque<Part>, part: Part) -> Result<()> {
+fn push(parts: &mut VecDeque<PartitionPart>, part: PartitionPart) -> Result<()> {
     memory::attempt("planning the join", || parts.try_reserve(1))?;
     parts.push_back(part);
     Ok(())

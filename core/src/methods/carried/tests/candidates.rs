@@ -10,7 +10,6 @@ pub(super) fn candidates(
     parts: u32,
 ) -> BTreeSet<(u64, u64)> {
     let stop = Stop::default();
-    let found;
     match carrier.meeting() {
         Meeting::Keys { filter: Some(predicate), .. } => {
             let mut joined: Vec<_> = (0..parts).map(|_| Part::new(predicate, MemoryFiles, 0)).collect();
@@ -24,11 +23,10 @@ pub(super) fn candidates(
                         .unwrap();
                 }
             }
-            found = in_each(joined);
+            in_each(joined)
         }
         Meeting::Keys { most, filter: None } | Meeting::Terms { most } => {
-            found =
-                by_keys(all, (parts, most), |bytes, own| carrier.keys(bytes, left_out, own, &stop).unwrap());
+            by_keys(all, (parts, most), |bytes, own| carrier.keys(bytes, left_out, own, &stop).unwrap())
         }
         Meeting::Rarest => {
             let mut counts = TokenCounts::new(1000);
@@ -38,11 +36,11 @@ pub(super) fn candidates(
             }
             let order = ranks::ranks(&mut counts, 500, &stop).unwrap();
             let order = TokenRanks::parse(&order).unwrap();
-            found = by_keys(all, (parts, None), |bytes, own| {
+            by_keys(all, (parts, None), |bytes, own| {
                 let mut weighted = Vec::new();
                 let needed = carrier.weights(bytes, &mut weighted, &stop).unwrap();
                 keys::rarest(&weighted, needed, &order, own, &stop).unwrap();
-            });
+            })
         }
         Meeting::Sets(predicate) => {
             let order = TokenRanks::parse(&[1, 0, 0, 0, 0, 0, 0, 0]).unwrap();
@@ -56,10 +54,9 @@ pub(super) fn candidates(
                         .unwrap();
                 }
             }
-            found = in_each(joined);
+            in_each(joined)
         }
     }
-    found
 }
 
 /// Returns the candidates by the keys that `keys_of` adds.

@@ -15,7 +15,7 @@ use super::sets::keep::{NO_OVERLAP, class_for};
 use super::sets::probe::{OUTSIDE, distance_of, step_of};
 use super::values::{StoredValue, keep_document, text_of};
 use crate::pg::index::layout::format::Meta;
-use crate::pg::index::layout::items::{CONTENTS_OF_ITEM, Item, Row, short};
+use crate::pg::index::layout::items::{CONTENTS_OF_ITEM, HeapRow, Item, short};
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::error;
@@ -115,15 +115,15 @@ pub(crate) struct GramItem<'a> {
 
 impl<'a> GramItem<'a> {
     /// Reads an item. Returns None if the bytes are not a valid one.
-    pub(crate) fn read(row: Row, bytes: &'a [u8]) -> Option<Self> {
+    pub(crate) fn read(row: HeapRow, bytes: &'a [u8]) -> Option<Self> {
         let (head, elements) = bytes.split_at_checked(HEAD)?;
         let sizes = sizes_of(head);
         let size = sizes.size;
-        let right = if row.has(Row::SPLIT) {
+        let right = if row.has(HeapRow::SPLIT) {
             size > MOST_ELEMENTS && elements.is_empty()
         } else {
             size <= MOST_ELEMENTS
-                && row.has(Row::EMPTY) == (size == 0)
+                && row.has(HeapRow::EMPTY) == (size == 0)
                 && elements.len() == size as usize * NUMBER
         };
         (right && is_start(head)).then_some(Self { sizes, head, elements })
@@ -246,8 +246,8 @@ impl GramKeys {
             let text = if let Document::Text(text) = document { text.as_str() } else { "" };
             let head = head_of(Stored { size, characters: characters(text) }, text);
             let flags = match size {
-                0 => Row::EMPTY,
-                size if size > MOST_ELEMENTS => Row::SPLIT,
+                0 => HeapRow::EMPTY,
+                size if size > MOST_ELEMENTS => HeapRow::SPLIT,
                 _ => 0,
             };
             elements.clear();
@@ -263,15 +263,17 @@ impl GramKeys {
     }
 
     /// Reports whether these bytes can be an item of a row.
-    pub(super) fn is_item(row: Row, bytes: &[u8]) -> bool {
-        if row.has(Row::NULL) { bytes.is_empty() } else { GramItem::read(row, bytes).is_some() }
+    pub(super) fn is_item(row: HeapRow, bytes: &[u8]) -> bool {
+        if row.has(HeapRow::NULL) { bytes.is_empty() } else { GramItem::read(row, bytes).is_some() }
     }
 
     /// Reports whether a row of a segment can have these bytes next to it.
-    pub(crate) fn is_head_of(row: Row, head: &[u8]) -> bool {
+    pub(crate) fn is_head_of(row: HeapRow, head: &[u8]) -> bool {
         let right = match sizes_of(head).size {
-            0 => row.has(Row::NULL | Row::EMPTY),
-            size => !row.has(Row::NULL | Row::EMPTY) && row.has(Row::SPLIT) == (size > MOST_ELEMENTS),
+            0 => row.has(HeapRow::NULL | HeapRow::EMPTY),
+            size => {
+                !row.has(HeapRow::NULL | HeapRow::EMPTY) && row.has(HeapRow::SPLIT) == (size > MOST_ELEMENTS)
+            }
         };
         right && is_start(head)
     }
@@ -282,12 +284,13 @@ impl GramKeys {
         let Posted { sketch, signatures, .. } = posted;
         sketch.clear();
         signatures.clear();
-        let Some(string) = GramItem::read(item.row, item.bytes).filter(|_| !item.row.has(Row::NULL)) else {
+        let Some(string) = GramItem::read(item.row, item.bytes).filter(|_| !item.row.has(HeapRow::NULL))
+        else {
             sketch.extend([0; HEAD]);
             return Ok(());
         };
         sketch.extend(string.head);
-        if item.row.has(Row::EMPTY | Row::SPLIT) {
+        if item.row.has(HeapRow::EMPTY | HeapRow::SPLIT) {
             return Ok(());
         }
         memory::reserve(signatures, string.elements.len() / NUMBER + 1, DOING)?;
@@ -341,18 +344,18 @@ mod tests {
 
     #[test]
     fn pg_items_of_grams() {
-        let row = |flags| Row::new(7 << 16 | 1, flags);
+        let row = |flags| HeapRow::new(7 << 16 | 1, flags);
         for (flags, bytes, right) in [
             (0, item(2, &[1, 5]), true),
             (0, item(3, &[1, 5]), false),
             (0, item(0, &[]), false),
-            (Row::SPLIT, item(MOST_ELEMENTS + 1, &[]), true),
-            (Row::SPLIT, item(2, &[]), false),
+            (HeapRow::SPLIT, item(MOST_ELEMENTS + 1, &[]), true),
+            (HeapRow::SPLIT, item(2, &[]), false),
             (0, item(MOST_ELEMENTS + 1, &[]), false),
-            (Row::NULL, vec![], true),
-            (Row::EMPTY, vec![0], false),
-            (Row::EMPTY, item(0, &[]), true),
-            (Row::EMPTY, item(1, &[3]), false),
+            (HeapRow::NULL, vec![], true),
+            (HeapRow::EMPTY, vec![0], false),
+            (HeapRow::EMPTY, item(0, &[]), true),
+            (HeapRow::EMPTY, item(1, &[3]), false),
             (0, vec![1, 0], false),
             (0, [&item(1, &[])[..BEFORE], &[0xff; START], &[0; NUMBER]].concat(), false),
             (0, [&item(1, &[])[..BEFORE], b"ab\0c", &[0; START]].concat(), false),
@@ -367,18 +370,18 @@ mod tests {
         assert_eq!(posted.signatures, [signature(2, 4), signature(2, 9), spaced(2)]);
         grams.post(&Item { row: row(0), bytes: &item(7, &[1, 2, 3, 4, 5, 6, 7]) }, &mut posted).unwrap();
         assert_eq!(posted.signatures.len(), 7);
-        grams.post(&Item { row: row(Row::EMPTY), bytes: &item(0, &[]) }, &mut posted).unwrap();
+        grams.post(&Item { row: row(HeapRow::EMPTY), bytes: &item(0, &[]) }, &mut posted).unwrap();
         let head = head_of(Stored { size: 0, characters: 9 }, "some text");
         assert_eq!((posted.sketch.as_slice(), posted.signatures.len()), (&head[..], 0));
-        grams.post(&Item { row: row(Row::NULL), bytes: &[] }, &mut posted).unwrap();
+        grams.post(&Item { row: row(HeapRow::NULL), bytes: &[] }, &mut posted).unwrap();
         assert_eq!((posted.sketch.as_slice(), posted.signatures.len()), (&[0; HEAD][..], 0));
         for (flags, size, right) in [
             (0, 0, false),
-            (Row::EMPTY, 0, true),
+            (HeapRow::EMPTY, 0, true),
             (0, 9, true),
-            (Row::SPLIT, 9, false),
-            (Row::SPLIT, 5000, true),
-            (Row::NULL, 1, false),
+            (HeapRow::SPLIT, 9, false),
+            (HeapRow::SPLIT, 5000, true),
+            (HeapRow::NULL, 1, false),
         ] {
             let head = head_of(Stored { size, characters: 20 }, "");
             assert_eq!(GramKeys::is_head_of(row(flags), &head), right, "{flags} {size}");

@@ -10,7 +10,7 @@
 //! Tokens are u32, in ascending order. The flags of an item determine its format. The metapage does
 //! not, because a flush may settle the order of tokens while an insert is under way.
 
-use crate::pg::index::layout::items::{Row, number, short};
+use crate::pg::index::layout::items::{HeapRow, number, short};
 use neardup_core::error::Result;
 use neardup_core::memory;
 
@@ -33,9 +33,9 @@ pub(crate) struct SetItem<'a> {
 impl<'a> SetItem<'a> {
     /// Reads the item of a row that is neither NULL nor empty. Returns None if the bytes are not a
     /// valid item.
-    pub(crate) fn read(row: Row, bytes: &'a [u8]) -> Option<Self> {
+    pub(crate) fn read(row: HeapRow, bytes: &'a [u8]) -> Option<Self> {
         let (size, rest) = bytes.split_at_checked(TOKEN)?;
-        let (bitmap, tokens) = if row.has(Row::WHOLE | Row::SPLIT) {
+        let (bitmap, tokens) = if row.has(HeapRow::WHOLE | HeapRow::SPLIT) {
             (None, rest)
         } else {
             let (words, rest) = rest.split_at_checked(TOKEN)?;
@@ -103,11 +103,11 @@ impl<'a> Outline<'a> {
 
     /// Reports whether a row can have this outline. Each token flips one bit of the bitmap. If a
     /// row has no set or only a part of a set, all bits of its bitmap are 0.
-    pub(crate) fn is_of(&self, row: Row) -> bool {
+    pub(crate) fn is_of(&self, row: HeapRow) -> bool {
         let bits: u32 = words(self.bitmap).map(u64::count_ones).sum();
-        if row.has(Row::NULL | Row::EMPTY) {
+        if row.has(HeapRow::NULL | HeapRow::EMPTY) {
             (self.size, bits) == (0, 0)
-        } else if row.has(Row::SPLIT) {
+        } else if row.has(HeapRow::SPLIT) {
             self.size > 0 && bits == 0
         } else {
             self.size > 0 && bits <= self.size && (self.size - bits).is_multiple_of(2)
@@ -130,8 +130,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn row(flags: u16) -> Row {
-        Row::new(7 << 16 | 1, flags)
+    fn row(flags: u16) -> HeapRow {
+        HeapRow::new(7 << 16 | 1, flags)
     }
 
     proptest! {
@@ -141,7 +141,7 @@ mod tests {
             words in prop::option::of(prop::sample::select(BITMAPS.to_vec())),
             word in any::<u64>(),
             tokens in prop::collection::vec(any::<u32>(), 1..9),
-            flags in prop::sample::select(vec![Row::WHOLE, Row::SPLIT, Row::SPLIT | Row::CONTINUED]),
+            flags in prop::sample::select(vec![HeapRow::WHOLE, HeapRow::SPLIT, HeapRow::SPLIT | HeapRow::CONTINUED]),
         ) {
             let bitmap = words.map(|words| vec![word; words]);
             let bytes = SetItem::write(size, bitmap.as_deref(), &tokens).unwrap();
@@ -158,7 +158,7 @@ mod tests {
         fn pg_any_bytes_are_sets_or_none(
             mut bytes in prop::collection::vec(any::<u8>(), 0..90),
             words in 0..10_u8,
-            flags in prop::sample::select(vec![0, Row::WHOLE, Row::SPLIT]),
+            flags in prop::sample::select(vec![0, HeapRow::WHOLE, HeapRow::SPLIT]),
         ) {
             if let Some(place) = bytes.get_mut(4..8) {
                 place.copy_from_slice(&[words, 0, 0, 0]);
@@ -189,7 +189,7 @@ mod tests {
             SetItem::read(row(0), &settled[..18]).is_none()
                 && SetItem::read(row(0), &settled[..16]).is_none()
         );
-        assert!(SetItem::read(row(Row::WHOLE), &whole[..4]).is_none());
+        assert!(SetItem::read(row(HeapRow::WHOLE), &whole[..4]).is_none());
         let mut outline = vec![1];
         Outline::write(2, [3, 0].into_iter(), &mut outline);
         assert_eq!(outline, [2, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
@@ -202,8 +202,8 @@ mod tests {
             assert_eq!(Outline { size, ..read }.is_of(row(0)), possible);
         }
         let blank = Outline { bitmap: &[0; 16], ..read };
-        assert!(!read.is_of(row(Row::SPLIT)) && blank.is_of(row(Row::SPLIT)));
-        for flags in [Row::NULL, Row::EMPTY] {
+        assert!(!read.is_of(row(HeapRow::SPLIT)) && blank.is_of(row(HeapRow::SPLIT)));
+        for flags in [HeapRow::NULL, HeapRow::EMPTY] {
             assert!(!blank.is_of(row(flags)) && Outline { size: 0, ..blank }.is_of(row(flags)));
         }
     }

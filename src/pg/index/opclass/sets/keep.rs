@@ -6,7 +6,7 @@ use pgrx::pg_sys::Datum;
 use super::SetKeys;
 use super::item::{BITMAPS, SetItem};
 use super::options::LEAST;
-use crate::pg::index::layout::items::Row;
+use crate::pg::index::layout::items::HeapRow;
 use crate::pg::index::opclass::class::Class;
 use crate::pg::index::opclass::values::{StoredValue, text_of};
 use crate::pg::query::decode::{Kind, decode};
@@ -51,10 +51,10 @@ impl<'a> Cutter<'a> {
         // Documents have fewer than 2^32 tokens.
         let size = tokens.len() as u32;
         if size == 0 {
-            return Ok(StoredValue { flags: Row::EMPTY, bytes: Vec::new() });
+            return Ok(StoredValue { flags: HeapRow::EMPTY, bytes: Vec::new() });
         }
         let Some((order, words)) = settled else {
-            return Ok(StoredValue { flags: Row::WHOLE, bytes: SetItem::write(size, None, tokens)? });
+            return Ok(StoredValue { flags: HeapRow::WHOLE, bytes: SetItem::write(size, None, tokens)? });
         };
         let mut bits = [0; BITMAPS[BITMAPS.len() - 1]];
         let bits = &mut bits[..*words];

@@ -15,7 +15,7 @@ use super::class::Class;
 use super::cut;
 use super::posted::Posted;
 use crate::pg::index::layout::format::{Meta, NONE};
-use crate::pg::index::layout::items::{CONTENTS_OF_ITEM, Item, Row};
+use crate::pg::index::layout::items::{CONTENTS_OF_ITEM, HeapRow, Item};
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::index::storage::order;
 use item::{BITMAPS, Outline, SetItem, words};
@@ -97,13 +97,17 @@ impl SetKeys {
     }
 
     /// Reports whether these bytes can be an item of a row.
-    pub(crate) fn is_item(row: Row, bytes: &[u8]) -> bool {
-        if row.has(Row::NULL | Row::EMPTY) { bytes.is_empty() } else { SetItem::read(row, bytes).is_some() }
+    pub(crate) fn is_item(row: HeapRow, bytes: &[u8]) -> bool {
+        if row.has(HeapRow::NULL | HeapRow::EMPTY) {
+            bytes.is_empty()
+        } else {
+            SetItem::read(row, bytes).is_some()
+        }
     }
 
     /// Calls `each` with the items of a row. There is one item, or several if the row has many
     /// tokens.
-    pub(crate) fn items(row: Row, bytes: &[u8], mut each: impl FnMut(Item<'_>)) -> Result<()> {
+    pub(crate) fn items(row: HeapRow, bytes: &[u8], mut each: impl FnMut(Item<'_>)) -> Result<()> {
         let Some(item) = (bytes.len() > CONTENTS_OF_ITEM).then(|| SetItem::read(row, bytes)).flatten() else {
             each(Item { row, bytes });
             return Ok(());
@@ -111,10 +115,10 @@ impl SetKeys {
         let mut tokens = Vec::new();
         item.tokens(&mut tokens)?;
         tokens.dedup();
-        let mut row = row.without(Row::WHOLE).with(Row::SPLIT);
+        let mut row = row.without(HeapRow::WHOLE).with(HeapRow::SPLIT);
         for tokens in tokens.chunks(CONTENTS_OF_ITEM / size_of::<u32>() - 1) {
             each(Item { row, bytes: &SetItem::write(item.size, None, tokens)? });
-            row = row.with(Row::CONTINUED);
+            row = row.with(HeapRow::CONTINUED);
         }
         Ok(())
     }
@@ -156,11 +160,12 @@ impl SetKeys {
 impl Settled {
     /// Fills `posted` with the outline and the signatures that a segment stores of an item, and
     /// returns the row that it stores.
-    pub(crate) fn post(&self, spec: &SetSpec, item: &Item<'_>, posted: &mut Posted) -> Result<Row> {
+    pub(crate) fn post(&self, spec: &SetSpec, item: &Item<'_>, posted: &mut Posted) -> Result<HeapRow> {
         let Posted { sketch, signatures, tokens, prefix, scratch } = posted;
         signatures.clear();
         let empty = |sketch: &mut Vec<u8>, size| Outline::write(size, (0..self.words).map(|_| 0), sketch);
-        let Some(set) = SetItem::read(item.row, item.bytes).filter(|_| !item.row.has(Row::NULL | Row::EMPTY))
+        let Some(set) =
+            SetItem::read(item.row, item.bytes).filter(|_| !item.row.has(HeapRow::NULL | HeapRow::EMPTY))
         else {
             empty(sketch, 0);
             return Ok(item.row);
@@ -173,7 +178,7 @@ impl Settled {
                 bits.iter_mut().zip(words(known)).for_each(|(bits, known)| *bits = known);
                 tokens
             }
-            None if item.row.has(Row::WHOLE) => {
+            None if item.row.has(HeapRow::WHOLE) => {
                 bitmap(tokens, bits);
                 prefix_keys(tokens, &self.order, spec.indexed(set.size), scratch, prefix)?;
                 prefix
@@ -182,7 +187,7 @@ impl Settled {
         };
         Outline::write(set.size, bits.iter().copied(), sketch);
         self.classes(tokens, signatures)?;
-        Ok(item.row.without(Row::WHOLE))
+        Ok(item.row.without(HeapRow::WHOLE))
     }
 
     /// Makes the signatures of tokens; the signatures are ascending and distinct.

@@ -8,7 +8,7 @@ use neardup_core::features::tokens::Document;
 use neardup_core::joins::search::ball::SetBall;
 use neardup_core::joins::search::edit_ball::{self, EditBall};
 use neardup_core::joins::search::keys::{KeyScratch, keys_of};
-use neardup_core::joins::search::prefix::Reach;
+use neardup_core::joins::search::prefix::SearchReach;
 
 /// The number of steps from distance 0 to 1. A distance has 16 bits in the key of a scan.
 const STEPS: f64 = 65_000.0;
@@ -36,7 +36,7 @@ pub(crate) struct SetProbe {
     /// The tokens of the ball's set, in ascending order, with repeats if these count.
     pub tokens: Vec<u32>,
     /// The parameters of the search, which say which sets can be in the ball.
-    pub reach: Reach,
+    pub reach: SearchReach,
     /// The least similarity of the rows in the ball.
     pub similarity: f64,
 }

@@ -5,7 +5,7 @@ use crate::pg::index::storage::list_bytes::{Source, Stream};
 use crate::pg::index::storage::lists::LEAST_PLAIN;
 
 /// Some rows of a piece, in order.
-pub(crate) enum Run<'a> {
+pub(crate) enum PieceRows<'a> {
     /// The rows.
     Rows(&'a [u32]),
     /// A row, and the distances of rows from it, little-endian.
@@ -60,7 +60,7 @@ impl Plain {
         &mut self,
         stream: &mut Stream<'_, S>,
         most: usize,
-        each: &mut impl FnMut(Run<'_>),
+        each: &mut impl FnMut(PieceRows<'_>),
     ) -> Looked<u32> {
         let first = self.first;
         let last_row = stream.source.rows().saturating_sub(1) - first;
@@ -72,7 +72,7 @@ impl Plain {
             let pairs = stream.with_pairs(left, &mut |distances| {
                 right = self.pass(distances, last_row);
                 if right {
-                    each(Run::Plain(first, distances));
+                    each(PieceRows::Plain(first, distances));
                 }
             })?;
             check(stream, right);
@@ -86,14 +86,14 @@ impl Plain {
                 // The distance is on two pages.
                 let next = [stream.byte()?, stream.byte()?];
                 check(stream, self.pass(&[next], last_row));
-                each(Run::Plain(first, &[next]));
+                each(PieceRows::Plain(first, &[next]));
                 left -= 1;
                 continue;
             }
             let taken = here.min(left);
             let distances = stream.page[stream.at..][..2 * taken].as_chunks().0;
             check(stream, self.pass(distances, last_row));
-            each(Run::Plain(first, distances));
+            each(PieceRows::Plain(first, distances));
             stream.at += 2 * taken;
             left -= taken;
         }

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use super::*;
 use crate::pg::index::pages::buffer::Looked;
 use crate::pg::index::storage::list_bytes::Source;
-use crate::pg::index::storage::list_reader::{Part, Run};
+use crate::pg::index::storage::list_reader::{PartReader, PieceRows};
 use proptest::prelude::*;
 
 impl Store for Vec<u8> {
@@ -104,7 +104,7 @@ fn looked<T>(looked: Looked<T>) -> T {
 fn read(memory: &Memory) -> (Classes, Vec<u32>) {
     let (mut classes, mut rows) = (Classes::new(), Vec::new());
     for n in 0..memory.lists - 1 {
-        let mut part = looked(Part::open(memory, n));
+        let mut part = looked(PartReader::open(memory, n));
         while let Some(class) = looked(part.next(&mut rows)) {
             assert!(class >> memory.class_bits == 0 && classes.range(class + 1..).next().is_none());
             let known = classes.entry(class).or_default();
@@ -113,7 +113,7 @@ fn read(memory: &Memory) -> (Classes, Vec<u32>) {
             known.extend(&rows);
         }
     }
-    let (mut part, mut split) = (looked(Part::of_split(memory)), Vec::new());
+    let (mut part, mut split) = (looked(PartReader::of_split(memory)), Vec::new());
     while looked(part.next(&mut rows)).is_some() {
         split.extend(&rows);
     }
@@ -122,7 +122,7 @@ fn read(memory: &Memory) -> (Classes, Vec<u32>) {
 
 /// Finds the rows of a class step by step, as a search does.
 fn find(memory: &Memory, class: u64, step: u32) -> BTreeSet<u32> {
-    let mut part = looked(Part::of_class(memory, class));
+    let mut part = looked(PartReader::of_class(memory, class));
     let (mut found, mut end) = (Vec::new(), 0_u32);
     if looked(part.find(class)) {
         loop {
@@ -141,7 +141,7 @@ fn find(memory: &Memory, class: u64, step: u32) -> BTreeSet<u32> {
 /// Reads the rows of a class run by run, and fails if the first row is not what [`Part::first`]
 /// says.
 fn runs(memory: &Memory, class: u64) -> BTreeSet<u32> {
-    let mut part = looked(Part::of_class(memory, class));
+    let mut part = looked(PartReader::of_class(memory, class));
     let mut found = Vec::new();
     if looked(part.find(class)) {
         let first = looked(part.first());
@@ -149,8 +149,8 @@ fn runs(memory: &Memory, class: u64) -> BTreeSet<u32> {
         while more {
             let before = found.len();
             more = looked(part.each_run(|run| match run {
-                Run::Rows(rows) => found.extend(rows),
-                Run::Plain(first, distances) => {
+                PieceRows::Rows(rows) => found.extend(rows),
+                PieceRows::Plain(first, distances) => {
                     found.extend(distances.iter().map(|&next| first + u32::from(u16::from_le_bytes(next))));
                 }
             }));
@@ -164,7 +164,7 @@ fn runs(memory: &Memory, class: u64) -> BTreeSet<u32> {
 
 /// Returns the classes from `first` to `last` in the part of `first`, and their numbers of rows.
 fn within(memory: &Memory, first: u64, last: u64) -> Vec<(u64, u64)> {
-    let (mut part, mut rows, mut all) = (looked(Part::of_class(memory, first)), Vec::new(), Vec::new());
+    let (mut part, mut rows, mut all) = (looked(PartReader::of_class(memory, first)), Vec::new(), Vec::new());
     looked(part.skip_to(first));
     while let Some(class) = looked(part.next(&mut rows)).filter(|&class| class <= last) {
         all.push((class, rows.len() as u64));
@@ -207,7 +207,7 @@ proptest! {
             let (first, last) = (class / in_part * in_part, *class + 3);
             let expected: Vec<_> = classes.range(first..=last).map(|(class, rows)| (*class, rows.len() as u64)).filter(|(class, _)| class / in_part == first / in_part).collect();
             prop_assert_eq!(within(&memory, first, last), expected.clone());
-            let (mut part, mut few) = (looked(Part::of_class(&memory, first)), Vec::new());
+            let (mut part, mut few) = (looked(PartReader::of_class(&memory, first)), Vec::new());
             looked(part.skip_to(first));
             for (class, count) in expected {
                 prop_assert_eq!(looked(part.next_of_few(20, &mut few)), Some((class, count)));
