@@ -4,7 +4,7 @@
 //! the set of edges alone, not on the order in which they arrive: ties between rows are won by the
 //! smaller number, and sums are of whole numbers.
 //!
-//! * [`edges`]: many edges ([`edge`]), in memory or a file, in any requested order ([`runs`])
+//! * [`edges`]: many edges ([`edge`]), in memory or a file, in any requested order
 //! * [`equal_rows`], [`graph`]: groups of equal rows, whose pairs are not stored, and the edges
 //!   between them
 //! * [`connected`]: connected components ([`components`]), complete or of bounded size

@@ -1,5 +1,5 @@
 //! Long texts in the packed form in which the server stores them. The thread that reads a text
-//! unpacks it, all of it ([`Packed`]) or only its beginning ([`Beginning`]).
+//! unpacks it, all of it ([`Packed`]) or only its beginning ([`UnpackedBeginning`]).
 
 use super::pglz::{self, Progress};
 use crate::error::{Error, Result};

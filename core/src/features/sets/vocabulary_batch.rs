@@ -43,7 +43,7 @@ pub(super) struct LookedUpDocument<'a> {
 impl<'a> LookedUpDocument<'a> {
     /// Begins the document with number `document` of its batch; `table` is its table. Tokens are
     /// appended to `tokens`. If repeats count, `repeated` has the last occurrences of repeated
-    /// words after [`Meeting::end`].
+    /// words after [`LookedUpDocument::end`].
     pub(super) fn new(
         vocabulary: &'a mut Vocabulary,
         [tokens, repeated]: [&'a mut Vec<u32>; 2],
