@@ -177,9 +177,8 @@ def test_asyncpg(server: PrivateServer, database: str) -> None:
 
 
 def test_options_that_are_none() -> None:
-    with pytest.raises(ValueError, match="bits: not an option of text_set_ops, which has: least, measure"):
+    with pytest.raises(ValueError, match="bits: not an option of text_set_ops, which has: direction, measure, mul"):
         signature_index("an_index", "body", bits=64)
-    with pytest.raises(ValueError, match="is its option least"):
-        signature_index("an_index", "near(body, 0.8)", threshold=0.7)
+    assert not signature_index("an_index", "near(body, 0.8)", threshold=0.7).dialect_options["postgresql"]["with"]
     with pytest.raises(ValueError, match="not an operator class"):
         signature_index("an_index", "body", operators="gin_trgm_ops")
