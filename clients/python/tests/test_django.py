@@ -73,7 +73,8 @@ def model(server: PrivateServer, bare: str, migrations: Path) -> Iterator[type[A
 def test_migrations(model: type[Any], migrations: Path) -> None:
     written = (migrations / "0002_docs.py").read_text()
     assert (
-        "neardup.django.indexes.SignatureIndex(fields=['body'], multiset=False, name='docs_body', shingle=3, threshold=0.6)"
+        "neardup.django.indexes.SignatureIndex(fields=['body'], multiset=False, "
+        "name='docs_body', shingle=3, threshold=0.6)"
         in written
     )
     call_command("makemigrations", "shop", check=True, dry_run=True, stdout=io.StringIO())

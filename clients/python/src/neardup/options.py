@@ -16,7 +16,9 @@ CLASSES: Final[Mapping[str, frozenset[str]]] = {
     "text_set_ops": frozenset({"measure", "direction", "shingle", "multiset", "tokenizer", "normalize", "threshold"}),
     "array_set_ops": frozenset({"measure", "direction", "shingle", "multiset", "threshold"}),
     "tsvector_set_ops": frozenset({"measure", "direction", "shingle", "multiset", "threshold"}),
-    "text_ball_set_ops": frozenset({"measure", "direction", "shingle", "multiset", "tokenizer", "normalize", "threshold"}),
+    "text_ball_set_ops": frozenset(
+        {"measure", "direction", "shingle", "multiset", "tokenizer", "normalize", "threshold"}
+    ),
     "text_ball_gram_ops": frozenset({"shingle", "normalize"}),
     "text_runs_ops": frozenset({"min_run", "tokenizer", "normalize"}),
     "minhash_jaccard_ops": frozenset({"k", "permutations", "seed", "source"}),
