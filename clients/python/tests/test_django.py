@@ -74,8 +74,7 @@ def test_migrations(model: type[Any], migrations: Path) -> None:
     written = (migrations / "0002_docs.py").read_text()
     assert (
         "neardup.django.indexes.SignatureIndex(fields=['body'], multiset=False, "
-        "name='docs_body', shingle=3, threshold=0.6)"
-        in written
+        "name='docs_body', shingle=3, threshold=0.6)" in written
     )
     call_command("makemigrations", "shop", check=True, dry_run=True, stdout=io.StringIO())
     with connection.cursor() as cursor:
