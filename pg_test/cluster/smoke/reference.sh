@@ -34,8 +34,8 @@ CREATE TEMP VIEW members AS
 
 -- What stands behind types, operators and the like is called by the server.
 SELECT CASE
-        WHEN prokind = 'p' THEN 'procedure'
         WHEN comment LIKE 'internal: %' THEN 'internal'
+        WHEN prokind = 'p' THEN 'procedure'
         WHEN support THEN 'support'
         ELSE 'function' END,
     CASE WHEN comment LIKE 'internal: %' THEN proname
