@@ -39,7 +39,6 @@ extension_sql_file!("../../sql/shares.sql", name = "shares");
 extension_sql_file!("../../sql/index.sql", name = "index", requires = ["sketches", "near_sets", "near_runs"]);
 extension_sql_file!("../../sql/near_duplicates.sql", name = "near_duplicates");
 extension_sql_file!("../../sql/near_duplicates_stats.sql", name = "near_duplicates_stats");
-extension_sql_file!("../../sql/near_duplicates_plan.sql", name = "near_duplicates_plan");
 extension_sql_file!("../../sql/suggest.sql", name = "suggest");
 extension_sql_file!("../../sql/nearest.sql", name = "nearest", requires = ["near_duplicates"]);
 extension_sql_file!("../../sql/passages.sql", name = "passages", requires = ["near_duplicates"]);

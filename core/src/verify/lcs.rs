@@ -5,7 +5,7 @@
 //! these operations are followed greedily ([`super::lcs_greedy`]: O(N + D²)). If there are more, a
 //! band of the table that is wide enough for the expected number of operations is filled 64 cells
 //! at a time ([`super::lcs_band`]: O(N·D/64)), and then a wider band if even more are needed.
-//! Neither algorithm tries more operations than the known common part allows ([`LengthBounds`]). If the
+//! Neither algorithm tries more operations than the known common part allows ([`Bounds`]). If the
 //! caller asks for an alignment, it is read from the columns of the band that gave the distance,
 //! unless these are too many to be kept. Measured on 10 KB texts (benches/lcs.rs), the band is
 //! faster from about a hundred operations on; after half that number, the greedy algorithm shows
@@ -16,7 +16,7 @@
 
 use super::column::WORD;
 use super::lcs_band::Band;
-pub use super::lcs_bounds::LengthBounds;
+pub use super::lcs_bounds::Bounds;
 use super::lcs_greedy::{Greedy, Reached, common_prefix, common_suffix};
 pub use super::lcs_shares::{containment, resemblance};
 pub use super::lcs_symbols::symbols;
@@ -82,13 +82,7 @@ impl Lcs {
     /// assert_eq!((of(LcsBounds::default())?, of(LcsBounds::least(6))?), (Some(5), None));
     /// # Ok::<(), neardup_core::Error>(())
     /// ```
-    pub fn length(
-        &mut self,
-        a: &[u32],
-        b: &[u32],
-        bounds: LengthBounds,
-        stop: &Stop,
-    ) -> Result<Option<usize>> {
+    pub fn length(&mut self, a: &[u32], b: &[u32], bounds: Bounds, stop: &Stop) -> Result<Option<usize>> {
         let shorter = a.len().min(b.len());
         if bounds.least > shorter {
             return Ok(None);
@@ -180,7 +174,7 @@ impl Lcs {
         &mut self,
         a: &[u32],
         b: &[u32],
-        bounds: LengthBounds,
+        bounds: Bounds,
         stop: &Stop,
         mut each: impl FnMut(usize, usize),
     ) -> Result<bool> {
@@ -256,7 +250,7 @@ mod tests {
         for least in [0, expected / 2, expected.saturating_sub(1), expected, expected + 1, usize::MAX] {
             let wanted = (expected >= least).then_some(expected);
             for known in [0, expected / 2, expected] {
-                let bounds = LengthBounds { least, known };
+                let bounds = Bounds { least, known };
                 assert_eq!(lcs.length(a, b, bounds, &stop).unwrap(), wanted, "{bounds:?}");
                 assert_eq!(lcs.length(b, a, bounds, &stop).unwrap(), wanted, "{bounds:?}");
             }
@@ -264,12 +258,10 @@ mod tests {
         let mut found = Vec::new();
         for (least, known) in [(expected, 0), (0, expected / 2), (0, expected)] {
             found.clear();
-            assert!(
-                lcs.matches(a, b, LengthBounds { least, known }, &stop, |x, y| found.push((x, y))).unwrap()
-            );
+            assert!(lcs.matches(a, b, Bounds { least, known }, &stop, |x, y| found.push((x, y))).unwrap());
             assert_eq!(found, rule);
         }
-        let more = LengthBounds::least(expected + 1);
+        let more = Bounds::least(expected + 1);
         assert!(!lcs.matches(a, b, more, &stop, |_, _| panic!("too few")).unwrap());
         if a.is_empty() || b.is_empty() {
             return;
@@ -379,26 +371,17 @@ mod tests {
             let mut edited = text.clone();
             (0..100).for_each(|n| edited[n * 2000] = u32::from('x'));
             let most = Some(text.len() - 100);
-            assert_eq!(lcs.length(&text, &edited, LengthBounds::default(), &stop).unwrap(), most);
+            assert_eq!(lcs.length(&text, &edited, Bounds::default(), &stop).unwrap(), most);
             let mut matched = 0;
-            lcs.matches(&text, &edited, LengthBounds::default(), &stop, |_, _| matched += 1).unwrap();
+            lcs.matches(&text, &edited, Bounds::default(), &stop, |_, _| matched += 1).unwrap();
             assert_eq!(Some(matched), most);
-            assert_eq!(lcs.length(&text, &text, LengthBounds::default(), &stop).unwrap(), Some(text.len()));
-            assert_eq!(
-                lcs.length(&text, &text[1000..5000], LengthBounds::default(), &stop).unwrap(),
-                Some(4000)
-            );
-            assert_eq!(
-                lcs.length(&text, &[u32::from('x'); 900], LengthBounds::default(), &stop).unwrap(),
-                Some(0)
-            );
+            assert_eq!(lcs.length(&text, &text, Bounds::default(), &stop).unwrap(), Some(text.len()));
+            assert_eq!(lcs.length(&text, &text[1000..5000], Bounds::default(), &stop).unwrap(), Some(4000));
+            assert_eq!(lcs.length(&text, &[u32::from('x'); 900], Bounds::default(), &stop).unwrap(), Some(0));
             let reversed: Vec<u32> = text.iter().rev().copied().collect();
-            assert_eq!(
-                lcs.length(&text, &reversed, LengthBounds::least(text.len() - 4000), &stop).unwrap(),
-                None
-            );
+            assert_eq!(lcs.length(&text, &reversed, Bounds::least(text.len() - 4000), &stop).unwrap(), None);
             stop.request();
-            assert_eq!(lcs.length(&text, &reversed, LengthBounds::default(), &stop), Err(Error::Stopped));
+            assert_eq!(lcs.length(&text, &reversed, Bounds::default(), &stop), Err(Error::Stopped));
         }
     }
 

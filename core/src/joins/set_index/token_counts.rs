@@ -157,7 +157,10 @@ mod tests {
             if n % 2 == 0 {
                 counts.add(4, stop).unwrap();
             }
-            assert!(counts.counts.len() + counts.waiting.len() <= MOST);
+            let bytes = memory::bytes(&counts.waiting)
+                + memory::bytes(&counts.counts)
+                + memory::bytes(&counts.merged);
+            assert!(counts.counts.len() <= MOST && bytes <= 2 * MOST * TokenCounts::<u64>::ENTRY);
         }
         let ranks = counts.ranks(usize::MAX, stop).unwrap();
         assert_eq!(ranks[..2].iter().map(|token| token.0).collect::<Vec<_>>(), [2, 4]);
