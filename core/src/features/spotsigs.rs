@@ -259,7 +259,6 @@ impl Spots {
     /// assert_eq!(of("the boat (left; in the) rain"), of("The boat left in the rain"));
     /// # Ok::<(), neardup_core::Error>(())
     /// ```
-    #[cfg(test)]
     pub fn signatures(&self, text: &str) -> Vec<i64> {
         let mut signatures = Vec::new();
         let done = self.of_text(text, &mut signatures, &Stop::default());
