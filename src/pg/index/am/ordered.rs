@@ -40,7 +40,7 @@ pub(crate) struct OrderedScan {
     /// batches of `ties`.
     few: Option<usize>,
     /// The rows that were already returned. They are kept if a later search may find such a row
-    /// again, at another place in the order: see [`Ordered::push`].
+    /// again, at another place in the order: see [`OrderedScan::push`].
     given: Option<RoaringTreemap>,
     batch: Vec<(u64, Tid)>,
     at: usize,
@@ -188,7 +188,7 @@ impl OrderedScan {
         last.max(self.found)
     }
 
-    /// Reports whether [`Ordered::push`] pushes a row under this key, if it does, and not under a
+    /// Reports whether [`OrderedScan::push`] pushes a row under this key, if it does, and not under a
     /// greater one.
     pub(crate) fn keeps(&self, key: u64, tid: Tid) -> bool {
         key >= self.least() || self.given.as_ref().is_some_and(|given| given.contains(place(tid)))

@@ -88,7 +88,7 @@ const _: () = assert!(Item::HEAD + LARGEST_PAYLOAD <= CONTENTS);
 pub(crate) struct SignaturePair {
     /// The signature.
     pub signature: u64,
-    /// The number of a row or, with [`Pair::LIST`], of a list.
+    /// The number of a row or, with [`SignaturePair::LIST`], of a list.
     pub row: u32,
 }
 
