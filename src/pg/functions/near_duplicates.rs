@@ -124,8 +124,8 @@ impl RunningJoin {
 
 impl RunningJoin {
     /// Returns the next pair of rows, or `None` after the last pair. All callers that take pairs
-    /// use this function or [`RunningJoin::next_of_groups`], so they can be interrupted between any two
-    /// pairs. This is necessary because equal rows alone may form very many pairs.
+    /// use this function or [`RunningJoin::next_of_groups`], so they can be interrupted between any
+    /// two pairs. This is necessary because equal rows alone may form very many pairs.
     pub(crate) fn next_pair(&mut self) -> Result<Option<Pair>> {
         self.next_by(Pairs::take)
     }

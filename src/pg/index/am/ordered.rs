@@ -188,8 +188,8 @@ impl OrderedScan {
         last.max(self.found)
     }
 
-    /// Reports whether [`OrderedScan::push`] pushes a row under this key, if it does, and not under a
-    /// greater one.
+    /// Reports whether [`OrderedScan::push`] pushes a row under this key, if it does, and not under
+    /// a greater one.
     pub(crate) fn keeps(&self, key: u64, tid: Tid) -> bool {
         key >= self.least() || self.given.as_ref().is_some_and(|given| given.contains(place(tid)))
     }
