@@ -4,7 +4,7 @@
 use pgrx::pg_sys::Datum;
 
 use super::kept::with_kept;
-use super::text_arguments::{cut, normalization};
+use super::text_arguments::{normalization, origin};
 use crate::pg::read::packed::{fetched, packed};
 use crate::pg::server::call::{Call, raw_bytes, sql_function};
 use crate::pg::server::encoding;
@@ -32,7 +32,7 @@ sql_function! {
         let min_run = check_min_run(call.get::<i32>(1).unwrap_or(MIN_RUN).into()).map_err(|error| {
             SqlError::from(error).hint("Sixteen words in a row: shared_run('some text', 16)")
         })?;
-        let (_, origin) = cut(call, 2, "near(to_tsvector('english', body), 0.8)").map_err(|error| {
+        let origin = origin(call, 2, "near(to_tsvector('english', body), 0.8)").map_err(|error| {
             error.hint("Tokenizers: words, chars, whitespace, html. Six characters in a row: shared_run('some text', 6, 'chars')")
         })?;
         let form = normalization(call, 3, origin, "Runs of characters that differ only in their encoding or format: shared_run('some text', normalization => 'nfkc')")?;

@@ -7,7 +7,7 @@ use pgrx::pg_sys::{self, Datum};
 use super::cached_ball::judge;
 use super::kept::with_kept;
 use super::sketches::{document_at, document_of};
-use super::text_arguments::{cut, normalization};
+use super::text_arguments::{normalization, origin};
 use crate::pg::query::decode::{Kind, element_type};
 use crate::pg::query::names::type_name;
 use crate::pg::request::features::spec_of;
@@ -17,7 +17,6 @@ use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::normalization::{normalized, normalized_document};
 use crate::pg::server::values;
 use neardup_core::error::Error;
-use neardup_core::features::Tokenizer;
 use neardup_core::features::normalization::Normalization;
 use neardup_core::features::origin::Origin;
 use neardup_core::features::tokens::Document;
@@ -46,22 +45,22 @@ sql_function! {
         if call.name(5)?.as_deref() == Some(edit_ball::METHOD) {
             return near_by_edits(call);
         }
-        let (tokenizer, origin) = cut(call, 4, "near(to_tsvector('english', body), 0.8)")?;
+        let origin = origin(call, 4, "near(to_tsvector('english', body), 0.8)")?;
         let normalization = normalization(call, FORM, origin, SAME_CHARACTERS)?;
-        near(call, Kind::Text, (tokenizer, origin, normalization), 5)
+        near(call, Kind::Text, origin, normalization, 5)
     }
 }
 sql_function! {
     /// `near(text[], similarity, shingle, multiset, method, direction) → text_ball`
-    neardup_near_set_tokens, pg_finfo_neardup_near_set_tokens, within Arguments, |call| near(call, Kind::Tokens, (Tokenizer::Words, Origin::Tokens, None), 4)
+    neardup_near_set_tokens, pg_finfo_neardup_near_set_tokens, within Arguments, |call| near(call, Kind::Tokens, Origin::Tokens, None, 4)
 }
 sql_function! {
     /// `near(tsvector, similarity, shingle, multiset, method, direction) → text_ball`
-    neardup_near_set_lexemes, pg_finfo_neardup_near_set_lexemes, within Arguments, |call| near(call, Kind::Vector, (Tokenizer::Words, Origin::Lexemes, None), 4)
+    neardup_near_set_lexemes, pg_finfo_neardup_near_set_lexemes, within Arguments, |call| near(call, Kind::Vector, Origin::Lexemes, None, 4)
 }
 sql_function! {
     /// `near(bigint[], similarity, shingle, multiset, method, direction) → text_ball`
-    neardup_near_set_numbers, pg_finfo_neardup_near_set_numbers, within Arguments, |call| near(call, Kind::Numbers, (Tokenizer::Words, Origin::Numbers, None), 4)
+    neardup_near_set_numbers, pg_finfo_neardup_near_set_numbers, within Arguments, |call| near(call, Kind::Numbers, Origin::Numbers, None, 4)
 }
 
 sql_function! {
@@ -129,12 +128,13 @@ sql_function! {
 fn near(
     call: Call,
     kind: Kind,
-    (tokenizer, origin, normalization): (Tokenizer, Origin, Option<Normalization>),
+    origin: Origin,
+    normalization: Option<Normalization>,
     method: usize,
 ) -> Result<Datum> {
     let Some(document) = document_of(call, kind)? else { return Ok(call.give::<i32>(None)) };
     let least = least(call, "Texts that share four fifths of their words: near('some text', 0.8)")?;
-    let features = spec_of(tokenizer, call.get(2), call.get(3), 1).map_err(|error| {
+    let features = spec_of(origin.tokenizer(), call.get(2), call.get(3), 1).map_err(|error| {
         SqlError::from(error).hint("Runs of five words: near('some text', 0.8, shingle => 5)")
     })?;
     let document = normalized_document(normalization, document)?;

@@ -3,7 +3,6 @@
 use crate::pg::request::no_normalization_of_pages;
 use crate::pg::server::call::Call;
 use crate::pg::server::error::{Result, SqlError};
-use neardup_core::features::Tokenizer;
 use neardup_core::features::normalization::Normalization;
 use neardup_core::features::origin::Origin;
 
@@ -22,19 +21,14 @@ pub(super) fn normalization(
     if origin == Origin::Html { Err(no_normalization_of_pages().hint(example)) } else { Ok(Some(form)) }
 }
 
-/// Returns the tokenizer that argument `n` names (by default the tokenizer for words), and the
-/// origin of its tokens. `lexemes` is an example call with lexemes, for the hint of an error.
-pub(super) fn cut(call: Call, n: usize, lexemes: &str) -> Result<(Tokenizer, Origin)> {
-    let name = call.name(n)?;
-    Ok(match name.as_deref() {
-        None | Some("words") => (Tokenizer::Words, Origin::Words),
-        Some("chars") => (Tokenizer::Chars, Origin::Chars),
-        Some("whitespace") => (Tokenizer::Whitespace, Origin::Whitespace),
-        Some("html") => (Tokenizer::Html, Origin::Html),
-        Some(name) => {
-            return Err(SqlError::parameter(format!("unknown tokenizer \"{name}\"")).hint(format!(
-                "Tokenizers: words, chars, whitespace, html. Lexemes come as a tsvector: {lexemes}"
-            )));
-        }
+/// Returns the origin of the tokens that the tokenizer of argument `n` makes, by default words.
+/// `lexemes` is an example call with lexemes, for the hint of an error.
+pub(super) fn origin(call: Call, n: usize, lexemes: &str) -> Result<Origin> {
+    let Some(name) = call.name(n)? else { return Ok(Origin::Words) };
+    let is_of_texts = |origin: &Origin| Origin::of_text(origin.tokenizer()) == Some(*origin);
+    Origin::from_name(&name).filter(is_of_texts).ok_or_else(|| {
+        SqlError::parameter(format!("unknown tokenizer \"{name}\"")).hint(format!(
+            "Tokenizers: words, chars, whitespace, html. Lexemes come as a tsvector: {lexemes}"
+        ))
     })
 }
