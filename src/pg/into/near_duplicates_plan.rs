@@ -13,7 +13,7 @@ use crate::into::estimate::NodeWork;
 use crate::pg::functions::sampled_method::{Planned, plan};
 use crate::pg::read::sample::Sample;
 use crate::pg::request::form::{Argument, NEAR_DUPLICATES_PLAN, Named};
-use crate::pg::request::{Request, at_least_one};
+use crate::pg::request::{Request, at_least_one, such_as};
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::Result;
 use crate::pg::server::set_returning;
@@ -48,21 +48,29 @@ type Row = [Option<Datum>; COLUMNS.len()];
 
 fn rows(call: Call) -> Result<Vec<Row>> {
     let given = NEAR_DUPLICATES_PLAN.of(call);
-    let sample = given.get(Argument::Sample).map(|asked| at_least_one(Argument::Sample.name(), asked));
-    let sample = sample.transpose().map_err(|error| {
-        error.hint("For example: SELECT * FROM near_duplicates_plan('docs', 0.8, sample => 25000);")
-    })?;
     let in_parts = given.get::<i32>(Argument::Parts).is_some();
     match in_parts || given.get(Argument::ByNode).unwrap_or(false) {
-        true => nodes(by_node(call, given, sample)?),
-        false => methods(given, sample.and_then(NonZeroU64::new)),
+        true => {
+            let sample = sample(given).map_err(|error| {
+                error.hint("For example: SELECT * FROM near_duplicates_plan('docs', 0.8, sample => 25000);")
+            })?;
+            nodes(by_node(call, given, sample)?)
+        }
+        false => methods(given),
     }
 }
 
+/// Returns about how many documents the sample is to have, if the caller says so.
+fn sample(given: Named<'_>) -> Result<Option<u64>> {
+    given.get(Argument::Sample).map(|asked| at_least_one(Argument::Sample.name(), asked)).transpose()
+}
+
 /// Estimates a call on this server, by the method and by another that finds the same.
-fn methods(given: Named<'_>, wanted: Option<NonZeroU64>) -> Result<Vec<Row>> {
+fn methods(given: Named<'_>) -> Result<Vec<Row>> {
     let request = Request::of_any_id(given, NEAR_DUPLICATES_PLAN)?;
-    let sample = Sample::new(&request.left, wanted)?;
+    let wanted = sample(given)
+        .map_err(|error| error.hint(such_as(&request.example.with(Argument::Sample.name(), 25_000))))?;
+    let sample = Sample::new(&request.left, wanted.and_then(NonZeroU64::new))?;
     // The other of the exact join and of minhash is planned as well, if it takes the arguments.
     let other = match request.method_name {
         "jaccard" => Request::of_any_id(given.with_method("minhash"), NEAR_DUPLICATES_PLAN).ok(),

@@ -46,6 +46,7 @@ SELECT using_method, pairs BETWEEN 4900000000 AND 5100000000 AS "five thousand m
 \set VERBOSITY default
 SELECT * FROM near_duplicates_plan('docs', 0.8, sample => 0);
 SELECT * FROM near_duplicates_plan('docs', 0.8, sample => -5);
+SELECT * FROM near_duplicates_plan('named', 0.8, sample => 0);
 SELECT * FROM near_duplicates_plan('docs', 1.5);
 SELECT * FROM near_duplicates_plan('docs', 0.8, id_column => 'no');
 SELECT * FROM near_duplicates_plan(NULL, 0.8);
