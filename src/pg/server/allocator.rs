@@ -235,6 +235,7 @@ unsafe impl GlobalAlloc for Reserve {
         counted(if got.is_null() { self.again(again) } else { got }, 0, layout.size())
     }
 
+    // SAFETY: as `alloc`.
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         self.look_at(layout.size());
         // SAFETY: by the caller's promise.
@@ -244,6 +245,7 @@ unsafe impl GlobalAlloc for Reserve {
         counted(if got.is_null() { self.again(again) } else { got }, 0, layout.size())
     }
 
+    // SAFETY: as `alloc`; of the old block, the system knows the layout by the caller's promise.
     unsafe fn realloc(&self, old: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         // There is always room for a block that becomes smaller.
         if size > layout.size() {
@@ -256,6 +258,7 @@ unsafe impl GlobalAlloc for Reserve {
         counted(if got.is_null() { self.again(again) } else { got }, layout.size(), size)
     }
 
+    // SAFETY: the block is the system's, since every block is, and its layout the caller's promise.
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         allowance::count(layout.size(), 0);
         // SAFETY: by the caller's promise.

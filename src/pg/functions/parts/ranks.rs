@@ -136,12 +136,12 @@ pub(super) fn ranks(call: Call, n: usize) -> Result<Option<TokenRanks<'static>>>
         context: pg_sys::MemoryContext,
     }
     let Some(datum) = call.datum(n) else { return Ok(None) };
+    // The bytes live in a child context, which is reset when other bytes replace them; the bytes of
+    // an earlier call are then no longer used. While the query runs, its snapshot keeps the stored
+    // value, so the OID of this value cannot refer to another value.
     // SAFETY: the argument is of variable length, and a pointer to a value on disk has `POINTER`
     // bytes. The cached ranks live in the memory context of the function's state in the query, as
-    // long as the field `fn_extra` that points to them. The bytes live in a child context, which is
-    // reset when other bytes replace them; the bytes of an earlier call are then no longer used.
-    // While the query runs, its snapshot keeps the stored value, so the OID of this value cannot
-    // refer to another value.
+    // long as the field `fn_extra` that points to them.
     unsafe {
         let varlena: *mut pg_sys::varlena = datum.cast_mut_ptr();
         if !is_on_disk(varlena) {
