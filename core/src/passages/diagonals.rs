@@ -90,16 +90,16 @@ impl Diagonals {
             }
         }
         found[from..].sort_unstable_by_key(|diagonal| (diagonal.left, diagonal.right));
-        Ok(Some(documents))
+        Ok(Some(documents.into()))
     }
 
-    fn documents(&self, left: u32, right: u32) -> (u32, u32) {
-        (self.starts.document(left), self.starts.document(right))
+    fn documents(&self, left: u32, right: u32) -> [u32; 2] {
+        [left, right].map(|sentence| self.starts.document(sentence))
     }
 
     /// Returns the diagonal that contains the pair `edge`. This pair must be the first one on the
     /// diagonal that is not known from [`Bridges`] alone.
-    fn diagonal(&mut self, edge: Edge, documents: (u32, u32), executor: &dyn Executor) -> Result<Diagonal> {
+    fn diagonal(&mut self, edge: Edge, documents: [u32; 2], executor: &dyn Executor) -> Result<Diagonal> {
         let mut back = 0;
         while back < edge.left
             && self.bridge(edge.left - back - 1, edge.right - back - 1, documents).is_some()
@@ -129,7 +129,7 @@ impl Diagonals {
     }
 
     /// Returns the similarity of two sentences if both are in `documents` and [`Bridges`] knows it.
-    fn bridge(&self, left: u32, right: u32, documents: (u32, u32)) -> Option<f64> {
+    fn bridge(&self, left: u32, right: u32, documents: [u32; 2]) -> Option<f64> {
         let bridges = self.bridges.as_ref()?;
         let inside = right < self.sentences && self.documents(left, right) == documents;
         if inside { bridges.similarity(left, right) } else { None }

@@ -110,7 +110,7 @@ pub(crate) fn by_node(call: Call, given: Named<'_>, wanted: Option<u64>) -> Resu
     let counted = count_on_servers(&asked, caller)?;
     let sample = Sample::by(&request.left, by, wanted, counted)?;
     let docs = asked.docs;
-    let Some(in_parts) = &asked.in_parts else { return whole(&request, sample, (caller, docs)) };
+    let Some(in_parts) = &asked.in_parts else { return whole(&request, sample, caller, docs) };
     let mut parts = in_parts.parts;
     if in_parts.citus.is_some() && !arguments.names_parts() {
         let nodes = as_user(caller, || citus_catalog::nodes().number())?.unwrap_or(1);
@@ -138,7 +138,7 @@ fn count_on_servers(asked: &JoinArguments, caller: Oid) -> Result<Option<u64>> {
 }
 
 /// Estimates a call that is made on this server in one transaction.
-fn whole(request: &Request, sample: Sample, (caller, docs): (Oid, Oid)) -> Result<ByNode> {
+fn whole(request: &Request, sample: Sample, caller: Oid, docs: Oid) -> Result<ByNode> {
     let find_seconds = sample.find_seconds(&request.left)?;
     let planned = plan(request, sample, find_seconds)?;
     let of = planned.estimate;

@@ -89,7 +89,7 @@ impl Measured {
         };
         let (hash, below) = sample.hash(asked.source);
         let text = is_far.then_some(asked.source.column.as_str());
-        let sql = statements::sample(&in_parts.documents, (&hash, below), (text, is_far));
+        let sql = statements::sample(&in_parts.documents, &hash, below, text, is_far);
         let relations = [asked.arguments.docs];
         let query = Query { relations: &relations, ..Query::new(&sql) };
         let is_here = !is_far && in_parts.citus.is_none();
@@ -165,7 +165,7 @@ impl Measured {
         }
         let documents = &asked.in_parts()?.documents;
         let (hash, below) = self.sample.at_most(TEXTS).hash(asked.source);
-        let sql = statements::texts(&documents.table, &asked.source.document, (&hash, below));
+        let sql = statements::texts(&documents.table, &asked.source.document, &hash, below);
         let relations = [asked.arguments.docs];
         let query = Query { relations: &relations, ..Query::new(&sql) };
         let [texts] = query.run([pg_sys::TEXTARRAYOID])?.first.unwrap_or_default();

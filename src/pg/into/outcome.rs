@@ -227,14 +227,14 @@ pub(super) fn cluster_here(work: &Work) -> Result<()> {
         let columns = types.sql(CLUSTERS.columns);
         let statement = statements::clusters(&work.call.extension.internal, clusters, &result, &columns);
         let columns: Vec<Oid> = types.oids(CLUSTERS.columns).into_iter().map(|(_, of)| of).collect();
-        let mut clusters = |call, store: &mut Store| clusters_here(call, (id, result.oid), store);
+        let mut clusters = |call, store: &mut Store| clusters_here(call, id, result.oid, store);
         supplying(&columns, &mut clusters, || statement.run())
     })
 }
 
 /// Stores the clusters of the pairs that the query in argument 0 of a call reads from the table of
 /// pairs, as `clusters_of_pairs` does.
-fn clusters_here(call: Call, (id, result): (Oid, Oid), store: &mut Store) -> Result<()> {
+fn clusters_here(call: Call, id: Oid, result: Oid, store: &mut Store) -> Result<()> {
     let files = ServerFiles::in_current_context();
     let asked = Asked { name: "clusters_of_pairs", id_type: Some(id), relations: &[result], hint: EXAMPLE };
     let mut pairs = Pairs::read(call, asked, &files)?;

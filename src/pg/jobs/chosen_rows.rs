@@ -39,7 +39,13 @@ impl Condition {
 
     /// Restricts a source to the rows for which this condition or the condition `further` holds. In
     /// `further`, `$1` has the value `value`.
-    pub(super) fn or(&self, source: &Source, further: &str, value: (pg_sys::Oid, Option<Datum>)) -> Source {
-        source.only(&format!("({further} OR {})", self.sql), &[value], &[self.table])
+    pub(super) fn or(
+        &self,
+        source: &Source,
+        further: &str,
+        type_: pg_sys::Oid,
+        value: Option<Datum>,
+    ) -> Source {
+        source.only(&format!("({further} OR {})", self.sql), &[(type_, value)], &[self.table])
     }
 }

@@ -71,7 +71,7 @@ pub(super) fn look_up(names: &Names, lookup: ListLookup<'_>, store: &mut Store) 
     let ListLookup { lists, segment, candidates } = lookup;
     let near = match request.method.update() {
         Update::Sets(spec, predicate) => {
-            let near = neighbours::<COLUMNS>(lists, &request, (spec, predicate), (segment, store));
+            let near = neighbours::<COLUMNS>(lists, &request, spec, predicate, segment, store);
             let near = unless_damaged(near)?.flatten();
             if near.is_none() {
                 store.clear();
@@ -95,7 +95,7 @@ pub(super) fn look_up(names: &Names, lookup: ListLookup<'_>, store: &mut Store) 
         });
     }
     let (condition, value) = near.condition(&all.key);
-    request.right = Some(changed.or(&all, &condition, value));
+    request.right = Some(changed.or(&all, &condition, value.0, value.1));
     run(&request, store)
 }
 

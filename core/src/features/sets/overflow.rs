@@ -150,7 +150,7 @@ impl<'a> Overflow<'a> {
         while let Some((mut part, depth)) = todo.pop() {
             // Splitting does not help if the tokens are all equal, so it ends at some depth.
             if part.len() > most as u64 && depth < MOST_DEPTH {
-                let smaller = split(part, depth + 1, (files, executor), most)?;
+                let smaller = split(part, depth + 1, files, executor, most)?;
                 todo.extend(smaller.into_iter().rev().map(|part| (part, depth + 1)));
                 continue;
             }
@@ -173,7 +173,8 @@ const MOST_DEPTH: u32 = 4;
 fn split(
     mut part: TokenPart,
     depth: u32,
-    (files, executor): (&dyn TempFiles, &dyn Executor),
+    files: &dyn TempFiles,
+    executor: &dyn Executor,
     most: usize,
 ) -> Result<Vec<TokenPart>> {
     let mut smaller = parts();

@@ -138,7 +138,7 @@ impl<'a> Spill<'a> {
         let (ranks_bytes, shared_tokens) = (ranks.bytes(), ranks.shared);
 
         let ranges = SizeRanges::new(&self.sizes, budget);
-        let mut files = self.distribute(&ranges, (&ranks, overflow.as_mut()), budget, executor)?;
+        let mut files = self.distribute(&ranges, &ranks, overflow.as_mut(), budget, executor)?;
         drop((ranks, overflow, std::mem::take(&mut self.words)));
         let right_files = files.split_off(ranges.first_right.min(files.len()));
         let left = write_records(self.files, files, executor)?;
@@ -157,7 +157,8 @@ impl<'a> Spill<'a> {
     fn distribute(
         &mut self,
         ranges: &SizeRanges,
-        (ranks, mut overflow): (&Ranks, Option<&mut OverflowRanks>),
+        ranks: &Ranks,
+        mut overflow: Option<&mut OverflowRanks>,
         budget: usize,
         executor: &dyn Executor,
     ) -> Result<Vec<Log<u32>>> {
@@ -175,7 +176,7 @@ impl<'a> Spill<'a> {
                     Some(overflow) => overflow.take_until(sets, executor)?,
                     None => &[],
                 };
-                let mut pieces = reader.split(executor.count(), ranges.count, (from, others), &mut space);
+                let mut pieces = reader.split(executor.count(), ranges.count, from, others, &mut space);
                 executor::each(executor, &mut pieces, |piece, stop| {
                     piece.translate(ranges, ranks, right_from, sort, stop)
                 })?;
@@ -245,7 +246,8 @@ impl Reader {
         &'a self,
         shares: usize,
         ranges: usize,
-        (first, overflow): (u32, &'a [SetRank]),
+        first: u32,
+        overflow: &'a [SetRank],
         space: &mut Vec<Vec<Vec<u32>>>,
     ) -> Vec<Piece<'a>> {
         let most = self.whole.div_ceil(shares);

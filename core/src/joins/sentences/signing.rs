@@ -82,7 +82,7 @@ impl<'a> Signing<'a> {
             budget,
             parameters,
             lister: ListMaker::new(distinct, rules, sites)?,
-            trials: Trials::new(distinct, compared),
+            trials: Trials::new(distinct, compared.0, compared.1),
             files,
             most,
             parts,
@@ -208,7 +208,7 @@ impl<'a> Signing<'a> {
             })
         })?;
         let mut frequent = looked_at.0;
-        self.trials.hold(&part, &mut frequent, (self.texts.0, self.budget / 4), executor)?;
+        self.trials.hold(&part, &mut frequent, self.texts.0, self.budget / 4, executor)?;
         let mut state = (std::mem::take(&mut self.lists), 0);
         let done = executor::one(executor, &mut state, |(lists, at), stop| {
             for_each_signature(&part, at, stop, |entries, own| {

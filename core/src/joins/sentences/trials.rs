@@ -54,7 +54,7 @@ pub(super) struct Trials<'a> {
 }
 
 impl<'a> Trials<'a> {
-    pub(super) fn new(distinct: &'a Distinct, (parameters, thresholds): (Parameters, Thresholds)) -> Self {
+    pub(super) fn new(distinct: &'a Distinct, parameters: Parameters, thresholds: Thresholds) -> Self {
         Self { distinct, parameters, thresholds }
     }
 
@@ -64,7 +64,8 @@ impl<'a> Trials<'a> {
         &self,
         entries: &[SignedDocument],
         frequent: &mut [TriedSignature],
-        (file, budget): (&mut Log<u8>, usize),
+        file: &mut Log<u8>,
+        budget: usize,
         executor: &dyn Executor,
     ) -> Result<()> {
         executor::each(executor, frequent, |frequent, stop| {

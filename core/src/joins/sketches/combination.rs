@@ -299,8 +299,8 @@ pub fn join(
         (&comparison.techniques[..], &comparison.rule, hand_over)
         && let Verify::Sets(predicate) = minhash.verify
     {
-        let bands = (*minhash, predicate);
-        let (skewed, held) = is_skewed(&signatures, &mut sets, bands, comparison.most, budget, executor)?;
+        let (skewed, held) =
+            is_skewed(&signatures, &mut sets, *minhash, predicate, comparison.most, budget, executor)?;
         looking = held + signatures.bytes() + sets.bytes();
         if skewed {
             let resources = Resources { files, budget, executor };

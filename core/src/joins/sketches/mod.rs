@@ -161,7 +161,7 @@ impl Verifier {
         executor::each(executor, &mut units, |(pairs, found), stop| {
             while let Some((&pair, rest)) = pairs.split_first() {
                 stop.check()?;
-                if let Some(pair) = self.pair(pair, &earlier, sets, verified) {
+                if let Some(pair) = self.pair(pair.0, pair.1, &earlier, sets, verified) {
                     memory::push(found, pair, DOING)?;
                 }
                 *pairs = rest;
@@ -186,14 +186,15 @@ impl Verifier {
     /// Returns the pair if it is similar and no earlier source compared it.
     fn pair(
         &self,
-        (left, right): (u32, u32),
+        left: u32,
+        right: u32,
         earlier: &[EarlierTechnique<'_>],
         sets: Option<&Loaded<'_>>,
         verified: &AtomicU64,
     ) -> Option<RecordPair> {
         let Comparison { techniques, rule, .. } = &self.comparison;
         let (a, b) = (self.signatures.get(left), self.signatures.get(right));
-        if earlier.iter().any(|earlier| earlier.compared((left, right), a, b)) {
+        if earlier.iter().any(|earlier| earlier.compared(left, right, a, b)) {
             return None;
         }
         // The sets are compared at most once, however often the rule asks for them.
@@ -226,7 +227,7 @@ struct EarlierTechnique<'a> {
 
 impl EarlierTechnique<'_> {
     /// Reports whether a pair with these signatures was compared.
-    fn compared(&self, (left, right): (u32, u32), a: &[u64], b: &[u64]) -> bool {
+    fn compared(&self, left: u32, right: u32, a: &[u64], b: &[u64]) -> bool {
         self.technique.finds(a, b, self.sizes)
             && self.cut.as_ref().is_none_or(|(keys, windows)| {
                 let mut bands = 0..keys.bands();

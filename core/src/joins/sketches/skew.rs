@@ -47,7 +47,8 @@ const ENTRIES_A_MEETING: u64 = 8;
 pub(super) fn is_skewed(
     signatures: &Signatures,
     sets: &mut HashSets,
-    (minhash, predicate): (MinhashBands, Predicate),
+    minhash: MinhashBands,
+    predicate: Predicate,
     most: MostNeighbours,
     budget: usize,
     executor: &dyn Executor,

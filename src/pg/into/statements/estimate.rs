@@ -14,8 +14,10 @@ use crate::pg::query::as_user::INTERNAL;
 /// expression for the text, if its length matters, and `parted` says that partitions matter.
 pub(crate) fn sample(
     documents: &Documents,
-    (hash, below): (&str, i64),
-    (text, parted): (Option<&str>, bool),
+    hash: &str,
+    below: i64,
+    text: Option<&str>,
+    parted: bool,
 ) -> String {
     let Documents { table, set, .. } = documents;
     let length = text.map_or_else(
@@ -29,7 +31,7 @@ pub(crate) fn sample(
 }
 
 /// Reads the texts of some documents into an array. Runs with the search path of the caller.
-pub(crate) fn texts(table: &str, document: &str, (hash, below): (&str, i64)) -> String {
+pub(crate) fn texts(table: &str, document: &str, hash: &str, below: i64) -> String {
     format!(
         "SELECT pg_catalog.array_agg(s.t) FROM (SELECT {document} AS t FROM {table} AS d \
          WHERE {hash} OPERATOR(pg_catalog.<) {below}::pg_catalog.int8 AND pg_catalog.octet_length({document}) OPERATOR(pg_catalog.<) 1000000 LIMIT 1000) s"

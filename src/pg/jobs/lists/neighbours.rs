@@ -50,8 +50,10 @@ pub(crate) struct Neighbours {
 pub(crate) fn neighbours<const N: usize>(
     lists: &Table,
     request: &Request,
-    (spec, predicate): (FeatureSpec, Predicate),
-    (segment, store): (Option<i64>, &mut Store),
+    spec: FeatureSpec,
+    predicate: Predicate,
+    segment: Option<i64>,
+    store: &mut Store,
 ) -> Result<Option<Neighbours>> {
     let Some(order) = read_order(lists)? else { return Ok(None) };
     let (words, bounds) = (order.words, Bounds::new(predicate));

@@ -141,8 +141,7 @@ impl<const W: usize> PartitionJoin<W> {
             State::Writing { cut, side, from, share, space } => {
                 if let Some(own) = self.sides.get_mut(*side) {
                     if *from < own.shape.runs.records() {
-                        let to = (&*cut, &mut self.streams);
-                        *from = scatter::<W>(own, *from, *share, to, space, executor)?;
+                        *from = scatter::<W>(own, *from, *share, cut, &mut self.streams, space, executor)?;
                     } else {
                         (*side, *from) = (*side + 1, 0);
                     }

@@ -71,7 +71,8 @@ pub(super) fn scatter<const W: usize>(
     side: &mut Side,
     from: usize,
     share: usize,
-    (cut, streams): (&Cut, &mut Streams),
+    cut: &Cut,
+    streams: &mut Streams,
     space: &mut Space,
     executor: &dyn Executor,
 ) -> Result<usize> {

@@ -18,7 +18,7 @@ pub(crate) fn choose(index: Index) -> Result<Meta> {
     refuse_storage_parameters(index, Class::TextRuns, "The least run", &example)?;
     let (origin, form) = (options.origin(), options.normalization());
     cut::check_form(origin, form)?;
-    let keys = RunKeys::new((origin, form), options.least());
+    let keys = RunKeys::new(origin, form, options.least());
     let gram = keys.map_or(0, |keys| keys.gram());
     Ok(Meta {
         version: VERSION_ANCHORS.into(),

@@ -43,12 +43,13 @@ pub(crate) struct RunKeys {
 impl RunKeys {
     /// Returns the parameters in a metapage, or None if the metapage contradicts itself.
     pub(super) fn of(meta: &Meta) -> Option<Self> {
-        let keys = Self::new(cut::read(meta.tokenizer)?, meta.distance)?;
+        let (origin, normalization) = cut::read(meta.tokenizer)?;
+        let keys = Self::new(origin, normalization, meta.distance)?;
         let right = meta.bands == BITS && meta.k == keys.gram() && meta.payload == 0;
         right.then_some(keys)
     }
 
-    fn new((origin, normalization): (Origin, Option<Normalization>), least: u32) -> Option<Self> {
+    fn new(origin: Origin, normalization: Option<Normalization>, least: u32) -> Option<Self> {
         let right = is_of_texts(origin) && (1..=GREATEST).contains(&least);
         right.then_some(Self { origin, least, normalization })
     }
